@@ -1,0 +1,1086 @@
+// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.
+
+use zerocopy::byteorder::network_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::MacAddr;
+
+/// Protocol version.
+pub const VERSION: u8 = 1;
+/// Bytes from the start of the frame to the payload: 14 of Ethernet and 18 of the common header.
+pub const HEADER_END: u16 = 32;
+/// Shortest frame without its check sequence, IEEE 802.3.
+pub const FRAME_MIN: u16 = 60;
+/// Most payload bytes in a standard frame: 23 beats of 64 bytes (1472 + 18 = 1490 of an MTU of 1500).
+pub const BULK_STANDARD: u16 = 1472;
+/// Most payload bytes in a jumbo frame: 140 beats of 64 bytes (MTU 9000).
+pub const BULK_JUMBO: u16 = 8960;
+/// Bulk payloads are multiples of this, one 512-bit DDR beat; only the last of a transfer may be shorter.
+pub const BEAT: u16 = 64;
+/// A card accepts kernel-input writes with sequence numbers up to this far beyond its first missing one: 256 jumbo frames are 2.2 MiB, the bandwidth-delay product of 10 Gb/s and 1.8 ms.
+pub const WRITE_WINDOW: u32 = 256;
+/// Bits in the selective-acknowledgement bitmap of an Ack.
+pub const SACK_BITS: u32 = 256;
+/// Launches a card holds that are not finished; one more is refused with `busy`.
+pub const LAUNCH_QUEUE: u32 = 16;
+/// Finished launches whose outcome a card keeps until acknowledged; the oldest unacknowledged one blocks new launches.
+pub const RESULTS_KEPT: u32 = 32;
+/// Most arguments of one launch, 64-bit words.
+pub const LAUNCH_ARGS: u32 = 32;
+/// Most ranges in one missing-range report: 16 + 182 x 8 = 1472 bytes.
+pub const MISSING_RANGES: u32 = 182;
+/// Most report frames one card sends for one poll.
+pub const MISSING_FRAMES: u32 = 16;
+/// Largest image, 256 MiB: the staging area at the top of a card's DDR.
+pub const IMAGE_BYTES_MAX: u64 = 268435456;
+/// The first MiB of a card's DDR belongs to the role (stack, constants): host reads and writes there are refused.
+pub const ROLE_PRIVATE: u64 = 1048576;
+/// Longest lease a claim may ask for, milliseconds.
+pub const LEASE_MS_MAX: u32 = 60000;
+/// Every card listens here: solicitations.
+pub const CARDS: MacAddr = MacAddr([0x03, 0x52, 0x4c, 0x00, 0x00, 0x01]);
+/// Every host listens here: announcements.
+pub const HOSTS: MacAddr = MacAddr([0x03, 0x52, 0x4c, 0x00, 0x00, 0x02]);
+/// Base of the group addresses; the low 16 bits are the group id, so that group 0x1234 is 03:52:4c:01:12:34.
+pub const GROUP: MacAddr = MacAddr([0x03, 0x52, 0x4c, 0x01, 0x00, 0x00]);
+/// This frame, or one like it, was sent before. For statistics only.
+pub const FLAG_RESEND: u8 = 1 << 0;
+/// The sender asks for an acknowledgement of what arrived so far, at once.
+pub const FLAG_ACK_NOW: u8 = 1 << 1;
+/// Reserved: a 28-byte trailer (key id u32, counter u64, tag 16 bytes) follows the payload. A card without keys drops such a frame and counts it.
+pub const FLAG_AUTH: u8 = 1 << 2;
+
+/// The EtherTypes, SAF Table I and next to it.
+pub mod ethertype {
+    /// Cards announce themselves: at link-up, when solicited, when their state changes, and at slow intervals.
+    pub const DISCOVERY: u16 = 0x80EF;
+    /// Claims, leases and state. Not in SAF's Table I, which knows one host only.
+    pub const SESSION: u16 = 0x80EC;
+    /// Image data for reconfiguration, host to card. Begin is unicast and carries the claim's epoch; the others go to the load's group with the group id as epoch, and are taken only from the claim's owner.
+    pub const IMAGE: u16 = 0x80AA;
+    /// What a card says about a load; epoch is the group id, seq the number of the frame it answers (begin, poll or commit).
+    pub const IMAGE_CONFIRM: u16 = 0x80AB;
+    /// Data for kernel arguments, to be saved in DDR; and reads of memory.
+    pub const INPUT: u16 = 0x80DD;
+    /// Acknowledgements of writes, data of reads, and refusals of either.
+    pub const INPUT_CONFIRM: u16 = 0x80DB;
+    /// Kernel execution commands.
+    pub const EXEC: u16 = 0x80CC;
+    /// What a launch gave: its status, and its output region pushed from DDR, chunk by chunk, as far as the host's credit allows.
+    pub const RESULT: u16 = 0x80CB;
+    /// All of them.
+    pub const ALL: [u16; 8] = [DISCOVERY, SESSION, IMAGE, IMAGE_CONFIRM, INPUT, INPUT_CONFIRM, EXEC, RESULT];
+}
+
+/// What a frame is: its EtherType and sub-kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u32)]
+pub enum Kind {
+    /// Who the card is and what it holds. To HOSTS; to the solicitor alone when solicited. seq counts announcements since boot (a solicited one echoes the solicitation's seq), epoch is the present claim's.
+    DiscoveryAnnounce = 0x80EF01,
+    /// Cards answer after a random part of the given window. To CARDS or to one card.
+    DiscoverySolicit = 0x80EF02,
+    /// The card is about to leave the network in good order. To HOSTS.
+    DiscoveryGoodbye = 0x80EF03,
+    /// Ask for the card. seq: request number. epoch: the newest epoch this host has held on this card, or 0; the card grants another.
+    SessionClaim = 0x80EC01,
+    /// The claim is granted; epoch is the new one. A repeated claim of the same nonce is granted the same epoch again.
+    SessionGrant = 0x80EC02,
+    /// The request with this seq is refused.
+    SessionRefuse = 0x80EC03,
+    /// Give the card back. Running launches are cancelled.
+    SessionRelease = 0x80EC04,
+    /// Answer to release, also when the epoch is gone already.
+    SessionReleased = 0x80EC05,
+    /// Renews the lease; asks for the state.
+    SessionPing = 0x80EC06,
+    /// Answer to ping, seq echoed. epoch is the card's present one: a host that sees another than its own has lost the claim.
+    SessionPong = 0x80EC07,
+    /// Ask for the counters, from number addr on. Needs no claim.
+    SessionCountersGet = 0x80EC08,
+    /// 64-bit counters from number addr on, in the order of the counter table.
+    SessionCounters = 0x80EC09,
+    /// Ask for the active image's manifest, from byte addr on. Needs no claim.
+    SessionManifestGet = 0x80EC0A,
+    /// Manifest bytes from addr on; a part shorter than 1472 bytes is the last.
+    SessionManifest = 0x80EC0B,
+    /// Join group `group` and stage an image of this length and digest. seq: load number, distinct for each load of a claim. Idempotent.
+    ImageBegin = 0x80AA01,
+    /// Image bytes at offset addr, a multiple of the load's chunk; all chunks but the last are full.
+    ImageData = 0x80AA02,
+    /// Each member answers after a random part of the window: missing ranges, staged, active or failed. seq: poll number.
+    ImagePoll = 0x80AA03,
+    /// Activate the staged image. Idempotent; a member that is not staged answers with its missing ranges.
+    ImageCommit = 0x80AA04,
+    /// Forget the staged image and leave the group.
+    ImageAbort = 0x80AA05,
+    /// Begin is accepted.
+    ImageConfirmReady = 0x80AB01,
+    /// Ranges of chunks not yet received. To the group, so that others suppress what they would repeat.
+    ImageConfirmMissing = 0x80AB02,
+    /// All bytes are there, the digest is right and the card can activate the image.
+    ImageConfirmStaged = 0x80AB03,
+    /// The image is active.
+    ImageConfirmActive = 0x80AB04,
+    /// The load failed on this card, which goes on serving its old role.
+    ImageConfirmFailed = 0x80AB05,
+    /// Bytes for address addr. seq counts the writes of a claim from 1. Written on arrival, in any order, once.
+    InputWrite = 0x80DD01,
+    /// Ask for bytes at addr, at most a frame's bulk payload. seq: request number; reads repeat harmlessly.
+    InputRead = 0x80DD02,
+    /// seq: first write not yet received; the bitmap tells what is there beyond it.
+    InputConfirmWriteAck = 0x80DB01,
+    /// Bytes from addr; seq echoes the request.
+    InputConfirmReadData = 0x80DB02,
+    /// The write or read with this seq is refused. A refused write counts as received.
+    InputConfirmNak = 0x80DB03,
+    /// Execute kernel number addr once. seq counts the launches of a claim from 1; the card takes them in that order, each once however often the frame comes. `args` 64-bit words follow the struct.
+    ExecLaunch = 0x80CC01,
+    /// Start held launches: those that were launched with go = seq, by the claim whose group id is epoch. To the claim's group, so that all cards start at once.
+    ExecGo = 0x80CC02,
+    /// End launch seq with the status `cancelled`, if it is not done.
+    ExecCancel = 0x80CC03,
+    /// Ask what became of launch seq: accepted, done, or a refusal with `unknown-launch`.
+    ExecQuery = 0x80CC04,
+    /// Of launch seq's output, these chunks have arrived, and so many may be sent.
+    ExecResultAck = 0x80CC05,
+    /// Launch seq is queued, held or running.
+    ResultAccepted = 0x80CB01,
+    /// Launch seq has ended. Resent until acknowledged.
+    ResultDone = 0x80CB02,
+    /// Bytes of launch seq's output region, at offset addr. Resent until acknowledged.
+    ResultData = 0x80CB03,
+    /// Launch seq is refused: it was not and will not be executed under this number unless it is sent again.
+    ResultRefused = 0x80CB04,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 38] = [
+        Self::DiscoveryAnnounce,
+        Self::DiscoverySolicit,
+        Self::DiscoveryGoodbye,
+        Self::SessionClaim,
+        Self::SessionGrant,
+        Self::SessionRefuse,
+        Self::SessionRelease,
+        Self::SessionReleased,
+        Self::SessionPing,
+        Self::SessionPong,
+        Self::SessionCountersGet,
+        Self::SessionCounters,
+        Self::SessionManifestGet,
+        Self::SessionManifest,
+        Self::ImageBegin,
+        Self::ImageData,
+        Self::ImagePoll,
+        Self::ImageCommit,
+        Self::ImageAbort,
+        Self::ImageConfirmReady,
+        Self::ImageConfirmMissing,
+        Self::ImageConfirmStaged,
+        Self::ImageConfirmActive,
+        Self::ImageConfirmFailed,
+        Self::InputWrite,
+        Self::InputRead,
+        Self::InputConfirmWriteAck,
+        Self::InputConfirmReadData,
+        Self::InputConfirmNak,
+        Self::ExecLaunch,
+        Self::ExecGo,
+        Self::ExecCancel,
+        Self::ExecQuery,
+        Self::ExecResultAck,
+        Self::ResultAccepted,
+        Self::ResultDone,
+        Self::ResultData,
+        Self::ResultRefused,
+    ];
+
+    /// The kind with this EtherType and sub-kind.
+    pub const fn from_wire(ethertype: u16, kind: u8) -> Option<Self> {
+        Some(match (ethertype, kind) {
+            (0x80EF, 1) => Self::DiscoveryAnnounce,
+            (0x80EF, 2) => Self::DiscoverySolicit,
+            (0x80EF, 3) => Self::DiscoveryGoodbye,
+            (0x80EC, 1) => Self::SessionClaim,
+            (0x80EC, 2) => Self::SessionGrant,
+            (0x80EC, 3) => Self::SessionRefuse,
+            (0x80EC, 4) => Self::SessionRelease,
+            (0x80EC, 5) => Self::SessionReleased,
+            (0x80EC, 6) => Self::SessionPing,
+            (0x80EC, 7) => Self::SessionPong,
+            (0x80EC, 8) => Self::SessionCountersGet,
+            (0x80EC, 9) => Self::SessionCounters,
+            (0x80EC, 10) => Self::SessionManifestGet,
+            (0x80EC, 11) => Self::SessionManifest,
+            (0x80AA, 1) => Self::ImageBegin,
+            (0x80AA, 2) => Self::ImageData,
+            (0x80AA, 3) => Self::ImagePoll,
+            (0x80AA, 4) => Self::ImageCommit,
+            (0x80AA, 5) => Self::ImageAbort,
+            (0x80AB, 1) => Self::ImageConfirmReady,
+            (0x80AB, 2) => Self::ImageConfirmMissing,
+            (0x80AB, 3) => Self::ImageConfirmStaged,
+            (0x80AB, 4) => Self::ImageConfirmActive,
+            (0x80AB, 5) => Self::ImageConfirmFailed,
+            (0x80DD, 1) => Self::InputWrite,
+            (0x80DD, 2) => Self::InputRead,
+            (0x80DB, 1) => Self::InputConfirmWriteAck,
+            (0x80DB, 2) => Self::InputConfirmReadData,
+            (0x80DB, 3) => Self::InputConfirmNak,
+            (0x80CC, 1) => Self::ExecLaunch,
+            (0x80CC, 2) => Self::ExecGo,
+            (0x80CC, 3) => Self::ExecCancel,
+            (0x80CC, 4) => Self::ExecQuery,
+            (0x80CC, 5) => Self::ExecResultAck,
+            (0x80CB, 1) => Self::ResultAccepted,
+            (0x80CB, 2) => Self::ResultDone,
+            (0x80CB, 3) => Self::ResultData,
+            (0x80CB, 4) => Self::ResultRefused,
+            _ => return None,
+        })
+    }
+
+    /// True for what cards send, false for what hosts send.
+    pub const fn is_from_card(self) -> bool {
+        match self {
+            Self::DiscoveryAnnounce
+            | Self::DiscoveryGoodbye
+            | Self::SessionGrant
+            | Self::SessionRefuse
+            | Self::SessionReleased
+            | Self::SessionPong
+            | Self::SessionCounters
+            | Self::SessionManifest
+            | Self::ImageConfirmReady
+            | Self::ImageConfirmMissing
+            | Self::ImageConfirmStaged
+            | Self::ImageConfirmActive
+            | Self::ImageConfirmFailed
+            | Self::InputConfirmWriteAck
+            | Self::InputConfirmReadData
+            | Self::InputConfirmNak
+            | Self::ResultAccepted
+            | Self::ResultDone
+            | Self::ResultData
+            | Self::ResultRefused => true,
+            Self::DiscoverySolicit
+            | Self::SessionClaim
+            | Self::SessionRelease
+            | Self::SessionPing
+            | Self::SessionCountersGet
+            | Self::SessionManifestGet
+            | Self::ImageBegin
+            | Self::ImageData
+            | Self::ImagePoll
+            | Self::ImageCommit
+            | Self::ImageAbort
+            | Self::InputWrite
+            | Self::InputRead
+            | Self::ExecLaunch
+            | Self::ExecGo
+            | Self::ExecCancel
+            | Self::ExecQuery
+            | Self::ExecResultAck => false,
+        }
+    }
+
+    /// The name that tools print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DiscoveryAnnounce => "discovery.announce",
+            Self::DiscoverySolicit => "discovery.solicit",
+            Self::DiscoveryGoodbye => "discovery.goodbye",
+            Self::SessionClaim => "session.claim",
+            Self::SessionGrant => "session.grant",
+            Self::SessionRefuse => "session.refuse",
+            Self::SessionRelease => "session.release",
+            Self::SessionReleased => "session.released",
+            Self::SessionPing => "session.ping",
+            Self::SessionPong => "session.pong",
+            Self::SessionCountersGet => "session.counters-get",
+            Self::SessionCounters => "session.counters",
+            Self::SessionManifestGet => "session.manifest-get",
+            Self::SessionManifest => "session.manifest",
+            Self::ImageBegin => "image.begin",
+            Self::ImageData => "image.data",
+            Self::ImagePoll => "image.poll",
+            Self::ImageCommit => "image.commit",
+            Self::ImageAbort => "image.abort",
+            Self::ImageConfirmReady => "image-confirm.ready",
+            Self::ImageConfirmMissing => "image-confirm.missing",
+            Self::ImageConfirmStaged => "image-confirm.staged",
+            Self::ImageConfirmActive => "image-confirm.active",
+            Self::ImageConfirmFailed => "image-confirm.failed",
+            Self::InputWrite => "input.write",
+            Self::InputRead => "input.read",
+            Self::InputConfirmWriteAck => "input-confirm.write-ack",
+            Self::InputConfirmReadData => "input-confirm.read-data",
+            Self::InputConfirmNak => "input-confirm.nak",
+            Self::ExecLaunch => "exec.launch",
+            Self::ExecGo => "exec.go",
+            Self::ExecCancel => "exec.cancel",
+            Self::ExecQuery => "exec.query",
+            Self::ExecResultAck => "exec.result-ack",
+            Self::ResultAccepted => "result.accepted",
+            Self::ResultDone => "result.done",
+            Self::ResultData => "result.data",
+            Self::ResultRefused => "result.refused",
+        }
+    }
+}
+
+/// What runs a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CardKind {
+    /// The Rust card model.
+    Model = 1,
+    /// The gateware in a simulator.
+    Rtl = 2,
+    /// Hardware.
+    Board = 3,
+}
+
+impl CardKind {
+    /// The value on the wire, or `None` if this version knows no such.
+    pub const fn from_wire(value: u8) -> Option<Self> {
+        Some(match value {
+            1 => Self::Model,
+            2 => Self::Rtl,
+            3 => Self::Board,
+            _ => return None,
+        })
+    }
+
+    /// The name that tools print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Rtl => "rtl",
+            Self::Board => "board",
+        }
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Model => "The Rust card model.",
+            Self::Rtl => "The gateware in a simulator.",
+            Self::Board => "Hardware.",
+        }
+    }
+}
+
+impl From<CardKind> for u8 {
+    fn from(value: CardKind) -> Self {
+        value as Self
+    }
+}
+
+/// What a card is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CardState {
+    /// No role.
+    Empty = 0,
+    /// A role is active and idle.
+    Active = 1,
+    /// A kernel runs.
+    Running = 2,
+    /// An image is being staged; the old role still serves.
+    Loading = 3,
+    /// The configuration port is writing; no role serves.
+    Configuring = 4,
+}
+
+impl CardState {
+    /// The value on the wire, or `None` if this version knows no such.
+    pub const fn from_wire(value: u8) -> Option<Self> {
+        Some(match value {
+            0 => Self::Empty,
+            1 => Self::Active,
+            2 => Self::Running,
+            3 => Self::Loading,
+            4 => Self::Configuring,
+            _ => return None,
+        })
+    }
+
+    /// The name that tools print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Active => "active",
+            Self::Running => "running",
+            Self::Loading => "loading",
+            Self::Configuring => "configuring",
+        }
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Empty => "No role.",
+            Self::Active => "A role is active and idle.",
+            Self::Running => "A kernel runs.",
+            Self::Loading => "An image is being staged; the old role still serves.",
+            Self::Configuring => "The configuration port is writing; no role serves.",
+        }
+    }
+}
+
+impl From<CardState> for u8 {
+    fn from(value: CardState) -> Self {
+        value as Self
+    }
+}
+
+/// Why a card announces itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum AnnounceReason {
+    /// Its link came up.
+    LinkUp = 1,
+    /// It was asked.
+    Solicited = 2,
+    /// Its interval passed.
+    Periodic = 3,
+    /// Its image or claim changed.
+    Changed = 4,
+}
+
+impl AnnounceReason {
+    /// The value on the wire, or `None` if this version knows no such.
+    pub const fn from_wire(value: u8) -> Option<Self> {
+        Some(match value {
+            1 => Self::LinkUp,
+            2 => Self::Solicited,
+            3 => Self::Periodic,
+            4 => Self::Changed,
+            _ => return None,
+        })
+    }
+
+    /// The name that tools print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LinkUp => "link-up",
+            Self::Solicited => "solicited",
+            Self::Periodic => "periodic",
+            Self::Changed => "changed",
+        }
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::LinkUp => "Its link came up.",
+            Self::Solicited => "It was asked.",
+            Self::Periodic => "Its interval passed.",
+            Self::Changed => "Its image or claim changed.",
+        }
+    }
+}
+
+impl From<AnnounceReason> for u8 {
+    fn from(value: AnnounceReason) -> Self {
+        value as Self
+    }
+}
+
+/// Whether memory is zeroed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Scrub {
+    /// DDR keeps its contents.
+    Keep = 0,
+    /// DDR is zeroed.
+    Zero = 1,
+}
+
+impl Scrub {
+    /// The value on the wire, or `None` if this version knows no such.
+    pub const fn from_wire(value: u8) -> Option<Self> {
+        Some(match value {
+            0 => Self::Keep,
+            1 => Self::Zero,
+            _ => return None,
+        })
+    }
+
+    /// The name that tools print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Zero => "zero",
+        }
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Keep => "DDR keeps its contents.",
+            Self::Zero => "DDR is zeroed.",
+        }
+    }
+}
+
+impl From<Scrub> for u8 {
+    fn from(value: Scrub) -> Self {
+        value as Self
+    }
+}
+
+/// Why something was refused or failed. The name in lower case with dashes is what tools print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u16)]
+pub enum ErrorCode {
+    /// No error.
+    Ok = 0,
+    /// Another host holds the card.
+    Claimed = 1,
+    /// The epoch is not the present claim's.
+    StaleEpoch = 2,
+    /// A field is out of its range.
+    BadRequest = 3,
+    /// The range is not inside the memory a host may address.
+    BadAddress = 4,
+    /// A queue is full, or the card is configuring: try again.
+    Busy = 5,
+    /// No image is active.
+    NoRole = 6,
+    /// The active image has no kernel of this number.
+    UnknownKernel = 7,
+    /// The number of arguments is not the kernel's.
+    BadArguments = 8,
+    /// The card knows nothing of this launch.
+    UnknownLaunch = 9,
+    /// The image is larger than the staging area.
+    ImageTooLarge = 16,
+    /// The staged bytes do not have the digest announced.
+    ImageDigest = 17,
+    /// The file is no image, is truncated, or its manifest is malformed.
+    ImageFormat = 18,
+    /// The image needs another format or shell version.
+    ImageVersion = 19,
+    /// The image has no part for this kind of card.
+    ImageTarget = 20,
+    /// The part for this card is not acceptable: invalid module, missing kernel, wrong import.
+    ImagePart = 21,
+    /// The role needs more memory than the card has.
+    ImageMemory = 22,
+    /// The kernel trapped: out of bounds, division by zero, unreachable.
+    KernelTrap = 32,
+    /// The kernel ran longer than its bound.
+    KernelFuel = 33,
+    /// The launch was cancelled, or its role replaced, before it ended.
+    Cancelled = 34,
+}
+
+impl ErrorCode {
+    /// The value on the wire, or `None` if this version knows no such.
+    pub const fn from_wire(value: u16) -> Option<Self> {
+        Some(match value {
+            0 => Self::Ok,
+            1 => Self::Claimed,
+            2 => Self::StaleEpoch,
+            3 => Self::BadRequest,
+            4 => Self::BadAddress,
+            5 => Self::Busy,
+            6 => Self::NoRole,
+            7 => Self::UnknownKernel,
+            8 => Self::BadArguments,
+            9 => Self::UnknownLaunch,
+            16 => Self::ImageTooLarge,
+            17 => Self::ImageDigest,
+            18 => Self::ImageFormat,
+            19 => Self::ImageVersion,
+            20 => Self::ImageTarget,
+            21 => Self::ImagePart,
+            22 => Self::ImageMemory,
+            32 => Self::KernelTrap,
+            33 => Self::KernelFuel,
+            34 => Self::Cancelled,
+            _ => return None,
+        })
+    }
+
+    /// The name that tools print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Claimed => "claimed",
+            Self::StaleEpoch => "stale-epoch",
+            Self::BadRequest => "bad-request",
+            Self::BadAddress => "bad-address",
+            Self::Busy => "busy",
+            Self::NoRole => "no-role",
+            Self::UnknownKernel => "unknown-kernel",
+            Self::BadArguments => "bad-arguments",
+            Self::UnknownLaunch => "unknown-launch",
+            Self::ImageTooLarge => "image-too-large",
+            Self::ImageDigest => "image-digest",
+            Self::ImageFormat => "image-format",
+            Self::ImageVersion => "image-version",
+            Self::ImageTarget => "image-target",
+            Self::ImagePart => "image-part",
+            Self::ImageMemory => "image-memory",
+            Self::KernelTrap => "kernel-trap",
+            Self::KernelFuel => "kernel-fuel",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "No error.",
+            Self::Claimed => "Another host holds the card.",
+            Self::StaleEpoch => "The epoch is not the present claim's.",
+            Self::BadRequest => "A field is out of its range.",
+            Self::BadAddress => "The range is not inside the memory a host may address.",
+            Self::Busy => "A queue is full, or the card is configuring: try again.",
+            Self::NoRole => "No image is active.",
+            Self::UnknownKernel => "The active image has no kernel of this number.",
+            Self::BadArguments => "The number of arguments is not the kernel's.",
+            Self::UnknownLaunch => "The card knows nothing of this launch.",
+            Self::ImageTooLarge => "The image is larger than the staging area.",
+            Self::ImageDigest => "The staged bytes do not have the digest announced.",
+            Self::ImageFormat => "The file is no image, is truncated, or its manifest is malformed.",
+            Self::ImageVersion => "The image needs another format or shell version.",
+            Self::ImageTarget => "The image has no part for this kind of card.",
+            Self::ImagePart => {
+                "The part for this card is not acceptable: invalid module, missing kernel, wrong import."
+            }
+            Self::ImageMemory => "The role needs more memory than the card has.",
+            Self::KernelTrap => "The kernel trapped: out of bounds, division by zero, unreachable.",
+            Self::KernelFuel => "The kernel ran longer than its bound.",
+            Self::Cancelled => "The launch was cancelled, or its role replaced, before it ended.",
+        }
+    }
+}
+
+impl From<ErrorCode> for u16 {
+    fn from(value: ErrorCode) -> Self {
+        value as Self
+    }
+}
+
+/// The common header, bytes 14 to 31 of each frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Header {
+    /// Protocol version in the high four bits, flags in the low four.
+    pub version_flags: u8,
+    /// Sub-kind, per EtherType.
+    pub kind: u8,
+    /// Payload bytes that follow, without Ethernet padding.
+    pub length: U16,
+    /// The claim's epoch (unicast) or the group id (multicast); 0: none.
+    pub epoch: U16,
+    /// Sequence or request number; its space depends on the kind.
+    pub seq: U32,
+    /// Memory address, image offset or kernel number; its meaning depends on the kind.
+    pub addr: U64,
+}
+
+const _: () = assert!(size_of::<Header>() == 18);
+
+/// Payload of an announcement. The first 16 bytes are SAF's Fig. 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Announce {
+    /// Address of port 0, the one Rackloom uses.
+    pub mac0: MacAddr,
+    /// Address of port 1, or zeros.
+    pub mac1: MacAddr,
+    /// Vendor id.
+    pub vendor: U16,
+    /// Product id.
+    pub product: U16,
+    /// Slot or switch setting of the card: its number in the rack.
+    pub unit: U16,
+    /// What runs the card.
+    pub card_kind: u8,
+    /// What the card is doing.
+    pub state: u8,
+    /// Why it announces itself.
+    pub reason: u8,
+    /// Network ports.
+    pub ports: u8,
+    /// Most payload bytes the card takes and sends in a frame, a multiple of 64.
+    pub bulk: U16,
+    /// Random number drawn at each boot: a change tells that the card has restarted.
+    pub boot: U32,
+    /// Clock of the role, kHz.
+    pub clock_khz: U32,
+    /// DDR bytes the host may address: 0 to memory - 1.
+    pub memory: U64,
+    /// Rate of port 0, bits a second.
+    pub port_rate: U64,
+    /// Rate at which image data can be staged, bytes a second; 0: as fast as it comes.
+    pub stage_rate: U64,
+    /// Rate of the configuration port, bytes a second; 0: instantly.
+    pub config_rate: U64,
+    /// The claim's owner, or zeros.
+    pub owner: MacAddr,
+    /// Kernels that the active image offers.
+    pub kernels: U16,
+    /// BLAKE3 digest of the active image, or zeros.
+    pub digest: [u8; 32],
+}
+
+const _: () = assert!(size_of::<Announce>() == 104);
+
+/// Payload of a solicitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Solicit {
+    /// Answers spread over so many microseconds, at random.
+    pub window_us: U32,
+    /// Zero.
+    pub reserved: U32,
+}
+
+const _: () = assert!(size_of::<Solicit>() == 8);
+
+/// Payload of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Claim {
+    /// Random number of this claim attempt. Another nonce from the same owner takes the claim over: the host has restarted.
+    pub nonce: U64,
+    /// The claim ends when the owner was silent so long, 100 to 60000.
+    pub lease_ms: U32,
+    /// Group id for Go frames, 0: none.
+    pub group: U16,
+    /// Whether DDR is zeroed first.
+    pub scrub: u8,
+    /// Zero.
+    pub reserved: u8,
+}
+
+const _: () = assert!(size_of::<Claim>() == 16);
+
+/// Payload of a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Grant {
+    /// The claim's.
+    pub nonce: U64,
+    /// The lease granted.
+    pub lease_ms: U32,
+    /// The card's boot number.
+    pub boot: U32,
+}
+
+const _: () = assert!(size_of::<Grant>() == 16);
+
+/// Payload of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Release {
+    /// Whether DDR is zeroed before anyone else can claim the card.
+    pub scrub: u8,
+    /// Zero.
+    pub reserved: [u8; 7],
+}
+
+const _: () = assert!(size_of::<Release>() == 8);
+
+/// Why something was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Refusal {
+    /// The reason.
+    pub code: U16,
+    /// With `claimed`: the owner of the claim; else zeros.
+    pub holder: MacAddr,
+    /// A number that goes with the code: the bound that was passed, the lease left in ms.
+    pub detail: U64,
+}
+
+const _: () = assert!(size_of::<Refusal>() == 16);
+
+/// Payload of a pong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Pong {
+    /// The card's boot number.
+    pub boot: U32,
+    /// What the card is doing.
+    pub state: u8,
+    /// Launches accepted and not finished.
+    pub queued: u8,
+    /// Zero.
+    pub reserved: U16,
+    /// Nanoseconds since boot.
+    pub uptime_ns: U64,
+}
+
+const _: () = assert!(size_of::<Pong>() == 16);
+
+/// Payload of a load's begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ImageBegin {
+    /// Image bytes, 1 to 256 MiB.
+    pub length: U64,
+    /// Bytes in each data frame but the last, a multiple of 64.
+    pub chunk: U16,
+    /// Group id of this load, not 0.
+    pub group: U16,
+    /// Cards in this load, for the jitter.
+    pub members: U32,
+    /// BLAKE3 digest of the whole image.
+    pub digest: [u8; 32],
+}
+
+const _: () = assert!(size_of::<ImageBegin>() == 48);
+
+/// Payload of a poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Poll {
+    /// Answers spread over so many microseconds, at random.
+    pub window_us: U32,
+    /// Zero.
+    pub reserved: U32,
+}
+
+const _: () = assert!(size_of::<Poll>() == 8);
+
+/// Head of a missing-range report; `ranges` pairs of (first chunk u32, chunks u32) follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Missing {
+    /// Chunks the card lacks in all, also those it does not list.
+    pub missing: U32,
+    /// Ranges that follow, at most 182.
+    pub ranges: U16,
+    /// Further report frames of this poll that follow.
+    pub more: U16,
+    /// Zero.
+    pub reserved: U64,
+}
+
+const _: () = assert!(size_of::<Missing>() == 16);
+
+/// Payload of an activation's confirmation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Active {
+    /// BLAKE3 digest of the image that is now active.
+    pub digest: [u8; 32],
+    /// Time the configuration port took, nanoseconds.
+    pub configure_ns: U64,
+}
+
+const _: () = assert!(size_of::<Active>() == 40);
+
+/// Why a load failed; up to 64 bytes of UTF-8 text may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Failure {
+    /// The reason.
+    pub code: U16,
+    /// Zero.
+    pub reserved: [u8; 6],
+}
+
+const _: () = assert!(size_of::<Failure>() == 8);
+
+/// Payload of a memory read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Read {
+    /// Bytes, 1 to the card's bulk payload.
+    pub length: U32,
+    /// Zero.
+    pub reserved: U32,
+}
+
+const _: () = assert!(size_of::<Read>() == 8);
+
+/// Selective acknowledgement: bit i (byte i / 8, bit i % 8, least significant first) stands for number first + 1 + i, where first is the frame's seq, itself missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Ack {
+    /// What is there beyond the first missing one.
+    pub bitmap: [u8; 32],
+}
+
+const _: () = assert!(size_of::<Ack>() == 32);
+
+/// Head of a launch; `args` 64-bit words follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Launch {
+    /// Most role clock cycles the kernel may take; 0: the card's own bound.
+    pub fuel: U64,
+    /// DDR address of the output region.
+    pub out_addr: U64,
+    /// Bytes of the output region to push when the kernel is done; 0: none.
+    pub out_length: U64,
+    /// 0: start at once; else hold until a Go with this seq.
+    pub go: U32,
+    /// Chunks of output the card may send unasked.
+    pub credit: U16,
+    /// Argument words that follow.
+    pub args: U16,
+}
+
+const _: () = assert!(size_of::<Launch>() == 32);
+
+/// Payload of a launch's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Done {
+    /// 0: success.
+    pub status: U16,
+    /// Bytes in each data frame but the last.
+    pub chunk: U16,
+    /// Data frames of the output.
+    pub chunks: U32,
+    /// What the kernel returned.
+    pub value: U64,
+    /// Role clock cycles it took.
+    pub cycles: U64,
+    /// Card time when it started, nanoseconds since boot.
+    pub started_ns: U64,
+    /// Card time when it ended.
+    pub finished_ns: U64,
+}
+
+const _: () = assert!(size_of::<Done>() == 40);
+
+/// Acknowledges output chunks and grants credit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ResultAck {
+    /// First chunk not yet received; equal to `chunks` with done = 1, the launch is forgotten.
+    pub next: U32,
+    /// Chunks below this number may be sent.
+    pub limit: U32,
+    /// 1: the Done frame has arrived.
+    pub done: u8,
+    /// Zero.
+    pub reserved: [u8; 7],
+    /// As in Ack: bit i stands for chunk next + 1 + i.
+    pub bitmap: [u8; 32],
+}
+
+const _: () = assert!(size_of::<ResultAck>() == 48);
+
+/// A card's counters, in the order of the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(usize)]
+pub enum Counter {
+    /// Frames received.
+    RxFrames,
+    /// Bytes received, without check sequence.
+    RxBytes,
+    /// Frames sent.
+    TxFrames,
+    /// Bytes sent, without check sequence.
+    TxBytes,
+    /// Dropped: not for this card, or not a Rackloom EtherType.
+    DropForeign,
+    /// Dropped: shorter than its header or its length says.
+    DropTruncated,
+    /// Dropped: another protocol version.
+    DropVersion,
+    /// Dropped: unknown kind, or one that only cards send.
+    DropKind,
+    /// Dropped: authenticated, and the card has no key.
+    DropAuth,
+    /// Dropped: wrong epoch or group, or not from the owner.
+    DropEpoch,
+    /// Dropped: a payload that is not what its kind requires.
+    DropMalformed,
+    /// Dropped: a write, chunk or launch that was there already.
+    DropDuplicate,
+    /// Dropped: a sequence number beyond the window or out of order.
+    DropWindow,
+    /// Announcements sent.
+    Announces,
+    /// Claims granted.
+    Claims,
+    /// Claims that ended because the owner was silent.
+    LeasesExpired,
+    /// Image chunks staged.
+    ImageChunks,
+    /// Missing-range reports sent.
+    ImageReports,
+    /// Chunks left out of a report because another card had reported them.
+    ImageSuppressed,
+    /// Images activated.
+    ImagesActivated,
+    /// Loads that failed on this card.
+    ImagesFailed,
+    /// Memory writes performed.
+    Writes,
+    /// Bytes written.
+    WriteBytes,
+    /// Memory reads answered.
+    Reads,
+    /// Bytes read.
+    ReadBytes,
+    /// Launches accepted.
+    Launches,
+    /// Kernels that ended with success.
+    KernelsDone,
+    /// Kernels that ended with an error.
+    KernelsFailed,
+    /// Role clock cycles spent in kernels.
+    KernelCycles,
+    /// Output chunks sent the first time.
+    ResultChunks,
+    /// Done frames and output chunks sent again.
+    ResultResends,
+    /// Requests refused.
+    Refusals,
+}
+
+impl Counter {
+    /// How many there are.
+    pub const COUNT: usize = 32;
+
+    /// Their names, in order.
+    pub const NAMES: [&'static str; Self::COUNT] = [
+        "rx_frames",
+        "rx_bytes",
+        "tx_frames",
+        "tx_bytes",
+        "drop_foreign",
+        "drop_truncated",
+        "drop_version",
+        "drop_kind",
+        "drop_auth",
+        "drop_epoch",
+        "drop_malformed",
+        "drop_duplicate",
+        "drop_window",
+        "announces",
+        "claims",
+        "leases_expired",
+        "image_chunks",
+        "image_reports",
+        "image_suppressed",
+        "images_activated",
+        "images_failed",
+        "writes",
+        "write_bytes",
+        "reads",
+        "read_bytes",
+        "launches",
+        "kernels_done",
+        "kernels_failed",
+        "kernel_cycles",
+        "result_chunks",
+        "result_resends",
+        "refusals",
+    ];
+}

@@ -1,0 +1,29 @@
+//! Every frame that Rackloom puts on the wire.
+//!
+//! The formats come from `protocol/protocol.toml` (module `generated`, re-exported here); [`Packet`] reads a frame without
+//! copying it and [`Head::frame`] writes one.
+//!
+//! ```text
+//!  0      6      12   14       15   16     18    20    24     32
+//!  | dst  | src  | ty | ver:fl |kind| len  |epoch| seq | addr | payload ... | zeros to 60 |
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+extern crate alloc;
+
+mod generated;
+mod mac;
+mod packet;
+mod ranges;
+mod sack;
+
+pub use generated::*;
+pub use mac::MacAddr;
+pub use packet::{Head, Packet, ParseError};
+pub use ranges::{missing_report, parse_missing};
+pub use sack::{Arrival, Sack};
+/// The integer types of the payload structs, and the traits that read and write them.
+pub use zerocopy::{
+    FromBytes, IntoBytes,
+    byteorder::network_endian::{U16, U32, U64},
+};
