@@ -10,6 +10,7 @@ mod model;
 mod rust;
 mod sv;
 mod text;
+pub mod tshark;
 
 use std::io::Write as _;
 use std::path::Path;
