@@ -371,6 +371,7 @@ local ETHERTYPES = {
     [2] = { name = "image-confirm.missing", from = "card", payload = "Missing" },
     [3] = { name = "image-confirm.staged", from = "card", payload = "none" },
     [4] = { name = "image-confirm.active", from = "card", payload = "Active" },
+    [6] = { name = "image-confirm.committed", from = "card", payload = "none" },
     [5] = { name = "image-confirm.failed", from = "card", payload = "Failure" },
   },
   [0x80DD] = {

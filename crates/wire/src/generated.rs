@@ -122,7 +122,8 @@ pub enum Kind {
     /// Each member answers after a random part of the window: missing ranges, staged, active or failed. seq: poll
     /// number.
     ImagePoll = 0x80AA03,
-    /// Activate the staged image. Answered by committed, or active when that is done; a member that is not staged answers with its missing ranges. Idempotent.
+    /// Activate the staged image. Answered by committed, or active when that is done; a member that is not staged
+    /// answers with its missing ranges. Idempotent.
     ImageCommit = 0x80AA04,
     /// Forget the staged image and leave the group.
     ImageAbort = 0x80AA05,
@@ -166,7 +167,8 @@ pub enum Kind {
     ResultDone = 0x80CB02,
     /// Bytes of launch seq's output region, at offset addr. Resent until acknowledged.
     ResultData = 0x80CB03,
-    /// Launch seq is not taken now: `busy`, send it again; `stale-epoch` or `unknown-launch`, give up. Any other fault of a launch uses its number up and comes as Done with that status.
+    /// Launch seq is not taken now: `busy`, send it again; `stale-epoch` or `unknown-launch`, give up. Any other fault
+    /// of a launch uses its number up and comes as Done with that status.
     ResultRefused = 0x80CB04,
 }
 
