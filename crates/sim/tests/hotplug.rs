@@ -156,6 +156,24 @@ fn a_cut_catches_frames_that_are_already_on_the_way() {
 }
 
 #[test]
+fn a_cut_takes_frames_out_of_the_middle_of_the_line_and_out_of_its_head() {
+    let slow = Cable { latency: Duration::from_millis(10), ..Cable::TEN_GIGABIT };
+    for (from, until, left) in
+        [(0, 10_001, vec![1, 2, 3]), (10_002, 10_003, vec![0, 1, 3]), (10_003, 10_004, vec![0, 1, 2])]
+    {
+        let (mut net, a, _, link) = pair(1, slow);
+        // 1250 bytes on the wire, 1 us each: they come at 10,001, 10,002, 10,003 and 10,004 us.
+        net.with(a, |p, _| (0..4).for_each(|n| p.send(frame(2, 1, 1226, n))));
+        let (from, until) = (us(from) + Duration::from_nanos(1), us(until) + Duration::from_nanos(1));
+        net.cut(link, Way::Forth, from, until);
+        net.check_invariants();
+        let got = frames_until(&mut net, us(50_000));
+        assert_eq!(got.iter().map(|(_, _, f)| number(f)).collect::<Vec<_>>(), left);
+        assert!(got.iter().all(|(at, _, f)| *at == us(10_001 + u64::from(number(f)))));
+    }
+}
+
+#[test]
 fn a_capture_sees_a_node_as_tcpdump_would() {
     let (mut net, a, b, link) = pair(1, Cable::TEN_GIGABIT);
     net.node_mut(b).echo = true;
