@@ -7,7 +7,7 @@ use crate::hash::{self, EventHash};
 use crate::ids::{End, PipeId, SwitchId};
 use crate::impair::Arrival;
 use crate::link::{Fate, Pipe};
-use crate::queue::{Flights, Pipes, Queue, What};
+use crate::queue::{Flights, Pipes, Queue, Waiting, What};
 use crate::stats::DropReason;
 use crate::switch::{Route, Switch};
 
@@ -132,10 +132,28 @@ impl Fabric {
 
     fn send(&mut self, pipe: PipeId, at: u64, frame: Frame) {
         match self.pipes[pipe.index()].send(at, &frame, &mut self.arrivals) {
-            Fate::Arrives(arrival) => self.fly(arrival, frame, Pipes::One(pipe)),
+            Fate::Arrives(at) => {
+                let seq = self.queue.number();
+                let line = &mut self.pipes[pipe.index()].line;
+                if line.is_empty() {
+                    self.queue.push_numbered(at, seq, What::Head(pipe));
+                }
+                line.push_back(Waiting { at, seq, frame });
+            }
             Fate::Impaired => self.fly_arrivals(pipe),
             Fate::Dropped(reason) => self.trace(Trace::Dropped, pipe.0, reason as u64),
         }
+    }
+
+    /// Takes the first frame out of a pipe's line if it is the one that entered with number `seq`, and lines up the next. Another
+    /// one: that frame was lost on its way.
+    pub(crate) fn head(&mut self, pipe: PipeId, seq: u64) -> Option<Frame> {
+        let line = &mut self.pipes[pipe.index()].line;
+        let first = line.pop_front_if(|first| first.seq == seq)?;
+        if let Some(next) = line.front() {
+            self.queue.push_numbered(next.at, next.seq, What::Head(pipe));
+        }
+        Some(first.frame)
     }
 
     fn fly_arrivals(&mut self, pipe: PipeId) {
@@ -151,7 +169,14 @@ impl Fabric {
 
     /// All frames on their way through a pipe that would arrive from `from` to before `until` are lost.
     pub(crate) fn lose(&mut self, pipe: PipeId, from: u64, until: u64, reason: DropReason) {
-        for _ in 0..self.flights.lose(pipe, from, until) {
+        let line = &mut self.pipes[pipe.index()].line;
+        let (before, first) = (line.len(), line.front().map(|w| w.seq));
+        line.retain(|waiting| !(from..until).contains(&waiting.at));
+        let in_line = (before - line.len()) as u64;
+        if let Some(next) = line.front().filter(|next| Some(next.seq) != first) {
+            self.queue.push_numbered(next.at, next.seq, What::Head(pipe));
+        }
+        for _ in 0..in_line + self.flights.lose(pipe, from, until) {
             self.pipes[pipe.index()].lose(reason);
             self.trace(Trace::Dropped, pipe.0, reason as u64);
         }

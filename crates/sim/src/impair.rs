@@ -3,6 +3,7 @@
 use rackloom_node::{Frame, Instant, Rng};
 
 use crate::faults::Faults;
+use crate::link::Fate;
 use crate::spells::{Span, SpellClock};
 use crate::stats::{DropReason, LinkStats};
 
@@ -11,6 +12,8 @@ use crate::stats::{DropReason, LinkStats};
 #[derive(Debug)]
 pub(crate) struct Impair {
     faults: Faults,
+    /// Whether a frame that gets through can be changed, copied or delayed.
+    mangles: bool,
     rng: Rng,
     /// Gilbert-Elliott: in the bad state.
     bad: bool,
@@ -27,8 +30,10 @@ impl Impair {
         faults.check();
         let mut rng = Rng::new(seed);
         let clog_seed = rng.next_u64();
+        let Faults { flip, truncate, pad, duplicate, reorder, .. } = faults;
         Self {
             faults,
+            mangles: [flip, truncate, pad, duplicate, reorder].iter().any(|p| *p > 0.0),
             rng,
             bad: false,
             outages: faults.outage.map(|o| SpellClock::new(o.spells, now, outage_seed)),
@@ -41,22 +46,25 @@ impl Impair {
         self.clogs.as_mut()?.at(at_ns)
     }
 
-    /// Decides what becomes of a frame that would arrive at `at_ns`: pushes what does arrive, or says why nothing does.
+    /// Decides what becomes of a frame that would arrive at `at_ns`. Pushes what arrives if it is impaired.
     pub(crate) fn apply(
         &mut self,
         at_ns: u64,
         frame: &Frame,
         stats: &mut LinkStats,
         arrivals: &mut Vec<Arrival>,
-    ) -> Result<(), DropReason> {
+    ) -> Fate {
         if self.outages.as_mut().is_some_and(|o| o.at(at_ns).is_some()) {
-            return Err(DropReason::Outage);
+            return Fate::Dropped(DropReason::Outage);
         }
         if self.draw(self.faults.loss) | self.burst_loses() {
-            return Err(DropReason::Lost);
+            return Fate::Dropped(DropReason::Lost);
         }
         if self.draw(self.faults.corrupt) {
-            return Err(DropReason::Corrupt);
+            return Fate::Dropped(DropReason::Corrupt);
+        }
+        if !self.mangles {
+            return Fate::Arrives(at_ns);
         }
         // Both copies come from the whole frame: each meets its own damage, or none.
         if self.draw(self.faults.duplicate) {
@@ -75,7 +83,7 @@ impl Impair {
         }
         let frame = self.damage(frame.clone(), stats);
         arrivals.push((at_ns, frame));
-        Ok(())
+        Fate::Impaired
     }
 
     fn draw(&mut self, probability: f64) -> bool {

@@ -15,6 +15,48 @@
 //! - [`Capture`]: a pcap of what passed, whole or the last frames of a failing seed.
 //! - [`LinkStats`], [`SwitchStats`]: what went where, and why each frame that did not arrive was dropped.
 //!
+//! ```
+//! # use rackloom_node::{Frame, Instant, Node, Output, Port};
+//! # struct Card(Option<Frame>);
+//! # impl Node for Card {
+//! #     type Event = usize;
+//! #     fn handle_frame(&mut self, _: Instant, _: Port, frame: Frame) { self.0 = Some(frame); }
+//! #     fn handle_timeout(&mut self, _: Instant) {}
+//! #     fn poll(&mut self, _: Instant) -> Option<Output<usize>> { self.0.take().map(|f| Output::Event(f.len())) }
+//! #     fn next_deadline(&self) -> Option<Instant> { None }
+//! # }
+//! # struct Host(Option<Frame>);
+//! # enum Either { Card(Card), Host(Host) }
+//! # impl Node for Either {
+//! #     type Event = usize;
+//! #     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
+//! #         if let Self::Card(c) = self { c.handle_frame(now, port, frame) }
+//! #     }
+//! #     fn handle_timeout(&mut self, _: Instant) {}
+//! #     fn poll(&mut self, now: Instant) -> Option<Output<usize>> {
+//! #         match self { Self::Card(c) => c.poll(now), Self::Host(h) => h.0.take().map(|f| Output::Transmit(0, f)) }
+//! #     }
+//! #     fn next_deadline(&self) -> Option<Instant> { None }
+//! # }
+//! use rackloom_sim::{Cable, Faults, Net, SwitchConfig};
+//!
+//! let mut net = Net::new(42);
+//! let switch = net.switch(SwitchConfig::default());
+//! let host = net.add(Either::Host(Host(Some(Frame::from_static(&[0xFF; 60])))));
+//! net.plug(host, switch, Cable::TEN_GIGABIT);
+//! for _ in 0..11 {
+//!     let card = net.add(Either::Card(Card(None)));
+//!     let link = net.plug(card, switch, Cable::TEN_GIGABIT);
+//!     net.set_faults(link, Faults::loss(0.5));
+//! }
+//! let mut reached = 0;
+//! while let Some((_at, _card, length)) = net.run_until(Instant::from_nanos(1_000_000)) {
+//!     assert_eq!(length, 60);
+//!     reached += 1;
+//! }
+//! assert!((1..11).contains(&reached));
+//! ```
+//!
 //! What is not simulated: auto-negotiation, pause frames, spanning tree (loops of switches are refused), buffer memory shared
 //! among the ports of a switch, clock drift between nodes.
 #![forbid(unsafe_code)]

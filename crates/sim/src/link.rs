@@ -5,11 +5,13 @@
 //! whether it fits. So a frame costs one event, its arrival, and none for leaving the queue.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use rackloom_node::Frame;
 
 use crate::ids::End;
 use crate::impair::{Arrival, Impair};
+use crate::queue::Waiting;
 use crate::stats::{DropReason, LinkStats};
 
 /// What a cable is like, both ways.
@@ -104,6 +106,8 @@ pub(crate) struct Pipe {
     stall: (u64, u64),
     /// Windows in which nothing arrives, `[from, until)` in nanoseconds, as the caller ordered them.
     pub(crate) cuts: Vec<(u64, u64)>,
+    /// Frames that come out alone and in order.
+    pub(crate) line: VecDeque<Waiting>,
     pub(crate) impair: Option<Box<Impair>>,
     pub(crate) stats: LinkStats,
     /// The last length and its time on the wire: bulk traffic is of one length, and a division is dear.
@@ -130,6 +134,7 @@ impl Pipe {
             backlog_max_ps: 0,
             stall: (0, 0),
             cuts: Vec::new(),
+            line: VecDeque::new(),
             impair: None,
             stats: LinkStats::default(),
             wire_memo: (usize::MAX, 0),
@@ -168,18 +173,17 @@ impl Pipe {
         if !self.cuts.is_empty() && self.is_cut(at_ns, arrival) {
             return self.drop_frame(DropReason::Outage);
         }
-        let Some(impair) = &mut self.impair else {
-            self.stats.in_flight += 1;
-            return Fate::Arrives(arrival);
-        };
         let before = arrivals.len();
-        match impair.apply(arrival, frame, &mut self.stats, arrivals) {
-            Ok(()) => {
-                self.stats.in_flight += (arrivals.len() - before) as u64;
-                Fate::Impaired
-            }
-            Err(reason) => self.drop_frame(reason),
+        let fate = match &mut self.impair {
+            Some(impair) => impair.apply(arrival, frame, &mut self.stats, arrivals),
+            None => Fate::Arrives(arrival),
+        };
+        match fate {
+            Fate::Arrives(_) => self.stats.in_flight += 1,
+            Fate::Impaired => self.stats.in_flight += (arrivals.len() - before) as u64,
+            Fate::Dropped(reason) => self.stats.drops.count(reason),
         }
+        fate
     }
 
     /// If a node that waits should not be polled at `at_ns` because this queue is full: when half of it will be sent.

@@ -65,11 +65,17 @@ impl<N: Node> Net<N> {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            let (at, what) = self.fabric.queue.pop_until(limit)?;
+            let (at, seq, what) = self.fabric.queue.pop_until(limit)?;
             assert!(at >= self.fabric.now, "time goes back");
             self.fabric.now = at;
             match what {
                 What::Arrival(number) => self.arrive(number),
+                What::Head(pipe) => {
+                    if let Some(frame) = self.fabric.head(pipe, seq) {
+                        let digest = self.fabric.digest(&frame);
+                        self.deliver(pipe, frame, digest);
+                    }
+                }
                 What::Deadline(id, generation) => self.deadline(id, generation),
                 What::Wake(id, generation) => self.wake(id, generation),
             }

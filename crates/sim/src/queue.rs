@@ -10,8 +10,10 @@ use crate::ids::{NodeId, PipeId};
 /// Something to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// Frames come out of pipes; the number of their flight.
+    /// A frame comes out of pipes; the number of its flight.
     Arrival(u32),
+    /// The first frame in this pipe's line comes out, if it is still the one that entered with this event.
+    Head(PipeId),
     /// A node's deadline, if its generation is still this one.
     Deadline(NodeId, u32),
     /// A node is to be polled: it is new, or it waited for its queue.
@@ -56,17 +58,27 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) fn push(&mut self, at: u64, what: What) {
-        self.heap.push(Entry { at, seq: self.seq, what });
-        self.seq += 1;
+        let seq = self.number();
+        self.push_numbered(at, seq, what);
     }
 
-    /// Takes the next thing if it is due by `limit`.
-    pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Instant, What)> {
+    /// A number of entry for something that is pushed later: it happens as if it had been pushed now.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    pub(crate) fn push_numbered(&mut self, at: u64, seq: u64, what: What) {
+        self.heap.push(Entry { at, seq, what });
+    }
+
+    /// Takes the next thing if it is due by `limit`, with its time and number of entry.
+    pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Instant, u64, What)> {
         if self.heap.peek()?.at > limit.as_nanos() {
             return None;
         }
         let entry = self.heap.pop()?;
-        Some((Instant::from_nanos(entry.at), entry.what))
+        Some((Instant::from_nanos(entry.at), entry.seq, entry.what))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -74,7 +86,17 @@ impl Queue {
     }
 }
 
-/// A frame on its way, and the pipes it comes out of, all at one time.
+/// A frame in a pipe, in line behind those that come out earlier. Only the first of a line is in the heap: it stays as small as
+/// the network, however much is under way.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) at: u64,
+    /// Its number of entry.
+    pub(crate) seq: u64,
+    pub(crate) frame: Frame,
+}
+
+/// A frame on its way outside of a line: a flood, or out of order. And the pipes it comes out of, all at one time.
 #[derive(Debug)]
 pub(crate) struct Flight {
     pub(crate) frame: Frame,
@@ -160,7 +182,7 @@ mod tests {
             queue.push(at, What::Arrival(number));
         }
         let mut order = Vec::new();
-        while let Some((at, What::Arrival(number))) = queue.pop_until(Instant::from_nanos(5)) {
+        while let Some((at, _, What::Arrival(number))) = queue.pop_until(Instant::from_nanos(5)) {
             order.push((at.as_nanos(), number));
         }
         assert_eq!(order, [(3, 1), (3, 3), (4, 4), (5, 0), (5, 2)]);

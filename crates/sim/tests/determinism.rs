@@ -70,6 +70,19 @@ fn a_byte_in_a_frame_changes_the_hash_and_hashing_changes_nothing_else() {
 }
 
 #[test]
+fn a_timeout_that_nobody_hears_of_counts() {
+    let run = |deadline| {
+        let (mut net, a, _, _) = pair(1, Cable::TEN_GIGABIT);
+        net.node_mut(a).lazy = true;
+        net.node_mut(a).deadline = deadline;
+        assert_eq!(net.run_until(us(100)), None);
+        net.event_hash()
+    };
+    assert_ne!(run(Some(us(50))), run(None));
+    assert_ne!(run(Some(us(50))), run(Some(us(51))));
+}
+
+#[test]
 fn traffic_elsewhere_does_not_change_the_faults_of_a_cable() {
     let run = |busy: bool| {
         let (mut net, _, probes) = star(1, 4, Cable::TEN_GIGABIT);

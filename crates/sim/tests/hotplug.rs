@@ -26,6 +26,7 @@ fn a_pulled_cable_loses_what_is_on_it_and_works_again_when_plugged() {
     let got = frames_until(&mut net, us(100));
     assert!(got.iter().all(|(_, id, _)| *id == c));
     assert_eq!(got.len(), 6);
+    assert_eq!(net.link_stats(to_b, Way::Back).refused, 0, "floods leave a dead port out");
     net.up(to_b);
     net.with(a, |p, _| p.send(frame(2, 1, 60, 99)));
     assert_eq!(frames_until(&mut net, us(110)).iter().map(|g| g.1).collect::<Vec<_>>(), [b, c]);
@@ -153,6 +154,42 @@ fn a_cut_catches_frames_that_are_already_on_the_way() {
     net.cut(link, Way::Forth, us(5_000), us(20_000));
     assert_eq!(frames_until(&mut net, us(50_000)).len(), 0);
     assert_eq!(net.link_stats(link, Way::Forth).drops[DropReason::Outage], 1);
+}
+
+#[test]
+fn a_cut_takes_frames_out_of_the_middle_of_the_line_and_out_of_its_head() {
+    let slow = Cable { latency: Duration::from_millis(10), ..Cable::TEN_GIGABIT };
+    for (from, until, left) in
+        [(0, 10_001, vec![1, 2, 3]), (10_002, 10_003, vec![0, 1, 3]), (10_003, 10_004, vec![0, 1, 2])]
+    {
+        let (mut net, a, _, link) = pair(1, slow);
+        // 1250 bytes on the wire, 1 us each: they come at 10,001, 10,002, 10,003 and 10,004 us.
+        net.with(a, |p, _| (0..4).for_each(|n| p.send(frame(2, 1, 1226, n))));
+        let (from, until) = (us(from) + Duration::from_nanos(1), us(until) + Duration::from_nanos(1));
+        net.cut(link, Way::Forth, from, until);
+        net.check_invariants();
+        let got = frames_until(&mut net, us(50_000));
+        assert_eq!(got.iter().map(|(_, _, f)| number(f)).collect::<Vec<_>>(), left);
+        assert!(got.iter().all(|(at, _, f)| *at == us(10_001 + u64::from(number(f)))));
+    }
+}
+
+#[test]
+fn a_pulled_cable_frees_its_node_and_starts_empty_when_plugged() {
+    let slow = Cable { queue_bytes: 3000, ..Cable::TEN_GIGABIT.with_rate(1_000_000) };
+    let (mut net, a, _, link) = pair(1, slow);
+    net.with(a, |p, _| (0..10).for_each(|n| p.send(frame(2, 1, 1514, n))));
+    assert_eq!(net.node(a).out.len(), 8, "two frames of 12.3 ms each wait in the NIC");
+    frames_until(&mut net, us(1_000));
+    net.down(link);
+    frames_until(&mut net, us(1_000));
+    assert_eq!(net.node(a).out.len(), 0, "a dead cable takes all at once");
+    let stats = net.link_stats(link, Way::Forth);
+    assert_eq!((stats.drops[DropReason::Down], stats.refused), (10, 8));
+    net.up(link);
+    net.with(a, |p, _| p.send(frame(2, 1, 60, 0)));
+    // 84 bytes at 8 us, and not behind what was lost.
+    assert_eq!(frames_until(&mut net, us(50_000))[0].0, ns(1_000_000 + 672_000 + 100));
 }
 
 #[test]

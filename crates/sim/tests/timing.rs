@@ -100,6 +100,20 @@ fn a_held_node_still_gets_its_frames_and_timeouts() {
 }
 
 #[test]
+fn a_held_node_whose_deadline_stays_is_called_once_and_not_for_ever() {
+    let cable = Cable { queue_bytes: 1538, ..Cable::TEN_GIGABIT.with_rate(1_000_000) };
+    let (mut net, a, _, _) = pair(1, cable);
+    net.with(a, |probe, now| {
+        probe.lazy = true;
+        probe.deadline = Some(now + Duration::from_micros(100));
+        (0..3).for_each(|n| probe.send(frame(2, 1, 1514, n)));
+    });
+    assert_eq!(frames_until(&mut net, us(100_000)).len(), 3);
+    assert_eq!(net.node_stats(a).timeouts, 1);
+    assert_eq!(net.pending(), 0);
+}
+
+#[test]
 fn a_longer_frame_than_the_mtu_is_dropped() {
     let (mut net, a, _, link) = pair(1, Cable::TEN_GIGABIT.with_mtu(9000));
     net.with(a, |probe, _| {

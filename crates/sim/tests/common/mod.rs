@@ -22,6 +22,8 @@ pub struct Probe {
     pub deadline: Option<Instant>,
     /// Sends each frame back to its sender.
     pub echo: bool,
+    /// Notices only when polled that its deadline has passed, and tells nobody.
+    pub lazy: bool,
 }
 
 impl Probe {
@@ -48,13 +50,16 @@ impl Node for Probe {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.deadline.is_some_and(|d| d <= now) {
+        if !self.lazy && self.deadline.is_some_and(|d| d <= now) {
             self.deadline = None;
             self.out.push_back(Output::Event(Seen::Timeout));
         }
     }
 
-    fn poll(&mut self, _now: Instant) -> Option<Output<Seen>> {
+    fn poll(&mut self, now: Instant) -> Option<Output<Seen>> {
+        if self.lazy && self.deadline.is_some_and(|d| d <= now) {
+            self.deadline = None;
+        }
         self.out.pop_front()
     }
 
