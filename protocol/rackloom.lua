@@ -430,6 +430,7 @@ local COUNTERS = {
   [29] = "result_chunks",
   [30] = "result_resends",
   [31] = "refusals",
+  [32] = "drop_queue",
 }
 
 -- What Wireshark hands over starts after the EtherType: these are offsets from there.

@@ -769,11 +769,13 @@ package rl_wire_pkg;
     // Done frames and output chunks sent again.
     CounterResultResends = 8'h1e,
     // Requests refused.
-    CounterRefusals = 8'h1f
+    CounterRefusals = 8'h1f,
+    // Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
+    CounterDropQueue = 8'h20
   } counter_e;
 
   // How many counters there are.
-  localparam int unsigned CounterCount = 32;
+  localparam int unsigned CounterCount = 33;
 
 endpackage : rl_wire_pkg
 // verilog_format: on
