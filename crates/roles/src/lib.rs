@@ -2,6 +2,7 @@
 //!
 //! | role   | kernel                                     | cycles of the role's clock          |
 //! |--------|--------------------------------------------|-------------------------------------|
+//! | burn   | `out[i] =` a hash of `work[i]`               | the low 40 bits of each `work[i]`   |
 //! | gemm   | `c[ij] = sum a[ik] b[kj]`, single precision | i j k / 64                          |
 //! | ptrans | `c[ij] = b[ij] + a[ji]`, single precision   | 12 i j / 64                         |
 //! | sobel  | edges of an 8-bit image                    | ((i + 2) (j + 2) + i j) / 64        |
