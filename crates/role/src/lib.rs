@@ -11,10 +11,12 @@
 mod ddr;
 mod error;
 mod role;
+mod wasm;
 
 pub use ddr::{DDR_BYTES_MAX, Ddr, DdrError, PAGE_BYTES};
 pub use error::RoleError;
 pub use role::{Prepared, Role, RoleFault, Sandbox, Step};
+pub use wasm::{WasmConfig, WasmSandbox};
 
 /// Bytes at the bottom of DDR that belong to the role, the protocol's `ROLE_PRIVATE`: its stack and constants.
 pub const ROLE_PRIVATE: u64 = 1 << 20;
