@@ -45,7 +45,7 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn config(pace: Pace) -> Config {
-    Config { memory: MEMORY, digest_rate: 0, ..Config::new(CARD, pace) }
+    Config { memory: MEMORY, digest_rate: 0, fuel_max: 1 << 30, ..Config::new(CARD, pace) }
 }
 
 impl Bench {

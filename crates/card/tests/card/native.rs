@@ -1,7 +1,7 @@
 //! A sandbox whose roles are Rust: small, exact, and with every way to fail that a real one has.
 
 use rackloom_image::{Array, Dir, Dtype, ImageBuilder, Kernel, Manifest};
-use rackloom_role::{Ddr, Prepared, Role, RoleError, RoleFault, Sandbox, Step};
+use rackloom_role::{Ddr, DdrError, Prepared, Role, RoleError, RoleFault, Sandbox, Step};
 
 /// Cycles that a slice takes.
 pub(crate) const SLICE: u64 = 100;
@@ -73,12 +73,12 @@ impl Prepared for Waiting {
             return Err(RoleError::Engine("no memory left".into()));
         }
         ddr.write(0, &self.part).unwrap();
-        Ok(Box::new(Native2 { kernels: self.kernels, ddr: ddr.clone(), run: None }))
+        Ok(Box::new(Running { kernels: self.kernels, ddr: ddr.clone(), run: None }))
     }
 }
 
 #[derive(Debug)]
-struct Native2 {
+struct Running {
     kernels: Vec<Kernel>,
     ddr: Ddr,
     run: Option<Run>,
@@ -92,7 +92,7 @@ struct Run {
     cycles: u64,
 }
 
-impl Role for Native2 {
+impl Role for Running {
     fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
@@ -112,21 +112,17 @@ impl Role for Native2 {
             Step::Failed { fault: RoleFault::Fuel, text: "bound".into(), cycles }
         } else {
             match (run.kernel as u64, &run.args[..]) {
-                (COUNT, &[addr]) => {
-                    let mut word = [0; 8];
-                    self.ddr.read(addr, &mut word).unwrap();
-                    let value = u64::from_le_bytes(word) + 1;
-                    self.ddr.write(addr, &value.to_le_bytes()).unwrap();
-                    Step::Done { value, cycles }
-                }
-                (FILL, &[addr, n, value]) => {
-                    let bytes: Vec<u8> = (0..n).map(|i| (i * 13 + i / 256 + value) as u8).collect();
-                    self.ddr.write(addr, &bytes).unwrap();
-                    Step::Done { value: n, cycles }
-                }
+                (COUNT, &[addr]) => match self.count(addr) {
+                    Ok(value) => Step::Done { value, cycles },
+                    Err(_) => trap(cycles),
+                },
+                (FILL, &[addr, n, value]) => match self.fill(addr, n, value) {
+                    Ok(()) => Step::Done { value: n, cycles },
+                    Err(_) => trap(cycles),
+                },
                 (SLOW, &[_, slices]) if cycles < slices * SLICE => return Step::Running,
                 (SLOW, _) => Step::Done { value: 7, cycles },
-                _ => Step::Failed { fault: RoleFault::Trap, text: "trap".into(), cycles },
+                _ => trap(cycles),
             }
         };
         self.run = None;
@@ -137,4 +133,24 @@ impl Role for Native2 {
         let Run { cycles, .. } = self.run.take()?;
         Some(Step::Failed { fault: RoleFault::Cancelled, text: "cancelled".into(), cycles })
     }
+}
+
+impl Running {
+    fn count(&self, addr: u64) -> Result<u64, DdrError> {
+        let mut word = [0; 8];
+        self.ddr.read(addr, &mut word)?;
+        let value = u64::from_le_bytes(word).wrapping_add(1);
+        self.ddr.write(addr, &value.to_le_bytes())?;
+        Ok(value)
+    }
+
+    fn fill(&self, addr: u64, n: u64, value: u64) -> Result<(), DdrError> {
+        self.ddr.view(addr, n, |_| ())?;
+        let bytes: Vec<u8> = (0..n).map(|i| (i * 13 + i / 256).wrapping_add(value) as u8).collect();
+        self.ddr.write(addr, &bytes)
+    }
+}
+
+fn trap(cycles: u64) -> Step {
+    Step::Failed { fault: RoleFault::Trap, text: "trap".into(), cycles }
 }

@@ -172,7 +172,7 @@ fn run(pace: Pace, list: Vec<Act>) -> (Vec<CardEvent>, u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_stream_leaves_the_card_sound(list in acts(), live in any::<bool>()) {
