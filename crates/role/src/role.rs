@@ -43,8 +43,8 @@ pub trait Role: fmt::Debug + Send {
     /// If no kernel was started.
     fn step(&mut self) -> Step;
 
-    /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields the cycles it took
-    /// so far, as [`Step::Failed`] would with [`RoleFault::Cancelled`].
+    /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields a [`Step::Failed`]
+    /// with [`RoleFault::Cancelled`] and the cycles so far, to a slice.
     fn cancel(&mut self) -> Option<Step>;
 }
 
@@ -60,7 +60,7 @@ pub enum Step {
         /// Role clock cycles it took.
         cycles: u64,
     },
-    /// It was ended. The role takes the next launch.
+    /// It was ended. The role takes the next launch, for which its private memory is as it was after activation.
     Failed {
         /// Why.
         fault: RoleFault,

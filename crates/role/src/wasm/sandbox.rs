@@ -25,8 +25,8 @@ pub struct WasmConfig {
 
 impl Default for WasmConfig {
     fn default() -> Self {
-        // 2^21 units take about a millisecond of memory-bound vector code here; 2^40 about ten minutes.
-        Self { slice_fuel: 1 << 21, bound: 1 << 40, modules: 32 }
+        // 2^22 units take half a millisecond of vector code and some milliseconds of scalar code; 2^40 about ten minutes.
+        Self { slice_fuel: 1 << 22, bound: 1 << 40, modules: 32 }
     }
 }
 
@@ -113,11 +113,6 @@ impl WasmPrepared {
 
 impl Prepared for WasmPrepared {
     fn activate(self: Box<Self>, ddr: &Ddr) -> Result<Box<dyn Role>, RoleError> {
-        let private = usize::try_from(ROLE_PRIVATE).expect("1 MiB");
-        {
-            let _guard = ddr.lock();
-            ddr.discard(private).map_err(|e| RoleError::Engine(e.to_string()))?;
-        }
         Ok(Box::new(WasmRole::new(self.shared, self.module, self.kernels, ddr.clone())?))
     }
 }
