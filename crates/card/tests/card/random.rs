@@ -171,7 +171,8 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
 
 fn run(config: Config, list: Vec<Act>) -> (Vec<CardEvent>, u64) {
     let image = native::image(b"role", 1000);
-    let mut bench = Bench::claimed_with(Config { config_rate: 1_000_000, staging_max: 128 << 10, ..config });
+    let limits = Config { config_rate: 1_000_000, staging_max: 128 << 10, fuel_max: 1 << 18, ..config };
+    let mut bench = Bench::claimed_with(limits);
     bench.load(1, b"first", 0);
     let mut all = vec![CardEvent::Claimed { owner: HOST, epoch: bench.epoch }];
     for step in list {
