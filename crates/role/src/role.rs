@@ -1,6 +1,7 @@
 //! The shape of a sandbox and of what runs in it.
 
 use core::fmt;
+use core::ops::Range;
 
 use rackloom_image::{Kernel, Manifest};
 
@@ -14,6 +15,18 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
     /// Checks and compiles `part` for a card with `ddr_bytes` of memory. Everything that can be wrong with an image shows
     /// here; the card's memory and its present role are not touched.
     fn prepare(&self, manifest: &Manifest, part: &[u8], ddr_bytes: u64) -> Result<Box<dyn Prepared>, RoleError>;
+
+    /// The same for a part of `length` bytes that does not lie in one piece: `read` fetches ranges of it. A sandbox that
+    /// does not need all of a part fetches what it needs.
+    fn prepare_with(
+        &self,
+        manifest: &Manifest,
+        length: usize,
+        read: &dyn Fn(Range<usize>) -> Vec<u8>,
+        ddr_bytes: u64,
+    ) -> Result<Box<dyn Prepared>, RoleError> {
+        self.prepare(manifest, &read(0..length), ddr_bytes)
+    }
 }
 
 /// A role that is ready to take its place.

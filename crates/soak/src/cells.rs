@@ -38,10 +38,10 @@ impl Cells {
         self.cells.insert(cell, count);
     }
 
-    /// The memory is zero: launches that were over stay at 0, those under way may still count.
-    pub(crate) fn wipe(&mut self) {
-        for count in self.cells.values_mut() {
-            *count = if *count == Count::AtMostOnce { Count::AtMostOnce } else { Count::Never };
+    /// The memory was zeroed after the launches below `before` were over, or while they were under way.
+    pub(crate) fn wipe(&mut self, before: u64) {
+        for (_, count) in self.cells.range_mut(..before).filter(|(_, c)| **c == Count::Once) {
+            *count = Count::Never;
         }
     }
 

@@ -12,7 +12,11 @@ use rackloom_soak::{Plan, Summary, run};
 
 /// Lives through seeded racks full of faults and checks every launch, every byte and every load.
 #[derive(Debug, Parser)]
-#[command(name = "rackloom-sim", version, after_help = "A failing seed prints itself and its parameters, and leaves a pcap.")]
+#[command(
+    name = "rackloom-sim",
+    version,
+    after_help = "A failing seed prints itself and its parameters, and leaves a pcap."
+)]
 struct Args {
     /// Number of seeds to run.
     #[arg(long, default_value_t = 1000)]

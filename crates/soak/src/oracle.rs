@@ -6,7 +6,7 @@ use rackloom_card::CardEvent;
 use rackloom_wire::MacAddr;
 
 use crate::cells::Cells;
-use crate::slots::{SLOTS, Slot};
+use crate::slots::{SLOTS, Slot, Tag};
 
 /// Most bytes a card's queues may hold besides the image it stages: a few hundred jumbo frames.
 const QUEUES_MAX: usize = 8 << 20;
@@ -39,17 +39,19 @@ impl Oracle {
     /// The card has lost its memory.
     pub(crate) fn reboot(&mut self) {
         self.boot += 1;
-        self.wipe();
-    }
-
-    pub(crate) fn wipe(&mut self) {
         self.slots.iter_mut().for_each(Slot::wipe);
-        self.cells.wipe();
+        self.cells.wipe(self.cells.len());
     }
 
-    pub(crate) fn may_wipe(&mut self) {
-        self.slots.iter_mut().for_each(Slot::may_wipe);
+    /// A scrub is asked for: it may happen any time until its answer is here.
+    pub(crate) fn may_wipe(&mut self, tag: Tag) {
+        self.slots.iter_mut().for_each(|s| s.may_wipe(tag));
         self.cells.may_wipe();
+    }
+
+    /// It has happened.
+    pub(crate) fn wiped(&mut self, tag: Tag) {
+        self.slots.iter_mut().for_each(|s| s.done(tag));
     }
 
     /// The card says what it does.

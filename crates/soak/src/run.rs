@@ -17,8 +17,8 @@ use crate::cells::{self, Count};
 use crate::oracle::Oracle;
 use crate::plan::Plan;
 use crate::slots::{self, SLOTS, Tag};
-use crate::world::World;
 pub use crate::world::PlantedBug;
+use crate::world::World;
 
 /// What a run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,13 +86,13 @@ static IMAGES: LazyLock<Vec<Image>> = LazyLock::new(|| {
 /// An operation under way, and what it means to the oracles.
 #[derive(Debug)]
 enum Doing {
-    Claim { card: usize, scrub: Scrub },
-    Release { card: usize, scrub: Scrub },
+    Claim { card: usize, scrub: Option<Tag> },
+    Release { card: usize, scrub: Option<Tag> },
     Load { digest: [u8; 32] },
     Write { card: usize, slot: usize, tag: Tag },
-    Read { card: usize, slot: usize },
+    Read { card: usize, boot: u32, slot: usize },
     Cells { card: usize },
-    Bump { card: usize, cell: u64, slot: Option<usize> },
+    Bump { card: usize, boot: u32, cell: u64, slot: Option<usize> },
     Bad { code: ErrorCode },
     Ask,
 }
@@ -234,7 +234,7 @@ impl Run {
 
     fn start(&mut self, host: usize, op: OpId, doing: Doing) {
         self.doing.insert((host, op), doing);
-        if self.plan.cancels && self.world.rng.chance(0.1) {
+        if self.plan.cancels && !self.calm && self.world.rng.chance(0.1) {
             let at = self.world.now() + Duration::from_micros(self.world.rng.below(50_000));
             self.with_host(host, |h, _| h.set_deadline(op, at));
         }
@@ -244,22 +244,26 @@ impl Run {
         let mac = self.world.cards[card].mac;
         let scrub = if self.plan.scrubs && self.world.rng.chance(0.2) { Scrub::Zero } else { Scrub::Keep };
         let lease = Duration::from_millis(300 + self.world.rng.below(2000));
-        if scrub == Scrub::Zero {
-            // It may be zeroed from now on, whatever we hear of it.
-            self.oracles[card].may_wipe();
-        }
+        let tag = self.may_wipe(card, scrub);
         let op = self.with_host(host, |h, now| h.claim(now, mac, ClaimOptions { lease, scrub }));
-        self.start(host, op, Doing::Claim { card, scrub });
+        self.start(host, op, Doing::Claim { card, scrub: tag });
+    }
+
+    /// If memory is to be zeroed: it may be from now on, whatever we hear of it.
+    fn may_wipe(&mut self, card: usize, scrub: Scrub) -> Option<Tag> {
+        let tag = Tag { card: self.world.cards[card].mac, epoch: 0, number: self.world.rng.next_u64() >> 20 };
+        (scrub == Scrub::Zero).then(|| {
+            self.oracles[card].may_wipe(tag);
+            tag
+        })
     }
 
     fn release(&mut self, host: usize, card: usize) {
         let mac = self.world.cards[card].mac;
         let scrub = if self.plan.scrubs && self.world.rng.chance(0.5) { Scrub::Zero } else { Scrub::Keep };
-        if scrub == Scrub::Zero {
-            self.oracles[card].may_wipe();
-        }
+        let tag = self.may_wipe(card, scrub);
         let op = self.with_host(host, |h, now| h.release(now, mac, scrub));
-        self.start(host, op, Doing::Release { card, scrub });
+        self.start(host, op, Doing::Release { card, scrub: tag });
     }
 
     fn load(&mut self, host: usize) {
@@ -291,7 +295,8 @@ impl Run {
         let slot = self.world.rng.below(SLOTS as u64) as usize;
         let mac = self.world.cards[card].mac;
         let op = self.with_host(host, |h, now| h.read(now, mac, slots::address(slot), slots::length(slot) as u64));
-        self.start(host, op, Doing::Read { card, slot });
+        let boot = self.oracles[card].boot;
+        self.start(host, op, Doing::Read { card, boot, slot });
     }
 
     fn bump(&mut self, host: usize, card: usize) {
@@ -312,7 +317,8 @@ impl Run {
             }
             op
         });
-        self.start(host, op, Doing::Bump { card, cell, slot });
+        let boot = self.oracles[card].boot;
+        self.start(host, op, Doing::Bump { card, boot, cell, slot });
     }
 
     fn bad_kernel(&mut self, host: usize, card: usize) {
@@ -371,19 +377,22 @@ impl Run {
 
     fn on_host(&mut self, host: usize, event: Event) -> Result<(), String> {
         let Event::Completed { op, result } = event else { return Ok(()) };
-        let doing = self.doing.remove(&(host, op)).ok_or_else(|| format!("{op:?} completed twice, or was never given"))?;
+        let doing =
+            self.doing.remove(&(host, op)).ok_or_else(|| format!("{op:?} completed twice, or was never given"))?;
         if result.is_ok() {
             self.summary.done += 1;
         } else {
             self.summary.failed += 1;
         }
-        if self.calm && let Err(why) = &result {
+        if self.calm
+            && let Err(why) = &result
+        {
             self.allowed_when_calm(&doing, why)?;
         }
         match doing {
             Doing::Claim { card, scrub } | Doing::Release { card, scrub } => {
-                if result.is_ok() && scrub == Scrub::Zero {
-                    self.oracles[card].wipe();
+                if let Some(tag) = scrub.filter(|_| result.is_ok()) {
+                    self.oracles[card].wiped(tag);
                 }
             }
             Doing::Load { digest } => {
@@ -398,8 +407,11 @@ impl Run {
                 Err(OpError::NotClaimed { .. }) => self.oracles[card].slots[slot].never(tag),
                 Err(_) => {}
             },
-            Doing::Read { card, slot } => {
-                if let Ok(Outcome::Data(bytes)) = result {
+            Doing::Read { card, boot, slot } => {
+                // What was read before a crash and arrives after it tells nothing any more.
+                if let Ok(Outcome::Data(bytes)) = result
+                    && self.oracles[card].boot == boot
+                {
                     let mac = self.oracles[card].mac;
                     self.oracles[card].slots[slot].check(&bytes).map_err(|e| format!("{mac} slot {slot}: {e}"))?;
                 }
@@ -410,7 +422,7 @@ impl Run {
                     self.oracles[card].cells.check(&bytes).map_err(|e| format!("{mac}: {e}"))?;
                 }
             }
-            Doing::Bump { card, cell, slot } => self.bumped(card, cell, slot, &result)?,
+            Doing::Bump { card, boot, cell, slot } => self.bumped((card, boot), cell, slot, &result)?,
             Doing::Bad { code } => match result {
                 Ok(_) => return Err(format!("a kernel that must end with {} succeeded", code.name())),
                 Err(OpError::Kernel { code: got, .. }) if got != code && got != ErrorCode::Cancelled => {
@@ -424,7 +436,11 @@ impl Run {
     }
 
     fn bumped(
-        &mut self, card: usize, cell: u64, slot: Option<usize>, result: &Result<Outcome, OpError>,
+        &mut self,
+        (card, boot): (usize, u32),
+        cell: u64,
+        slot: Option<usize>,
+        result: &Result<Outcome, OpError>,
     ) -> Result<(), String> {
         if let Some(slot) = slot {
             self.oracles[card].slots[slot].locks -= 1;
@@ -436,11 +452,11 @@ impl Run {
                 if report.value != 1 {
                     return Err(format!("{}: cell {cell} was {} after its launch", oracle.mac, report.value));
                 }
-                if let Some(slot) = slot {
+                if let Some(slot) = slot.filter(|_| oracle.boot == boot) {
                     oracle.slots[slot].check(&report.output).map_err(|e| format!("output of slot {slot}: {e}"))?;
                 }
-                // A crash or a scrub since then has zeroed it.
-                if self.world.net.is_on(self.world.cards[card].id) {
+                // A crash since then has zeroed it.
+                if oracle.boot == boot {
                     oracle.cells.set(cell, Count::Once);
                 }
             }
@@ -483,8 +499,16 @@ impl Run {
     /// One host alone claims all cards, loads them, checks all memory, and runs a kernel on each: all must succeed.
     fn prove(&mut self, host: usize) -> Result<(), String> {
         let all = 0..self.plan.cards;
-        // Late frames of the faulty time, and what they caused, have to pass; announcements come each second.
-        self.run_for(Duration::from_millis(2500))?;
+        for other in (0..self.plan.hosts).filter(|h| *h != host) {
+            for card in all.clone() {
+                let mac = self.world.cards[card].mac;
+                if self.with_host(other, |h, _| h.claim_epoch(mac)).is_some() {
+                    self.release(other, card);
+                }
+            }
+        }
+        // Senders that stand still do so for up to 5 s; late frames of the faulty time, and what they caused, have to pass.
+        self.run_for(Duration::from_millis(7500))?;
         self.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
         self.run_for(Duration::from_millis(5))?;
         self.calm = true;
@@ -495,7 +519,7 @@ impl Run {
                     let lease = Duration::from_secs(2);
                     let options = ClaimOptions { lease, scrub: Scrub::Keep };
                     let op = self.with_host(host, |h, now| h.claim(now, mac, options));
-                    self.doing.insert((host, op), Doing::Claim { card, scrub: Scrub::Keep });
+                    self.doing.insert((host, op), Doing::Claim { card, scrub: None });
                 }
             }
             self.finish("claims")?;
@@ -512,7 +536,8 @@ impl Run {
             for slot in 0..SLOTS {
                 let (mac, at, len) = (self.world.cards[card].mac, slots::address(slot), slots::length(slot) as u64);
                 let op = self.with_host(host, |h, now| h.read(now, mac, at, len));
-                self.doing.insert((host, op), Doing::Read { card, slot });
+                let boot = self.oracles[card].boot;
+                self.doing.insert((host, op), Doing::Read { card, boot, slot });
             }
             let bytes = self.oracles[card].cells.len() * 8;
             let mac = self.world.cards[card].mac;

@@ -19,7 +19,7 @@ pub(crate) fn length(slot: usize) -> usize {
     LENGTHS[slot % LENGTHS.len()]
 }
 
-/// Names one write: card, epoch and number. Its bytes follow from it.
+/// Names one write, or one scrub: card, epoch and number. A write's bytes follow from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag {
     pub(crate) card: MacAddr,
@@ -54,7 +54,7 @@ pub(crate) struct Slot {
 
 #[derive(Debug, Clone)]
 struct Entry {
-    /// `None`: zeros.
+    /// `None`: the zeros of power-up.
     tag: Option<Tag>,
     content: Bytes,
     done: bool,
@@ -92,9 +92,9 @@ impl Slot {
         self.writes = vec![zeros(self.len)];
     }
 
-    /// The card's memory may have been zeroed.
-    pub(crate) fn may_wipe(&mut self) {
-        self.writes.push(Entry { done: false, ..zeros(self.len) });
+    /// The card's memory may be zeroed from now on; [`done`](Self::done) when it has been.
+    pub(crate) fn may_wipe(&mut self, tag: Tag) {
+        self.writes.push(Entry { tag: Some(tag), done: false, ..zeros(self.len) });
     }
 
     /// Checks bytes that were read: every 64-byte beat must come whole from one write that may have reached it.
@@ -106,7 +106,10 @@ impl Slot {
             let at = beat * 64;
             if !self.writes.iter().any(|w| w.content[at..at + bytes.len()] == *bytes) {
                 let may: Vec<_> = self.writes.iter().map(|w| (w.tag, w.done)).collect();
-                return Err(format!("beat {beat} is {:02x?}, which none of {may:?} wrote", &bytes[..bytes.len().min(16)]));
+                return Err(format!(
+                    "beat {beat} is {:02x?}, which none of {may:?} wrote",
+                    &bytes[..bytes.len().min(16)]
+                ));
             }
         }
         Ok(())

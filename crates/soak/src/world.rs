@@ -50,14 +50,7 @@ impl World {
         let switch = net.switch(SwitchConfig { queue_bytes: 256 * 1024, ..SwitchConfig::with_ports(ports) });
         let mtu = u32::from(plan.bulk) + 18;
         let cable = Cable::TEN_GIGABIT.with_rate(plan.rate).with_mtu(mtu.next_multiple_of(100));
-        let mut world = Self {
-            hosts: Vec::new(),
-            cards: Vec::new(),
-            sandbox: sandbox(),
-            plan: plan.clone(),
-            rng,
-            net,
-        };
+        let mut world = Self { hosts: Vec::new(), cards: Vec::new(), sandbox: sandbox(), plan: plan.clone(), rng, net };
         for i in 0..plan.hosts + plan.cards {
             let is_host = i < plan.hosts;
             let mac = MacAddr([2, 0x52, 0x4c, u8::from(is_host), 0, i as u8]);

@@ -1,14 +1,16 @@
 //! Compiles modules and keeps what it compiled.
 
+use core::ops::Range;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rackloom_image::{Kernel, Manifest, TARGET_MODEL};
 use wasmtime::{Config, Engine, ExternType, Module, Val, ValType};
 
-use super::inspect::inspect;
+use super::inspect::{MODULE_BYTES_MAX, inspect};
 use super::memory::{Creator, DdrMemories};
 use super::run::{Live, WasmRole};
+use super::strip::strip;
 use crate::ddr::{GUARD_BYTES, RESERVED_BYTES};
 use crate::{Ddr, PAGE_BYTES, Prepared, ROLE_PRIVATE, Role, RoleError, Sandbox};
 
@@ -85,6 +87,16 @@ impl Sandbox for WasmSandbox {
         let prepared = WasmPrepared { shared: self.0.clone(), module, kernels: manifest.kernels.clone().into() };
         prepared.rehearse(ddr_bytes)?;
         Ok(Box::new(prepared))
+    }
+
+    fn prepare_with(
+        &self,
+        manifest: &Manifest,
+        length: usize,
+        read: &dyn Fn(Range<usize>) -> Vec<u8>,
+        ddr_bytes: u64,
+    ) -> Result<Box<dyn Prepared>, RoleError> {
+        self.prepare(manifest, &strip(length, MODULE_BYTES_MAX as usize, read)?, ddr_bytes)
     }
 }
 
