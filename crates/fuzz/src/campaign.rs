@@ -25,8 +25,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// From `RACKLOOM_FUZZ_SEED` (default 1), `RACKLOOM_FUZZ_SECONDS` (default 5) and `RACKLOOM_FUZZ_INPUT`; decimal, or
-    /// hexadecimal after 0x.
+    /// From `RACKLOOM_FUZZ_SEED` (default 1), `RACKLOOM_FUZZ_SECONDS` (default 5) and `RACKLOOM_FUZZ_INPUT`; decimal,
+    /// or hexadecimal after 0x.
     ///
     /// # Panics
     /// If one of them is not a number.

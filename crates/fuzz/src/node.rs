@@ -14,8 +14,8 @@ const OUTPUTS_MAX: usize = 1 << 20;
 /// Frames the node has sent that are kept to be played back to it.
 const HEARD_MAX: usize = 64;
 
-/// Drives a node with frames, time and polls as long as `u` lasts. A node must not panic, must come to rest, must not ask
-/// to be woken at a time that it does not move on from, and must send only frames that a peer can read.
+/// Drives a node with frames, time and polls as long as `u` lasts. A node must not panic, must come to rest, must not
+/// ask to be woken at a time that it does not move on from, and must send only frames that a peer can read.
 ///
 /// # Errors
 /// When `u` holds too few bytes.
