@@ -371,6 +371,7 @@ local ETHERTYPES = {
     [2] = { name = "image-confirm.missing", from = "card", payload = "Missing" },
     [3] = { name = "image-confirm.staged", from = "card", payload = "none" },
     [4] = { name = "image-confirm.active", from = "card", payload = "Active" },
+    [6] = { name = "image-confirm.committed", from = "card", payload = "none" },
     [5] = { name = "image-confirm.failed", from = "card", payload = "Failure" },
   },
   [0x80DD] = {
@@ -429,6 +430,7 @@ local COUNTERS = {
   [29] = "result_chunks",
   [30] = "result_resends",
   [31] = "refusals",
+  [32] = "drop_queue",
 }
 
 -- What Wireshark hands over starts after the EtherType: these are offsets from there.

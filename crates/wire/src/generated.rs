@@ -122,7 +122,8 @@ pub enum Kind {
     /// Each member answers after a random part of the window: missing ranges, staged, active or failed. seq: poll
     /// number.
     ImagePoll = 0x80AA03,
-    /// Activate the staged image. Idempotent; a member that is not staged answers with its missing ranges.
+    /// Activate the staged image. Answered by committed, or active when that is done; a member that is not staged
+    /// answers with its missing ranges. Idempotent.
     ImageCommit = 0x80AA04,
     /// Forget the staged image and leave the group.
     ImageAbort = 0x80AA05,
@@ -134,6 +135,8 @@ pub enum Kind {
     ImageConfirmStaged = 0x80AB03,
     /// The image is active.
     ImageConfirmActive = 0x80AB04,
+    /// The commit has arrived and the configuration port is writing. Also the answer to a poll or commit meanwhile.
+    ImageConfirmCommitted = 0x80AB06,
     /// The load failed on this card, which goes on serving its old role.
     ImageConfirmFailed = 0x80AB05,
     /// Bytes for address addr. seq counts the writes of a claim from 1. Written on arrival, in any order, once.
@@ -164,13 +167,14 @@ pub enum Kind {
     ResultDone = 0x80CB02,
     /// Bytes of launch seq's output region, at offset addr. Resent until acknowledged.
     ResultData = 0x80CB03,
-    /// Launch seq is refused: it was not and will not be executed under this number unless it is sent again.
+    /// Launch seq is not taken now: `busy`, send it again; `stale-epoch` or `unknown-launch`, give up. Any other fault
+    /// of a launch uses its number up and comes as Done with that status.
     ResultRefused = 0x80CB04,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 39] = [
         Self::DiscoveryAnnounce,
         Self::DiscoverySolicit,
         Self::DiscoveryGoodbye,
@@ -194,6 +198,7 @@ impl Kind {
         Self::ImageConfirmMissing,
         Self::ImageConfirmStaged,
         Self::ImageConfirmActive,
+        Self::ImageConfirmCommitted,
         Self::ImageConfirmFailed,
         Self::InputWrite,
         Self::InputRead,
@@ -237,6 +242,7 @@ impl Kind {
             (0x80AB, 2) => Self::ImageConfirmMissing,
             (0x80AB, 3) => Self::ImageConfirmStaged,
             (0x80AB, 4) => Self::ImageConfirmActive,
+            (0x80AB, 6) => Self::ImageConfirmCommitted,
             (0x80AB, 5) => Self::ImageConfirmFailed,
             (0x80DD, 1) => Self::InputWrite,
             (0x80DD, 2) => Self::InputRead,
@@ -271,6 +277,7 @@ impl Kind {
             | Self::ImageConfirmMissing
             | Self::ImageConfirmStaged
             | Self::ImageConfirmActive
+            | Self::ImageConfirmCommitted
             | Self::ImageConfirmFailed
             | Self::InputConfirmWriteAck
             | Self::InputConfirmReadData
@@ -326,6 +333,7 @@ impl Kind {
             Self::ImageConfirmMissing => "image-confirm.missing",
             Self::ImageConfirmStaged => "image-confirm.staged",
             Self::ImageConfirmActive => "image-confirm.active",
+            Self::ImageConfirmCommitted => "image-confirm.committed",
             Self::ImageConfirmFailed => "image-confirm.failed",
             Self::InputWrite => "input.write",
             Self::InputRead => "input.read",
@@ -1070,11 +1078,13 @@ pub enum Counter {
     ResultResends,
     /// Requests refused.
     Refusals,
+    /// Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
+    DropQueue,
 }
 
 impl Counter {
     /// How many there are.
-    pub const COUNT: usize = 32;
+    pub const COUNT: usize = 33;
 
     /// Their names, in order.
     pub const NAMES: [&'static str; Self::COUNT] = [
@@ -1110,5 +1120,6 @@ impl Counter {
         "result_chunks",
         "result_resends",
         "refusals",
+        "drop_queue",
     ];
 }

@@ -144,8 +144,8 @@ package rl_wire_pkg;
     // Each member answers after a random part of the window: missing ranges, staged, active or
     // failed. seq: poll number.
     KindImagePoll = 8'h03,
-    // Activate the staged image. Idempotent; a member that is not staged answers with its missing
-    // ranges.
+    // Activate the staged image. Answered by committed, or active when that is done; a member that
+    // is not staged answers with its missing ranges. Idempotent.
     KindImageCommit = 8'h04,
     // Forget the staged image and leave the group.
     KindImageAbort = 8'h05
@@ -162,6 +162,9 @@ package rl_wire_pkg;
     KindImageConfirmStaged = 8'h03,
     // The image is active.
     KindImageConfirmActive = 8'h04,
+    // The commit has arrived and the configuration port is writing. Also the answer to a poll or
+    // commit meanwhile.
+    KindImageConfirmCommitted = 8'h06,
     // The load failed on this card, which goes on serving its old role.
     KindImageConfirmFailed = 8'h05
   } image_confirm_kind_e;
@@ -211,8 +214,8 @@ package rl_wire_pkg;
     KindResultDone = 8'h02,
     // Bytes of launch seq's output region, at offset addr. Resent until acknowledged.
     KindResultData = 8'h03,
-    // Launch seq is refused: it was not and will not be executed under this number unless it is
-    // sent again.
+    // Launch seq is not taken now: `busy`, send it again; `stale-epoch` or `unknown-launch`, give
+    // up. Any other fault of a launch uses its number up and comes as Done with that status.
     KindResultRefused = 8'h04
   } result_kind_e;
 
@@ -766,11 +769,13 @@ package rl_wire_pkg;
     // Done frames and output chunks sent again.
     CounterResultResends = 8'h1e,
     // Requests refused.
-    CounterRefusals = 8'h1f
+    CounterRefusals = 8'h1f,
+    // Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
+    CounterDropQueue = 8'h20
   } counter_e;
 
   // How many counters there are.
-  localparam int unsigned CounterCount = 32;
+  localparam int unsigned CounterCount = 33;
 
 endpackage : rl_wire_pkg
 // verilog_format: on

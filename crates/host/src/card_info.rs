@@ -1,0 +1,77 @@
+//! What a card says of itself.
+
+use rackloom_wire::{Announce, CardKind, CardState, MacAddr};
+
+/// An announcement, decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardInfo {
+    /// Address of port 0: the card's identity.
+    pub mac: MacAddr,
+    /// Address of port 1, or zeros.
+    pub mac1: MacAddr,
+    /// Vendor id.
+    pub vendor: u16,
+    /// Product id.
+    pub product: u16,
+    /// Its number in the rack, as set on the card.
+    pub unit: u16,
+    /// What runs it.
+    pub kind: CardKind,
+    /// What it is doing.
+    pub state: CardState,
+    /// Network ports.
+    pub ports: u8,
+    /// Most payload bytes in a frame.
+    pub bulk: u16,
+    /// Drawn at each boot.
+    pub boot: u32,
+    /// Clock of the role, kHz.
+    pub clock_khz: u32,
+    /// DDR bytes.
+    pub memory: u64,
+    /// Rate of port 0, bits a second.
+    pub port_rate: u64,
+    /// Rate of staging, bytes a second; 0: as fast as it comes.
+    pub stage_rate: u64,
+    /// Rate of the configuration port, bytes a second; 0: instantly.
+    pub config_rate: u64,
+    /// The claim's owner, if any.
+    pub owner: Option<MacAddr>,
+    /// The claim's epoch, 0: none.
+    pub epoch: u16,
+    /// Kernels of the active image.
+    pub kernels: u16,
+    /// BLAKE3 digest of the active image, if any.
+    pub digest: Option<[u8; 32]>,
+}
+
+impl CardInfo {
+    /// Decodes an announcement; `None` if a field is out of its range.
+    pub(crate) fn decode(a: &Announce, epoch: u16) -> Option<Self> {
+        let bulk = a.bulk.get();
+        if a.mac0.is_multicast() || a.mac0.is_zero() || bulk == 0 || !bulk.is_multiple_of(rackloom_wire::BEAT) {
+            return None;
+        }
+        Some(Self {
+            mac: a.mac0,
+            mac1: a.mac1,
+            vendor: a.vendor.get(),
+            product: a.product.get(),
+            unit: a.unit.get(),
+            kind: CardKind::from_wire(a.card_kind)?,
+            state: CardState::from_wire(a.state)?,
+            ports: a.ports,
+            bulk,
+            boot: a.boot.get(),
+            clock_khz: a.clock_khz.get(),
+            memory: a.memory.get(),
+            port_rate: a.port_rate.get(),
+            stage_rate: a.stage_rate.get(),
+            config_rate: a.config_rate.get(),
+            owner: (!a.owner.is_zero()).then_some(a.owner),
+            epoch,
+            kernels: a.kernels.get(),
+            digest: (a.digest != [0; 32]).then_some(a.digest),
+        })
+    }
+}

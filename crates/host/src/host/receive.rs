@@ -1,0 +1,251 @@
+//! What arrives at a host, to the part that it concerns.
+
+use bytes::Bytes;
+use rackloom_node::{Duration, Instant};
+use rackloom_wire::{BULK_STANDARD, Counter, ErrorCode, HOSTS, Kind, MacAddr, Packet, Refusal, Sack};
+
+use super::Host;
+use crate::card_info::CardInfo;
+use crate::event::{DownReason, Event, OpError, OpId, Outcome};
+use crate::launcher::{Ended, Launcher};
+use crate::peer::{Peer, PeerState};
+use crate::reader::Reader;
+use crate::request::Ask;
+use crate::rtt::Rtt;
+use crate::session::{Ends, Session};
+use crate::writer::Writer;
+
+impl Host {
+    pub(super) fn receive(&mut self, now: Instant, frame: &Bytes) {
+        let Ok(packet) = Packet::parse(frame) else { return self.ignore() };
+        let dst = packet.head.dst;
+        let ours = dst == self.config.mac || dst == HOSTS || dst == MacAddr::BROADCAST;
+        let load = dst.is_multicast() && self.loads.values().any(|l| dst == MacAddr::group(l.group));
+        if !packet.head.kind.is_from_card() || !(ours || load) {
+            return self.ignore();
+        }
+        let card = packet.head.src;
+        if packet.head.kind == Kind::DiscoveryAnnounce {
+            return self.handle_announce(now, &packet);
+        }
+        let Some(peer) = self.peers.get_mut(&card) else { return self.ignore() };
+        if packet.head.kind == Kind::DiscoveryGoodbye {
+            return self.down(now, card, DownReason::Goodbye);
+        }
+        if peer.state == PeerState::Down {
+            // It was given up and speaks again; its announcement brings it back.
+            return self.solicit(now, Duration::ZERO);
+        }
+        peer.heard_at = now;
+        match packet.head.kind {
+            Kind::SessionGrant
+            | Kind::SessionRefuse
+            | Kind::SessionReleased
+            | Kind::SessionCounters
+            | Kind::SessionManifest => self.handle_answer(now, &packet),
+            Kind::SessionPong => self.handle_pong(now, &packet),
+            Kind::ImageConfirmReady
+            | Kind::ImageConfirmMissing
+            | Kind::ImageConfirmStaged
+            | Kind::ImageConfirmCommitted
+            | Kind::ImageConfirmActive
+            | Kind::ImageConfirmFailed => self.handle_load(now, &packet),
+            _ => self.handle_session(now, &packet),
+        }
+    }
+
+    fn handle_pong(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Some((pong, _)) = packet.view::<rackloom_wire::Pong>() else { return self.ignore() };
+        let card = packet.head.src;
+        let peer = self.peers.get_mut(&card).expect("the caller has seen it");
+        if peer.info.boot != pong.boot.get() {
+            // It has restarted and its announcement is on its way, or lost.
+            self.down(now, card, DownReason::Restarted);
+            return self.solicit(now, Duration::ZERO);
+        }
+        if peer.session.as_ref().is_some_and(|s| s.ends.epoch != packet.head.epoch) {
+            self.lose_claim(now, card);
+        }
+    }
+
+    fn handle_load(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Some(loader) = self.loads.values_mut().find(|l| l.group == packet.head.epoch) else { return };
+        let (op, before) = (loader.op, loader.progress());
+        loader.handle(now, packet);
+        self.tell_progress(op, before);
+        self.finish_load(now, op);
+    }
+
+    /// What belongs to a claim.
+    fn handle_session(&mut self, now: Instant, packet: &Packet<'_>) {
+        let share = self.share();
+        let card = packet.head.src;
+        let (head, kind) = (packet.head, packet.head.kind);
+        let session = self.peers.get_mut(&card).and_then(|p| p.session.as_mut());
+        let Some(s) = session.filter(|s| s.ends.epoch == head.epoch) else { return self.ignore() };
+        let mut written = Vec::new();
+        let mut read = None;
+        let mut ack = None;
+        let mut ended: Option<Ended> = None;
+        let mut refused: Option<(OpId, Refusal)> = None;
+        match kind {
+            Kind::InputConfirmWriteAck => {
+                let Some((a, _)) = packet.view::<rackloom_wire::Ack>() else { return self.ignore() };
+                s.writer.handle_ack(now, &Sack::from_wire(head.seq, &a.bitmap), &mut s.rtt, &mut written);
+            }
+            Kind::InputConfirmReadData => read = s.reader.handle_data(now, head.seq, packet.payload, &mut s.rtt),
+            Kind::ResultAccepted => s.launcher.handle_accepted(now, head.seq),
+            Kind::ResultDone => {
+                let Some((d, _)) = packet.view::<rackloom_wire::Done>() else { return self.ignore() };
+                (ack, ended) = s.launcher.handle_done(now, &s.ends, head.seq, d, share, &mut s.rtt);
+            }
+            Kind::ResultData => {
+                (ack, ended) = s.launcher.handle_data(now, &s.ends, head.seq, head.addr, packet.payload, share);
+            }
+            Kind::InputConfirmNak | Kind::ResultRefused => {
+                let Some((r, _)) = packet.view::<Refusal>() else { return self.ignore() };
+                let code = ErrorCode::from_wire(r.code.get()).unwrap_or(ErrorCode::BadRequest);
+                if code == ErrorCode::StaleEpoch {
+                    return self.lose_claim(now, card);
+                }
+                // Writes and reads count separately, so a refusal's address tells which of the two it means.
+                let op = if kind == Kind::ResultRefused {
+                    s.launcher.handle_refused(now, head.seq, code)
+                } else {
+                    s.handle_nak(head.seq, head.addr)
+                };
+                refused = op.map(|op| (op, *r));
+            }
+            _ => return self.ignore(),
+        }
+        if let Some(frame) = ack {
+            s.sent_at = now;
+            self.send(frame);
+        }
+        for op in written {
+            self.complete(op, Ok(Outcome::Written));
+        }
+        if let Some((op, bytes)) = read {
+            self.complete(op, Ok(Outcome::Data(bytes)));
+        }
+        if let Some((op, result)) = ended {
+            let result = result.map(Outcome::Launched).map_err(|(code, cycles)| match code {
+                ErrorCode::KernelTrap | ErrorCode::KernelFuel | ErrorCode::Cancelled => {
+                    OpError::Kernel { card, code, cycles }
+                }
+                code => OpError::Refused { card, code, detail: 0 },
+            });
+            self.complete(op, result);
+        }
+        if let Some((op, r)) = refused {
+            let code = ErrorCode::from_wire(r.code.get()).unwrap_or(ErrorCode::BadRequest);
+            self.complete(op, Err(OpError::Refused { card, code, detail: r.detail.get() }));
+        }
+        self.touch(card);
+    }
+
+    fn handle_announce(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Some((announce, _)) = packet.view::<rackloom_wire::Announce>() else { return self.ignore() };
+        let Some(info) = CardInfo::decode(announce, packet.head.epoch).filter(|i| i.mac == packet.head.src) else {
+            return self.ignore();
+        };
+        let card = info.mac;
+        match self.peers.get_mut(&card) {
+            None => {
+                if self.peers.len() >= self.config.cards_max {
+                    return self.ignore();
+                }
+                self.peers.insert(card, Peer::new(info.clone(), now));
+                self.events.push_back(Event::CardUp(info));
+            }
+            Some(peer) => {
+                peer.heard_at = now;
+                let restarted = peer.info.boot != info.boot;
+                let changed = peer.info != info;
+                peer.info = info.clone();
+                if restarted {
+                    self.down(now, card, DownReason::Restarted);
+                }
+                let peer = self.peers.get_mut(&card).expect("just seen");
+                if peer.state == PeerState::Down {
+                    peer.state = PeerState::Up;
+                    self.events.push_back(Event::CardUp(info));
+                } else if changed {
+                    self.events.push_back(Event::CardChanged(info));
+                }
+            }
+        }
+    }
+
+    /// An answer to a request.
+    fn handle_answer(&mut self, now: Instant, packet: &Packet<'_>) {
+        let card = packet.head.src;
+        let next_seq = self.next_seq;
+        let Some(peer) = self.peers.get_mut(&card) else { return self.ignore() };
+        let Some(i) = peer.requests.iter().position(|r| r.seq == packet.head.seq) else { return };
+        let request = &mut peer.requests[i];
+        let result = match (&mut request.ask, packet.head.kind) {
+            (Ask::Claim { nonce, options, .. }, Kind::SessionGrant) => {
+                let Some((grant, _)) = packet.view::<rackloom_wire::Grant>() else { return };
+                if grant.nonce.get() != *nonce || packet.head.epoch == 0 {
+                    return;
+                }
+                let epoch = packet.head.epoch;
+                let bulk = usize::from(peer.info.bulk);
+                let session = Session {
+                    ends: Ends { host: self.config.mac, card, epoch },
+                    lease: options.lease.min(Duration::from_millis(u64::from(grant.lease_ms.get()))),
+                    rtt: Rtt::new(self.config.rto_min, self.config.rto_max),
+                    writer: Writer::new(bulk.min(usize::from(self.config.bulk))),
+                    reader: Reader::new(bulk.min(usize::from(self.config.bulk))),
+                    launcher: Launcher::new(bulk),
+                    sent_at: now,
+                };
+                peer.last_epoch = epoch;
+                let old = peer.session.replace(session);
+                let op = peer.requests.remove(i).op;
+                if let Some(old) = old {
+                    self.end_session(now, card, old, &OpError::ClaimLost { card });
+                }
+                return self.complete(op, Ok(Outcome::Claimed { epoch }));
+            }
+            (Ask::Release { .. }, Kind::SessionReleased) => Ok(Outcome::Released),
+            (Ask::Counters { got }, Kind::SessionCounters) => {
+                if packet.head.addr != got.len() as u64 || packet.payload.is_empty() {
+                    return;
+                }
+                let words = packet.payload.chunks_exact(8);
+                got.extend(words.map(|w| u64::from_be_bytes(w.try_into().expect("eight bytes"))));
+                if got.len() < Counter::COUNT {
+                    request.next_part(now, next_seq);
+                    self.next_seq = self.next_seq.wrapping_add(1);
+                    return self.ask_due(now, card);
+                }
+                Ok(Outcome::Counters(std::mem::take(got)))
+            }
+            (Ask::Manifest { got }, Kind::SessionManifest) => {
+                if packet.head.addr != got.len() as u64 || got.len() > 1 << 20 {
+                    return;
+                }
+                got.extend_from_slice(packet.payload);
+                if packet.payload.len() >= usize::from(BULK_STANDARD) {
+                    request.next_part(now, next_seq);
+                    self.next_seq = self.next_seq.wrapping_add(1);
+                    return self.ask_due(now, card);
+                }
+                Ok(Outcome::Manifest(Bytes::from(std::mem::take(got))))
+            }
+            (_, Kind::SessionRefuse) => {
+                let Some((r, _)) = packet.view::<rackloom_wire::Refusal>() else { return };
+                let code = ErrorCode::from_wire(r.code.get()).unwrap_or(ErrorCode::BadRequest);
+                Err(match code {
+                    ErrorCode::Claimed => OpError::Claimed { card, holder: r.holder, lease_ms: r.detail.get() },
+                    code => OpError::Refused { card, code, detail: r.detail.get() },
+                })
+            }
+            _ => return,
+        };
+        let op = peer.requests.remove(i).op;
+        self.complete(op, result);
+    }
+}

@@ -1,0 +1,421 @@
+//! One piece of work spread over many cards: cut into tiles, each computed on whatever card is free.
+//!
+//! A card that vanishes loses nothing: its tiles go to others. A card that appears is claimed, loaded and used while the
+//! others go on. Each card works on several tiles at a time, so that inputs and results travel while it computes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use bytes::Bytes;
+use rackloom_node::Instant;
+use rackloom_wire::{IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE, Scrub};
+
+use crate::config::ClaimOptions;
+use crate::event::{Event, LaunchReport, OpError, OpId, Outcome};
+use crate::host::Host;
+use crate::launcher::Launch;
+
+/// What a job computes.
+pub trait Work: Send {
+    /// Tiles in all, numbered from 0. May not change.
+    fn tiles(&self) -> usize;
+
+    /// Card memory that the largest tile needs: its inputs and its output, each rounded up to 64 bytes.
+    fn tile_bytes(&self) -> u64;
+
+    /// The inputs of a tile. May be called again for a tile whose card was lost.
+    fn inputs(&mut self, tile: usize) -> Tile;
+
+    /// The output of a tile: called once for each.
+    fn output(&mut self, tile: usize, output: Bytes);
+}
+
+/// One tile as it goes to a card.
+#[derive(Debug, Clone)]
+pub struct Tile {
+    /// Number of the kernel in the image.
+    pub kernel: u16,
+    /// What is written to the card's memory.
+    pub inputs: Vec<Bytes>,
+    /// Bytes of the output.
+    pub output: u64,
+    /// The kernel's arguments.
+    pub args: Vec<Arg>,
+}
+
+/// One argument of a tile's kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arg {
+    /// The address of this input.
+    Input(usize),
+    /// The address of the output, plus so many bytes.
+    Output(u64),
+    /// This word.
+    Value(u64),
+}
+
+/// How a job is run.
+#[derive(Debug, Clone)]
+pub struct JobOptions {
+    /// Cards it may use; `None`: all that there are and that appear.
+    pub cards: Option<BTreeSet<MacAddr>>,
+    /// Most cards it uses at a time.
+    pub cards_max: usize,
+    /// Tiles under way on each card: 2 overlaps transfers with computing.
+    pub depth: usize,
+    /// Claims are made so.
+    pub claim: ClaimOptions,
+    /// A tile whose kernel failed is tried this often in all before the job fails.
+    pub attempts: u32,
+}
+
+impl Default for JobOptions {
+    fn default() -> Self {
+        Self { cards: None, cards_max: usize::MAX, depth: 2, claim: ClaimOptions::default(), attempts: 2 }
+    }
+}
+
+/// What a job tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JobEvent {
+    /// A card is ready to compute.
+    Joined(MacAddr),
+    /// A card is lost to the job, and why; its tiles go to others.
+    Left(MacAddr, OpError),
+    /// A tile is computed.
+    Tile {
+        /// Which.
+        tile: usize,
+        /// Where.
+        card: MacAddr,
+        /// How.
+        report: LaunchReport,
+    },
+    /// All tiles are computed.
+    Finished,
+    /// The job has failed: a kernel fails wherever it is run, or no card takes the image.
+    Failed(OpError),
+}
+
+/// A job under way. Feed it each [`Event`] of its host.
+pub struct Job {
+    image: Bytes,
+    digest: [u8; 32],
+    work: Box<dyn Work>,
+    options: JobOptions,
+    todo: VecDeque<usize>,
+    attempts: BTreeMap<usize, u32>,
+    left: usize,
+    members: BTreeMap<MacAddr, Member>,
+    /// Which card and slot each operation belongs to.
+    ops: BTreeMap<OpId, (MacAddr, Option<usize>)>,
+    loads: BTreeSet<OpId>,
+    ended: bool,
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job").field("left", &self.left).field("members", &self.members).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+enum Member {
+    Claiming,
+    /// Claimed; the image has to be loaded.
+    Claimed,
+    Loading,
+    Working(Vec<Slot>),
+    /// It cannot be used until it announces itself anew.
+    Out,
+}
+
+/// A part of a card's memory, and the tile that is there.
+#[derive(Debug)]
+struct Slot {
+    base: u64,
+    busy: Option<Busy>,
+}
+
+#[derive(Debug)]
+struct Busy {
+    tile: usize,
+    launch: OpId,
+    writes: u32,
+    failed: Option<OpError>,
+    done: Option<LaunchReport>,
+}
+
+impl Job {
+    /// Starts on all cards that are there and may be used.
+    ///
+    /// # Panics
+    /// If the image is larger than any card takes, or `options.depth` is 0.
+    pub fn start(now: Instant, host: &mut Host, image: Bytes, work: Box<dyn Work>, options: JobOptions) -> Self {
+        assert!(image.len() as u64 <= IMAGE_BYTES_MAX);
+        assert!(options.depth > 0);
+        let tiles = work.tiles();
+        let mut job = Self {
+            digest: *blake3::hash(&image).as_bytes(),
+            image,
+            work,
+            options,
+            todo: (0..tiles).collect(),
+            attempts: BTreeMap::new(),
+            left: tiles,
+            members: BTreeMap::new(),
+            ops: BTreeMap::new(),
+            loads: BTreeSet::new(),
+            ended: false,
+        };
+        let cards: Vec<_> = host.cards().map(|c| c.mac).collect();
+        for card in cards {
+            job.join(now, host, card);
+        }
+        job
+    }
+
+    /// Tiles not yet computed.
+    pub const fn left(&self) -> usize {
+        self.left
+    }
+
+    /// True when it has finished or failed.
+    pub const fn is_over(&self) -> bool {
+        self.ended
+    }
+
+    /// Cards that compute for it now.
+    pub fn cards(&self) -> impl Iterator<Item = MacAddr> {
+        self.members.iter().filter(|(_, m)| matches!(m, Member::Working(_))).map(|(card, _)| *card)
+    }
+
+    /// The work, with all outputs once the job has finished.
+    pub fn into_work(self) -> Box<dyn Work> {
+        self.work
+    }
+
+    /// Gives all cards back, whether the job is over or not. The releases are the host's operations from here on.
+    pub fn release(&mut self, now: Instant, host: &mut Host) -> Vec<OpId> {
+        self.ended = true;
+        let cards: Vec<_> = std::mem::take(&mut self.members).into_keys().collect();
+        let held: Vec<_> = cards.into_iter().filter(|c| host.claim_epoch(*c).is_some()).collect();
+        held.into_iter().map(|c| host.release(now, c, Scrub::Keep)).collect()
+    }
+
+    /// Goes on after an event of the host.
+    pub fn handle(&mut self, now: Instant, host: &mut Host, event: &Event) -> Vec<JobEvent> {
+        let mut out = Vec::new();
+        if self.ended {
+            return out;
+        }
+        match event {
+            Event::CardUp(info) => {
+                self.members.retain(|card, m| *card != info.mac || !matches!(m, Member::Out));
+                self.join(now, host, info.mac);
+            }
+            // Another host has given it back.
+            Event::CardChanged(info) if info.owner.is_none() => {
+                self.members.retain(|card, m| *card != info.mac || !matches!(m, Member::Out));
+                self.join(now, host, info.mac);
+            }
+            Event::Completed { op, result } => {
+                if self.loads.remove(op) {
+                    self.loaded(now, host, result, &mut out);
+                } else if let Some((card, slot)) = self.ops.remove(op) {
+                    match slot {
+                        None => self.claimed(card, host, result, &mut out),
+                        Some(slot) => self.computed(card, slot, *op, result, &mut out),
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.load(now, host);
+        self.feed(now, host);
+        if !self.ended && self.left == 0 {
+            self.ended = true;
+            out.push(JobEvent::Finished);
+        }
+        out
+    }
+
+    fn join(&mut self, now: Instant, host: &mut Host, card: MacAddr) {
+        let wanted = self.options.cards.as_ref().is_none_or(|c| c.contains(&card));
+        let used = self.members.values().filter(|m| !matches!(m, Member::Out)).count();
+        if !wanted || used >= self.options.cards_max || self.members.contains_key(&card) {
+            return;
+        }
+        let op = host.claim(now, card, self.options.claim);
+        self.ops.insert(op, (card, None));
+        self.members.insert(card, Member::Claiming);
+    }
+
+    fn claimed(&mut self, card: MacAddr, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
+        let Some(info) = host.card(card).filter(|_| result.is_ok()) else {
+            let why = result.clone().err().unwrap_or(OpError::UnknownCard { card });
+            return self.lose(card, why, out);
+        };
+        if info.digest == Some(self.digest) {
+            self.work_on(card, info.memory, out);
+        } else {
+            self.members.insert(card, Member::Claimed);
+        }
+    }
+
+    /// Loads the image into all cards that wait for it, unless more are about to be ready for the same load.
+    fn load(&mut self, now: Instant, host: &mut Host) {
+        if self.members.values().any(|m| matches!(m, Member::Claiming)) {
+            return;
+        }
+        let waiting = self.members.iter_mut().filter(|(_, m)| matches!(m, Member::Claimed));
+        let mut cards = Vec::new();
+        for (card, m) in waiting {
+            *m = Member::Loading;
+            cards.push(*card);
+        }
+        if !cards.is_empty() {
+            self.loads.insert(host.load(now, &cards, self.image.clone(), false));
+        }
+    }
+
+    fn loaded(&mut self, _now: Instant, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
+        let report = match result {
+            Ok(Outcome::Loaded(report)) => report,
+            Ok(_) => unreachable!("a load gives a load's outcome"),
+            Err(why) => {
+                // A card was lost between its claim and the load: the others load again.
+                self.lose(why.card(), why.clone(), out);
+                for m in self.members.values_mut().filter(|m| matches!(m, Member::Loading)) {
+                    *m = Member::Claimed;
+                }
+                return;
+            }
+        };
+        let mut refusal = None;
+        for (card, result) in &report.cards {
+            match (result, host.card(*card)) {
+                (Ok(()), Some(info)) if host.claim_epoch(*card).is_some() => self.work_on(*card, info.memory, out),
+                (Ok(()), _) => self.lose(*card, OpError::UnknownCard { card: *card }, out),
+                (Err(why), _) => {
+                    if !why.is_card_loss() {
+                        refusal = Some(why.clone());
+                    }
+                    self.lose(*card, why.clone(), out);
+                }
+            }
+        }
+        let hope = self.members.values().any(|m| !matches!(m, Member::Out));
+        if let Some(why) = refusal.filter(|_| !hope) {
+            self.ended = true;
+            out.push(JobEvent::Failed(why));
+        }
+    }
+
+    fn work_on(&mut self, card: MacAddr, memory: u64, out: &mut Vec<JobEvent>) {
+        let need = self.work.tile_bytes().next_multiple_of(64).max(64);
+        let room = memory.saturating_sub(ROLE_PRIVATE) / need;
+        if room == 0 {
+            let (code, detail) = (rackloom_wire::ErrorCode::BadAddress, memory);
+            return self.lose(card, OpError::Refused { card, code, detail }, out);
+        }
+        let slots = room.min(self.options.depth as u64);
+        let slot = |i| Slot { base: ROLE_PRIVATE + i * need, busy: None };
+        self.members.insert(card, Member::Working((0..slots).map(slot).collect()));
+        out.push(JobEvent::Joined(card));
+    }
+
+    /// Gives each free slot a tile, card by card in turn so that the first tiles spread.
+    fn feed(&mut self, now: Instant, host: &mut Host) {
+        for depth in 0..self.options.depth {
+            for (card, m) in &mut self.members {
+                let Member::Working(slots) = m else { continue };
+                let Some(slot) = slots.get_mut(depth).filter(|s| s.busy.is_none()) else { continue };
+                let Some(tile) = self.todo.pop_front() else { return };
+                let t = self.work.inputs(tile);
+                let mut at = slot.base;
+                let mut addrs = Vec::new();
+                let writes = t.inputs.len() as u32;
+                for input in t.inputs {
+                    addrs.push(at);
+                    let len = input.len() as u64;
+                    self.ops.insert(host.write(now, *card, at, input), (*card, Some(depth)));
+                    at += len.next_multiple_of(64);
+                }
+                let word = |arg: &Arg| match arg {
+                    Arg::Input(i) => addrs[*i],
+                    Arg::Output(offset) => at + offset,
+                    Arg::Value(v) => *v,
+                };
+                let args = t.args.iter().map(word).collect();
+                let launch = Launch { kernel: t.kernel, args, fuel: 0, output: (at, t.output), hold: 0 };
+                let launch = host.launch(now, *card, launch);
+                self.ops.insert(launch, (*card, Some(depth)));
+                slot.busy = Some(Busy { tile, launch, writes, failed: None, done: None });
+            }
+        }
+    }
+
+    fn computed(
+        &mut self,
+        card: MacAddr,
+        slot: usize,
+        op: OpId,
+        result: &Result<Outcome, OpError>,
+        out: &mut Vec<JobEvent>,
+    ) {
+        if let Err(why) = result
+            && why.is_card_loss()
+        {
+            return self.lose(card, why.clone(), out);
+        }
+        let Some(Member::Working(slots)) = self.members.get_mut(&card) else { return };
+        let slot = &mut slots[slot];
+        let Some(busy) = slot.busy.as_mut() else { return };
+        let is_launch = op == busy.launch;
+        busy.writes -= u32::from(!is_launch);
+        match result {
+            Ok(Outcome::Launched(report)) => busy.done = Some(report.clone()),
+            Ok(_) => {}
+            Err(why) => busy.failed = busy.failed.take().or_else(|| Some(why.clone())),
+        }
+        // The slot is free when nothing of its tile is on the way any more.
+        let launch_over = is_launch || !self.ops.contains_key(&busy.launch);
+        if busy.writes > 0 || !launch_over {
+            return;
+        }
+        let busy = slot.busy.take().expect("just seen");
+        match (busy.failed, busy.done) {
+            (None, Some(report)) => {
+                self.work.output(busy.tile, report.output.clone());
+                self.left -= 1;
+                out.push(JobEvent::Tile { tile: busy.tile, card, report });
+            }
+            (failed, _) => {
+                let why = failed.expect("a launch gives a report or an error");
+                let tries = self.attempts.entry(busy.tile).or_insert(0);
+                *tries += 1;
+                if *tries >= self.options.attempts {
+                    self.ended = true;
+                    out.push(JobEvent::Failed(why));
+                } else {
+                    self.todo.push_front(busy.tile);
+                }
+            }
+        }
+    }
+
+    /// The card computes for this job no more: its tiles go back.
+    fn lose(&mut self, card: MacAddr, why: OpError, out: &mut Vec<JobEvent>) {
+        let Some(m) = self.members.get_mut(&card) else { return };
+        if matches!(m, Member::Out) {
+            return;
+        }
+        if let Member::Working(slots) = std::mem::replace(m, Member::Out) {
+            for busy in slots.into_iter().filter_map(|s| s.busy) {
+                self.todo.push_front(busy.tile);
+            }
+        }
+        self.ops.retain(|_, (c, _)| *c != card);
+        out.push(JobEvent::Left(card, why));
+    }
+}

@@ -1,0 +1,33 @@
+//! The host's side of Rackloom, as a state machine: it discovers cards, claims them, loads images into all of them at once,
+//! fills and reads their memory, launches kernels and collects results, on any number of cards at a time.
+//!
+//! [`Host`] is a [`rackloom_node::Node`]: it holds no socket, clock or thread. Commands (methods that return an [`OpId`]) go
+//! in; [`Event`]s come out, one [`Event::Completed`] for each operation.
+//!
+//! Order: operations on one card begin in the order in which they were given. A launch waits for all earlier writes, a read
+//! for earlier overlapping writes, a write for earlier overlapping writes and reads. Nothing waits for a launch but its own
+//! completion: whoever reuses its memory waits for that.
+#![forbid(unsafe_code)]
+
+mod card_info;
+mod config;
+mod event;
+mod host;
+mod job;
+mod launcher;
+mod loader;
+mod pacer;
+mod peer;
+mod reader;
+mod request;
+mod rtt;
+mod session;
+mod writer;
+
+pub use card_info::CardInfo;
+pub use config::{ClaimOptions, Config};
+pub use event::{DownReason, Event, LaunchReport, LoadPhase, LoadReport, OpError, OpId, Outcome};
+pub use host::Host;
+pub use job::{Arg, Job, JobEvent, JobOptions, Tile, Work};
+pub use launcher::Launch;
+pub use peer::PeerState;

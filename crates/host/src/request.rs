@@ -1,0 +1,72 @@
+//! Requests that one frame asks and one frame answers: claims, releases, counters, manifests.
+
+use rackloom_node::{Duration, Frame, Instant};
+use rackloom_wire::{Claim, Head, IntoBytes, Kind, MacAddr, Release, Scrub, U16, U32, U64};
+
+use crate::config::ClaimOptions;
+use crate::event::OpId;
+
+/// A question, asked until it is answered or its time is over.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) op: OpId,
+    pub(crate) seq: u32,
+    pub(crate) ask: Ask,
+    resend_at: Instant,
+    wait: Duration,
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    Claim { nonce: u64, options: ClaimOptions, group: u16, epoch: u16 },
+    Release { epoch: u16, scrub: Scrub },
+    Counters { got: Vec<u64> },
+    Manifest { got: Vec<u8> },
+}
+
+impl Request {
+    pub(crate) const fn new(op: OpId, seq: u32, ask: Ask, now: Instant, wait: Duration) -> Self {
+        Self { op, seq, ask, resend_at: now, wait }
+    }
+
+    /// True when it is to be asked, for the first time or again.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.resend_at <= now
+    }
+
+    pub(crate) const fn deadline(&self) -> Instant {
+        self.resend_at
+    }
+
+    /// An answer to a part has come: ask for the next part, under a new number.
+    pub(crate) const fn next_part(&mut self, now: Instant, seq: u32) {
+        self.seq = seq;
+        self.resend_at = now;
+    }
+
+    /// The frame that asks, and the time until it is asked again.
+    pub(crate) fn frame(&mut self, now: Instant, host: MacAddr, card: MacAddr, most: Duration) -> Frame {
+        self.resend_at = now + self.wait;
+        self.wait = (self.wait * 2).min(most);
+        let head = |kind, epoch, addr| Head { dst: card, src: host, kind, flags: 0, epoch, seq: self.seq, addr };
+        match &self.ask {
+            Ask::Claim { nonce, options, group, epoch } => {
+                let body = Claim {
+                    nonce: U64::new(*nonce),
+                    lease_ms: U32::new(u32::try_from(options.lease.as_millis()).unwrap_or(u32::MAX)),
+                    group: U16::new(*group),
+                    scrub: options.scrub.into(),
+                    reserved: 0,
+                };
+                head(Kind::SessionClaim, *epoch, 0).frame(&[body.as_bytes()])
+            }
+            Ask::Release { epoch, scrub } => {
+                let body = Release { scrub: (*scrub).into(), reserved: [0; 7] };
+                head(Kind::SessionRelease, *epoch, 0).frame(&[body.as_bytes()])
+            }
+            Ask::Counters { got } => head(Kind::SessionCountersGet, 0, got.len() as u64).frame(&[]),
+            Ask::Manifest { got } => head(Kind::SessionManifestGet, 0, got.len() as u64).frame(&[]),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! One claimed card: its memory traffic and its launches, under one epoch.
+
+use bytes::Bytes;
+use rackloom_node::{Duration, Frame, Instant};
+use rackloom_wire::{Head, Kind, MacAddr};
+
+use crate::event::OpId;
+use crate::launcher::Launcher;
+use crate::reader::Reader;
+use crate::rtt::Rtt;
+use crate::writer::Writer;
+
+/// The two ends of a claim.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) host: MacAddr,
+    pub(crate) card: MacAddr,
+    pub(crate) epoch: u16,
+}
+
+impl Ends {
+    /// A frame to the card.
+    pub(crate) fn frame(&self, kind: Kind, flags: u8, seq: u32, addr: u64, payload: &[&[u8]]) -> Frame {
+        Head { dst: self.card, src: self.host, kind, flags, epoch: self.epoch, seq, addr }.frame(payload)
+    }
+}
+
+/// A claimed card.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) ends: Ends,
+    pub(crate) lease: Duration,
+    pub(crate) rtt: Rtt,
+    pub(crate) writer: Writer,
+    pub(crate) reader: Reader,
+    pub(crate) launcher: Launcher,
+    /// When something was last sent under this claim: what renews the lease.
+    pub(crate) sent_at: Instant,
+}
+
+impl Session {
+    /// The next frame of bulk work, or `None`. `share`: chunks that may be in flight towards the host from this card.
+    pub(crate) fn next_frame(&mut self, now: Instant, share: u32) -> Option<Frame> {
+        let frame = self.pick(now, share);
+        if frame.is_some() {
+            self.sent_at = now;
+        }
+        frame
+    }
+
+    fn pick(&mut self, now: Instant, share: u32) -> Option<Frame> {
+        // Launches first: a card that computes while the next inputs travel is the point of the exercise.
+        if let Some(op) = self.launcher.head()
+            && !self.writer.is_before(op)
+            && let Some(frame) = self.launcher.offer(now, &self.ends, share)
+        {
+            return Some(frame);
+        }
+        if let Some(frame) = self.launcher.resend(now, &self.ends) {
+            return Some(frame);
+        }
+        if let Some((op, addr, len)) = self.reader.head()
+            && !self.writer.overlaps_before(op, addr, len)
+        {
+            self.reader.admit();
+        }
+        if let Some((op, addr, len)) = self.writer.head()
+            && !self.reader.overlaps_before(op, addr, len)
+            && !self.writer.overlaps_active(op, addr, len)
+        {
+            self.writer.admit();
+        }
+        let timeout = self.rtt.timeout();
+        if let Some(frame) = self.reader.next_frame(now, &self.ends, share, timeout) {
+            return Some(frame);
+        }
+        self.writer.next_frame(now, &self.ends, timeout)
+    }
+
+    /// The next time something may have to be sent again.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        [self.writer.deadline(), self.reader.deadline(), self.launcher.deadline()].into_iter().flatten().min()
+    }
+
+    /// Marks what has waited too long for an answer.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        let timeout = self.rtt.timeout();
+        let late = self.writer.handle_timeout(now, timeout)
+            | self.reader.handle_timeout(now, timeout)
+            | self.launcher.handle_timeout(now);
+        if late {
+            self.rtt.back_off();
+        }
+    }
+
+    /// The card refuses a write or a read; the address tells which, since both count from 1. The operation that failed.
+    pub(crate) fn handle_nak(&mut self, seq: u32, addr: u64) -> Option<OpId> {
+        if self.reader.asked_for(seq, addr) { self.reader.handle_nak(seq) } else { self.writer.handle_nak(seq, addr) }
+    }
+
+    /// True while the card owes data: reads or results.
+    pub(crate) fn is_receiving(&self) -> bool {
+        self.reader.is_busy() || self.launcher.is_receiving()
+    }
+
+    /// Gives up every operation, in order.
+    pub(crate) fn end(&mut self) -> Vec<OpId> {
+        let mut ops = self.writer.end();
+        ops.extend(self.reader.end());
+        ops.extend(self.launcher.end());
+        ops.sort_unstable();
+        ops
+    }
+
+    /// Gives up one operation; false if it is not here.
+    pub(crate) fn forget(&mut self, op: OpId) -> bool {
+        self.writer.forget(op) || self.reader.forget(op) || self.launcher.forget(op)
+    }
+}
+
+/// True when two address ranges share a byte.
+pub(crate) const fn overlap(a: u64, a_len: u64, b: u64, b_len: u64) -> bool {
+    a < b.saturating_add(b_len) && b < a.saturating_add(a_len)
+}
+
+/// A piece of an operation's bytes.
+pub(crate) fn piece(data: &Bytes, at: usize, most: usize) -> Bytes {
+    data.slice(at..data.len().min(at + most))
+}
