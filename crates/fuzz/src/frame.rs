@@ -156,7 +156,8 @@ fn naive(frame: &[u8]) -> std::result::Result<(), &'static str> {
     let kinds = match ethertype {
         0x80EF => 3,
         0x80EC => 11,
-        0x80AA | 0x80AB | 0x80CC => 5,
+        0x80AA | 0x80CC => 5,
+        0x80AB => 6,
         0x80DD => 2,
         0x80DB => 3,
         0x80CB => 4,

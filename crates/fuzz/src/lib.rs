@@ -12,6 +12,10 @@
 #![forbid(unsafe_code)]
 
 pub mod campaign;
+#[cfg(feature = "card")]
+pub mod card;
 pub mod frame;
+pub mod host;
+pub mod image;
 pub mod node;
 pub mod sack;

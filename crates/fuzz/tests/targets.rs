@@ -1,6 +1,6 @@
 //! Every target, by name: `cargo test -p rackloom-fuzz`, or one of them under libFuzzer with `crates/fuzz/guided.sh`.
 
-use rackloom_fuzz::{frame, sack};
+use rackloom_fuzz::{frame, host, image, sack};
 
 /// A test for each target. Under libFuzzer the engine takes over; else it is a campaign of random inputs.
 macro_rules! targets {
@@ -30,4 +30,12 @@ targets! {
     wire_frame: frame::read_frame;
     wire_address: frame::read_address;
     wire_sack: sack::agrees_with_a_set;
+    image_file: image::read_image;
+    image_manifest: image::read_manifest;
+    host_frames: host::frames;
+}
+
+#[cfg(feature = "card")]
+targets! {
+    card_frames: rackloom_fuzz::card::frames;
 }

@@ -224,6 +224,7 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
         | Kind::ImageAbort
         | Kind::ImageConfirmReady
         | Kind::ImageConfirmStaged
+        | Kind::ImageConfirmCommitted
         | Kind::ExecGo
         | Kind::ExecCancel
         | Kind::ExecQuery

@@ -83,8 +83,7 @@ fn a_flow_is_complete_and_in_order_through_back_pressure() {
     let dir = tempfile::tempdir().unwrap();
     let path = at(&dir, "flow");
     // A queue of two records, and no drop however slow this machine is: back-pressure alone must do it.
-    let config =
-        SwitchConfig { queue_frames: 14, stall: Duration::from_secs(3600), ..SwitchConfig::default() };
+    let config = SwitchConfig { queue_frames: 14, stall: Duration::from_secs(3600), ..SwitchConfig::default() };
     let _server = SegmentServer::spawn(path.clone(), Switch::new(config), 8).unwrap();
     let mut a = SegmentClient::connect(&path).unwrap();
     let mut b = SegmentClient::connect(&path).unwrap();
@@ -225,7 +224,8 @@ fn frames_of_impossible_length_stay_at_the_client() {
     let server = serve(&path);
     let mut a = SegmentClient::connect(&path).unwrap();
     let mut b = SegmentClient::connect(&path).unwrap();
-    let frames = [frame(1, 9015, 1), frame(1, 60, 2), Frame::from_static(&[1; 13]), frame(1, 70_000, 3), frame(1, 9014, 4)];
+    let frames =
+        [frame(1, 9015, 1), frame(1, 60, 2), Frame::from_static(&[1; 13]), frame(1, 70_000, 3), frame(1, 9014, 4)];
     assert_eq!(a.send(&frames).unwrap(), 5);
     assert_eq!(receive(&mut b, 2), [frame(1, 60, 2), frame(1, 9014, 4)]);
     assert_eq!((a.stats().tx_bad_length, a.stats().tx_frames), (3, 2));

@@ -32,7 +32,17 @@ pub fn mac(n: u16) -> [u8; 6] {
 impl Echo {
     /// A node that only echoes.
     pub fn server(mac: [u8; 6]) -> Self {
-        Self { mac, length: 60, peer: None, to_send: 0, next: 0, window: 0, back: 0, out: VecDeque::new(), done_told: true }
+        Self {
+            mac,
+            length: 60,
+            peer: None,
+            to_send: 0,
+            next: 0,
+            window: 0,
+            back: 0,
+            out: VecDeque::new(),
+            done_told: true,
+        }
     }
 
     /// Has it send `count` frames of `length` bytes to `peer`, `window` of them unanswered at a time.
