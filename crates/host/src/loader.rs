@@ -390,9 +390,10 @@ impl Loader {
     /// Asks, for the first time or again, what the phase waits for.
     fn ask(&mut self, now: Instant) {
         for (card, m) in self.members.iter_mut().filter(|(_, m)| !m.is_over()) {
-            // A card that configures makes no progress that we can see; it answers polls meanwhile, and the host's own watch
-            // notices one that is gone.
-            if m.state != State::Committed && now - m.progress_at >= self.stall {
+            // A card that configures shows no progress until the port is done.
+            let port =
+                if m.state == State::Committed { port_time(self.image.len(), m.config_rate) } else { Duration::ZERO };
+            if now - m.progress_at >= self.stall + port {
                 m.state = State::Failed(OpError::Deadline { card: *card });
             }
         }
@@ -475,7 +476,10 @@ impl Loader {
     }
 }
 
-/// Time that a port of this rate, bytes a second, takes.
+/// Time that a port of this rate, bytes a second, takes; 0: instantly.
 fn port_time(bytes: usize, rate: u64) -> Duration {
+    if rate == 0 {
+        return Duration::ZERO;
+    }
     Duration::from_nanos((bytes as u128 * 1_000_000_000 / u128::from(rate)) as u64)
 }

@@ -38,9 +38,9 @@ impl Cells {
         self.cells.insert(cell, count);
     }
 
-    /// The memory was zeroed after the launches below `before` were over, or while they were under way.
-    pub(crate) fn wipe(&mut self, before: u64) {
-        for (_, count) in self.cells.range_mut(..before).filter(|(_, c)| **c == Count::Once) {
+    /// The memory was zeroed. A launch under way may count before or after that.
+    pub(crate) fn wipe(&mut self) {
+        for count in self.cells.values_mut().filter(|c| **c == Count::Once) {
             *count = Count::Never;
         }
     }
@@ -56,13 +56,13 @@ impl Cells {
         self.next
     }
 
-    /// Checks all cells against the card's memory from the first cell on.
-    pub(crate) fn check(&self, memory: &[u8]) -> Result<(), String> {
+    /// Checks all cells against the card's memory from the first cell on; `zeroed`: it may have been zeroed since.
+    pub(crate) fn check(&self, memory: &[u8], zeroed: bool) -> Result<(), String> {
         for (cell, count) in &self.cells {
             let at = *cell as usize * 8;
             let value = u64::from_le_bytes(memory[at..at + 8].try_into().expect("eight bytes"));
             let right = match count {
-                Count::Once => value == 1,
+                Count::Once => value == 1 || (zeroed && value == 0),
                 Count::AtMostOnce => value <= 1,
                 Count::Never => value == 0,
             };

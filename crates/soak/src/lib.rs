@@ -19,3 +19,4 @@ mod world;
 pub use actor::{Actor, Said};
 pub use plan::Plan;
 pub use run::{Failure, Summary, run};
+pub use world::PlantedBug;

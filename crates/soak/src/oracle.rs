@@ -18,6 +18,8 @@ pub(crate) struct Oracle {
     pub(crate) boot: u32,
     pub(crate) slots: Vec<Slot>,
     pub(crate) cells: Cells,
+    /// Claims that zero memory, asked for and not granted.
+    zeroing: u32,
     /// (boot, epoch, number) of each launch that has started.
     started: BTreeSet<(u32, u16, u32)>,
     /// (boot, digest) of each image that became active.
@@ -31,6 +33,7 @@ impl Oracle {
             boot: 0,
             slots: (0..SLOTS).map(Slot::new).collect(),
             cells: Cells::default(),
+            zeroing: 0,
             started: BTreeSet::new(),
             activated: BTreeSet::new(),
         }
@@ -39,18 +42,39 @@ impl Oracle {
     /// The card has lost its memory.
     pub(crate) fn reboot(&mut self) {
         self.boot += 1;
-        self.slots.iter_mut().for_each(Slot::wipe);
-        self.cells.wipe(self.cells.len());
+        self.wipe();
     }
 
-    /// A scrub is asked for: it may happen any time until its answer is here.
-    pub(crate) fn may_wipe(&mut self, tag: Tag) {
+    fn wipe(&mut self) {
+        self.slots.iter_mut().for_each(Slot::wipe);
+        self.cells.wipe();
+    }
+
+    /// A claim that zeroes memory is asked for: it may be carried out any time until it is granted, and if it fails even
+    /// later, when a last copy of it arrives. The host then loses the claim it had.
+    pub(crate) fn claim_zeroing(&mut self) {
+        self.zeroing += 1;
+    }
+
+    /// It was granted.
+    pub(crate) fn claimed_zero(&mut self) {
+        self.zeroing -= 1;
+        self.wipe();
+    }
+
+    /// True while memory may be zeroed by a claim at any time.
+    pub(crate) const fn may_be_zeroed(&self) -> bool {
+        self.zeroing > 0
+    }
+
+    /// A release that zeroes memory is sent: it is carried out before the next claim, or never.
+    pub(crate) fn release_zeroing(&mut self, tag: Tag) {
         self.slots.iter_mut().for_each(|s| s.may_wipe(tag));
         self.cells.may_wipe();
     }
 
-    /// It has happened.
-    pub(crate) fn wiped(&mut self, tag: Tag) {
+    /// It was carried out.
+    pub(crate) fn released_zero(&mut self, tag: Tag) {
         self.slots.iter_mut().for_each(|s| s.done(tag));
     }
 

@@ -15,7 +15,8 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 /// cards; operations that are called off or run out of time.
 ///
 /// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own yet
-/// (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came.
+/// (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the same
+/// reason no cable both cuts frames short and pads them: one frame that met both would have its length and wrong bytes.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The seed that drew all this.
@@ -56,6 +57,9 @@ impl Plan {
         let mut rng = Rng::new(seed ^ 0x5EED_0F_4A_5C);
         let mut faults = Faults::swarm(&mut rng);
         faults.flip = 0.0;
+        if faults.truncate > 0.0 {
+            faults.pad = 0.0;
+        }
         let calm = rng.chance(0.1);
         Self {
             seed,

@@ -17,7 +17,7 @@ use crate::cells::{self, Count};
 use crate::oracle::Oracle;
 use crate::plan::Plan;
 use crate::slots::{self, SLOTS, Tag};
-pub use crate::world::PlantedBug;
+use crate::world::PlantedBug;
 use crate::world::World;
 
 /// What a run did.
@@ -86,7 +86,7 @@ static IMAGES: LazyLock<Vec<Image>> = LazyLock::new(|| {
 /// An operation under way, and what it means to the oracles.
 #[derive(Debug)]
 enum Doing {
-    Claim { card: usize, scrub: Option<Tag> },
+    Claim { card: usize, boot: u32, scrub: Scrub },
     Release { card: usize, scrub: Option<Tag> },
     Load { digest: [u8; 32] },
     Write { card: usize, slot: usize, tag: Tag },
@@ -244,24 +244,21 @@ impl Run {
         let mac = self.world.cards[card].mac;
         let scrub = if self.plan.scrubs && self.world.rng.chance(0.2) { Scrub::Zero } else { Scrub::Keep };
         let lease = Duration::from_millis(300 + self.world.rng.below(2000));
-        let tag = self.may_wipe(card, scrub);
+        if scrub == Scrub::Zero {
+            self.oracles[card].claim_zeroing();
+        }
+        let boot = self.oracles[card].boot;
         let op = self.with_host(host, |h, now| h.claim(now, mac, ClaimOptions { lease, scrub }));
-        self.start(host, op, Doing::Claim { card, scrub: tag });
-    }
-
-    /// If memory is to be zeroed: it may be from now on, whatever we hear of it.
-    fn may_wipe(&mut self, card: usize, scrub: Scrub) -> Option<Tag> {
-        let tag = Tag { card: self.world.cards[card].mac, epoch: 0, number: self.world.rng.next_u64() >> 20 };
-        (scrub == Scrub::Zero).then(|| {
-            self.oracles[card].may_wipe(tag);
-            tag
-        })
+        self.start(host, op, Doing::Claim { card, boot, scrub });
     }
 
     fn release(&mut self, host: usize, card: usize) {
         let mac = self.world.cards[card].mac;
         let scrub = if self.plan.scrubs && self.world.rng.chance(0.5) { Scrub::Zero } else { Scrub::Keep };
-        let tag = self.may_wipe(card, scrub);
+        let tag = (scrub == Scrub::Zero).then(|| Tag { card: mac, epoch: 0, number: self.world.rng.next_u64() >> 20 });
+        if let Some(tag) = tag {
+            self.oracles[card].release_zeroing(tag);
+        }
         let op = self.with_host(host, |h, now| h.release(now, mac, scrub));
         self.start(host, op, Doing::Release { card, scrub: tag });
     }
@@ -390,9 +387,14 @@ impl Run {
             self.allowed_when_calm(&doing, why)?;
         }
         match doing {
-            Doing::Claim { card, scrub } | Doing::Release { card, scrub } => {
+            Doing::Claim { card, boot, scrub } => {
+                if result.is_ok() && scrub == Scrub::Zero && self.oracles[card].boot == boot {
+                    self.oracles[card].claimed_zero();
+                }
+            }
+            Doing::Release { card, scrub } => {
                 if let Some(tag) = scrub.filter(|_| result.is_ok()) {
-                    self.oracles[card].wiped(tag);
+                    self.oracles[card].released_zero(tag);
                 }
             }
             Doing::Load { digest } => {
@@ -413,13 +415,17 @@ impl Run {
                     && self.oracles[card].boot == boot
                 {
                     let mac = self.oracles[card].mac;
-                    self.oracles[card].slots[slot].check(&bytes).map_err(|e| format!("{mac} slot {slot}: {e}"))?;
+                    let zeroed = self.oracles[card].may_be_zeroed();
+                    self.oracles[card].slots[slot]
+                        .check(&bytes, zeroed)
+                        .map_err(|e| format!("{mac} slot {slot}: {e}"))?;
                 }
             }
             Doing::Cells { card } => {
                 if let Ok(Outcome::Data(bytes)) = result {
                     let mac = self.oracles[card].mac;
-                    self.oracles[card].cells.check(&bytes).map_err(|e| format!("{mac}: {e}"))?;
+                    let zeroed = self.oracles[card].may_be_zeroed();
+                    self.oracles[card].cells.check(&bytes, zeroed).map_err(|e| format!("{mac}: {e}"))?;
                 }
             }
             Doing::Bump { card, boot, cell, slot } => self.bumped((card, boot), cell, slot, &result)?,
@@ -453,7 +459,10 @@ impl Run {
                     return Err(format!("{}: cell {cell} was {} after its launch", oracle.mac, report.value));
                 }
                 if let Some(slot) = slot.filter(|_| oracle.boot == boot) {
-                    oracle.slots[slot].check(&report.output).map_err(|e| format!("output of slot {slot}: {e}"))?;
+                    let zeroed = oracle.may_be_zeroed();
+                    oracle.slots[slot]
+                        .check(&report.output, zeroed)
+                        .map_err(|e| format!("output of slot {slot}: {e}"))?;
                 }
                 // A crash since then has zeroed it.
                 if oracle.boot == boot {
@@ -519,7 +528,7 @@ impl Run {
                     let lease = Duration::from_secs(2);
                     let options = ClaimOptions { lease, scrub: Scrub::Keep };
                     let op = self.with_host(host, |h, now| h.claim(now, mac, options));
-                    self.doing.insert((host, op), Doing::Claim { card, scrub: None });
+                    self.doing.insert((host, op), Doing::Claim { card, boot: 0, scrub: Scrub::Keep });
                 }
             }
             self.finish("claims")?;

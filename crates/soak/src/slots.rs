@@ -48,7 +48,7 @@ pub(crate) struct Slot {
     len: usize,
     /// In the order in which they were given; the first is what was there for certain.
     writes: Vec<Entry>,
-    /// Reads and launches that show this slot, under way: nothing is written meanwhile by whoever reads.
+    /// Launches that show this slot, under way: nothing is written meanwhile.
     pub(crate) locks: u32,
 }
 
@@ -92,19 +92,21 @@ impl Slot {
         self.writes = vec![zeros(self.len)];
     }
 
-    /// The card's memory may be zeroed from now on; [`done`](Self::done) when it has been.
+    /// A release may zero the card's memory, before anything later is written; [`done`](Self::done) when it has.
     pub(crate) fn may_wipe(&mut self, tag: Tag) {
         self.writes.push(Entry { tag: Some(tag), done: false, ..zeros(self.len) });
     }
 
-    /// Checks bytes that were read: every 64-byte beat must come whole from one write that may have reached it.
-    pub(crate) fn check(&self, got: &[u8]) -> Result<(), String> {
+    /// Checks bytes that were read: every 64-byte beat must come whole from one write that may have reached it, or be zero
+    /// if a claim that zeroes memory may have come in between.
+    pub(crate) fn check(&self, got: &[u8], zeroed: bool) -> Result<(), String> {
         if got.len() != self.len {
             return Err(format!("{} bytes where {} were asked for", got.len(), self.len));
         }
         for (beat, bytes) in got.chunks(64).enumerate() {
             let at = beat * 64;
-            if !self.writes.iter().any(|w| w.content[at..at + bytes.len()] == *bytes) {
+            let zeros = zeroed && bytes.iter().all(|b| *b == 0);
+            if !zeros && !self.writes.iter().any(|w| w.content[at..at + bytes.len()] == *bytes) {
                 let may: Vec<_> = self.writes.iter().map(|w| (w.tag, w.done)).collect();
                 return Err(format!(
                     "beat {beat} is {:02x?}, which none of {may:?} wrote",
