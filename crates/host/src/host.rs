@@ -138,8 +138,13 @@ impl Host {
         self.send(head.frame(&[body.as_bytes()]));
     }
 
-    /// Claims a card.
+    /// Claims a card. One claim of a card at a time: with two on the way, the answer of the older could come last and undo
+    /// the newer.
     pub fn claim(&mut self, now: Instant, card: MacAddr, options: ClaimOptions) -> OpId {
+        let claims = |r: &Request| matches!(r.ask, Ask::Claim { .. });
+        if self.peers.get(&card).is_some_and(|p| p.requests.iter().any(claims)) {
+            return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
+        }
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let epoch = self.peers.get(&card).map_or(0, |p| p.last_epoch);
         self.request(now, card, Ask::Claim { nonce, options, group, epoch })

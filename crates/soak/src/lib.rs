@@ -16,7 +16,7 @@ mod run;
 mod slots;
 mod world;
 
-pub use actor::{Actor, Said};
+pub use actor::{Actor, Mangler, Said};
 pub use plan::Plan;
 pub use run::{Failure, Summary, run};
 pub use world::PlantedBug;

@@ -12,7 +12,8 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 /// noticed, cut short, padded, duplicated, overtaken by up to 100 ms; cables that carry nothing for up to 2 s in one or
 /// both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are pulled with or
 /// without a goodbye, and come back; hosts that crash and come back under the same address; two hosts that want the same
-/// cards; operations that are called off or run out of time.
+/// cards; operations that are called off or run out of time; image data
+/// that is damaged in the host's memory, which only the image's digest can tell.
 ///
 /// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own yet
 /// (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the same
@@ -31,6 +32,8 @@ pub struct Plan {
     pub rate: u64,
     /// Faults of all cables.
     pub faults: Faults,
+    /// Probability that a frame of image data is damaged in the host, before it gets its check sequence.
+    pub mangled: f64,
     /// Operations that the script tries.
     pub actions: u32,
     /// Mean time between two of them.
@@ -68,6 +71,7 @@ impl Plan {
             bulk: if rng.chance(0.5) { BULK_STANDARD } else { BULK_JUMBO },
             rate: if rng.chance(0.7) { 10_000_000_000 } else { 1_000_000_000 },
             faults: if calm { Faults::NONE } else { faults },
+            mangled: if rng.chance(0.5) { 0.0 } else { 0.02 / (1 + rng.below(10)) as f64 },
             actions: 60 + rng.below(120) as u32,
             pace: Duration::from_micros(200 + rng.below(30_000)),
             crashes: rng.chance(0.5),
@@ -95,7 +99,7 @@ impl fmt::Display for Plan {
             self.pace,
             self.config_rate / 1_000_000,
         )?;
-        writeln!(f, "  cables: {}", self.faults)?;
+        writeln!(f, "  cables: {}; image data damaged {:.4}", self.faults, self.mangled)?;
         let kinds = [
             ("card crashes", self.crashes),
             ("pulls", self.pulls),

@@ -494,6 +494,9 @@ impl Run {
         }
         self.pulled.clear();
         self.world.net.calm();
+        for place in self.world.hosts.clone() {
+            self.world.net.node_mut(place.id).calm();
+        }
         let end = self.world.now() + SETTLE;
         while !self.doing.is_empty() && self.world.now() < end {
             self.run_for(Duration::from_millis(50))?;

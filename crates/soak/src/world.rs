@@ -9,7 +9,7 @@ use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_sim::{Cable, LinkId, Net, NodeId, SwitchConfig};
 use rackloom_wire::MacAddr;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Mangler};
 use crate::plan::Plan;
 
 /// Memory of a card: slots and cells fit, and a new card costs little.
@@ -72,7 +72,8 @@ impl World {
         let mut config = HostConfig::simulated(mac, self.rng.next_u64(), self.plan.rate);
         config.bulk = self.plan.bulk;
         config.load_stall = Duration::from_secs(3);
-        Actor::Host(Box::new(Host::new(config)))
+        let mangler = Mangler { chance: self.plan.mangled, rng: self.rng.fork() };
+        Actor::Host(Box::new(Host::new(config)), mangler)
     }
 
     fn card(&mut self, mac: MacAddr, unit: usize, planted: Option<PlantedBug>) -> Actor {

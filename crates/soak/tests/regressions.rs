@@ -44,3 +44,9 @@ fn seed_0x296_report_during_repair() {
 fn seed_0x2_load_waits_for_the_wire() {
     holds(0x2);
 }
+
+/// Two claims of one card were on the way; the answer of the older came last and undid the newer.
+#[test]
+fn seed_0x370_two_claims_of_one_card() {
+    holds(0x370);
+}
