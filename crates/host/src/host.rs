@@ -572,7 +572,9 @@ impl Node for Host {
         let (interval, silence) = (self.config.ping_interval, self.config.silence);
         let wire = (!self.control.is_empty() || !self.ready.is_empty()).then(|| self.pacer.opens_at()).flatten();
         let peers = self.peers.values().filter_map(|p| p.deadline(interval, silence)).min();
-        let loads = self.loads.values().filter_map(Loader::deadline).min();
+        // Those that are ready wait for the wire only.
+        let waiting = self.loads.iter().filter(|(op, _)| !self.ready.contains(&Source::Load(**op)));
+        let loads = waiting.filter_map(|(_, l)| l.deadline()).min();
         let gos = self.gos.iter().map(|go| go.again_at).min();
         let ops = self.deadlines.first().map(|(at, _)| *at);
         [wire, peers, loads, gos, ops].into_iter().flatten().min()
