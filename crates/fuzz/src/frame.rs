@@ -67,7 +67,7 @@ pub fn valid(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
 }
 
 /// One fault: a byte, a length, a cut, an addition.
-fn break_one(u: &mut Unstructured<'_>, frame: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn break_one(u: &mut Unstructured<'_>, frame: &mut Vec<u8>) -> Result<()> {
     match u.int_in_range(0..=5)? {
         0 if !frame.is_empty() => {
             let at = u.choose_index(frame.len())?;

@@ -2,8 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use bytes::Bytes;
-use rackloom_host::{ClaimOptions, Config, Event, Host, Launch};
-use rackloom_node::{Duration, Instant, Node, Output};
+use rackloom_host::{ClaimOptions, Config, Host, Launch};
+use rackloom_node::{Duration, Instant, Node};
 use rackloom_wire::{MacAddr, Scrub};
 
 use crate::node::{self, CARD, HOST};
@@ -53,9 +53,7 @@ fn command(host: &mut Host, now: Instant, u: &mut Unstructured<'_>) -> Result<()
 fn settle(host: &mut Host, mut now: Instant) {
     let end = now + Duration::from_secs(120);
     while now < end && host.pending() > 0 {
-        while let Some(output) = host.poll(now) {
-            if let Output::Event(Event::Completed { .. }) = output {}
-        }
+        while host.poll(now).is_some() {}
         match host.next_deadline() {
             Some(at) => now = now.max(at),
             None => break,

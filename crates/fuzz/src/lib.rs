@@ -19,3 +19,4 @@ pub mod host;
 pub mod image;
 pub mod node;
 pub mod sack;
+pub mod talk;

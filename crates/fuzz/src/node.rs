@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use rackloom_node::{Frame, Instant, Node, Output};
-use rackloom_wire::{Announce, CARDS, HOSTS, MacAddr, ROLE_PRIVATE};
+use rackloom_wire::MacAddr;
 
-use crate::frame;
+use crate::{frame, talk};
 
 /// The card in every conversation.
 pub const CARD: MacAddr = MacAddr([0x02, 0x52, 0x4c, 0, 0, 7]);
@@ -23,6 +23,12 @@ const WAKES_MAX: usize = 10_000;
 /// Frames the node has sent that are kept to be played back to it.
 const HEARD_MAX: usize = 64;
 
+/// What a node has sent.
+struct Heard<'a> {
+    last: Vec<Frame>,
+    watch: &'a mut dyn FnMut(&Frame),
+}
+
 /// Drives a node, whose address is `mac`, with frames, time and polls as long as `u` lasts. A node must not panic, must
 /// come to rest, must not ask for ever to be woken at a time that has come, and must send only frames that a peer can
 /// read.
@@ -33,10 +39,31 @@ const HEARD_MAX: usize = 64;
 /// # Panics
 /// When the node breaks one of these promises.
 pub fn drive<N: Node>(node: &mut N, mac: MacAddr, now: &mut Instant, u: &mut Unstructured<'_>) -> Result<()> {
-    let mut heard = Vec::new();
+    drive_watched(node, mac, now, u, &mut |_| {})
+}
+
+/// [`drive`], with a look at each frame that the node sends.
+///
+/// # Errors
+/// As [`drive`].
+///
+/// # Panics
+/// As [`drive`].
+pub fn drive_watched<N: Node>(
+    node: &mut N,
+    mac: MacAddr,
+    now: &mut Instant,
+    u: &mut Unstructured<'_>,
+    watch: &mut dyn FnMut(&Frame),
+) -> Result<()> {
+    let mut heard = Heard { last: Vec::new(), watch };
     while !u.is_empty() {
         match u.int_in_range(0..=9)? {
-            0 => *now += Duration::from_nanos(u.int_in_range(0..=10_000_000_000u64)?),
+            0 => {
+                // From the time of a frame on the wire to that of a lease.
+                let most = *u.choose(&[1_000, 1_000_000, 100_000_000, 10_000_000_000u64])?;
+                *now += Duration::from_nanos(u.int_in_range(0..=most)?);
+            }
             1 => node.handle_timeout(*now),
             2 => {
                 if let Some(at) = node.next_deadline() {
@@ -45,15 +72,12 @@ pub fn drive<N: Node>(node: &mut N, mac: MacAddr, now: &mut Instant, u: &mut Uns
                 }
             }
             // What the node itself has said comes back: a mirror on the wire.
-            3 if !heard.is_empty() => {
-                let frame = heard[u.choose_index(heard.len())?].clone();
+            3 if !heard.last.is_empty() => {
+                let frame = heard.last[u.choose_index(heard.last.len())?].clone();
                 node.handle_frame(*now, 0, frame);
             }
             _ => {
-                let mut frame = frame::any(u)?;
-                if u.ratio(7, 8)? {
-                    aim(u, &mut frame, mac, &heard)?;
-                }
+                let frame = frame_for(u, mac, &heard.last)?;
                 node.handle_frame(*now, 0, frame.into());
             }
         }
@@ -62,38 +86,23 @@ pub fn drive<N: Node>(node: &mut N, mac: MacAddr, now: &mut Instant, u: &mut Uns
     Ok(())
 }
 
-/// Puts into a frame what makes a node take it for part of a conversation: addresses that it knows, and numbers that it
-/// has used itself. Without that, all but a few would fall to the first check.
-fn aim(u: &mut Unstructured<'_>, frame: &mut [u8], mac: MacAddr, heard: &[Frame]) -> Result<()> {
-    if frame.len() < 40 {
-        return Ok(());
+/// A frame for the node at `mac`: mostly one that fits the conversation, and that with a fault in one case of three;
+/// else any frame at all.
+fn frame_for(u: &mut Unstructured<'_>, mac: MacAddr, heard: &[Frame]) -> Result<Vec<u8>> {
+    if u.ratio(1, 8)? {
+        return frame::any(u);
     }
-    let peer = if mac == CARD { HOST } else { CARD };
-    let group = MacAddr::group(u.int_in_range(1..=2)?);
-    let dst = *u.choose(&[mac, mac, mac, CARDS, HOSTS, group])?;
-    frame[..6].copy_from_slice(&dst.0);
-    frame[6..12].copy_from_slice(&peer.0);
-    frame[20..24].copy_from_slice(&u.int_in_range(0..=6u32)?.to_be_bytes());
-    let addr = *u.choose(&[0, 1, 64, 1472, ROLE_PRIVATE, ROLE_PRIVATE + 1472, u64::MAX - 63])?;
-    frame[24..32].copy_from_slice(&addr.to_be_bytes());
-    if frame[12..16] == [0x80, 0xef, 0x10, 0x01] && frame.len() >= 32 + size_of::<Announce>() {
-        // An announcement that a host believes: address, kind, state, reason, ports, payload size.
-        frame[32..38].copy_from_slice(&peer.0);
-        frame[50..56].copy_from_slice(&[1, 1, 1, 1, 0x05, 0xc0]);
-    }
-    if let Some(heard) = heard.last().filter(|h| h.len() >= 40) {
-        // Epoch and number of what the node said last; and its first payload word, which is a claim's nonce.
-        frame[18..20].copy_from_slice(&heard[18..20]);
-        if u.ratio(2, 3)? {
-            frame[20..24].copy_from_slice(&heard[20..24]);
-            frame[32..40].copy_from_slice(&heard[32..40]);
+    let mut frame = if mac == CARD { talk::to_card(u, heard)? } else { talk::to_host(u, heard)? };
+    if u.ratio(1, 3)? {
+        for _ in 0..u.int_in_range(1..=2)? {
+            frame::break_one(u, &mut frame)?;
         }
     }
-    Ok(())
+    Ok(frame)
 }
 
 /// Wakes the node until it wants to sleep: work that is done in slices has its deadline at once, but not for ever.
-fn wake<N: Node>(node: &mut N, now: Instant, heard: &mut Vec<Frame>) {
+fn wake<N: Node>(node: &mut N, now: Instant, heard: &mut Heard<'_>) {
     for _ in 0..WAKES_MAX {
         node.handle_timeout(now);
         drain(node, now, heard);
@@ -104,17 +113,18 @@ fn wake<N: Node>(node: &mut N, now: Instant, heard: &mut Vec<Frame>) {
     panic!("woken {WAKES_MAX} times at {now:?}, it still wants to be woken at {:?}", node.next_deadline());
 }
 
-fn drain<N: Node>(node: &mut N, now: Instant, heard: &mut Vec<Frame>) {
+fn drain<N: Node>(node: &mut N, now: Instant, heard: &mut Heard<'_>) {
     for _ in 0..OUTPUTS_MAX {
         match node.poll(now) {
             None => return,
             Some(Output::Event(_)) => {}
             Some(Output::Transmit(_, frame)) => {
                 assert!(rackloom_wire::Packet::parse(&frame).is_ok(), "it sends what no peer can read: {frame:02x?}");
-                if heard.len() == HEARD_MAX {
-                    heard.remove(0);
+                (heard.watch)(&frame);
+                if heard.last.len() == HEARD_MAX {
+                    heard.last.remove(0);
                 }
-                heard.push(frame);
+                heard.last.push(frame);
             }
         }
     }

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 9] = [
     &["roles"],
     &["card", "host"],
     &["sim", "link"],
-    &["client"],
+    &["client", "soak"],
     &["studies"],
     &["cli"],
 ];
