@@ -1,0 +1,94 @@
+//! The shape of a sandbox and of what runs in it.
+
+use core::fmt;
+
+use rackloom_image::{Kernel, Manifest};
+
+use crate::{Ddr, RoleError};
+
+/// Turns the parts of one target into roles. One sandbox serves all cards of a process.
+pub trait Sandbox: fmt::Debug + Send + Sync {
+    /// Tag of the part it takes.
+    fn target(&self) -> &'static str;
+
+    /// Checks and compiles `part` for a card with `ddr_bytes` of memory. Everything that can be wrong with an image shows
+    /// here; the card's memory and its present role are not touched.
+    fn prepare(&self, manifest: &Manifest, part: &[u8], ddr_bytes: u64) -> Result<Box<dyn Prepared>, RoleError>;
+}
+
+/// A role that is ready to take its place.
+pub trait Prepared: fmt::Debug + Send {
+    /// Zeroes the role's private memory, places its constants there, and makes it ready to run. All DDR from
+    /// [`ROLE_PRIVATE`](crate::ROLE_PRIVATE) on keeps its contents.
+    ///
+    /// `ddr` has the size that was prepared for. No image causes an error here: only a host out of memory does.
+    fn activate(self: Box<Self>, ddr: &Ddr) -> Result<Box<dyn Role>, RoleError>;
+}
+
+/// A role on a card. It runs one kernel at a time.
+///
+/// Call order: [`start`](Self::start), then [`step`](Self::step) until it returns something other than
+/// [`Step::Running`]; [`cancel`](Self::cancel) at any time.
+pub trait Role: fmt::Debug + Send {
+    /// The kernels, in the order by which `start` numbers them.
+    fn kernels(&self) -> &[Kernel];
+
+    /// Begins a kernel; nothing of it runs before the first `step`. `args` has one word for each of the kernel's
+    /// arguments. `bound` is the most role clock cycles it may take; 0, or more than the sandbox's own bound: that one.
+    fn start(&mut self, kernel: usize, args: &[u64], bound: u64) -> Result<(), RoleError>;
+
+    /// Runs the present kernel for one slice.
+    ///
+    /// # Panics
+    /// If no kernel was started.
+    fn step(&mut self) -> Step;
+
+    /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields the cycles it took
+    /// so far, as [`Step::Failed`] would with [`RoleFault::Cancelled`].
+    fn cancel(&mut self) -> Option<Step>;
+}
+
+/// Where a kernel is after a slice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It needs another slice.
+    Running,
+    /// It has returned.
+    Done {
+        /// What it returned.
+        value: u64,
+        /// Role clock cycles it took.
+        cycles: u64,
+    },
+    /// It was ended. The role takes the next launch.
+    Failed {
+        /// Why.
+        fault: RoleFault,
+        /// The same for people, one line.
+        text: String,
+        /// Role clock cycles until then.
+        cycles: u64,
+    },
+}
+
+/// Why a kernel was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleFault {
+    /// Cancelled from outside.
+    Cancelled,
+    /// It ran longer than its bound.
+    Fuel,
+    /// Out of bounds, division by zero, unreachable, stack overflow.
+    Trap,
+}
+
+impl RoleFault {
+    /// The protocol's error code for this, as tools print it.
+    pub fn code_name(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::Fuel => "kernel-fuel",
+            Self::Trap => "kernel-trap",
+        }
+    }
+}
