@@ -1,0 +1,216 @@
+//! A node on a wire: the law of [`Node`], kept in one place for [`Driver`](crate::Driver) and [`Pool`](crate::Pool).
+//!
+//! A turn is a bounded piece of work. In it frames, commands and deadlines go into the node, one at a time, and after each
+//! the node is polled until it has nothing more; but while the wire is full it is not polled. Frames still go in then: two
+//! nodes that fill each other's wires would otherwise wait for one another.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use rackloom_node::{Frame, Instant, Node, Output};
+
+use crate::clock::Clock;
+use crate::wire::{BATCH, Wire};
+
+/// Something to do with a node on its own thread.
+pub(crate) type Command<N> = Box<dyn FnOnce(&mut N, Instant) + Send>;
+
+/// Where a node's events go.
+pub(crate) type Sink<E> = Box<dyn FnMut(E) + Send>;
+
+/// What a driver counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Turns taken.
+    pub turns: u64,
+    /// Frames given to the node.
+    pub rx_frames: u64,
+    /// Frames the wire took from the node.
+    pub tx_frames: u64,
+    /// Frames the node sent on a port that has no cable: dropped.
+    pub tx_unplugged: u64,
+    /// Times the wire was full.
+    pub tx_full: u64,
+    /// Events the node gave.
+    pub events: u64,
+}
+
+/// What to do after a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// There is more to do: another turn, once others had theirs.
+    Again,
+    /// Sleep until the wire has something, or the deadline.
+    Until(Option<Instant>),
+    /// The wire is full: sleep until it has room or frames.
+    Full,
+}
+
+/// A node, what it wants sent, and what it has yet to see.
+pub(crate) struct Engine<N: Node> {
+    node: N,
+    clock: Clock,
+    sink: Sink<N::Event>,
+    commands: Receiver<Command<N>>,
+    rx: VecDeque<Frame>,
+    inbox: Vec<Frame>,
+    tx: Vec<Frame>,
+    /// The last send was cut short.
+    full: bool,
+    /// The node was polled until it had nothing, and was left alone since.
+    drained: bool,
+    counters: Counters,
+}
+
+impl<N: Node> Engine<N> {
+    pub(crate) fn new(node: N, clock: Clock, sink: Sink<N::Event>, commands: Receiver<Command<N>>) -> Self {
+        Self {
+            node,
+            clock,
+            sink,
+            commands,
+            rx: VecDeque::new(),
+            inbox: Vec::with_capacity(BATCH),
+            tx: Vec::with_capacity(TX_BATCH),
+            full: false,
+            drained: false, // A new node may have something to say: a card announces itself.
+            counters: Counters::default(),
+        }
+    }
+
+    pub(crate) const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    pub(crate) fn into_node(self) -> N {
+        self.node
+    }
+
+    /// Lets go of commands: whoever waits for one learns that the node has stopped.
+    pub(crate) fn close(&mut self) {
+        self.commands = sync_channel(0).1;
+    }
+
+    /// Waits for frames, if there are none yet; true if there are some then.
+    pub(crate) fn wait(&mut self, wire: &mut impl Wire, deadline: Option<std::time::Instant>) -> io::Result<bool> {
+        if self.rx.is_empty() {
+            let result = wire.recv(deadline, &mut self.inbox);
+            self.rx.extend(self.inbox.drain(..));
+            result?;
+        }
+        Ok(!self.rx.is_empty())
+    }
+
+    /// One turn. On an error the wire is gone; the node is whole.
+    pub(crate) fn turn(&mut self, wire: &mut impl Wire) -> io::Result<Rest> {
+        self.counters.turns += 1;
+        self.flush(wire)?;
+        let mut outputs = OUTPUTS_MAX;
+        let mut inputs = INPUTS_MAX;
+        let mut deadline_seen = false;
+        let rest = loop {
+            if !self.pump(wire, &mut outputs)? {
+                break Rest::Again;
+            }
+            if inputs == 0 {
+                break Rest::Again;
+            }
+            inputs -= 1;
+            if self.command() || self.frame() {
+                continue;
+            }
+            if self.full {
+                break Rest::Full;
+            }
+            let due = self.node.next_deadline();
+            let now = self.clock.now();
+            if due.is_none_or(|at| at > now) {
+                break Rest::Until(due);
+            }
+            if deadline_seen {
+                // It wants another slice of time; others first.
+                break Rest::Again;
+            }
+            deadline_seen = true;
+            self.drained = false;
+            self.node.handle_timeout(now);
+        };
+        if !self.full {
+            self.flush(wire)?;
+        }
+        Ok(if self.full && matches!(rest, Rest::Until(_)) { Rest::Full } else { rest })
+    }
+
+    /// Polls the node until it has nothing or the wire is full; false if it was cut short because it gave too much.
+    fn pump(&mut self, wire: &mut impl Wire, outputs: &mut usize) -> io::Result<bool> {
+        while !self.drained && !self.full {
+            if *outputs == 0 {
+                return Ok(false);
+            }
+            match self.node.poll(self.clock.now()) {
+                None => self.drained = true,
+                Some(Output::Event(event)) => {
+                    *outputs -= 1;
+                    self.counters.events += 1;
+                    (self.sink)(event);
+                }
+                Some(Output::Transmit(0, frame)) => {
+                    *outputs -= 1;
+                    self.tx.push(frame);
+                    if self.tx.len() >= TX_BATCH {
+                        self.flush(wire)?;
+                    }
+                }
+                Some(Output::Transmit(_, _)) => {
+                    *outputs -= 1;
+                    self.counters.tx_unplugged += 1;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn command(&mut self) -> bool {
+        let Ok(command) = self.commands.try_recv() else { return false };
+        self.drained = false;
+        command(&mut self.node, self.clock.now());
+        true
+    }
+
+    fn frame(&mut self) -> bool {
+        let Some(frame) = self.rx.pop_front() else { return false };
+        self.counters.rx_frames += 1;
+        self.drained = false;
+        self.node.handle_frame(self.clock.now(), 0, frame);
+        true
+    }
+
+    fn flush(&mut self, wire: &mut impl Wire) -> io::Result<()> {
+        if self.tx.is_empty() {
+            return Ok(());
+        }
+        let taken = wire.send(&self.tx)?;
+        self.counters.tx_frames += taken as u64;
+        self.full = taken < self.tx.len();
+        self.counters.tx_full += u64::from(self.full);
+        self.tx.drain(..taken);
+        Ok(())
+    }
+}
+
+impl<N: Node> fmt::Debug for Engine<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("full", &self.full).field("counters", &self.counters).finish_non_exhaustive()
+    }
+}
+
+/// Most outputs taken from a node in one turn: at 1 us each, others wait a quarter of a millisecond.
+const OUTPUTS_MAX: usize = 256;
+
+/// Most frames, commands and deadlines put into a node in one turn.
+const INPUTS_MAX: usize = BATCH;
+
+/// Frames handed to the wire at once: enough to share a lock or a system call among many, few enough to stay in cache.
+const TX_BATCH: usize = 64;

@@ -1,0 +1,40 @@
+//! How nodes run live: real time, real frames, threads.
+//!
+//! A [`Wire`] is one attachment to an Ethernet segment. There are three kinds of segment: an in-process [`Switch`], whose
+//! ports are wires; a virtual segment that separate processes attach to without root ([`segment`]); and any Ethernet
+//! interface of this machine ([`Raw`]). [`Uplink`] joins a switch to either of the others. [`Net`] is how a user names one.
+//!
+//! A [`Driver`] runs one node on a thread of its own, on any wire; a [`Pool`] runs many nodes on few threads, each on a port
+//! of a switch. A [`Capture`] writes down what passes.
+//!
+//! ```text
+//!   node - Driver - Segment client ~~ socket ~~ SegmentServer -.
+//!   node - Driver - Port ---------------------------------- Switch - Port - Uplink - Raw - NIC
+//!   nodes - Pool - Ports -------------------------------------'
+//! ```
+#![deny(unsafe_code)]
+
+mod capture;
+mod clock;
+mod doorbell;
+mod driver;
+mod engine;
+mod net;
+mod pool;
+mod raw;
+pub mod segment;
+mod signal;
+mod switch;
+mod uplink;
+mod wire;
+
+pub use capture::{Capture, CaptureError, CaptureStats, Captured};
+pub use clock::Clock;
+pub use driver::{Driver, Stopped};
+pub use engine::Counters;
+pub use net::{Net, NetError};
+pub use pool::{Member, Pool};
+pub use raw::{ETHERTYPES, Raw, RawError, RawStats};
+pub use switch::{Port, PortStats, Switch, SwitchConfig, SwitchError, SwitchStats};
+pub use uplink::{Uplink, UplinkStats};
+pub use wire::{BATCH, ETHERNET_HEADER, MTU_JUMBO, MTU_STANDARD, RETRY, Wire};

@@ -1,0 +1,116 @@
+//! A cable from an in-process switch to the world outside.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Waker;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rackloom_node::Frame;
+
+use crate::switch::Port;
+use crate::wire::{BATCH, Wire};
+
+/// Carries frames between a switch's port and a wire, both ways, on a thread of its own: how the nodes on an in-process
+/// switch are reached through a network interface. Dropping it pulls the cable.
+#[derive(Debug)]
+pub struct Uplink {
+    shared: Arc<Shared>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stop: AtomicBool,
+    inward: AtomicU64,
+    outward: AtomicU64,
+    failure: Mutex<Option<io::Error>>,
+}
+
+/// What an uplink carried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UplinkStats {
+    /// Frames from the wire into the switch.
+    pub inward: u64,
+    /// Frames from the switch to the wire.
+    pub outward: u64,
+}
+
+impl Uplink {
+    /// Joins `port` and `wire`.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn spawn(mut port: Port, wire: impl Wire + 'static) -> io::Result<Self> {
+        let waker = wire.waker();
+        // The thread sleeps at the wire; the port wakes it there.
+        port.set_waker(waker.clone());
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("rackloom-uplink".to_owned()).spawn(move || {
+            if let Err(e) = carry(port, wire, &theirs) {
+                *theirs.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+            }
+        })?;
+        Ok(Self { shared, waker, thread: Some(thread) })
+    }
+
+    /// What was carried so far.
+    #[must_use]
+    pub fn stats(&self) -> UplinkStats {
+        UplinkStats {
+            inward: self.shared.inward.load(Ordering::Relaxed),
+            outward: self.shared.outward.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Why the uplink has ended, if it has: the wire is gone. Told once.
+    #[must_use]
+    pub fn failure(&self) -> Option<io::Error> {
+        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Uplink {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        self.waker.wake_by_ref();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // A panic has printed its message already.
+        }
+    }
+}
+
+fn carry(mut port: Port, mut wire: impl Wire, shared: &Shared) -> io::Result<()> {
+    let (mut inward, mut outward): (Vec<Frame>, Vec<Frame>) = (Vec::new(), Vec::new());
+    let long_ago = Instant::now();
+    while !shared.stop.load(Ordering::Acquire) {
+        if outward.is_empty() {
+            port.recv(Some(long_ago), &mut outward)?;
+        }
+        let sent = wire.send(&outward)?;
+        outward.drain(..sent);
+        shared.outward.fetch_add(sent as u64, Ordering::Relaxed);
+
+        let taken = port.send(&inward)?;
+        inward.drain(..taken);
+        shared.inward.fetch_add(taken as u64, Ordering::Relaxed);
+
+        if inward.len() > BATCH {
+            // The switch is full: what else comes stays in the wire's own buffer. The outward way goes on meanwhile.
+            std::thread::sleep(SATURATED);
+        } else if sent > 0 && outward.is_empty() {
+            // There may be more in the port, which tells only once it was found empty.
+            wire.recv(Some(long_ago), &mut inward)?;
+        } else {
+            let deadline = (!inward.is_empty()).then(|| Instant::now() + SATURATED);
+            wire.recv(deadline, &mut inward)?;
+        }
+    }
+    Ok(())
+}
+
+/// How long an uplink waits for a full switch: the time of 14 jumbo frames at 10 Gb/s.
+const SATURATED: Duration = Duration::from_micros(100);
