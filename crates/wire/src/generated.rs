@@ -1048,11 +1048,13 @@ pub enum Counter {
     ResultResends,
     /// Requests refused.
     Refusals,
+    /// Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
+    DropQueue,
 }
 
 impl Counter {
     /// How many there are.
-    pub const COUNT: usize = 32;
+    pub const COUNT: usize = 33;
 
     /// Their names, in order.
     pub const NAMES: [&'static str; Self::COUNT] = [
@@ -1088,5 +1090,6 @@ impl Counter {
         "result_chunks",
         "result_resends",
         "refusals",
+        "drop_queue",
     ];
 }

@@ -1,0 +1,676 @@
+//! The card: its blocks put together, and which frame goes to which.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rackloom_node::{Frame, Instant, Node, Output, Port};
+use rackloom_role::{Ddr, Role, Sandbox};
+use rackloom_wire::{
+    self as wire, BULK_STANDARD, CardState, Counter, ErrorCode, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet,
+    ROLE_PRIVATE, Scrub, U16, U32, U64,
+};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use crate::analyzer::Filter;
+use crate::discovery::{Discovery, Facts};
+use crate::launches::{self, Ended, Launches, Turn};
+use crate::loader::Loader;
+use crate::memory::Memory;
+use crate::results::Results;
+use crate::session::{Session, Verdict};
+use crate::shell::{Shell, earlier};
+use crate::{CardEvent, Config, ConfigError, Counters, ReleaseReason};
+
+/// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
+#[derive(Debug)]
+pub struct Card {
+    shell: Shell,
+    sandbox: Arc<dyn Sandbox>,
+    ddr: Ddr,
+    power: Power,
+    session: Session,
+    loader: Loader,
+    memory: Memory,
+    launches: Launches,
+    results: Results,
+    role: Option<ActiveRole>,
+}
+
+#[derive(Debug)]
+enum Power {
+    /// No call yet.
+    Off,
+    On {
+        boot: Instant,
+        discovery: Discovery,
+    },
+    /// Gone, but for the frames still queued.
+    Unplugged,
+}
+
+#[derive(Debug)]
+struct ActiveRole {
+    role: Box<dyn Role>,
+    digest: [u8; 32],
+    manifest_json: Bytes,
+    clock_khz: u32,
+}
+
+impl Card {
+    /// A card that has just been switched on: no role, no claim, memory all zero. `sandbox` runs its roles.
+    ///
+    /// # Errors
+    /// If the configuration is out of range or the memory cannot be reserved.
+    pub fn new(config: Config, sandbox: Arc<dyn Sandbox>) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let ddr = Ddr::new(config.memory)?;
+        let mut shell = Shell::new(config);
+        let session = Session::new(&mut shell);
+        Ok(Self {
+            shell,
+            sandbox,
+            ddr,
+            power: Power::Off,
+            session,
+            loader: Loader::new(),
+            memory: Memory::new(),
+            launches: Launches::new(),
+            results: Results::new(),
+            role: None,
+        })
+    }
+
+    /// Leaves the network in good order: says goodbye, and from then on neither hears nor says anything. Poll it empty.
+    pub fn unplug(&mut self, now: Instant) {
+        self.end_claim(now, ReleaseReason::Released, Scrub::Keep);
+        self.shell.send(self.shell.head(HOSTS, Kind::DiscoveryGoodbye, 0, 0), &[]);
+        self.power = Power::Unplugged;
+    }
+
+    /// Its configuration.
+    pub const fn config(&self) -> &Config {
+        &self.shell.config
+    }
+
+    /// Its memory. Whoever writes to it from outside does what no host can.
+    pub const fn ddr(&self) -> &Ddr {
+        &self.ddr
+    }
+
+    /// Its counters.
+    pub const fn counters(&self) -> &Counters {
+        &self.shell.counters
+    }
+
+    /// What it is doing.
+    pub fn state(&self) -> CardState {
+        if self.loader.is_configuring() {
+            CardState::Configuring
+        } else if self.launches.is_running() {
+            CardState::Running
+        } else if self.loader.is_loading() {
+            CardState::Loading
+        } else if self.role.is_some() {
+            CardState::Active
+        } else {
+            CardState::Empty
+        }
+    }
+
+    /// The present claim's epoch; `None` without a claim.
+    pub fn epoch(&self) -> Option<u16> {
+        self.session.claim().map(|c| c.epoch)
+    }
+
+    /// The present claim's owner.
+    pub fn owner(&self) -> Option<MacAddr> {
+        self.session.claim().map(|c| c.owner)
+    }
+
+    /// Digest of the active image.
+    pub fn active_digest(&self) -> Option<[u8; 32]> {
+        self.role.as_ref().map(|r| r.digest)
+    }
+
+    /// Launches accepted and not finished.
+    pub fn launches_queued(&self) -> usize {
+        self.launches.queued()
+    }
+
+    /// Bytes that its queues, tables and staging area hold: without DDR, role and sandbox.
+    pub fn memory_in_use(&self) -> usize {
+        self.shell.bytes() + self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes()
+    }
+
+    /// Events that were lost because nobody polled.
+    pub const fn events_lost(&self) -> u64 {
+        self.shell.events_lost()
+    }
+
+    /// Asserts everything that must be true between two calls.
+    ///
+    /// # Panics
+    /// If something is not: a bug of this crate.
+    pub fn check_invariants(&self) {
+        self.shell.check_invariants();
+        self.session.check_invariants();
+        self.loader.check_invariants();
+        self.memory.check_invariants(&self.shell);
+        self.launches.check_invariants();
+        self.results.check_invariants();
+        if let Power::On { discovery, .. } = &self.power {
+            discovery.check_invariants();
+        }
+        assert!(self.launches.queued() + self.results.kept() <= wire::RESULTS_KEPT as usize);
+        assert!(!self.launches.is_running() || self.role.is_some());
+        assert!(!self.loader.is_configuring() || self.role.is_none());
+        if self.session.claim().is_none() {
+            assert_eq!(self.launches.queued() + self.results.kept(), 0);
+            assert!(self.loader.group().is_none());
+        }
+    }
+
+    /// Switches on at the first call; false when unplugged.
+    fn wake(&mut self, now: Instant) -> bool {
+        match self.power {
+            Power::On { .. } => true,
+            Power::Unplugged => false,
+            Power::Off => {
+                self.power = Power::On { boot: now, discovery: Discovery::new(now, &mut self.shell) };
+                self.settle(now);
+                true
+            }
+        }
+    }
+
+    const fn boot(&self) -> Instant {
+        match self.power {
+            Power::On { boot, .. } => boot,
+            Power::Off | Power::Unplugged => Instant::ZERO,
+        }
+    }
+
+    fn dispatch(&mut self, now: Instant, frame: &Frame, packet: &Packet<'_>) {
+        let head = &packet.head;
+        match head.kind {
+            Kind::DiscoverySolicit => {
+                let Some(body) = self.exactly(packet) else { return };
+                if let Power::On { discovery, .. } = &mut self.power {
+                    discovery.solicit(now, &mut self.shell, head, body);
+                }
+            }
+            Kind::SessionClaim => self.on_claim(now, packet),
+            Kind::SessionRelease => self.on_release(now, packet),
+            Kind::SessionPing => self.on_ping(now, packet),
+            Kind::SessionCountersGet => {
+                if self.is_empty(packet) {
+                    let values = self.shell.counters.wire(head.addr);
+                    let answer = self.shell.head(head.src, Kind::SessionCounters, head.epoch, head.seq);
+                    self.shell.send(Head { addr: head.addr, ..answer }, &[values.as_bytes()]);
+                }
+            }
+            Kind::SessionManifestGet => self.on_manifest_get(packet),
+            Kind::ImageBegin => {
+                let Some(body) = self.exactly::<wire::ImageBegin>(packet) else { return };
+                if !self.session.holds(head) {
+                    return self.stale_begin(head, body);
+                }
+                self.session.renew(now);
+                self.loader.begin(now, &mut self.shell, head, body);
+            }
+            Kind::ImageData | Kind::ImagePoll | Kind::ImageCommit | Kind::ImageAbort => {
+                if !self.session.is_owner(head.src) || !self.loader.is_member(head) {
+                    return self.shell.counters.inc(Counter::DropEpoch);
+                }
+                self.session.renew(now);
+                self.on_image(now, frame, packet);
+            }
+            Kind::ImageConfirmMissing => {
+                if !self.loader.is_member(head) {
+                    return self.shell.counters.inc(Counter::DropEpoch);
+                }
+                self.loader.overhear(&mut self.shell, packet);
+            }
+            Kind::InputWrite => {
+                if self.is_fresh(now, head, Kind::InputConfirmNak) || self.ignores_epoch(head) {
+                    self.memory.write(now, &mut self.shell, &self.ddr, head, packet.payload);
+                }
+            }
+            Kind::InputRead => {
+                let Some(body) = self.exactly(packet) else { return };
+                if self.is_fresh(now, head, Kind::InputConfirmNak) {
+                    self.memory.read(now, &mut self.shell, &self.ddr, head, body);
+                }
+            }
+            Kind::ExecLaunch => self.on_launch(now, packet),
+            Kind::ExecGo => self.on_go(now, packet),
+            Kind::ExecCancel => {
+                if self.is_empty(packet) && self.is_fresh(now, head, Kind::ResultRefused) {
+                    let role = role_mut(&mut self.role);
+                    match self.launches.cancel(now, &mut self.shell, role, head.seq) {
+                        Some(ended) => self.keep(now, &ended),
+                        None => self.recall(head),
+                    }
+                }
+            }
+            Kind::ExecQuery => {
+                if self.is_empty(packet) && self.is_fresh(now, head, Kind::ResultRefused) {
+                    self.recall(head);
+                }
+            }
+            Kind::ExecResultAck => {
+                let Some(body) = self.exactly(packet) else { return };
+                if !self.session.holds(head) {
+                    return self.shell.counters.inc(Counter::DropEpoch);
+                }
+                self.session.renew(now);
+                self.results.acknowledge(now, &mut self.shell, head.seq, body);
+            }
+            // The analyzer lets no other kind through.
+            _ => unreachable!("{} reached the dispatcher", head.kind.name()),
+        }
+    }
+
+    /// The payload, if it is exactly what its kind requires; else the frame is dropped.
+    fn exactly<'a, T>(&mut self, packet: &Packet<'a>) -> Option<&'a T>
+    where
+        T: FromBytes + KnownLayout + Immutable + Unaligned,
+    {
+        let body = packet.view::<T>().filter(|(_, rest)| rest.is_empty()).map(|(body, _)| body);
+        if body.is_none() {
+            self.shell.counters.inc(Counter::DropMalformed);
+        }
+        body
+    }
+
+    /// The same for kinds without a payload.
+    fn is_empty(&mut self, packet: &Packet<'_>) -> bool {
+        if !packet.payload.is_empty() {
+            self.shell.counters.inc(Counter::DropMalformed);
+        }
+        packet.payload.is_empty()
+    }
+
+    /// True when the frame is the owner's, in the present epoch. If not it is dropped, and its sender told: a host that has
+    /// lost its claim learns it at once.
+    fn is_fresh(&mut self, now: Instant, head: &Head, refusal: Kind) -> bool {
+        let fresh = self.session.holds(head);
+        if fresh {
+            self.session.renew(now);
+        } else {
+            self.shell.counters.inc(Counter::DropEpoch);
+            if !self.ignores_epoch(head) {
+                let present = self.epoch().unwrap_or(0);
+                self.shell.refuse(head, refusal, ErrorCode::StaleEpoch, present.into());
+            }
+        }
+        fresh
+    }
+
+    #[cfg(feature = "planted-bugs")]
+    fn ignores_epoch(&self, head: &Head) -> bool {
+        head.kind == Kind::InputWrite
+            && self.shell.config.planted == Some(crate::PlantedBug::IgnoreEpoch)
+            && self.session.is_owner(head.src)
+    }
+
+    #[cfg(not(feature = "planted-bugs"))]
+    #[allow(clippy::unused_self)]
+    const fn ignores_epoch(&self, _: &Head) -> bool {
+        false
+    }
+
+    fn stale_begin(&mut self, head: &Head, body: &wire::ImageBegin) {
+        self.shell.counters.inc(Counter::DropEpoch);
+        self.shell.counters.inc(Counter::Refusals);
+        let failure = wire::Failure { code: U16::new(ErrorCode::StaleEpoch.into()), reserved: [0; 6] };
+        let answer = self.shell.head(head.src, Kind::ImageConfirmFailed, body.group.get(), head.seq);
+        self.shell.send(answer, &[failure.as_bytes()]);
+    }
+
+    fn on_claim(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Some(body) = self.exactly::<wire::Claim>(packet) else { return };
+        let head = &packet.head;
+        match self.session.judge(now, head, body) {
+            Verdict::No(code, holder, detail) => {
+                return self.shell.refuse_held(head, Kind::SessionRefuse, code, holder, detail);
+            }
+            Verdict::Again => self.session.renew(now),
+            Verdict::New(scrub) => {
+                self.end_claim(now, ReleaseReason::TakenOver, scrub);
+                let claim = self.session.grant(now, head, body);
+                self.shell.counters.inc(Counter::Claims);
+                self.shell.event(CardEvent::Claimed { owner: claim.owner, epoch: claim.epoch });
+                self.tell_change();
+            }
+        }
+        let claim = *self.session.claim().expect("it is granted");
+        let lease_ms = u32::try_from(claim.lease.as_millis()).expect("at most a minute");
+        let grant = wire::Grant {
+            nonce: U64::new(claim.nonce),
+            lease_ms: U32::new(lease_ms),
+            boot: U32::new(self.shell.config.boot),
+        };
+        let answer = self.shell.head(claim.owner, Kind::SessionGrant, claim.epoch, head.seq);
+        self.shell.send(answer, &[grant.as_bytes()]);
+    }
+
+    fn on_release(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Some(body) = self.exactly::<wire::Release>(packet) else { return };
+        let head = &packet.head;
+        let Some(scrub) = Scrub::from_wire(body.scrub) else {
+            return self.shell.refuse(head, Kind::SessionRefuse, ErrorCode::BadRequest, 1);
+        };
+        if self.session.holds(head) {
+            self.end_claim(now, ReleaseReason::Released, scrub);
+        }
+        let answer = self.shell.head(head.src, Kind::SessionReleased, head.epoch, head.seq);
+        self.shell.send(answer, &[]);
+    }
+
+    fn on_ping(&mut self, now: Instant, packet: &Packet<'_>) {
+        if !self.is_empty(packet) {
+            return;
+        }
+        let head = &packet.head;
+        if self.session.holds(head) {
+            self.session.renew(now);
+        }
+        let pong = wire::Pong {
+            boot: U32::new(self.shell.config.boot),
+            state: self.state().into(),
+            queued: u8::try_from(self.launches.queued()).expect("at most 16"),
+            reserved: U16::ZERO,
+            uptime_ns: U64::new(u64::try_from((now - self.boot()).as_nanos()).unwrap_or(u64::MAX)),
+        };
+        let answer = self.shell.head(head.src, Kind::SessionPong, self.epoch().unwrap_or(0), head.seq);
+        self.shell.send(answer, &[pong.as_bytes()]);
+    }
+
+    fn on_manifest_get(&mut self, packet: &Packet<'_>) {
+        if !self.is_empty(packet) {
+            return;
+        }
+        let head = &packet.head;
+        let json = self.role.as_ref().map(|r| r.manifest_json.clone()).unwrap_or_default();
+        let from = usize::try_from(head.addr).unwrap_or(usize::MAX).min(json.len());
+        let to = json.len().min(from + usize::from(BULK_STANDARD));
+        let answer = self.shell.head(head.src, Kind::SessionManifest, head.epoch, head.seq);
+        self.shell.send(Head { addr: head.addr, ..answer }, &[&json[from..to]]);
+    }
+
+    fn on_image(&mut self, now: Instant, frame: &Frame, packet: &Packet<'_>) {
+        let head = &packet.head;
+        match head.kind {
+            Kind::ImageData => {
+                self.loader.data(now, &mut self.shell, frame, packet);
+                self.loader.work(now, &mut self.shell, &*self.sandbox, self.ddr.len());
+            }
+            Kind::ImagePoll => {
+                if let Some(body) = self.exactly(packet) {
+                    self.loader.poll(now, &mut self.shell, head, body);
+                }
+            }
+            Kind::ImageCommit => {
+                if self.is_empty(packet) && self.loader.commit(now, &mut self.shell, head) {
+                    self.cancel_launches(now);
+                    self.role = None;
+                    self.loader.configure(now, &self.shell, head.seq);
+                }
+            }
+            _ => {
+                if self.is_empty(packet) {
+                    self.loader.abort();
+                }
+            }
+        }
+    }
+
+    fn on_launch(&mut self, now: Instant, packet: &Packet<'_>) {
+        let head = &packet.head;
+        let Some((body, args)) = launches::parse(packet.payload) else {
+            return self.shell.counters.inc(Counter::DropMalformed);
+        };
+        if !self.is_fresh(now, head, Kind::ResultRefused) {
+            return;
+        }
+        match self.launches.turn(head.seq) {
+            Turn::Later => return self.shell.counters.inc(Counter::DropWindow),
+            Turn::Before if !self.executes_twice(head.seq) => {
+                self.shell.counters.inc(Counter::DropDuplicate);
+                return self.recall(head);
+            }
+            Turn::Before | Turn::Next => {}
+        }
+        let judged = match &self.role {
+            None if self.loader.is_configuring() => Err((ErrorCode::Busy, 0)),
+            None => Err((ErrorCode::NoRole, 0)),
+            Some(active) => self.launches.judge(&self.ddr, active.role.kernels(), head.addr, body, self.results.kept()),
+        };
+        if let Err((code, detail)) = judged {
+            return self.shell.refuse(head, Kind::ResultRefused, code, detail);
+        }
+        self.launches.accept(&mut self.shell, head, body, args);
+        self.recall(head);
+    }
+
+    #[cfg(feature = "planted-bugs")]
+    fn executes_twice(&self, seq: u32) -> bool {
+        self.shell.config.planted == Some(crate::PlantedBug::DuplicateLaunch) && self.launches.is_last(seq)
+    }
+
+    #[cfg(not(feature = "planted-bugs"))]
+    #[allow(clippy::unused_self)]
+    const fn executes_twice(&self, _: u32) -> bool {
+        false
+    }
+
+    fn on_go(&mut self, now: Instant, packet: &Packet<'_>) {
+        if !self.is_empty(packet) {
+            return;
+        }
+        let head = &packet.head;
+        let group = self.session.claim().map_or(0, |c| c.group);
+        if !self.session.is_owner(head.src) || group == 0 || head.epoch != group {
+            return self.shell.counters.inc(Counter::DropEpoch);
+        }
+        self.session.renew(now);
+        self.launches.go(head.seq);
+    }
+
+    /// Tells what became of a launch.
+    fn recall(&mut self, asked: &Head) {
+        if self.launches.has(asked.seq) {
+            let answer = self.shell.head(asked.src, Kind::ResultAccepted, asked.epoch, asked.seq);
+            self.shell.send(answer, &[]);
+        } else if !self.results.repeat(asked.seq) {
+            self.shell.refuse(asked, Kind::ResultRefused, ErrorCode::UnknownLaunch, 0);
+        }
+    }
+
+    fn keep(&mut self, now: Instant, ended: &Ended) {
+        let boot = self.boot();
+        self.results.push(now, &self.shell, boot, ended);
+    }
+
+    /// Ends all launches; their outcome is kept for the host.
+    fn cancel_launches(&mut self, now: Instant) {
+        let role = role_mut(&mut self.role);
+        for ended in self.launches.cancel_all(now, &mut self.shell, role) {
+            self.keep(now, &ended);
+        }
+    }
+
+    /// Ends the present claim, if there is one, and everything that belongs to it. DDR is zeroed on request whether there
+    /// was a claim or not.
+    fn end_claim(&mut self, now: Instant, reason: ReleaseReason, scrub: Scrub) {
+        // A host that was cut off for longer than its lease may still ask with its old nonce, and get the card.
+        if let Some(claim) = self.session.end(reason != ReleaseReason::Expired) {
+            self.cancel_launches(now);
+            self.results = Results::new();
+            self.launches = Launches::new();
+            self.memory = Memory::new();
+            self.loader.forget();
+            self.shell.event(CardEvent::Released { owner: claim.owner, epoch: claim.epoch, reason });
+            self.tell_change();
+        }
+        if scrub == Scrub::Zero {
+            self.scrub();
+        }
+    }
+
+    /// Zeroes what hosts may touch. The role's own memory stays: the role goes on serving the next claim.
+    fn scrub(&self) {
+        let mut private = vec![0; usize::try_from(ROLE_PRIVATE).expect("1 MiB")];
+        self.ddr.read(0, &mut private).expect("DDR is larger");
+        self.ddr.zero().expect("the operating system takes back pages of our own mapping");
+        if private.iter().any(|&b| b != 0) {
+            self.ddr.write(0, &private).expect("DDR is larger");
+        }
+    }
+
+    fn expire(&mut self, now: Instant) {
+        if self.session.claim().is_some_and(|c| c.expires <= now) {
+            self.shell.counters.inc(Counter::LeasesExpired);
+            self.end_claim(now, ReleaseReason::Expired, Scrub::Keep);
+        }
+    }
+
+    fn activate(&mut self, now: Instant) {
+        let Some((ready, how)) = self.loader.take_configured(now) else { return };
+        let result = ready.prepared.activate(&self.ddr).map(|role| {
+            self.role = Some(ActiveRole {
+                role,
+                digest: ready.digest,
+                manifest_json: ready.manifest_json,
+                clock_khz: ready.clock_khz,
+            });
+        });
+        if let Err(e) = &result {
+            // The machine that runs the model is out of memory: the card is left without a role, as after power-up.
+            self.shell.counters.inc(Counter::ImagesFailed);
+            self.shell.event(CardEvent::LoadFailed { code: ErrorCode::Busy, text: e.to_string() });
+        } else {
+            self.shell.counters.inc(Counter::ImagesActivated);
+            self.shell.event(CardEvent::Activated { digest: ready.digest });
+        }
+        self.loader.configured(now, &mut self.shell, how, result);
+        self.tell_change();
+    }
+
+    const fn tell_change(&mut self) {
+        if let Power::On { discovery, .. } = &mut self.power {
+            discovery.change();
+        }
+    }
+
+    /// Does what has become possible or due: bounded work.
+    fn settle(&mut self, now: Instant) {
+        self.activate(now);
+        if let Some(active) = &mut self.role
+            && let Some(ended) = self.launches.start(now, &mut self.shell, &mut *active.role, active.clock_khz)
+        {
+            self.keep(now, &ended);
+        }
+        self.loader.timeout(now, &mut self.shell);
+        let facts = self.facts();
+        if let Power::On { discovery, .. } = &mut self.power {
+            discovery.timeout(now, &mut self.shell, &facts);
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            state: self.state(),
+            owner: self.owner().unwrap_or(MacAddr::ZERO),
+            epoch: self.epoch().unwrap_or(0),
+            digest: self.active_digest().unwrap_or([0; 32]),
+            kernels: self.role.as_ref().map_or(0, |r| u16::try_from(r.role.kernels().len()).expect("at most 64")),
+            clock_khz: self.role.as_ref().map_or(self.shell.config.clock_khz, |r| r.clock_khz),
+        }
+    }
+
+    fn next_frame(&mut self, now: Instant) -> Option<Frame> {
+        let frame = self.shell.next_frame().or_else(|| {
+            let claim = self.session.claim()?;
+            let (owner, epoch) = (claim.owner, claim.epoch);
+            let shell = &mut self.shell;
+            self.memory
+                .transmit(now, shell, &self.ddr, owner, epoch)
+                .or_else(|| self.results.transmit(now, shell, &self.ddr, owner))
+        })?;
+        self.shell.counters.inc(Counter::TxFrames);
+        self.shell.counters.add(Counter::TxBytes, frame.len() as u64);
+        Some(frame)
+    }
+}
+
+impl Node for Card {
+    type Event = CardEvent;
+
+    fn handle_frame(&mut self, now: Instant, _: Port, frame: Frame) {
+        if !self.wake(now) {
+            return;
+        }
+        self.expire(now);
+        self.shell.counters.inc(Counter::RxFrames);
+        self.shell.counters.add(Counter::RxBytes, frame.len() as u64);
+        let claim_group = self.session.claim().map(|c| c.group).filter(|&g| g != 0);
+        let filter = Filter { mac: self.shell.config.mac, load: self.loader.group(), claim: claim_group };
+        match filter.analyze(&frame) {
+            Ok(packet) => {
+                self.dispatch(now, &frame, &packet);
+                self.settle(now);
+            }
+            Err(drop) => self.shell.counters.inc(drop),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if !self.wake(now) {
+            return;
+        }
+        self.expire(now);
+        self.loader.work(now, &mut self.shell, &*self.sandbox, self.ddr.len());
+        if let Some(active) = &mut self.role
+            && let Some(ended) = self.launches.step(now, &mut self.shell, &mut *active.role)
+        {
+            self.keep(now, &ended);
+        }
+        self.results.timeout(now);
+        self.settle(now);
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        self.wake(now);
+        if let Some(event) = self.shell.next_event() {
+            return Some(Output::Event(event));
+        }
+        self.next_frame(now).map(|frame| Output::Transmit(0, frame))
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let discovery = match &self.power {
+            Power::Off => return Some(Instant::ZERO),
+            Power::Unplugged => return None,
+            Power::On { discovery, .. } => discovery.deadline(),
+        };
+        [
+            discovery,
+            self.session.deadline(),
+            self.loader.deadline(self.shell.config.pace),
+            self.memory.deadline(),
+            self.launches.deadline(),
+            self.results.deadline(),
+        ]
+        .into_iter()
+        .fold(None, earlier)
+    }
+}
+
+fn role_mut(role: &mut Option<ActiveRole>) -> Option<&mut dyn Role> {
+    match role {
+        Some(active) => Some(&mut *active.role),
+        None => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! What a card is: its addresses, sizes, rates and patience.
+
+use rackloom_node::Duration;
+use rackloom_wire::{BEAT, BULK_JUMBO, BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE};
+
+/// How the card's time relates to the time its model takes to compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Time is real. Kernels and digests take as long as they take, in slices between which frames are served.
+    Live,
+    /// Time is the simulator's. Kernels and digests take the time that clocks and rates say, whatever it costs to
+    /// compute them.
+    Virtual,
+}
+
+/// Everything that makes one card differ from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Address of port 0.
+    pub mac: MacAddr,
+    /// Slot number in the rack.
+    pub unit: u16,
+    /// Vendor id, announced.
+    pub vendor: u16,
+    /// Product id, announced.
+    pub product: u16,
+    /// What runs the card, announced.
+    pub kind: CardKind,
+    /// DDR bytes, more than `ROLE_PRIVATE`; a multiple of 64 KiB.
+    pub memory: u64,
+    /// Clock announced while there is no role, kHz; a role brings its own.
+    pub clock_khz: u32,
+    /// Rate of port 0, bits a second, announced.
+    pub port_rate: u64,
+    /// Rate at which image data can be staged, bytes a second; 0: as fast as it comes. What comes faster for longer than
+    /// [`STAGE_FIFO`] holds is dropped.
+    pub stage_rate: u64,
+    /// Rate of the configuration port, bytes a second; 0: instantly.
+    pub config_rate: u64,
+    /// Rate of the digest pipelines in virtual time, bytes a second; 0: instantly.
+    pub digest_rate: u64,
+    /// In virtual time, from the arrival of a read to its data.
+    pub ddr_latency: Duration,
+    /// Most payload bytes of a frame: a multiple of 64, at most `BULK_JUMBO`.
+    pub bulk: u16,
+    /// Random number of this boot: another one after each restart.
+    pub boot: u32,
+    /// Seed of the card's random numbers: jitter and the first epoch.
+    pub seed: u64,
+    /// Mean interval of periodic announcements; each is drawn from 3/4 to 5/4 of it.
+    pub announce_interval: Duration,
+    /// Live or simulated.
+    pub pace: Pace,
+    /// Most role clock cycles of a launch that names no bound, and the bound of those that do.
+    pub fuel_max: u64,
+    /// Largest image staged, bytes, at most `IMAGE_BYTES_MAX`.
+    pub staging_max: u64,
+    /// Writes after which an acknowledgement is sent at the latest.
+    pub ack_every: u32,
+    /// Time after which a write is acknowledged at the latest.
+    pub ack_delay: Duration,
+    /// Time after which an unacknowledged result is sent again for the first time; it doubles up to
+    /// [`RESEND_AFTER_MAX`].
+    pub resend_after: Duration,
+    /// A known bug to suffer from.
+    #[cfg(feature = "planted-bugs")]
+    pub planted: Option<crate::PlantedBug>,
+}
+
+impl Config {
+    /// A card of 4 GiB on 10 GbE with standard frames: instant configuration and staging, and the digest rate of two
+    /// pipelines of 4 bytes a cycle at 156.25 MHz.
+    pub fn new(mac: MacAddr, pace: Pace) -> Self {
+        let live = pace == Pace::Live;
+        Self {
+            mac,
+            unit: 0,
+            vendor: 0x524c,
+            product: 1,
+            kind: CardKind::Model,
+            memory: 4 << 30,
+            clock_khz: 250_000,
+            port_rate: 10_000_000_000,
+            stage_rate: 0,
+            config_rate: 0,
+            digest_rate: 1_250_000_000,
+            ddr_latency: Duration::ZERO,
+            bulk: BULK_STANDARD,
+            boot: 1,
+            seed: u64::from_be_bytes([0, 0, mac.0[0], mac.0[1], mac.0[2], mac.0[3], mac.0[4], mac.0[5]]),
+            announce_interval: Duration::from_secs(10),
+            pace,
+            fuel_max: 1 << 40,
+            staging_max: IMAGE_BYTES_MAX,
+            ack_every: 16,
+            ack_delay: Duration::from_micros(if live { 200 } else { 20 }),
+            resend_after: Duration::from_millis(if live { 20 } else { 2 }),
+            #[cfg(feature = "planted-bugs")]
+            planted: None,
+        }
+    }
+
+    /// Checks every rule that the types do not express.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let rules = [
+            ("mac", !self.mac.is_multicast() && !self.mac.is_zero()),
+            ("memory", self.memory > ROLE_PRIVATE && self.memory.is_multiple_of(MEMORY_UNIT)),
+            ("clock_khz", self.clock_khz > 0),
+            ("bulk", self.bulk > 0 && self.bulk.is_multiple_of(BEAT) && self.bulk <= BULK_JUMBO),
+            ("announce_interval", self.announce_interval >= Duration::from_millis(1)),
+            ("fuel_max", self.fuel_max > 0),
+            ("staging_max", (1..=IMAGE_BYTES_MAX).contains(&self.staging_max)),
+            ("ack_every", self.ack_every > 0),
+            ("resend_after", self.resend_after > Duration::ZERO && self.resend_after <= RESEND_AFTER_MAX),
+        ];
+        match rules.iter().find(|(_, holds)| !holds) {
+            Some(&(field, _)) => Err(ConfigError::Range { field }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a card cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A field is out of its range.
+    #[error("the card's `{field}` is out of its range")]
+    Range {
+        /// The field's name.
+        field: &'static str,
+    },
+    /// The card's memory cannot be reserved.
+    #[error("no DDR for the card")]
+    Ddr(#[from] rackloom_role::DdrError),
+}
+
+/// Granule of a card's memory: a page of WebAssembly.
+pub const MEMORY_UNIT: u64 = 64 << 10;
+/// Longest time between two resends of a result: a host that comes back within its lease waits no longer for its data.
+pub const RESEND_AFTER_MAX: Duration = Duration::from_millis(500);
+/// Bytes that may come in faster than `stage_rate`: the FIFO before the staging area, 64 block RAMs of 4 KiB.
+pub const STAGE_FIFO: u64 = 256 << 10;

@@ -1,0 +1,156 @@
+//! Auto-discovery: when the card says who it is.
+//!
+//! At link-up (a few times, for the first may be lost before the switch has learnt the port), on solicitation, when its
+//! image or claim has changed, and at slow intervals.
+
+use rackloom_node::{Duration, Instant};
+use rackloom_wire::{
+    Announce, AnnounceReason, CardState, Counter, HOSTS, Head, IntoBytes, Kind, MacAddr, Solicit, U16, U32, U64,
+};
+
+use crate::shell::{Shell, earlier};
+
+/// What an announcement says beyond the card's configuration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts {
+    pub(crate) state: CardState,
+    pub(crate) owner: MacAddr,
+    pub(crate) epoch: u16,
+    pub(crate) digest: [u8; 32],
+    pub(crate) kernels: u16,
+    pub(crate) clock_khz: u32,
+}
+
+/// The auto-discovery block.
+#[derive(Debug)]
+pub(crate) struct Discovery {
+    /// Announcements sent of the link's coming up.
+    link_ups: usize,
+    up_at: Instant,
+    periodic_at: Instant,
+    changed: bool,
+    seq: u32,
+    answers: Vec<Answer>,
+}
+
+/// An answer that waits for its random moment.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    to: MacAddr,
+    seq: u32,
+    due: Instant,
+}
+
+impl Discovery {
+    /// The link came up at `now`.
+    pub(crate) fn new(now: Instant, shell: &mut Shell) -> Self {
+        let mut new = Self { link_ups: 0, up_at: now, periodic_at: now, changed: false, seq: 0, answers: Vec::new() };
+        new.draw_interval(now, shell);
+        new
+    }
+
+    /// The card's image or claim has changed; the next [`timeout`](Self::timeout) tells.
+    pub(crate) const fn change(&mut self) {
+        self.changed = true;
+    }
+
+    /// A host asks who is there.
+    pub(crate) fn solicit(&mut self, now: Instant, shell: &mut Shell, asked: &Head, body: &Solicit) {
+        if let Some(pending) = self.answers.iter_mut().find(|a| a.to == asked.src) {
+            // The answer that is due anyway answers both.
+            pending.seq = asked.seq;
+            return;
+        }
+        if self.answers.len() >= SOLICITORS_MAX {
+            shell.counters.inc(Counter::DropQueue);
+            return;
+        }
+        let due = now + shell.jitter_us(body.window_us.get());
+        self.answers.push(Answer { to: asked.src, seq: asked.seq, due });
+    }
+
+    /// Says what is due.
+    pub(crate) fn timeout(&mut self, now: Instant, shell: &mut Shell, facts: &Facts) {
+        let before = self.link_ups;
+        while self.link_up_at().is_some_and(|at| at <= now) {
+            self.link_ups += 1;
+        }
+        // A card that was asleep through several of its moments speaks once.
+        if self.link_ups > before {
+            self.to_all(shell, facts, AnnounceReason::LinkUp);
+        }
+        if self.changed {
+            self.changed = false;
+            self.to_all(shell, facts, AnnounceReason::Changed);
+        }
+        if self.periodic_at <= now {
+            self.draw_interval(now, shell);
+            self.to_all(shell, facts, AnnounceReason::Periodic);
+        }
+        while let Some(at) = self.answers.iter().position(|a| a.due <= now) {
+            let Answer { to, seq, .. } = self.answers.remove(at);
+            announce(shell, facts, AnnounceReason::Solicited, to, seq);
+        }
+    }
+
+    /// When it wants to speak next.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let at_once = self.changed.then_some(Instant::ZERO);
+        let answer = self.answers.iter().map(|a| a.due).min();
+        earlier(earlier(self.link_up_at(), at_once), earlier(Some(self.periodic_at), answer))
+    }
+
+    pub(crate) fn check_invariants(&self) {
+        assert!(self.answers.len() <= SOLICITORS_MAX);
+        assert!(self.link_ups <= LINK_UP_AFTER.len());
+    }
+
+    fn link_up_at(&self) -> Option<Instant> {
+        LINK_UP_AFTER.get(self.link_ups).map(|&after| self.up_at + after)
+    }
+
+    fn to_all(&mut self, shell: &mut Shell, facts: &Facts, reason: AnnounceReason) {
+        self.seq = self.seq.wrapping_add(1);
+        announce(shell, facts, reason, HOSTS, self.seq);
+    }
+
+    fn draw_interval(&mut self, now: Instant, shell: &mut Shell) {
+        // From 3/4 to 5/4: cards that were switched on together do not stay in step.
+        let mean = u64::try_from(shell.config.announce_interval.as_nanos()).unwrap_or(u64::MAX / 2);
+        let ns = mean / 4 * 3 + shell.rng.below(mean / 2 + 1);
+        self.periodic_at = now + Duration::from_nanos(ns);
+    }
+}
+
+fn announce(shell: &mut Shell, facts: &Facts, reason: AnnounceReason, to: MacAddr, seq: u32) {
+    let c = &shell.config;
+    let body = Announce {
+        mac0: c.mac,
+        mac1: MacAddr::ZERO,
+        vendor: U16::new(c.vendor),
+        product: U16::new(c.product),
+        unit: U16::new(c.unit),
+        card_kind: c.kind.into(),
+        state: facts.state.into(),
+        reason: reason.into(),
+        ports: 1,
+        bulk: U16::new(c.bulk),
+        boot: U32::new(c.boot),
+        clock_khz: U32::new(facts.clock_khz),
+        memory: U64::new(c.memory),
+        port_rate: U64::new(c.port_rate),
+        stage_rate: U64::new(c.stage_rate),
+        config_rate: U64::new(c.config_rate),
+        owner: facts.owner,
+        kernels: U16::new(facts.kernels),
+        digest: facts.digest,
+    };
+    shell.counters.inc(Counter::Announces);
+    let head = shell.head(to, Kind::DiscoveryAnnounce, facts.epoch, seq);
+    shell.send(head, &[body.as_bytes()]);
+}
+
+/// Hosts whose solicitations wait for their answer at the same time; more are dropped, and ask again.
+pub(crate) const SOLICITORS_MAX: usize = 8;
+/// When, after link-up, the card announces it: the frames may meet a switch port that does not forward yet.
+const LINK_UP_AFTER: [Duration; 3] = [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(200)];

@@ -1,0 +1,81 @@
+//! What a card tells whoever owns it: for observers and for the oracles of the simulator.
+
+use rackloom_wire::{ErrorCode, MacAddr};
+
+/// Something that happened inside the card. Nothing outside depends on it: hosts learn what they need from frames.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CardEvent {
+    /// A claim was granted, with this epoch.
+    Claimed {
+        /// The owner.
+        owner: MacAddr,
+        /// The claim's epoch.
+        epoch: u16,
+    },
+    /// The claim of this epoch has ended.
+    Released {
+        /// The owner that was.
+        owner: MacAddr,
+        /// The epoch that is over.
+        epoch: u16,
+        /// Why.
+        reason: ReleaseReason,
+    },
+    /// A load's image is there, checked and prepared.
+    Staged {
+        /// Its digest.
+        digest: [u8; 32],
+    },
+    /// An image is active from now on.
+    Activated {
+        /// Its digest.
+        digest: [u8; 32],
+    },
+    /// A load has failed; the old role goes on.
+    LoadFailed {
+        /// The reason.
+        code: ErrorCode,
+        /// The reason for people.
+        text: String,
+    },
+    /// A kernel has started.
+    LaunchStarted {
+        /// The claim's epoch.
+        epoch: u16,
+        /// The launch's number.
+        seq: u32,
+        /// The kernel's number.
+        kernel: u16,
+    },
+    /// A launch has ended, whether it ever started or not.
+    LaunchEnded {
+        /// The claim's epoch.
+        epoch: u16,
+        /// The launch's number.
+        seq: u32,
+        /// How it ended.
+        status: ErrorCode,
+    },
+    /// A write reached DDR.
+    Written {
+        /// The claim's epoch.
+        epoch: u16,
+        /// The write's number.
+        seq: u32,
+        /// Where.
+        addr: u64,
+        /// How many bytes.
+        length: u32,
+    },
+}
+
+/// Why a claim has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReleaseReason {
+    /// The owner gave the card back.
+    Released,
+    /// The owner was silent for longer than its lease.
+    Expired,
+    /// The owner claimed the card anew.
+    TakenOver,
+}

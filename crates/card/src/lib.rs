@@ -1,0 +1,42 @@
+//! The card model: the shell of a network-attached FPGA, as a state machine behind a wire.
+//!
+//! [`Card`] is what SAF calls the custom shell: a packet analyzer and behind it the blocks for discovery, claims, loading,
+//! memory, launches and results. Its role is a [`Role`](rackloom_role::Role) that a
+//! [`Sandbox`](rackloom_role::Sandbox) makes from the image's part. The gateware is checked against this model, so each
+//! mechanism is one that fits in hardware: bitmaps, counters, fixed windows and tables of a few entries.
+//!
+//! ```text
+//!            +----------+    discovery  session
+//! frame ---> | analyzer | -> loader (staging, digest) -> configuration port -> role
+//!            +----------+    memory (window)  <-> DDR <-> role
+//!                            launches -> results          each sends through one transmit FIFO
+//! ```
+//!
+//! The card knows no socket, clock or thread: see [`rackloom_node::Node`] for the law of its use.
+#![forbid(unsafe_code)]
+
+mod analyzer;
+mod bitmap;
+mod card;
+mod config;
+mod counters;
+mod digest;
+mod discovery;
+mod event;
+mod launches;
+mod loader;
+mod memory;
+#[cfg(feature = "planted-bugs")]
+mod planted;
+mod results;
+mod session;
+mod shell;
+mod spent;
+mod staging;
+
+pub use card::Card;
+pub use config::{Config, ConfigError, MEMORY_UNIT, Pace, RESEND_AFTER_MAX, STAGE_FIFO};
+pub use counters::Counters;
+pub use event::{CardEvent, ReleaseReason};
+#[cfg(feature = "planted-bugs")]
+pub use planted::PlantedBug;

@@ -1,0 +1,166 @@
+//! Claims: who owns the card, in which epoch, and for how long.
+
+use rackloom_node::{Duration, Instant};
+use rackloom_wire::{self as wire, ErrorCode, Head, LEASE_MS_MAX, MacAddr, Scrub};
+
+use crate::shell::Shell;
+use crate::spent::Spent;
+
+/// A claim in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Claim {
+    pub(crate) owner: MacAddr,
+    pub(crate) epoch: u16,
+    pub(crate) nonce: u64,
+    pub(crate) lease: Duration,
+    pub(crate) expires: Instant,
+    /// Group id for Go frames, 0: none.
+    pub(crate) group: u16,
+}
+
+/// What becomes of a request for the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Granted, in a new epoch; the present claim, if there is one, is taken over.
+    New(Scrub),
+    /// Granted already.
+    Again,
+    /// Refused: the code, the holder and the detail.
+    No(ErrorCode, MacAddr, u64),
+}
+
+/// The session block.
+#[derive(Debug)]
+pub(crate) struct Session {
+    claim: Option<Claim>,
+    /// The newest epoch granted, or the random number before the first.
+    newest: u16,
+    /// Owners and nonces of claims that were given back or taken over.
+    spent: Spent<(MacAddr, u64), 4>,
+}
+
+impl Session {
+    pub(crate) fn new(shell: &mut Shell) -> Self {
+        // Random: frames of the card's last boot that are still under way have another epoch, most likely.
+        Self { claim: None, newest: shell.rng.below(1 << 16) as u16, spent: Spent::new() }
+    }
+
+    pub(crate) const fn claim(&self) -> Option<&Claim> {
+        self.claim.as_ref()
+    }
+
+    /// Whether a frame's source and epoch are the present claim's.
+    pub(crate) fn holds(&self, head: &Head) -> bool {
+        self.claim.is_some_and(|c| c.owner == head.src && c.epoch == head.epoch)
+    }
+
+    pub(crate) fn is_owner(&self, mac: MacAddr) -> bool {
+        self.claim.is_some_and(|c| c.owner == mac)
+    }
+
+    /// The owner has been heard.
+    pub(crate) fn renew(&mut self, now: Instant) {
+        if let Some(claim) = &mut self.claim {
+            claim.expires = now + claim.lease;
+        }
+    }
+
+    /// What becomes of this request. An expired claim has been ended before.
+    pub(crate) fn judge(&self, now: Instant, asked: &Head, body: &wire::Claim) -> Verdict {
+        let bound = if body.lease_ms.get() < LEASE_MS_MIN { LEASE_MS_MIN } else { LEASE_MS_MAX };
+        if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&body.lease_ms.get()) {
+            return Verdict::No(ErrorCode::BadRequest, MacAddr::ZERO, bound.into());
+        }
+        let Some(scrub) = Scrub::from_wire(body.scrub) else {
+            return Verdict::No(ErrorCode::BadRequest, MacAddr::ZERO, u64::from(u8::from(Scrub::Zero)));
+        };
+        match self.claim {
+            Some(c) if c.owner != asked.src => {
+                let left = c.expires.saturating_since(now).as_nanos().div_ceil(1_000_000);
+                Verdict::No(ErrorCode::Claimed, c.owner, u64::try_from(left).unwrap_or(u64::MAX))
+            }
+            Some(c) if c.nonce == body.nonce.get() => Verdict::Again,
+            // A late copy of a claim that was given back or taken over would rob its own host of the next one.
+            _ if self.spent.contains((asked.src, body.nonce.get())) => {
+                Verdict::No(ErrorCode::StaleEpoch, MacAddr::ZERO, 0)
+            }
+            _ => Verdict::New(scrub),
+        }
+    }
+
+    /// Grants the card. The former claim has been ended.
+    pub(crate) fn grant(&mut self, now: Instant, asked: &Head, body: &wire::Claim) -> Claim {
+        assert!(self.claim.is_none());
+        let lease = Duration::from_millis(body.lease_ms.get().into());
+        self.newest = self.epoch_after(asked.epoch);
+        let claim = Claim {
+            owner: asked.src,
+            epoch: self.newest,
+            nonce: body.nonce.get(),
+            lease,
+            expires: now + lease,
+            group: body.group.get(),
+        };
+        self.claim = Some(claim);
+        claim
+    }
+
+    /// Ends the claim. `spent`: its nonce gets nobody the card any more.
+    pub(crate) fn end(&mut self, spent: bool) -> Option<Claim> {
+        let claim = self.claim.take()?;
+        if spent {
+            self.spent.insert((claim.owner, claim.nonce));
+        }
+        Some(claim)
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.claim.map(|c| c.expires)
+    }
+
+    pub(crate) fn check_invariants(&self) {
+        if let Some(c) = self.claim {
+            assert_ne!(c.epoch, 0);
+            assert_eq!(c.epoch, self.newest);
+            assert!(!c.owner.is_multicast());
+        }
+    }
+
+    /// The next epoch, which is none that the host remembers: after a restart of the card, `theirs` may lie just ahead.
+    fn epoch_after(&self, theirs: u16) -> u16 {
+        let next = self.newest.wrapping_add(1);
+        let next = if theirs != 0 && theirs.wrapping_sub(next) < EPOCH_NEAR { theirs.wrapping_add(1) } else { next };
+        next.max(1)
+    }
+}
+
+/// Shortest lease: a few times the silence of a busy host.
+const LEASE_MS_MIN: u32 = 100;
+/// Epochs that a host may have held since a card it knows was restarted.
+const EPOCH_NEAR: u16 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Pace};
+
+    #[test]
+    fn epochs_skip_zero_and_what_the_host_remembers() {
+        let config = Config::new(MacAddr([2, 0, 0, 0, 0, 1]), Pace::Virtual);
+        let mut session = Session::new(&mut Shell::new(config));
+        for (newest, theirs, next) in [
+            (7, 0, 8),
+            (7, 7, 8),
+            (7, 8, 9),
+            (7, 100, 101),
+            (7, 1000, 8),
+            (0xffff, 0, 1),
+            (0xfffe, 0xffff, 1),
+            (0xffff, 0, 1),
+            (0xfffe, 3, 4),
+        ] {
+            session.newest = newest;
+            assert_eq!(session.epoch_after(theirs), next, "after {newest}, theirs {theirs}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/* What a role's kernels are written with.
+ *
+ * A role is one or more C files compiled for wasm32; its linear memory is the DDR of the card. A kernel is
+ *
+ *     RL_KERNEL(name)(u64 a, u64 b, u64 i) { ... return 0; }
+ *
+ * with one 64-bit word for each of the arguments that role.toml lists: for an array its DDR address, for a dimension its
+ * extent in elements. What it returns goes back to the host. A trap ends the launch with an error and nothing else: check
+ * what you are given, above all with rl_array.
+ *
+ * The first RL_PRIVATE bytes of DDR hold the role's constants and stack; the linker sees to that. There is no heap.
+ */
+#ifndef RACKLOOM_H
+#define RACKLOOM_H
+
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+/* Vectors of 128 bits. Their addresses need only the alignment of their elements. */
+typedef u8 u8x16 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef i16 i16x8 __attribute__((vector_size(16), aligned(2), may_alias));
+typedef f32 f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* Bytes at the bottom of DDR that belong to the role. */
+#define RL_PRIVATE (1u << 20)
+
+/* Bytes that the card's memory moves in one cycle of the role's clock: one 512-bit beat. */
+#define RL_BEAT 64u
+
+#define RL_KERNEL(name) __attribute__((export_name(#name), used)) u64 name
+
+/* States that the work done since the last call takes so many more cycles of the role's clock on the card that is modelled.
+ * A kernel that never calls it is charged a cycle for each instruction instead. */
+__attribute__((import_module("rackloom"), import_name("charge"))) void rl_charge(u64 cycles);
+
+/* The array of n x m elements of `bytes` bytes at DDR address `addr`. It traps if the array is not between RL_PRIVATE and
+ * 4 GiB; the end of a smaller DDR traps when it is passed. An extent beyond 2^31 traps even if the other is 0, so that
+ * loops over extents may add to 32-bit counters without wrapping round. */
+static inline void *rl_array(u64 addr, u64 n, u64 m, u32 bytes) {
+  const u64 top = 1ull << 32, most = 1ull << 31;
+  if (addr < RL_PRIVATE || addr > top || n > most || m > most || n * m > (top - addr) / bytes) __builtin_trap();
+  return (void *)(__UINTPTR_TYPE__)addr;
+}
+
+static inline u64 rl_min(u64 a, u64 b) { return a < b ? a : b; }
+static inline u64 rl_div_up(u64 a, u64 b) { return a / b + (a % b != 0); }
+
+/* The compiler may call these for assignments of structs. */
+__attribute__((weak)) void *memcpy(void *to, const void *from, __SIZE_TYPE__ n) {
+  u8 *t = to;
+  const u8 *f = from;
+  for (; n >= 16; n -= 16, t += 16, f += 16) *(u8x16 *)t = *(const u8x16 *)f;
+  for (; n; n--) *t++ = *f++;
+  return to;
+}
+
+__attribute__((weak)) void *memmove(void *to, const void *from, __SIZE_TYPE__ n) {
+  u8 *t = to;
+  const u8 *f = from;
+  if (t <= f || t >= f + n) return memcpy(to, from, n);
+  while (n--) t[n] = f[n];
+  return to;
+}
+
+__attribute__((weak)) void *memset(void *to, int byte, __SIZE_TYPE__ n) {
+  u8 *t = to;
+  u8x16 bytes = (u8x16){0} + (u8)byte;
+  for (; n >= 16; n -= 16, t += 16) *(u8x16 *)t = bytes;
+  for (; n; n--) *t++ = (u8)byte;
+  return to;
+}
+
+#endif
