@@ -96,6 +96,7 @@ impl Reach {
             | Kind::ResultAccepted
             | Kind::ResultDone
             | Kind::ResultData
+            | Kind::ImageConfirmCommitted
             | Kind::ResultRefused => Self::Nowhere,
         }
     }

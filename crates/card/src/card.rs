@@ -415,7 +415,7 @@ impl Card {
                 if self.is_empty(packet) && self.loader.commit(now, &mut self.shell, head) {
                     self.cancel_launches(now);
                     self.role = None;
-                    self.loader.configure(now, &self.shell, head.seq);
+                    self.loader.configure(now, &mut self.shell, head.seq);
                 }
             }
             _ => {
@@ -443,14 +443,27 @@ impl Card {
             Turn::Before | Turn::Next => {}
         }
         let judged = match &self.role {
+            _ if self.launches.queued() + self.results.kept() >= wire::RESULTS_KEPT as usize => {
+                Err((ErrorCode::Busy, wire::RESULTS_KEPT.into()))
+            }
             None if self.loader.is_configuring() => Err((ErrorCode::Busy, 0)),
             None => Err((ErrorCode::NoRole, 0)),
-            Some(active) => self.launches.judge(&self.ddr, active.role.kernels(), head.addr, body, self.results.kept()),
+            Some(active) => self.launches.judge(&self.ddr, active.role.kernels(), head.addr, body),
         };
-        if let Err((code, detail)) = judged {
-            return self.shell.refuse(head, Kind::ResultRefused, code, detail);
+        match judged {
+            Ok(()) => self.launches.accept(&mut self.shell, head, body, args),
+            // Its time may come: the number stays free.
+            Err((code @ ErrorCode::Busy, detail)) => {
+                return self.shell.refuse(head, Kind::ResultRefused, code, detail);
+            }
+            // A fault of the launch itself uses its number up. If the number went to the next launch, a late copy of this one
+            // could pass for that.
+            Err((code, _)) => {
+                self.shell.counters.inc(Counter::Refusals);
+                let ended = self.launches.reject(now, &mut self.shell, head, code);
+                self.keep(now, &ended);
+            }
         }
-        self.launches.accept(&mut self.shell, head, body, args);
         self.recall(head);
     }
 

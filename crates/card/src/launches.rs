@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rackloom_image::Kernel;
 use rackloom_node::{Duration, Instant};
 use rackloom_role::{Ddr, Role, RoleFault, Step};
-use rackloom_wire::{self as wire, Counter, ErrorCode, FromBytes, LAUNCH_ARGS, LAUNCH_QUEUE, RESULTS_KEPT, U64};
+use rackloom_wire::{self as wire, Counter, ErrorCode, FromBytes, LAUNCH_ARGS, LAUNCH_QUEUE, U64};
 
 use crate::memory::is_hosts;
 use crate::shell::Shell;
@@ -99,7 +99,6 @@ impl Launches {
         kernels: &[Kernel],
         kernel: u64,
         body: &wire::Launch,
-        results: usize,
     ) -> Result<(), (ErrorCode, u64)> {
         let Some(takes) = usize::try_from(kernel).ok().and_then(|k| kernels.get(k)).map(|k| k.args.len()) else {
             return Err((ErrorCode::UnknownKernel, kernels.len() as u64));
@@ -112,9 +111,6 @@ impl Launches {
         }
         if self.queue.len() >= LAUNCH_QUEUE as usize {
             return Err((ErrorCode::Busy, LAUNCH_QUEUE.into()));
-        }
-        if self.queue.len() + results >= RESULTS_KEPT as usize {
-            return Err((ErrorCode::Busy, RESULTS_KEPT.into()));
         }
         Ok(())
     }
@@ -134,6 +130,24 @@ impl Launches {
             go: body.go.get(),
             args,
         });
+    }
+
+    /// Uses a launch's number up without executing it.
+    pub(crate) fn reject(&mut self, now: Instant, shell: &mut Shell, head: &wire::Head, code: ErrorCode) -> Ended {
+        self.last = head.seq;
+        shell.event(CardEvent::LaunchEnded { epoch: head.epoch, seq: head.seq, status: code });
+        let launch = Launch {
+            epoch: head.epoch,
+            seq: head.seq,
+            out_addr: 0,
+            out_length: 0,
+            credit: 0,
+            kernel: 0,
+            fuel: 0,
+            go: 0,
+            args: Vec::new(),
+        };
+        Ended { launch, status: code, value: 0, cycles: 0, started: now, finished: now }
     }
 
     /// True when the newest launch has this number.

@@ -234,9 +234,7 @@ impl Loader {
         let Some(load) = &mut self.load else { return false };
         match load.phase {
             Phase::Staged(_) => return true,
-            // The answer follows when the port is done.
-            Phase::Configuring => {}
-            Phase::Receiving(_) | Phase::Active { .. } | Phase::Failed { .. } => {
+            Phase::Receiving(_) | Phase::Configuring | Phase::Active { .. } | Phase::Failed { .. } => {
                 load.answer_soon(now, shell, asked.seq);
             }
         }
@@ -247,12 +245,13 @@ impl Loader {
     ///
     /// # Panics
     /// If no image is staged.
-    pub(crate) fn configure(&mut self, now: Instant, shell: &Shell, commit: u32) {
+    pub(crate) fn configure(&mut self, now: Instant, shell: &mut Shell, commit: u32) {
         let load = self.load.as_mut().expect("a load is staged");
         let Phase::Staged(ready) = std::mem::replace(&mut load.phase, Phase::Configuring) else {
             unreachable!("a load is staged");
         };
         load.answer = None;
+        load.answer_soon(now, shell, commit);
         let until = now + time_for(ready.part_bytes, shell.config.config_rate);
         self.port = Some(Port { ready, began: now, until, commit });
     }
@@ -367,7 +366,7 @@ impl Load {
         match &self.phase {
             Phase::Receiving(staging) => report(shell, staging, group, seq),
             Phase::Staged(_) => shell.send(shell.head(self.owner, Kind::ImageConfirmStaged, group, seq), &[]),
-            Phase::Configuring => {}
+            Phase::Configuring => shell.send(shell.head(self.owner, Kind::ImageConfirmCommitted, group, seq), &[]),
             Phase::Active { configure } => {
                 let ns = u64::try_from(configure.as_nanos()).unwrap_or(u64::MAX);
                 let body = wire::Active { digest: self.begin.digest, configure_ns: U64::new(ns) };

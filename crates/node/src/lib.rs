@@ -1,8 +1,8 @@
 //! The shape of everything that speaks on the network.
 //!
 //! A card, a host, a switch or a manager is a [`Node`]: a state machine with no socket, no clock and no thread inside.
-//! Frames and time go in; frames, events and the next deadline come out. A live network, the deterministic simulator and
-//! the Verilated gateware drive the same node, and it cannot tell which.
+//! Frames and time go in; frames, events and the next deadline come out. A live network, the deterministic simulator
+//! and the Verilated gateware drive the same node, and it cannot tell which.
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;
@@ -33,9 +33,9 @@ pub enum Output<E> {
 
 /// A state machine behind a wire.
 ///
-/// The law: after each `handle_*` (and each method of the node's own that changes it), call [`poll`](Node::poll) until it
-/// returns `None`; then sleep until [`next_deadline`](Node::next_deadline) or the next frame, whichever comes first. `now`
-/// never goes back. A driver may leave off polling while its wire is full, and go on later.
+/// The law: after each `handle_*` (and each method of the node's own that changes it), call [`poll`](Node::poll) until
+/// it returns `None`; then sleep until [`next_deadline`](Node::next_deadline) or the next frame, whichever comes first.
+/// `now` never goes back. A driver may leave off polling while its wire is full, and go on later.
 pub trait Node {
     /// What the node tells its owner.
     type Event;

@@ -66,7 +66,40 @@ impl Address {
 pub struct Struct {
     pub name: String,
     pub doc: String,
+    pub tail: Option<Tail>,
     pub fields: Vec<Field>,
+}
+
+/// What follows a struct's fixed part in a payload.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tail {
+    /// The name of one element.
+    pub name: String,
+    pub of: TailOf,
+    /// The field that holds the number of elements; none with text, which goes to the payload's end.
+    pub count: Option<String>,
+    /// The constant that bounds the number of elements; none with text.
+    pub max: Option<String>,
+}
+
+/// The elements of a [`Tail`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum TailOf {
+    Text,
+    Words,
+    Structs(String),
+}
+
+impl From<String> for TailOf {
+    fn from(s: String) -> Self {
+        match s.as_str() {
+            "text" => Self::Text,
+            "u64" => Self::Words,
+            _ => Self::Structs(s),
+        }
+    }
 }
 
 impl Struct {
@@ -137,6 +170,17 @@ impl Type {
             Self::Bytes(n) => n,
         }
     }
+
+    /// Bits of an integer; `None` for the types that are not numbers.
+    pub const fn int_bits(self) -> Option<u32> {
+        match self {
+            Self::U8 => Some(8),
+            Self::U16 => Some(16),
+            Self::U32 => Some(32),
+            Self::U64 => Some(64),
+            Self::Mac | Self::Bytes(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -165,6 +209,9 @@ pub struct Kind {
     pub from: Sender,
     /// A struct's name; `*` for bytes without structure; empty for no payload.
     pub payload: String,
+    /// What the bytes of a `*` are.
+    #[serde(default)]
+    pub content: Content,
     pub doc: String,
 }
 
@@ -173,6 +220,16 @@ pub struct Kind {
 pub enum Sender {
     Card,
     Host,
+}
+
+/// What a payload without structure holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    #[default]
+    Bytes,
+    Counters,
+    Text,
 }
 
 #[derive(Debug, Deserialize)]
@@ -213,60 +270,118 @@ impl Protocol {
         self.structs.iter().find(|s| s.name == name)
     }
 
+    /// The value of this constant.
+    pub fn constant(&self, name: &str) -> Option<u64> {
+        self.consts.iter().find(|c| c.name == name).map(|c| c.value)
+    }
+
+    /// Every kind with its EtherType, in the description's order.
+    pub fn kinds(&self) -> impl Iterator<Item = (&EtherType, &Kind)> {
+        self.ethertypes.iter().flat_map(|e| e.kinds.iter().map(move |k| (e, k)))
+    }
+
     fn check(&self) -> Result<()> {
         ensure!(self.protocol.version < 16, "the version has four bits");
-        let header = self.find("Header").context("a struct Header")?;
-        ensure!(header.size() == 18, "the header ends at byte 32 of the frame");
-        for s in self.structs.iter().filter(|s| s.name != "Header") {
-            ensure!(s.size() % 8 == 0, "{}: {} bytes is not a multiple of 8", s.name, s.size());
-            // Aligned fields are what lets a 64-bit datapath pick them up without shifting across words.
-            for (at, f) in s.layout() {
-                let align = if matches!(f.ty, Type::U16 | Type::U32 | Type::U64) { f.ty.size() } else { 1 };
-                ensure!(at % align == 0, "{}.{} at {at} is not aligned", s.name, f.name);
-            }
-            unique(s.fields.iter().map(|f| f.name.clone()), &s.name)?;
-            for of in s.fields.iter().filter_map(|f| f.of.as_ref()) {
-                ensure!(self.enums.iter().any(|e| &e.name == of), "{}: no enum {of}", s.name);
-            }
+        self.check_names()?;
+        self.check_numbers()?;
+        let header = self.find("Header").context("there is no struct Header")?;
+        ensure!(header.size() == 18, "the header is {} bytes, and has to end at byte 32 of the frame", header.size());
+        for s in &self.structs {
+            self.check_struct(s)?;
         }
         for e in &self.ethertypes {
-            unique(e.kinds.iter().map(|k| k.name.clone()), &e.name)?;
-            unique(e.kinds.iter().map(|k| k.value), &e.name)?;
             for k in &e.kinds {
                 let known = k.payload.is_empty() || k.payload == "*" || self.find(&k.payload).is_some();
                 ensure!(known, "{}.{}: no struct {}", e.name, k.name, k.payload);
+                let plain = k.content == Content::Bytes || k.payload == "*";
+                ensure!(plain, "{}.{}: only a payload of `*` has a content", e.name, k.name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Structs and enums share a name space in Rust and SystemVerilog, and so do constants and addresses.
+    fn check_names(&self) -> Result<()> {
+        unique(self.structs.iter().map(|s| &s.name).chain(self.enums.iter().map(|e| &e.name)), "structs and enums")?;
+        let addresses = self.addresses.iter().map(|a| &a.name);
+        unique(self.consts.iter().map(|c| &c.name).chain(addresses), "constants and addresses")?;
+        unique(self.flags.iter().map(|f| &f.name), "flags")?;
+        unique(self.counters.iter().map(|c| &c.name), "counters")?;
+        unique(self.ethertypes.iter().map(|e| &e.name), "EtherTypes")?;
+        // `ImageData` must not be both kind Data of Image and kind ImageData of another.
+        unique(self.kinds().map(|(e, k)| format!("{}{}", e.name, k.name)), "kinds")?;
+        for e in &self.enums {
+            unique(e.values.iter().map(|v| &v.name), &e.name)?;
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<()> {
+        for c in &self.consts {
+            let bits = c.ty.int_bits().with_context(|| format!("{}: a constant is an integer", c.name))?;
+            ensure!(bits == 64 || c.value < 1 << bits, "{}: {} does not fit {bits} bits", c.name, c.value);
+        }
+        for e in &self.enums {
+            unique(e.values.iter().map(|v| v.value), &e.name)?;
+            let bits = e.ty.int_bits().filter(|b| *b <= 16).with_context(|| format!("{} is not u8 or u16", e.name))?;
+            for v in &e.values {
+                ensure!(u64::from(v.value) < 1 << bits, "{}.{}: {} does not fit", e.name, v.name, v.value);
             }
         }
         unique(self.ethertypes.iter().map(|e| e.value), "EtherTypes")?;
-        unique(self.counters.iter().map(|c| c.name.clone()), "counters")?;
+        for e in &self.ethertypes {
+            unique(e.kinds.iter().map(|k| k.value), &e.name)?;
+        }
+        ensure!(self.counters.len() <= 256, "gateware numbers counters with eight bits");
         unique(self.flags.iter().map(|f| f.bit), "flags")?;
         ensure!(self.flags.iter().all(|f| f.bit < 4), "flags have four bits");
-        for e in &self.enums {
-            unique(e.values.iter().map(|v| v.value), &e.name)?;
-        }
         for a in &self.addresses {
             ensure!(a.bytes()?[0] & 3 == 3, "{} is not a locally administered group address", a.name);
         }
         Ok(())
     }
+
+    fn check_struct(&self, s: &Struct) -> Result<()> {
+        unique(s.fields.iter().map(|f| &f.name), &s.name)?;
+        if s.name != "Header" {
+            ensure!(s.size().is_multiple_of(8), "{}: {} bytes is not a multiple of 8", s.name, s.size());
+            // Aligned fields are what lets a 64-bit datapath pick them up without shifting across words.
+            for (at, f) in s.layout() {
+                let align = f.ty.int_bits().map_or(1, |bits| bits as usize / 8);
+                ensure!(at % align == 0, "{}.{} at {at} is not aligned", s.name, f.name);
+            }
+        }
+        for f in &s.fields {
+            let Some(of) = &f.of else { continue };
+            let e = self.enums.iter().find(|e| &e.name == of).with_context(|| format!("{}: no enum {of}", s.name))?;
+            ensure!(e.ty == f.ty, "{}.{} is not as wide as {of}", s.name, f.name);
+        }
+        let Some(tail) = &s.tail else { return Ok(()) };
+        if let TailOf::Structs(of) = &tail.of {
+            let of = self.find(of).with_context(|| format!("{}: no struct {of} for its tail", s.name))?;
+            ensure!(of.tail.is_none(), "{}: elements of a tail have none themselves", s.name);
+        }
+        let (count, max) = match (&tail.of, &tail.count, &tail.max) {
+            (TailOf::Text, None, None) => return Ok(()),
+            (TailOf::Text, ..) => bail!("{}: a tail of text goes to the payload's end and is not counted", s.name),
+            (_, Some(count), Some(max)) => (count, max),
+            _ => bail!("{}: a tail that is not text needs `count` and `max`", s.name),
+        };
+        let field = s.fields.iter().find(|f| &f.name == count);
+        let field = field.with_context(|| format!("{}: no field {count} to count its tail", s.name))?;
+        ensure!(field.ty.int_bits().is_some(), "{}.{count} counts, and is not an integer", s.name);
+        self.constant(max).with_context(|| format!("{}: no constant {max} to bound its tail", s.name))?;
+        Ok(())
+    }
 }
 
-fn unique<T: Ord + std::fmt::Debug + Clone>(items: impl Iterator<Item = T>, of: &str) -> Result<()> {
+fn unique<T: Ord + std::fmt::Debug>(items: impl Iterator<Item = T>, of: &str) -> Result<()> {
     let mut seen = BTreeSet::new();
     for item in items {
-        ensure!(seen.insert(item.clone()), "{of}: {item:?} stands twice");
+        if seen.contains(&item) {
+            bail!("{of}: {item:?} stands twice");
+        }
+        seen.insert(item);
     }
     Ok(())
-}
-
-/// `DeviceState` -> `device-state` (with `-`) or `device_state` (with `_`).
-pub fn split_words(camel: &str, with: char) -> String {
-    let mut out = String::new();
-    for (i, c) in camel.chars().enumerate() {
-        if c.is_ascii_uppercase() && i > 0 {
-            out.push(with);
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
 }

@@ -1,32 +1,35 @@
 //! The Rust form: constants, enums, zero-copy views.
 
-use std::fmt::Write;
-
-use crate::model::{Protocol, Sender, Type, split_words};
+use crate::model::{Protocol, Sender, Type};
+use crate::text::{camel, put, put_wrapped, split_words};
 
 /// The text of `crates/wire/src/generated.rs`.
 pub fn emit(p: &Protocol) -> String {
     let mut o = String::new();
-    o.push_str("// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n\n");
+    put(&mut o, "//! Constants, kinds, enums and zero-copy views of the protocol.\n//!");
+    put(&mut o, "//! Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n");
     o.push_str("use zerocopy::byteorder::network_endian::{U16, U32, U64};\n");
     o.push_str("use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};\n\nuse crate::MacAddr;\n\n");
     put(&mut o, &format!("/// Protocol version.\npub const VERSION: u8 = {};", p.protocol.version));
     for c in &p.consts {
-        put(&mut o, &format!("/// {}\npub const {}: {} = {};", c.doc, c.name, int(c.ty), c.value));
+        put_wrapped(&mut o, "///", 120, &c.doc);
+        put(&mut o, &format!("pub const {}: {} = {};", c.name, int(c.ty), c.value));
     }
     for a in &p.addresses {
         let b = a.bytes().expect("checked").map(|b| format!("0x{b:02x}")).join(", ");
-        put(&mut o, &format!("/// {}\npub const {}: MacAddr = MacAddr([{b}]);", a.doc, a.name));
+        put_wrapped(&mut o, "///", 120, &a.doc);
+        put(&mut o, &format!("pub const {}: MacAddr = MacAddr([{b}]);", a.name));
     }
     for f in &p.flags {
-        put(&mut o, &format!("/// {}\npub const FLAG_{}: u8 = 1 << {};", f.doc, f.name, f.bit));
+        put_wrapped(&mut o, "///", 120, &f.doc);
+        put(&mut o, &format!("pub const FLAG_{}: u8 = 1 << {};", f.name, f.bit));
     }
     kinds(&mut o, p);
     for e in &p.enums {
         enumeration(&mut o, e);
     }
     for s in &p.structs {
-        put(&mut o, &format!("/// {}", s.doc));
+        put_wrapped(&mut o, "///", 120, &s.doc);
         put(
             &mut o,
             "#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]",
@@ -41,16 +44,13 @@ pub fn emit(p: &Protocol) -> String {
                 Type::Mac => "MacAddr".into(),
                 Type::Bytes(n) => format!("[u8; {n}]"),
             };
-            put(&mut o, &format!("    /// {}\n    pub {}: {ty},", f.doc, f.name));
+            put_wrapped(&mut o, "    ///", 120, &f.doc);
+            put(&mut o, &format!("    pub {}: {ty},", f.name));
         }
         put(&mut o, &format!("}}\n\nconst _: () = assert!(size_of::<{}>() == {});\n", s.name, s.size()));
     }
     counters(&mut o, p);
     o
-}
-
-fn put(o: &mut String, line: &str) {
-    writeln!(o, "{line}").expect("a String takes all");
 }
 
 fn int(t: Type) -> &'static str {
@@ -66,32 +66,19 @@ fn int(t: Type) -> &'static str {
 fn kinds(o: &mut String, p: &Protocol) {
     put(o, "\n/// The EtherTypes, SAF Table I and next to it.\npub mod ethertype {");
     for e in &p.ethertypes {
-        put(
-            o,
-            &format!(
-                "    /// {}\n    pub const {}: u16 = 0x{:04X};",
-                e.doc,
-                split_words(&e.name, '_').to_uppercase(),
-                e.value
-            ),
-        );
+        put_wrapped(o, "    ///", 120, &e.doc);
+        let name = split_words(&e.name, '_').to_uppercase();
+        put(o, &format!("    pub const {name}: u16 = 0x{:04X};", e.value));
     }
     let list: Vec<_> = p.ethertypes.iter().map(|e| split_words(&e.name, '_').to_uppercase()).collect();
     put(o, &format!("    /// All of them.\n    pub const ALL: [u16; {}] = [{}];\n}}\n", list.len(), list.join(", ")));
     put(o, "/// What a frame is: its EtherType and sub-kind.");
     put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(u32)]\npub enum Kind {");
-    let all: Vec<_> = p.ethertypes.iter().flat_map(|e| e.kinds.iter().map(move |k| (e, k))).collect();
+    let all: Vec<_> = p.kinds().collect();
     for (e, k) in &all {
-        put(
-            o,
-            &format!(
-                "    /// {}\n    {}{} = 0x{:06X},",
-                k.doc,
-                e.name,
-                k.name,
-                u32::from(e.value) << 8 | u32::from(k.value)
-            ),
-        );
+        put_wrapped(o, "    ///", 120, &k.doc);
+        let wire = u32::from(e.value) << 8 | u32::from(k.value);
+        put(o, &format!("    {}{} = 0x{wire:06X},", e.name, k.name));
     }
     put(o, "}\n\nimpl Kind {");
     put(o, &format!("    /// Every kind.\n    pub const ALL: [Self; {}] = [", all.len()));
@@ -101,14 +88,16 @@ fn kinds(o: &mut String, p: &Protocol) {
     put(o, "    ];\n\n    /// The kind with this EtherType and sub-kind.");
     put(
         o,
-        "    pub const fn from_wire(ethertype: u16, kind: u8) -> Option<Self> {\n        Some(match (ethertype, kind) {",
+        "    pub const fn from_wire(ethertype: u16, kind: u8) -> Option<Self> {\n        \
+         Some(match (ethertype, kind) {",
     );
     for (e, k) in &all {
         put(o, &format!("            (0x{:04X}, {}) => Self::{}{},", e.value, k.value, e.name, k.name));
     }
     put(
         o,
-        "            _ => return None,\n        })\n    }\n\n    /// True for what cards send, false for what hosts send.",
+        "            _ => return None,\n        })\n    }\n\n    \
+         /// True for what cards send, false for what hosts send.",
     );
     put(o, "    pub const fn is_from_card(self) -> bool {\n        match self {");
     for (from, value) in [(Sender::Card, true), (Sender::Host, false)] {
@@ -118,7 +107,8 @@ fn kinds(o: &mut String, p: &Protocol) {
     }
     put(
         o,
-        "        }\n    }\n\n    /// The name that tools print.\n    pub const fn name(self) -> &'static str {\n        match self {",
+        "        }\n    }\n\n    /// The name that tools print.\n    \
+         pub const fn name(self) -> &'static str {\n        match self {",
     );
     for (e, k) in &all {
         let name = format!("{}.{}", split_words(&e.name, '-'), split_words(&k.name, '-'));
@@ -128,11 +118,12 @@ fn kinds(o: &mut String, p: &Protocol) {
 }
 
 fn enumeration(o: &mut String, e: &crate::model::Enum) {
-    put(o, &format!("/// {}", e.doc));
+    put_wrapped(o, "///", 120, &e.doc);
     put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]");
     put(o, &format!("#[repr({})]\npub enum {} {{", int(e.ty), e.name));
     for v in &e.values {
-        put(o, &format!("    /// {}\n    {} = {},", v.doc, v.name, v.value));
+        put_wrapped(o, "    ///", 120, &v.doc);
+        put(o, &format!("    {} = {},", v.name, v.value));
     }
     put(
         o,
@@ -152,7 +143,8 @@ fn enumeration(o: &mut String, e: &crate::model::Enum) {
     }
     put(
         o,
-        "        }\n    }\n\n    /// What it means.\n    pub const fn meaning(self) -> &'static str {\n        match self {",
+        "        }\n    }\n\n    /// What it means.\n    \
+         pub const fn meaning(self) -> &'static str {\n        match self {",
     );
     for v in &e.values {
         put(o, &format!("            Self::{} => \"{}\",", v.name, v.doc));
@@ -164,10 +156,9 @@ fn enumeration(o: &mut String, e: &crate::model::Enum) {
 fn counters(o: &mut String, p: &Protocol) {
     put(o, "/// A card's counters, in the order of the wire.");
     put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(usize)]\npub enum Counter {");
-    let camel =
-        |name: &str| -> String { name.split('_').map(|w| format!("{}{}", w[..1].to_uppercase(), &w[1..])).collect() };
     for c in &p.counters {
-        put(o, &format!("    /// {}\n    {},", c.doc, camel(&c.name)));
+        put_wrapped(o, "    ///", 120, &c.doc);
+        put(o, &format!("    {},", camel(&c.name)));
     }
     put(
         o,

@@ -3,6 +3,7 @@
 //! | role   | kernel                                     | cycles of the role's clock          |
 //! |--------|--------------------------------------------|-------------------------------------|
 //! | gemm   | `c[ij] = sum a[ik] b[kj]`, single precision | i j k / 64                          |
+//! | probe  | what tests of a card need                  | as told                             |
 //! | ptrans | `c[ij] = b[ij] + a[ji]`, single precision   | 12 i j / 64                         |
 //! | sobel  | edges of an 8-bit image                    | ((i + 2) (j + 2) + i j) / 64        |
 //! | vadd   | `c[i] = a[i] + b[i]`, single precision      | 12 i / 64                           |

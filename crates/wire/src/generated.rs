@@ -1,4 +1,6 @@
-// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.
+//! Constants, kinds, enums and zero-copy views of the protocol.
+//!
+//! Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.
 
 use zerocopy::byteorder::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -17,7 +19,8 @@ pub const BULK_STANDARD: u16 = 1472;
 pub const BULK_JUMBO: u16 = 8960;
 /// Bulk payloads are multiples of this, one 512-bit DDR beat; only the last of a transfer may be shorter.
 pub const BEAT: u16 = 64;
-/// A card accepts kernel-input writes with sequence numbers up to this far beyond its first missing one: 256 jumbo frames are 2.2 MiB, the bandwidth-delay product of 10 Gb/s and 1.8 ms.
+/// A card accepts kernel-input writes with sequence numbers up to this far beyond its first missing one: 256 jumbo
+/// frames are 2.2 MiB, the bandwidth-delay product of 10 Gb/s and 1.8 ms.
 pub const WRITE_WINDOW: u32 = 256;
 /// Bits in the selective-acknowledgement bitmap of an Ack.
 pub const SACK_BITS: u32 = 256;
@@ -47,7 +50,8 @@ pub const GROUP: MacAddr = MacAddr([0x03, 0x52, 0x4c, 0x01, 0x00, 0x00]);
 pub const FLAG_RESEND: u8 = 1 << 0;
 /// The sender asks for an acknowledgement of what arrived so far, at once.
 pub const FLAG_ACK_NOW: u8 = 1 << 1;
-/// Reserved: a 28-byte trailer (key id u32, counter u64, tag 16 bytes) follows the payload. A card without keys drops such a frame and counts it.
+/// Reserved: a 28-byte trailer (key id u32, counter u64, tag 16 bytes) follows the payload. A card without keys drops
+/// such a frame and counts it.
 pub const FLAG_AUTH: u8 = 1 << 2;
 
 /// The EtherTypes, SAF Table I and next to it.
@@ -56,9 +60,11 @@ pub mod ethertype {
     pub const DISCOVERY: u16 = 0x80EF;
     /// Claims, leases and state. Not in SAF's Table I, which knows one host only.
     pub const SESSION: u16 = 0x80EC;
-    /// Image data for reconfiguration, host to card. Begin is unicast and carries the claim's epoch; the others go to the load's group with the group id as epoch, and are taken only from the claim's owner.
+    /// Image data for reconfiguration, host to card. Begin is unicast and carries the claim's epoch; the others go to
+    /// the load's group with the group id as epoch, and are taken only from the claim's owner.
     pub const IMAGE: u16 = 0x80AA;
-    /// What a card says about a load; epoch is the group id, seq the number of the frame it answers (begin, poll or commit).
+    /// What a card says about a load; epoch is the group id, seq the number of the frame it answers (begin, poll or
+    /// commit).
     pub const IMAGE_CONFIRM: u16 = 0x80AB;
     /// Data for kernel arguments, to be saved in DDR; and reads of memory.
     pub const INPUT: u16 = 0x80DD;
@@ -66,7 +72,8 @@ pub mod ethertype {
     pub const INPUT_CONFIRM: u16 = 0x80DB;
     /// Kernel execution commands.
     pub const EXEC: u16 = 0x80CC;
-    /// What a launch gave: its status, and its output region pushed from DDR, chunk by chunk, as far as the host's credit allows.
+    /// What a launch gave: its status, and its output region pushed from DDR, chunk by chunk, as far as the host's
+    /// credit allows.
     pub const RESULT: u16 = 0x80CB;
     /// All of them.
     pub const ALL: [u16; 8] = [DISCOVERY, SESSION, IMAGE, IMAGE_CONFIRM, INPUT, INPUT_CONFIRM, EXEC, RESULT];
@@ -76,13 +83,15 @@ pub mod ethertype {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Kind {
-    /// Who the card is and what it holds. To HOSTS; to the solicitor alone when solicited. seq counts announcements since boot (a solicited one echoes the solicitation's seq), epoch is the present claim's.
+    /// Who the card is and what it holds. To HOSTS; to the solicitor alone when solicited. seq counts announcements
+    /// since boot (a solicited one echoes the solicitation's seq), epoch is the present claim's.
     DiscoveryAnnounce = 0x80EF01,
     /// Cards answer after a random part of the given window. To CARDS or to one card.
     DiscoverySolicit = 0x80EF02,
     /// The card is about to leave the network in good order. To HOSTS.
     DiscoveryGoodbye = 0x80EF03,
-    /// Ask for the card. seq: request number. epoch: the newest epoch this host has held on this card, or 0; the card grants another.
+    /// Ask for the card. seq: request number. epoch: the newest epoch this host has held on this card, or 0; the card
+    /// grants another.
     SessionClaim = 0x80EC01,
     /// The claim is granted; epoch is the new one. A repeated claim of the same nonce is granted the same epoch again.
     SessionGrant = 0x80EC02,
@@ -94,7 +103,8 @@ pub enum Kind {
     SessionReleased = 0x80EC05,
     /// Renews the lease; asks for the state.
     SessionPing = 0x80EC06,
-    /// Answer to ping, seq echoed. epoch is the card's present one: a host that sees another than its own has lost the claim.
+    /// Answer to ping, seq echoed. epoch is the card's present one: a host that sees another than its own has lost the
+    /// claim.
     SessionPong = 0x80EC07,
     /// Ask for the counters, from number addr on. Needs no claim.
     SessionCountersGet = 0x80EC08,
@@ -104,13 +114,16 @@ pub enum Kind {
     SessionManifestGet = 0x80EC0A,
     /// Manifest bytes from addr on; a part shorter than 1472 bytes is the last.
     SessionManifest = 0x80EC0B,
-    /// Join group `group` and stage an image of this length and digest. seq: load number, distinct for each load of a claim. Idempotent.
+    /// Join group `group` and stage an image of this length and digest. seq: load number, distinct for each load of a
+    /// claim. Idempotent.
     ImageBegin = 0x80AA01,
     /// Image bytes at offset addr, a multiple of the load's chunk; all chunks but the last are full.
     ImageData = 0x80AA02,
-    /// Each member answers after a random part of the window: missing ranges, staged, active or failed. seq: poll number.
+    /// Each member answers after a random part of the window: missing ranges, staged, active or failed. seq: poll
+    /// number.
     ImagePoll = 0x80AA03,
-    /// Activate the staged image. Answered by committed, or active when that is done; a member that is not staged answers with its missing ranges. Idempotent.
+    /// Activate the staged image. Answered by committed, or active when that is done; a member that is not staged
+    /// answers with its missing ranges. Idempotent.
     ImageCommit = 0x80AA04,
     /// Forget the staged image and leave the group.
     ImageAbort = 0x80AA05,
@@ -136,9 +149,11 @@ pub enum Kind {
     InputConfirmReadData = 0x80DB02,
     /// The write or read with this seq is refused. A refused write counts as received.
     InputConfirmNak = 0x80DB03,
-    /// Execute kernel number addr once. seq counts the launches of a claim from 1; the card takes them in that order, each once however often the frame comes. `args` 64-bit words follow the struct.
+    /// Execute kernel number addr once. seq counts the launches of a claim from 1; the card takes them in that order,
+    /// each once however often the frame comes. `args` 64-bit words follow the struct.
     ExecLaunch = 0x80CC01,
-    /// Start held launches: those that were launched with go = seq, by the claim whose group id is epoch. To the claim's group, so that all cards start at once.
+    /// Start held launches: those that were launched with go = seq, by the claim whose group id is epoch. To the
+    /// claim's group, so that all cards start at once.
     ExecGo = 0x80CC02,
     /// End launch seq with the status `cancelled`, if it is not done.
     ExecCancel = 0x80CC03,
@@ -152,7 +167,8 @@ pub enum Kind {
     ResultDone = 0x80CB02,
     /// Bytes of launch seq's output region, at offset addr. Resent until acknowledged.
     ResultData = 0x80CB03,
-    /// Launch seq is not taken now: `busy`, send it again; `stale-epoch` or `unknown-launch`, give up. Any other fault of a launch uses its number up and comes as Done with that status.
+    /// Launch seq is not taken now: `busy`, send it again; `stale-epoch` or `unknown-launch`, give up. Any other fault
+    /// of a launch uses its number up and comes as Done with that status.
     ResultRefused = 0x80CB04,
 }
 
@@ -756,7 +772,8 @@ const _: () = assert!(size_of::<Solicit>() == 8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Claim {
-    /// Random number of this claim attempt. Another nonce from the same owner takes the claim over: the host has restarted.
+    /// Random number of this claim attempt. Another nonce from the same owner takes the claim over: the host has
+    /// restarted.
     pub nonce: U64,
     /// The claim ends when the owner was silent so long, 100 to 60000.
     pub lease_ms: U32,
@@ -858,7 +875,7 @@ pub struct Poll {
 
 const _: () = assert!(size_of::<Poll>() == 8);
 
-/// Head of a missing-range report; `ranges` pairs of (first chunk u32, chunks u32) follow.
+/// Head of a missing-range report; `ranges` chunk ranges follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Missing {
@@ -873,6 +890,18 @@ pub struct Missing {
 }
 
 const _: () = assert!(size_of::<Missing>() == 16);
+
+/// One range of a missing-range report. An empty one, or one that passes 2^32, makes the report malformed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ChunkRange {
+    /// First chunk that is missing.
+    pub first: U32,
+    /// How many are missing from there on.
+    pub chunks: U32,
+}
+
+const _: () = assert!(size_of::<ChunkRange>() == 8);
 
 /// Payload of an activation's confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -910,7 +939,8 @@ pub struct Read {
 
 const _: () = assert!(size_of::<Read>() == 8);
 
-/// Selective acknowledgement: bit i (byte i / 8, bit i % 8, least significant first) stands for number first + 1 + i, where first is the frame's seq, itself missing.
+/// Selective acknowledgement: bit i (byte i / 8, bit i % 8, least significant first) stands for number first + 1 + i,
+/// where first is the frame's seq, itself missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Ack {

@@ -1,7 +1,7 @@
 //! Every frame that Rackloom puts on the wire.
 //!
-//! The formats come from `protocol/protocol.toml` (module `generated`, re-exported here); [`Packet`] reads a frame without
-//! copying it and [`Head::frame`] writes one.
+//! The formats come from `protocol/protocol.toml` (module `generated`, re-exported here); [`Packet`] reads a frame
+//! without copying it and [`Head::frame`] writes one.
 //!
 //! ```text
 //!  0      6      12   14       15   16     18    20    24     32

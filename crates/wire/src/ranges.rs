@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use zerocopy::byteorder::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::{MISSING_RANGES, Missing};
+use crate::{ChunkRange, MISSING_RANGES, Missing};
 
 /// The payload of one report: `missing` chunks lacking in all, these ranges `(first, chunks)`, `more` frames to follow.
 ///
@@ -19,23 +19,22 @@ pub fn missing_report(missing: u32, ranges: &[(u32, u32)], more: u16) -> Vec<u8>
     let mut out = Vec::with_capacity(16 + 8 * ranges.len());
     out.extend_from_slice(head.as_bytes());
     for (first, chunks) in ranges {
-        out.extend_from_slice(&first.to_be_bytes());
-        out.extend_from_slice(&chunks.to_be_bytes());
+        out.extend_from_slice(ChunkRange { first: U32::new(*first), chunks: U32::new(*chunks) }.as_bytes());
     }
     out
 }
 
-/// Takes a report apart: its head and its ranges `(first, chunks)`; `None` if it is malformed: too short, too many ranges,
-/// or a range that is empty or passes 2^32.
+/// Takes a report apart: its head and its ranges `(first, chunks)`; `None` if it is malformed: too short, too many
+/// ranges, or a range that is empty or passes 2^32.
 pub fn parse_missing(payload: &[u8]) -> Option<(&Missing, impl Iterator<Item = (u32, u32)>)> {
     let (head, rest) = Missing::ref_from_prefix(payload).ok()?;
     if u32::from(head.ranges.get()) > MISSING_RANGES {
         return None;
     }
-    let pairs = rest.get(..8 * usize::from(head.ranges.get()))?;
-    let pairs = <[[U32; 2]]>::ref_from_bytes(pairs).ok()?;
-    let sound = |[first, chunks]: &[U32; 2]| chunks.get() > 0 && first.get().checked_add(chunks.get()).is_some();
-    pairs.iter().all(sound).then(|| (head, pairs.iter().map(|[first, chunks]| (first.get(), chunks.get()))))
+    let ranges = rest.get(..size_of::<ChunkRange>() * usize::from(head.ranges.get()))?;
+    let ranges = <[ChunkRange]>::ref_from_bytes(ranges).ok()?;
+    let sound = |r: &ChunkRange| r.chunks.get() > 0 && r.first.get().checked_add(r.chunks.get()).is_some();
+    ranges.iter().all(sound).then(|| (head, ranges.iter().map(|r| (r.first.get(), r.chunks.get()))))
 }
 
 #[cfg(test)]

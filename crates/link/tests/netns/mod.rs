@@ -17,7 +17,6 @@ impl Namespace {
         let name = format!("rl-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         ip(&["netns", "add", &name]);
         let namespace = Self(name);
-        // Router solicitations and the like would only blur counts.
         namespace.ip(&["link", "set", "lo", "up"]);
         namespace
     }

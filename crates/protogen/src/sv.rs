@@ -1,0 +1,140 @@
+//! The SystemVerilog form: a package of constants, enums and packed structs.
+//!
+//! Names follow lowRISC's style guide. Packed structs put the first field of the wire into the most significant bits,
+//! so that the first byte of a frame is the top byte of the vector.
+
+use crate::model::{Enum, EtherType, Protocol, Struct, Tail, TailOf, Type};
+use crate::text::{camel, put, put_wrapped, split_words};
+
+/// Columns of a line, as lowRISC's formatter has it.
+const WIDTH: usize = 100;
+
+/// The text of `gateware/rtl/common/rl_wire_pkg.sv`.
+pub fn emit(p: &Protocol) -> String {
+    let mut o = String::new();
+    put(&mut o, "// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n//");
+    put_wrapped(
+        &mut o,
+        "//",
+        WIDTH,
+        "Everything on the wire is big-endian. A packed struct's first field is the first on the wire and has the most \
+         significant bits. Fields that hold an enum's value are plain vectors, since a peer may send a value that this \
+         version does not know: compare before you cast.",
+    );
+    put(&mut o, "\n// A design uses some of this, never all; the generator lays the lines out.");
+    put(&mut o, "// verilator lint_off UNUSEDPARAM\n// verilog_format: off\npackage rl_wire_pkg;\n");
+    put(&mut o, "  // Protocol version.");
+    put(&mut o, &format!("  localparam logic [3:0] Version = 4'd{};\n", p.protocol.version));
+    for c in &p.consts {
+        let bits = c.ty.int_bits().expect("checked: constants are integers");
+        comment(&mut o, &c.doc);
+        put(&mut o, &format!("  localparam logic [{}:0] {} = {bits}'d{};", bits - 1, camel(&c.name), c.value));
+    }
+    put(&mut o, "\n  // An Ethernet address; its first byte on the wire is the most significant.");
+    put(&mut o, "  typedef logic [47:0] mac_addr_t;\n");
+    for a in &p.addresses {
+        let hex = a.bytes().expect("checked").map(|b| format!("{b:02x}")).concat();
+        comment(&mut o, &a.doc);
+        put(&mut o, &format!("  localparam mac_addr_t {}Addr = 48'h{hex};", camel(&a.name)));
+    }
+    put(&mut o, "\n  // Flags, bits of the low half of version_flags.");
+    for f in &p.flags {
+        comment(&mut o, &f.doc);
+        put(&mut o, &format!("  localparam logic [3:0] Flag{} = 4'h{:x};", camel(&f.name), 1 << f.bit));
+    }
+    ethertypes(&mut o, p);
+    for e in &p.enums {
+        enumeration(&mut o, e);
+    }
+    for s in &p.structs {
+        structure(&mut o, s);
+    }
+    frame_head(&mut o);
+    counters(&mut o, p);
+    put(&mut o, "endpackage : rl_wire_pkg\n// verilog_format: on\n// verilator lint_on UNUSEDPARAM");
+    o
+}
+
+fn comment(o: &mut String, text: &str) {
+    put_wrapped(o, "  //", WIDTH, text);
+}
+
+/// An enum of `items` (name, value, doc); `name` in snake case without its suffix.
+fn enum_of(o: &mut String, name: &str, bits: u32, items: &[(String, u64, &str)]) {
+    put(o, &format!("  typedef enum logic [{}:0] {{", bits - 1));
+    let digits = bits as usize / 4;
+    for (i, (item, value, doc)) in items.iter().enumerate() {
+        let comma = if i + 1 < items.len() { "," } else { "" };
+        put_wrapped(o, "    //", WIDTH, doc);
+        put(o, &format!("    {item} = {bits}'h{value:0digits$x}{comma}"));
+    }
+    put(o, &format!("  }} {name}_e;\n"));
+}
+
+fn ethertypes(o: &mut String, p: &Protocol) {
+    put(o, "\n  // The EtherTypes, SAF Table I and next to it.");
+    let items: Vec<_> =
+        p.ethertypes.iter().map(|e| (format!("EtherType{}", e.name), e.value.into(), e.doc.as_str())).collect();
+    enum_of(o, "ether_type", 16, &items);
+    for e in &p.ethertypes {
+        kinds(o, e);
+    }
+}
+
+fn kinds(o: &mut String, e: &EtherType) {
+    comment(o, &format!("Sub-kinds of EtherType{}.", e.name));
+    let items: Vec<_> =
+        e.kinds.iter().map(|k| (format!("Kind{}{}", e.name, k.name), k.value.into(), k.doc.as_str())).collect();
+    enum_of(o, &format!("{}_kind", split_words(&e.name, '_')), 8, &items);
+}
+
+fn enumeration(o: &mut String, e: &Enum) {
+    comment(o, &e.doc);
+    let items: Vec<_> =
+        e.values.iter().map(|v| (format!("{}{}", e.name, v.name), v.value.into(), v.doc.as_str())).collect();
+    enum_of(o, &split_words(&e.name, '_'), e.ty.int_bits().expect("checked: enums are integers"), &items);
+}
+
+fn structure(o: &mut String, s: &Struct) {
+    comment(o, &s.doc);
+    if let Some(Tail { name, of, .. }) = &s.tail {
+        let of = match of {
+            TailOf::Text => "UTF-8 text to the payload's end".into(),
+            TailOf::Words => "64-bit words".into(),
+            TailOf::Structs(of) => format!("{}_t", split_words(of, '_')),
+        };
+        comment(o, &format!("Not in the struct, since its number varies: {name}, {of}."));
+    }
+    put(o, "  typedef struct packed {");
+    for f in &s.fields {
+        let ty = if f.ty == Type::Mac { "mac_addr_t".into() } else { format!("logic [{}:0]", 8 * f.ty.size() - 1) };
+        let of = f.of.as_ref().map_or_else(String::new, |of| format!(" One of {}_e.", split_words(of, '_')));
+        put_wrapped(o, "    //", WIDTH, &format!("{}{of}", f.doc));
+        put(o, &format!("    {ty} {};", f.name));
+    }
+    put(o, &format!("  }} {}_t;\n", split_words(&s.name, '_')));
+    // The header's offsets count from the frame, since that is where a datapath meets them.
+    let (base, from) = if s.name == "Header" { (14, "frame") } else { (0, "payload") };
+    put(o, &format!("  // Its size in bytes, and where its fields start: bytes from the start of the {from}."));
+    put(o, &format!("  localparam int unsigned {}Bytes = {};", s.name, s.size()));
+    for (at, f) in s.layout() {
+        put(o, &format!("  localparam int unsigned {}{}Offset = {};", s.name, camel(&f.name), base + at));
+    }
+    put(o, "");
+}
+
+fn frame_head(o: &mut String) {
+    comment(o, "The first 32 bytes of each frame: four words of a 64-bit datapath.");
+    put(o, "  typedef struct packed {");
+    put(o, "    mac_addr_t dst;\n    mac_addr_t src;\n    // One of ether_type_e.\n    logic [15:0] ether_type;");
+    put(o, "    header_t header;\n  } frame_head_t;\n");
+}
+
+fn counters(o: &mut String, p: &Protocol) {
+    comment(o, "A card's counters: their numbers on the wire.");
+    let items: Vec<_> =
+        p.counters.iter().zip(0..).map(|(c, i)| (format!("Counter{}", camel(&c.name)), i, c.doc.as_str())).collect();
+    enum_of(o, "counter", 8, &items);
+    put(o, "  // How many counters there are.");
+    put(o, &format!("  localparam int unsigned CounterCount = {};\n", p.counters.len()));
+}

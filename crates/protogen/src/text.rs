@@ -1,0 +1,65 @@
+//! What all the forms need to write text: lines, wrapped comments, names in other cases.
+
+use std::fmt::Write;
+
+/// Adds a line.
+pub fn put(o: &mut String, line: &str) {
+    writeln!(o, "{line}").expect("a String takes all");
+}
+
+/// Adds `text` as lines that all start with `lead` and end by column `width`, unless a word is longer.
+pub fn put_wrapped(o: &mut String, lead: &str, width: usize, text: &str) {
+    let mut line = lead.trim_end().to_owned();
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > width {
+            put(o, &line);
+            line = lead.trim_end().to_owned();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    put(o, &line);
+}
+
+/// `DeviceState` -> `device-state` (with `-`) or `device_state` (with `_`).
+pub fn split_words(camel: &str, with: char) -> String {
+    let mut out = String::new();
+    for (i, c) in camel.chars().enumerate() {
+        if c.is_ascii_uppercase() && i > 0 {
+            out.push(with);
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// `device_state` or `DEVICE_STATE` -> `DeviceState`.
+pub fn camel(snake: &str) -> String {
+    let word = |w: &str| {
+        let mut chars = w.chars();
+        chars.next().map_or_else(String::new, |c| c.to_ascii_uppercase().to_string() + &chars.as_str().to_lowercase())
+    };
+    snake.split('_').map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_change_case_both_ways() {
+        assert_eq!(split_words("ImageConfirm", '-'), "image-confirm");
+        assert_eq!(camel("IMAGE_BYTES_MAX"), "ImageBytesMax");
+        assert_eq!(camel("rx_frames"), "RxFrames");
+    }
+
+    #[test]
+    fn wrapped_lines_end_by_their_column() {
+        let mut o = String::new();
+        let text = "word ".repeat(60);
+        put_wrapped(&mut o, "    ///", 120, &text);
+        assert!(o.lines().all(|l| l.starts_with("    /// word") && l.len() <= 120), "{o}");
+        assert!(o.lines().next().unwrap().len() > 110, "{o}");
+        assert_eq!(o.matches("word").count(), 60);
+    }
+}
