@@ -155,7 +155,7 @@ impl Card {
         self.shell.check_invariants();
         self.session.check_invariants();
         self.loader.check_invariants();
-        self.memory.check_invariants(&self.shell);
+        self.memory.check_invariants();
         self.launches.check_invariants();
         self.results.check_invariants();
         if let Power::On { discovery, .. } = &self.power {

@@ -8,7 +8,7 @@
 //!
 //! Everything that can be wrong with an image is found before `staged`.
 
-use rackloom_image::{Image, ImageError};
+use rackloom_image::{ImageError, Layout};
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_role::{Prepared, RoleError, Sandbox};
 use rackloom_wire::{
@@ -419,18 +419,17 @@ fn check_image(
     let of_image = |e: ImageError| (code_named(e.code_name()), e.to_string());
     let of_role = |e: RoleError| (code_named(e.code_name()), e.to_string());
     let length = usize::try_from(staging.length()).expect("at most 256 MiB");
-    let image = Image::parse(Bytes::from(staging.copy(0..length))).map_err(of_image)?;
-    image.layout().check_shell(VERSION.into()).map_err(of_image)?;
+    // The image stays in its chunks: a rack of cards in one process could not hold a copy for each.
+    let layout = Layout::parse_with(length, |range| staging.copy(range)).map_err(of_image)?;
+    layout.check_shell(VERSION.into()).map_err(of_image)?;
     // The digest covers the part: there is no need to hash it again.
-    let range = image.layout().part_range(sandbox.target()).map_err(of_image)?;
-    let part = image.bytes().slice(range);
-    let manifest = image.manifest();
-    let prepared = sandbox.prepare(manifest, &part, ddr_bytes).map_err(of_role)?;
+    let part = staging.copy(layout.part_range(sandbox.target()).map_err(of_image)?);
+    let prepared = sandbox.prepare(&layout.manifest, &part, ddr_bytes).map_err(of_role)?;
     Ok(Ready {
         prepared,
         digest,
-        manifest_json: Bytes::copy_from_slice(&image.manifest_json()),
-        clock_khz: manifest.clock_mhz * 1000,
+        manifest_json: Bytes::from(staging.copy(layout.manifest_range)),
+        clock_khz: layout.manifest.clock_mhz * 1000,
         part_bytes: part.len() as u64,
     })
 }
