@@ -274,6 +274,9 @@ pub(crate) struct Run {
     pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) cards: Cards,
+    /// Value of a scalar of the kernel, such as alpha=0.5; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
     /// Extent of a tile in a dimension, such as i=128; may be repeated
     #[arg(long, value_name = "DIM=N")]
     pub(crate) tile: Vec<TileExtent>,

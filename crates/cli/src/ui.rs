@@ -34,6 +34,11 @@ impl Ui {
         self.live
     }
 
+    /// Whether results go to a terminal that can be drawn on again.
+    pub(crate) fn is_screen(self) -> bool {
+        !self.json && self.live && stdout().is_terminal()
+    }
+
     /// Prints a result: as JSON if that was asked for, else as text.
     pub(crate) fn result(self, value: &impl Serialize, text: impl FnOnce() -> String) {
         if self.json { self.json(value) } else { self.text(text()) }

@@ -30,7 +30,7 @@ mod rack;
 mod runner;
 mod watch;
 
-pub use array_work::{Array, ArrayError, ArrayWork, Plan};
+pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
 pub use error::Error;
 pub use job::{CardShare, JobReport, JobUpdate, RunOptions};

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rackloom_client::NetSpec;
 use rackloom_link::segment::SegmentPath;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +102,13 @@ impl ControlServer {
         let listener = UnixListener::bind(&socket).during(what())?;
         listener.set_nonblocking(true).during(what())?;
         Ok(Self { listener, socket })
+    }
+
+    /// Waits until somebody asks, at most for this time.
+    pub(crate) fn wait(&self, time: Duration) {
+        let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
+        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        let _ = poll(&mut fds, Some(&time)); // A signal ends it early, and nothing else can fail.
     }
 
     /// Answers whoever has asked by now; never waits for anybody longer than a second.

@@ -111,3 +111,10 @@ impl LocalRack {
         }
     }
 }
+
+/// A seed that no other run has.
+pub(crate) fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    // Seeds are written down and typed again: 32 bits are enough of them.
+    RandomState::new().build_hasher().finish() >> 32
+}

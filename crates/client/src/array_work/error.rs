@@ -34,6 +34,18 @@ pub enum ArrayError {
         /// All inputs.
         inputs: String,
     },
+    /// A scalar of the kernel was not given, or the kernel has none of this name.
+    #[error("kernel `{kernel}` {} scalar `{scalar}`; its scalars are {scalars}", if *given { "has no" } else { "needs" })]
+    Scalar {
+        /// The kernel.
+        kernel: String,
+        /// The scalar.
+        scalar: String,
+        /// Whether it was given, and not missing.
+        given: bool,
+        /// All scalars with their types, or `none`.
+        scalars: String,
+    },
     /// The elements have another type.
     #[error("array `{array}` holds {} but the kernel takes {}", got.numpy(), expected.numpy())]
     Dtype {

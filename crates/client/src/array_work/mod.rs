@@ -8,6 +8,7 @@ mod block;
 mod error;
 mod extents;
 mod plan;
+mod scalar;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,8 @@ use rackloom_image::{Dir, Dtype, Kernel};
 
 use self::block::{Block, gather, scatter};
 pub use self::error::ArrayError;
-pub use self::plan::Plan;
+pub use self::plan::{Plan, Sizing};
+pub use self::scalar::scalar_word;
 
 /// A dense array in memory: row-major, little-endian. Clones share the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +54,7 @@ pub struct ArrayWork {
     number: u16,
     kernel: Kernel,
     inputs: BTreeMap<String, Array>,
+    scalars: BTreeMap<String, u64>,
     outputs: BTreeMap<String, Output>,
     plan: Plan,
 }
@@ -64,21 +67,22 @@ struct Output {
 }
 
 impl ArrayWork {
-    /// The work of `kernel`, which has this number in its image, on these inputs, cut so that `cards` cards with `room`
-    /// bytes for a tile each have enough to do.
+    /// The work of `kernel`, which has this number in its image, on these inputs and scalars (argument words, see
+    /// [`scalar_word`]), cut for these cards.
     ///
     /// # Errors
-    /// An array is missing, unknown, of another type or of another shape than the kernel and the other arrays say; or no
-    /// tile fits into the room.
+    /// An array or a scalar is missing or unknown; an array is of another type or of another shape than the kernel and the
+    /// other arrays say; or no tile fits into the room.
     pub fn new(
         number: u16,
         kernel: &Kernel,
         inputs: BTreeMap<String, Array>,
-        cards: usize,
-        room: u64,
+        scalars: BTreeMap<String, u64>,
+        sizing: Sizing,
     ) -> Result<Self, ArrayError> {
         let extents = extents::infer(kernel, &inputs)?;
-        let plan = Plan::new(kernel, &extents, cards, room)?;
+        scalar::check(kernel, &scalars)?;
+        let plan = Plan::new(kernel, &extents, sizing)?;
         let mut outputs = BTreeMap::new();
         for array in kernel.arrays.iter().filter(|a| a.dir == Dir::Out) {
             let shape: Vec<_> = array.dims().map(|d| extents[&d]).collect();
@@ -86,7 +90,7 @@ impl ArrayWork {
             let bytes = bytes.ok_or_else(|| ArrayError::TooLarge { array: array.name.clone() })?;
             outputs.insert(array.name.clone(), Output { dtype: array.dtype, shape, data: vec![0; bytes] });
         }
-        Ok(Self { number, kernel: kernel.clone(), inputs, outputs, plan })
+        Ok(Self { number, kernel: kernel.clone(), inputs, scalars, outputs, plan })
     }
 
     /// How it is cut.
@@ -137,6 +141,7 @@ impl Work for ArrayWork {
         }
         let word = |arg| match arg {
             rackloom_image::Arg::Address(array) => addresses[array.name.as_str()],
+            rackloom_image::Arg::Value(scalar) => Arg::Value(self.scalars[&scalar.name]),
             rackloom_image::Arg::Extent(dim) => Arg::Value(spans[&dim].1 as u64),
         };
         let args = self.kernel.resolved_args().map(word).collect();

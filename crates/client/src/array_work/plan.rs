@@ -22,6 +22,15 @@ struct Cut {
     step: usize,
 }
 
+/// What a plan is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizing {
+    /// Cards that should have enough to do; 0 counts as 1.
+    pub cards: usize,
+    /// Bytes that each has for one tile.
+    pub room: u64,
+}
+
 /// Tiles that each card should have to do: with fewer, the last one to finish keeps the others waiting.
 const TILES_PER_CARD: usize = 4;
 /// Smaller tiles than this spend their time on the way: a launch costs about what 16 frames do.
@@ -30,17 +39,13 @@ const TILE_BYTES_MIN: u64 = 16 << 10;
 const STEP_UNIT: usize = 16;
 
 impl Plan {
-    /// Cuts dimensions of these extents for `cards` cards that each have `room` bytes for a tile.
-    pub(super) fn new(
-        kernel: &Kernel,
-        extents: &BTreeMap<char, usize>,
-        cards: usize,
-        room: u64,
-    ) -> Result<Self, ArrayError> {
+    /// Cuts dimensions of these extents.
+    pub(super) fn new(kernel: &Kernel, extents: &BTreeMap<char, usize>, sizing: Sizing) -> Result<Self, ArrayError> {
+        let room = sizing.room;
         let step = |dim: char, extent: usize| kernel.tile.get(&dim).map_or(extent, |&t| extent.min(t as usize));
         let dims = extents.iter().map(|(&dim, &extent)| (dim, Cut { extent, step: step(dim, extent) })).collect();
         let mut plan = Self { dims, tiles: 0, tile_bytes: 0 };
-        let wanted = cards.max(1).saturating_mul(TILES_PER_CARD);
+        let wanted = sizing.cards.max(1).saturating_mul(TILES_PER_CARD);
         loop {
             let (bytes, fits) = (plan.bytes(kernel), plan.bytes(kernel) <= room);
             if fits && (plan.count() >= wanted || bytes < 2 * TILE_BYTES_MIN) {

@@ -34,6 +34,10 @@ fn kernel(json: &str) -> Kernel {
     Manifest::from_json(manifest.as_bytes()).unwrap().kernels.remove(0)
 }
 
+fn make(kernel: &Kernel, inputs: BTreeMap<String, Array>, cards: usize, room: u64) -> Result<ArrayWork, ArrayError> {
+    ArrayWork::new(3, kernel, inputs, BTreeMap::new(), Sizing { cards, room })
+}
+
 fn ptrans() -> Kernel {
     kernel(
         r#"{"name":"ptrans","args":["c","a","b","i","j"],"tile":{"i":64,"j":64},"arrays":[
@@ -78,7 +82,7 @@ fn a_transposed_sum_of_odd_sizes_is_that_of_the_whole() {
     for (rows, columns, cards) in [(1, 1, 1), (1, 200, 3), (131, 67, 1), (257, 300, 20), (64, 64, 4), (65, 129, 7)] {
         let (a, b) = (i32s(&[columns, rows], 7), i32s(&[rows, columns], 1001));
         let inputs = named([("a", a.clone()), ("b", b.clone())]);
-        let mut work = ArrayWork::new(0, &ptrans(), inputs, cards, 1 << 20).unwrap();
+        let mut work = make(&ptrans(), inputs, cards, 1 << 20).unwrap();
         run(&mut work, ptrans_tile);
         let c = work.into_outputs().remove("c").unwrap();
         assert_eq!(c.shape, [rows, columns]);
@@ -106,7 +110,7 @@ fn a_product_passes_the_summed_dimension_whole() {
         (0..k).fold(0i32, |s, z| s.wrapping_add(at(ma, a, y, z, k).wrapping_mul(at(mb, b, z, x, j))))
     };
     let inputs = named([("a", a.clone()), ("b", b.clone())]);
-    let mut work = ArrayWork::new(0, &gemm, inputs, 4, 1 << 20).unwrap();
+    let mut work = make(&gemm, inputs, 4, 1 << 20).unwrap();
     assert!(work.tiles() > 1);
     run(&mut work, |m, args| {
         let &[c, a, b, i, j, k] = args else { panic!("six arguments") };
@@ -134,7 +138,7 @@ fn a_halo_repeats_the_border() {
     );
     for (rows, columns) in [(1, 1), (3, 100), (50, 97)] {
         let x = i32s(&[rows, columns], 17);
-        let mut work = ArrayWork::new(0, &blur, named([("x", x.clone())]), 5, 1 << 20).unwrap();
+        let mut work = make(&blur, named([("x", x.clone())]), 5, 1 << 20).unwrap();
         run(&mut work, |m, args| {
             let &[o, x, i, j] = args else { panic!("four arguments") };
             let (i, j) = (i as usize, j as usize);
@@ -169,7 +173,7 @@ fn a_piece_of_a_vector_is_not_copied_and_outputs_start_at_beats() {
         {"name":"q","dtype":"i32","index":"i","dir":"out"}]}"#,
     );
     let x = i32s(&[10_001], 9);
-    let mut work = ArrayWork::new(3, &two, named([("x", x.clone())]), 1, 1 << 20).unwrap();
+    let mut work = make(&two, named([("x", x.clone())]), 1, 1 << 20).unwrap();
     let tile = work.inputs(1);
     assert_eq!(tile.kernel, 3);
     let inside = x.data.as_ptr_range();
@@ -195,7 +199,7 @@ fn a_piece_of_a_vector_is_not_copied_and_outputs_start_at_beats() {
 fn tiles_shrink_until_every_card_has_enough() {
     let plan = |order: usize, cards| {
         let inputs = named([("a", i32s(&[order, order], 1)), ("b", i32s(&[order, order], 1))]);
-        ArrayWork::new(0, &ptrans(), inputs, cards, 1 << 30).unwrap().plan().clone()
+        make(&ptrans(), inputs, cards, 1 << 30).unwrap().plan().clone()
     };
     assert_eq!(plan(640, 1).tiles(), 100, "preferred tiles are enough");
     assert!(plan(512, 20).tiles() >= 80);
@@ -213,15 +217,15 @@ fn tiles_shrink_to_the_room_of_a_card() {
     let mut wide = ptrans();
     wide.tile = [('i', 512), ('j', 512)].into();
     let inputs = || named([("a", i32s(&[order, order], 1)), ("b", i32s(&[order, order], 1))]);
-    let work = ArrayWork::new(0, &wide, inputs(), 1, 40_000).unwrap();
+    let work = make(&wide, inputs(), 1, 40_000).unwrap();
     assert!(work.tile_bytes() <= 40_000);
-    let error = ArrayWork::new(0, &wide, inputs(), 1, 191).unwrap_err();
+    let error = make(&wide, inputs(), 1, 191).unwrap_err();
     assert_eq!(error, ArrayError::Room { kernel: "ptrans".into(), need: 192, room: 191 });
 }
 
 #[test]
 fn arrays_that_do_not_fit_are_named() {
-    let fails = |inputs| ArrayWork::new(0, &ptrans(), inputs, 1, 1 << 20).unwrap_err().to_string();
+    let fails = |inputs| make(&ptrans(), inputs, 1, 1 << 20).unwrap_err().to_string();
     let good = || i32s(&[4, 6], 1);
     assert_eq!(
         fails(named([("a", good()), ("b", i32s(&[6, 5], 1))])),
@@ -234,4 +238,22 @@ fn arrays_that_do_not_fit_are_named() {
     let bytes = Array::new(Dtype::U8, vec![6, 4], vec![0; 24].into()).unwrap();
     assert_eq!(fails(named([("a", good()), ("b", bytes)])), "array `b` holds |u1 but the kernel takes <i4");
     assert!(Array::new(Dtype::F64, vec![2, usize::MAX], Bytes::new()).is_err());
+}
+
+#[test]
+fn scalars_are_passed_and_checked() {
+    let scale = kernel(
+        r#"{"name":"scale","args":["f","x","y","i"],"tile":{"i":64},"scalars":[{"name":"f","dtype":"i16"}],"arrays":[
+        {"name":"x","dtype":"i32","index":"i","dir":"in"},
+        {"name":"y","dtype":"i32","index":"i","dir":"out"}]}"#,
+    );
+    let new = |scalars: &[(&str, u64)]| {
+        let scalars = scalars.iter().map(|(name, word)| ((*name).to_owned(), *word)).collect();
+        let inputs = named([("x", i32s(&[100], 1))]);
+        ArrayWork::new(0, &scale, inputs, scalars, Sizing { cards: 1, room: 1 << 20 })
+    };
+    let tile = new(&[("f", 0xfffe)]).unwrap().inputs(0);
+    assert_eq!(tile.args[0], Arg::Value(0xfffe));
+    assert_eq!(new(&[]).unwrap_err().to_string(), "kernel `scale` needs scalar `f`; its scalars are f (i16)");
+    assert!(new(&[("f", 1), ("g", 1)]).unwrap_err().to_string().contains("has no scalar `g`"));
 }
