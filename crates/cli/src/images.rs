@@ -109,7 +109,8 @@ mod tests {
     fn a_typing_error_is_seen() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert!(unknown("ptrns").help.unwrap().contains("did you mean `ptrans`?"));
-        assert!(unknown("something").help.unwrap().contains("gemm, ptrans, sobel, vadd"));
+        let help = unknown("something").help.unwrap();
+        assert!(rackloom_roles::names().all(|name| help.contains(name)), "{help}");
     }
 
     #[test]

@@ -25,15 +25,6 @@ impl Ui {
         Self { json: global.json, quiet: global.quiet, live: stderr().is_terminal() && !dumb }
     }
 
-    pub(crate) const fn is_json(self) -> bool {
-        self.json
-    }
-
-    /// Whether stderr is a terminal that lines can be drawn on again.
-    pub(crate) const fn is_live(self) -> bool {
-        self.live
-    }
-
     /// Whether results go to a terminal that can be drawn on again.
     pub(crate) fn is_screen(self) -> bool {
         !self.json && self.live && stdout().is_terminal()

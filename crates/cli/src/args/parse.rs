@@ -83,7 +83,7 @@ impl FromStr for HotplugStep {
     fn from_str(s: &str) -> Result<Self, String> {
         let wrong = || format!("`{s}` is no step; write TIME+N or TIME-N, such as 2s+4");
         let sign = s.find(['+', '-']).ok_or_else(wrong)?;
-        let at = duration(&s[..sign])?;
+        let at = duration(&s[..sign]).map_err(|_| wrong())?;
         let count = s[sign + 1..].parse().map_err(|_| wrong())?;
         let step = if s[sign..].starts_with('+') { Step::Add(count) } else { Step::Remove(count) };
         Ok(Self { at, step })
