@@ -39,7 +39,13 @@ fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
         value /= step;
         unit += 1;
     }
-    let digits = if value >= 100.0 || value.fract() < 0.005 { 0 } else if value >= 10.0 { 1 } else { 2 };
+    let digits = if value >= 100.0 || value.fract() < 0.005 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
     format!("{value:.digits$} {}", units[unit])
 }
 

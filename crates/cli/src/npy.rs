@@ -59,9 +59,8 @@ fn parse(bytes: Vec<u8>) -> Result<Array> {
     };
     let header = (length <= HEADER_MAX).then(|| bytes.get(start..start + length)).flatten().ok_or_else(no_npy)?;
     let header = std::str::from_utf8(header).map_err(|_| no_npy())?;
-    let descr = text_of(header, "descr").ok_or_else(|| {
-        Failure::new("its elements are records").help("save each field as an array of its own")
-    })?;
+    let descr = text_of(header, "descr")
+        .ok_or_else(|| Failure::new("its elements are records").help("save each field as an array of its own"))?;
     let shape = shape_of(header).ok_or_else(no_npy)?;
     if value_of(header, "fortran_order").is_some_and(|v| v.starts_with("True")) && shape.len() > 1 {
         let help = "save numpy.ascontiguousarray(array)";

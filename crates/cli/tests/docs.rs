@@ -32,7 +32,8 @@ fn the_reference_of_json_is_fresh() {
 #[test]
 fn short_help_fits_a_terminal() {
     let rack = Rack::none();
-    for command in ["", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "demo", "bench", "doctor"] {
+    for command in ["", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "demo", "bench", "doctor"]
+    {
         let args: Vec<_> = [command, "-h"].into_iter().filter(|a| !a.is_empty()).collect();
         let mut help = rack.command(&args);
         let help = String::from_utf8(help.env("COLUMNS", "80").output().unwrap().stdout).unwrap();
@@ -80,7 +81,9 @@ fn conforms(rack: &Rack, args: &[&str]) {
             serde_json::Value::Number(n) => is("number") || (is("integer") && !n.is_f64()),
             serde_json::Value::String(_) => is("string"),
             serde_json::Value::Array(_) => is("array"),
-            serde_json::Value::Object(_) => is("object") || schema.get("$ref").is_some() || schema.get("anyOf").is_some(),
+            serde_json::Value::Object(_) => {
+                is("object") || schema.get("$ref").is_some() || schema.get("anyOf").is_some()
+            }
         };
         assert!(ok, "{name}.{field} is {}, not {types}", value[field]);
     }

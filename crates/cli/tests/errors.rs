@@ -57,15 +57,43 @@ fn arrays_that_do_not_fit_are_named() {
         2,
         &["error: array `b` has extent 31 in dimension `j`, but `a` has 30", "help:"],
     );
-    fails(&run(&["ptrans", "a.npy", "-o", "c.npy"]), 2, &["takes 2 inputs, but 1 were given", "help: its inputs are a, b"]);
-    fails(&run(&["vadd", "a.npy", "b.npy", "-o", "c.npy"]), 2, &["array `a` has 2 dimensions, but its index `i` has 1"]);
-    fails(&run(&["ptrans", "a.npy", "nosuch.npy", "-o", "c.npy"]), 2, &["cannot read nosuch.npy", "caused by: No such file"]);
-    fails(&run(&["ptrns", "a.npy", "b.npy", "-o", "c.npy"]), 2, &["no role called `ptrns`", "help: did you mean `ptrans`?"]);
-    fails(&run(&["gemm/gem", "a.npy", "b.npy", "-o", "c.npy"]), 2, &["has no kernel `gem`", "did you mean `gemm/gemm`?"]);
-    fails(&run(&["gemm", "a.npy", "b.npy", "-o", "c.npy", "--tile", "k=8"]), 2, &["cannot be cut in dimension `k`", "i, j"]);
+    fails(
+        &run(&["ptrans", "a.npy", "-o", "c.npy"]),
+        2,
+        &["takes 2 inputs, but 1 were given", "help: its inputs are a, b"],
+    );
+    fails(
+        &run(&["vadd", "a.npy", "b.npy", "-o", "c.npy"]),
+        2,
+        &["array `a` has 2 dimensions, but its index `i` has 1"],
+    );
+    fails(
+        &run(&["ptrans", "a.npy", "nosuch.npy", "-o", "c.npy"]),
+        2,
+        &["cannot read nosuch.npy", "caused by: No such file"],
+    );
+    fails(
+        &run(&["ptrns", "a.npy", "b.npy", "-o", "c.npy"]),
+        2,
+        &["no role called `ptrns`", "help: did you mean `ptrans`?"],
+    );
+    fails(
+        &run(&["gemm/gem", "a.npy", "b.npy", "-o", "c.npy"]),
+        2,
+        &["has no kernel `gem`", "did you mean `gemm/gemm`?"],
+    );
+    fails(
+        &run(&["gemm", "a.npy", "b.npy", "-o", "c.npy", "--tile", "k=8"]),
+        2,
+        &["cannot be cut in dimension `k`", "i, j"],
+    );
     fails(&run(&["gemm", "a.npy", "b.npy", "-o", "c.npy", "--set", "x=1"]), 2, &["has no scalar `x`"]);
     std::fs::write(rack.path("text.npy"), "1,2,3\n4,5,6\n").unwrap();
-    fails(&run(&["ptrans", "a.npy", "text.npy", "-o", "c.npy"]), 2, &["cannot use text.npy", "it is no .npy file", "numpy.save"]);
+    fails(
+        &run(&["ptrans", "a.npy", "text.npy", "-o", "c.npy"]),
+        2,
+        &["cannot use text.npy", "it is no .npy file", "numpy.save"],
+    );
 }
 
 #[test]
@@ -73,7 +101,11 @@ fn unknown_cards_are_named_with_those_there_are() {
     let rack = Rack::up(&["--cards", "2"]);
     fails(&rack.run(&["info", "card7"]), 2, &["no card called `card7`", "help: there are card0, card1"]);
     fails(&rack.run(&["load", "vadd", "--card", "02:00:00:00:00:99"]), 2, &["no card called"]);
-    fails(&rack.run(&["card", "rm", "card9"]), 2, &["the rack has no card called `card9`", "help: there are card0, card1"]);
+    fails(
+        &rack.run(&["card", "rm", "card9"]),
+        2,
+        &["the rack has no card called `card9`", "help: there are card0, card1"],
+    );
 }
 
 #[test]
@@ -90,7 +122,11 @@ fn a_bad_image_harms_nobody() {
     let image = rackloom_image::ImageBuilder::new(manifest).part("model", part).build().unwrap();
     std::fs::write(rack.path("evil.rli"), image).unwrap();
     let done = rack.run(&["load", "evil.rli"]);
-    fails(&done, 2, &["no card took evil.rli", "did not take the image", "help: check the file with `rackloom image verify`"]);
+    fails(
+        &done,
+        2,
+        &["no card took evil.rli", "did not take the image", "help: check the file with `rackloom image verify`"],
+    );
     assert_eq!(rack.run(&["image", "verify", "evil.rli"]).code, 1);
     let roles = common::strings(&rack.json(&["ls"])["cards"], "role");
     assert_eq!(roles, ["vadd", "vadd"], "the old role serves still");
@@ -102,13 +138,21 @@ fn a_kernel_that_fails_is_told_with_its_reason() {
     Matrix::random(8, 8, 1).save(&rack.path("a.npy"));
     let role = rack.path("trap");
     std::fs::create_dir(&role).unwrap();
-    std::fs::write(role.join("t.c"), "#include \"rackloom.h\"\nRL_KERNEL(t)(u64 a, u64 b) { (void)a; (void)b; __builtin_trap(); }\n").unwrap();
+    std::fs::write(
+        role.join("t.c"),
+        "#include \"rackloom.h\"\nRL_KERNEL(t)(u64 a, u64 b) { (void)a; (void)b; __builtin_trap(); }\n",
+    )
+    .unwrap();
     let manifest = "name = \"t\"\nversion = \"1\"\n[[kernels]]\nname = \"t\"\nargs = [\"a\", \"b\"]\narrays = [\n\
         { name = \"a\", dtype = \"f32\", index = \"ij\", dir = \"in\" },\n\
         { name = \"b\", dtype = \"f32\", index = \"ij\", dir = \"out\" } ]\n";
     std::fs::write(role.join("role.toml"), manifest).unwrap();
     rack.json(&["image", "build", "trap", "-o", "trap.rli"]);
-    fails(&rack.run(&["run", "./trap.rli", "a.npy", "-o", "b.npy"]), 2, &["kernel on card", "failed after", "help: check the kernel"]);
+    fails(
+        &rack.run(&["run", "./trap.rli", "a.npy", "-o", "b.npy"]),
+        2,
+        &["kernel on card", "failed after", "help: check the kernel"],
+    );
 }
 
 #[test]

@@ -106,6 +106,9 @@ fn a_watch_tells_who_comes_and_goes() {
     let lines: Vec<_> = done.stdout.lines().map(parse).collect();
     assert_eq!(lines[0]["schema"], "rackloom.ls/1");
     let told: Vec<_> = lines[1..].iter().map(|l| (l["event"].as_str().unwrap(), &l["reason"])).collect();
-    assert!(told.iter().any(|(event, _)| *event == "up") || lines[0]["cards"].as_array().unwrap().len() == 2, "{told:?}");
+    assert!(
+        told.iter().any(|(event, _)| *event == "up") || lines[0]["cards"].as_array().unwrap().len() == 2,
+        "{told:?}"
+    );
     assert!(told.contains(&("down", &Value::from("goodbye"))), "{told:?}");
 }

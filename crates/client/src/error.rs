@@ -59,7 +59,9 @@ impl Error {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Array(_) => Some("`rackloom info CARD` and `rackloom image show IMAGE` list each kernel's arrays"),
-            Self::NoCards { .. } => Some("see which cards there are with `rackloom ls`; add one with `rackloom card add`"),
+            Self::NoCards { .. } => {
+                Some("see which cards there are with `rackloom ls`; add one with `rackloom card add`")
+            }
             Self::JobDeadline { .. } => Some("allow more time, or add cards while the job runs"),
             Self::JobCancelled => None,
             Self::Net(_) => Some("start a rack with `rackloom up`, or name another segment with --net"),
@@ -80,10 +82,16 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::UnknownCard { .. } => Some("`rackloom ls` lists the cards that answer"),
         OpError::NotClaimed { .. } => Some("claim the card first"),
         OpError::Claimed { .. } => Some("wait until its holder gives it back, or choose another card with --card"),
-        OpError::ClaimLost { .. } => Some("this host was silent for longer than its lease, or another took the card over"),
+        OpError::ClaimLost { .. } => {
+            Some("this host was silent for longer than its lease, or another took the card over")
+        }
         OpError::Vanished { .. } => Some("`rackloom ls --watch` shows cards come and go"),
-        OpError::Deadline { .. } => Some("the card may be busy with a long kernel; `rackloom info CARD` shows its state"),
-        OpError::Kernel { .. } => Some("check the kernel's arguments; a trap is an access outside its memory or a division by zero"),
+        OpError::Deadline { .. } => {
+            Some("the card may be busy with a long kernel; `rackloom info CARD` shows its state")
+        }
+        OpError::Kernel { .. } => {
+            Some("check the kernel's arguments; a trap is an access outside its memory or a division by zero")
+        }
         OpError::Load { .. } => Some("check the file with `rackloom image verify`; the card still serves its old role"),
         OpError::Refused { .. } | OpError::Cancelled { .. } => None,
     }

@@ -133,17 +133,19 @@ pub(crate) struct RunningJob {
     options: RunOptions,
 }
 
+/// What a job begins with.
+pub(crate) struct Start {
+    pub(crate) image: Bytes,
+    pub(crate) work: Box<dyn Work>,
+    pub(crate) bytes: TileBytes,
+    pub(crate) options: RunOptions,
+    pub(crate) tell: Box<dyn FnMut(&JobUpdate) + Send>,
+    pub(crate) done: Completer<JobReport>,
+}
+
 impl RunningJob {
-    pub(crate) fn start(
-        now: Instant,
-        host: &mut Host,
-        image: Bytes,
-        work: Box<dyn Work>,
-        bytes: TileBytes,
-        options: RunOptions,
-        tell: Box<dyn FnMut(&JobUpdate) + Send>,
-        done: Completer<JobReport>,
-    ) -> Self {
+    pub(crate) fn start(now: Instant, host: &mut Host, start: Start) -> Self {
+        let Start { image, work, bytes, options, tell, done } = start;
         let tiles = work.tiles();
         let job_options = JobOptions {
             cards: options.cards.clone(),
@@ -152,8 +154,7 @@ impl RunningJob {
             ..JobOptions::default()
         };
         let job = Job::start(now, host, image, work, job_options);
-        let report =
-            JobReport { elapsed: Duration::ZERO, computing: Duration::ZERO, tiles, cards: BTreeMap::new() };
+        let report = JobReport { elapsed: Duration::ZERO, computing: Duration::ZERO, tiles, cards: BTreeMap::new() };
         Self {
             job,
             tell,

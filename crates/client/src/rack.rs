@@ -15,14 +15,14 @@ use rackloom_link::{Clock, Driver, Wire};
 use rackloom_node::Instant;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
+use crate::Error;
 use crate::batch::Batch;
 use crate::entropy::{random_mac, random_u64};
-use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork};
+use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
 use crate::net::NetSpec;
 use crate::pending::{Completer, Pending};
 use crate::runner::{LastWord, Runner, SharedWaiting};
 use crate::watch::{EVENTS_MAX, Watch};
-use crate::Error;
 
 /// How a program connects.
 #[derive(Debug, Clone)]
@@ -142,18 +142,28 @@ impl Rack {
 
     /// Claims cards: each gives the epoch it granted.
     pub fn claim(&self, cards: &[MacAddr], options: ClaimOptions) -> Batch<u16> {
-        self.batch(cards, None, move |host, now, card| host.claim(now, card, options), |outcome| match outcome {
-            Outcome::Claimed { epoch } => epoch,
-            other => mismatch(&other),
-        })
+        self.batch(
+            cards,
+            None,
+            move |host, now, card| host.claim(now, card, options),
+            |outcome| match outcome {
+                Outcome::Claimed { epoch } => epoch,
+                other => mismatch(&other),
+            },
+        )
     }
 
     /// Gives cards back.
     pub fn release(&self, cards: &[MacAddr], scrub: Scrub) -> Batch<()> {
-        self.batch(cards, None, move |host, now, card| host.release(now, card, scrub), |outcome| match outcome {
-            Outcome::Released => (),
-            other => mismatch(&other),
-        })
+        self.batch(
+            cards,
+            None,
+            move |host, now, card| host.release(now, card, scrub),
+            |outcome| match outcome {
+                Outcome::Released => (),
+                other => mismatch(&other),
+            },
+        )
     }
 
     /// Loads an image into claimed cards, all at once. With `all_or_none` no card activates it unless every card has
@@ -173,36 +183,48 @@ impl Rack {
             let op = runner.host().load(now, &cards, image, all_or_none);
             runner.host().set_deadline(op, now + deadline);
             runner.on_progress(op, Box::new(progress));
-            runner.when_over(op, waiter(completer, |outcome| match outcome {
-                Outcome::Loaded(report) => report,
-                other => mismatch(&other),
-            }));
+            runner.when_over(
+                op,
+                waiter(completer, |outcome| match outcome {
+                    Outcome::Loaded(report) => report,
+                    other => mismatch(&other),
+                }),
+            );
         });
         pending
     }
 
     /// Writes bytes to a claimed card's memory.
     pub fn write(&self, card: MacAddr, addr: u64, data: Bytes) -> Pending<()> {
-        self.one(move |host, now| host.write(now, card, addr, data), |outcome| match outcome {
-            Outcome::Written => (),
-            other => mismatch(&other),
-        })
+        self.one(
+            move |host, now| host.write(now, card, addr, data),
+            |outcome| match outcome {
+                Outcome::Written => (),
+                other => mismatch(&other),
+            },
+        )
     }
 
     /// Reads `len` bytes of a claimed card's memory.
     pub fn read(&self, card: MacAddr, addr: u64, len: u64) -> Pending<Bytes> {
-        self.one(move |host, now| host.read(now, card, addr, len), |outcome| match outcome {
-            Outcome::Data(data) => data,
-            other => mismatch(&other),
-        })
+        self.one(
+            move |host, now| host.read(now, card, addr, len),
+            |outcome| match outcome {
+                Outcome::Data(data) => data,
+                other => mismatch(&other),
+            },
+        )
     }
 
     /// Launches a kernel on a claimed card.
     pub fn launch(&self, card: MacAddr, launch: Launch) -> Pending<LaunchReport> {
-        self.one(move |host, now| host.launch(now, card, launch), |outcome| match outcome {
-            Outcome::Launched(report) => report,
-            other => mismatch(&other),
-        })
+        self.one(
+            move |host, now| host.launch(now, card, launch),
+            |outcome| match outcome {
+                Outcome::Launched(report) => report,
+                other => mismatch(&other),
+            },
+        )
     }
 
     /// Starts the launches that are held for this number, on all cards at once.
@@ -215,18 +237,28 @@ impl Rack {
 
     /// Cards' counters, in the order of `Counter::NAMES`. Needs no claim.
     pub fn counters(&self, cards: &[MacAddr]) -> Batch<Vec<u64>> {
-        self.batch(cards, None, |host, now, card| host.counters(now, card), |outcome| match outcome {
-            Outcome::Counters(counters) => counters,
-            other => mismatch(&other),
-        })
+        self.batch(
+            cards,
+            None,
+            |host, now, card| host.counters(now, card),
+            |outcome| match outcome {
+                Outcome::Counters(counters) => counters,
+                other => mismatch(&other),
+            },
+        )
     }
 
     /// The manifests of cards' active images, JSON. Needs no claim.
     pub fn manifest(&self, cards: &[MacAddr]) -> Batch<Bytes> {
-        self.batch(cards, None, |host, now, card| host.manifest(now, card), |outcome| match outcome {
-            Outcome::Manifest(manifest) => manifest,
-            other => mismatch(&other),
-        })
+        self.batch(
+            cards,
+            None,
+            |host, now, card| host.manifest(now, card),
+            |outcome| match outcome {
+                Outcome::Manifest(manifest) => manifest,
+                other => mismatch(&other),
+            },
+        )
     }
 
     /// Spreads work over all cards that are there and that appear, and gives the work back with its outputs. Cards are
@@ -245,10 +277,10 @@ impl Rack {
         let work = Arc::new(Mutex::new(work));
         let bytes = Arc::default();
         let shared = Box::new(SharedWork { work: Arc::clone(&work), bytes: Arc::clone(&bytes) });
-        let (completer, pending) = Pending::new();
+        let (done, pending) = Pending::new();
+        let start = Start { image, work: shared, bytes, options, tell: Box::new(tell), done };
         self.post(move |runner, now| {
-            let host = runner.host();
-            let job = RunningJob::start(now, host, image, shared, bytes, options, Box::new(tell), completer);
+            let job = RunningJob::start(now, runner.host(), start);
             runner.add_job(job);
         });
         let report = pending.wait()?;

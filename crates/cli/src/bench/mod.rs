@@ -14,7 +14,9 @@ pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
         cx.ui.warn("this is a debug build; measure with `cargo build --release`");
     }
     match *bench {
-        Bench::Load { cards, bytes, times, standard } => load::run(cx, &load::Parameters { cards, bytes, times, standard }),
+        Bench::Load { cards, bytes, times, standard } => {
+            load::run(cx, &load::Parameters { cards, bytes, times, standard })
+        }
         Bench::Rtt { reads } => rtt::run(cx, reads),
     }
 }

@@ -47,7 +47,8 @@ fn unit_of(wanted: &str, cards: &[Slot]) -> Result<u16> {
     let is_it = |c: &&Slot| c.name == wanted || c.unit.to_string() == wanted || c.mac == wanted.to_lowercase();
     cards.iter().find(is_it).map(|c| c.unit).ok_or_else(|| {
         let names: Vec<_> = cards.iter().take(16).map(|c| c.name.as_str()).collect();
-        let help = if names.is_empty() { "there is none".to_owned() } else { format!("there are {}", names.join(", ")) };
+        let help =
+            if names.is_empty() { "there is none".to_owned() } else { format!("there are {}", names.join(", ")) };
         Failure::new(format!("the rack has no card called `{wanted}`")).help(help)
     })
 }

@@ -108,7 +108,8 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let kernel = &image.manifest().kernels[0];
     let inputs = [("a".to_owned(), a.clone()), ("b".to_owned(), b.clone())].into();
     let cards: Vec<_> = roster.cards().iter().collect();
-    let work = ArrayWork::new(0, kernel, inputs, Default::default(), sizing(&cards)).map_err(rackloom_client::Error::from)?;
+    let work =
+        ArrayWork::new(0, kernel, inputs, Default::default(), sizing(&cards)).map_err(rackloom_client::Error::from)?;
     let tiles = work.plan().tiles();
     let progress = ui.progress("running ptrans", tiles as u64, Amount::Tiles);
     let options = RunOptions { depth: DEPTH, deadline: Some(cx.global.timeout), ..RunOptions::default() };

@@ -111,7 +111,9 @@ fn raw_check(net: &NetSpec) -> Check {
             name: "raw sockets",
             result: if net.interface().is_some() { "fail" } else { "skip" },
             found: e.to_string(),
-            help: Some("only --net eth:INTERFACE needs them: run as root, or `setcap cap_net_raw+ep` this program".to_owned()),
+            help: Some(
+                "only --net eth:INTERFACE needs them: run as root, or `setcap cap_net_raw+ep` this program".to_owned(),
+            ),
         },
     }
 }

@@ -106,7 +106,8 @@ fn text(r: &InfoReport) -> String {
     line("owner", c.owner.clone().unwrap_or_else(|| "-".to_owned()));
     line("memory", format::memory(c.memory));
     line("port", format!("{:.1} Gb/s, payloads to {} bytes", r.port_rate as f64 / 1e9, r.bulk));
-    let config = if r.config_rate == 0 { "instantly".to_owned() } else { format!("{}/s", format::bytes(r.config_rate)) };
+    let config =
+        if r.config_rate == 0 { "instantly".to_owned() } else { format!("{}/s", format::bytes(r.config_rate)) };
     line("configures", config);
     line("clock", format!("{} MHz", f64::from(r.clock_khz) / 1e3));
     line("role", c.role.clone().unwrap_or_else(|| "-".to_owned()));

@@ -106,9 +106,7 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     let refused = failed.iter().map(|(card, e)| (*card, Some(e.to_string())));
     let mut cards: Vec<_> = results
         .chain(refused)
-        .map(|(card, error)| {
-            LoadedCard { name: roster.name(card), mac: card.to_string(), ok: error.is_none(), error }
-        })
+        .map(|(card, error)| LoadedCard { name: roster.name(card), mac: card.to_string(), ok: error.is_none(), error })
         .collect();
     cards.sort_by_key(|c| roster.cards().iter().position(|i| i.mac.to_string() == c.mac));
     let ok = cards.iter().filter(|c| c.ok).count();

@@ -36,7 +36,11 @@ impl Context {
     }
 
     /// Claims cards; gives those that granted it, and tells of the others.
-    pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> (Vec<MacAddr>, Vec<(MacAddr, rackloom_client::Error)>) {
+    pub(crate) fn claim(
+        &self,
+        rack: &Rack,
+        cards: &[MacAddr],
+    ) -> (Vec<MacAddr>, Vec<(MacAddr, rackloom_client::Error)>) {
         let (mut granted, mut refused) = (Vec::new(), Vec::new());
         for (card, result) in rack.claim(cards, rackloom_client::ClaimOptions::default()).wait() {
             match result {

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rackloom_client::{
-    ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, Rack, RunOptions, Sizing, scalar_word,
-};
+use rackloom_client::{ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, Rack, RunOptions, Sizing, scalar_word};
 use rackloom_image::{Dir, Kernel};
 use rackloom_wire::ROLE_PRIVATE;
 use schemars::JsonSchema;
@@ -87,7 +85,8 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     let rack = Arc::new(cx.connect()?);
     let roster = Roster::discover(&rack, &cx.global)?;
     let chosen = roster.select(&args.cards)?;
-    let work = ArrayWork::new(number, &kernel, inputs, scalars, sizing(&chosen)).map_err(rackloom_client::Error::from)?;
+    let work =
+        ArrayWork::new(number, &kernel, inputs, scalars, sizing(&chosen)).map_err(rackloom_client::Error::from)?;
     let plan = work.plan().clone();
     let only = (!args.cards.cards.is_empty()).then(|| chosen.iter().map(|c| c.mac).collect::<BTreeSet<_>>());
     let options = RunOptions { cards: only, depth: DEPTH, deadline: Some(cx.global.timeout), ..RunOptions::default() };

@@ -2,8 +2,8 @@
 
 use schemars::{JsonSchema, Schema, schema_for};
 
-use super::{card, demo, doctor, image, info, load, ls, memory, up};
 use super::run::RunReport;
+use super::{card, demo, doctor, image, info, load, ls, memory, up};
 use crate::bench;
 use crate::commands::Context;
 use crate::exit::Exit;

@@ -43,7 +43,9 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let net = &cx.global.net;
     let raw = match net.interface() {
         Some(interface) => Some(Raw::open(interface).map_err(|e| {
-            Failure::of(&e).during(format!("cannot use {net}")).help("raw sockets need root or CAP_NET_RAW; see `rackloom doctor`")
+            Failure::of(&e)
+                .during(format!("cannot use {net}"))
+                .help("raw sockets need root or CAP_NET_RAW; see `rackloom doctor`")
         })?),
         None => None,
     };

@@ -121,19 +121,21 @@ impl State {
         if !self.is_live || self.started.elapsed() < PATIENCE {
             return;
         }
+        let elapsed = self.started.elapsed();
         let bars = self.bars();
         if !bars.cards.contains_key(card) {
             if bars.cards.len() >= CARD_BARS_MAX {
                 return;
             }
-            let style = ProgressStyle::with_template("  {prefix:8} [{bar:24}] {pos:>6} tiles {per_sec:>12} {eta:>4}");
-            let bar = ProgressBar::new(share.max(1)).with_style(style.expect("a constant"));
+            let style = ProgressStyle::with_template("  {prefix:8} [{bar:24}] {pos:>6} tiles  {msg:>10} {eta:>4}");
+            let bar = ProgressBar::new(share.max(1)).with_style(style.expect("a constant")).with_elapsed(elapsed);
             let bar = bars.multi.insert_before(&bars.all, bar).with_prefix(card.to_owned());
             bars.cards.insert(card.to_owned(), bar);
         }
         let bar = &bars.cards[card];
         bar.set_length(share.max(done));
         bar.set_position(done);
+        bar.set_message(format!("{:.1}/s", done as f64 / elapsed.as_secs_f64()));
     }
 
     fn bars(&mut self) -> &mut Bars {
@@ -143,7 +145,7 @@ impl State {
             let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
             let template = match amount {
                 Amount::Bytes => "{prefix} [{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}",
-                Amount::Tiles => "{prefix} [{bar:24}] {pos}/{len} tiles {per_sec} {eta} {msg}",
+                Amount::Tiles => "{prefix} [{bar:24}] {pos}/{len} tiles {eta} {msg}",
             };
             let style = ProgressStyle::with_template(template).expect("a constant");
             let bar = ProgressBar::new(total).with_style(style).with_prefix(what.clone()).with_elapsed(elapsed);

@@ -52,7 +52,8 @@ impl Plan {
                 break;
             }
             // The longest side first: square tiles need the fewest input bytes for their output.
-            let longest = kernel.tile.keys().copied().filter(|d| plan.dims[d].step > 1).max_by_key(|d| plan.dims[d].step);
+            let longest =
+                kernel.tile.keys().copied().filter(|d| plan.dims[d].step > 1).max_by_key(|d| plan.dims[d].step);
             match longest {
                 Some(dim) => plan.shrink(dim),
                 None if fits => break,

@@ -231,7 +231,10 @@ fn arrays_that_do_not_fit_are_named() {
         fails(named([("a", good()), ("b", i32s(&[6, 5], 1))])),
         "array `b` has extent 5 in dimension `j`, but `a` has 4"
     );
-    assert_eq!(fails(named([("a", good())])), "kernel `ptrans` needs input `b`, which is missing; its inputs are a[ji], b[ij]");
+    assert_eq!(
+        fails(named([("a", good())])),
+        "kernel `ptrans` needs input `b`, which is missing; its inputs are a[ji], b[ij]"
+    );
     assert!(fails(named([("a", good()), ("x", good())])).contains("has no input `x`"));
     assert!(fails(named([("a", good()), ("b", i32s(&[4], 1))])).contains("has 1 dimensions"));
     assert!(fails(named([("a", i32s(&[0, 6], 1)), ("b", good())])).contains("is empty"));
