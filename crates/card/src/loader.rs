@@ -8,6 +8,9 @@
 //!
 //! Everything that can be wrong with an image is found before `staged`.
 
+use core::ops::Range;
+
+use bytes::Bytes;
 use rackloom_image::{ImageError, Layout};
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_role::{Prepared, RoleError, Sandbox};
@@ -15,8 +18,6 @@ use rackloom_wire::{
     self as wire, Counter, ErrorCode, Failure, Head, ImageBegin, IntoBytes, Kind, MISSING_FRAMES, MISSING_RANGES,
     MacAddr, Packet, Poll, U16, U64, VERSION, missing_report, parse_missing,
 };
-
-use bytes::Bytes;
 
 use crate::config::STAGE_FIFO;
 use crate::shell::{Shell, earlier, time_for};
@@ -423,8 +424,9 @@ fn check_image(
     let layout = Layout::parse_with(length, |range| staging.copy(range)).map_err(of_image)?;
     layout.check_shell(VERSION.into()).map_err(of_image)?;
     // The digest covers the part: there is no need to hash it again.
-    let part = staging.copy(layout.part_range(sandbox.target()).map_err(of_image)?);
-    let prepared = sandbox.prepare(&layout.manifest, &part, ddr_bytes).map_err(of_role)?;
+    let part = layout.part_range(sandbox.target()).map_err(of_image)?;
+    let read = |r: Range<usize>| staging.copy(part.start + r.start..part.start + r.end);
+    let prepared = sandbox.prepare_with(&layout.manifest, part.len(), &read, ddr_bytes).map_err(of_role)?;
     Ok(Ready {
         prepared,
         digest,

@@ -97,6 +97,7 @@ fn ordinary_c_works() {
         RL_KERNEL(k)(u64 x, u64 i) {
           u64 before = kept.words[39];
           kept = make(i);
+          if (i > 3) __builtin_trap();
           return before * 1000000 + fib(10) * 10 + table[i] + *(const u8 *)rl_array(x, 1, 1, 1);
         }
     "#;
@@ -105,10 +106,17 @@ fn ordinary_c_works() {
     ddr.write(0, &[0xff; 4096]).unwrap();
     ddr.write(60_000, &vec![0xff; 40_000]).unwrap();
     let mut role = prepare(image).unwrap().activate(&ddr).unwrap();
-    for (i, value) in [(3, 1550), (2, 3_000_650)] {
+    let mut run = |i| {
         role.start(0, &[1 << 20, i], 0).unwrap();
-        assert!(matches!(role.step(), Step::Done { value: found, .. } if found == value));
-    }
+        match role.step() {
+            Step::Done { value, .. } => Ok(value),
+            other => Err(other),
+        }
+    };
+    assert_eq!(run(3), Ok(1550));
+    assert_eq!(run(2), Ok(3_000_650), "statics last from launch to launch");
+    assert!(run(4).is_err());
+    assert_eq!(run(3), Ok(1550), "and are as at first after a fault");
 }
 
 #[test]

@@ -50,7 +50,10 @@ pub(crate) fn config(pace: Pace) -> Config {
 
 impl Bench {
     pub(crate) fn new(config: Config) -> Self {
-        let card = Card::new(config, Arc::new(Native)).unwrap();
+        Self::with_card(Card::new(config, Arc::new(Native)).unwrap())
+    }
+
+    pub(crate) fn with_card(card: Card) -> Self {
         let mut bench = Self { card, now: Instant::ZERO, epoch: 0, sent: VecDeque::new(), events: Vec::new() };
         bench.drain();
         bench

@@ -32,7 +32,7 @@ fn announces_itself_at_link_up_and_says_it_again() {
 fn a_card_that_slept_through_its_moments_speaks_once() {
     let mut bench = Bench::new(config(Pace::Live));
     bench.clear();
-    bench.now = bench.now + Duration::from_millis(400);
+    bench.now += Duration::from_millis(400);
     rackloom_node::Node::handle_timeout(&mut bench.card, bench.now);
     bench.drain();
     assert_eq!(bench.take_all(Kind::DiscoveryAnnounce).len(), 1);

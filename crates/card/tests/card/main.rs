@@ -12,3 +12,4 @@ mod planted;
 mod random;
 mod results;
 mod session;
+mod wasm;

@@ -120,7 +120,7 @@ impl Role for Running {
                     Ok(()) => Step::Done { value: n, cycles },
                     Err(_) => trap(cycles),
                 },
-                (SLOW, &[_, slices]) if cycles < slices * SLICE => return Step::Running,
+                (SLOW, &[_, slices]) if cycles < slices.saturating_mul(SLICE) => return Step::Running,
                 (SLOW, _) => Step::Done { value: 7, cycles },
                 _ => trap(cycles),
             }

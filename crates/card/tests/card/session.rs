@@ -86,7 +86,7 @@ fn a_silent_owner_loses_the_card() {
     bench.claim(RIVAL, 1);
     let rivals = bench.epoch;
     bench.pass_ms(4999);
-    bench.now = bench.now + rackloom_node::Duration::from_millis(1);
+    bench.now += rackloom_node::Duration::from_millis(1);
     bench.frame(Bench::claim_frame(HOST, 1, 0));
     assert_eq!(bench.card.owner(), Some(HOST));
     assert_ne!(bench.card.epoch(), Some(rivals));
