@@ -21,6 +21,11 @@ impl Namespace {
         namespace
     }
 
+    /// Its name, as `ip netns exec` takes it.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
     /// Runs `ip` with these arguments in the namespace.
     pub fn ip(&self, arguments: &[&str]) {
         ip(&[&["-n", &self.0], arguments].concat());
