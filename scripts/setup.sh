@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 need=()
 command -v clang >/dev/null || need+=(clang)
-compgen -c | grep -qE '^wasm-ld(-[0-9]+)?$' || need+=(lld)
+command -v wasm-ld >/dev/null || need+=(lld)
 command -v tshark >/dev/null || need+=(tshark)
 command -v ip >/dev/null || need+=(iproute2)
 python3 -c 'import venv, ensurepip' 2>/dev/null || need+=(python3-venv)
