@@ -77,15 +77,15 @@ impl Discovery {
         }
         // A card that was asleep through several of its moments speaks once.
         if self.link_ups > before {
-            self.to_all(shell, facts, AnnounceReason::LinkUp);
+            self.tell_all(shell, facts, AnnounceReason::LinkUp);
         }
         if self.changed {
             self.changed = false;
-            self.to_all(shell, facts, AnnounceReason::Changed);
+            self.tell_all(shell, facts, AnnounceReason::Changed);
         }
         if self.periodic_at <= now {
             self.draw_interval(now, shell);
-            self.to_all(shell, facts, AnnounceReason::Periodic);
+            self.tell_all(shell, facts, AnnounceReason::Periodic);
         }
         while let Some(at) = self.answers.iter().position(|a| a.due <= now) {
             let Answer { to, seq, .. } = self.answers.remove(at);
@@ -109,7 +109,7 @@ impl Discovery {
         LINK_UP_AFTER.get(self.link_ups).map(|&after| self.up_at + after)
     }
 
-    fn to_all(&mut self, shell: &mut Shell, facts: &Facts, reason: AnnounceReason) {
+    fn tell_all(&mut self, shell: &mut Shell, facts: &Facts, reason: AnnounceReason) {
         self.seq = self.seq.wrapping_add(1);
         announce(shell, facts, reason, HOSTS, self.seq);
     }

@@ -8,15 +8,16 @@
 //!
 //! Everything that can be wrong with an image is found before `staged`.
 
-use rackloom_image::{Image, ImageError};
+use core::ops::Range;
+
+use bytes::Bytes;
+use rackloom_image::{ImageError, Layout};
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_role::{Prepared, RoleError, Sandbox};
 use rackloom_wire::{
     self as wire, Counter, ErrorCode, Failure, Head, ImageBegin, IntoBytes, Kind, MISSING_FRAMES, MISSING_RANGES,
     MacAddr, Packet, Poll, U16, U64, VERSION, missing_report, parse_missing,
 };
-
-use bytes::Bytes;
 
 use crate::config::STAGE_FIFO;
 use crate::shell::{Shell, earlier, time_for};
@@ -419,18 +420,18 @@ fn check_image(
     let of_image = |e: ImageError| (code_named(e.code_name()), e.to_string());
     let of_role = |e: RoleError| (code_named(e.code_name()), e.to_string());
     let length = usize::try_from(staging.length()).expect("at most 256 MiB");
-    let image = Image::parse(Bytes::from(staging.copy(0..length))).map_err(of_image)?;
-    image.layout().check_shell(VERSION.into()).map_err(of_image)?;
+    // The image stays in its chunks: a rack of cards in one process could not hold a copy for each.
+    let layout = Layout::parse_with(length, |range| staging.copy(range)).map_err(of_image)?;
+    layout.check_shell(VERSION.into()).map_err(of_image)?;
     // The digest covers the part: there is no need to hash it again.
-    let range = image.layout().part_range(sandbox.target()).map_err(of_image)?;
-    let part = image.bytes().slice(range);
-    let manifest = image.manifest();
-    let prepared = sandbox.prepare(manifest, &part, ddr_bytes).map_err(of_role)?;
+    let part = layout.part_range(sandbox.target()).map_err(of_image)?;
+    let read = |r: Range<usize>| staging.copy(part.start + r.start..part.start + r.end);
+    let prepared = sandbox.prepare_with(&layout.manifest, part.len(), &read, ddr_bytes).map_err(of_role)?;
     Ok(Ready {
         prepared,
         digest,
-        manifest_json: Bytes::copy_from_slice(&image.manifest_json()),
-        clock_khz: manifest.clock_mhz * 1000,
+        manifest_json: Bytes::from(staging.copy(layout.manifest_range)),
+        clock_khz: layout.manifest.clock_mhz * 1000,
         part_bytes: part.len() as u64,
     })
 }

@@ -205,7 +205,7 @@ impl Outcome {
 
     /// The chunk to send next, and whether it was sent before.
     fn next_chunk(&mut self) -> Option<(u32, bool)> {
-        while let Some(n) = self.resend.next() {
+        for n in self.resend.by_ref() {
             if !self.acked.has(n) {
                 return Some((n, true));
             }

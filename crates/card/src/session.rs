@@ -37,12 +37,14 @@ pub(crate) struct Session {
     newest: u16,
     /// Owners and nonces of claims that were given back or taken over.
     spent: Spent<(MacAddr, u64), 4>,
+    /// The last release that was carried out, whose answer may have been lost: owner, epoch, scrub.
+    released: Option<(MacAddr, u16, Scrub)>,
 }
 
 impl Session {
     pub(crate) fn new(shell: &mut Shell) -> Self {
         // Random: frames of the card's last boot that are still under way have another epoch, most likely.
-        Self { claim: None, newest: shell.rng.below(1 << 16) as u16, spent: Spent::new() }
+        Self { claim: None, newest: shell.rng.below(1 << 16) as u16, spent: Spent::new(), released: None }
     }
 
     pub(crate) const fn claim(&self) -> Option<&Claim> {
@@ -52,6 +54,16 @@ impl Session {
     /// Whether a frame's source and epoch are the present claim's.
     pub(crate) fn holds(&self, head: &Head) -> bool {
         self.claim.is_some_and(|c| c.owner == head.src && c.epoch == head.epoch)
+    }
+
+    /// A release was carried out.
+    pub(crate) const fn released(&mut self, head: &Head, scrub: Scrub) {
+        self.released = Some((head.src, head.epoch, scrub));
+    }
+
+    /// Whether this very release was carried out.
+    pub(crate) fn was_released(&self, head: &Head, scrub: Scrub) -> bool {
+        self.released == Some((head.src, head.epoch, scrub))
     }
 
     pub(crate) fn is_owner(&self, mac: MacAddr) -> bool {

@@ -201,7 +201,9 @@ mod tests {
 
     #[test]
     fn any_order_gives_the_digest_and_the_bytes() {
-        for (length, chunk) in [(1, 64), (1472, 1472), (100_000, 1472), (65_536, 64), (65_537, 64), (1_000_000, 8960)] {
+        for (length, chunk) in
+            [(1usize, 64), (1472, 1472), (100_000, 1472), (65_536, 64), (65_537, 64), (1_000_000, 8960)]
+        {
             let chunks = length.div_ceil(usize::from(chunk)) as u32;
             // 7919 is prime: it walks through all of them.
             let order: Vec<u32> = (0..chunks).map(|i| (u64::from(i) * 7919 % u64::from(chunks)) as u32).collect();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Port, Rng};
 use rackloom_wire::{
-    CARDS, ErrorCode, Head, IMAGE_BYTES_MAX, IntoBytes, Kind, LAUNCH_ARGS, MacAddr, Scrub, Solicit, U32,
+    CARDS, ErrorCode, Head, IMAGE_BYTES_MAX, IntoBytes, Kind, LAUNCH_ARGS, MacAddr, ROLE_PRIVATE, Scrub, Solicit, U32,
 };
 
 use crate::card_info::CardInfo;
@@ -138,8 +138,13 @@ impl Host {
         self.send(head.frame(&[body.as_bytes()]));
     }
 
-    /// Claims a card.
+    /// Claims a card. One claim of a card at a time: with two on the way, the answer of the older could come last and undo
+    /// the newer.
     pub fn claim(&mut self, now: Instant, card: MacAddr, options: ClaimOptions) -> OpId {
+        let claims = |r: &Request| matches!(r.ask, Ask::Claim { .. });
+        if self.peers.get(&card).is_some_and(|p| p.requests.iter().any(claims)) {
+            return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
+        }
         let (nonce, group) = (self.rng.next_u64(), self.group);
         let epoch = self.peers.get(&card).map_or(0, |p| p.last_epoch);
         self.request(now, card, Ask::Claim { nonce, options, group, epoch })
@@ -166,8 +171,8 @@ impl Host {
         self.request(now, card, Ask::Manifest { got: Vec::new() })
     }
 
-    /// Loads an image into these cards, all at once. Each must be claimed. With `all_or_none` no card activates it unless
-    /// every card has verified it.
+    /// Loads an image into these cards, all at once. Each must be claimed and not be in another load. With `all_or_none` no
+    /// card activates it unless every card has verified it.
     pub fn load(&mut self, now: Instant, cards: &[MacAddr], image: Bytes, all_or_none: bool) -> OpId {
         let first = cards.first().copied().unwrap_or_default();
         if image.is_empty() || image.len() as u64 > IMAGE_BYTES_MAX {
@@ -176,6 +181,9 @@ impl Host {
         }
         let mut members = Vec::new();
         for card in cards {
+            if self.loads.values().any(|l| l.has(*card)) {
+                return self.failed(OpError::Refused { card: *card, code: ErrorCode::Busy, detail: 0 });
+            }
             match self.peers.get(card).map(|p| (p, p.session.as_ref())) {
                 Some((p, Some(s))) => members.push((&p.info, s.ends.epoch)),
                 _ => return self.failed(OpError::NotClaimed { card: *card }),
@@ -204,6 +212,10 @@ impl Host {
     /// Writes bytes to a claimed card's memory.
     pub fn write(&mut self, now: Instant, card: MacAddr, addr: u64, data: Bytes) -> OpId {
         let _ = now;
+        // The card checks this too, but a refusal of a write can be lost where its acknowledgement is not.
+        if let Some(why) = self.out_of_memory(card, addr, data.len() as u64) {
+            return self.failed(why);
+        }
         match self.begin(card) {
             Err(op) => op,
             Ok((op, session)) => {
@@ -223,6 +235,9 @@ impl Host {
         let _ = now;
         if len > TRANSFER_MAX {
             return self.failed(OpError::Refused { card, code: ErrorCode::BadRequest, detail: TRANSFER_MAX });
+        }
+        if let Some(why) = self.out_of_memory(card, addr, len) {
+            return self.failed(why);
         }
         match self.begin(card) {
             Err(op) => op,
@@ -280,6 +295,13 @@ impl Host {
         let Some(place) = self.ops.get(&op) else { return };
         let card = place.card.unwrap_or_default();
         self.give_up(now, op, OpError::Cancelled { card });
+    }
+
+    /// Why a range is not inside the memory that a host may address on this card.
+    fn out_of_memory(&self, card: MacAddr, addr: u64, len: u64) -> Option<OpError> {
+        let memory = self.card(card)?.memory;
+        let inside = addr >= ROLE_PRIVATE && addr.checked_add(len).is_some_and(|end| end <= memory);
+        (!inside && len > 0).then_some(OpError::Refused { card, code: ErrorCode::BadAddress, detail: memory })
     }
 
     fn seq(&mut self) -> u32 {
@@ -359,11 +381,7 @@ impl Host {
                 if let Some(peer) = peer {
                     peer.requests.retain(|r| r.op != op);
                     if let Some(session) = peer.session.as_mut() {
-                        let frame = session.launcher.cancel_frame(op, &session.ends);
                         session.forget(op);
-                        if let Some(frame) = frame {
-                            self.send(frame);
-                        }
                     }
                 }
                 self.complete(op, Err(why));
@@ -572,9 +590,9 @@ impl Node for Host {
         let (interval, silence) = (self.config.ping_interval, self.config.silence);
         let wire = (!self.control.is_empty() || !self.ready.is_empty()).then(|| self.pacer.opens_at()).flatten();
         let peers = self.peers.values().filter_map(|p| p.deadline(interval, silence)).min();
-        // A load that is due while the wire is full waits for it: what it wants is to send.
-        let opens_at = self.pacer.opens_at().unwrap_or(Instant::ZERO);
-        let loads = self.loads.values().filter_map(Loader::deadline).min().map(|t| t.max(opens_at));
+        // Those that are ready wait for the wire only.
+        let waiting = self.loads.iter().filter(|(op, _)| !self.ready.contains(&Source::Load(**op)));
+        let loads = waiting.filter_map(|(_, l)| l.deadline()).min();
         let gos = self.gos.iter().map(|go| go.again_at).min();
         let ops = self.deadlines.first().map(|(at, _)| *at);
         [wire, peers, loads, gos, ops].into_iter().flatten().min()

@@ -121,7 +121,8 @@ impl Launcher {
         r.query = false;
         r.wait = (r.wait * 2).min(QUERY_MOST);
         r.query_at = now + r.wait;
-        Some(ends.frame(Kind::ExecQuery, 0, *seq, 0, &[]))
+        let kind = if r.op.is_some() { Kind::ExecQuery } else { Kind::ExecCancel };
+        Some(ends.frame(kind, 0, *seq, 0, &[]))
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -171,7 +172,8 @@ impl Launcher {
                 done: None,
                 query_at: now + QUERY_FIRST,
                 wait: QUERY_FIRST,
-                query: false,
+                // Called off before the card had it: it has it now.
+                query: o.op.is_none(),
             };
             self.running.insert(seq, running);
             self.next_seq = self.next_seq.wrapping_add(1);
@@ -188,10 +190,10 @@ impl Launcher {
             }
             return None;
         }
-        if seq == self.next_seq {
-            return self.offered.take().and_then(|o| o.op);
-        }
-        self.running.remove(&seq).and_then(|r| r.op)
+        // Nothing that was asked about the launch on offer can have been answered; this is an old word on another.
+        let r = self.running.remove(&seq)?;
+        self.over.push_back((seq, r.chunks));
+        r.op
     }
 
     /// Launch `seq` has ended. An acknowledgement to send, and the operation it completes.
@@ -305,8 +307,8 @@ impl Launcher {
         ops
     }
 
-    /// Nobody waits for the operation any more; what the card has of it is cancelled by the frame that
-    /// [`cancel_frame`](Self::cancel_frame) gives.
+    /// Nobody waits for the operation any more. The card is told to cancel its launch, but not before it is known to have it:
+    /// a cancellation that overtook its launch would do nothing, and its answer could be taken for the launch's.
     pub(crate) fn forget(&mut self, op: OpId) -> bool {
         if let Some(i) = self.queue.iter().position(|(o, _)| *o == op) {
             self.queue.remove(i);
@@ -317,16 +319,12 @@ impl Launcher {
             return true;
         }
         match self.running.values_mut().find(|r| r.op == Some(op)) {
-            Some(r) => r.op.take().is_some(),
+            Some(r) => {
+                r.query = true;
+                r.op.take().is_some()
+            }
             None => false,
         }
-    }
-
-    /// The frame that ends the operation's launch on the card, if it may be there.
-    pub(crate) fn cancel_frame(&self, op: OpId, ends: &Ends) -> Option<Frame> {
-        let offered = self.offered.as_ref().filter(|o| o.op == Some(op)).map(|_| self.next_seq);
-        let running = self.running.iter().find(|(_, r)| r.op == Some(op)).map(|(seq, _)| *seq);
-        offered.or(running).map(|seq| ends.frame(Kind::ExecCancel, 0, seq, 0, &[]))
     }
 }
 

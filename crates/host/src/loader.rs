@@ -179,7 +179,10 @@ impl Loader {
 
     /// Image chunks sent in this pass, and in all of it.
     pub(crate) const fn progress(&self) -> (LoadPhase, u32, u32) {
-        (self.phase, self.pass_total - self.todo.left, self.pass_total)
+        // Between passes the reports of the next one come in.
+        let sending = matches!(self.phase, LoadPhase::Send | LoadPhase::Repair);
+        let left = if sending { self.todo.left } else { 0 };
+        (self.phase, self.pass_total - left, self.pass_total)
     }
 
     pub(crate) fn has(&self, card: MacAddr) -> bool {
@@ -280,6 +283,10 @@ impl Loader {
                 for (first, count) in ranges {
                     self.todo.add(first, count);
                 }
+                // A report that comes while the repair is under way lengthens it.
+                if self.phase == LoadPhase::Repair {
+                    self.pass_total += self.todo.left - before;
+                }
                 self.todo.left > before
             }
             Kind::ImageConfirmStaged => {
@@ -308,6 +315,10 @@ impl Loader {
             Kind::ImageConfirmFailed => {
                 let Some((f, text)) = packet.view::<rackloom_wire::Failure>() else { return };
                 let code = ErrorCode::from_wire(f.code.get()).unwrap_or(ErrorCode::BadRequest);
+                // It still configures the image of a claim that is over: it is invited again until it is done.
+                if code == ErrorCode::Busy && m.state == State::Invited {
+                    return;
+                }
                 let text = String::from_utf8_lossy(text).chars().filter(|c| !c.is_control()).collect();
                 m.state = State::Failed(OpError::Load { card, code, text });
                 true
@@ -379,9 +390,10 @@ impl Loader {
     /// Asks, for the first time or again, what the phase waits for.
     fn ask(&mut self, now: Instant) {
         for (card, m) in self.members.iter_mut().filter(|(_, m)| !m.is_over()) {
-            // A card that configures makes no progress that we can see; it answers polls meanwhile, and the host's own watch
-            // notices one that is gone.
-            if m.state != State::Committed && now - m.progress_at >= self.stall {
+            // A card that configures shows no progress until the port is done.
+            let port =
+                if m.state == State::Committed { port_time(self.image.len(), m.config_rate) } else { Duration::ZERO };
+            if now - m.progress_at >= self.stall + port {
                 m.state = State::Failed(OpError::Deadline { card: *card });
             }
         }
@@ -464,7 +476,10 @@ impl Loader {
     }
 }
 
-/// Time that a port of this rate, bytes a second, takes.
+/// Time that a port of this rate, bytes a second, takes; 0: instantly.
 fn port_time(bytes: usize, rate: u64) -> Duration {
+    if rate == 0 {
+        return Duration::ZERO;
+    }
     Duration::from_nanos((bytes as u128 * 1_000_000_000 / u128::from(rate)) as u64)
 }

@@ -196,6 +196,14 @@ pub enum ManifestError {
         /// The array.
         array: String,
     },
+    /// A scalar is not passed to the kernel.
+    #[error("scalar `{scalar}` of kernel `{kernel}` is not among its arguments")]
+    UnusedScalar {
+        /// The kernel.
+        kernel: String,
+        /// The scalar.
+        scalar: String,
+    },
     /// An index is not 1 to [`DIMS_MAX`] different letters.
     #[error("index `{index}` of array `{array}` is not 1 to {DIMS_MAX} different letters a to z")]
     Index {

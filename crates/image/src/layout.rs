@@ -38,16 +38,24 @@ impl Layout {
     ///
     /// The parts themselves are not hashed: see [`Layout::part`].
     pub fn parse(bytes: &[u8]) -> Result<Self, ImageError> {
-        let header = Header::parse(bytes)?;
+        Self::parse_with(bytes.len(), |range| bytes[range].to_vec())
+    }
+
+    /// The same for a file of `length` bytes that does not lie in one piece: `read` fetches ranges of it, all within
+    /// `length` and together no more than the head and the padding.
+    pub fn parse_with(length: usize, mut read: impl FnMut(Range<usize>) -> Vec<u8>) -> Result<Self, ImageError> {
+        let fixed = read(0..length.min(HEADER_BYTES));
+        let header = Header::parse(&fixed, length)?;
         let table_end = HEADER_BYTES + header.parts * ENTRY_BYTES;
-        let mut walk = Walk { bytes, next: table_end };
+        let table = read(HEADER_BYTES..table_end);
+        let mut walk = Walk { length, read: &mut read, next: table_end };
         let manifest_range = walk.take(|| "the manifest".into(), header.manifest_offset, header.manifest_length)?;
-        let head = [&bytes[..TAG_AT], &bytes[HEADER_BYTES..table_end], &bytes[manifest_range.clone()]];
-        if head_tag(head) != bytes[TAG_AT..HEADER_BYTES] {
+        let json = (walk.read)(manifest_range.clone());
+        if head_tag([&fixed[..TAG_AT], &table, &json]) != fixed[TAG_AT..HEADER_BYTES] {
             return Err(ImageError::HeadTag);
         }
         let mut parts: Vec<Part> = Vec::with_capacity(header.parts);
-        for (index, entry) in bytes[HEADER_BYTES..table_end].chunks_exact(ENTRY_BYTES).enumerate() {
+        for (index, entry) in table.chunks_exact(ENTRY_BYTES).enumerate() {
             let target = parse_tag(&entry[..16]).ok_or(ImageError::Tag { index })?;
             if parts.iter().any(|p| p.target == target) {
                 return Err(ImageError::Tag { index });
@@ -56,8 +64,8 @@ impl Layout {
             parts.push(Part { target, range, digest: entry[32..64].try_into().expect("32 bytes") });
         }
         walk.finish()?;
-        let manifest = Manifest::from_json(&bytes[manifest_range.clone()])?;
-        Ok(Self { shell: header.shell, length: bytes.len(), parts, manifest_range, manifest })
+        let manifest = Manifest::from_json(&json)?;
+        Ok(Self { shell: header.shell, length, parts, manifest_range, manifest })
     }
 
     /// Refuses an image that needs a newer shell than one that speaks protocol version `has`.
@@ -101,8 +109,8 @@ struct Header {
 }
 
 impl Header {
-    fn parse(bytes: &[u8]) -> Result<Self, ImageError> {
-        let have = bytes.len();
+    /// `bytes` are the file's first 64, or all it has; `have` is its length.
+    fn parse(bytes: &[u8], have: usize) -> Result<Self, ImageError> {
         if have > IMAGE_BYTES_MAX {
             return Err(ImageError::TooLarge { length: have });
         }
@@ -152,20 +160,21 @@ impl Header {
 }
 
 /// A forward pass over the file: each thing must be where the one before it ended, rounded up.
-struct Walk<'a> {
-    bytes: &'a [u8],
+struct Walk<'a, R> {
+    length: usize,
+    read: &'a mut R,
     next: usize,
 }
 
-impl Walk<'_> {
+impl<R: FnMut(Range<usize>) -> Vec<u8>> Walk<'_, R> {
     fn take(&mut self, what: impl Fn() -> String, offset: u64, length: u64) -> Result<Range<usize>, ImageError> {
         let start = self.skip_padding()?;
         if offset != start as u64 || length == 0 {
             return Err(ImageError::Misplaced { what: what(), found: offset, expected: start as u64, length });
         }
-        let room = (self.bytes.len() - start) as u64;
+        let room = (self.length - start) as u64;
         if length > room {
-            return Err(ImageError::Truncated { have: self.bytes.len(), need: offset.saturating_add(length) });
+            return Err(ImageError::Truncated { have: self.length, need: offset.saturating_add(length) });
         }
         self.next = start + usize::try_from(length).expect("it is less than the room");
         Ok(start..self.next)
@@ -174,16 +183,16 @@ impl Walk<'_> {
     /// Nothing but padding may follow.
     fn finish(&mut self) -> Result<(), ImageError> {
         let end = self.skip_padding()?;
-        let extra = (self.bytes.len() - end) as u64;
+        let extra = (self.length - end) as u64;
         if extra == 0 { Ok(()) } else { Err(ImageError::Trailing { extra }) }
     }
 
-    fn skip_padding(&self) -> Result<usize, ImageError> {
+    fn skip_padding(&mut self) -> Result<usize, ImageError> {
         let end = self.next.next_multiple_of(ALIGN);
-        let Some(padding) = self.bytes.get(self.next..end) else {
-            return Err(ImageError::Truncated { have: self.bytes.len(), need: end as u64 });
-        };
-        match padding.iter().position(|&b| b != 0) {
+        if end > self.length {
+            return Err(ImageError::Truncated { have: self.length, need: end as u64 });
+        }
+        match (self.read)(self.next..end).iter().position(|&b| b != 0) {
             Some(at) => Err(ImageError::Reserved { offset: self.next + at }),
             None => Ok(end),
         }

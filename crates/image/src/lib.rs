@@ -45,7 +45,7 @@ pub use builder::ImageBuilder;
 pub use error::{ImageError, ManifestError};
 pub use image::Image;
 pub use layout::{Layout, Part};
-pub use manifest::{Arg, Array, Dir, Dtype, Kernel, Manifest};
+pub use manifest::{Arg, Array, Dir, Dtype, Kernel, Manifest, Scalar};
 
 /// First bytes of every image.
 pub const MAGIC: [u8; 8] = *b"RLIMAGE\0";

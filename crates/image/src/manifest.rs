@@ -32,10 +32,15 @@ pub struct Manifest {
 pub struct Kernel {
     /// Name, `[a-z][a-z0-9_]{0,31}`; in a `model` part, the name of the export.
     pub name: String,
-    /// The arguments in order: an array's name stands for its DDR address, a dimension's letter for its extent.
+    /// The arguments in order: an array's name stands for its DDR address, a dimension's letter for its extent,
+    /// a scalar's name for its value.
     pub args: Vec<String>,
     /// The arrays the kernel reads and writes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrays: Vec<Array>,
+    /// Numbers that the caller gives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scalars: Vec<Scalar>,
     /// Preferred tile extents, elements, of the dimensions that may be split; the others are passed whole.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tile: BTreeMap<char, u32>,
@@ -59,6 +64,15 @@ pub struct Array {
     /// Whether its tiles extend by the kernel's halo.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub halo: bool,
+}
+
+/// A number that a kernel is given. Its argument word holds the value in its low bits, two's complement or IEEE 754.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scalar {
+    /// Name, `[a-z][a-z0-9_]{0,31}`.
+    pub name: String,
+    /// Type of the number.
+    pub dtype: Dtype,
 }
 
 /// Direction of an array, seen from the kernel.
@@ -104,6 +118,8 @@ pub enum Arg<'a> {
     Address(&'a Array),
     /// The extent of this dimension in elements, without halo.
     Extent(char),
+    /// The value of this scalar.
+    Value(&'a Scalar),
 }
 
 impl Manifest {
@@ -165,6 +181,9 @@ impl Kernel {
         if let Some(array) = self.array(arg) {
             return Some(Arg::Address(array));
         }
+        if let Some(scalar) = self.scalars.iter().find(|s| s.name == arg) {
+            return Some(Arg::Value(scalar));
+        }
         let mut letters = arg.chars();
         match (letters.next(), letters.next()) {
             (Some(dim), None) if self.arrays.iter().any(|a| a.index.contains(dim)) => Some(Arg::Extent(dim)),
@@ -178,7 +197,8 @@ impl Kernel {
             return Err(ManifestError::ArgCount { kernel: self.name.clone(), count: self.args.len() });
         }
         self.arrays.iter().try_for_each(Array::validate)?;
-        let names = self.arrays.iter().map(|a| a.name.clone());
+        self.scalars.iter().try_for_each(|s| check_name("scalar", &s.name))?;
+        let names = self.arrays.iter().map(|a| &a.name).chain(self.scalars.iter().map(|s| &s.name)).cloned();
         check_distinct(names.chain(self.dims().into_iter().map(String::from)))?;
         check_distinct(self.args.iter().cloned())?;
         if let Some(arg) = self.args.iter().find(|arg| self.resolve(arg).is_none()) {
@@ -186,6 +206,9 @@ impl Kernel {
         }
         if let Some(array) = self.arrays.iter().find(|a| !self.args.contains(&a.name)) {
             return Err(ManifestError::UnusedArray { kernel: self.name.clone(), array: array.name.clone() });
+        }
+        if let Some(scalar) = self.scalars.iter().find(|s| !self.args.contains(&s.name)) {
+            return Err(ManifestError::UnusedScalar { kernel: self.name.clone(), scalar: scalar.name.clone() });
         }
         self.validate_tile()?;
         self.validate_halo()

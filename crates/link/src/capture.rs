@@ -44,7 +44,11 @@ impl Capture {
     ///
     /// # Errors
     /// The file cannot be created or its head not written.
-    pub fn create(path: &Path, name: &str, warn: impl FnOnce(CaptureError) + Send + 'static) -> Result<Self, CaptureError> {
+    pub fn create(
+        path: &Path,
+        name: &str,
+        warn: impl FnOnce(CaptureError) + Send + 'static,
+    ) -> Result<Self, CaptureError> {
         let fail = |source| CaptureError { path: path.to_owned(), source };
         let file = File::create(path).map_err(fail)?;
         let pcap = head(BufWriter::with_capacity(1 << 20, file), name).map_err(fail)?;

@@ -137,13 +137,10 @@ impl<N: Node> Engine<N> {
             self.drained = false;
             self.node.handle_timeout(now);
         };
-        self.flush(wire)?;
-        // The flush may have found the wire full, or no longer so.
-        Ok(match rest {
-            Rest::Until(_) if self.full => Rest::Full,
-            Rest::Full if !self.full => Rest::Again,
-            other => other,
-        })
+        if !self.full {
+            self.flush(wire)?;
+        }
+        Ok(if self.full && matches!(rest, Rest::Until(_)) { Rest::Full } else { rest })
     }
 
     /// Polls the node until it has nothing or the wire is full; false if it was cut short because it gave too much.

@@ -4,7 +4,7 @@ use crate::model::{Content, Enum, EtherType, Kind, Protocol, Sender, Struct, Tai
 use crate::text::{camel, put, split_words};
 
 /// The text of `docs/src/reference/wire.md`.
-pub fn emit(p: &Protocol) -> String {
+pub(crate) fn emit(p: &Protocol) -> String {
     let mut o = String::new();
     put(
         &mut o,

@@ -4,7 +4,7 @@ use crate::model::{Content, Protocol, Sender, Struct, TailOf, Type};
 use crate::text::{put, split_words};
 
 /// The text of `protocol/rackloom.lua`.
-pub fn emit(p: &Protocol) -> String {
+pub(crate) fn emit(p: &Protocol) -> String {
     let mut o = String::new();
     put(&mut o, "-- Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n--");
     put(

@@ -8,53 +8,53 @@ use serde::Deserialize;
 /// The whole description.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Protocol {
-    pub protocol: About,
+pub(crate) struct Protocol {
+    pub(crate) protocol: About,
     #[serde(rename = "const")]
-    pub consts: Vec<Const>,
+    pub(crate) consts: Vec<Const>,
     #[serde(rename = "address")]
-    pub addresses: Vec<Address>,
+    pub(crate) addresses: Vec<Address>,
     #[serde(rename = "struct")]
-    pub structs: Vec<Struct>,
+    pub(crate) structs: Vec<Struct>,
     #[serde(rename = "flag")]
-    pub flags: Vec<Flag>,
+    pub(crate) flags: Vec<Flag>,
     #[serde(rename = "ethertype")]
-    pub ethertypes: Vec<EtherType>,
+    pub(crate) ethertypes: Vec<EtherType>,
     #[serde(rename = "enum")]
-    pub enums: Vec<Enum>,
+    pub(crate) enums: Vec<Enum>,
     #[serde(rename = "counter")]
-    pub counters: Vec<Counter>,
+    pub(crate) counters: Vec<Counter>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct About {
-    pub name: String,
-    pub version: u8,
-    pub doc: String,
+pub(crate) struct About {
+    pub(crate) name: String,
+    pub(crate) version: u8,
+    pub(crate) doc: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Const {
-    pub name: String,
+pub(crate) struct Const {
+    pub(crate) name: String,
     #[serde(rename = "type")]
-    pub ty: Type,
-    pub value: u64,
-    pub doc: String,
+    pub(crate) ty: Type,
+    pub(crate) value: u64,
+    pub(crate) doc: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Address {
-    pub name: String,
-    pub value: String,
-    pub doc: String,
+pub(crate) struct Address {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) doc: String,
 }
 
 impl Address {
     /// The six bytes.
-    pub fn bytes(&self) -> Result<[u8; 6]> {
+    pub(crate) fn bytes(&self) -> Result<[u8; 6]> {
         let parts: Vec<u8> =
             self.value.split(':').map(|p| u8::from_str_radix(p, 16)).collect::<Result<_, _>>().context("address")?;
         parts.try_into().ok().with_context(|| format!("{} is not a MAC address", self.value))
@@ -63,30 +63,30 @@ impl Address {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Struct {
-    pub name: String,
-    pub doc: String,
-    pub tail: Option<Tail>,
-    pub fields: Vec<Field>,
+pub(crate) struct Struct {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) tail: Option<Tail>,
+    pub(crate) fields: Vec<Field>,
 }
 
 /// What follows a struct's fixed part in a payload.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tail {
+pub(crate) struct Tail {
     /// The name of one element.
-    pub name: String,
-    pub of: TailOf,
+    pub(crate) name: String,
+    pub(crate) of: TailOf,
     /// The field that holds the number of elements; none with text, which goes to the payload's end.
-    pub count: Option<String>,
+    pub(crate) count: Option<String>,
     /// The constant that bounds the number of elements; none with text.
-    pub max: Option<String>,
+    pub(crate) max: Option<String>,
 }
 
 /// The elements of a [`Tail`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub enum TailOf {
+pub(crate) enum TailOf {
     Text,
     Words,
     Structs(String),
@@ -104,12 +104,12 @@ impl From<String> for TailOf {
 
 impl Struct {
     /// Bytes on the wire.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.fields.iter().map(|f| f.ty.size()).sum()
     }
 
     /// The fields with their byte offsets.
-    pub fn layout(&self) -> impl Iterator<Item = (usize, &Field)> {
+    pub(crate) fn layout(&self) -> impl Iterator<Item = (usize, &Field)> {
         self.fields.iter().scan(0, |at, f| {
             let here = *at;
             *at += f.ty.size();
@@ -120,19 +120,19 @@ impl Struct {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Field {
-    pub name: String,
+pub(crate) struct Field {
+    pub(crate) name: String,
     #[serde(rename = "type")]
-    pub ty: Type,
+    pub(crate) ty: Type,
     #[serde(rename = "enum")]
-    pub of: Option<String>,
-    pub doc: String,
+    pub(crate) of: Option<String>,
+    pub(crate) doc: String,
 }
 
 /// A field's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub enum Type {
+pub(crate) enum Type {
     U8,
     U16,
     U32,
@@ -160,7 +160,7 @@ impl TryFrom<String> for Type {
 
 impl Type {
     /// Bytes on the wire.
-    pub const fn size(self) -> usize {
+    pub(crate) const fn size(self) -> usize {
         match self {
             Self::U8 => 1,
             Self::U16 => 2,
@@ -172,7 +172,7 @@ impl Type {
     }
 
     /// Bits of an integer; `None` for the types that are not numbers.
-    pub const fn int_bits(self) -> Option<u32> {
+    pub(crate) const fn int_bits(self) -> Option<u32> {
         match self {
             Self::U8 => Some(8),
             Self::U16 => Some(16),
@@ -185,39 +185,39 @@ impl Type {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Flag {
-    pub name: String,
-    pub bit: u8,
-    pub doc: String,
+pub(crate) struct Flag {
+    pub(crate) name: String,
+    pub(crate) bit: u8,
+    pub(crate) doc: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EtherType {
-    pub name: String,
-    pub value: u16,
+pub(crate) struct EtherType {
+    pub(crate) name: String,
+    pub(crate) value: u16,
     pub table1: Option<String>,
-    pub doc: String,
-    pub kinds: Vec<Kind>,
+    pub(crate) doc: String,
+    pub(crate) kinds: Vec<Kind>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kind {
-    pub name: String,
-    pub value: u8,
-    pub from: Sender,
+pub(crate) struct Kind {
+    pub(crate) name: String,
+    pub(crate) value: u8,
+    pub(crate) from: Sender,
     /// A struct's name; `*` for bytes without structure; empty for no payload.
-    pub payload: String,
+    pub(crate) payload: String,
     /// What the bytes of a `*` are.
     #[serde(default)]
-    pub content: Content,
-    pub doc: String,
+    pub(crate) content: Content,
+    pub(crate) doc: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sender {
+pub(crate) enum Sender {
     Card,
     Host,
 }
@@ -225,7 +225,7 @@ pub enum Sender {
 /// What a payload without structure holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Content {
+pub(crate) enum Content {
     #[default]
     Bytes,
     Counters,
@@ -234,49 +234,49 @@ pub enum Content {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Enum {
-    pub name: String,
+pub(crate) struct Enum {
+    pub(crate) name: String,
     #[serde(rename = "type")]
-    pub ty: Type,
-    pub doc: String,
-    pub values: Vec<EnumValue>,
+    pub(crate) ty: Type,
+    pub(crate) doc: String,
+    pub(crate) values: Vec<EnumValue>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EnumValue {
-    pub name: String,
-    pub value: u16,
-    pub doc: String,
+pub(crate) struct EnumValue {
+    pub(crate) name: String,
+    pub(crate) value: u16,
+    pub(crate) doc: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counter {
-    pub name: String,
-    pub doc: String,
+pub(crate) struct Counter {
+    pub(crate) name: String,
+    pub(crate) doc: String,
 }
 
 impl Protocol {
     /// Reads a description and checks its rules.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let p: Self = toml::from_str(text).context("protocol description")?;
         p.check()?;
         Ok(p)
     }
 
     /// The struct of this name.
-    pub fn find(&self, name: &str) -> Option<&Struct> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Struct> {
         self.structs.iter().find(|s| s.name == name)
     }
 
     /// The value of this constant.
-    pub fn constant(&self, name: &str) -> Option<u64> {
+    pub(crate) fn constant(&self, name: &str) -> Option<u64> {
         self.consts.iter().find(|c| c.name == name).map(|c| c.value)
     }
 
     /// Every kind with its EtherType, in the description's order.
-    pub fn kinds(&self) -> impl Iterator<Item = (&EtherType, &Kind)> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&EtherType, &Kind)> {
         self.ethertypes.iter().flat_map(|e| e.kinds.iter().map(move |k| (e, k)))
     }
 

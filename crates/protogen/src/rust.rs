@@ -4,7 +4,7 @@ use crate::model::{Protocol, Sender, Type};
 use crate::text::{camel, put, put_wrapped, split_words};
 
 /// The text of `crates/wire/src/generated.rs`.
-pub fn emit(p: &Protocol) -> String {
+pub(crate) fn emit(p: &Protocol) -> String {
     let mut o = String::new();
     put(&mut o, "//! Constants, kinds, enums and zero-copy views of the protocol.\n//!");
     put(&mut o, "//! Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n");

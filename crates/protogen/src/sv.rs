@@ -10,7 +10,7 @@ use crate::text::{camel, put, put_wrapped, split_words};
 const WIDTH: usize = 100;
 
 /// The text of `gateware/rtl/common/rl_wire_pkg.sv`.
-pub fn emit(p: &Protocol) -> String {
+pub(crate) fn emit(p: &Protocol) -> String {
     let mut o = String::new();
     put(&mut o, "// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n//");
     put_wrapped(

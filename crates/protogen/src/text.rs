@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 /// Adds a line.
-pub fn put(o: &mut String, line: &str) {
+pub(crate) fn put(o: &mut String, line: &str) {
     writeln!(o, "{line}").expect("a String takes all");
 }
 
 /// Adds `text` as lines that all start with `lead` and end by column `width`, unless a word is longer.
-pub fn put_wrapped(o: &mut String, lead: &str, width: usize, text: &str) {
+pub(crate) fn put_wrapped(o: &mut String, lead: &str, width: usize, text: &str) {
     let mut line = lead.trim_end().to_owned();
     for word in text.split_whitespace() {
         if line.chars().count() + 1 + word.chars().count() > width {
@@ -22,7 +22,7 @@ pub fn put_wrapped(o: &mut String, lead: &str, width: usize, text: &str) {
 }
 
 /// `DeviceState` -> `device-state` (with `-`) or `device_state` (with `_`).
-pub fn split_words(camel: &str, with: char) -> String {
+pub(crate) fn split_words(camel: &str, with: char) -> String {
     let mut out = String::new();
     for (i, c) in camel.chars().enumerate() {
         if c.is_ascii_uppercase() && i > 0 {
@@ -34,7 +34,7 @@ pub fn split_words(camel: &str, with: char) -> String {
 }
 
 /// `device_state` or `DEVICE_STATE` -> `DeviceState`.
-pub fn camel(snake: &str) -> String {
+pub(crate) fn camel(snake: &str) -> String {
     let word = |w: &str| {
         let mut chars = w.chars();
         chars.next().map_or_else(String::new, |c| c.to_ascii_uppercase().to_string() + &chars.as_str().to_lowercase())

@@ -11,7 +11,7 @@
 mod ddr;
 mod error;
 mod role;
-mod wasm;
+pub mod wasm;
 
 pub use ddr::{DDR_BYTES_MAX, Ddr, DdrError, PAGE_BYTES};
 pub use error::RoleError;

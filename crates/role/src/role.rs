@@ -1,6 +1,7 @@
 //! The shape of a sandbox and of what runs in it.
 
 use core::fmt;
+use core::ops::Range;
 
 use rackloom_image::{Kernel, Manifest};
 
@@ -14,6 +15,18 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
     /// Checks and compiles `part` for a card with `ddr_bytes` of memory. Everything that can be wrong with an image shows
     /// here; the card's memory and its present role are not touched.
     fn prepare(&self, manifest: &Manifest, part: &[u8], ddr_bytes: u64) -> Result<Box<dyn Prepared>, RoleError>;
+
+    /// The same for a part of `length` bytes that does not lie in one piece: `read` fetches ranges of it. A sandbox that
+    /// does not need all of a part fetches what it needs.
+    fn prepare_with(
+        &self,
+        manifest: &Manifest,
+        length: usize,
+        read: &dyn Fn(Range<usize>) -> Vec<u8>,
+        ddr_bytes: u64,
+    ) -> Result<Box<dyn Prepared>, RoleError> {
+        self.prepare(manifest, &read(0..length), ddr_bytes)
+    }
 }
 
 /// A role that is ready to take its place.
@@ -43,8 +56,8 @@ pub trait Role: fmt::Debug + Send {
     /// If no kernel was started.
     fn step(&mut self) -> Step;
 
-    /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields the cycles it took
-    /// so far, as [`Step::Failed`] would with [`RoleFault::Cancelled`].
+    /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields a [`Step::Failed`]
+    /// with [`RoleFault::Cancelled`] and the cycles so far, to a slice.
     fn cancel(&mut self) -> Option<Step>;
 }
 
@@ -60,7 +73,7 @@ pub enum Step {
         /// Role clock cycles it took.
         cycles: u64,
     },
-    /// It was ended. The role takes the next launch.
+    /// It was ended. The role takes the next launch, for which its private memory is as it was after activation.
     Failed {
         /// Why.
         fault: RoleFault,

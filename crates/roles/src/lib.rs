@@ -4,6 +4,7 @@
 //! |--------|--------------------------------------------|-------------------------------------|
 //! | burn   | `out[i] =` a hash of `work[i]`               | the low 40 bits of each `work[i]`   |
 //! | gemm   | `c[ij] = sum a[ik] b[kj]`, single precision | i j k / 64                          |
+//! | probe  | what tests of a card need                  | as told                             |
 //! | ptrans | `c[ij] = b[ij] + a[ji]`, single precision   | 12 i j / 64                         |
 //! | sobel  | edges of an 8-bit image                    | ((i + 2) (j + 2) + i j) / 64        |
 //! | vadd   | `c[i] = a[i] + b[i]`, single precision      | 12 i / 64                           |

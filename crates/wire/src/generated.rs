@@ -99,7 +99,8 @@ pub enum Kind {
     SessionRefuse = 0x80EC03,
     /// Give the card back. Running launches are cancelled.
     SessionRelease = 0x80EC04,
-    /// Answer to release, also when the epoch is gone already.
+    /// Answer to release, also when the epoch is gone already; but a release that asks for zeroed memory and comes too
+    /// late is refused with `stale-epoch`.
     SessionReleased = 0x80EC05,
     /// Renews the lease; asks for the state.
     SessionPing = 0x80EC06,

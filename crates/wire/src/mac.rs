@@ -60,7 +60,9 @@ impl FromStr for MacAddr {
         let mut bytes = [0; 6];
         let mut parts = s.split(':');
         for b in &mut bytes {
-            let part = parts.next().filter(|p| p.len() == 2).ok_or(MacParseError)?;
+            // from_str_radix takes a sign, too: `+0` is no byte.
+            let hex = |p: &&str| p.len() == 2 && p.bytes().all(|b| b.is_ascii_hexdigit());
+            let part = parts.next().filter(hex).ok_or(MacParseError)?;
             *b = u8::from_str_radix(part, 16).map_err(|_| MacParseError)?;
         }
         if parts.next().is_some() { Err(MacParseError) } else { Ok(Self(bytes)) }
@@ -76,7 +78,7 @@ mod tests {
     fn reads_what_it_prints() {
         let mac = MacAddr([2, 0x52, 0x4c, 0, 0xab, 9]);
         assert_eq!(mac.to_string().parse(), Ok(mac));
-        for bad in ["", "02:52", "02:52:4c:00:00:01:02", "2:52:4c:0:0:1", "02:52:4c:00:00:zz"] {
+        for bad in ["", "02:52", "02:52:4c:00:00:01:02", "2:52:4c:0:0:1", "02:52:4c:00:00:zz", "02:52:4c:00:+0:01"] {
             assert_eq!(bad.parse::<MacAddr>(), Err(MacParseError), "{bad}");
         }
         assert_eq!(MacAddr::group(0x1234).to_string(), "03:52:4c:01:12:34");

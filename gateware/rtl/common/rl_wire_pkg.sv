@@ -117,7 +117,8 @@ package rl_wire_pkg;
     KindSessionRefuse = 8'h03,
     // Give the card back. Running launches are cancelled.
     KindSessionRelease = 8'h04,
-    // Answer to release, also when the epoch is gone already.
+    // Answer to release, also when the epoch is gone already; but a release that asks for zeroed
+    // memory and comes too late is refused with `stale-epoch`.
     KindSessionReleased = 8'h05,
     // Renews the lease; asks for the state.
     KindSessionPing = 8'h06,

@@ -154,8 +154,11 @@ where
 
 impl<N: Node> Drop for Member<N> {
     fn drop(&mut self) {
-        // The body goes with the last reference to the slot: now, or at the end of the turn it is in.
         drop(self.shared.lock().remove(self.id));
+        // In an event sink the turn may be the node's own: there it goes with the last reference to its slot.
+        if !self.shared.is_worker() {
+            drop(self.slot.lock().take());
+        }
     }
 }
 
@@ -283,7 +286,12 @@ impl Shared {
     }
 
     fn assert_elsewhere(self: &Arc<Self>) {
-        assert_ne!(WORKS_FOR.get(), Arc::as_ptr(self).addr(), "a node's event sink cannot wait for a node of its pool");
+        assert!(!self.is_worker(), "a node's event sink cannot wait for a node of its pool");
+    }
+
+    /// Whether this thread is one of the pool's.
+    fn is_worker(self: &Arc<Self>) -> bool {
+        WORKS_FOR.get() == Arc::as_ptr(self).addr()
     }
 }
 

@@ -179,7 +179,8 @@ pub(super) fn recv(
     for ((header, vector), buffer) in headers.iter_mut().zip(&mut vectors).zip(buffers.iter_mut()) {
         buffer.clear();
         let spare = buffer.spare_capacity_mut();
-        header.msg_hdr.msg_iov = vector.write(libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() });
+        header.msg_hdr.msg_iov =
+            vector.write(libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() });
         header.msg_hdr.msg_iovlen = 1;
     }
     // SAFETY: the first `count` headers point to one vector each, these to the unused capacity of one buffer each, which
@@ -236,7 +237,9 @@ mod tests {
     fn the_filter_lets_in_what_it_should() {
         let program = filter(&[0x80EF, 0x80AA, 0x80CB]);
         for ethertype in [0x80EF, 0x80AA, 0x80CB] {
-            for packet_type in [libc::PACKET_HOST, libc::PACKET_BROADCAST, libc::PACKET_MULTICAST, libc::PACKET_OTHERHOST] {
+            for packet_type in
+                [libc::PACKET_HOST, libc::PACKET_BROADCAST, libc::PACKET_MULTICAST, libc::PACKET_OTHERHOST]
+            {
                 assert!(accepts(&program, packet_type.into(), 0, ethertype));
             }
             assert!(!accepts(&program, libc::PACKET_OUTGOING.into(), 0, ethertype), "what we sent");

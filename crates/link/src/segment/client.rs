@@ -77,7 +77,11 @@ impl SegmentClient {
             return Err(SegmentError::Directory { path: file, problem });
         }
         enlarge_buffers(&socket);
-        let bell = Doorbell::new().map_err(|source| SegmentError::Io { what: "make a bell for", path: file.clone(), source })?;
+        let bell = Doorbell::new().map_err(|source| SegmentError::Io {
+            what: "make a bell for",
+            path: file.clone(),
+            source,
+        })?;
         let mut receiver = Receiver::new();
         let mtu = greet(path, &socket, &bell, &mut receiver, deadline)?;
         let name = path.name().to_owned();

@@ -87,10 +87,8 @@ impl SegmentServer {
             stop: AtomicBool::new(false),
         });
         let service = Service::new(Arc::clone(&shared), listener, switch, clients).map_err(|e| io(e.into()))?;
-        let thread = std::thread::Builder::new()
-            .name("rackloom-segment".to_owned())
-            .spawn(move || service.run())
-            .map_err(io)?;
+        let thread =
+            std::thread::Builder::new().name("rackloom-segment".to_owned()).spawn(move || service.run()).map_err(io)?;
         Ok(Self { path, shared, thread: Some(thread), _lock: lock })
     }
 
@@ -255,7 +253,8 @@ impl Service {
             return false;
         }
         let id = self.next;
-        let port = (self.connections.len() < self.clients).then(|| self.switch.attach(&format!("client-{}", id - FIRST)));
+        let port =
+            (self.connections.len() < self.clients).then(|| self.switch.attach(&format!("client-{}", id - FIRST)));
         let Some(Ok(mut port)) = port else {
             let _ = answer(&socket, Answer::Full); // If it cannot be told, it sees the end.
             return false;
@@ -282,7 +281,8 @@ impl Service {
     /// Closes connections that never greeted, and accepts again after a pause.
     fn expire(&mut self) {
         let now = Instant::now();
-        let silent = |c: &Connection| c.ungreeted.is_some_and(|at| now.saturating_duration_since(at) > GREETING_TIMEOUT);
+        let silent =
+            |c: &Connection| c.ungreeted.is_some_and(|at| now.saturating_duration_since(at) > GREETING_TIMEOUT);
         while let Some(id) = self.connections.iter().find_map(|(&id, c)| silent(c).then_some(id)) {
             self.close(id);
             self.count(|s| s.refused += 1);

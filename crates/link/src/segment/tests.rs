@@ -66,12 +66,12 @@ fn clients_and_in_process_nodes_meet_on_one_segment() {
     for (length, number) in [(60, 1), (1514, 2), (9014, 3)] {
         let sent = frame(1, length, number);
         assert_eq!(a.send(std::slice::from_ref(&sent)).unwrap(), 1);
-        assert_eq!(receive(&mut b, 1), [sent.clone()]);
+        assert_eq!(receive(&mut b, 1), std::slice::from_ref(&sent));
         assert_eq!(receive(&mut inside, 1), [sent]);
     }
     let back = frame(2, 777, 4);
     inside.send(std::slice::from_ref(&back)).unwrap();
-    assert_eq!(receive(&mut a, 1), [back.clone()]);
+    assert_eq!(receive(&mut a, 1), std::slice::from_ref(&back));
     assert_eq!(receive(&mut b, 1), [back]);
     assert_eq!(server.stats(), ServerStats { attached: 2, accepted: 2, refused: 0, malformed: 0 });
     drop(b);
@@ -83,8 +83,7 @@ fn a_flow_is_complete_and_in_order_through_back_pressure() {
     let dir = tempfile::tempdir().unwrap();
     let path = at(&dir, "flow");
     // A queue of two records, and no drop however slow this machine is: back-pressure alone must do it.
-    let config =
-        SwitchConfig { queue_frames: 14, stall: Duration::from_secs(3600), ..SwitchConfig::default() };
+    let config = SwitchConfig { queue_frames: 14, stall: Duration::from_secs(3600), ..SwitchConfig::default() };
     let _server = SegmentServer::spawn(path.clone(), Switch::new(config), 8).unwrap();
     let mut a = SegmentClient::connect(&path).unwrap();
     let mut b = SegmentClient::connect(&path).unwrap();
@@ -225,7 +224,8 @@ fn frames_of_impossible_length_stay_at_the_client() {
     let server = serve(&path);
     let mut a = SegmentClient::connect(&path).unwrap();
     let mut b = SegmentClient::connect(&path).unwrap();
-    let frames = [frame(1, 9015, 1), frame(1, 60, 2), Frame::from_static(&[1; 13]), frame(1, 70_000, 3), frame(1, 9014, 4)];
+    let frames =
+        [frame(1, 9015, 1), frame(1, 60, 2), Frame::from_static(&[1; 13]), frame(1, 70_000, 3), frame(1, 9014, 4)];
     assert_eq!(a.send(&frames).unwrap(), 5);
     assert_eq!(receive(&mut b, 2), [frame(1, 60, 2), frame(1, 9014, 4)]);
     assert_eq!((a.stats().tx_bad_length, a.stats().tx_frames), (3, 2));
@@ -240,7 +240,7 @@ fn a_segment_is_full_after_so_many_clients() {
     let (a, _b) = (SegmentClient::connect(&path).unwrap(), SegmentClient::connect(&path).unwrap());
     let refused = SegmentClient::connect(&path).unwrap_err();
     assert!(matches!(refused, SegmentError::Full { .. }), "{refused}");
-    assert_eq!(server.stats().refused, 1);
+    eventually("the refusal is counted", || server.stats().refused == 1);
     drop(a);
     eventually("a's place is free", || server.stats().attached == 1);
     SegmentClient::connect(&path).unwrap();

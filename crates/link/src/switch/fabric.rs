@@ -92,7 +92,8 @@ impl Fabric {
     }
 
     pub(crate) fn stats(&self) -> Vec<(String, PortStats)> {
-        let queued = |s: &Slot| PortStats { queued_frames: s.queue.len() as u64, queued_bytes: s.bytes as u64, ..s.stats };
+        let queued =
+            |s: &Slot| PortStats { queued_frames: s.queue.len() as u64, queued_bytes: s.bytes as u64, ..s.stats };
         self.slots.iter().flatten().map(|s| (s.name.clone(), queued(s))).collect()
     }
 

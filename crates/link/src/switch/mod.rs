@@ -41,12 +41,12 @@ pub struct SwitchConfig {
 impl Default for SwitchConfig {
     fn default() -> Self {
         Self {
-            ports: 1024,             // 256 cards, and hosts, and room for a mistake.
+            ports: 1024, // 256 cards, and hosts, and room for a mistake.
             mtu: MTU_JUMBO,
-            queue_frames: 1024,      // Four batches: the receiver has work while the sender is woken.
-            queue_bytes: 4 << 20,    // 465 jumbo frames: within a card's write window of 256 nothing ever waits.
+            queue_frames: 1024,   // Four batches: the receiver has work while the sender is woken.
+            queue_bytes: 4 << 20, // 465 jumbo frames: within a card's write window of 256 nothing ever waits.
             stall: Duration::from_millis(50),
-            addresses: 4096,         // Four for each port.
+            addresses: 4096,                       // Four for each port.
             address_age: Duration::from_secs(300), // As IEEE 802.1D recommends.
         }
     }

@@ -180,7 +180,7 @@ fn a_stuck_port_holds_up_others_for_the_stall_bound_and_no_longer() {
     let took = began.elapsed();
     assert_eq!(first_stall, Some(8));
     assert!(took >= stall, "{took:?}");
-    assert!(took < stall * 10, "one stall for all 92 frames, not one each: {took:?}");
+    assert!(took < stall * 40, "one stall for all 92 frames, not one each: {took:?}");
     assert_eq!(got, 100, "the port that keeps up lost nothing");
     assert_eq!(p[2].stats().dropped, 92);
 

@@ -1,5 +1,5 @@
 //! Small nodes to drive.
-#![allow(dead_code)] // Each test program uses some of them.
+#![allow(dead_code, unreachable_pub)] // Each test program uses some of them.
 
 use std::collections::VecDeque;
 
@@ -32,12 +32,24 @@ pub fn mac(n: u16) -> [u8; 6] {
 impl Echo {
     /// A node that only echoes.
     pub fn server(mac: [u8; 6]) -> Self {
-        Self { mac, length: 60, peer: None, to_send: 0, next: 0, window: 0, back: 0, out: VecDeque::new(), done_told: true }
+        Self {
+            mac,
+            length: 60,
+            peer: None,
+            to_send: 0,
+            next: 0,
+            window: 0,
+            back: 0,
+            out: VecDeque::new(),
+            done_told: true,
+        }
     }
 
     /// Has it send `count` frames of `length` bytes to `peer`, `window` of them unanswered at a time.
     pub fn start(&mut self, peer: [u8; 6], length: usize, count: u32, window: u32) {
-        *self = Self { peer: Some(peer), length, to_send: count, window, done_told: false, ..Self::server(self.mac) };
+        assert!(self.done_told, "one at a time");
+        (self.peer, self.length, self.to_send, self.window) = (Some(peer), length, count, window);
+        (self.next, self.back, self.done_told) = (0, 0, false);
     }
 
     fn numbered(&self, dst: [u8; 6], number: u32) -> Frame {

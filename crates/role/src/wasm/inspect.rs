@@ -8,7 +8,7 @@ use crate::{ROLE_PRIVATE, RoleError};
 
 /// Most bytes of a module without its custom sections. With the limit on functions it keeps the compiler's time for the
 /// worst of modules to some seconds; kernels have kilobytes.
-const MODULE_BYTES_MAX: u64 = 1 << 20;
+pub(super) const MODULE_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of one function: the compiler's time grows faster than a function's size.
 const FUNCTION_BYTES_MAX: u64 = 64 << 10;
 /// Most functions, imported ones included.

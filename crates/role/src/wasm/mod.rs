@@ -20,5 +20,6 @@ mod inspect;
 mod memory;
 mod run;
 mod sandbox;
+mod strip;
 
 pub use sandbox::{WasmConfig, WasmSandbox};

@@ -12,7 +12,7 @@ use wasmtime::{Caller, Extern, Func, Instance, Module, Store, StoreLimits, Store
 
 use super::inspect::{TABLE_ELEMENTS_MAX, TABLES_MAX};
 use super::sandbox::{Shared, engine_error};
-use crate::{Ddr, Role, RoleError, RoleFault, Step};
+use crate::{Ddr, ROLE_PRIVATE, Role, RoleError, RoleFault, Step};
 
 /// A role whose kernels are functions of a module's instance.
 pub(super) struct WasmRole {
@@ -28,8 +28,8 @@ enum State {
     Idle(Live),
     /// A kernel is between two slices; the future owns the instance.
     Running(Running),
-    /// The last kernel was ended before it returned and has left the instance's globals, such as C's stack pointer, where
-    /// they were. The next launch gets a new instance.
+    /// The last kernel was ended before it returned and has left what the instance keeps, such as C's stack pointer, as it
+    /// was. The next launch gets a fresh instance.
     Stale,
 }
 
@@ -47,8 +47,18 @@ impl WasmRole {
         kernels: Arc<[Kernel]>,
         ddr: Ddr,
     ) -> Result<Self, RoleError> {
-        let live = Live::new(&shared, &module, &kernels, &ddr).map_err(engine_error)?;
-        Ok(Self { shared, module, kernels, ddr, state: State::Idle(live) })
+        let mut role = Self { shared, module, kernels, ddr, state: State::Stale };
+        role.state = State::Idle(role.fresh()?);
+        Ok(role)
+    }
+
+    /// A new instance on private memory that is zero but for the module's constants.
+    fn fresh(&self) -> Result<Live, RoleError> {
+        let private = usize::try_from(ROLE_PRIVATE).expect("1 MiB");
+        let guard = self.ddr.lock();
+        self.ddr.discard(private).map_err(|e| RoleError::Engine(e.to_string()))?;
+        drop(guard);
+        Live::new(&self.shared, &self.module, &self.kernels, &self.ddr).map_err(engine_error)
     }
 
     /// The outcome of a kernel that ended by itself or by a fault.
@@ -92,7 +102,7 @@ impl Role for WasmRole {
         }
         let live = match core::mem::replace(&mut self.state, State::Stale) {
             State::Idle(live) => live,
-            State::Stale => Live::new(&self.shared, &self.module, &self.kernels, &self.ddr).map_err(engine_error)?,
+            State::Stale => self.fresh()?,
             State::Running(_) => unreachable!("refused above"),
         };
         let most = self.shared.config.bound;

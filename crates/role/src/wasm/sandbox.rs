@@ -1,14 +1,16 @@
 //! Compiles modules and keeps what it compiled.
 
+use core::ops::Range;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rackloom_image::{Kernel, Manifest, TARGET_MODEL};
 use wasmtime::{Config, Engine, ExternType, Module, Val, ValType};
 
-use super::inspect::inspect;
+use super::inspect::{MODULE_BYTES_MAX, inspect};
 use super::memory::{Creator, DdrMemories};
 use super::run::{Live, WasmRole};
+use super::strip::strip;
 use crate::ddr::{GUARD_BYTES, RESERVED_BYTES};
 use crate::{Ddr, PAGE_BYTES, Prepared, ROLE_PRIVATE, Role, RoleError, Sandbox};
 
@@ -25,8 +27,8 @@ pub struct WasmConfig {
 
 impl Default for WasmConfig {
     fn default() -> Self {
-        // 2^21 units take about a millisecond of memory-bound vector code here; 2^40 about ten minutes.
-        Self { slice_fuel: 1 << 21, bound: 1 << 40, modules: 32 }
+        // 2^22 units take half a millisecond of vector code and some milliseconds of scalar code; 2^40 about ten minutes.
+        Self { slice_fuel: 1 << 22, bound: 1 << 40, modules: 32 }
     }
 }
 
@@ -86,6 +88,16 @@ impl Sandbox for WasmSandbox {
         prepared.rehearse(ddr_bytes)?;
         Ok(Box::new(prepared))
     }
+
+    fn prepare_with(
+        &self,
+        manifest: &Manifest,
+        length: usize,
+        read: &dyn Fn(Range<usize>) -> Vec<u8>,
+        ddr_bytes: u64,
+    ) -> Result<Box<dyn Prepared>, RoleError> {
+        self.prepare(manifest, &strip(length, MODULE_BYTES_MAX as usize, read)?, ddr_bytes)
+    }
 }
 
 #[derive(Debug)]
@@ -113,11 +125,6 @@ impl WasmPrepared {
 
 impl Prepared for WasmPrepared {
     fn activate(self: Box<Self>, ddr: &Ddr) -> Result<Box<dyn Role>, RoleError> {
-        let private = usize::try_from(ROLE_PRIVATE).expect("1 MiB");
-        {
-            let _guard = ddr.lock();
-            ddr.discard(private).map_err(|e| RoleError::Engine(e.to_string()))?;
-        }
         Ok(Box::new(WasmRole::new(self.shared, self.module, self.kernels, ddr.clone())?))
     }
 }

@@ -1,0 +1,152 @@
+//! Values on the command line.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+/// `500ms`, `2s`, `1.5m`, or seconds.
+pub(super) fn duration(s: &str) -> Result<Duration, String> {
+    let (number, unit) = s.split_at(s.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(s.len()));
+    let scale = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time; use ms, s, m or h")),
+    };
+    let value: f64 = number.parse().map_err(|_| format!("`{s}` is no time; write 500ms, 2s or 1.5m"))?;
+    Duration::try_from_secs_f64(value * scale).map_err(|_| format!("`{s}` is out of range"))
+}
+
+/// `4096`, `0x1000`, `64K`, `97.4M`, `4G`, `1Gi`: K, M and G are powers of 1024 where the number is whole, as memory is
+/// counted, and powers of 1000 where it has a fraction, as files are.
+pub(super) fn bytes(s: &str) -> Result<u64, String> {
+    let wrong = || format!("`{s}` is no number of bytes; write 4096, 0x1000, 64K, 97.4M or 4G");
+    if let Some(hex) = s.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).map_err(|_| wrong());
+    }
+    let (number, unit) = s.split_at(s.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(s.len()));
+    let power = match unit.trim_end_matches('B').trim_end_matches('i') {
+        "" => 0,
+        "K" | "k" => 1,
+        "M" => 2,
+        "G" => 3,
+        _ => return Err(wrong()),
+    };
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(1 << (10 * power)).ok_or_else(wrong);
+    }
+    let value: f64 = number.parse().map_err(|_| wrong())?;
+    let bytes = value * 1000f64.powi(power);
+    if (0.0..9e18).contains(&bytes) { Ok(bytes.round() as u64) } else { Err(wrong()) }
+}
+
+/// Cards of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CardCount {
+    pub(crate) kind: String,
+    pub(crate) count: u16,
+}
+
+impl FromStr for CardCount {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (kind, count) = s.split_once(':').unwrap_or((s, "1"));
+        let count = count.parse().map_err(|_| format!("`{s}` is no kind and number; write model:4"))?;
+        match kind {
+            "model" => Ok(Self { kind: kind.to_owned(), count }),
+            "rtl" => Err("this build has no rtl cards; use model cards".to_owned()),
+            _ => Err(format!("there is no kind of card called `{kind}`; there is `model`")),
+        }
+    }
+}
+
+/// Something that happens to a rack at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HotplugStep {
+    pub(crate) at: Duration,
+    pub(crate) step: Step,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// So many cards are plugged in.
+    Add(u16),
+    /// So many are pulled out, the newest first.
+    Remove(u16),
+}
+
+impl FromStr for HotplugStep {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let wrong = || format!("`{s}` is no step; write TIME+N or TIME-N, such as 2s+4");
+        let sign = s.find(['+', '-']).ok_or_else(wrong)?;
+        let at = duration(&s[..sign]).map_err(|_| wrong())?;
+        let count = s[sign + 1..].parse().map_err(|_| wrong())?;
+        let step = if s[sign..].starts_with('+') { Step::Add(count) } else { Step::Remove(count) };
+        Ok(Self { at, step })
+    }
+}
+
+/// The extent of a tile in one dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TileExtent {
+    pub(crate) dim: char,
+    pub(crate) extent: u32,
+}
+
+impl FromStr for TileExtent {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let wrong = || format!("`{s}` is no extent; write i=128");
+        let (dim, extent) = s.split_once('=').ok_or_else(wrong)?;
+        let mut letters = dim.chars();
+        match (letters.next(), letters.next(), extent.parse()) {
+            (Some(dim), None, Ok(extent)) if extent > 0 => Ok(Self { dim, extent }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        crate::args::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_sizes_are_read() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(duration("2x").is_err() && duration("").is_err() && duration("-1s").is_err());
+        assert_eq!(bytes("0x100000"), Ok(1 << 20));
+        assert_eq!(bytes("64K"), Ok(65536));
+        assert_eq!(bytes("4GiB"), Ok(4 << 30));
+        assert_eq!(bytes("97.4M"), Ok(97_400_000));
+        assert!(bytes("17179869184G").is_err() && bytes("5Q").is_err() && bytes("-3").is_err());
+    }
+
+    #[test]
+    fn hotplug_scripts_are_read() {
+        let step = |s: &str| s.parse::<HotplugStep>();
+        assert_eq!(step("2s+4"), Ok(HotplugStep { at: Duration::from_secs(2), step: Step::Add(4) }));
+        assert_eq!(step("500ms-1"), Ok(HotplugStep { at: Duration::from_millis(500), step: Step::Remove(1) }));
+        assert!(step("2s").is_err() && step("+4x").is_err() && step("x+4").is_err());
+    }
+
+    #[test]
+    fn kinds_of_cards_are_checked() {
+        assert_eq!("model:4".parse(), Ok(CardCount { kind: "model".into(), count: 4 }));
+        assert!("rtl:1".parse::<CardCount>().unwrap_err().contains("no rtl cards"));
+        assert!("gpu".parse::<CardCount>().is_err() && "model:x".parse::<CardCount>().is_err());
+    }
+}

@@ -1,0 +1,171 @@
+//! `rackloom bench load`: the broadcast of a large image to many cards in this process, live.
+//!
+//! Each card stages the image and checks its digest before it commits, as always. Beside it stands a plain copy of the same
+//! bytes, as often as there are cards, in the same run: what this machine's memory would allow.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use rackloom_client::{ClaimOptions, LoadReport, RackOptions};
+use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::process::{peak_resident, processor};
+use crate::commands::Context;
+use crate::commands::load::{Phases, show};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::format;
+use crate::rack::{LocalRack, Shape};
+use crate::ui::Amount;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parameters {
+    pub(crate) cards: u16,
+    pub(crate) bytes: u64,
+    pub(crate) times: u16,
+    pub(crate) standard: bool,
+}
+
+/// The figures.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BenchLoad {
+    /// `rackloom.bench-load/1`
+    schema: &'static str,
+    /// The processor.
+    processor: String,
+    /// Processors that this process may use.
+    threads: usize,
+    /// Whether this is an optimised build.
+    release: bool,
+    /// Cards.
+    cards: u16,
+    /// Bytes of the image.
+    image_bytes: u64,
+    /// Payload bytes of a frame.
+    bulk: u16,
+    /// Time of each load, seconds, from its first frame to the last card's activation.
+    runs: Vec<f64>,
+    /// The median of these.
+    seconds: f64,
+    /// Image bits that all cards together took in a second, in the median run, 10^9.
+    gbps: f64,
+    /// Time in each phase of the median run.
+    phases: Phases,
+    /// Data frames of the median run that repaired losses.
+    repair_frames: u64,
+    /// Time of a plain copy of the image, as often as there are cards, seconds.
+    memcpy_seconds: f64,
+    /// Bits copied in a second, 10^9.
+    memcpy_gbps: f64,
+    /// Rate of the load as a part of the copy's.
+    ratio: f64,
+    /// Most memory of this process at any time, bytes.
+    peak_resident: u64,
+}
+
+/// DDR of a card: the largest image and a little.
+const MEMORY: u64 = 512 << 20;
+
+pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
+    let bulk = if p.standard { BULK_STANDARD } else { BULK_JUMBO };
+    let mut local = LocalRack::new(Shape { memory: MEMORY, bulk, seed: 1 })?;
+    for _ in 0..p.cards {
+        local.add()?;
+    }
+    let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, ..RackOptions::default() };
+    let rack = local.connect(options)?;
+    let cards: Vec<_> = rack.discover(cx.global.discover)?.iter().map(|c| c.mac).collect();
+    if cards.len() != usize::from(p.cards) {
+        return Err(Failure::new(format!("{} of {} cards answered", cards.len(), p.cards)));
+    }
+    let size = usize::try_from(p.bytes).unwrap_or(usize::MAX);
+    // Two images in turn: a card that has an image already would have nothing to do.
+    let images = ["ptrans", "vadd"].map(|role| {
+        let plain = rackloom_roles::image(role).expect("it is built in");
+        rackloom_rolec::pad_image(plain, size).map(Bytes::from).map_err(|e| Failure::of(&e))
+    });
+    let [first, second] = images;
+    let images = [first?, second?];
+    rack.claim(&cards, ClaimOptions::default()).wait_all()?;
+    let mut reports: Vec<LoadReport> = Vec::new();
+    for time in 0..usize::from(p.times) {
+        let image = &images[time % 2];
+        let bytes = image.len() as u64;
+        let progress = cx.ui.progress(&format!("load {}", time + 1), bytes, Amount::Bytes);
+        let report = rack.load(&cards, image.clone(), false, show(progress.clone(), bytes)).wait();
+        progress.finish();
+        let report = report?;
+        if let Some(why) = report.cards.values().find_map(|r| r.as_ref().err()).cloned() {
+            return Err(Failure::from(rackloom_client::Error::from(why)));
+        }
+        reports.push(report);
+    }
+    let peak_resident = peak_resident();
+    drop(rack);
+    local.clear();
+
+    let runs: Vec<_> = reports.iter().map(|r| r.total().as_secs_f64()).collect();
+    reports.sort_by_key(LoadReport::total);
+    let median = &reports[reports.len() / 2];
+    let (seconds, image_bytes) = (median.total().as_secs_f64(), images[0].len() as u64);
+    let copied = copy(&images[0], p.cards).as_secs_f64();
+    let bits = image_bytes as f64 * 8.0 * f64::from(p.cards);
+    let report = BenchLoad {
+        schema: "rackloom.bench-load/1",
+        processor: processor(),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        release: !cfg!(debug_assertions),
+        cards: p.cards,
+        image_bytes,
+        bulk,
+        runs,
+        seconds,
+        gbps: bits / seconds / 1e9,
+        phases: Phases::of(median),
+        repair_frames: median.repair_frames,
+        memcpy_seconds: copied,
+        memcpy_gbps: bits / copied / 1e9,
+        ratio: copied / seconds,
+        peak_resident,
+    };
+    cx.ui.result(&report, || text(&report));
+    Ok(Exit::Ok)
+}
+
+/// Copies the image so many times, each to memory of its own as the cards do, and gives the time.
+fn copy(image: &Bytes, times: u16) -> Duration {
+    let mut copies: Vec<Vec<u8>> = (0..times).map(|_| vec![0; image.len()]).collect();
+    // Touched before, so that the copies and not the page faults are measured.
+    for copy in &mut copies {
+        copy.iter_mut().step_by(4096).for_each(|b| *b = 1);
+    }
+    let started = Instant::now();
+    for copy in &mut copies {
+        copy.copy_from_slice(image);
+    }
+    std::hint::black_box(&copies);
+    started.elapsed()
+}
+
+fn text(r: &BenchLoad) -> String {
+    let seconds = |s: f64| format::time(Duration::from_secs_f64(s));
+    format!(
+        "{} to {} cards, payloads of {} bytes: {} ({:.1} Gb/s in all)\n\
+         a plain copy as often: {} ({:.1} Gb/s); the load has {:.0} % of that\n\
+         memory {}; {} threads of {}\n",
+        format::bytes(r.image_bytes),
+        r.cards,
+        r.bulk,
+        seconds(r.seconds),
+        r.gbps,
+        seconds(r.memcpy_seconds),
+        r.memcpy_gbps,
+        100.0 * r.ratio,
+        format::memory(r.peak_resident),
+        r.threads,
+        r.processor
+    )
+}

@@ -1,0 +1,22 @@
+//! Measurements of this machine, beside what it does at best.
+
+pub(crate) mod load;
+pub(crate) mod process;
+pub(crate) mod rtt;
+
+use crate::args::Bench;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::Result;
+
+pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
+    if cfg!(debug_assertions) {
+        cx.ui.warn("this is a debug build; measure with `cargo build --release`");
+    }
+    match *bench {
+        Bench::Load { cards, bytes, times, standard } => {
+            load::run(cx, &load::Parameters { cards, bytes, times, standard })
+        }
+        Bench::Rtt { reads } => rtt::run(cx, reads),
+    }
+}

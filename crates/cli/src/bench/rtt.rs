@@ -1,0 +1,95 @@
+//! `rackloom bench rtt`: how long a read of 8 bytes of a card's memory takes, one after another, live in this process.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use rackloom_client::{ClaimOptions, RackOptions};
+use rackloom_wire::{BULK_STANDARD, ROLE_PRIVATE};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::process::{peak_resident, processor};
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::format;
+use crate::rack::{LocalRack, Shape};
+
+/// The figures.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BenchRtt {
+    /// `rackloom.bench-rtt/1`
+    schema: &'static str,
+    /// The processor.
+    processor: String,
+    /// Processors that this process may use.
+    threads: usize,
+    /// Whether this is an optimised build.
+    release: bool,
+    /// Reads measured.
+    reads: u32,
+    /// Shortest, microseconds.
+    min_us: f64,
+    /// Median, microseconds.
+    median_us: f64,
+    /// 99 of 100 were no longer, microseconds.
+    p99_us: f64,
+    /// Longest, microseconds.
+    max_us: f64,
+    /// Most memory of this process at any time, bytes.
+    peak_resident: u64,
+}
+
+/// Reads before the measured ones, which warm caches and branch predictors.
+const WARM_UP: u32 = 1000;
+const PATTERN: [u8; 8] = *b"rackloom";
+
+pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
+    let mut local = LocalRack::new(Shape { memory: 64 << 20, bulk: BULK_STANDARD, seed: 1 })?;
+    let (_, card) = local.add()?;
+    let rack = local.connect(RackOptions::default())?;
+    if rack.discover(cx.global.discover)?.is_empty() {
+        return Err(Failure::new("the card did not answer").help("give it more time with --discover"));
+    }
+    rack.claim(&[card], ClaimOptions::default()).wait_all()?;
+    rack.write(card, ROLE_PRIVATE, Bytes::from_static(&PATTERN)).wait()?;
+    let mut times = Vec::with_capacity(reads as usize);
+    for i in 0..reads + WARM_UP {
+        let started = Instant::now();
+        let data = rack.read(card, ROLE_PRIVATE, 8).wait()?;
+        let took = started.elapsed();
+        if data != PATTERN[..] {
+            return Err(Failure::new("the card gave other bytes than were written"));
+        }
+        if i >= WARM_UP {
+            times.push(took);
+        }
+    }
+    times.sort();
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e6;
+    let report = BenchRtt {
+        schema: "rackloom.bench-rtt/1",
+        processor: processor(),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        release: !cfg!(debug_assertions),
+        reads,
+        min_us: at(0.0),
+        median_us: at(0.5),
+        p99_us: at(0.99),
+        max_us: at(1.0),
+        peak_resident: peak_resident(),
+    };
+    cx.ui.result(&report, || {
+        format!(
+            "8-byte reads: median {:.1} us, 99 % within {:.1} us, {:.1} to {:.1} us\nmemory {}; {} threads of {}\n",
+            report.median_us,
+            report.p99_us,
+            report.min_us,
+            report.max_us,
+            format::memory(report.peak_resident),
+            report.threads,
+            report.processor
+        )
+    });
+    Ok(Exit::Ok)
+}

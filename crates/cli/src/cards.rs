@@ -1,0 +1,136 @@
+//! What cards are called, and which of them a command means.
+
+use std::collections::BTreeMap;
+
+use rackloom_client::{CardInfo, MacAddr, Rack};
+
+use crate::args::{Cards, Global};
+use crate::failure::{Failure, Result};
+
+/// The cards that answered, and their names.
+#[derive(Debug, Clone)]
+pub(crate) struct Roster {
+    cards: Vec<CardInfo>,
+    names: BTreeMap<MacAddr, String>,
+}
+
+impl Roster {
+    /// Names cards: `cardN` by the unit number where that is unique, else by address.
+    pub(crate) fn new(mut cards: Vec<CardInfo>) -> Self {
+        cards.sort_by_key(|c| (c.unit, c.mac));
+        let mut count: BTreeMap<u16, u32> = BTreeMap::new();
+        for card in &cards {
+            *count.entry(card.unit).or_default() += 1;
+        }
+        let name = |c: &CardInfo| if count[&c.unit] == 1 { format!("card{}", c.unit) } else { c.mac.to_string() };
+        let names = cards.iter().map(|c| (c.mac, name(c))).collect();
+        Self { cards, names }
+    }
+
+    /// Looks for cards.
+    pub(crate) fn discover(rack: &Rack, global: &Global) -> Result<Self> {
+        Ok(Self::new(rack.discover(global.discover)?))
+    }
+
+    /// The cards by unit number.
+    pub(crate) fn cards(&self) -> &[CardInfo] {
+        &self.cards
+    }
+
+    /// What a card is called: its address if it is none of these.
+    pub(crate) fn name(&self, card: MacAddr) -> String {
+        self.names.get(&card).cloned().unwrap_or_else(|| card.to_string())
+    }
+
+    /// The card of this name, unit number or address.
+    pub(crate) fn find(&self, wanted: &str) -> Result<&CardInfo> {
+        let by_name = |c: &&CardInfo| self.names[&c.mac] == wanted;
+        let by_mac = |c: &&CardInfo| wanted.parse::<MacAddr>().is_ok_and(|mac| mac == c.mac);
+        let unit = wanted.strip_prefix("card").unwrap_or(wanted).parse::<u16>().ok();
+        let mut of_unit = self.cards.iter().filter(|c| Some(c.unit) == unit);
+        let found = self.cards.iter().find(by_name).or_else(|| self.cards.iter().find(by_mac));
+        if let Some(card) = found {
+            return Ok(card);
+        }
+        match (of_unit.next(), of_unit.next()) {
+            (Some(card), None) => Ok(card),
+            (Some(_), Some(_)) => Err(Failure::new(format!("several cards have unit number {wanted}"))
+                .help("name one by its address, as `rackloom ls` shows it")),
+            (None, _) => Err(Failure::new(format!("no card called `{wanted}` answered")).help(self.hint())),
+        }
+    }
+
+    /// The cards that the options mean; an error if there are none.
+    pub(crate) fn select(&self, cards: &Cards) -> Result<Vec<&CardInfo>> {
+        if cards.cards.is_empty() {
+            return match self.cards.is_empty() {
+                true => Err(Failure::new("no card answered").help(self.hint())),
+                false => Ok(self.cards.iter().collect()),
+            };
+        }
+        let mut chosen = cards.cards.iter().map(|name| self.find(name)).collect::<Result<Vec<_>>>()?;
+        chosen.sort_by_key(|c| (c.unit, c.mac));
+        chosen.dedup_by_key(|c| c.mac);
+        Ok(chosen)
+    }
+
+    fn hint(&self) -> String {
+        if self.cards.is_empty() {
+            return "plug one in with `rackloom card add`, or name another segment with --net".to_owned();
+        }
+        let names: Vec<_> = self.cards.iter().take(16).map(|c| self.names[&c.mac].as_str()).collect();
+        let more = if self.cards.len() > 16 { ", …" } else { "" };
+        format!("there are {}{more}", names.join(", "))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use rackloom_wire::{CardKind, CardState};
+
+    use super::*;
+
+    pub(crate) fn card(unit: u16, last: u8) -> CardInfo {
+        CardInfo {
+            mac: MacAddr([2, 0, 0, 0, 0, last]),
+            mac1: MacAddr::ZERO,
+            vendor: 0,
+            product: 0,
+            unit,
+            kind: CardKind::Model,
+            state: CardState::Empty,
+            ports: 1,
+            bulk: 1472,
+            boot: 1,
+            clock_khz: 1,
+            memory: 1 << 30,
+            port_rate: 0,
+            stage_rate: 0,
+            config_rate: 0,
+            owner: None,
+            epoch: 0,
+            kernels: 0,
+            digest: None,
+        }
+    }
+
+    #[test]
+    fn cards_are_found_by_name_number_and_address() {
+        let roster = Roster::new(vec![card(3, 9), card(0, 8), card(5, 1), card(5, 2)]);
+        let mac = |s: &str| roster.find(s).map(|c| c.mac.0[5]).map_err(|f| f.what);
+        assert_eq!(mac("card3"), Ok(9));
+        assert_eq!(mac("3"), Ok(9));
+        assert_eq!(mac("02:00:00:00:00:08"), Ok(8));
+        assert!(mac("5").unwrap_err().contains("several"));
+        assert!(mac("card7").unwrap_err().contains("no card called"));
+        assert_eq!(roster.name(MacAddr([2, 0, 0, 0, 0, 1])), "02:00:00:00:00:01");
+        let both = Cards { cards: vec!["3".into(), "card0".into(), "card3".into()], all: false };
+        assert_eq!(roster.select(&both).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn no_card_at_all_is_an_error_with_help() {
+        let f = Roster::new(Vec::new()).select(&Cards { cards: Vec::new(), all: true }).unwrap_err();
+        assert!(f.help.unwrap().contains("rackloom card add"));
+    }
+}

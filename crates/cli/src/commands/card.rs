@@ -1,0 +1,54 @@
+//! `rackloom card`: cards in and out of a rack that is up.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::CardAction;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::rack::control::{Request, Slot, ask};
+use crate::table::Table;
+
+/// What became of a request to a rack.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CardReport {
+    /// `rackloom.card/1`
+    schema: &'static str,
+    /// `add`, `rm` or `ls`.
+    action: &'static str,
+    /// The cards that came, went, or are there.
+    cards: Vec<Slot>,
+}
+
+pub(super) fn run(cx: &Context, action: &CardAction) -> Result<Exit> {
+    let net = &cx.global.net;
+    let (action, verb, cards) = match action {
+        CardAction::Add { count } => ("add", "plugged in", ask(net, &Request::Add { count: *count })?),
+        CardAction::Rm { card, yank } => {
+            let unit = unit_of(card, &ask(net, &Request::Ls)?)?;
+            ("rm", "pulled out", ask(net, &Request::Rm { unit, yank: *yank })?)
+        }
+        CardAction::Ls => ("ls", "", ask(net, &Request::Ls)?),
+    };
+    let report = CardReport { schema: "rackloom.card/1", action, cards };
+    cx.ui.result(&report, || match action {
+        "ls" => {
+            let mut table = Table::new(&["NAME", ">UNIT", "MAC"]);
+            report.cards.iter().for_each(|c| table.row([c.name.clone(), c.unit.to_string(), c.mac.clone()]));
+            table.render()
+        }
+        _ => report.cards.iter().map(|c| format!("{verb} {}\n", c.name)).collect(),
+    });
+    Ok(Exit::Ok)
+}
+
+fn unit_of(wanted: &str, cards: &[Slot]) -> Result<u16> {
+    let is_it = |c: &&Slot| c.name == wanted || c.unit.to_string() == wanted || c.mac == wanted.to_lowercase();
+    cards.iter().find(is_it).map(|c| c.unit).ok_or_else(|| {
+        let names: Vec<_> = cards.iter().take(16).map(|c| c.name.as_str()).collect();
+        let help =
+            if names.is_empty() { "there is none".to_owned() } else { format!("there are {}", names.join(", ")) };
+        Failure::new(format!("the rack has no card called `{wanted}`")).help(help)
+    })
+}

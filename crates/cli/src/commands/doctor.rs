@@ -1,0 +1,137 @@
+//! `rackloom doctor`: what Rackloom needs, and whether it is there.
+
+use std::process::Command;
+
+use rackloom_client::NetSpec;
+use rackloom_link::Raw;
+use rackloom_role::WasmSandbox;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::bench::process::processor;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::Result;
+
+/// The state of this machine.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DoctorReport {
+    /// `rackloom.doctor/1`
+    schema: &'static str,
+    /// Version of this program.
+    version: &'static str,
+    /// The checks.
+    checks: Vec<Check>,
+    /// Whether none failed.
+    ok: bool,
+}
+
+/// One check.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Check {
+    /// What was looked at.
+    name: &'static str,
+    /// `pass`, `fail` or `skip`.
+    result: &'static str,
+    /// What was found.
+    found: String,
+    /// What to do, if anything is to be done.
+    help: Option<String>,
+}
+
+pub(super) fn run(cx: &Context) -> Result<Exit> {
+    let checks = vec![processor_check(), sandbox_check(), segment_check(cx), raw_check(&cx.global.net), clang_check()];
+    let ok = checks.iter().all(|c| c.result != "fail");
+    let report = DoctorReport { schema: "rackloom.doctor/1", version: env!("CARGO_PKG_VERSION"), checks, ok };
+    cx.ui.result(&report, || {
+        let mut out = format!("rackloom {}\n", report.version);
+        for c in &report.checks {
+            out.push_str(&format!("{}  {}: {}\n", c.result.to_uppercase(), c.name, c.found));
+            if let Some(help) = &c.help {
+                out.push_str(&format!("      {help}\n"));
+            }
+        }
+        out
+    });
+    Ok(if ok { Exit::Ok } else { Exit::Negative })
+}
+
+fn pass(name: &'static str, found: impl Into<String>) -> Check {
+    Check { name, result: "pass", found: found.into(), help: None }
+}
+
+fn processor_check() -> Check {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    #[cfg(target_arch = "x86_64")]
+    let features: Vec<_> = [
+        ("sse4.1", std::arch::is_x86_feature_detected!("sse4.1")),
+        ("avx2", std::arch::is_x86_feature_detected!("avx2")),
+        ("avx512f", std::arch::is_x86_feature_detected!("avx512f")),
+    ]
+    .into_iter()
+    .filter_map(|(name, there)| there.then_some(name))
+    .collect();
+    #[cfg(not(target_arch = "x86_64"))]
+    let features: Vec<&str> = Vec::new();
+    pass("processor", format!("{}, {threads} threads, {}", processor(), features.join(" ")))
+}
+
+fn sandbox_check() -> Check {
+    match WasmSandbox::new(rackloom_role::WasmConfig::default()) {
+        Ok(_) => pass("role sandbox", "wasmtime compiles for this processor"),
+        Err(e) => Check {
+            name: "role sandbox",
+            result: "fail",
+            found: e.to_string(),
+            help: Some("model cards need x86_64, aarch64, riscv64 or s390x".to_owned()),
+        },
+    }
+}
+
+fn segment_check(cx: &Context) -> Check {
+    let net = &cx.global.net;
+    match net.attach() {
+        Ok(_) => pass("segment", format!("{net} can be attached to")),
+        Err(e) if net.segment().is_some() => Check {
+            name: "segment",
+            result: "skip",
+            found: e.to_string(),
+            help: Some("only if a rack should be up: start one with `rackloom up`".to_owned()),
+        },
+        Err(e) => Check { name: "segment", result: "fail", found: e.to_string(), help: None },
+    }
+}
+
+/// Whether raw sockets can be opened: on the interface named, or else on the loopback interface.
+fn raw_check(net: &NetSpec) -> Check {
+    let interface = net.interface().unwrap_or("lo");
+    match Raw::open(interface) {
+        Ok(_) => pass("raw sockets", format!("can be opened on {interface}")),
+        Err(e) => Check {
+            name: "raw sockets",
+            result: if net.interface().is_some() { "fail" } else { "skip" },
+            found: e.to_string(),
+            help: Some(
+                "only --net eth:INTERFACE needs them: run as root, or `setcap cap_net_raw+ep` this program".to_owned(),
+            ),
+        },
+    }
+}
+
+fn clang_check() -> Check {
+    let missing = |found: String| Check {
+        name: "clang for wasm32",
+        result: "skip",
+        found,
+        help: Some("only `image build` needs it: `apt-get install clang lld`, or set RACKLOOM_CLANG".to_owned()),
+    };
+    let clang = std::env::var_os("RACKLOOM_CLANG").unwrap_or_else(|| "clang".into());
+    let Ok(output) = Command::new(&clang).arg("--print-targets").output() else {
+        return missing(format!("{} does not run", clang.to_string_lossy()));
+    };
+    if !String::from_utf8_lossy(&output.stdout).contains("wasm32") {
+        return missing(format!("{} makes no wasm32 code", clang.to_string_lossy()));
+    }
+    let version = Command::new(&clang).arg("--version").output().map(|o| o.stdout).unwrap_or_default();
+    pass("clang for wasm32", String::from_utf8_lossy(&version).lines().next().unwrap_or_default().to_owned())
+}

@@ -1,0 +1,171 @@
+//! `rackloom image`: role images.
+
+use std::path::Path;
+
+use rackloom_image::{Image, TARGET_MODEL};
+use rackloom_role::{Sandbox, WasmSandbox};
+use rackloom_rolec::Options;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::ImageAction;
+use crate::commands::Context;
+use crate::commands::info::{KernelRow, kernel_row};
+use crate::exit::Exit;
+use crate::failure::{Explain, Failure, Result};
+use crate::table::Table;
+use crate::{format, images};
+
+/// What is in an image.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ImageReport {
+    /// `rackloom.image/1`
+    schema: &'static str,
+    /// The file, or the name of the role.
+    image: String,
+    /// Name of the role.
+    name: String,
+    /// Its version.
+    version: String,
+    /// What it does.
+    description: String,
+    /// Bytes of the file.
+    bytes: u64,
+    /// BLAKE3 digest of the file.
+    digest: String,
+    /// The role's clock, MHz.
+    clock_mhz: u32,
+    /// Its kernels.
+    kernels: Vec<KernelRow>,
+    /// Its parts.
+    parts: Vec<PartRow>,
+}
+
+/// What one kind of card is configured from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PartRow {
+    /// The kind of card.
+    target: String,
+    /// Its bytes.
+    bytes: u64,
+    /// Its BLAKE3 digest.
+    digest: String,
+}
+
+/// Whether an image is sound.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct VerifyReport {
+    /// `rackloom.image-verify/1`
+    schema: &'static str,
+    /// The file, or the name of the role.
+    image: String,
+    /// What was checked.
+    checks: Vec<Check>,
+    /// Whether all checks passed.
+    ok: bool,
+}
+
+/// One thing that was checked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Check {
+    /// What.
+    what: &'static str,
+    /// What is wrong, if anything is.
+    problem: Option<String>,
+}
+
+pub(super) fn run(cx: &Context, action: &ImageAction) -> Result<Exit> {
+    match action {
+        ImageAction::Build { dir, output, pad_to } => build(cx, dir, output, *pad_to),
+        ImageAction::Show { image } => {
+            show(cx, image, &images::find(image)?);
+            Ok(Exit::Ok)
+        }
+        ImageAction::Verify { image } => verify(cx, image),
+    }
+}
+
+fn build(cx: &Context, dir: &Path, output: &Path, pad_to: Option<u64>) -> Result<Exit> {
+    let pad_to = pad_to.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let bytes = rackloom_rolec::build_role(dir, &Options { clang: None, pad_to })
+        .map_err(|e| Failure::of(&e).during(format!("cannot build {}", dir.display())))?;
+    std::fs::write(output, &bytes).during(format!("cannot write {}", output.display()))?;
+    let image = Image::parse(bytes.into()).map_err(|e| Failure::of(&e))?;
+    show(cx, &output.display().to_string(), &image);
+    Ok(Exit::Ok)
+}
+
+fn show(cx: &Context, name: &str, image: &Image) {
+    let manifest = image.manifest();
+    let part = |p: &rackloom_image::Part| PartRow {
+        target: p.target.clone(),
+        bytes: p.range.len() as u64,
+        digest: format::hex(&p.digest),
+    };
+    let report = ImageReport {
+        schema: "rackloom.image/1",
+        image: name.to_owned(),
+        name: manifest.name.clone(),
+        version: manifest.version.clone(),
+        description: manifest.description.clone(),
+        bytes: image.bytes().len() as u64,
+        digest: format::hex(&image.digest()),
+        clock_mhz: manifest.clock_mhz,
+        kernels: manifest.kernels.iter().map(kernel_row).collect(),
+        parts: image.parts().iter().map(part).collect(),
+    };
+    cx.ui.result(&report, || text(&report));
+}
+
+fn text(r: &ImageReport) -> String {
+    let mut out = format!("{} {}, {}, {} MHz\n", r.name, r.version, format::bytes(r.bytes), r.clock_mhz);
+    if !r.description.is_empty() {
+        out.push_str(&format!("{}\n", r.description));
+    }
+    out.push_str(&format!("digest {}\n\n", r.digest));
+    for k in &r.kernels {
+        out.push_str(&format!("{}\n", k.signature));
+    }
+    out.push('\n');
+    let mut table = Table::new(&["TARGET", ">SIZE", "DIGEST"]);
+    r.parts.iter().for_each(|p| table.row([p.target.clone(), format::bytes(p.bytes), p.digest[..16].to_owned()]));
+    out + &table.render()
+}
+
+fn verify(cx: &Context, name: &str) -> Result<Exit> {
+    let mut checks = Vec::new();
+    let mut check = |what, problem: Option<String>| checks.push(Check { what, problem });
+    match images::find(name) {
+        // A file that is no image is what this command is for; one that cannot be read is an error.
+        Err(f) if f.what.contains("is no image") => check("header, part table and manifest", f.causes.first().cloned()),
+        Err(f) => return Err(f),
+        Ok(image) => {
+            check("header, part table and manifest", None);
+            check("digest of each part", image.verify().err().map(|e| e.to_string()));
+            if image.parts().iter().any(|p| p.target == TARGET_MODEL) {
+                check("the model part can run on a card", rehearse(&image));
+            }
+        }
+    }
+    let ok = checks.iter().all(|c| c.problem.is_none());
+    let report = VerifyReport { schema: "rackloom.image-verify/1", image: name.to_owned(), checks, ok };
+    cx.ui.result(&report, || {
+        let line = |c: &Check| match &c.problem {
+            None => format!("PASS  {}\n", c.what),
+            Some(problem) => format!("FAIL  {}: {problem}\n", c.what),
+        };
+        report.checks.iter().map(line).collect()
+    });
+    Ok(if ok { Exit::Ok } else { Exit::Negative })
+}
+
+fn rehearse(image: &Image) -> Option<String> {
+    let part = match image.part(TARGET_MODEL) {
+        Ok(part) => part,
+        Err(e) => return Some(e.to_string()),
+    };
+    WasmSandbox::default().prepare(image.manifest(), &part, MEMORY).err().map(|e| e.to_string())
+}
+
+/// Memory of the card that an image is tried on: it costs only what is touched.
+const MEMORY: u64 = 4 << 30;

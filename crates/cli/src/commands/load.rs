@@ -1,0 +1,150 @@
+//! `rackloom load`: an image into many cards at once.
+
+use rackloom_client::{LoadPhase, LoadReport};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::Load;
+use crate::cards::Roster;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::ui::{Amount, Progress};
+use crate::{format, images};
+
+/// How a load went.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LoadOutcome {
+    /// `rackloom.load/1`
+    schema: &'static str,
+    /// The file, or the name of the role.
+    image: String,
+    /// BLAKE3 digest of the image.
+    digest: String,
+    /// Its bytes.
+    bytes: u64,
+    /// From the first frame to the last card's activation, seconds.
+    seconds: f64,
+    /// Time in each phase, seconds.
+    phases: Phases,
+    /// Data frames sent, repairs included.
+    data_frames: u64,
+    /// Data frames that repaired losses.
+    repair_frames: u64,
+    /// Bytes on the host's wire, with Ethernet's overhead.
+    wire_bytes: u64,
+    /// How it went on each card.
+    cards: Vec<LoadedCard>,
+}
+
+/// Time in each phase of a load, seconds.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub(crate) struct Phases {
+    /// Telling each card what will come.
+    begin: f64,
+    /// Sending the image to all.
+    send: f64,
+    /// Sending again what some lacked.
+    repair: f64,
+    /// Cards checked the digest and prepared the role.
+    verify: f64,
+    /// Cards wrote their configuration port.
+    configure: f64,
+}
+
+/// How a load went on one card.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LoadedCard {
+    /// What commands call it.
+    name: String,
+    /// Its address.
+    mac: String,
+    /// Whether it serves the image now.
+    ok: bool,
+    /// Why not; it serves its old role then.
+    error: Option<String>,
+}
+
+impl Phases {
+    pub(crate) fn of(report: &LoadReport) -> Self {
+        let [begin, send, repair, verify, configure] = report.phases.map(|d| d.as_secs_f64());
+        Self { begin, send, repair, verify, configure }
+    }
+}
+
+/// Shows a load's progress.
+pub(crate) fn show(progress: Progress, bytes: u64) -> impl FnMut(LoadPhase, u32, u32) + Send + 'static {
+    move |phase, done, total| {
+        let part = |done| bytes * u64::from(done) / u64::from(total).max(1);
+        match phase {
+            LoadPhase::Begin => progress.set(0, "begin"),
+            LoadPhase::Send => progress.set(part(done), ""),
+            LoadPhase::Repair => progress.set(bytes, "repair"),
+            LoadPhase::Verify => progress.set(bytes, "verify"),
+            LoadPhase::Configure => progress.set(bytes, "configure"),
+        }
+    }
+}
+
+pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
+    let image = images::find(&args.image)?;
+    let rack = cx.connect()?;
+    let roster = Roster::discover(&rack, &cx.global)?;
+    let wanted: Vec<_> = roster.select(&args.cards)?.iter().map(|c| c.mac).collect();
+    let (granted, mut failed) = cx.claim(&rack, &wanted);
+    if granted.is_empty() || (args.all_or_none && !failed.is_empty()) {
+        let (_, why) = failed.swap_remove(0);
+        return Err(Failure::from(why).during(format!("cannot load {}", args.image)));
+    }
+    let bytes = image.bytes().len() as u64;
+    let title = format!("loading {} into {} cards", args.image, granted.len());
+    let progress = cx.ui.progress(&title, bytes, Amount::Bytes);
+    let report = rack.load(&granted, image.bytes().clone(), args.all_or_none, show(progress.clone(), bytes)).wait();
+    progress.finish();
+    let report = report?;
+    let results = report.cards.iter().map(|(card, r)| (*card, r.as_ref().err().map(ToString::to_string)));
+    let refused = failed.iter().map(|(card, e)| (*card, Some(e.to_string())));
+    let mut cards: Vec<_> = results
+        .chain(refused)
+        .map(|(card, error)| LoadedCard { name: roster.name(card), mac: card.to_string(), ok: error.is_none(), error })
+        .collect();
+    cards.sort_by_key(|c| roster.cards().iter().position(|i| i.mac.to_string() == c.mac));
+    let ok = cards.iter().filter(|c| c.ok).count();
+    let of = cards.len();
+    let outcome = LoadOutcome {
+        schema: "rackloom.load/1",
+        image: args.image.clone(),
+        digest: format::hex(&image.digest()),
+        bytes,
+        seconds: report.total().as_secs_f64(),
+        phases: Phases::of(&report),
+        data_frames: report.data_frames,
+        repair_frames: report.repair_frames,
+        wire_bytes: report.wire_bytes,
+        cards,
+    };
+    if ok == 0 {
+        // Each card names the same fault of an image; one tells it.
+        let first = report.cards.values().find_map(|r| r.as_ref().err()).cloned();
+        let why = first.map(|e| Failure::from(rackloom_client::Error::from(e)));
+        if let Some(why) = why {
+            return Err(why.during(format!("no card took {}", args.image)));
+        }
+    }
+    cx.ui.result(&outcome, || {
+        let time = report.total();
+        let total = bytes * ok as u64;
+        let mut out = format!(
+            "loaded {} ({}) into {ok} of {of} cards in {} ({} in all)\n",
+            args.image,
+            format::bytes(bytes),
+            format::time(time),
+            format::rate(total, time)
+        );
+        for c in outcome.cards.iter().filter(|c| !c.ok) {
+            out.push_str(&format!("{}: {}\n", c.name, c.error.as_deref().unwrap_or_default()));
+        }
+        out
+    });
+    Ok(if ok == of { Exit::Ok } else { Exit::Partial })
+}

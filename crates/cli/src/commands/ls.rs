@@ -1,0 +1,192 @@
+//! `rackloom ls`: the cards that answer.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use rackloom_client::{CardInfo, DownReason, Event, Rack};
+use rackloom_image::Manifest;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::Ls;
+use crate::cards::Roster;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::table::Table;
+use crate::{format, images};
+
+/// The cards of a segment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct LsReport {
+    /// `rackloom.ls/1`
+    schema: &'static str,
+    /// The segment.
+    net: String,
+    /// The cards, by unit number.
+    cards: Vec<CardRow>,
+}
+
+/// One card.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct CardRow {
+    /// What commands call it.
+    pub(super) name: String,
+    /// Its number in the rack.
+    pub(super) unit: u16,
+    /// Its address.
+    pub(super) mac: String,
+    /// `model`, `rtl` or `board`.
+    pub(super) kind: String,
+    /// DDR bytes.
+    pub(super) memory: u64,
+    /// Name of the active role, if there is one and it is known.
+    pub(super) role: Option<String>,
+    /// BLAKE3 digest of the active image.
+    pub(super) digest: Option<String>,
+    /// Address of the host that holds it.
+    pub(super) owner: Option<String>,
+    /// What it is doing.
+    pub(super) state: String,
+}
+
+/// A card has come, changed or gone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct LsEvent {
+    /// `rackloom.ls-event/1`
+    schema: &'static str,
+    /// `up`, `changed` or `down`.
+    event: &'static str,
+    /// Its address.
+    mac: String,
+    /// How its absence is known: `goodbye`, `restarted` or `silent`.
+    reason: Option<&'static str>,
+    /// What it says of itself now; absent when it is gone.
+    card: Option<CardRow>,
+}
+
+type Digest = [u8; 32];
+
+pub(super) fn run(cx: &Context, args: &Ls) -> Result<Exit> {
+    let rack = cx.connect()?;
+    let roster = Roster::discover(&rack, &cx.global)?;
+    let mut roles = BTreeMap::new();
+    let report = snapshot(cx, &rack, &roster, &mut roles);
+    if !args.watch {
+        let found = !report.cards.is_empty();
+        cx.ui.result(&report, || text(&report));
+        if !found {
+            cx.ui.say("no card answered: `rackloom up` starts a rack, `rackloom card add` plugs one in");
+        }
+        return Ok(Exit::Ok);
+    }
+    watch(cx, args, &rack, report, &mut roles)
+}
+
+fn watch(cx: &Context, args: &Ls, rack: &Rack, first: LsReport, roles: &mut BTreeMap<Digest, String>) -> Result<Exit> {
+    let watch = rack.watch()?;
+    let redraw = cx.ui.is_screen();
+    let show = |report: &LsReport| match redraw {
+        // Home, and clear what was below.
+        true => cx.ui.text(format!("\x1b[H\x1b[J{}", text(report))),
+        false => cx.ui.result(report, || text(report)),
+    };
+    show(&first);
+    let until = args.watch_for.map(|time| Instant::now() + time);
+    loop {
+        let left = until.map_or(WATCH_TICK, |at| at.saturating_duration_since(Instant::now()).min(WATCH_TICK));
+        if left.is_zero() {
+            return Ok(Exit::Ok);
+        }
+        let Some(event) = watch.next_within(left) else {
+            rack.cards()?; // An error if the rack's network is gone.
+            continue;
+        };
+        let roster = Roster::new(rack.cards()?);
+        let (kind, mac, reason, info) = match &event {
+            Event::CardUp(info) => ("up", info.mac, None, Some(info)),
+            Event::CardChanged(info) => ("changed", info.mac, None, Some(info)),
+            Event::CardDown { card, reason } => ("down", *card, Some(reason_name(*reason)), None),
+            _ => continue,
+        };
+        if redraw {
+            show(&snapshot(cx, rack, &roster, roles));
+            continue;
+        }
+        learn_roles(rack, roster.cards(), roles);
+        let card = info.map(|info| row(&roster, info, roles));
+        let event = LsEvent { schema: "rackloom.ls-event/1", event: kind, mac: mac.to_string(), reason, card };
+        cx.ui.result(&event, || match &event.card {
+            Some(c) => format!("{kind}\t{}\t{}\t{}\t{}", c.name, c.mac, c.role.as_deref().unwrap_or("-"), c.state),
+            None => format!("{kind}\t{}\t{}", mac, reason.unwrap_or("-")),
+        });
+    }
+}
+
+/// How often a watch looks whether it should end.
+const WATCH_TICK: std::time::Duration = std::time::Duration::from_millis(200);
+
+fn snapshot(cx: &Context, rack: &Rack, roster: &Roster, roles: &mut BTreeMap<Digest, String>) -> LsReport {
+    learn_roles(rack, roster.cards(), roles);
+    let cards = roster.cards().iter().map(|info| row(roster, info, roles)).collect();
+    LsReport { schema: "rackloom.ls/1", net: cx.global.net.to_string(), cards }
+}
+
+/// Asks for the names of roles that are not known: one card of each.
+pub(super) fn learn_roles(rack: &Rack, cards: &[CardInfo], roles: &mut BTreeMap<Digest, String>) {
+    let mut ask = BTreeMap::new();
+    for card in cards {
+        let Some(digest) = card.digest.filter(|d| !roles.contains_key(d)) else { continue };
+        match images::name_of(&digest) {
+            Some(name) => _ = roles.insert(digest, name.to_owned()),
+            None => _ = ask.entry(digest).or_insert(card.mac),
+        }
+    }
+    let targets: Vec<_> = ask.values().copied().collect();
+    for ((_, manifest), digest) in rack.manifest(&targets).wait().into_iter().zip(ask.into_keys()) {
+        // A card that does not tell is listed with its digest.
+        if let Some(manifest) = manifest.ok().and_then(|m| Manifest::from_json(&m).ok()) {
+            roles.insert(digest, manifest.name);
+        }
+    }
+}
+
+pub(super) fn row(roster: &Roster, info: &CardInfo, roles: &BTreeMap<Digest, String>) -> CardRow {
+    CardRow {
+        name: roster.name(info.mac),
+        unit: info.unit,
+        mac: info.mac.to_string(),
+        kind: word(info.kind),
+        memory: info.memory,
+        role: info.digest.and_then(|d| roles.get(&d).cloned()),
+        digest: info.digest.map(|d| format::hex(&d)),
+        owner: info.owner.map(|o| o.to_string()),
+        state: word(info.state),
+    }
+}
+
+/// A protocol's name for something, as people write it.
+fn word(value: impl std::fmt::Debug) -> String {
+    format!("{value:?}").to_lowercase()
+}
+
+const fn reason_name(reason: DownReason) -> &'static str {
+    match reason {
+        DownReason::Goodbye => "goodbye",
+        DownReason::Restarted => "restarted",
+        DownReason::Silent => "silent",
+    }
+}
+
+fn text(report: &LsReport) -> String {
+    let mut table = Table::new(&["NAME", "MAC", "KIND", ">MEMORY", "ROLE", "OWNER", "STATE"]);
+    for c in &report.cards {
+        let unknown = c.digest.as_ref().map_or("-", |d| &d[..8]);
+        let role = c.role.as_deref().unwrap_or(unknown).to_owned();
+        // The name of a card that has no other is its address.
+        let name = if c.name == c.mac { format!("({})", c.unit) } else { c.name.clone() };
+        let owner = c.owner.clone().unwrap_or_else(|| "-".to_owned());
+        table.row([name, c.mac.clone(), c.kind.clone(), format::memory(c.memory), role, owner, c.state.clone()]);
+    }
+    table.render()
+}

@@ -1,0 +1,245 @@
+//! `rackloom run`: a kernel on arrays, spread over cards.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rackloom_client::{ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, Rack, RunOptions, Sizing, scalar_word};
+use rackloom_image::{Dir, Kernel};
+use rackloom_wire::ROLE_PRIVATE;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::Run;
+use crate::cards::Roster;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::table::Table;
+use crate::ui::{Amount, Progress};
+use crate::{format, images, interrupt, npy};
+
+/// How a job went.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunReport {
+    /// `rackloom.run/1`
+    schema: &'static str,
+    /// Name of the role.
+    role: String,
+    /// Name of the kernel.
+    kernel: String,
+    /// Tiles in all.
+    tiles: usize,
+    /// Extents of the largest tile by dimension.
+    tile: BTreeMap<char, usize>,
+    /// From the start to the last tile, seconds.
+    seconds: f64,
+    /// From the first card's readiness to the last tile, seconds.
+    computing: f64,
+    /// Bytes of inputs and outputs that travelled.
+    bytes: u64,
+    /// What each card did.
+    cards: Vec<RunCard>,
+    /// The files written.
+    outputs: Vec<PathBuf>,
+}
+
+/// What one card did for a job.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunCard {
+    /// What commands call it.
+    pub(crate) name: String,
+    /// Its address.
+    mac: String,
+    /// Tiles it computed.
+    pub(crate) tiles: usize,
+    /// Bytes of their inputs and outputs.
+    bytes: u64,
+    /// Time its kernels ran, seconds of its own clock.
+    busy: f64,
+    /// Role clock cycles its kernels took.
+    cycles: u64,
+    /// When it was ready, seconds from the start; absent if it never was.
+    joined: Option<f64>,
+    /// Why it left before the end, if it did.
+    left: Option<String>,
+}
+
+/// Tiles under way on each card.
+pub(crate) const DEPTH: usize = 2;
+
+pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
+    let (image, number, mut kernel) = images::find_kernel(&args.role)?;
+    for tile in &args.tile {
+        if kernel.tile.insert(tile.dim, tile.extent).is_none() {
+            let dims: Vec<_> = kernel.tile.keys().filter(|d| **d != tile.dim).map(char::to_string).collect();
+            let help = format!("its dimensions that can be cut are {}", dims.join(", "));
+            let what = format!("kernel `{}` cannot be cut in dimension `{}`", kernel.name, tile.dim);
+            return Err(Failure::new(what).help(help));
+        }
+    }
+    let inputs = read_inputs(&kernel, &args.inputs)?;
+    let outputs = name_outputs(&kernel, &args.output)?;
+    let scalars = parse_scalars(&kernel, &args.set)?;
+
+    let rack = Arc::new(cx.connect()?);
+    let roster = Roster::discover(&rack, &cx.global)?;
+    let chosen = roster.select(&args.cards)?;
+    let work =
+        ArrayWork::new(number, &kernel, inputs, scalars, sizing(&chosen)).map_err(rackloom_client::Error::from)?;
+    let plan = work.plan().clone();
+    let only = (!args.cards.cards.is_empty()).then(|| chosen.iter().map(|c| c.mac).collect::<BTreeSet<_>>());
+    let options = RunOptions { cards: only, depth: DEPTH, deadline: Some(cx.global.timeout), ..RunOptions::default() };
+
+    let title = format!("running {}", kernel.name);
+    let progress = cx.ui.progress(&title, plan.tiles() as u64, Amount::Tiles);
+    // The handler must not keep the rack: it gives its cards back when it goes.
+    let weak = Arc::downgrade(&rack);
+    interrupt::instead(move || weak.upgrade().iter().for_each(|rack| rack.cancel_jobs()));
+    let image_bytes = image.bytes().clone();
+    let done = rack.run_job(image_bytes, work, options, show(progress.clone(), roster.clone(), plan.tiles()));
+    progress.finish();
+    let (work, report) = done?;
+    let arrays = work.into_outputs();
+    for (name, path) in &outputs {
+        npy::write(path, &arrays[name])?;
+    }
+    let roster = everyone(&rack, roster)?;
+    let report = RunReport {
+        schema: "rackloom.run/1",
+        role: image.manifest().name.clone(),
+        kernel: kernel.name,
+        tiles: report.tiles,
+        tile: plan.tile_extents(),
+        seconds: report.elapsed.as_secs_f64(),
+        computing: report.computing.as_secs_f64(),
+        bytes: report.cards.values().map(|c| c.bytes).sum(),
+        cards: rows(&report, &roster),
+        outputs: outputs.into_iter().map(|(_, path)| path).collect(),
+    };
+    cx.ui.result(&report, || text(&report));
+    Ok(Exit::Ok)
+}
+
+/// What a plan for these cards is made for.
+pub(crate) fn sizing(cards: &[&CardInfo]) -> Sizing {
+    let memory = cards.iter().map(|c| c.memory).min().unwrap_or(0);
+    let room = memory.saturating_sub(ROLE_PRIVATE) / DEPTH as u64;
+    Sizing { cards: cards.len(), room: room & !63 }
+}
+
+/// Shows a job's progress.
+pub(crate) fn show(progress: Progress, roster: Roster, tiles: usize) -> impl FnMut(&JobUpdate) + Send + 'static {
+    let mut done_by: BTreeMap<MacAddr, u64> = BTreeMap::new();
+    move |update| match update {
+        JobUpdate::Joined(card) => {
+            done_by.entry(*card).or_default();
+        }
+        JobUpdate::Left(card, why) => {
+            done_by.remove(card);
+            progress.note(format!("{} left: {why}; its tiles go to others", roster.name(*card)));
+        }
+        JobUpdate::Tile { card, done, .. } => {
+            let cards = done_by.len().max(1);
+            let by = done_by.entry(*card).or_default();
+            *by += 1;
+            progress.card(&roster.name(*card), *by, tiles.div_ceil(cards) as u64);
+            progress.set(*done as u64, "");
+        }
+        _ => {}
+    }
+}
+
+/// What each card did, by unit number.
+pub(crate) fn rows(report: &JobReport, roster: &Roster) -> Vec<RunCard> {
+    let order = |mac: MacAddr| roster.cards().iter().position(|c| c.mac == mac).unwrap_or(usize::MAX);
+    let mut cards: Vec<_> = report.cards.iter().collect();
+    cards.sort_by_key(|(mac, _)| (order(**mac), **mac));
+    let row = |(mac, share): (&MacAddr, &rackloom_client::CardShare)| RunCard {
+        name: roster.name(*mac),
+        mac: mac.to_string(),
+        tiles: share.tiles,
+        bytes: share.bytes,
+        busy: share.busy.as_secs_f64(),
+        cycles: share.cycles,
+        joined: share.joined.map(|d| d.as_secs_f64()),
+        left: share.left.as_ref().map(ToString::to_string),
+    };
+    cards.into_iter().map(row).collect()
+}
+
+/// The cards that were there at first and those that came since, so that each has its name.
+fn everyone(rack: &Rack, roster: Roster) -> Result<Roster> {
+    let mut cards = rack.cards()?;
+    for card in roster.cards() {
+        if cards.iter().all(|c| c.mac != card.mac) {
+            cards.push(card.clone());
+        }
+    }
+    Ok(Roster::new(cards))
+}
+
+fn read_inputs(kernel: &Kernel, files: &[PathBuf]) -> Result<BTreeMap<String, rackloom_client::Array>> {
+    // In the order of the arguments, as they are called.
+    let names: Vec<_> = names(kernel, Dir::In);
+    if names.len() != files.len() {
+        let what = format!("kernel `{}` takes {} inputs, but {} were given", kernel.name, names.len(), files.len());
+        return Err(Failure::new(what).help(format!("its inputs are {}", names.join(", "))));
+    }
+    names.into_iter().zip(files).map(|(name, path)| Ok((name, npy::read(path)?))).collect()
+}
+
+fn name_outputs(kernel: &Kernel, files: &[PathBuf]) -> Result<Vec<(String, PathBuf)>> {
+    let names = names(kernel, Dir::Out);
+    if names.len() != files.len() {
+        let what = format!("kernel `{}` has {} outputs, but {} -o were given", kernel.name, names.len(), files.len());
+        return Err(Failure::new(what).help(format!("its outputs are {}", names.join(", "))));
+    }
+    Ok(names.into_iter().zip(files.iter().cloned()).collect())
+}
+
+fn names(kernel: &Kernel, dir: Dir) -> Vec<String> {
+    let is = |name: &&String| kernel.array(name).is_some_and(|a| a.dir == dir);
+    kernel.args.iter().filter(is).cloned().collect()
+}
+
+fn parse_scalars(kernel: &Kernel, given: &[String]) -> Result<BTreeMap<String, u64>> {
+    let mut words = BTreeMap::new();
+    for text in given {
+        let wrong = |why: String| Failure::new(format!("cannot use --set {text}")).help(why);
+        let (name, value) = text.split_once('=').ok_or_else(|| wrong("write NAME=VALUE".to_owned()))?;
+        let word = match kernel.scalars.iter().find(|s| s.name == name) {
+            Some(s) => scalar_word(s.dtype, value)
+                .ok_or_else(|| wrong(format!("`{value}` is no number of type {}", s.dtype.numpy())))?,
+            None => 0, // The work names scalars that the kernel does not have.
+        };
+        words.insert(name.to_owned(), word);
+    }
+    Ok(words)
+}
+
+fn text(r: &RunReport) -> String {
+    let time = std::time::Duration::from_secs_f64(r.seconds);
+    let mut table = Table::new(&["CARD", ">TILES", ">MOVED", ">BUSY", ">JOINED", "NOTE"]);
+    for c in &r.cards {
+        let seconds = |s: f64| format::time(std::time::Duration::from_secs_f64(s));
+        table.row([
+            c.name.clone(),
+            c.tiles.to_string(),
+            format::bytes(c.bytes),
+            seconds(c.busy),
+            c.joined.map_or_else(|| "-".to_owned(), seconds),
+            c.left.clone().unwrap_or_default(),
+        ]);
+    }
+    format!(
+        "{}{} on {} cards: {} tiles in {}, {} moved at {}\n",
+        table.render(),
+        r.kernel,
+        r.cards.iter().filter(|c| c.tiles > 0).count(),
+        r.tiles,
+        format::time(time),
+        format::bytes(r.bytes),
+        format::rate(r.bytes, time)
+    )
+}

@@ -1,0 +1,51 @@
+//! `rackloom schema`: what --json prints, as JSON Schema.
+
+use schemars::{JsonSchema, Schema, schema_for};
+
+use super::run::RunReport;
+use super::{card, demo, doctor, image, info, load, ls, memory, up};
+use crate::bench;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{ErrorReport, Failure, Result};
+
+/// A schema's name, the commands that print it, and how to make it.
+type Entry = (&'static str, &'static str, fn() -> Schema);
+
+/// All of them, by name.
+pub(super) const ALL: [Entry; 16] = [
+    ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
+    ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
+    ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
+    ("rackloom.demo/1", "demo", of::<demo::DemoReport>),
+    ("rackloom.doctor/1", "doctor", of::<doctor::DoctorReport>),
+    ("rackloom.error/1", "every command that fails", of::<ErrorReport>),
+    ("rackloom.image/1", "image show, image build", of::<image::ImageReport>),
+    ("rackloom.image-verify/1", "image verify", of::<image::VerifyReport>),
+    ("rackloom.info/1", "info", of::<info::InfoReport>),
+    ("rackloom.load/1", "load", of::<load::LoadOutcome>),
+    ("rackloom.ls/1", "ls", of::<ls::LsReport>),
+    ("rackloom.ls-event/1", "ls --watch, a line for each event after the first", of::<ls::LsEvent>),
+    ("rackloom.memory/1", "read, write", of::<memory::MemoryReport>),
+    ("rackloom.run/1", "run", of::<RunReport>),
+    ("rackloom.text/1", "completions, help topics, reference", of::<super::docs::TextReport>),
+    ("rackloom.up/1", "up, once the cards are up", of::<up::UpReport>),
+];
+
+fn of<T: JsonSchema>() -> Schema {
+    schema_for!(T)
+}
+
+pub(super) fn show(cx: &Context, name: Option<&str>) -> Result<Exit> {
+    let Some(name) = name else {
+        let list: Vec<_> = ALL.iter().map(|(name, _, _)| *name).collect();
+        cx.ui.result(&list, || list.join("\n"));
+        return Ok(Exit::Ok);
+    };
+    let found = ALL.iter().find(|(n, _, _)| *n == name || n.trim_start_matches("rackloom.") == name);
+    let (_, _, make) = found.ok_or_else(|| {
+        Failure::new(format!("there is no schema called `{name}`")).help("`rackloom schema` lists them")
+    })?;
+    cx.ui.text(serde_json::to_string_pretty(&make()).expect("schemas are JSON"));
+    Ok(Exit::Ok)
+}

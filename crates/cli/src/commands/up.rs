@@ -1,0 +1,176 @@
+//! `rackloom up`: a rack that other processes attach to.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rackloom_client::MacAddr;
+use rackloom_link::segment::SegmentServer;
+use rackloom_link::{Capture, MTU_JUMBO, Raw, Uplink, Wire};
+use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::{Step, Up};
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::rack::control::{ControlServer, Reply, Request, Slot, segment_of};
+use crate::rack::{LocalRack, Shape, random_seed};
+use crate::{format, interrupt};
+
+/// A rack that is up.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct UpReport {
+    /// `rackloom.up/1`
+    schema: &'static str,
+    /// The segment.
+    net: String,
+    /// The seed, to have the same cards again.
+    seed: u64,
+    /// The cards at the start.
+    cards: Vec<Slot>,
+}
+
+/// Processes that may be attached at a time.
+const CLIENTS_MAX: usize = 256;
+/// How long a signal to stop may wait.
+const TICK: Duration = Duration::from_millis(50);
+
+pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
+    let seed = args.seed.unwrap_or_else(random_seed);
+    let net = &cx.global.net;
+    let raw = match net.interface() {
+        Some(interface) => Some(Raw::open(interface).map_err(|e| {
+            Failure::of(&e)
+                .during(format!("cannot use {net}"))
+                .help("raw sockets need root or CAP_NET_RAW; see `rackloom doctor`")
+        })?),
+        None => None,
+    };
+    let jumbo = raw.as_ref().is_none_or(|raw| raw.mtu() >= MTU_JUMBO);
+    let bulk = if jumbo { BULK_JUMBO } else { BULK_STANDARD };
+    let mut rack = LocalRack::new(Shape { memory: args.memory, bulk, seed })?;
+    let path = segment_of(net)?;
+    let server = SegmentServer::spawn(path.clone(), rack.switch().clone(), CLIENTS_MAX).map_err(|e| Failure::of(&e))?;
+    let control = ControlServer::open(&path)?;
+    let uplink = match raw {
+        Some(raw) => {
+            let port = rack.switch().attach("uplink").map_err(|e| Failure::of(&e))?;
+            Some(Uplink::spawn(port, raw).map_err(|e| Failure::of(&e).during("cannot start the uplink"))?)
+        }
+        None => None,
+    };
+    let capture = match &args.capture {
+        Some(file) => {
+            let ui = cx.ui;
+            let capture = Capture::create(file, "rackloom", move |e| ui.warn(e)).map_err(|e| Failure::of(&e))?;
+            rack.switch().set_tap(Some(capture.clone()));
+            Some(capture)
+        }
+        None => None,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    interrupt::instead(move || told.store(true, Ordering::Release));
+
+    let count = match args.card.is_empty() {
+        true => args.cards,
+        false => args.card.iter().fold(0, |n: u16, c| n.saturating_add(c.count)),
+    };
+    let cards = add(&mut rack, count)?;
+    let report = UpReport { schema: "rackloom.up/1", net: net.to_string(), seed, cards };
+    cx.ui.result(&report, || {
+        let memory = format::memory(args.memory);
+        format!("{count} model cards of {memory} are up on {net}")
+    });
+    match args.run_for {
+        Some(time) => cx.ui.say(format!("they go in {}, or at Ctrl-C", format::time(time))),
+        None => cx.ui.say("Ctrl-C takes them down"),
+    }
+    keep_up(cx, args, &mut rack, &control, uplink.as_ref(), &stop)?;
+    cx.ui.say("taking the rack down");
+    rack.clear();
+    if let Some(capture) = capture {
+        rack.switch().set_tap(None);
+        capture.flush();
+        let stats = capture.stats();
+        cx.ui.say(format!("captured {} frames", stats.frames));
+    }
+    drop(server);
+    Ok(Exit::Ok)
+}
+
+fn keep_up(
+    cx: &Context,
+    args: &Up,
+    rack: &mut LocalRack,
+    control: &ControlServer,
+    uplink: Option<&Uplink>,
+    stop: &AtomicBool,
+) -> Result<()> {
+    let started = Instant::now();
+    let mut script: Vec<_> = args.hotplug.clone();
+    script.sort_by_key(|s| s.at);
+    let mut script = VecDeque::from(script);
+    loop {
+        let elapsed = started.elapsed();
+        if stop.load(Ordering::Acquire) || args.run_for.is_some_and(|time| elapsed >= time) {
+            return Ok(());
+        }
+        while let Some(step) = script.pop_front_if(|s| s.at <= elapsed) {
+            match step.step {
+                Step::Add(count) => {
+                    let added = add(rack, count)?;
+                    cx.ui.say(format!("{}: plugged in {}", format::time(elapsed), names(&added)));
+                }
+                Step::Remove(count) => {
+                    let units: Vec<_> = rack.units().rev().take(usize::from(count)).collect();
+                    let removed: Vec<_> = units.iter().map(|&unit| slot(unit, rack.mac(unit))).collect();
+                    units.into_iter().for_each(|unit| _ = rack.remove(unit, false));
+                    cx.ui.say(format!("{}: pulled out {}", format::time(elapsed), names(&removed)));
+                }
+            }
+        }
+        if let Some(e) = uplink.and_then(Uplink::failure) {
+            return Err(Failure::of(&e).during(format!("{} is gone", cx.global.net)));
+        }
+        let next = script.front().map(|s| s.at.saturating_sub(elapsed)).unwrap_or(TICK).min(TICK);
+        control.wait(next);
+        control.serve(|request| answer(cx, rack, &request));
+    }
+}
+
+fn answer(cx: &Context, rack: &mut LocalRack, request: &Request) -> Reply {
+    match *request {
+        Request::Add { count } => match add(rack, count) {
+            Ok(slots) => {
+                cx.ui.say(format!("plugged in {}", names(&slots)));
+                Reply::Done(slots)
+            }
+            Err(f) => Reply::Failed([&[f.what], f.causes.as_slice()].concat().join(": ")),
+        },
+        Request::Rm { unit, yank } => {
+            let gone = slot(unit, rack.mac(unit));
+            if !rack.remove(unit, yank) {
+                return Reply::Failed(format!("there is no card{unit} in this rack"));
+            }
+            cx.ui.say(format!("{} {}", if yank { "yanked" } else { "pulled out" }, gone.name));
+            Reply::Done(vec![gone])
+        }
+        Request::Ls => Reply::Done(rack.units().map(|unit| slot(unit, rack.mac(unit))).collect()),
+    }
+}
+
+fn add(rack: &mut LocalRack, count: u16) -> Result<Vec<Slot>> {
+    (0..count).map(|_| rack.add().map(|(unit, mac)| slot(unit, mac))).collect()
+}
+
+fn slot(unit: u16, mac: MacAddr) -> Slot {
+    Slot { name: format!("card{unit}"), unit, mac: mac.to_string() }
+}
+
+fn names(slots: &[Slot]) -> String {
+    slots.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(", ")
+}

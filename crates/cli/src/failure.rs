@@ -1,0 +1,144 @@
+//! An error as people see it: what failed, why, and what to do.
+
+use std::error::Error as StdError;
+use std::fmt::Display;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::exit::Exit;
+
+/// What commands return.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+/// An error in three parts.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) what: String,
+    pub(crate) causes: Vec<String>,
+    pub(crate) help: Option<String>,
+    pub(crate) exit: Exit,
+}
+
+/// An error, printed with --json.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ErrorReport {
+    /// `rackloom.error/1`
+    schema: &'static str,
+    /// What failed.
+    error: String,
+    /// Why, the nearest cause first.
+    causes: Vec<String>,
+    /// What to do about it.
+    help: Option<String>,
+    /// The exit code.
+    exit: u8,
+}
+
+impl Failure {
+    pub(crate) fn new(what: impl Display) -> Self {
+        Self { what: what.to_string(), causes: Vec::new(), help: None, exit: Exit::Error }
+    }
+
+    /// An error with all its causes.
+    pub(crate) fn of(error: &(dyn StdError + 'static)) -> Self {
+        let mut causes = Vec::new();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        Self { causes, ..Self::new(error) }
+    }
+
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Display) -> Self {
+        self.help.get_or_insert_with(|| help.to_string());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// This becomes the cause of `what`.
+    #[must_use]
+    pub(crate) fn during(mut self, what: impl Display) -> Self {
+        self.causes.insert(0, std::mem::replace(&mut self.what, what.to_string()));
+        self
+    }
+
+    pub(crate) fn report(&self) -> ErrorReport {
+        ErrorReport {
+            schema: "rackloom.error/1",
+            error: self.what.clone(),
+            causes: self.causes.clone(),
+            help: self.help.clone(),
+            exit: self.exit as u8,
+        }
+    }
+}
+
+impl From<rackloom_client::Error> for Failure {
+    fn from(error: rackloom_client::Error) -> Self {
+        let exit = match &error {
+            rackloom_client::Error::JobCancelled => Exit::Interrupted,
+            e if e.is_timeout() => Exit::Timeout,
+            _ => Exit::Error,
+        };
+        let failure = Self::of(&error).exit(exit);
+        match error.help() {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
+    }
+}
+
+/// Says what was being done when something failed.
+pub(crate) trait Explain<T> {
+    /// The error becomes the cause of `what`.
+    fn during(self, what: impl Display) -> Result<T>;
+}
+
+impl<T> Explain<T> for Result<T> {
+    fn during(self, what: impl Display) -> Self {
+        self.map_err(|f| f.during(what))
+    }
+}
+
+impl<T> Explain<T> for std::io::Result<T> {
+    fn during(self, what: impl Display) -> Result<T> {
+        self.map_err(|e| Failure::of(&e).during(what))
+    }
+}
+
+impl<T> Explain<T> for std::result::Result<T, rackloom_client::Error> {
+    fn during(self, what: impl Display) -> Result<T> {
+        self.map_err(|e| Failure::from(e).during(what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_help_and_every_cause_are_kept() {
+        let f = Failure::new("no such file").help("check the path").during("cannot read a.npy").help("another");
+        assert_eq!(f.what, "cannot read a.npy");
+        assert_eq!(f.causes, ["no such file"]);
+        assert_eq!(f.help.as_deref(), Some("check the path"));
+    }
+
+    #[test]
+    fn causes_of_library_errors_are_listed() {
+        let last = rackloom_client::OpError::Cancelled { card: rackloom_client::MacAddr([2; 6]) };
+        let waited = std::time::Duration::from_secs(1);
+        let f = Failure::from(rackloom_client::Error::NoCards { waited, left: 1, tiles: 2, last: Some(last) });
+        assert_eq!(f.exit, Exit::Timeout);
+        assert_eq!(f.causes, ["the operation on card 02:02:02:02:02:02 was called off"]);
+        assert!(f.help.is_some());
+    }
+}

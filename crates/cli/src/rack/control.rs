@@ -1,0 +1,217 @@
+//! The control socket of a rack that is up: `rackloom card` asks, `rackloom up` answers.
+//!
+//! One line of JSON each way. The socket lies beside the segment's, in a directory that only its user can enter; the server
+//! checks the user again.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rackloom_client::NetSpec;
+use rackloom_link::segment::SegmentPath;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Explain, Failure, Result};
+
+/// What can be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+pub(crate) enum Request {
+    /// Plug in so many cards.
+    Add {
+        /// How many.
+        count: u16,
+    },
+    /// Pull one out.
+    Rm {
+        /// Which.
+        unit: u16,
+        /// Without a goodbye.
+        yank: bool,
+    },
+    /// Tell which there are.
+    Ls,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Reply {
+    /// Done; the cards it was about.
+    Done(Vec<Slot>),
+    /// Not done, and why.
+    Failed(String),
+}
+
+/// A card as its rack knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Slot {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its unit number.
+    pub(crate) unit: u16,
+    /// Its address.
+    pub(crate) mac: String,
+}
+
+/// Longest line: a request has some 50 bytes.
+const REQUEST_MAX: u64 = 4 << 10;
+/// Longest answer: 80 bytes for each of 1024 cards.
+const REPLY_MAX: u64 = 1 << 20;
+/// Whoever connects says what it wants at once.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
+/// Starting many cards takes a while.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The virtual segment that stands for a network: an interface has one too, for the cards of the process that serves it.
+pub(crate) fn segment_of(net: &NetSpec) -> Result<SegmentPath> {
+    let name = match (net.segment(), net.interface()) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(interface)) => {
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+            format!("eth-{}", interface.chars().map(plain).collect::<String>())
+        }
+        (None, None) => unreachable!("a network is a segment or an interface"),
+    };
+    SegmentPath::named(&name).map_err(|e| Failure::of(&e))
+}
+
+fn socket_of(path: &SegmentPath) -> PathBuf {
+    path.socket().with_extension("ctl")
+}
+
+/// Answers requests until it is dropped.
+#[derive(Debug)]
+pub(crate) struct ControlServer {
+    listener: UnixListener,
+    socket: PathBuf,
+}
+
+impl ControlServer {
+    /// Listens beside a segment's socket. Whoever calls this serves that segment: another's socket there is a dead one's.
+    pub(crate) fn open(path: &SegmentPath) -> Result<Self> {
+        let socket = socket_of(path);
+        let what = || format!("cannot listen at {}", socket.display());
+        match std::fs::remove_file(&socket) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e).during(what()),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&socket).during(what())?;
+        listener.set_nonblocking(true).during(what())?;
+        Ok(Self { listener, socket })
+    }
+
+    /// Waits until somebody asks, at most for this time.
+    pub(crate) fn wait(&self, time: Duration) {
+        let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
+        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        let _ = poll(&mut fds, Some(&time)); // A signal ends it early, and nothing else can fail.
+    }
+
+    /// Answers whoever has asked by now; never waits for anybody longer than a second.
+    pub(crate) fn serve(&self, mut answer: impl FnMut(Request) -> Reply) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            // A client that does not keep to the rules is its own misfortune.
+            let _ = serve_one(&stream, &mut answer);
+        }
+    }
+}
+
+impl Drop for ControlServer {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+fn serve_one(stream: &UnixStream, answer: &mut impl FnMut(Request) -> Reply) -> std::io::Result<()> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    if peer.uid != rustix::process::geteuid() {
+        return Ok(());
+    }
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(REQUEST_MAX)).read_line(&mut line)?;
+    let reply = match serde_json::from_str(&line) {
+        Ok(request) => answer(request),
+        Err(e) => Reply::Failed(format!("the request is malformed: {e}")),
+    };
+    let mut text = serde_json::to_string(&reply).expect("plain data");
+    text.push('\n');
+    (&mut &*stream).write_all(text.as_bytes())
+}
+
+/// Asks the rack that is up on a network.
+pub(crate) fn ask(net: &NetSpec, request: &Request) -> Result<Vec<Slot>> {
+    let socket = socket_of(&segment_of(net)?);
+    let reply = exchange(&socket, request).map_err(|e| match e.kind() {
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => Failure::new(format!("no rack is up on {net}"))
+            .help("start one with `rackloom up`; only the machine and user that did can change it"),
+        _ => Failure::of(&e).during(format!("cannot talk to the rack on {net}")),
+    })?;
+    match reply {
+        Reply::Done(slots) => Ok(slots),
+        Reply::Failed(why) => Err(Failure::new(why)),
+    }
+}
+
+fn exchange(socket: &Path, request: &Request) -> std::io::Result<Reply> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
+    let mut text = serde_json::to_string(request).expect("plain data");
+    text.push('\n');
+    stream.write_all(text.as_bytes())?;
+    let mut line = String::new();
+    BufReader::new(stream.take(REPLY_MAX)).read_line(&mut line)?;
+    serde_json::from_str(&line).map_err(std::io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server in a private directory, asked once with these bytes; what it was asked, and its answer.
+    fn send(bytes: &[u8]) -> (Vec<Request>, String) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = SegmentPath::under(dir.path(), "test").unwrap();
+        let server = ControlServer::open(&path).unwrap();
+        let mut client = UnixStream::connect(socket_of(&path)).unwrap();
+        client.write_all(bytes).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut asked = Vec::new();
+        server.serve(|request| {
+            asked.push(request);
+            Reply::Done(Vec::new())
+        });
+        let mut answer = String::new();
+        let _ = client.read_to_string(&mut answer);
+        (asked, answer)
+    }
+
+    #[test]
+    fn a_request_is_answered() {
+        let (asked, answer) = send(b"{\"op\":\"rm\",\"unit\":3,\"yank\":true}\n");
+        assert_eq!(asked, [Request::Rm { unit: 3, yank: true }]);
+        assert_eq!(answer, "{\"done\":[]}\n");
+    }
+
+    #[test]
+    fn nonsense_is_refused_and_harms_nobody() {
+        for nonsense in [&b"\n"[..], b"{\"op\":\"format\"}\n", b"\xff\xfe\n", &[b'x'; 10_000], b""] {
+            let (asked, _) = send(nonsense);
+            assert_eq!(asked, []);
+        }
+    }
+
+    #[test]
+    fn a_dead_servers_socket_is_taken_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = SegmentPath::under(dir.path(), "test").unwrap();
+        std::mem::forget(ControlServer::open(&path).unwrap());
+        assert!(ControlServer::open(&path).is_ok());
+    }
+}

@@ -1,0 +1,181 @@
+//! Real `rackloom` processes on a private segment.
+#![allow(dead_code, missing_docs)] // Each test file uses a part of this.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A directory for sockets and files, and a rack that is up in it.
+pub struct Rack {
+    pub dir: tempfile::TempDir,
+    up: Option<Child>,
+}
+
+impl Rack {
+    /// A segment that nobody serves.
+    pub fn none() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), up: None }
+    }
+
+    /// A rack started with these arguments; its cards are up when this returns.
+    pub fn up(args: &[&str]) -> Self {
+        let mut rack = Self::none();
+        let mut command = rack.command(&["up"]);
+        let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("up on virtual:default"), "{line:?}");
+        rack.up = Some(child);
+        rack
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rackloom"));
+        command.args(args).current_dir(self.dir.path()).env("RACKLOOM_RUN", self.dir.path().join("run"));
+        command.env_remove("RACKLOOM_NET").stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Finished {
+        Finished::of(self.command(args).output().unwrap())
+    }
+
+    /// Runs a command that has to work, and parses its JSON.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let done = self.run(&[args, &["--json"]].concat());
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+        parse(&done.stdout)
+    }
+
+    /// The names of the cards that answer.
+    pub fn names(&self) -> Vec<String> {
+        strings(&self.json(&["ls"])["cards"], "name")
+    }
+
+    /// Waits until some card is in this state.
+    pub fn wait_for_state(&self, state: &str) {
+        wait_until(&format!("a card to be {state}"), || {
+            strings(&self.json(&["ls"])["cards"], "state").iter().any(|s| s == state)
+        });
+    }
+
+    /// Ends the rack as Ctrl-C does; its exit code.
+    pub fn interrupt(&mut self) -> Option<i32> {
+        let mut up = self.up.take().unwrap();
+        interrupt(&up);
+        up.wait().unwrap().code()
+    }
+}
+
+impl Drop for Rack {
+    fn drop(&mut self) {
+        if let Some(up) = &mut self.up {
+            let _ = up.kill();
+            let _ = up.wait();
+        }
+    }
+}
+
+/// What a command gave.
+#[derive(Debug)]
+pub struct Finished {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+pub fn interrupt(child: &Child) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+}
+
+pub fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+pub fn strings(array: &Value, field: &str) -> Vec<String> {
+    array.as_array().unwrap().iter().map(|c| c[field].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < until, "waited 30 s for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The lines of a child's stderr, when it has ended.
+pub fn lines(stderr: ChildStderr) -> Vec<String> {
+    BufReader::new(stderr).lines().map(Result::unwrap).collect()
+}
+
+/// A float32 matrix, in a file as NumPy writes it and in memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    pub rows: usize,
+    pub columns: usize,
+    pub cells: Vec<f32>,
+}
+
+impl Matrix {
+    /// Small whole numbers, whose sums and products are exact.
+    pub fn random(rows: usize, columns: usize, seed: u64) -> Self {
+        let mut rng = rackloom_node::Rng::new(seed);
+        Self { rows, columns, cells: (0..rows * columns).map(|_| rng.below(9) as f32 - 4.0).collect() }
+    }
+
+    pub fn at(&self, row: usize, column: usize) -> f32 {
+        self.cells[row * self.columns + column]
+    }
+
+    pub fn save(&self, path: &Path) {
+        let mut header =
+            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", self.rows, self.columns);
+        while (10 + header.len() + 1) % 64 != 0 {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend_from_slice(&(header.len() as u16).to_le_bytes());
+        file.extend_from_slice(header.as_bytes());
+        file.extend(self.cells.iter().flat_map(|v| v.to_le_bytes()));
+        std::fs::write(path, file).unwrap();
+    }
+
+    /// Reads a file of this shape.
+    pub fn load(path: &Path, rows: usize, columns: usize) -> Self {
+        let file = std::fs::read(path).unwrap();
+        let length = usize::from(u16::from_le_bytes([file[8], file[9]]));
+        let header = std::str::from_utf8(&file[10..10 + length]).unwrap();
+        assert!(header.contains(&format!("'shape': ({rows}, {columns})")), "{header}");
+        let cells = file[10 + length..].chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
+        Self { rows, columns, cells }
+    }
+}
+
+/// Checks a product without computing it: C x = A (B x) for a few random x (Freivalds).
+pub fn is_product(a: &Matrix, b: &Matrix, c: &Matrix) -> bool {
+    let times = |m: &Matrix, x: &[f64]| -> Vec<f64> {
+        (0..m.rows).map(|i| (0..m.columns).map(|j| f64::from(m.at(i, j)) * x[j]).sum()).collect()
+    };
+    (1..=4).all(|seed| {
+        let mut rng = rackloom_node::Rng::new(seed);
+        let x: Vec<f64> = (0..b.columns).map(|_| rng.below(1000) as f64).collect();
+        times(c, &x) == times(a, &times(b, &x))
+    })
+}

@@ -1,0 +1,118 @@
+//! Help, manual pages, completions, schemas and reference pages agree with the command.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use common::{Rack, parse};
+
+/// Compares a page of the documentation with what the command prints; RACKLOOM_BLESS=1 writes it.
+fn is_fresh(page: &str, file: &str) {
+    let printed = Rack::none().run(&["reference", page]).stdout;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference").join(file);
+    if std::env::var_os("RACKLOOM_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &printed).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == printed, "{file} is stale; run RACKLOOM_BLESS=1 cargo test -p rackloom-cli --test docs");
+}
+
+#[test]
+fn the_reference_of_commands_is_fresh() {
+    is_fresh("cli", "cli.md");
+}
+
+#[test]
+fn the_reference_of_json_is_fresh() {
+    is_fresh("json", "json.md");
+}
+
+#[test]
+fn short_help_fits_a_terminal() {
+    let rack = Rack::none();
+    for command in ["", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "demo", "bench", "doctor"]
+    {
+        let args: Vec<_> = [command, "-h"].into_iter().filter(|a| !a.is_empty()).collect();
+        let mut help = rack.command(&args);
+        let help = String::from_utf8(help.env("COLUMNS", "80").output().unwrap().stdout).unwrap();
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
+}
+
+#[test]
+fn topics_can_be_read() {
+    let rack = Rack::none();
+    assert!(rack.run(&["help", "exit-codes"]).stdout.contains("130  interrupted"));
+    assert!(rack.run(&["help", "environment"]).stdout.contains("RACKLOOM_RUN"));
+}
+
+#[test]
+fn manual_pages_and_completions_are_made() {
+    let rack = Rack::none();
+    assert_eq!(rack.run(&["man", "man"]).code, 0);
+    let pages: BTreeSet<_> =
+        std::fs::read_dir(rack.path("man")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    for page in ["rackloom.1", "rackloom-up.1", "rackloom-run.1", "rackloom-image-build.1"] {
+        assert!(pages.contains(page), "{pages:?}");
+    }
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = rack.run(&["completions", shell]).stdout;
+        assert!(script.contains("hotplug") && script.contains("doctor"), "{shell}");
+    }
+}
+
+/// What a command prints has the fields that its schema requires, and no others.
+fn conforms(rack: &Rack, args: &[&str]) {
+    let value = parse(rack.run(&[args, &["--json"]].concat()).stdout.lines().next().unwrap());
+    let name = value["schema"].as_str().unwrap();
+    let schema = parse(&rack.run(&["schema", name]).stdout);
+    let keys = |v: &serde_json::Value| v.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(keys(&value), keys(&schema["properties"]), "{name}");
+    for (field, schema) in schema["properties"].as_object().unwrap() {
+        let types = &schema["type"];
+        let is = |t: &str| types == t || types.as_array().is_some_and(|a| a.iter().any(|v| v == t));
+        let ok = match &value[field] {
+            serde_json::Value::Null => is("null") || schema.get("anyOf").is_some(),
+            serde_json::Value::Bool(_) => is("boolean"),
+            serde_json::Value::Number(n) => is("number") || (is("integer") && !n.is_f64()),
+            serde_json::Value::String(_) => is("string"),
+            serde_json::Value::Array(_) => is("array"),
+            serde_json::Value::Object(_) => {
+                is("object") || schema.get("$ref").is_some() || schema.get("anyOf").is_some()
+            }
+        };
+        assert!(ok, "{name}.{field} is {}, not {types}", value[field]);
+    }
+}
+
+#[test]
+fn json_is_as_its_schemas_say() {
+    let rack = Rack::up(&["--cards", "1"]);
+    std::fs::write(rack.path("x.bin"), [7; 100]).unwrap();
+    common::Matrix::random(10, 10, 1).save(&rack.path("a.npy"));
+    for args in [
+        &["ls"][..],
+        &["load", "vadd"],
+        &["info", "card0"],
+        &["card", "ls"],
+        &["image", "show", "gemm"],
+        &["image", "verify", "gemm"],
+        &["write", "card0", "1M", "x.bin"],
+        &["read", "card0", "1M", "100"],
+        &["run", "ptrans", "a.npy", "a.npy", "-o", "c.npy"],
+        &["doctor"],
+        &["demo", "--cards", "2", "--order", "100", "--image", "1M"],
+        &["bench", "load", "--cards", "2", "--bytes", "1M", "--times", "1"],
+        &["bench", "rtt", "--reads", "100"],
+        &["up", "--net", "virtual:other", "--for", "0"],
+        &["completions", "fish"],
+        &["load", "nosuch"],
+        &["ls", "--watch", "--for", "100ms"],
+    ] {
+        conforms(&rack, args);
+    }
+}

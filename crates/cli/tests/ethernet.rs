@@ -1,0 +1,114 @@
+//! The same on an Ethernet: racks and a host in network namespaces, joined by a bridge, with raw sockets.
+//!
+//! Needs root; skipped, and said so, without.
+
+mod common;
+
+#[path = "../../link/tests/netns/mod.rs"]
+mod netns;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use common::{Finished, Matrix, Rack, parse, strings};
+use netns::Namespace;
+
+/// Machines on a bridge.
+struct Lab {
+    files: Rack,
+    bridge: Namespace,
+    machines: Vec<Namespace>,
+}
+
+impl Lab {
+    fn new(machines: usize, mtu: u32) -> Self {
+        let bridge = Namespace::new();
+        bridge.ip(&["link", "add", "br0", "mtu", &mtu.to_string(), "type", "bridge"]);
+        bridge.ip(&["link", "set", "br0", "up"]);
+        let mut lab = Self { files: Rack::none(), bridge, machines: Vec::new() };
+        for n in 0..machines {
+            let machine = Namespace::new();
+            let end = format!("b{n}");
+            machine.veth("eth0", &lab.bridge, &end, mtu);
+            lab.bridge.ip(&["link", "set", &end, "master", "br0"]);
+            lab.machines.push(machine);
+        }
+        lab
+    }
+
+    /// A command on one of the machines, which have their own sockets' directories.
+    fn command(&self, machine: usize, args: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", self.machines[machine].name(), env!("CARGO_BIN_EXE_rackloom")]);
+        command.args(args).args(["--net", "eth:eth0"]).current_dir(self.files.dir.path());
+        command.env("RACKLOOM_RUN", self.files.path(&format!("run{machine}"))).stdin(Stdio::null());
+        command
+    }
+
+    fn json(&self, machine: usize, args: &[&str]) -> serde_json::Value {
+        let done = Finished::of(self.command(machine, args).arg("--json").output().unwrap());
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+        parse(&done.stdout)
+    }
+
+    fn up(&self, machine: usize, cards: &str) -> Up {
+        let mut command = self.command(machine, &["up", "--cards", cards]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("up on eth:eth0"), "{line:?}");
+        Up(child)
+    }
+}
+
+/// A rack's process; it ends with the test.
+struct Up(Child);
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn a_matrix_is_transposed_by_all(mtu: u32) {
+    let lab = Lab::new(3, mtu);
+    let _racks = [lab.up(0, "3"), lab.up(1, "1")];
+    let host = 2;
+    assert_eq!(lab.json(host, &["ls"])["cards"].as_array().unwrap().len(), 4);
+    let load = lab.json(host, &["load", "ptrans"]);
+    assert!(load["cards"].as_array().unwrap().iter().all(|c| c["ok"] == true), "{load}");
+
+    // While the job runs, a card of one rack goes and another rack gets one more.
+    let (a, b) = (Matrix::random(1201, 999, 1), Matrix::random(999, 1201, 2));
+    a.save(&lab.files.path("a.npy"));
+    b.save(&lab.files.path("b.npy"));
+    let args = ["run", "ptrans", "a.npy", "b.npy", "-o", "c.npy", "--tile", "i=32", "--tile", "j=32", "--json"];
+    let run = lab.command(host, &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    lab.json(0, &["card", "rm", "card2"]);
+    lab.json(1, &["card", "add"]);
+    let done = Finished::of(run.wait_with_output().unwrap());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let c = Matrix::load(&lab.files.path("c.npy"), 999, 1201);
+    for i in 0..999 {
+        for j in 0..1201 {
+            assert_eq!(c.at(i, j), b.at(i, j) + a.at(j, i), "at {i},{j}");
+        }
+    }
+    let ls = lab.json(host, &["ls"]);
+    assert_eq!(strings(&ls["cards"], "name").len(), 4, "{ls}");
+}
+
+#[test]
+fn standard_frames() {
+    if netns::permitted() {
+        a_matrix_is_transposed_by_all(1500);
+    }
+}
+
+#[test]
+fn jumbo_frames() {
+    if netns::permitted() {
+        a_matrix_is_transposed_by_all(9000);
+    }
+}

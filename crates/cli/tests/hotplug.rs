@@ -1,0 +1,114 @@
+//! Cards that come and go while work is under way.
+
+mod common;
+
+use std::process::{Child, Stdio};
+
+use common::{Finished, Matrix, Rack, is_product, parse, strings, wait_until};
+use serde_json::Value;
+
+/// Order of a product that takes a few seconds on one card.
+const ORDER: usize = 1536;
+
+struct Long {
+    rack: Rack,
+    a: Matrix,
+    b: Matrix,
+    run: Child,
+}
+
+/// Starts a long product, and waits until a card computes.
+fn begin(cards: &str) -> Long {
+    let rack = Rack::up(&["--cards", cards]);
+    let (a, b) = (Matrix::random(ORDER, ORDER, 1), Matrix::random(ORDER, ORDER, 2));
+    a.save(&rack.path("a.npy"));
+    b.save(&rack.path("b.npy"));
+    let args = ["run", "gemm", "a.npy", "b.npy", "-o", "c.npy", "--tile", "i=64", "--tile", "j=64", "--json"];
+    let run = rack.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    rack.wait_for_state("running");
+    Long { rack, a, b, run }
+}
+
+/// Waits for the end, checks the product, and gives the report.
+fn end(long: Long) -> (Rack, Value) {
+    let done = Finished::of(long.run.wait_with_output().unwrap());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let c = Matrix::load(&long.rack.path("c.npy"), ORDER, ORDER);
+    assert!(is_product(&long.a, &long.b, &c), "the product is wrong");
+    (long.rack, parse(&done.stdout))
+}
+
+fn card<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let cards = report["cards"].as_array().unwrap();
+    cards.iter().find(|c| c["name"] == name).unwrap_or_else(|| panic!("{name} is not in {report}"))
+}
+
+#[test]
+fn a_card_that_is_added_takes_its_share() {
+    let mut long = begin("1");
+    let added = long.rack.json(&["card", "add", "2"]);
+    assert_eq!(strings(&added["cards"], "name"), ["card1", "card2"]);
+    assert!(long.run.try_wait().unwrap().is_none(), "the job was over before the cards came");
+    let (_rack, report) = end(long);
+    for name in ["card1", "card2"] {
+        let card = card(&report, name);
+        assert!(card["tiles"].as_u64().unwrap() > 0, "{report}");
+        assert!(card["joined"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_card_that_is_pulled_out_loses_nothing() {
+    let mut long = begin("3");
+    long.rack.json(&["card", "rm", "card1"]);
+    assert!(long.run.try_wait().unwrap().is_none(), "the job was over before the card went");
+    let (rack, report) = end(long);
+    assert!(card(&report, "card1")["left"].as_str().unwrap().contains("it said goodbye"), "{report}");
+    assert_eq!(rack.names(), ["card0", "card2"]);
+}
+
+#[test]
+fn a_card_whose_power_fails_loses_nothing() {
+    let mut long = begin("2");
+    long.rack.json(&["card", "rm", "1", "--yank"]);
+    assert!(long.run.try_wait().unwrap().is_none(), "the job was over before the card went");
+    let (_rack, report) = end(long);
+    assert!(card(&report, "card1")["left"].as_str().unwrap().contains("stopped answering"), "{report}");
+}
+
+#[test]
+fn an_interrupted_job_gives_its_cards_back() {
+    let mut long = begin("1");
+    common::interrupt(&long.run);
+    assert_eq!(long.run.wait().unwrap().code(), Some(130));
+    let ls = long.rack.json(&["ls"]);
+    assert_eq!(ls["cards"][0]["owner"], Value::Null, "{ls}");
+    assert!(!long.rack.path("c.npy").exists());
+}
+
+#[test]
+fn a_script_plugs_and_pulls_by_the_clock() {
+    let rack = Rack::up(&["--cards", "1", "--hotplug", "300ms+3,900ms-2"]);
+    wait_until("four cards", || rack.names().len() == 4);
+    wait_until("two cards", || rack.names().len() == 2);
+    assert_eq!(rack.names(), ["card0", "card1"]);
+}
+
+#[test]
+fn a_watch_tells_who_comes_and_goes() {
+    let rack = Rack::up(&["--cards", "1"]);
+    let watch = rack.command(&["ls", "--watch", "--for", "3s", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    // Its first line is out when the rack has been listed again: it discovers as fast as this does.
+    rack.names();
+    rack.json(&["card", "add"]);
+    rack.json(&["card", "rm", "card0"]);
+    let done = Finished::of(watch.wait_with_output().unwrap());
+    let lines: Vec<_> = done.stdout.lines().map(parse).collect();
+    assert_eq!(lines[0]["schema"], "rackloom.ls/1");
+    let told: Vec<_> = lines[1..].iter().map(|l| (l["event"].as_str().unwrap(), &l["reason"])).collect();
+    assert!(
+        told.iter().any(|(event, _)| *event == "up") || lines[0]["cards"].as_array().unwrap().len() == 2,
+        "{told:?}"
+    );
+    assert!(told.contains(&("down", &Value::from("goodbye"))), "{told:?}");
+}

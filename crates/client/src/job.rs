@@ -1,0 +1,272 @@
+//! A job under way on a live rack.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use rackloom_host::{ClaimOptions, Event, Host, Job, JobEvent, JobOptions, OpError, OpId, Tile, Work};
+use rackloom_node::Instant;
+use rackloom_wire::MacAddr;
+
+use crate::Error;
+use crate::pending::Completer;
+
+/// How a job is run.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Cards it may use; `None`: all that there are and that appear.
+    pub cards: Option<BTreeSet<MacAddr>>,
+    /// Tiles under way on each card, 1 or more: 2 overlaps transfers with computing.
+    pub depth: usize,
+    /// Claims are made so.
+    pub claim: ClaimOptions,
+    /// The job fails if it takes longer than this in all.
+    pub deadline: Option<Duration>,
+    /// The job fails if no card works on it for so long.
+    pub patience: Duration,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        let patience = Duration::from_secs(15);
+        Self { cards: None, depth: 2, claim: ClaimOptions::default(), deadline: None, patience }
+    }
+}
+
+/// What a job tells while it runs.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum JobUpdate {
+    /// A card is ready to compute.
+    Joined(MacAddr),
+    /// A card is lost to the job; its tiles go to others.
+    Left(MacAddr, OpError),
+    /// A tile is computed.
+    Tile {
+        /// Where.
+        card: MacAddr,
+        /// Tiles computed so far.
+        done: usize,
+        /// Tiles in all.
+        tiles: usize,
+    },
+}
+
+/// What one card did for a job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CardShare {
+    /// Tiles it computed.
+    pub tiles: usize,
+    /// Bytes of inputs it was sent and outputs it sent for these.
+    pub bytes: u64,
+    /// Time its kernels ran, by its own clock.
+    pub busy: Duration,
+    /// Role clock cycles its kernels took.
+    pub cycles: u64,
+    /// When it was first ready, counted from the job's start; `None`: it never was.
+    pub joined: Option<Duration>,
+    /// Why it left before the end, if it did.
+    pub left: Option<OpError>,
+}
+
+/// How a job went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobReport {
+    /// From the start to the last tile.
+    pub elapsed: Duration,
+    /// From the first card's readiness to the last tile.
+    pub computing: Duration,
+    /// Tiles in all.
+    pub tiles: usize,
+    /// What each card did.
+    pub cards: BTreeMap<MacAddr, CardShare>,
+}
+
+/// Bytes that travelled for each tile that was begun.
+pub(crate) type TileBytes = Arc<Mutex<BTreeMap<usize, u64>>>;
+
+/// Lets a job's owner have the work back with its own type, and notes what travels.
+pub(crate) struct SharedWork<W> {
+    pub(crate) work: Arc<Mutex<W>>,
+    pub(crate) bytes: TileBytes,
+}
+
+impl<W: Work> SharedWork<W> {
+    fn with<R>(&self, f: impl FnOnce(&mut W) -> R) -> R {
+        f(&mut self.work.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<W: Work> Work for SharedWork<W> {
+    fn tiles(&self) -> usize {
+        self.with(|w| w.tiles())
+    }
+    fn tile_bytes(&self) -> u64 {
+        self.with(|w| w.tile_bytes())
+    }
+    fn inputs(&mut self, tile: usize) -> Tile {
+        let t = self.with(|w| w.inputs(tile));
+        let bytes = t.output + t.inputs.iter().map(|i| i.len() as u64).sum::<u64>();
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).insert(tile, bytes);
+        t
+    }
+    fn output(&mut self, tile: usize, output: Bytes) {
+        self.with(|w| w.output(tile, output));
+    }
+}
+
+/// A job, who is told of it, and what it did so far.
+pub(crate) struct RunningJob {
+    job: Job,
+    tell: Box<dyn FnMut(&JobUpdate) + Send>,
+    done: Completer<JobReport>,
+    report: JobReport,
+    bytes: TileBytes,
+    started: Instant,
+    first_joined: Option<Instant>,
+    idle_since: Option<Instant>,
+    last_loss: Option<OpError>,
+    end: Option<Result<(), Error>>,
+    /// Cards that are being given back, once it has ended.
+    releases: Option<BTreeSet<OpId>>,
+    options: RunOptions,
+}
+
+/// What a job begins with.
+pub(crate) struct Start {
+    pub(crate) image: Bytes,
+    pub(crate) work: Box<dyn Work>,
+    pub(crate) bytes: TileBytes,
+    pub(crate) options: RunOptions,
+    pub(crate) tell: Box<dyn FnMut(&JobUpdate) + Send>,
+    pub(crate) done: Completer<JobReport>,
+}
+
+impl RunningJob {
+    pub(crate) fn start(now: Instant, host: &mut Host, start: Start) -> Self {
+        let Start { image, work, bytes, options, tell, done } = start;
+        let tiles = work.tiles();
+        let job_options = JobOptions {
+            cards: options.cards.clone(),
+            depth: options.depth,
+            claim: options.claim,
+            ..JobOptions::default()
+        };
+        let job = Job::start(now, host, image, work, job_options);
+        let report = JobReport { elapsed: Duration::ZERO, computing: Duration::ZERO, tiles, cards: BTreeMap::new() };
+        Self {
+            job,
+            tell,
+            done,
+            report,
+            bytes,
+            started: now,
+            first_joined: None,
+            idle_since: Some(now),
+            last_loss: None,
+            end: None,
+            releases: None,
+            options,
+        }
+    }
+
+    /// Goes on, after an event or because of the time; true when it is over and its cards are given back.
+    pub(crate) fn tend(&mut self, now: Instant, host: &mut Host, event: Option<&Event>) -> bool {
+        if let Some(event) = event.filter(|_| self.end.is_none()) {
+            for update in self.job.handle(now, host, event) {
+                self.note(now, update);
+            }
+        }
+        self.check_time(now);
+        if self.end.is_none() {
+            return false;
+        }
+        match (&mut self.releases, event) {
+            (None, _) => {
+                self.report.elapsed = now - self.started;
+                self.report.computing = self.first_joined.map_or(Duration::ZERO, |at| now - at);
+                self.releases = Some(self.job.release(now, host).into_iter().collect());
+            }
+            (Some(releases), Some(Event::Completed { op, .. })) => _ = releases.remove(op),
+            (Some(_), _) => {}
+        }
+        // Whoever ran the job may use the cards again at once: it ends when they are free.
+        self.releases.as_ref().is_some_and(BTreeSet::is_empty)
+    }
+
+    /// Tells the end.
+    pub(crate) fn conclude(self) {
+        let Self { job, done, end, report, .. } = self;
+        drop(job); // Its owner may have the work back from here on.
+        done.complete(end.expect("it has ended").map(|()| report));
+    }
+
+    /// Calls the job off.
+    pub(crate) fn cancel(&mut self) {
+        self.end.get_or_insert(Err(Error::JobCancelled));
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        if self.end.is_some() {
+            return None;
+        }
+        let idle = self.idle_since.map(|at| at + self.options.patience);
+        let over = self.options.deadline.map(|d| self.started + d);
+        [idle, over].into_iter().flatten().min()
+    }
+
+    fn note(&mut self, now: Instant, event: JobEvent) {
+        let update = match event {
+            JobEvent::Joined(card) => {
+                self.first_joined.get_or_insert(now);
+                let share = self.report.cards.entry(card).or_default();
+                share.joined.get_or_insert(now - self.started);
+                share.left = None;
+                JobUpdate::Joined(card)
+            }
+            JobEvent::Left(card, why) => {
+                self.report.cards.entry(card).or_default().left = Some(why.clone());
+                self.last_loss = Some(why.clone());
+                JobUpdate::Left(card, why)
+            }
+            JobEvent::Tile { tile, card, report } => {
+                let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).remove(&tile);
+                let share = self.report.cards.entry(card).or_default();
+                share.tiles += 1;
+                share.bytes += bytes.unwrap_or(0);
+                share.busy += Duration::from_nanos(report.finished_ns.saturating_sub(report.started_ns));
+                share.cycles += report.cycles;
+                JobUpdate::Tile { card, done: self.report.tiles - self.job.left(), tiles: self.report.tiles }
+            }
+            JobEvent::Finished => {
+                self.end = Some(Ok(()));
+                return;
+            }
+            JobEvent::Failed(why) => {
+                self.end = Some(Err(why.into()));
+                return;
+            }
+        };
+        (self.tell)(&update);
+    }
+
+    fn check_time(&mut self, now: Instant) {
+        if self.end.is_some() {
+            return;
+        }
+        let (left, tiles) = (self.job.left(), self.report.tiles);
+        if self.job.cards().next().is_some() {
+            self.idle_since = None;
+        } else {
+            let since = *self.idle_since.get_or_insert(now);
+            if now - since >= self.options.patience {
+                let last = self.last_loss.take();
+                self.end = Some(Err(Error::NoCards { waited: self.options.patience, left, tiles, last }));
+            }
+        }
+        if let Some(allowed) = self.options.deadline.filter(|d| now - self.started >= *d) {
+            self.end.get_or_insert(Err(Error::JobDeadline { allowed, left, tiles }));
+        }
+    }
+}

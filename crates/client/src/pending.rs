@@ -1,0 +1,163 @@
+//! An operation under way.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use crate::Error;
+
+/// What an operation will give. Wait for it on a thread, or await it in a future; it needs no runtime.
+///
+/// Dropping it does not call the operation off.
+#[must_use = "an operation's errors are told here only"]
+pub struct Pending<T> {
+    cell: Arc<Cell<T>>,
+}
+
+struct Cell<T> {
+    state: Mutex<State<T>>,
+    bell: Condvar,
+}
+
+struct State<T> {
+    result: Option<Result<T, Error>>,
+    waker: Option<Waker>,
+}
+
+impl<T> Cell<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Pending<T> {
+    /// An operation, and the hand that ends it.
+    pub(crate) fn new() -> (Completer<T>, Self) {
+        let cell = Arc::new(Cell { state: Mutex::new(State { result: None, waker: None }), bell: Condvar::new() });
+        (Completer { cell: Some(Arc::clone(&cell)) }, Self { cell })
+    }
+
+    /// Blocks until the operation has ended.
+    ///
+    /// # Errors
+    /// How it failed.
+    pub fn wait(self) -> Result<T, Error> {
+        let mut state = self.cell.lock();
+        loop {
+            if let Some(result) = state.result.take() {
+                return result;
+            }
+            state = self.cell.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Whether it has ended: `wait` would not block.
+    pub fn is_over(&self) -> bool {
+        self.cell.lock().result.is_some()
+    }
+}
+
+impl<T> Future for Pending<T> {
+    type Output = Result<T, Error>;
+
+    /// Must not be polled again once it was ready: it would never be ready a second time.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.cell.lock();
+        match state.result.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                state.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Pending<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("is_over", &self.is_over()).finish()
+    }
+}
+
+/// Ends a [`Pending`]. Dropped unused, it ends it with [`Error::Stopped`]: nobody waits for ever.
+pub(crate) struct Completer<T> {
+    cell: Option<Arc<Cell<T>>>,
+}
+
+impl<T> Completer<T> {
+    pub(crate) fn complete(mut self, result: Result<T, Error>) {
+        self.end(result);
+    }
+
+    fn end(&mut self, result: Result<T, Error>) {
+        let Some(cell) = self.cell.take() else { return };
+        let mut state = cell.lock();
+        state.result = Some(result);
+        let waker = state.waker.take();
+        cell.bell.notify_all();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl<T> Drop for Completer<T> {
+    fn drop(&mut self) {
+        self.end(Err(Error::Stopped));
+    }
+}
+
+impl<T> fmt::Debug for Completer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Completer")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_waiter_on_another_thread_gets_the_result() {
+        let (completer, pending) = Pending::new();
+        let waiter = std::thread::spawn(move || pending.wait());
+        std::thread::sleep(Duration::from_millis(10));
+        completer.complete(Ok(7));
+        assert!(matches!(waiter.join().unwrap(), Ok(7)));
+    }
+
+    #[test]
+    fn whoever_drops_the_completer_ends_the_operation() {
+        let (completer, pending) = Pending::<u8>::new();
+        assert!(!pending.is_over());
+        drop(completer);
+        assert!(pending.is_over());
+        assert!(matches!(pending.wait(), Err(Error::Stopped)));
+    }
+
+    #[test]
+    fn a_future_is_woken_once_and_then_ready() {
+        #[derive(Default)]
+        struct Count(AtomicUsize);
+        impl Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut context = Context::from_waker(&waker);
+        let (completer, mut pending) = Pending::new();
+        assert!(Pin::new(&mut pending).poll(&mut context).is_pending());
+        completer.complete(Ok("done"));
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert!(matches!(Pin::new(&mut pending).poll(&mut context), Poll::Ready(Ok("done"))));
+    }
+}

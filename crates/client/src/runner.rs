@@ -1,0 +1,150 @@
+//! The host together with those who wait for it, as one node.
+//!
+//! Waiters and jobs live beside the host on its thread: an operation is begun and its waiter noted in one step, so that no
+//! completion can come in between, and a job sees each event at the very time of it.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rackloom_host::{Event, Host, LoadPhase, OpError, OpId, Outcome};
+use rackloom_node::{Frame, Instant, Node, Output, Port};
+
+use crate::job::RunningJob;
+
+type Waiter = Box<dyn FnOnce(Result<Outcome, OpError>) + Send>;
+type Progress = Box<dyn FnMut(LoadPhase, u32, u32) + Send>;
+
+/// Who waits for what.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    waiters: BTreeMap<OpId, Waiter>,
+    progress: BTreeMap<OpId, Progress>,
+    watchers: Vec<SyncSender<Event>>,
+    jobs: Vec<RunningJob>,
+}
+
+/// Outlives the runner's thread for as long as anybody could still wait: whoever holds it last ends all waiting.
+pub(crate) type SharedWaiting = Arc<Mutex<Waiting>>;
+
+/// Ends all waiting when the thread that would end it properly is gone.
+pub(crate) struct LastWord(pub(crate) SharedWaiting);
+
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        // What is dropped here completes with an error; a completion may run foreign code, so not under the lock.
+        let left = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(left);
+    }
+}
+
+/// A [`Host`] and those who wait for it.
+pub(crate) struct Runner {
+    host: Host,
+    waiting: SharedWaiting,
+}
+
+impl Runner {
+    pub(crate) const fn new(host: Host, waiting: SharedWaiting) -> Self {
+        Self { host, waiting }
+    }
+
+    pub(crate) const fn host(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
+    /// Has `waiter` called with the operation's result.
+    pub(crate) fn when_over(&mut self, op: OpId, waiter: Waiter) {
+        self.with(|w| _ = w.waiters.insert(op, waiter));
+    }
+
+    /// Has `progress` called as the load goes on.
+    pub(crate) fn on_progress(&mut self, op: OpId, progress: Progress) {
+        self.with(|w| _ = w.progress.insert(op, progress));
+    }
+
+    pub(crate) fn add_watcher(&mut self, watcher: SyncSender<Event>) {
+        self.with(|w| w.watchers.push(watcher));
+    }
+
+    /// Calls all jobs off.
+    pub(crate) fn cancel_jobs(&mut self, now: Instant) {
+        self.with(|w| w.jobs.iter_mut().for_each(RunningJob::cancel));
+        self.tend_jobs(now, None);
+    }
+
+    pub(crate) fn add_job(&mut self, job: RunningJob) {
+        self.with(|w| w.jobs.push(job));
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut Waiting) -> R) -> R {
+        f(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Looks after the jobs; those that are over leave.
+    fn tend_jobs(&mut self, now: Instant, event: Option<&Event>) {
+        let jobs = self.with(|w| std::mem::take(&mut w.jobs));
+        if jobs.is_empty() {
+            return;
+        }
+        let (mut over, mut going) = (Vec::new(), Vec::new());
+        for mut job in jobs {
+            if job.tend(now, &mut self.host, event) { over.push(job) } else { going.push(job) }
+        }
+        self.with(|w| w.jobs.append(&mut going));
+        over.into_iter().for_each(RunningJob::conclude);
+    }
+
+    fn dispatch(&mut self, now: Instant, event: Event) {
+        self.tend_jobs(now, Some(&event));
+        match event {
+            Event::Completed { op, result } => {
+                let waiter = self.with(|w| {
+                    w.progress.remove(&op);
+                    w.waiters.remove(&op)
+                });
+                if let Some(waiter) = waiter {
+                    waiter(result);
+                }
+            }
+            Event::LoadProgress { op, phase, done, total } => {
+                let progress = self.with(|w| w.progress.remove(&op));
+                if let Some(mut progress) = progress {
+                    progress(phase, done, total);
+                    self.on_progress(op, progress);
+                }
+            }
+            event => self.with(|w| {
+                w.watchers.retain(|s| !matches!(s.try_send(event.clone()), Err(TrySendError::Disconnected(_))));
+            }),
+        }
+    }
+}
+
+impl Node for Runner {
+    /// Nobody is told: those who wait are told here.
+    type Event = ();
+
+    fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
+        self.host.handle_frame(now, port, frame);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.host.handle_timeout(now);
+        self.tend_jobs(now, None);
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Output<()>> {
+        loop {
+            match self.host.poll(now)? {
+                Output::Transmit(port, frame) => return Some(Output::Transmit(port, frame)),
+                Output::Event(event) => self.dispatch(now, event),
+            }
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let jobs = self.with(|w| w.jobs.iter().filter_map(RunningJob::deadline).min());
+        [self.host.next_deadline(), jobs].into_iter().flatten().min()
+    }
+}

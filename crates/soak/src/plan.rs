@@ -1,0 +1,114 @@
+//! What a seed draws.
+
+use std::fmt;
+
+use rackloom_node::{Duration, Rng};
+use rackloom_sim::Faults;
+use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
+
+/// The parameters of one run.
+///
+/// The fault atlas. A run may contain, each kind off in half of the seeds: frames lost one by one or in bursts, damaged and
+/// noticed, cut short, padded, duplicated, overtaken by up to 100 ms; cables that carry nothing for up to 2 s in one or
+/// both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are pulled with or
+/// without a goodbye, and come back; hosts that crash and come back under the same address; two hosts that want the same
+/// cards; operations that are called off or run out of time; image data
+/// that is damaged in the host's memory, which only the image's digest can tell.
+///
+/// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own yet
+/// (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the same
+/// reason no cable both cuts frames short and pads them: one frame that met both would have its length and wrong bytes.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The seed that drew all this.
+    pub seed: u64,
+    /// Cards in the rack, 1 to 5.
+    pub cards: usize,
+    /// Hosts, 1 or 2.
+    pub hosts: usize,
+    /// Most payload bytes of a frame.
+    pub bulk: u16,
+    /// Rate of all cables, bits a second.
+    pub rate: u64,
+    /// Faults of all cables.
+    pub faults: Faults,
+    /// Probability that a frame of image data is damaged in the host, before it gets its check sequence.
+    pub mangled: f64,
+    /// Operations that the script tries.
+    pub actions: u32,
+    /// Mean time between two of them.
+    pub pace: Duration,
+    /// Whether cards crash and restart.
+    pub crashes: bool,
+    /// Whether cards are pulled and plugged in again.
+    pub pulls: bool,
+    /// Whether hosts crash and restart.
+    pub host_crashes: bool,
+    /// Whether operations are called off or get deadlines.
+    pub cancels: bool,
+    /// Whether kernels trap and run away.
+    pub bad_kernels: bool,
+    /// Whether claims and releases zero memory.
+    pub scrubs: bool,
+    /// Rate of the configuration ports, bytes a second; 0: instantly.
+    pub config_rate: u64,
+}
+
+impl Plan {
+    /// The plan of this seed.
+    pub fn draw(seed: u64) -> Self {
+        let mut rng = Rng::new(seed ^ 0x005E_ED0F_4A5C);
+        let mut faults = Faults::swarm(&mut rng);
+        faults.flip = 0.0;
+        if faults.truncate > 0.0 {
+            faults.pad = 0.0;
+        }
+        let calm = rng.chance(0.1);
+        Self {
+            seed,
+            cards: 1 + rng.below(5) as usize,
+            hosts: 1 + usize::from(rng.chance(0.5)),
+            bulk: if rng.chance(0.5) { BULK_STANDARD } else { BULK_JUMBO },
+            rate: if rng.chance(0.7) { 10_000_000_000 } else { 1_000_000_000 },
+            faults: if calm { Faults::NONE } else { faults },
+            mangled: if rng.chance(0.5) { 0.0 } else { 0.02 / (1 + rng.below(10)) as f64 },
+            actions: 60 + rng.below(120) as u32,
+            pace: Duration::from_micros(200 + rng.below(30_000)),
+            crashes: rng.chance(0.5),
+            pulls: rng.chance(0.5),
+            host_crashes: rng.chance(0.5),
+            cancels: rng.chance(0.5),
+            bad_kernels: rng.chance(0.5),
+            scrubs: rng.chance(0.5),
+            config_rate: if rng.chance(0.5) { 0 } else { 50_000_000 },
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "seed {:#x}: {} cards, {} hosts, bulk {}, {} Gb/s, {} actions every {:?}, configuration {} MB/s",
+            self.seed,
+            self.cards,
+            self.hosts,
+            self.bulk,
+            self.rate / 1_000_000_000,
+            self.actions,
+            self.pace,
+            self.config_rate / 1_000_000,
+        )?;
+        writeln!(f, "  cables: {}; image data damaged {:.4}", self.faults, self.mangled)?;
+        let kinds = [
+            ("card crashes", self.crashes),
+            ("pulls", self.pulls),
+            ("host crashes", self.host_crashes),
+            ("cancels", self.cancels),
+            ("bad kernels", self.bad_kernels),
+            ("scrubs", self.scrubs),
+        ];
+        let on: Vec<_> = kinds.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+        write!(f, "  {}", if on.is_empty() { "nothing else".into() } else { on.join(", ") })
+    }
+}

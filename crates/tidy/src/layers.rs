@@ -1,0 +1,97 @@
+//! Arrows between our crates go down only.
+
+use crate::Finding;
+use crate::metadata::{DepKind, Workspace};
+
+/// Our crates from the bottom up. A crate may depend on those of the layers below its own, not on its neighbours.
+const LAYERS: [&[&str]; 9] = [
+    &["node", "wire"],
+    &["image"],
+    &["role", "rolec"],
+    &["roles"],
+    &["card", "host"],
+    &["sim", "link"],
+    &["client", "soak"],
+    &["studies"],
+    &["cli"],
+];
+
+/// Arrows that go down and are wrong all the same, with the reason.
+const NEVER: [(&str, &str, &str); 2] = [
+    ("host", "role", "a host holds no sandbox: what it knows of a role stands in the image's manifest"),
+    ("card", "roles", "a card runs what it is sent, and knows no image beforehand"),
+];
+
+/// Crates that no other needs to run: generators and checks.
+const TOOLS: [&str; 3] = ["protogen", "tidy", "fuzz"];
+
+/// Arrows that go up or sideways. Tests may look anywhere; what runs and what builds may not.
+pub fn arrows(workspace: &Workspace) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for package in workspace.members() {
+        let file = format!("crates/{}/Cargo.toml", package.folder);
+        let mut finding =
+            |what: String, remedy: &'static str| found.push(Finding { file: file.clone(), line: 0, what, remedy });
+        let from = package.folder.as_str();
+        let layer = layer_of(from);
+        if layer.is_none() && !TOOLS.contains(&from) {
+            finding(format!("{from} has no layer"), "give it one in crates/tidy/src/layers.rs and in ARCHITECTURE.md");
+        }
+        let ours = package.dependencies.iter().filter(|d| d.source.is_none() && d.kind != DepKind::Dev);
+        for to in ours.map(|d| d.name.strip_prefix("rackloom-").unwrap_or(&d.name)) {
+            if TOOLS.contains(&to) {
+                finding(format!("{from} depends on the tool {to}"), "only tests may: make it a dev-dependency");
+            } else if let (Some(a), Some(b)) = (layer, layer_of(to))
+                && a <= b
+            {
+                let remedy = "arrows go down only: move what both need into a lower crate";
+                finding(format!("{from} depends on {to}, which is not below it"), remedy);
+            } else if let Some((.., why)) = NEVER.iter().find(|(a, b, _)| (*a, *b) == (from, to)) {
+                finding(format!("{from} depends on {to}"), why);
+            }
+        }
+    }
+    found
+}
+
+fn layer_of(folder: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| layer.contains(&folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::tests::workspace;
+
+    fn found(packages: &[(&str, &[&str])]) -> Vec<String> {
+        arrows(&workspace(packages)).iter().map(|f| f.what.clone()).collect()
+    }
+
+    #[test]
+    fn down_is_right_and_up_and_sideways_are_wrong() {
+        let good = found(&[
+            ("rackloom-card", &["rackloom-role", "rackloom-wire", "wasmtime"]),
+            ("rackloom-cli", &["rackloom-node"]),
+            ("rackloom-fuzz", &["rackloom-card"]),
+            ("protogen", &["serde"]),
+        ]);
+        assert_eq!(good, [""; 0]);
+        let bad = found(&[
+            ("rackloom-image", &["rackloom-role"]),
+            ("rackloom-host", &["rackloom-card", "rackloom-role"]),
+            ("rackloom-wire", &["rackloom-node"]),
+            ("rackloom-role", &["rackloom-tidy", "protogen"]),
+            ("rackloom-loom", &[]),
+        ]);
+        let wanted = [
+            "image depends on role, which is not below it",
+            "host depends on card, which is not below it",
+            "host depends on role",
+            "wire depends on node, which is not below it",
+            "role depends on the tool tidy",
+            "role depends on the tool protogen",
+            "loom has no layer",
+        ];
+        assert_eq!(bad, wanted);
+    }
+}
