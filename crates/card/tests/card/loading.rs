@@ -331,6 +331,8 @@ fn configuration_takes_its_time_and_nothing_serves_meanwhile() {
     bench.poll(1, 0);
     bench.pass(Duration::from_nanos(99_999));
     bench.take_all(Kind::InputConfirmWriteAck);
+    // One for the first commit, and one for the commit and the poll that came again.
+    assert!(!bench.take_all(Kind::ImageConfirmCommitted).is_empty());
     bench.expect_nothing();
     bench.pass_ms(1);
     let active = bench.expect(Kind::ImageConfirmActive);
