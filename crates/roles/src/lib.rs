@@ -2,6 +2,7 @@
 //!
 //! | role   | kernel                                     | cycles of the role's clock          |
 //! |--------|--------------------------------------------|-------------------------------------|
+//! | burn   | `out[i] =` a hash of `work[i]`               | the low 40 bits of each `work[i]`   |
 //! | gemm   | `c[ij] = sum a[ik] b[kj]`, single precision | i j k / 64                          |
 //! | probe  | what tests of a card need                  | as told                             |
 //! | ptrans | `c[ij] = b[ij] + a[ji]`, single precision   | 12 i j / 64                         |

@@ -35,7 +35,7 @@ fn prepare(image: Vec<u8>) -> Result<Box<dyn rackloom_role::Prepared>, RoleError
 
 #[test]
 fn all_roles_are_there_and_run() {
-    assert_eq!(rackloom_roles::names().collect::<Vec<_>>(), ["gemm", "probe", "ptrans", "sobel", "vadd"]);
+    assert_eq!(rackloom_roles::names().collect::<Vec<_>>(), ["burn", "gemm", "probe", "ptrans", "sobel", "vadd"]);
     for name in rackloom_roles::names() {
         let bytes = rackloom_roles::image(name).unwrap();
         let image = Image::parse(Bytes::from_static(bytes)).unwrap();

@@ -1,0 +1,15 @@
+//! How a study tells where it is.
+
+/// Is told how far a study is. What it does with that is its own affair.
+pub trait Progress: Send {
+    /// `done` of `total` steps are done; `what` has just been finished.
+    fn step(&mut self, done: usize, total: usize, what: &str);
+}
+
+/// Tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn step(&mut self, _done: usize, _total: usize, _what: &str) {}
+}

@@ -1,0 +1,76 @@
+//! One rack, loaded.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rackloom_host::{Event, Outcome};
+use rackloom_node::Duration;
+use rackloom_role::Sandbox;
+
+use super::{Job, Options};
+use crate::error::Result;
+use crate::rack::{Loaded, Rack, RackOptions};
+
+/// What was measured of a rack.
+#[derive(Debug)]
+pub(super) enum Measured {
+    Broadcast(Box<Loaded>),
+    /// When the first card, the first two, ... were active.
+    Sequential(Vec<Duration>),
+    AtOnce(Duration),
+}
+
+pub(super) fn measure(job: &Job, options: &Options, image: &Bytes, sandbox: &Arc<dyn Sandbox>) -> Result<Measured> {
+    match *job {
+        Job::Broadcast { cards, loss } => {
+            let mut rack = ready(cards, loss, options, sandbox)?;
+            let all = rack.cards().to_vec();
+            Ok(Measured::Broadcast(Box::new(rack.load(&all, image)?)))
+        }
+        Job::Sequential { cards, loss } => {
+            let mut rack = ready(cards, loss, options, sandbox)?;
+            let start = rack.now();
+            let mut times = Vec::new();
+            for card in rack.cards().to_vec() {
+                rack.load(&[card], image)?;
+                times.push(rack.now() - start);
+            }
+            Ok(Measured::Sequential(times))
+        }
+        Job::AtOnce { cards, loss } => {
+            let mut rack = ready(cards, loss, options, sandbox)?;
+            let start = rack.now();
+            let all = rack.cards().to_vec();
+            let mut loads: std::collections::BTreeSet<_> =
+                rack.command(|host, now| all.iter().map(|c| host.load(now, &[*c], image.clone(), false)).collect());
+            let end = rack.run_until("loads", HOUR, |_, _, event| {
+                if let Event::Completed { op, result } = event
+                    && loads.remove(&op)
+                    && let Outcome::Loaded(report) = result?
+                {
+                    report.cards.into_values().collect::<std::result::Result<Vec<_>, _>>()?;
+                }
+                Ok(loads.is_empty())
+            })?;
+            Ok(Measured::AtOnce(end - start))
+        }
+    }
+}
+
+/// A rack whose cards are claimed.
+fn ready(cards: usize, loss: f64, o: &Options, sandbox: &Arc<dyn Sandbox>) -> Result<Rack> {
+    let options = RackOptions {
+        link_rate: o.link_rate,
+        config_rate: o.config_rate,
+        digest_rate: o.digest_rate,
+        queue_bytes: o.queue_bytes,
+        loss,
+        ..RackOptions::new(cards, o.seed)
+    };
+    let mut rack = Rack::new(options, sandbox.clone())?;
+    rack.discover()?;
+    rack.claim()?;
+    Ok(rack)
+}
+
+const HOUR: Duration = Duration::from_secs(3600);

@@ -1,0 +1,60 @@
+//! What all studies have in common, for those who choose one by its name.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use crate::error::{Result, StudyError};
+use crate::holds::Claim;
+use crate::progress::Progress;
+use crate::{cost, ondemand, reconfigure, scaling};
+
+/// What a study found: prints itself as text, serializes, draws itself.
+pub trait StudyReport: Display {
+    /// As JSON; its field `schema` names the layout.
+    fn json(&self) -> serde_json::Value;
+
+    /// As a picture.
+    fn svg(&self) -> String;
+
+    /// The claims that it checked.
+    fn claims(&self) -> &[Claim];
+}
+
+/// The settings that all studies share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// A subset that takes seconds.
+    pub quick: bool,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+/// Runs the study of this name with its own defaults.
+///
+/// # Errors
+/// If there is no such study, or it cannot be finished.
+pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Result<Box<dyn StudyReport>> {
+    let Settings { quick, seed } = settings;
+    match name {
+        "saf-cost" => Ok(Box::new(cost::run(&cost::Options::default(), progress)?)),
+        "saf-ondemand" => {
+            let options = if quick { ondemand::Options::quick() } else { ondemand::Options::default() };
+            Ok(Box::new(ondemand::run(&ondemand::Options { seed, ..options }, progress)?))
+        }
+        "saf-reconfigure" => {
+            let options = if quick { reconfigure::Options::quick() } else { reconfigure::Options::default() };
+            Ok(Box::new(reconfigure::run(&reconfigure::Options { seed, ..options }, progress)?))
+        }
+        "saf-scaling" => {
+            let options = if quick { scaling::Options::quick() } else { scaling::Options::default() };
+            Ok(Box::new(scaling::run(&scaling::Options { seed, ..options }, progress)?))
+        }
+        name => Err(StudyError::Unknown { name: name.to_owned() }),
+    }
+}
+
+/// A report as JSON.
+pub(crate) fn json(report: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(report).expect("a report has only plain fields and string keys")
+}
