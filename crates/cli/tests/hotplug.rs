@@ -9,7 +9,7 @@ use common::{Finished, Matrix, Rack, is_product, parse, strings, wait_until};
 use serde_json::Value;
 
 /// Order of a product that takes a few seconds on one card.
-const ORDER: usize = 1536;
+const ORDER: usize = 2048;
 
 struct Long {
     rack: Rack,
