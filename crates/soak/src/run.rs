@@ -321,7 +321,7 @@ impl Run {
     fn bad_kernel(&mut self, host: usize, card: usize) {
         let mac = self.world.cards[card].mac;
         let (kernel, fuel, code) =
-            if self.world.rng.chance(0.5) { (2, 0, ErrorCode::KernelTrap) } else { (3, 10_000, ErrorCode::KernelFuel) };
+            if self.world.rng.chance(0.5) { (1, 0, ErrorCode::KernelTrap) } else { (2, 10_000, ErrorCode::KernelFuel) };
         let op = self.with_host(host, |h, now| h.launch(now, mac, Launch { kernel, fuel, ..Launch::default() }));
         self.start(host, op, Doing::Bad { code });
     }

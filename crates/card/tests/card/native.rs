@@ -18,6 +18,7 @@ pub(crate) fn image(part: &[u8], filler: usize) -> Vec<u8> {
     let array =
         |index: &str| Array { name: "data".into(), dtype: Dtype::U64, index: index.into(), dir: Dir::Out, halo: false };
     let kernel = |name: &str, args: &[&str], index: &str| Kernel {
+        scalars: Vec::new(),
         name: name.into(),
         args: args.iter().map(|&a| a.into()).collect(),
         arrays: vec![array(index)],
