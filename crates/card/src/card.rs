@@ -201,8 +201,8 @@ impl Card {
         }
     }
 
-    /// Ends the present claim, if there is one, and everything that belongs to it. DDR is zeroed on request whether there
-    /// was a claim or not.
+    /// Ends the present claim, if there is one, and everything that belongs to it. DDR is zeroed on request whether
+    /// there was a claim or not.
     fn end_claim(&mut self, now: Instant, reason: ReleaseReason, scrub: Scrub) {
         // A host that was cut off for longer than its lease may still ask with its old nonce, and get the card.
         if let Some(claim) = self.session.end(reason != ReleaseReason::Expired) {

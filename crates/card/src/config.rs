@@ -32,8 +32,8 @@ pub struct Config {
     pub clock_khz: u32,
     /// Rate of port 0, bits a second, announced.
     pub port_rate: u64,
-    /// Rate at which image data can be staged, bytes a second; 0: as fast as it comes. What comes faster for longer than
-    /// [`STAGE_FIFO`] holds is dropped.
+    /// Rate at which image data can be staged, bytes a second; 0: as fast as it comes. What comes faster for longer
+    /// than [`STAGE_FIFO`] holds is dropped.
     pub stage_rate: u64,
     /// Rate of the configuration port, bytes a second; 0: instantly.
     pub config_rate: u64,

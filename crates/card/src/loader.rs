@@ -286,8 +286,8 @@ impl Loader {
         }
     }
 
-    /// Does a bounded part of the digest's work when live, all of it when time is virtual; and checks the image when it is
-    /// complete.
+    /// Does a bounded part of the digest's work when live, all of it when time is virtual; and checks the image when it
+    /// is complete.
     pub(crate) fn work(&mut self, now: Instant, shell: &mut Shell, sandbox: &dyn Sandbox, ddr_bytes: u64) {
         let Some(load) = &mut self.load else { return };
         let Phase::Receiving(staging) = &mut load.phase else { return };

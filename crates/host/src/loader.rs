@@ -1,7 +1,9 @@
-//! One image into many cards at once: sent to a group, repaired by what the cards report, committed when all have verified it.
+//! One image into many cards at once: sent to a group, repaired by what the cards report, committed when all have
+//! verified it.
 //!
-//! The phases follow reliable multicast as RFC 5740 has it: the sender paces itself to the slowest receiver, receivers report
-//! what they lack after a random wait and leave out what others have reported, the sender repairs the union to all.
+//! The phases follow reliable multicast as RFC 5740 has it: the sender paces itself to the slowest receiver, receivers
+//! report what they lack after a random wait and leave out what others have reported, the sender repairs the union to
+//! all.
 
 use std::collections::BTreeMap;
 

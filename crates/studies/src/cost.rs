@@ -1,7 +1,7 @@
 //! `saf-cost`: table II from unit prices, and where the table contradicts itself or the paper's text.
 //!
-//! The paper gives no unit prices. SAF's first two rows do: one host and one card, one host and two cards. Every other cell
-//! of the table must then follow from its number of hosts and cards.
+//! The paper gives no unit prices. SAF's first two rows do: one host and one card, one host and two cards. Every other
+//! cell of the table must then follow from its number of hosts and cards.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
 //! A simulated rack: one host, cards, the switches between them.
 //!
-//! The host is the production [`Host`], the cards are model cards with the pace of virtual time, and both run the code that
-//! they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between them, ten cards and the
-//! host at the first, ten cards at the second. A larger rack is a star: such switches with 11 cards each around a core switch, at
-//! which the host is.
+//! The host is the production [`Host`], the cards are model cards with the pace of virtual time, and both run the code
+//! that they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between them, ten cards
+//! and the host at the first, ten cards at the second. A larger rack is a star: such switches with 11 cards each around
+//! a core switch, at which the host is.
 //!
 //! ```text
 //!   host --- switch 1 === switch 2        host --- core === leaf (11 cards)
@@ -56,8 +56,8 @@ pub struct RackOptions {
 }
 
 impl RackOptions {
-    /// SAF's rack with this many cards: 10 GbE, switches that hold 512 KiB a port, Arria 10's 400 MB/s configuration port,
-    /// a digest at the speed of the wire.
+    /// SAF's rack with this many cards: 10 GbE, switches that hold 512 KiB a port, Arria 10's 400 MB/s configuration
+    /// port, a digest at the speed of the wire.
     pub const fn new(cards: usize, seed: u64) -> Self {
         Self {
             cards,

@@ -1,3 +1,5 @@
+//! Launches: each once, in order, and how they end.
+
 use rackloom_card::{CardEvent, Config, Pace};
 use rackloom_node::{Duration, Node};
 use rackloom_wire::{CardState, Counter, Done, ErrorCode, Head, Kind, LAUNCH_QUEUE, MacAddr, RESULTS_KEPT, Refusal};

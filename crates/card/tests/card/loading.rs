@@ -1,3 +1,5 @@
+//! Loading: staging, reports, digests, commits.
+
 use rackloom_card::{CardEvent, Config, Pace, STAGE_FIFO};
 use rackloom_node::{Duration, Node};
 use rackloom_wire::{

@@ -1,3 +1,5 @@
+//! Claims, leases, releases and questions.
+
 use rackloom_card::{CardEvent, Config, Pace, ReleaseReason};
 use rackloom_wire::{
     self as wire, CardState, Counter, ErrorCode, Grant, Head, IntoBytes, Kind, MacAddr, Pong, Refusal, U32, U64,

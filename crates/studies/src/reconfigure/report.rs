@@ -33,8 +33,8 @@ pub struct Report {
     holds: Vec<Claim>,
 }
 
-/// The time that no protocol can beat: the image's chunks on the wire once, then the configuration port. Activation follows
-/// verification, so the two do not overlap.
+/// The time that no protocol can beat: the image's chunks on the wire once, then the configuration port. Activation
+/// follows verification, so the two do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Limit {
     /// Frames of image data.

@@ -2,7 +2,8 @@
 
 use rackloom_studies::StudyReport;
 
-/// Checks the schema, that so many claims were checked and hold, that the text fits a terminal, and that the picture is one.
+/// Checks the schema, that so many claims were checked and hold, that the text fits a terminal, and that the picture is
+/// one.
 pub fn check(report: &dyn StudyReport, schema: &str, claims: usize) {
     assert_eq!(report.json()["schema"], schema);
     assert_eq!(report.claims().len(), claims, "{:?}", report.claims());
