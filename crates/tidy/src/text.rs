@@ -4,8 +4,8 @@ use crate::Finding;
 use crate::repo::File;
 use crate::rust::code_only;
 
-/// Most columns of a line of Rust, as in rustfmt.toml; rustfmt does not break comments. Lines with a string or a table of
-/// a doc comment are let pass: breaking those makes them harder to read and to search for.
+/// Most columns of a line of Rust, as in rustfmt.toml; rustfmt does not break comments. Lines with a string, or of a
+/// table in a doc comment, are let pass: breaking those makes them harder to read and to search for.
 const COLUMNS_MAX: usize = 120;
 
 /// Most lines of a file in crates/. Above half of it, ask what the second noun is.
