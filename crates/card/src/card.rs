@@ -333,7 +333,7 @@ impl Node for Card {
         self.expire(now);
         self.loader.work(now, &mut self.shell, &*self.sandbox, self.ddr.len());
         if let Some(active) = &mut self.role
-            && let Some(ended) = self.launches.step(now, &mut self.shell, &mut *active.role)
+            && let Some(ended) = self.launches.step(now, &mut self.shell, &mut *active.role, active.clock_khz)
         {
             self.keep(now, &ended);
         }
