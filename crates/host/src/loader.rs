@@ -459,7 +459,8 @@ impl Loader {
 
     fn ask_again(&mut self, now: Instant, window: Duration) {
         self.ask_at = Some(now + window + self.wait);
-        // Cards that catch up with their digest are asked again and again: a lost answer must not cost more than that takes.
+        // Cards that catch up with their digest are asked again and again: a lost answer must not cost more than that
+        // takes.
         let most = if self.phase == LoadPhase::Verify { self.wait_min * 8 } else { self.wait_max };
         self.wait = (self.wait * 2).min(most);
     }
