@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::launcher::Launch;
 
 /// What a job computes.
-pub trait Work: Send {
+pub trait Work: Send + std::any::Any {
     /// Tiles in all, numbered from 0. May not change.
     fn tiles(&self) -> usize;
 

@@ -7,10 +7,14 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+use alloc::boxed::Box;
+
+mod either;
 mod instant;
 mod rng;
 
 pub use core::time::Duration;
+pub use either::Either;
 pub use instant::Instant;
 pub use rng::Rng;
 
@@ -29,6 +33,16 @@ pub enum Output<E> {
     Transmit(Port, Frame),
     /// Tell whoever owns the node.
     Event(E),
+}
+
+impl<E> Output<E> {
+    /// The same, with what is told made into something else.
+    pub fn map<F>(self, told: impl FnOnce(E) -> F) -> Output<F> {
+        match self {
+            Self::Transmit(port, frame) => Output::Transmit(port, frame),
+            Self::Event(event) => Output::Event(told(event)),
+        }
+    }
 }
 
 /// A state machine behind a wire.
@@ -51,4 +65,24 @@ pub trait Node {
 
     /// When [`handle_timeout`](Node::handle_timeout) is wanted; a time that has passed means at once.
     fn next_deadline(&self) -> Option<Instant>;
+}
+
+impl<N: Node + ?Sized> Node for Box<N> {
+    type Event = N::Event;
+
+    fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
+        (**self).handle_frame(now, port, frame);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        (**self).handle_timeout(now);
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Output<Self::Event>> {
+        (**self).poll(now)
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        (**self).next_deadline()
+    }
 }

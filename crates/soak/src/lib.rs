@@ -8,15 +8,17 @@
 //! The fault atlas, what a run may and may not contain, is [`Plan`]'s documentation.
 #![forbid(unsafe_code)]
 
-mod actor;
 mod cells;
+mod job;
+mod mangler;
 mod oracle;
 mod plan;
 mod run;
 mod slots;
 mod world;
 
-pub use actor::{Actor, Mangler, Said};
+pub use job::{JobSummary, run_job};
+pub use mangler::Mangler;
 pub use plan::Plan;
 pub use run::{Failure, Summary, run};
 pub use world::PlantedBug;

@@ -8,11 +8,10 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use rackloom_host::{ClaimOptions, Event, Launch, OpError, OpId, Outcome};
-use rackloom_node::{Duration, Instant};
+use rackloom_node::{Duration, Either, Instant};
 use rackloom_sim::{Capture, Tap};
 use rackloom_wire::{ErrorCode, Scrub};
 
-use crate::actor::Said;
 use crate::cells::{self, Count};
 use crate::oracle::Oracle;
 use crate::plan::Plan;
@@ -57,8 +56,12 @@ impl std::fmt::Display for Failure {
 /// # Errors
 /// If an oracle or an assertion objects.
 pub fn run(plan: &Plan, planted: Option<PlantedBug>, pcap: Option<&Path>) -> Result<Summary, Box<Failure>> {
-    let result = catch_unwind(AssertUnwindSafe(|| Run::new(plan, planted, pcap).go()));
-    let message = match result {
+    caught(plan, || Run::new(plan, planted, pcap).go())
+}
+
+/// What `run` gives; its error or its panic as a failure of this plan.
+pub(crate) fn caught<T>(plan: &Plan, run: impl FnOnce() -> Result<T, String>) -> Result<T, Box<Failure>> {
+    let message = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(summary)) => return Ok(summary),
         Ok(Err(message)) => message,
         Err(panic) => match panic.downcast::<String>() {
@@ -164,18 +167,21 @@ impl Run {
 
     fn with_host<R>(&mut self, host: usize, f: impl FnOnce(&mut rackloom_host::Host, Instant) -> R) -> R {
         let id = self.world.hosts[host].id;
-        self.world.net.with(id, |actor, now| f(actor.host(), now))
+        self.world.net.with(id, |actor, now| match actor {
+            Either::A(mangler) => f(&mut mangler.host, now),
+            Either::B(_) => unreachable!("a host stands here"),
+        })
     }
 
     fn run_for(&mut self, time: Duration) -> Result<(), String> {
         let end = self.world.now() + time;
         while let Some((_, id, said)) = self.world.net.run_until(end) {
             match said {
-                Said::Host(event) => {
+                Either::A(event) => {
                     let host = self.world.hosts.iter().position(|p| p.id == id).expect("a host speaks");
                     self.on_host(host, event)?;
                 }
-                Said::Card(event) => {
+                Either::B(event) => {
                     let card = self.world.cards.iter().position(|p| p.id == id).expect("a card speaks");
                     self.oracles[card].note(&event, &self.offered)?;
                     if matches!(event, rackloom_card::CardEvent::Activated { .. }) {
@@ -186,7 +192,7 @@ impl Run {
         }
         for (place, oracle) in self.world.cards.iter().zip(&self.oracles) {
             if self.world.net.is_on(place.id)
-                && let Some(card) = self.world.net.node(place.id).card()
+                && let Either::B(card) = self.world.net.node(place.id)
             {
                 oracle.check_card(card, IMAGES.iter().map(|i| i.bytes.len()).max().unwrap_or_default())?;
             }
@@ -493,10 +499,7 @@ impl Run {
             self.world.start_card(card, self.planted);
         }
         self.pulled.clear();
-        self.world.net.calm();
-        for place in self.world.hosts.clone() {
-            self.world.net.node_mut(place.id).calm();
-        }
+        self.world.calm();
         let end = self.world.now() + SETTLE;
         while !self.doing.is_empty() && self.world.now() < end {
             self.run_for(Duration::from_millis(50))?;

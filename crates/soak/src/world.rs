@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use rackloom_card::{Card, Config as CardConfig, Pace};
 use rackloom_host::{Config as HostConfig, Host};
-use rackloom_node::{Duration, Instant, Rng};
+use rackloom_node::{Duration, Either, Instant, Rng};
 use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_sim::{Cable, LinkId, Net, NodeId, SwitchConfig};
 use rackloom_wire::MacAddr;
 
-use crate::actor::{Actor, Mangler};
+use crate::mangler::Mangler;
 use crate::plan::Plan;
 
 /// Memory of a card: slots and cells fit, and a new card costs little.
 const MEMORY: u64 = 4 << 20;
+
+/// A host or a card.
+pub(crate) type Actor = Either<Box<Mangler>, Box<Card>>;
 
 /// The rack.
 #[derive(Debug)]
@@ -72,8 +75,8 @@ impl World {
         let mut config = HostConfig::simulated(mac, self.rng.next_u64(), self.plan.rate);
         config.bulk = self.plan.bulk;
         config.load_stall = Duration::from_secs(3);
-        let mangler = Mangler { chance: self.plan.mangled, rng: self.rng.fork() };
-        Actor::Host(Box::new(Host::new(config)), mangler)
+        let (chance, rng) = (self.plan.mangled, self.rng.fork());
+        Either::A(Box::new(Mangler { host: Host::new(config), chance, rng }))
     }
 
     fn card(&mut self, mac: MacAddr, unit: usize, planted: Option<PlantedBug>) -> Actor {
@@ -92,7 +95,17 @@ impl World {
         }
         #[cfg(not(feature = "planted-bugs"))]
         assert!(planted.is_none());
-        Actor::Card(Box::new(Card::new(config, Arc::clone(&self.sandbox)).expect("memory for a small card")))
+        Either::B(Box::new(Card::new(config, Arc::clone(&self.sandbox)).expect("memory for a small card")))
+    }
+
+    /// Faults stop, and image data leaves undamaged.
+    pub(crate) fn calm(&mut self) {
+        self.net.calm();
+        for place in &self.hosts {
+            if let Either::A(mangler) = self.net.node_mut(place.id) {
+                mangler.chance = 0.0;
+            }
+        }
     }
 
     /// A card loses power; what it had sent is still on its way.

@@ -1,6 +1,6 @@
 //! Seeds that failed once. Each is named after what was wrong, and stays.
 
-use rackloom_soak::{Plan, run};
+use rackloom_soak::{Plan, run, run_job};
 
 fn holds(seed: u64) {
     if let Err(failure) = run(&Plan::draw(seed), None, None) {
@@ -49,4 +49,12 @@ fn seed_0x2_load_waits_for_the_wire() {
 #[test]
 fn seed_0x370_two_claims_of_one_card() {
     holds(0x370);
+}
+
+/// A card that had lost the claim refused the load, and the job took that for a refusal of the image.
+#[test]
+fn job_seed_0xe_claim_lost_during_load() {
+    if let Err(failure) = run_job(&Plan::draw(0xe)) {
+        panic!("{failure}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Seeds in the size of continuous integration; `rackloom-sim --seeds 20000` is the nightly form.
 
-use rackloom_soak::{Plan, run};
+use rackloom_soak::{Plan, run, run_job};
 
 #[test]
 fn four_hundred_seeds_hold() {
@@ -13,6 +13,19 @@ fn four_hundred_seeds_hold() {
     }
     // Runs in which little happens would prove little.
     assert!(total.0 > 40_000 && total.1 > 2_000 && total.2 > 2_000, "{total:?}");
+}
+
+#[test]
+fn jobs_lose_nothing() {
+    let (mut joined, mut left) = (0, 0);
+    for seed in 1..=60 {
+        match run_job(&Plan::draw(seed)) {
+            Ok(s) => (joined, left) = (joined + s.joined, left + s.left),
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+    // Without cards that come and go the test would prove little.
+    assert!(joined > 200 && left > 50, "{joined} joined, {left} left");
 }
 
 #[test]

@@ -16,7 +16,6 @@
 mod chart;
 mod error;
 mod holds;
-mod place;
 mod pool;
 mod progress;
 mod report;
@@ -31,7 +30,6 @@ pub mod scaling;
 
 pub use error::{Result, StudyError};
 pub use holds::{Claim, Rule};
-pub use place::{Place, Told};
 pub use progress::{Progress, Silent};
 pub use report::{Settings, StudyReport, run};
 

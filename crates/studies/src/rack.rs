@@ -16,13 +16,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rackloom_card::{Card, Pace};
 use rackloom_host::{ClaimOptions, Config as HostConfig, Event, Host, LoadPhase, LoadReport, OpId, Outcome};
-use rackloom_node::{Duration, Instant, Rng};
+use rackloom_node::{Duration, Either, Instant, Rng};
 use rackloom_role::Sandbox;
 use rackloom_sim::{Cable, End, Faults, Net, NodeId, SwitchConfig, SwitchId, Way};
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr};
 
 use crate::error::{Result, StudyError};
-use crate::place::{Place, Told};
+
+/// The host or a card.
+type Place = Either<Box<Host>, Box<Card>>;
 
 /// What a rack is like.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,7 +130,7 @@ impl Rack {
         config.bulk = options.bulk();
         config.ping_interval = options.ping_interval;
         config.silence = options.ping_interval * 4;
-        let host = net.add(Place::Host(Box::new(Host::new(config))));
+        let host = net.add(Either::A(Box::new(Host::new(config))));
         let switches = wire_up(&mut net, host, &options, cards_max);
         let mut rack = Self { net, host, options, sandbox, switches, cards: Vec::new() };
         for _ in 0..rack.options.cards {
@@ -156,7 +158,7 @@ impl Rack {
         config.announce_interval = self.options.announce_interval;
         config.seed = draw.next_u64();
         config.boot = draw.next_u64() as u32;
-        let node = self.net.add(Place::Card(Box::new(Card::new(config, self.sandbox.clone())?)));
+        let node = self.net.add(Either::B(Box::new(Card::new(config, self.sandbox.clone())?)));
         let switch = self.switches.iter().copied().find(|s| self.net.free_port(*s).is_some());
         let link = self.net.plug(End::Node(node, 0), switch.expect("sized for all cards"), self.options.cable());
         if self.options.loss > 0.0 {
@@ -190,16 +192,16 @@ impl Rack {
     /// The host.
     pub fn host(&self) -> &Host {
         match self.net.node(self.host) {
-            Place::Host(host) => host,
-            Place::Card(_) => unreachable!("the host was added as one"),
+            Either::A(host) => host,
+            Either::B(_) => unreachable!("the host was added as one"),
         }
     }
 
     /// Gives the host a command.
     pub fn command<R>(&mut self, command: impl FnOnce(&mut Host, Instant) -> R) -> R {
         self.net.with(self.host, |place, now| match place {
-            Place::Host(host) => command(host, now),
-            Place::Card(_) => unreachable!("the host was added as one"),
+            Either::A(host) => command(host, now),
+            Either::B(_) => unreachable!("the host was added as one"),
         })
     }
 
@@ -207,7 +209,7 @@ impl Rack {
     pub fn next(&mut self, limit: Instant) -> Option<(Instant, Event)> {
         loop {
             // What cards tell is for oracles; a study learns what the host learns.
-            if let (at, _, Told::Host(event)) = self.net.run_until(limit)? {
+            if let (at, _, Either::A(event)) = self.net.run_until(limit)? {
                 return Some((at, event));
             }
         }

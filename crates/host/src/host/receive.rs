@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Instant};
-use rackloom_wire::{BULK_STANDARD, Counter, ErrorCode, HOSTS, Kind, MacAddr, Packet, Refusal, Sack};
+use rackloom_wire::{BULK_STANDARD, Counter, ErrorCode, Failure, HOSTS, Kind, MacAddr, Packet, Refusal, Sack};
 
 use super::Host;
 use crate::card_info::CardInfo;
@@ -70,6 +70,12 @@ impl Host {
 
     fn handle_load(&mut self, now: Instant, packet: &Packet<'_>) {
         let Some(loader) = self.loads.values_mut().find(|l| l.group == packet.head.epoch) else { return };
+        if packet.head.kind == Kind::ImageConfirmFailed
+            && packet.view::<Failure>().is_some_and(|(f, _)| f.code.get() == u16::from(ErrorCode::StaleEpoch))
+        {
+            // Not the image is at fault: the claim is over.
+            return self.lose_claim(now, packet.head.src);
+        }
         let (op, before) = (loader.op, loader.progress());
         loader.handle(now, packet);
         self.tell_progress(op, before);
