@@ -109,30 +109,33 @@ pub(crate) enum Command {
     /// A rack of cards in this process does real work, checked
     #[command(display_order = 10)]
     Demo(Demo),
-    /// Measure this machine
+    /// Redo the evaluation of the SAF paper, in virtual time
     #[command(display_order = 11)]
+    Study(Study),
+    /// Measure this machine
+    #[command(display_order = 12)]
     Bench {
         #[command(subcommand)]
         bench: Bench,
     },
     /// Check what Rackloom needs on this machine
-    #[command(display_order = 12)]
+    #[command(display_order = 13)]
     Doctor,
     /// Print a completion script for a shell
-    #[command(display_order = 13)]
+    #[command(display_order = 14)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write manual pages
-    #[command(display_order = 14)]
+    #[command(display_order = 15)]
     Man {
         /// The folder for them; made if missing
         #[arg(value_hint = ValueHint::DirPath)]
         dir: PathBuf,
     },
     /// Print the JSON Schema of what --json prints
-    #[command(display_order = 15)]
+    #[command(display_order = 16)]
     Schema {
         /// One schema, such as rackloom.ls/1; without it, the list of them
         name: Option<String>,
@@ -323,6 +326,26 @@ pub(crate) struct Demo {
     /// Seed of everything random
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rackloom study                             the list of studies
+  rackloom study saf-reconfigure --svg f.svg
+  rackloom study saf-cost --json")]
+pub(crate) struct Study {
+    /// Which; without it, the list of them
+    pub(crate) name: Option<String>,
+    /// A part of it that takes seconds
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    pub(crate) seed: u64,
+    /// Draw the result to this file
+    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

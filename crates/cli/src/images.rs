@@ -20,8 +20,8 @@ pub(crate) fn find(name: &str) -> Result<Image> {
     }
 }
 
-/// Finds the image and the kernel of `ROLE` or `ROLE/KERNEL`, and the kernel's number. Without a kernel's name it is the
-/// one of the role's name, or the only one.
+/// Finds the image and the kernel of `ROLE` or `ROLE/KERNEL`, and the kernel's number. Without a kernel's name it is
+/// the one of the role's name, or the only one.
 pub(crate) fn find_kernel(role: &str) -> Result<(Image, u16, Kernel)> {
     let whole_is_image = rackloom_roles::image(role).is_some() || Path::new(role).is_file();
     let (name, kernel) = match role.rsplit_once('/') {
@@ -81,7 +81,7 @@ fn unknown(name: &str) -> Failure {
 }
 
 /// The name that is only a typing error away.
-fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names.map(|n| (distance(name, n), n)).min().filter(|(d, _)| *d <= 1 + name.len() / 4).map(|(_, n)| n)
 }
 

@@ -1,7 +1,7 @@
 //! The `rackloom` command.
 //!
-//! Each subcommand is a module of [`commands`]; [`args`] is the one definition of the command line, [`ui`] the one way to
-//! the terminal, [`failure`] what an error looks like, [`exit`] what the exit codes mean.
+//! Each subcommand is a module of [`commands`]; [`args`] is the one definition of the command line, [`ui`] the one
+//! way to the terminal, [`failure`] what an error looks like, [`exit`] what the exit codes mean.
 #![forbid(unsafe_code)]
 
 mod args;

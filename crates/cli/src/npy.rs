@@ -1,7 +1,7 @@
 //! NumPy's `.npy` files: one dense array each.
 //!
-//! Format 1.0 to 3.0 (NumPy Enhancement Proposal 1): eight bytes of magic and version, the length of the header, the header
-//! as a Python dictionary, then the elements.
+//! Format 1.0 to 3.0 (NumPy Enhancement Proposal 1): eight bytes of magic and version, the length of the header, the
+//! header as a Python dictionary, then the elements.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -15,3 +15,13 @@ fn a_rack_in_one_process_does_real_work() {
     // Broadcast: the image is on the wire once, not eight times.
     assert!(report["load_wire_bytes"].as_u64().unwrap() < 4_000_000, "{report}");
 }
+
+#[test]
+fn a_study_prints_draws_and_serializes() {
+    let rack = Rack::none();
+    let report = rack.json(&["study", "saf-cost", "--svg", "cost.svg"]);
+    assert!(report["schema"].is_string(), "{report}");
+    assert!(std::fs::read_to_string(rack.path("cost.svg")).unwrap().contains("<svg"));
+    let text = rack.run(&["study", "saf-cost"]).stdout;
+    assert!(!text.is_empty() && text.lines().all(|l| l.chars().count() <= 80), "{text}");
+}

@@ -32,7 +32,8 @@ fn the_reference_of_json_is_fresh() {
 #[test]
 fn short_help_fits_a_terminal() {
     let rack = Rack::none();
-    for command in ["", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "demo", "bench", "doctor"]
+    for command in
+        ["", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "demo", "study", "bench", "doctor"]
     {
         let args: Vec<_> = [command, "-h"].into_iter().filter(|a| !a.is_empty()).collect();
         let mut help = rack.command(&args);
@@ -109,6 +110,7 @@ fn json_is_as_its_schemas_say() {
         &["bench", "load", "--cards", "2", "--bytes", "1M", "--times", "1"],
         &["bench", "rtt", "--reads", "100"],
         &["up", "--net", "virtual:other", "--for", "0"],
+        &["study"],
         &["completions", "fish"],
         &["load", "nosuch"],
         &["ls", "--watch", "--for", "100ms"],

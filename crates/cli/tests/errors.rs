@@ -32,6 +32,7 @@ fn wrong_usage_is_code_2() {
     fails(&rack.run(&["frobnicate"]), 2, &["unrecognized subcommand"]);
     fails(&rack.run(&["up", "--card", "rtl:1"]), 2, &["no rtl cards"]);
     fails(&rack.run(&["up", "--hotplug", "soon+1"]), 2, &["2s+4"]);
+    fails(&rack.run(&["study", "saf-cots"]), 2, &["there is no study `saf-cots`", "help: did you mean `saf-cost`?"]);
     fails(&rack.run(&["ls", "--net", "tap:x"]), 2, &["names no segment"]);
     fails(&rack.run(&["ls", "--net", "eth:nosuch0"]), 2, &["error:"]);
 }

@@ -6,8 +6,8 @@ use rackloom_wire::MacAddr;
 
 /// 64 bits that no other process has. Not for secrets.
 pub(crate) fn random_u64() -> u64 {
-    // The standard library seeds its hash tables from the operating system, once a thread, and counts up from there; the
-    // process id is hashed in because a fork would otherwise repeat it.
+    // The standard library seeds its hash tables from the operating system, once a thread, and counts up from there;
+    // the process id is hashed in because a fork would otherwise repeat it.
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()

@@ -1,11 +1,11 @@
 //! The API of live programs. It blocks, and needs no async runtime; whoever has one awaits the same handles.
 //!
-//! [`Rack::connect`] plugs into an Ethernet segment and runs a [`rackloom_host::Host`] there, on a thread of its own. An
-//! operation on cards gives a [`Pending`] at once, or a [`Batch`] of them, one a card; `wait` blocks until it has ended,
-//! `await` does so in a future. Every operation ends: with its outcome, or with an error that names the card.
+//! [`Rack::connect`] plugs into an Ethernet segment and runs a [`rackloom_host::Host`] there, on a thread of its own.
+//! An operation on cards gives a [`Pending`] at once, or a [`Batch`] of them, one a card; `wait` blocks until it has
+//! ended, `await` does so in a future. Every operation ends: with its outcome, or with an error that names the card.
 //!
-//! [`Rack::run_job`] spreads work over all cards; [`ArrayWork`] is the work of a kernel on whole arrays, cut into tiles as
-//! the role's manifest says.
+//! [`Rack::run_job`] spreads work over all cards; [`ArrayWork`] is the work of a kernel on whole arrays, cut into
+//! tiles as the role's manifest says.
 //!
 //! ```no_run
 //! use rackloom_client::{NetSpec, Rack, RackOptions};

@@ -167,7 +167,8 @@ impl Rack {
     }
 
     /// Loads an image into claimed cards, all at once. With `all_or_none` no card activates it unless every card has
-    /// verified it. `progress` is told the phase, and chunks done and in all; it runs on the host's thread and must be quick.
+    /// verified it. `progress` is told the phase, and chunks done and in all; it runs on the host's thread and must
+    /// be quick.
     ///
     /// The report says how it went on each card: the load itself succeeds even when cards have failed.
     pub fn load(
@@ -262,8 +263,8 @@ impl Rack {
     }
 
     /// Spreads work over all cards that are there and that appear, and gives the work back with its outputs. Cards are
-    /// claimed, loaded with `image` where they have another, and given back at the end. `tell` runs on the host's thread and
-    /// must be quick.
+    /// claimed, loaded with `image` where they have another, and given back at the end. `tell` runs on the host's
+    /// thread and must be quick.
     ///
     /// # Errors
     /// A kernel fails wherever it is run, no card takes the image, or no card is left.

@@ -1,7 +1,7 @@
 //! The host together with those who wait for it, as one node.
 //!
-//! Waiters and jobs live beside the host on its thread: an operation is begun and its waiter noted in one step, so that no
-//! completion can come in between, and a job sees each event at the very time of it.
+//! Waiters and jobs live beside the host on its thread: an operation is begun and its waiter noted in one step, so
+//! that no completion can come in between, and a job sees each event at the very time of it.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, TrySendError};

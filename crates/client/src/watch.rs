@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rackloom_host::Event;
 
-/// Events of the rack from now on: cards that come, change and go. Iterating blocks until the next one; it ends when the
-/// connection does.
+/// Events of the rack from now on: cards that come, change and go. Iterating blocks until the next one; it ends when
+/// the connection does.
 ///
 /// A reader that falls more than a thousand events behind misses some.
 #[derive(Debug)]

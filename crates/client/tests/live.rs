@@ -141,7 +141,7 @@ fn errors_name_the_card() {
     };
     let claimed = rack.claim(&[stranger], ClaimOptions::default()).wait_all().unwrap_err();
     assert_eq!(op(claimed), OpError::UnknownCard { card: stranger });
-    assert_eq!(op(rack.read(mac(0), 0, 8).wait().unwrap_err()), OpError::NotClaimed { card: mac(0) });
+    assert_eq!(op(rack.read(mac(0), MEMORY, 8).wait().unwrap_err()), OpError::NotClaimed { card: mac(0) });
 
     rack.claim(&[mac(0)], ClaimOptions::default()).wait_all().unwrap();
     let other = lab.rack();
@@ -269,5 +269,5 @@ fn nobody_waits_for_a_network_that_is_gone() {
     assert!(matches!(pending.wait(), Err(Error::Stopped)));
     watch.for_each(drop); // It ends.
     assert!(matches!(rack.cards(), Err(Error::Stopped)));
-    assert!(matches!(rack.read(mac(0), 0, 8).wait(), Err(Error::Stopped)));
+    assert!(matches!(rack.read(mac(0), MEMORY, 8).wait(), Err(Error::Stopped)));
 }

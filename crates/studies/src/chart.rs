@@ -17,8 +17,17 @@ pub(crate) enum Style {
     Ours(usize),
     /// The paper's, or a baseline: a thin grey line with crosses in colour number so.
     Theirs(usize),
+    /// The paper's where ours lies on it: black crosses without a line.
+    Points,
     /// An ideal: a thin black line without marks.
     Ideal,
+}
+
+/// Where there is room for the legend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Legend {
+    UpperLeft,
+    UpperRight,
 }
 
 /// A chart.
@@ -28,6 +37,7 @@ pub(crate) struct Chart<'a> {
     pub(crate) y: &'a str,
     /// Both axes logarithmic.
     pub(crate) log: bool,
+    pub(crate) legend: Legend,
     pub(crate) series: Vec<Series>,
 }
 
@@ -78,8 +88,17 @@ impl Chart<'_> {
             .draw()?;
         for s in &self.series {
             let (color, width) = s.style.look();
-            let line = chart.draw_series(LineSeries::new(s.points.iter().copied(), color.stroke_width(width)))?;
-            line.label(&s.name)
+            if s.style == Style::Points {
+                let marks = s.points.iter().map(|p| Cross::new(*p, 6, color.stroke_width(width)));
+                chart
+                    .draw_series(marks)?
+                    .label(&s.name)
+                    .legend(move |(x, y)| Cross::new((x + 11, y), 5, color.stroke_width(width)));
+                continue;
+            }
+            chart
+                .draw_series(LineSeries::new(s.points.iter().copied(), color.stroke_width(width)))?
+                .label(&s.name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], color.stroke_width(width + 1)));
             match s.style {
                 Style::Ours(_) => {
@@ -88,12 +107,12 @@ impl Chart<'_> {
                 Style::Theirs(_) => {
                     chart.draw_series(s.points.iter().map(|p| Cross::new(*p, 5, color.stroke_width(2))))?;
                 }
-                Style::Ideal => {}
+                Style::Points | Style::Ideal => {}
             }
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(self.legend.position())
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
             .label_font(("sans-serif", 14))
@@ -108,7 +127,17 @@ impl Style {
         match self {
             Self::Ours(i) => (OURS[i % OURS.len()], 2),
             Self::Theirs(i) => (THEIRS[i % THEIRS.len()], 1),
+            Self::Points => (BLACK, 2),
             Self::Ideal => (BLACK, 1),
+        }
+    }
+}
+
+impl Legend {
+    const fn position(self) -> SeriesLabelPosition {
+        match self {
+            Self::UpperLeft => SeriesLabelPosition::UpperLeft,
+            Self::UpperRight => SeriesLabelPosition::UpperRight,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::chart::{Chart, Series, Style};
+use crate::chart::{Chart, Legend, Series, Style};
 use crate::error::Result;
 use crate::holds::{self, Claim};
 use crate::paper::TABLE_2;
@@ -206,16 +206,22 @@ impl StudyReport for Report {
 
     fn svg(&self) -> String {
         let ours = |i: usize| self.rows.iter().map(|r| (f64::from(r.cards), r.usd[i] / 1000.0)).collect();
-        let theirs = |i: usize| TABLE_2.iter().map(|r| (f64::from(r.0), r.2[i] / 1000.0)).collect();
+        let theirs = |i: usize| TABLE_2.iter().map(move |r| (f64::from(r.0), r.2[i] / 1000.0));
         let mut series = Vec::new();
         for (i, name) in CLUSTERS.iter().enumerate() {
             series.push(Series { name: format!("{name}, recomputed"), points: ours(i), style: Style::Ours(i) });
         }
-        for (i, name) in CLUSTERS.iter().enumerate() {
-            series.push(Series { name: format!("{name}, paper"), points: theirs(i), style: Style::Theirs(i) });
+        let stated = (0..CLUSTERS.len()).flat_map(theirs).collect();
+        series.push(Series { name: "paper".into(), points: stated, style: Style::Points });
+        Chart {
+            title: "Cost of hosts and cards (SAF, table II)",
+            x: "cards",
+            y: "cost (1000 USD)",
+            log: false,
+            legend: Legend::UpperLeft,
+            series,
         }
-        Chart { title: "Cost of hosts and cards (SAF, table II)", x: "cards", y: "cost (1000 USD)", log: false, series }
-            .svg()
+        .svg()
     }
 
     fn claims(&self) -> &[Claim] {

@@ -22,9 +22,11 @@ mod report;
 mod table;
 
 pub mod cost;
+pub mod ondemand;
 pub mod paper;
 pub mod rack;
 pub mod reconfigure;
+pub mod scaling;
 
 pub use error::{Result, StudyError};
 pub use holds::{Claim, Rule};

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::error::{Result, StudyError};
 use crate::holds::Claim;
 use crate::progress::Progress;
-use crate::{cost, reconfigure};
+use crate::{cost, ondemand, reconfigure, scaling};
 
 /// What a study found: prints itself as text, serializes, draws itself.
 pub trait StudyReport: Display {
@@ -38,9 +38,17 @@ pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Resul
     let Settings { quick, seed } = settings;
     match name {
         "saf-cost" => Ok(Box::new(cost::run(&cost::Options::default(), progress)?)),
+        "saf-ondemand" => {
+            let options = if quick { ondemand::Options::quick() } else { ondemand::Options::default() };
+            Ok(Box::new(ondemand::run(&ondemand::Options { seed, ..options }, progress)?))
+        }
         "saf-reconfigure" => {
             let options = if quick { reconfigure::Options::quick() } else { reconfigure::Options::default() };
             Ok(Box::new(reconfigure::run(&reconfigure::Options { seed, ..options }, progress)?))
+        }
+        "saf-scaling" => {
+            let options = if quick { scaling::Options::quick() } else { scaling::Options::default() };
+            Ok(Box::new(scaling::run(&scaling::Options { seed, ..options }, progress)?))
         }
         name => Err(StudyError::Unknown { name: name.to_owned() }),
     }

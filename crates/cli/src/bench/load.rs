@@ -1,7 +1,7 @@
 //! `rackloom bench load`: the broadcast of a large image to many cards in this process, live.
 //!
-//! Each card stages the image and checks its digest before it commits, as always. Beside it stands a plain copy of the same
-//! bytes, as often as there are cards, in the same run: what this machine's memory would allow.
+//! Each card stages the image and checks its digest before it commits, as always. Beside it stands a plain copy of
+//! the same bytes, as often as there are cards, in the same run: what this machine's memory would allow.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! `rackloom demo`: the whole story in one process. A rack of cards is discovered and reconfigured by broadcast; a matrix is
-//! spread over it, transposed and added (PTRANS), and the result compared with another computation.
+//! `rackloom demo`: the whole story in one process. A rack of cards is discovered and reconfigured by broadcast; a
+//! matrix is spread over it, transposed and added (PTRANS), and the result compared with another computation.
 
 use std::time::{Duration, Instant};
 
@@ -189,8 +189,8 @@ fn matrix(order: usize, seed: u64) -> Array {
     Array::new(Dtype::F32, vec![order, order], data.into()).expect("as many as the shape says")
 }
 
-/// Computes B + A^T here, row by row of A, and counts the elements of C that differ in any bit: nothing of this is in common
-/// with the kernel, the tiles or the cards.
+/// Computes B + A^T here, row by row of A, and counts the elements of C that differ in any bit: nothing of this is in
+/// common with the kernel, the tiles or the cards.
 fn count_wrong(order: usize, a: &Bytes, b: &Bytes, c: &Bytes) -> u64 {
     let at = |m: &[u8], i: usize| f32::from_le_bytes(m[4 * i..4 * i + 4].try_into().expect("four bytes"));
     if c.len() != 4 * order * order {

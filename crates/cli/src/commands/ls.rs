@@ -1,9 +1,9 @@
 //! `rackloom ls`: the cards that answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use rackloom_client::{CardInfo, DownReason, Event, Rack};
+use rackloom_client::{CardInfo, DownReason, Event, Rack, Watch};
 use rackloom_image::Manifest;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +69,8 @@ type Digest = [u8; 32];
 
 pub(super) fn run(cx: &Context, args: &Ls) -> Result<Exit> {
     let rack = cx.connect()?;
+    // From before the snapshot on, so that nothing between the two is missed.
+    let events = rack.watch()?;
     let roster = Roster::discover(&rack, &cx.global)?;
     let mut roles = BTreeMap::new();
     let report = snapshot(cx, &rack, &roster, &mut roles);
@@ -80,11 +82,18 @@ pub(super) fn run(cx: &Context, args: &Ls) -> Result<Exit> {
         }
         return Ok(Exit::Ok);
     }
-    watch(cx, args, &rack, report, &mut roles)
+    watch(cx, args, &rack, &events, report, &mut roles)
 }
 
-fn watch(cx: &Context, args: &Ls, rack: &Rack, first: LsReport, roles: &mut BTreeMap<Digest, String>) -> Result<Exit> {
-    let watch = rack.watch()?;
+fn watch(
+    cx: &Context,
+    args: &Ls,
+    rack: &Rack,
+    events: &Watch,
+    first: LsReport,
+    roles: &mut BTreeMap<Digest, String>,
+) -> Result<Exit> {
+    let mut there: BTreeSet<_> = first.cards.iter().map(|c| c.mac.clone()).collect();
     let redraw = cx.ui.is_screen();
     let show = |report: &LsReport| match redraw {
         // Home, and clear what was below.
@@ -98,7 +107,7 @@ fn watch(cx: &Context, args: &Ls, rack: &Rack, first: LsReport, roles: &mut BTre
         if left.is_zero() {
             return Ok(Exit::Ok);
         }
-        let Some(event) = watch.next_within(left) else {
+        let Some(event) = events.next_within(left) else {
             rack.cards()?; // An error if the rack's network is gone.
             continue;
         };
@@ -109,6 +118,14 @@ fn watch(cx: &Context, args: &Ls, rack: &Rack, first: LsReport, roles: &mut BTre
             Event::CardDown { card, reason } => ("down", *card, Some(reason_name(*reason)), None),
             _ => continue,
         };
+        let news = match kind {
+            "up" => there.insert(mac.to_string()),
+            "down" => there.remove(&mac.to_string()),
+            _ => there.contains(&mac.to_string()),
+        };
+        if !news {
+            continue; // The snapshot has it.
+        }
         if redraw {
             show(&snapshot(cx, rack, &roster, roles));
             continue;

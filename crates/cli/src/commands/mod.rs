@@ -11,6 +11,7 @@ mod ls;
 mod memory;
 mod run;
 mod schema;
+mod study;
 mod up;
 
 use rackloom_client::{MacAddr, Rack, RackOptions};
@@ -65,6 +66,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Write(args) => memory::write(cx, &args),
         Command::Demo(args) => demo::run(cx, &args),
         Command::Bench { bench } => bench::run(cx, &bench),
+        Command::Study(args) => study::run(cx, &args),
         Command::Doctor => doctor::run(cx),
         Command::Completions { shell } => docs::completions(cx, shell),
         Command::Man { dir } => docs::man(cx, &dir),

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, demo, doctor, image, info, load, ls, memory, up};
+use super::{card, demo, doctor, image, info, load, ls, memory, study, up};
 use crate::bench;
 use crate::commands::Context;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 16] = [
+pub(super) const ALL: [Entry; 17] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
@@ -28,6 +28,7 @@ pub(super) const ALL: [Entry; 16] = [
     ("rackloom.ls-event/1", "ls --watch, a line for each event after the first", of::<ls::LsEvent>),
     ("rackloom.memory/1", "read, write", of::<memory::MemoryReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
+    ("rackloom.studies/1", "study without a name; with one, see the study's own page", of::<study::StudyList>),
     ("rackloom.text/1", "completions, help topics, reference", of::<super::docs::TextReport>),
     ("rackloom.up/1", "up, once the cards are up", of::<up::UpReport>),
 ];

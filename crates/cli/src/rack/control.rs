@@ -1,7 +1,7 @@
 //! The control socket of a rack that is up: `rackloom card` asks, `rackloom up` answers.
 //!
-//! One line of JSON each way. The socket lies beside the segment's, in a directory that only its user can enter; the server
-//! checks the user again.
+//! One line of JSON each way. The socket lies beside the segment's, in a directory that only its user can enter; the
+//! server checks the user again.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -66,7 +66,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Starting many cards takes a while.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The virtual segment that stands for a network: an interface has one too, for the cards of the process that serves it.
+/// The virtual segment that stands for a network: an interface has one too, for the cards of the process that serves
+/// it.
 pub(crate) fn segment_of(net: &NetSpec) -> Result<SegmentPath> {
     let name = match (net.segment(), net.interface()) {
         (Some(name), _) => name.to_owned(),
@@ -91,7 +92,8 @@ pub(crate) struct ControlServer {
 }
 
 impl ControlServer {
-    /// Listens beside a segment's socket. Whoever calls this serves that segment: another's socket there is a dead one's.
+    /// Listens beside a segment's socket. Whoever calls this serves that segment: another's socket there is a dead
+    /// one's.
     pub(crate) fn open(path: &SegmentPath) -> Result<Self> {
         let socket = socket_of(path);
         let what = || format!("cannot listen at {}", socket.display());

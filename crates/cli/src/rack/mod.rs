@@ -82,8 +82,8 @@ impl LocalRack {
     pub(crate) fn remove(&mut self, unit: u16, yank: bool) -> bool {
         let Some(member) = self.cards.remove(&unit) else { return false };
         if !yank {
-            // The first command queues the goodbye, and the second begins only once that was sent. If the card has stopped
-            // already, there is nothing to say.
+            // The first command queues the goodbye, and the second begins only once that was sent. If the card has
+            // stopped already, there is nothing to say.
             let _ = member.with(|card, now| card.unplug(now)).and_then(|()| member.with(|_, _| ()));
         }
         drop(member);

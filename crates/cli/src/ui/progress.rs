@@ -12,6 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amount {
     Bytes,
+    Steps,
     Tiles,
 }
 
@@ -110,6 +111,7 @@ impl State {
             let left = (self.total - self.done) as f64 / rate;
             let rate = match self.amount {
                 Amount::Bytes => format!("{:.0} MB/s", rate / 1e6),
+                Amount::Steps => format!("{} of {}", self.done, self.total),
                 Amount::Tiles => format!("{rate:.0} tiles/s"),
             };
             let what = &self.what;
@@ -145,6 +147,7 @@ impl State {
             let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
             let template = match amount {
                 Amount::Bytes => "{prefix} [{bar:24}] {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}",
+                Amount::Steps => "{prefix} [{bar:24}] {pos}/{len} {eta} {msg}",
                 Amount::Tiles => "{prefix} [{bar:24}] {pos}/{len} tiles {eta} {msg}",
             };
             let style = ProgressStyle::with_template(template).expect("a constant");

@@ -1,5 +1,5 @@
 //! Real `rackloom` processes on a private segment.
-#![allow(dead_code, missing_docs)] // Each test file uses a part of this.
+#![allow(dead_code, missing_docs, unreachable_pub)] // Each test file uses a part of this.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -35,7 +35,10 @@ pub enum ArrayError {
         inputs: String,
     },
     /// A scalar of the kernel was not given, or the kernel has none of this name.
-    #[error("kernel `{kernel}` {} scalar `{scalar}`; its scalars are {scalars}", if *given { "has no" } else { "needs" })]
+    #[error(
+        "kernel `{kernel}` {} scalar `{scalar}`; its scalars are {scalars}",
+        if *given { "has no" } else { "needs" }
+    )]
     Scalar {
         /// The kernel.
         kernel: String,

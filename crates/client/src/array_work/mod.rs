@@ -1,8 +1,8 @@
 //! A kernel on whole arrays, as work for many cards: cut into tiles as the role's manifest says.
 //!
-//! A kernel's arrays name their dimensions: for `c[ij] = b[ij] + a[ji]` the tile of `c` at rows i and columns j needs the
-//! same tile of `b` and the transposed one of `a`, read as it is stored. The inputs' shapes give the extents; [`Plan`]
-//! chooses how to cut; [`block`] copies.
+//! A kernel's arrays name their dimensions: for `c[ij] = b[ij] + a[ji]` the tile of `c` at rows i and columns j needs
+//! the same tile of `b` and the transposed one of `a`, read as it is stored. The inputs' shapes give the extents;
+//! [`Plan`] chooses how to cut; [`block`] copies.
 
 mod block;
 mod error;
@@ -71,8 +71,8 @@ impl ArrayWork {
     /// [`scalar_word`]), cut for these cards.
     ///
     /// # Errors
-    /// An array or a scalar is missing or unknown; an array is of another type or of another shape than the kernel and the
-    /// other arrays say; or no tile fits into the room.
+    /// An array or a scalar is missing or unknown; an array is of another type or of another shape than the kernel
+    /// and the other arrays say; or no tile fits into the room.
     pub fn new(
         number: u16,
         kernel: &Kernel,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::measure::Measured;
 use super::{Job, Options};
-use crate::chart::{Chart, Series, Style};
+use crate::chart::{Chart, Legend, Series, Style};
 use crate::holds::{self, Claim};
 use crate::paper;
 use crate::report::{self, StudyReport};
@@ -303,7 +303,7 @@ impl StudyReport for Report {
         let points = vec![(1.0, self.limit.total_s), (most, self.limit.total_s)];
         series.push(Series { name: "physical limit".into(), points, style: Style::Ideal });
         let title = format!("Reconfiguration, {:.1} MB image (SAF, figure 6)", self.options.image_bytes as f64 / 1e6);
-        Chart { title: &title, x: "cards", y: "time (s)", log: true, series }.svg()
+        Chart { title: &title, x: "cards", y: "time (s)", log: true, legend: Legend::UpperRight, series }.svg()
     }
 
     fn claims(&self) -> &[Claim] {

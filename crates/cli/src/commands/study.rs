@@ -1,0 +1,69 @@
+//! `rackloom study`: the paper's evaluation, redone in virtual time.
+
+use rackloom_studies::{Claim, NAMES, Settings, StudyError, run as run_study};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::Study;
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{Explain, Failure, Result};
+use crate::images::nearest;
+use crate::ui::{Amount, Progress, Ui};
+
+/// The studies there are.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct StudyList {
+    /// `rackloom.studies/1`
+    schema: &'static str,
+    /// Their names.
+    studies: Vec<&'static str>,
+}
+
+pub(super) fn run(cx: &Context, args: &Study) -> Result<Exit> {
+    let Some(name) = &args.name else {
+        let list = StudyList { schema: "rackloom.studies/1", studies: NAMES.to_vec() };
+        cx.ui.result(&list, || NAMES.join("\n"));
+        return Ok(Exit::Ok);
+    };
+    let settings = Settings { quick: args.quick, seed: args.seed };
+    let mut steps = Steps { ui: cx.ui, name: name.clone(), bar: None };
+    let done = run_study(name, settings, &mut steps);
+    steps.finish();
+    let report = done.map_err(|e| explain(name, &e))?;
+    if let Some(file) = &args.svg {
+        std::fs::write(file, report.svg()).during(format!("cannot write {}", file.display()))?;
+    }
+    cx.ui.result(&report.json(), || report.to_string());
+    // A claim that does not hold is an answer, not an error.
+    Ok(if report.claims().iter().all(|c: &Claim| c.holds) { Exit::Ok } else { Exit::Negative })
+}
+
+fn explain(name: &str, e: &StudyError) -> Failure {
+    let failure = Failure::of(e);
+    match (e, nearest(name, NAMES.into_iter())) {
+        (StudyError::Unknown { .. }, Some(near)) => failure.help(format!("did you mean `{near}`?")),
+        (StudyError::Unknown { .. }, None) => failure.help("`rackloom study` lists them"),
+        _ => failure,
+    }
+}
+
+/// Shows how far a study is.
+struct Steps {
+    ui: Ui,
+    name: String,
+    bar: Option<Progress>,
+}
+
+impl Steps {
+    fn finish(&self) {
+        self.bar.iter().for_each(Progress::finish);
+    }
+}
+
+impl rackloom_studies::Progress for Steps {
+    fn step(&mut self, done: usize, total: usize, what: &str) {
+        let bar = self.bar.get_or_insert_with(|| self.ui.progress(&self.name, total as u64, Amount::Steps));
+        bar.set(done as u64, what);
+    }
+}
