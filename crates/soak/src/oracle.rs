@@ -81,10 +81,8 @@ impl Oracle {
     /// The card says what it does.
     pub(crate) fn note(&mut self, event: &CardEvent, offered: &BTreeSet<[u8; 32]>) -> Result<(), String> {
         match event {
-            CardEvent::LaunchStarted { epoch, seq, .. } => {
-                if !self.started.insert((self.boot, *epoch, *seq)) {
-                    return Err(format!("launch {seq} of epoch {epoch} was executed twice on {}", self.mac));
-                }
+            CardEvent::LaunchStarted { epoch, seq, .. } if !self.started.insert((self.boot, *epoch, *seq)) => {
+                return Err(format!("launch {seq} of epoch {epoch} was executed twice on {}", self.mac));
             }
             CardEvent::Activated { digest } => {
                 if !offered.contains(digest) {

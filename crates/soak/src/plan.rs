@@ -57,7 +57,7 @@ pub struct Plan {
 impl Plan {
     /// The plan of this seed.
     pub fn draw(seed: u64) -> Self {
-        let mut rng = Rng::new(seed ^ 0x5EED_0F_4A_5C);
+        let mut rng = Rng::new(seed ^ 0x005E_ED0F_4A5C);
         let mut faults = Faults::swarm(&mut rng);
         faults.flip = 0.0;
         if faults.truncate > 0.0 {

@@ -1,0 +1,45 @@
+# The few commands everything is done with. `make help` lists them.
+
+CARGO ?= cargo
+RACKLOOM = target/release/rackloom
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build run test lint bench sim fuzz docs clean
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: ## Install what building and testing need (Debian packages, a Python environment)
+	@scripts/setup.sh
+
+build: setup ## Build the release binaries
+	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-soak
+
+run: build ## The main job: a rack of 20 emulated cards transposes and adds a real matrix, checked
+	$(RACKLOOM) demo
+
+lint: setup ## Formatting, lints, generated files
+	$(CARGO) fmt --check
+	$(CARGO) run --locked -q -p protogen -- --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+test: lint ## All tests, in the size of continuous integration
+	scripts/test.sh
+
+bench: build ## Loading and round-trip benchmarks, live and in-process
+	$(RACKLOOM) bench load
+	$(RACKLOOM) bench rtt
+
+sim: build ## The nightly simulation: 20,000 seeds
+	target/release/rackloom-sim --seeds 20000
+
+fuzz: setup ## Each fuzz target for a minute
+	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked -p rackloom-fuzz --test targets -- --nocapture
+
+docs: ## Build the book (installs mdbook once)
+	@command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
+	mdbook build docs
+
+clean: ## Remove what was built
+	$(CARGO) clean
+	rm -rf .venv out

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs what building and testing need and is not there yet. Does nothing, in no time, when all is there.
+#   clang, lld     compile roles to WebAssembly
+#   tshark         reads captures with our dissector, in a test
+#   iproute2       network namespaces, in tests
+#   .venv          NumPy, which the tests check results with
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+need=()
+command -v clang >/dev/null || need+=(clang)
+command -v wasm-ld >/dev/null || need+=(lld)
+command -v tshark >/dev/null || need+=(tshark)
+command -v ip >/dev/null || need+=(iproute2)
+python3 -c 'import venv, ensurepip' 2>/dev/null || need+=(python3-venv)
+if [ ${#need[@]} -gt 0 ]; then
+  if ! command -v apt-get >/dev/null; then
+    echo "error: ${need[*]} missing, and this is no Debian; install them with your package manager" >&2
+    exit 1
+  fi
+  echo "setup: installing ${need[*]}" >&2
+  sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${need[@]}" >/dev/null
+fi
+
+if ! cmp -s scripts/requirements.txt .venv/requirements.txt; then
+  echo "setup: Python environment in .venv" >&2
+  python3 -m venv .venv
+  .venv/bin/pip install -q --disable-pip-version-check -r scripts/requirements.txt
+  cp scripts/requirements.txt .venv/requirements.txt
+fi
