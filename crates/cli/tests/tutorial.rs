@@ -1,8 +1,9 @@
 //! The documentation's commands, run as they are written.
 //!
-//! A block fenced as `console` is a session: a line that begins with `$ ` is a command, lines that begin with `> ` continue
-//! it, and what follows is what it prints to stdout. `...` stands for any text, alone on a line for any lines. Commands end
-//! with 0; the last one of a block fenced as `console exit=N` ends with N. All blocks of a page run in one shell.
+//! A block fenced as `console` is a session: a line that begins with `$ ` is a command, lines that begin with `> `
+//! continue it, and what follows is what it prints to stdout. `...` stands for any text, alone on a line for any lines.
+//! Commands end with 0; the last one of a block fenced as `console exit=N` ends with N. All blocks of a page run in one
+//! shell.
 
 mod common;
 

@@ -22,9 +22,8 @@ impl Shell {
     /// A shell whose `RACKLOOM_ROOT` is the repository at `root`.
     pub(crate) fn start(root: &Path) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let file = |name: &str| -> File {
-            OpenOptions::new().create(true).append(true).open(dir.path().join(name)).unwrap()
-        };
+        let file =
+            |name: &str| -> File { OpenOptions::new().create(true).append(true).open(dir.path().join(name)).unwrap() };
         file("status");
         let (out, err) = (file("out"), file("err"));
         let home = dir.path().join("home");
