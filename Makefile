@@ -34,7 +34,7 @@ sim: build ## The nightly simulation: 20,000 seeds
 	target/release/rackloom-sim --seeds 20000
 
 fuzz: setup ## Each fuzz target for a minute
-	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked -p rackloom-fuzz --test targets -- --nocapture
+	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --test targets -- --nocapture
 
 docs: ## Build the book (installs mdbook once)
 	@command -v mdbook >/dev/null || $(CARGO) install --locked mdbook

@@ -201,8 +201,8 @@ impl Card {
         }
     }
 
-    /// Ends the present claim, if there is one, and everything that belongs to it. DDR is zeroed on request whether there
-    /// was a claim or not.
+    /// Ends the present claim, if there is one, and everything that belongs to it. DDR is zeroed on request whether
+    /// there was a claim or not.
     fn end_claim(&mut self, now: Instant, reason: ReleaseReason, scrub: Scrub) {
         // A host that was cut off for longer than its lease may still ask with its old nonce, and get the card.
         if let Some(claim) = self.session.end(reason != ReleaseReason::Expired) {
@@ -333,7 +333,7 @@ impl Node for Card {
         self.expire(now);
         self.loader.work(now, &mut self.shell, &*self.sandbox, self.ddr.len());
         if let Some(active) = &mut self.role
-            && let Some(ended) = self.launches.step(now, &mut self.shell, &mut *active.role)
+            && let Some(ended) = self.launches.step(now, &mut self.shell, &mut *active.role, active.clock_khz)
         {
             self.keep(now, &ended);
         }

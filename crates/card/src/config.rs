@@ -8,9 +8,22 @@ use rackloom_wire::{BEAT, BULK_JUMBO, BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, 
 pub enum Pace {
     /// Time is real. Kernels and digests take as long as they take, in slices between which frames are served.
     Live,
+    /// As [`Live`](Self::Live), but a kernel ends no sooner than the role's clock and its cost model say: a rack whose
+    /// cards are as fast as cards are, as long as the machine below them is faster.
+    Clocked,
     /// Time is the simulator's. Kernels and digests take the time that clocks and rates say, whatever it costs to
     /// compute them.
     Virtual,
+}
+
+impl Pace {
+    /// True when time is real.
+    pub const fn is_live(self) -> bool {
+        match self {
+            Self::Live | Self::Clocked => true,
+            Self::Virtual => false,
+        }
+    }
 }
 
 /// Everything that makes one card differ from another.
@@ -32,8 +45,8 @@ pub struct Config {
     pub clock_khz: u32,
     /// Rate of port 0, bits a second, announced.
     pub port_rate: u64,
-    /// Rate at which image data can be staged, bytes a second; 0: as fast as it comes. What comes faster for longer than
-    /// [`STAGE_FIFO`] holds is dropped.
+    /// Rate at which image data can be staged, bytes a second; 0: as fast as it comes. What comes faster for longer
+    /// than [`STAGE_FIFO`] holds is dropped.
     pub stage_rate: u64,
     /// Rate of the configuration port, bytes a second; 0: instantly.
     pub config_rate: u64,
@@ -71,7 +84,7 @@ impl Config {
     /// A card of 4 GiB on 10 GbE with standard frames: instant configuration and staging, and the digest rate of two
     /// pipelines of 4 bytes a cycle at 156.25 MHz.
     pub fn new(mac: MacAddr, pace: Pace) -> Self {
-        let live = pace == Pace::Live;
+        let live = pace.is_live();
         Self {
             mac,
             unit: 0,

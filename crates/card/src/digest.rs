@@ -1,8 +1,9 @@
 //! BLAKE3 of an image whose chunks come in any order.
 //!
-//! BLAKE3 is a tree: each aligned block of 64 KiB has a chaining value of its own, and the root is made of these. So the
-//! digest follows the arrival of blocks, not of a contiguous prefix, and after the last frame only the last block is left
-//! to do, also when frames before it had to be repaired. In gateware: one counter and one 32-byte value for each block.
+//! BLAKE3 is a tree: each aligned block of 64 KiB has a chaining value of its own, and the root is made of these. So
+//! the digest follows the arrival of blocks, not of a contiguous prefix, and after the last frame only the last block
+//! is left to do, also when frames before it had to be repaired. In gateware: one counter and one 32-byte value for
+//! each block.
 
 use std::collections::VecDeque;
 

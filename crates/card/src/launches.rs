@@ -50,7 +50,7 @@ pub(crate) struct Launches {
 #[derive(Debug)]
 struct Running {
     started: Instant,
-    /// In virtual time: how it ends, and when that shows.
+    /// In virtual or clocked time: how it ends, and when that shows.
     end: Option<(Instant, Step)>,
 }
 
@@ -192,13 +192,26 @@ impl Launches {
     }
 
     /// Goes on with the launch that runs: one slice when live. Yields it if it has ended.
-    pub(crate) fn step(&mut self, now: Instant, shell: &mut Shell, role: &mut dyn Role) -> Option<Ended> {
+    pub(crate) fn step(
+        &mut self,
+        now: Instant,
+        shell: &mut Shell,
+        role: &mut dyn Role,
+        clock_khz: u32,
+    ) -> Option<Ended> {
         let running = self.running.as_mut()?;
         let step = match running.end.take_if(|(at, _)| *at <= now) {
             Some((_, step)) => step,
             None if running.end.is_some() => return None,
             None => role.step(),
         };
+        if shell.config.pace == Pace::Clocked && step != Step::Running {
+            let at = running.started + Duration::from_nanos(cycles_ns(cycles_of(&step), clock_khz));
+            if at > now {
+                running.end = Some((at, step));
+                return None;
+            }
+        }
         let (status, value, cycles) = match step {
             Step::Running => return None,
             Step::Done { value, cycles } => (ErrorCode::Ok, value, cycles),

@@ -1,7 +1,7 @@
 //! The card model: the shell of a network-attached FPGA, as a state machine behind a wire.
 //!
-//! [`Card`] is what SAF calls the custom shell: a packet analyzer and behind it the blocks for discovery, claims, loading,
-//! memory, launches and results. Its role is a [`Role`](rackloom_role::Role) that a
+//! [`Card`] is what SAF calls the custom shell: a packet analyzer and behind it the blocks for discovery, claims,
+//! loading, memory, launches and results. Its role is a [`Role`](rackloom_role::Role) that a
 //! [`Sandbox`](rackloom_role::Sandbox) makes from the image's part. The gateware is checked against this model, so each
 //! mechanism is one that fits in hardware: bitmaps, counters, fixed windows and tables of a few entries.
 //!

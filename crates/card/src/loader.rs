@@ -286,12 +286,12 @@ impl Loader {
         }
     }
 
-    /// Does a bounded part of the digest's work when live, all of it when time is virtual; and checks the image when it is
-    /// complete.
+    /// Does a bounded part of the digest's work when live, all of it when time is virtual; and checks the image when it
+    /// is complete.
     pub(crate) fn work(&mut self, now: Instant, shell: &mut Shell, sandbox: &dyn Sandbox, ddr_bytes: u64) {
         let Some(load) = &mut self.load else { return };
         let Phase::Receiving(staging) = &mut load.phase else { return };
-        let live = shell.config.pace == Pace::Live;
+        let live = shell.config.pace.is_live();
         while staging.hash_block() && !live {}
         let Some(digest) = staging.digest() else { return };
         if !live && load.digest_done > now {
@@ -326,7 +326,7 @@ impl Loader {
         let Some(load) = &self.load else { return port };
         let answer = load.answer.map(|a| a.due);
         let digest = match &load.phase {
-            Phase::Receiving(s) if pace == Pace::Live => s.is_behind().then_some(Instant::ZERO),
+            Phase::Receiving(s) if pace.is_live() => s.is_behind().then_some(Instant::ZERO),
             Phase::Receiving(s) => s.digest().map(|_| load.digest_done),
             _ => None,
         };

@@ -1,7 +1,7 @@
 //! Kernel inputs and read-back: the host's window into DDR.
 //!
-//! Writes are taken in any order, each once, and acknowledged with a bitmap. Reads wait in a FIFO until the wire takes their
-//! data, and see memory as it is then.
+//! Writes are taken in any order, each once, and acknowledged with a bitmap. Reads wait in a FIFO until the wire takes
+//! their data, and see memory as it is then.
 
 use std::collections::VecDeque;
 

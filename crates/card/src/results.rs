@@ -193,8 +193,8 @@ impl Outcome {
         }
     }
 
-    /// Nothing was heard for too long: all that is not acknowledged goes out again. If nothing is, because the host gives
-    /// no credit, `Done` asks for news.
+    /// Nothing was heard for too long: all that is not acknowledged goes out again. If nothing is, because the host
+    /// gives no credit, `Done` asks for news.
     fn expire(&mut self, now: Instant) {
         self.resend = self.acked.next()..self.sent;
         self.mended = self.sent;

@@ -1,7 +1,7 @@
 //! The staging area: the chunks of an image, in whatever order they come.
 //!
-//! On a board they lie at the top of DDR, IMAGE_BYTES_MAX below its end. Here each is a slice of the frame that brought it:
-//! a rack of 256 model cards in one process holds the image once.
+//! On a board they lie at the top of DDR, IMAGE_BYTES_MAX below its end. Here each is a slice of the frame that brought
+//! it: a rack of 256 model cards in one process holds the image once.
 
 use bytes::Bytes;
 

@@ -179,6 +179,9 @@ pub(crate) struct Up {
     /// Memory of each card, such as 512M; it costs only what is touched
     #[arg(long, default_value = "4G", value_name = "BYTES", value_parser = parse::bytes)]
     pub(crate) memory: u64,
+    /// Kernels take no less time than their role's clock and cost model state, as on a card
+    #[arg(long)]
+    pub(crate) clocked: bool,
     /// Plug and pull by the clock: TIME+N or TIME-N, separated by commas
     #[arg(long, value_name = "SCRIPT", value_delimiter = ',')]
     pub(crate) hotplug: Vec<HotplugStep>,

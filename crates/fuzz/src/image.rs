@@ -27,8 +27,8 @@ fn sound(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(builder.build().expect("sound"))
 }
 
-/// Target: whatever the file, reading it does not panic; what is read lies inside the file and is what was put in; and a
-/// file that was changed in any byte is refused, unless the tags were made to fit.
+/// Target: whatever the file, reading it does not panic; what is read lies inside the file and is what was put in; and
+/// a file that was changed in any byte is refused, unless the tags were made to fit.
 ///
 /// # Errors
 /// When `u` holds too few bytes.

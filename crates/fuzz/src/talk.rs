@@ -10,7 +10,8 @@ use crate::node::{CARD, HOST};
 
 /// The group of every claim and load here.
 const GROUP_ID: u16 = 1;
-/// The chunk and the bytes of every image here: three chunks and a bit, all of the same byte, so that its parts are known.
+/// The chunk and the bytes of every image here: three chunks and a bit, all of the same byte, so that its parts are
+/// known.
 const CHUNK: u16 = 64;
 const IMAGE: [u8; 200] = [7; 200];
 

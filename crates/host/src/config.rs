@@ -12,7 +12,8 @@ pub struct Config {
     pub seed: u64,
     /// Most payload bytes the host's link takes in a frame, a multiple of 64: [`BULK_STANDARD`] or `BULK_JUMBO`.
     pub bulk: u16,
-    /// Rate at which frames leave, bits a second on the wire with preamble and gap; `None`: as fast as the wire takes them.
+    /// Rate at which frames leave, bits a second on the wire with preamble and gap; `None`: as fast as the wire takes
+    /// them.
     pub tx_rate: Option<u64>,
     /// Shortest time before something unanswered is sent again. Longer than the path's jitter, or the wire fills with
     /// repetitions.
@@ -21,13 +22,15 @@ pub struct Config {
     pub rto_max: Duration,
     /// A card that was silent this long is asked whether it lives.
     pub ping_interval: Duration,
-    /// A card that was silent this long has vanished. At least three ping intervals, since a ping or its answer may be lost.
+    /// A card that was silent this long has vanished. At least three ping intervals, since a ping or its answer may be
+    /// lost.
     pub silence: Duration,
     /// How long claims, releases and the like may take.
     pub control_timeout: Duration,
     /// How long a load may make no progress on a card before that card is given up.
     pub load_stall: Duration,
-    /// Bytes of reads and results in flight towards this host, over all cards: what the switch's queue before this host holds.
+    /// Bytes of reads and results in flight towards this host, over all cards: what the switch's queue before this
+    /// host holds.
     pub inbound_bytes: u32,
     /// Most cards remembered; announcements of further ones are dropped and counted.
     pub cards_max: usize,

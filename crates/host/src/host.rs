@@ -138,8 +138,8 @@ impl Host {
         self.send(head.frame(&[body.as_bytes()]));
     }
 
-    /// Claims a card. One claim of a card at a time: with two on the way, the answer of the older could come last and undo
-    /// the newer.
+    /// Claims a card. One claim of a card at a time: with two on the way, the answer of the older could come last and
+    /// undo the newer.
     pub fn claim(&mut self, now: Instant, card: MacAddr, options: ClaimOptions) -> OpId {
         let claims = |r: &Request| matches!(r.ask, Ask::Claim { .. });
         if self.peers.get(&card).is_some_and(|p| p.requests.iter().any(claims)) {
@@ -150,8 +150,8 @@ impl Host {
         self.request(now, card, Ask::Claim { nonce, options, group, epoch })
     }
 
-    /// Gives a card back; with [`Scrub::Zero`] its memory is zeroed before anyone else can claim it. Operations under way on
-    /// it fail with [`OpError::Cancelled`].
+    /// Gives a card back; with [`Scrub::Zero`] its memory is zeroed before anyone else can claim it. Operations under
+    /// way on it fail with [`OpError::Cancelled`].
     pub fn release(&mut self, now: Instant, card: MacAddr, scrub: Scrub) -> OpId {
         let Some(session) = self.peers.get_mut(&card).and_then(|p| p.session.take()) else {
             return self.failed(OpError::NotClaimed { card });
@@ -171,8 +171,8 @@ impl Host {
         self.request(now, card, Ask::Manifest { got: Vec::new() })
     }
 
-    /// Loads an image into these cards, all at once. Each must be claimed and not be in another load. With `all_or_none` no
-    /// card activates it unless every card has verified it.
+    /// Loads an image into these cards, all at once. Each must be claimed and not be in another load. With
+    /// `all_or_none` no card activates it unless every card has verified it.
     pub fn load(&mut self, now: Instant, cards: &[MacAddr], image: Bytes, all_or_none: bool) -> OpId {
         let first = cards.first().copied().unwrap_or_default();
         if image.is_empty() || image.len() as u64 > IMAGE_BYTES_MAX {
@@ -290,7 +290,8 @@ impl Host {
         }
     }
 
-    /// Calls an operation off: it completes with [`OpError::Cancelled`]. A launch that the card has accepted is cancelled there.
+    /// Calls an operation off: it completes with [`OpError::Cancelled`]. A launch that the card has accepted is
+    /// cancelled there.
     pub fn cancel(&mut self, now: Instant, op: OpId) {
         let Some(place) = self.ops.get(&op) else { return };
         let card = place.card.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! One piece of work spread over many cards: cut into tiles, each computed on whatever card is free.
 //!
-//! A card that vanishes loses nothing: its tiles go to others. A card that appears is claimed, loaded and used while the
-//! others go on. Each card works on several tiles at a time, so that inputs and results travel while it computes.
+//! A card that vanishes loses nothing: its tiles go to others. A card that appears is claimed, loaded and used while
+//! the others go on. Each card works on several tiles at a time, so that inputs and results travel while it computes.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

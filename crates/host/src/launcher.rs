@@ -37,7 +37,8 @@ pub(crate) struct Launcher {
     /// The card's bulk payload: the size of output chunks.
     bulk: usize,
     queue: VecDeque<(OpId, Launch)>,
-    /// Sent, and the card has not said what it thinks of it. One at a time: a launch that overtook another would be dropped.
+    /// Sent, and the card has not said what it thinks of it. One at a time: a launch that overtook another would be
+    /// dropped.
     offered: Option<Offered>,
     /// Accepted and not over, by launch number.
     running: BTreeMap<u32, Running>,
@@ -234,7 +235,8 @@ impl Launcher {
         self.advance(ends, seq, share, true)
     }
 
-    /// Output has come, at `offset` of launch `seq`'s region. An acknowledgement to send, and the operation it completes.
+    /// Output has come, at `offset` of launch `seq`'s region. An acknowledgement to send, and the operation it
+    /// completes.
     pub(crate) fn handle_data(
         &mut self,
         now: Instant,
@@ -307,8 +309,9 @@ impl Launcher {
         ops
     }
 
-    /// Nobody waits for the operation any more. The card is told to cancel its launch, but not before it is known to have it:
-    /// a cancellation that overtook its launch would do nothing, and its answer could be taken for the launch's.
+    /// Nobody waits for the operation any more. The card is told to cancel its launch, but not before it is known to
+    /// have it: a cancellation that overtook its launch would do nothing, and its answer could be taken for the
+    /// launch's.
     pub(crate) fn forget(&mut self, op: OpId) -> bool {
         if let Some(i) = self.queue.iter().position(|(o, _)| *o == op) {
             self.queue.remove(i);

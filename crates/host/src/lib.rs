@@ -1,12 +1,12 @@
-//! The host's side of Rackloom, as a state machine: it discovers cards, claims them, loads images into all of them at once,
-//! fills and reads their memory, launches kernels and collects results, on any number of cards at a time.
+//! The host's side of Rackloom, as a state machine: it discovers cards, claims them, loads images into all of them at
+//! once, fills and reads their memory, launches kernels and collects results, on any number of cards at a time.
 //!
-//! [`Host`] is a [`rackloom_node::Node`]: it holds no socket, clock or thread. Commands (methods that return an [`OpId`]) go
-//! in; [`Event`]s come out, one [`Event::Completed`] for each operation.
+//! [`Host`] is a [`rackloom_node::Node`]: it holds no socket, clock or thread. Commands (methods that return an
+//! [`OpId`]) go in; [`Event`]s come out, one [`Event::Completed`] for each operation.
 //!
-//! Order: operations on one card begin in the order in which they were given. A launch waits for all earlier writes, a read
-//! for earlier overlapping writes, a write for earlier overlapping writes and reads. Nothing waits for a launch but its own
-//! completion: whoever reuses its memory waits for that.
+//! Order: operations on one card begin in the order in which they were given. A launch waits for all earlier writes, a
+//! read for earlier overlapping writes, a write for earlier overlapping writes and reads. Nothing waits for a launch
+//! but its own completion: whoever reuses its memory waits for that.
 #![forbid(unsafe_code)]
 
 mod card_info;

@@ -1,7 +1,9 @@
-//! One image into many cards at once: sent to a group, repaired by what the cards report, committed when all have verified it.
+//! One image into many cards at once: sent to a group, repaired by what the cards report, committed when all have
+//! verified it.
 //!
-//! The phases follow reliable multicast as RFC 5740 has it: the sender paces itself to the slowest receiver, receivers report
-//! what they lack after a random wait and leave out what others have reported, the sender repairs the union to all.
+//! The phases follow reliable multicast as RFC 5740 has it: the sender paces itself to the slowest receiver, receivers
+//! report what they lack after a random wait and leave out what others have reported, the sender repairs the union to
+//! all.
 
 use std::collections::BTreeMap;
 
@@ -457,7 +459,10 @@ impl Loader {
 
     fn ask_again(&mut self, now: Instant, window: Duration) {
         self.ask_at = Some(now + window + self.wait);
-        self.wait = (self.wait * 2).min(self.wait_max);
+        // Cards that catch up with their digest are asked again and again: a lost answer must not cost more than that
+        // takes.
+        let most = if self.phase == LoadPhase::Verify { self.wait_min * 8 } else { self.wait_max };
+        self.wait = (self.wait * 2).min(most);
     }
 
     fn enter(&mut self, now: Instant, phase: LoadPhase) {

@@ -44,8 +44,8 @@ impl Peer {
         }
     }
 
-    /// When it has to be pinged, or given up, next. A claim is kept alive by a ping each third of its lease; an idle claim
-    /// or an unclaimed card by one each ping interval of silence.
+    /// When it has to be pinged, or given up, next. A claim is kept alive by a ping each third of its lease; an idle
+    /// claim or an unclaimed card by one each ping interval of silence.
     pub(crate) fn watch_at(&self, interval: Duration, silence: Duration) -> Option<Instant> {
         if self.state == PeerState::Down {
             return None;

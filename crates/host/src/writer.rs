@@ -21,8 +21,8 @@ pub(crate) struct Writer {
     /// Sent and not yet below the card's first missing one; `flight[i]` has number `base + i`.
     flight: VecDeque<Chunk>,
     base: u32,
-    /// Chunks that may be in flight: halved on loss, grown by one a round trip (RFC 5681's avoidance), so that hosts that
-    /// share a card's link share it fairly.
+    /// Chunks that may be in flight: halved on loss, grown by one a round trip (RFC 5681's avoidance), so that hosts
+    /// that share a card's link share it fairly.
     window: u32,
     acked_in_window: u32,
     timer: Option<Instant>,
@@ -212,8 +212,8 @@ impl Writer {
         }
     }
 
-    /// The card refuses the write with this number: the operation that failed, if it still counted. The number counts as
-    /// received and is acknowledged in its turn.
+    /// The card refuses the write with this number: the operation that failed, if it still counted. The number counts
+    /// as received and is acknowledged in its turn.
     pub(crate) fn handle_nak(&mut self, seq: u32, addr: u64) -> Option<OpId> {
         let chunk = self.flight.get(seq.wrapping_sub(self.base) as usize).filter(|c| c.addr == addr)?;
         let op = chunk.op;

@@ -1,8 +1,8 @@
 //! The manifest: what a host must know of a role to use its kernels.
 //!
 //! A kernel's arrays carry an index such as `ij`, one letter a dimension, slowest first. From the indexes alone a host
-//! knows how tiles of the arrays correspond: for `c[ij] = b[ij] + a[ji]` a tile of `c` needs the same tile of `b` and the
-//! transposed tile of `a`; for `c[ij]` from `a[ik]` and `b[kj]` it needs rows of `a` and columns of `b`.
+//! knows how tiles of the arrays correspond: for `c[ij] = b[ij] + a[ji]` a tile of `c` needs the same tile of `b` and
+//! the transposed tile of `a`; for `c[ij]` from `a[ik]` and `b[kj]` it needs rows of `a` and columns of `b`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! How fast the wires are on this machine: frames and bytes a second, and the time of a round trip between two nodes.
 //!
-//! `cargo run --release -p rackloom-link --example throughput [seconds per row]`. As root it measures raw sockets too, over
-//! a veth pair between two network namespaces.
+//! `cargo run --release -p rackloom-link --example throughput [seconds per row]`. As root it measures raw sockets too,
+//! over a veth pair between two network namespaces.
 
 #[path = "../tests/netns/mod.rs"]
 mod netns;

@@ -1,7 +1,8 @@
 //! Writes down what passes, for Wireshark.
 //!
-//! A capture has a thread and a bounded queue of its own: neither a slow disk nor a full one ever holds up a frame. What
-//! does not fit in the queue is counted as lost; when the file cannot be written, the capture says so once and stops.
+//! A capture has a thread and a bounded queue of its own: neither a slow disk nor a full one ever holds up a frame.
+//! What does not fit in the queue is counted as lost; when the file cannot be written, the capture says so once and
+//! stops.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -363,8 +364,8 @@ mod tests {
     #[test]
     fn a_full_disk_warns_once_and_frames_go_on() {
         let (tell, told) = std::sync::mpsc::channel();
-        // Nothing but a full device: /dev/full takes no byte. The head is written when the file is made, so that a hopeless
-        // place is refused at once.
+        // Nothing but a full device: /dev/full takes no byte. The head is written when the file is made, so that a
+        // hopeless place is refused at once.
         let refused = Capture::create(Path::new("/dev/full"), "x", |_| {});
         assert_eq!(refused.unwrap_err().source.kind(), io::ErrorKind::StorageFull);
 

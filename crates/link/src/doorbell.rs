@@ -31,8 +31,9 @@ impl Doorbell {
 
     /// Silences the bell; true if it was rung. A thread whose poll found it readable calls this.
     pub(crate) fn silence(&self) -> bool {
-        // Read, then lower the flag. A ring in between adds nothing to this one, which its owner is about to look into; a
-        // ring whose write comes later leaves the bell readable: the next poll wakes for nothing, and nothing is lost.
+        // Read, then lower the flag. A ring in between adds nothing to this one, which its owner is about to look into;
+        // a ring whose write comes later leaves the bell readable: the next poll wakes for nothing, and nothing
+        // is lost.
         let mut count = [0u8; 8];
         let _ = rustix::io::read(&self.fd, &mut count); // Only "would block" can fail here.
         self.rung.swap(false, Ordering::AcqRel)

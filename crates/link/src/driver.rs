@@ -41,8 +41,8 @@ where
     N: Node + Send + 'static,
     N::Event: 'static,
 {
-    /// Starts `node` on `wire`. Its time is `clock`'s; its events go to `sink`, on its thread. When the wire fails, the node
-    /// stops and the sink is dropped: a channel's receiver sees it closed.
+    /// Starts `node` on `wire`. Its time is `clock`'s; its events go to `sink`, on its thread. When the wire fails, the
+    /// node stops and the sink is dropped: a channel's receiver sees it closed.
     ///
     /// # Errors
     /// No thread can be started.

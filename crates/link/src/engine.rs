@@ -1,8 +1,8 @@
 //! A node on a wire: the law of [`Node`], kept in one place for [`Driver`](crate::Driver) and [`Pool`](crate::Pool).
 //!
-//! A turn is a bounded piece of work. In it frames, commands and deadlines go into the node, one at a time, and after each
-//! the node is polled until it has nothing more; but while the wire is full it is not polled. Frames still go in then: two
-//! nodes that fill each other's wires would otherwise wait for one another.
+//! A turn is a bounded piece of work. In it frames, commands and deadlines go into the node, one at a time, and after
+//! each the node is polled until it has nothing more; but while the wire is full it is not polled. Frames still go in
+//! then: two nodes that fill each other's wires would otherwise wait for one another.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,11 +1,12 @@
 //! How nodes run live: real time, real frames, threads.
 //!
-//! A [`Wire`] is one attachment to an Ethernet segment. There are three kinds of segment: an in-process [`Switch`], whose
-//! ports are wires; a virtual segment that separate processes attach to without root ([`segment`]); and any Ethernet
-//! interface of this machine ([`Raw`]). [`Uplink`] joins a switch to either of the others. [`Net`] is how a user names one.
+//! A [`Wire`] is one attachment to an Ethernet segment. There are three kinds of segment: an in-process [`Switch`],
+//! whose ports are wires; a virtual segment that separate processes attach to without root ([`segment`]); and any
+//! Ethernet interface of this machine ([`Raw`]). [`Uplink`] joins a switch to either of the others. [`Net`] is how a
+//! user names one.
 //!
-//! A [`Driver`] runs one node on a thread of its own, on any wire; a [`Pool`] runs many nodes on few threads, each on a port
-//! of a switch. A [`Capture`] writes down what passes.
+//! A [`Driver`] runs one node on a thread of its own, on any wire; a [`Pool`] runs many nodes on few threads, each on a
+//! port of a switch. A [`Capture`] writes down what passes.
 //!
 //! ```text
 //!   node - Driver - Segment client ~~ socket ~~ SegmentServer -.

@@ -8,25 +8,25 @@ use rackloom_node::Frame;
 
 /// A cable that one node, or one switch, is plugged into.
 ///
-/// Frames are whole Ethernet frames without check sequence. A wire may lose frames, as Ethernet may, and counts those it
-/// loses; it does not reorder those between one pair of nodes.
+/// Frames are whole Ethernet frames without check sequence. A wire may lose frames, as Ethernet may, and counts those
+/// it loses; it does not reorder those between one pair of nodes.
 ///
-/// The contract of waiting: a wire whose [`send`](Wire::send) took less than it was given is *full*. Its owner keeps the
-/// rest and calls [`recv`](Wire::recv), which returns when frames arrive, when there is room again, when the
-/// [`waker`](Wire::waker) was used, or at the deadline, and may return for no reason. So the owner tries everything again
-/// after each return.
+/// The contract of waiting: a wire whose [`send`](Wire::send) took less than it was given is *full*. Its owner keeps
+/// the rest and calls [`recv`](Wire::recv), which returns when frames arrive, when there is room again, when the
+/// [`waker`](Wire::waker) was used, or at the deadline, and may return for no reason. So the owner tries everything
+/// again after each return.
 pub trait Wire: Send {
     /// Sends as many of these frames, in order, as the segment has room for; returns how many were taken.
     ///
-    /// A frame that no retry would help (shorter than an Ethernet header, longer than [`mtu`](Wire::mtu) allows) is taken,
-    /// counted and dropped.
+    /// A frame that no retry would help (shorter than an Ethernet header, longer than [`mtu`](Wire::mtu) allows) is
+    /// taken, counted and dropped.
     ///
     /// # Errors
     /// The segment is gone for good. What the network does to single frames is no error.
     fn send(&mut self, frames: &[Frame]) -> io::Result<usize>;
 
-    /// Waits for frames and appends them to `out`, at most [`BATCH`] in one call. `None` waits without end; a deadline that
-    /// has passed does not wait at all.
+    /// Waits for frames and appends them to `out`, at most [`BATCH`] in one call. `None` waits without end; a deadline
+    /// that has passed does not wait at all.
     ///
     /// # Errors
     /// The segment is gone for good.

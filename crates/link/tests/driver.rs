@@ -42,8 +42,8 @@ fn two_nodes_play_ping_pong() {
 
 #[test]
 fn both_ways_at_once_through_tiny_queues_neither_deadlocks_nor_loses() {
-    // Each node's answers and questions fill the other's queue: if a node with a full wire did not listen, both would wait
-    // until the stall bound; with an endless bound, for ever.
+    // Each node's answers and questions fill the other's queue: if a node with a full wire did not listen, both would
+    // wait until the stall bound; with an endless bound, for ever.
     let config = SwitchConfig { queue_frames: 4, stall: Duration::from_secs(3600), ..SwitchConfig::default() };
     let (switch, clock) = (Switch::new(config), Clock::start());
     let (a, a_done) = echo(1, switch.attach("a").unwrap(), clock);

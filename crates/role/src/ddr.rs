@@ -1,16 +1,16 @@
 //! A card's memory.
 //!
 //! It is reserved, not allocated: a card of 4 GiB costs the pages that were written. The same mapping is the linear
-//! memory of the role's WebAssembly module, so data moves from frames to kernels and back without a copy in between, and
-//! survives a change of the role.
+//! memory of the role's WebAssembly module, so data moves from frames to kernels and back without a copy in between,
+//! and survives a change of the role.
 //!
 //! ```text
 //! base            base + len               base + 4 GiB        + 32 MiB
 //! | DDR, readable and writable | no access                | no access |
 //! ```
 //!
-//! The rest of the 4 GiB and the guard behind it are address space only. They let compiled code leave out bounds checks:
-//! a 32-bit address plus a constant offset beyond DDR hits a page without access, and the fault becomes a trap.
+//! The rest of the 4 GiB and the guard behind it are address space only. They let compiled code leave out bounds
+//! checks: a 32-bit address plus a constant offset beyond DDR hits a page without access, and the fault becomes a trap.
 #![allow(unsafe_code)]
 
 use core::fmt;
@@ -64,8 +64,8 @@ struct Mapping {
 
 // SAFETY: `base` is an anonymous mapping that belongs to this value alone until `drop` and is tied to no thread.
 unsafe impl Send for Mapping {}
-// SAFETY: all accesses go through `lock`: those of `Ddr` here, those of compiled code by the guard that `Role::step` and
-// `Prepared::activate` hold while it runs.
+// SAFETY: all accesses go through `lock`: those of `Ddr` here, those of compiled code by the guard that `Role::step`
+// and `Prepared::activate` hold while it runs.
 unsafe impl Sync for Mapping {}
 
 impl Ddr {
@@ -117,8 +117,8 @@ impl Ddr {
     pub fn view<R>(&self, addr: u64, length: u64, f: impl FnOnce(&[u8]) -> R) -> Result<R, DdrError> {
         let start = self.check(addr, length)?;
         let _guard = self.lock();
-        // SAFETY: `check` found the range inside the accessible mapping, which the kernel zeroed; while the lock is held
-        // nobody writes, and the reference cannot leave `f`.
+        // SAFETY: `check` found the range inside the accessible mapping, which the kernel zeroed; while the lock is
+        // held nobody writes, and the reference cannot leave `f`.
         let bytes = unsafe {
             core::slice::from_raw_parts(
                 self.0.base.as_ptr().add(start),
@@ -149,8 +149,8 @@ impl Ddr {
     /// Makes the first `length` bytes zero, a multiple of 64 KiB; the caller holds the lock.
     pub(crate) fn discard(&self, length: usize) -> Result<(), DdrError> {
         assert!(length <= self.0.len && (length as u64).is_multiple_of(PAGE_BYTES));
-        // SAFETY: the range is whole pages of our own private anonymous mapping, which read as zero afterwards; the caller
-        // holds the lock, so nobody refers to them.
+        // SAFETY: the range is whole pages of our own private anonymous mapping, which read as zero afterwards; the
+        // caller holds the lock, so nobody refers to them.
         unsafe { madvise(self.0.base.as_ptr().cast(), length, Advice::LinuxDontNeed) }.map_err(os)
     }
 

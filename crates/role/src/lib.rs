@@ -4,8 +4,8 @@
 //! image harms nobody: [`Sandbox::prepare`] does everything that can fail and touches no DDR, while the old role still
 //! serves; then [`Prepared::activate`] puts the new role in its place.
 //!
-//! A role runs in slices of bounded length on the thread that calls [`Role::step`]: no thread, no clock, no socket. What
-//! a kernel computes, how many cycles it takes and where its slices end depend on its input alone.
+//! A role runs in slices of bounded length on the thread that calls [`Role::step`]: no thread, no clock, no socket.
+//! What a kernel computes, how many cycles it takes and where its slices end depend on its input alone.
 #![deny(unsafe_code)]
 
 mod ddr;

@@ -12,12 +12,12 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
     /// Tag of the part it takes.
     fn target(&self) -> &'static str;
 
-    /// Checks and compiles `part` for a card with `ddr_bytes` of memory. Everything that can be wrong with an image shows
-    /// here; the card's memory and its present role are not touched.
+    /// Checks and compiles `part` for a card with `ddr_bytes` of memory. Everything that can be wrong with an image
+    /// shows here; the card's memory and its present role are not touched.
     fn prepare(&self, manifest: &Manifest, part: &[u8], ddr_bytes: u64) -> Result<Box<dyn Prepared>, RoleError>;
 
-    /// The same for a part of `length` bytes that does not lie in one piece: `read` fetches ranges of it. A sandbox that
-    /// does not need all of a part fetches what it needs.
+    /// The same for a part of `length` bytes that does not lie in one piece: `read` fetches ranges of it. A sandbox
+    /// that does not need all of a part fetches what it needs.
     fn prepare_with(
         &self,
         manifest: &Manifest,
@@ -56,8 +56,8 @@ pub trait Role: fmt::Debug + Send {
     /// If no kernel was started.
     fn step(&mut self) -> Step;
 
-    /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields a [`Step::Failed`]
-    /// with [`RoleFault::Cancelled`] and the cycles so far, to a slice.
+    /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields a
+    /// [`Step::Failed`] with [`RoleFault::Cancelled`] and the cycles so far, to a slice.
     fn cancel(&mut self) -> Option<Step>;
 }
 

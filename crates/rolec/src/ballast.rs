@@ -1,8 +1,8 @@
 //! Bytes that stand in for a bitstream.
 //!
-//! A kernel's module has some kilobytes, a bitstream of a large FPGA a hundred megabytes. To load an image that behaves like
-//! the latter, its part gets a custom section, which WebAssembly engines skip. The bytes look random, as those of a
-//! compressed bitstream do, and are always the same.
+//! A kernel's module has some kilobytes, a bitstream of a large FPGA a hundred megabytes. To load an image that behaves
+//! like the latter, its part gets a custom section, which WebAssembly engines skip. The bytes look random, as those of
+//! a compressed bitstream do, and are always the same.
 
 use rackloom_image::{ImageBuilder, Layout, TARGET_MODEL};
 

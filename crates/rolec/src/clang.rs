@@ -62,7 +62,8 @@ const FLAGS: [&str; 17] = [
     "--target=wasm32",
     "-std=c17",
     "-O3",
-    // No extension but vectors. With bulk memory the linker would zero statics in a start function, which the sandbox refuses.
+    // No extension but vectors. With bulk memory the linker would zero statics in a start function, which the sandbox
+    // refuses.
     "-mcpu=mvp",
     "-msimd128",
     "-ffreestanding",

@@ -1,8 +1,8 @@
 //! Builds role images: a folder with `role.toml` and C files becomes an `.rli` file.
 //!
-//! `role.toml` holds the fields of the image's manifest. All `*.c` files of the folder are compiled together by clang for
-//! wasm32 and linked by wasm-ld into the image's `model` part; `rackloom.h` is on their include path. The same sources and
-//! the same clang give the same bytes.
+//! `role.toml` holds the fields of the image's manifest. All `*.c` files of the folder are compiled together by clang
+//! for wasm32 and linked by wasm-ld into the image's `model` part; `rackloom.h` is on their include path. The same
+//! sources and the same clang give the same bytes.
 #![forbid(unsafe_code)]
 
 mod ballast;

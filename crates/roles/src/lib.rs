@@ -22,8 +22,8 @@ pub fn image(name: &str) -> Option<&'static [u8]> {
     ROLES.iter().find(|(role, _)| *role == name).map(|(_, image)| *image)
 }
 
-/// The image of a role with its `model` part padded to `bytes` by ballast, which stands in for a vendor's bitstream. For
-/// sizes and roles that a user gives, see [`rackloom_rolec::pad_image`].
+/// The image of a role with its `model` part padded to `bytes` by ballast, which stands in for a vendor's bitstream.
+/// For sizes and roles that a user gives, see [`rackloom_rolec::pad_image`].
 ///
 /// # Panics
 /// If there is no such role, or if its part is larger than `bytes`.

@@ -176,7 +176,8 @@ fn gemm_sums_in_the_order_of_k() {
         let (a, b) = (thirds(random(&mut rng, i * k)), thirds(random(&mut rng, k * j)));
         let args = [card.place(&bytes(&a)), card.place(&bytes(&b)), card.place(&bytes(&vec![1.0; i * j]))];
         let cycles = card.run(&[args[0], args[1], args[2], i as u64, j as u64, k as u64]);
-        // Outer products: k is the outermost loop here and the innermost on the card, the order of each sum is the same.
+        // Outer products: k is the outermost loop here and the innermost on the card, the order of each sum is the
+        // same.
         let mut expected = vec![0.0f32; i * j];
         for n in 0..k {
             for (at, sum) in expected.iter_mut().enumerate() {

@@ -86,7 +86,8 @@ impl Fabric {
         let now_ns = self.now.as_nanos();
         let switch = &mut self.switches[id.0 as usize];
         let route = switch.route(now_ns, ingress, &frame);
-        // Handed to the output queue ahead of its time: the queue has no other source, and its delay is always the same.
+        // Handed to the output queue ahead of its time: the queue has no other source, and its delay is always the
+        // same.
         let at = now_ns + switch.latency_ns;
         match route {
             Route::Nowhere => {}
@@ -145,8 +146,8 @@ impl Fabric {
         }
     }
 
-    /// Takes the first frame out of a pipe's line if it is the one that entered with number `seq`, and lines up the next. Another
-    /// one: that frame was lost on its way.
+    /// Takes the first frame out of a pipe's line if it is the one that entered with number `seq`, and lines up the
+    /// next. Another one: that frame was lost on its way.
     pub(crate) fn head(&mut self, pipe: PipeId, seq: u64) -> Option<Frame> {
         let line = &mut self.pipes[pipe.index()].line;
         let first = line.pop_front_if(|first| first.seq == seq)?;

@@ -16,8 +16,9 @@ pub struct Faults {
     pub burst: Option<Burst>,
     /// Bits flip and the check sequence tells: the receiver drops the frame.
     pub corrupt: f64,
-    /// Bits flip and the check sequence does not tell: one to eight bits of the delivered frame are wrong. A protocol without
-    /// a checksum of its own cannot survive this with every byte right; set it to 0 to test what is promised without one.
+    /// Bits flip and the check sequence does not tell: one to eight bits of the delivered frame are wrong. A protocol
+    /// without a checksum of its own cannot survive this with every byte right; set it to 0 to test what is
+    /// promised without one.
     pub flip: f64,
     /// The frame is delivered without its end: any number of its bytes are left, from 1 to all but one.
     pub truncate: f64,
@@ -83,9 +84,11 @@ impl Faults {
         Self { loss: probability, ..Self::NONE }
     }
 
-    /// Draws a set of faults: each kind is off in half of all draws, so that kinds are met alone, in pairs and all together.
+    /// Draws a set of faults: each kind is off in half of all draws, so that kinds are met alone, in pairs and all
+    /// together.
     ///
-    /// Probabilities favour small values: where every frame meets a fault, the rare paths behind the first one stay unseen.
+    /// Probabilities favour small values: where every frame meets a fault, the rare paths behind the first one stay
+    /// unseen.
     pub fn swarm(rng: &mut Rng) -> Self {
         let delay = Span::new(Duration::from_micros(1), log_uniform(rng, 10_000, 100_000_000));
         Self {
@@ -186,7 +189,8 @@ fn skewed(rng: &mut Rng, max: f64) -> f64 {
     max * unit * unit
 }
 
-/// Nanoseconds between `min` and `max` whose order of magnitude is uniform. No logarithm: libraries round those differently.
+/// Nanoseconds between `min` and `max` whose order of magnitude is uniform. No logarithm: libraries round those
+/// differently.
 fn log_uniform(rng: &mut Rng, min: u64, max: u64) -> Duration {
     let octave = u64::from(min.ilog2()) + rng.below(u64::from(max.ilog2() - min.ilog2()) + 1);
     let low = 1u64 << octave;

@@ -7,8 +7,8 @@ use crate::link::Fate;
 use crate::spells::{Span, SpellClock};
 use crate::stats::{DropReason, LinkStats};
 
-/// The faults of one direction with their state. Each direction has its own random numbers, so that traffic elsewhere changes
-/// nothing here.
+/// The faults of one direction with their state. Each direction has its own random numbers, so that traffic elsewhere
+/// changes nothing here.
 #[derive(Debug)]
 pub(crate) struct Impair {
     faults: Faults,
@@ -144,8 +144,8 @@ const DUPLICATE_SPREAD_NS: u64 = 10_000;
 /// Most bytes appended to a padded frame: one beat.
 const PAD_MAX: u64 = 64;
 
-/// Most bits flipped in one frame. Three and fewer in a standard frame a real check sequence always shows; it costs the nodes
-/// nothing to be tested with those too.
+/// Most bits flipped in one frame. Three and fewer in a standard frame a real check sequence always shows; it costs the
+/// nodes nothing to be tested with those too.
 const FLIPS_MAX: usize = 8;
 
 #[cfg(test)]

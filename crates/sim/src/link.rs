@@ -1,8 +1,8 @@
 //! A cable: two pipes, one for each direction.
 //!
-//! A pipe is a queue of finite size, a wire that takes the time its rate gives, and a delay. Because the wire serves its queue in
-//! order at a constant rate, one number - when the wire will be free - tells how much waits, when the next frame leaves, and
-//! whether it fits. So a frame costs one event, its arrival, and none for leaving the queue.
+//! A pipe is a queue of finite size, a wire that takes the time its rate gives, and a delay. Because the wire serves
+//! its queue in order at a constant rate, one number - when the wire will be free - tells how much waits, when the next
+//! frame leaves, and whether it fits. So a frame costs one event, its arrival, and none for leaving the queue.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -35,12 +35,14 @@ pub struct Cable {
 pub enum WhenFull {
     /// The frame is dropped and counted.
     Drop,
-    /// The node is not polled until half of the queue is sent: as a driver does that waits for its socket, and as hardware does.
+    /// The node is not polled until half of the queue is sent: as a driver does that waits for its socket, and as
+    /// hardware does.
     Hold,
 }
 
 impl Cable {
-    /// 10 Gb/s, standard frames, 100 ns (a few metres and two transceivers), a NIC that makes its node wait beyond 256 KiB.
+    /// 10 Gb/s, standard frames, 100 ns (a few metres and two transceivers), a NIC that makes its node wait beyond 256
+    /// KiB.
     pub const TEN_GIGABIT: Self = Self {
         rate_bps: 10_000_000_000,
         latency: Duration::from_nanos(100),
@@ -98,8 +100,8 @@ pub(crate) struct Pipe {
     frame_max: usize,
     queue_ps: u64,
     tail_drop: bool,
-    /// When the wire has sent all that waits, in picoseconds: a byte at 10 Gb/s takes 800 of them, and rounding each frame to
-    /// nanoseconds would be wrong by a tenth of a percent.
+    /// When the wire has sent all that waits, in picoseconds: a byte at 10 Gb/s takes 800 of them, and rounding each
+    /// frame to nanoseconds would be wrong by a tenth of a percent.
     free_at: u64,
     backlog_max_ps: u64,
     /// The latest clog, in picoseconds: waiting through it takes no room in the queue.

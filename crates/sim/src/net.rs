@@ -54,8 +54,8 @@ impl<N: Node> Net<N> {
         event
     }
 
-    /// Runs until a node tells something; `None` when nothing is left to happen at all. It does not return while nodes keep
-    /// setting deadlines and tell nothing: see [`run_until`](Self::run_until).
+    /// Runs until a node tells something; `None` when nothing is left to happen at all. It does not return while nodes
+    /// keep setting deadlines and tell nothing: see [`run_until`](Self::run_until).
     pub fn step(&mut self) -> Option<(Instant, NodeId, N::Event)> {
         self.next(HORIZON)
     }
@@ -225,8 +225,8 @@ impl<N: Node> Net<N> {
         }
     }
 
-    /// The hash of all that happened: deliveries with their frames, drops, timeouts, events and changes, each with its time and
-    /// place. `None` if [`hash_off`](Self::hash_off) was called.
+    /// The hash of all that happened: deliveries with their frames, drops, timeouts, events and changes, each with its
+    /// time and place. `None` if [`hash_off`](Self::hash_off) was called.
     pub fn event_hash(&self) -> Option<u64> {
         self.fabric.hash.map(|hash| hash.value())
     }

@@ -86,8 +86,8 @@ impl Queue {
     }
 }
 
-/// A frame in a pipe, in line behind those that come out earlier. Only the first of a line is in the heap: it stays as small as
-/// the network, however much is under way.
+/// A frame in a pipe, in line behind those that come out earlier. Only the first of a line is in the heap: it stays as
+/// small as the network, however much is under way.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) at: u64,
@@ -149,8 +149,8 @@ impl Flights {
         self.spare.push(list);
     }
 
-    /// Takes all frames out of one pipe that would arrive from `from` to before `until`; returns how many. It looks at every
-    /// frame under way: cables are not pulled often.
+    /// Takes all frames out of one pipe that would arrive from `from` to before `until`; returns how many. It looks at
+    /// every frame under way: cables are not pulled often.
     pub(crate) fn lose(&mut self, pipe: PipeId, from: u64, until: u64) -> u64 {
         let mut lost = 0;
         for flight in self.all.iter_mut().filter(|f| (from..until).contains(&f.at)) {

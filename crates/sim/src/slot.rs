@@ -17,8 +17,8 @@ pub(crate) struct Slot<N> {
     /// Not to be polled: a transmit queue is full.
     pub(crate) held: bool,
     pub(crate) stats: NodeStats,
-    /// Deadlines of this generation in the event queue, the earliest last. A deadline that moves back, as most do with each
-    /// frame, adds nothing: the entry that is there comes early, finds nothing due and asks again.
+    /// Deadlines of this generation in the event queue, the earliest last. A deadline that moves back, as most do with
+    /// each frame, adds nothing: the entry that is there comes early, finds nothing due and asks again.
     armed: Vec<u64>,
     /// When the last timeout was handled, and how many before it at the same time.
     last_timeout: Option<Instant>,

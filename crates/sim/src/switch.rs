@@ -8,8 +8,8 @@ use rackloom_node::Frame;
 use crate::ids::PipeId;
 use crate::stats::SwitchStats;
 
-/// What a switch is like. The default is small and fast like the 12-port 10 GbE switches of SAF; its delay, buffers and table
-/// are assumptions of ours, typical of that class.
+/// What a switch is like. The default is small and fast like the 12-port 10 GbE switches of SAF; its delay, buffers and
+/// table are assumptions of ours, typical of that class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchConfig {
     /// Number of ports.

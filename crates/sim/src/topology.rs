@@ -15,7 +15,8 @@ use crate::stats::DropReason;
 use crate::switch::{Switch, SwitchConfig};
 
 impl<N: Node> Net<N> {
-    /// Adds a node, without a cable yet. It is polled first when the network next runs, after all that is still set up now.
+    /// Adds a node, without a cable yet. It is polled first when the network next runs, after all that is still set up
+    /// now.
     pub fn add(&mut self, node: N) -> NodeId {
         let id = NodeId(u32::try_from(self.slots.len()).expect("fewer than 2^32 nodes"));
         self.slots.push(Slot::new(node));
@@ -23,8 +24,9 @@ impl<N: Node> Net<N> {
         id
     }
 
-    /// Takes a node out of its place: power off, or crash. Its deadlines are forgotten; its cables stay, and what arrives on
-    /// them is dropped. What it has already handed to its NIC is still sent, unless the link is taken [`down`](Self::down).
+    /// Takes a node out of its place: power off, or crash. Its deadlines are forgotten; its cables stay, and what
+    /// arrives on them is dropped. What it has already handed to its NIC is still sent, unless the link is taken
+    /// [`down`](Self::down).
     ///
     /// Panics if the place is empty.
     pub fn take(&mut self, id: NodeId) -> N {
@@ -51,8 +53,8 @@ impl<N: Node> Net<N> {
 
     /// Plugs a cable in at both ends; it is up at once. [`Way::Forth`] is from `a` to `b`.
     ///
-    /// Panics if an end is taken or does not exist, and if switches would form a loop: nothing here breaks one up, and a
-    /// broadcast would go round for ever.
+    /// Panics if an end is taken or does not exist, and if switches would form a loop: nothing here breaks one up, and
+    /// a broadcast would go round for ever.
     pub fn connect(&mut self, a: impl Into<End>, b: impl Into<End>, cable: Cable) -> LinkId {
         let (a, b) = (a.into(), b.into());
         assert!(a != b, "a cable needs two ends");
@@ -99,8 +101,8 @@ impl<N: Node> Net<N> {
         }
     }
 
-    /// Takes a cable down: what is on it and queued for it is lost, and switches forget who was behind it. No node is told;
-    /// tell it yourself if it would notice.
+    /// Takes a cable down: what is on it and queued for it is lost, and switches forget who was behind it. No node is
+    /// told; tell it yourself if it would notice.
     pub fn down(&mut self, link: LinkId) {
         self.fabric.trace(Trace::Change, link.0, Change::Down as u64);
         for way in Way::BOTH {
@@ -133,8 +135,8 @@ impl<N: Node> Net<N> {
         self.fabric.pipes[link.pipe(Way::Forth).index()].up
     }
 
-    /// Lets nothing arrive in one direction from `from` to before `until`, while the cable looks up to both ends: half a
-    /// partition. Both directions make a whole one.
+    /// Lets nothing arrive in one direction from `from` to before `until`, while the cable looks up to both ends: half
+    /// a partition. Both directions make a whole one.
     pub fn cut(&mut self, link: LinkId, way: Way, from: Instant, until: Instant) {
         assert!(from >= self.now(), "a cut in the past");
         self.fabric.trace(Trace::Change, link.0, Change::Cut as u64);
@@ -151,8 +153,8 @@ impl<N: Node> Net<N> {
         }
     }
 
-    /// Gives one direction of a cable these faults. The random numbers depend on the seed, the cable, the direction and the
-    /// time only.
+    /// Gives one direction of a cable these faults. The random numbers depend on the seed, the cable, the direction and
+    /// the time only.
     pub fn set_faults_way(&mut self, link: LinkId, way: Way, faults: Faults) {
         let pipe = link.pipe(way);
         let seed = self.fault_seed(pipe);
@@ -163,8 +165,8 @@ impl<N: Node> Net<N> {
         self.fabric.pipes[pipe.index()].impair = impair;
     }
 
-    /// Takes all faults and cuts away and brings up all cables that are still plugged in: from now on whatever can still end well
-    /// must.
+    /// Takes all faults and cuts away and brings up all cables that are still plugged in: from now on whatever can
+    /// still end well must.
     pub fn calm(&mut self) {
         for number in 0..self.fabric.pipes.len() / 2 {
             let link = LinkId(number as u32);

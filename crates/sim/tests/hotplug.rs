@@ -14,8 +14,8 @@ fn a_pulled_cable_loses_what_is_on_it_and_works_again_when_plugged() {
     net.with(b, |p, _| p.send(frame(ALL, 2, 60, 0)));
     frames_until(&mut net, us(10));
     net.with(a, |p, _| (0..10).for_each(|n| p.send(frame(2, 1, 1514, n))));
-    // The n-th (from 1) is at 2 by 10 + 1.2304 (n + 1) + 1.2 us: two by 16 us. The third is on the cable, and the fourth in the
-    // switch: whole since 15.022, to be queued at 16.022.
+    // The n-th (from 1) is at 2 by 10 + 1.2304 (n + 1) + 1.2 us: two by 16 us. The third is on the cable, and the
+    // fourth in the switch: whole since 15.022, to be queued at 16.022.
     let got = frames_until(&mut net, us(16));
     assert_eq!(got.len(), 2);
     net.down(to_b);

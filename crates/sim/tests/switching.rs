@@ -50,7 +50,8 @@ fn a_flood_to_ports_of_several_rates_and_loads_arrives_at_each_in_its_time() {
         .collect();
     net.with(ids[0], |p, _| p.send(frame(ALL, 1, 1514, 0)));
     let got: Vec<_> = frames_until(&mut net, us(100)).into_iter().map(|(at, id, _)| (at.as_nanos(), id)).collect();
-    // In the switch at 1331 (1330.4), out at 2331; 1538 bytes at 25 Gb/s are 492.16 ns, at 10 1230.4, at 1 12304; cable 100.
+    // In the switch at 1331 (1330.4), out at 2331; 1538 bytes at 25 Gb/s are 492.16 ns, at 10 1230.4, at 1 12304; cable
+    // 100.
     assert_eq!(got, [(2924, ids[4]), (2924, ids[5]), (3662, ids[1]), (3662, ids[3]), (14_735, ids[2])]);
 }
 
@@ -71,7 +72,8 @@ fn addresses_are_learned_across_two_switches() {
     net.with(ids[0], |p, _| p.send(frame(3, 1, 60, 2)));
     let got = frames_until(&mut net, us(60));
     assert_eq!(got.iter().map(|g| g.1).collect::<Vec<_>>(), [ids[2]]);
-    // Two switches and three cables: 84 bytes (67.2 ns) and 100 ns each, and twice 1000 ns; each hop up to the next nanosecond.
+    // Two switches and three cables: 84 bytes (67.2 ns) and 100 ns each, and twice 1000 ns; each hop up to the next
+    // nanosecond.
     assert_eq!(got[0].0, ns(40_000 + 3 * 168 + 2 * 1000));
 }
 

@@ -46,8 +46,8 @@ fn a_full_port_drops_at_its_tail() {
     }
     let got = frames_until(&mut net, us(1000));
     let port = net.link_stats(links[2], Way::Back);
-    // Two frames come in the time in which one leaves. Both of the pairs 0 to 18 fit, then one of each pair: 38 + 81. The
-    // nanosecond to which arrivals are rounded up may make a pair find the queue a little fuller, and cost one.
+    // Two frames come in the time in which one leaves. Both of the pairs 0 to 18 fit, then one of each pair: 38 + 81.
+    // The nanosecond to which arrivals are rounded up may make a pair find the queue a little fuller, and cost one.
     assert_eq!(port.drops[DropReason::QueueFull] + port.sent, 200);
     assert_eq!(got.len() as u64, port.sent);
     assert!((118..=119).contains(&port.sent), "{port}");

@@ -14,7 +14,8 @@ pub enum Actor {
     Card(Box<Card>),
 }
 
-/// A host's bad memory: image data is damaged before the frame gets its check sequence. Only the image's digest can tell.
+/// A host's bad memory: image data is damaged before the frame gets its check sequence. Only the image's digest can
+/// tell.
 #[derive(Debug)]
 pub struct Mangler {
     /// Probability that a frame of image data is damaged.

@@ -50,8 +50,8 @@ impl Oracle {
         self.cells.wipe();
     }
 
-    /// A claim that zeroes memory is asked for: it may be carried out any time until it is granted, and if it fails even
-    /// later, when a last copy of it arrives. The host then loses the claim it had.
+    /// A claim that zeroes memory is asked for: it may be carried out any time until it is granted, and if it fails
+    /// even later, when a last copy of it arrives. The host then loses the claim it had.
     pub(crate) fn claim_zeroing(&mut self) {
         self.zeroing += 1;
     }

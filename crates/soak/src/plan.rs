@@ -8,16 +8,17 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 
 /// The parameters of one run.
 ///
-/// The fault atlas. A run may contain, each kind off in half of the seeds: frames lost one by one or in bursts, damaged and
-/// noticed, cut short, padded, duplicated, overtaken by up to 100 ms; cables that carry nothing for up to 2 s in one or
-/// both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are pulled with or
-/// without a goodbye, and come back; hosts that crash and come back under the same address; two hosts that want the same
-/// cards; operations that are called off or run out of time; image data
+/// The fault atlas. A run may contain, each kind off in half of the seeds: frames lost one by one or in bursts, damaged
+/// and noticed, cut short, padded, duplicated, overtaken by up to 100 ms; cables that carry nothing for up to 2 s in
+/// one or both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are
+/// pulled with or without a goodbye, and come back; hosts that crash and come back under the same address; two hosts
+/// that want the same cards; operations that are called off or run out of time; image data
 /// that is damaged in the host's memory, which only the image's digest can tell.
 ///
-/// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own yet
-/// (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the same
-/// reason no cable both cuts frames short and pads them: one frame that met both would have its length and wrong bytes.
+/// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own
+/// yet (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the
+/// same reason no cable both cuts frames short and pads them: one frame that met both would have its length and wrong
+/// bytes.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The seed that drew all this.

@@ -519,7 +519,8 @@ impl Run {
                 }
             }
         }
-        // Senders that stand still do so for up to 5 s; late frames of the faulty time, and what they caused, have to pass.
+        // Senders that stand still do so for up to 5 s; late frames of the faulty time, and what they caused, have to
+        // pass.
         self.run_for(Duration::from_millis(7500))?;
         self.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
         self.run_for(Duration::from_millis(5))?;

@@ -97,8 +97,8 @@ impl Slot {
         self.writes.push(Entry { tag: Some(tag), done: false, ..zeros(self.len) });
     }
 
-    /// Checks bytes that were read: every 64-byte beat must come whole from one write that may have reached it, or be zero
-    /// if a claim that zeroes memory may have come in between.
+    /// Checks bytes that were read: every 64-byte beat must come whole from one write that may have reached it, or be
+    /// zero if a claim that zeroes memory may have come in between.
     pub(crate) fn check(&self, got: &[u8], zeroed: bool) -> Result<(), String> {
         if got.len() != self.len {
             return Err(format!("{} bytes where {} were asked for", got.len(), self.len));

@@ -8,8 +8,8 @@ fn holds(seed: u64) {
     }
 }
 
-/// A cancellation overtook its launch; the card's "unknown launch" was taken for a refusal of the launch, whose number then went
-/// to the next one, and its result with it.
+/// A cancellation overtook its launch; the card's "unknown launch" was taken for a refusal of the launch, whose number
+/// then went to the next one, and its result with it.
 #[test]
 fn seed_0x8b4_cancel_overtakes_launch() {
     holds(0x8b4);

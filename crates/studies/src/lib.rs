@@ -7,9 +7,10 @@
 //! | [`cost`] | table II | arithmetic, which also finds the table's own errors |
 //! | [`ondemand`] | table III | a job of ten hours to which cards are added while it runs |
 //!
-//! Time is virtual: the host is the production host, cards are model cards with stated clocks and rates, cables and switches
-//! are simulated. Same options, same report, to the last digit. Each study has `Options`, a function `run`, and a `Report`
-//! that prints as tables of at most 80 columns, serializes to JSON with a versioned schema, and draws itself as SVG.
+//! Time is virtual: the host is the production host, cards are model cards with stated clocks and rates, cables and
+//! switches are simulated. Same options, same report, to the last digit. Each study has `Options`, a function `run`,
+//! and a `Report` that prints as tables of at most 80 columns, serializes to JSON with a versioned schema, and draws
+//! itself as SVG.
 #![forbid(unsafe_code)]
 
 mod chart;

@@ -1,9 +1,11 @@
-//! `saf-ondemand`: table III, by doing it. A job of ten hours runs on four cards through the production [`Job`]; when so many
-//! percent of its tiles are done, four more cards are plugged into the running network. They announce themselves, the job claims and
-//! loads them, and they take their share. Every tile is really computed and its result checked; only its cost is chosen.
+//! `saf-ondemand`: table III, by doing it. A job of ten hours runs on four cards through the production [`Job`]; when
+//! so many percent of its tiles are done, four more cards are plugged into the running network. They announce
+//! themselves, the job claims and loads them, and they take their share. Every tile is really computed and its result
+//! checked; only its cost is chosen.
 //!
-//! The clusters that the paper compares with cannot add a card to a running job. Both of their choices follow from two of our
-//! runs: to stay is the run to which no card is added, to start again is the time lost plus the run on eight cards.
+//! The clusters that the paper compares with cannot add a card to a running job. Both of their choices follow from two
+//! of our runs: to stay is the run to which no card is added, to start again is the time lost plus the run on eight
+//! cards.
 //!
 //! [`Job`]: rackloom_host::Job
 

@@ -22,16 +22,33 @@ pub fn pcie_tree_s(cards: usize) -> f64 {
     PCIE_CARD_S * cards as f64
 }
 
-/// Table II: cards, hosts of Noctua, ESSPER and SAF, their costs in dollars, savings in percent.
-pub const TABLE_2: [(u32, [u32; 3], [f64; 3], f64); 7] = [
-    (1, [1, 1, 1], [1849.98, 1849.98, 1849.98], 0.00),
-    (2, [2, 1, 1], [3699.96, 2599.97, 2599.97], 0.00),
-    (4, [4, 2, 1], [7399.92, 5199.94, 4099.95], 21.15),
-    (8, [8, 4, 1], [14799.84, 10399.88, 7099.91], 31.73),
-    (12, [12, 6, 1], [22199.76, 15599.82, 10099.87], 35.26),
-    (16, [16, 8, 1], [29599.68, 20799.76, 13099.83], 37.02),
-    (20, [20, 20, 1], [36999.60, 25999.70, 16099.79], 38.08),
+/// A row of Table II.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row2 {
+    /// Cards.
+    pub cards: u32,
+    /// Hosts of Noctua, ESSPER and SAF.
+    pub hosts: [u32; 3],
+    /// Their costs, dollars.
+    pub usd: [f64; 3],
+    /// Percent that SAF saves.
+    pub savings_percent: f64,
+}
+
+/// Table II.
+pub const TABLE_2: [Row2; 7] = [
+    row2(1, [1, 1, 1], [1849.98, 1849.98, 1849.98], 0.00),
+    row2(2, [2, 1, 1], [3699.96, 2599.97, 2599.97], 0.00),
+    row2(4, [4, 2, 1], [7399.92, 5199.94, 4099.95], 21.15),
+    row2(8, [8, 4, 1], [14799.84, 10399.88, 7099.91], 31.73),
+    row2(12, [12, 6, 1], [22199.76, 15599.82, 10099.87], 35.26),
+    row2(16, [16, 8, 1], [29599.68, 20799.76, 13099.83], 37.02),
+    row2(20, [20, 20, 1], [36999.60, 25999.70, 16099.79], 38.08),
 ];
+
+const fn row2(cards: u32, hosts: [u32; 3], usd: [f64; 3], savings_percent: f64) -> Row2 {
+    Row2 { cards, hosts, usd, savings_percent }
+}
 
 /// A row of Table III.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -40,11 +40,10 @@ impl Node for Place {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Output<Told>> {
-        let told = match self {
+        match self {
             Self::Host(host) => host.poll(now).map(|out| map(out, Told::Host)),
             Self::Card(card) => card.poll(now).map(|out| map(out, Told::Card)),
-        };
-        told
+        }
     }
 
     fn next_deadline(&self) -> Option<Instant> {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::error::Result;
 use crate::progress::Progress;
 
-/// Runs `work` on each item, `threads` at a time, largest first if they are so ordered. Results are in the items' order:
-/// nothing depends on which thread did what. The first error in that order is returned.
+/// Runs `work` on each item, `threads` at a time, largest first if they are so ordered. Results are in the items'
+/// order: nothing depends on which thread did what. The first error in that order is returned.
 pub(crate) fn each<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
@@ -38,7 +38,8 @@ pub(crate) fn each<T: Sync, R: Send>(
             });
         }
     });
-    // After a failure some were never begun; they come after it in the order in which they are taken, not of the errors.
+    // After a failure some were never begun; they come after it in the order in which they are taken, not of the
+    // errors.
     let results: Vec<_> = results.into_iter().filter_map(|r| r.into_inner().expect("a worker panicked")).collect();
     results.into_iter().collect()
 }

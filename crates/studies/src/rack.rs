@@ -1,9 +1,9 @@
 //! A simulated rack: one host, cards, the switches between them.
 //!
-//! The host is the production [`Host`], the cards are model cards with the pace of virtual time, and both run the code that
-//! they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between them, ten cards and the
-//! host at the first, ten cards at the second. A larger rack is a star: such switches with 11 cards each around a core switch, at
-//! which the host is.
+//! The host is the production [`Host`], the cards are model cards with the pace of virtual time, and both run the code
+//! that they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between them, ten cards
+//! and the host at the first, ten cards at the second. A larger rack is a star: such switches with 11 cards each around
+//! a core switch, at which the host is.
 //!
 //! ```text
 //!   host --- switch 1 === switch 2        host --- core === leaf (11 cards)
@@ -56,8 +56,8 @@ pub struct RackOptions {
 }
 
 impl RackOptions {
-    /// SAF's rack with this many cards: 10 GbE, switches that hold 512 KiB a port, Arria 10's 400 MB/s configuration port,
-    /// a digest at the speed of the wire.
+    /// SAF's rack with this many cards: 10 GbE, switches that hold 512 KiB a port, Arria 10's 400 MB/s configuration
+    /// port, a digest at the speed of the wire.
     pub const fn new(cards: usize, seed: u64) -> Self {
         Self {
             cards,
@@ -338,3 +338,61 @@ const CARDS_MAX: usize = 1024;
 /// The host's address.
 const HOST: MacAddr = MacAddr([0x02, 0x52, 0x4c, 0, 0, 1]);
 const MINUTE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rackloom_role::WasmSandbox;
+
+    fn rack(cards: usize) -> Rack {
+        let mut rack = Rack::new(RackOptions::new(cards, 1), Arc::new(WasmSandbox::default())).unwrap();
+        rack.discover().unwrap();
+        rack
+    }
+
+    #[test]
+    fn twenty_cards_stand_at_two_switches_and_more_at_a_star() {
+        // A cable for each card, for the host, and between switches: one, or one for each leaf of 11 cards.
+        for (cards, switches, cables) in [(1, 2, 3), (10, 2, 12), (20, 2, 22), (21, 3, 24), (256, 25, 281)] {
+            let rack = rack(cards);
+            assert_eq!(rack.switches.len() + usize::from(cards > 20), switches, "{cards} cards");
+            assert_eq!(rack.net.links().count(), cables, "{cards} cards");
+            assert_eq!(rack.host().cards().count(), cards);
+        }
+    }
+
+    #[test]
+    fn the_first_ten_cards_stand_with_the_host() {
+        let mut rack = rack(20);
+        rack.claim().unwrap();
+        let read = |rack: &mut Rack, card: usize| {
+            let (start, mac) = (rack.now(), rack.cards()[card]);
+            let op = rack.command(|host, now| host.read(now, mac, 1 << 20, 8));
+            rack.finish("a read", MINUTE, vec![op]).unwrap().1 - start
+        };
+        let times: Vec<_> = (0..20).map(|card| read(&mut rack, card)).collect();
+        assert!(times[..10].iter().all(|t| *t == times[0]) && times[10..].iter().all(|t| *t == times[10]), "{times:?}");
+        // One more switch each way: a microsecond, a cable, and a short frame once more on the wire.
+        let more = times[10] - times[0];
+        assert!(more > Duration::from_micros(2) && more < Duration::from_micros(3), "{more:?}");
+    }
+
+    #[test]
+    fn a_card_plugged_in_later_is_discovered() {
+        let options = RackOptions { cards_max: 3, ..RackOptions::new(2, 1) };
+        let mut rack = Rack::new(options, Arc::new(WasmSandbox::default())).unwrap();
+        rack.discover().unwrap();
+        let before = rack.now();
+        let mac = rack.plug().unwrap();
+        rack.discover().unwrap();
+        assert!(rack.host().card(mac).is_some());
+        assert!(rack.now() - before < Duration::from_micros(10));
+    }
+
+    #[test]
+    fn what_never_happens_is_an_error() {
+        let mut rack = rack(1);
+        let error = rack.run_until("nothing", Duration::from_secs(1), |_, _, _| Ok(false)).unwrap_err();
+        assert!(matches!(error, StudyError::Stuck { what: "nothing", .. }), "{error}");
+    }
+}

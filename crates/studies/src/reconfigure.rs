@@ -1,8 +1,8 @@
 //! `saf-reconfigure`: figure 6. How long until all cards of a rack run a new image, and why.
 //!
-//! Broadcast is the host's own load of many cards at once. Two baselines are simulated with the same host and cards: one card
-//! after the other, as a host without broadcast would, and all cards at once but each by unicast. What the paper measured of PCIe
-//! and of SAF itself is stated beside them.
+//! Broadcast is the host's own load of many cards at once. Two baselines are simulated with the same host and cards:
+//! one card after the other, as a host without broadcast would, and all cards at once but each by unicast. What the
+//! paper measured of PCIe and of SAF itself is stated beside them.
 
 mod measure;
 mod report;

@@ -37,7 +37,7 @@ pub struct Settings {
 pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Result<Box<dyn StudyReport>> {
     let Settings { quick, seed } = settings;
     match name {
-        "saf-cost" => Ok(Box::new(cost::run(&cost::Options::default(), progress)?)),
+        "saf-cost" => Ok(Box::new(cost::run(&cost::Options, progress)?)),
         "saf-ondemand" => {
             let options = if quick { ondemand::Options::quick() } else { ondemand::Options::default() };
             Ok(Box::new(ondemand::run(&ondemand::Options { seed, ..options }, progress)?))

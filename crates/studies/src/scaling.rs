@@ -1,14 +1,15 @@
 //! `saf-scaling`: figure 7. PTRANS, C = B + A^T, strong (one order for all) and weak (constant memory for each card).
 //!
-//! The matrices are cut into strips of rows of C, as equal as rows allow, one for each card in each round. A round writes the
-//! inputs into the cards' memories, launches a held kernel on every card, lets all go with one multicast, waits for the last to
-//! finish, and reads the results back. Every byte travels in frames, every kernel is executed, every element of C is compared with what
-//! the host computes from the indices.
+//! The matrices are cut into strips of rows of C, as equal as rows allow, one for each card in each round. A round
+//! writes the inputs into the cards' memories, launches a held kernel on every card, lets all go with one multicast,
+//! waits for the last to finish, and reads the results back. Every byte travels in frames, every kernel is executed,
+//! every element of C is compared with what the host computes from the indices.
 //!
-//! The compute phase is from Go to the last completion that the host hears of, with operands and results in card memory:
-//! what the paper's figure shows. It is the sum over the rounds. A round holds as many tiles as the cards have memory for, but no more in
-//! all than [`Options::resident`], which bounds the memory of the machine that simulates; more rounds make the figure worse, not
-//! better. End to end is the whole thing, phase after phase, beside the time that the host's link alone takes.
+//! The compute phase is from Go to the last completion that the host hears of, with operands and results in card
+//! memory: what the paper's figure shows. It is the sum over the rounds. A round holds as many tiles as the cards have
+//! memory for, but no more in all than [`Options::resident`], which bounds the memory of the machine that simulates;
+//! more rounds make the figure worse, not better. End to end is the whole thing, phase after phase, beside the time
+//! that the host's link alone takes.
 
 mod matrix;
 mod measure;

@@ -113,8 +113,8 @@ impl Card {
         packet.payload.is_empty()
     }
 
-    /// True when the frame is the owner's, in the present epoch. If not it is dropped, and its sender told: a host that has
-    /// lost its claim learns it at once.
+    /// True when the frame is the owner's, in the present epoch. If not it is dropped, and its sender told: a host that
+    /// has lost its claim learns it at once.
     fn is_fresh(&mut self, now: Instant, head: &Head, refusal: Kind) -> bool {
         let fresh = self.session.holds(head);
         if fresh {
@@ -282,8 +282,8 @@ impl Card {
             Err((code @ ErrorCode::Busy, detail)) => {
                 return self.shell.refuse(head, Kind::ResultRefused, code, detail);
             }
-            // A fault of the launch itself uses its number up. If the number went to the next launch, a late copy of this one
-            // could pass for that.
+            // A fault of the launch itself uses its number up. If the number went to the next launch, a late copy of
+            // this one could pass for that.
             Err((code, _)) => {
                 self.shell.counters.inc(Counter::Refusals);
                 let ended = self.launches.reject(now, &mut self.shell, head, code);

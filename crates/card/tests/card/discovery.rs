@@ -1,3 +1,5 @@
+//! Announcements: when, to whom, and how often.
+
 use rackloom_card::{Config, Pace};
 use rackloom_node::Duration;
 use rackloom_wire::{

@@ -1,3 +1,5 @@
+//! Launches: each once, in order, and how they end.
+
 use rackloom_card::{CardEvent, Config, Pace};
 use rackloom_node::{Duration, Node};
 use rackloom_wire::{CardState, Counter, Done, ErrorCode, Head, Kind, LAUNCH_QUEUE, MacAddr, RESULTS_KEPT, Refusal};
@@ -56,27 +58,34 @@ fn launches_are_taken_in_order_and_run_in_order() {
 }
 
 #[test]
-fn each_refusal_has_its_reason_and_uses_up_no_number() {
+fn each_fault_has_its_reason_and_uses_its_number_up() {
     let mut none = Bench::claimed();
     none.launch(1, COUNT, &[BASE]);
-    assert_eq!(refused(&mut none, 1).0, ErrorCode::NoRole);
+    assert_eq!(none.expect(Kind::ResultDone).code(), ErrorCode::NoRole);
     let mut bench = Bench::with_role();
     let out = |addr: u64, length: u64| Out { addr, length, ..Out::default() };
-    let mut case = |kernel: u64, args: &[u64], out: Out| {
-        bench.launch_with(1, kernel, args, out);
-        refused(&mut bench, 1)
+    let mut seq = 0;
+    let mut case = |bench: &mut Bench, kernel: u64, args: &[u64], out: Out| {
+        seq += 1;
+        bench.launch_with(seq, kernel, args, out);
+        let done = bench.expect(Kind::ResultDone);
+        assert_eq!(done.head.seq, seq);
+        // A late copy, whatever it asks for, is told the same and executes nothing.
+        bench.launch(seq, COUNT, &[BASE]);
+        assert_eq!(bench.expect(Kind::ResultDone).code(), done.code());
+        done.code()
     };
-    assert_eq!(case(KERNELS as u64, &[], out(0, 0)), (ErrorCode::UnknownKernel, KERNELS as u64));
-    assert_eq!(case(u64::MAX, &[], out(0, 0)), (ErrorCode::UnknownKernel, KERNELS as u64));
-    assert_eq!(case(COUNT, &[], out(0, 0)), (ErrorCode::BadArguments, 1));
-    assert_eq!(case(COUNT, &[1; 32], out(0, 0)), (ErrorCode::BadArguments, 1));
+    assert_eq!(case(&mut bench, KERNELS as u64, &[], out(0, 0)), ErrorCode::UnknownKernel);
+    assert_eq!(case(&mut bench, u64::MAX, &[], out(0, 0)), ErrorCode::UnknownKernel);
+    assert_eq!(case(&mut bench, COUNT, &[], out(0, 0)), ErrorCode::BadArguments);
+    assert_eq!(case(&mut bench, COUNT, &[1; 32], out(0, 0)), ErrorCode::BadArguments);
     for (addr, length) in [(0, 8), (BASE - 1, 8), (MEMORY - 7, 8), (MEMORY, 1), (u64::MAX, u64::MAX)] {
-        assert_eq!(case(COUNT, &[BASE], out(addr, length)), (ErrorCode::BadAddress, MEMORY));
+        assert_eq!(case(&mut bench, COUNT, &[BASE], out(addr, length)), ErrorCode::BadAddress);
     }
-    assert_eq!(bench.count(Counter::Refusals), 9);
-    bench.launch_with(1, COUNT, &[BASE], out(MEMORY - 8, 8));
+    assert_eq!((bench.count(Counter::Refusals), bench.word(BASE)), (9, 0));
+    bench.launch_with(10, COUNT, &[BASE], out(MEMORY - 8, 8));
     bench.expect(Kind::ResultAccepted);
-    let stale = Head { src: RIVAL, ..bench.head(Kind::ExecLaunch, 2, COUNT) };
+    let stale = Head { src: RIVAL, ..bench.head(Kind::ExecLaunch, 11, COUNT) };
     bench.frame(stale.frame(&[&launch_payload(&[BASE], Out::default())]));
     let no = bench.take_all(Kind::ResultRefused).pop().unwrap();
     assert_eq!((no.head.dst, no.code()), (RIVAL, ErrorCode::StaleEpoch));

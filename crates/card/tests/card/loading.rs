@@ -1,3 +1,5 @@
+//! Loading: staging, reports, digests, commits.
+
 use rackloom_card::{CardEvent, Config, Pace, STAGE_FIFO};
 use rackloom_node::{Duration, Node};
 use rackloom_wire::{
@@ -331,6 +333,8 @@ fn configuration_takes_its_time_and_nothing_serves_meanwhile() {
     bench.poll(1, 0);
     bench.pass(Duration::from_nanos(99_999));
     bench.take_all(Kind::InputConfirmWriteAck);
+    // One for the first commit, and one for the commit and the poll that came again.
+    assert!(!bench.take_all(Kind::ImageConfirmCommitted).is_empty());
     bench.expect_nothing();
     bench.pass_ms(1);
     let active = bench.expect(Kind::ImageConfirmActive);

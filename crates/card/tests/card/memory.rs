@@ -1,3 +1,5 @@
+//! Writes, reads and their acknowledgements.
+
 use rackloom_card::{CardEvent, Config, Pace};
 use rackloom_node::Duration;
 use rackloom_wire::{

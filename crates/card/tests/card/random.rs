@@ -42,7 +42,9 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         1 => bytes(100).prop_map(Act::Noise),
         4 => (0..Kind::ALL.len(), 0..5usize, 0..3usize, any::<u8>(), 0..6u32, addr, 0..16u8, bytes(200)).prop_map(
-            |(kind, dst, src, epoch, seq, addr, flags, payload)| Act::Near { kind, dst, src, epoch, seq, addr, flags, payload }
+            |(kind, dst, src, epoch, seq, addr, flags, payload)| {
+                Act::Near { kind, dst, src, epoch, seq, addr, flags, payload }
+            }
         ),
         12 => (0..14u8, 0..8u32, 0..16u64, prop::option::weighted(0.1, (0..120usize, any::<u8>())))
             .prop_map(|(what, seq, number, flip)| Act::Meant { what, seq, number, flip }),

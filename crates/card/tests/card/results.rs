@@ -1,3 +1,5 @@
+//! Results: what is sent, sent again and forgotten.
+
 use rackloom_card::{Config, Pace};
 use rackloom_wire::{Counter, Done, FLAG_RESEND, Kind};
 

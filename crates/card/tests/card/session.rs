@@ -1,3 +1,5 @@
+//! Claims, leases, releases and questions.
+
 use rackloom_card::{CardEvent, Config, Pace, ReleaseReason};
 use rackloom_wire::{
     self as wire, CardState, Counter, ErrorCode, Grant, Head, IntoBytes, Kind, MacAddr, Pong, Refusal, U32, U64,
@@ -158,8 +160,11 @@ fn a_release_gives_the_card_back_and_is_confirmed_each_time() {
     bench.claim(RIVAL, 1);
     let mut head = bench.head(Kind::SessionRelease, 7, 0);
     head.epoch = bench.epoch;
-    bench.frame(head.frame(&[wire::Release { scrub: 1, reserved: [0; 7] }.as_bytes()]));
+    bench.frame(head.frame(&[wire::Release { scrub: 0, reserved: [0; 7] }.as_bytes()]));
     bench.expect(Kind::SessionReleased);
+    // Who asks for zeroed memory and comes too late must not believe that it was zeroed.
+    bench.frame(head.frame(&[wire::Release { scrub: 1, reserved: [0; 7] }.as_bytes()]));
+    assert_eq!(bench.expect(Kind::SessionRefuse).code(), ErrorCode::StaleEpoch);
     assert_eq!(bench.card.owner(), Some(RIVAL), "only the owner releases");
 }
 

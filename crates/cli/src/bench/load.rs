@@ -17,7 +17,7 @@ use crate::commands::load::{Phases, show};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
-use crate::rack::{LocalRack, Shape};
+use crate::rack::{LocalRack, Pace, Shape};
 use crate::ui::Amount;
 
 /// What is measured.
@@ -71,7 +71,7 @@ const MEMORY: u64 = 512 << 20;
 
 pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     let bulk = if p.standard { BULK_STANDARD } else { BULK_JUMBO };
-    let mut local = LocalRack::new(Shape { memory: MEMORY, bulk, seed: 1 })?;
+    let mut local = LocalRack::new(Shape { memory: MEMORY, bulk, seed: 1, pace: Pace::Live })?;
     for _ in 0..p.cards {
         local.add()?;
     }

@@ -19,7 +19,7 @@ use crate::commands::run::{DEPTH, RunCard, rows, show, sizing};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
-use crate::rack::{LocalRack, Shape};
+use crate::rack::{LocalRack, Pace, Shape};
 use crate::ui::Amount;
 
 /// What the demonstration did.
@@ -61,7 +61,7 @@ const MEMORY: u64 = 1 << 30;
 pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let ui = cx.ui;
     let mut clock = Story::begin(cx);
-    let mut local = LocalRack::new(Shape { memory: MEMORY, bulk: BULK_JUMBO, seed: args.seed })?;
+    let mut local = LocalRack::new(Shape { memory: MEMORY, bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live })?;
     for _ in 0..args.cards {
         local.add()?;
     }

@@ -17,7 +17,7 @@ use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::rack::control::{ControlServer, Reply, Request, Slot, segment_of};
-use crate::rack::{LocalRack, Shape, random_seed};
+use crate::rack::{LocalRack, Pace, Shape, random_seed};
 use crate::{format, interrupt};
 
 /// A rack that is up.
@@ -51,7 +51,8 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     };
     let jumbo = raw.as_ref().is_none_or(|raw| raw.mtu() >= MTU_JUMBO);
     let bulk = if jumbo { BULK_JUMBO } else { BULK_STANDARD };
-    let mut rack = LocalRack::new(Shape { memory: args.memory, bulk, seed })?;
+    let pace = if args.clocked { Pace::Clocked } else { Pace::Live };
+    let mut rack = LocalRack::new(Shape { memory: args.memory, bulk, seed, pace })?;
     let path = segment_of(net)?;
     let server = SegmentServer::spawn(path.clone(), rack.switch().clone(), CLIENTS_MAX).map_err(|e| Failure::of(&e))?;
     let control = ControlServer::open(&path)?;

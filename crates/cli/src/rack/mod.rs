@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use rackloom_card::{Card, Config, Pace};
+pub(crate) use rackloom_card::Pace;
+use rackloom_card::{Card, Config};
 use rackloom_client::{MacAddr, Rack, RackOptions};
 use rackloom_link::{Clock, Member, Pool, Switch, SwitchConfig};
 use rackloom_node::Rng;
@@ -36,6 +37,8 @@ pub(crate) struct Shape {
     pub(crate) bulk: u16,
     /// Seed of addresses and of the cards' random numbers.
     pub(crate) seed: u64,
+    /// Whether kernels take as long as they take, or as long as their cost model says.
+    pub(crate) pace: Pace,
 }
 
 impl LocalRack {
@@ -64,7 +67,7 @@ impl LocalRack {
     /// Plugs a card in; its unit number is the lowest that is free.
     pub(crate) fn add(&mut self) -> Result<(u16, MacAddr)> {
         let unit = (0..u16::MAX).find(|u| !self.cards.contains_key(u)).expect("a switch has fewer ports");
-        let mut config = Config::new(self.mac(unit), Pace::Live);
+        let mut config = Config::new(self.mac(unit), self.shape.pace);
         config.unit = unit;
         config.memory = self.shape.memory;
         config.bulk = self.shape.bulk;

@@ -144,17 +144,8 @@ impl Matrix {
     }
 
     pub fn save(&self, path: &Path) {
-        let mut header =
-            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", self.rows, self.columns);
-        while (10 + header.len() + 1) % 64 != 0 {
-            header.push(' ');
-        }
-        header.push('\n');
-        let mut file = b"\x93NUMPY\x01\x00".to_vec();
-        file.extend_from_slice(&(header.len() as u16).to_le_bytes());
-        file.extend_from_slice(header.as_bytes());
-        file.extend(self.cells.iter().flat_map(|v| v.to_le_bytes()));
-        std::fs::write(path, file).unwrap();
+        let shape = format!("({}, {})", self.rows, self.columns);
+        save_npy(path, "<f4", &shape, self.cells.iter().flat_map(|v| v.to_le_bytes()));
     }
 
     /// Reads a file of this shape.
@@ -166,6 +157,24 @@ impl Matrix {
         let cells = file[10 + length..].chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
         Self { rows, columns, cells }
     }
+}
+
+/// A vector of 64-bit words, in a file as NumPy writes it.
+pub fn save_u64(path: &Path, words: &[u64]) {
+    save_npy(path, "<u8", &format!("({},)", words.len()), words.iter().flat_map(|v| v.to_le_bytes()));
+}
+
+fn save_npy(path: &Path, dtype: &str, shape: &str, bytes: impl Iterator<Item = u8>) {
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    file.extend_from_slice(header.as_bytes());
+    file.extend(bytes);
+    std::fs::write(path, file).unwrap();
 }
 
 /// Checks a product without computing it: C x = A (B x) for a few random x (Freivalds).

@@ -1,7 +1,7 @@
 //! Runs many nodes on few threads.
 //!
-//! Each node sits on a port of a [`Switch`](crate::Switch). It gets a turn when frames, commands or its deadline are there;
-//! a turn is bounded, and who wants more waits until all others that are ready had theirs.
+//! Each node sits on a port of a [`Switch`](crate::Switch). It gets a turn when frames, commands or its deadline are
+//! there; a turn is bounded, and who wants more waits until all others that are ready had theirs.
 
 mod schedule;
 

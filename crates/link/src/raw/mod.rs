@@ -276,7 +276,8 @@ fn enlarge_buffers(socket: &OwnedFd) {
 /// input and confirmation, execution, results.
 pub const ETHERTYPES: [u16; 8] = [0x80EF, 0x80EC, 0x80AA, 0x80AB, 0x80DD, 0x80DB, 0x80CC, 0x80CB];
 
-/// Bytes of received frames the kernel keeps for us: 13 ms at 10 Gb/s, longer than a thread is usually kept from running.
+/// Bytes of received frames the kernel keeps for us: 13 ms at 10 Gb/s, longer than a thread is usually kept from
+/// running.
 const RECV_BUFFER: usize = 16 << 20;
 
 /// Bytes of frames on their way out.

@@ -27,8 +27,8 @@ pub(super) fn interface(socket: &OwnedFd, name: &str) -> io::Result<Interface> {
         *to = from as libc::c_char;
     }
     let mut ask = |what: libc::Ioctl| {
-        // SAFETY: both requests used read the name from, and write one union field into, the ifreq that the pointer names
-        // and that outlives the call.
+        // SAFETY: both requests used read the name from, and write one union field into, the ifreq that the pointer
+        // names and that outlives the call.
         if unsafe { libc::ioctl(socket.as_raw_fd(), what, &raw mut request) } < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -44,8 +44,8 @@ pub(super) fn interface(socket: &OwnedFd, name: &str) -> io::Result<Interface> {
 /// Names of the interfaces there are.
 pub(super) fn interfaces() -> Vec<String> {
     let mut names = Vec::new();
-    // SAFETY: if_nameindex has no precondition. It returns null, or an array that ends with a null name and is freed, once,
-    // below; names are C strings that live as long as the array.
+    // SAFETY: if_nameindex has no precondition. It returns null, or an array that ends with a null name and is freed,
+    // once, below; names are C strings that live as long as the array.
     unsafe {
         let all = libc::if_nameindex();
         if all.is_null() {
@@ -137,7 +137,8 @@ pub(super) fn drops(socket: &OwnedFd) -> u64 {
     // SAFETY: tpacket_stats is plain data for which zeros are valid.
     let mut stats: libc::tpacket_stats = unsafe { zeroed() };
     let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: the pointers name `stats` and its length, which outlive the call; the kernel writes no more than that length.
+    // SAFETY: the pointers name `stats` and its length, which outlive the call; the kernel writes no more than that
+    // length.
     let result = unsafe {
         let to = (&raw mut stats).cast();
         libc::getsockopt(socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, to, &raw mut length)
@@ -145,7 +146,8 @@ pub(super) fn drops(socket: &OwnedFd) -> u64 {
     if result < 0 { 0 } else { stats.tp_drops.into() }
 }
 
-/// Sends as many of these frames as the socket takes, at most [`VECTOR`]; how many. An error is that of the first frame.
+/// Sends as many of these frames as the socket takes, at most [`VECTOR`]; how many. An error is that of the first
+/// frame.
 pub(super) fn send(socket: &OwnedFd, frames: &[Frame]) -> io::Result<usize> {
     // SAFETY: an mmsghdr is plain data for which zeros are valid: no address, no control data, no vectors.
     let mut headers: [libc::mmsghdr; VECTOR] = unsafe { zeroed() };
@@ -165,8 +167,8 @@ pub(super) fn send(socket: &OwnedFd, frames: &[Frame]) -> io::Result<usize> {
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// Receives into `buffers`, at most [`VECTOR`] frames, one in each, without waiting; calls `each` with the buffer, now of
-/// the frame's length, and whether the frame was longer. Returns how many there were.
+/// Receives into `buffers`, at most [`VECTOR`] frames, one in each, without waiting; calls `each` with the buffer, now
+/// of the frame's length, and whether the frame was longer. Returns how many there were.
 pub(super) fn recv(
     socket: &OwnedFd,
     buffers: &mut [Vec<u8>],
@@ -183,8 +185,8 @@ pub(super) fn recv(
             vector.write(libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() });
         header.msg_hdr.msg_iovlen = 1;
     }
-    // SAFETY: the first `count` headers point to one vector each, these to the unused capacity of one buffer each, which
-    // nobody else touches; all outlive the call.
+    // SAFETY: the first `count` headers point to one vector each, these to the unused capacity of one buffer each,
+    // which nobody else touches; all outlive the call.
     let received = unsafe {
         let flags = libc::MSG_DONTWAIT as _;
         libc::recvmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), count as libc::c_uint, flags, null_mut())

@@ -1,11 +1,11 @@
 //! A virtual Ethernet segment that separate processes attach to, without root.
 //!
 //! One process, the one that brought the rack up, owns a [`Switch`](crate::Switch) and serves it at a Unix socket
-//! ([`SegmentServer`]); others plug in ([`SegmentClient`], a [`Wire`](crate::Wire)). The socket lies in a directory that
-//! only its user can enter ([`SegmentPath`]), and both ends check whom they talk to.
+//! ([`SegmentServer`]); others plug in ([`SegmentClient`], a [`Wire`](crate::Wire)). The socket lies in a directory
+//! that only its user can enter ([`SegmentPath`]), and both ends check whom they talk to.
 //!
-//! A client that does not keep up loses frames, as its port's queue then overflows; it holds up others for no longer than
-//! the switch's stall bound.
+//! A client that does not keep up loses frames, as its port's queue then overflows; it holds up others for no longer
+//! than the switch's stall bound.
 
 mod client;
 mod connection;

@@ -17,8 +17,8 @@ pub struct SegmentPath {
 }
 
 impl SegmentPath {
-    /// The segment `name` of this user: in `$RACKLOOM_RUN`, `$XDG_RUNTIME_DIR/rackloom` or `/tmp/rackloom-<uid>`, whichever
-    /// comes first.
+    /// The segment `name` of this user: in `$RACKLOOM_RUN`, `$XDG_RUNTIME_DIR/rackloom` or `/tmp/rackloom-<uid>`,
+    /// whichever comes first.
     ///
     /// # Errors
     /// The name is none.

@@ -57,8 +57,8 @@ impl Answer {
     }
 }
 
-/// Sends a first part of `frames` as one record; returns how many frames, 0 when the socket is full. The frames have been
-/// checked to be no longer than the MTU.
+/// Sends a first part of `frames` as one record; returns how many frames, 0 when the socket is full. The frames have
+/// been checked to be no longer than the MTU.
 pub(super) fn send(socket: BorrowedFd<'_>, frames: &[Frame]) -> io::Result<usize> {
     let mut lengths = [[0u8; 2]; RECORD_FRAMES];
     let (mut count, mut bytes) = (0, 0);
@@ -112,15 +112,16 @@ impl Receiver {
     /// The next message, without waiting.
     pub(super) fn next(&mut self, socket: BorrowedFd<'_>) -> io::Result<Received> {
         let length = match self.recv(socket) {
-            // Told first, once, when the other end closed before it had read everything; what it had sent is still there.
+            // Told first, once, when the other end closed before it had read everything; what it had sent is still
+            // there.
             Err(Errno::CONNRESET) => self.recv(socket),
             other => other,
         };
         match length {
             Ok(0) | Err(Errno::CONNRESET) => Ok(Received::End),
             Ok(length) if length > self.buffer.len() => Ok(Received::Oversize),
-            // Frames share the allocation of their record. A short record is copied, lest one kept frame of 60 bytes pins
-            // 64 KiB; a long one is handed over as it is.
+            // Frames share the allocation of their record. A short record is copied, lest one kept frame of 60 bytes
+            // pins 64 KiB; a long one is handed over as it is.
             Ok(length) if length < RECORD_BYTES / 2 => Ok(Received::Message(Bytes::copy_from_slice(&self.buffer))),
             Ok(_) => {
                 let full = std::mem::replace(&mut self.buffer, Vec::with_capacity(RECORD_BYTES));

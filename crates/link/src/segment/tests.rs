@@ -1,3 +1,5 @@
+//! The segment within one process: servers, clients and their mistakes.
+
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -193,8 +193,8 @@ impl Fabric {
         Path::Clear
     }
 
-    /// Moves up to a batch of frames from `port`'s queue to `out`; returns how many. `wake` gets the senders who wait for
-    /// room. When there was none, the port is armed: its waker is used for the next frame.
+    /// Moves up to a batch of frames from `port`'s queue to `out`; returns how many. `wake` gets the senders who wait
+    /// for room. When there was none, the port is armed: its waker is used for the next frame.
     pub(crate) fn recv(&mut self, port: usize, out: &mut Vec<Frame>, wake: &mut Vec<Waker>) -> usize {
         let limits = self.config;
         let slot = self.slot(port);

@@ -132,8 +132,9 @@ pub struct Port {
 }
 
 impl Port {
-    /// Has `waker` used, in place of the port's own, when frames arrive or room appears after [`recv`](Wire::recv) found
-    /// nothing or [`send`](Wire::send) was cut short: for one thread that serves many ports and does not wait in `recv`.
+    /// Has `waker` used, in place of the port's own, when frames arrive or room appears after [`recv`](Wire::recv)
+    /// found nothing or [`send`](Wire::send) was cut short: for one thread that serves many ports and does not wait
+    /// in `recv`.
     pub fn set_waker(&mut self, waker: Waker) {
         self.waker = waker.clone();
         self.shared.lock().set_waker(self.id, waker);

@@ -1,3 +1,5 @@
+//! The switch: learning, flooding, back-pressure.
+
 use super::*;
 
 fn mac(n: u8) -> [u8; 6] {

@@ -12,10 +12,10 @@ use crate::{Ddr, PAGE_BYTES};
 
 /// Gives the engine DDRs where it would allocate memories.
 ///
-/// The engine asks its creator for the memories that modules define, and for no others: so a module that holds nothing but
-/// a memory defines and exports it, and the role's module imports it. The request does not say for which card it is, so
-/// the DDR is handed over on the side: `turn` lets one caller at a time put its DDR into `next`, from which the request
-/// takes it.
+/// The engine asks its creator for the memories that modules define, and for no others: so a module that holds nothing
+/// but a memory defines and exports it, and the role's module imports it. The request does not say for which card it
+/// is, so the DDR is handed over on the side: `turn` lets one caller at a time put its DDR into `next`, from which the
+/// request takes it.
 #[derive(Debug, Default)]
 pub(super) struct DdrMemories {
     /// The modules that define a memory of so many pages.
@@ -68,9 +68,9 @@ fn memory_module(pages: u32) -> Vec<u8> {
 /// What the engine sees; the sandbox keeps the other reference.
 pub(super) struct Creator(pub(super) Arc<DdrMemories>);
 
-// SAFETY: the memory returned is a DDR: page-aligned, `minimum` bytes accessible, with at least the reservation and guard
-// asked for behind it, which is checked here. It may hold data already, where the trait wants zeros: nothing but a role that
-// imports it looks at it, and `activate` zeroes what C code takes for zero.
+// SAFETY: the memory returned is a DDR: page-aligned, `minimum` bytes accessible, with at least the reservation and
+// guard asked for behind it, which is checked here. It may hold data already, where the trait wants zeros: nothing but
+// a role that imports it looks at it, and `activate` zeroes what C code takes for zero.
 unsafe impl MemoryCreator for Creator {
     fn new_memory(
         &self,

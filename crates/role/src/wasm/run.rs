@@ -28,8 +28,8 @@ enum State {
     Idle(Live),
     /// A kernel is between two slices; the future owns the instance.
     Running(Running),
-    /// The last kernel was ended before it returned and has left what the instance keeps, such as C's stack pointer, as it
-    /// was. The next launch gets a fresh instance.
+    /// The last kernel was ended before it returned and has left what the instance keeps, such as C's stack pointer, as
+    /// it was. The next launch gets a fresh instance.
     Stale,
 }
 

@@ -27,7 +27,8 @@ pub struct WasmConfig {
 
 impl Default for WasmConfig {
     fn default() -> Self {
-        // 2^22 units take half a millisecond of vector code and some milliseconds of scalar code; 2^40 about ten minutes.
+        // 2^22 units take half a millisecond of vector code and some milliseconds of scalar code; 2^40 about ten
+        // minutes.
         Self { slice_fuel: 1 << 22, bound: 1 << 40, modules: 32 }
     }
 }

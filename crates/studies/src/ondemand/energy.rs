@@ -1,7 +1,7 @@
 //! Energy after the paper's power figures, and where its energies are inconsistent.
 //!
-//! The paper states 22 mW static and 46 mW dynamic power of a card that computes, and 10 mW dynamic power of cards that wait to be
-//! added. Its table follows from 68 mW for each card that computes and 10 mW for all waiting cards together.
+//! The paper states 22 mW static and 46 mW dynamic power of a card that computes, and 10 mW dynamic power of cards that
+//! wait to be added. Its table follows from 68 mW for each card that computes and 10 mW for all waiting cards together.
 
 use serde::Serialize;
 

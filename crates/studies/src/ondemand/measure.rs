@@ -31,7 +31,8 @@ pub(super) struct Run {
 pub(super) fn measure(percent: u32, options: &Options, image: &Bytes, sandbox: &Arc<dyn Sandbox>) -> Result<Run> {
     let rack_options = RackOptions {
         cards_max: options.cards + options.added,
-        // Ten hours of virtual time: a busy card is asked each second how its launch is, and need not be pinged besides.
+        // Ten hours of virtual time: a busy card is asked each second how its launch is, and need not be pinged
+        // besides.
         lease: Duration::from_secs(60),
         ping_interval: Duration::from_secs(10),
         announce_interval: Duration::from_secs(600),

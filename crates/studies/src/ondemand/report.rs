@@ -147,8 +147,8 @@ impl fmt::Display for Report {
                 format!("{:.4}", r.restart_h),
                 format!("{:.4}", r.stay_h),
                 format!("{:.4}", r.hours),
-                format!("{:.2}", r.time_percent),
-                format!("{:.2}", r.time_percent_ideal),
+                percent(r.time_percent),
+                percent(r.time_percent_ideal),
                 r.paper_time_percent.map_or_else(dash, |p| format!("{p:.2}")),
                 r.joining_s.map_or_else(dash, |s| format!("{s:.3}")),
                 r.tiles_added.to_string(),
@@ -167,7 +167,7 @@ impl fmt::Display for Report {
                 r.percent.to_string(),
                 format!("{:.3}", r.cluster_kj),
                 format!("{:.3}", r.energy.as_the_paper_kj),
-                format!("{:.2}", r.energy_percent),
+                percent(r.energy_percent),
                 r.paper_energy_percent.map_or_else(dash, |p| format!("{p:.2}")),
                 format!("{:.3}", r.energy.each_waiting_kj),
                 format!("{:.3}", r.energy.off_until_plugged_kj),
@@ -182,6 +182,11 @@ impl fmt::Display for Report {
         holds::rows(&self.holds).into_iter().for_each(|r| table.row(r));
         write!(f, "\n{table}")
     }
+}
+
+/// Two decimals, without the sign that a hair below zero would leave.
+fn percent(value: f64) -> String {
+    format!("{:.2}", (value * 100.0).round() / 100.0 + 0.0)
 }
 
 impl StudyReport for Report {

@@ -33,8 +33,8 @@ pub struct Report {
     holds: Vec<Claim>,
 }
 
-/// The time that no protocol can beat: the image's chunks on the wire once, then the configuration port. Activation follows
-/// verification, so the two do not overlap.
+/// The time that no protocol can beat: the image's chunks on the wire once, then the configuration port. Activation
+/// follows verification, so the two do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Limit {
     /// Frames of image data.
@@ -222,10 +222,10 @@ impl fmt::Display for Report {
         );
         write!(f, "{}", wrap(&head, ""))?;
         let limit = format!(
-            "Physical limit: {:.4} s = {:.4} s on the wire ({} frames) + {:.4} s in the port.\n",
+            "Physical limit: {:.4} s = {:.4} s on the wire ({} frames) + {:.4} s in the port.",
             l.total_s, l.wire_s, l.frames, l.port_s
         );
-        writeln!(f, "{limit}")?;
+        writeln!(f, "{}", wrap(&limit, ""))?;
         let header = ["CARDS", "LOSS %", "TIME s", "/LIMIT", "/1 CARD", "VOLUME", "REPAIRS", "ROUNDS", "VS 1 BY 1"];
         let mut table = Table::new(&header);
         for p in &self.broadcast {

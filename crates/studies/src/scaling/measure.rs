@@ -157,8 +157,8 @@ impl Run {
         Ok(())
     }
 
-    /// Moves `bytes` of each strip piece by piece: `begin` starts a piece and says where the next begins, `end` takes its
-    /// outcome and counts something. The sum of the counts.
+    /// Moves `bytes` of each strip piece by piece: `begin` starts a piece and says where the next begins, `end` takes
+    /// its outcome and counts something. The sum of the counts.
     fn each_piece(
         &mut self,
         work: &[(MacAddr, &Strip)],

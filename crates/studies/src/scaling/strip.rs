@@ -1,6 +1,7 @@
 //! A strip: rows of C, and where its operands lie in a card's memory.
 //!
-//! Of A the strip needs the same numbers of columns: an array of `order` rows of `rows` elements. Each array is contiguous.
+//! Of A the strip needs the same numbers of columns: an array of `order` rows of `rows` elements. Each array is
+//! contiguous.
 
 use core::ops::Range;
 
@@ -100,7 +101,8 @@ impl Strip {
     }
 }
 
-/// Walks through `count` elements of an array of rows of `width` elements, from element `first`: each row, and which columns.
+/// Walks through `count` elements of an array of rows of `width` elements, from element `first`: each row, and which
+/// columns.
 fn walk(first: usize, count: usize, width: usize, mut visit: impl FnMut(usize, Range<usize>)) {
     let mut at = first;
     while at < first + count {
