@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cores;
+pub mod docs;
 pub mod layers;
 pub mod ledger;
 pub mod metadata;

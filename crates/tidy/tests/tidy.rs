@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rackloom_tidy::metadata::Workspace;
 use rackloom_tidy::repo::{self, File};
-use rackloom_tidy::{Finding, cores, layers, ledger, text};
+use rackloom_tidy::{Finding, cores, docs, layers, ledger, text};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -53,6 +53,13 @@ fn modules_begin_with_a_doc() {
 #[test]
 fn nothing_is_left_unfinished() {
     each_file(text::leftovers);
+}
+
+#[test]
+fn pages_are_listed_and_their_links_lead_somewhere() {
+    let files = repo::files(root()).unwrap();
+    assert!(files.iter().any(|f| f.path == "docs/src/SUMMARY.md"), "git does not list the book");
+    none(docs::pages(&files));
 }
 
 #[test]
