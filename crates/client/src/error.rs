@@ -64,6 +64,7 @@ impl Error {
             }
             Self::JobDeadline { .. } => Some("allow more time, or add cards while the job runs"),
             Self::JobCancelled => None,
+            Self::Net(NetError::Raw(_)) => Some("raw sockets need root or CAP_NET_RAW, and an interface that is up"),
             Self::Net(_) => Some("start a rack with `rackloom up`, or name another segment with --net"),
             Self::Op(e) => op_help(e),
             Self::Stopped => Some("the process that ran `rackloom up` has ended, or the interface went away"),

@@ -138,6 +138,12 @@ impl LoadReport {
     pub fn total(&self) -> Duration {
         self.phases.iter().sum()
     }
+
+    /// Why it failed on some card: a card's own reason rather than that of those which were called off for it.
+    pub fn fault(&self) -> Option<&OpError> {
+        let faults = || self.cards.values().filter_map(|r| r.as_ref().err());
+        faults().find(|e| !matches!(e, OpError::Cancelled { .. })).or_else(|| faults().next())
+    }
 }
 
 /// Why an operation failed. Each names its card.

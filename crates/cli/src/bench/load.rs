@@ -98,7 +98,7 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
         let report = rack.load(&cards, image.clone(), false, show(progress.clone(), bytes)).wait();
         progress.finish();
         let report = report?;
-        if let Some(why) = report.cards.values().find_map(|r| r.as_ref().err()).cloned() {
+        if let Some(why) = report.fault().cloned() {
             return Err(Failure::from(rackloom_client::Error::from(why)));
         }
         reports.push(report);

@@ -90,7 +90,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let load = loading.wait();
     progress.finish();
     let load = load?;
-    if let Some(why) = load.cards.values().find_map(|r| r.as_ref().err()).cloned() {
+    if let Some(why) = load.fault().cloned() {
         return Err(Failure::from(rackloom_client::Error::from(why)));
     }
     clock.tell(format!(

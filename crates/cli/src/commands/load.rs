@@ -125,7 +125,7 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     };
     if ok == 0 {
         // Each card names the same fault of an image; one tells it.
-        let first = report.cards.values().find_map(|r| r.as_ref().err()).cloned();
+        let first = report.fault().cloned();
         let why = first.map(|e| Failure::from(rackloom_client::Error::from(e)));
         if let Some(why) = why {
             return Err(why.during(format!("no card took {}", args.image)));

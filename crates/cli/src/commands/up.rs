@@ -97,7 +97,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         rack.switch().set_tap(None);
         capture.flush();
         let stats = capture.stats();
-        cx.ui.say(format!("captured {} frames", stats.frames));
+        cx.ui.say(format!("captured {} frames; {} are missing from the file", stats.frames, stats.lost));
     }
     drop(server);
     Ok(Exit::Ok)
