@@ -9,8 +9,9 @@ mod netns;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use common::{Finished, Matrix, Rack, parse, strings};
+use common::{Burn, Finished, Matrix, Rack, parse, strings, wait_until};
 use netns::Namespace;
 
 /// Machines on a bridge.
@@ -52,7 +53,7 @@ impl Lab {
     }
 
     fn up(&self, machine: usize, cards: &str) -> Up {
-        let mut command = self.command(machine, &["up", "--cards", cards]);
+        let mut command = self.command(machine, &["up", "--clocked", "--cards", cards]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -97,6 +98,41 @@ fn a_matrix_is_transposed_by_all(mtu: u32) {
     }
     let ls = lab.json(host, &["ls"]);
     assert_eq!(strings(&ls["cards"], "name").len(), 4, "{ls}");
+}
+
+/// A job of 4 s of one card's time, on cards that keep to their clock, goes on while a card is added, a whole rack is
+/// plugged into the bridge, and that rack's power fails.
+fn a_rack_that_comes_makes_a_run_end_sooner() {
+    let lab = Lab::new(3, 9000);
+    let _first = lab.up(0, "1");
+    let host = 2;
+    let work = Burn::save(&lab.files);
+    lab.json(host, &["load", "burn"]);
+    let begun = Instant::now();
+    let run = lab.command(host, &Burn::RUN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the card to run", || {
+        strings(&lab.json(host, &["ls"])["cards"], "state").iter().any(|state| state == "running")
+    });
+    lab.json(0, &["card", "add", "2"]);
+    let second = lab.up(1, "2");
+    std::thread::sleep(Duration::from_millis(300));
+    drop(second); // Killed, as by a power failure: no goodbye.
+    let done = Finished::of(run.wait_with_output().unwrap());
+    let took = begun.elapsed();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    work.check(&lab.files);
+    let report = parse(&done.stdout);
+    let cards = report["cards"].as_array().unwrap();
+    assert_eq!(cards.len(), 5, "{report}");
+    assert_eq!(cards.iter().filter(|c| c["left"].is_string()).count(), 2, "{report}");
+    assert!(took < Duration::from_millis(3800), "{took:?}, where one card alone needs 4 s: {report}");
+}
+
+#[test]
+fn cards_that_come_and_go() {
+    if netns::permitted() {
+        a_rack_that_comes_makes_a_run_end_sooner();
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Finished, Matrix, Rack, is_product, parse, save_u64, strings, wait_until};
+use common::{Burn, Finished, Matrix, Rack, is_product, parse, strings, wait_until};
 use serde_json::Value;
 
 /// Order of a product that takes a few seconds on one card.
@@ -59,31 +59,19 @@ fn a_card_that_is_added_takes_its_share() {
     }
 }
 
-/// Runs 40 tiles of 100 ms each on a rack whose cards keep to their clock; `meanwhile` happens once it is under way.
+/// Runs 4 s of work on a rack whose cards keep to their clock; `meanwhile` happens once it is under way.
 fn burn(meanwhile: impl FnOnce(&Rack)) -> Duration {
-    const TILES: u64 = 40;
     let rack = Rack::up(&["--cards", "1", "--clocked"]);
-    // 25 million cycles of 250 MHz in the low 40 bits, the tile's number above them.
-    let work: Vec<u64> = (0..TILES).map(|tile| tile << 40 | 25_000_000).collect();
-    save_u64(&rack.path("work.npy"), &work);
+    let work = Burn::save(&rack);
     rack.json(&["load", "burn"]);
     let begun = Instant::now();
-    let args = ["run", "burn", "work.npy", "-o", "out.npy", "--tile", "i=1", "--json"];
-    let run = rack.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let run = rack.command(&Burn::RUN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     rack.wait_for_state("running");
     meanwhile(&rack);
     let done = Finished::of(run.wait_with_output().unwrap());
     let took = begun.elapsed();
     assert_eq!(done.code, 0, "{}", done.stderr);
-    let mut out = std::fs::read(rack.path("out.npy")).unwrap();
-    let out = out.split_off(out.len() - TILES as usize * 8);
-    for (work, out) in work.iter().zip(out.chunks_exact(8)) {
-        let mut rounds = *work;
-        for _ in 0..64 {
-            rounds = rackloom_node::Rng::new(rounds).next_u64();
-        }
-        assert_eq!(u64::from_le_bytes(out.try_into().unwrap()), rounds);
-    }
+    work.check(&rack);
     took
 }
 

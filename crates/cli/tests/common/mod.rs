@@ -159,9 +159,31 @@ impl Matrix {
     }
 }
 
-/// A vector of 64-bit words, in a file as NumPy writes it.
-pub fn save_u64(path: &Path, words: &[u64]) {
-    save_npy(path, "<u8", &format!("({},)", words.len()), words.iter().flat_map(|v| v.to_le_bytes()));
+/// Work of a stated length: 40 tiles of 100 ms each on a card that keeps to its clock.
+pub struct Burn(Vec<u64>);
+
+impl Burn {
+    /// The command that does it.
+    pub const RUN: [&str; 8] = ["run", "burn", "work.npy", "-o", "out.npy", "--tile", "i=1", "--json"];
+
+    /// Writes `work.npy`.
+    pub fn save(rack: &Rack) -> Self {
+        // 25 million cycles of 250 MHz in the low 40 bits, the tile's number above them.
+        let work: Vec<u64> = (0..40).map(|tile| tile << 40 | 25_000_000).collect();
+        let bytes = work.iter().flat_map(|v| v.to_le_bytes());
+        save_npy(&rack.path("work.npy"), "<u8", &format!("({},)", work.len()), bytes);
+        Self(work)
+    }
+
+    /// Checks `out.npy`: 64 rounds of SplitMix64 of each element.
+    pub fn check(&self, rack: &Rack) {
+        let mut out = std::fs::read(rack.path("out.npy")).unwrap();
+        let out = out.split_off(out.len() - self.0.len() * 8);
+        for (work, out) in self.0.iter().zip(out.chunks_exact(8)) {
+            let right = (0..64).fold(*work, |z, _| rackloom_node::Rng::new(z).next_u64());
+            assert_eq!(u64::from_le_bytes(out.try_into().unwrap()), right);
+        }
+    }
 }
 
 fn save_npy(path: &Path, dtype: &str, shape: &str, bytes: impl Iterator<Item = u8>) {
