@@ -124,6 +124,24 @@ fn a_script_plugs_and_pulls_by_the_clock() {
 }
 
 #[test]
+fn a_card_that_goes_silent_is_noticed_within_two_seconds() {
+    let rack = Rack::up(&["--cards", "1"]);
+    let args = ["ls", "--watch", "--for", "8s", "--json"];
+    let mut watch = rack.command(&args).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map(|line| parse(&line.unwrap()));
+    lines.next().unwrap();
+    let gone = Instant::now();
+    rack.json(&["card", "rm", "card0", "--yank"]);
+    let told = lines.next().unwrap();
+    let took = gone.elapsed();
+    assert_eq!((&told["event"], &told["reason"]), (&"down".into(), &"silent".into()), "{told}");
+    // The last word of the card may be half a second old when it is pulled, and this machine may be busy.
+    assert!(took > Duration::from_millis(1400) && took < Duration::from_millis(2600), "{took:?}");
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+}
+
+#[test]
 fn a_watch_tells_who_comes_and_goes() {
     let rack = Rack::up(&["--cards", "1"]);
     let args = ["ls", "--watch", "--for", "3s", "--json"];

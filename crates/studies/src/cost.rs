@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::chart::{Chart, Legend, Series, Style};
@@ -23,7 +24,7 @@ pub const SCHEMA: &str = "rackloom.study.saf-cost/1";
 pub struct Options;
 
 /// What the study found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     schema: &'static str,
     /// Dollars for a host, derived.
@@ -40,7 +41,7 @@ pub struct Report {
 }
 
 /// A row: the same number of cards in each of the three clusters.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// Cards.
     pub cards: u32,
@@ -53,7 +54,7 @@ pub struct Row {
 }
 
 /// A cell or a sentence of the paper that does not fit the rest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Inconsistency {
     /// Where in the paper.
     pub place: String,

@@ -1,9 +1,10 @@
 //! Claims: a measured figure beside its bound.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How a figure has to be to its bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// At least the bound.
@@ -13,7 +14,7 @@ pub enum Rule {
 }
 
 /// A measured figure, its bound, and whether it holds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Claim {
     /// What is measured.
     pub name: &'static str,

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_rolec::pad_image;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
@@ -30,7 +31,7 @@ use crate::pool;
 use crate::progress::Progress;
 
 /// What to measure.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
     /// Hours that the job takes on the cards it starts with.
     pub hours: f64,

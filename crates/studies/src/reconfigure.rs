@@ -14,6 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_rolec::pad_image;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
@@ -23,7 +24,7 @@ use crate::progress::Progress;
 use crate::rack::RackOptions;
 
 /// What to measure.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
     /// Bytes of the image's part, that is of the bitstream.
     pub image_bytes: usize,

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_rolec::pad_image;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
@@ -32,7 +33,7 @@ use crate::pool;
 use crate::progress::Progress;
 
 /// What to measure.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
     /// Order of the matrices for strong scaling.
     pub order: usize,

@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 17] = [
+pub(super) const ALL: [Entry; 21] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
@@ -28,7 +28,11 @@ pub(super) const ALL: [Entry; 17] = [
     ("rackloom.ls-event/1", "ls --watch, a line for each event after the first", of::<ls::LsEvent>),
     ("rackloom.memory/1", "read, write", of::<memory::MemoryReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
-    ("rackloom.studies/1", "study without a name; with one, see the study's own page", of::<study::StudyList>),
+    ("rackloom.studies/1", "study without a name", of::<study::StudyList>),
+    ("rackloom.study.saf-cost/1", "study saf-cost", of::<rackloom_studies::cost::Report>),
+    ("rackloom.study.saf-ondemand/1", "study saf-ondemand", of::<rackloom_studies::ondemand::Report>),
+    ("rackloom.study.saf-reconfigure/1", "study saf-reconfigure", of::<rackloom_studies::reconfigure::Report>),
+    ("rackloom.study.saf-scaling/1", "study saf-scaling", of::<rackloom_studies::scaling::Report>),
     ("rackloom.text/1", "completions, help topics, reference", of::<super::docs::TextReport>),
     ("rackloom.up/1", "up, once the cards are up", of::<up::UpReport>),
 ];

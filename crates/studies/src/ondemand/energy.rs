@@ -3,12 +3,13 @@
 //! The paper states 22 mW static and 46 mW dynamic power of a card that computes, and 10 mW dynamic power of cards that
 //! wait to be added. Its table follows from 68 mW for each card that computes and 10 mW for all waiting cards together.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::paper::{Row3, TABLE_3};
 
 /// Energy of a run on SAF, kilojoules, by three ways to count the cards that wait.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Energies {
     /// As the paper's table has it: 10 mW for all of them together.
     pub as_the_paper_kj: f64,
@@ -40,7 +41,7 @@ pub(super) fn busy_kj(cards: usize, seconds: f64) -> f64 {
 }
 
 /// Something in table III that does not fit the rest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// Where in the paper.
     pub place: String,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Options;
@@ -17,7 +18,7 @@ use crate::table::{Table, wrap};
 pub const SCHEMA: &str = "rackloom.study.saf-ondemand/1";
 
 /// What the study found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     schema: &'static str,
     options: Options,
@@ -29,7 +30,7 @@ pub struct Report {
 }
 
 /// Cards added when so much was done. Times are of virtual time; all results were right.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// Percent of the tiles done.
     pub percent: u32,

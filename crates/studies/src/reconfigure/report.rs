@@ -6,6 +6,7 @@ use bytes::Bytes;
 use rackloom_node::Duration;
 use rackloom_sim::Cable;
 use rackloom_wire::{BULK_STANDARD, HEADER_END};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measure::Measured;
@@ -20,7 +21,7 @@ use crate::table::{Table, wrap};
 pub const SCHEMA: &str = "rackloom.study.saf-reconfigure/1";
 
 /// What the study found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     schema: &'static str,
     options: Options,
@@ -35,7 +36,7 @@ pub struct Report {
 
 /// The time that no protocol can beat: the image's chunks on the wire once, then the configuration port. Activation
 /// follows verification, so the two do not overlap.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Limit {
     /// Frames of image data.
     pub frames: u64,
@@ -50,7 +51,7 @@ pub struct Limit {
 }
 
 /// Seconds in each phase of a load.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseTimes {
     /// Telling each card what will come.
     pub begin_s: f64,
@@ -65,7 +66,7 @@ pub struct PhaseTimes {
 }
 
 /// One load by broadcast.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
     /// Cards loaded.
     pub cards: usize,
@@ -94,7 +95,7 @@ pub struct Point {
 }
 
 /// Something that broadcast is compared with.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Baseline {
     /// What.
     pub name: &'static str,

@@ -8,6 +8,7 @@ use rackloom_host::{Event, OpId, Outcome};
 use rackloom_node::Duration;
 use rackloom_role::Sandbox;
 use rackloom_wire::{MacAddr, ROLE_PRIVATE};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Options;
@@ -16,7 +17,7 @@ use crate::error::{Result, StudyError};
 use crate::rack::{Rack, RackOptions};
 
 /// Where the time went, in seconds of virtual time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Phases {
     /// Rounds.
     pub rounds: usize,

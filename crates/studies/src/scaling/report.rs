@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measure::Phases;
@@ -15,7 +16,7 @@ use crate::table::{Table, wrap};
 pub const SCHEMA: &str = "rackloom.study.saf-scaling/1";
 
 /// What the study found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     schema: &'static str,
     options: Options,
@@ -25,7 +26,7 @@ pub struct Report {
 }
 
 /// How the problem grows with the cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// It does not.
@@ -35,7 +36,7 @@ pub enum Kind {
 }
 
 /// One rack.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
     /// How the problem grows.
     pub kind: Kind,
