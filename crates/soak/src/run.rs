@@ -15,7 +15,7 @@ use rackloom_wire::{ErrorCode, Scrub};
 use crate::cells::{self, Count};
 use crate::oracle::Oracle;
 use crate::plan::Plan;
-use crate::slots::{self, SLOTS, Tag};
+use crate::slots::{self, SLOTS, Since, Tag};
 use crate::world::PlantedBug;
 use crate::world::World;
 
@@ -91,11 +91,11 @@ static IMAGES: LazyLock<Vec<Image>> = LazyLock::new(|| {
 enum Doing {
     Claim { card: usize, boot: u32, scrub: Scrub },
     Release { card: usize, scrub: Option<Tag> },
-    Load { digest: [u8; 32] },
+    Load { digest: [u8; 32], all_or_none: bool },
     Write { card: usize, slot: usize, tag: Tag },
-    Read { card: usize, boot: u32, slot: usize },
+    Read { card: usize, boot: u32, slot: usize, since: Since },
     Cells { card: usize },
-    Bump { card: usize, boot: u32, cell: u64, slot: Option<usize> },
+    Bump { card: usize, boot: u32, cell: u64, slot: Option<(usize, Since)> },
     Bad { code: ErrorCode },
     Ask,
 }
@@ -278,7 +278,7 @@ impl Run {
             let held: Vec<_> = macs.into_iter().filter(|m| h.claim_epoch(*m).is_some()).collect();
             h.load(now, &held, bytes, all_or_none)
         });
-        self.start(host, op, Doing::Load { digest: IMAGES[image].digest });
+        self.start(host, op, Doing::Load { digest: IMAGES[image].digest, all_or_none });
     }
 
     fn write(&mut self, host: usize, card: usize) {
@@ -299,7 +299,8 @@ impl Run {
         let mac = self.world.cards[card].mac;
         let op = self.with_host(host, |h, now| h.read(now, mac, slots::address(slot), slots::length(slot) as u64));
         let boot = self.oracles[card].boot;
-        self.start(host, op, Doing::Read { card, boot, slot });
+        let since = self.since(host, card, slot);
+        self.start(host, op, Doing::Read { card, boot, slot, since });
     }
 
     fn bump(&mut self, host: usize, card: usize) {
@@ -321,7 +322,15 @@ impl Run {
             op
         });
         let boot = self.oracles[card].boot;
+        let slot = slot.map(|s| (s, self.since(host, card, s)));
         self.start(host, op, Doing::Bump { card, boot, cell, slot });
+    }
+
+    /// What a read or a launch that is given now must see of a slot.
+    fn since(&mut self, host: usize, card: usize, slot: usize) -> Since {
+        let mac = self.world.cards[card].mac;
+        let epoch = self.with_host(host, |h, _| h.claim_epoch(mac)).unwrap_or_default();
+        self.oracles[card].slots[slot].since(epoch)
     }
 
     fn bad_kernel(&mut self, host: usize, card: usize) {
@@ -371,7 +380,7 @@ impl Run {
         self.world.restart_host(host);
         let lost: Vec<_> = self.doing.keys().filter(|(h, _)| *h == host).copied().collect();
         for key in lost {
-            if let Some(Doing::Bump { card, slot: Some(slot), .. }) = self.doing.remove(&key) {
+            if let Some(Doing::Bump { card, slot: Some((slot, _)), .. }) = self.doing.remove(&key) {
                 self.oracles[card].slots[slot].locks -= 1;
             }
         }
@@ -403,8 +412,12 @@ impl Run {
                     self.oracles[card].released_zero(tag);
                 }
             }
-            Doing::Load { digest } => {
+            Doing::Load { digest, all_or_none } => {
                 let Ok(Outcome::Loaded(report)) = result else { return Ok(()) };
+                let refused = |r: &Result<(), OpError>| matches!(r, Err(OpError::Load { .. }));
+                if all_or_none && report.cards.values().any(refused) && report.cards.values().any(Result::is_ok) {
+                    return Err(format!("a load for all or none reached some: {report:?}"));
+                }
                 for (mac, _) in report.cards.iter().filter(|(_, r)| r.is_ok()) {
                     let oracle = self.oracles.iter().find(|o| o.mac == *mac).expect("our card");
                     oracle.check_loaded(digest)?;
@@ -413,9 +426,9 @@ impl Run {
             Doing::Write { card, slot, tag } => match result {
                 Ok(_) => self.oracles[card].slots[slot].done(tag),
                 Err(OpError::NotClaimed { .. }) => self.oracles[card].slots[slot].never(tag),
-                Err(_) => {}
+                Err(_) => self.oracles[card].slots[slot].failed(tag),
             },
-            Doing::Read { card, boot, slot } => {
+            Doing::Read { card, boot, slot, since } => {
                 // What was read before a crash and arrives after it tells nothing any more.
                 if let Ok(Outcome::Data(bytes)) = result
                     && self.oracles[card].boot == boot
@@ -423,7 +436,7 @@ impl Run {
                     let mac = self.oracles[card].mac;
                     let zeroed = self.oracles[card].may_be_zeroed();
                     self.oracles[card].slots[slot]
-                        .check(&bytes, zeroed)
+                        .check(&bytes, zeroed, since)
                         .map_err(|e| format!("{mac} slot {slot}: {e}"))?;
                 }
             }
@@ -451,10 +464,10 @@ impl Run {
         &mut self,
         (card, boot): (usize, u32),
         cell: u64,
-        slot: Option<usize>,
+        slot: Option<(usize, Since)>,
         result: &Result<Outcome, OpError>,
     ) -> Result<(), String> {
-        if let Some(slot) = slot {
+        if let Some((slot, _)) = slot {
             self.oracles[card].slots[slot].locks -= 1;
         }
         let oracle = &mut self.oracles[card];
@@ -464,10 +477,10 @@ impl Run {
                 if report.value != 1 {
                     return Err(format!("{}: cell {cell} was {} after its launch", oracle.mac, report.value));
                 }
-                if let Some(slot) = slot.filter(|_| oracle.boot == boot) {
+                if let Some((slot, since)) = slot.filter(|_| oracle.boot == boot) {
                     let zeroed = oracle.may_be_zeroed();
                     oracle.slots[slot]
-                        .check(&report.output, zeroed)
+                        .check(&report.output, zeroed, since)
                         .map_err(|e| format!("output of slot {slot}: {e}"))?;
                 }
                 // A crash since then has zeroed it.
@@ -553,7 +566,8 @@ impl Run {
                 let (mac, at, len) = (self.world.cards[card].mac, slots::address(slot), slots::length(slot) as u64);
                 let op = self.with_host(host, |h, now| h.read(now, mac, at, len));
                 let boot = self.oracles[card].boot;
-                self.doing.insert((host, op), Doing::Read { card, boot, slot });
+                let since = self.since(host, card, slot);
+                self.doing.insert((host, op), Doing::Read { card, boot, slot, since });
             }
             let bytes = self.oracles[card].cells.len() * 8;
             let mac = self.world.cards[card].mac;

@@ -48,6 +48,8 @@ pub(crate) struct Slot {
     len: usize,
     /// In the order in which they were given; the first is what was there for certain.
     writes: Vec<Entry>,
+    /// Writes given so far.
+    given: u64,
     /// Launches that show this slot, under way: nothing is written meanwhile.
     pub(crate) locks: u32,
 }
@@ -57,27 +59,64 @@ struct Entry {
     /// `None`: the zeros of power-up.
     tag: Option<Tag>,
     content: Bytes,
-    done: bool,
+    state: State,
+    /// Number of the write among those given, from 1.
+    number: u64,
+}
+
+/// What is known of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It is under way.
+    Pending,
+    /// It has completed.
+    Done,
+    /// It failed: it may have been performed in part.
+    Unknown,
+}
+
+/// When something was asked to show a slot: whatever the same claim was told to write before must be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Since {
+    epoch: u16,
+    given: u64,
 }
 
 impl Slot {
     pub(crate) fn new(slot: usize) -> Self {
         let len = length(slot);
-        Self { len, writes: vec![zeros(len)], locks: 0 }
+        Self { len, writes: vec![zeros(len)], given: 0, locks: 0 }
     }
 
     /// A write is under way.
     pub(crate) fn begin(&mut self, tag: Tag) -> Bytes {
         let content = Bytes::from(tag.bytes(self.len));
-        self.writes.push(Entry { tag: Some(tag), content: content.clone(), done: false });
+        self.push(tag, content.clone());
         content
+    }
+
+    fn push(&mut self, tag: Tag, content: Bytes) {
+        self.given += 1;
+        self.writes.push(Entry { tag: Some(tag), content, state: State::Pending, number: self.given });
+    }
+
+    /// A read is given now, under this epoch.
+    pub(crate) const fn since(&self, epoch: u16) -> Since {
+        Since { epoch, given: self.given }
+    }
+
+    /// A write has failed, and may have been performed.
+    pub(crate) fn failed(&mut self, tag: Tag) {
+        for w in self.writes.iter_mut().filter(|w| w.tag == Some(tag)) {
+            w.state = State::Unknown;
+        }
     }
 
     /// It has completed: what was given before it is gone.
     pub(crate) fn done(&mut self, tag: Tag) {
         // A crash since then may have wiped the slot, and the write with it.
         if let Some(i) = self.writes.iter().position(|w| w.tag == Some(tag)) {
-            self.writes[i].done = true;
+            self.writes[i].state = State::Done;
             self.writes.drain(..i);
         }
     }
@@ -94,20 +133,25 @@ impl Slot {
 
     /// A release may zero the card's memory, before anything later is written; [`done`](Self::done) when it has.
     pub(crate) fn may_wipe(&mut self, tag: Tag) {
-        self.writes.push(Entry { tag: Some(tag), done: false, ..zeros(self.len) });
+        self.push(tag, Bytes::from(vec![0; self.len]));
     }
 
     /// Checks bytes that were read: every 64-byte beat must come whole from one write that may have reached it, or be
     /// zero if a claim that zeroes memory may have come in between.
-    pub(crate) fn check(&self, got: &[u8], zeroed: bool) -> Result<(), String> {
+    pub(crate) fn check(&self, got: &[u8], zeroed: bool, since: Since) -> Result<(), String> {
         if got.len() != self.len {
             return Err(format!("{} bytes where {} were asked for", got.len(), self.len));
         }
+        // A read waits for the writes of its claim that were given before it: nothing older than the last of them is left.
+        let waited = |w: &&Entry| {
+            w.state != State::Unknown && w.number <= since.given && w.tag.is_some_and(|t| t.epoch == since.epoch)
+        };
+        let oldest = self.writes.iter().filter(waited).map(|w| w.number).max().unwrap_or(0);
         for (beat, bytes) in got.chunks(64).enumerate() {
             let at = beat * 64;
             let zeros = zeroed && bytes.iter().all(|b| *b == 0);
-            if !zeros && !self.writes.iter().any(|w| w.content[at..at + bytes.len()] == *bytes) {
-                let may: Vec<_> = self.writes.iter().map(|w| (w.tag, w.done)).collect();
+            if !zeros && !self.writes.iter().any(|w| w.number >= oldest && w.content[at..at + bytes.len()] == *bytes) {
+                let may: Vec<_> = self.writes.iter().map(|w| (w.tag, w.state, w.number)).collect();
                 return Err(format!(
                     "beat {beat} is {:02x?}, which none of {may:?} wrote",
                     &bytes[..bytes.len().min(16)]
@@ -119,5 +163,5 @@ impl Slot {
 }
 
 fn zeros(len: usize) -> Entry {
-    Entry { tag: None, content: Bytes::from(vec![0; len]), done: true }
+    Entry { tag: None, content: Bytes::from(vec![0; len]), state: State::Done, number: 0 }
 }
