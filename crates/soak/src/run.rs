@@ -231,8 +231,18 @@ impl Run {
             17..19 => self.ask(host, card),
             19..23 if self.plan.cancels => self.call_off(host),
             23..26 if self.plan.bad_kernels && held => self.bad_kernel(host, card),
-            26..55 if held => self.write(host, card),
-            55..72 if held => self.read(host, card),
+            26..55 if held => {
+                let slot = self.world.rng.below(SLOTS as u64) as usize;
+                self.write(host, card, slot);
+                // On the heels of the write, so that they meet on the wire.
+                if self.world.rng.chance(0.3) {
+                    self.read(host, card, slot);
+                }
+            }
+            55..72 if held => {
+                let slot = self.world.rng.below(SLOTS as u64) as usize;
+                self.read(host, card, slot);
+            }
             72..100 if held => self.bump(host, card),
             _ => self.claim(host, card),
         }
@@ -281,8 +291,7 @@ impl Run {
         self.start(host, op, Doing::Load { digest: IMAGES[image].digest, all_or_none });
     }
 
-    fn write(&mut self, host: usize, card: usize) {
-        let slot = self.world.rng.below(SLOTS as u64) as usize;
+    fn write(&mut self, host: usize, card: usize, slot: usize) {
         if self.oracles[card].slots[slot].locks > 0 {
             return;
         }
@@ -294,8 +303,7 @@ impl Run {
         self.start(host, op, Doing::Write { card, slot, tag });
     }
 
-    fn read(&mut self, host: usize, card: usize) {
-        let slot = self.world.rng.below(SLOTS as u64) as usize;
+    fn read(&mut self, host: usize, card: usize, slot: usize) {
         let mac = self.world.cards[card].mac;
         let op = self.with_host(host, |h, now| h.read(now, mac, slots::address(slot), slots::length(slot) as u64));
         let boot = self.oracles[card].boot;
