@@ -1,0 +1,232 @@
+//! A host, frame by frame: what it says, what it makes of what it hears.
+
+use rackloom_host::{ClaimOptions, Config, DownReason, Event, Host, Launch, OpError, OpId, Outcome};
+use rackloom_node::{Duration, Frame, Instant, Node, Output};
+use rackloom_wire::{
+    Announce, CardKind, CardState, ErrorCode, FromBytes, Grant, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet, Refusal,
+    U16, U32, U64,
+};
+
+const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+const CARD: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+const EPOCH: u16 = 7;
+const BASE: u64 = 1 << 20;
+
+/// A host, the card that this test plays, and the time.
+struct Bench {
+    host: Host,
+    now: Instant,
+    events: Vec<Event>,
+}
+
+impl Bench {
+    /// A host that has heard of the card.
+    fn new() -> Self {
+        let host = Host::new(Config::live(HOST, 1));
+        let mut bench = Self { host, now: Instant::ZERO, events: Vec::new() };
+        bench.announce(1);
+        assert!(matches!(bench.poll().events[..], [Event::CardUp(_)]));
+        bench
+    }
+
+    /// A host that has claimed it.
+    fn claimed() -> Self {
+        let mut bench = Self::new();
+        let op = bench.host.claim(bench.now, CARD, ClaimOptions::default());
+        let claim = bench.sent(Kind::SessionClaim);
+        bench.grant(&claim);
+        assert_eq!(bench.result(op), Ok(Outcome::Claimed { epoch: EPOCH }));
+        bench
+    }
+
+    fn hear(&mut self, kind: Kind, seq: u32, addr: u64, payload: &[u8]) {
+        let head = Head { dst: HOST, src: CARD, kind, flags: 0, epoch: EPOCH, seq, addr };
+        self.host.handle_frame(self.now, 0, head.frame(&[payload]));
+    }
+
+    fn announce(&mut self, boot: u32) {
+        let mut body = Announce::read_from_bytes(&[0; size_of::<Announce>()]).unwrap();
+        (body.mac0, body.boot, body.memory) = (CARD, U32::new(boot), U64::new(4 << 20));
+        (body.card_kind, body.state, body.bulk) = (CardKind::Model.into(), CardState::Active.into(), U16::new(1472));
+        let kind = Kind::DiscoveryAnnounce;
+        let head = Head { dst: HOSTS, src: CARD, kind, flags: 0, epoch: 0, seq: 1, addr: 0 };
+        self.host.handle_frame(self.now, 0, head.frame(&[body.as_bytes()]));
+    }
+
+    fn grant(&mut self, claim: &Frame) {
+        let packet = Packet::parse(claim).unwrap();
+        let nonce = packet.view::<rackloom_wire::Claim>().unwrap().0.nonce;
+        let body = Grant { nonce, lease_ms: U32::new(5000), boot: U32::new(1) };
+        self.hear(Kind::SessionGrant, packet.head.seq, 0, body.as_bytes());
+    }
+
+    fn poll(&mut self) -> Polled {
+        let mut polled = Polled::default();
+        while let Some(output) = self.host.poll(self.now) {
+            match output {
+                Output::Transmit(_, frame) => polled.frames.push(frame),
+                Output::Event(event) => polled.events.push(event),
+            }
+        }
+        self.events.extend(polled.events.iter().cloned());
+        polled
+    }
+
+    /// The only frame that it sends now, which has this kind.
+    fn sent(&mut self, kind: Kind) -> Frame {
+        let frames = self.poll().frames;
+        let kinds: Vec<_> = frames.iter().map(|f| Packet::parse(f).unwrap().head.kind).collect();
+        assert_eq!(kinds, [kind]);
+        frames.into_iter().next().unwrap()
+    }
+
+    /// How an operation ended; it has to have, once.
+    fn result(&mut self, op: OpId) -> Result<Outcome, OpError> {
+        self.poll();
+        let ends = self.events.iter().filter_map(|e| match e {
+            Event::Completed { op: o, result } if *o == op => Some(result.clone()),
+            _ => None,
+        });
+        let ends: Vec<_> = ends.collect();
+        assert_eq!(ends.len(), 1, "{op:?} ended {} times", ends.len());
+        ends.into_iter().next().unwrap()
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(at) = self.host.next_deadline().filter(|at| *at <= end) {
+            self.now = self.now.max(at);
+            self.host.handle_timeout(self.now);
+            self.poll();
+        }
+        self.now = end;
+    }
+}
+
+#[derive(Default)]
+struct Polled {
+    frames: Vec<Frame>,
+    events: Vec<Event>,
+}
+
+fn refused(code: ErrorCode) -> impl Fn(&Result<Outcome, OpError>) -> bool {
+    move |result| matches!(result, Err(OpError::Refused { code: c, .. }) if *c == code)
+}
+
+#[test]
+fn a_second_claim_on_the_way_is_refused() {
+    let mut bench = Bench::new();
+    let first = bench.host.claim(bench.now, CARD, ClaimOptions::default());
+    let claim = bench.sent(Kind::SessionClaim);
+    let second = bench.host.claim(bench.now, CARD, ClaimOptions::default());
+    assert!(refused(ErrorCode::Busy)(&bench.result(second)));
+    bench.grant(&claim);
+    bench.grant(&claim);
+    assert_eq!(bench.result(first), Ok(Outcome::Claimed { epoch: EPOCH }));
+}
+
+#[test]
+fn a_grant_of_another_nonce_is_not_believed() {
+    let mut bench = Bench::new();
+    bench.host.claim(bench.now, CARD, ClaimOptions::default());
+    let claim = bench.sent(Kind::SessionClaim);
+    let seq = Packet::parse(&claim).unwrap().head.seq;
+    let body = Grant { nonce: U64::new(99), lease_ms: U32::new(5000), boot: U32::new(1) };
+    bench.hear(Kind::SessionGrant, seq, 0, body.as_bytes());
+    assert_eq!(bench.host.claim_epoch(CARD), None);
+}
+
+#[test]
+fn memory_beyond_the_card_is_refused_before_anything_is_sent() {
+    let mut bench = Bench::claimed();
+    for (addr, len) in [(0, 8), (BASE - 1, 8), ((4 << 20) - 7, 8), (u64::MAX - 3, 8)] {
+        let write = bench.host.write(bench.now, CARD, addr, vec![0; len as usize].into());
+        let read = bench.host.read(bench.now, CARD, addr, len);
+        assert!(bench.poll().frames.is_empty());
+        for op in [write, read] {
+            assert!(refused(ErrorCode::BadAddress)(&bench.result(op)), "{addr:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_card_is_in_one_load_at_a_time() {
+    let mut bench = Bench::claimed();
+    let first = bench.host.load(bench.now, &[CARD], vec![1; 5000].into(), false);
+    bench.sent(Kind::ImageBegin);
+    let second = bench.host.load(bench.now, &[CARD], vec![2; 5000].into(), false);
+    assert!(refused(ErrorCode::Busy)(&bench.result(second)));
+    bench.host.cancel(bench.now, first);
+    let Ok(Outcome::Loaded(report)) = bench.result(first) else { panic!("a load ends with its report") };
+    assert!(report.cards[&CARD].is_err());
+}
+
+#[test]
+fn a_cancel_waits_until_the_card_has_the_launch() {
+    let mut bench = Bench::claimed();
+    let first = bench.host.launch(bench.now, CARD, Launch::default());
+    bench.sent(Kind::ExecLaunch);
+    bench.host.cancel(bench.now, first);
+    assert_eq!(bench.result(first), Err(OpError::Cancelled { card: CARD }));
+    assert!(bench.poll().frames.is_empty(), "the launch may still be on its way");
+    // A word on another launch, late: the one on offer keeps its number.
+    let no = Refusal { code: U16::new(ErrorCode::UnknownLaunch.into()), holder: MacAddr::ZERO, detail: U64::ZERO };
+    bench.hear(Kind::ResultRefused, 1, 0, no.as_bytes());
+    let second = bench.host.launch(bench.now, CARD, Launch::default());
+    assert!(bench.poll().frames.is_empty(), "its turn comes when the first is answered");
+    bench.hear(Kind::ResultAccepted, 1, 0, &[]);
+    let kinds: Vec<_> = bench.poll().frames.iter().map(|f| Packet::parse(f).unwrap().head).collect();
+    assert!(kinds.iter().any(|h| (h.kind, h.seq) == (Kind::ExecCancel, 1)), "{kinds:?}");
+    assert!(kinds.iter().any(|h| (h.kind, h.seq) == (Kind::ExecLaunch, 2)), "{kinds:?}");
+    let pending = bench.host.pending();
+    assert_eq!(pending, 1, "{second:?} alone is under way");
+}
+
+#[test]
+fn a_silent_card_is_gone_after_its_time_and_takes_its_operations_with_it() {
+    let mut bench = Bench::claimed();
+    let write = bench.host.write(bench.now, CARD, BASE, vec![1; 100].into());
+    bench.pass(Duration::from_millis(1900));
+    assert!(bench.host.card(CARD).is_some());
+    bench.pass(Duration::from_millis(200));
+    assert!(bench.host.card(CARD).is_none());
+    let gone = OpError::Vanished { card: CARD, reason: DownReason::Silent };
+    assert_eq!(bench.result(write), Err(gone));
+    assert!(bench.events.contains(&Event::CardDown { card: CARD, reason: DownReason::Silent }));
+    // It comes back with another boot: up again, and no claim.
+    bench.announce(2);
+    assert!(matches!(bench.poll().events[..], [Event::CardUp(_)]));
+    assert_eq!(bench.host.claim_epoch(CARD), None);
+}
+
+#[test]
+fn a_restart_ends_the_claim_at_once() {
+    let mut bench = Bench::claimed();
+    let read = bench.host.read(bench.now, CARD, BASE, 8);
+    bench.announce(2);
+    let gone = OpError::Vanished { card: CARD, reason: DownReason::Restarted };
+    assert_eq!(bench.result(read), Err(gone));
+    assert!(bench.host.card(CARD).is_some());
+}
+
+#[test]
+fn an_operation_ends_at_its_deadline() {
+    let mut bench = Bench::claimed();
+    let read = bench.host.read(bench.now, CARD, BASE, 8);
+    bench.host.set_deadline(read, bench.now + Duration::from_millis(50));
+    bench.pass(Duration::from_millis(49));
+    assert_eq!(bench.host.pending(), 1);
+    bench.pass(Duration::from_millis(2));
+    assert_eq!(bench.result(read), Err(OpError::Deadline { card: CARD }));
+}
+
+#[test]
+fn a_stale_epoch_ends_the_claim() {
+    let mut bench = Bench::claimed();
+    let write = bench.host.write(bench.now, CARD, BASE, vec![1; 10].into());
+    bench.poll();
+    let no = Refusal { code: U16::new(ErrorCode::StaleEpoch.into()), holder: MacAddr::ZERO, detail: U64::ZERO };
+    bench.hear(Kind::InputConfirmNak, 1, BASE, no.as_bytes());
+    assert_eq!(bench.result(write), Err(OpError::ClaimLost { card: CARD }));
+    assert!(bench.events.contains(&Event::ClaimLost { card: CARD }));
+}
