@@ -1,5 +1,5 @@
-//! A job under faults: cards crash, are pulled and come back while one piece of work goes on; nothing of it may be lost,
-//! done twice in the result, or wrong.
+//! A job under faults: cards crash, are pulled and come back while one piece of work goes on; nothing of it may be
+//! lost, done twice in the result, or wrong.
 
 use bytes::Bytes;
 use rackloom_host::{Arg, ClaimOptions, Event, Host, Job, JobEvent, JobOptions, Tile, Work};
@@ -15,8 +15,8 @@ const TILES: usize = 120;
 const ELEMENTS: usize = 700;
 /// Faults go on for so long in virtual time, at most.
 const TROUBLE: Duration = Duration::from_secs(20);
-/// After they have stopped, the job ends within this time: a lost card is noticed within a second, its claim has run out
-/// within five, senders stand still for up to five, and then the work is done.
+/// After they have stopped, the job ends within this time: a lost card is noticed within a second, its claim has run
+/// out within five, senders stand still for up to five, and then the work is done.
 const SETTLE: Duration = Duration::from_secs(30);
 
 /// What a job did.

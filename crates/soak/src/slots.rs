@@ -142,7 +142,8 @@ impl Slot {
         if got.len() != self.len {
             return Err(format!("{} bytes where {} were asked for", got.len(), self.len));
         }
-        // A read waits for the writes of its claim that were given before it: nothing older than the last of them is left.
+        // A read waits for the writes of its claim that were given before it: nothing older than the last of them is
+        // left.
         let waited = |w: &&Entry| {
             w.state != State::Unknown && w.number <= since.given && w.tag.is_some_and(|t| t.epoch == since.epoch)
         };

@@ -1,7 +1,7 @@
 //! Seeds that failed once. Each is named after what was wrong, and stays.
 //!
-//! What a seed draws changes with the script, so a seed may cease to meet its old fault: what it showed of the host is also in
-//! `crates/host/tests/host.rs`, frame by frame.
+//! What a seed draws changes with the script, so a seed may cease to meet its old fault: what it showed of the host is
+//! also in `crates/host/tests/host.rs`, frame by frame.
 
 use rackloom_soak::{Plan, run, run_job};
 
