@@ -109,6 +109,8 @@ pub struct Job {
     /// Which card and slot each operation belongs to.
     ops: BTreeMap<OpId, (MacAddr, Option<usize>)>,
     loads: BTreeSet<OpId>,
+    /// Cards to be claimed again at once: the claim got no answer in time, or was lost though the card is there.
+    again: BTreeSet<MacAddr>,
     ended: bool,
 }
 
@@ -125,8 +127,10 @@ enum Member {
     Claimed,
     Loading,
     Working(Vec<Slot>),
-    /// It cannot be used until it announces itself anew.
+    /// It cannot be used until it is free again, or announces itself anew.
     Out,
+    /// It does not take the image. That may change when it restarts.
+    Refusing,
 }
 
 /// A part of a card's memory, and the tile that is there.
@@ -165,6 +169,7 @@ impl Job {
             members: BTreeMap::new(),
             ops: BTreeMap::new(),
             loads: BTreeSet::new(),
+            again: BTreeSet::new(),
             ended: false,
         };
         let cards: Vec<_> = host.cards().map(|c| c.mac).collect();
@@ -210,13 +215,16 @@ impl Job {
         }
         match event {
             Event::CardUp(info) => {
-                self.members.retain(|card, m| *card != info.mac || !matches!(m, Member::Out));
+                self.members.retain(|card, m| *card != info.mac || !matches!(m, Member::Out | Member::Refusing));
                 self.join(now, host, info.mac);
             }
             // Another host has given it back.
             Event::CardChanged(info) if info.owner.is_none() => {
                 self.members.retain(|card, m| *card != info.mac || !matches!(m, Member::Out));
                 self.join(now, host, info.mac);
+            }
+            Event::ClaimLost { card } => {
+                self.again.insert(*card);
             }
             Event::Completed { op, result } => {
                 if self.loads.remove(op) {
@@ -230,6 +238,7 @@ impl Job {
             }
             _ => {}
         }
+        self.let_go(now, host);
         self.load(now, host);
         self.feed(now, host);
         if !self.ended && self.left == 0 {
@@ -239,9 +248,27 @@ impl Job {
         out
     }
 
+    /// Gives back what is claimed and of no use: the card is then free, tells so, and is tried anew. A card whose claim
+    /// got no answer or was lost is asked again at once; if another host has it, its refusal ends that.
+    fn let_go(&mut self, now: Instant, host: &mut Host) {
+        let out: Vec<_> =
+            self.members.iter().filter(|(_, m)| matches!(m, Member::Out)).map(|(card, _)| *card).collect();
+        for card in out {
+            if host.claim_epoch(card).is_some() {
+                host.release(now, card, Scrub::Keep);
+            }
+        }
+        for card in std::mem::take(&mut self.again) {
+            if host.card(card).is_some() && matches!(self.members.get(&card), Some(Member::Out)) {
+                self.members.remove(&card);
+                self.join(now, host, card);
+            }
+        }
+    }
+
     fn join(&mut self, now: Instant, host: &mut Host, card: MacAddr) {
         let wanted = self.options.cards.as_ref().is_none_or(|c| c.contains(&card));
-        let used = self.members.values().filter(|m| !matches!(m, Member::Out)).count();
+        let used = self.members.values().filter(|m| !matches!(m, Member::Out | Member::Refusing)).count();
         if !wanted || used >= self.options.cards_max || self.members.contains_key(&card) {
             return;
         }
@@ -253,6 +280,9 @@ impl Job {
     fn claimed(&mut self, card: MacAddr, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
         let Some(info) = host.card(card).filter(|_| result.is_ok()) else {
             let why = result.clone().err().unwrap_or(OpError::UnknownCard { card });
+            if matches!(why, OpError::Deadline { .. }) {
+                self.again.insert(card);
+            }
             return self.lose(card, why, out);
         };
         if info.digest == Some(self.digest) {
@@ -297,14 +327,15 @@ impl Job {
                 (Ok(()), Some(info)) if host.claim_epoch(*card).is_some() => self.work_on(*card, info.memory, out),
                 (Ok(()), _) => self.lose(*card, OpError::UnknownCard { card: *card }, out),
                 (Err(why), _) => {
+                    self.lose(*card, why.clone(), out);
                     if !why.is_card_loss() {
                         refusal = Some(why.clone());
+                        self.members.insert(*card, Member::Refusing);
                     }
-                    self.lose(*card, why.clone(), out);
                 }
             }
         }
-        let hope = self.members.values().any(|m| !matches!(m, Member::Out));
+        let hope = self.members.values().any(|m| !matches!(m, Member::Out | Member::Refusing));
         if let Some(why) = refusal.filter(|_| !hope) {
             self.ended = true;
             out.push(JobEvent::Failed(why));
@@ -407,7 +438,7 @@ impl Job {
     /// The card computes for this job no more: its tiles go back.
     fn lose(&mut self, card: MacAddr, why: OpError, out: &mut Vec<JobEvent>) {
         let Some(m) = self.members.get_mut(&card) else { return };
-        if matches!(m, Member::Out) {
+        if matches!(m, Member::Out | Member::Refusing) {
             return;
         }
         if let Member::Working(slots) = std::mem::replace(m, Member::Out) {

@@ -61,3 +61,19 @@ fn job_seed_0xe_claim_lost_during_load() {
         panic!("{failure}");
     }
 }
+
+/// A claim was lost while the card had long said that it was free; the job waited for news of that.
+#[test]
+fn job_seed_0x34c0_claim_lost_without_news() {
+    if let Err(failure) = run_job(&Plan::draw(0x34c0)) {
+        panic!("{failure}");
+    }
+}
+
+/// A card restarted and was claimed again before its announcement came: its image was taken for active still.
+#[test]
+fn job_seed_0x980_restarted_card_claimed_before_it_spoke() {
+    if let Err(failure) = run_job(&Plan::draw(0x980)) {
+        panic!("{failure}");
+    }
+}

@@ -208,6 +208,13 @@ impl Host {
                     sent_at: now,
                 };
                 peer.last_epoch = epoch;
+                if peer.info.boot != grant.boot.get() {
+                    // It has restarted, and its announcement is on its way or lost: no role, whatever it said before.
+                    peer.info.boot = grant.boot.get();
+                    (peer.info.digest, peer.info.kernels) = (None, 0);
+                }
+                // What the card will announce, if that is not lost; else its next owner-less word would be no news.
+                (peer.info.owner, peer.info.epoch) = (Some(self.config.mac), epoch);
                 let old = peer.session.replace(session);
                 let op = peer.requests.remove(i).op;
                 if let Some(old) = old {
@@ -244,6 +251,9 @@ impl Host {
             (_, Kind::SessionRefuse) => {
                 let Some((r, _)) = packet.view::<rackloom_wire::Refusal>() else { return };
                 let code = ErrorCode::from_wire(r.code.get()).unwrap_or(ErrorCode::BadRequest);
+                if code == ErrorCode::Claimed {
+                    peer.info.owner = Some(r.holder);
+                }
                 Err(match code {
                     ErrorCode::Claimed => OpError::Claimed { card, holder: r.holder, lease_ms: r.detail.get() },
                     code => OpError::Refused { card, code, detail: r.detail.get() },
