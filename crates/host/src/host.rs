@@ -130,8 +130,7 @@ impl Host {
     }
 
     /// Asks all cards to announce themselves; they answer spread over `window`.
-    pub fn solicit(&mut self, now: Instant, window: Duration) {
-        let _ = now;
+    pub fn solicit(&mut self, _now: Instant, window: Duration) {
         let body = Solicit { window_us: U32::new(window.as_micros() as u32), reserved: U32::ZERO };
         let seq = self.seq();
         let head = Head { dst: CARDS, src: self.mac(), kind: Kind::DiscoverySolicit, flags: 0, epoch: 0, seq, addr: 0 };
@@ -210,8 +209,7 @@ impl Host {
     }
 
     /// Writes bytes to a claimed card's memory.
-    pub fn write(&mut self, now: Instant, card: MacAddr, addr: u64, data: Bytes) -> OpId {
-        let _ = now;
+    pub fn write(&mut self, _now: Instant, card: MacAddr, addr: u64, data: Bytes) -> OpId {
         // The card checks this too, but a refusal of a write can be lost where its acknowledgement is not.
         if let Some(why) = self.out_of_memory(card, addr, data.len() as u64) {
             return self.failed(why);
@@ -231,8 +229,7 @@ impl Host {
     }
 
     /// Reads bytes of a claimed card's memory, at most 4 GiB.
-    pub fn read(&mut self, now: Instant, card: MacAddr, addr: u64, len: u64) -> OpId {
-        let _ = now;
+    pub fn read(&mut self, _now: Instant, card: MacAddr, addr: u64, len: u64) -> OpId {
         if len > TRANSFER_MAX {
             return self.failed(OpError::Refused { card, code: ErrorCode::BadRequest, detail: TRANSFER_MAX });
         }
@@ -254,8 +251,7 @@ impl Host {
     }
 
     /// Launches a kernel on a claimed card: executed once or, if the operation fails with a card's loss, at most once.
-    pub fn launch(&mut self, now: Instant, card: MacAddr, launch: Launch) -> OpId {
-        let _ = now;
+    pub fn launch(&mut self, _now: Instant, card: MacAddr, launch: Launch) -> OpId {
         if launch.args.len() > LAUNCH_ARGS as usize || launch.output.1 > TRANSFER_MAX {
             return self.failed(OpError::Refused {
                 card,

@@ -228,7 +228,7 @@ impl Job {
             }
             Event::Completed { op, result } => {
                 if self.loads.remove(op) {
-                    self.loaded(now, host, result, &mut out);
+                    self.loaded(host, result, &mut out);
                 } else if let Some((card, slot)) = self.ops.remove(op) {
                     match slot {
                         None => self.claimed(card, host, result, &mut out),
@@ -308,7 +308,7 @@ impl Job {
         }
     }
 
-    fn loaded(&mut self, _now: Instant, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
+    fn loaded(&mut self, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
         let report = match result {
             Ok(Outcome::Loaded(report)) => report,
             Ok(_) => unreachable!("a load gives a load's outcome"),
