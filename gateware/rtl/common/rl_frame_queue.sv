@@ -1,0 +1,120 @@
+// Whole frames from one clock domain to another: words are written tentatively, and the frame is
+// then committed with a descriptor or rolled back. The reader sees a frame only when it is committed.
+//
+//   writer: words (`word_i`), then `commit_i` with `desc_i`, or `rollback_i`; either may come with
+//           the last word. Start a frame only when `room_o` tells that a longest frame fits; then
+//           there is no back-pressure within it.
+//   reader: the first descriptor shows; it takes the frame's words one by one (how many, the
+//           descriptor must tell), and then the descriptor.
+//
+// Only the descriptor FIFO's pointers and the count of words read cross domains, one step at a time.
+module rl_frame_queue #(
+  parameter int unsigned Words = 1024,     // 64-bit words inside, a power of two.
+  parameter int unsigned FrameWords = 184, // Words of the longest frame.
+  parameter int unsigned DescW = 64,
+  parameter int unsigned Frames = 64,      // Committed frames inside, a power of two.
+  localparam int unsigned PtrW = $clog2(Words) + 1
+) (
+  input  logic             clk_wr_i,
+  input  logic             rst_wr_ni,
+  output logic             room_o,
+  input  logic             word_i,     // Write data_i.
+  input  logic [63:0]      data_i,
+  input  logic             commit_i,
+  input  logic [DescW-1:0] desc_i,
+  input  logic             rollback_i,
+
+  input  logic             clk_rd_i,
+  input  logic             rst_rd_ni,
+  output logic             valid_o,    // A frame is there.
+  output logic [DescW-1:0] desc_o,
+  input  logic             done_i,     // Take the descriptor: all its words were taken.
+  input  logic             take_i,     // Take a word; the next one shows in the next cycle.
+  output logic [63:0]      data_o,     // The next word of the frame, if ready_o.
+  output logic             ready_o
+);
+  if (Words != 1 << $clog2(Words)) begin : gen_check
+    $fatal(0, "rl_frame_queue: Words must be a power of two (%m)");
+  end
+  if (FrameWords > Words) begin : gen_check_frame
+    $fatal(0, "rl_frame_queue: a frame must fit (%m)");
+  end
+
+  logic [PtrW-1:0] wptr_q, base_q, rptr_seen_gray, rptr_gray_q, rptr_seen;
+  logic desc_ready;
+
+  // -- writer
+  logic [PtrW-1:0] wptr_next;
+  assign wptr_next = wptr_q + PtrW'(word_i);
+  for (genvar i = 0; i < PtrW; i++) begin : gen_binary
+    assign rptr_seen[i] = ^rptr_seen_gray[PtrW-1:i];
+  end
+  always_ff @(posedge clk_wr_i) begin
+    if (!rst_wr_ni) begin
+      wptr_q <= '0;
+      base_q <= '0;
+      room_o <= 1'b0;
+    end else begin
+      wptr_q <= rollback_i ? base_q : wptr_next;
+      if (commit_i) base_q <= wptr_next;
+      // A cycle late, which is early enough: between two frames there is at least one.
+      room_o <= desc_ready && (PtrW'(Words) - (wptr_next - rptr_seen)) >= PtrW'(FrameWords);
+    end
+  end
+
+  rl_fifo_async #(
+    .Width(DescW),
+    .Depth(Frames)
+  ) u_desc (
+    .clk_wr_i,
+    .rst_wr_ni,
+    .wvalid_i(commit_i),
+    .wready_o(desc_ready),
+    .wdata_i(desc_i),
+    .clk_rd_i,
+    .rst_rd_ni,
+    .rvalid_o(valid_o),
+    .rready_i(done_i),
+    .rdata_o(desc_o)
+  );
+
+  // -- reader
+  logic [PtrW-1:0] rptr_q, rptr_d;
+  logic loaded_q;
+  assign rptr_d = rptr_q + PtrW'(take_i);
+  // The RAM always reads at the pointer. While no frame is there the word may not be written yet.
+  assign ready_o = valid_o && loaded_q;
+  always_ff @(posedge clk_rd_i) begin
+    if (!rst_rd_ni) begin
+      rptr_q <= '0;
+      rptr_gray_q <= '0;
+      loaded_q <= 1'b0;
+    end else begin
+      rptr_q <= rptr_d;
+      rptr_gray_q <= rptr_d ^ (rptr_d >> 1);
+      loaded_q <= valid_o;
+    end
+  end
+  rl_sync #(.Width(PtrW)) u_sync (.clk_i(clk_wr_i), .rst_ni(rst_wr_ni), .d_i(rptr_gray_q), .q_o(rptr_seen_gray));
+
+  rl_ram #(
+    .Width(64),
+    .Depth(Words)
+  ) u_ram (
+    .clk_wr_i,
+    .we_i(word_i),
+    .waddr_i(wptr_q[PtrW-2:0]),
+    .wdata_i(data_i),
+    .clk_rd_i,
+    .re_i(1'b1),
+    .raddr_i(rptr_d[PtrW-2:0]),
+    .rdata_o(data_o)
+  );
+
+`ifndef SYNTHESIS
+  CommitHasRoom_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
+  NoOverrun_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
+    word_i |-> (wptr_q - rptr_seen) < PtrW'(Words));
+  TakeIsReady_A: assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
+`endif
+endmodule

@@ -1,0 +1,120 @@
+// What the blocks of the shell say to one another.
+package rl_shell_pkg;
+  import rl_wire_pkg::*;
+
+  // Bytes of the card's whole DDR are numbered with so many bits: 1 TiB.
+  localparam int unsigned AddrW = 40;
+  typedef logic [AddrW-1:0] addr_t;
+  // A DDR beat of 64 bytes and its number.
+  localparam int unsigned BeatW = AddrW - 6;
+  typedef logic [BeatW-1:0] beat_t;
+  typedef logic [511:0] beat_data_t;
+
+  // A word of a frame between the MAC and the analyzer. Byte 0 of the frame is data[7:0].
+  typedef struct packed {
+    logic        bad;   // With last: the check sequence was wrong, or the frame did not fit.
+    logic        last;
+    logic [2:0]  extra; // With last: valid bytes, less 1. Else 7.
+    logic [63:0] data;
+  } rx_word_t;
+
+  // A frame's head, as numbers.
+  typedef struct packed {
+    mac_addr_t   dst;
+    mac_addr_t   src;
+    logic [15:0] ether_type;
+    logic [3:0]  flags;
+    logic [7:0]  kind;
+    logic [15:0] length;
+    logic [15:0] epoch;
+    logic [31:0] seq;
+    logic [63:0] addr;
+  } head_t;
+
+  // Where a frame goes. Control is everything that no block of its own takes, and what such a
+  // block would have to refuse: the firmware judges it.
+  typedef enum logic [2:0] {
+    RouteDrop    = 3'd0,
+    RouteControl = 3'd1,
+    RouteWrite   = 3'd2,
+    RouteRead    = 3'd3,
+    RouteImage   = 3'd4,
+    RouteLaunch  = 3'd5
+  } route_e;
+
+  // The lane: what the analyzer shows to all blocks, one word a cycle, without back-pressure.
+  // Words of a frame come in order, possibly with gaps. From the word `first` to the frame's end
+  // no other frame comes between. `head` and `route` hold from the first payload word (or, without
+  // payload, from the end) until the end.
+  typedef struct packed {
+    logic        word;     // data is a word of the frame: of its header, or of its payload.
+    logic        first;    // It is word 0.
+    logic        payload;  // It is of the payload: words 4 and on, as far as `length` reaches.
+    logic [63:0] data;     // Memory order: the frame's byte 8 i is data[7:0] of word i.
+    logic        done;     // The frame has ended well. Not later than one cycle after its last word.
+    logic        abort;    // The frame has ended badly: forget it.
+    route_e      route;
+    head_t       head;
+  } lane_t;
+
+  // Why a frame that a block could have taken went to control.
+  typedef enum logic [7:0] {
+    WhyKind      = 8'd0, // It is a control frame.
+    WhyEpoch     = 8'd1, // Not the owner's, or not of the present epoch.
+    WhyMalformed = 8'd2, // The payload is not what its kind requires.
+    WhyLength    = 8'd3, // Read or write of 0 or too many bytes.
+    WhyAddress   = 8'd4, // Not inside the memory a host may address.
+    WhyTurn      = 8'd5, // A launch that is not the next.
+    WhyKernel    = 8'd6, // No role, no such kernel, wrong number of arguments.
+    WhyBusy      = 8'd7  // Launch queue or result table full, or configuring.
+  } why_e;
+
+  // What the firmware tells the fast paths about the present claim and load. All of it changes only
+  // while no frame that depends on it is under way: the analyzer waits (see rl_analyzer).
+  typedef struct packed {
+    logic        claimed;
+    mac_addr_t   owner;
+    logic [15:0] epoch;
+    logic [15:0] claim_group;  // 0: none.
+    logic        loading;      // Member of a load.
+    logic [15:0] load_group;
+    logic        receiving;    // The load takes image data.
+    logic        role;         // A role is active.
+    logic        configuring;
+    logic        solicit_fast; // No delayed answer waits: answer a solicitation without window at once.
+    addr_t       memory;       // Bytes of DDR that a host may address.
+  } session_t;
+
+  // Read of DDR whose bytes go out as a frame, or to the firmware's buffer.
+  typedef struct packed {
+    logic        to_cpu;   // Into the transmit buffer's slot `flags[0]`, from its byte 32 on.
+    mac_addr_t   dst;
+    logic [15:0] ether_type;
+    logic [7:0]  kind;
+    logic [3:0]  flags;
+    logic [15:0] epoch;
+    logic [31:0] seq;
+    logic [63:0] head_addr;
+    addr_t       addr;     // First byte in DDR.
+    logic [13:0] length;   // 1 to Bulk.
+  } fetch_t;
+
+  // Work for the digest engine: one pass over memory. Leaves: `length` bytes from `source` on, the chunks
+  // of 1024 bytes numbered from `chunk` on, each giving a chaining value of 32 bytes at `target`.
+  // Parents: `length` bytes of chaining values, each pair giving one; an odd last one is copied.
+  typedef struct packed {
+    logic        parents;
+    logic        root;     // The only output is the root of the tree.
+    beat_t       source;
+    beat_t       target;
+    logic [28:0] length;   // Bytes, 1 or more.
+    logic [31:0] chunk;
+  } digest_job_t;
+
+  // A write command to DDR: a frame's worth, after it as many words as length needs.
+  typedef struct packed {
+    addr_t       addr;
+    logic [13:0] length;   // 1 to Bulk; 0: nothing to write.
+  } store_t;
+
+endpackage : rl_shell_pkg
