@@ -27,7 +27,7 @@ RTL = ROOT / "gateware" / "rtl"
 OUT = ROOT / "out" / "tb"
 
 # Verilator's own sources are the larger part of a small bench's compilation and the same in all of them.
-SHARED_OBJECTS = ("verilator.o", "verilated.o", "verilated_dpi.o", "verilated_vpi.o", "verilated_threads.o", "verilated_fst_c.o")
+SHARED_OBJECTS = ("verilated.o", "verilated_dpi.o", "verilated_vpi.o", "verilated_threads.o", "verilated_fst_c.o")
 
 
 def rtl(*folders: str) -> list[Path]:

@@ -35,6 +35,9 @@ PAUSES: dict[str, Callable[[], Iterator[bool]]] = {
     "bursts": lambda: bursts(40, 40),
 }
 
+# What meets what, writer's and reader's: enough for most benches.
+PAUSE_PAIRS = [("never", "never"), ("never", "rare"), ("rare", "never"), ("ragged", "bursts"), ("bursts", "ragged")]
+
 # Periods in picoseconds of two clocks that know nothing of each other: nearly the same, far apart either way, and the
 # network's beside a faster memory's. cocotb's clocks take even numbers.
 CLOCK_PAIRS = [(6400, 6402), (10000, 3138), (3138, 10000), (6400, 3334)]
