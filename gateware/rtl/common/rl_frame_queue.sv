@@ -97,7 +97,14 @@ module rl_frame_queue #(
       loaded_q <= valid_o;
     end
   end
-  rl_sync #(.Width(PtrW)) u_sync (.clk_i(clk_wr_i), .rst_ni(rst_wr_ni), .d_i(rptr_gray_q), .q_o(rptr_seen_gray));
+  rl_sync #(
+    .Width(PtrW)
+  ) u_sync (
+    .clk_i(clk_wr_i),
+    .rst_ni(rst_wr_ni),
+    .d_i(rptr_gray_q),
+    .q_o(rptr_seen_gray)
+  );
 
   rl_ram #(
     .Width(64),
@@ -115,13 +122,19 @@ module rl_frame_queue #(
 
 `ifndef SYNTHESIS
   logic open_q;
-  always_ff @(posedge clk_wr_i) open_q <= rst_wr_ni && !commit_i && !rollback_i && (open_q || word_i);
-  StartHasRoom_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
+  always_ff @(posedge clk_wr_i)
+    open_q <= rst_wr_ni && !commit_i && !rollback_i && (open_q || word_i);
+  StartHasRoom_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
     !open_q && (word_i || commit_i) |-> room_o);
-  OneEnd_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) !(commit_i && rollback_i));
-  CommitHasRoom_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
-  NoOverrun_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
+  OneEnd_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) !(commit_i && rollback_i));
+  CommitHasRoom_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
+  NoOverrun_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
     word_i |-> (wptr_q - rptr_seen) < PtrW'(Words));
-  TakeIsReady_A: assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
+  TakeIsReady_A :
+  assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
 `endif
 endmodule
