@@ -18,7 +18,8 @@ build: setup ## Build the release binaries
 run: build ## The main job: a rack of 20 emulated cards transposes and adds a real matrix, checked
 	$(RACKLOOM) demo
 
-lint: setup ## Formatting, lints, generated files
+lint: setup ## Formatting, lints, generated files; of Rust and of the gateware
+	gateware/lint.sh
 	$(CARGO) fmt --check
 	$(CARGO) run --locked -q -p protogen -- --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings

@@ -90,7 +90,10 @@ module rl_fifo #(
   end
 
 `ifndef SYNTHESIS
-  NoWordIsLost_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    rvalid_o && !rready_i |=> rvalid_o && $stable(rdata_o));
+  NoWordIsLost_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+    rvalid_o && !rready_i |=> rvalid_o && $stable(
+      rdata_o
+  ));
 `endif
 endmodule

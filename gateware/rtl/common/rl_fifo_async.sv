@@ -45,8 +45,22 @@ module rl_fifo_async #(
     .raddr_i(rbin_q[PtrW-2:0]),
     .rdata_o
   );
-  rl_sync #(.Width(PtrW)) u_sync_w (.clk_i(clk_rd_i), .rst_ni(rst_rd_ni), .d_i(wgray_q), .q_o(wgray_seen));
-  rl_sync #(.Width(PtrW)) u_sync_r (.clk_i(clk_wr_i), .rst_ni(rst_wr_ni), .d_i(rgray_q), .q_o(rgray_seen));
+  rl_sync #(
+    .Width(PtrW)
+  ) u_sync_w (
+    .clk_i(clk_rd_i),
+    .rst_ni(rst_rd_ni),
+    .d_i(wgray_q),
+    .q_o(wgray_seen)
+  );
+  rl_sync #(
+    .Width(PtrW)
+  ) u_sync_r (
+    .clk_i(clk_wr_i),
+    .rst_ni(rst_wr_ni),
+    .d_i(rgray_q),
+    .q_o(rgray_seen)
+  );
 
   always_ff @(posedge clk_wr_i) begin
     if (!rst_wr_ni) begin
@@ -69,7 +83,10 @@ module rl_fifo_async #(
   end
 
 `ifndef SYNTHESIS
-  HeadIsStable_A: assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni)
-    rvalid_o && !rready_i |=> rvalid_o && $stable(rdata_o));
+  HeadIsStable_A :
+  assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni)
+    rvalid_o && !rready_i |=> rvalid_o && $stable(
+      rdata_o
+  ));
 `endif
 endmodule

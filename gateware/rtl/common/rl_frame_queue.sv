@@ -2,8 +2,9 @@
 // then committed with a descriptor or rolled back. The reader sees a frame only when it is committed.
 //
 //   writer: words (`word_i`), then `commit_i` with `desc_i`, or `rollback_i`; either may come with
-//           the last word. Start a frame only when `room_o` tells that a longest frame fits; then
-//           there is no back-pressure within it.
+//           the last word. A frame starts, with its first word or, without words, with its end, in a
+//           cycle in which `room_o` tells that a longest frame fits; then there is no back-pressure
+//           within it. After a commit `room_o` rests for a cycle.
 //   reader: the first descriptor shows; it takes the frame's words one by one (how many, the
 //           descriptor must tell), and then the descriptor.
 //
@@ -57,8 +58,9 @@ module rl_frame_queue #(
     end else begin
       wptr_q <= rollback_i ? base_q : wptr_next;
       if (commit_i) base_q <= wptr_next;
-      // A cycle late, which is early enough: between two frames there is at least one.
-      room_o <= desc_ready && (PtrW'(Words) - (wptr_next - rptr_seen)) >= PtrW'(FrameWords);
+      // desc_ready does not count this cycle's commit.
+      room_o <= desc_ready && !commit_i &&
+          (PtrW'(Words) - (wptr_next - rptr_seen)) >= PtrW'(FrameWords);
     end
   end
 
@@ -95,7 +97,14 @@ module rl_frame_queue #(
       loaded_q <= valid_o;
     end
   end
-  rl_sync #(.Width(PtrW)) u_sync (.clk_i(clk_wr_i), .rst_ni(rst_wr_ni), .d_i(rptr_gray_q), .q_o(rptr_seen_gray));
+  rl_sync #(
+    .Width(PtrW)
+  ) u_sync (
+    .clk_i(clk_wr_i),
+    .rst_ni(rst_wr_ni),
+    .d_i(rptr_gray_q),
+    .q_o(rptr_seen_gray)
+  );
 
   rl_ram #(
     .Width(64),
@@ -112,9 +121,20 @@ module rl_frame_queue #(
   );
 
 `ifndef SYNTHESIS
-  CommitHasRoom_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
-  NoOverrun_A: assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
+  logic open_q;
+  always_ff @(posedge clk_wr_i)
+    open_q <= rst_wr_ni && !commit_i && !rollback_i && (open_q || word_i);
+  StartHasRoom_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
+    !open_q && (word_i || commit_i) |-> room_o);
+  OneEnd_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) !(commit_i && rollback_i));
+  CommitHasRoom_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
+  NoOverrun_A :
+  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
     word_i |-> (wptr_q - rptr_seen) < PtrW'(Words));
-  TakeIsReady_A: assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
+  TakeIsReady_A :
+  assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
 `endif
 endmodule
