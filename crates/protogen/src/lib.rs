@@ -1,8 +1,8 @@
 //! Makes every form of the protocol from its one description, `protocol/protocol.toml`, and every form of the shell's
 //! address map from `protocol/registers.toml`.
 //!
-//! The description is read and checked in `model` (`registers` for the other); each form has its own module, which turns the checked description
-//! into text and knows nothing of files. The binary writes the forms; the tests fail when one is stale.
+//! A description is read and checked in `model` or `registers`; each form has its own module, which turns the checked
+//! description into text and knows nothing of files. The binary writes the forms; the tests fail when one is stale.
 #![forbid(unsafe_code)]
 
 mod c;

@@ -1,5 +1,5 @@
-//! `cargo run -p protogen` writes every form of the descriptions that is stale; with `--check` it writes nothing, names the
-//! stale ones and fails.
+//! `cargo run -p protogen` writes every form of the descriptions that is stale; with `--check` it writes nothing, names
+//! the stale ones and fails.
 
 use std::path::Path;
 use std::{env, fs};
