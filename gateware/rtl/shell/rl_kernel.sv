@@ -102,7 +102,7 @@ module rl_kernel
   assign clear = state_q == Clear && !clearing_q && issue_free;
   assign issue = (take && serve && cmd_i.what != CmdFuel && !(take_start && stale_q)) || clear;
   always_comb begin
-    aw_addr = RegArgs | {2'd0, cmd_i.what[4:0], 3'd0};
+    aw_addr = RegArgs - {1'd0, CmdArgs, 3'd0} + {1'd0, cmd_i.what, 3'd0};
     if (take_start) aw_addr = RegControl;
     if (clear) aw_addr = RegStatus;
     w_data = cmd_i.data;

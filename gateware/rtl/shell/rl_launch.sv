@@ -1,9 +1,8 @@
 // Launches: accepts them from the lane, each once and in order (rl_launch_judge), keeps up to 16, and
 // has rl_kernel run them one at a time. What a launch gave is shown to the firmware until it pops it.
 //
-// Slots: a launch's frame is kept from its byte 16 on, as 32-bit words in the frame's order. Words of a
-// slot, of which there are 80: 1 seq, 3 kernel, 4-5 fuel, 6-7 out_addr, 8-9 out_length, 10 go,
-// 11 credit << 16 | args, 12.. arguments.
+// Slots: a launch's frame is kept as it came. 32-bit words of a slot, of which there are 128: 5 seq,
+// 7 kernel, 8-9 fuel, 10-11 out_addr, 12-13 out_length, 14 go, 15 credit << 16 | args, 16.. arguments.
 //
 // `order` is the queue: numbers of slots, oldest first. Go, cancel and find walk through it, reading each
 // launch's number (or Go) from its slot; a cancel closes the gaps on the way. Meanwhile no launch is
@@ -69,7 +68,7 @@ module rl_launch
   input  logic        ended_pop_i,
   output logic [31:0] started_us_o,    // Of the launch that ran last. Value and cycles: rl_kernel.
   output logic [31:0] ended_us_o,
-  // Slots, read: 32-bit word 80 s + k.
+  // Slots, read: 32-bit word 128 s + k.
   input  logic        slot_re_i,
   input  logic [10:0] slot_addr_i,
   output logic [31:0] slot_data_o,     // A cycle later.
@@ -83,11 +82,8 @@ module rl_launch
   input  end_e        end_status_i     // Role domain, steady from then on.
 );
   localparam int unsigned Slots = 32'(LaunchQueue);
-  localparam int unsigned SlotWords = 40;  // Of 64 bits.
-  localparam int unsigned SlotAddrW = 10;
-  // Words of the frame, and where they are in a slot.
-  localparam logic [5:0] FirstWord = 6'd2;
-  localparam logic [5:0] SeqAt = 6'd0, KernelAt = 6'd1, FuelAt = 6'd2, GoAt = 6'd5, ArgsAt = 6'd6;
+  // 64-bit words of a frame, and of a slot, which has room for 64: the last one holds anything.
+  localparam logic [5:0] SeqAt = 6'd2, KernelAt = 6'd3, FuelAt = 6'd4, GoAt = 6'd7, ArgsAt = 6'd8;
 
   if (Slots != 16) begin : gen_check
     $fatal(0, "rl_launch: slots are numbered with 4 bits (%m)");
@@ -187,23 +183,19 @@ module rl_launch
   logic [5:0] at_q;  // Word of the slot that a walk or load looks at.
   entry_t entry;
 
-  function automatic logic [SlotAddrW-1:0] slot_word(input slot_t s, input logic [5:0] word);
-    return SlotAddrW'({s, 5'd0}) + SlotAddrW'({s, 3'd0}) + SlotAddrW'(word);
-  endfunction
-
   assign lane_data = {<<8{lane_i.data}};
   rl_ram #(
     .Width(64),
-    .Depth(1 << SlotAddrW)
+    .Depth(Slots * 64)
   ) u_slots (
     .clk_wr_i(clk_net_i),
     // Of every frame, whatever it is: a free slot may hold anything.
-    .we_i(lane_i.word && slot_free && index >= FirstWord && index < FirstWord + 6'(SlotWords)),
-    .waddr_i(slot_word(slot, index - FirstWord)),
+    .we_i(lane_i.word && slot_free),
+    .waddr_i({slot, index}),
     .wdata_i(lane_data),
     .clk_rd_i(clk_net_i),
     .re_i(slot_re_i || read),
-    .raddr_i(slot_re_i ? slot_addr_i[10:1] : slot_word(entry.slot, at_q)),
+    .raddr_i(slot_re_i ? slot_addr_i[10:1] : {entry.slot, at_q}),
     .rdata_o(ram_data)
   );
   always_ff @(posedge clk_net_i) if (slot_re_i) slot_half_q <= slot_addr_i[0];
@@ -276,16 +268,13 @@ module rl_launch
   assign start = ready && settled_q && cmd_ready;
 
   assign lane_push = lane_i.word && lane_i.payload && lane_i.route == RouteLaunch && fast_q &&
-                     (index == FirstWord + FuelAt || (index >= FirstWord + ArgsAt &&
-                      index < FirstWord + ArgsAt + 6'(LaunchArgs)));
+                     !(index inside {GoAt, FuelAt + 6'd1, FuelAt + 6'd2}) && index < ArgsAt + 6'(LaunchArgs);
   assign load_push = state_q == LoadPush && !walk_busy_q && (at_q == FuelAt || at_q >= ArgsAt);
 
   // A fast frame's words, a slot's words and starts never meet: there is either no launch in the queue,
   // or one that is loaded, or one that is started.
   always_comb begin
-    cmd.what = 6'h1f & (lane_push ? index - (FirstWord + ArgsAt) : at_q - ArgsAt);
-    if (start) cmd.what = CmdStart;
-    else if (lane_push ? index == FirstWord + FuelAt : at_q == FuelAt) cmd.what = CmdFuel;
+    cmd.what = start ? CmdStart : lane_push ? index : at_q;
     cmd.data = lane_push ? lane_data : word_q;
     if (start) cmd.data = {48'd0, kernel_q, 8'd1};
   end

@@ -77,7 +77,7 @@ module rl_launch_judge
         end
         AddrWord: begin
           left_q <= {1'b0, memory_i} - {1'b0, data[AddrW-1:0]};
-          above_q <= data[63:AddrW] == 0 && data[AddrW-1:0] >= AddrW'(RolePrivate);
+          above_q <= data[63:AddrW] == 0 && data[AddrW-1:$clog2(RolePrivate)] != 0;
           size_q <= lane_i.head.length == 16'(LaunchBytes) + {7'd0, takes_q, 3'd0};
         end
         LengthWord: begin
