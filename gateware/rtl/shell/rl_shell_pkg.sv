@@ -66,7 +66,8 @@ package rl_shell_pkg;
     WhyAddress   = 8'd4, // Not inside the memory a host may address.
     WhyTurn      = 8'd5, // A launch that is not the next.
     WhyKernel    = 8'd6, // No role, no such kernel, wrong number of arguments.
-    WhyBusy      = 8'd7  // Launch queue or result table full, or configuring.
+    WhyBusy      = 8'd7, // Launch queue or result table full, or configuring.
+    WhyAccepted  = 8'd8  // Nothing is wrong: a launch that was accepted, for the firmware to say so.
   } why_e;
 
   // What the firmware tells the fast paths about the present claim and load. All of it changes only
