@@ -85,10 +85,11 @@ package rl_blake3_pkg;
 
   // Word j of a block whose last byte has the number `top`: bytes beyond it are zero.
   function automatic logic [31:0] trim(logic [31:0] word, int unsigned j, logic [5:0] top);
-    for (int unsigned n = 0; n < 4; n++) begin
-      if (32'(top) < 4 * j + n) word[8*n+:8] = '0;
-    end
-    return word;
+    // Bit n: byte n counts. A shift of ones, as 64 comparators would be carry chains.
+    automatic logic [63:0] keep = '1 >> ~top;
+    automatic logic [31:0] kept = word;
+    for (int unsigned n = 0; n < 4; n++) if (!keep[4*j+n]) kept[8*n+:8] = '0;
+    return kept;
   endfunction
 
   function automatic logic [31:0] rotr(logic [31:0] word, int unsigned by);

@@ -5,10 +5,10 @@ package rl_digest_pkg;
   // What a beat read from DDR is for. Beats come in passes of up to eight, one for each slot of the
   // ring from slot 0 on.
   typedef struct packed {
-    logic   copy;       // Its first half is a value already; it is alone in its pass.
+    logic   copy;        // Its first half is a value already; it is alone in its pass.
     logic   ends_pass;
-    logic   ends_value; // The compression's result is a value to put out, else it chains.
-    logic   ends_job;   // And it is the job's last.
+    logic   ends_value;  // The compression's result is a value to put out, else it chains.
+    logic   ends_job;    // And it is the job's last.
     entry_t entry;
   } about_t;
 
@@ -16,9 +16,9 @@ package rl_digest_pkg;
   typedef struct packed {
     logic   step;
     logic   enter;
-    logic   put;        // With step or copy: a value goes out,
-    logic   ends_job;   // the last of its job.
-    logic   copy;       // It is the beat's.
+    logic   put;       // With step or copy: a value goes out,
+    logic   ends_job;  // the last of its job.
+    logic   copy;      // It is the beat's.
     entry_t entry;
   } command_t;
 

@@ -7,19 +7,19 @@ module rl_digest_sequence
   import rl_blake3_pkg::*;
   import rl_digest_pkg::*;
 (
-  input logic clk_i,
-  input logic rst_ni,
+    input logic clk_i,
+    input logic rst_ni,
 
-  input  logic   head_valid_i,
-  input  about_t head_i,
-  output logic   pop_o,
-  input  logic   room_i,       // For four values or more.
+    input  logic   head_valid_i,
+    input  about_t head_i,
+    output logic   pop_o,
+    input  logic   room_i,        // For the values of the last three cycles and this one.
 
-  output command_t command_o
+    output command_t command_o
 );
   logic [2:0] turn_q, slot_q;
-  logic pass_q;   // More beats belong to the pass.
-  logic runs_q;   // This turn 0 has begun a pass.
+  logic pass_q;  // More beats belong to the pass.
+  logic runs_q;  // This turn 0 has begun a pass.
   // By slot, the one at the ring's end first: its result is a value; and the job's last.
   logic [Stages-1:0] value_q, ends_job_q;
 
@@ -58,17 +58,18 @@ module rl_digest_sequence
     end else begin
       if (step) begin
         slot_q <= slot_q + 1'b1;
-        if (slot_q == '1 && (!turn0 || runs_q)) turn_q <= turn_q == 3'(Rounds - 1) ? '0 : turn_q + 1'b1;
+        if (slot_q == '1 && (!turn0 || runs_q))
+          turn_q <= turn_q == 3'(Rounds - 1) ? '0 : turn_q + 1'b1;
         if (turn0) begin
           pass_q <= enter && !head_i.ends_pass;
           if (at_start) runs_q <= enter;
         end
         value_q <= {turn0 ? enter && head_i.ends_value : value_q[0], value_q[Stages-1:1]};
       end
-      command_o.step <= step;
+      command_o.step  <= step;
       command_o.enter <= enter;
-      command_o.put <= copy || (step && turn0 && value_q[0]);
-      command_o.copy <= copy;
+      command_o.put   <= copy || (step && turn0 && value_q[0]);
+      command_o.copy  <= copy;
     end
     if (step) ends_job_q <= {turn0 ? head_i.ends_job : ends_job_q[0], ends_job_q[Stages-1:1]};
     command_o.ends_job <= copy ? head_i.ends_job : ends_job_q[0];
@@ -77,8 +78,10 @@ module rl_digest_sequence
 
 `ifndef SYNTHESIS
   // Between the blocks of a chunk no turn is empty: its chaining value would be lost.
-  ChunkGoesOn_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
+  ChunkGoesOn_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
     turn0 && step && !enter && at_start |-> value_q[0]);
-  CopyIsAlone_A: assert property (@(posedge clk_i) disable iff (!rst_ni) enter |-> !head_i.copy);
+  CopyIsAlone_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) enter |-> !head_i.copy);
 `endif
 endmodule

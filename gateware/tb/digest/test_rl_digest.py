@@ -161,6 +161,17 @@ async def whole_trees_have_the_digest_of_the_vectors(dut):
 
 
 @cocotb.test()
+async def no_byte_beyond_the_end_counts(dut):
+    card = Card(dut)
+    await card.start()
+    for length in [*range(1, 2 * BLOCK + 2), CHUNK - 1, CHUNK]:
+        data = random.randbytes(length)
+        card.fill(0, data)
+        await card.leaves(0, VALUES_AT, length, root=True)
+        assert await card.idle() == blake3.digest(data), length
+
+
+@cocotb.test()
 @cocotb.parametrize(pause=list(PAUSES), latency=[(1, 3), (20, 90)])
 async def values_are_exact_for_any_length_and_stall(dut, pause, latency):
     card = Card(dut, pause, latency)
