@@ -10,29 +10,29 @@
 module rl_blake3
   import rl_blake3_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic       clk_i,
+  input  logic       rst_ni,
 
-    input logic   step_i,   // All slots move on by a stage.
-    input logic   enter_i,  // With step_i: the slot at the ring's end begins a compression.
-    input entry_t entry_i,
+  input  logic       step_i,   // All slots move on by a stage.
+  input  logic       enter_i,  // With step_i: the slot at the ring's end begins a compression.
+  input  entry_t     entry_i,
 
-    output logic   [3:0] take_o,  // With step_i: reads this group of words of its block.
-    input  block_t       block_i, // Each group's words: those of the oldest block it has not taken.
+  output logic [3:0] take_o,   // With step_i: reads this group of words of its block.
+  input  block_t     block_i,  // Each group's words: those of the oldest block it has not taken.
 
-    output value_t value_o  // Of the slot at the ring's end, after its seventh time round.
+  output value_t     value_o   // Of the slot at the ring's end, after its seventh time round.
 );
   block_t words;
 
   rl_blake3_message u_message (
-      .clk_i,
-      .rst_ni,
-      .step_i,
-      .enter_i,
-      .top_i  (entry_i.top),
-      .take_o,
-      .block_i,
-      .words_o(words)
+    .clk_i,
+    .rst_ni,
+    .step_i,
+    .enter_i,
+    .top_i  (entry_i.top),
+    .take_o,
+    .block_i,
+    .words_o(words)
   );
 
   block_t [Stages-1:0] state_q, state_d;

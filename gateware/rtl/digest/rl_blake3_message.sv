@@ -3,15 +3,15 @@
 module rl_blake3_message
   import rl_blake3_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic       clk_i,
+  input  logic       rst_ni,
 
-    input  logic         step_i,
-    input  logic         enter_i,
-    input  logic   [5:0] top_i,    // Number of the block's last byte.
-    output logic   [3:0] take_o,
-    input  block_t       block_i,
-    output block_t       words_o   // Each in the step in which a stage uses it.
+  input  logic       step_i,
+  input  logic       enter_i,
+  input  logic [5:0] top_i,    // Number of the block's last byte.
+  output logic [3:0] take_o,
+  input  block_t     block_i,
+  output block_t     words_o   // Each in the step in which a stage uses it.
 );
   localparam int unsigned Delays = offset(3);
 
@@ -53,15 +53,15 @@ module rl_blake3_message
 
     // Written also while the ring stands still: the same word to the same place.
     rl_lutram #(
-        .Width(32),
-        .Depth(16)
+      .Width(32),
+      .Depth(16)
     ) u_last_round (
-        .clk_i,
-        .we_i(1'b1),
-        .waddr_i(step_q),
-        .wdata_i(words_o[source(j)]),
-        .raddr_i(raddr_q),
-        .rdata_o(again)
+      .clk_i,
+      .we_i(1'b1),
+      .waddr_i(step_q),
+      .wdata_i(words_o[source(j)]),
+      .raddr_i(raddr_q),
+      .rdata_o(again)
     );
 
     assign fresh = trim(block_i[j], j, top[At]);

@@ -26,7 +26,7 @@ package rl_blake3_pkg;
   localparam int unsigned FlagRoot = 3;
 
   localparam int unsigned Rounds = 7;
-  // A round is this many stages: a quarter of G each for the four columns, then for the four diagonals.
+  // A round is this many stages: quarters of G, first for the four columns, then for the diagonals.
   localparam int unsigned Stages = 8;
 
   // What a compression starts with, besides its message and a chaining value from before.
@@ -71,9 +71,9 @@ package rl_blake3_pkg;
     return quad;
   endfunction
 
-  // Steps after a compression entered the ring in which a group must be read from its block, so that
-  // it stands in a register when it is used: group 0 in stage 0, and then one stage ahead of where
-  // the standard adds it (see `stage`).
+  // Steps after a compression entered the ring in which a group must be read from its block, so
+  // that it stands in a register when it is used: group 0 in stage 0, the others one stage ahead of
+  // where the standard adds them (see `stage`).
   function automatic int unsigned offset(int unsigned g);
     return g == 0 ? 0 : 2 * g - 1;
   endfunction
@@ -96,9 +96,9 @@ package rl_blake3_pkg;
     return (word >> by) | (word << (32 - by));
   endfunction
 
-  // One stage. Even ones do a = a + b + m, d = (d ^ a) >>> r; odd ones c = c + d, b = (b ^ c) >>> r.
-  // As a rests in odd stages, they add the next m to it ahead of time: the carry chains of three
-  // operands remain in stage 0 alone, where a compression enters and no stage is before it.
+  // One stage. Even ones do a = a + b + m, d = (d ^ a) >>> r; odd ones c = c + d, b = (b ^ c) >>> r
+  // (rotated). As a rests in odd stages, they add the next m to it ahead of time: sums of three
+  // remain in stage 0 alone, where a compression enters and no stage is before it.
   function automatic block_t stage(block_t state, int unsigned s, quad_t words);
     automatic block_t v = state;
     for (int unsigned i = 0; i < 4; i++) begin

@@ -11,25 +11,25 @@ module rl_digest_feed
   import rl_digest_pkg::*;
   import rl_shell_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic        clk_i,
+  input  logic        rst_ni,
 
-    input  logic        job_valid_i,
-    output logic        job_ready_o,
-    input  digest_job_t job_i,
-    input  logic        job_done_i,   // The values of the oldest job are all written.
+  input  logic        job_valid_i,
+  output logic        job_ready_o,
+  input  digest_job_t job_i,
+  input  logic        job_done_i,      // The values of the oldest job are all in memory.
 
-    output logic  target_valid_o,  // A job starts: its values go there.
-    input  logic  target_ready_i,
-    output beat_t target_o,
+  output logic        target_valid_o,  // A job starts: its values go there.
+  input  logic        target_ready_i,
+  output beat_t       target_o,
 
-    output logic  req_valid_o,
-    input  logic  req_ready_i,
-    output beat_t req_beat_o,
+  output logic        req_valid_o,
+  input  logic        req_ready_i,
+  output beat_t       req_beat_o,
 
-    input  logic   room_i,
-    output logic   ask_o,   // With a request: what its beat is for.
-    output about_t about_o
+  input  logic        room_i,
+  output logic        ask_o,           // With a request: what its beat is for.
+  output about_t      about_o
 );
   // -- the next job: taken in one cycle, set up in the next
   logic [2:0] open_q;  // Jobs started and not done.

@@ -1,21 +1,21 @@
 // Tells the ring what to do in each cycle: one cycle ahead, so that its clock enable is a register.
 //
-// The slots enter in turn 0, each with the next beat of the pass, and go round in turns 1 to 6. In the
-// next turn 0 their results leave. The ring waits whenever a beat is not there that a slot needs, or
-// there is no room for a value. When no pass follows, an empty turn brings the last values out.
+// The slots enter in turn 0, each with the next beat of the pass, and go round in turns 1 to 6. In
+// the next turn 0 their results leave. The ring waits whenever a beat is not there that a slot needs,
+// or there is no room for a value. When no pass follows, an empty turn brings the last values out.
 module rl_digest_sequence
   import rl_blake3_pkg::*;
   import rl_digest_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic     clk_i,
+  input  logic     rst_ni,
 
-    input  logic   head_valid_i,
-    input  about_t head_i,
-    output logic   pop_o,
-    input  logic   room_i,        // For the values of the last three cycles and this one.
+  input  logic     head_valid_i,
+  input  about_t   head_i,
+  output logic     pop_o,
+  input  logic     room_i,        // For the values of the last three cycles and this one.
 
-    output command_t command_o
+  output command_t command_o
 );
   logic [2:0] turn_q, slot_q;
   logic pass_q;  // More beats belong to the pass.
