@@ -221,7 +221,8 @@ fn a_ping_tells_the_present_epoch_to_anyone() {
 #[test]
 fn counters_and_manifest_need_no_claim() {
     let mut bench = Bench::with_role();
-    for (from, len) in [(0, 33), (30, 3), (33, 0), (u64::MAX, 0)] {
+    let all = Counter::COUNT;
+    for (from, len) in [(0, all), (all as u64 - 3, 3), (all as u64, 0), (u64::MAX, 0)] {
         let head = Head { src: RIVAL, ..bench.head(Kind::SessionCountersGet, 4, from) };
         bench.frame(head.frame(&[]));
         let got = bench.expect(Kind::SessionCounters);
@@ -256,9 +257,11 @@ fn counters_are_what_was_counted() {
         u64::from_be_bytes(got.payload[at..at + 8].try_into().unwrap())
     };
     assert_eq!((value(Counter::RxFrames), value(Counter::RxBytes)), (3, 60 + 132 + 60));
+    assert_eq!(value(Counter::RxWords), 8 + 17 + 8);
     assert_eq!((value(Counter::Writes), value(Counter::WriteBytes), value(Counter::Claims)), (1, 100, 1));
     // Two announcements of 136 bytes, the grant, the acknowledgement.
     assert_eq!((value(Counter::TxFrames), value(Counter::TxBytes)), (4, 136 * 2 + 60 + 64));
+    assert_eq!(value(Counter::TxWords), 17 * 2 + 8 + 8);
     assert_eq!(bench.card.counters().drops(), 0);
 }
 
