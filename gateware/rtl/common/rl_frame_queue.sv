@@ -82,19 +82,17 @@ module rl_frame_queue #(
 
   // -- reader
   logic [PtrW-1:0] rptr_q, rptr_d;
-  logic loaded_q;
   assign rptr_d = rptr_q + PtrW'(take_i);
-  // The RAM always reads at the pointer. While no frame is there the word may not be written yet.
-  assign ready_o = valid_o && loaded_q;
+  // The RAM always reads at the pointer. A descriptor takes two edges to cross, so that the frame's
+  // first word was read at the edge that shows the frame.
+  assign ready_o = valid_o;
   always_ff @(posedge clk_rd_i) begin
     if (!rst_rd_ni) begin
       rptr_q <= '0;
       rptr_gray_q <= '0;
-      loaded_q <= 1'b0;
     end else begin
       rptr_q <= rptr_d;
       rptr_gray_q <= rptr_d ^ (rptr_d >> 1);
-      loaded_q <= valid_o;
     end
   end
   rl_sync #(
