@@ -47,28 +47,28 @@
 #define REPORTED_BYTES 0x8000u
 #define REPORTED_WORD(word) RL_WORD(REPORTED_BASE + 4u * (word))
 
-// Accepted launches, from acceptance to LCH_POP.
+// Accepted launches, from acceptance to LCH_POP: their frames as they came, in the order of the ring's bytes.
 #define LAUNCH_BASE 0x60000000u
-#define LAUNCH_BYTES 0x1400u
+#define LAUNCH_BYTES 0x2000u
 #define LAUNCH_SLOTS 16u
-#define LAUNCH_SLOT_BYTES 320u
+#define LAUNCH_SLOT_BYTES 512u
 #define LAUNCH_WORD(slot, word) RL_WORD(LAUNCH_BASE + (slot) * LAUNCH_SLOT_BYTES + 4u * (word))
 // Number of the launch.
-#define LAUNCH_SLOT_SEQ 0u
+#define LAUNCH_SLOT_SEQ 5u
 // Kernel.
-#define LAUNCH_SLOT_KERNEL 1u
+#define LAUNCH_SLOT_KERNEL 7u
 // Most cycles it may take, high word first.
-#define LAUNCH_SLOT_FUEL 2u
+#define LAUNCH_SLOT_FUEL 8u
 // Address of the output region, high word first.
-#define LAUNCH_SLOT_OUT_ADDR 4u
+#define LAUNCH_SLOT_OUT_ADDR 10u
 // Bytes of the output region, high word first.
-#define LAUNCH_SLOT_OUT_LENGTH 6u
+#define LAUNCH_SLOT_OUT_LENGTH 12u
 // The Go it waits for, or 0.
-#define LAUNCH_SLOT_GO 8u
+#define LAUNCH_SLOT_GO 14u
 // Output chunks it may send unasked in the high half, number of arguments in the low half.
-#define LAUNCH_SLOT_CREDIT_ARGS 9u
+#define LAUNCH_SLOT_CREDIT_ARGS 15u
 // Arguments, two words each, high word first.
-#define LAUNCH_SLOT_ARG 10u
+#define LAUNCH_SLOT_ARG 16u
 
 // Counters that the blocks keep, numbered as on the wire.
 #define COUNTER_BASE 0x70000000u
@@ -197,6 +197,8 @@
 #define WHY_KERNEL 6u
 // Launch queue or result table full, or configuring.
 #define WHY_BUSY 7u
+// Nothing is wrong: a launch that was accepted, to be answered.
+#define WHY_ACCEPTED 8u
 // Its first byte in the ring.
 #define CTL_HEAD_OFFSET_SHIFT 0u
 #define CTL_HEAD_OFFSET_MASK 0x1FFFu
@@ -210,7 +212,7 @@
 #define TX_SEND_SLOT 0x00010000u
 // Bytes from the destination address on, unpadded.
 #define TX_SEND_BYTES_SHIFT 0u
-#define TX_SEND_BYTES_MASK 0xFFFu
+#define TX_SEND_BYTES_MASK 0x7FFu
 // read, write: Destination of the next announcement, bytes 0 and 1, in the low half.
 #define CSR_ANN_DST_HI RL_WORD(0x30000098u)
 // read, write: Destination of the next announcement, bytes 2 to 5.
@@ -260,7 +262,7 @@
 #define CSR_ANSWERED RL_WORD(0x30000118u)
 
 // ---- Writes: The window of writes (`rl_store`).
-// write acts, read: Read: first write that is missing. Written: the window is empty and starts there.
+// write acts, read: Read: first write that is missing. Written: a new claim, the window is empty and starts with 1.
 #define CSR_WIN_NEXT RL_WORD(0x30000140u)
 // read: State.
 #define CSR_WIN_STATUS RL_WORD(0x30000144u)
@@ -283,6 +285,8 @@
 #define INSERT_DUPLICATE 1u
 // It is beyond the window.
 #define INSERT_BEYOND 2u
+// write acts: As WIN_INSERT, and its frame asks for an acknowledgement at once.
+#define CSR_WIN_INSERT_NOW RL_WORD(0x30000150u)
 // read: What is there: bit n % 256 for write n.
 #define CSR_WIN_BITS(i) RL_WORD(0x30000160u + 4u * (i))
 
@@ -291,7 +295,7 @@
 #define CSR_STG_BASE RL_WORD(0x30000180u)
 // read, write: Bytes of the image, 29 bits.
 #define CSR_STG_LENGTH RL_WORD(0x30000184u)
-// read, write: Bytes of a chunk, 14 bits.
+// read, write: Bytes of a chunk, 16 bits.
 #define CSR_STG_CHUNK RL_WORD(0x30000188u)
 // read, write: Chunks, 19 bits.
 #define CSR_STG_CHUNKS RL_WORD(0x3000018Cu)
@@ -386,30 +390,31 @@
 #define CSR_LCH_KEPT RL_WORD(0x30000244u)
 // read: Launches that were accepted and are not finished.
 #define CSR_LCH_QUEUED RL_WORD(0x30000248u)
-// read, write: Kernels of the role, 9 bits.
+// read, write: Kernels of the role, 7 bits.
 #define CSR_LCH_KERNELS RL_WORD(0x3000024Cu)
 // write acts: Tells how many arguments a kernel takes.
 #define CSR_LCH_ARGS RL_WORD(0x30000250u)
 // Kernel.
 #define LCH_ARGS_KERNEL_SHIFT 8u
-#define LCH_ARGS_KERNEL_MASK 0xFFu
+#define LCH_ARGS_KERNEL_MASK 0x3Fu
 // Arguments.
 #define LCH_ARGS_ARGS_SHIFT 0u
 #define LCH_ARGS_ARGS_MASK 0x3Fu
 // write acts: A Go with this number has come.
 #define CSR_LCH_GO RL_WORD(0x30000254u)
-// write acts, read: Written: cancel the launch of this number. Read: what came of it.
+// write acts, read: Written: cancel the launch of this number. Read: what came of that, or of LCH_FIND, LCH_GO or
+// LCH_CANCEL_ALL: they search one at a time.
 #define CSR_LCH_CANCEL RL_WORD(0x30000258u)
 // Not known yet.
 #define LCH_CANCEL_BUSY 0x80000000u
 // It was in the queue.
 #define LCH_CANCEL_FOUND 0x00000001u
-// write acts, read: Written: look for the launch of this number. Read: what came of it.
+// write acts: Look for the launch of this number. LCH_CANCEL tells whether it is in the queue.
 #define CSR_LCH_FIND RL_WORD(0x3000025Cu)
-// It is in the queue.
-#define LCH_FIND_FOUND 0x00000001u
-// write acts: A new claim: the last number is 0 and the queue empty. All launches were cancelled before.
+// write acts: A new claim: the last number is 0. All launches were cancelled before.
 #define CSR_LCH_RESET RL_WORD(0x30000260u)
+// write acts: Cancel all launches.
+#define CSR_LCH_CANCEL_ALL RL_WORD(0x30000264u)
 // read, write: Most cycles of any launch, and those of one that names none: low half.
 #define CSR_LCH_FUEL_MAX_LO RL_WORD(0x30000268u)
 // read, write: High half.
@@ -418,6 +423,8 @@
 #define CSR_LCH_ENDED RL_WORD(0x30000270u)
 // There is one.
 #define LCH_ENDED_VALID 0x80000000u
+// It was started. If not, it has no value, cycles and times.
+#define LCH_ENDED_RAN 0x00100000u
 // Its slot in LAUNCH.
 #define LCH_ENDED_SLOT_SHIFT 16u
 #define LCH_ENDED_SLOT_MASK 0xFu
@@ -436,8 +443,6 @@
 #define CSR_LCH_STARTED_US RL_WORD(0x30000284u)
 // read: TIME_LO at which it ended.
 #define CSR_LCH_ENDED_US RL_WORD(0x30000288u)
-// read: Its number.
-#define CSR_LCH_SEQ RL_WORD(0x3000028Cu)
 // write acts: Done with it: its slot is free.
 #define CSR_LCH_POP RL_WORD(0x30000290u)
 // read: State.

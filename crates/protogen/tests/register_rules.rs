@@ -23,7 +23,7 @@ fn each_broken_rule_is_named() {
         ("base = 0x2000_0000", "base = 0x2100_0000", "TX: a region starts at"),
         ("slots = 4\n", "", "TX: slots have a number"),
         ("slots = 4\n", "slots = 3\n", "TX: 3 slots of 2048 bytes"),
-        ("at = \"10-73\"", "at = \"10-80\"", "LAUNCH.ARG lies outside the slot"),
+        ("at = \"16-79\"", "at = \"16-128\"", "LAUNCH.ARG lies outside the slot"),
         ("name = \"KERNEL\", at", "name = \"SEQ\", at", "LAUNCH: \"SEQ\" stands twice"),
         // Registers.
         ("name = \"TIME_HI\"", "name = \"TIME_LO\"", "\"TIME_LO\" stands twice"),

@@ -22,7 +22,8 @@ package rl_csr_pkg;
     RegionHave = 3'd4,
     // Chunks that a report of any member has named lately: as HAVE. Memory of the firmware's own.
     RegionReported = 3'd5,
-    // Accepted launches, from acceptance to LCH_POP.
+    // Accepted launches, from acceptance to LCH_POP: their frames as they came, in the order of the
+    // ring's bytes.
     RegionLaunch = 3'd6,
     // Counters that the blocks keep, numbered as on the wire.
     RegionCounter = 3'd7
@@ -35,26 +36,26 @@ package rl_csr_pkg;
   localparam int unsigned RegionTxSlotBytes = 2048;
   localparam int unsigned RegionHaveBytes = 32768;
   localparam int unsigned RegionReportedBytes = 32768;
-  localparam int unsigned RegionLaunchBytes = 5120;
+  localparam int unsigned RegionLaunchBytes = 8192;
   localparam int unsigned RegionLaunchSlots = 16;
-  localparam int unsigned RegionLaunchSlotBytes = 320;
+  localparam int unsigned RegionLaunchSlotBytes = 512;
   // Word of a slot. Number of the launch.
-  localparam int unsigned RegionLaunchSlotSeq = 0;
+  localparam int unsigned RegionLaunchSlotSeq = 5;
   // Word of a slot. Kernel.
-  localparam int unsigned RegionLaunchSlotKernel = 1;
+  localparam int unsigned RegionLaunchSlotKernel = 7;
   // Word of a slot. Most cycles it may take, high word first.
-  localparam int unsigned RegionLaunchSlotFuel = 2;
+  localparam int unsigned RegionLaunchSlotFuel = 8;
   // Word of a slot. Address of the output region, high word first.
-  localparam int unsigned RegionLaunchSlotOutAddr = 4;
+  localparam int unsigned RegionLaunchSlotOutAddr = 10;
   // Word of a slot. Bytes of the output region, high word first.
-  localparam int unsigned RegionLaunchSlotOutLength = 6;
+  localparam int unsigned RegionLaunchSlotOutLength = 12;
   // Word of a slot. The Go it waits for, or 0.
-  localparam int unsigned RegionLaunchSlotGo = 8;
+  localparam int unsigned RegionLaunchSlotGo = 14;
   // Word of a slot. Output chunks it may send unasked in the high half, number of arguments in the
   // low half.
-  localparam int unsigned RegionLaunchSlotCreditArgs = 9;
+  localparam int unsigned RegionLaunchSlotCreditArgs = 15;
   // Word of a slot. Arguments, two words each, high word first.
-  localparam int unsigned RegionLaunchSlotArg = 10;
+  localparam int unsigned RegionLaunchSlotArg = 16;
   localparam int unsigned RegionCounterBytes = 2048;
   localparam int unsigned RegionCounterSlots = 256;
   localparam int unsigned RegionCounterSlotBytes = 8;
@@ -159,7 +160,7 @@ package rl_csr_pkg;
   localparam csr_word_t CsrTxSend = 8'h25;
   localparam int unsigned TxSendSlotBit = 16;
   localparam int unsigned TxSendBytesLsb = 0;
-  localparam int unsigned TxSendBytesWidth = 12;
+  localparam int unsigned TxSendBytesWidth = 11;
   // ANN_DST_HI: read, write. Destination of the next announcement, bytes 0 and 1, in the low half.
   localparam csr_word_t CsrAnnDstHi = 8'h26;
   // ANN_DST_LO: read, write. Destination of the next announcement, bytes 2 to 5.
@@ -199,8 +200,8 @@ package rl_csr_pkg;
   localparam csr_word_t CsrAnswered = 8'h46;
 
   // The window of writes (`rl_store`).
-  // WIN_NEXT: write acts, read. Read: first write that is missing. Written: the window is empty and
-  // starts there.
+  // WIN_NEXT: write acts, read. Read: first write that is missing. Written: a new claim, the window
+  // is empty and starts with 1.
   localparam csr_word_t CsrWinNext = 8'h50;
   // WIN_STATUS: read. State.
   localparam csr_word_t CsrWinStatus = 8'h51;
@@ -213,6 +214,8 @@ package rl_csr_pkg;
   localparam int unsigned WinInsertBusyBit = 31;
   localparam int unsigned WinInsertResultLsb = 0;
   localparam int unsigned WinInsertResultWidth = 2;
+  // WIN_INSERT_NOW: write acts. As WIN_INSERT, and its frame asks for an acknowledgement at once.
+  localparam csr_word_t CsrWinInsertNow = 8'h54;
   // WIN_BITS: read. What is there: bit n % 256 for write n.
   localparam csr_word_t CsrWinBits = 8'h58;
 
@@ -221,7 +224,7 @@ package rl_csr_pkg;
   localparam csr_word_t CsrStgBase = 8'h60;
   // STG_LENGTH: read, write. Bytes of the image, 29 bits.
   localparam csr_word_t CsrStgLength = 8'h61;
-  // STG_CHUNK: read, write. Bytes of a chunk, 14 bits.
+  // STG_CHUNK: read, write. Bytes of a chunk, 16 bits.
   localparam csr_word_t CsrStgChunk = 8'h62;
   // STG_CHUNKS: read, write. Chunks, 19 bits.
   localparam csr_word_t CsrStgChunks = 8'h63;
@@ -296,26 +299,28 @@ package rl_csr_pkg;
   localparam csr_word_t CsrLchKept = 8'h91;
   // LCH_QUEUED: read. Launches that were accepted and are not finished.
   localparam csr_word_t CsrLchQueued = 8'h92;
-  // LCH_KERNELS: read, write. Kernels of the role, 9 bits.
+  // LCH_KERNELS: read, write. Kernels of the role, 7 bits.
   localparam csr_word_t CsrLchKernels = 8'h93;
   // LCH_ARGS: write acts. Tells how many arguments a kernel takes.
   localparam csr_word_t CsrLchArgs = 8'h94;
   localparam int unsigned LchArgsKernelLsb = 8;
-  localparam int unsigned LchArgsKernelWidth = 8;
+  localparam int unsigned LchArgsKernelWidth = 6;
   localparam int unsigned LchArgsArgsLsb = 0;
   localparam int unsigned LchArgsArgsWidth = 6;
   // LCH_GO: write acts. A Go with this number has come.
   localparam csr_word_t CsrLchGo = 8'h95;
-  // LCH_CANCEL: write acts, read. Written: cancel the launch of this number. Read: what came of it.
+  // LCH_CANCEL: write acts, read. Written: cancel the launch of this number. Read: what came of
+  // that, or of LCH_FIND, LCH_GO or LCH_CANCEL_ALL: they search one at a time.
   localparam csr_word_t CsrLchCancel = 8'h96;
   localparam int unsigned LchCancelBusyBit = 31;
   localparam int unsigned LchCancelFoundBit = 0;
-  // LCH_FIND: write acts, read. Written: look for the launch of this number. Read: what came of it.
+  // LCH_FIND: write acts. Look for the launch of this number. LCH_CANCEL tells whether it is in the
+  // queue.
   localparam csr_word_t CsrLchFind = 8'h97;
-  localparam int unsigned LchFindFoundBit = 0;
-  // LCH_RESET: write acts. A new claim: the last number is 0 and the queue empty. All launches were
-  // cancelled before.
+  // LCH_RESET: write acts. A new claim: the last number is 0. All launches were cancelled before.
   localparam csr_word_t CsrLchReset = 8'h98;
+  // LCH_CANCEL_ALL: write acts. Cancel all launches.
+  localparam csr_word_t CsrLchCancelAll = 8'h99;
   // LCH_FUEL_MAX_LO: read, write. Most cycles of any launch, and those of one that names none: low
   // half.
   localparam csr_word_t CsrLchFuelMaxLo = 8'h9a;
@@ -324,6 +329,7 @@ package rl_csr_pkg;
   // LCH_ENDED: read. The oldest launch that has ended.
   localparam csr_word_t CsrLchEnded = 8'h9c;
   localparam int unsigned LchEndedValidBit = 31;
+  localparam int unsigned LchEndedRanBit = 20;
   localparam int unsigned LchEndedSlotLsb = 16;
   localparam int unsigned LchEndedSlotWidth = 4;
   localparam int unsigned LchEndedStatusLsb = 0;
@@ -340,8 +346,6 @@ package rl_csr_pkg;
   localparam csr_word_t CsrLchStartedUs = 8'ha1;
   // LCH_ENDED_US: read. TIME_LO at which it ended.
   localparam csr_word_t CsrLchEndedUs = 8'ha2;
-  // LCH_SEQ: read. Its number.
-  localparam csr_word_t CsrLchSeq = 8'ha3;
   // LCH_POP: write acts. Done with it: its slot is free.
   localparam csr_word_t CsrLchPop = 8'ha4;
   // LCH_RUNNING: read. State.
