@@ -14,7 +14,7 @@ module rl_fadd #(
   // Results that do not come from adding.
   typedef struct packed {
     logic nan;
-    logic inf;
+    logic infinite;
     logic sign;  // Of the larger operand, and so of the sum, but where it is 0.
     logic sub;   // The signs differ.
   } kind_t;
@@ -41,7 +41,7 @@ module rl_fadd #(
   assign y_nan = y[30:23] == '1 && y[22:0] != 0;
   always_ff @(posedge clk_i) begin
     kind1_q.nan <= x_nan || y_nan || (x[30:23] == '1 && y[30:23] == '1 && x[31] != y[31]);
-    kind1_q.inf <= x[30:23] == '1;
+    kind1_q.infinite <= x[30:23] == '1;
     kind1_q.sign <= x[31];
     kind1_q.sub <= x[31] != y[31];
     exp1_q <= x_exp;
@@ -117,7 +117,7 @@ module rl_fadd #(
   assign rounded = {exp5_q, sum5_q[25:3]} + 32'(up);
   always_ff @(posedge clk_i) begin
     if (kind5_q.nan) sum_o <= QuietNan;
-    else if (kind5_q.inf || rounded[31:23] >= 9'd255) sum_o <= {kind5_q.sign, 8'hff, 23'd0};
+    else if (kind5_q.infinite || rounded[31:23] >= 9'd255) sum_o <= {kind5_q.sign, 8'hff, 23'd0};
     else sum_o <= {kind5_q.sign && !(zero5_q && kind5_q.sub), rounded[30:0]};
   end
 endmodule
