@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 9] = [
     &["role", "rolec"],
     &["roles"],
     &["card", "host"],
-    &["sim", "link"],
+    &["sim", "link", "rtl", "conformance"],
     &["client", "soak"],
     &["studies"],
     &["cli"],
