@@ -121,8 +121,7 @@ impl Port {
         assert!(waiting.w.is_none() || waiting.w == w, "{name} port: W changed before it was taken");
         assert!(waiting.ar.is_none() || waiting.ar == ar, "{name} port: AR changed before it was taken");
         for (addr, len, _) in [aw, ar].into_iter().flatten() {
-            let inside = addr % BOUNDARY + (u64::from(len) + 1) * BEAT_BYTES as u64;
-            assert!(addr.is_multiple_of(BEAT_BYTES as u64), "{name} port: {addr:#x} is not the address of a beat");
+            let inside = beat_of(addr) % BOUNDARY + (u64::from(len) + 1) * BEAT_BYTES as u64;
             assert!(inside <= BOUNDARY, "{name} port: a burst from {addr:#x} on crosses a boundary of 4 KiB");
         }
         let wires = &self.wires;
@@ -143,7 +142,7 @@ impl Port {
         }
         if self.wires.awready && out.awvalid != 0 {
             let beats_left = u32::from(out.awlen) + 1;
-            self.bursts.push_back(Burst { addr: out.awaddr, beats_left, id: out.awid, beats: Vec::new() });
+            self.bursts.push_back(Burst { addr: beat_of(out.awaddr), beats_left, id: out.awid, beats: Vec::new() });
         }
         if self.wires.wready && out.wvalid != 0 {
             self.beats.push_back(Beat::of(out));
@@ -157,7 +156,7 @@ impl Port {
         let due = self.cycle + u64::from(self.timing.latency);
         for i in 0..=out.arlen {
             let mut data = [0; BEAT_BYTES];
-            let outside = ddr.read(out.araddr + u64::from(i) * BEAT_BYTES as u64, &mut data).is_err();
+            let outside = ddr.read(beat_of(out.araddr) + u64::from(i) * BEAT_BYTES as u64, &mut data).is_err();
             self.refused += u64::from(outside);
             let response = if outside { DECODE_ERROR } else { OKAY };
             self.read.push_back((due, ReadBeat { data, response, id: out.arid, last: i == out.arlen }));
@@ -234,6 +233,11 @@ impl Burst {
         }
         Ok(())
     }
+}
+
+/// The address of a beat: the bits below are not looked at, for all transfers are whole beats.
+const fn beat_of(addr: u64) -> u64 {
+    addr & !(BEAT_BYTES as u64 - 1)
 }
 
 /// Requests that may wait at each channel.
