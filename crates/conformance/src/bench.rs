@@ -75,7 +75,12 @@ pub fn config() -> Config {
 impl<S: Specimen> Bench<S> {
     /// A card that was just switched on.
     pub fn new(config: Config) -> Self {
-        let mut bench = Self { card: S::plug(config), now: Instant::ZERO, epoch: 0, sent: VecDeque::new() };
+        Self::of(S::plug(config))
+    }
+
+    /// A card that is switched on now.
+    pub fn of(card: S) -> Self {
+        let mut bench = Self { card, now: Instant::ZERO, epoch: 0, sent: VecDeque::new() };
         bench.drain();
         bench
     }
@@ -125,6 +130,20 @@ impl<S: Specimen> Bench<S> {
             rounds += 1;
         }
         self.card.check();
+    }
+
+    /// As [`drain`](Self::drain), until the card has come to rest.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn settle(&mut self) {
+        for _ in 0..PATIENCE_TO_REST {
+            self.drain();
+            if self.card.next_deadline().is_none_or(|at| at > self.now) {
+                return;
+            }
+        }
+        panic!("the card does not come to rest");
     }
 
     fn received(&self, frame: &[u8]) -> Sent {
@@ -443,5 +462,7 @@ pub const DROPS: [Counter; 10] = [
 
 /// Calls for nothing after which a card that computes is left to it: some ten thousand cycles of gateware.
 const PATIENCE: u32 = 8;
+/// How often it is given that until it must have come to rest: some ten million cycles.
+const PATIENCE_TO_REST: u32 = 300;
 /// Time that passes meanwhile.
 const STEP: Duration = Duration::from_micros(25);

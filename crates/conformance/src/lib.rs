@@ -7,7 +7,7 @@
 
 pub mod bench;
 pub mod cases;
-
+pub mod fuzz;
 pub mod images;
 mod specimen;
 mod suite;

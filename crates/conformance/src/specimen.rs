@@ -4,7 +4,7 @@ use core::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
 use rackloom_card::{Card, Config, Pace};
-use rackloom_node::{Instant, Node};
+use rackloom_node::{Frame, Instant, Node};
 use rackloom_role::{Ddr, WasmSandbox};
 use rackloom_rtl::RtlCard;
 use rackloom_wire::CardKind;
@@ -21,6 +21,9 @@ pub trait Specimen: Node<Event: Debug> + Sized {
 
     /// Says goodbye and is gone.
     fn unplug(&mut self, now: Instant);
+
+    /// A frame arrives whose check sequence is wrong. False if a card of this kind never sees such a frame.
+    fn handle_garbled(&mut self, now: Instant, frame: Frame) -> bool;
 
     /// Its memory; that of the hosts comes first.
     fn ddr(&self) -> &Ddr;
@@ -42,6 +45,10 @@ impl Specimen for Card {
 
     fn unplug(&mut self, now: Instant) {
         Self::unplug(self, now);
+    }
+
+    fn handle_garbled(&mut self, _: Instant, _: Frame) -> bool {
+        false
     }
 
     fn ddr(&self) -> &Ddr {
@@ -66,6 +73,11 @@ impl Specimen for RtlCard {
 
     fn unplug(&mut self, now: Instant) {
         Self::unplug(self, now);
+    }
+
+    fn handle_garbled(&mut self, now: Instant, frame: Frame) -> bool {
+        self.handle_bad_frame(now, frame);
+        true
     }
 
     fn ddr(&self) -> &Ddr {
