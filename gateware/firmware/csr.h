@@ -86,7 +86,7 @@
 #define CSR_TIME_LO RL_WORD(0x30000000u)
 // read: High half as latched, 16 bits.
 #define CSR_TIME_HI RL_WORD(0x30000004u)
-// read, write: The event ALARM is there from the microsecond on in which TIME_LO - ALARM, as a signed number, is not
+// write: The event ALARM is there from the microsecond on in which TIME_LO - ALARM, as a signed number, is not
 // negative. While the processor sleeps and waits for that event, this is the card's next deadline.
 #define CSR_ALARM RL_WORD(0x30000008u)
 // read: What there is to do. An event marked latched stays until CLEAR; the others last as long as their cause.
@@ -213,11 +213,11 @@
 // Bytes from the destination address on, unpadded.
 #define TX_SEND_BYTES_SHIFT 0u
 #define TX_SEND_BYTES_MASK 0x7FFu
-// read, write: Destination of the next announcement, bytes 0 and 1, in the low half.
+// write: Destination of the next announcement, bytes 0 and 1, in the low half.
 #define CSR_ANN_DST_HI RL_WORD(0x30000098u)
-// read, write: Destination of the next announcement, bytes 2 to 5.
+// write: Destination of the next announcement, bytes 2 to 5.
 #define CSR_ANN_DST_LO RL_WORD(0x3000009Cu)
-// read, write: Number of the next announcement.
+// write: Number of the next announcement.
 #define CSR_ANN_SEQ RL_WORD(0x300000A0u)
 // write acts, read: Send the template with destination, number and reason replaced.
 #define CSR_ANN_GO RL_WORD(0x300000A4u)
@@ -242,11 +242,11 @@
 #define SESSION_CONFIGURING 0x00000010u
 // No delayed answer waits: answer a solicitation without window at once.
 #define SESSION_SOLICIT_FAST 0x00000020u
-// read, write: Owner, bytes 0 and 1, in the low half.
+// write: Owner, bytes 0 and 1, in the low half.
 #define CSR_OWNER_HI RL_WORD(0x30000104u)
-// read, write: Owner, bytes 2 to 5.
+// write: Owner, bytes 2 to 5.
 #define CSR_OWNER_LO RL_WORD(0x30000108u)
-// read, write: Numbers of the claim.
+// write: Numbers of the claim.
 #define CSR_EPOCH RL_WORD(0x3000010Cu)
 // Group id for Go, or 0.
 #define EPOCH_GROUP_SHIFT 16u
@@ -254,7 +254,7 @@
 // Epoch.
 #define EPOCH_EPOCH_SHIFT 0u
 #define EPOCH_EPOCH_MASK 0xFFFFu
-// read, write: Group id of the load, 16 bits.
+// write: Group id of the load, 16 bits.
 #define CSR_LOAD_GROUP RL_WORD(0x30000110u)
 // read: TIME_LO at which a fast path last heard the owner.
 #define CSR_HEARD RL_WORD(0x30000114u)
@@ -291,13 +291,13 @@
 #define CSR_WIN_BITS(i) RL_WORD(0x30000160u + 4u * (i))
 
 // ---- Staging: The load's chunks (`rl_stage`).
-// read, write: First beat of the staging slot.
+// write: First beat of the staging slot.
 #define CSR_STG_BASE RL_WORD(0x30000180u)
-// read, write: Bytes of the image, 29 bits.
+// write: Bytes of the image, 29 bits.
 #define CSR_STG_LENGTH RL_WORD(0x30000184u)
-// read, write: Bytes of a chunk, 16 bits.
+// write: Bytes of a chunk, 16 bits.
 #define CSR_STG_CHUNK RL_WORD(0x30000188u)
-// read, write: Chunks, 19 bits.
+// write: Chunks, 19 bits.
 #define CSR_STG_CHUNKS RL_WORD(0x3000018Cu)
 // write acts, read: Empties HAVE and the counts of blocks.
 #define CSR_STG_START RL_WORD(0x30000190u)
@@ -316,13 +316,13 @@
 #define CSR_STG_BLOCK_POP RL_WORD(0x3000019Cu)
 
 // ---- Digest: The digest engine (`rl_digest`).
-// read, write: First beat to read.
+// write: First beat to read.
 #define CSR_DIG_SOURCE RL_WORD(0x300001A0u)
-// read, write: First beat to write.
+// write: First beat to write.
 #define CSR_DIG_TARGET RL_WORD(0x300001A4u)
-// read, write: Bytes to read, 1 or more, 29 bits.
+// write: Bytes to read, 1 or more, 29 bits.
 #define CSR_DIG_LENGTH RL_WORD(0x300001A8u)
-// read, write: Number of the first chunk of 1024 bytes.
+// write: Number of the first chunk of 1024 bytes.
 #define CSR_DIG_CHUNK RL_WORD(0x300001ACu)
 // write acts, read: Queue this job.
 #define CSR_DIG_GO RL_WORD(0x300001B0u)
@@ -338,9 +338,9 @@
 #define CSR_DIG_VALUE(i) RL_WORD(0x300001C0u + 4u * (i))
 
 // ---- Configuration: The configuration port and the role's region (`rl_config_port`, `rl_guard`).
-// read, write: First beat of the configuration data.
+// write: First beat of the configuration data.
 #define CSR_CFG_SOURCE RL_WORD(0x30000200u)
-// read, write: Words of 32 bits, 27 bits.
+// write: Words of 32 bits, 27 bits.
 #define CSR_CFG_WORDS RL_WORD(0x30000204u)
 // write acts: Writes to the configuration port.
 #define CSR_CFG_GO RL_WORD(0x30000208u)
@@ -386,11 +386,11 @@
 // ---- Launches: The launch queue (`rl_launch`).
 // write acts, read: Number of the newest launch that was accepted or used up; both read and written.
 #define CSR_LCH_LAST RL_WORD(0x30000240u)
-// read, write: Results that are not acknowledged, 6 bits. The firmware keeps it true.
+// write: Results that are not acknowledged, 6 bits. The firmware keeps it true.
 #define CSR_LCH_KEPT RL_WORD(0x30000244u)
 // read: Launches that were accepted and are not finished.
 #define CSR_LCH_QUEUED RL_WORD(0x30000248u)
-// read, write: Kernels of the role, 7 bits.
+// write: Kernels of the role, 7 bits.
 #define CSR_LCH_KERNELS RL_WORD(0x3000024Cu)
 // write acts: Tells how many arguments a kernel takes.
 #define CSR_LCH_ARGS RL_WORD(0x30000250u)
@@ -415,9 +415,9 @@
 #define CSR_LCH_RESET RL_WORD(0x30000260u)
 // write acts: Cancel all launches.
 #define CSR_LCH_CANCEL_ALL RL_WORD(0x30000264u)
-// read, write: Most cycles of any launch, and those of one that names none: low half.
+// write: Most cycles of any launch, and those of one that names none: low half.
 #define CSR_LCH_FUEL_MAX_LO RL_WORD(0x30000268u)
-// read, write: High half.
+// write: High half.
 #define CSR_LCH_FUEL_MAX_HI RL_WORD(0x3000026Cu)
 // read: The oldest launch that has ended.
 #define CSR_LCH_ENDED RL_WORD(0x30000270u)
@@ -455,19 +455,19 @@
 #define LCH_ENABLE_ENABLE 0x00000001u
 
 // ---- Memory: Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
-// read, write: First beat to zero.
+// write: First beat to zero.
 #define CSR_MEM_SCRUB_FIRST RL_WORD(0x300002C0u)
-// read, write: Beats to zero.
+// write: Beats to zero.
 #define CSR_MEM_SCRUB_BEATS RL_WORD(0x300002C4u)
 // write acts, read: Zero them.
 #define CSR_MEM_SCRUB_GO RL_WORD(0x300002C8u)
 // Still at it.
 #define MEM_SCRUB_GO_BUSY 0x00000001u
-// read, write: Head of the frame that a fetch sends: destination, bytes 0 and 1, in the low half.
+// write: Head of the frame that a fetch sends: destination, bytes 0 and 1, in the low half.
 #define CSR_FET_DST_HI RL_WORD(0x300002D0u)
-// read, write: Destination, bytes 2 to 5.
+// write: Destination, bytes 2 to 5.
 #define CSR_FET_DST_LO RL_WORD(0x300002D4u)
-// read, write: Its kind.
+// write: Its kind.
 #define CSR_FET_KIND RL_WORD(0x300002D8u)
 // EtherType.
 #define FET_KIND_ETHER_TYPE_SHIFT 16u
@@ -478,19 +478,19 @@
 // Flags. Of a fetch to the processor: the slot, in the lowest bit.
 #define FET_KIND_FLAGS_SHIFT 0u
 #define FET_KIND_FLAGS_MASK 0xFu
-// read, write: Its epoch, 16 bits.
+// write: Its epoch, 16 bits.
 #define CSR_FET_EPOCH RL_WORD(0x300002DCu)
-// read, write: Its number.
+// write: Its number.
 #define CSR_FET_SEQ RL_WORD(0x300002E0u)
-// read, write: Its address field, low half.
+// write: Its address field, low half.
 #define CSR_FET_HADDR_LO RL_WORD(0x300002E4u)
-// read, write: High half.
+// write: High half.
 #define CSR_FET_HADDR_HI RL_WORD(0x300002E8u)
-// read, write: First byte to read of DDR, low half.
+// write: First byte to read of DDR, low half.
 #define CSR_FET_ADDR_LO RL_WORD(0x300002ECu)
-// read, write: High half, 8 bits.
+// write: High half, 8 bits.
 #define CSR_FET_ADDR_HI RL_WORD(0x300002F0u)
-// read, write: Bytes to read, 1 to BULK.
+// write: Bytes to read, 1 to BULK.
 #define CSR_FET_LENGTH RL_WORD(0x300002F4u)
 // write acts, read: Queue this fetch. The registers keep their values.
 #define CSR_FET_GO RL_WORD(0x300002F8u)

@@ -72,9 +72,9 @@ package rl_csr_pkg;
   localparam csr_word_t CsrTimeLo = 8'h00;
   // TIME_HI: read. High half as latched, 16 bits.
   localparam csr_word_t CsrTimeHi = 8'h01;
-  // ALARM: read, write. The event ALARM is there from the microsecond on in which TIME_LO - ALARM,
-  // as a signed number, is not negative. While the processor sleeps and waits for that event, this
-  // is the card's next deadline.
+  // ALARM: write. The event ALARM is there from the microsecond on in which TIME_LO - ALARM, as a
+  // signed number, is not negative. While the processor sleeps and waits for that event, this is
+  // the card's next deadline.
   localparam csr_word_t CsrAlarm = 8'h02;
   // EVENTS: read. What there is to do. An event marked latched stays until CLEAR; the others last
   // as long as their cause.
@@ -161,11 +161,11 @@ package rl_csr_pkg;
   localparam int unsigned TxSendSlotBit = 16;
   localparam int unsigned TxSendBytesLsb = 0;
   localparam int unsigned TxSendBytesWidth = 11;
-  // ANN_DST_HI: read, write. Destination of the next announcement, bytes 0 and 1, in the low half.
+  // ANN_DST_HI: write. Destination of the next announcement, bytes 0 and 1, in the low half.
   localparam csr_word_t CsrAnnDstHi = 8'h26;
-  // ANN_DST_LO: read, write. Destination of the next announcement, bytes 2 to 5.
+  // ANN_DST_LO: write. Destination of the next announcement, bytes 2 to 5.
   localparam csr_word_t CsrAnnDstLo = 8'h27;
-  // ANN_SEQ: read, write. Number of the next announcement.
+  // ANN_SEQ: write. Number of the next announcement.
   localparam csr_word_t CsrAnnSeq = 8'h28;
   // ANN_GO: write acts, read. Send the template with destination, number and reason replaced.
   localparam csr_word_t CsrAnnGo = 8'h29;
@@ -182,17 +182,17 @@ package rl_csr_pkg;
   localparam int unsigned SessionRoleBit = 3;
   localparam int unsigned SessionConfiguringBit = 4;
   localparam int unsigned SessionSolicitFastBit = 5;
-  // OWNER_HI: read, write. Owner, bytes 0 and 1, in the low half.
+  // OWNER_HI: write. Owner, bytes 0 and 1, in the low half.
   localparam csr_word_t CsrOwnerHi = 8'h41;
-  // OWNER_LO: read, write. Owner, bytes 2 to 5.
+  // OWNER_LO: write. Owner, bytes 2 to 5.
   localparam csr_word_t CsrOwnerLo = 8'h42;
-  // EPOCH: read, write. Numbers of the claim.
+  // EPOCH: write. Numbers of the claim.
   localparam csr_word_t CsrEpoch = 8'h43;
   localparam int unsigned EpochGroupLsb = 16;
   localparam int unsigned EpochGroupWidth = 16;
   localparam int unsigned EpochEpochLsb = 0;
   localparam int unsigned EpochEpochWidth = 16;
-  // LOAD_GROUP: read, write. Group id of the load, 16 bits.
+  // LOAD_GROUP: write. Group id of the load, 16 bits.
   localparam csr_word_t CsrLoadGroup = 8'h44;
   // HEARD: read. TIME_LO at which a fast path last heard the owner.
   localparam csr_word_t CsrHeard = 8'h45;
@@ -220,13 +220,13 @@ package rl_csr_pkg;
   localparam csr_word_t CsrWinBits = 8'h58;
 
   // The load's chunks (`rl_stage`).
-  // STG_BASE: read, write. First beat of the staging slot.
+  // STG_BASE: write. First beat of the staging slot.
   localparam csr_word_t CsrStgBase = 8'h60;
-  // STG_LENGTH: read, write. Bytes of the image, 29 bits.
+  // STG_LENGTH: write. Bytes of the image, 29 bits.
   localparam csr_word_t CsrStgLength = 8'h61;
-  // STG_CHUNK: read, write. Bytes of a chunk, 16 bits.
+  // STG_CHUNK: write. Bytes of a chunk, 16 bits.
   localparam csr_word_t CsrStgChunk = 8'h62;
-  // STG_CHUNKS: read, write. Chunks, 19 bits.
+  // STG_CHUNKS: write. Chunks, 19 bits.
   localparam csr_word_t CsrStgChunks = 8'h63;
   // STG_START: write acts, read. Empties HAVE and the counts of blocks.
   localparam csr_word_t CsrStgStart = 8'h64;
@@ -242,13 +242,13 @@ package rl_csr_pkg;
   localparam csr_word_t CsrStgBlockPop = 8'h67;
 
   // The digest engine (`rl_digest`).
-  // DIG_SOURCE: read, write. First beat to read.
+  // DIG_SOURCE: write. First beat to read.
   localparam csr_word_t CsrDigSource = 8'h68;
-  // DIG_TARGET: read, write. First beat to write.
+  // DIG_TARGET: write. First beat to write.
   localparam csr_word_t CsrDigTarget = 8'h69;
-  // DIG_LENGTH: read, write. Bytes to read, 1 or more, 29 bits.
+  // DIG_LENGTH: write. Bytes to read, 1 or more, 29 bits.
   localparam csr_word_t CsrDigLength = 8'h6a;
-  // DIG_CHUNK: read, write. Number of the first chunk of 1024 bytes.
+  // DIG_CHUNK: write. Number of the first chunk of 1024 bytes.
   localparam csr_word_t CsrDigChunk = 8'h6b;
   // DIG_GO: write acts, read. Queue this job.
   localparam csr_word_t CsrDigGo = 8'h6c;
@@ -261,9 +261,9 @@ package rl_csr_pkg;
   localparam csr_word_t CsrDigValue = 8'h70;
 
   // The configuration port and the role's region (`rl_config_port`, `rl_guard`).
-  // CFG_SOURCE: read, write. First beat of the configuration data.
+  // CFG_SOURCE: write. First beat of the configuration data.
   localparam csr_word_t CsrCfgSource = 8'h80;
-  // CFG_WORDS: read, write. Words of 32 bits, 27 bits.
+  // CFG_WORDS: write. Words of 32 bits, 27 bits.
   localparam csr_word_t CsrCfgWords = 8'h81;
   // CFG_GO: write acts. Writes to the configuration port.
   localparam csr_word_t CsrCfgGo = 8'h82;
@@ -295,11 +295,11 @@ package rl_csr_pkg;
   // LCH_LAST: write acts, read. Number of the newest launch that was accepted or used up; both read
   // and written.
   localparam csr_word_t CsrLchLast = 8'h90;
-  // LCH_KEPT: read, write. Results that are not acknowledged, 6 bits. The firmware keeps it true.
+  // LCH_KEPT: write. Results that are not acknowledged, 6 bits. The firmware keeps it true.
   localparam csr_word_t CsrLchKept = 8'h91;
   // LCH_QUEUED: read. Launches that were accepted and are not finished.
   localparam csr_word_t CsrLchQueued = 8'h92;
-  // LCH_KERNELS: read, write. Kernels of the role, 7 bits.
+  // LCH_KERNELS: write. Kernels of the role, 7 bits.
   localparam csr_word_t CsrLchKernels = 8'h93;
   // LCH_ARGS: write acts. Tells how many arguments a kernel takes.
   localparam csr_word_t CsrLchArgs = 8'h94;
@@ -321,10 +321,9 @@ package rl_csr_pkg;
   localparam csr_word_t CsrLchReset = 8'h98;
   // LCH_CANCEL_ALL: write acts. Cancel all launches.
   localparam csr_word_t CsrLchCancelAll = 8'h99;
-  // LCH_FUEL_MAX_LO: read, write. Most cycles of any launch, and those of one that names none: low
-  // half.
+  // LCH_FUEL_MAX_LO: write. Most cycles of any launch, and those of one that names none: low half.
   localparam csr_word_t CsrLchFuelMaxLo = 8'h9a;
-  // LCH_FUEL_MAX_HI: read, write. High half.
+  // LCH_FUEL_MAX_HI: write. High half.
   localparam csr_word_t CsrLchFuelMaxHi = 8'h9b;
   // LCH_ENDED: read. The oldest launch that has ended.
   localparam csr_word_t CsrLchEnded = 8'h9c;
@@ -356,19 +355,19 @@ package rl_csr_pkg;
   localparam int unsigned LchEnableEnableBit = 0;
 
   // Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
-  // MEM_SCRUB_FIRST: read, write. First beat to zero.
+  // MEM_SCRUB_FIRST: write. First beat to zero.
   localparam csr_word_t CsrMemScrubFirst = 8'hb0;
-  // MEM_SCRUB_BEATS: read, write. Beats to zero.
+  // MEM_SCRUB_BEATS: write. Beats to zero.
   localparam csr_word_t CsrMemScrubBeats = 8'hb1;
   // MEM_SCRUB_GO: write acts, read. Zero them.
   localparam csr_word_t CsrMemScrubGo = 8'hb2;
   localparam int unsigned MemScrubGoBusyBit = 0;
-  // FET_DST_HI: read, write. Head of the frame that a fetch sends: destination, bytes 0 and 1, in
-  // the low half.
+  // FET_DST_HI: write. Head of the frame that a fetch sends: destination, bytes 0 and 1, in the low
+  // half.
   localparam csr_word_t CsrFetDstHi = 8'hb4;
-  // FET_DST_LO: read, write. Destination, bytes 2 to 5.
+  // FET_DST_LO: write. Destination, bytes 2 to 5.
   localparam csr_word_t CsrFetDstLo = 8'hb5;
-  // FET_KIND: read, write. Its kind.
+  // FET_KIND: write. Its kind.
   localparam csr_word_t CsrFetKind = 8'hb6;
   localparam int unsigned FetKindEtherTypeLsb = 16;
   localparam int unsigned FetKindEtherTypeWidth = 16;
@@ -376,19 +375,19 @@ package rl_csr_pkg;
   localparam int unsigned FetKindKindWidth = 8;
   localparam int unsigned FetKindFlagsLsb = 0;
   localparam int unsigned FetKindFlagsWidth = 4;
-  // FET_EPOCH: read, write. Its epoch, 16 bits.
+  // FET_EPOCH: write. Its epoch, 16 bits.
   localparam csr_word_t CsrFetEpoch = 8'hb7;
-  // FET_SEQ: read, write. Its number.
+  // FET_SEQ: write. Its number.
   localparam csr_word_t CsrFetSeq = 8'hb8;
-  // FET_HADDR_LO: read, write. Its address field, low half.
+  // FET_HADDR_LO: write. Its address field, low half.
   localparam csr_word_t CsrFetHaddrLo = 8'hb9;
-  // FET_HADDR_HI: read, write. High half.
+  // FET_HADDR_HI: write. High half.
   localparam csr_word_t CsrFetHaddrHi = 8'hba;
-  // FET_ADDR_LO: read, write. First byte to read of DDR, low half.
+  // FET_ADDR_LO: write. First byte to read of DDR, low half.
   localparam csr_word_t CsrFetAddrLo = 8'hbb;
-  // FET_ADDR_HI: read, write. High half, 8 bits.
+  // FET_ADDR_HI: write. High half, 8 bits.
   localparam csr_word_t CsrFetAddrHi = 8'hbc;
-  // FET_LENGTH: read, write. Bytes to read, 1 to BULK.
+  // FET_LENGTH: write. Bytes to read, 1 to BULK.
   localparam csr_word_t CsrFetLength = 8'hbd;
   // FET_GO: write acts, read. Queue this fetch. The registers keep their values.
   localparam csr_word_t CsrFetGo = 8'hbe;

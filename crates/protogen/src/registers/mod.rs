@@ -96,6 +96,7 @@ impl Register {
 pub(crate) enum Access {
     Ro,
     Rw,
+    Set,
     Wo,
     Act,
 }
@@ -106,6 +107,7 @@ impl Access {
         match self {
             Self::Ro => "read",
             Self::Rw => "read, write",
+            Self::Set => "write",
             Self::Wo => "write acts",
             Self::Act => "write acts, read",
         }
