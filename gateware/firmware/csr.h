@@ -16,7 +16,7 @@
 // Code, data and stack, also in bytes and halves. Instructions come from here alone. All other regions are read and
 // written in whole words.
 #define RAM_BASE 0x00000000u
-#define RAM_BYTES 0x4000u
+#define RAM_BYTES 0x8000u
 #define RAM_WORD(word) RL_WORD(RAM_BASE + 4u * (word))
 
 // The control ring, twice: a frame that wraps reads on linearly. A frame's word k is its bytes 4 k to 4 k + 3 as a

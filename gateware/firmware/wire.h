@@ -641,6 +641,13 @@
 #define COUNTER_REFUSALS 31u
 // Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
 #define COUNTER_DROP_QUEUE 32u
-#define COUNTERS 33u
+// 64-bit words received, a frame's last one counted whole: with rx_bytes and the clock this tells how busy the receive
+// path was.
+#define COUNTER_RX_WORDS 33u
+// 64-bit words sent, a frame's last one counted whole.
+#define COUNTER_TX_WORDS 34u
+// Dropped: the frame's check sequence was wrong. Where a network card or a switch sees to that, it stays 0.
+#define COUNTER_DROP_CHECK 35u
+#define COUNTERS 36u
 
 #endif

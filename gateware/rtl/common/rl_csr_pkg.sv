@@ -29,7 +29,7 @@ package rl_csr_pkg;
     RegionCounter = 3'd7
   } region_e;
 
-  localparam int unsigned RegionRamBytes = 16384;
+  localparam int unsigned RegionRamBytes = 32768;
   localparam int unsigned RegionRingBytes = 16384;
   localparam int unsigned RegionTxBytes = 8192;
   localparam int unsigned RegionTxSlots = 4;

@@ -127,11 +127,11 @@ module rl_control_ring
     end else begin
       if (pop) rptr_q <= head.next;
       if (pop && head.next == barrier_q) barrier_busy_o <= 1'b0;
-      if (commit && (changes_q || lane_i.route == RouteLaunch)) barrier_busy_o <= 1'b1;
+      if (commit && (changes_q || (lane_i.route == RouteLaunch && divert_why_i != WhyAccepted))) barrier_busy_o <= 1'b1;
     end
   end
   always_ff @(posedge clk_net_i) begin
-    if (commit && (changes_q || lane_i.route == RouteLaunch)) barrier_q <= wptr_next;
+    if (commit && (changes_q || (lane_i.route == RouteLaunch && divert_why_i != WhyAccepted))) barrier_q <= wptr_next;
   end
 
   // -- reading

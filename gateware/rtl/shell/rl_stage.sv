@@ -296,6 +296,7 @@ module rl_stage
 
   // A block that waits for nothing: with the number of frames that must be in DDR.
   logic [7:0] behind;
+  logic [9:0] unused_count;
   logic block_fetched;
   rl_fifo #(
     .Width(BlockW + 8),
@@ -309,7 +310,7 @@ module rl_stage
     .rvalid_o(whole_valid),
     .rready_i(block_fetched),
     .rdata_o({block_o, ticket}),
-    .count_o()
+    .count_o(unused_count)
   );
   assign behind = written_i - ticket;
   assign block_valid_o = whole_valid && !behind[7];
