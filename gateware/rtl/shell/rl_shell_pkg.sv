@@ -117,4 +117,23 @@ package rl_shell_pkg;
     logic [13:0] length;   // 1 to Bulk; 0: nothing to write.
   } store_t;
 
+  // What becomes of bytes that were fetched.
+  typedef struct packed {
+    logic        to_cpu; // They go into the transmit buffer, for the firmware,
+    logic        slot;   // into this slot of it. Otherwise they are a frame's payload.
+    logic [13:0] length;
+  } fetched_t;
+
+  // A read of DDR, 1 byte or more.
+  typedef struct packed {
+    addr_t    addr;
+    fetched_t about;
+  } fetch_command_t;
+
+  // A run of configuration words.
+  typedef struct packed {
+    beat_t       first;
+    logic [27:0] words; // Of 32 bits, 1 or more.
+  } stream_t;
+
 endpackage : rl_shell_pkg
