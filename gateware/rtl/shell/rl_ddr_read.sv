@@ -299,7 +299,7 @@ module rl_ddr_read
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    before_q <= turn_q;
+    if (turn_valid_q) before_q <= turn_q;
     queue_data_o <= data;
     queue_desc_o <= turn_about_q.desc;
   end

@@ -96,9 +96,9 @@ class LaneFrame:
 
 
 class Lane:
-    """Shows frames on the lane; what it shows changes in the middle of a cycle."""
+    """Shows frames on the lane; what it shows changes in the middle of a cycle. A unit may be without `room`."""
 
-    def __init__(self, clock, port, room, cycle=None):
+    def __init__(self, clock, port, room):
         self.clock, self.port, self.room = clock, port, room
         self.rooms = deque([True] * (ROOM_AHEAD + 1), maxlen=ROOM_AHEAD + 1)
         # Cycles since the lane was made, those that waited for room, and that of the last frame's end.
@@ -109,7 +109,8 @@ class Lane:
         self.port.value = packed(LANE, **values)
         await FallingEdge(self.clock)
         self.cycles += 1
-        self.rooms.append(bool(self.room.value))
+        if self.room is not None:
+            self.rooms.append(bool(self.room.value))
 
     async def idle(self, cycles: int = 1) -> None:
         for _ in range(cycles):
