@@ -107,17 +107,14 @@ def deepest_stack(listing: str, entry: str) -> int:
     pointers: set[str] = set()
     name = ""
     for line in listing.splitlines():
-        # Labels that the compiler leaves inside of functions begin with .L; they are no functions.
-        if re.match(r"[0-9a-f]+ <\.L", line):
-            continue
-        if head := re.match(r"[0-9a-f]+ <(.+)>:$", line):
+        if head := re.match(r"[0-9a-f]+ <([^.].*)>:$", line):  # Labels inside begin with a dot.
             name = head[1]
             frames[name], calls[name] = 0, set()
         elif taken := re.search(r"addi\s+sp, sp, -(\d+)$", line):
             frames[name] += int(taken[1])
         elif re.search(r"(sub|add)\s+sp, (sp,|\w+, sp)", line):
             raise BuildError(f"{name}: more than 2 KiB of variables on the stack, or an array of variable length")
-        elif (jump := re.search(r"\b(jal?)\s.*<([^+>.][^+>]*)>$", line)) and (jump[1] == "jal" or jump[2] != name):
+        elif (jump := re.search(r"\b(jal?)\s.*<([^.+>][^+>]*)>$", line)) and (jump[1] == "jal" or jump[2] != name):
             calls[name].add(jump[2])
         elif re.search(r"\bjalr\b", line) or re.search(r"\bjr\s+(?!ra)", line):
             pointers.add(name)

@@ -14,7 +14,7 @@
 // What RV32I calls an exception, and what leads out of the address map, stops the processor: `fault_o`.
 // So do bytes and halves outside of RAM. FENCE does nothing.
 module rl_cpu #(
-  parameter int unsigned RamWords = 4096,  // A power of two.
+  parameter int unsigned RamWords = 8192,  // A power of two.
   localparam int unsigned RamAddrW = $clog2(RamWords)
 ) (
   input  logic                clk_i,
@@ -66,14 +66,13 @@ module rl_cpu #(
   state_e state_q;
 
   logic [31:0] ir_q;
-  logic [RamAddrW-1:0] pc_q, pc_inc, target_q;  // In words.
-  assign pc_inc = pc_q + 1'b1;
+  logic [RamAddrW-1:0] pc_q, target_q;  // In words. From StExec on, pc_q is the next instruction's.
 
   // What the instruction in StExec is; valid until the next one is there.
   logic is_load_q, is_store_q, is_branch_q, is_jump_q, is_shift_q, illegal_q;
   logic [4:0] rd_q;
   logic [2:0] funct3_q;
-  logic [31:0] op_a_q, rs2_q, imm_q;
+  logic [31:0] op_a_q, op_b_q, rs2_q;  // op_b_q: inverted to subtract.
   logic [31:0] addr_q;        // Where a load or store goes, or a jump went.
   logic store_q;              // In StRead: the last instruction was a store.
   logic loaded_q;             // In StRead: the last instruction was a load.
@@ -81,12 +80,14 @@ module rl_cpu #(
   // -- StRead: decode
   opcode_e opcode;
   logic [2:0] funct3;
-  logic is_alu, is_shift, imm_operand, writes, illegal;
+  logic is_alu, is_shift, imm_operand, subtracts, writes, illegal;
   assign opcode = opcode_e'(ir_q[6:2]);
   assign funct3 = ir_q[14:12];
   assign is_alu = opcode inside {OpImm, OpReg};
   assign is_shift = is_alu && funct3[1:0] == 2'b01;
   assign imm_operand = !(opcode inside {OpReg, OpBranch});
+  assign subtracts = opcode == OpBranch || (is_alu && funct3[2:1] == 2'b01) ||
+      (opcode == OpReg && funct3 == 3'd0 && ir_q[30]);
   assign writes = opcode inside {OpImm, OpReg, OpLui, OpAuipc, OpJal, OpJalr};
 
   // In ir_q[31:25]: 0, or 0x20 for what has two forms.
@@ -144,7 +145,7 @@ module rl_cpu #(
   );
 
   // -- StExec: compute
-  logic imm_operand_q, writes_q, sub_q, unsigned_q, sum_q, slt_q, left_q, arithmetic_q;
+  logic writes_q, sub_q, unsigned_q, sum_q, slt_q, left_q, arithmetic_q;
   typedef enum logic [1:0] {
     LogicXor,
     LogicNone,
@@ -152,20 +153,19 @@ module rl_cpu #(
     LogicAnd
   } logic_e;
   logic_e logic_q;
-  logic [31:0] op_b, sum, bits;
+  logic [31:0] sum, bits;
   logic less, equal, taken, shifting;
   logic [4:0] shamt_q;
-  assign op_b = (imm_operand_q ? imm_q : rs2_q) ^ {32{sub_q}};
-  assign sum = op_a_q + op_b + 32'(sub_q);
-  assign less = op_a_q[31] != op_b[31] ? sum[31] : unsigned_q ? !op_b[31] : op_a_q[31];
+  assign sum = op_a_q + op_b_q + 32'(sub_q);
+  assign less = op_a_q[31] != op_b_q[31] ? sum[31] : unsigned_q ? !op_b_q[31] : op_a_q[31];
   assign equal = op_a_q == rs2_q;
   assign taken = is_branch_q && ((funct3_q[2] ? less : equal) ^ funct3_q[0]);
   assign shifting = is_shift_q && shamt_q != 5'd0;
   always_comb begin
     unique case (logic_q)
-      LogicXor: bits = op_a_q ^ op_b;
-      LogicOr: bits = op_a_q | op_b;
-      LogicAnd: bits = op_a_q & op_b;
+      LogicXor: bits = op_a_q ^ op_b_q;
+      LogicOr: bits = op_a_q | op_b_q;
+      LogicAnd: bits = op_a_q & op_b_q;
       LogicNone: bits = 32'd0;
     endcase
   end
@@ -211,8 +211,24 @@ module rl_cpu #(
   always_comb begin
     rf_wdata = (sum_q ? sum : bits) | extended;
     if (slt_q) rf_wdata[0] = less;
-    if (is_jump_q) rf_wdata[ByteW-1:2] = pc_inc;
+    if (is_jump_q) rf_wdata[ByteW-1:2] = pc_q;
   end
+
+  // -- the first operand, or it, shifted: gates, which are smaller than a multiplexer by number
+  logic by_four, in_read, in_exec;
+  logic [31:0] op_a;
+  logic [3:0] ones;
+  assign by_four = shamt_q[4:2] != 3'd0;
+  assign in_read = state_q == StRead;
+  assign in_exec = state_q == StExec;
+  assign ones = {4{arithmetic_q && op_a_q[31]}};
+  assign op_a =
+      ({32{in_read && !(opcode inside {OpLui, OpAuipc, OpJal})}} & rs1) |
+      ({32{in_read && opcode inside {OpAuipc, OpJal}}} & 32'({pc_q, 2'b00})) |
+      ({32{in_exec && !left_q && !by_four}} & {ones[0], op_a_q[31:1]}) |
+      ({32{in_exec && left_q && !by_four}} & {op_a_q[30:0], 1'b0}) |
+      ({32{in_exec && !left_q && by_four}} & {ones, op_a_q[31:4]}) |
+      ({32{in_exec && left_q && by_four}} & {op_a_q[27:0], 4'd0});
 
   // -- progress
   // A store that waits, or a load whose register is needed. It may be named by chance: no harm.
@@ -222,16 +238,16 @@ module rl_cpu #(
 
   assign ram_re_o = state_q == StRead || (state_q == StExec && (is_branch_q || is_jump_q || is_load_q));
   always_comb begin
-    if (state_q == StRead) ram_raddr_o = pc_inc;
+    if (state_q == StRead) ram_raddr_o = pc_q + 1'b1;
     else if (is_branch_q) ram_raddr_o = target_q;
     else ram_raddr_o = sum[ByteW-1:2];
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      // As if there were a jump to 0 with x0 as its link: pc_inc is 0.
+      // As if there were a jump to 0 with x0 as its link.
       state_q <= StExec;
-      pc_q <= '1;
+      pc_q <= '0;
       {is_load_q, is_store_q, is_branch_q, is_shift_q, illegal_q} <= '0;
       is_jump_q <= 1'b1;
       writes_q <= 1'b1;
@@ -239,13 +255,14 @@ module rl_cpu #(
       logic_q <= LogicNone;
       rd_q <= '0;
       op_a_q <= '0;
-      rs2_q <= '0;
-      imm_operand_q <= 1'b0;
+      op_b_q <= '0;
       store_q <= 1'b0;
       loaded_q <= 1'b0;
     end else begin
       store_q <= store_q && in_io && !io_ready_i;
       loaded_q <= 1'b0;
+      if (read_done || (in_exec && shifting)) op_a_q <= op_a;
+      if (read_done || (exec_done && (taken || is_jump_q))) pc_q <= ram_raddr_o;
 
       unique case (state_q)
         StRead: if (read_done) begin
@@ -257,32 +274,17 @@ module rl_cpu #(
           is_shift_q <= is_shift;
           illegal_q <= illegal;
           writes_q <= (writes || opcode == OpLoad) && ir_q[11:7] != 5'd0;
-          sub_q <= opcode == OpBranch || (is_alu && funct3[2:1] == 2'b01) ||
-              (opcode == OpReg && funct3 == 3'd0 && ir_q[30]);
+          sub_q <= subtracts;
           // A load's address is not its result.
           sum_q <= is_alu ? funct3 == 3'd0 || is_shift : opcode inside {OpLui, OpAuipc};
           slt_q <= is_alu && funct3[2:1] == 2'b01;
           logic_q <= is_alu && funct3[2] ? logic_e'(funct3[1:0]) : LogicNone;
           rd_q <= ir_q[11:7];
-          unique case (opcode)
-            OpLui: op_a_q <= '0;
-            OpAuipc, OpJal: op_a_q <= 32'({pc_q, 2'b00});
-            default: op_a_q <= rs1;
-          endcase
-          rs2_q <= rs2;
-          imm_operand_q <= imm_operand || is_shift;
+          op_b_q <= is_shift ? 32'd0 : (imm_operand ? imm : rs2) ^ {32{subtracts}};
         end
         StExec: begin
-          if (shifting) begin
-            unique case ({left_q, shamt_q[4:2] != 3'd0})
-              2'b00: op_a_q <= {arithmetic_q && op_a_q[31], op_a_q[31:1]};
-              2'b01: op_a_q <= {{4{arithmetic_q && op_a_q[31]}}, op_a_q[31:4]};
-              2'b10: op_a_q <= {op_a_q[30:0], 1'b0};
-              2'b11: op_a_q <= {op_a_q[27:0], 4'b0};
-            endcase
-          end else begin
+          if (!shifting) begin
             state_q <= illegal_q ? StFault : is_load_q ? StLoad : taken || is_jump_q ? StJump : StRead;
-            pc_q <= taken ? target_q : is_jump_q ? sum[ByteW-1:2] : pc_inc;
             store_q <= is_store_q && !illegal_q;
           end
         end
@@ -309,9 +311,9 @@ module rl_cpu #(
       arithmetic_q <= ir_q[30];
       target_q <= pc_q + RamAddrW'(branch_words);
       shamt_q <= imm_operand ? ir_q[24:20] : rs2[4:0];
-      imm_q <= is_shift ? 32'd0 : imm;
+      rs2_q <= rs2;
     end else if (state_q == StExec) begin
-      shamt_q <= shamt_q[4:2] != 3'd0 ? {shamt_q[4:2] - 3'd1, shamt_q[1:0]} : shamt_q - 5'd1;
+      shamt_q <= by_four ? {shamt_q[4:2] - 3'd1, shamt_q[1:0]} : shamt_q - 5'd1;
     end
   end
   assign fault_o = state_q == StFault;

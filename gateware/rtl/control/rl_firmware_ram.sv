@@ -15,15 +15,14 @@ module rl_firmware_ram
 );
   // A memory of its own for each byte, since block RAM that has byte enables is no deeper than 512.
   for (genvar lane = 0; lane < 4; lane++) begin : gen_lane
-    logic [7:0] mem[RamWords];
+    (* no_rw_check *) logic [7:0] mem[RamWords];
     initial mem = Lanes[lane];
 
     always_ff @(posedge clk_i) begin
       if (we_i[lane]) mem[waddr_i] <= wdata_i[8*lane+:8];
     end
     always_ff @(posedge clk_i) begin
-      // The X spares the logic that would make it the old value.
-      if (re_i) rdata_o[8*lane+:8] <= we_i[lane] && waddr_i == raddr_i ? 'x : mem[raddr_i];
+      if (re_i) rdata_o[8*lane+:8] <= mem[raddr_i];
     end
   end
 endmodule

@@ -6,7 +6,7 @@ manual calls an exception. What an instruction changes or reads outside is an ev
     ("write", address, value)  ("read", address, value)
 """
 
-RAM_BYTES = 16384
+RAM_BYTES = 32768
 MASK = 0xFFFFFFFF
 
 

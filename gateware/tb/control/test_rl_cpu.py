@@ -3,13 +3,14 @@
 import random
 import sys
 import zlib
+from array import array
 from pathlib import Path
 
 import assembler as asm
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
-from runner import ROOT, bench, common
+from runner import ROOT, bench
 from rv32i import RAM_BYTES, Machine
 
 sys.path.insert(0, str(ROOT / "gateware/firmware"))
@@ -32,11 +33,12 @@ async def compare(dut, image: bytes, waits: int = 128, limit: int = 200_000) -> 
     dut.rst_ni.value = 0
     dut.wait_i.value = waits
     await ClockCycles(dut.clk_i, 2)
-    for i, at in enumerate(range(0, RAM_BYTES, 4)):
-        dut.ram[i].value = int.from_bytes(image[at : at + 4].ljust(4, b"\0"), "little")
+    Path("ram.hex").write_text("".join(f"{word:08x}\n" for word in array("I", image.ljust(RAM_BYTES, b"\0"))))
+    dut.load_i.value = 1
     for address, value in io.items():
         dut.io[(address - IO) // 4].value = value
     await RisingEdge(dut.clk_i)
+    dut.load_i.value = 0
     dut.rst_ni.value = 1
     for _ in range(limit // 100):
         await ClockCycles(dut.clk_i, 500)
@@ -68,6 +70,7 @@ def event(trace: int) -> tuple:
 
 
 def start(dut) -> None:
+    dut.load_i.value = 0
     Clock(dut.clk_i, 10, "ns").start()
 
 
@@ -254,7 +257,7 @@ async def compiled_programs(dut):
     """Results are at the start of IO; a program says 0 last."""
     start(dut)
     for name, wanted in PROGRAMS.items():
-        files = [firmware.HERE / "start.S", HERE / "c/arithmetic.c", HERE / f"c/{name}.c"]
+        files = [firmware.HERE / "start.S", firmware.HERE / "libcalls.c", HERE / "c/divide.c", HERE / f"c/{name}.c"]
         built = firmware.build(files, ROOT / f"out/tb/programs/{name}")
         machine = await compare(dut, built.image)
         results = [value for what, _, value in (e for e in machine.events if e[0] == "write")]
@@ -293,11 +296,10 @@ def divisions() -> list[int]:
 PROGRAMS = {
     "crc": lambda: [zlib.crc32(bytes_of(256))],
     "sort": lambda: sorted(words_of(64)),
-    "divide": divisions,
+    "divisions": divisions,
     "text": lambda: list(b"rackloom 4294967295 -2147483648 0x00c0ffee"),
 }
 
 
 def test_rl_cpu():
-    sources = [*common(), "control/rl_cpu.sv", HERE / "rl_cpu_bench.sv"]
-    bench("rl_cpu_bench", sources, __name__)
+    bench("rl_cpu_bench", ["common/rl_lutram.sv", "control/rl_cpu.sv", HERE / "rl_cpu_bench.sv"], __name__)

@@ -1,18 +1,36 @@
-// Division and multiplication, with signs and without.
-#include "program.h"
+// What the compiler calls to divide. The firmware does not.
+#include <stdint.h>
 
-int main(void) {
-  uint32_t state = 1;
-  for (int i = 0; i < 12; i++) {
-    uint32_t a = next_word(&state), b = next_word(&state);
-    b >>= a & 31;
-    if (!b) b = 1;
-    put(a / b);
-    put(a % b);
-    put((int32_t)a / (int32_t)b);
-    put((int32_t)a % (int32_t)b);
-    put(a * b);
+static uint32_t divide(uint32_t a, uint32_t b, uint32_t *rest) {
+  uint32_t quotient = 0, left = 0;
+  for (int i = 31; i >= 0; i--) {
+    left = left << 1 | (a >> i & 1);
+    if (left >= b) {
+      left -= b;
+      quotient |= 1u << i;
+    }
   }
-  put(0);
-  return 0;
+  *rest = left;
+  return quotient;
+}
+
+uint32_t __udivsi3(uint32_t a, uint32_t b) {
+  uint32_t rest;
+  return divide(a, b, &rest);
+}
+
+uint32_t __umodsi3(uint32_t a, uint32_t b) {
+  uint32_t rest;
+  divide(a, b, &rest);
+  return rest;
+}
+
+int32_t __divsi3(int32_t a, int32_t b) {
+  uint32_t quotient = __udivsi3(a < 0 ? 0u - a : a, b < 0 ? 0u - b : b);
+  return (a < 0) != (b < 0) ? 0u - quotient : quotient;
+}
+
+int32_t __modsi3(int32_t a, int32_t b) {
+  uint32_t rest = __umodsi3(a < 0 ? 0u - a : a, b < 0 ? 0u - b : b);
+  return a < 0 ? 0u - rest : rest;
 }
