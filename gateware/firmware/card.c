@@ -10,16 +10,23 @@
 #include "session.h"
 #include "wire.h"
 
-// A frame that the analyzer took for the old claim's may have been under way when that ended of itself. So everything is
-// emptied twice: then, and when the next claim, after which the analyzer waits, has begun.
+// A frame that the analyzer took for the old claim's may have been under way when that ended of itself. So everything
+// is emptied twice: then, and when the next claim, after which the analyzer waits, has begun.
 static void forget(void) {
   launch_forget();
   result_forget();
   memory_forget();
 }
 
+static void publish_claim(void) {
+  WRITE(CSR_OWNER_HI, claim.owner.hi);
+  WRITE(CSR_OWNER_LO, claim.owner.lo);
+  WRITE(CSR_EPOCH, claim.group << EPOCH_GROUP_SHIFT | claim.epoch);
+}
+
 void card_begin_claim(void) {
   forget();
+  publish_claim();
   card_publish();
   launch_allow();
   discovery_change();
@@ -28,6 +35,7 @@ void card_begin_claim(void) {
 void card_end_claim(void) {
   // First: from now on, the fast paths take nothing more of it.
   card_publish();
+  publish_claim();
   forget();
   load_forget();
   discovery_change();
@@ -48,9 +56,5 @@ void card_publish(void) {
   if (role_active()) session |= SESSION_ROLE;
   if (role_configuring()) session |= SESSION_CONFIGURING;
   if (discovery_idle()) session |= SESSION_SOLICIT_FAST;
-  WRITE(CSR_OWNER_HI, claim.owner.hi);
-  WRITE(CSR_OWNER_LO, claim.owner.lo);
-  WRITE(CSR_EPOCH, claim.group << EPOCH_GROUP_SHIFT | claim.epoch);
-  WRITE(CSR_LOAD_GROUP, load_group());
   WRITE(CSR_SESSION, session);
 }

@@ -13,7 +13,7 @@ void card_end_claim(void);
 // What it is doing: CARD_STATE_...
 uint32_t card_state(void);
 
-// Tells the fast paths what they have to know of the claim, the load and the role.
+// Tells the fast paths whether there are a claim, a load and a role.
 void card_publish(void);
 
 #endif

@@ -21,15 +21,6 @@ void board_write(uint32_t address, uint32_t value);
 #define WRITE(word, value) board_write(word, value)
 #endif
 
-// What the launch queue tells beyond csr.h so far: this control frame is a launch that was accepted, and the launch that
-// ended was started.
-#ifndef WHY_ACCEPTED
-#define WHY_ACCEPTED 8u
-#endif
-#ifndef LCH_ENDED_RAN
-#define LCH_ENDED_RAN 0x00100000u
-#endif
-
 // A register that acts when anything is written.
 #define ACT(word) WRITE(word, 1)
 

@@ -148,7 +148,8 @@ static bool check_part(struct image *image) {
   image->kernels = other(3) >> 16;
   image->clock_khz = other(4);
   bool known = other(0) == PART_MAGIC_0 && other(1) == PART_MAGIC_1 && (other(3) & 0xFFFF) == 0;
-  if (!known || image->kernels - 1 >= IMAGE_KERNELS_MAX || image->clock_khz == 0 || other(5) != length / 8) return false;
+  if (!known || image->kernels - 1 >= IMAGE_KERNELS_MAX || image->clock_khz == 0) return false;
+  if (other(5) != length / 8) return false;
   for (uint32_t i = 0; i < IMAGE_KERNELS_MAX; i++) {
     if (part_args(i) > LAUNCH_ARGS) return false;
   }

@@ -23,8 +23,8 @@ struct image {
 // Checks header, part table, padding and the part for this card of the image whose base and length are given, and fills
 // in the rest. Yields ERROR_CODE_OK, or what is wrong.
 //
-// What the model checks and this does not: the manifest's JSON, and the tag over the head. The digest of the whole image,
-// which is checked before, covers both against damage.
+// What the model checks and this does not: the manifest's JSON, and the tag over the head. The digest of the whole
+// image, which is checked before, covers both against damage.
 uint32_t image_check(struct image *image);
 
 // Copies the numbers of arguments of the part's kernels.

@@ -21,88 +21,90 @@
 // Loads of this claim that are over. A late copy of their begin must not drop the present load.
 #define SPENT_MAX 8u
 
-static enum { NONE, RECEIVING, STAGED, LOADED, FAILED } phase;  // LOADED: configuring or active.
+enum phase { NONE, RECEIVING, STAGED, LOADED, FAILED };  // LOADED: configuring or active.
 
-// The load, its begin word by word, and the image it brings.
-static uint32_t seq;
-static struct mac owner;
-static uint32_t begin[IMAGE_BEGIN_WORDS];
-static struct image *image;
-
+// All in one: a base and offsets are shorter than as many addresses.
 static struct {
-  bool any;  // There was one in this load.
-  uint32_t seq;
-} poll;  // The newest one.
+  enum phase phase;
 
-// Something to say at a random moment: what, the phase then tells.
-static struct {
-  bool waits;
+  // The load, its begin word by word, and the image it brings.
   uint32_t seq;
+  struct mac owner;
+  uint32_t begin[IMAGE_BEGIN_WORDS];
+  struct image *image;
+
+  // The newest poll.
+  bool polled;
+  uint32_t poll;
+
+  // Something to say at a random moment: what, the phase then tells.
+  bool answers;
+  uint32_t answer;
   uint32_t due;
-} answer;
 
-// Why it failed.
-static uint32_t failure;
-static const char *failure_text;
+  // Why it failed.
+  uint32_t failure;
+  const char *text;
 
-// The digest: blocks that were not given to it yet, and values at the present level of the tree.
-static uint32_t blocks_left;
-static uint32_t values;
+  // The digest: blocks that were not given to it yet, and values at the present level of the tree.
+  uint32_t blocks_left;
+  uint32_t values;
 
-static bool configured;
-static uint64_t took_ns;
-static uint32_t commit;
+  bool configured;
+  uint64_t took_ns;
+  uint32_t commit;
 
-static uint32_t spent[SPENT_MAX];
-static uint32_t spent_count;
-static uint32_t spent_next;
+  uint32_t spent[SPENT_MAX];
+  uint32_t spent_count;
+  uint32_t spent_next;
+} load;
 
 static uint32_t group_of(const uint32_t *words) {
   return FIELD(words, IMAGE_BEGIN_GROUP);
 }
 
 bool load_member(void) {
-  return phase != NONE;
+  return load.phase != NONE;
 }
 
 bool load_loading(void) {
-  return phase == RECEIVING || phase == STAGED;
+  return load.phase == RECEIVING || load.phase == STAGED;
 }
 
 bool load_receiving(void) {
-  return phase == RECEIVING;
+  return load.phase == RECEIVING;
 }
 
 uint32_t load_group(void) {
-  return load_member() ? group_of(begin) : 0;
+  return load_member() ? group_of(load.begin) : 0;
 }
 
 static void spend(void) {
-  spent[spent_next] = seq;
-  spent_next = (spent_next + 1) % SPENT_MAX;
-  if (spent_count < SPENT_MAX) spent_count++;
+  load.spent[load.spent_next] = load.seq;
+  load.spent_next = (load.spent_next + 1) % SPENT_MAX;
+  if (load.spent_count < SPENT_MAX) load.spent_count++;
 }
 
 static bool is_spent(void) {
-  for (uint32_t i = 0; i < spent_count; i++) {
-    if (spent[i] == asked.seq) return true;
+  for (uint32_t i = 0; i < load.spent_count; i++) {
+    if (load.spent[i] == asked.seq) return true;
   }
   return false;
 }
 
 static void send(uint32_t kind, uint32_t number) {
-  frame_open(&owner, kind, load_group(), number);
+  frame_open(&load.owner, kind, load_group(), number);
 }
 
 // An answer within a time in which each member's has room.
 static void answer_soon(uint32_t number) {
-  if (answer.waits) return;
-  uint32_t members = begin[IMAGE_BEGIN_MEMBERS_WORD];
+  if (load.answers) return;
+  uint32_t members = load.begin[IMAGE_BEGIN_MEMBERS_WORD];
   if (members == 0) members = 1;
   if (members > MEMBERS_MAX) members = MEMBERS_MAX;
-  answer.waits = true;
-  answer.seq = number;
-  answer.due = clock_within((uint32_t)arith_parts(members, ANSWERS_PER_US));
+  load.answers = true;
+  load.answer = number;
+  load.due = clock_within((uint32_t)arith_parts(members, ANSWERS_PER_US));
 }
 
 static void send_failure(uint32_t code, const char *text) {
@@ -112,9 +114,9 @@ static void send_failure(uint32_t code, const char *text) {
 }
 
 static void fail(uint32_t code, const char *text) {
-  phase = FAILED;
-  failure = code;
-  failure_text = text;
+  load.phase = FAILED;
+  load.failure = code;
+  load.text = text;
 }
 
 // Why a begin is refused, and its code; null if it is not.
@@ -139,25 +141,26 @@ static const char *begin_fault(const uint32_t *words, uint32_t *code) {
 }
 
 static void start(const uint32_t *words) {
-  if (load_member() && seq != asked.seq) spend();
+  if (load_member() && load.seq != asked.seq) spend();
   uint32_t length = words[IMAGE_BEGIN_LENGTH_WORD + 1];
   uint32_t chunk = FIELD(words, IMAGE_BEGIN_CHUNK);
   uint32_t chunks = (uint32_t)arith_parts(length, chunk);
-  for (uint32_t i = 0; i < IMAGE_BEGIN_WORDS; i++) begin[i] = words[i];
-  phase = RECEIVING;
-  seq = asked.seq;
-  owner = asked.src;
-  poll.any = false;
-  answer.waits = false;
-  image = role_next_image();
-  image->length = length;
-  values = (length + LEAF_BYTES - 1) / LEAF_BYTES;
-  blocks_left = (length + BLOCK_BYTES - 1) / BLOCK_BYTES;
+  for (uint32_t i = 0; i < IMAGE_BEGIN_WORDS; i++) load.begin[i] = words[i];
+  load.phase = RECEIVING;
+  load.seq = asked.seq;
+  load.owner = asked.src;
+  load.polled = false;
+  load.answers = false;
+  load.image = role_next_image();
+  load.image->length = length;
+  load.values = (length + LEAF_BYTES - 1) / LEAF_BYTES;
+  load.blocks_left = (length + BLOCK_BYTES - 1) / BLOCK_BYTES;
   missing_start(chunks);
   // Blocks of the load before may still be under digest, at the same place.
   while (!(READ(CSR_DIG_GO) & DIG_GO_IDLE)) {
   }
-  WRITE(CSR_STG_BASE, (uint32_t)(image->base / BEAT));
+  WRITE(CSR_LOAD_GROUP, load_group());
+  WRITE(CSR_STG_BASE, (uint32_t)(load.image->base / BEAT));
   WRITE(CSR_STG_LENGTH, length);
   WRITE(CSR_STG_CHUNK, chunk);
   WRITE(CSR_STG_CHUNKS, chunks);
@@ -167,9 +170,9 @@ static void start(const uint32_t *words) {
 }
 
 static bool same_begin(const uint32_t *words) {
-  if (!load_member() || seq != asked.seq) return false;
+  if (!load_member() || load.seq != asked.seq) return false;
   for (uint32_t i = 0; i < IMAGE_BEGIN_WORDS; i++) {
-    if (begin[i] != words[i]) return false;
+    if (load.begin[i] != words[i]) return false;
   }
   return true;
 }
@@ -201,34 +204,34 @@ void load_begin(void) {
 
 // The owner asks each member how far it is.
 static void on_poll(void) {
-  if (!poll.any || poll.seq != asked.seq) {
-    poll.any = true;
-    poll.seq = asked.seq;
-    answer.waits = false;
+  if (!load.polled || load.poll != asked.seq) {
+    load.polled = true;
+    load.poll = asked.seq;
+    load.answers = false;
     if (load_receiving()) missing_poll();
   }
-  if (!answer.waits) {
-    answer.waits = true;
-    answer.seq = asked.seq;
-    answer.due = clock_within(ASKED(POLL_WINDOW_US));
+  if (!load.answers) {
+    load.answers = true;
+    load.answer = asked.seq;
+    load.due = clock_within(ASKED(POLL_WINDOW_US));
   }
 }
 
 static void on_commit(void) {
-  if (phase == STAGED) {
-    phase = LOADED;
-    configured = false;
-    commit = asked.seq;
-    answer.waits = false;
+  if (load.phase == STAGED) {
+    load.phase = LOADED;
+    load.configured = false;
+    load.commit = asked.seq;
+    load.answers = false;
     role_configure();
   }
   answer_soon(asked.seq);
 }
 
 static void on_abort(void) {
-  if (phase == LOADED && !configured) return;
+  if (load.phase == LOADED && !load.configured) return;
   spend();
-  phase = NONE;
+  load.phase = NONE;
 }
 
 void load_image(void) {
@@ -270,7 +273,7 @@ void load_overhear(void) {
   if (!load_member() || asked.epoch != load_group()) return count(COUNTER_DROP_EPOCH);
   uint32_t ranges = sound_ranges();
   if (ranges > MISSING_RANGES) return count(COUNTER_DROP_MALFORMED);
-  if (!poll.any || poll.seq != asked.seq) return count(COUNTER_DROP_WINDOW);
+  if (!load.polled || load.poll != asked.seq) return count(COUNTER_DROP_WINDOW);
   if (!load_receiving()) return;
   uint32_t end = 0;
   for (uint32_t i = 0; i < ranges; i++) {
@@ -284,24 +287,24 @@ void load_overhear(void) {
 }
 
 void load_forget(void) {
-  phase = NONE;
-  spent_count = 0;
-  spent_next = 0;
+  load.phase = NONE;
+  load.spent_count = 0;
+  load.spent_next = 0;
 }
 
 void load_configured(bool done, uint64_t ns) {
   // The claim whose load it was may have ended.
-  if (phase != LOADED || configured) return;
-  configured = true;
-  took_ns = ns;
+  if (load.phase != LOADED || load.configured) return;
+  load.configured = true;
+  load.took_ns = ns;
   if (!done) fail(ERROR_CODE_IMAGE_PART, "the configuration port refuses the part");
-  answer_soon(commit);
+  answer_soon(load.commit);
 }
 
 // Gives the digest one more job: the bytes from `source` on become values at `target`.
 static void digest(uint32_t go, uint32_t source, uint32_t target, uint32_t length) {
-  if (values <= 2 && (go & DIG_GO_PARENTS)) go |= DIG_GO_ROOT;
-  if (values == 1) go |= DIG_GO_ROOT;
+  if (load.values <= 2 && (go & DIG_GO_PARENTS)) go |= DIG_GO_ROOT;
+  if (load.values == 1) go |= DIG_GO_ROOT;
   WRITE(CSR_DIG_SOURCE, source);
   WRITE(CSR_DIG_TARGET, target);
   WRITE(CSR_DIG_LENGTH, length);
@@ -319,12 +322,12 @@ static void digest_blocks(void) {
     uint32_t state = READ(CSR_STG_BLOCK);
     if (!(state & STG_BLOCK_VALID)) return;
     uint32_t block = state & STG_BLOCK_NUMBER_MASK;
-    uint32_t rest = image->length - block * BLOCK_BYTES;
+    uint32_t rest = load.image->length - block * BLOCK_BYTES;
     WRITE(CSR_DIG_CHUNK, block * BLOCK_LEAVES);
-    digest(0, (uint32_t)(image->base / BEAT) + block * (BLOCK_BYTES / BEAT),
+    digest(0, (uint32_t)(load.image->base / BEAT) + block * (BLOCK_BYTES / BEAT),
            values_beat() + block * (BLOCK_LEAVES * VALUE_BYTES / BEAT), rest < BLOCK_BYTES ? rest : BLOCK_BYTES);
     ACT(CSR_STG_BLOCK_POP);
-    blocks_left--;
+    load.blocks_left--;
   }
 }
 
@@ -351,46 +354,46 @@ static const char *text_of(uint32_t code) {
 static void check(void) {
   bool same = true;
   for (uint32_t i = 0; i < IMAGE_BEGIN_DIGEST_WORDS; i++) {
-    image->digest[i] = begin[IMAGE_BEGIN_DIGEST_WORD + i];
-    if (READ(CSR_DIG_VALUE(i)) != image->digest[i]) same = false;
+    load.image->digest[i] = load.begin[IMAGE_BEGIN_DIGEST_WORD + i];
+    if (READ(CSR_DIG_VALUE(i)) != load.image->digest[i]) same = false;
   }
-  phase = STAGED;
+  load.phase = STAGED;
   if (!same) {
     fail(ERROR_CODE_IMAGE_DIGEST, "the image does not have the digest announced");
   } else {
-    uint32_t code = image_check(image);
+    uint32_t code = image_check(load.image);
     if (code != ERROR_CODE_OK) fail(code, text_of(code));
   }
-  if (phase == FAILED) count(COUNTER_IMAGES_FAILED);
-  answer_soon(seq);
+  if (load.phase == FAILED) count(COUNTER_IMAGES_FAILED);
+  answer_soon(load.seq);
 }
 
 static void digest_turn(void) {
   digest_blocks();
-  if (blocks_left != 0 || !(READ(CSR_DIG_GO) & DIG_GO_IDLE)) return;
-  if (values == 1) return check();
+  if (load.blocks_left != 0 || !(READ(CSR_DIG_GO) & DIG_GO_IDLE)) return;
+  if (load.values == 1) return check();
   // One level of the tree more, in place: an engine that goes forward never writes where it has not read. An odd value
   // at the end goes up as it is.
   uint32_t at = values_beat();
-  digest(DIG_GO_PARENTS, at, at, values * VALUE_BYTES);
-  values = (values + 1) / 2;
+  digest(DIG_GO_PARENTS, at, at, load.values * VALUE_BYTES);
+  load.values = (load.values + 1) / 2;
 }
 
 static void speak(void) {
-  switch (phase) {
+  switch (load.phase) {
     case RECEIVING:
-      return missing_report(load_group(), answer.seq);
+      return missing_report(load_group(), load.answer);
     case STAGED:
-      send(KIND_IMAGE_CONFIRM_STAGED, answer.seq);
+      send(KIND_IMAGE_CONFIRM_STAGED, load.answer);
       return frame_send();
     case FAILED:
-      send(KIND_IMAGE_CONFIRM_FAILED, answer.seq);
-      return send_failure(failure, failure_text);
+      send(KIND_IMAGE_CONFIRM_FAILED, load.answer);
+      return send_failure(load.failure, load.text);
     default:
-      send(configured ? KIND_IMAGE_CONFIRM_ACTIVE : KIND_IMAGE_CONFIRM_COMMITTED, answer.seq);
-      if (configured) {
-        for (uint32_t i = 0; i < IMAGE_BEGIN_DIGEST_WORDS; i++) frame_put(begin[IMAGE_BEGIN_DIGEST_WORD + i]);
-        frame_put_long(took_ns);
+      send(load.configured ? KIND_IMAGE_CONFIRM_ACTIVE : KIND_IMAGE_CONFIRM_COMMITTED, load.answer);
+      if (load.configured) {
+        for (uint32_t i = 0; i < IMAGE_BEGIN_DIGEST_WORDS; i++) frame_put(load.begin[IMAGE_BEGIN_DIGEST_WORD + i]);
+        frame_put_long(load.took_ns);
       }
       return frame_send();
   }
@@ -398,8 +401,8 @@ static void speak(void) {
 
 void load_turn(void) {
   if (load_receiving()) digest_turn();
-  if (load_member() && answer.waits && clock_due(answer.due)) {
-    answer.waits = false;
+  if (load_member() && load.answers && clock_due(load.due)) {
+    load.answers = false;
     speak();
   }
 }

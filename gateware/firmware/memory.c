@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include "arith.h"
+#include "clock.h"
 #include "counters.h"
 #include "frame.h"
 #include "session.h"
@@ -26,8 +27,13 @@ static void refuse(uint32_t code, uint64_t detail) {
   frame_refuse(KIND_INPUT_CONFIRM_NAK, code, 0, detail);
 }
 
-static uint32_t insert(uint32_t number) {
-  WRITE(CSR_WIN_INSERT, number);
+// Takes note of the number of the write at hand, and yields what it was to the window.
+static uint32_t insert(void) {
+  if (asked.flags & FLAG_ACK_NOW) {
+    WRITE(CSR_WIN_INSERT_NOW, asked.seq);
+  } else {
+    WRITE(CSR_WIN_INSERT, asked.seq);
+  }
   uint32_t result;
   do result = READ(CSR_WIN_INSERT);
   while (result & WIN_INSERT_BUSY);
@@ -41,7 +47,7 @@ void memory_write(void) {
   // A good one is for the fast path, which had no room for it.
   if (fits && memory_is_hosts(asked.addr, asked.length)) return count(COUNTER_DROP_QUEUE);
   // A refused write counts as received.
-  switch (insert(asked.seq)) {
+  switch (insert()) {
     case INSERT_NEW:
       if (!fits) {
         refuse(ERROR_CODE_BAD_REQUEST, bulk);
@@ -56,7 +62,6 @@ void memory_write(void) {
       count(COUNTER_DROP_WINDOW);
       break;
   }
-  if (asked.flags & FLAG_ACK_NOW) memory_acknowledge();
 }
 
 void memory_read(void) {
@@ -115,6 +120,8 @@ void memory_scrub(void) {
   WRITE(CSR_CLEAR, EVENTS_SCRUB_DONE);
   ACT(CSR_MEM_SCRUB_GO);
   await(EVENTS_SCRUB_DONE);
+  // That may have taken seconds. A lease that begins now must not begin then.
+  clock_turn();
 }
 
 void memory_fetch(uint32_t slot, uint64_t addr, uint32_t length) {

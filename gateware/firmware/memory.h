@@ -27,7 +27,8 @@ void memory_acknowledge(void);
 // The window of writes is empty, and no read waits.
 void memory_forget(void);
 
-// Zeroes what hosts may touch, and waits for that. The role's own memory stays: the role goes on serving the next claim.
+// Zeroes what hosts may touch, and waits for that. The role's own memory stays: the role goes on serving the next
+// claim.
 void memory_scrub(void);
 
 // Reads bytes of DDR into a slot of the transmit buffer, to where a payload starts, and waits for them. All writes that

@@ -9,16 +9,20 @@
 
 // Longest time between two resends, microseconds: a host that comes back within its lease waits no longer for its data.
 #define RESEND_MAX 500000u
-// The payload of each Done waits in the spare slot of the transmit buffer, one every so many words.
-#define DONE_SLOT 3u
-#define DONE_STRIDE 16u
+
+// What is done before the next frame of a result is sent.
+#define BEFORE_RESULTS (EVENTS_CONTROL | EVENTS_ACK_DUE | EVENTS_LAUNCH_ENDED)
+
+// What Done tells of the kernel: value, cycles, and when it started and ended, in this order.
+#define FACTS 4u
 
 // A finished launch and how far its output has got.
 struct outcome {
   uint32_t seq;
+  uint32_t status;
+  uint64_t facts[FACTS];
   uint32_t chunks;
   uint64_t out_addr;
-  uint32_t done;  // Word of the spare slot at which its Done is.
   uint32_t tail;  // Bytes of the last chunk.
   bool done_due;
   bool done_sent;
@@ -50,10 +54,7 @@ static void keep(uint32_t number) {
 }
 
 void result_forget(void) {
-  for (uint32_t i = 0; i < RESULTS_KEPT; i++) {
-    order[i] = &outcomes[i];
-    outcomes[i].done = DONE_STRIDE * i;
-  }
+  for (uint32_t i = 0; i < RESULTS_KEPT; i++) order[i] = &outcomes[i];
   turn = 0;
   keep(0);
 }
@@ -63,12 +64,18 @@ static void wind(struct outcome *outcome) {
   outcome->timer = now + outcome->patience;
 }
 
-static struct outcome *push(uint32_t seq, uint32_t credit, uint64_t length) {
+// Keeps the outcome of a kernel that has not run.
+static struct outcome *push(uint32_t seq, uint32_t status, uint32_t credit, uint64_t length) {
   struct outcome *outcome = order[kept];
   uint32_t bulk = memory_bulk();
   uint32_t chunks = (uint32_t)arith_parts(length, bulk);
   keep(kept + 1);
   outcome->seq = seq;
+  outcome->status = status;
+  outcome->facts[0] = 0;
+  outcome->facts[1] = 0;
+  outcome->facts[2] = clock_ns(now);
+  outcome->facts[3] = outcome->facts[2];
   outcome->chunks = chunks;
   outcome->tail = (uint32_t)(length - arith_times(bulk, chunks)) + bulk;
   outcome->done_due = true;
@@ -85,30 +92,6 @@ static struct outcome *push(uint32_t seq, uint32_t credit, uint64_t length) {
   return outcome;
 }
 
-// What Done tells of the kernel: value, cycles, and when it started and ended.
-struct run {
-  uint64_t facts[4];
-};
-
-// Writes down what its Done will say.
-static void write_done(const struct outcome *outcome, uint32_t status, const struct run *run) {
-  uint32_t at = outcome->done;
-  WRITE(TX_WORD(DONE_SLOT, at + DONE_STATUS_WORD), status << DONE_STATUS_SHIFT | memory_bulk());
-  WRITE(TX_WORD(DONE_SLOT, at + DONE_CHUNKS_WORD), outcome->chunks);
-  at += DONE_VALUE_WORD;
-  for (uint32_t i = 0; i < 4; i++) {
-    WRITE(TX_WORD(DONE_SLOT, at++), (uint32_t)(run->facts[i] >> 32));
-    WRITE(TX_WORD(DONE_SLOT, at++), (uint32_t)run->facts[i]);
-  }
-}
-
-static void never_ran(struct run *run) {
-  run->facts[0] = 0;
-  run->facts[1] = 0;
-  run->facts[2] = clock_ns(now);
-  run->facts[3] = run->facts[2];
-}
-
 static uint64_t slot_long(uint32_t slot, uint32_t word) {
   return (uint64_t)READ(LAUNCH_WORD(slot, word)) << 32 | READ(LAUNCH_WORD(slot, word + 1));
 }
@@ -116,26 +99,20 @@ static uint64_t slot_long(uint32_t slot, uint32_t word) {
 void result_push(uint32_t ended) {
   uint32_t slot = ended >> LCH_ENDED_SLOT_SHIFT & LCH_ENDED_SLOT_MASK;
   uint32_t status = ended & LCH_ENDED_STATUS_MASK;
-  struct run run;
-  never_ran(&run);
-  if (ended & LCH_ENDED_RAN) {
-    run.facts[0] = (uint64_t)READ(CSR_LCH_VALUE_HI) << 32 | READ(CSR_LCH_VALUE_LO);
-    run.facts[1] = (uint64_t)READ(CSR_LCH_CYCLES_HI) << 32 | READ(CSR_LCH_CYCLES_LO);
-    run.facts[2] = clock_ns(READ(CSR_LCH_STARTED_US));
-    run.facts[3] = clock_ns(READ(CSR_LCH_ENDED_US));
-    count_by(COUNTER_KERNEL_CYCLES, run.facts[1]);
-  }
   uint64_t length = status == ERROR_CODE_OK ? slot_long(slot, LAUNCH_SLOT_OUT_LENGTH) : 0;
   uint32_t credit = READ(LAUNCH_WORD(slot, LAUNCH_SLOT_CREDIT_ARGS)) >> 16;
-  struct outcome *outcome = push(READ(LAUNCH_WORD(slot, LAUNCH_SLOT_SEQ)), credit, length);
+  struct outcome *outcome = push(READ(LAUNCH_WORD(slot, LAUNCH_SLOT_SEQ)), status, credit, length);
   outcome->out_addr = slot_long(slot, LAUNCH_SLOT_OUT_ADDR);
-  write_done(outcome, status, &run);
+  if (!(ended & LCH_ENDED_RAN)) return;
+  outcome->facts[0] = (uint64_t)READ(CSR_LCH_VALUE_HI) << 32 | READ(CSR_LCH_VALUE_LO);
+  outcome->facts[1] = (uint64_t)READ(CSR_LCH_CYCLES_HI) << 32 | READ(CSR_LCH_CYCLES_LO);
+  outcome->facts[2] = clock_ns(READ(CSR_LCH_STARTED_US));
+  outcome->facts[3] = clock_ns(READ(CSR_LCH_ENDED_US));
+  count_by(COUNTER_KERNEL_CYCLES, outcome->facts[1]);
 }
 
 void result_push_rejected(uint32_t seq, uint32_t status) {
-  struct run run;
-  never_ran(&run);
-  write_done(push(seq, 0, 0), status, &run);
+  push(seq, status, 0, 0);
 }
 
 // The outcome of this launch is the `kept`th if it is not there.
@@ -207,6 +184,7 @@ static void drop(uint32_t at) {
   for (uint32_t i = at; i < kept; i++) order[i] = order[i + 1];
   order[kept] = outcome;
   if (turn > at) turn--;
+  if (turn >= kept) turn = 0;
 }
 
 void result_acknowledge(void) {
@@ -226,8 +204,8 @@ void result_turn(void) {
   for (uint32_t i = 0; i < kept; i++) {
     struct outcome *outcome = order[i];
     if (!clock_due(outcome->timer)) continue;
-    // Nothing was heard for too long: all that is not acknowledged goes out again. If nothing is, because the host gives
-    // no credit, Done asks for news.
+    // Nothing was heard for too long: all that is not acknowledged goes out again. If nothing is, because the host
+    // gives no credit, Done asks for news.
     outcome->resend_from = outcome->next;
     outcome->resend_end = outcome->sent;
     outcome->mended = outcome->sent;
@@ -249,8 +227,9 @@ static void send_done(struct outcome *outcome) {
   outcome->done_sent = true;
   wind(outcome);
   frame_open(&claim.owner, kind, claim.epoch, outcome->seq);
-  uint32_t at = outcome->done;
-  for (uint32_t i = 0; i < DONE_WORDS; i++) frame_put(READ(TX_WORD(DONE_SLOT, at + i)));
+  frame_put(outcome->status << DONE_STATUS_SHIFT | memory_bulk());
+  frame_put(outcome->chunks);
+  for (uint32_t i = 0; i < FACTS; i++) frame_put_long(outcome->facts[i]);
   frame_send();
 }
 
@@ -258,9 +237,10 @@ static void send_chunk(struct outcome *outcome, uint32_t n, bool again) {
   count(again ? COUNTER_RESULT_RESENDS : COUNTER_RESULT_CHUNKS);
   wind(outcome);
   uint32_t bulk = memory_bulk();
-  uint64_t offset = arith_times(n, bulk);
+  uint64_t offset = arith_times(n, bulk / BEAT) * BEAT;
   uint64_t addr = outcome->out_addr + offset;
-  uint32_t kind = KIND_RESULT_DATA >> 16 << FET_KIND_ETHER_TYPE_SHIFT | (KIND_RESULT_DATA & 0xFF) << FET_KIND_KIND_SHIFT;
+  uint32_t kind = KIND_RESULT_DATA >> 16 << FET_KIND_ETHER_TYPE_SHIFT;
+  kind |= (KIND_RESULT_DATA & 0xFF) << FET_KIND_KIND_SHIFT;
   WRITE(CSR_FET_DST_HI, claim.owner.hi);
   WRITE(CSR_FET_DST_LO, claim.owner.lo);
   WRITE(CSR_FET_KIND, again ? kind | FLAG_RESEND >> HEADER_VERSION_FLAGS_SHIFT : kind);
@@ -296,23 +276,31 @@ static bool send_next(struct outcome *outcome) {
   return false;
 }
 
-bool result_transmit(void) {
+// Sends the first Done that is due; false if none is.
+static bool transmit_done(void) {
   for (uint32_t i = 0; i < kept; i++) {
-    if (order[i]->done_due) {
-      send_done(order[i]);
-      return true;
-    }
+    if (!order[i]->done_due) continue;
+    send_done(order[i]);
+    return true;
   }
-  if (kept == 0) return false;
-  // Fetches are soon done: it is not worth sleeping.
-  if (!(READ(CSR_FET_GO) & FET_GO_ROOM)) return true;
+  return false;
+}
+
+// Sends the next chunk of the outcome whose turn it is, or of the next that has one.
+static bool transmit_chunk(void) {
   for (uint32_t i = 0; i < kept; i++) {
-    uint32_t at = turn + i;
-    if (at >= kept) at -= kept;
-    if (send_next(order[at])) {
-      turn = at + 1 < kept ? at + 1 : 0;
-      return true;
-    }
+    uint32_t at = turn;
+    turn = at + 1 < kept ? at + 1 : 0;
+    if (send_next(order[at])) return true;
+  }
+  return false;
+}
+
+bool result_transmit(void) {
+  while (kept != 0) {
+    // Fetches are soon done: it is not worth sleeping.
+    if (!(READ(CSR_FET_GO) & FET_GO_ROOM) || (READ(CSR_EVENTS) & BEFORE_RESULTS)) return true;
+    if (!transmit_done() && !transmit_chunk()) return false;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 // Results: what launches gave, pushed until the host has acknowledged it.
 //
-// The output region is read from DDR when a chunk is sent: the host must not write to it, nor launch a kernel that does,
-// before it has acknowledged the result.
+// The output region is read from DDR when a chunk is sent: the host must not write to it, nor launch a kernel that
+// does, before it has acknowledged the result.
 #ifndef RL_RESULT_H
 #define RL_RESULT_H
 
@@ -26,7 +26,7 @@ void result_acknowledge(void);
 // Schedules again what has not been acknowledged in time.
 void result_turn(void);
 
-// Sends the next frame, or fetches the next chunk; false if there is none to send.
+// Sends what there is to send, until other things have to be done; false when nothing is left.
 bool result_transmit(void);
 
 // Forgets all of them.

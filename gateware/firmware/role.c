@@ -9,8 +9,8 @@
 #include "load.h"
 #include "memory.h"
 
-// Time in which the role's transfers must have ended once it is cut off, microseconds: several times what the guard waits
-// for each.
+// Time in which the role's transfers must have ended once it is cut off, microseconds: several times what the guard
+// waits for each.
 #define DRAIN_US 10000u
 // Longest time that a configuration may take, microseconds: the largest image at 4 MB/s.
 #define CONFIGURE_US 64000000u
@@ -47,11 +47,12 @@ uint32_t role_args(uint32_t kernel) {
 }
 
 struct image *role_next_image(void) {
-  bool second = role == &images[0];
-  struct image *image = &images[second];
-  image->base = memory_bytes();
-  if (second) image->base += memory_staging();
-  return image;
+  if (role == &images[0]) {
+    images[1].base = memory_bytes() + memory_staging();
+    return &images[1];
+  }
+  images[0].base = memory_bytes();
+  return &images[0];
 }
 
 bool role_local(void) {

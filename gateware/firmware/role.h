@@ -1,5 +1,5 @@
-// The role: the image that the card serves, and its configuration. A role that breaks a rule is stopped and started anew
-// by the hardware.
+// The role: the image that the card serves, and its configuration. A role that breaks a rule is stopped and started
+// anew by the hardware.
 #ifndef RL_ROLE_H
 #define RL_ROLE_H
 

@@ -29,8 +29,8 @@ bool session_holds(void);
 // The owner has been heard.
 void session_renew(void);
 
-// True, and the lease renewed, when the frame at hand is the owner's in the present epoch. If not it is dropped, and its
-// sender told with this kind of refusal: a host that has lost its claim learns it at once.
+// True, and the lease renewed, when the frame at hand is the owner's in the present epoch. If not it is dropped, and
+// its sender told with this kind of refusal: a host that has lost its claim learns it at once.
 bool session_fresh(uint32_t refusal);
 
 // Ends the claim of an owner that was silent for too long.

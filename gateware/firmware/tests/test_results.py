@@ -168,7 +168,8 @@ def test_places_are_used_again_in_any_order(with_role):
             bench.board.kernels = lambda kernel, args, seq=seq: (0, seq, seq, 0)
             bench.launch(seq)
         told = bench.take(W.KIND_RESULT_DONE)
-        assert [(s.frame.seq, number(s.frame.payload[8:16])) for s in told] == [(n, n) for n in range(seq - 31, seq + 1)]
+        values = [(s.frame.seq, number(s.frame.payload[8:16])) for s in told]
+        assert values == [(n, n) for n in range(seq - 31, seq + 1)]
         for n in [*range(seq - 30, seq + 1, 2), *range(seq, seq - 32, -2)]:
             bench.ack(n, 0, 0)
             bench.ack(n - 1, 0, 0) if n % 5 == 0 else None

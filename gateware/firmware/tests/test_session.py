@@ -150,6 +150,15 @@ def test_a_claim_may_ask_for_zeroed_memory(claimed):
     assert bench.board.ddr[BASE] == 2, "a repeated claim zeroes nothing"
 
 
+def test_a_lease_begins_when_memory_is_zeroed(new):
+    bench = new(scrub_us=3_000_000)
+    bench.claim(lease=2000, scrub=1)
+    bench.board.run_for(1_999_999)
+    assert bench.board.owner() == HOST
+    bench.board.run_for(1)
+    assert bench.board.owner() == 0
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_epochs_differ_from_what_the_host_remembers(new, seed):
     bench = new(seed=seed)
