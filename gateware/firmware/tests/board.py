@@ -106,9 +106,10 @@ class Board:
         self.ran: tuple[int, int] = (0, 0)
         self.lch_last = 0
         self.walk = 0
+        self.stops_in = 0
         self.kernels = lambda kernel, args: (0, 0, 0, 0)  # Status, value, cycles, microseconds.
         self.args: dict[int, int] = {}
-        self.fetch_held = False
+        self.fetches_left: int | None = None  # None: room for any number.
         # ctypes keeps no reference.
         self._callbacks = (READER(self.read), WRITER(self.write))
         self.lib.board_attach(*self._callbacks)
@@ -131,12 +132,13 @@ class Board:
         for _ in range(SLEEPS_MAX):
             self.turn()
             self.step()
-            if self.asleep and not self.events() & self.registers[C.CSR_SLEEP]:
+            if self.asleep and not self.stops_in and not self.events() & self.registers[C.CSR_SLEEP]:
                 return
         raise AssertionError("the firmware never sleeps")
 
     def step(self) -> None:
         """What the blocks do by themselves."""
+        self.stop_running()
         self.work_digest()
         if self.config_done_at is not None and self.config_done_at <= self.time:
             self.config_done_at = None
@@ -354,7 +356,7 @@ class Board:
         return C.WHY_ACCEPTED
 
     def step_kernels(self) -> None:
-        while self.queue and self.field(C.CSR_LCH_ENABLE, C.LCH_ENABLE_ENABLE):
+        while self.queue and not self.stops_in and self.field(C.CSR_LCH_ENABLE, C.LCH_ENABLE_ENABLE):
             launch = self.queue[0]
             if launch.started is None:
                 # The last one's value is still to be read.
@@ -373,6 +375,13 @@ class Board:
     def slot_of(self, launch: Launch) -> int:
         return next(slot for slot, other in self.slots.items() if other is launch)
 
+    def stop_running(self) -> None:
+        """A kernel that was cancelled takes some time to end."""
+        self.stops_in -= self.stops_in > 0
+        if self.stops_in == 1:
+            self.stops_in = 0
+            self.end(self.queue[0], W.ERROR_CODE_CANCELLED, True, 0, 5)
+
     def end(self, launch: Launch, status: int, ran: bool, value: int = 0, cycles: int = 0) -> None:
         self.queue.remove(launch)
         if ran:
@@ -380,6 +389,7 @@ class Board:
         self.ended.append((self.slot_of(launch), status, ran, value, cycles))
 
     def find(self, seq: int) -> Launch | None:
+        self.stop_running()
         found = next((launch for launch in self.queue if launch.seq == seq), None)
         self.walk = C.LCH_CANCEL_FOUND if found else 0
         return found
@@ -499,7 +509,7 @@ class Board:
             C.CSR_LCH_CYCLES_HI: lambda: self.ended[0][4] >> 32,
             C.CSR_LCH_STARTED_US: lambda: self.ran[0],
             C.CSR_LCH_ENDED_US: lambda: self.ran[1],
-            C.CSR_FET_GO: lambda: 0 if self.fetch_held else C.FET_GO_ROOM | C.FET_GO_IDLE,
+            C.CSR_FET_GO: lambda: 0 if self.fetches_left == 0 else C.FET_GO_ROOM | C.FET_GO_IDLE,
         }
         return status[address]() if address in status else self.registers.get(address, 0)
 
@@ -558,7 +568,10 @@ class Board:
                 launch.go = 0 if launch.go == value else launch.go
         elif address == C.CSR_LCH_CANCEL:
             if (launch := self.find(value)) is not None:
-                self.end(launch, W.ERROR_CODE_CANCELLED, launch.started is not None, 0, 5 if launch.started else 0)
+                if launch.started is None:
+                    self.end(launch, W.ERROR_CODE_CANCELLED, False)
+                else:
+                    self.stops_in = 3
         elif address == C.CSR_LCH_FIND:
             self.find(value)
         elif address == C.CSR_LCH_RESET:
@@ -573,4 +586,6 @@ class Board:
             self.time += self.config.scrub_us
             self.latched |= C.EVENTS_SCRUB_DONE
         elif address == C.CSR_FET_GO:
+            if self.fetches_left is not None:
+                self.fetches_left -= 1
             self.fetch(value)
