@@ -153,10 +153,8 @@ void launch_cancel_all(void) {
   WRITE(CSR_LCH_ENABLE, 0);
   uint32_t seq = 0;
   while (launch_queued() != 0 && oldest(&seq)) {
-    // One that runs takes a moment to end. The next must not end before it.
+    // One that runs takes a moment to end, and is the oldest until then: the next does not end before it.
     cancel(seq);
-    while (find(seq)) {
-    }
     launch_collect();
   }
   launch_collect();

@@ -106,8 +106,10 @@ void result_push(uint32_t ended) {
   if (!(ended & LCH_ENDED_RAN)) return;
   outcome->facts[0] = (uint64_t)READ(CSR_LCH_VALUE_HI) << 32 | READ(CSR_LCH_VALUE_LO);
   outcome->facts[1] = (uint64_t)READ(CSR_LCH_CYCLES_HI) << 32 | READ(CSR_LCH_CYCLES_LO);
-  outcome->facts[2] = clock_ns(READ(CSR_LCH_STARTED_US));
-  outcome->facts[3] = clock_ns(READ(CSR_LCH_ENDED_US));
+  // It has just ended, but may have started more than 2^31 microseconds ago.
+  uint32_t at = READ(CSR_LCH_ENDED_US);
+  outcome->facts[3] = clock_ns(at);
+  outcome->facts[2] = outcome->facts[3] - arith_times(at - READ(CSR_LCH_STARTED_US), 1000);
   count_by(COUNTER_KERNEL_CYCLES, outcome->facts[1]);
 }
 

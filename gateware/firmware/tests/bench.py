@@ -130,8 +130,11 @@ class Bench:
         return missing, [struct.unpack(">II", frame.payload[16 + 8 * i : 24 + 8 * i]) for i in range(ranges)]
 
 
-def launch_body(args: tuple[int, ...], addr: int = 0, length: int = 0, credit: int = 0, go: int = 0, fuel: int = 0) -> bytes:
-    return struct.pack(">QQQIHH", fuel, addr, length, go, credit, len(args)) + b"".join(a.to_bytes(8, "big") for a in args)
+def launch_body(
+    args: tuple[int, ...], addr: int = 0, length: int = 0, credit: int = 0, go: int = 0, fuel: int = 0
+) -> bytes:
+    head = struct.pack(">QQQIHH", fuel, addr, length, go, credit, len(args))
+    return head + b"".join(arg.to_bytes(8, "big") for arg in args)
 
 
 def missing_report(missing: int, ranges: list[tuple[int, int]], more: int = 0) -> bytes:

@@ -1,6 +1,7 @@
 """BLAKE3 in plain Python, cut up as the digest engine does it: chunks to chaining values, pairs of these to parents."""
 
 import struct
+from functools import lru_cache
 
 IV = (0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19)
 PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
@@ -34,6 +35,7 @@ def compress(cv: tuple[int, ...], block: bytes, counter: int, flags: int) -> tup
     return tuple(v[i] ^ v[i + 8] for i in range(8))
 
 
+@lru_cache(maxsize=None)
 def leaf(chunk: bytes, number: int, root: bool) -> bytes:
     """The chaining value of a chunk of up to 1024 bytes."""
     blocks = [chunk[at : at + 64] for at in range(0, len(chunk), 64)] or [b""]
@@ -52,6 +54,7 @@ def leaves(data: bytes, number: int, root: bool) -> bytes:
     return b"".join(leaf(data[at : at + 1024], number + at // 1024, root) for at in chunks)
 
 
+@lru_cache(maxsize=None)
 def parents(values: bytes, root: bool) -> bytes:
     """One level of the tree: each pair of values gives one, an odd last one is copied."""
     out = b""

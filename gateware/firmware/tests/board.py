@@ -7,12 +7,12 @@ sent is in `sent`; time passes with `run_for`.
 import ctypes
 import itertools
 import shutil
-import subprocess
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from blake3 import leaves, parents
+from build_tests import load_elf
 from frames import CARD_MAC, Frame
 from headers import COUNTER_NAMES, C, W
 
@@ -22,17 +22,9 @@ READER = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
 WRITER = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
 M32 = 0xFFFFFFFF
 SLEEPS_MAX = 100_000
-WHY_ACCEPTED, ENDED_RAN = 8, 1 << 20
 LATCHED = C.EVENTS_DIGEST_IDLE | C.EVENTS_SCRUB_DONE | C.EVENTS_FETCH_DONE | C.EVENTS_CONFIG_DONE
 
 
-def build(out: Path) -> Path:
-    """The firmware and the board's memory as a library for this machine."""
-    library = out / "firmware.so"
-    sources = [*sorted(HERE.parent.glob("*.c")), HERE / "board.c"]
-    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fsanitize-trap=undefined"]
-    subprocess.run(["clang", *flags, "-shared", "-fPIC", "-o", library, *sources], check=True)
-    return library
 
 
 @dataclass
@@ -50,7 +42,7 @@ class Config:
     announce_ms: int = 10_000
     staging_max: int = 1 << 20
     config_us: int = 0
-    fetch_room: int = 4
+    scrub_us: int = 0
 
 
 @dataclass
@@ -82,8 +74,9 @@ class Board:
     _copies = itertools.count()
 
     def __init__(self, library: Path, config: Config | None = None) -> None:
+        # The firmware for this machine, or the interpreter of the processor's, with its code beside it.
         # A library's variables live as long as it: each board has a copy of its own.
-        own = library.with_name(f"firmware-{next(self._copies)}.so")
+        own = library.with_name(f"{library.stem}-{next(self._copies)}.so")
         shutil.copy(library, own)
         self.lib = ctypes.CDLL(str(own))
         self.memory = ((ctypes.c_uint32 * REGION_WORDS) * REGIONS).in_dll(self.lib, "board_memory")
@@ -113,14 +106,17 @@ class Board:
         self.ran: tuple[int, int] = (0, 0)
         self.lch_last = 0
         self.walk = 0
+        self.stops_in = 0
         self.kernels = lambda kernel, args: (0, 0, 0, 0)  # Status, value, cycles, microseconds.
         self.args: dict[int, int] = {}
-        self.fetches: deque = deque()
-        self.fetch_held = False
+        self.fetches_left: int | None = None  # None: room for any number.
         # ctypes keeps no reference.
         self._callbacks = (READER(self.read), WRITER(self.write))
         self.lib.board_attach(*self._callbacks)
         self.failure: BaseException | None = None
+        if (elf := library.with_suffix(".elf")).exists():
+            code, entry = load_elf(elf)
+            self.lib.rv32_load(code, len(code), entry)
         self.lib.firmware_start()
         self.run()
 
@@ -136,12 +132,13 @@ class Board:
         for _ in range(SLEEPS_MAX):
             self.turn()
             self.step()
-            if self.asleep and not self.events() & self.registers[C.CSR_SLEEP]:
+            if self.asleep and not self.stops_in and not self.events() & self.registers[C.CSR_SLEEP]:
                 return
         raise AssertionError("the firmware never sleeps")
 
     def step(self) -> None:
         """What the blocks do by themselves."""
+        self.stop_running()
         self.work_digest()
         if self.config_done_at is not None and self.config_done_at <= self.time:
             self.config_done_at = None
@@ -356,10 +353,10 @@ class Board:
         for word, value in content.items():
             self.memory[C.LAUNCH_BASE >> 28][(slot * C.LAUNCH_SLOT_BYTES) // 4 + word] = value
         self.step_kernels()
-        return WHY_ACCEPTED
+        return C.WHY_ACCEPTED
 
     def step_kernels(self) -> None:
-        while self.queue and self.field(C.CSR_LCH_ENABLE, C.LCH_ENABLE_ENABLE):
+        while self.queue and not self.stops_in and self.field(C.CSR_LCH_ENABLE, C.LCH_ENABLE_ENABLE):
             launch = self.queue[0]
             if launch.started is None:
                 # The last one's value is still to be read.
@@ -378,6 +375,13 @@ class Board:
     def slot_of(self, launch: Launch) -> int:
         return next(slot for slot, other in self.slots.items() if other is launch)
 
+    def stop_running(self) -> None:
+        """A kernel that was cancelled takes some time to end."""
+        self.stops_in -= self.stops_in > 0
+        if self.stops_in == 1:
+            self.stops_in = 0
+            self.end(self.queue[0], W.ERROR_CODE_CANCELLED, True, 0, 5)
+
     def end(self, launch: Launch, status: int, ran: bool, value: int = 0, cycles: int = 0) -> None:
         self.queue.remove(launch)
         if ran:
@@ -385,6 +389,7 @@ class Board:
         self.ended.append((self.slot_of(launch), status, ran, value, cycles))
 
     def find(self, seq: int) -> Launch | None:
+        self.stop_running()
         found = next((launch for launch in self.queue if launch.seq == seq), None)
         self.walk = C.LCH_CANCEL_FOUND if found else 0
         return found
@@ -479,7 +484,7 @@ class Board:
             C.CSR_ACK_DELAY: lambda: c.ack_delay,
             C.CSR_RESEND: lambda: c.resend,
             C.CSR_ANNOUNCE_INTERVAL: lambda: c.announce_ms,
-            C.CSR_CTL_HEAD: lambda: C.CTL_HEAD_VALID | self.control[0][1] << 16 | self.control[0][0] if self.control else 0,
+            C.CSR_CTL_HEAD: self.control_head,
             C.CSR_TX_BUSY: lambda: 0,
             C.CSR_ANN_GO: lambda: 0,
             C.CSR_HEARD: lambda: self.heard,
@@ -492,26 +497,33 @@ class Board:
             C.CSR_DIG_GO: lambda: (C.DIG_GO_ROOM if len(self.digest_jobs) < 2 else 0)
             | (0 if self.digest_jobs else C.DIG_GO_IDLE),
             C.CSR_CFG_STATUS: lambda: self.config_status | (C.CFG_STATUS_LOCAL if self.local else 0),
-            C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.role_ctrl & C.ROLE_CTRL_ISOLATE else 0),
+            C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.role_ctrl & 1 else 0),
             C.CSR_LCH_LAST: lambda: self.lch_last,
             C.CSR_LCH_QUEUED: lambda: len(self.queue),
             C.CSR_LCH_CANCEL: lambda: self.walk,
             C.CSR_LCH_RUNNING: lambda: int(bool(self.queue and self.queue[0].started is not None)),
-            C.CSR_LCH_ENDED: lambda: C.LCH_ENDED_VALID
-            | self.ended[0][0] << 16
-            | self.ended[0][1]
-            | (ENDED_RAN if self.ended[0][2] else 0)
-            if self.ended
-            else 0,
+            C.CSR_LCH_ENDED: self.ended_head,
             C.CSR_LCH_VALUE_LO: lambda: self.ended[0][3],
             C.CSR_LCH_VALUE_HI: lambda: self.ended[0][3] >> 32,
             C.CSR_LCH_CYCLES_LO: lambda: self.ended[0][4],
             C.CSR_LCH_CYCLES_HI: lambda: self.ended[0][4] >> 32,
             C.CSR_LCH_STARTED_US: lambda: self.ran[0],
             C.CSR_LCH_ENDED_US: lambda: self.ran[1],
-            C.CSR_FET_GO: lambda: 0 if self.fetch_held else C.FET_GO_ROOM | C.FET_GO_IDLE,
+            C.CSR_FET_GO: lambda: 0 if self.fetches_left == 0 else C.FET_GO_ROOM | C.FET_GO_IDLE,
         }
         return status[address]() if address in status else self.registers.get(address, 0)
+
+    def control_head(self) -> int:
+        if not self.control:
+            return 0
+        offset, why = self.control[0]
+        return C.CTL_HEAD_VALID | why << C.CTL_HEAD_WHY_SHIFT | offset
+
+    def ended_head(self) -> int:
+        if not self.ended:
+            return 0
+        slot, status, ran, _, _ = self.ended[0]
+        return C.LCH_ENDED_VALID | (C.LCH_ENDED_RAN if ran else 0) | slot << C.LCH_ENDED_SLOT_SHIFT | status
 
     def write_register(self, address: int, value: int) -> None:
         self.registers[address] = value
@@ -531,9 +543,9 @@ class Board:
             self.win_next, self.window, self.unacked, self.ack_at = value, set(), 0, None
         elif address == C.CSR_WIN_ACKED:
             self.unacked, self.ack_at = 0, None
-        elif address == C.CSR_WIN_INSERT:
+        elif address in (C.CSR_WIN_INSERT, C.CSR_WIN_INSERT_NOW):
             self.insert, in_order = self.note(value)
-            self.arrive(self.insert, in_order, False)
+            self.arrive(self.insert, in_order, address == C.CSR_WIN_INSERT_NOW)
         elif address == C.CSR_STG_START:
             self.start_load()
         elif address == C.CSR_STG_BLOCK_POP:
@@ -556,7 +568,10 @@ class Board:
                 launch.go = 0 if launch.go == value else launch.go
         elif address == C.CSR_LCH_CANCEL:
             if (launch := self.find(value)) is not None:
-                self.end(launch, W.ERROR_CODE_CANCELLED, launch.started is not None, 0, 5 if launch.started else 0)
+                if launch.started is None:
+                    self.end(launch, W.ERROR_CODE_CANCELLED, False)
+                else:
+                    self.stops_in = 3
         elif address == C.CSR_LCH_FIND:
             self.find(value)
         elif address == C.CSR_LCH_RESET:
@@ -568,6 +583,9 @@ class Board:
         elif address == C.CSR_MEM_SCRUB_GO:
             first, beats = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_BEATS]
             self.ddr[first * 64 : (first + beats) * 64] = bytes(beats * 64)
+            self.time += self.config.scrub_us
             self.latched |= C.EVENTS_SCRUB_DONE
         elif address == C.CSR_FET_GO:
+            if self.fetches_left is not None:
+                self.fetches_left -= 1
             self.fetch(value)

@@ -1,16 +1,17 @@
-"""The firmware, built once for this machine."""
+"""The firmware, built once for this machine and once for the processor: each test runs with both."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from bench import Bench
-from board import Config, build
+from board import Config
+from build_tests import build_native, build_rv32
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("firmware"))
+@pytest.fixture(scope="session", params=[build_native, build_rv32], ids=["native", "rv32"])
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return request.param(tmp_path_factory.mktemp("firmware"))
 
 
 @pytest.fixture

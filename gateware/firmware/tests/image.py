@@ -12,11 +12,13 @@ def pad(data: bytes) -> bytes:
     return data + bytes(-len(data) % ALIGN)
 
 
-def part(kernels: tuple[int, ...] = (1, 3, 2, 1), clock_khz: int = 100_000, data: bytes = bytes(16), **wrong: int) -> bytes:
+def part(
+    kernels: tuple[int, ...] = (1, 3, 2, 1), clock_khz: int = 100_000, data: bytes = bytes(16), **wrong: int
+) -> bytes:
     """A configuration: kernels that take so many arguments each. `wrong` overrides a field of the head."""
     words = 12 + len(data) // 8
-    head = {"magic": 0x524C52544C000001, "role": 7, "kernels": len(kernels), "flags": 0, "clock": clock_khz, "words": words}
-    head.update(wrong)
+    head = {"magic": 0x524C52544C000001, "role": 7, "kernels": len(kernels), "flags": 0, "clock": clock_khz}
+    head |= {"words": words, **wrong}
     out = struct.pack(">QIHHII", *head.values()) + bytes(kernels).ljust(64, b"\0") + data + bytes(4)
     return out + zlib.crc32(out).to_bytes(4, "big")
 

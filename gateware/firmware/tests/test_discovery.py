@@ -23,10 +23,9 @@ def test_announces_itself_at_link_up_and_says_it_again(new):
     first = bench.frame(W.KIND_DISCOVERY_ANNOUNCE)
     assert (first.dst, first.src, first.seq, first.epoch, first.addr) == (HOSTS, CARD_MAC, 1, 0, 0)
     body = struct.unpack(">6s6sHHHBBBBHIIQQQQ6sH32s", first.payload)
-    assert body == (
-        CARD_MAC.to_bytes(6, "big"), bytes(6), 0x524C, 1, 7, W.CARD_KIND_RTL, W.CARD_STATE_EMPTY, W.ANNOUNCE_REASON_LINK_UP, 1,
-        1472, 99, 250_000, 8 << 20, 10_000_000_000, 0, 400_000_000, bytes(6), 0, bytes(32),
-    )  # fmt: skip
+    what = (7, W.CARD_KIND_RTL, W.CARD_STATE_EMPTY, W.ANNOUNCE_REASON_LINK_UP, 1, 1472, 99, 250_000)
+    rates = (8 << 20, 10_000_000_000, 0, 400_000_000)
+    assert body == (CARD_MAC.to_bytes(6, "big"), bytes(6), 0x524C, 1, *what, *rates, bytes(6), 0, bytes(32))
     bench.board.run_for(300_000)
     again = bench.take(W.KIND_DISCOVERY_ANNOUNCE)
     assert [s.at for s in again] == [50_000, 200_000]

@@ -53,6 +53,18 @@ def test_a_launch_is_accepted_and_ends_and_is_told_again(with_role):
     assert counts == [1, 5, 1, 2500]
 
 
+def test_an_hour_is_told_as_such(with_role):
+    bench = with_role()
+    bench.board.kernels = take_us(3_600_000_000)
+    bench.launch(1)
+    started = bench.board.time
+    for _ in range(1000):
+        bench.board.run_for(4_000_000)
+        bench.send(W.KIND_SESSION_PING)
+    told = bench.take(W.KIND_RESULT_DONE)[0].frame.payload
+    assert struct.unpack(">QQ", told[24:]) == (started * 1000, (started + 3_600_000_000) * 1000)
+
+
 def test_one_that_ends_at_once_is_accepted_first(with_role):
     bench = with_role()
     bench.launch(1)

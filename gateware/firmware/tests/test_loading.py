@@ -31,7 +31,7 @@ def report(bench: Bench) -> tuple[int, list[tuple[int, int]]]:
     return bench.ranges(bench.frame(W.KIND_IMAGE_CONFIRM_MISSING))
 
 
-@pytest.mark.parametrize("length", [1, 64, 1023, 1024, 1025, 2048, 3072, 5 * 1024 + 1, 65_536, 65_537, 131_072, 150_000])
+@pytest.mark.parametrize("length", [1, 64, 1023, 1024, 1025, 2048, 3072, 5121, 65_536, 65_537, 131_072, 150_000])
 def test_the_tree_of_the_digest_is_right_for_every_length(claimed, length):
     """What is staged is no image, which is found only after its digest was right."""
     bench = claimed()
@@ -570,7 +570,8 @@ def test_malformed_reports_are_counted(claimed):
     bench.poll(1, 1000)
     good = missing_report(2, [(0, 1), (2, 1)])
     bad = [good[:n] for n in range(len(good))]
-    bad += [missing_report(1, [(4, 0)]), missing_report(1, [(2**32 - 1, 1)]), good[:4] + b"\0\xb7" + good[6:] + bytes(1600)]
+    bad += [missing_report(1, [(4, 0)]), missing_report(1, [(2**32 - 1, 1)])]
+    bad += [good[:4] + b"\0\xb7" + good[6:] + bytes(1600)]
     # Of chunks that are none, or out of order.
     bad += [missing_report(1, [(0, 9999)]), missing_report(1, [(4, 1), (3, 1)]), missing_report(1, [(70, 1)])]
     for payload in bad:

@@ -124,7 +124,7 @@ def test_several_outputs_share_the_wire(with_role):
     bench = with_role()
     launch(bench, 1, 5, 0)
     launch(bench, 2, 2, 0)
-    bench.board.fetch_held = True
+    bench.board.fetches_left = 0
     # No room for fetches: the firmware does not sleep over it.
     for seq in (1, 2):
         frame = bench.head(W.KIND_EXEC_RESULT_ACK, seq).raw(struct.pack(">IIB39x", 0, 99, 1))
@@ -133,7 +133,7 @@ def test_several_outputs_share_the_wire(with_role):
         bench.board.turn()
     assert not bench.board.asleep
     bench.clear()
-    bench.board.fetch_held = False
+    bench.board.fetches_left = None
     bench.board.run()
     order = [(s.frame.seq, s.frame.addr // CHUNK) for s in bench.take(W.KIND_RESULT_DATA)]
     assert order == [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (1, 4), (1, 5)]
@@ -141,6 +141,29 @@ def test_several_outputs_share_the_wire(with_role):
     bench.ack(1, 6, 6)
     bench.board.run_for(1_000_000)
     assert chunks(bench) == []
+
+
+def test_the_turn_stays_whose_it_is_when_another_result_goes(with_role):
+    bench = with_role(resend=500_000)
+    board = bench.board
+    for seq in (1, 2, 3):
+        launch(bench, seq, 4, 0)
+    board.fetches_left = 0
+    for seq in (1, 2, 3):
+        board.push_control(bench.head(W.KIND_EXEC_RESULT_ACK, seq).raw(struct.pack(">IIB39x", 0, 99, 1)), 0)
+    for _ in range(20):
+        board.turn()
+    board.fetches_left = 4
+    for _ in range(20):
+        board.turn()
+    order = lambda: [(s.frame.seq, s.frame.addr // CHUNK) for s in bench.take(W.KIND_RESULT_DATA)]  # noqa: E731
+    assert order() == [(1, 0), (2, 0), (3, 0), (1, 1)]
+    board.push_control(bench.head(W.KIND_EXEC_RESULT_ACK, 1).raw(struct.pack(">IIB39x", 5, 99, 1)), 0)
+    for _ in range(20):
+        board.turn()
+    board.fetches_left = None
+    board.run()
+    assert order()[:4] == [(2, 1), (3, 1), (2, 2), (3, 2)]
 
 
 def test_acknowledgements_of_nothing_do_no_harm(with_role):
@@ -168,7 +191,8 @@ def test_places_are_used_again_in_any_order(with_role):
             bench.board.kernels = lambda kernel, args, seq=seq: (0, seq, seq, 0)
             bench.launch(seq)
         told = bench.take(W.KIND_RESULT_DONE)
-        assert [(s.frame.seq, number(s.frame.payload[8:16])) for s in told] == [(n, n) for n in range(seq - 31, seq + 1)]
+        values = [(s.frame.seq, number(s.frame.payload[8:16])) for s in told]
+        assert values == [(n, n) for n in range(seq - 31, seq + 1)]
         for n in [*range(seq - 30, seq + 1, 2), *range(seq, seq - 32, -2)]:
             bench.ack(n, 0, 0)
             bench.ack(n - 1, 0, 0) if n % 5 == 0 else None

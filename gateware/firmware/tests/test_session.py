@@ -150,6 +150,15 @@ def test_a_claim_may_ask_for_zeroed_memory(claimed):
     assert bench.board.ddr[BASE] == 2, "a repeated claim zeroes nothing"
 
 
+def test_a_lease_begins_when_memory_is_zeroed(new):
+    bench = new(scrub_us=3_000_000)
+    bench.claim(lease=2000, scrub=1)
+    bench.board.run_for(1_999_999)
+    assert bench.board.owner() == HOST
+    bench.board.run_for(1)
+    assert bench.board.owner() == 0
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_epochs_differ_from_what_the_host_remembers(new, seed):
     bench = new(seed=seed)
@@ -159,6 +168,35 @@ def test_epochs_differ_from_what_the_host_remembers(new, seed):
         epoch = bench.claim(nonce=nonce, epoch=theirs)
         assert epoch != theirs and epoch not in seen
         seen.add(epoch)
+
+
+def test_only_epochs_that_lie_just_ahead_are_stepped_over(new):
+    bench = new()
+    epoch = bench.claim(nonce=1)
+    for nonce, (ahead, step) in enumerate([(100, 101), (256, 257), (257, 1), (1000, 1), (-1, 1)], 2):
+        got = bench.claim(nonce=nonce, epoch=(epoch + ahead) & 0xFFFF)
+        assert got in ((epoch + step) & 0xFFFF, 1), (ahead, step)
+        epoch = got
+
+
+def test_epochs_wrap_without_0(new):
+    bench = new()
+    epoch, nonce = bench.claim(nonce=1), 1
+    while epoch < 0xFFFF:
+        nonce += 1
+        epoch = bench.claim(nonce=nonce, epoch=min(epoch + 256, 0xFFFE))
+    assert bench.claim(nonce=nonce + 1, epoch=0xFFFF) == 1
+
+
+def test_a_fast_path_that_heard_the_former_owner_does_not_renew_a_lease(claimed):
+    bench = claimed()
+    bench.send(W.KIND_SESSION_RELEASE, bytes(8))
+    # A frame that was under way when the claim ended.
+    bench.board.heard = bench.board.time + 1
+    bench.board.run_for(40 * 60 * 1_000_000)
+    bench.claim(RIVAL)
+    bench.board.run_for(5_000_000)
+    assert bench.board.owner() == 0
 
 
 def test_a_ping_tells_the_present_epoch_to_anyone(with_role):
