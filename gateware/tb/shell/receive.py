@@ -83,6 +83,7 @@ class Receive:
         self.finished: set[int] = set()  # Frames of the ring that the firmware has finished, by position.
         self.barriers_finished = 0
         self.announced: list[tuple[int, int]] = []
+        self.announcing = True
         self.max_latency = 0
         self.lane_busy: list[int] = []  # Cycles in which the lane had a word.
 
@@ -270,7 +271,7 @@ class Receive:
     async def take_announcements(self) -> None:
         dut, clock = self.dut, self.dut.clk_net_i
         while True:
-            dut.announce_ready_i.value = int(random.random() < 0.2)
+            dut.announce_ready_i.value = int(self.announcing and random.random() < 0.2)
             await RisingEdge(clock)
             if dut.announce_valid_o.value and dut.announce_ready_i.value:
                 assert dut.announce_reason_o.value == 2
