@@ -184,39 +184,44 @@ module rl_analyzer
     end
   end
 
-  // -- the payload's words still to come: whole ones, and bytes of a last one
-  logic [12:0] whole_q;
-  logic [2:0] rest_q;
+  // -- the payload's words still to come: from word 4 on, how many after this one, below 0 when it is
+  // none of them; and the valid bytes of the last one, less 1
+  logic [13:0] left_q, left_less;
+  logic [2:0] tail_q;
   logic owes, lacks, lacks_q, bad_q, cut_q;
-  assign owes = whole_q != 0 || rest_q != 0;
+  assign left_less = left_q - 1'b1;
+  assign owes = !left_q[13];
+  // If this is the last word: the payload is longer than what has come.
   always_comb begin
-    // With the last word: more is to come than it holds.
-    if (at_q < Payload) lacks = owes;
-    else if (whole_q > 1) lacks = 1'b1;
-    else if (whole_q == 1) lacks = rest_q != 0 || s1_q.extra != 3'd7;
-    else lacks = {1'b0, rest_q} > {1'b0, s1_q.extra} + 4'd1;
+    if (at_q < Payload) lacks = !(left_less[13] && tail_q == 3'd7);
+    else lacks = !left_less[13] || (owes && s1_q.extra < tail_q);
   end
   always_ff @(posedge clk_net_i) begin
     if (advance) begin
-      if (at_q == 3'd2) {whole_q, rest_q} <= bytes[63:48];
-      else if (at_q >= Payload && whole_q != 0) whole_q <= whole_q - 1'b1;
-      else if (at_q >= Payload) rest_q <= '0;
+      if (at_q == 3'd2) begin
+        left_q <= {1'b0, bytes[63:51]};
+        tail_q <= bytes[50:48] - 1'b1;
+      end else if (at_q >= Payload || tail_q == 3'd7) begin
+        left_q <= left_less;
+      end
       bad_q <= s1_q.bad;
       cut_q <= s1_q.cut;
       lacks_q <= lacks;
     end
   end
 
-  // -- the end
-  logic ends, bad, cut, short_of;
+  // -- the end, and a cycle later its reason, when what the last word said is in registers
+  logic ends, good;
   drop_e drop;
   assign ends = tell_short || (advance && s1_q.last && at_q == Later);
-  assign {bad, cut, short_of} = ended_q ? {bad_q, cut_q, lacks_q} : {s1_q.bad, s1_q.cut, lacks};
+  assign good = route_q != RouteDrop && (ended_q ? !(bad_q || cut_q || lacks_q) :
+                                      !(s1_q.bad || s1_q.cut || lacks));
   always_comb begin
     drop = late_q;
-    if (bad) drop = DropCheck;
+    if (cut_q) drop = DropNone;  // The FIFO has counted it.
+    else if (bad_q) drop = DropCheck;
     else if (early_q != DropNone) drop = early_q;
-    else if (short_of) drop = DropTruncated;
+    else if (lacks_q) drop = DropTruncated;
   end
 
   // -- the lane
@@ -235,20 +240,20 @@ module rl_analyzer
       word_q <= advance && (at_q < Payload || owes);
       first_q <= advance && at_q == 0;
       payload_q <= advance && at_q >= Payload && owes;
-      done_q <= ends && !cut && drop == DropNone;
-      abort_q <= ends && (cut || drop != DropNone);
+      done_q <= ends && good;
+      abort_q <= ends && !good;
       heard_o <= done_q && (route_q inside {RouteWrite, RouteImage} ||
                             (route_q inside {RouteRead, RouteLaunch} && !divert_i));
       event_o.word <= advance;
       event_o.bytes <= {1'b0, s1_q.extra} + 4'd1;
-      event_o.frame <= ends;
-      event_o.check <= ends && !cut && drop == DropCheck;
-      event_o.foreign <= ends && !cut && drop == DropForeign;
-      event_o.truncated <= ends && !cut && drop == DropTruncated;
-      event_o.version <= ends && !cut && drop == DropVersion;
-      event_o.kind <= ends && !cut && drop == DropKind;
-      event_o.auth <= ends && !cut && drop == DropAuth;
-      event_o.epoch <= ends && !cut && drop == DropEpoch;
+      event_o.frame <= done_q || abort_q;
+      event_o.check <= abort_q && drop == DropCheck;
+      event_o.foreign <= abort_q && drop == DropForeign;
+      event_o.truncated <= abort_q && drop == DropTruncated;
+      event_o.version <= abort_q && drop == DropVersion;
+      event_o.kind <= abort_q && drop == DropKind;
+      event_o.auth <= abort_q && drop == DropAuth;
+      event_o.epoch <= abort_q && drop == DropEpoch;
     end
   end
   always_ff @(posedge clk_net_i) begin

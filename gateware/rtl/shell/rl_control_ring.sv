@@ -1,8 +1,9 @@
 // Frames for the firmware, as they came, in a ring that the processor reads.
 //
 // Each frame's words are recorded tentatively, and kept if it turns out to be for control: its route
-// says so, or the block that it was for diverts it. The header's words come before the route is
-// known, so there is always room for one header; `room_o` tells of room for a whole frame.
+// says so, the block that it was for diverts it, or that block has taken it and leaves the answer to
+// the firmware. The header's words come before the route is known, so there is always room for one
+// header; `room_o` tells of room for a whole frame.
 module rl_control_ring
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -16,8 +17,9 @@ module rl_control_ring
 
   input  lane_t          lane_i,
   input  why_e           why_i,
-  input  logic           divert_i,     // With lane_i.done: its block does not take this frame,
+  input  logic           divert_i,     // With lane_i.done: its block does not take this read or launch,
   input  why_e           divert_why_i, // for this reason.
+  input  logic           note_i,       // With lane_i.done: its block takes this launch: WhyAccepted.
   input  logic           taken_i,      // With lane_i.done: rl_discovery answers this one.
   output logic           room_o,
 
@@ -54,7 +56,10 @@ module rl_control_ring
   // -- recording
   logic [RingW:0] wptr_q, wptr_next, base_q, rptr_q;
   logic [7:0] words_q;  // Of the present frame, so far.
-  logic record, commit, diverted, rollback;
+  logic record, commit, barrier, rollback;
+  // The present frame's kind may change the session. What is recorded has an EtherType and a kind
+  // that exist, and these differ in their low bits.
+  logic changes_q;
   logic [RingW:0] used;
   entry_t entry, head;
   logic entry_ready, pop;
@@ -64,8 +69,8 @@ module rl_control_ring
       (!lane_i.payload || (lane_i.route inside {RouteControl, RouteRead, RouteLaunch} &&
                            words_q != 8'(FrameWords)));
   assign wptr_next = wptr_q + (RingW + 1)'(record);
-  assign diverted = divert_i && lane_i.route inside {RouteRead, RouteLaunch};
-  assign commit = lane_i.done && ((lane_i.route == RouteControl && !taken_i) || diverted);
+  assign commit = lane_i.done && (lane_i.route == RouteControl ? !taken_i : divert_i || note_i);
+  assign barrier = commit && (changes_q || (divert_i && lane_i.route == RouteLaunch));
   assign used = base_q - rptr_q;
   assign rollback = lane_i.abort || (lane_i.done && !commit);
 
@@ -85,9 +90,6 @@ module rl_control_ring
   end
 
   // -- frames
-  // The present frame's kind may change the session. What is recorded has an EtherType and a kind
-  // that exist, and these differ in their low bits.
-  logic changes_q;
   always_ff @(posedge clk_net_i) begin
     changes_q <= (lane_i.head.ether_type[7:0] == 8'(EtherTypeSession) &&
                   lane_i.head.kind[3:0] inside {4'(KindSessionClaim), 4'(KindSessionRelease)}) ||
@@ -96,7 +98,7 @@ module rl_control_ring
                                                 4'(KindImageAbort)});
   end
   assign entry.next = wptr_next;
-  assign entry.why = diverted ? divert_why_i : why_i;
+  assign entry.why = note_i ? WhyAccepted : divert_i ? divert_why_i : why_i;
 
   rl_fifo #(
     .Width($bits(entry_t)),
@@ -127,11 +129,11 @@ module rl_control_ring
     end else begin
       if (pop) rptr_q <= head.next;
       if (pop && head.next == barrier_q) barrier_busy_o <= 1'b0;
-      if (commit && (changes_q || (lane_i.route == RouteLaunch && divert_why_i != WhyAccepted))) barrier_busy_o <= 1'b1;
+      if (barrier) barrier_busy_o <= 1'b1;
     end
   end
   always_ff @(posedge clk_net_i) begin
-    if (commit && (changes_q || (lane_i.route == RouteLaunch && divert_why_i != WhyAccepted))) barrier_q <= wptr_next;
+    if (barrier) barrier_q <= wptr_next;
   end
 
   // -- reading
@@ -167,6 +169,6 @@ module rl_control_ring
 
   // The rest of the head is in the frame.
   logic unused_lane;
-  assign unused_lane = ^{lane_i.head.dst, lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.head.src, lane_i.head.flags, lane_i.head.length,
+  assign unused_lane = ^{used[7:0], lane_i.head.dst, lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.head.src, lane_i.head.flags, lane_i.head.length,
                          lane_i.head.epoch, lane_i.head.seq, lane_i.head.addr};
 endmodule

@@ -16,7 +16,7 @@ module rl_discovery
   input  logic          announce_ready_i,
   output announcement_t announce_o,
 
-  output logic [31:0]   answered_o      // Solicitations taken since reset.
+  output logic [15:0]   answered_o      // Solicitations taken, counted round and round.
 );
   typedef struct packed {
     mac_addr_t   dst;

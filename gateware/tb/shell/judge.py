@@ -42,6 +42,7 @@ class Why(enum.IntEnum):
     LENGTH = 3
     ADDRESS = 4
     TURN = 5
+    ACCEPTED = 8
 
 
 @dataclass(frozen=True)

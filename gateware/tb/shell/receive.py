@@ -46,6 +46,13 @@ class Expected:
         return self.judgement.route in (Route.READ, Route.LAUNCH) and bool(self.data[23] & 1)
 
     @property
+    def why(self) -> Why:
+        """What the firmware is told."""
+        if self.diverted:
+            return Why.TURN
+        return Why.ACCEPTED if self.judgement.route == Route.LAUNCH else self.judgement.why
+
+    @property
     def shown(self) -> int:
         """Words that the lane shows: the header and the payload, as far as they came."""
         came = (len(self.data) + 7) // 8
@@ -60,7 +67,7 @@ def plan(frames: list[tuple[bytes, bool]], sessions: list[Session]) -> list[Expe
         judgement = Judgement("drop_check") if bad else judge(data, session)
         one = Expected(data, bad, judgement, session, controls, barriers)
         if judgement.drop is None:
-            one.to_ring = judgement.route == Route.CONTROL or one.diverted
+            one.to_ring = judgement.route in (Route.CONTROL, Route.LAUNCH) or one.diverted
             one.barrier = (judgement.route == Route.CONTROL and one.name in BARRIERS) or (
                 judgement.route == Route.LAUNCH and one.diverted
             )
@@ -83,6 +90,7 @@ class Receive:
         self.finished: set[int] = set()  # Frames of the ring that the firmware has finished, by position.
         self.barriers_finished = 0
         self.announced: list[tuple[int, int]] = []
+        self.announcing = True
         self.max_latency = 0
         self.lane_busy: list[int] = []  # Cycles in which the lane had a word.
 
@@ -241,7 +249,7 @@ class Receive:
             rest_end = await self.read_ring(offset, max(8, total // 4 - 4), total // 4)
             assert one.data[32:].startswith(rest), about
             assert one.data[max(32, (total // 4 - 4) * 4) : total // 4 * 4] == rest_end, about
-            assert why == (Why.TURN if one.diverted else one.judgement.why), about
+            assert why == one.why, about
             changes_late = bool(random.getrandbits(1))
             next_session = self.sessions[self.barriers_finished + 1] if one.barrier else None
             if next_session and not changes_late:
@@ -270,7 +278,7 @@ class Receive:
     async def take_announcements(self) -> None:
         dut, clock = self.dut, self.dut.clk_net_i
         while True:
-            dut.announce_ready_i.value = int(random.random() < 0.2)
+            dut.announce_ready_i.value = int(self.announcing and random.random() < 0.2)
             await RisingEdge(clock)
             if dut.announce_valid_o.value and dut.announce_ready_i.value:
                 assert dut.announce_reason_o.value == 2

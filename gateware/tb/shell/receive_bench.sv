@@ -1,6 +1,6 @@
 // The receive side as it is wired in the shell, for benches: receive FIFO, analyzer, control ring,
 // discovery and counters. The units beyond are the bench's; reads and launches with an odd number are
-// diverted.
+// diverted, the other launches noted.
 module receive_bench
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -66,7 +66,7 @@ module receive_bench
   output logic [47:0] announce_dst_o,
   output logic [31:0] announce_seq_o,
   output logic [7:0]  announce_reason_o,
-  output logic [31:0] answered_o,
+  output logic [15:0] answered_o,
 
   input  logic [6:0]  counter_i,
   output logic [31:0] count_o
@@ -79,7 +79,7 @@ module receive_bench
   why_e why, head_why;
   rx_event_t rx_event;
   announcement_t announcement;
-  logic divert, taken, room_control;
+  logic divert, note, taken, room_control;
 
   assign session = '{
     claimed: claimed_i,
@@ -102,6 +102,7 @@ module receive_bench
     launch: room_launch_i
   };
   assign divert = lane.done && lane.route inside {RouteRead, RouteLaunch} && lane.head.seq[0];
+  assign note = lane.done && lane.route == RouteLaunch && !divert;
 
   rl_rx_fifo #(
     .Words(FifoWords)
@@ -145,6 +146,7 @@ module receive_bench
     .why_i(why),
     .divert_i(divert),
     .divert_why_i(WhyTurn),
+    .note_i(note),
     .taken_i(taken),
     .room_o(room_control),
     .head_valid_o,
