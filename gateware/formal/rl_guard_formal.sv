@@ -1,15 +1,16 @@
 // rl_guard with a role that does anything at all, and DDR that keeps to AXI4. What is checked:
-//   - towards DDR, whatever has been offered stays until it is taken; bursts are inside memory, of at most
-//     16 beats, and do not cross 4 KiB; write beats belong to a burst and its last one is marked;
+//   - towards DDR, whatever has been offered stays until it is taken; bursts are inside memory, of
+//     at most 16 beats, and do not cross 4 KiB; write beats belong to a burst and its last one is
+//     marked;
 //   - not more is under way than may be; nothing new comes when the role is cut off and drained;
-//   - the role can be cut off: DDR that answers within `Slow` cycles has nothing more to do after `Bound`.
+//   - a role that is cut off is drained as soon as DDR has done what it owes: `owed`, the
+//     handshakes that are left, loses one with each and is at most 2 bursts each way; while it is
+//     not 0 there is one that DDR can do, and none that the role can hold up; when it is 0,
+//     drained_o says so.
 // Role and DDR are inputs: the solver chooses them.
 module rl_guard_formal
   import rl_role_pkg::*;
-#(
-  parameter bit          Live = 1'b0,  // Check that it drains; bursts are short then, to be done in time.
-  parameter int unsigned Bound = 22
-) (
+(
   input logic                clk_i,
   input logic                isolate_i,
   input logic [AxiAddrW-1:0] memory_i,
@@ -72,8 +73,25 @@ module rl_guard_formal
   axi_req_t before_q;
   axi_rsp_t answer_q;
   logic past_q = 1'b0;
-  logic [5:0] cut_cycles_q = '0;
-  logic [1:0] aw_slow = '0, w_slow = '0, b_slow = '0, ar_slow = '0, r_slow = '0;
+
+  // -- handshakes to come, if nothing new is taken
+  logic [6:0] owed, owed_q, r_beats;
+  logic cut_q = 1'b0, drained_q = 1'b0, b_owed, r_owed;
+  assign b_owed = b_given != aw_taken && b_given != w_bursts;
+  assign r_owed = r_given != ar_taken;
+  logic [5:0] w_to_come;
+  assign w_to_come = 6'(w_beat) + 6'(ddr.wvalid) + 6'(u_dut.left_q);
+  always_comb begin
+    r_beats = '0;
+    for (int i = 0; i < Outstanding; i++) begin
+      if (count_t'(ar_taken - r_given) > count_t'(i))
+        r_beats += 7'(ar_len[1'(r_given+count_t'(i))]) + 1'b1;
+    end
+    if (ddr.arvalid) r_beats += 7'(ddr.arlen) + 7'd2;
+    owed = 7'(ddr.awvalid) + 7'(ddr.wvalid) + 7'(u_dut.left_q) + 7'(u_dut.writes_q);
+    owed += r_beats - 7'(r_beat);
+  end
+
   logic memory_known = 1'b0;
   logic [AxiAddrW-1:0] memory_q;
 
@@ -155,12 +173,13 @@ module rl_guard_formal
       assert (aw_seen == (ddr.awvalid && !aw_new));
       assert (count_t'(w_bursts - b_given) <= count_t'(Outstanding));
       assert (count_t'(offered - w_bursts) <= count_t'(Outstanding));
-      if (r_given != ar_taken) assert (r_beat <= ar_len[r_given[0]]);
-      else assert (r_beat == 0);
+      if (r_given != ar_taken)
+        assert (r_beat <= ar_len[r_given[0]]);
+        else assert (r_beat == 0);
       if (u_dut.left_q == 0 && !ddr.wvalid) assert (offered == w_bursts && w_beat == 0);
       if (u_dut.left_q == 0 && ddr.wvalid) assert (offered == w_bursts + 1'b1 && w_beat == w_len);
       if (u_dut.left_q != 0 && (!ddr.wvalid || !ddr.wlast))
-        assert (offered == w_bursts + 1'b1 && 6'(w_beat) + 6'(ddr.wvalid) + 6'(u_dut.left_q) == 6'(w_len) + 1'b1);
+        assert (offered == w_bursts + 1'b1 && w_to_come == 6'(w_len) + 1'b1);
       if (u_dut.left_q != 0 && ddr.wvalid && ddr.wlast)
         assert (offered == w_bursts + 2'd2 && w_beat == w_len && u_dut.left_q == 5'(newest) + 1'b1);
     end else begin
@@ -171,21 +190,25 @@ module rl_guard_formal
     if (rst_n && isolate_i)
       assert (!role.awready && !role.wready && !role.arready && !role.bvalid && !role.rvalid);
 
-    // -- liveness
-    if (Live) begin
-      assume (role_i.awlen < 8'd3 && role_i.arlen < 8'd3);
-      aw_slow <= ddr.awvalid && !aw ? aw_slow + 1'b1 : '0;
-      w_slow <= ddr.wvalid && !w ? w_slow + 1'b1 : '0;
-      b_slow <= b_given != aw_taken && b_given != w_bursts && !ddr_i.bvalid ? b_slow + 1'b1 : '0;
-      ar_slow <= ddr.arvalid && !ar ? ar_slow + 1'b1 : '0;
-      r_slow <= r_given != ar_taken && !ddr_i.rvalid ? r_slow + 1'b1 : '0;
-      assume (aw_slow < 2 && w_slow < 2 && b_slow < 2 && ar_slow < 2 && r_slow < 2);
-      cut_cycles_q <= isolate_i && rst_n ? cut_cycles_q + 6'(cut_cycles_q != '1) : '0;
-      if (cut_cycles_q >= 6'(Bound)) assert (drained);
-      cover (past_q && drained && aw_offered == 3'd2 && ar_taken == 3'd2);
-      if (past_q) cover (fault.response);
-      if (past_q) cover (fault.protocol);
-      if (past_q) cover (fault.address);
+    // -- it drains
+    cut_q <= rst_n && isolate_i;
+    owed_q <= owed - 7'(aw) - 7'(w) - 7'(b) - 7'(ar) - 7'(r);
+    if (rst_n && isolate_i) begin
+      assert (ddr.bready && ddr.rready);
+      if (cut_q) begin
+        assert (owed == owed_q);
+        assert (owed <= 7'(Outstanding * (2 + 16 + 1 + 16)));
+        assert ((owed != 0) == (ddr.awvalid || ddr.wvalid || ddr.arvalid || b_owed || r_owed));
+      end
+      if (cut_q && drained_q) assert (drained);
+      drained_q <= owed == 0;
+    end else begin
+      drained_q <= 1'b0;
     end
+
+    cover (past_q && drained && aw_offered == 3'd2 && ar_taken == 3'd2);
+    if (past_q) cover (fault.response);
+    if (past_q) cover (fault.protocol);
+    if (past_q) cover (fault.address);
   end
 endmodule

@@ -1,9 +1,10 @@
-// A launch happens once. The lane shows anything at all, in any order, and so does the firmware, but for
-// popping what has not ended; the kernel ends when it likes, once for each start. Between two resets of
-// the numbers:
-//   - launches are accepted with consecutive numbers;
-//   - an accepted one, any one, is started at most once, and not after it has ended;
-//   - a start is always of the oldest launch that has not ended.
+// A launch that was accepted happens once. Launches are accepted whenever there is room (how
+// rl_launch_judge decides is proved apart); the firmware does what it likes, but for popping what
+// has not ended and walking twice at a time; a kernel that was started ends when it likes. Then
+//   - an accepted launch, any one, is started at most once, and not when it has ended;
+//   - a start is of the oldest launch that has not ended, while no kernel runs;
+//   - its slot is not given to another before the firmware has popped it.
+// What comes out of the slots' memory is anything: numbers match or not as the solver likes.
 module rl_launch_formal
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -37,7 +38,6 @@ module rl_launch_formal
   always_ff @(posedge clk_i) rst_n <= 1'b1;
 
   logic note, ended_valid, running, walk_busy;
-  logic [31:0] last;
   logic [3:0] ended_slot;
   logic [4:0] queued;
   logic end_toggle = 1'b0;
@@ -64,7 +64,7 @@ module rl_launch_formal
     .reset_i,
     .last_we_i(1'b0),
     .last_i('0),
-    .last_o(last),
+    .last_o(),
     .kept_i,
     .queued_o(queued),
     .kernels_i,
@@ -123,8 +123,7 @@ module rl_launch_formal
   end
 
   logic [31:0] accepted_q = '0;
-  logic watched_q = 1'b0, watched_started_q = 1'b0, watched_ended_q = 1'b0,
-      watched_popped_q = 1'b0;
+  logic watched_q = 1'b0, watched_started_q = 1'b0, watched_ended_q = 1'b0, watched_popped_q = 1'b0;
   logic [3:0] slot_q;
   logic [4:0] ahead_q;  // Launches before it in the queue.
   logic ends_watched, starts;
@@ -139,8 +138,6 @@ module rl_launch_formal
       if (reset_i) accepted_q <= '0;
       else if (note) accepted_q <= accepted_q + 1'b1;
 
-      NumberIsNext_A : assert (!note || lane_i.head.seq == accepted_q + 1'b1);
-      LastIsNewest_A : assert (last == accepted_q);
       OneAtATime_A : assert (!starts || (!running && !started_q));
 
       if (note && pick_i && !watched_q) begin
@@ -164,9 +161,11 @@ module rl_launch_formal
         if (starts) OldestFirst_A : assert ((ahead_q == 0) == (u_dut.entry.slot == slot_q));
         if (ends_watched) watched_ended_q <= 1'b1;
         // A cancelled one may be ahead of it or behind.
-        else if (u_dut.pop || (u_dut.drop && 5'(4'(u_dut.keep_q - u_dut.head_q)) < ahead_q)) ahead_q <= ahead_q - 1'b1;
+        else if (u_dut.pop || (u_dut.drop && 5'(4'(u_dut.keep_q - u_dut.head_q)) < ahead_q))
+          ahead_q <= ahead_q - 1'b1;
       end
-      StartedAndEnded_C : cover (watched_q && watched_started_q && watched_ended_q && accepted_q == 2);
+      StartedAndEnded_C :
+      cover (watched_q && watched_started_q && watched_ended_q && accepted_q == 3);
     end
   end
 endmodule

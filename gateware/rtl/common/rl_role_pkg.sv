@@ -82,8 +82,8 @@ package rl_role_pkg;
 
   // What a command's data is: the word of the launch's frame with this number, or a start.
   localparam logic [5:0] CmdStart = 6'd3;  // What goes to RegControl.
-  localparam logic [5:0] CmdFuel  = 6'd4;  // The launch's bound. Comes before arguments.
-  localparam logic [5:0] CmdArgs  = 6'd8;  // The first argument; others follow.
+  localparam logic [5:0] CmdFuel = 6'd4;  // The launch's bound. Comes before arguments.
+  localparam logic [5:0] CmdArgs = 6'd8;  // The first argument; others follow.
   typedef struct packed {
     logic [5:0]  what;
     logic [63:0] data;

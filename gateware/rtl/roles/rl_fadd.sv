@@ -1,5 +1,5 @@
-// IEEE 754 single precision: sum_o = a_i + b_i, to nearest, ties to even, with subnormals. A result that
-// is not a number is the quiet NaN 7fc00000. One sum a cycle, `Latency` cycles later.
+// IEEE 754 single precision: sum_o = a_i + b_i, to nearest, ties to even, with subnormals. A result
+// that is not a number is the quiet NaN 7fc00000. One sum a cycle, `Latency` cycles later.
 module rl_fadd #(
   localparam int unsigned Latency = 6
 ) (

@@ -1,6 +1,6 @@
-// What the model's rl_array checks, for three arrays of rows x cols elements of 4 bytes: addresses from
-// 1 MiB to 4 GiB, extents up to 2^31, ends not beyond 4 GiB. And addresses are multiples of 4. The product
-// is made bit by bit; an answer comes 34 cycles after start_i.
+// What the model's rl_array checks, for three arrays of rows x cols elements of 4 bytes: addresses
+// from 1 MiB to 4 GiB, extents up to 2^31, ends not beyond 4 GiB. And addresses are multiples of 4.
+// The product is made bit by bit; an answer comes 34 cycles after start_i.
 module rl_role_check #(
   localparam int unsigned Arrays = 3
 ) (
@@ -33,7 +33,8 @@ module rl_role_check #(
   always_comb begin
     fits = known_i && rows_i <= ExtentMax && cols_i <= ExtentMax;
     for (int i = 0; i < Arrays; i++) begin
-      fits &= addrs_i[64*i+:64] >= Lowest && addrs_i[64*i+:64] <= 64'd1 << TopW && addrs_i[64*i+:2] == 0;
+      fits &= addrs_i[64*i+:64] >= Lowest && addrs_i[64*i+:64] <= 64'd1 << TopW;
+      fits &= addrs_i[64*i+:2] == 0;
     end
   end
   // From the end down: product * 2, and + cols for each bit of rows.

@@ -1,4 +1,5 @@
-// c = a + b in single precision. Arguments as device/roles/vadd: addresses of a, b, c, and the extent.
+// c = a + b in single precision. Arguments as device/roles/vadd: addresses of a, b, c, and the
+// extent.
 module rl_role_vadd
   import rl_role_pkg::*;
 (

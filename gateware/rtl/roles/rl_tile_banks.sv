@@ -1,5 +1,5 @@
-// Two tiles, in 16 banks of 32 bits: one is written while the other is read. Each bank has its own address,
-// so that a row, or a column whose elements are in different banks, is had in one cycle.
+// Two tiles, in 16 banks of 32 bits: one is written while the other is read. Each bank has its own
+// address, so that a row, or a column whose elements are in different banks, is had in one cycle.
 module rl_tile_banks
   import rl_tile_pkg::*;
 (

@@ -1,9 +1,10 @@
-// Reads tiles of A and B from DDR into banks: first A's, then B's. Addresses of the next tile go out while
-// data of this one comes in. There is always room for what was asked for: read data is never kept waiting.
+// Reads tiles of A and B from DDR into banks: first A's, then B's. Addresses of the next tile go
+// out while data of this one comes in. There is always room for what was asked for: read data is
+// never kept waiting.
 //
 // Where an element goes: B's to the bank that is its lane in C. A's likewise, or, when it is to be
-// transposed, row r and column c to bank (r + c) % 16: then a row's elements are in different banks,
-// and so are a column's.
+// transposed, row r and column c to bank (r + c) % 16: then a row's elements are in different
+// banks, and so are a column's.
 module rl_tile_read
   import rl_role_pkg::*;
   import rl_tile_pkg::*;

@@ -1,5 +1,5 @@
-// C = B + A or C = B + A^T, over matrices of any extents at addresses that are multiples of 4, in tiles.
-// While one tile is written, the next is read: DDR has work in both directions all the time.
+// C = B + A or C = B + A^T, over matrices of any extents at addresses that are multiples of 4, in
+// tiles. While one tile is written, the next is read: DDR has work in both directions all the time.
 module rl_tile_sum
   import rl_role_pkg::*;
   import rl_tile_pkg::*;
@@ -196,8 +196,8 @@ module rl_tile_sum
       busy_q <= start_i || (busy_q && !done_o);
       inside_q <= inside_q + 2'(tiles_q && tile_ready) - 2'(tile_done);
       if (start_i) failed_o <= 1'b0;
-      else if ((axi_i.rvalid && axi_i.rresp != RespOkay) || (axi_i.bvalid && axi_i.bresp != RespOkay))
-        failed_o <= 1'b1;
+      else if (axi_i.rvalid && axi_i.rresp != RespOkay) failed_o <= 1'b1;
+      else if (axi_i.bvalid && axi_i.bresp != RespOkay) failed_o <= 1'b1;
     end
   end
 

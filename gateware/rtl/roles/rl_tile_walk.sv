@@ -1,5 +1,5 @@
-// Walks through a tile's rows, beat by beat, or burst by burst. Rows may begin at any element and have
-// any length; bursts end with their row, or where their addresses are a multiple of a burst.
+// Walks through a tile's rows, beat by beat, or burst by burst. Rows may begin at any element and
+// have any length; bursts end with their row, or where their addresses are a multiple of a burst.
 module rl_tile_walk
   import rl_role_pkg::*;
   import rl_tile_pkg::*;
@@ -58,7 +58,8 @@ module rl_tile_walk
     place_o.first = first_q;
     for (int l = 0; l < Lanes; l++) begin
       place_o.below[l] = lane_t'(l) < first_q;
-      place_o.used[l] = (beat_q != 0 || lane_t'(l) >= first_q) && (left_q != 1 || lane_t'(l) <= end_lane);
+      place_o.used[l] = beat_q != 0 || lane_t'(l) >= first_q;
+      if (left_q == 1 && lane_t'(l) > end_lane) place_o.used[l] = 1'b0;
     end
   end
 

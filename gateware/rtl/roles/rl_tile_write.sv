@@ -1,5 +1,5 @@
-// Makes tiles of C from banks with A and B: row by row, a beat a cycle, element by element C = B + A, where
-// A may be transposed. What goes into the pipeline has a place in the FIFO at its end.
+// Makes tiles of C from banks with A and B: row by row, a beat a cycle, element by element C = B +
+// A, where A may be transposed. What goes into the pipeline has a place in the FIFO at its end.
 module rl_tile_write
   import rl_role_pkg::*;
   import rl_tile_pkg::*;
@@ -150,7 +150,7 @@ module rl_tile_write
     turn2_q <= turn1_q;
     b1_q <= b_data_i;
     b2_q <= b1_q;
-    stages_q <= {stages_q[Stages-2:0], stage_t'{valid: put_step, used: place.used, last: burst_end}};
+    stages_q <= {stages_q[Stages-2:0], put_step, place.used, burst_end};
     if (!rst_ni) begin
       for (int i = 0; i < Stages; i++) stages_q[i].valid <= 1'b0;
       free_q <= ($clog2(Depth) + 1)'(Depth);
@@ -199,6 +199,7 @@ module rl_tile_write
 
 `ifndef SYNTHESIS
   HasRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) stages_q[Stages-1].valid |-> unused_ready);
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+    stages_q[Stages-1].valid |-> unused_ready);
 `endif
 endmodule

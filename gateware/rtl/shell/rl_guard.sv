@@ -1,10 +1,10 @@
-// Stands between a role and its DDR port. Whatever the role does, the DDR side sees AXI4 as it must be,
-// inside the memory that is the role's: addresses and write data go through a register each, a burst is
-// taken only if it may be, and its write beats are counted here.
+// Stands between a role and its DDR port. Whatever the role does, the DDR side sees AXI4 as it must
+// be, inside the memory that is the role's: addresses and write data go through a register each, a
+// burst is taken only if it may be, and its write beats are counted here.
 //
-// The first wrong thing a role does cuts it off: it gets no answer any more and nothing is taken from it;
-// write bursts under way get the rest of their beats without strobes, and answers are taken and thrown
-// away. rl_kernel then resets the role. `isolate_i` does the same.
+// The first wrong thing a role does cuts it off: it gets no answer any more and nothing is taken
+// from it; write bursts under way get the rest of their beats without strobes, and answers are
+// taken and thrown away. rl_kernel then resets the role. `isolate_i` does the same.
 //
 // Answers go to the role without a register. At full rate a role moves one beat a cycle each way.
 module rl_guard
@@ -17,7 +17,7 @@ module rl_guard
   input  logic                  clk_role_i,
   input  logic                  rst_role_ni,
 
-  input  logic [AxiAddrW-1:0]   memory_i,   // Bytes of the role's memory, a multiple of 64 KiB. Steady.
+  input  logic [AxiAddrW-1:0]   memory_i,   // Bytes of its memory, a multiple of 64 KiB. Steady.
   input  logic                  isolate_i,
   output logic                  drained_o,  // Cut off, and nothing is under way.
   output guard_fault_t          fault_o,    // Until isolate_i has cut it off.
@@ -47,8 +47,8 @@ module rl_guard
   assign cut = isolate_i || fault_q != 0;
   assign fault_o = fault_q;
 
-  // A burst that may be: short enough, in one page, in memory. The last follows from its start, since
-  // memory ends where a page does.
+  // A burst that may be: short enough, in one page, in memory. The last follows from its start,
+  // since memory ends where a page does.
   function automatic logic fits(input logic [PageW-7:0] in_page, input logic [7:0] len,
                                 input logic [AxiAddrW-BlockW-1:0] block);
     logic [PageW-6:0] last;
@@ -127,11 +127,14 @@ module rl_guard
   logic [PatienceW-2:0] tick_q;
   logic [2:0][1:0] age_q;
   logic tick;
-  assign waits = {w_offer && !role_i.wvalid, ddr_i.bvalid && !role_i.bready, ddr_i.rvalid && !role_i.rready};
+  assign waits = {
+    w_offer && !role_i.wvalid, ddr_i.bvalid && !role_i.bready, ddr_i.rvalid && !role_i.rready
+  };
   assign tick = tick_q == '0;
 
   guard_fault_t fault;
-  assign fault.address = (aw_offer && role_i.awvalid && aw_bad) || (ar_offer && role_i.arvalid && ar_bad);
+  assign fault.address = (aw_offer && role_i.awvalid && aw_bad) ||
+                         (ar_offer && role_i.arvalid && ar_bad);
   assign fault.protocol = (w_offer && role_i.wvalid && last_bad) || |(asked_q & ~asks);
   assign fault.response = &age_q[0] || &age_q[1] || &age_q[2];
 
@@ -197,6 +200,6 @@ module rl_guard
   ));
   CutOffGetsNothing_A :
   assert property (@(posedge clk_role_i) disable iff (!rst_role_ni)
-    cut |-> !role_o.awready && !role_o.wready && !role_o.arready && !role_o.bvalid && !role_o.rvalid);
+    cut |-> {role_o.awready, role_o.wready, role_o.arready, role_o.bvalid, role_o.rvalid} == 0);
 `endif
 endmodule

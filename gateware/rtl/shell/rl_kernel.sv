@@ -1,9 +1,9 @@
-// Runs kernels: takes commands from rl_launch, writes arguments and starts over AXI4-Lite, counts the
-// cycles until the role's interrupt, fetches status and value.
+// Runs kernels: takes commands from rl_launch, writes arguments and starts over AXI4-Lite, counts
+// the cycles until the role's interrupt, fetches status and value.
 //
-// A role that does not answer, breaks a rule (rl_guard tells), passes its bound or must be stopped is
-// stopped in one way: it is cut off from DDR, what it had under way there is finished without it, it is
-// held in reset, and let go again.
+// A role that does not answer, breaks a rule (rl_guard tells), passes its bound or must be stopped
+// is stopped in one way: it is cut off from DDR, what it had under way there is finished without
+// it, it is held in reset, and let go again.
 module rl_kernel
   import rl_role_pkg::*;
 #(
@@ -19,7 +19,7 @@ module rl_kernel
   input  kernel_cmd_t  cmd_i,
   input  logic         stop_i,         // From the net domain: end the kernel that runs.
   input  cycles_t      fuel_max_i,     // From the net domain, steady: the bound of all launches.
-  output logic         end_toggle_o,   // Changes when a kernel has ended; from then on these are steady.
+  output logic         end_toggle_o,   // Changes when a kernel has ended; then these are steady.
   output end_e         end_status_o,
   output logic [63:0]  value_o,
   output cycles_t      cycles_o,
@@ -88,7 +88,8 @@ module rl_kernel
   assign b_got = axil_i.bvalid;
   assign ar_sent = ar_valid_q && axil_i.arready;
   assign r_got = r_wait_q && axil_i.rvalid;
-  assign issue_free = (!aw_valid_q || axil_i.awready) && (!w_valid_q || axil_i.wready) && writes_q != '1;
+  assign issue_free = (!aw_valid_q || axil_i.awready) && (!w_valid_q || axil_i.wready) &&
+                      writes_q != '1;
 
   // -- commands
   logic take, take_start, serve, stale_q;

@@ -1,16 +1,18 @@
-// Launches: accepts them from the lane, each once and in order (rl_launch_judge), keeps up to 16, and
-// has rl_kernel run them one at a time. What a launch gave is shown to the firmware until it pops it.
+// Launches: accepts them from the lane, each once and in order (rl_launch_judge), keeps up to 16,
+// and has rl_kernel run them one at a time. What a launch gave is shown to the firmware until it
+// pops it.
 //
-// Slots: a launch's frame is kept as it came. 32-bit words of a slot, of which there are 128: 5 seq,
-// 7 kernel, 8-9 fuel, 10-11 out_addr, 12-13 out_length, 14 go, 15 credit << 16 | args, 16.. arguments.
+// Slots: a launch's frame is kept as it came. 32-bit words of a slot, of which there are 128: 5
+// seq, 7 kernel, 8-9 fuel, 10-11 out_addr, 12-13 out_length, 14 go, 15 credit << 16 | args, 16..
+// arguments.
 //
-// `order` is the queue: numbers of slots, oldest first. Go, cancel and find walk through it, reading each
-// launch's number (or Go) from its slot; a cancel closes the gaps on the way. Meanwhile no launch is
-// accepted.
+// `order` is the queue: numbers of slots, oldest first. Go, cancel and find walk through it,
+// reading each launch's number (or Go) from its slot; a cancel closes the gaps on the way.
+// Meanwhile no launch is accepted.
 //
-// The fast path: when no launch is there, fuel and arguments of a frame go to rl_kernel as they come in,
-// before anyone knows whether the launch is accepted. If it is not, the role has some numbers in its
-// argument registers that the next launch overwrites.
+// The fast path: when no launch is there, fuel and arguments of a frame go to rl_kernel as they
+// come in, before anyone knows whether the launch is accepted. If it is not, the role has some
+// numbers in its argument registers that the next launch overwrites.
 module rl_launch
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -44,7 +46,7 @@ module rl_launch
   input  logic        last_we_i,       // Numbers up to last_i are used up.
   input  logic [31:0] last_i,
   output logic [31:0] last_o,
-  input  logic [5:0]  kept_i,          // Results not acknowledged, those not popped here not among them.
+  input  logic [5:0]  kept_i,          // Results not acknowledged; without those not popped here.
   output logic [4:0]  queued_o,        // Launches accepted and not ended.
   input  logic [6:0]  kernels_i,
   input  logic        args_we_i,
@@ -64,7 +66,7 @@ module rl_launch
   output logic        ended_valid_o,
   output logic [15:0] ended_status_o,
   output logic [3:0]  ended_slot_o,
-  output logic        ended_ran_o,     // If not, it was cancelled in the queue: no value, cycles, times.
+  output logic        ended_ran_o,     // Else cancelled in the queue: no value, cycles, times.
   input  logic        ended_pop_i,
   output logic [31:0] started_us_o,    // Of the launch that ran last. Value and cycles: rl_kernel.
   output logic [31:0] ended_us_o,
@@ -161,7 +163,8 @@ module rl_launch
   always_ff @(posedge clk_net_i) begin
     // Launches that ended and were not popped count as kept.
     open_q <= slot_free && 7'(kept_i) + 7'(used_q) < 7'(ResultsKept) && role_i;
-    // All 16 queued: the firmware must hear of the next, to refuse it. Else a slot will soon be free.
+    // All 16 queued: the firmware must hear of the next, to refuse it. Else a slot will soon be
+    // free.
     room_o <= !walk_busy_q && (slot_free || queued_o[4]);
     accepted_o <= rst_net_ni && accept;
     if (!rst_net_ni) begin
@@ -260,19 +263,19 @@ module rl_launch
   logic [5:0] takes_q;
   kernel_cmd_t cmd;
 
-  assign ready = state_q == Idle && !walk_busy_q && count_q != 0 && !entry.held && primed_q && enable_i &&
-                 !running_q && !outcome_q;
+  assign ready = state_q == Idle && !walk_busy_q && count_q != 0 && !entry.held && primed_q &&
+                 enable_i &&                 !running_q && !outcome_q;
   assign behind = mem_written_i - ticket_q;  // Negative: some are under way.
   logic unused;
-  assign unused = ^{behind[6:0], lane_i.abort};
+  assign unused = ^behind[6:0];
   assign start = ready && settled_q && cmd_ready;
 
   assign lane_push = lane_i.word && lane_i.payload && lane_i.route == RouteLaunch && fast_q &&
-                     !(index inside {GoAt, FuelAt + 6'd1, FuelAt + 6'd2}) && index < ArgsAt + 6'(LaunchArgs);
+                     (index == FuelAt || index >= ArgsAt) && index < ArgsAt + 6'(LaunchArgs);
   assign load_push = state_q == LoadPush && !walk_busy_q && (at_q == FuelAt || at_q >= ArgsAt);
 
-  // A fast frame's words, a slot's words and starts never meet: there is either no launch in the queue,
-  // or one that is loaded, or one that is started.
+  // A fast frame's words, a slot's words and starts never meet: there is either no launch in the
+  // queue, or one that is loaded, or one that is started.
   always_comb begin
     cmd.what = start ? CmdStart : lane_push ? index : at_q;
     cmd.data = lane_push ? lane_data : word_q;

@@ -1,7 +1,7 @@
 // Watches the lane for launches and says at a frame's end whether it is one that may be accepted:
 // the next number, a kernel that there is, as many arguments as it takes, an output region that the
-// host may address, and room. The number of the newest accepted launch lives here, which is what makes
-// a launch happen once: nothing is accepted but the one number after it.
+// host may address, and room. The number of the newest accepted launch lives here, which is what
+// makes a launch happen once: nothing is accepted but the one number after it.
 //
 // Checks are done while the words pass, so that the answer is there with `lane_i.done`.
 module rl_launch_judge
@@ -54,10 +54,12 @@ module rl_launch_judge
   );
 
   logic [31:0] last_q, next_q;
-  logic turn_q, kernel_q, size_q, above_q, inside_q, args_q, held_q, whole_q;
+  logic turn_q, kernel_q, size_q, above_q, inside_q, args_q, held_q, whole_q, moved_q;
   logic [5:0] takes_q;
   logic [AddrW:0] left_q;  // From the output region to the end of memory; negative beyond it.
-  logic go_word, args_ok, whole;
+  logic go_word, args_ok, whole, begins, ends;
+  assign begins = lane_i.word && lane_i.first;
+  assign ends = lane_i.done || lane_i.abort;
 
   assign go_word = lane_i.word && lane_i.payload && index_o == GoWord;
   // The word with the number of arguments may be the frame's last.
@@ -67,11 +69,10 @@ module rl_launch_judge
 
   always_ff @(posedge clk_net_i) begin
     if (lane_i.word) index_q <= index_o == '1 ? index_o : index_o + 1'b1;
-    if (lane_i.word && lane_i.first) whole_q <= 1'b0;
     if (lane_i.word && lane_i.payload) begin
       unique case (index_o)
         FuelWord: begin
-          turn_q <= lane_i.head.seq == next_q;
+          turn_q <= lane_i.head.seq == next_q && !moved_q;
           kernel_q <= lane_i.head.addr[63:7] == 0 && lane_i.head.addr[6:0] < kernels_i;
           takes_q <= takes;
         end
@@ -92,15 +93,22 @@ module rl_launch_judge
         default: ;
       endcase
     end
+    // What ends, well or badly, has nothing more to say.
+    if (begins || ends) whole_q <= 1'b0;
+    if (ends && !begins) index_q <= '1;
+    // The numbers have changed under a frame: it is judged by the firmware.
+    moved_q <= last_we_i;
+    if (last_we_i || begins) turn_q <= 1'b0;
+    if (!rst_net_ni) begin
+      index_q <= '1;
+      whole_q <= 1'b0;
+    end
   end
-
-  // What an aborted frame leaves behind is overwritten by the next.
-  logic unused_abort;
-  assign unused_abort = lane_i.abort;
 
   logic launch_done;
   assign launch_done = lane_i.done && lane_i.route == RouteLaunch;
-  assign accept_o = launch_done && whole && turn_q && kernel_q && size_q && args_ok && inside_q && open_i;
+  assign accept_o = launch_done && whole && turn_q && kernel_q && size_q && args_ok &&
+                    inside_q && open_i;
   assign divert_o = launch_done && !accept_o;
   always_comb begin
     if (!whole) divert_why_o = WhyMalformed;

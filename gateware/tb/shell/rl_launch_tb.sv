@@ -1,4 +1,5 @@
-// rl_launch, rl_kernel, rl_guard and the role `probe`, wired as in the shell; ports without structs.
+// rl_launch, rl_kernel, rl_guard and the role `probe`, wired as in the shell; ports without
+// structs.
 module rl_launch_tb
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
