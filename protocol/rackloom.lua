@@ -431,6 +431,9 @@ local COUNTERS = {
   [30] = "result_resends",
   [31] = "refusals",
   [32] = "drop_queue",
+  [33] = "rx_words",
+  [34] = "tx_words",
+  [35] = "drop_check",
 }
 
 -- What Wireshark hands over starts after the EtherType: these are offsets from there.

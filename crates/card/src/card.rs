@@ -299,8 +299,7 @@ impl Card {
                 .transmit(now, shell, &self.ddr, owner, epoch)
                 .or_else(|| self.results.transmit(now, shell, &self.ddr, owner))
         })?;
-        self.shell.counters.inc(Counter::TxFrames);
-        self.shell.counters.add(Counter::TxBytes, frame.len() as u64);
+        self.shell.counters.frame([Counter::TxFrames, Counter::TxBytes, Counter::TxWords], frame.len());
         Some(frame)
     }
 }
@@ -313,8 +312,7 @@ impl Node for Card {
             return;
         }
         self.expire(now);
-        self.shell.counters.inc(Counter::RxFrames);
-        self.shell.counters.add(Counter::RxBytes, frame.len() as u64);
+        self.shell.counters.frame([Counter::RxFrames, Counter::RxBytes, Counter::RxWords], frame.len());
         let claim_group = self.session.claim().map(|c| c.group).filter(|&g| g != 0);
         let filter = Filter { mac: self.shell.config.mac, load: self.loader.group(), claim: claim_group };
         match filter.analyze(&frame) {

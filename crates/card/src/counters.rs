@@ -30,6 +30,13 @@ impl Counters {
         self.add(counter, 1);
     }
 
+    /// Counts a frame at the given counters: itself, its bytes, and the words it takes on a 64-bit datapath.
+    pub(crate) const fn frame(&mut self, [frames, bytes, words]: [Counter; 3], length: usize) {
+        self.inc(frames);
+        self.add(bytes, length as u64);
+        self.add(words, length.div_ceil(8) as u64);
+    }
+
     /// The counters from number `first` on, as the wire has them.
     pub(crate) fn wire(&self, first: u64) -> Vec<U64> {
         let first = usize::try_from(first).unwrap_or(usize::MAX).min(Counter::COUNT);
@@ -38,7 +45,7 @@ impl Counters {
 }
 
 /// The counters that count dropped frames.
-pub(crate) const DROPS: [Counter; 10] = [
+pub(crate) const DROPS: [Counter; 11] = [
     Counter::DropForeign,
     Counter::DropTruncated,
     Counter::DropVersion,
@@ -49,4 +56,5 @@ pub(crate) const DROPS: [Counter; 10] = [
     Counter::DropDuplicate,
     Counter::DropWindow,
     Counter::DropQueue,
+    Counter::DropCheck,
 ];

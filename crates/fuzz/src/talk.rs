@@ -105,7 +105,7 @@ pub fn to_host(u: &mut Unstructured<'_>, heard: &[Frame]) -> Result<Vec<u8>> {
             let pong = Pong { boot, state: u.int_in_range(0..=4)?, queued: 0, reserved: U16::ZERO, uptime_ns };
             framed(head(Kind::SessionPong), &[pong.as_bytes()])
         }
-        Kind::SessionCountersGet => framed(head(Kind::SessionCounters), &[&[0; 8 * 33]]),
+        Kind::SessionCountersGet => framed(head(Kind::SessionCounters), &[&[0; 8 * Counter::COUNT]]),
         Kind::SessionManifestGet => framed(head(Kind::SessionManifest), &[&[b'{'; 100]]),
         Kind::InputWrite if no => refused(Kind::InputConfirmNak),
         Kind::InputWrite => {

@@ -75,6 +75,8 @@ pub const NAME_MAX: usize = 32;
 pub const HALO_MAX: u32 = 64;
 /// Target tag of the part that a model card runs.
 pub const TARGET_MODEL: &str = "model";
+/// Target tag of the part that gateware configures its role region from.
+pub const TARGET_RTL: &str = "rtl";
 /// Reserved tag: the part that will hold a signature over the head.
 pub const TARGET_SIGNATURE: &str = "signature";
 

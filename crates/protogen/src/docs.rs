@@ -1,7 +1,7 @@
 //! The reference page for people.
 
 use crate::model::{Content, Enum, EtherType, Kind, Protocol, Sender, Struct, TailOf, Type};
-use crate::text::{camel, put, split_words};
+use crate::text::{camel, head, put, row, split_words};
 
 /// The text of `docs/src/reference/wire.md`.
 pub(crate) fn emit(p: &Protocol) -> String {
@@ -40,16 +40,6 @@ pub(crate) fn emit(p: &Protocol) -> String {
     o.truncate(o.trim_end().len());
     o.push('\n');
     o
-}
-
-/// A table's row. Text of the description may hold what would end a cell.
-fn row(o: &mut String, cells: &[&str]) {
-    put(o, &format!("| {} |", cells.iter().map(|c| c.replace('|', "\\|")).collect::<Vec<_>>().join(" | ")));
-}
-
-fn head(o: &mut String, cells: &[&str]) {
-    row(o, cells);
-    put(o, &format!("|{}", "---|".repeat(cells.len())));
 }
 
 /// mdBook's anchor of a heading.

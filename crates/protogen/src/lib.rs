@@ -1,12 +1,15 @@
-//! Makes every form of the protocol from its one description, `protocol/protocol.toml`.
+//! Makes every form of the protocol from its one description, `protocol/protocol.toml`, and every form of the shell's
+//! address map from `protocol/registers.toml`.
 //!
-//! The description is read and checked in `model`; each form has its own module, which turns the checked description
-//! into text and knows nothing of files. The binary writes the forms; the tests fail when one is stale.
+//! A description is read and checked in `model` or `registers`; each form has its own module, which turns the checked
+//! description into text and knows nothing of files. The binary writes the forms; the tests fail when one is stale.
 #![forbid(unsafe_code)]
 
+mod c;
 mod docs;
 mod lua;
 mod model;
+mod registers;
 mod rust;
 mod sv;
 mod text;
@@ -21,8 +24,10 @@ use anyhow::{Context, Result, bail};
 
 /// Where the description lies, from the repository's root.
 pub const SOURCE: &str = "protocol/protocol.toml";
+/// Where the description of the shell's registers lies.
+pub const REGISTERS: &str = "protocol/registers.toml";
 
-/// One form of the protocol.
+/// One form of a description.
 #[derive(Debug)]
 pub struct Form {
     /// Its file, from the repository's root.
@@ -66,6 +71,20 @@ pub fn forms(description: &str) -> Result<Vec<Form>> {
         Form { path: "gateware/rtl/common/rl_wire_pkg.sv", text: sv::emit(&p) },
         Form { path: "docs/src/reference/wire.md", text: docs::emit(&p) },
         Form { path: "protocol/rackloom.lua", text: lua::emit(&p) },
+        Form { path: "gateware/firmware/wire.h", text: c::emit(&p) },
+    ])
+}
+
+/// Every form of this description of the shell's registers.
+///
+/// # Errors
+/// When the description breaks one of its rules: the message names the rule and the place.
+pub fn register_forms(description: &str) -> Result<Vec<Form>> {
+    let map = registers::Map::parse(description)?;
+    Ok(vec![
+        Form { path: "gateware/rtl/common/rl_csr_pkg.sv", text: registers::sv::emit(&map) },
+        Form { path: "gateware/firmware/csr.h", text: registers::c::emit(&map) },
+        Form { path: "docs/src/reference/registers.md", text: registers::docs::emit(&map) },
     ])
 }
 

@@ -1,5 +1,5 @@
-//! `cargo run -p protogen` writes every form of the protocol that is stale; with `--check` it writes nothing, names the
-//! stale ones and fails.
+//! `cargo run -p protogen` writes every form of the descriptions that is stale; with `--check` it writes nothing, names
+//! the stale ones and fails.
 
 use std::path::Path;
 use std::{env, fs};
@@ -13,10 +13,14 @@ fn main() -> Result<()> {
         other => bail!("unknown arguments {other:?}: only --check is taken"),
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let source = root.join(protogen::SOURCE);
-    let description = fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))?;
+    let read = |path: &str| {
+        let source = root.join(path);
+        fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))
+    };
+    let mut forms = protogen::forms(&read(protogen::SOURCE)?)?;
+    forms.extend(protogen::register_forms(&read(protogen::REGISTERS)?)?);
     let mut stale = Vec::new();
-    for form in protogen::forms(&description)? {
+    for form in forms {
         if !form.is_stale(&root)? {
             continue;
         }

@@ -375,7 +375,7 @@ impl Protocol {
     }
 }
 
-fn unique<T: Ord + std::fmt::Debug>(items: impl Iterator<Item = T>, of: &str) -> Result<()> {
+pub(crate) fn unique<T: Ord + std::fmt::Debug>(items: impl Iterator<Item = T>, of: &str) -> Result<()> {
     let mut seen = BTreeSet::new();
     for item in items {
         if seen.contains(&item) {

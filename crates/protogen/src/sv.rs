@@ -4,10 +4,7 @@
 //! so that the first byte of a frame is the top byte of the vector.
 
 use crate::model::{Enum, EtherType, Protocol, Struct, Tail, TailOf, Type};
-use crate::text::{camel, put, put_wrapped, split_words};
-
-/// Columns of a line, as lowRISC's formatter has it.
-const WIDTH: usize = 100;
+use crate::text::{WIDTH_SV, camel, put, put_wrapped, split_words};
 
 /// The text of `gateware/rtl/common/rl_wire_pkg.sv`.
 pub(crate) fn emit(p: &Protocol) -> String {
@@ -16,7 +13,7 @@ pub(crate) fn emit(p: &Protocol) -> String {
     put_wrapped(
         &mut o,
         "//",
-        WIDTH,
+        WIDTH_SV,
         "Everything on the wire is big-endian. A packed struct's first field is the first on the wire and has the most \
          significant bits. Fields that hold an enum's value are plain vectors, since a peer may send a value that this \
          version does not know: compare before you cast.",
@@ -56,7 +53,7 @@ pub(crate) fn emit(p: &Protocol) -> String {
 }
 
 fn comment(o: &mut String, text: &str) {
-    put_wrapped(o, "  //", WIDTH, text);
+    put_wrapped(o, "  //", WIDTH_SV, text);
 }
 
 /// An enum of `items` (name, value, doc); `name` in snake case without its suffix.
@@ -65,7 +62,7 @@ fn enum_of(o: &mut String, name: &str, bits: u32, items: &[(String, u64, &str)])
     let digits = bits as usize / 4;
     for (i, (item, value, doc)) in items.iter().enumerate() {
         let comma = if i + 1 < items.len() { "," } else { "" };
-        put_wrapped(o, "    //", WIDTH, doc);
+        put_wrapped(o, "    //", WIDTH_SV, doc);
         put(o, &format!("    {item} = {bits}'h{value:0digits$x}{comma}"));
     }
     put(o, &format!("  }} {name}_e;\n"));
@@ -109,7 +106,7 @@ fn structure(o: &mut String, s: &Struct) {
     for f in &s.fields {
         let ty = if f.ty == Type::Mac { "mac_addr_t".into() } else { format!("logic [{}:0]", 8 * f.ty.size() - 1) };
         let of = f.of.as_ref().map_or_else(String::new, |of| format!(" One of {}_e.", split_words(of, '_')));
-        put_wrapped(o, "    //", WIDTH, &format!("{}{of}", f.doc));
+        put_wrapped(o, "    //", WIDTH_SV, &format!("{}{of}", f.doc));
         put(o, &format!("    {ty} {};", f.name));
     }
     put(o, &format!("  }} {}_t;\n", split_words(&s.name, '_')));

@@ -1,6 +1,11 @@
-//! What all the forms need to write text: lines, wrapped comments, names in other cases.
+//! What all the forms need to write text: lines, wrapped comments, tables, names in other cases.
 
 use std::fmt::Write;
+
+/// Columns of a line of SystemVerilog, as lowRISC's formatter has it.
+pub(crate) const WIDTH_SV: usize = 100;
+/// Columns of a comment in C.
+pub(crate) const WIDTH_C: usize = 120;
 
 /// Adds a line.
 pub(crate) fn put(o: &mut String, line: &str) {
@@ -19,6 +24,17 @@ pub(crate) fn put_wrapped(o: &mut String, lead: &str, width: usize, text: &str) 
         line.push_str(word);
     }
     put(o, &line);
+}
+
+/// A table's row. Text of the description may hold what would end a cell.
+pub(crate) fn row(o: &mut String, cells: &[&str]) {
+    put(o, &format!("| {} |", cells.iter().map(|c| c.replace('|', "\\|")).collect::<Vec<_>>().join(" | ")));
+}
+
+/// A table's head.
+pub(crate) fn head(o: &mut String, cells: &[&str]) {
+    row(o, cells);
+    put(o, &format!("|{}", "---|".repeat(cells.len())));
 }
 
 /// `DeviceState` -> `device-state` (with `-`) or `device_state` (with `_`).

@@ -4,9 +4,9 @@
 //! like the latter, its part gets a custom section, which WebAssembly engines skip. The bytes look random, as those of
 //! a compressed bitstream do, and are always the same.
 
-use rackloom_image::{ImageBuilder, Layout, TARGET_MODEL};
+use rackloom_image::{ImageBuilder, Layout, TARGET_MODEL, TARGET_RTL};
 
-use crate::RolecError;
+use crate::{RolecError, rtl};
 
 /// Most bytes of a section before its contents: number, length, length of the name, name.
 pub(crate) const SECTION_HEAD_MAX: usize = 1 + 5 + 1 + NAME.len();
@@ -33,13 +33,19 @@ pub fn pad_part(mut part: Vec<u8>, pad_to: usize) -> Result<Vec<u8>, RolecError>
     Ok(part)
 }
 
-/// The image with its `model` part padded to `pad_to` bytes.
-pub fn pad_image(image: &[u8], pad_to: usize) -> Result<Vec<u8>, RolecError> {
+/// The image with its part for `target`, [`TARGET_MODEL`] or [`TARGET_RTL`], padded to `pad_to` bytes. Other parts, and
+/// an image without that part, stay as they are.
+pub fn pad_image(image: &[u8], target: &str, pad_to: usize) -> Result<Vec<u8>, RolecError> {
     let layout = Layout::parse(image)?;
     let mut builder = ImageBuilder::new(layout.manifest.clone()).shell(layout.shell);
     for part in &layout.parts {
         let body = layout.part(image, &part.target)?.to_vec();
-        let body = if part.target == TARGET_MODEL { pad_part(body, pad_to)? } else { body };
+        let body = match part.target.as_str() {
+            tag if tag != target => body,
+            TARGET_MODEL => pad_part(body, pad_to)?,
+            TARGET_RTL => rtl::repad(&body, &layout.manifest, pad_to)?,
+            _ => body,
+        };
         builder = builder.part(&part.target, body);
     }
     Ok(builder.build()?)

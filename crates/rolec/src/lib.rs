@@ -2,18 +2,22 @@
 //!
 //! `role.toml` holds the fields of the image's manifest. All `*.c` files of the folder are compiled together by clang
 //! for wasm32 and linked by wasm-ld into the image's `model` part; `rackloom.h` is on their include path. The same
-//! sources and the same clang give the same bytes.
+//! sources and the same clang give the same bytes. A role that is in the gateware too says so in a table `rtl`, and its image
+//! gets an `rtl` part.
 #![forbid(unsafe_code)]
 
 mod ballast;
 mod clang;
+mod rtl;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rackloom_image::{ImageBuilder, ImageError, Manifest, TARGET_MODEL};
+use rackloom_image::{ImageBuilder, ImageError, Manifest, TARGET_MODEL, TARGET_RTL};
+use serde::Deserialize;
 
 pub use ballast::{pad_image, pad_part};
+pub use rtl::{RTL_BYTES_MIN, RTL_MAGIC, Rtl, rtl_part};
 
 /// How to build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +91,14 @@ pub enum RolecError {
         /// Bytes it should have.
         pad_to: usize,
     },
+    /// The part for gateware cannot have this size.
+    #[error("cannot make a part for gateware of {pad_to} bytes; give a multiple of 8, at least {least}")]
+    PadRtl {
+        /// Bytes it should have.
+        pad_to: usize,
+        /// Bytes it needs.
+        least: usize,
+    },
     /// The manifest is not acceptable, or the image grows too large.
     #[error("what was built makes no image; correct role.toml or the sizes")]
     Image(#[from] ImageError),
@@ -94,12 +106,30 @@ pub enum RolecError {
 
 /// Builds the role in the folder `dir` and returns the image's bytes.
 pub fn build_role(dir: &Path, options: &Options) -> Result<Vec<u8>, RolecError> {
-    let manifest = read_manifest(&dir.join("role.toml"))?;
+    let file = dir.join("role.toml");
+    let manifest = read_manifest(&file)?;
+    let gateware = read_gateware(&file)?;
     let mut part = clang::compile(dir, &sources(dir)?, options.clang.as_deref())?;
     if let Some(bytes) = options.pad_to {
         part = pad_part(part, bytes)?;
     }
-    Ok(ImageBuilder::new(manifest).part(TARGET_MODEL, part).build()?)
+    let rtl = gateware.rtl.map(|rtl| rtl_part(rtl, &manifest, None)).transpose()?;
+    let mut builder = ImageBuilder::new(manifest).part(TARGET_MODEL, part);
+    if let Some(rtl) = rtl {
+        builder = builder.part(TARGET_RTL, rtl);
+    }
+    Ok(builder.build()?)
+}
+
+/// What a `role.toml` holds beside the manifest.
+#[derive(Debug, Deserialize)]
+struct Gateware {
+    rtl: Option<Rtl>,
+}
+
+fn read_gateware(path: &Path) -> Result<Gateware, RolecError> {
+    let text = std::fs::read_to_string(path).map_err(|source| RolecError::File { path: path.into(), source })?;
+    toml::from_str(&text).map_err(|e| RolecError::Toml { path: path.into(), reason: e.to_string() })
 }
 
 /// The manifest in a `role.toml`, validated.

@@ -10,6 +10,7 @@
 //! | vadd   | `c[i] = a[i] + b[i]`, single precision      | 12 i / 64                           |
 #![forbid(unsafe_code)]
 
+use rackloom_image::TARGET_MODEL;
 use rackloom_rolec::pad_image;
 
 /// Names of the roles in alphabetical order.
@@ -29,7 +30,7 @@ pub fn image(name: &str) -> Option<&'static [u8]> {
 /// If there is no such role, or if its part is larger than `bytes`.
 pub fn padded(name: &str, bytes: usize) -> Vec<u8> {
     let image = image(name).unwrap_or_else(|| panic!("no role is called {name}"));
-    pad_image(image, bytes).unwrap_or_else(|error| panic!("{name}: {error}"))
+    pad_image(image, TARGET_MODEL, bytes).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 const ROLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/roles.rs"));

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rackloom_role::{Sandbox, WasmSandbox};
+use rackloom_image::TARGET_MODEL;
 use rackloom_rolec::pad_image;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -91,7 +92,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     if !options.cards.contains(&1) || !options.losses.contains(&0.0) {
         return Err(StudyError::Option { option: "cards, losses", why: "with 1 and 0, to compare with".into() });
     }
-    let image = Bytes::from(pad_image(rackloom_roles::image("ptrans").expect("a role of ours"), options.image_bytes)?);
+    let image = Bytes::from(pad_image(rackloom_roles::image("ptrans").expect("a role of ours"), TARGET_MODEL, options.image_bytes)?);
     let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let mut jobs = Vec::new();
     for &loss in &options.losses {

@@ -10,8 +10,8 @@ const LAYERS: [&[&str]; 9] = [
     &["role", "rolec"],
     &["roles"],
     &["card", "host"],
-    &["sim", "link"],
-    &["client", "soak"],
+    &["sim", "link", "rtl"],
+    &["client", "soak", "conformance"],
     &["studies"],
     &["cli"],
 ];

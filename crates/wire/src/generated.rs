@@ -1081,11 +1081,18 @@ pub enum Counter {
     Refusals,
     /// Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
     DropQueue,
+    /// 64-bit words received, a frame's last one counted whole: with rx_bytes and the clock this tells how busy the
+    /// receive path was.
+    RxWords,
+    /// 64-bit words sent, a frame's last one counted whole.
+    TxWords,
+    /// Dropped: the frame's check sequence was wrong. Where a network card or a switch sees to that, it stays 0.
+    DropCheck,
 }
 
 impl Counter {
     /// How many there are.
-    pub const COUNT: usize = 33;
+    pub const COUNT: usize = 36;
 
     /// Their names, in order.
     pub const NAMES: [&'static str; Self::COUNT] = [
@@ -1122,5 +1129,8 @@ impl Counter {
         "result_resends",
         "refusals",
         "drop_queue",
+        "rx_words",
+        "tx_words",
+        "drop_check",
     ];
 }

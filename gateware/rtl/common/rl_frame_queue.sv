@@ -14,6 +14,9 @@ module rl_frame_queue #(
   parameter int unsigned FrameWords = 184, // Words of the longest frame.
   parameter int unsigned DescW = 64,
   parameter int unsigned Frames = 64,      // Committed frames inside, a power of two.
+  // The writer looks at room_o some time before the frame's first word, and sees to it that FrameWords
+  // and Frames are enough for what it has under way.
+  parameter bit          Reserves = 1'b0,
   localparam int unsigned PtrW = $clog2(Words) + 1
 ) (
   input  logic             clk_wr_i,
@@ -83,17 +86,19 @@ module rl_frame_queue #(
 
   // -- reader
   logic [PtrW-1:0] rptr_q, rptr_d;
+  logic loaded_q;
   assign rptr_d = rptr_q + PtrW'(take_i);
-  // The RAM always reads at the pointer. A descriptor takes two edges to cross, so that the frame's
-  // first word was read at the edge that shows the frame.
-  assign ready_o = valid_o;
+  // The RAM always reads at the pointer. While no frame is there the word may not be written yet.
+  assign ready_o = valid_o && loaded_q;
   always_ff @(posedge clk_rd_i) begin
     if (!rst_rd_ni) begin
       rptr_q <= '0;
       rptr_gray_q <= '0;
+      loaded_q <= 1'b0;
     end else begin
       rptr_q <= rptr_d;
       rptr_gray_q <= rptr_d ^ (rptr_d >> 1);
+      loaded_q <= valid_o;
     end
   end
   rl_sync #(
@@ -123,9 +128,11 @@ module rl_frame_queue #(
   logic open_q;
   always_ff @(posedge clk_wr_i)
     open_q <= rst_wr_ni && !commit_i && !rollback_i && (open_q || word_i);
-  StartHasRoom_A :
-  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-    !open_q && (word_i || commit_i) |-> room_o);
+  if (!Reserves) begin : gen_start
+    StartHasRoom_A :
+    assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
+      !open_q && (word_i || commit_i) |-> room_o);
+  end
   OneEnd_A :
   assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) !(commit_i && rollback_i));
   CommitHasRoom_A :

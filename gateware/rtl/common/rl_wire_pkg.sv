@@ -772,11 +772,19 @@ package rl_wire_pkg;
     // Requests refused.
     CounterRefusals = 8'h1f,
     // Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
-    CounterDropQueue = 8'h20
+    CounterDropQueue = 8'h20,
+    // 64-bit words received, a frame's last one counted whole: with rx_bytes and the clock this
+    // tells how busy the receive path was.
+    CounterRxWords = 8'h21,
+    // 64-bit words sent, a frame's last one counted whole.
+    CounterTxWords = 8'h22,
+    // Dropped: the frame's check sequence was wrong. Where a network card or a switch sees to that,
+    // it stays 0.
+    CounterDropCheck = 8'h23
   } counter_e;
 
   // How many counters there are.
-  localparam int unsigned CounterCount = 33;
+  localparam int unsigned CounterCount = 36;
 
 endpackage : rl_wire_pkg
 // verilog_format: on

@@ -12,7 +12,8 @@ package rl_shell_pkg;
 
   // A word of a frame between the MAC and the analyzer. Byte 0 of the frame is data[7:0].
   typedef struct packed {
-    logic        bad;   // With last: the check sequence was wrong, or the frame did not fit.
+    logic        cut;   // With last: the rest of the frame did not fit. It is counted already.
+    logic        bad;   // With last: the check sequence was wrong.
     logic        last;
     logic [2:0]  extra; // With last: valid bytes, less 1. Else 7.
     logic [63:0] data;
@@ -51,11 +52,68 @@ package rl_shell_pkg;
     logic        first;    // It is word 0.
     logic        payload;  // It is of the payload: words 4 and on, as far as `length` reaches.
     logic [63:0] data;     // Memory order: the frame's byte 8 i is data[7:0] of word i.
-    logic        done;     // The frame has ended well. Not later than one cycle after its last word.
+    logic        done;     // The frame has ended well: with its last word (padding is not shown) or later.
     logic        abort;    // The frame has ended badly: forget it.
     route_e      route;
     head_t       head;
   } lane_t;
+
+  // Which units can take a longest frame. The analyzer looks three cycles after the end of the frame
+  // before, or later, and shows the next frame's payload only when its unit has room.
+  typedef struct packed {
+    logic control;
+    logic store;
+    logic stage;
+    logic fetch;
+    logic launch;
+  } room_t;
+
+  // What the analyzer knows of a frame by its EtherType and kind.
+  typedef struct packed {
+    logic ether;   // The EtherType is Rackloom's.
+    logic known;   // And it has this kind.
+    logic unicast; // The kind may come to the card's own address,
+    logic group;   // to the address of a group,
+    logic any;     // to any address the card listens to; if none of these, only hosts take it.
+    logic claims;  // The EtherType's frames belong to a claim.
+    logic write;   // And the kinds that blocks of their own take:
+    logic read;
+    logic data;
+    logic launch;
+  } kind_class_t;
+
+  // Why the analyzer keeps a frame out.
+  typedef enum logic [2:0] {
+    DropNone      = 3'd0,
+    DropForeign   = 3'd1,
+    DropTruncated = 3'd2,
+    DropVersion   = 3'd3,
+    DropKind      = 3'd4,
+    DropAuth      = 3'd5,
+    DropEpoch     = 3'd6,
+    DropCheck     = 3'd7
+  } drop_e;
+
+  // What the receive side counts, each for one cycle.
+  typedef struct packed {
+    logic       word;   // A word came, with so many bytes.
+    logic [3:0] bytes;
+    logic       frame;  // A frame has ended. If it was dropped, one of these tells why:
+    logic       check;
+    logic       foreign;
+    logic       truncated;
+    logic       version;
+    logic       kind;
+    logic       auth;
+    logic       epoch;
+  } rx_event_t;
+
+  // An announcement to be made of the template in the transmit buffer.
+  typedef struct packed {
+    mac_addr_t        dst;
+    logic [31:0]      seq;
+    announce_reason_e reason;
+  } announcement_t;
 
   // Why a frame that a block could have taken went to control.
   typedef enum logic [7:0] {
@@ -66,7 +124,8 @@ package rl_shell_pkg;
     WhyAddress   = 8'd4, // Not inside the memory a host may address.
     WhyTurn      = 8'd5, // A launch that is not the next.
     WhyKernel    = 8'd6, // No role, no such kernel, wrong number of arguments.
-    WhyBusy      = 8'd7  // Launch queue or result table full, or configuring.
+    WhyBusy      = 8'd7, // Launch queue or result table full, or configuring.
+    WhyAccepted  = 8'd8  // Nothing is wrong: a launch that was accepted, for the firmware to say so.
   } why_e;
 
   // What the firmware tells the fast paths about the present claim and load. All of it changes only
@@ -116,5 +175,24 @@ package rl_shell_pkg;
     addr_t       addr;
     logic [13:0] length;   // 1 to Bulk; 0: nothing to write.
   } store_t;
+
+  // What becomes of bytes that were fetched.
+  typedef struct packed {
+    logic        to_cpu; // They go into the transmit buffer, for the firmware,
+    logic        slot;   // into this slot of it. Otherwise they are a frame's payload.
+    logic [13:0] length;
+  } fetched_t;
+
+  // A read of DDR, 1 byte or more.
+  typedef struct packed {
+    addr_t    addr;
+    fetched_t about;
+  } fetch_command_t;
+
+  // A run of configuration words.
+  typedef struct packed {
+    beat_t       first;
+    logic [27:0] words; // Of 32 bits, 1 or more.
+  } stream_t;
 
 endpackage : rl_shell_pkg

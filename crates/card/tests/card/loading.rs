@@ -2,16 +2,12 @@
 
 use rackloom_card::{CardEvent, Config, Pace, STAGE_FIFO};
 use rackloom_node::{Duration, Node};
-use rackloom_wire::{
-    Active, CardState, Counter, ErrorCode, Head, ImageBegin, IntoBytes, Kind, MISSING_FRAMES, MISSING_RANGES, MacAddr,
-    U16, U64, missing_report, parse_missing,
-};
+use rackloom_wire::{Active, CardState, Counter, ErrorCode, Kind, parse_missing};
 
-use crate::bench::{BASE, Bench, GROUP, HOST, RIVAL, Sent, begin_body, config};
+use crate::bench::{BASE, Bench, GROUP, HOST, Sent, config};
 use crate::native::{self, COUNT, SLOW};
 
 const CHUNK: u16 = 1472;
-const PEER: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
 
 /// Sends all chunks but those that `lost` picks.
 fn send_but(bench: &mut Bench, image: &[u8], lost: impl Fn(usize) -> bool) {
@@ -31,11 +27,6 @@ fn staged(part: &[u8], config: Config) -> (Bench, Vec<u8>) {
 
 fn commit(bench: &mut Bench, seq: u32) {
     bench.send_group(Kind::ImageCommit, seq, 0, &[]);
-}
-
-fn overhear(bench: &mut Bench, poll: u32, ranges: &[(u32, u32)]) {
-    let head = Head { src: PEER, ..bench.group_head(Kind::ImageConfirmMissing, poll, 0) };
-    bench.frame(head.frame(&[&missing_report(1000, ranges, 0)]));
 }
 
 fn ranges(sent: &Sent) -> (u32, Vec<(u32, u32)>) {
@@ -74,92 +65,6 @@ fn an_image_is_staged_committed_and_active() {
     assert_eq!(bench.expect(Kind::ImageConfirmActive).head.seq, 10);
     assert_eq!((bench.card.active_digest(), bench.card.state()), (Some(digest), CardState::Active));
     assert_eq!((bench.count(Counter::ImagesActivated), bench.count(Counter::ImagesFailed)), (1, 0));
-}
-
-#[test]
-fn what_is_lost_is_reported_and_repaired() {
-    let image = native::image(b"role", 200_000);
-    let mut bench = Bench::claimed();
-    bench.begin(1, &image, CHUNK);
-    bench.clear();
-    let lost = |i: usize| [0, 5, 6, 100].contains(&i);
-    send_but(&mut bench, &image, lost);
-    bench.poll(7, 1000);
-    let asked = bench.now;
-    bench.pass_ms(2);
-    let report = bench.expect(Kind::ImageConfirmMissing);
-    assert_eq!((report.head.dst, report.head.seq, report.head.epoch), (MacAddr::group(GROUP), 7, GROUP));
-    assert!((report.at - asked).as_micros() < 1000);
-    assert_eq!(ranges(&report), (4, vec![(0, 1), (5, 2), (100, 1)]));
-    bench.expect_nothing();
-    // A commit comes too early: nothing happens, and the card says why.
-    commit(&mut bench, 8);
-    bench.pass_ms(1);
-    assert_eq!(bench.expect(Kind::ImageConfirmMissing).head.seq, 8);
-    for i in [100, 0, 6, 5, 5, 17] {
-        bench.chunk(&image, CHUNK, i);
-    }
-    bench.pass_ms(1);
-    bench.expect(Kind::ImageConfirmStaged);
-    let chunks = image.len().div_ceil(CHUNK.into()) as u64;
-    assert_eq!((bench.count(Counter::ImageChunks), bench.count(Counter::DropDuplicate)), (chunks, 2));
-    assert_eq!(bench.count(Counter::ImageReports), 2);
-}
-
-#[test]
-fn what_others_reported_is_left_out() {
-    let image = native::image(b"role", 200_000);
-    let mut bench = Bench::claimed();
-    bench.begin(1, &image, CHUNK);
-    bench.clear();
-    send_but(&mut bench, &image, |i| (10..20).contains(&i) || i == 50);
-    bench.poll(1, 1000);
-    overhear(&mut bench, 1, &[(8, 6), (18, 1)]);
-    // Reports of another poll do not count.
-    overhear(&mut bench, 2, &[(50, 1)]);
-    assert_eq!(bench.count(Counter::DropWindow), 1);
-    bench.pass_ms(2);
-    let report = bench.expect(Kind::ImageConfirmMissing);
-    assert_eq!(ranges(&report), (11, vec![(14, 4), (19, 1), (50, 1)]));
-    assert_eq!(bench.count(Counter::ImageSuppressed), 5);
-    // All of it was reported: the card still says that it is there and not ready.
-    bench.poll(3, 1000);
-    overhear(&mut bench, 3, &[(0, 136)]);
-    bench.pass_ms(2);
-    assert_eq!(ranges(&bench.expect(Kind::ImageConfirmMissing)), (11, vec![]));
-    // The next poll asks anew.
-    bench.poll(4, 1000);
-    bench.pass_ms(2);
-    assert_eq!(ranges(&bench.expect(Kind::ImageConfirmMissing)).1.len(), 2);
-    // The same poll again: answered again, with what was overheard still left out.
-    overhear(&mut bench, 4, &[(50, 1)]);
-    bench.poll(4, 1000);
-    bench.pass_ms(2);
-    assert_eq!(ranges(&bench.expect(Kind::ImageConfirmMissing)).1, [(10, 10)]);
-}
-
-#[test]
-fn reports_are_bounded() {
-    let image = native::image(b"role", 64 * 10_000);
-    let mut bench = Bench::claimed();
-    bench.begin(1, &image, 64);
-    bench.clear();
-    for i in (0..image.len() / 64).step_by(2) {
-        bench.chunk(&image, 64, i);
-    }
-    bench.poll(1, 0);
-    bench.pass_ms(1);
-    let reports = bench.take_all(Kind::ImageConfirmMissing);
-    assert_eq!(reports.len(), MISSING_FRAMES as usize);
-    let mut listed = Vec::new();
-    for (i, report) in reports.iter().enumerate() {
-        let (head, _) = parse_missing(&report.payload).unwrap();
-        assert_eq!(usize::from(head.more.get()), reports.len() - 1 - i);
-        assert_eq!(head.missing.get() as usize, image.len() / 64 / 2);
-        listed.extend(ranges(report).1);
-    }
-    let expected: Vec<_> = (0..MISSING_FRAMES * MISSING_RANGES).map(|i| (2 * i + 1, 1)).collect();
-    assert_eq!(listed, expected);
 }
 
 #[test]
@@ -211,48 +116,6 @@ fn bad_images_are_named_and_harm_nothing() {
 }
 
 #[test]
-fn a_wrong_digest_keeps_the_old_role() {
-    let image = native::image(b"other", 0);
-    let mut bench = Bench::with_role();
-    let before = bench.card.active_digest();
-    let body = ImageBegin { digest: [3; 32], ..begin_body(&image, CHUNK) };
-    bench.send(Kind::ImageBegin, 2, 0, body.as_bytes());
-    send_but(&mut bench, &image, |_| false);
-    bench.pass_ms(1);
-    assert_eq!(bench.take_all(Kind::ImageConfirmFailed)[0].code(), ErrorCode::ImageDigest);
-    commit(&mut bench, 3);
-    bench.pass_ms(1);
-    assert_eq!(bench.card.active_digest(), before);
-}
-
-#[test]
-fn begin_is_checked_and_harmless_when_refused() {
-    let mut bench = Bench::claimed_with(Config { staging_max: 1 << 20, ..config(Pace::Virtual) });
-    let image = native::image(b"role", 0);
-    bench.begin(1, &image, CHUNK);
-    bench.clear();
-    let good = begin_body(&image, CHUNK);
-    let cases = [
-        (ImageBegin { length: U64::new(0), ..good }, ErrorCode::BadRequest),
-        (ImageBegin { length: U64::new((1 << 20) + 1), ..good }, ErrorCode::ImageTooLarge),
-        (ImageBegin { length: U64::new(u64::MAX), ..good }, ErrorCode::ImageTooLarge),
-        (ImageBegin { chunk: U16::new(0), ..good }, ErrorCode::BadRequest),
-        (ImageBegin { chunk: U16::new(100), ..good }, ErrorCode::BadRequest),
-        (ImageBegin { chunk: U16::new(1536), ..good }, ErrorCode::BadRequest),
-        (ImageBegin { group: U16::new(0), ..good }, ErrorCode::BadRequest),
-    ];
-    for (body, code) in cases {
-        bench.send(Kind::ImageBegin, 2, 0, body.as_bytes());
-        let failed = bench.expect(Kind::ImageConfirmFailed);
-        assert_eq!((failed.code(), failed.head.seq, failed.head.epoch), (code, 2, body.group.get()));
-    }
-    // The load that was under way is still.
-    send_but(&mut bench, &image, |_| false);
-    bench.pass_ms(1);
-    bench.expect(Kind::ImageConfirmStaged);
-}
-
-#[test]
 fn a_repeated_begin_keeps_what_is_staged_and_a_new_one_starts_over() {
     let image = native::image(b"role", 100_000);
     let mut bench = Bench::claimed();
@@ -279,25 +142,6 @@ fn a_repeated_begin_keeps_what_is_staged_and_a_new_one_starts_over() {
     bench.poll(2, 0);
     bench.pass_ms(1);
     assert_eq!(ranges(&bench.expect(Kind::ImageConfirmMissing)).1[0].0, 1);
-}
-
-#[test]
-fn an_abort_forgets_the_load_and_leaves_the_group() {
-    let (mut bench, image) = staged(b"role", config(Pace::Virtual));
-    bench.pass_ms(1);
-    bench.clear();
-    for _ in 0..2 {
-        bench.send_group(Kind::ImageAbort, 0, 0, &[]);
-    }
-    assert_eq!((bench.card.state(), bench.count(Counter::DropForeign)), (CardState::Empty, 1));
-    commit(&mut bench, 1);
-    bench.poll(1, 0);
-    bench.pass_ms(1);
-    bench.expect_nothing();
-    bench.begin(1, &image, CHUNK);
-    bench.expect_nothing();
-    bench.begin(2, &image, CHUNK);
-    bench.expect(Kind::ImageConfirmReady);
 }
 
 #[test]
@@ -451,61 +295,6 @@ fn what_comes_faster_than_it_can_be_staged_is_dropped() {
     assert_eq!(bench.count(Counter::DropQueue), before);
     bench.pass_ms(10);
     bench.expect(Kind::ImageConfirmStaged);
-}
-
-#[test]
-fn group_frames_are_taken_from_the_owner_alone() {
-    let image = native::image(b"role", 0);
-    let mut bench = Bench::claimed();
-    bench.begin(1, &image, CHUNK);
-    bench.clear();
-    let wrong = [
-        Head { src: RIVAL, ..bench.group_head(Kind::ImageData, 0, 0) },
-        Head { epoch: GROUP + 1, ..bench.group_head(Kind::ImageData, 0, 0) },
-        Head { epoch: bench.epoch, ..bench.group_head(Kind::ImageCommit, 0, 0) },
-        Head { src: RIVAL, ..bench.group_head(Kind::ImagePoll, 0, 0) },
-        Head { src: PEER, epoch: 9, ..bench.group_head(Kind::ImageConfirmMissing, 0, 0) },
-    ];
-    for head in wrong {
-        bench.frame(head.frame(&[&image[..1472]]));
-    }
-    assert_eq!(bench.count(Counter::DropEpoch), 5);
-    let elsewhere = Head { dst: MacAddr::group(GROUP + 1), ..bench.group_head(Kind::ImageData, 0, 0) };
-    bench.frame(elsewhere.frame(&[&image[..1472]]));
-    assert_eq!((bench.count(Counter::DropForeign), bench.count(Counter::ImageChunks)), (1, 0));
-    // Nobody is told: the frames went to many.
-    bench.expect_nothing();
-    // A begin of another epoch is told.
-    let stale = Head { epoch: bench.epoch + 1, ..bench.head(Kind::ImageBegin, 3, 0) };
-    bench.frame(stale.frame(&[begin_body(&image, CHUNK).as_bytes()]));
-    assert_eq!(bench.expect(Kind::ImageConfirmFailed).code(), ErrorCode::StaleEpoch);
-}
-
-#[test]
-fn chunks_in_the_wrong_place_are_malformed() {
-    let image = native::image(b"role", 10_000);
-    let mut bench = Bench::claimed();
-    bench.begin(1, &image, CHUNK);
-    let cases = [(1, 1472), (0, 1471), (0, 0), (1472 * 100, 1472), (u64::MAX - 1471, 1472)];
-    for (at, length) in cases {
-        bench.send_group(Kind::ImageData, 0, at, &vec![0; length]);
-    }
-    assert_eq!(bench.count(Counter::DropMalformed), cases.len() as u64);
-    // As are reports of chunks that are none, or out of order.
-    bench.poll(1, 1000);
-    overhear(&mut bench, 1, &[(0, 9999)]);
-    overhear(&mut bench, 1, &[(4, 1), (3, 1)]);
-    assert_eq!(bench.count(Counter::DropMalformed), 2 + cases.len() as u64);
-}
-
-#[test]
-fn a_new_role_keeps_the_hosts_memory() {
-    let mut bench = Bench::with_role();
-    bench.write(1, BASE, b"kept");
-    bench.load(2, b"second", 0);
-    let mut bytes = [0; 4];
-    bench.card.ddr().read(BASE, &mut bytes).unwrap();
-    assert_eq!(&bytes, b"kept");
 }
 
 #[test]

@@ -1,8 +1,7 @@
-//! The card, frame by frame.
+//! The card model, frame by frame: what only a model shows, such as events, exact virtual time and what a sandbox can do wrong.
+//! What cards of all kinds do is in crates/conformance.
 
 mod bench;
-mod discovery;
-mod drops;
 mod launches;
 mod loading;
 mod memory;

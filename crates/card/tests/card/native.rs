@@ -11,7 +11,6 @@ pub(crate) const COUNT: u64 = 0;
 pub(crate) const FILL: u64 = 1;
 pub(crate) const SLOW: u64 = 2;
 pub(crate) const TRAP: u64 = 3;
-pub(crate) const KERNELS: usize = 4;
 
 /// A role image whose part is `part`; `filler` bytes of a part for another target make it larger.
 pub(crate) fn image(part: &[u8], filler: usize) -> Vec<u8> {

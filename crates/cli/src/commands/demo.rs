@@ -78,7 +78,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
 
     let size = usize::try_from(args.image).unwrap_or(usize::MAX);
     let plain = rackloom_roles::image("ptrans").expect("it is built in");
-    let padded = rackloom_rolec::pad_image(plain, size).map_err(|e| Failure::of(&e))?;
+    let padded = rackloom_rolec::pad_image(plain, rackloom_image::TARGET_MODEL, size).map_err(|e| Failure::of(&e))?;
     let image = Image::parse(padded.into()).map_err(|e| Failure::of(&e))?;
     let image_bytes = image.bytes().len() as u64;
     clock.tell(format!("built the ptrans image: {}, as large as a bitstream", format::bytes(image_bytes)));

@@ -1,0 +1,9 @@
+//! The cases, each a function for any kind of card.
+
+pub mod discovery;
+pub mod drops;
+pub mod launches;
+pub mod loading;
+pub mod memory;
+pub mod results;
+pub mod session;

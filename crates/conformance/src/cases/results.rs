@@ -1,0 +1,198 @@
+//! Results: what is sent, sent again and forgotten. The output is whatever the region holds when the kernel ends.
+
+use rackloom_card::Config;
+use rackloom_node::{Duration, Instant};
+use rackloom_wire::{Counter, Done, FLAG_RESEND, IntoBytes, Kind};
+
+use crate::Specimen;
+use crate::bench::{BASE, Bench, HOST, Out, Sent, ack_body, config};
+use crate::images::kernel::BUMP;
+
+const CHUNK: u64 = 1472;
+/// A word that no output has in it.
+const CELL: u64 = BASE + (1 << 20) - 64;
+
+/// A bench whose launch 1 has an output of so many chunks and a half.
+fn with_output<S: Specimen>(chunks: u64, credit: u16) -> Bench<S> {
+    let mut bench = Bench::with_role();
+    fill(&mut bench, chunks);
+    launch(&mut bench, 1, chunks, credit);
+    bench
+}
+
+/// Puts bytes where the outputs will be, as another card would.
+fn fill<S: Specimen>(bench: &mut Bench<S>, chunks: u64) {
+    let bytes: Vec<u8> = (0..(chunks + 1) * CHUNK).map(|i| (i * 13 + i / 256) as u8).collect();
+    bench.card.ddr().write(BASE, &bytes).expect("it is inside");
+}
+
+fn launch<S: Specimen>(bench: &mut Bench<S>, seq: u32, chunks: u64, credit: u16) {
+    let length = chunks * CHUNK + CHUNK / 2;
+    bench.launch_with(seq, BUMP, &[CELL, 10], Out { addr: BASE, length, credit, ..Out::default() });
+    bench.pass(Duration::from_micros(10));
+}
+
+fn numbers(sent: &[Sent]) -> Vec<u64> {
+    sent.iter().map(|s| s.head.addr / CHUNK).collect()
+}
+
+fn chunks<S: Specimen>(bench: &mut Bench<S>) -> Vec<u64> {
+    numbers(&bench.take_all(Kind::ResultData))
+}
+
+/// Times in milliseconds, rounded: a timer may be late by some microseconds.
+fn millis(sent: &[Sent], began: Instant) -> Vec<u128> {
+    sent.iter().map(|s| ((s.at - began).as_micros() + 500) / 1000).collect()
+}
+
+/// The whole output, in order, once.
+pub fn an_output_arrives_whole<S: Specimen>() {
+    let mut bench = with_output::<S>(4, 5);
+    let done = bench.take_all(Kind::ResultDone);
+    let body: Done = done[0].body();
+    assert_eq!((body.chunk.get(), body.chunks.get(), done[0].head.flags), (1472, 5, 0));
+    let data = bench.take_all(Kind::ResultData);
+    assert_eq!(numbers(&data), [0, 1, 2, 3, 4]);
+    assert!(data.iter().all(|d| d.head.seq == 1 && d.head.epoch == bench.epoch && d.head.flags == 0));
+    let bytes: Vec<u8> = data.iter().flat_map(|d| d.payload.clone()).collect();
+    assert_eq!(bytes.len() as u64, 4 * CHUNK + CHUNK / 2);
+    assert!(bytes == bench.bytes(BASE, bytes.len()) && bytes.iter().any(|&b| b != 0));
+    bench.sent.clear();
+    bench.ack(1, 5, 5, true, &[]);
+    bench.pass_ms(1000);
+    bench.expect_nothing();
+}
+
+/// A host is sent no more than it has room for.
+pub fn credit_is_never_passed<S: Specimen>() {
+    let mut bench = with_output::<S>(9, 2);
+    assert_eq!(chunks(&mut bench), [0, 1]);
+    bench.ack(1, 1, 3, true, &[]);
+    assert_eq!(chunks(&mut bench), [2]);
+    bench.ack(1, 3, 3, true, &[]);
+    assert!(chunks(&mut bench).is_empty());
+    // An older acknowledgement takes no credit back.
+    bench.ack(1, 3, 6, true, &[]);
+    bench.ack(1, 1, 2, true, &[]);
+    assert_eq!(chunks(&mut bench), [3, 4, 5]);
+    bench.ack(1, 6, u32::MAX, true, &[]);
+    assert_eq!(chunks(&mut bench), [6, 7, 8, 9]);
+}
+
+/// The host's grant may have been lost: the card asks again.
+pub fn no_credit_at_all_asks_for_news<S: Specimen>() {
+    let mut bench = with_output::<S>(3, 0);
+    assert!(chunks(&mut bench).is_empty());
+    bench.ack(1, 0, 0, true, &[]);
+    bench.sent.clear();
+    bench.pass_ms(3);
+    assert_eq!(bench.expect(Kind::ResultDone).head.flags, FLAG_RESEND);
+    bench.ack(1, 0, 4, true, &[]);
+    assert_eq!(chunks(&mut bench), [0, 1, 2, 3]);
+}
+
+/// A host that is away is asked ever less often.
+pub fn what_is_not_acknowledged_goes_out_again_ever_more_slowly<S: Specimen>() {
+    let mut bench = with_output::<S>(2, 3);
+    bench.sent.clear();
+    let began = bench.now;
+    bench.pass_ms(2000);
+    let done: Vec<_> = bench.take_all(Kind::ResultDone);
+    assert!(done.iter().all(|d| d.head.flags == FLAG_RESEND));
+    assert_eq!(millis(&done, began), [2, 6, 14, 30, 62, 126, 254, 510, 1010, 1510]);
+    let data = bench.take_all(Kind::ResultData);
+    assert_eq!(data.len(), 30);
+    assert!(data.iter().all(|d| d.head.flags == FLAG_RESEND));
+    assert_eq!((bench.count(Counter::ResultResends), bench.count(Counter::ResultChunks)), (40, 3));
+    // What has arrived is left out; progress makes it quick again.
+    bench.ack(1, 1, 3, true, &[2]);
+    bench.sent.clear();
+    let began = bench.now;
+    bench.pass_ms(5);
+    let data = bench.take_all(Kind::ResultData);
+    assert_eq!((numbers(&data), millis(&data, began)), (vec![1], vec![2]));
+    assert!(bench.take_all(Kind::ResultDone).is_empty());
+}
+
+/// What later chunks have overtaken is sent again once, without waiting.
+pub fn a_gap_is_mended_at_once_and_once<S: Specimen>() {
+    let mut bench = with_output::<S>(19, 20);
+    bench.sent.clear();
+    bench.ack(1, 2, 20, true, &[4, 5, 8]);
+    assert_eq!(chunks(&mut bench), [2, 3, 6, 7]);
+    bench.ack(1, 2, 20, true, &[4, 5, 8, 9]);
+    assert!(chunks(&mut bench).is_empty());
+    bench.ack(1, 2, 20, true, &[4, 5, 8, 9, 12]);
+    assert_eq!(chunks(&mut bench), [10, 11]);
+    // Lost again: the timer's turn.
+    bench.pass_ms(3);
+    assert_eq!(chunks(&mut bench), [2, 3, 6, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19]);
+}
+
+/// Never more than the bitmap's 256 beyond the first missing one.
+pub fn the_host_can_always_tell_what_is_missing<S: Specimen>() {
+    let mut bench = with_output::<S>(600, u16::MAX);
+    assert_eq!(chunks(&mut bench), (0..256).collect::<Vec<_>>());
+    bench.ack(1, 100, 601, true, &[]);
+    assert_eq!(chunks(&mut bench), (256..356).collect::<Vec<_>>());
+}
+
+/// A long output does not hold a short one up, and either may be finished first.
+pub fn several_outputs_share_the_wire<S: Specimen>() {
+    let mut bench = Bench::<S>::with_role();
+    fill(&mut bench, 5);
+    launch(&mut bench, 1, 5, 0);
+    launch(&mut bench, 2, 2, 0);
+    for seq in [1, 2] {
+        let frame = bench.head(Kind::ExecResultAck, seq, 0).frame(&[ack_body(0, 99, true, &[]).as_bytes()]);
+        bench.hand(frame);
+    }
+    bench.sent.clear();
+    bench.drain();
+    let mut order: Vec<_> =
+        bench.take_all(Kind::ResultData).iter().map(|s| (s.head.seq, s.head.addr / CHUNK)).collect();
+    let of = |seq| order.iter().filter(|o| o.0 == seq).map(|o| o.1).collect::<Vec<_>>();
+    assert_eq!((of(1), of(2)), ((0..6).collect(), (0..3).collect()));
+    // Whichever began, the last is of the long one.
+    assert_eq!(order.pop(), Some((1, 5)));
+    bench.ack(2, 3, 3, true, &[]);
+    bench.ack(1, 6, 6, true, &[]);
+    bench.pass_ms(1000);
+    assert!(bench.take_all(Kind::ResultData).is_empty());
+}
+
+/// Acknowledgements that cannot be.
+pub fn acknowledgements_of_nothing_do_no_harm<S: Specimen>() {
+    let mut bench = with_output::<S>(2, 3);
+    bench.sent.clear();
+    bench.ack(7, 0, 0, true, &[]);
+    assert_eq!(bench.count(Counter::DropDuplicate), 1);
+    bench.ack(1, 4, 4, true, &[]);
+    assert_eq!(bench.count(Counter::DropMalformed), 1);
+    // Of chunks that were never sent.
+    bench.launch_with(2, BUMP, &[CELL, 1], Out { addr: BASE, length: 9 * CHUNK, ..Out::default() });
+    bench.pass_ms(1);
+    bench.ack(2, 5, 9, false, &[7]);
+    let second: Vec<_> = bench.take_all(Kind::ResultData).into_iter().filter(|d| d.head.seq == 2).collect();
+    assert_eq!(numbers(&second), [5, 6, 8]);
+}
+
+/// Nothing of an old claim is sent to a new one.
+pub fn results_end_with_the_claim<S: Specimen>() {
+    let mut bench = with_output::<S>(5, 6);
+    bench.claim(HOST, 2);
+    bench.sent.clear();
+    bench.pass_ms(3000);
+    bench.expect_nothing();
+}
+
+/// How long a card waits for an acknowledgement is its configuration.
+pub fn patience_is_configured<S: Specimen>() {
+    let resend_after = Duration::from_millis(20);
+    let mut bench = Bench::<S>::with_role_and(Config { resend_after, ..config() });
+    bench.launch(1, BUMP, &[CELL, 1]);
+    bench.pass_ms(19);
+    bench.sent.clear();
+    bench.pass_ms(2);
+    assert_eq!(bench.take_all(Kind::ResultDone).len(), 1);
+}

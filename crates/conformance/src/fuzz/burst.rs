@@ -1,0 +1,90 @@
+//! A burst: frames on each other's heels, and the pause behind them.
+
+use bytes::Bytes;
+use rackloom_node::{Duration, Frame};
+use rackloom_wire::{Kind, Launch, Packet, Poll, Solicit};
+
+/// Frames that arrive without a gap, and how long nothing arrives then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Burst {
+    /// The frames, and whether each one's check sequence is right.
+    pub frames: Vec<(Frame, bool)>,
+    /// Until the next burst.
+    pub pause: Duration,
+}
+
+/// Where in a burst a frame may stand, so that a slow card does the same as a quick one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Before all others: it ends what the others belong to, and answers that are still due go with it.
+    Head,
+    /// Anywhere between.
+    Body,
+    /// Behind all writes: it reads memory, and may do so when later frames have come.
+    Read,
+    /// Behind all others, and one only: it begins what takes a card its time, or asks how far that is.
+    Tail,
+}
+
+impl Place {
+    /// The place of a frame, whatever becomes of it.
+    pub fn of(frame: &[u8]) -> Self {
+        let Ok(packet) = Packet::parse(frame) else { return Self::Body };
+        match packet.head.kind {
+            Kind::SessionClaim | Kind::SessionRelease | Kind::ImageBegin | Kind::ImageAbort => Self::Head,
+            Kind::InputRead => Self::Read,
+            Kind::ExecGo | Kind::ExecResultAck | Kind::ImagePoll | Kind::ImageCommit => Self::Tail,
+            Kind::DiscoverySolicit if solicits_later(&packet) => Self::Tail,
+            // A launch that waits for its Go changes nothing yet.
+            Kind::ExecLaunch if packet.view::<Launch>().is_some_and(|(body, _)| body.go.get() == 0) => Self::Tail,
+            _ => Self::Body,
+        }
+    }
+}
+
+fn solicits_later(packet: &Packet<'_>) -> bool {
+    packet.view::<Solicit>().is_some_and(|(body, _)| body.window_us.get() > 0)
+}
+
+/// The random delay that a frame gives the card for its answer, in microseconds.
+fn window_of(frame: &[u8]) -> u32 {
+    let Ok(packet) = Packet::parse(frame) else { return 0 };
+    match packet.head.kind {
+        Kind::DiscoverySolicit => packet.view::<Solicit>().map_or(0, |(body, _)| body.window_us.get()),
+        Kind::ImagePoll => packet.view::<Poll>().map_or(0, |(body, _)| body.window_us.get()),
+        _ => 0,
+    }
+}
+
+/// The launch that a frame is about.
+fn launch_of(frame: &[u8]) -> Option<u32> {
+    let packet = Packet::parse(frame).ok()?;
+    let about = matches!(packet.head.kind, Kind::ExecLaunch | Kind::ExecCancel | Kind::ExecQuery);
+    about.then_some(packet.head.seq)
+}
+
+/// The launch whose result a frame acknowledges.
+fn acknowledged_by(frame: &[u8]) -> Option<u32> {
+    let packet = Packet::parse(frame).ok()?;
+    (packet.head.kind == Kind::ExecResultAck).then_some(packet.head.seq)
+}
+
+impl Burst {
+    /// Orders the frames by their places; of those for the tail one is left.
+    pub fn new(frames: Vec<Bytes>, pause: Duration) -> Self {
+        let at = |place: Place| frames.iter().filter(move |frame| Place::of(frame) == place).cloned();
+        let mut all: Vec<Bytes> = at(Place::Head).chain(at(Place::Body)).chain(at(Place::Read)).collect();
+        // Whoever acknowledges a result does not want to hear of it, and may hear of it all the same.
+        let asks_about = |seq| all.iter().any(|frame| launch_of(frame) == Some(seq));
+        let tail = at(Place::Tail).find(|frame| !acknowledged_by(frame).is_some_and(asks_about));
+        all.extend(tail);
+        let window = all.iter().map(|frame| window_of(frame)).max().unwrap_or(0);
+        let pause = pause.max(Duration::from_micros(u64::from(window) + 100));
+        Self { frames: all.into_iter().map(|frame| (frame, true)).collect(), pause }
+    }
+
+    /// Bytes on the wire.
+    pub fn bytes(&self) -> usize {
+        self.frames.iter().map(|(frame, _)| frame.len()).sum()
+    }
+}

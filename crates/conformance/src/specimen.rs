@@ -1,0 +1,91 @@
+//! A card on the bench, whatever runs it.
+
+use core::fmt::Debug;
+use std::sync::{Arc, OnceLock};
+
+use rackloom_card::{Card, Config, Pace};
+use rackloom_node::{Frame, Instant, Node};
+use rackloom_role::{Ddr, WasmSandbox};
+use rackloom_rtl::RtlCard;
+use rackloom_wire::CardKind;
+
+/// A card of any kind. What the suite sees of it is frames, DDR, and time.
+pub trait Specimen: Node<Event: Debug> + Sized {
+    /// What it announces to be run by.
+    const KIND: CardKind;
+    /// Tag of the image part that it takes.
+    const TARGET: &'static str;
+
+    /// A card that is about to be switched on. Kind and pace of the configuration are its own choice.
+    fn plug(config: Config) -> Self;
+
+    /// Says goodbye and is gone.
+    fn unplug(&mut self, now: Instant);
+
+    /// A frame arrives whose check sequence is wrong. False if a card of this kind never sees such a frame.
+    fn handle_garbled(&mut self, now: Instant, frame: Frame) -> bool;
+
+    /// Its memory; that of the hosts comes first.
+    fn ddr(&self) -> &Ddr;
+
+    /// Asserts what must be true between two calls.
+    fn check(&self);
+}
+
+impl Specimen for Card {
+    const KIND: CardKind = CardKind::Model;
+    const TARGET: &'static str = rackloom_image::TARGET_MODEL;
+
+    fn plug(config: Config) -> Self {
+        static SANDBOX: OnceLock<Arc<WasmSandbox>> = OnceLock::new();
+        let sandbox = SANDBOX.get_or_init(|| Arc::new(WasmSandbox::default()));
+        let config = Config { kind: Self::KIND, pace: Pace::Virtual, ..config };
+        Self::new(config, sandbox.clone()).expect("a sound configuration")
+    }
+
+    fn unplug(&mut self, now: Instant) {
+        Self::unplug(self, now);
+    }
+
+    fn handle_garbled(&mut self, _: Instant, _: Frame) -> bool {
+        false
+    }
+
+    fn ddr(&self) -> &Ddr {
+        Self::ddr(self)
+    }
+
+    fn check(&self) {
+        self.check_invariants();
+    }
+}
+
+impl Specimen for RtlCard {
+    const KIND: CardKind = CardKind::Rtl;
+    const TARGET: &'static str = "rtl";
+
+    fn plug(config: Config) -> Self {
+        // Live, the bench's clock stands still while the gateware computes, as it does for the model.
+        let card = Config { kind: Self::KIND, pace: Pace::Live, ..config };
+        let surroundings = rackloom_rtl::Config::new(card.mac, card.pace);
+        Self::new(rackloom_rtl::Config { card, ..surroundings }).expect("a sound configuration")
+    }
+
+    fn unplug(&mut self, now: Instant) {
+        Self::unplug(self, now);
+    }
+
+    fn handle_garbled(&mut self, now: Instant, frame: Frame) -> bool {
+        self.handle_bad_frame(now, frame);
+        true
+    }
+
+    fn ddr(&self) -> &Ddr {
+        Self::ddr(self)
+    }
+
+    fn check(&self) {
+        assert!(!self.firmware_failed(), "the firmware has failed");
+        assert_eq!((self.frames_lost(), self.accesses_refused()), (0, 0));
+    }
+}

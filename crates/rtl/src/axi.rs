@@ -1,0 +1,365 @@
+//! The card's DDR as the gateware sees it: an AXI4 memory behind each of two ports.
+//!
+//! It is as unhelpful as the protocol allows. A write takes effect when its answer is given, and a read takes its data
+//! when it is asked: a card that does not wait for an answer reads what was there before. It also holds the card to
+//! the protocol; what breaks it is a bug of the gateware, and a panic.
+
+use std::collections::VecDeque;
+
+use rackloom_node::Rng;
+use rackloom_role::Ddr;
+
+use crate::DdrTiming;
+use crate::ffi::{AxiIn, AxiOut, BEAT_BYTES};
+
+/// One port.
+#[derive(Debug)]
+pub(crate) struct Port {
+    name: &'static str,
+    timing: DdrTiming,
+    rng: Rng,
+    /// Cycles of the port's clock.
+    cycle: u64,
+    wires: AxiIn,
+    waiting: Waiting,
+    /// Writes whose beats have not all come.
+    bursts: VecDeque<Burst>,
+    beats: VecDeque<Beat>,
+    /// Writes that wait for their answer.
+    written: VecDeque<(u64, Burst)>,
+    /// Beats on their way to the card.
+    read: VecDeque<(u64, ReadBeat)>,
+    refused: u64,
+}
+
+/// What the card has offered and the memory has not taken: it must not change.
+#[derive(Debug, Default)]
+struct Waiting {
+    aw: Option<(u64, u8, u8)>,
+    w: Option<Beat>,
+    ar: Option<(u64, u8, u8)>,
+}
+
+#[derive(Debug)]
+struct Burst {
+    addr: u64,
+    beats_left: u32,
+    id: u8,
+    beats: Vec<Beat>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Beat {
+    data: [u8; BEAT_BYTES],
+    strobes: u64,
+    last: bool,
+}
+
+#[derive(Debug)]
+struct ReadBeat {
+    data: [u8; BEAT_BYTES],
+    response: u8,
+    id: u8,
+    last: bool,
+}
+
+impl Port {
+    pub(crate) fn new(name: &'static str, timing: DdrTiming, seed: u64) -> Self {
+        Self {
+            name,
+            timing,
+            rng: Rng::new(seed),
+            cycle: 0,
+            wires: AxiIn::QUIET,
+            waiting: Waiting::default(),
+            bursts: VecDeque::new(),
+            beats: VecDeque::new(),
+            written: VecDeque::new(),
+            read: VecDeque::new(),
+            refused: 0,
+        }
+    }
+
+    /// What the memory says at the next edge.
+    pub(crate) const fn wires(&self) -> &AxiIn {
+        &self.wires
+    }
+
+    /// Nothing is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        let queues = self.bursts.is_empty() && self.beats.is_empty() && self.written.is_empty() && self.read.is_empty();
+        queues && !self.wires.bvalid && !self.wires.rvalid
+    }
+
+    /// Accesses outside the memory so far; they were answered with errors.
+    pub(crate) const fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// An edge at which the card said `out`.
+    pub(crate) fn edge(&mut self, out: &AxiOut, ddr: &Ddr) {
+        self.cycle += 1;
+        let asks = (out.awvalid | out.wvalid | out.arvalid) != 0;
+        let ready = self.wires.awready && self.wires.wready && self.wires.arready;
+        if !asks && ready && self.timing.stalls == 0 && self.is_idle() {
+            return;
+        }
+        self.hold_to_protocol(out);
+        self.take(out, ddr);
+        self.gather();
+        self.offer(ddr);
+    }
+
+    /// What is offered stays offered, as it is, until it is taken.
+    fn hold_to_protocol(&mut self, out: &AxiOut) {
+        let name = self.name;
+        let aw = (out.awvalid != 0).then_some((out.awaddr, out.awlen, out.awid));
+        let w = (out.wvalid != 0).then(|| Beat::of(out));
+        let ar = (out.arvalid != 0).then_some((out.araddr, out.arlen, out.arid));
+        let waiting = core::mem::take(&mut self.waiting);
+        assert!(waiting.aw.is_none() || waiting.aw == aw, "{name} port: AW changed before it was taken");
+        assert!(waiting.w.is_none() || waiting.w == w, "{name} port: W changed before it was taken");
+        assert!(waiting.ar.is_none() || waiting.ar == ar, "{name} port: AR changed before it was taken");
+        for (addr, len, _) in [aw, ar].into_iter().flatten() {
+            let inside = beat_of(addr) % BOUNDARY + (u64::from(len) + 1) * BEAT_BYTES as u64;
+            assert!(inside <= BOUNDARY, "{name} port: a burst from {addr:#x} on crosses a boundary of 4 KiB");
+        }
+        let wires = &self.wires;
+        self.waiting = Waiting {
+            aw: aw.filter(|_| !wires.awready),
+            w: w.filter(|_| !wires.wready),
+            ar: ar.filter(|_| !wires.arready),
+        };
+    }
+
+    /// What was offered and taken at this edge.
+    fn take(&mut self, out: &AxiOut, ddr: &Ddr) {
+        if out.bready != 0 {
+            self.wires.bvalid = false;
+        }
+        if out.rready != 0 {
+            self.wires.rvalid = false;
+        }
+        if self.wires.awready && out.awvalid != 0 {
+            let beats_left = u32::from(out.awlen) + 1;
+            self.bursts.push_back(Burst { addr: beat_of(out.awaddr), beats_left, id: out.awid, beats: Vec::new() });
+        }
+        if self.wires.wready && out.wvalid != 0 {
+            self.beats.push_back(Beat::of(out));
+        }
+        if self.wires.arready && out.arvalid != 0 {
+            self.start_read(out, ddr);
+        }
+    }
+
+    fn start_read(&mut self, out: &AxiOut, ddr: &Ddr) {
+        let due = self.cycle + u64::from(self.timing.latency);
+        for i in 0..=out.arlen {
+            let mut data = [0; BEAT_BYTES];
+            let outside = ddr.read(beat_of(out.araddr) + u64::from(i) * BEAT_BYTES as u64, &mut data).is_err();
+            self.refused += u64::from(outside);
+            let response = if outside { DECODE_ERROR } else { OKAY };
+            self.read.push_back((due, ReadBeat { data, response, id: out.arid, last: i == out.arlen }));
+        }
+    }
+
+    /// Gives the beats of writes to their bursts.
+    fn gather(&mut self) {
+        while let Some(burst) = self.bursts.front_mut()
+            && let Some(beat) = self.beats.pop_front()
+        {
+            burst.beats_left -= 1;
+            assert_eq!(beat.last, burst.beats_left == 0, "{} port: WLAST is not the burst's end", self.name);
+            burst.beats.push(beat);
+            if beat.last {
+                let burst = self.bursts.pop_front().expect("it is the first");
+                self.written.push_back((self.cycle + u64::from(self.timing.latency), burst));
+            }
+        }
+    }
+
+    /// What the memory says next.
+    fn offer(&mut self, ddr: &Ddr) {
+        let cycle = self.cycle;
+        if !self.wires.bvalid
+            && !self.stalls()
+            && let Some((_, burst)) = self.written.pop_front_if(|(due, _)| *due <= cycle)
+        {
+            let outside = burst.apply(ddr).is_err();
+            self.refused += u64::from(outside);
+            self.wires.bvalid = true;
+            self.wires.bid = burst.id;
+            self.wires.bresp = if outside { DECODE_ERROR } else { OKAY };
+        }
+        if !self.wires.rvalid
+            && !self.stalls()
+            && let Some((_, beat)) = self.read.pop_front_if(|(due, _)| *due <= cycle)
+        {
+            self.wires.rvalid = true;
+            self.wires.rdata = beat.data;
+            self.wires.rresp = beat.response;
+            self.wires.rid = beat.id;
+            self.wires.rlast = beat.last;
+        }
+        self.wires.awready = self.bursts.len() + self.written.len() < OUTSTANDING && !self.stalls();
+        self.wires.wready = self.beats.len() < OUTSTANDING && !self.stalls();
+        self.wires.arready = self.read.len() < OUTSTANDING && !self.stalls();
+    }
+
+    fn stalls(&mut self) -> bool {
+        self.timing.stalls > 0 && self.rng.below(256) < self.timing.stalls.into()
+    }
+}
+
+impl Beat {
+    const fn of(out: &AxiOut) -> Self {
+        Self { data: out.wdata, strobes: out.wstrb, last: out.wlast != 0 }
+    }
+}
+
+impl Burst {
+    fn apply(&self, ddr: &Ddr) -> Result<(), rackloom_role::DdrError> {
+        for (addr, beat) in (self.addr..).step_by(BEAT_BYTES).zip(&self.beats) {
+            let mut at = 0;
+            while at < BEAT_BYTES {
+                let rest = beat.strobes >> at;
+                let skip = rest.trailing_zeros() as usize;
+                let from = (at + skip).min(BEAT_BYTES);
+                let count = (!(rest.checked_shr(skip as u32).unwrap_or(0))).trailing_zeros() as usize;
+                let to = (from + count).min(BEAT_BYTES);
+                ddr.write(addr + from as u64, &beat.data[from..to])?;
+                at = to.max(from + 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The address of a beat: the bits below are not looked at, for all transfers are whole beats.
+const fn beat_of(addr: u64) -> u64 {
+    addr & !(BEAT_BYTES as u64 - 1)
+}
+
+/// Requests that may wait at each channel.
+const OUTSTANDING: usize = 16;
+/// No burst goes across a multiple of this.
+const BOUNDARY: u64 = 4096;
+const OKAY: u8 = 0;
+const DECODE_ERROR: u8 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATENCY: DdrTiming = DdrTiming { latency: 5, stalls: 0 };
+
+    /// Edges with nothing asked.
+    fn wait(port: &mut Port, ddr: &Ddr, cycles: usize) {
+        for _ in 0..cycles {
+            port.edge(&AxiOut { bready: 1, ..AxiOut::QUIET }, ddr);
+        }
+    }
+
+    fn port() -> (Port, Ddr) {
+        let (mut port, ddr) = (Port::new("test", LATENCY, 1), Ddr::new(1 << 16).unwrap());
+        wait(&mut port, &ddr, 1);
+        (port, ddr)
+    }
+
+    fn write(addr: u64, strobes: u64) -> AxiOut {
+        let data = core::array::from_fn(|i| i as u8 + 1);
+        let aw = AxiOut { awvalid: 1, awaddr: addr, awlen: 0, awid: 2, ..AxiOut::QUIET };
+        AxiOut { wvalid: 1, wdata: data, wstrb: strobes, wlast: 1, ..aw }
+    }
+
+    #[test]
+    fn strobes_choose_the_bytes() {
+        for strobes in [0, 1, u64::MAX, 1 << 63, 0x8000_0000_0000_0001, 0x00ff_0000_ff00_0ff0, 0xaaaa_5555_0f0f_f0f0] {
+            let (mut port, ddr) = port();
+            port.edge(&write(128, strobes), &ddr);
+            wait(&mut port, &ddr, 10);
+            assert!(port.is_idle());
+            let mut bytes = [0; 64];
+            ddr.read(128, &mut bytes).unwrap();
+            let wanted = core::array::from_fn(|i| if strobes >> i & 1 == 1 { i as u8 + 1 } else { 0 });
+            assert_eq!(bytes, wanted, "{strobes:#x}");
+        }
+    }
+
+    #[test]
+    fn a_read_that_does_not_wait_for_the_write_sees_what_was_before() {
+        let (mut port, ddr) = port();
+        let read = AxiOut { arvalid: 1, araddr: 128, arid: 1, ..AxiOut::QUIET };
+        port.edge(&AxiOut { arvalid: 1, araddr: 128, ..write(128, u64::MAX) }, &ddr);
+        wait(&mut port, &ddr, 5);
+        assert!(port.wires().bvalid && port.wires().rvalid && port.wires().rdata == [0; 64]);
+        port.edge(&AxiOut { bready: 1, rready: 1, ..read }, &ddr);
+        wait(&mut port, &ddr, 5);
+        let wires = port.wires();
+        assert_eq!((wires.rvalid, wires.rdata[0], wires.rlast, wires.rid, wires.rresp), (true, 1, true, 1, OKAY));
+        assert!(!wires.bvalid);
+    }
+
+    #[test]
+    fn bursts_go_on_beat_by_beat() {
+        let (mut port, ddr) = port();
+        ddr.write(0, &[7; 128]).unwrap();
+        port.edge(&AxiOut { arvalid: 1, araddr: 0, arlen: 1, ..AxiOut::QUIET }, &ddr);
+        let mut lasts = Vec::new();
+        for _ in 0..20 {
+            if port.wires().rvalid {
+                lasts.push(port.wires().rlast);
+            }
+            port.edge(&AxiOut { rready: 1, ..AxiOut::QUIET }, &ddr);
+        }
+        assert_eq!(lasts, [false, true]);
+    }
+
+    #[test]
+    fn outside_is_an_error_and_no_end() {
+        let (mut port, ddr) = port();
+        port.edge(&write(1 << 16, u64::MAX), &ddr);
+        wait(&mut port, &ddr, 4);
+        port.edge(&AxiOut { arvalid: 1, araddr: 1 << 30, ..AxiOut::QUIET }, &ddr);
+        assert_eq!((port.wires().bvalid, port.wires().bresp), (true, DECODE_ERROR));
+        wait(&mut port, &ddr, 5);
+        assert_eq!((port.wires().rvalid, port.wires().rresp, port.refused()), (true, DECODE_ERROR, 2));
+    }
+
+    #[test]
+    fn stalls_delay_and_lose_nothing() {
+        let ddr = Ddr::new(1 << 16).unwrap();
+        let mut port = Port::new("test", DdrTiming { latency: 3, stalls: 200 }, 7);
+        let (mut sent, mut answered) = (0u64, 0);
+        for _ in 0..5000 {
+            let wires = *port.wires();
+            answered += u64::from(wires.bvalid);
+            // A card that offers address and data in the same cycle until both are taken.
+            let out = if wires.awready && wires.wready && sent < 64 {
+                sent += 1;
+                write(sent * 64, u64::MAX)
+            } else {
+                AxiOut::QUIET
+            };
+            port.edge(&AxiOut { bready: 1, ..out }, &ddr);
+        }
+        assert_eq!((sent, answered), (64, 64));
+        assert_eq!(ddr.view(64 * 64, 64, |b| b[63]).unwrap(), 64);
+    }
+
+    #[test]
+    #[should_panic(expected = "AW changed")]
+    fn what_is_offered_may_not_change() {
+        let ddr = Ddr::new(1 << 16).unwrap();
+        let mut port = Port::new("test", LATENCY, 1);
+        port.edge(&write(64, 1), &ddr);
+        port.edge(&AxiOut { awaddr: 128, ..write(64, 1) }, &ddr);
+    }
+
+    #[test]
+    #[should_panic(expected = "4 KiB")]
+    fn a_burst_may_not_cross_a_boundary() {
+        let (mut port, ddr) = port();
+        port.edge(&AxiOut { arvalid: 1, araddr: 4096 - 64, arlen: 1, ..AxiOut::QUIET }, &ddr);
+    }
+}

@@ -1,0 +1,315 @@
+//! The card: the Verilated gateware, its memory and its network port, run as far as the driver's time goes.
+
+use core::convert::Infallible;
+
+use rackloom_card::{Config as CardConfig, ConfigError};
+use rackloom_node::{Frame, Instant, Node, Output, Port, Rng};
+use rackloom_role::Ddr;
+use rackloom_wire::{HOSTS, Head, Kind};
+
+use crate::axi;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::ffi::{Edges, Inputs, Outputs, Sim};
+use crate::ports::{RxPort, TxPort, WIRE_GAP};
+
+/// A card behind a wire. See [`Node`] for the law of its use; its power comes with the first call.
+///
+/// Live, a call of `poll` runs the gateware until it has sent a frame, has nothing to do, or has run for a few
+/// thousand cycles; then it wants to be called again at once. In virtual time, cycle n is n times 6.4 ns after the
+/// beginning, and each call runs the gateware up to its `now`.
+#[derive(Debug)]
+pub struct RtlCard {
+    config: Config,
+    sim: Sim,
+    ddr: Ddr,
+    shell_port: axi::Port,
+    role_port: axi::Port,
+    rx: RxPort,
+    tx: TxPort,
+    power: Power,
+    inputs: Inputs,
+    outputs: Outputs,
+    /// Cycles since something was last under way.
+    quiet: u32,
+    cycles: u64,
+    /// What the configuration port may still take, in bytes times 10^9; and until when that was reckoned.
+    config_credit: u128,
+    config_ns: u64,
+    rng: Rng,
+}
+
+#[derive(Debug)]
+enum Power {
+    /// No call yet.
+    Off,
+    On(Clock),
+    /// Gone, but for the frames still queued.
+    Unplugged,
+}
+
+impl RtlCard {
+    /// A card that is about to be switched on: no role, no claim, memory all zero.
+    ///
+    /// # Errors
+    /// If the configuration is out of range or the memory cannot be reserved.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let ddr = Ddr::new(config.ddr_bytes())?;
+        let mut rng = Rng::new(config.card.seed);
+        let gap = if config.card.pace.is_live() { 0 } else { WIRE_GAP };
+        Ok(Self {
+            sim: Sim::new(rng.next_u64() as u32, &config.straps()),
+            ddr,
+            shell_port: axi::Port::new("shell", config.ddr, rng.next_u64()),
+            role_port: axi::Port::new("role", config.ddr, rng.next_u64()),
+            rx: RxPort::new(gap, config.stress.rx_gaps, rng.fork()),
+            tx: TxPort::new(gap, config.stress.tx_stalls, rng.fork()),
+            power: Power::Off,
+            inputs: Inputs { planted: config.planted, ..Inputs::RESET },
+            outputs: Outputs::QUIET,
+            quiet: 0,
+            cycles: 0,
+            config_credit: 0,
+            config_ns: 0,
+            rng,
+            config,
+        })
+    }
+
+    /// Leaves the network in good order, as a board does whose handle is pulled: a goodbye goes out, and from then on
+    /// the card neither hears nor says anything. Poll it empty.
+    pub fn unplug(&mut self, now: Instant) {
+        if !self.wake(now) {
+            return;
+        }
+        self.tx.cut();
+        let mac = self.config.card.mac;
+        let head = Head { dst: HOSTS, src: mac, kind: Kind::DiscoveryGoodbye, flags: 0, epoch: 0, seq: 0, addr: 0 };
+        self.tx.push(head.frame(&[]));
+        self.power = Power::Unplugged;
+    }
+
+    /// A frame arrives whose check sequence is wrong.
+    pub fn handle_bad_frame(&mut self, now: Instant, frame: Frame) {
+        if self.wake(now) {
+            self.run_to(now);
+            self.rx.push(frame, true);
+        }
+    }
+
+    /// What it has in common with cards of other kinds.
+    pub const fn config(&self) -> &CardConfig {
+        &self.config.card
+    }
+
+    /// Its memory: first that of the hosts, then what the gateware keeps for itself.
+    pub const fn ddr(&self) -> &Ddr {
+        &self.ddr
+    }
+
+    /// Cycles simulated so far.
+    pub const fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Frames that were lost before they reached the card, because the simulation is slower than the network or
+    /// because no MAC would deliver them.
+    pub const fn frames_lost(&self) -> u64 {
+        self.rx.lost()
+    }
+
+    /// Accesses of the gateware to memory that is not there.
+    pub const fn accesses_refused(&self) -> u64 {
+        self.shell_port.refused() + self.role_port.refused()
+    }
+
+    /// True when the firmware has failed: it has left its program, or ended it.
+    pub const fn firmware_failed(&self) -> bool {
+        self.outputs.firmware_fault != 0
+    }
+
+    /// Writes the waveforms of all signals from now on to a file in FST format, which GTKWave and Surfer show.
+    ///
+    /// # Errors
+    /// If the path has a zero byte.
+    #[cfg(feature = "trace")]
+    pub fn trace(&mut self, path: &std::path::Path) -> Result<(), std::ffi::NulError> {
+        let path = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())?;
+        self.sim.trace(&path);
+        Ok(())
+    }
+
+    /// Switches on at the first call; false when unplugged.
+    fn wake(&mut self, now: Instant) -> bool {
+        match &mut self.power {
+            Power::On(clock) => {
+                clock.set(now);
+                true
+            }
+            Power::Unplugged => false,
+            Power::Off => {
+                let mut clock = Clock::new(self.config.card.pace, now);
+                clock.set(now);
+                self.power = Power::On(clock);
+                for _ in 0..RESET_CYCLES {
+                    self.step();
+                }
+                self.inputs.rst_n = true;
+                self.quiet = 0;
+                true
+            }
+        }
+    }
+
+    /// In virtual time, runs up to `now`.
+    fn run_to(&mut self, now: Instant) {
+        while let Power::On(clock) = &mut self.power
+            && !clock.is_live()
+            && clock.is_before(now)
+        {
+            match self.wakes_at() {
+                Some(at) if at <= now => self.skip_to(at),
+                _ if self.is_quiet() => return self.skip_to(now + CYCLE),
+                _ => {}
+            }
+            self.step();
+        }
+    }
+
+    fn skip_to(&mut self, at: Instant) {
+        if let Power::On(clock) = &mut self.power {
+            clock.skip_to(at);
+        }
+    }
+
+    /// Nothing is under way.
+    fn is_quiet(&self) -> bool {
+        self.quiet >= QUIET_CYCLES && self.rx.is_idle()
+    }
+
+    /// When something is to do, if no frame comes: in the past or now when something is under way.
+    fn wakes_at(&self) -> Option<Instant> {
+        let Power::On(clock) = &self.power else { return None };
+        if !self.is_quiet() {
+            return Some(clock.after(0));
+        }
+        (self.outputs.alarm_valid != 0).then(|| clock.when(self.outputs.alarm_us))
+    }
+
+    /// One cycle.
+    fn step(&mut self) {
+        let Power::On(clock) = &mut self.power else { return };
+        self.inputs.time_us = clock.micros();
+        let nanos = clock.nanos();
+        clock.tick();
+        self.cycles += 1;
+        self.inputs.cfg_hold = self.config_port_waits(nanos);
+        self.inputs.edges = self.edges();
+        self.inputs.shell = *self.shell_port.wires();
+        self.inputs.role = *self.role_port.wires();
+        if self.inputs.rst_n {
+            self.rx.drive(&mut self.inputs);
+            self.tx.drive(&mut self.inputs);
+        }
+        self.sim.step(&self.inputs, &mut self.outputs);
+        if !self.inputs.rst_n {
+            return;
+        }
+        self.tx.take(&self.outputs);
+        if self.inputs.edges.has(Edges::DDR) {
+            self.shell_port.edge(&self.outputs.shell, &self.ddr);
+        }
+        if self.inputs.edges.has(Edges::ROLE) {
+            self.role_port.edge(&self.outputs.role, &self.ddr);
+        }
+        let around = self.rx.is_idle() && self.tx.is_idle() && self.shell_port.is_idle() && self.role_port.is_idle();
+        let idle = around && self.outputs.idle != 0 && !self.inputs.rx_valid;
+        self.quiet = if idle { self.quiet.saturating_add(1) } else { 0 };
+    }
+
+    /// All clocks, unless one is to drift.
+    fn edges(&mut self) -> Edges {
+        let skips = self.config.stress.clock_skips;
+        if skips == 0 || !self.inputs.rst_n {
+            return Edges::ALL;
+        }
+        let skipped = [Edges::DDR, Edges::ROLE, Edges::CFG].into_iter();
+        skipped.filter(|_| self.rng.below(256) < skips.into()).fold(Edges::ALL, Edges::without)
+    }
+
+    /// Whether the configuration port is not ready in this cycle: it takes 4 bytes each time that it is.
+    fn config_port_waits(&mut self, ns: u64) -> bool {
+        let rate = self.config.card.config_rate;
+        if rate == 0 {
+            return false;
+        }
+        self.config_credit += u128::from(ns - self.config_ns) * u128::from(rate);
+        self.config_ns = ns;
+        // What was not used in a pause is gone. Live, time goes on between calls only.
+        let words = if self.config.card.pace.is_live() { CYCLES_PER_POLL } else { 2 };
+        self.config_credit = self.config_credit.min(CONFIG_WORD * u128::from(words));
+        let waits = self.config_credit < CONFIG_WORD;
+        if !waits {
+            self.config_credit -= CONFIG_WORD;
+        }
+        waits
+    }
+}
+
+impl Node for RtlCard {
+    /// Nothing is told beside frames: a card of hardware cannot.
+    type Event = Infallible;
+
+    fn handle_frame(&mut self, now: Instant, _: Port, frame: Frame) {
+        if self.wake(now) {
+            self.run_to(now);
+            self.rx.push(frame, false);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.wake(now) {
+            self.run_to(now);
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Output<Infallible>> {
+        if self.wake(now) {
+            self.run_to(now);
+        }
+        let mut cycles = 0;
+        while let Power::On(clock) = &self.power
+            && clock.is_live()
+            && !self.tx.has_frame()
+            && cycles < CYCLES_PER_POLL
+            && self.wakes_at().is_some_and(|at| at <= now)
+        {
+            self.step();
+            cycles += 1;
+        }
+        self.tx.pop().map(|frame| Output::Transmit(0, frame))
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        match &self.power {
+            Power::Off => Some(Instant::ZERO),
+            Power::Unplugged => None,
+            Power::On(clock) if !clock.is_live() && !self.is_quiet() => Some(clock.after(CYCLES_BETWEEN_CALLS)),
+            Power::On(_) => self.wakes_at(),
+        }
+    }
+}
+
+/// Cycles of reset: enough for the synchronisers of all clock domains.
+const RESET_CYCLES: usize = 32;
+/// Cycles for which nothing may be under way before the clocks stop: more than a signal takes through all domains.
+const QUIET_CYCLES: u32 = 32;
+/// Cycles that a live call runs at most, some 10 ms of computing: other nodes of the thread want to be served.
+const CYCLES_PER_POLL: u32 = 4096;
+/// Cycles of virtual time between two calls while the card works: how late a frame may go out.
+const CYCLES_BETWEEN_CALLS: u64 = 64;
+/// A little more than a cycle.
+const CYCLE: rackloom_node::Duration = rackloom_node::Duration::from_nanos(7);
+/// A word of the configuration port, in bytes times 10^9.
+const CONFIG_WORD: u128 = 4_000_000_000;

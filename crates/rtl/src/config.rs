@@ -1,0 +1,127 @@
+//! What a Verilated card is, and how its surroundings behave.
+
+use rackloom_card::{Config as CardConfig, ConfigError, Pace};
+use rackloom_node::Duration;
+use rackloom_role::DDR_BYTES_MAX;
+use rackloom_wire::{BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr};
+
+use crate::ffi::STRAPS;
+
+/// A card and its surroundings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// What a card of any kind has. Digest rate and DDR latency are those of the gateware, whatever stands here; the
+    /// staging rate is announced and not enforced; `Clocked` is as `Live`.
+    pub card: CardConfig,
+    /// How the memory answers.
+    pub ddr: DdrTiming,
+    /// How the rest of the surroundings behaves.
+    pub stress: Stress,
+    /// Number of the bug to suffer from, of those that the gateware has for tests; 0: none.
+    pub planted: u8,
+}
+
+/// How a DDR port answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DdrTiming {
+    /// Cycles from a request to its answer.
+    pub latency: u32,
+    /// In how many of 256 cycles each channel of its own does nothing.
+    pub stalls: u8,
+}
+
+/// What makes a card's life hard; all zero for a card that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stress {
+    /// In how many of 256 cycles the receiving port has a gap in the middle of a frame.
+    pub rx_gaps: u8,
+    /// In how many of 256 cycles the transmitting port is not ready between two frames.
+    pub tx_stalls: u8,
+    /// In how many of 256 steps each of the other clocks is left out, which makes them drift against the network's.
+    pub clock_skips: u8,
+}
+
+impl Config {
+    /// A card of 64 MiB, otherwise as a model card: see [`CardConfig::new`].
+    pub fn new(mac: MacAddr, pace: Pace) -> Self {
+        let card = CardConfig { kind: CardKind::Rtl, memory: MEMORY, ..CardConfig::new(mac, pace) };
+        Self { card, ddr: DdrTiming::default(), stress: Stress::default(), planted: 0 }
+    }
+
+    /// Checks every rule that the types do not express.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.card.validate()?;
+        let c = &self.card;
+        let rules = [
+            ("bulk", c.bulk <= BULK_STANDARD),
+            ("staging_max", c.staging_max <= IMAGE_BYTES_MAX),
+            ("memory", self.ddr_bytes() <= DDR_BYTES_MAX),
+            ("ack_every", c.ack_every <= u16::MAX.into()),
+            ("ack_delay", fits(c.ack_delay.as_micros())),
+            ("resend_after", fits(c.resend_after.as_micros())),
+            ("announce_interval", fits(c.announce_interval.as_millis() * 1000)),
+            ("port_rate", fits((c.port_rate / 1_000_000).into())),
+            ("stage_rate", fits((c.stage_rate / 1000).into())),
+            ("config_rate", fits((c.config_rate / 1000).into())),
+        ];
+        match rules.iter().find(|(_, holds)| !holds) {
+            Some(&(field, _)) => Err(ConfigError::Range { field }),
+            None => Ok(()),
+        }
+    }
+
+    /// Bytes of DDR: the hosts' memory, two staging areas that take turns, and the values of the digest tree.
+    pub(crate) fn ddr_bytes(&self) -> u64 {
+        let staging = self.card.staging_max.next_multiple_of(STAGING_UNIT);
+        self.card.memory + 2 * staging + staging / DIGEST_SHARE
+    }
+
+    /// The configuration as the gateware reads it: registers STRAP of the shell.
+    pub(crate) fn straps(&self) -> [u32; STRAPS] {
+        let c = &self.card;
+        let [m0, m1, m2, m3, m4, m5] = c.mac.0;
+        let small = |n: u64| u32::try_from(n).expect("validated");
+        let micros = |d: Duration| u32::try_from(d.as_micros()).expect("validated");
+        let kind = u32::from(u8::from(c.kind));
+        [
+            u32::from_be_bytes([0, 0, m0, m1]),
+            u32::from_be_bytes([m2, m3, m4, m5]),
+            u32::from(c.unit) << 16 | kind << 8 | 1,
+            u32::from(c.vendor) << 16 | u32::from(c.product),
+            c.boot,
+            (c.seed ^ c.seed >> 32) as u32,
+            small(c.memory / rackloom_card::MEMORY_UNIT),
+            c.clock_khz,
+            small(c.port_rate / 1_000_000),
+            small(c.stage_rate / 1000),
+            small(c.config_rate / 1000),
+            small(c.staging_max),
+            u32::from(c.bulk) | c.ack_every << 16,
+            micros(c.ack_delay),
+            micros(c.resend_after),
+            u32::try_from(c.announce_interval.as_millis()).expect("validated"),
+        ]
+    }
+}
+
+impl Default for DdrTiming {
+    /// About 200 ns, without stalls.
+    fn default() -> Self {
+        Self { latency: 30, stalls: 0 }
+    }
+}
+
+/// The card compares times of 32 bits of microseconds, so a time span has 31.
+fn fits(n: u128) -> bool {
+    n <= i32::MAX as u128
+}
+
+/// Memory of a card that says nothing else: what simulated kernels fill in reasonable time.
+const MEMORY: u64 = 64 << 20;
+/// Granule of the staging areas.
+const STAGING_UNIT: u64 = 1 << 20;
+/// The leaves of the digest tree have 32 bytes for each 1024 of the image, and all levels together twice that.
+const DIGEST_SHARE: u64 = 16;

@@ -1,0 +1,240 @@
+//! The border to the Verilated model: one clock edge at a time. The only module with unsafe code.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_char};
+use core::fmt;
+use core::ptr::NonNull;
+
+use rackloom_wire::BEAT;
+
+/// Bytes of a beat on the DDR ports.
+pub(crate) const BEAT_BYTES: usize = BEAT as usize;
+/// Words of configuration.
+pub(crate) const STRAPS: usize = 16;
+
+/// Which clocks rise, a bit each. The network's, bit 0, always does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Edges(u8);
+
+impl Edges {
+    pub(crate) const DDR: Self = Self(2);
+    pub(crate) const ROLE: Self = Self(4);
+    pub(crate) const CFG: Self = Self(8);
+    pub(crate) const ALL: Self = Self(15);
+
+    pub(crate) const fn has(self, clock: Self) -> bool {
+        self.0 & clock.0 != 0
+    }
+
+    pub(crate) const fn without(self, clock: Self) -> Self {
+        Self(self.0 & !clock.0)
+    }
+}
+
+/// What a memory says on an AXI4 port.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct AxiIn {
+    pub(crate) rdata: [u8; BEAT_BYTES],
+    pub(crate) awready: bool,
+    pub(crate) wready: bool,
+    pub(crate) bvalid: bool,
+    pub(crate) bresp: u8,
+    pub(crate) bid: u8,
+    pub(crate) arready: bool,
+    pub(crate) rvalid: bool,
+    pub(crate) rresp: u8,
+    pub(crate) rlast: bool,
+    pub(crate) rid: u8,
+}
+
+/// What the card says on an AXI4 port.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct AxiOut {
+    pub(crate) wdata: [u8; BEAT_BYTES],
+    pub(crate) wstrb: u64,
+    pub(crate) awaddr: u64,
+    pub(crate) araddr: u64,
+    pub(crate) awvalid: u8,
+    pub(crate) awlen: u8,
+    pub(crate) awid: u8,
+    pub(crate) wvalid: u8,
+    pub(crate) wlast: u8,
+    pub(crate) bready: u8,
+    pub(crate) arvalid: u8,
+    pub(crate) arlen: u8,
+    pub(crate) arid: u8,
+    pub(crate) rready: u8,
+}
+
+/// All inputs of the card, for one step.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Inputs {
+    pub(crate) time_us: u64,
+    pub(crate) rx_data: u64,
+    pub(crate) shell: AxiIn,
+    pub(crate) role: AxiIn,
+    pub(crate) edges: Edges,
+    pub(crate) rst_n: bool,
+    pub(crate) rx_valid: bool,
+    pub(crate) rx_keep: u8,
+    pub(crate) rx_last: bool,
+    pub(crate) rx_bad: bool,
+    pub(crate) tx_ready: bool,
+    pub(crate) cfg_hold: bool,
+    pub(crate) planted: u8,
+}
+
+/// All outputs of the card, as they are at the edge.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Outputs {
+    pub(crate) tx_data: u64,
+    pub(crate) shell: AxiOut,
+    pub(crate) role: AxiOut,
+    pub(crate) alarm_us: u32,
+    pub(crate) tx_valid: u8,
+    pub(crate) tx_keep: u8,
+    pub(crate) tx_last: u8,
+    pub(crate) idle: u8,
+    pub(crate) alarm_valid: u8,
+    pub(crate) firmware_fault: u8,
+}
+
+impl AxiIn {
+    /// Nothing is offered, nothing taken.
+    pub(crate) const QUIET: Self = Self {
+        rdata: [0; BEAT_BYTES],
+        awready: false,
+        wready: false,
+        bvalid: false,
+        bresp: 0,
+        bid: 0,
+        arready: false,
+        rvalid: false,
+        rresp: 0,
+        rlast: false,
+        rid: 0,
+    };
+}
+
+impl AxiOut {
+    pub(crate) const QUIET: Self = Self {
+        wdata: [0; BEAT_BYTES],
+        wstrb: 0,
+        awaddr: 0,
+        araddr: 0,
+        awvalid: 0,
+        awlen: 0,
+        awid: 0,
+        wvalid: 0,
+        wlast: 0,
+        bready: 0,
+        arvalid: 0,
+        arlen: 0,
+        arid: 0,
+        rready: 0,
+    };
+}
+
+impl Inputs {
+    /// In reset, with all clocks running.
+    pub(crate) const RESET: Self = Self {
+        time_us: 0,
+        rx_data: 0,
+        shell: AxiIn::QUIET,
+        role: AxiIn::QUIET,
+        edges: Edges::ALL,
+        rst_n: false,
+        rx_valid: false,
+        rx_keep: 0,
+        rx_last: false,
+        rx_bad: false,
+        tx_ready: false,
+        cfg_hold: false,
+        planted: 0,
+    };
+}
+
+impl Outputs {
+    pub(crate) const QUIET: Self = Self {
+        tx_data: 0,
+        shell: AxiOut::QUIET,
+        role: AxiOut::QUIET,
+        alarm_us: 0,
+        tx_valid: 0,
+        tx_keep: 0,
+        tx_last: 0,
+        idle: 0,
+        alarm_valid: 0,
+        firmware_fault: 0,
+    };
+}
+
+/// A Verilated card.
+pub(crate) struct Sim(NonNull<Handle>);
+
+#[repr(C)]
+struct Handle {
+    _opaque: [u8; 0],
+}
+
+// SAFETY: a model and its context are plain memory that nothing but this handle refers to, and are tied to no thread:
+// the runtime sets its thread-local pointers anew at each evaluation.
+unsafe impl Send for Sim {}
+
+// SAFETY: these are the functions of shim/shim.cpp, with the same types in the same order.
+unsafe extern "C" {
+    fn rl_card_new(seed: u32, straps: *const u32) -> *mut Handle;
+    fn rl_card_delete(sim: *mut Handle);
+    fn rl_card_step(sim: *mut Handle, inputs: *const Inputs, outputs: *mut Outputs) -> *const c_char;
+    #[cfg(feature = "trace")]
+    fn rl_card_trace(sim: *mut Handle, path: *const c_char);
+}
+
+impl Sim {
+    /// A card before its reset. `seed` gives the bits with which registers begin that no reset touches.
+    pub(crate) fn new(seed: u32, straps: &[u32; STRAPS]) -> Self {
+        // SAFETY: the shim reads 16 words and keeps no pointer to them.
+        let sim = unsafe { rl_card_new(seed, straps.as_ptr()) };
+        Self(NonNull::new(sim).expect("the shim's `new` does not return null"))
+    }
+
+    /// One rising edge of `inputs.edges`; `outputs` becomes what holds at that edge.
+    ///
+    /// # Panics
+    /// If an assertion in the gateware fails.
+    pub(crate) fn step(&mut self, inputs: &Inputs, outputs: &mut Outputs) {
+        // SAFETY: the handle is alive until `drop`, and `&mut self` keeps all others out; both structs have the layout
+        // of the shim's and outlive the call.
+        let failed = unsafe { rl_card_step(self.0.as_ptr(), inputs, outputs) };
+        if !failed.is_null() {
+            // SAFETY: the shim's string ends with a zero and lives until the next call.
+            let what = unsafe { CStr::from_ptr(failed) };
+            panic!("an assertion of the gateware failed: {}", what.to_string_lossy());
+        }
+    }
+
+    /// Writes all signals from now on to a file in GTKWave's FST format.
+    #[cfg(feature = "trace")]
+    pub(crate) fn trace(&mut self, path: &CStr) {
+        // SAFETY: the handle is alive; the shim copies the path.
+        unsafe { rl_card_trace(self.0.as_ptr(), path.as_ptr()) };
+    }
+}
+
+impl fmt::Debug for Sim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sim")
+    }
+}
+
+impl Drop for Sim {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from `rl_card_new` and is not used again.
+        unsafe { rl_card_delete(self.0.as_ptr()) };
+    }
+}

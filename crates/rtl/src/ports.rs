@@ -1,0 +1,248 @@
+//! The network port: frames become words and words become frames, as a MAC does it.
+
+use std::collections::VecDeque;
+
+use bytes::BytesMut;
+use rackloom_node::{Frame, Rng};
+
+use crate::ffi::{Inputs, Outputs};
+
+/// Frames on their way into the card.
+#[derive(Debug)]
+pub(crate) struct RxPort {
+    waiting: VecDeque<Arrival>,
+    waiting_bytes: usize,
+    /// Bytes of the first frame that are in the card.
+    at: usize,
+    /// Words that pass between two frames, and how many of them are left.
+    gap: u32,
+    gap_left: u32,
+    gaps_in_256: u8,
+    rng: Rng,
+    lost: u64,
+}
+
+#[derive(Debug)]
+struct Arrival {
+    frame: Frame,
+    /// Its check sequence is wrong.
+    bad: bool,
+}
+
+impl RxPort {
+    pub(crate) const fn new(gap: u32, gaps_in_256: u8, rng: Rng) -> Self {
+        Self { waiting: VecDeque::new(), waiting_bytes: 0, at: 0, gap, gap_left: 0, gaps_in_256, rng, lost: 0 }
+    }
+
+    /// A frame arrives. One that no MAC would deliver, because it is empty or too long, is lost, and so is one for
+    /// which there is no room.
+    pub(crate) fn push(&mut self, frame: Frame, bad: bool) {
+        if frame.is_empty() || frame.len() > FRAME_MAX || self.waiting_bytes + frame.len() > WAITING_MAX {
+            self.lost += 1;
+            return;
+        }
+        self.waiting_bytes += frame.len();
+        self.waiting.push_back(Arrival { frame, bad });
+    }
+
+    pub(crate) const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Nothing is left to be received.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Puts the next word on the wires.
+    pub(crate) fn drive(&mut self, inputs: &mut Inputs) {
+        inputs.rx_valid = false;
+        if self.gap_left > 0 {
+            self.gap_left -= 1;
+            return;
+        }
+        let Some(first) = self.waiting.front() else { return };
+        if self.gaps_in_256 > 0 && self.rng.below(256) < self.gaps_in_256.into() {
+            return;
+        }
+        let word = &first.frame[self.at..first.frame.len().min(self.at + WORD)];
+        let mut data = [0; WORD];
+        data[..word.len()].copy_from_slice(word);
+        self.at += word.len();
+        inputs.rx_valid = true;
+        inputs.rx_data = u64::from_le_bytes(data);
+        inputs.rx_keep = keep(word.len());
+        inputs.rx_last = self.at == first.frame.len();
+        inputs.rx_bad = inputs.rx_last && first.bad;
+        if inputs.rx_last {
+            self.waiting_bytes -= first.frame.len();
+            self.waiting.pop_front();
+            self.at = 0;
+            self.gap_left = self.gap;
+        }
+    }
+}
+
+/// Frames on their way out of the card.
+#[derive(Debug)]
+pub(crate) struct TxPort {
+    frame: BytesMut,
+    /// Whole frames that wait to be fetched.
+    sent: VecDeque<Frame>,
+    ready: bool,
+    gap: u32,
+    gap_left: u32,
+    stalls_in_256: u8,
+    rng: Rng,
+}
+
+impl TxPort {
+    pub(crate) fn new(gap: u32, stalls_in_256: u8, rng: Rng) -> Self {
+        let (frame, sent) = (BytesMut::new(), VecDeque::new());
+        Self { frame, sent, ready: false, gap, gap_left: 0, stalls_in_256, rng }
+    }
+
+    /// The next whole frame.
+    pub(crate) fn pop(&mut self) -> Option<Frame> {
+        self.sent.pop_front()
+    }
+
+    /// A whole frame waits.
+    pub(crate) fn has_frame(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
+    /// Forgets what is half sent.
+    pub(crate) fn cut(&mut self) {
+        self.frame.clear();
+    }
+
+    /// Adds a frame that does not come from the gateware.
+    pub(crate) fn push(&mut self, frame: Frame) {
+        self.sent.push_back(frame);
+    }
+
+    /// No frame is half sent.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.frame.is_empty()
+    }
+
+    /// Says whether the next word would be taken.
+    pub(crate) fn drive(&mut self, inputs: &mut Inputs) {
+        // In a frame the wire takes a word at each cycle; before one, it is ready when it wants.
+        let stalls = self.stalls_in_256 > 0 && self.rng.below(256) < self.stalls_in_256.into();
+        let between = self.sent.len() < SENT_MAX && self.gap_left == 0 && !stalls;
+        self.ready = !self.frame.is_empty() || between;
+        self.gap_left = self.gap_left.saturating_sub(1);
+        inputs.tx_ready = self.ready;
+    }
+
+    /// Takes the word on the wires.
+    ///
+    /// # Panics
+    /// If the gateware sends what no MAC can: a frame with a hole, or a word that is part empty and not the last.
+    pub(crate) fn take(&mut self, out: &Outputs) {
+        if !self.ready {
+            return;
+        }
+        if out.tx_valid == 0 {
+            assert!(
+                self.frame.is_empty(),
+                "the card has no word when the wire wants it, after {} bytes",
+                self.frame.len()
+            );
+            return;
+        }
+        let bytes = out.tx_keep.trailing_ones() as usize;
+        let (last, whole) = (out.tx_last != 0, bytes == WORD);
+        assert!(out.tx_keep == keep(bytes) && bytes > 0 && (last || whole), "tx_keep is {:#04x}", out.tx_keep);
+        self.frame.extend_from_slice(&out.tx_data.to_le_bytes()[..bytes]);
+        assert!(self.frame.len() <= FRAME_MAX, "the card sends a frame without end");
+        if last {
+            self.sent.push_back(self.frame.split().freeze());
+            self.gap_left = self.gap;
+        }
+    }
+}
+
+/// The valid bytes of a word with so many.
+const fn keep(bytes: usize) -> u8 {
+    (0xff_u16 >> (WORD - bytes)) as u8
+}
+
+/// Bytes of a word.
+const WORD: usize = 8;
+/// Preamble, check sequence and the gap between frames, in words: what a frame takes on the wire beyond its bytes.
+pub(crate) const WIRE_GAP: u32 = 3;
+/// Longest frame that the port receives: a jumbo frame, which the card has to judge even if it takes none.
+const FRAME_MAX: usize = 9216;
+/// Bytes that wait to be received, when the simulation is slower than the network: a long window of a host.
+const WAITING_MAX: usize = 16 << 20;
+/// Frames that wait to be fetched; then the card waits.
+const SENT_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_become_words_and_words_frames() {
+        for (gap, gaps) in [(0, 0), (WIRE_GAP, 0), (0, 128), (WIRE_GAP, 200)] {
+            let mut rx = RxPort::new(gap, gaps, Rng::new(3));
+            let mut tx = TxPort::new(gap, gaps, Rng::new(4));
+            let frames: Vec<Frame> = (1..100).map(|n| Frame::from(vec![n as u8; n])).collect();
+            frames.iter().for_each(|frame| rx.push(frame.clone(), frame.len() == 5));
+            let (mut got, mut bad) = (Vec::new(), 0);
+            let mut inputs = Inputs::RESET;
+            let mut waiting: VecDeque<Outputs> = VecDeque::new();
+            for _ in 0..20_000 {
+                rx.drive(&mut inputs);
+                if inputs.rx_valid {
+                    bad += u32::from(inputs.rx_bad);
+                    let (tx_keep, tx_last) = (inputs.rx_keep, inputs.rx_last.into());
+                    waiting.push_back(Outputs {
+                        tx_data: inputs.rx_data,
+                        tx_valid: 1,
+                        tx_keep,
+                        tx_last,
+                        ..Outputs::QUIET
+                    });
+                }
+                // A frame goes out when all of it is there.
+                let whole = waiting.iter().any(|word| word.tx_last != 0);
+                tx.drive(&mut inputs);
+                let word = waiting.front().filter(|_| whole || !tx.is_idle());
+                tx.take(word.unwrap_or(&Outputs::QUIET));
+                if inputs.tx_ready && (whole || !tx.is_idle()) {
+                    waiting.pop_front();
+                }
+                got.extend(tx.pop());
+            }
+            assert_eq!((got.len(), bad), (99, 1));
+            assert!(got == frames && rx.is_idle() && tx.is_idle());
+        }
+    }
+
+    #[test]
+    fn what_no_port_takes_is_lost_and_counted() {
+        let mut rx = RxPort::new(0, 0, Rng::new(1));
+        for frame in [Frame::new(), Frame::from(vec![0; FRAME_MAX + 1])] {
+            rx.push(frame, false);
+        }
+        let many = WAITING_MAX / FRAME_MAX + 5;
+        for _ in 0..many {
+            rx.push(Frame::from_static(&[0; FRAME_MAX]), false);
+        }
+        assert_eq!(rx.lost(), 2 + 5);
+    }
+
+    #[test]
+    #[should_panic(expected = "no word when the wire wants it")]
+    fn a_hole_in_a_frame_is_a_bug() {
+        let mut tx = TxPort::new(0, 0, Rng::new(1));
+        tx.drive(&mut Inputs::RESET.clone());
+        tx.take(&Outputs { tx_valid: 1, tx_keep: 0xff, ..Outputs::QUIET });
+        tx.drive(&mut Inputs::RESET.clone());
+        tx.take(&Outputs::QUIET);
+    }
+}

@@ -1,0 +1,67 @@
+"""Generates `ethernet_core.v`: LiteEth's RGMII PHY and MAC for the ECPIX-5, as two streams of frames, 64 bits wide.
+
+    python3 ethernet.py FOLDER
+
+Frames go in and out of the core without preamble and check sequence; byte 0 is data[7:0], and `last_be` has one bit, at the last byte.
+A frame that came in with a wrong check sequence has `error` set with its last word.
+"""
+
+import os
+import sys
+
+from litex.build.generic_platform import Pins, Subsignal
+from litex.build.lattice import LatticeECP5Platform
+from litex.gen import ClockDomain, LiteXModule, ResetSignal
+from liteeth.mac.core import LiteEthMACCore
+from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
+from migen.genlib.resetsync import AsyncResetSynchronizer
+
+WORD = 64
+
+# Names of the core's ports. The top level connects them to pins.
+PORTS = [
+    ("clk", 0, Pins(1)),
+    ("rst", 0, Pins(1)),
+    ("eth_clocks", 0, Subsignal("tx", Pins(1)), Subsignal("rx", Pins(1))),
+    ("eth", 0, Subsignal("rst_n", Pins(1)), Subsignal("mdio", Pins(1)), Subsignal("mdc", Pins(1)),
+     Subsignal("rx_ctl", Pins(1)), Subsignal("rx_data", Pins(4)),
+     Subsignal("tx_ctl", Pins(1)), Subsignal("tx_data", Pins(4))),
+] + [
+    (side, 0, Subsignal("valid", Pins(1)), Subsignal("ready", Pins(1)), Subsignal("data", Pins(WORD)),
+     Subsignal("last", Pins(1)), Subsignal("last_be", Pins(WORD // 8)), Subsignal("error", Pins(WORD // 8)))
+    for side in ("rx", "tx")
+]
+
+
+class EthernetCore(LiteXModule):
+    """The PHY, the MAC, and their streams on ports."""
+
+    def __init__(self, platform):
+        self.cd_sys = ClockDomain()
+        self.comb += self.cd_sys.clk.eq(platform.request("clk"))
+        self.specials += AsyncResetSynchronizer(self.cd_sys, platform.request("rst"))
+        # The delays that the board's traces need: as in LiteX' own target for it.
+        self.phy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"), tx_delay=0e-9, rx_delay=2e-9,
+                                   with_hw_init_reset=True)
+        self.mac = LiteEthMACCore(self.phy, dw=WORD, with_sys_datapath=True, tx_cdc_depth=32, rx_cdc_depth=32)
+        rx, tx = platform.request("rx"), platform.request("tx")
+        source, sink = self.mac.source, self.mac.sink
+        self.comb += [
+            rx.valid.eq(source.valid), rx.data.eq(source.data), rx.last.eq(source.last),
+            rx.last_be.eq(source.last_be), rx.error.eq(source.error), source.ready.eq(rx.ready),
+            sink.valid.eq(tx.valid), sink.data.eq(tx.data), sink.last.eq(tx.last),
+            sink.last_be.eq(tx.last_be), sink.error.eq(tx.error), tx.ready.eq(sink.ready),
+        ]
+
+
+def main():
+    """Writes the core into the folder that is named."""
+    folder = sys.argv[1]
+    platform = LatticeECP5Platform("LFE5UM5G-85F-8BG554I", io=PORTS, toolchain="trellis")
+    core = EthernetCore(platform)
+    os.makedirs(folder, exist_ok=True)
+    platform.build(core, build_dir=folder, build_name="ethernet_core", run=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Writes the constraints of the board's pins, `python3 pins.py FILE.lpf`: sites, standards and clocks as litex-boards knows them.
+
+A port of the top level is called as the board's signal is there, parts joined by `_`: `ddram_dq[3]`, `eth_rx_ctl`, `clk100`.
+"""
+
+import sys
+
+from litex.build.generic_platform import IOStandard, Misc, Pins, Subsignal
+from litex_boards.platforms.lambdaconcept_ecpix5 import _io as BOARD
+
+USED = ["clk100", "rst_n", "serial", "ddram", "eth_clocks", "eth"]
+CLOCKS = {"clk100": 100.0, "eth_clocks_rx": 125.0}
+
+
+def attributes(parts):
+    """The IOBUF attributes among a signal's parts."""
+    found = []
+    for part in parts:
+        if isinstance(part, IOStandard):
+            found.append(f"IO_TYPE={part.name}")
+        elif isinstance(part, Misc):
+            found.append(part.misc)
+    return found
+
+
+def lines(name, parts, inherited):
+    """The constraints of one signal, or of each of its parts."""
+    own = inherited + attributes(parts)
+    for part in parts:
+        if isinstance(part, Subsignal):
+            yield from lines(f"{name}_{part.name}", part.constraints, own)
+        elif isinstance(part, Pins):
+            sites = part.identifiers
+            for i, site in enumerate(sites):
+                port = name if len(sites) == 1 else f"{name}[{i}]"
+                yield f'LOCATE COMP "{port}" SITE "{site}";'
+                if own:
+                    yield f'IOBUF PORT "{port}" {" ".join(own)};'
+
+
+def main():
+    """Writes the file that is named."""
+    out = []
+    for signal in BOARD:
+        if signal[0] in USED and signal[1] == 0:
+            out += lines(signal[0], signal[2:], [])
+    out += [f'FREQUENCY PORT "{port}" {mhz} MHZ;' for port, mhz in CLOCKS.items()]
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write("\n".join(out) + "\n")
+
+
+if __name__ == "__main__":
+    main()

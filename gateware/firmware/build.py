@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Makes the firmware of the shell's processor: C of this folder to gateware/rtl/control/rl_firmware_pkg.sv.
+
+`gateware/firmware/build.py` writes the package, which is committed, so that nobody needs a compiler to build gateware.
+`--check` writes nothing and fails when the package is stale; it asks nothing of a machine that has another version of
+clang, since that may compile differently. Needs clang with the RISC-V target, lld and llvm-objdump.
+"""
+
+import argparse
+import hashlib
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PACKAGE = ROOT / "gateware/rtl/control/rl_firmware_pkg.sv"
+OUT = ROOT / "out/firmware"
+RAM_BYTES = 32768
+TARGET = ["--target=riscv32", "-march=rv32i", "-mabi=ilp32"]
+FLAGS = [*TARGET, "-std=c17", "-Os", "-ffreestanding", "-fno-builtin", "-fno-pic", "-ffunction-sections"]
+FLAGS += ["-fdata-sections", "-fno-common", "-mno-relax", "-msmall-data-limit=0"]
+FLAGS += ["-Wall", "-Wextra", "-Werror"]
+
+
+class BuildError(Exception):
+    """The firmware cannot be built, or does not fit."""
+
+
+@dataclass
+class Firmware:
+    """A firmware as it lies in RAM."""
+
+    image: bytes  # From address 0 on.
+    code: int  # Bytes of code and constants.
+    data: int  # Bytes of variables.
+    stack: int  # Most bytes of stack.
+
+    @property
+    def free(self) -> int:
+        return RAM_BYTES - self.code - self.data - self.stack
+
+
+def sources(folder: Path = HERE) -> list[Path]:
+    """What the firmware of a folder is made of."""
+    return [HERE / "start.S", *sorted(folder.glob("*.c"))]
+
+
+def build(files: list[Path], out: Path, flags: list[str] = []) -> Firmware:
+    """Compiles and links these files; keeps what it makes in `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    objects = []
+    for file in files:
+        objects.append(out / f"{file.stem}.o")
+        assembly = file
+        if file.suffix == ".c":
+            assembly = out / f"{file.stem}.s"
+            call(["clang", *FLAGS, *flags, f"-I{HERE}", "-S", str(file), "-o", str(assembly)])
+            assembly.write_text(near_calls(assembly.read_text()))
+        call(["clang", *TARGET, "-mno-relax", "-c", str(assembly), "-o", str(objects[-1])])
+    elf = out / "firmware.elf"
+    link = ["ld.lld", "--gc-sections", "-T", str(HERE / "link.ld"), "-o", str(elf)]
+    call([*link, *map(str, objects)])
+    call(["llvm-objcopy", "-O", "binary", str(elf), str(elf.with_suffix(".bin"))])
+    sizes = section_sizes(call(["llvm-objdump", "-h", str(elf)]))
+    listing = call(["llvm-objdump", "-d", "--no-show-raw-insn", str(elf)])
+    elf.with_suffix(".lst").write_text(listing)
+    firmware = Firmware(
+        image=elf.with_suffix(".bin").read_bytes(),
+        code=sizes.get(".text", 0) + sizes.get(".rodata", 0),
+        data=sizes.get(".bss", 0),
+        stack=deepest_stack(listing, "_start"),
+    )
+    if firmware.free < 0:
+        raise BuildError(f"{-firmware.free} bytes too many: {describe(firmware)}")
+    return firmware
+
+
+def near_calls(assembly: str) -> str:
+    """All code is near: one instruction calls it. Older linkers do not find that out by themselves."""
+    assembly = re.sub(r"^\tcall\t(\w+)(@plt)?$", r"\tjal\tra, \1", assembly, flags=re.MULTILINE)
+    return re.sub(r"^\ttail\t(\w+)(@plt)?$", r"\tj\t\1", assembly, flags=re.MULTILINE)
+
+
+def call(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError as error:
+        raise BuildError(f"{command[0]} is not there; scripts/setup.sh installs it") from error
+    if done.returncode:
+        raise BuildError(f"{' '.join(command)}\n{done.stderr}")
+    return done.stdout
+
+
+def section_sizes(headers: str) -> dict[str, int]:
+    rows = re.findall(r"^\s*\d+ (\.\w+)\s+([0-9a-f]+)", headers, re.MULTILINE)
+    return {name: int(size, 16) for name, size in rows}
+
+
+def deepest_stack(listing: str, entry: str) -> int:
+    """Most bytes of stack that calls from `entry` on need, from the disassembly: what each function takes, and whom
+    it calls. A call through a pointer may reach any function that nobody calls by name."""
+    frames: dict[str, int] = {}
+    calls: dict[str, set[str]] = {}
+    pointers: set[str] = set()
+    name = ""
+    for line in listing.splitlines():
+        # Labels that the compiler leaves inside of functions begin with .L; they are no functions.
+        if re.match(r"[0-9a-f]+ <\.L", line):
+            continue
+        if head := re.match(r"[0-9a-f]+ <(.+)>:$", line):
+            name = head[1]
+            frames[name], calls[name] = 0, set()
+        elif taken := re.search(r"addi\s+sp, sp, -(\d+)$", line):
+            frames[name] += int(taken[1])
+        elif re.search(r"(sub|add)\s+sp, (sp,|\w+, sp)", line):
+            raise BuildError(f"{name}: more than 2 KiB of variables on the stack, or an array of variable length")
+        elif (jump := re.search(r"\b(jal?)\s.*<([^+>.][^+>]*)>$", line)) and (jump[1] == "jal" or jump[2] != name):
+            calls[name].add(jump[2])
+        elif re.search(r"\bjalr\b", line) or re.search(r"\bjr\s+(?!ra)", line):
+            pointers.add(name)
+    named = set().union(*calls.values())
+    for caller in pointers:
+        calls[caller] |= set(frames) - named - {entry}
+    depths: dict[str, int] = {}
+
+    def depth(function: str, path: tuple[str, ...]) -> int:
+        if function in path:
+            raise BuildError(f"recursion: {' -> '.join([*path, function])}")
+        if function not in depths:
+            inner = [depth(callee, (*path, function)) for callee in calls[function]]
+            depths[function] = frames[function] + max(inner, default=0)
+        return depths[function]
+
+    return depth(entry, ())
+
+
+def describe(firmware: Firmware) -> str:
+    parts = f"code {firmware.code}, variables {firmware.data}, stack {firmware.stack}"
+    return f"{parts}, free {firmware.free} of {RAM_BYTES} bytes"
+
+
+def package(firmware: Firmware, about: str) -> str:
+    """The SystemVerilog package that holds the image, one array for each byte of a word."""
+    image = firmware.image.ljust(RAM_BYTES, b"\0")
+    lines = [
+        f"// Made by gateware/firmware/build.py {about}. Change that, not this.",
+        f"// {describe(firmware)}.",
+        "// verilog_format: off",
+        "package rl_firmware_pkg;",
+        f"  localparam int unsigned RamWords = {RAM_BYTES // 4};",
+        "  typedef logic [7:0] lane_t[RamWords];",
+        "  // Byte i of all words, for each i.",
+        "  localparam lane_t Lanes[4] = '{",
+    ]
+    for lane in range(4):
+        literals = [f"8'h{byte:02x}" for byte in image[lane::4]]
+        rows = ["      " + ", ".join(literals[at : at + 12]) for at in range(0, len(literals), 12)]
+        lines += ["    '{", ",\n".join(rows), "    }" + ("," if lane < 3 else "")]
+    lines += ["  };", "endpackage : rl_firmware_pkg", "// verilog_format: on"]
+    return "\n".join(lines) + "\n"
+
+
+def compiler() -> str:
+    """The compiler's version, as far as it matters."""
+    version = re.search(r"clang version \d+\.\d+\.\d+", call(["clang", "--version"]))
+    return version[0] if version else "clang of unknown version"
+
+
+def digest() -> str:
+    """Of everything that the package is made of."""
+    files = [*sorted(HERE.glob("*.[chS]")), HERE / "link.ld", HERE / "build.py"]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="fail when the package is stale")
+    check = parser.parse_args().check
+    have = PACKAGE.read_text() if PACKAGE.exists() else ""
+    if check and compiler() not in have and digest() in have:
+        print("firmware: the package is of these sources, by another compiler")
+        return
+    firmware = build(sources(), OUT)
+    print(f"firmware: {describe(firmware)}")
+    text = package(firmware, f"with {compiler()} from sources {digest()}")
+    if text == have:
+        return
+    if check:
+        sys.exit("firmware: rl_firmware_pkg.sv is stale; run gateware/firmware/build.py and commit what it writes")
+    PACKAGE.write_text(text)
+    print(f"wrote {PACKAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BuildError as error:
+        sys.exit(f"firmware: {error}")

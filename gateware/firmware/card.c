@@ -1,0 +1,60 @@
+#include "card.h"
+
+#include "discovery.h"
+#include "hw.h"
+#include "launch.h"
+#include "load.h"
+#include "memory.h"
+#include "result.h"
+#include "role.h"
+#include "session.h"
+#include "wire.h"
+
+// A frame that the analyzer took for the old claim's may have been under way when that ended of itself. So everything
+// is emptied twice: then, and when the next claim, after which the analyzer waits, has begun.
+static void forget(void) {
+  launch_forget();
+  result_forget();
+  memory_forget();
+}
+
+static void publish_claim(void) {
+  WRITE(CSR_OWNER_HI, claim.owner.hi);
+  WRITE(CSR_OWNER_LO, claim.owner.lo);
+  WRITE(CSR_EPOCH, claim.group << EPOCH_GROUP_SHIFT | claim.epoch);
+}
+
+void card_begin_claim(void) {
+  forget();
+  publish_claim();
+  card_publish();
+  launch_allow();
+  discovery_change();
+}
+
+void card_end_claim(void) {
+  // First: from now on, the fast paths take nothing more of it.
+  card_publish();
+  publish_claim();
+  forget();
+  load_forget();
+  discovery_change();
+}
+
+uint32_t card_state(void) {
+  if (role_configuring()) return CARD_STATE_CONFIGURING;
+  if (READ(CSR_LCH_RUNNING) & LCH_RUNNING_RUNNING) return CARD_STATE_RUNNING;
+  if (load_loading()) return CARD_STATE_LOADING;
+  return role_active() ? CARD_STATE_ACTIVE : CARD_STATE_EMPTY;
+}
+
+void card_publish(void) {
+  uint32_t session = 0;
+  if (session_claimed()) session |= SESSION_CLAIMED;
+  if (load_member()) session |= SESSION_LOADING;
+  if (load_receiving()) session |= SESSION_RECEIVING;
+  if (role_active()) session |= SESSION_ROLE;
+  if (role_configuring()) session |= SESSION_CONFIGURING;
+  if (discovery_idle()) session |= SESSION_SOLICIT_FAST;
+  WRITE(CSR_SESSION, session);
+}

@@ -1,0 +1,506 @@
+// Made from protocol/registers.toml by `cargo run -p protogen`. Change that file, not this one.
+//
+// CSR_NAME is a register, read or assigned as a variable. A field of one bit is a mask: NAME_FIELD. One of several is
+// NAME_FIELD_SHIFT and NAME_FIELD_MASK, the mask of the field when moved down to bit 0. A region is NAME_BASE and
+// NAME_BYTES; REGION_WORD(slot, word) is a word of a slot, REGION_SLOT_WORD the number of one.
+#ifndef RL_CSR_H
+#define RL_CSR_H
+
+#include <stdint.h>
+
+// The word at an address. A test of the firmware on another machine defines it first.
+#ifndef RL_WORD
+#define RL_WORD(address) (*(volatile uint32_t *)(address))
+#endif
+
+// Code, data and stack, also in bytes and halves. Instructions come from here alone. All other regions are read and
+// written in whole words.
+#define RAM_BASE 0x00000000u
+#define RAM_BYTES 0x8000u
+#define RAM_WORD(word) RL_WORD(RAM_BASE + 4u * (word))
+
+// The control ring, twice: a frame that wraps reads on linearly. A frame's word k is its bytes 4 k to 4 k + 3 as a
+// big-endian number.
+#define RING_BASE 0x10000000u
+#define RING_BYTES 0x4000u
+#define RING_WORD(word) RL_WORD(RING_BASE + 4u * (word))
+
+// The transmit buffer. Slots 0 and 1 hold frames of the firmware, slot 2 the template of announcements, slot 3 is
+// spare. The order of bytes is the ring's.
+#define TX_BASE 0x20000000u
+#define TX_BYTES 0x2000u
+#define TX_SLOTS 4u
+#define TX_SLOT_BYTES 2048u
+#define TX_WORD(slot, word) RL_WORD(TX_BASE + (slot) * TX_SLOT_BYTES + 4u * (word))
+
+// The registers below.
+#define CSR_BASE 0x30000000u
+#define CSR_BYTES 0x300u
+
+// Chunks of the load that are there: bit n % 32 of word n / 32.
+#define HAVE_BASE 0x40000000u
+#define HAVE_BYTES 0x8000u
+#define HAVE_WORD(word) RL_WORD(HAVE_BASE + 4u * (word))
+
+// Chunks that a report of any member has named lately: as HAVE. Memory of the firmware's own.
+#define REPORTED_BASE 0x50000000u
+#define REPORTED_BYTES 0x8000u
+#define REPORTED_WORD(word) RL_WORD(REPORTED_BASE + 4u * (word))
+
+// Accepted launches, from acceptance to LCH_POP: their frames as they came, in the order of the ring's bytes.
+#define LAUNCH_BASE 0x60000000u
+#define LAUNCH_BYTES 0x2000u
+#define LAUNCH_SLOTS 16u
+#define LAUNCH_SLOT_BYTES 512u
+#define LAUNCH_WORD(slot, word) RL_WORD(LAUNCH_BASE + (slot) * LAUNCH_SLOT_BYTES + 4u * (word))
+// Number of the launch.
+#define LAUNCH_SLOT_SEQ 5u
+// Kernel.
+#define LAUNCH_SLOT_KERNEL 7u
+// Most cycles it may take, high word first.
+#define LAUNCH_SLOT_FUEL 8u
+// Address of the output region, high word first.
+#define LAUNCH_SLOT_OUT_ADDR 10u
+// Bytes of the output region, high word first.
+#define LAUNCH_SLOT_OUT_LENGTH 12u
+// The Go it waits for, or 0.
+#define LAUNCH_SLOT_GO 14u
+// Output chunks it may send unasked in the high half, number of arguments in the low half.
+#define LAUNCH_SLOT_CREDIT_ARGS 15u
+// Arguments, two words each, high word first.
+#define LAUNCH_SLOT_ARG 16u
+
+// Counters that the blocks keep, numbered as on the wire.
+#define COUNTER_BASE 0x70000000u
+#define COUNTER_BYTES 0x800u
+#define COUNTER_SLOTS 256u
+#define COUNTER_SLOT_BYTES 8u
+#define COUNTER_WORD(slot, word) RL_WORD(COUNTER_BASE + (slot) * COUNTER_SLOT_BYTES + 4u * (word))
+// Low half.
+#define COUNTER_SLOT_LO 0u
+// High half.
+#define COUNTER_SLOT_HI 1u
+
+// ---- Processor: Time, events and sleep.
+// read: Microseconds since reset, low half. Latches the high half.
+#define CSR_TIME_LO RL_WORD(0x30000000u)
+// read: High half as latched, 16 bits.
+#define CSR_TIME_HI RL_WORD(0x30000004u)
+// write: The event ALARM is there from the microsecond on in which TIME_LO - ALARM, as a signed number, is not
+// negative. While the processor sleeps and waits for that event, this is the card's next deadline.
+#define CSR_ALARM RL_WORD(0x30000008u)
+// read: What there is to do. An event marked latched stays until CLEAR; the others last as long as their cause.
+#define CSR_EVENTS RL_WORD(0x3000000Cu)
+// A control frame is unread.
+#define EVENTS_CONTROL 0x00000001u
+// Writes have to be acknowledged.
+#define EVENTS_ACK_DUE 0x00000002u
+// LCH_ENDED is valid.
+#define EVENTS_LAUNCH_ENDED 0x00000004u
+// The time ALARM has come.
+#define EVENTS_ALARM 0x00000008u
+// STG_BLOCK is valid.
+#define EVENTS_BLOCK_WHOLE 0x00000010u
+// Latched: the digest engine has done its last job.
+#define EVENTS_DIGEST_IDLE 0x00000020u
+// Latched: memory is zeroed.
+#define EVENTS_SCRUB_DONE 0x00000040u
+// Latched: a fetch to the processor is in its slot.
+#define EVENTS_FETCH_DONE 0x00000080u
+// Latched: the configuration port is done, or has failed.
+#define EVENTS_CONFIG_DONE 0x00000100u
+// Latched: the role has broken a rule, see ROLE_FAULT.
+#define EVENTS_ROLE_FAULT 0x00000200u
+// A slot of the firmware's is free.
+#define EVENTS_TX_FREE 0x00000400u
+// write acts: The processor stops until one of these EVENTS is there.
+#define CSR_SLEEP RL_WORD(0x30000010u)
+// write acts: Clears these latched EVENTS.
+#define CSR_CLEAR RL_WORD(0x30000014u)
+
+// ---- Card: What the card is: constants of the board and of the simulation that it runs in.
+// read: Address of the card, bytes 0 and 1, in the low half.
+#define CSR_MAC_HI RL_WORD(0x30000020u)
+// read: Address of the card, bytes 2 to 5.
+#define CSR_MAC_LO RL_WORD(0x30000024u)
+// read: What an announcement says of the card.
+#define CSR_CARD RL_WORD(0x30000028u)
+// Its number in the rack.
+#define CARD_UNIT_SHIFT 16u
+#define CARD_UNIT_MASK 0xFFFFu
+// What runs it.
+#define CARD_KIND_SHIFT 8u
+#define CARD_KIND_MASK 0xFFu
+// Network ports.
+#define CARD_PORTS_SHIFT 0u
+#define CARD_PORTS_MASK 0xFFu
+// read: Who made it.
+#define CSR_PRODUCT RL_WORD(0x3000002Cu)
+// Vendor id.
+#define PRODUCT_VENDOR_SHIFT 16u
+#define PRODUCT_VENDOR_MASK 0xFFFFu
+// Product id.
+#define PRODUCT_ID_SHIFT 0u
+#define PRODUCT_ID_MASK 0xFFFFu
+// read: Random number drawn at each boot.
+#define CSR_BOOT RL_WORD(0x30000030u)
+// read: Seed of the jitter.
+#define CSR_SEED RL_WORD(0x30000034u)
+// read: DDR that a host may address, in units of 64 KiB.
+#define CSR_MEMORY RL_WORD(0x30000038u)
+// read: Clock of the role while there is none, kHz.
+#define CSR_CLOCK_KHZ RL_WORD(0x3000003Cu)
+// read: Rate of the port, Mb/s.
+#define CSR_PORT_RATE RL_WORD(0x30000040u)
+// read: Rate at which image data can be staged, kB/s; 0: as fast as it comes.
+#define CSR_STAGE_RATE RL_WORD(0x30000044u)
+// read: Rate of the configuration port, kB/s; 0: instantly.
+#define CSR_CONFIG_RATE RL_WORD(0x30000048u)
+// read: Bytes of one staging slot, the longest image.
+#define CSR_STAGING_MAX RL_WORD(0x3000004Cu)
+// read: Two bounds.
+#define CSR_LIMITS RL_WORD(0x30000050u)
+// Writes after which an acknowledgement is due.
+#define LIMITS_ACK_EVERY_SHIFT 16u
+#define LIMITS_ACK_EVERY_MASK 0xFFFFu
+// Most payload bytes of a frame.
+#define LIMITS_BULK_SHIFT 0u
+#define LIMITS_BULK_MASK 0xFFFFu
+// read: Microseconds after the first unacknowledged write at which an acknowledgement is due.
+#define CSR_ACK_DELAY RL_WORD(0x30000054u)
+// read: Microseconds after which an unacknowledged result is sent again.
+#define CSR_RESEND RL_WORD(0x30000058u)
+// read: Milliseconds between periodic announcements.
+#define CSR_ANNOUNCE_INTERVAL RL_WORD(0x3000005Cu)
+
+// ---- Frames: Control frames in, frames of the firmware and announcements out.
+// read: The first unread control frame.
+#define CSR_CTL_HEAD RL_WORD(0x30000080u)
+// There is one.
+#define CTL_HEAD_VALID 0x80000000u
+// Why it is here.
+#define CTL_HEAD_WHY_SHIFT 16u
+#define CTL_HEAD_WHY_MASK 0xFFu
+// It is a control frame.
+#define WHY_KIND 0u
+// Not the owner's, or not of the present epoch.
+#define WHY_EPOCH 1u
+// The payload is not what its kind requires.
+#define WHY_MALFORMED 2u
+// Read or write of 0 or too many bytes.
+#define WHY_LENGTH 3u
+// Not inside the memory a host may address.
+#define WHY_ADDRESS 4u
+// A launch that is not the next.
+#define WHY_TURN 5u
+// No role, no such kernel, wrong number of arguments.
+#define WHY_KERNEL 6u
+// Launch queue or result table full, or configuring.
+#define WHY_BUSY 7u
+// Nothing is wrong: a launch that was accepted, to be answered.
+#define WHY_ACCEPTED 8u
+// Its first byte in the ring.
+#define CTL_HEAD_OFFSET_SHIFT 0u
+#define CTL_HEAD_OFFSET_MASK 0x1FFFu
+// write acts: Done with that frame.
+#define CSR_CTL_POP RL_WORD(0x30000084u)
+// read: Bit s: slot s is still to be sent.
+#define CSR_TX_BUSY RL_WORD(0x30000090u)
+// write acts: Send the frame of a slot. It is padded on the way.
+#define CSR_TX_SEND RL_WORD(0x30000094u)
+// Slot.
+#define TX_SEND_SLOT 0x00010000u
+// Bytes from the destination address on, unpadded.
+#define TX_SEND_BYTES_SHIFT 0u
+#define TX_SEND_BYTES_MASK 0x7FFu
+// write: Destination of the next announcement, bytes 0 and 1, in the low half.
+#define CSR_ANN_DST_HI RL_WORD(0x30000098u)
+// write: Destination of the next announcement, bytes 2 to 5.
+#define CSR_ANN_DST_LO RL_WORD(0x3000009Cu)
+// write: Number of the next announcement.
+#define CSR_ANN_SEQ RL_WORD(0x300000A0u)
+// write acts, read: Send the template with destination, number and reason replaced.
+#define CSR_ANN_GO RL_WORD(0x300000A4u)
+// Reason.
+#define ANN_GO_REASON_SHIFT 0u
+#define ANN_GO_REASON_MASK 0xFFu
+// One is still to be sent.
+#define ANN_GO_BUSY 0x00000001u
+
+// ---- Session: What the fast paths have to know of the claim and the load.
+// read, write: State.
+#define CSR_SESSION RL_WORD(0x30000100u)
+// There is a claim.
+#define SESSION_CLAIMED 0x00000001u
+// The card is a member of a load.
+#define SESSION_LOADING 0x00000002u
+// The load takes image data.
+#define SESSION_RECEIVING 0x00000004u
+// A role is active.
+#define SESSION_ROLE 0x00000008u
+// The configuration port is writing.
+#define SESSION_CONFIGURING 0x00000010u
+// No delayed answer waits: answer a solicitation without window at once.
+#define SESSION_SOLICIT_FAST 0x00000020u
+// write: Owner, bytes 0 and 1, in the low half.
+#define CSR_OWNER_HI RL_WORD(0x30000104u)
+// write: Owner, bytes 2 to 5.
+#define CSR_OWNER_LO RL_WORD(0x30000108u)
+// write: Numbers of the claim.
+#define CSR_EPOCH RL_WORD(0x3000010Cu)
+// Group id for Go, or 0.
+#define EPOCH_GROUP_SHIFT 16u
+#define EPOCH_GROUP_MASK 0xFFFFu
+// Epoch.
+#define EPOCH_EPOCH_SHIFT 0u
+#define EPOCH_EPOCH_MASK 0xFFFFu
+// write: Group id of the load, 16 bits.
+#define CSR_LOAD_GROUP RL_WORD(0x30000110u)
+// read: TIME_LO at which a fast path last heard the owner.
+#define CSR_HEARD RL_WORD(0x30000114u)
+// read: Solicitations answered without the firmware, 16 bits.
+#define CSR_ANSWERED RL_WORD(0x30000118u)
+
+// ---- Writes: The window of writes (`rl_store`).
+// write acts, read: Read: first write that is missing. Written: a new claim, the window is empty and starts with 1.
+#define CSR_WIN_NEXT RL_WORD(0x30000140u)
+// read: State.
+#define CSR_WIN_STATUS RL_WORD(0x30000144u)
+// Nothing is there beyond the first missing one.
+#define WIN_STATUS_CONTIGUOUS 0x00000001u
+// An acknowledgement is due.
+#define WIN_STATUS_ACK_DUE 0x00000002u
+// write acts: An acknowledgement is being sent: nothing is unacknowledged.
+#define CSR_WIN_ACKED RL_WORD(0x30000148u)
+// write acts, read: Written: this number counts as received. Read: what came of it.
+#define CSR_WIN_INSERT RL_WORD(0x3000014Cu)
+// Not known yet.
+#define WIN_INSERT_BUSY 0x80000000u
+// Result.
+#define WIN_INSERT_RESULT_SHIFT 0u
+#define WIN_INSERT_RESULT_MASK 0x3u
+// It was not there.
+#define INSERT_NEW 0u
+// It was there.
+#define INSERT_DUPLICATE 1u
+// It is beyond the window.
+#define INSERT_BEYOND 2u
+// write acts: As WIN_INSERT, and its frame asks for an acknowledgement at once.
+#define CSR_WIN_INSERT_NOW RL_WORD(0x30000150u)
+// read: What is there: bit n % 256 for write n.
+#define CSR_WIN_BITS(i) RL_WORD(0x30000160u + 4u * (i))
+
+// ---- Staging: The load's chunks (`rl_stage`).
+// write: First beat of the staging slot.
+#define CSR_STG_BASE RL_WORD(0x30000180u)
+// write: Bytes of the image, 29 bits.
+#define CSR_STG_LENGTH RL_WORD(0x30000184u)
+// write: Bytes of a chunk, 16 bits.
+#define CSR_STG_CHUNK RL_WORD(0x30000188u)
+// write: Chunks, 19 bits.
+#define CSR_STG_CHUNKS RL_WORD(0x3000018Cu)
+// write acts, read: Empties HAVE and the counts of blocks.
+#define CSR_STG_START RL_WORD(0x30000190u)
+// Still at it.
+#define STG_START_BUSY 0x00000001u
+// read: Chunks that are missing, 19 bits.
+#define CSR_STG_MISSING RL_WORD(0x30000194u)
+// read: A block of 64 KiB that is whole and in DDR.
+#define CSR_STG_BLOCK RL_WORD(0x30000198u)
+// There is one.
+#define STG_BLOCK_VALID 0x80000000u
+// Its number in the image.
+#define STG_BLOCK_NUMBER_SHIFT 0u
+#define STG_BLOCK_NUMBER_MASK 0xFFFu
+// write acts: Done with that block.
+#define CSR_STG_BLOCK_POP RL_WORD(0x3000019Cu)
+
+// ---- Digest: The digest engine (`rl_digest`).
+// write: First beat to read.
+#define CSR_DIG_SOURCE RL_WORD(0x300001A0u)
+// write: First beat to write.
+#define CSR_DIG_TARGET RL_WORD(0x300001A4u)
+// write: Bytes to read, 1 or more, 29 bits.
+#define CSR_DIG_LENGTH RL_WORD(0x300001A8u)
+// write: Number of the first chunk of 1024 bytes.
+#define CSR_DIG_CHUNK RL_WORD(0x300001ACu)
+// write acts, read: Queue this job.
+#define CSR_DIG_GO RL_WORD(0x300001B0u)
+// The bytes are chaining values, not the image.
+#define DIG_GO_PARENTS 0x00000001u
+// The only value put out is the root of the tree.
+#define DIG_GO_ROOT 0x00000002u
+// There is room for a job.
+#define DIG_GO_ROOM 0x00000001u
+// All jobs are done and their values written.
+#define DIG_GO_IDLE 0x00000002u
+// read: The last value put out: word i is its bytes 4 i to 4 i + 3 as a big-endian number.
+#define CSR_DIG_VALUE(i) RL_WORD(0x300001C0u + 4u * (i))
+
+// ---- Configuration: The configuration port and the role's region (`rl_config_port`, `rl_guard`).
+// write: First beat of the configuration data.
+#define CSR_CFG_SOURCE RL_WORD(0x30000200u)
+// write: Words of 32 bits, 27 bits.
+#define CSR_CFG_WORDS RL_WORD(0x30000204u)
+// write acts: Writes to the configuration port.
+#define CSR_CFG_GO RL_WORD(0x30000208u)
+// Start.
+#define CFG_GO_START 0x00000001u
+// Stop.
+#define CFG_GO_STOP 0x00000002u
+// read: State of the configuration port.
+#define CSR_CFG_STATUS RL_WORD(0x3000020Cu)
+// The role that answered.
+#define CFG_STATUS_ROLE_ID_SHIFT 16u
+#define CFG_STATUS_ROLE_ID_MASK 0xFFFFu
+// What failed.
+#define CFG_STATUS_ERROR_SHIFT 8u
+#define CFG_STATUS_ERROR_MASK 0xFFu
+// The board's own programming port has it.
+#define CFG_STATUS_LOCAL 0x00000008u
+// It has failed.
+#define CFG_STATUS_FAILED 0x00000004u
+// It is done.
+#define CFG_STATUS_DONE 0x00000002u
+// It is writing.
+#define CFG_STATUS_BUSY 0x00000001u
+// read, write: The role's region.
+#define CSR_ROLE_CTRL RL_WORD(0x30000210u)
+// Nothing of the role's is outstanding.
+#define ROLE_CTRL_DRAINED 0x00000100u
+// Hold the role in reset.
+#define ROLE_CTRL_RESET 0x00000002u
+// Cut the role off from the shell.
+#define ROLE_CTRL_ISOLATE 0x00000001u
+// read: Rules that the role has broken.
+#define CSR_ROLE_FAULT RL_WORD(0x30000214u)
+// It did not answer on AXI4-Lite.
+#define ROLE_FAULT_CONTROL_TIMEOUT 0x00000001u
+// It addressed memory outside its own.
+#define ROLE_FAULT_ADDRESS 0x00000002u
+// It broke AXI4.
+#define ROLE_FAULT_PROTOCOL 0x00000004u
+// It did not take a response.
+#define ROLE_FAULT_RESPONSE_TIMEOUT 0x00000008u
+
+// ---- Launches: The launch queue (`rl_launch`).
+// write acts, read: Number of the newest launch that was accepted or used up; both read and written.
+#define CSR_LCH_LAST RL_WORD(0x30000240u)
+// write: Results that are not acknowledged, 6 bits. The firmware keeps it true.
+#define CSR_LCH_KEPT RL_WORD(0x30000244u)
+// read: Launches that were accepted and are not finished.
+#define CSR_LCH_QUEUED RL_WORD(0x30000248u)
+// write: Kernels of the role, 7 bits.
+#define CSR_LCH_KERNELS RL_WORD(0x3000024Cu)
+// write acts: Tells how many arguments a kernel takes.
+#define CSR_LCH_ARGS RL_WORD(0x30000250u)
+// Kernel.
+#define LCH_ARGS_KERNEL_SHIFT 8u
+#define LCH_ARGS_KERNEL_MASK 0x3Fu
+// Arguments.
+#define LCH_ARGS_ARGS_SHIFT 0u
+#define LCH_ARGS_ARGS_MASK 0x3Fu
+// write acts: A Go with this number has come.
+#define CSR_LCH_GO RL_WORD(0x30000254u)
+// write acts, read: Written: cancel the launch of this number. Read: what came of that, or of LCH_FIND, LCH_GO or
+// LCH_CANCEL_ALL: they search one at a time.
+#define CSR_LCH_CANCEL RL_WORD(0x30000258u)
+// Not known yet.
+#define LCH_CANCEL_BUSY 0x80000000u
+// It was in the queue.
+#define LCH_CANCEL_FOUND 0x00000001u
+// write acts: Look for the launch of this number. LCH_CANCEL tells whether it is in the queue.
+#define CSR_LCH_FIND RL_WORD(0x3000025Cu)
+// write acts: A new claim: the last number is 0. All launches were cancelled before.
+#define CSR_LCH_RESET RL_WORD(0x30000260u)
+// write acts: Cancel all launches.
+#define CSR_LCH_CANCEL_ALL RL_WORD(0x30000264u)
+// write: Most cycles of any launch, and those of one that names none: low half.
+#define CSR_LCH_FUEL_MAX_LO RL_WORD(0x30000268u)
+// write: High half.
+#define CSR_LCH_FUEL_MAX_HI RL_WORD(0x3000026Cu)
+// read: The oldest launch that has ended.
+#define CSR_LCH_ENDED RL_WORD(0x30000270u)
+// There is one.
+#define LCH_ENDED_VALID 0x80000000u
+// It was started. If not, it has no value, cycles and times.
+#define LCH_ENDED_RAN 0x00100000u
+// Its slot in LAUNCH.
+#define LCH_ENDED_SLOT_SHIFT 16u
+#define LCH_ENDED_SLOT_MASK 0xFu
+// How it ended: an ErrorCode.
+#define LCH_ENDED_STATUS_SHIFT 0u
+#define LCH_ENDED_STATUS_MASK 0xFFFFu
+// read: What its kernel returned, low half.
+#define CSR_LCH_VALUE_LO RL_WORD(0x30000274u)
+// read: High half.
+#define CSR_LCH_VALUE_HI RL_WORD(0x30000278u)
+// read: Cycles of the role's clock that it took, low half.
+#define CSR_LCH_CYCLES_LO RL_WORD(0x3000027Cu)
+// read: High half.
+#define CSR_LCH_CYCLES_HI RL_WORD(0x30000280u)
+// read: TIME_LO at which it started.
+#define CSR_LCH_STARTED_US RL_WORD(0x30000284u)
+// read: TIME_LO at which it ended.
+#define CSR_LCH_ENDED_US RL_WORD(0x30000288u)
+// write acts: Done with it: its slot is free.
+#define CSR_LCH_POP RL_WORD(0x30000290u)
+// read: State.
+#define CSR_LCH_RUNNING RL_WORD(0x30000294u)
+// A kernel runs.
+#define LCH_RUNNING_RUNNING 0x00000001u
+// read, write: Permission.
+#define CSR_LCH_ENABLE RL_WORD(0x30000298u)
+// Kernels may start: a role is active and not cut off.
+#define LCH_ENABLE_ENABLE 0x00000001u
+
+// ---- Memory: Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
+// write: First beat to zero.
+#define CSR_MEM_SCRUB_FIRST RL_WORD(0x300002C0u)
+// write: Beats to zero.
+#define CSR_MEM_SCRUB_BEATS RL_WORD(0x300002C4u)
+// write acts, read: Zero them.
+#define CSR_MEM_SCRUB_GO RL_WORD(0x300002C8u)
+// Still at it.
+#define MEM_SCRUB_GO_BUSY 0x00000001u
+// write: Head of the frame that a fetch sends: destination, bytes 0 and 1, in the low half.
+#define CSR_FET_DST_HI RL_WORD(0x300002D0u)
+// write: Destination, bytes 2 to 5.
+#define CSR_FET_DST_LO RL_WORD(0x300002D4u)
+// write: Its kind.
+#define CSR_FET_KIND RL_WORD(0x300002D8u)
+// EtherType.
+#define FET_KIND_ETHER_TYPE_SHIFT 16u
+#define FET_KIND_ETHER_TYPE_MASK 0xFFFFu
+// Sub-kind.
+#define FET_KIND_KIND_SHIFT 8u
+#define FET_KIND_KIND_MASK 0xFFu
+// Flags. Of a fetch to the processor: the slot, in the lowest bit.
+#define FET_KIND_FLAGS_SHIFT 0u
+#define FET_KIND_FLAGS_MASK 0xFu
+// write: Its epoch, 16 bits.
+#define CSR_FET_EPOCH RL_WORD(0x300002DCu)
+// write: Its number.
+#define CSR_FET_SEQ RL_WORD(0x300002E0u)
+// write: Its address field, low half.
+#define CSR_FET_HADDR_LO RL_WORD(0x300002E4u)
+// write: High half.
+#define CSR_FET_HADDR_HI RL_WORD(0x300002E8u)
+// write: First byte to read of DDR, low half.
+#define CSR_FET_ADDR_LO RL_WORD(0x300002ECu)
+// write: High half, 8 bits.
+#define CSR_FET_ADDR_HI RL_WORD(0x300002F0u)
+// write: Bytes to read, 1 to BULK.
+#define CSR_FET_LENGTH RL_WORD(0x300002F4u)
+// write acts, read: Queue this fetch. The registers keep their values.
+#define CSR_FET_GO RL_WORD(0x300002F8u)
+// Into a slot of the transmit buffer, from its byte 32 on, and not sent.
+#define FET_GO_TO_CPU 0x00000001u
+// There is room for a fetch.
+#define FET_GO_ROOM 0x00000001u
+// All fetches are done.
+#define FET_GO_IDLE 0x00000002u
+// write acts: Forget the queued reads of hosts.
+#define CSR_FET_FLUSH RL_WORD(0x300002FCu)
+
+#endif

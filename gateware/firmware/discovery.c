@@ -1,0 +1,178 @@
+#include "discovery.h"
+
+#include "arith.h"
+#include "card.h"
+#include "clock.h"
+#include "counters.h"
+#include "frame.h"
+#include "random.h"
+#include "role.h"
+#include "session.h"
+
+// The slot of the transmit buffer that holds the template.
+#define TEMPLATE 2u
+// Hosts whose solicitations wait for their answer at the same time; more are dropped, and ask again.
+#define SOLICITORS_MAX 8u
+// Announcements of the link's coming up: the first may meet a switch port that does not forward yet.
+#define LINK_UPS 3u
+
+// Longest mean interval of periodic announcements, milliseconds: 5/4 of it is within the clock's reach.
+#define INTERVAL_MS_MAX 800000u
+
+// An answer that waits for its random moment.
+struct answer {
+  struct mac to;
+  uint32_t seq;
+  uint32_t due;
+};
+
+static uint32_t link_ups;  // Announcements sent of the link's coming up.
+static uint32_t up_at;
+static uint32_t periodic_at;
+static bool changed;
+static uint32_t seq;
+static struct answer answers[SOLICITORS_MAX];
+static uint32_t waiting;
+static uint32_t told;  // The state that the template tells.
+
+static void set(uint32_t word, uint32_t value) {
+  WRITE(TX_WORD(TEMPLATE, PAYLOAD_WORD + word), value);
+}
+
+static void set_long(uint32_t word, uint64_t value) {
+  set(word, (uint32_t)(value >> 32));
+  set(word + 1, (uint32_t)value);
+}
+
+// What does not change as long as the card is up.
+static void start_template(void) {
+  struct mac card = {READ(CSR_MAC_HI), READ(CSR_MAC_LO)};
+  uint32_t about = READ(CSR_CARD);
+  WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD), card.hi);
+  WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD + 1), card.lo);
+  WRITE(TX_WORD(TEMPLATE, KIND_WORD), KIND_DISCOVERY_ANNOUNCE | VERSION_PLACED);
+  WRITE(TX_WORD(TEMPLATE, HEADER_ADDR_WORD), 0);
+  WRITE(TX_WORD(TEMPLATE, HEADER_ADDR_WORD + 1), 0);
+  set(ANNOUNCE_MAC0_WORD, card.hi << 16 | card.lo >> 16);
+  set(ANNOUNCE_MAC0_WORD + 1, card.lo << 16);
+  set(ANNOUNCE_MAC1_WORD + 1, 0);
+  set(ANNOUNCE_VENDOR_WORD, READ(CSR_PRODUCT));
+  set(ANNOUNCE_PORTS_WORD, (about & CARD_PORTS_MASK) << ANNOUNCE_PORTS_SHIFT | (READ(CSR_LIMITS) & LIMITS_BULK_MASK));
+  set(ANNOUNCE_BOOT_WORD, READ(CSR_BOOT));
+  set_long(ANNOUNCE_MEMORY_WORD, (uint64_t)READ(CSR_MEMORY) << 16);
+  set_long(ANNOUNCE_PORT_RATE_WORD, arith_times(READ(CSR_PORT_RATE), 1000000));
+  set_long(ANNOUNCE_STAGE_RATE_WORD, arith_times(READ(CSR_STAGE_RATE), 1000));
+  set_long(ANNOUNCE_CONFIG_RATE_WORD, arith_times(READ(CSR_CONFIG_RATE), 1000));
+}
+
+// What does. The hardware must not send it meanwhile.
+static void update_template(void) {
+  WRITE(CSR_SESSION, READ(CSR_SESSION) & ~SESSION_SOLICIT_FAST);
+  while (READ(CSR_ANN_GO) & ANN_GO_BUSY) {
+  }
+  uint32_t about = READ(CSR_CARD) & (CARD_UNIT_MASK << CARD_UNIT_SHIFT | CARD_KIND_MASK << CARD_KIND_SHIFT);
+  WRITE(TX_WORD(TEMPLATE, HEADER_LENGTH_WORD), 4 * ANNOUNCE_WORDS << HEADER_LENGTH_SHIFT | claim.epoch);
+  set(ANNOUNCE_STATE_WORD, about | told);
+  set(ANNOUNCE_CLOCK_KHZ_WORD, role_clock_khz());
+  set(ANNOUNCE_OWNER_WORD, claim.owner.hi << 16 | claim.owner.lo >> 16);
+  set(ANNOUNCE_KERNELS_WORD, claim.owner.lo << 16 | role_kernels());
+  for (uint32_t i = 0; i < ANNOUNCE_DIGEST_WORDS; i++) set(ANNOUNCE_DIGEST_WORD + i, role_digest(i));
+  card_publish();
+}
+
+static void announce(const struct mac *to, uint32_t number, uint32_t reason) {
+  while (READ(CSR_ANN_GO) & ANN_GO_BUSY) {
+  }
+  WRITE(CSR_ANN_DST_HI, to->hi);
+  WRITE(CSR_ANN_DST_LO, to->lo);
+  WRITE(CSR_ANN_SEQ, number);
+  WRITE(CSR_ANN_GO, reason);
+  count(COUNTER_ANNOUNCES);
+}
+
+static void tell_all(uint32_t reason) {
+  static const struct mac hosts = {HOSTS_HI, HOSTS_LO};
+  announce(&hosts, ++seq, reason);
+}
+
+static void draw_interval(void) {
+  // From 3/4 to 5/4 of the mean: cards that were switched on together do not stay in step.
+  uint32_t ms = READ(CSR_ANNOUNCE_INTERVAL);
+  if (ms > INTERVAL_MS_MAX) ms = INTERVAL_MS_MAX;
+  uint32_t half = (uint32_t)arith_times(ms, 500);
+  periodic_at = now + half + half / 2 + random_below(half + 1);
+}
+
+void discovery_start(void) {
+  start_template();
+  update_template();
+  up_at = now;
+  draw_interval();
+}
+
+void discovery_change(void) {
+  changed = true;
+}
+
+bool discovery_idle(void) {
+  return waiting == 0;
+}
+
+void discovery_solicit(void) {
+  for (uint32_t i = 0; i < waiting; i++) {
+    if (mac_same(&answers[i].to, &asked.src)) {
+      // The answer that is due anyway answers both.
+      answers[i].seq = asked.seq;
+      return;
+    }
+  }
+  if (waiting == SOLICITORS_MAX) return count(COUNTER_DROP_QUEUE);
+  struct answer *answer = &answers[waiting++];
+  answer->to = asked.src;
+  answer->seq = asked.seq;
+  answer->due = clock_within(ASKED(SOLICIT_WINDOW_US));
+}
+
+// True when it is time to tell of the link once more. A card that was asleep through several of these moments speaks
+// once.
+static bool link_up_due(void) {
+  static const uint32_t after[LINK_UPS] = {0, 50000, 200000};
+  bool due = false;
+  while (link_ups < LINK_UPS && clock_due(up_at + after[link_ups])) {
+    link_ups++;
+    due = true;
+  }
+  return due;
+}
+
+static void answer_due(void) {
+  uint32_t i = 0;
+  while (i < waiting) {
+    if (clock_due(answers[i].due)) {
+      announce(&answers[i].to, answers[i].seq, ANNOUNCE_REASON_SOLICITED);
+      waiting--;
+      for (uint32_t j = i; j < waiting; j++) answers[j] = answers[j + 1];
+    } else {
+      i++;
+    }
+  }
+}
+
+void discovery_turn(void) {
+  uint32_t state = card_state();
+  if (changed || state != told) {
+    told = state;
+    update_template();
+  }
+  if (link_up_due()) tell_all(ANNOUNCE_REASON_LINK_UP);
+  if (changed) {
+    changed = false;
+    tell_all(ANNOUNCE_REASON_CHANGED);
+  }
+  if (clock_due(periodic_at)) {
+    draw_interval();
+    clock_due(periodic_at);
+    tell_all(ANNOUNCE_REASON_PERIODIC);
+  }
+  answer_due();
+}

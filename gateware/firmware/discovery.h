@@ -1,0 +1,26 @@
+// Auto-discovery: when the card says who it is, and what.
+//
+// At link-up (a few times, for the first may be lost before the switch has learnt the port), on solicitation, when its
+// image or claim has changed, and at slow intervals. What an announcement says lies in a template, which the hardware
+// sends when told, and by itself to a solicitor that gives no window.
+#ifndef RL_DISCOVERY_H
+#define RL_DISCOVERY_H
+
+#include <stdbool.h>
+
+// The link has come up.
+void discovery_start(void);
+
+// The card's image or claim has changed.
+void discovery_change(void);
+
+// True when no answer waits for its moment.
+bool discovery_idle(void);
+
+// A host asks who is there.
+void discovery_solicit(void);
+
+// Keeps the template true, and says what is due.
+void discovery_turn(void);
+
+#endif

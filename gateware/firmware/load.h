@@ -1,0 +1,43 @@
+// Loading: an image is staged while the old role serves, checked, and only then committed.
+//
+//   begin -> receiving -> staged --commit--> configuring -> active
+//                |                                            (the claim may end meanwhile: it still completes)
+//                +-> failed: the old role serves on
+//
+// The hardware takes the chunks and keeps the books of what is there.
+#ifndef RL_LOAD_H
+#define RL_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// True when the card is a member of a load, when an image is being staged or waits for its commit, and when the load
+// takes chunks.
+bool load_member(void);
+bool load_loading(void);
+bool load_receiving(void);
+
+// The load's group, or 0.
+uint32_t load_group(void);
+
+void load_begin(void);
+
+// ImageData that the hardware did not take, ImagePoll, ImageCommit and ImageAbort.
+void load_image(void);
+
+// Another member reports what it lacks.
+void load_overhear(void);
+
+// The claim is over: the load is forgotten.
+void load_forget(void);
+
+// The configuration port is done, or has failed.
+void load_configured(bool done, uint64_t took_ns);
+
+// True when the digest takes the next block that is whole. If not, its being idle is the next thing that happens.
+bool load_hungry(void);
+
+// Goes on with the digest, and says what is due.
+void load_turn(void);
+
+#endif

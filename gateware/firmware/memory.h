@@ -1,0 +1,41 @@
+// Kernel inputs and read-back: what the fast paths of the host's window into DDR leave to the firmware.
+#ifndef RL_MEMORY_H
+#define RL_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Bytes of DDR that a host may address.
+uint64_t memory_bytes(void);
+
+// Most payload bytes of a frame.
+uint32_t memory_bulk(void);
+
+// Bytes of a staging slot: two of them, used by turns, lie behind these, and behind them the values of the digest.
+uint32_t memory_staging(void);
+
+// Whether a host may touch these bytes.
+bool memory_is_hosts(uint64_t addr, uint64_t length);
+
+// A write or read that the fast paths did not take.
+void memory_write(void);
+void memory_read(void);
+
+// Sends the acknowledgement of writes that is due.
+void memory_acknowledge(void);
+
+// The window of writes is empty, and no read waits.
+void memory_forget(void);
+
+// Zeroes what hosts may touch, and waits for that. The role's own memory stays: the role goes on serving the next
+// claim.
+void memory_scrub(void);
+
+// Reads bytes of DDR into a slot of the transmit buffer, to where a payload starts, and waits for them. All writes that
+// came before have been written then.
+void memory_fetch(uint32_t slot, uint64_t addr, uint32_t length);
+
+// A word of these bytes.
+uint32_t memory_word(uint32_t slot, uint32_t word);
+
+#endif

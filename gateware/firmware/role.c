@@ -1,0 +1,132 @@
+#include "role.h"
+
+#include "arith.h"
+#include "clock.h"
+#include "counters.h"
+#include "discovery.h"
+#include "frame.h"
+#include "launch.h"
+#include "load.h"
+#include "memory.h"
+
+// Time in which the role's transfers must have ended once it is cut off, microseconds: several times what the guard
+// waits for each.
+#define DRAIN_US 10000u
+// Longest time that a configuration may take, microseconds: the largest image at 4 MB/s.
+#define CONFIGURE_US 64000000u
+
+static enum { NONE, ACTIVE, CONFIGURING } state;
+// Images are staged in two slots by turns: that of the active one keeps it, for the host may ask for its manifest.
+static struct image images[2];
+static struct image *role;  // The role's, or that of the last one.
+static uint8_t args[IMAGE_KERNELS_MAX];
+static uint32_t began;
+
+bool role_active(void) {
+  return state == ACTIVE;
+}
+
+bool role_configuring(void) {
+  return state == CONFIGURING;
+}
+
+uint32_t role_kernels(void) {
+  return role_active() ? role->kernels : 0;
+}
+
+uint32_t role_clock_khz(void) {
+  return role_active() ? role->clock_khz : READ(CSR_CLOCK_KHZ);
+}
+
+uint32_t role_digest(uint32_t word) {
+  return role_active() ? role->digest[word] : 0;
+}
+
+uint32_t role_args(uint32_t kernel) {
+  return args[kernel];
+}
+
+struct image *role_next_image(void) {
+  if (role == &images[0]) {
+    images[1].base = memory_bytes() + memory_staging();
+    return &images[1];
+  }
+  images[0].base = memory_bytes();
+  return &images[0];
+}
+
+bool role_local(void) {
+  return READ(CSR_CFG_STATUS) & CFG_STATUS_LOCAL;
+}
+
+// Cuts the role off, and holds it in reset when what it began has ended.
+static void stop(void) {
+  WRITE(CSR_ROLE_CTRL, ROLE_CTRL_ISOLATE | ROLE_CTRL_RESET);
+  uint32_t since = READ(CSR_TIME_LO);
+  // The guard ends what the role left under way. Were memory not to answer, waiting would not help.
+  while (!(READ(CSR_ROLE_CTRL) & ROLE_CTRL_DRAINED) && READ(CSR_TIME_LO) - since < DRAIN_US) {
+  }
+}
+
+void role_start(void) {
+  role = &images[0];
+  stop();
+}
+
+void role_configure(void) {
+  launch_cancel_all();
+  role = role_next_image();
+  state = CONFIGURING;
+  began = now;
+  WRITE(CSR_LCH_KERNELS, 0);
+  stop();
+  const struct image *image = role;
+  WRITE(CSR_CFG_SOURCE, (uint32_t)((image->base + image->part) / BEAT));
+  WRITE(CSR_CFG_WORDS, image->part_length / 4);
+  WRITE(CSR_CLEAR, EVENTS_CONFIG_DONE);
+  WRITE(CSR_CFG_GO, CFG_GO_START);
+}
+
+static void activate(void) {
+  image_args(role, args);
+  state = ACTIVE;
+  WRITE(CSR_LCH_KERNELS, role_kernels());
+  for (uint32_t i = 0; i < role_kernels(); i++) WRITE(CSR_LCH_ARGS, i << LCH_ARGS_KERNEL_SHIFT | args[i]);
+  WRITE(CSR_ROLE_CTRL, 0);
+  launch_allow();
+}
+
+static void finish(bool done) {
+  if (done) {
+    activate();
+    count(COUNTER_IMAGES_ACTIVATED);
+  } else {
+    // The role's region may hold anything: it stays cut off.
+    state = NONE;
+    count(COUNTER_IMAGES_FAILED);
+  }
+  load_configured(done, arith_times(now - began, 1000));
+  discovery_change();
+}
+
+void role_turn(uint32_t events) {
+  if (!role_configuring()) return;
+  if (events & EVENTS_CONFIG_DONE) {
+    finish(!(READ(CSR_CFG_STATUS) & CFG_STATUS_FAILED));
+  } else if (clock_due(began + CONFIGURE_US)) {
+    WRITE(CSR_CFG_GO, CFG_GO_STOP);
+    finish(false);
+  }
+}
+
+void role_tell_manifest(void) {
+  const struct image *image = role;
+  uint32_t length = role_active() ? image->manifest_length : 0;
+  uint32_t from = asked.addr < length ? (uint32_t)asked.addr : length;
+  uint32_t bytes = length - from;
+  if (bytes > BULK_STANDARD) bytes = BULK_STANDARD;
+  frame_answer(KIND_SESSION_MANIFEST, asked.epoch);
+  frame_address(asked.addr);
+  if (bytes != 0) memory_fetch(frame_slot(), image->base + image->manifest + from, bytes);
+  frame_send_bytes(bytes);
+}

@@ -1,0 +1,189 @@
+#include "session.h"
+
+#include "arith.h"
+#include "card.h"
+#include "clock.h"
+#include "counters.h"
+#include "launch.h"
+#include "memory.h"
+#include "random.h"
+
+// Shortest lease: a few times the silence of a busy host.
+#define LEASE_MS_MIN 100u
+// Epochs that a host may have held since a card it knows was restarted.
+#define EPOCH_NEAR 256u
+// Claims that were given back or taken over, whose late copies get nobody the card any more.
+#define SPENT_MAX 4u
+
+struct spent {
+  struct mac owner;
+  uint64_t nonce;
+};
+
+struct claim claim;
+
+static uint32_t renewed;  // When the owner was last heard.
+static uint32_t heard;    // The fast paths' moment of that, as last seen.
+static uint16_t newest;   // The newest epoch granted, or the random number before the first.
+
+static struct spent spent[SPENT_MAX];
+static uint32_t spent_next;
+
+// The last release that was carried out, whose answer may have been lost. No owner: none.
+static struct {
+  struct mac owner;
+  uint32_t epoch;
+  uint32_t scrub;
+} released;
+
+void session_start(void) {
+  // Random: frames of the card's last boot that are still under way have another epoch, most likely.
+  newest = (uint16_t)random_below(1u << 16);
+}
+
+bool session_claimed(void) {
+  // A granted epoch is never 0.
+  return claim.epoch != 0;
+}
+
+bool session_owns(void) {
+  return session_claimed() && mac_same(&claim.owner, &asked.src);
+}
+
+bool session_holds(void) {
+  return session_owns() && claim.epoch == asked.epoch;
+}
+
+void session_renew(void) {
+  renewed = now;
+}
+
+bool session_fresh(uint32_t refusal) {
+  bool fresh = session_holds();
+  if (fresh) {
+    session_renew();
+  } else {
+    count(COUNTER_DROP_EPOCH);
+    frame_refuse(refusal, ERROR_CODE_STALE_EPOCH, 0, claim.epoch);
+  }
+  return fresh;
+}
+
+// When the lease ends.
+static uint32_t expires(void) {
+  uint32_t last = READ(CSR_HEARD);
+  if (last != heard) {
+    heard = last;
+    if ((int32_t)(last - renewed) > 0) renewed = last;
+  }
+  return renewed + (uint32_t)arith_times(claim.lease_ms, 1000);
+}
+
+// Ends the present claim. `given_up`: its nonce gets nobody the card any more. A host that was cut off for longer than
+// its lease may still ask with its old nonce, and get the card.
+static void end(bool given_up) {
+  if (!session_claimed()) return;
+  if (given_up) {
+    spent[spent_next].owner = claim.owner;
+    spent[spent_next].nonce = claim.nonce;
+    spent_next = (spent_next + 1) % SPENT_MAX;
+  }
+  claim.epoch = 0;
+  claim.group = 0;
+  claim.owner.hi = 0;
+  claim.owner.lo = 0;
+  card_end_claim();
+}
+
+void session_expire(void) {
+  if (session_claimed() && clock_due(expires())) {
+    count(COUNTER_LEASES_EXPIRED);
+    end(false);
+  }
+}
+
+// The next epoch, which is none that the host remembers: after a restart of the card, `theirs` may lie just ahead.
+static uint16_t epoch_after(uint16_t theirs) {
+  uint16_t next = (uint16_t)(newest + 1);
+  if (theirs != 0 && (uint16_t)(theirs - next) < EPOCH_NEAR) next = (uint16_t)(theirs + 1);
+  return next == 0 ? 1 : next;
+}
+
+static bool is_spent(uint64_t nonce) {
+  for (uint32_t i = 0; i < SPENT_MAX; i++) {
+    if (spent[i].nonce == nonce && mac_same(&spent[i].owner, &asked.src)) return true;
+  }
+  return false;
+}
+
+static void refuse(uint32_t code, const struct mac *holder, uint64_t detail) {
+  frame_refuse(KIND_SESSION_REFUSE, code, holder, detail);
+}
+
+static void take(uint64_t nonce, uint32_t lease_ms, uint32_t scrub) {
+  end(true);
+  if (scrub == SCRUB_ZERO) memory_scrub();
+  newest = epoch_after((uint16_t)asked.epoch);
+  claim.owner = asked.src;
+  claim.epoch = newest;
+  claim.group = ASKED(CLAIM_GROUP);
+  claim.nonce = nonce;
+  claim.lease_ms = lease_ms;
+  heard = READ(CSR_HEARD);
+  count(COUNTER_CLAIMS);
+  card_begin_claim();
+}
+
+static void grant(void) {
+  session_renew();
+  frame_answer(KIND_SESSION_GRANT, claim.epoch);
+  frame_put_long(claim.nonce);
+  frame_put(claim.lease_ms);
+  frame_put(READ(CSR_BOOT));
+  frame_send();
+}
+
+void session_claim(void) {
+  uint64_t nonce = ASKED_LONG(CLAIM_NONCE);
+  uint32_t lease_ms = ASKED(CLAIM_LEASE_MS);
+  uint32_t scrub = ASKED(CLAIM_SCRUB);
+  if (lease_ms < LEASE_MS_MIN) return refuse(ERROR_CODE_BAD_REQUEST, 0, LEASE_MS_MIN);
+  if (lease_ms > LEASE_MS_MAX) return refuse(ERROR_CODE_BAD_REQUEST, 0, LEASE_MS_MAX);
+  if (scrub > SCRUB_ZERO) return refuse(ERROR_CODE_BAD_REQUEST, 0, SCRUB_ZERO);
+  if (session_claimed() && !session_owns()) {
+    return refuse(ERROR_CODE_CLAIMED, &claim.owner, arith_parts(expires() - now, 1000));
+  }
+  if (!session_claimed() || claim.nonce != nonce) {
+    // A late copy of a claim that was given back or taken over would rob its own host of the next one.
+    if (is_spent(nonce)) return refuse(ERROR_CODE_STALE_EPOCH, 0, 0);
+    take(nonce, lease_ms, scrub);
+  }
+  grant();
+}
+
+void session_release(void) {
+  uint32_t scrub = ASKED(RELEASE_SCRUB);
+  if (scrub > SCRUB_ZERO) return refuse(ERROR_CODE_BAD_REQUEST, 0, SCRUB_ZERO);
+  if (session_holds()) {
+    end(true);
+    if (scrub == SCRUB_ZERO) memory_scrub();
+    released.owner = asked.src;
+    released.epoch = asked.epoch;
+    released.scrub = scrub;
+  } else if (scrub == SCRUB_ZERO) {
+    bool again = mac_same(&released.owner, &asked.src) && released.epoch == asked.epoch && released.scrub == scrub;
+    // The lease had run out before. Who asks for zeroed memory must not believe that it was.
+    if (!again) return refuse(ERROR_CODE_STALE_EPOCH, 0, 0);
+  }
+  frame_answer(KIND_SESSION_RELEASED, asked.epoch);
+  frame_send();
+}
+
+void session_ping(void) {
+  if (session_holds()) session_renew();
+  frame_answer(KIND_SESSION_PONG, claim.epoch);
+  frame_put(READ(CSR_BOOT));
+  frame_put(card_state() << PONG_STATE_SHIFT | launch_queued() << PONG_QUEUED_SHIFT);
+  frame_put_long(clock_ns(now));
+  frame_send();
+}

@@ -1,0 +1,43 @@
+// Claims: who owns the card, in which epoch, and for how long.
+#ifndef RL_SESSION_H
+#define RL_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frame.h"
+
+// A claim. Without one, all is 0.
+struct claim {
+  struct mac owner;
+  uint32_t epoch;
+  uint32_t group;  // For Go frames, 0: none.
+  uint64_t nonce;
+  uint32_t lease_ms;
+};
+
+extern struct claim claim;
+
+void session_start(void);
+
+bool session_claimed(void);
+
+// Whether the frame at hand is the owner's, and of the present epoch.
+bool session_owns(void);
+bool session_holds(void);
+
+// The owner has been heard.
+void session_renew(void);
+
+// True, and the lease renewed, when the frame at hand is the owner's in the present epoch. If not it is dropped, and
+// its sender told with this kind of refusal: a host that has lost its claim learns it at once.
+bool session_fresh(uint32_t refusal);
+
+// Ends the claim of an owner that was silent for too long.
+void session_expire(void);
+
+void session_claim(void);
+void session_release(void);
+void session_ping(void);
+
+#endif

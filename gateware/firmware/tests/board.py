@@ -1,0 +1,573 @@
+"""The shell's blocks as the firmware sees them, without their timing: what they do, they do at once.
+
+`Board` runs the firmware, built for this machine, turn by turn until it sleeps. Frames come in with `receive`, what is
+sent is in `sent`; time passes with `run_for`.
+"""
+
+import ctypes
+import itertools
+import shutil
+import subprocess
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from blake3 import leaves, parents
+from frames import CARD_MAC, Frame
+from headers import COUNTER_NAMES, C, W
+
+HERE = Path(__file__).resolve().parent
+REGIONS, REGION_WORDS = 8, 0x4000
+READER = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
+WRITER = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
+M32 = 0xFFFFFFFF
+SLEEPS_MAX = 100_000
+WHY_ACCEPTED, ENDED_RAN = 8, 1 << 20
+LATCHED = C.EVENTS_DIGEST_IDLE | C.EVENTS_SCRUB_DONE | C.EVENTS_FETCH_DONE | C.EVENTS_CONFIG_DONE
+
+
+def build(out: Path) -> Path:
+    """The firmware and the board's memory as a library for this machine."""
+    library = out / "firmware.so"
+    sources = [*sorted(HERE.parent.glob("*.c")), HERE / "board.c"]
+    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fsanitize-trap=undefined"]
+    subprocess.run(["clang", *flags, "-shared", "-fPIC", "-o", library, *sources], check=True)
+    return library
+
+
+@dataclass
+class Config:
+    mac: int = CARD_MAC
+    unit: int = 0
+    boot: int = 1
+    seed: int = 1
+    memory: int = 8 << 20
+    clock_khz: int = 250_000
+    bulk: int = 1472
+    ack_every: int = 16
+    ack_delay: int = 20
+    resend: int = 2000
+    announce_ms: int = 10_000
+    staging_max: int = 1 << 20
+    config_us: int = 0
+    fetch_room: int = 4
+
+
+@dataclass
+class Launch:
+    seq: int
+    words: list[int]  # Of the frame, 32 bits each.
+    go: int
+    started: int | None = None
+    ends: int | None = None
+
+
+@dataclass
+class Sent:
+    at: int
+    frame: Frame
+
+
+@dataclass
+class Load:
+    base: int = 0
+    length: int = 0
+    chunk: int = 0
+    have: set = field(default_factory=set)
+    blocks: dict = field(default_factory=dict)
+    whole: deque = field(default_factory=deque)
+
+
+class Board:
+    _copies = itertools.count()
+
+    def __init__(self, library: Path, config: Config | None = None) -> None:
+        # A library's variables live as long as it: each board has a copy of its own.
+        own = library.with_name(f"firmware-{next(self._copies)}.so")
+        shutil.copy(library, own)
+        self.lib = ctypes.CDLL(str(own))
+        self.memory = ((ctypes.c_uint32 * REGION_WORDS) * REGIONS).in_dll(self.lib, "board_memory")
+        self.config = config or Config()
+        self.time = 0
+        self.sent: deque[Sent] = deque()
+        self.ddr = bytearray(self.config.memory + 2 * self.config.staging_max + (1 << 16))
+        self.registers: dict[int, int] = {}
+        self.latched = 0
+        self.asleep = False
+        self.last_read = 0
+        self.control: deque[tuple[int, int]] = deque()  # Offset and why.
+        self.ring_at = 0
+        self.heard = self.answered = 0
+        self.win_next, self.window, self.unacked, self.ack_at, self.insert = 1, set(), 0, None, 0
+        self.load = Load()
+        self.digest_jobs: list[tuple[int, int, int, int, int]] = []
+        self.digest_value = bytes(32)
+        self.digest_held = False  # The engine takes jobs and does not do them.
+        self.config_done_at: int | None = None
+        self.config_fails = self.local = False
+        self.config_status = 0
+        self.role_ctrl = 0
+        self.queue: list[Launch] = []
+        self.slots: dict[int, Launch] = {}
+        self.ended: deque[tuple[int, int, bool, int, int]] = deque()  # Slot, status, ran, value, cycles.
+        self.ran: tuple[int, int] = (0, 0)
+        self.lch_last = 0
+        self.walk = 0
+        self.kernels = lambda kernel, args: (0, 0, 0, 0)  # Status, value, cycles, microseconds.
+        self.args: dict[int, int] = {}
+        self.fetches: deque = deque()
+        self.fetch_held = False
+        # ctypes keeps no reference.
+        self._callbacks = (READER(self.read), WRITER(self.write))
+        self.lib.board_attach(*self._callbacks)
+        self.failure: BaseException | None = None
+        self.lib.firmware_start()
+        self.run()
+
+    # ---- time
+    def turn(self) -> None:
+        self.asleep = False
+        self.lib.firmware_turn()
+        if self.failure:
+            raise self.failure
+
+    def run(self) -> None:
+        """Until the firmware sleeps and nothing that it waits for has happened."""
+        for _ in range(SLEEPS_MAX):
+            self.turn()
+            self.step()
+            if self.asleep and not self.events() & self.registers[C.CSR_SLEEP]:
+                return
+        raise AssertionError("the firmware never sleeps")
+
+    def step(self) -> None:
+        """What the blocks do by themselves."""
+        self.work_digest()
+        if self.config_done_at is not None and self.config_done_at <= self.time:
+            self.config_done_at = None
+            self.config_status = C.CFG_STATUS_FAILED if self.config_fails else C.CFG_STATUS_DONE
+            self.latched |= C.EVENTS_CONFIG_DONE
+        self.step_kernels()
+
+    def deadlines(self) -> list[int]:
+        alarm = self.registers.get(C.CSR_ALARM, 0)
+        due = [self.time + ((alarm - self.time) & M32)] if (alarm - self.time) & M32 < 1 << 31 else [self.time]
+        due += [launch.ends for launch in self.queue if launch.ends is not None]
+        return due + [at for at in (self.ack_at, self.config_done_at) if at is not None]
+
+    def run_for(self, us: int) -> None:
+        """Lets time pass, waking the firmware when it wants."""
+        end = self.time + us
+        self.run()
+        while (at := min(self.deadlines())) <= end:
+            self.time = max(self.time, at)
+            self.run()
+        self.time = end
+        self.run()
+
+    def events(self) -> int:
+        events = self.latched | C.EVENTS_TX_FREE
+        events |= C.EVENTS_CONTROL if self.control else 0
+        events |= C.EVENTS_ACK_DUE if self.ack_at is not None and self.ack_at <= self.time else 0
+        events |= C.EVENTS_LAUNCH_ENDED if self.ended else 0
+        events |= C.EVENTS_BLOCK_WHOLE if self.load.whole else 0
+        alarm = self.registers.get(C.CSR_ALARM, 0)
+        return events | (C.EVENTS_ALARM if (self.time - alarm) & M32 < 1 << 31 else 0)
+
+    # ---- frames in
+    def count(self, name: str, n: int = 1) -> None:
+        at = 2 * COUNTER_NAMES[name]
+        memory = self.memory[C.COUNTER_BASE >> 28]
+        value = (memory[at + 1] << 32 | memory[at]) + n
+        memory[at], memory[at + 1] = value & M32, value >> 32
+
+    def field(self, register: int, bit: int) -> bool:
+        return bool(self.registers.get(register, 0) & bit)
+
+    def owner(self) -> int:
+        return self.registers.get(C.CSR_OWNER_HI, 0) << 32 | self.registers.get(C.CSR_OWNER_LO, 0)
+
+    def receive(self, raw: bytes) -> None:
+        """A frame that passed the analyzer's first checks, which the firmware has no part in."""
+        self.count("rx_frames")
+        self.count("rx_bytes", len(raw))
+        self.run()
+        f = Frame.parse(raw)
+        session = lambda bit: self.field(C.CSR_SESSION, bit)  # noqa: E731
+        owner = session(C.SESSION_CLAIMED) and f.src == self.owner()
+        fresh = owner and f.epoch == self.registers[C.CSR_EPOCH] & 0xFFFF
+        if f.kind == W.KIND_IMAGE_DATA and session(C.SESSION_LOADING):
+            if owner and f.epoch == self.registers[C.CSR_LOAD_GROUP]:
+                self.heard = self.time
+                self.stage(f, session(C.SESSION_RECEIVING))
+            else:
+                self.count("drop_epoch")
+        elif f.kind == W.KIND_INPUT_WRITE and fresh and len(f.payload) <= self.config.bulk and self.inside(f):
+            self.heard = self.time
+            self.store(f)
+        elif f.kind == W.KIND_INPUT_READ and fresh and self.good_read(f):
+            self.heard = self.time
+            self.read_ddr(f)
+        elif f.kind == W.KIND_EXEC_LAUNCH and fresh:
+            self.heard = self.time
+            self.push_control(raw, self.judge_launch(f))
+        elif f.kind == W.KIND_DISCOVERY_SOLICIT and session(C.SESSION_SOLICIT_FAST) and f.payload == bytes(8):
+            self.answered += 1
+            self.announce(f.src, f.seq, W.ANNOUNCE_REASON_SOLICITED)
+        else:
+            self.push_control(raw, C.WHY_KIND)
+        self.run()
+
+    def push_control(self, raw: bytes, why: int) -> None:
+        ring = self.memory[C.RING_BASE >> 28]
+        padded = raw[: 192 * 8]
+        padded += bytes(-len(padded) % 8)
+        for at in range(0, len(padded), 4):
+            ring[(self.ring_at + at) // 4 % (C.RING_BYTES // 8)] = int.from_bytes(padded[at : at + 4], "big")
+        self.control.append((self.ring_at, why))
+        self.ring_at = (self.ring_at + len(padded)) % (C.RING_BYTES // 2)
+
+    def inside(self, f: Frame, length: int | None = None) -> bool:
+        length = len(f.payload) if length is None else length
+        return f.addr >= W.ROLE_PRIVATE and f.addr + length <= self.config.memory
+
+    def good_read(self, f: Frame) -> bool:
+        length = int.from_bytes(f.payload[:4], "big")
+        return len(f.payload) == 8 and 0 < length <= self.config.bulk and self.inside(f, length)
+
+    # ---- writes and reads
+    def store(self, f: Frame) -> None:
+        result, in_order = self.note(f.seq)
+        if result == C.INSERT_NEW:
+            self.ddr[f.addr : f.addr + len(f.payload)] = f.payload
+            self.count("writes")
+            self.count("write_bytes", len(f.payload))
+        else:
+            self.count("drop_duplicate" if result == C.INSERT_DUPLICATE else "drop_window")
+        self.arrive(result, in_order, f.flags & 2 != 0)
+
+    def note(self, seq: int) -> tuple[int, bool]:
+        ahead = (seq - self.win_next) & M32
+        if ahead >= 1 << 31 or seq in self.window:
+            return C.INSERT_DUPLICATE, False
+        if ahead > W.SACK_BITS:
+            return C.INSERT_BEYOND, False
+        self.window.add(seq)
+        while self.win_next in self.window:
+            self.window.remove(self.win_next)
+            self.win_next = (self.win_next + 1) & M32
+        return C.INSERT_NEW, ahead == 0
+
+    def arrive(self, result: int, in_order: bool, now: bool) -> None:
+        if result != C.INSERT_BEYOND:
+            self.unacked += 1
+        at_once = now or not in_order or self.unacked >= self.config.ack_every
+        due = self.time if at_once else self.time + self.config.ack_delay
+        self.ack_at = due if self.ack_at is None else min(due, self.ack_at)
+
+    def read_ddr(self, f: Frame) -> None:
+        length = int.from_bytes(f.payload[:4], "big")
+        self.count("reads")
+        self.count("read_bytes", length)
+        head = Frame(f.src, self.config.mac, W.KIND_INPUT_CONFIRM_READ_DATA, 0, f.epoch, f.seq, f.addr)
+        self.send(head, bytes(self.ddr[f.addr : f.addr + length]))
+
+    # ---- image data and digest
+    def stage(self, f: Frame, receiving: bool) -> None:
+        load = self.load
+        index = f.addr // load.chunk
+        if not receiving:
+            return self.count("drop_duplicate")
+        right = f.addr % load.chunk == 0 and f.addr < load.length
+        if not right or len(f.payload) != min(load.chunk, load.length - f.addr):
+            return self.count("drop_malformed")
+        if index in load.have:
+            return self.count("drop_duplicate")
+        self.count("image_chunks")
+        load.have.add(index)
+        word = C.HAVE_BASE >> 28, index // 32
+        self.memory[word[0]][word[1]] |= 1 << index % 32
+        self.ddr[load.base + f.addr : load.base + f.addr + len(f.payload)] = f.payload
+        at = f.addr
+        while at < f.addr + len(f.payload):
+            block = at >> 16
+            end = min((block + 1) << 16, f.addr + len(f.payload))
+            load.blocks[block] -= end - at
+            if load.blocks[block] == 0:
+                load.whole.append(block)
+            at = end
+        return None
+
+    def start_load(self) -> None:
+        length = self.registers[C.CSR_STG_LENGTH]
+        load = Load(self.registers[C.CSR_STG_BASE] * 64, length, self.registers[C.CSR_STG_CHUNK])
+        load.blocks = {b: min(65536, length - (b << 16)) for b in range((length + 65535) >> 16)}
+        assert self.registers[C.CSR_STG_CHUNKS] == -(-length // load.chunk)
+        self.load = load
+        have = self.memory[C.HAVE_BASE >> 28]
+        for i in range(C.HAVE_BYTES // 4):
+            have[i] = 0
+
+    def missing(self) -> int:
+        return self.registers.get(C.CSR_STG_CHUNKS, 0) - len(self.load.have)
+
+    def work_digest(self) -> None:
+        if self.digest_held or not self.digest_jobs:
+            return
+        for go, source, target, length, chunk in self.digest_jobs:
+            data = bytes(self.ddr[source * 64 : source * 64 + length])
+            root = bool(go & C.DIG_GO_ROOT)
+            values = parents(data, root) if go & C.DIG_GO_PARENTS else leaves(data, chunk, root)
+            assert not root or len(values) == 32
+            self.ddr[target * 64 : target * 64 + len(values)] = values
+            self.digest_value = values[-32:]
+        self.digest_jobs.clear()
+        self.latched |= C.EVENTS_DIGEST_IDLE
+
+    # ---- launches
+    def judge_launch(self, f: Frame) -> int:
+        words = [int.from_bytes(f.payload[at : at + 4], "big") for at in range(0, len(f.payload) // 4 * 4, 4)]
+        if len(f.payload) < 32 or len(f.payload) != 32 + 8 * (words[7] & 0xFFFF) or words[7] & 0xFFFF > 32:
+            return C.WHY_MALFORMED
+        if (f.seq - self.lch_last) & M32 != 1:
+            return C.WHY_TURN
+        kernels = self.registers.get(C.CSR_LCH_KERNELS, 0)
+        if not self.field(C.CSR_SESSION, C.SESSION_ROLE) or f.addr >= kernels or self.args[f.addr] != words[7] & 0xFFFF:
+            return C.WHY_KERNEL
+        out, length = words[2] << 32 | words[3], words[4] << 32 | words[5]
+        if length and not (out >= W.ROLE_PRIVATE and out + length <= self.config.memory):
+            return C.WHY_ADDRESS
+        if len(self.slots) + self.registers.get(C.CSR_LCH_KEPT, 0) >= W.RESULTS_KEPT or len(self.slots) >= 16:
+            return C.WHY_BUSY
+        slot = next(n for n in range(16) if n not in self.slots)
+        self.lch_last = f.seq
+        launch = Launch(f.seq, words, words[6])
+        self.slots[slot] = launch
+        self.queue.append(launch)
+        content = {
+            C.LAUNCH_SLOT_SEQ: f.seq,
+            C.LAUNCH_SLOT_KERNEL: f.addr,
+            C.LAUNCH_SLOT_OUT_ADDR: words[2],
+            C.LAUNCH_SLOT_OUT_ADDR + 1: words[3],
+            C.LAUNCH_SLOT_OUT_LENGTH: words[4],
+            C.LAUNCH_SLOT_OUT_LENGTH + 1: words[5],
+            C.LAUNCH_SLOT_CREDIT_ARGS: words[7],
+        }
+        for word, value in content.items():
+            self.memory[C.LAUNCH_BASE >> 28][(slot * C.LAUNCH_SLOT_BYTES) // 4 + word] = value
+        self.step_kernels()
+        return WHY_ACCEPTED
+
+    def step_kernels(self) -> None:
+        while self.queue and self.field(C.CSR_LCH_ENABLE, C.LCH_ENABLE_ENABLE):
+            launch = self.queue[0]
+            if launch.started is None:
+                # The last one's value is still to be read.
+                if launch.go or any(ran for _, _, ran, _, _ in self.ended):
+                    return
+                args = [h << 32 | low for h, low in zip(launch.words[8::2], launch.words[9::2], strict=True)]
+                slot = self.slot_of(launch)
+                kernel = self.memory[C.LAUNCH_BASE >> 28][(slot * C.LAUNCH_SLOT_BYTES) // 4 + C.LAUNCH_SLOT_KERNEL]
+                launch.started = self.time
+                launch.outcome = self.kernels(kernel, args)
+                launch.ends = self.time + launch.outcome[3]
+            if launch.ends > self.time:
+                return
+            self.end(launch, launch.outcome[0], True, launch.outcome[1], launch.outcome[2])
+
+    def slot_of(self, launch: Launch) -> int:
+        return next(slot for slot, other in self.slots.items() if other is launch)
+
+    def end(self, launch: Launch, status: int, ran: bool, value: int = 0, cycles: int = 0) -> None:
+        self.queue.remove(launch)
+        if ran:
+            self.ran = (launch.started, self.time)
+        self.ended.append((self.slot_of(launch), status, ran, value, cycles))
+
+    def find(self, seq: int) -> Launch | None:
+        found = next((launch for launch in self.queue if launch.seq == seq), None)
+        self.walk = C.LCH_CANCEL_FOUND if found else 0
+        return found
+
+    # ---- frames out
+    def send(self, head: Frame, payload: bytes) -> None:
+        raw = head.raw(payload)
+        self.count("tx_frames")
+        self.count("tx_bytes", len(raw))
+        self.sent.append(Sent(self.time, Frame.parse(raw)))
+
+    def slot_bytes(self, slot: int, length: int) -> bytearray:
+        words = self.memory[C.TX_BASE >> 28][slot * 512 : slot * 512 + (length + 3) // 4]
+        return bytearray(b"".join(word.to_bytes(4, "big") for word in words)[:length])
+
+    def announce(self, dst: int, seq: int, reason: int) -> None:
+        raw = self.slot_bytes(2, W.HEADER_END + 4 * W.ANNOUNCE_WORDS)
+        raw[0:6] = dst.to_bytes(6, "big")
+        raw[20:24] = seq.to_bytes(4, "big")
+        raw[W.HEADER_END + 20] = reason
+        self.transmit(bytes(raw))
+
+    def transmit(self, raw: bytes) -> None:
+        raw = raw.ljust(W.FRAME_MIN, b"\0")
+        self.count("tx_frames")
+        self.count("tx_bytes", len(raw))
+        self.sent.append(Sent(self.time, Frame.parse(raw)))
+
+    def fetch(self, go: int) -> None:
+        reg = self.registers
+        addr = reg[C.CSR_FET_ADDR_HI] << 32 | reg[C.CSR_FET_ADDR_LO]
+        data = bytes(self.ddr[addr : addr + reg[C.CSR_FET_LENGTH]])
+        assert 0 < reg[C.CSR_FET_LENGTH] <= self.config.bulk and len(data) == reg[C.CSR_FET_LENGTH]
+        kind = reg[C.CSR_FET_KIND]
+        if go & C.FET_GO_TO_CPU:
+            at = (kind & 1) * 512 + W.PAYLOAD_WORD
+            padded = data + bytes(-len(data) % 4)
+            for i in range(0, len(padded), 4):
+                self.memory[C.TX_BASE >> 28][at + i // 4] = int.from_bytes(padded[i : i + 4], "big")
+            self.latched |= C.EVENTS_FETCH_DONE
+            return
+        dst = reg[C.CSR_FET_DST_HI] << 32 | reg[C.CSR_FET_DST_LO]
+        head_addr = reg[C.CSR_FET_HADDR_HI] << 32 | reg[C.CSR_FET_HADDR_LO]
+        kind_word = (kind >> 16) << 16 | kind >> 8 & 0xFF
+        head = Frame(dst, self.config.mac, kind_word, kind & 0xF, reg[C.CSR_FET_EPOCH], reg[C.CSR_FET_SEQ], head_addr)
+        self.send(head, data)
+
+    # ---- registers
+    def read(self, address: int) -> int:
+        try:
+            value = self.read_register(address)
+            self.last_read = address
+            return value & M32
+        except BaseException as error:  # noqa: BLE001 - ctypes would print and forget it.
+            self.failure = error
+            return 0
+
+    def write(self, address: int, value: int) -> None:
+        try:
+            self.last_read = 0
+            self.write_register(address, value)
+        except BaseException as error:  # noqa: BLE001
+            self.failure = error
+
+    def read_register(self, address: int) -> int:
+        c = self.config
+        if address == C.CSR_TIME_LO and self.last_read in (C.CSR_TIME_LO, C.CSR_ROLE_CTRL):
+            self.time += 1  # The firmware waits for time to pass.
+        if C.CSR_WIN_BITS <= address < C.CSR_WIN_BITS + 32:
+            first = (address - C.CSR_WIN_BITS) * 8
+            return sum(1 << n % 256 - first for n in self.window if first <= n % 256 < first + 32)
+        if C.CSR_DIG_VALUE <= address < C.CSR_DIG_VALUE + 32:
+            at = address - C.CSR_DIG_VALUE
+            return int.from_bytes(self.digest_value[at : at + 4], "big")
+        status = {
+            C.CSR_TIME_LO: lambda: self.time,
+            C.CSR_TIME_HI: lambda: self.time >> 32,
+            C.CSR_EVENTS: self.events,
+            C.CSR_MAC_HI: lambda: c.mac >> 32,
+            C.CSR_MAC_LO: lambda: c.mac,
+            C.CSR_CARD: lambda: c.unit << 16 | W.CARD_KIND_RTL << 8 | 1,
+            C.CSR_PRODUCT: lambda: 0x524C0001,
+            C.CSR_BOOT: lambda: c.boot,
+            C.CSR_SEED: lambda: c.seed,
+            C.CSR_MEMORY: lambda: c.memory >> 16,
+            C.CSR_CLOCK_KHZ: lambda: c.clock_khz,
+            C.CSR_PORT_RATE: lambda: 10_000,
+            C.CSR_STAGE_RATE: lambda: 0,
+            C.CSR_CONFIG_RATE: lambda: 400_000,
+            C.CSR_STAGING_MAX: lambda: c.staging_max,
+            C.CSR_LIMITS: lambda: c.ack_every << 16 | c.bulk,
+            C.CSR_ACK_DELAY: lambda: c.ack_delay,
+            C.CSR_RESEND: lambda: c.resend,
+            C.CSR_ANNOUNCE_INTERVAL: lambda: c.announce_ms,
+            C.CSR_CTL_HEAD: lambda: C.CTL_HEAD_VALID | self.control[0][1] << 16 | self.control[0][0] if self.control else 0,
+            C.CSR_TX_BUSY: lambda: 0,
+            C.CSR_ANN_GO: lambda: 0,
+            C.CSR_HEARD: lambda: self.heard,
+            C.CSR_ANSWERED: lambda: self.answered & 0xFFFF,
+            C.CSR_WIN_NEXT: lambda: self.win_next,
+            C.CSR_WIN_INSERT: lambda: self.insert,
+            C.CSR_STG_START: lambda: 0,
+            C.CSR_STG_MISSING: self.missing,
+            C.CSR_STG_BLOCK: lambda: C.STG_BLOCK_VALID | self.load.whole[0] if self.load.whole else 0,
+            C.CSR_DIG_GO: lambda: (C.DIG_GO_ROOM if len(self.digest_jobs) < 2 else 0)
+            | (0 if self.digest_jobs else C.DIG_GO_IDLE),
+            C.CSR_CFG_STATUS: lambda: self.config_status | (C.CFG_STATUS_LOCAL if self.local else 0),
+            C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.role_ctrl & C.ROLE_CTRL_ISOLATE else 0),
+            C.CSR_LCH_LAST: lambda: self.lch_last,
+            C.CSR_LCH_QUEUED: lambda: len(self.queue),
+            C.CSR_LCH_CANCEL: lambda: self.walk,
+            C.CSR_LCH_RUNNING: lambda: int(bool(self.queue and self.queue[0].started is not None)),
+            C.CSR_LCH_ENDED: lambda: C.LCH_ENDED_VALID
+            | self.ended[0][0] << 16
+            | self.ended[0][1]
+            | (ENDED_RAN if self.ended[0][2] else 0)
+            if self.ended
+            else 0,
+            C.CSR_LCH_VALUE_LO: lambda: self.ended[0][3],
+            C.CSR_LCH_VALUE_HI: lambda: self.ended[0][3] >> 32,
+            C.CSR_LCH_CYCLES_LO: lambda: self.ended[0][4],
+            C.CSR_LCH_CYCLES_HI: lambda: self.ended[0][4] >> 32,
+            C.CSR_LCH_STARTED_US: lambda: self.ran[0],
+            C.CSR_LCH_ENDED_US: lambda: self.ran[1],
+            C.CSR_FET_GO: lambda: 0 if self.fetch_held else C.FET_GO_ROOM | C.FET_GO_IDLE,
+        }
+        return status[address]() if address in status else self.registers.get(address, 0)
+
+    def write_register(self, address: int, value: int) -> None:
+        self.registers[address] = value
+        if address == C.CSR_SLEEP:
+            self.asleep = True
+        elif address == C.CSR_CLEAR:
+            assert value & ~LATCHED == 0
+            self.latched &= ~value
+        elif address == C.CSR_CTL_POP:
+            self.control.popleft()
+        elif address == C.CSR_TX_SEND:
+            self.transmit(bytes(self.slot_bytes(value >> 16, value & 0xFFF)))
+        elif address == C.CSR_ANN_GO:
+            dst = self.registers[C.CSR_ANN_DST_HI] << 32 | self.registers[C.CSR_ANN_DST_LO]
+            self.announce(dst, self.registers[C.CSR_ANN_SEQ], value)
+        elif address == C.CSR_WIN_NEXT:
+            self.win_next, self.window, self.unacked, self.ack_at = value, set(), 0, None
+        elif address == C.CSR_WIN_ACKED:
+            self.unacked, self.ack_at = 0, None
+        elif address == C.CSR_WIN_INSERT:
+            self.insert, in_order = self.note(value)
+            self.arrive(self.insert, in_order, False)
+        elif address == C.CSR_STG_START:
+            self.start_load()
+        elif address == C.CSR_STG_BLOCK_POP:
+            self.load.whole.popleft()
+        elif address == C.CSR_DIG_GO:
+            assert len(self.digest_jobs) < 2
+            job = (C.CSR_DIG_SOURCE, C.CSR_DIG_TARGET, C.CSR_DIG_LENGTH, C.CSR_DIG_CHUNK)
+            self.digest_jobs.append((value, *(self.registers.get(register, 0) for register in job)))
+        elif address == C.CSR_CFG_GO:
+            self.config_status = 0
+            self.config_done_at = self.time + self.config.config_us if value & C.CFG_GO_START else None
+        elif address == C.CSR_ROLE_CTRL:
+            self.role_ctrl = value
+        elif address == C.CSR_LCH_LAST:
+            self.lch_last = value
+        elif address == C.CSR_LCH_ARGS:
+            self.args[value >> 8] = value & 0x3F
+        elif address == C.CSR_LCH_GO:
+            for launch in self.queue:
+                launch.go = 0 if launch.go == value else launch.go
+        elif address == C.CSR_LCH_CANCEL:
+            if (launch := self.find(value)) is not None:
+                self.end(launch, W.ERROR_CODE_CANCELLED, launch.started is not None, 0, 5 if launch.started else 0)
+        elif address == C.CSR_LCH_FIND:
+            self.find(value)
+        elif address == C.CSR_LCH_RESET:
+            assert not self.queue
+            self.lch_last = 0
+        elif address == C.CSR_LCH_POP:
+            slot, *_ = self.ended.popleft()
+            del self.slots[slot]
+        elif address == C.CSR_MEM_SCRUB_GO:
+            first, beats = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_BEATS]
+            self.ddr[first * 64 : (first + beats) * 64] = bytes(beats * 64)
+            self.latched |= C.EVENTS_SCRUB_DONE
+        elif address == C.CSR_FET_GO:
+            self.fetch(value)

@@ -1,0 +1,145 @@
+"""Announcements: when, to whom, how often, and what they say."""
+
+import struct
+
+from bench import Bench
+from blake3 import digest
+from frames import CARD_MAC, CARDS, HOST, HOSTS, RIVAL, Frame, number
+from headers import C, W
+from image import image, part
+
+
+def solicit(bench: Bench, src: int, seq: int, window: int) -> None:
+    body = struct.pack(">II", window, 0)
+    bench.board.receive(Frame(CARDS, src, W.KIND_DISCOVERY_SOLICIT, seq=seq).raw(body))
+
+
+def reason(frame: Frame) -> int:
+    return frame.payload[20]
+
+
+def test_announces_itself_at_link_up_and_says_it_again(new):
+    bench = new(unit=7, boot=99)
+    first = bench.frame(W.KIND_DISCOVERY_ANNOUNCE)
+    assert (first.dst, first.src, first.seq, first.epoch, first.addr) == (HOSTS, CARD_MAC, 1, 0, 0)
+    body = struct.unpack(">6s6sHHHBBBBHIIQQQQ6sH32s", first.payload)
+    assert body == (
+        CARD_MAC.to_bytes(6, "big"), bytes(6), 0x524C, 1, 7, W.CARD_KIND_RTL, W.CARD_STATE_EMPTY, W.ANNOUNCE_REASON_LINK_UP, 1,
+        1472, 99, 250_000, 8 << 20, 10_000_000_000, 0, 400_000_000, bytes(6), 0, bytes(32),
+    )  # fmt: skip
+    bench.board.run_for(300_000)
+    again = bench.take(W.KIND_DISCOVERY_ANNOUNCE)
+    assert [s.at for s in again] == [50_000, 200_000]
+    assert all(reason(s.frame) == W.ANNOUNCE_REASON_LINK_UP for s in again)
+    assert bench.count("announces") == 3
+
+
+def test_a_card_that_slept_through_its_moments_speaks_once(new):
+    bench = new()
+    bench.clear()
+    bench.board.time += 400_000
+    bench.board.run()
+    assert len(bench.take(W.KIND_DISCOVERY_ANNOUNCE)) == 1
+
+
+def test_announces_itself_periodically_and_not_in_step(new):
+    firsts = set()
+    for seed in range(8):
+        bench = new(seed=seed)
+        bench.board.run_for(300_000)
+        bench.clear()
+        bench.board.run_for(60_000_000)
+        times = [s.at for s in bench.take(W.KIND_DISCOVERY_ANNOUNCE)]
+        assert 4 <= len(times) <= 8
+        firsts.add(times[0])
+        gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+        assert all(7_500_000 <= gap <= 12_500_000 for gap in gaps)
+    assert len(firsts) == 8
+    assert max(firsts) - min(firsts) > 1_000_000, "neighbouring seeds give neighbouring moments"
+
+
+def test_answers_a_solicitation_to_the_solicitor_within_the_window(new):
+    bench = new()
+    bench.board.run_for(1000)
+    bench.clear()
+    solicit(bench, HOST, 42, 10_000)
+    assert not bench.board.field(C.CSR_SESSION, C.SESSION_SOLICIT_FAST)
+    solicit(bench, HOST, 43, 0)
+    asked = bench.board.time
+    bench.board.run_for(20_000)
+    answer = bench.expect(W.KIND_DISCOVERY_ANNOUNCE)
+    assert (answer.frame.dst, answer.frame.seq) == (HOST, 43)
+    assert reason(answer.frame) == W.ANNOUNCE_REASON_SOLICITED
+    assert answer.at - asked < 10_000
+    assert not bench.sent
+    # Nothing waits any more: the hardware answers.
+    solicit(bench, HOST, 44, 0)
+    assert bench.frame(W.KIND_DISCOVERY_ANNOUNCE).seq == 44
+    assert (bench.board.answered, bench.count("announces")) == (1, 3)
+
+
+def test_a_crowd_of_solicitors_is_bounded(new):
+    bench = new()
+    bench.clear()
+    for i in range(20):
+        solicit(bench, 0x020101010100 + i, 1, 1000)
+    assert bench.count("drop_queue") == 12
+    bench.board.run_for(2000)
+    assert len(bench.take(W.KIND_DISCOVERY_ANNOUNCE)) == 8
+
+
+def test_the_widest_window_is_not_a_moment_past(new):
+    bench = new(announce_ms=700_000)
+    bench.board.run_for(1_000_000)
+    bench.clear()
+    solicit(bench, HOST, 1, 2**32 - 1)
+    bench.board.run_for(10_000)
+    assert not bench.sent
+    bench.board.run_for(1 << 30)
+    assert [s.frame.seq for s in bench.take(W.KIND_DISCOVERY_ANNOUNCE) if s.frame.dst == HOST] == [1]
+
+
+def test_announces_changes_of_claim_and_image(new):
+    bench = new()
+    bench.clear()
+    epoch = bench.claim(HOST)
+    told = bench.frame(W.KIND_DISCOVERY_ANNOUNCE)
+    assert (told.dst, told.epoch, reason(told)) == (HOSTS, epoch, W.ANNOUNCE_REASON_CHANGED)
+    assert number(told.payload[64:70]) == HOST
+    data = bench.load(1, image({"rtl": part((1, 2, 3), 100_000)}))
+    told = bench.take(W.KIND_DISCOVERY_ANNOUNCE)[-1].frame
+    assert (told.payload[72:], number(told.payload[70:72]), number(told.payload[28:32])) == (digest(data), 3, 100_000)
+    assert told.payload[19] == W.CARD_STATE_ACTIVE
+    # A claim that ends of itself is told, too, and the template is true when the hardware answers.
+    bench.board.run_for(6_000_000)
+    told = bench.take(W.KIND_DISCOVERY_ANNOUNCE)[-1].frame
+    assert (told.epoch, number(told.payload[64:70])) == (0, 0)
+    bench.claim(RIVAL)
+    bench.clear()
+    solicit(bench, HOST, 9, 0)
+    told = bench.frame(W.KIND_DISCOVERY_ANNOUNCE)
+    assert (told.seq, told.epoch, number(told.payload[64:70])) == (9, bench.epoch, RIVAL)
+
+
+def test_the_template_tells_what_the_card_is_doing(with_role):
+    bench = with_role()
+    data = image(manifest=b"{}")
+
+    def state() -> int:
+        solicit(bench, RIVAL, 1, 0)
+        return bench.take(W.KIND_DISCOVERY_ANNOUNCE)[-1].frame.payload[19]
+
+    assert state() == W.CARD_STATE_ACTIVE
+    bench.begin(2, data)
+    assert state() == W.CARD_STATE_LOADING
+    bench.board.kernels = lambda kernel, args: (0, 0, 0, 1000)
+    bench.launch(1)
+    assert state() == W.CARD_STATE_RUNNING
+    bench.board.run_for(2000)
+    assert state() == W.CARD_STATE_LOADING
+    bench.chunks(data)
+    bench.board.config.config_us = 500
+    bench.commit(5)
+    assert state() == W.CARD_STATE_CONFIGURING
+    bench.board.run_for(1000)
+    assert state() == W.CARD_STATE_ACTIVE

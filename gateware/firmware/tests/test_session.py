@@ -1,0 +1,247 @@
+"""Claims, leases, releases and questions."""
+
+import struct
+
+import pytest
+from bench import BASE
+from frames import CARD_MAC, HOST, RIVAL, Frame, number
+from headers import COUNTER_NAMES, C, W
+from image import image, part
+
+
+def release(bench, scrub: int, **change: int) -> None:
+    bench.send(W.KIND_SESSION_RELEASE, bytes([scrub]) + bytes(7), 6, **change)
+
+
+def test_a_claim_is_granted_once_and_again(new):
+    bench = new(boot=77)
+    bench.board.receive(bench.claim_frame(nonce=3))
+    first = bench.frame(W.KIND_SESSION_GRANT)
+    assert struct.unpack(">QII", first.payload) == (3, 5000, 77)
+    assert first.epoch != 0 and first.dst == HOST
+    bench.board.run_for(4_000_000)
+    bench.board.receive(bench.claim_frame(nonce=3))
+    assert bench.frame(W.KIND_SESSION_GRANT).epoch == first.epoch
+    bench.board.run_for(4_000_000)
+    assert bench.board.owner() == HOST, "the repeated claim has renewed the lease"
+    assert bench.count("claims") == 1
+
+
+def test_a_rival_is_refused_and_told_who_and_how_long(claimed):
+    bench = claimed()
+    bench.board.run_for(1_000_000)
+    bench.board.receive(bench.claim_frame(RIVAL, 9))
+    no = bench.frame(W.KIND_SESSION_REFUSE)
+    assert (no.dst, no.seq, no.code) == (RIVAL, 9, W.ERROR_CODE_CLAIMED)
+    assert (number(no.payload[2:8]), no.detail) == (HOST, 4000)
+    assert bench.count("refusals") == 1
+
+
+def test_fields_out_of_range_are_refused(new):
+    bench = new()
+    for lease, bound in [(0, 100), (99, 100), (60_001, 60_000), (2**32 - 1, 60_000)]:
+        bench.board.receive(bench.claim_frame(lease=lease))
+        no = bench.frame(W.KIND_SESSION_REFUSE)
+        assert (no.code, no.detail) == (W.ERROR_CODE_BAD_REQUEST, bound)
+    bench.board.receive(bench.claim_frame(scrub=2))
+    assert bench.frame(W.KIND_SESSION_REFUSE).detail == 1
+    assert bench.board.owner() == 0
+    for lease in (100, 60_000):
+        bench.board.receive(bench.claim_frame(nonce=lease, lease=lease))
+        assert number(bench.frame(W.KIND_SESSION_GRANT).payload[8:12]) == lease
+    release(bench, 9)
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_BAD_REQUEST
+    assert bench.board.owner() == HOST
+
+
+def test_a_silent_owner_loses_the_card(with_role):
+    bench = with_role()
+    bench.board.kernels = lambda kernel, args: (0, 0, 0, 1 << 40)
+    bench.launch(1)
+    bench.board.run_for(4_999_000)
+    assert bench.board.owner() == HOST
+    bench.clear()
+    bench.board.run_for(1000)
+    assert bench.board.owner() == 0 and not bench.board.queue
+    assert (bench.count("leases_expired"), bench.count("kernels_failed")) == (1, 1)
+    bench.board.run_for(1_000_000)
+    bench.expect_nothing()
+    bench.claim(RIVAL)
+    # The former owner's nonce is not spent: it was cut off, and may ask again.
+    bench.board.run_for(5_000_000)
+    bench.claim(HOST, 1)
+    assert bench.board.owner() == HOST
+
+
+def test_whatever_the_owner_sends_renews_the_lease(with_role):
+    bench = with_role()
+    for seq in range(1, 15):
+        bench.board.run_for(4_000_000)
+        match seq % 7:
+            case 0:
+                bench.send(W.KIND_SESSION_PING, seq=seq)
+            case 1:
+                bench.send(W.KIND_INPUT_WRITE, b"x", seq, BASE)
+            case 2:
+                bench.send(W.KIND_EXEC_QUERY, seq=1)
+            case 3:
+                bench.poll(seq)
+            case 4:
+                bench.ack(1, 0, 0, 0)
+            case 5:
+                bench.send(W.KIND_INPUT_READ, struct.pack(">II", 8, 0), seq, BASE)
+            case _:
+                bench.send(W.KIND_INPUT_WRITE, b"x", seq, 0)
+        assert bench.board.owner() == HOST, seq
+    bench.board.run_for(4_000_000)
+    bench.send(W.KIND_SESSION_PING, src=RIVAL)
+    bench.board.run_for(1_000_000)
+    assert bench.board.owner() == 0
+
+
+def test_a_restarted_host_takes_its_card_over(with_role):
+    bench = with_role()
+    old = bench.epoch
+    bench.launch(1)
+    bench.send(W.KIND_INPUT_WRITE, b"x", 1, BASE)
+    new = bench.claim(HOST, 2)
+    assert new != old
+    # All counting begins anew.
+    assert (bench.board.win_next, bench.board.lch_last) == (1, 0)
+    bench.clear()
+    bench.launch(1)
+    assert bench.frame(W.KIND_RESULT_ACCEPTED).epoch == new
+    # A late copy of the first claim changes nothing.
+    bench.clear()
+    bench.board.receive(bench.claim_frame(nonce=1))
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_STALE_EPOCH
+    assert bench.board.owner() == HOST
+
+
+def test_a_release_gives_the_card_back_and_is_confirmed_each_time(with_role):
+    bench = with_role()
+    bench.send(W.KIND_INPUT_WRITE, bytes(8 * [1]), 1, BASE)
+    bench.board.ddr[8:16] = b"the role"
+    bench.clear()
+    for _ in range(2):
+        release(bench, 1)
+        released = bench.frame(W.KIND_SESSION_RELEASED)
+        assert (released.seq, released.epoch) == (6, bench.epoch)
+    assert bench.board.owner() == 0
+    assert (bench.board.ddr[BASE], bytes(bench.board.ddr[8:16])) == (0, b"the role")
+    bench.board.receive(bench.claim_frame(nonce=1))
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_STALE_EPOCH
+    bench.claim(RIVAL)
+    release(bench, 0)
+    bench.expect(W.KIND_SESSION_RELEASED)
+    # Who asks for zeroed memory and comes too late must not believe that it was zeroed.
+    release(bench, 1)
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_STALE_EPOCH
+    assert bench.board.owner() == RIVAL, "only the owner releases"
+
+
+def test_a_claim_may_ask_for_zeroed_memory(claimed):
+    bench = claimed()
+    bench.send(W.KIND_INPUT_WRITE, b"\1", 1, BASE)
+    bench.claim(nonce=50, scrub=1)
+    assert bench.board.ddr[BASE] == 0
+    bench.send(W.KIND_INPUT_WRITE, b"\2", 1, BASE)
+    bench.claim(nonce=50, scrub=1)
+    assert bench.board.ddr[BASE] == 2, "a repeated claim zeroes nothing"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_epochs_differ_from_what_the_host_remembers(new, seed):
+    bench = new(seed=seed)
+    seen = {0}
+    for nonce in range(1, 8):
+        theirs = (bench.epoch + 1) & 0xFFFF
+        epoch = bench.claim(nonce=nonce, epoch=theirs)
+        assert epoch != theirs and epoch not in seen
+        seen.add(epoch)
+
+
+def test_a_ping_tells_the_present_epoch_to_anyone(with_role):
+    bench = with_role()
+    bench.board.kernels = lambda kernel, args: (0, 0, 0, 1 << 40)
+    bench.launch(1)
+    bench.clear()
+    for src in (HOST, RIVAL):
+        bench.send(W.KIND_SESSION_PING, seq=8, src=src, epoch=0x5555)
+        pong = bench.frame(W.KIND_SESSION_PONG)
+        assert (pong.dst, pong.seq, pong.epoch) == (src, 8, bench.epoch)
+        boot, state, queued, _, uptime = struct.unpack(">IBBHQ", pong.payload)
+        assert (boot, state, queued, uptime) == (1, W.CARD_STATE_RUNNING, 1, bench.board.time * 1000)
+
+
+def test_time_goes_on_beyond_32_bits(new):
+    bench = new(announce_ms=700_000)
+    bench.board.run_for((3 << 32) + 12345)
+    bench.send(W.KIND_SESSION_PING)
+    pongs = bench.take(W.KIND_SESSION_PONG)
+    assert number(pongs[0].frame.payload[8:]) == bench.board.time * 1000
+    announced = [s.at for s in bench.take(W.KIND_DISCOVERY_ANNOUNCE)][3:]
+    gaps = [b - a for a, b in zip(announced, announced[1:], strict=False)]
+    assert len(gaps) > 10 and all(525_000_000 <= gap <= 875_000_000 for gap in gaps)
+    bench.claim()
+    bench.board.run_for(4_999_999)
+    assert bench.board.owner() == HOST
+    bench.board.run_for(1)
+    assert bench.board.owner() == 0
+
+
+def test_counters_and_manifest_need_no_claim(claimed):
+    bench = claimed()
+    manifest = bytes(range(33, 120)) * 40
+    bench.load(1, image({"rtl": part()}, manifest))
+    total = W.COUNTERS
+    for start, count in [(0, total), (total - 3, 3), (total, 0), (2**64 - 1, 0)]:
+        bench.send(W.KIND_SESSION_COUNTERS_GET, seq=4, addr=start, src=RIVAL)
+        got = bench.take(W.KIND_SESSION_COUNTERS)[0].frame
+        assert (got.dst, got.addr, len(got.payload)) == (RIVAL, start, 8 * count)
+    text = b""
+    while True:
+        bench.send(W.KIND_SESSION_MANIFEST_GET, seq=4, addr=len(text), src=RIVAL)
+        got = bench.take(W.KIND_SESSION_MANIFEST)[0].frame
+        assert got.addr == len(text)
+        text += got.payload
+        if len(got.payload) < 1472:
+            break
+    assert text == manifest
+    bench.send(W.KIND_SESSION_MANIFEST_GET, addr=2**64 - 1)
+    assert bench.take(W.KIND_SESSION_MANIFEST)[0].frame.payload == b""
+
+
+def test_a_card_without_a_role_has_no_manifest(new):
+    bench = new()
+    bench.send(W.KIND_SESSION_MANIFEST_GET)
+    assert bench.frame(W.KIND_SESSION_MANIFEST).payload == b""
+
+
+def test_counters_add_what_hardware_and_firmware_count(claimed):
+    bench = claimed()
+    bench.send(W.KIND_INPUT_WRITE, bytes(100), 1, BASE)
+    bench.send(W.KIND_INPUT_WRITE, bytes(100), 1, BASE)  # The hardware counts this duplicate,
+    bench.send(W.KIND_INPUT_WRITE, bytes(100), 1, 0)  # the firmware this one.
+    bench.send(W.KIND_SESSION_COUNTERS_GET)
+    got = bench.take(W.KIND_SESSION_COUNTERS)[0].frame.payload
+    value = lambda name: number(got[8 * COUNTER_NAMES[name] : 8 * COUNTER_NAMES[name] + 8])  # noqa: E731
+    assert (value("rx_frames"), value("rx_bytes")) == (5, 60 + 3 * 132 + 60)
+    assert (value("writes"), value("write_bytes"), value("claims"), value("announces")) == (1, 100, 1, 2)
+    assert value("drop_duplicate") == 2
+
+
+def test_a_late_frame_of_a_claim_that_expired_harms_no_other(with_role):
+    """The analyzer may have taken a write and a launch for the owner's while the firmware ended the claim."""
+    bench = with_role()
+    bench.board.run_for(6_000_000)
+    bench.board.note(7)
+    bench.board.registers[C.CSR_SESSION] |= C.SESSION_ROLE
+    body = struct.pack(">QQQIHHQ", 0, 0, 0, 0, 0, 1, BASE)
+    assert bench.board.judge_launch(Frame(CARD_MAC, HOST, W.KIND_EXEC_LAUNCH, seq=1, payload=body)) == 8
+    bench.clear()
+    bench.claim(RIVAL)
+    assert (bench.board.win_next, bench.board.window, bench.board.lch_last) == (1, set(), 0)
+    assert not bench.board.queue and not bench.board.slots
+    bench.board.run_for(1_000_000)
+    bench.expect_nothing()

@@ -1,0 +1,191 @@
+// rl_guard with a role that does anything at all, and DDR that keeps to AXI4. What is checked:
+//   - towards DDR, whatever has been offered stays until it is taken; bursts are inside memory, of at most
+//     16 beats, and do not cross 4 KiB; write beats belong to a burst and its last one is marked;
+//   - not more is under way than may be; nothing new comes when the role is cut off and drained;
+//   - the role can be cut off: DDR that answers within `Slow` cycles has nothing more to do after `Bound`.
+// Role and DDR are inputs: the solver chooses them.
+module rl_guard_formal
+  import rl_role_pkg::*;
+#(
+  parameter bit          Live = 1'b0,  // Check that it drains; bursts are short then, to be done in time.
+  parameter int unsigned Bound = 22
+) (
+  input logic                clk_i,
+  input logic                isolate_i,
+  input logic [AxiAddrW-1:0] memory_i,
+  input axi_req_t            role_i,
+  input axi_rsp_t            ddr_i
+);
+  localparam int unsigned Outstanding = 2;
+
+  axi_req_t ddr;
+  axi_rsp_t role;
+  logic drained, rst_n = 1'b0;
+  guard_fault_t fault;
+  rl_guard #(
+    .Outstanding(Outstanding),
+    .PatienceW(3)
+  ) u_dut (
+    .clk_role_i(clk_i),
+    .rst_role_ni(rst_n),
+    .memory_i,
+    .isolate_i,
+    .drained_o(drained),
+    .fault_o(fault),
+    .role_i,
+    .role_o(role),
+    .ddr_o(ddr),
+    .ddr_i
+  );
+
+  always_ff @(posedge clk_i) rst_n <= 1'b1;
+
+  // -- what is under way at DDR
+  typedef logic [2:0] count_t;
+  count_t aw_taken = '0, w_bursts = '0, b_given = '0;  // Differences of these count.
+  logic [3:0] ar_len[2];
+  count_t ar_taken = '0, r_given = '0;
+  logic [3:0] r_beat = '0;
+  logic aw, w, b, ar, r;
+  assign aw = ddr.awvalid && ddr_i.awready;
+  assign w = ddr.wvalid && ddr_i.wready;
+  assign b = ddr_i.bvalid && ddr.bready;
+  assign ar = ddr.arvalid && ddr_i.arready;
+  assign r = ddr_i.rvalid && ddr.rready;
+
+  // -- write bursts as offered, oldest first: data may be taken before their addresses are.
+  logic [3:0] aw_len[4];
+  count_t aw_offered = '0;
+  logic [3:0] w_beat = '0;
+  logic aw_new, aw_seen = 1'b0;
+  assign aw_new = rst_n && ddr.awvalid && !aw_seen;
+  count_t w_left;
+  logic [3:0] w_len;
+  assign w_left = aw_offered - w_bursts;
+  assign w_len = aw_new && w_left == 0 ? ddr.awlen[3:0] : aw_len[w_bursts[1:0]];
+
+  count_t offered;
+  logic [3:0] newest;
+  assign offered = aw_offered + count_t'(aw_new);
+  assign newest = aw_new ? ddr.awlen[3:0] : aw_len[2'(aw_offered-1'b1)];
+
+  axi_req_t before_q;
+  axi_rsp_t answer_q;
+  logic past_q = 1'b0;
+  logic [5:0] cut_cycles_q = '0;
+  logic [1:0] aw_slow = '0, w_slow = '0, b_slow = '0, ar_slow = '0, r_slow = '0;
+  logic memory_known = 1'b0;
+  logic [AxiAddrW-1:0] memory_q;
+
+  always_ff @(posedge clk_i) begin
+    before_q <= ddr;
+    answer_q <= ddr_i;
+    past_q <= rst_n;
+    memory_q <= memory_i;
+    memory_known <= 1'b1;
+    if (memory_known) assume (memory_i == memory_q);
+
+    // DDR: no answer without a question; what it says stays until it is heard.
+    if (ddr_i.bvalid) assume (b_given != aw_taken && b_given != w_bursts && rst_n);
+    if (ddr_i.rvalid) begin
+      assume (r_given != ar_taken && rst_n);
+      assume (ddr_i.rlast == (r_beat == ar_len[r_given[0]]));
+    end
+    if (past_q && answer_q.bvalid && !before_q.bready) assume (ddr_i.bvalid);
+    if (past_q && answer_q.rvalid && !before_q.rready) assume (ddr_i.rvalid);
+
+    if (rst_n) begin
+      if (aw_new) begin
+        aw_len[aw_offered[1:0]] <= ddr.awlen[3:0];
+        aw_offered <= aw_offered + 1'b1;
+      end
+      aw_seen <= ddr.awvalid && !aw;
+      if (aw) aw_taken <= aw_taken + 1'b1;
+      if (w) begin
+        w_beat <= ddr.wlast ? '0 : w_beat + 1'b1;
+        if (ddr.wlast) w_bursts <= w_bursts + 1'b1;
+      end
+      if (b) b_given <= b_given + 1'b1;
+      if (ar) begin
+        ar_len[ar_taken[0]] <= ddr.arlen[3:0];
+        ar_taken <= ar_taken + 1'b1;
+      end
+      if (r) begin
+        r_beat <= ddr_i.rlast ? '0 : r_beat + 1'b1;
+        if (ddr_i.rlast) r_given <= r_given + 1'b1;
+      end
+    end
+
+    // -- rules towards DDR
+    if (past_q && before_q.awvalid && !answer_q.awready)
+      assert (ddr.awvalid && ddr.awaddr == before_q.awaddr && ddr.awlen == before_q.awlen &&
+              ddr.awid == before_q.awid);
+    if (past_q && before_q.wvalid && !answer_q.wready)
+      assert (ddr.wvalid && ddr.wdata == before_q.wdata && ddr.wstrb == before_q.wstrb &&
+              ddr.wlast == before_q.wlast);
+    if (past_q && before_q.arvalid && !answer_q.arready)
+      assert (ddr.arvalid && ddr.araddr == before_q.araddr && ddr.arlen == before_q.arlen &&
+              ddr.arid == before_q.arid);
+    if (rst_n && ddr.awvalid) begin
+      assert (ddr.awlen < 8'd16);
+      assert (ddr.awaddr[39:16] < memory_i[39:16]);
+      assert ({1'b0, ddr.awaddr[11:6]} + 7'(ddr.awlen) < 7'd64);
+    end
+    if (rst_n && ddr.arvalid) begin
+      assert (ddr.arlen < 8'd16);
+      assert (ddr.araddr[39:16] < memory_i[39:16]);
+      assert ({1'b0, ddr.araddr[11:6]} + 7'(ddr.arlen) < 7'd64);
+    end
+    if (rst_n && ddr.wvalid) begin
+      assert (w_left != 0 || aw_new);
+      assert (ddr.wlast == (w_beat == w_len));
+    end
+    assert (count_t'(aw_taken - b_given) <= count_t'(Outstanding));
+    assert (count_t'(ar_taken - r_given) <= count_t'(Outstanding));
+    if (rst_n && drained && isolate_i) begin
+      assert (!ddr.awvalid && !ddr.wvalid && !ddr.arvalid);
+      assert (aw_taken == b_given && ar_taken == r_given && w_bursts == b_given);
+    end
+    // What induction has to know: how the guard's counts and these go together.
+    if (rst_n) begin
+      assert (u_dut.writes_q <= 2'(Outstanding) && u_dut.reads_q <= 2'(Outstanding));
+      assert (u_dut.writes_q == count_t'(offered - b_given));
+      assert (u_dut.reads_q == count_t'(ar_taken + count_t'(ddr.arvalid) - r_given));
+      assert (aw_taken == count_t'(offered - count_t'(ddr.awvalid)));
+      assert (aw_seen == (ddr.awvalid && !aw_new));
+      assert (count_t'(w_bursts - b_given) <= count_t'(Outstanding));
+      assert (count_t'(offered - w_bursts) <= count_t'(Outstanding));
+      if (r_given != ar_taken) assert (r_beat <= ar_len[r_given[0]]);
+      else assert (r_beat == 0);
+      if (u_dut.left_q == 0 && !ddr.wvalid) assert (offered == w_bursts && w_beat == 0);
+      if (u_dut.left_q == 0 && ddr.wvalid) assert (offered == w_bursts + 1'b1 && w_beat == w_len);
+      if (u_dut.left_q != 0 && (!ddr.wvalid || !ddr.wlast))
+        assert (offered == w_bursts + 1'b1 && 6'(w_beat) + 6'(ddr.wvalid) + 6'(u_dut.left_q) == 6'(w_len) + 1'b1);
+      if (u_dut.left_q != 0 && ddr.wvalid && ddr.wlast)
+        assert (offered == w_bursts + 2'd2 && w_beat == w_len && u_dut.left_q == 5'(newest) + 1'b1);
+    end else begin
+      assert (offered == 0 && w_bursts == 0 && b_given == 0 && ar_taken == 0 && r_given == 0);
+      assert (w_beat == 0 && r_beat == 0);
+    end
+    // Nothing of a role that is cut off.
+    if (rst_n && isolate_i)
+      assert (!role.awready && !role.wready && !role.arready && !role.bvalid && !role.rvalid);
+
+    // -- liveness
+    if (Live) begin
+      assume (role_i.awlen < 8'd3 && role_i.arlen < 8'd3);
+      aw_slow <= ddr.awvalid && !aw ? aw_slow + 1'b1 : '0;
+      w_slow <= ddr.wvalid && !w ? w_slow + 1'b1 : '0;
+      b_slow <= b_given != aw_taken && b_given != w_bursts && !ddr_i.bvalid ? b_slow + 1'b1 : '0;
+      ar_slow <= ddr.arvalid && !ar ? ar_slow + 1'b1 : '0;
+      r_slow <= r_given != ar_taken && !ddr_i.rvalid ? r_slow + 1'b1 : '0;
+      assume (aw_slow < 2 && w_slow < 2 && b_slow < 2 && ar_slow < 2 && r_slow < 2);
+      cut_cycles_q <= isolate_i && rst_n ? cut_cycles_q + 6'(cut_cycles_q != '1) : '0;
+      if (cut_cycles_q >= 6'(Bound)) assert (drained);
+      cover (past_q && drained && aw_offered == 3'd2 && ar_taken == 3'd2);
+      if (past_q) cover (fault.response);
+      if (past_q) cover (fault.protocol);
+      if (past_q) cover (fault.address);
+    end
+  end
+endmodule

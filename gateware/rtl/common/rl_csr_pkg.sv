@@ -1,0 +1,402 @@
+// Made from protocol/registers.toml by `cargo run -p protogen`. Change that file, not this one.
+
+// A design uses some of this, never all; the generator lays the lines out.
+// verilator lint_off UNUSEDPARAM
+// verilog_format: off
+package rl_csr_pkg;
+
+  // Parts of the processor's address map: bits 30 to 28 of an address.
+  typedef enum logic [2:0] {
+    // Code, data and stack, also in bytes and halves. Instructions come from here alone. All other
+    // regions are read and written in whole words.
+    RegionRam = 3'd0,
+    // The control ring, twice: a frame that wraps reads on linearly. A frame's word k is its bytes
+    // 4 k to 4 k + 3 as a big-endian number.
+    RegionRing = 3'd1,
+    // The transmit buffer. Slots 0 and 1 hold frames of the firmware, slot 2 the template of
+    // announcements, slot 3 is spare. The order of bytes is the ring's.
+    RegionTx = 3'd2,
+    // The registers below.
+    RegionCsr = 3'd3,
+    // Chunks of the load that are there: bit n % 32 of word n / 32.
+    RegionHave = 3'd4,
+    // Chunks that a report of any member has named lately: as HAVE. Memory of the firmware's own.
+    RegionReported = 3'd5,
+    // Accepted launches, from acceptance to LCH_POP: their frames as they came, in the order of the
+    // ring's bytes.
+    RegionLaunch = 3'd6,
+    // Counters that the blocks keep, numbered as on the wire.
+    RegionCounter = 3'd7
+  } region_e;
+
+  localparam int unsigned RegionRamBytes = 32768;
+  localparam int unsigned RegionRingBytes = 16384;
+  localparam int unsigned RegionTxBytes = 8192;
+  localparam int unsigned RegionTxSlots = 4;
+  localparam int unsigned RegionTxSlotBytes = 2048;
+  localparam int unsigned RegionHaveBytes = 32768;
+  localparam int unsigned RegionReportedBytes = 32768;
+  localparam int unsigned RegionLaunchBytes = 8192;
+  localparam int unsigned RegionLaunchSlots = 16;
+  localparam int unsigned RegionLaunchSlotBytes = 512;
+  // Word of a slot. Number of the launch.
+  localparam int unsigned RegionLaunchSlotSeq = 5;
+  // Word of a slot. Kernel.
+  localparam int unsigned RegionLaunchSlotKernel = 7;
+  // Word of a slot. Most cycles it may take, high word first.
+  localparam int unsigned RegionLaunchSlotFuel = 8;
+  // Word of a slot. Address of the output region, high word first.
+  localparam int unsigned RegionLaunchSlotOutAddr = 10;
+  // Word of a slot. Bytes of the output region, high word first.
+  localparam int unsigned RegionLaunchSlotOutLength = 12;
+  // Word of a slot. The Go it waits for, or 0.
+  localparam int unsigned RegionLaunchSlotGo = 14;
+  // Word of a slot. Output chunks it may send unasked in the high half, number of arguments in the
+  // low half.
+  localparam int unsigned RegionLaunchSlotCreditArgs = 15;
+  // Word of a slot. Arguments, two words each, high word first.
+  localparam int unsigned RegionLaunchSlotArg = 16;
+  localparam int unsigned RegionCounterBytes = 2048;
+  localparam int unsigned RegionCounterSlots = 256;
+  localparam int unsigned RegionCounterSlotBytes = 8;
+  // Word of a slot. Low half.
+  localparam int unsigned RegionCounterSlotLo = 0;
+  // Word of a slot. High half.
+  localparam int unsigned RegionCounterSlotHi = 1;
+
+  // Registers: their words in the region.
+  typedef logic [7:0] csr_word_t;
+
+  // Time, events and sleep.
+  // TIME_LO: read. Microseconds since reset, low half. Latches the high half.
+  localparam csr_word_t CsrTimeLo = 8'h00;
+  // TIME_HI: read. High half as latched, 16 bits.
+  localparam csr_word_t CsrTimeHi = 8'h01;
+  // ALARM: write. The event ALARM is there from the microsecond on in which TIME_LO - ALARM, as a
+  // signed number, is not negative. While the processor sleeps and waits for that event, this is
+  // the card's next deadline.
+  localparam csr_word_t CsrAlarm = 8'h02;
+  // EVENTS: read. What there is to do. An event marked latched stays until CLEAR; the others last
+  // as long as their cause.
+  localparam csr_word_t CsrEvents = 8'h03;
+  localparam int unsigned EventsControlBit = 0;
+  localparam int unsigned EventsAckDueBit = 1;
+  localparam int unsigned EventsLaunchEndedBit = 2;
+  localparam int unsigned EventsAlarmBit = 3;
+  localparam int unsigned EventsBlockWholeBit = 4;
+  localparam int unsigned EventsDigestIdleBit = 5;
+  localparam int unsigned EventsScrubDoneBit = 6;
+  localparam int unsigned EventsFetchDoneBit = 7;
+  localparam int unsigned EventsConfigDoneBit = 8;
+  localparam int unsigned EventsRoleFaultBit = 9;
+  localparam int unsigned EventsTxFreeBit = 10;
+  // SLEEP: write acts. The processor stops until one of these EVENTS is there.
+  localparam csr_word_t CsrSleep = 8'h04;
+  // CLEAR: write acts. Clears these latched EVENTS.
+  localparam csr_word_t CsrClear = 8'h05;
+
+  // What the card is: constants of the board and of the simulation that it runs in.
+  // MAC_HI: read. Address of the card, bytes 0 and 1, in the low half.
+  localparam csr_word_t CsrMacHi = 8'h08;
+  // MAC_LO: read. Address of the card, bytes 2 to 5.
+  localparam csr_word_t CsrMacLo = 8'h09;
+  // CARD: read. What an announcement says of the card.
+  localparam csr_word_t CsrCard = 8'h0a;
+  localparam int unsigned CardUnitLsb = 16;
+  localparam int unsigned CardUnitWidth = 16;
+  localparam int unsigned CardKindLsb = 8;
+  localparam int unsigned CardKindWidth = 8;
+  localparam int unsigned CardPortsLsb = 0;
+  localparam int unsigned CardPortsWidth = 8;
+  // PRODUCT: read. Who made it.
+  localparam csr_word_t CsrProduct = 8'h0b;
+  localparam int unsigned ProductVendorLsb = 16;
+  localparam int unsigned ProductVendorWidth = 16;
+  localparam int unsigned ProductIdLsb = 0;
+  localparam int unsigned ProductIdWidth = 16;
+  // BOOT: read. Random number drawn at each boot.
+  localparam csr_word_t CsrBoot = 8'h0c;
+  // SEED: read. Seed of the jitter.
+  localparam csr_word_t CsrSeed = 8'h0d;
+  // MEMORY: read. DDR that a host may address, in units of 64 KiB.
+  localparam csr_word_t CsrMemory = 8'h0e;
+  // CLOCK_KHZ: read. Clock of the role while there is none, kHz.
+  localparam csr_word_t CsrClockKhz = 8'h0f;
+  // PORT_RATE: read. Rate of the port, Mb/s.
+  localparam csr_word_t CsrPortRate = 8'h10;
+  // STAGE_RATE: read. Rate at which image data can be staged, kB/s; 0: as fast as it comes.
+  localparam csr_word_t CsrStageRate = 8'h11;
+  // CONFIG_RATE: read. Rate of the configuration port, kB/s; 0: instantly.
+  localparam csr_word_t CsrConfigRate = 8'h12;
+  // STAGING_MAX: read. Bytes of one staging slot, the longest image.
+  localparam csr_word_t CsrStagingMax = 8'h13;
+  // LIMITS: read. Two bounds.
+  localparam csr_word_t CsrLimits = 8'h14;
+  localparam int unsigned LimitsAckEveryLsb = 16;
+  localparam int unsigned LimitsAckEveryWidth = 16;
+  localparam int unsigned LimitsBulkLsb = 0;
+  localparam int unsigned LimitsBulkWidth = 16;
+  // ACK_DELAY: read. Microseconds after the first unacknowledged write at which an acknowledgement
+  // is due.
+  localparam csr_word_t CsrAckDelay = 8'h15;
+  // RESEND: read. Microseconds after which an unacknowledged result is sent again.
+  localparam csr_word_t CsrResend = 8'h16;
+  // ANNOUNCE_INTERVAL: read. Milliseconds between periodic announcements.
+  localparam csr_word_t CsrAnnounceInterval = 8'h17;
+
+  // Control frames in, frames of the firmware and announcements out.
+  // CTL_HEAD: read. The first unread control frame.
+  localparam csr_word_t CsrCtlHead = 8'h20;
+  localparam int unsigned CtlHeadValidBit = 31;
+  localparam int unsigned CtlHeadWhyLsb = 16;
+  localparam int unsigned CtlHeadWhyWidth = 8;
+  localparam int unsigned CtlHeadOffsetLsb = 0;
+  localparam int unsigned CtlHeadOffsetWidth = 13;
+  // CTL_POP: write acts. Done with that frame.
+  localparam csr_word_t CsrCtlPop = 8'h21;
+  // TX_BUSY: read. Bit s: slot s is still to be sent.
+  localparam csr_word_t CsrTxBusy = 8'h24;
+  // TX_SEND: write acts. Send the frame of a slot. It is padded on the way.
+  localparam csr_word_t CsrTxSend = 8'h25;
+  localparam int unsigned TxSendSlotBit = 16;
+  localparam int unsigned TxSendBytesLsb = 0;
+  localparam int unsigned TxSendBytesWidth = 11;
+  // ANN_DST_HI: write. Destination of the next announcement, bytes 0 and 1, in the low half.
+  localparam csr_word_t CsrAnnDstHi = 8'h26;
+  // ANN_DST_LO: write. Destination of the next announcement, bytes 2 to 5.
+  localparam csr_word_t CsrAnnDstLo = 8'h27;
+  // ANN_SEQ: write. Number of the next announcement.
+  localparam csr_word_t CsrAnnSeq = 8'h28;
+  // ANN_GO: write acts, read. Send the template with destination, number and reason replaced.
+  localparam csr_word_t CsrAnnGo = 8'h29;
+  localparam int unsigned AnnGoReasonLsb = 0;
+  localparam int unsigned AnnGoReasonWidth = 8;
+  localparam int unsigned AnnGoBusyBit = 0;
+
+  // What the fast paths have to know of the claim and the load.
+  // SESSION: read, write. State.
+  localparam csr_word_t CsrSession = 8'h40;
+  localparam int unsigned SessionClaimedBit = 0;
+  localparam int unsigned SessionLoadingBit = 1;
+  localparam int unsigned SessionReceivingBit = 2;
+  localparam int unsigned SessionRoleBit = 3;
+  localparam int unsigned SessionConfiguringBit = 4;
+  localparam int unsigned SessionSolicitFastBit = 5;
+  // OWNER_HI: write. Owner, bytes 0 and 1, in the low half.
+  localparam csr_word_t CsrOwnerHi = 8'h41;
+  // OWNER_LO: write. Owner, bytes 2 to 5.
+  localparam csr_word_t CsrOwnerLo = 8'h42;
+  // EPOCH: write. Numbers of the claim.
+  localparam csr_word_t CsrEpoch = 8'h43;
+  localparam int unsigned EpochGroupLsb = 16;
+  localparam int unsigned EpochGroupWidth = 16;
+  localparam int unsigned EpochEpochLsb = 0;
+  localparam int unsigned EpochEpochWidth = 16;
+  // LOAD_GROUP: write. Group id of the load, 16 bits.
+  localparam csr_word_t CsrLoadGroup = 8'h44;
+  // HEARD: read. TIME_LO at which a fast path last heard the owner.
+  localparam csr_word_t CsrHeard = 8'h45;
+  // ANSWERED: read. Solicitations answered without the firmware, 16 bits.
+  localparam csr_word_t CsrAnswered = 8'h46;
+
+  // The window of writes (`rl_store`).
+  // WIN_NEXT: write acts, read. Read: first write that is missing. Written: a new claim, the window
+  // is empty and starts with 1.
+  localparam csr_word_t CsrWinNext = 8'h50;
+  // WIN_STATUS: read. State.
+  localparam csr_word_t CsrWinStatus = 8'h51;
+  localparam int unsigned WinStatusContiguousBit = 0;
+  localparam int unsigned WinStatusAckDueBit = 1;
+  // WIN_ACKED: write acts. An acknowledgement is being sent: nothing is unacknowledged.
+  localparam csr_word_t CsrWinAcked = 8'h52;
+  // WIN_INSERT: write acts, read. Written: this number counts as received. Read: what came of it.
+  localparam csr_word_t CsrWinInsert = 8'h53;
+  localparam int unsigned WinInsertBusyBit = 31;
+  localparam int unsigned WinInsertResultLsb = 0;
+  localparam int unsigned WinInsertResultWidth = 2;
+  // WIN_INSERT_NOW: write acts. As WIN_INSERT, and its frame asks for an acknowledgement at once.
+  localparam csr_word_t CsrWinInsertNow = 8'h54;
+  // WIN_BITS: read. What is there: bit n % 256 for write n.
+  localparam csr_word_t CsrWinBits = 8'h58;
+
+  // The load's chunks (`rl_stage`).
+  // STG_BASE: write. First beat of the staging slot.
+  localparam csr_word_t CsrStgBase = 8'h60;
+  // STG_LENGTH: write. Bytes of the image, 29 bits.
+  localparam csr_word_t CsrStgLength = 8'h61;
+  // STG_CHUNK: write. Bytes of a chunk, 16 bits.
+  localparam csr_word_t CsrStgChunk = 8'h62;
+  // STG_CHUNKS: write. Chunks, 19 bits.
+  localparam csr_word_t CsrStgChunks = 8'h63;
+  // STG_START: write acts, read. Empties HAVE and the counts of blocks.
+  localparam csr_word_t CsrStgStart = 8'h64;
+  localparam int unsigned StgStartBusyBit = 0;
+  // STG_MISSING: read. Chunks that are missing, 19 bits.
+  localparam csr_word_t CsrStgMissing = 8'h65;
+  // STG_BLOCK: read. A block of 64 KiB that is whole and in DDR.
+  localparam csr_word_t CsrStgBlock = 8'h66;
+  localparam int unsigned StgBlockValidBit = 31;
+  localparam int unsigned StgBlockNumberLsb = 0;
+  localparam int unsigned StgBlockNumberWidth = 12;
+  // STG_BLOCK_POP: write acts. Done with that block.
+  localparam csr_word_t CsrStgBlockPop = 8'h67;
+
+  // The digest engine (`rl_digest`).
+  // DIG_SOURCE: write. First beat to read.
+  localparam csr_word_t CsrDigSource = 8'h68;
+  // DIG_TARGET: write. First beat to write.
+  localparam csr_word_t CsrDigTarget = 8'h69;
+  // DIG_LENGTH: write. Bytes to read, 1 or more, 29 bits.
+  localparam csr_word_t CsrDigLength = 8'h6a;
+  // DIG_CHUNK: write. Number of the first chunk of 1024 bytes.
+  localparam csr_word_t CsrDigChunk = 8'h6b;
+  // DIG_GO: write acts, read. Queue this job.
+  localparam csr_word_t CsrDigGo = 8'h6c;
+  localparam int unsigned DigGoParentsBit = 0;
+  localparam int unsigned DigGoRootBit = 1;
+  localparam int unsigned DigGoRoomBit = 0;
+  localparam int unsigned DigGoIdleBit = 1;
+  // DIG_VALUE: read. The last value put out: word i is its bytes 4 i to 4 i + 3 as a big-endian
+  // number.
+  localparam csr_word_t CsrDigValue = 8'h70;
+
+  // The configuration port and the role's region (`rl_config_port`, `rl_guard`).
+  // CFG_SOURCE: write. First beat of the configuration data.
+  localparam csr_word_t CsrCfgSource = 8'h80;
+  // CFG_WORDS: write. Words of 32 bits, 27 bits.
+  localparam csr_word_t CsrCfgWords = 8'h81;
+  // CFG_GO: write acts. Writes to the configuration port.
+  localparam csr_word_t CsrCfgGo = 8'h82;
+  localparam int unsigned CfgGoStartBit = 0;
+  localparam int unsigned CfgGoStopBit = 1;
+  // CFG_STATUS: read. State of the configuration port.
+  localparam csr_word_t CsrCfgStatus = 8'h83;
+  localparam int unsigned CfgStatusRoleIdLsb = 16;
+  localparam int unsigned CfgStatusRoleIdWidth = 16;
+  localparam int unsigned CfgStatusErrorLsb = 8;
+  localparam int unsigned CfgStatusErrorWidth = 8;
+  localparam int unsigned CfgStatusLocalBit = 3;
+  localparam int unsigned CfgStatusFailedBit = 2;
+  localparam int unsigned CfgStatusDoneBit = 1;
+  localparam int unsigned CfgStatusBusyBit = 0;
+  // ROLE_CTRL: read, write. The role's region.
+  localparam csr_word_t CsrRoleCtrl = 8'h84;
+  localparam int unsigned RoleCtrlDrainedBit = 8;
+  localparam int unsigned RoleCtrlResetBit = 1;
+  localparam int unsigned RoleCtrlIsolateBit = 0;
+  // ROLE_FAULT: read. Rules that the role has broken.
+  localparam csr_word_t CsrRoleFault = 8'h85;
+  localparam int unsigned RoleFaultControlTimeoutBit = 0;
+  localparam int unsigned RoleFaultAddressBit = 1;
+  localparam int unsigned RoleFaultProtocolBit = 2;
+  localparam int unsigned RoleFaultResponseTimeoutBit = 3;
+
+  // The launch queue (`rl_launch`).
+  // LCH_LAST: write acts, read. Number of the newest launch that was accepted or used up; both read
+  // and written.
+  localparam csr_word_t CsrLchLast = 8'h90;
+  // LCH_KEPT: write. Results that are not acknowledged, 6 bits. The firmware keeps it true.
+  localparam csr_word_t CsrLchKept = 8'h91;
+  // LCH_QUEUED: read. Launches that were accepted and are not finished.
+  localparam csr_word_t CsrLchQueued = 8'h92;
+  // LCH_KERNELS: write. Kernels of the role, 7 bits.
+  localparam csr_word_t CsrLchKernels = 8'h93;
+  // LCH_ARGS: write acts. Tells how many arguments a kernel takes.
+  localparam csr_word_t CsrLchArgs = 8'h94;
+  localparam int unsigned LchArgsKernelLsb = 8;
+  localparam int unsigned LchArgsKernelWidth = 6;
+  localparam int unsigned LchArgsArgsLsb = 0;
+  localparam int unsigned LchArgsArgsWidth = 6;
+  // LCH_GO: write acts. A Go with this number has come.
+  localparam csr_word_t CsrLchGo = 8'h95;
+  // LCH_CANCEL: write acts, read. Written: cancel the launch of this number. Read: what came of
+  // that, or of LCH_FIND, LCH_GO or LCH_CANCEL_ALL: they search one at a time.
+  localparam csr_word_t CsrLchCancel = 8'h96;
+  localparam int unsigned LchCancelBusyBit = 31;
+  localparam int unsigned LchCancelFoundBit = 0;
+  // LCH_FIND: write acts. Look for the launch of this number. LCH_CANCEL tells whether it is in the
+  // queue.
+  localparam csr_word_t CsrLchFind = 8'h97;
+  // LCH_RESET: write acts. A new claim: the last number is 0. All launches were cancelled before.
+  localparam csr_word_t CsrLchReset = 8'h98;
+  // LCH_CANCEL_ALL: write acts. Cancel all launches.
+  localparam csr_word_t CsrLchCancelAll = 8'h99;
+  // LCH_FUEL_MAX_LO: write. Most cycles of any launch, and those of one that names none: low half.
+  localparam csr_word_t CsrLchFuelMaxLo = 8'h9a;
+  // LCH_FUEL_MAX_HI: write. High half.
+  localparam csr_word_t CsrLchFuelMaxHi = 8'h9b;
+  // LCH_ENDED: read. The oldest launch that has ended.
+  localparam csr_word_t CsrLchEnded = 8'h9c;
+  localparam int unsigned LchEndedValidBit = 31;
+  localparam int unsigned LchEndedRanBit = 20;
+  localparam int unsigned LchEndedSlotLsb = 16;
+  localparam int unsigned LchEndedSlotWidth = 4;
+  localparam int unsigned LchEndedStatusLsb = 0;
+  localparam int unsigned LchEndedStatusWidth = 16;
+  // LCH_VALUE_LO: read. What its kernel returned, low half.
+  localparam csr_word_t CsrLchValueLo = 8'h9d;
+  // LCH_VALUE_HI: read. High half.
+  localparam csr_word_t CsrLchValueHi = 8'h9e;
+  // LCH_CYCLES_LO: read. Cycles of the role's clock that it took, low half.
+  localparam csr_word_t CsrLchCyclesLo = 8'h9f;
+  // LCH_CYCLES_HI: read. High half.
+  localparam csr_word_t CsrLchCyclesHi = 8'ha0;
+  // LCH_STARTED_US: read. TIME_LO at which it started.
+  localparam csr_word_t CsrLchStartedUs = 8'ha1;
+  // LCH_ENDED_US: read. TIME_LO at which it ended.
+  localparam csr_word_t CsrLchEndedUs = 8'ha2;
+  // LCH_POP: write acts. Done with it: its slot is free.
+  localparam csr_word_t CsrLchPop = 8'ha4;
+  // LCH_RUNNING: read. State.
+  localparam csr_word_t CsrLchRunning = 8'ha5;
+  localparam int unsigned LchRunningRunningBit = 0;
+  // LCH_ENABLE: read, write. Permission.
+  localparam csr_word_t CsrLchEnable = 8'ha6;
+  localparam int unsigned LchEnableEnableBit = 0;
+
+  // Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
+  // MEM_SCRUB_FIRST: write. First beat to zero.
+  localparam csr_word_t CsrMemScrubFirst = 8'hb0;
+  // MEM_SCRUB_BEATS: write. Beats to zero.
+  localparam csr_word_t CsrMemScrubBeats = 8'hb1;
+  // MEM_SCRUB_GO: write acts, read. Zero them.
+  localparam csr_word_t CsrMemScrubGo = 8'hb2;
+  localparam int unsigned MemScrubGoBusyBit = 0;
+  // FET_DST_HI: write. Head of the frame that a fetch sends: destination, bytes 0 and 1, in the low
+  // half.
+  localparam csr_word_t CsrFetDstHi = 8'hb4;
+  // FET_DST_LO: write. Destination, bytes 2 to 5.
+  localparam csr_word_t CsrFetDstLo = 8'hb5;
+  // FET_KIND: write. Its kind.
+  localparam csr_word_t CsrFetKind = 8'hb6;
+  localparam int unsigned FetKindEtherTypeLsb = 16;
+  localparam int unsigned FetKindEtherTypeWidth = 16;
+  localparam int unsigned FetKindKindLsb = 8;
+  localparam int unsigned FetKindKindWidth = 8;
+  localparam int unsigned FetKindFlagsLsb = 0;
+  localparam int unsigned FetKindFlagsWidth = 4;
+  // FET_EPOCH: write. Its epoch, 16 bits.
+  localparam csr_word_t CsrFetEpoch = 8'hb7;
+  // FET_SEQ: write. Its number.
+  localparam csr_word_t CsrFetSeq = 8'hb8;
+  // FET_HADDR_LO: write. Its address field, low half.
+  localparam csr_word_t CsrFetHaddrLo = 8'hb9;
+  // FET_HADDR_HI: write. High half.
+  localparam csr_word_t CsrFetHaddrHi = 8'hba;
+  // FET_ADDR_LO: write. First byte to read of DDR, low half.
+  localparam csr_word_t CsrFetAddrLo = 8'hbb;
+  // FET_ADDR_HI: write. High half, 8 bits.
+  localparam csr_word_t CsrFetAddrHi = 8'hbc;
+  // FET_LENGTH: write. Bytes to read, 1 to BULK.
+  localparam csr_word_t CsrFetLength = 8'hbd;
+  // FET_GO: write acts, read. Queue this fetch. The registers keep their values.
+  localparam csr_word_t CsrFetGo = 8'hbe;
+  localparam int unsigned FetGoToCpuBit = 0;
+  localparam int unsigned FetGoRoomBit = 0;
+  localparam int unsigned FetGoIdleBit = 1;
+  // FET_FLUSH: write acts. Forget the queued reads of hosts.
+  localparam csr_word_t CsrFetFlush = 8'hbf;
+
+endpackage : rl_csr_pkg
+// verilog_format: on
+// verilator lint_on UNUSEDPARAM

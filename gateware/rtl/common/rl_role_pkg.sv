@@ -1,0 +1,107 @@
+// What shell and role say to one another: docs/src/reference/role.md is the contract.
+
+// No module uses all of it.
+// verilator lint_off UNUSEDPARAM
+package rl_role_pkg;
+  // -- AXI4-Lite, from the shell: 64-bit data, all strobes always set.
+  localparam int unsigned RegW = 10;
+  typedef logic [RegW-1:0] reg_addr_t;
+  localparam reg_addr_t RegControl = 10'h000;  // Write: bit 0 start, [15:8] kernel.
+  localparam reg_addr_t RegStatus = 10'h008;  // Read: busy, done, trap. Write 2: done is cleared.
+  localparam reg_addr_t RegValue = 10'h010;  // Read: what the kernel returned.
+  localparam reg_addr_t RegArgs = 10'h100;  // Write: argument k is at 8 k from here on.
+  localparam int unsigned StatusBusy = 0;
+  localparam int unsigned StatusDone = 1;
+  localparam int unsigned StatusTrap = 2;
+
+  typedef struct packed {
+    reg_addr_t   awaddr;
+    logic        awvalid;
+    logic [63:0] wdata;
+    logic [7:0]  wstrb;
+    logic        wvalid;
+    logic        bready;
+    reg_addr_t   araddr;
+    logic        arvalid;
+    logic        rready;
+  } axil_req_t;
+
+  typedef struct packed {
+    logic        awready;
+    logic        wready;
+    logic [1:0]  bresp;
+    logic        bvalid;
+    logic        arready;
+    logic [63:0] rdata;
+    logic [1:0]  rresp;
+    logic        rvalid;
+  } axil_rsp_t;
+
+  // -- AXI4, from the role. Bursts are INCR of whole 64-byte beats, so AxSIZE and AxBURST are not
+  // there; address bits [5:0] are not looked at.
+  localparam int unsigned BurstMax = 16;  // Beats.
+  localparam int unsigned AxiAddrW = 40;
+  localparam int unsigned AxiIdW = 2;
+  localparam logic [1:0] RespOkay = 2'b00;
+
+  typedef struct packed {
+    logic [AxiIdW-1:0]   awid;
+    logic [AxiAddrW-1:0] awaddr;
+    logic [7:0]          awlen;   // Beats, less 1.
+    logic                awvalid;
+    logic [511:0]        wdata;
+    logic [63:0]         wstrb;
+    logic                wlast;
+    logic                wvalid;
+    logic                bready;
+    logic [AxiIdW-1:0]   arid;
+    logic [AxiAddrW-1:0] araddr;
+    logic [7:0]          arlen;
+    logic                arvalid;
+    logic                rready;
+  } axi_req_t;
+
+  typedef struct packed {
+    logic              awready;
+    logic              wready;
+    logic [AxiIdW-1:0] bid;
+    logic [1:0]        bresp;
+    logic              bvalid;
+    logic              arready;
+    logic [AxiIdW-1:0] rid;
+    logic [511:0]      rdata;
+    logic [1:0]        rresp;
+    logic              rlast;
+    logic              rvalid;
+  } axi_rsp_t;
+
+  // -- between rl_launch and rl_kernel.
+  // Cycles are counted in so many bits: 16 days at 200 MHz. No bound is longer.
+  localparam int unsigned CyclesW = 48;
+  typedef logic [CyclesW-1:0] cycles_t;
+
+  // What a command's data is: the word of the launch's frame with this number, or a start.
+  localparam logic [5:0] CmdStart = 6'd3;  // What goes to RegControl.
+  localparam logic [5:0] CmdFuel  = 6'd4;  // The launch's bound. Comes before arguments.
+  localparam logic [5:0] CmdArgs  = 6'd8;  // The first argument; others follow.
+  typedef struct packed {
+    logic [5:0]  what;
+    logic [63:0] data;
+  } kernel_cmd_t;
+
+  // How a kernel ended: on the wire 0, or 0x20 + the code - 1.
+  typedef enum logic [1:0] {
+    EndOk        = 2'd0,
+    EndTrap      = 2'd1,
+    EndFuel      = 2'd2,
+    EndCancelled = 2'd3
+  } end_e;
+
+  // What a role did wrong.
+  typedef struct packed {
+    logic response;  // It kept a response or write data waiting too long.
+    logic protocol;  // It broke a rule of AXI4.
+    logic address;   // A burst outside its memory, too long or across 4 KiB.
+  } guard_fault_t;
+endpackage : rl_role_pkg
+// verilator lint_on UNUSEDPARAM

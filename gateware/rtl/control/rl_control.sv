@@ -1,0 +1,252 @@
+// The shell's processor with its memory, its registers, and the way from it to the blocks' memories.
+//
+// Blocks' memories are addressed by `mem_addr_o`, in words of 32 bits from the region's start, and
+// answer a cycle after; each takes as many bits as it needs. Everything is in the network's domain.
+module rl_control
+  import rl_csr_pkg::*;
+  import rl_control_pkg::*;
+  import rl_shell_pkg::*;
+(
+  input  logic              clk_net_i,
+  input  logic              rst_net_ni,
+
+  input  logic [47:0]       time_us_i,        // Since reset.
+  input  logic [15:0][31:0] strap_i,          // What the card is: the registers of Card, in order.
+
+  output logic              sleeping_o,       // The processor waits for an event,
+  output logic              alarm_valid_o,    // and for this time, at the latest:
+  output logic [31:0]       alarm_us_o,       // bits 31 to 0 of it.
+  output logic              fault_o,          // The processor has stopped. Only a reset helps.
+
+  // -- memories of the blocks
+  output logic [12:0]       mem_addr_o,
+  output logic [31:0]       mem_wdata_o,
+  input  logic [31:0]       ring_data_i,      // rl_control_ring
+  output logic              tx_we_o,          // rl_tx
+  input  logic [31:0]       tx_data_i,
+  output logic              have_re_o,        // rl_stage: the bitmap
+  input  logic [31:0]       have_data_i,
+  output logic              reported_we_o,    // A RAM of the firmware's own, 8192 words.
+  input  logic [31:0]       reported_data_i,
+  output logic              slot_re_o,        // rl_launch: slots
+  input  logic [31:0]       slot_data_i,
+  input  logic [31:0]       counter_data_i,   // rl_counters
+
+  // -- blocks
+  output session_t          session_o,
+  input  logic              heard_i,          // A fast path has heard the owner.
+  input  ring_head_t        ring_i,           // rl_control_ring
+  output logic              ring_pop_o,
+  output tx_ctl_t           tx_o,             // rl_tx
+  input  logic [1:0]        slot_busy_i,
+  input  logic              cpu_fetched_i,    // A fetch to the processor is in its slot.
+  output logic              announce_valid_o, // Until it is taken.
+  input  logic              announce_ready_i,
+  output announce_ctl_t     announce_o,
+  input  logic [15:0]       answered_i,       // rl_discovery
+  output store_ctl_t        store_o,          // rl_store
+  input  store_status_t     store_i,
+  output stage_ctl_t        stage_o,          // rl_stage
+  input  stage_status_t     stage_i,
+  output logic              job_valid_o,      // rl_digest; until it is taken.
+  input  logic              job_ready_i,
+  output digest_job_t       job_o,
+  input  digest_status_t    digest_i,
+  output config_ctl_t       config_o,         // rl_config_port
+  input  config_status_t    config_i,
+  output role_ctl_t         role_o,           // rl_kernel and rl_guard
+  input  role_status_t      role_i,
+  output launch_ctl_t       launch_o,         // rl_launch
+  input  launch_status_t    launch_i,
+  output scrub_ctl_t        scrub_o,          // rl_ddr_write; `scrub` falls after scrub_done_i,
+  input  logic              scrub_done_i,     // and that after it.
+  output logic              fetch_valid_o,    // rl_fetch; until it is taken.
+  input  logic              fetch_ready_i,
+  output fetch_t            fetch_o,
+  input  logic              fetch_idle_i,     // All are done.
+  output logic              fetch_flush_o
+);
+  // -- processor and memory
+  localparam int unsigned RamWords = rl_firmware_pkg::RamWords;
+  localparam int unsigned RamAddrW = $clog2(RamWords);
+  logic ram_re;
+  logic [3:0] ram_we;
+  logic [RamAddrW-1:0] ram_raddr, ram_waddr;
+  logic [31:0] ram_rdata, ram_wdata;
+  logic io_valid, io_write, io_ready;
+  // verilator lint_off UNUSEDSIGNAL
+  logic [31:0] io_addr;  // Regions are mirrored inside their part of the address map.
+  // verilator lint_on UNUSEDSIGNAL
+  logic [31:0] io_wdata, io_rdata;
+  rl_cpu #(.RamWords(RamWords)) u_cpu (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .ram_re_o(ram_re),
+    .ram_raddr_o(ram_raddr),
+    .ram_rdata_i(ram_rdata),
+    .ram_we_o(ram_we),
+    .ram_waddr_o(ram_waddr),
+    .ram_wdata_o(ram_wdata),
+    .io_valid_o(io_valid),
+    .io_write_o(io_write),
+    .io_addr_o(io_addr),
+    .io_wdata_o(io_wdata),
+    .io_ready_i(io_ready),
+    .io_rdata_i(io_rdata),
+    .fault_o
+  );
+  rl_firmware_ram u_ram (
+    .clk_i(clk_net_i),
+    .re_i(ram_re),
+    .raddr_i(ram_raddr),
+    .rdata_o(ram_rdata),
+    .we_i(ram_we),
+    .waddr_i(ram_waddr),
+    .wdata_i(ram_wdata)
+  );
+
+  // -- an access: in its first cycle memories and registers are read, in the second they are written
+  // and what was read comes to the registers here, in the third it is done. Writes to memories are done
+  // in the second. A sleep stays in the second until it is over.
+  typedef enum logic [1:0] {
+    StFirst,
+    StSecond,
+    StThird
+  } state_e;
+  state_e state_q;
+  region_e region;
+  csr_word_t word;
+  logic first, second, csr_access, csr_read, csr_write, sleep_access, sleep, wake;
+  assign region = region_e'(io_addr[30:28]);
+  assign word = io_addr[9:2];
+  assign first = io_valid && state_q == StFirst;
+  assign second = state_q == StSecond;
+  assign csr_access = region == RegionCsr;
+  assign csr_read = first && !io_write && csr_access;
+  assign csr_write = second && io_write && csr_access;
+  assign sleep_access = io_write && csr_access && word == CsrSleep;
+  assign sleep = second && sleep_access;
+  // What a register does is felt before the processor can look: its write is not done at once.
+  assign io_ready = state_q == StThird || (second && io_write && !csr_access);
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      state_q <= StFirst;
+    end else begin
+      unique case (state_q)
+        StFirst: if (io_valid) state_q <= StSecond;
+        StSecond: if (io_ready) state_q <= StFirst;
+        else if (!sleep_access || wake) state_q <= StThird;
+        default: state_q <= StFirst;
+      endcase
+    end
+  end
+  assign sleeping_o = sleep;
+
+  assign mem_addr_o = io_addr[14:2];
+  assign mem_wdata_o = io_wdata;
+  assign tx_we_o = second && io_write && region == RegionTx;
+  assign reported_we_o = second && io_write && region == RegionReported;
+  assign have_re_o = first && region == RegionHave;
+  assign slot_re_o = first && region == RegionLaunch;
+
+  // A bit for each memory that is read: gates with them are smaller than a multiplexer by number.
+  logic [5:0] asked_q;
+  logic [31:0] csr_rdata, rdata_q;
+  always_ff @(posedge clk_net_i) begin
+    asked_q <= {
+      region == RegionRing,
+      region == RegionTx,
+      region == RegionHave,
+      region == RegionReported,
+      region == RegionLaunch,
+      region == RegionCounter
+    };
+    rdata_q <= ({32{asked_q[5]}} & ring_data_i) | ({32{asked_q[4]}} & tx_data_i) |
+        ({32{asked_q[3]}} & have_data_i) | ({32{asked_q[2]}} & reported_data_i) |
+        ({32{asked_q[1]}} & slot_data_i) | ({32{asked_q[0]}} & counter_data_i) | csr_rdata;
+  end
+  assign io_rdata = rdata_q;
+
+  // -- registers
+  logic [31:0] alarm;
+  logic [10:0] events;
+  logic [4:0] clear;
+  csr_own_t own;
+  rl_csr_write u_write (
+    .clk_net_i,
+    .rst_net_ni,
+    .write_i(csr_write),
+    .word_i(word),
+    .wdata_i(io_wdata),
+    .memory_i({strap_i[4'(CsrMemory - CsrMacHi)][AddrW-17:0], 16'd0}),
+    .alarm_o(alarm),
+    .clear_o(clear),
+    .own_o(own),
+    .session_o,
+    .ring_pop_o,
+    .tx_o,
+    .announce_valid_o,
+    .announce_ready_i,
+    .announce_o,
+    .store_o,
+    .stage_o,
+    .job_valid_o,
+    .job_ready_i,
+    .job_o,
+    .config_o,
+    .role_o,
+    .launch_o,
+    .scrub_o,
+    .scrub_done_i,
+    .fetch_valid_o,
+    .fetch_ready_i,
+    .fetch_o,
+    .fetch_flush_o
+  );
+  rl_csr_read u_read (
+    .clk_net_i,
+    .read_i(csr_read),
+    .word_i(word),
+    .rdata_o(csr_rdata),
+    .time_us_i,
+    .strap_i,
+    .events_i(events),
+    .own_i(own),
+    .heard_i,
+    .ring_i,
+    .slot_busy_i,
+    .answered_i,
+    .store_i,
+    .stage_i,
+    .digest_i,
+    .config_i,
+    .role_i,
+    .launch_i,
+    .scrub_done_i,
+    .fetch_idle_i
+  );
+  assign alarm_us_o = alarm;
+
+  rl_events u_events (
+    .clk_net_i,
+    .rst_net_ni,
+    .time_us_i(time_us_i[31:0]),
+    .alarm_i(alarm),
+    .clear_i(clear),
+    .events_o(events),
+    .sleep_i(sleep),
+    .mask_i(io_wdata[10:0]),
+    .wake_o(wake),
+    .alarm_set_o(alarm_valid_o),
+    .control_i(ring_i.valid),
+    .ack_due_i(store_i.ack_due),
+    .launch_ended_i(launch_i.ended_valid),
+    .block_whole_i(stage_i.block_valid),
+    .digest_idle_i(digest_i.idle && !own.job),
+    .scrub_done_i,
+    .fetched_i(cpu_fetched_i),
+    .config_done_i(config_i.done || config_i.failed),
+    .role_fault_i(role_i.fault != '0),
+    .tx_free_i(slot_busy_i != '1)
+  );
+endmodule

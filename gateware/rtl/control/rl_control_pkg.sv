@@ -1,0 +1,145 @@
+// What the registers say to the blocks, and the blocks to the registers: protocol/registers.toml has
+// the meaning. A field is named as the block's port. What acts is there for one cycle.
+package rl_control_pkg;
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+
+  // -- rl_control_ring
+  typedef struct packed {
+    logic        valid;
+    logic [7:0]  why;
+    logic [12:0] offset;
+  } ring_head_t;
+
+  // -- rl_tx
+  typedef struct packed {
+    logic        send;
+    logic        send_slot;
+    logic [10:0] send_bytes;
+  } tx_ctl_t;
+  // The announcement to make.
+  typedef struct packed {
+    mac_addr_t   dst;
+    logic [31:0] seq;
+    logic [7:0]  reason;
+  } announce_ctl_t;
+
+  // -- rl_store
+  typedef struct packed {
+    logic        reset;
+    logic        acked;
+    logic        insert;
+    logic        insert_ack_now;
+    logic [31:0] insert_seq;
+    logic [2:0]  bits_addr;
+  } store_ctl_t;
+  typedef struct packed {
+    logic [31:0] next;
+    logic        contiguous;
+    logic        ack_due;
+    logic        insert_busy;
+    logic [1:0]  insert_result;
+    logic [31:0] bits;          // In the cycle of bits_addr.
+  } store_status_t;
+
+  // -- rl_stage
+  typedef struct packed {
+    logic        start;
+    beat_t       base;
+    logic [28:0] length;
+    logic [15:0] chunk;
+    logic [18:0] chunks;
+    logic        block_pop;
+  } stage_ctl_t;
+  typedef struct packed {
+    logic        busy;
+    logic [18:0] missing;
+    logic        block_valid;
+    logic [11:0] block;
+  } stage_status_t;
+
+  // -- rl_digest
+  typedef struct packed {
+    logic        idle;
+    logic [31:0] value;  // The word of mem_addr_o[2:0], in its cycle; as DIG_VALUE has it.
+  } digest_status_t;
+
+  // -- rl_config_port
+  typedef struct packed {
+    logic        start;
+    logic        stop;
+    beat_t       source;
+    logic [26:0] words;
+  } config_ctl_t;
+  typedef struct packed {
+    logic [15:0] role_id;
+    logic [7:0]  error;
+    logic        local_port;
+    logic        failed;
+    logic        done;
+    logic        busy;
+  } config_status_t;
+
+  // -- rl_kernel and rl_guard
+  typedef struct packed {
+    logic hold;
+    logic isolate;
+  } role_ctl_t;
+  typedef struct packed {
+    logic       drained;
+    logic [3:0] fault;   // In the order of ROLE_FAULT.
+  } role_status_t;
+
+  // -- rl_launch and rl_kernel
+  typedef struct packed {
+    logic        reset;
+    logic        last_we;
+    logic        args_we;
+    logic        go;
+    logic        cancel;
+    logic        cancel_all;
+    logic        find;
+    logic        ended_pop;
+    logic [31:0] number;      // With go, cancel and find, and until the next.
+    logic [31:0] last;        // With last_we.
+    logic [5:0]  args_kernel;  // With args_we.
+    logic [5:0]  args_takes;
+    logic [5:0]  kept;
+    logic [6:0]  kernels;
+    logic        enable;
+    logic [47:0] fuel_max;
+  } launch_ctl_t;
+  typedef struct packed {
+    logic [31:0] last;
+    logic [4:0]  queued;
+    logic        running;
+    logic        walk_busy;
+    logic        walk_found;
+    logic        ended_valid;
+    logic        ended_ran;
+    logic [3:0]  ended_slot;
+    logic [15:0] ended_status;
+    logic [63:0] value;
+    logic [47:0] cycles;
+    logic [31:0] started_us;
+    logic [31:0] ended_us;
+  } launch_status_t;
+
+  // -- rl_ddr_write: zeros. All hold until it is done.
+  typedef struct packed {
+    logic  scrub;
+    beat_t scrub_first;
+    beat_t scrub_last;
+  } scrub_ctl_t;
+
+  // -- between the registers' two sides: what is written and also read
+  typedef struct packed {
+    logic [5:0] session;
+    role_ctl_t  role;
+    logic       enable;
+    logic       announce;  // Requests that were not taken yet.
+    logic       job;
+    logic       fetch;
+    logic       scrub;
+  } csr_own_t;
+endpackage : rl_control_pkg

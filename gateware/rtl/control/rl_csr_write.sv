@@ -1,0 +1,308 @@
+// The registers' writing side: what the processor writes goes to the blocks.
+module rl_csr_write
+  import rl_csr_pkg::*;
+  import rl_control_pkg::*;
+  import rl_shell_pkg::*;
+(
+  input  logic          clk_net_i,
+  input  logic          rst_net_ni,
+
+  input  logic          write_i,
+  input  csr_word_t     word_i,
+  input  logic [31:0]   wdata_i,
+
+  input  addr_t         memory_i,        // Bytes that a host may address.
+  output logic [31:0]   alarm_o,
+  output logic [4:0]    clear_o,         // Latched events to clear, from EventsDigestIdleBit on.
+  output csr_own_t      own_o,
+
+  // To the blocks: rl_control has the comments.
+  output session_t      session_o,
+  output logic          ring_pop_o,
+  output tx_ctl_t       tx_o,
+  output logic          announce_valid_o,
+  input  logic          announce_ready_i,
+  output announce_ctl_t announce_o,
+  output store_ctl_t    store_o,
+  output stage_ctl_t    stage_o,
+  output logic          job_valid_o,
+  input  logic          job_ready_i,
+  output digest_job_t   job_o,
+  output config_ctl_t   config_o,
+  output role_ctl_t     role_o,
+  output launch_ctl_t   launch_o,
+  output scrub_ctl_t    scrub_o,
+  input  logic          scrub_done_i,
+  output logic          fetch_valid_o,
+  input  logic          fetch_ready_i,
+  output fetch_t        fetch_o,
+  output logic          fetch_flush_o
+);
+  // Values that hold. Those that change what a block does by themselves are reset.
+  logic [5:0] session_q;
+  logic [1:0] role_q;
+  logic enable_q;
+  logic [31:0] owner_lo_q, epoch_q, alarm_q, ann_dst_lo_q, ann_seq_q;
+  logic [15:0] owner_hi_q, load_group_q, ann_dst_hi_q;
+  logic [7:0] ann_reason_q;
+  logic [31:0] insert_seq_q;
+  logic insert_ack_now_q;
+  logic [31:0] stg_base_q, dig_source_q, dig_target_q, dig_chunk_q, cfg_source_q;
+  logic [28:0] stg_length_q, dig_length_q;
+  logic [15:0] stg_chunk_q;
+  logic [18:0] stg_chunks_q;
+  logic [1:0] dig_go_q;
+  logic [26:0] cfg_words_q;
+  logic [5:0] lch_kept_q;
+  logic [6:0] lch_kernels_q;
+  logic [31:0] lch_number_q, fuel_lo_q, wdata_q;
+  logic [15:0] fuel_hi_q;
+  logic [31:0] scrub_first_q, scrub_last_q;
+  logic [15:0] fet_dst_hi_q, fet_epoch_q;
+  logic [31:0] fet_dst_lo_q, fet_seq_q, fet_haddr_lo_q, fet_haddr_hi_q, fet_addr_lo_q;
+  logic [15:0] fet_ether_type_q;
+  logic [7:0] fet_kind_q, fet_addr_hi_q;
+  logic [3:0] fet_flags_q;
+  logic [13:0] fet_length_q;
+  logic fet_to_cpu_q;
+
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      session_q <= '0;
+      role_q <= '0;
+      enable_q <= 1'b0;
+    end else if (write_i) begin
+      if (word_i == CsrSession) session_q <= wdata_i[5:0];
+      if (word_i == CsrRoleCtrl) role_q <= wdata_i[1:0];
+      if (word_i == CsrLchEnable) enable_q <= wdata_i[0];
+    end
+  end
+
+  always_ff @(posedge clk_net_i) begin
+    wdata_q <= wdata_i;
+    if (write_i) begin
+      unique case (word_i)
+        CsrAlarm: alarm_q <= wdata_i;
+        CsrOwnerHi: owner_hi_q <= wdata_i[15:0];
+        CsrOwnerLo: owner_lo_q <= wdata_i;
+        CsrEpoch: epoch_q <= wdata_i;
+        CsrLoadGroup: load_group_q <= wdata_i[15:0];
+        CsrAnnDstHi: ann_dst_hi_q <= wdata_i[15:0];
+        CsrAnnDstLo: ann_dst_lo_q <= wdata_i;
+        CsrAnnSeq: ann_seq_q <= wdata_i;
+        CsrAnnGo: ann_reason_q <= wdata_i[7:0];
+        CsrWinInsert, CsrWinInsertNow: begin
+          insert_seq_q <= wdata_i;
+          insert_ack_now_q <= word_i == CsrWinInsertNow;
+        end
+        CsrStgBase: stg_base_q <= wdata_i;
+        CsrStgLength: stg_length_q <= wdata_i[28:0];
+        CsrStgChunk: stg_chunk_q <= wdata_i[15:0];
+        CsrStgChunks: stg_chunks_q <= wdata_i[18:0];
+        CsrDigSource: dig_source_q <= wdata_i;
+        CsrDigTarget: dig_target_q <= wdata_i;
+        CsrDigLength: dig_length_q <= wdata_i[28:0];
+        CsrDigChunk: dig_chunk_q <= wdata_i;
+        CsrDigGo: dig_go_q <= wdata_i[1:0];
+        CsrCfgSource: cfg_source_q <= wdata_i;
+        CsrCfgWords: cfg_words_q <= wdata_i[26:0];
+        CsrLchKept: lch_kept_q <= wdata_i[5:0];
+        CsrLchKernels: lch_kernels_q <= wdata_i[6:0];
+        CsrLchGo, CsrLchCancel, CsrLchFind: lch_number_q <= wdata_i;
+        CsrLchFuelMaxLo: fuel_lo_q <= wdata_i;
+        CsrLchFuelMaxHi: fuel_hi_q <= wdata_i[15:0];
+        CsrMemScrubFirst: scrub_first_q <= wdata_i;
+        CsrFetDstHi: fet_dst_hi_q <= wdata_i[15:0];
+        CsrFetDstLo: fet_dst_lo_q <= wdata_i;
+        CsrFetKind: begin
+          fet_ether_type_q <= wdata_i[FetKindEtherTypeLsb+:16];
+          fet_kind_q <= wdata_i[FetKindKindLsb+:8];
+          fet_flags_q <= wdata_i[FetKindFlagsLsb+:4];
+        end
+        CsrFetEpoch: fet_epoch_q <= wdata_i[15:0];
+        CsrFetSeq: fet_seq_q <= wdata_i;
+        CsrFetHaddrLo: fet_haddr_lo_q <= wdata_i;
+        CsrFetHaddrHi: fet_haddr_hi_q <= wdata_i;
+        CsrFetAddrLo: fet_addr_lo_q <= wdata_i;
+        CsrFetAddrHi: fet_addr_hi_q <= wdata_i[7:0];
+        CsrFetLength: fet_length_q <= wdata_i[13:0];
+        CsrFetGo: fet_to_cpu_q <= wdata_i[FetGoToCpuBit];
+        default: ;
+      endcase
+    end
+    if (write_i && word_i == CsrMemScrubBeats) scrub_last_q <= scrub_first_q + wdata_i - 1'b1;
+  end
+
+  // What acts, a cycle after the write, together with the values above.
+  typedef struct packed {
+    logic clear;
+    logic ctl_pop;
+    logic tx_send;
+    logic ann_go;
+    logic win_reset;
+    logic win_acked;
+    logic win_insert;
+    logic stg_start;
+    logic stg_block_pop;
+    logic dig_go;
+    logic cfg_go;
+    logic lch_reset;
+    logic lch_last;
+    logic lch_args;
+    logic lch_go;
+    logic lch_cancel;
+    logic lch_cancel_all;
+    logic lch_find;
+    logic lch_pop;
+    logic scrub_go;
+    logic fet_go;
+    logic fet_flush;
+  } act_t;
+  act_t act_q;
+  function automatic logic on(csr_word_t word);
+    return write_i && word_i == word;
+  endfunction
+  always_ff @(posedge clk_net_i) begin
+    act_q <= !rst_net_ni ? '0 : '{
+        clear: on(CsrClear),
+        ctl_pop: on(CsrCtlPop),
+        tx_send: on(CsrTxSend),
+        ann_go: on(CsrAnnGo),
+        win_reset: on(CsrWinNext),
+        win_acked: on(CsrWinAcked),
+        win_insert: on(CsrWinInsert) || on(CsrWinInsertNow),
+        stg_start: on(CsrStgStart),
+        stg_block_pop: on(CsrStgBlockPop),
+        dig_go: on(CsrDigGo),
+        cfg_go: on(CsrCfgGo),
+        lch_reset: on(CsrLchReset),
+        lch_last: on(CsrLchLast),
+        lch_args: on(CsrLchArgs),
+        lch_go: on(CsrLchGo),
+        lch_cancel: on(CsrLchCancel),
+        lch_cancel_all: on(CsrLchCancelAll),
+        lch_find: on(CsrLchFind),
+        lch_pop: on(CsrLchPop),
+        scrub_go: on(CsrMemScrubGo),
+        fet_go: on(CsrFetGo),
+        fet_flush: on(CsrFetFlush)
+    };
+  end
+
+  // Requests that last until they are taken.
+  logic announce_q, job_q, fetch_q, scrub_q;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      {announce_q, job_q, fetch_q, scrub_q} <= '0;
+    end else begin
+      announce_q <= act_q.ann_go || (announce_q && !announce_ready_i);
+      job_q <= act_q.dig_go || (job_q && !job_ready_i);
+      fetch_q <= act_q.fet_go || (fetch_q && !fetch_ready_i);
+      scrub_q <= act_q.scrub_go || (scrub_q && !scrub_done_i);
+    end
+  end
+
+  assign alarm_o = alarm_q;
+  assign clear_o = {5{act_q.clear}} & wdata_q[EventsDigestIdleBit+:5];
+  assign own_o = '{
+      session: session_q,
+      role: role_o,
+      enable: enable_q,
+      announce: announce_q,
+      job: job_q,
+      fetch: fetch_q,
+      scrub: scrub_q
+  };
+  always_comb begin
+    session_o = '{
+        claimed: session_q[SessionClaimedBit],
+        owner: {owner_hi_q, owner_lo_q},
+        epoch: epoch_q[EpochEpochLsb+:16],
+        claim_group: epoch_q[EpochGroupLsb+:16],
+        loading: session_q[SessionLoadingBit],
+        load_group: load_group_q,
+        receiving: session_q[SessionReceivingBit],
+        role: session_q[SessionRoleBit],
+        configuring: session_q[SessionConfiguringBit],
+        solicit_fast: session_q[SessionSolicitFastBit],
+        memory: memory_i
+    };
+    ring_pop_o = act_q.ctl_pop;
+    tx_o = '{
+        send: act_q.tx_send,
+        send_slot: wdata_q[TxSendSlotBit],
+        send_bytes: wdata_q[TxSendBytesLsb+:11]
+    };
+    announce_valid_o = announce_q;
+    announce_o = '{dst: {ann_dst_hi_q, ann_dst_lo_q}, seq: ann_seq_q, reason: ann_reason_q};
+    store_o = '{
+        reset: act_q.win_reset,
+        acked: act_q.win_acked,
+        insert: act_q.win_insert,
+        insert_ack_now: insert_ack_now_q,
+        insert_seq: insert_seq_q,
+        bits_addr: word_i[2:0]
+    };
+    stage_o = '{
+        start: act_q.stg_start,
+        base: BeatW'(stg_base_q),
+        length: stg_length_q,
+        chunk: stg_chunk_q,
+        chunks: stg_chunks_q,
+        block_pop: act_q.stg_block_pop
+    };
+    job_valid_o = job_q;
+    job_o = '{
+        parents: dig_go_q[DigGoParentsBit],
+        root: dig_go_q[DigGoRootBit],
+        source: BeatW'(dig_source_q),
+        target: BeatW'(dig_target_q),
+        length: dig_length_q,
+        chunk: dig_chunk_q
+    };
+    config_o = '{
+        start: act_q.cfg_go && wdata_q[CfgGoStartBit],
+        stop: act_q.cfg_go && wdata_q[CfgGoStopBit],
+        source: BeatW'(cfg_source_q),
+        words: cfg_words_q
+    };
+    role_o = '{hold: role_q[RoleCtrlResetBit], isolate: role_q[RoleCtrlIsolateBit]};
+    launch_o = '{
+        reset: act_q.lch_reset,
+        last_we: act_q.lch_last,
+        args_we: act_q.lch_args,
+        go: act_q.lch_go,
+        cancel: act_q.lch_cancel,
+        cancel_all: act_q.lch_cancel_all,
+        find: act_q.lch_find,
+        ended_pop: act_q.lch_pop,
+        number: lch_number_q,
+        last: wdata_q,
+        args_kernel: wdata_q[LchArgsKernelLsb+:6],
+        args_takes: wdata_q[LchArgsArgsLsb+:6],
+        kept: lch_kept_q,
+        kernels: lch_kernels_q,
+        enable: enable_q,
+        fuel_max: {fuel_hi_q, fuel_lo_q}
+    };
+    scrub_o = '{
+        scrub: scrub_q,
+        scrub_first: BeatW'(scrub_first_q),
+        scrub_last: BeatW'(scrub_last_q)
+    };
+    fetch_valid_o = fetch_q;
+    fetch_o = '{
+        to_cpu: fet_to_cpu_q,
+        dst: {fet_dst_hi_q, fet_dst_lo_q},
+        ether_type: fet_ether_type_q,
+        kind: fet_kind_q,
+        flags: fet_flags_q,
+        epoch: fet_epoch_q,
+        seq: fet_seq_q,
+        head_addr: {fet_haddr_hi_q, fet_haddr_lo_q},
+        addr: {fet_addr_hi_q, fet_addr_lo_q},
+        length: fet_length_q
+    };
+    fetch_flush_o = act_q.fet_flush;
+  end
+endmodule

@@ -1,0 +1,150 @@
+// Values on their way to DDR: 32 bytes each, one behind the other from their job's target on.
+module rl_digest_put
+  import rl_blake3_pkg::*;
+  import rl_digest_pkg::*;
+  import rl_shell_pkg::*;
+#(
+  localparam int unsigned AddrBits = $clog2(Values)
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+
+  input  logic         target_valid_i,
+  output logic         target_ready_o,
+  input  beat_t        target_i,
+
+  output logic         room_o,          // For four values: those of the last three cycles count later.
+  input  logic         valid_i,         // Taken always.
+  input  value_t       value_i,
+  input  logic         ends_job_i,
+
+  output logic         put_valid_o,
+  input  logic         put_ready_i,
+  output addr_t        put_addr_o,      // Of the value, throughout its four words.
+  output logic [63:0]  put_data_o,
+  input  logic         put_written_i,   // One more value is in memory.
+
+  output logic         job_done_o,      // All values of the oldest job are in memory.
+  output logic [255:0] value_o          // The last one put out.
+);
+  // The writer holds fewer values than this.
+  localparam int unsigned UnwrittenW = 6;
+
+  typedef logic [AddrBits:0] ptr_t;
+  ptr_t in_q, out_q;
+  logic [AddrBits-1:0] shown_q;  // Stays with the last value.
+  logic ends_job;
+
+  // Values come from the end of a long path.
+  logic valid_q, ends_job_q;
+  value_t value_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) valid_q <= 1'b0;
+    else valid_q <= valid_i;
+    value_q <= value_i;
+    ends_job_q <= ends_job_i;
+  end
+
+  rl_lutram #(
+    .Width(257),
+    .Depth(Values)
+  ) u_values (
+    .clk_i,
+    .we_i(valid_q),
+    .waddr_i(in_q[AddrBits-1:0]),
+    .wdata_i({ends_job_q, value_q}),
+    .raddr_i(shown_q),
+    .rdata_o({ends_job, value_o})
+  );
+
+  logic target_valid, target_take;
+  logic [2:0] unused_count;
+  beat_t target;
+  rl_fifo #(
+    .Width(BeatW),
+    .Depth(4)
+  ) u_targets (
+    .clk_i,
+    .rst_ni,
+    .wvalid_i(target_valid_i),
+    .wready_o(target_ready_o),
+    .wdata_i (target_i),
+    .rvalid_o(target_valid),
+    .rready_i(target_take),
+    .rdata_o (target),
+    .count_o (unused_count)
+  );
+
+  logic waits_q, busy_q, new_job_q, load, accept, finish;
+  logic [1:0] word_q;
+  logic [AddrW-6:0] place_q;  // Of the value, in units of 32 bytes.
+
+  assign load = !busy_q && waits_q;
+  assign accept = put_valid_o && put_ready_i;
+  assign finish = accept && word_q == '0;
+  assign target_take = load && new_job_q;
+  assign put_addr_o = {place_q, 5'h0};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      in_q <= '0;
+      out_q <= '0;
+      waits_q <= 1'b0;
+      busy_q <= 1'b0;
+      new_job_q <= 1'b1;
+      put_valid_o <= 1'b0;
+      room_o <= 1'b0;
+    end else begin
+      room_o <= in_q - out_q <= ptr_t'(Values - 4);
+      if (valid_q) in_q <= in_q + 1'b1;
+      if (finish) out_q <= out_q + 1'b1;
+      waits_q <= in_q != out_q && !finish;
+      busy_q  <= load || (busy_q && !finish);
+      if (finish) new_job_q <= ends_job;
+      else if (load) new_job_q <= 1'b0;
+      put_valid_o <= busy_q && !finish;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      shown_q <= out_q[AddrBits-1:0];
+      place_q <= new_job_q ? {target, 1'b0} : place_q + 1'b1;
+      word_q  <= '0;
+    end else if (busy_q && (!put_valid_o || put_ready_i)) begin
+      put_data_o <= value_o[64*word_q+:64];
+      word_q <= word_q + 1'b1;
+    end
+  end
+
+  // -- values taken and not yet in memory; jobs whose last value is taken
+  logic [UnwrittenW-1:0] unwritten_q;
+  logic [2:0] pending_q;
+  assign job_done_o = pending_q != 0 && unwritten_q == 0;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      unwritten_q <= '0;
+      pending_q <= '0;
+    end else begin
+      unwritten_q <= unwritten_q + UnwrittenW'(finish) - UnwrittenW'(put_written_i);
+      pending_q <= pending_q + 3'(finish && ends_job) - 3'(job_done_o);
+    end
+  end
+
+`ifndef SYNTHESIS
+  ValueFits_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+    valid_q |-> in_q - out_q < ptr_t'(Values));
+  JobHasTarget_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) target_take |-> target_valid);
+  WrittenWasTaken_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) put_written_i |-> unwritten_q != 0);
+  UnwrittenFits_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) finish |-> unwritten_q != '1);
+  PutIsStable_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+    put_valid_o && !put_ready_i |=> put_valid_o && $stable(
+      {put_addr_o, put_data_o}
+  ));
+`endif
+endmodule

@@ -1,0 +1,66 @@
+// c = a + b in single precision. Arguments as device/roles/vadd: addresses of a, b, c, and the extent.
+module rl_role_vadd
+  import rl_role_pkg::*;
+(
+  input  logic      clk_i,
+  input  logic      rst_ni,
+  input  axil_req_t axil_i,
+  output axil_rsp_t axil_o,
+  output axi_req_t  axi_o,
+  input  axi_rsp_t  axi_i,
+  output logic      interrupt_o
+);
+  logic start, good, bad, empty, sum_done, failed;
+  logic [7:0] kernel;
+  logic [4*64-1:0] args;
+  logic [63:0] a, b, c, n;
+  assign {n, c, b, a} = args;
+
+  rl_role_ctrl #(
+    .Args(4)
+  ) u_ctrl (
+    .clk_i,
+    .rst_ni,
+    .axil_i,
+    .axil_o,
+    .interrupt_o,
+    .start_o(start),
+    .kernel_o(kernel),
+    .args_o(args),
+    .done_i(bad || empty || sum_done),
+    .trap_i(bad || (sum_done && failed)),
+    .value_i('0)
+  );
+
+  rl_role_check u_check (
+    .clk_i,
+    .rst_ni,
+    .start_i(start),
+    .known_i(kernel == 0),
+    .addrs_i({c, b, a}),
+    .rows_i(64'd1),
+    .cols_i(n),
+    .good_o(good),
+    .bad_o(bad),
+    .empty_o(empty)
+  );
+
+  rl_tile_sum #(
+    .Transpose(1'b0),
+    .LogRows(0),
+    .LogCols(12)
+  ) u_sum (
+    .clk_i,
+    .rst_ni,
+    .start_i(good),
+    .a_i(a[31:0]),
+    .b_i(b[31:0]),
+    .c_i(c[31:0]),
+    .rows_i(32'd1),
+    .cols_i(n[31:0]),
+    .done_o(sum_done),
+    .failed_o(failed),
+    .axi_o,
+    .axi_i
+  );
+endmodule

@@ -1,0 +1,277 @@
+// The packet analyzer: takes frames apart, keeps out what is not for this card, and shows the rest to
+// all blocks on the lane, one word a cycle, while the frame is still coming in.
+//
+//           cycle  0      1      2      3      4      5      6      7
+//   words to s1    w0     w1     w2     w3     w4     w5 ...
+//   words on lane         w0     w1     w2     w3     w4     w5 ...
+//   head has              dst    src,   length addr
+//                                kind   epoch
+//   known                        class, dst    route
+//
+// The first payload word (w4) goes on only when the frame may go: its unit has room, and control has
+// finished what may change the judgement (the barrier). With it the judgement is taken. A frame that
+// ends before w5 has no time for that: it is judged, and its end told, some cycles after its last
+// word. Such frames are shorter than Ethernet's minimum; the others follow each other without a gap.
+module rl_analyzer
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+#(
+  parameter int unsigned Bulk = 32'(BulkStandard)  // Most payload bytes of a write.
+) (
+  input  logic      clk_net_i,
+  input  logic      rst_net_ni,
+
+  input  logic      word_valid_i,
+  output logic      word_ready_o,
+  input  rx_word_t  word_i,
+
+  input  mac_addr_t mac_i,          // Of this card.
+  input  session_t  session_i,      // Changes before, or with, the end of the barrier.
+  input  logic      barrier_busy_i, // A control frame that may change the session is unfinished.
+  input  logic      control_busy_i, // A control frame is unfinished.
+  input  room_t     room_i,
+
+  output lane_t     lane_o,
+  output why_e      why_o,          // Holds with lane_o.route = RouteControl.
+  input  logic      divert_i,       // With lane_o.done: control takes this read or launch.
+  output logic      heard_o,        // A block of its own took a frame of the owner: renew the lease.
+  output rx_event_t event_o
+);
+  // -- s1: the word from the FIFO, straight into registers
+  logic valid_q, advance, hold;
+  rx_word_t s1_q;
+  logic [63:0] bytes;     // The same, the frame's first byte on the left.
+
+  // Which word of its frame it is. Beyond the first payload word they are all alike.
+  localparam logic [2:0] Payload = 3'd4;
+  localparam logic [2:0] Later = 3'd5;
+  logic [2:0] at_q;
+  logic go_q;             // The frame may go.
+  logic ended_q;          // It was short and has ended, and its end is still to be told.
+  logic judged_q;         // The judgement is taken.
+
+  assign hold = ended_q || (at_q == Payload && !go_q);
+  assign word_ready_o = !hold;
+  assign advance = valid_q && !hold;
+  assign bytes = {<<8{s1_q.data}};
+
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      valid_q <= 1'b0;
+      at_q <= '0;
+    end else begin
+      if (!hold) valid_q <= word_valid_i;
+      if (advance) at_q <= s1_q.last ? '0 : at_q == Later ? Later : at_q + 1'b1;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (!hold) s1_q <= word_i;
+  end
+
+  // -- the head, in step with the lane
+  head_t head_q;
+  logic version_ok_q;
+  always_ff @(posedge clk_net_i) begin
+    if (advance) begin
+      unique case (at_q)
+        3'd0: {head_q.dst, head_q.src[47:32]} <= bytes;
+        3'd1: begin
+          {head_q.src[31:0], head_q.ether_type} <= bytes[63:16];
+          version_ok_q <= bytes[15:12] == Version;
+          {head_q.flags, head_q.kind} <= bytes[11:0];
+        end
+        3'd2: {head_q.length, head_q.epoch, head_q.seq} <= bytes;
+        3'd3: head_q.addr <= bytes;
+        default: ;
+      endcase
+    end
+  end
+
+  // -- the judgement
+  kind_class_t class_q;
+  logic own, group, listens, stranger, owner;
+  logic [2:0] runt_q;
+  drop_e early, late, early_q, late_q;
+  route_e route, route_q;
+  why_e why;
+
+  rl_kind_class u_class (
+    .clk_net_i,
+    .ether_valid_i(advance && at_q == 3'd1),
+    .ether_type_i(bytes[31:16]),
+    .kind_i(head_q.kind),
+    .class_o(class_q)
+  );
+  rl_lane_filter u_filter (
+    .clk_net_i,
+    .dst_i(head_q.dst),
+    .src_i(head_q.src),
+    .mac_i,
+    .session_i,
+    .own_o(own),
+    .group_o(group),
+    .listens_o(listens),
+    .stranger_o(stranger),
+    .owner_o(owner)
+  );
+  rl_lane_judge #(
+    .Bulk(Bulk)
+  ) u_judge (
+    .clk_net_i,
+    .head_i(head_q),
+    .version_ok_i(version_ok_q),
+    .runt_i(runt_q),
+    .addr_valid_i(advance && at_q == 3'd3),
+    .addr_i(bytes),
+    .class_i(class_q),
+    .own_i(own),
+    .group_i(group),
+    .listens_i(listens),
+    .stranger_i(stranger),
+    .owner_i(owner),
+    .session_i,
+    .early_o(early),
+    .late_o(late),
+    .route_o(route),
+    .why_o(why)
+  );
+
+  // Whether it may go. Before its address is known a write may turn out to be for control: all that
+  // control may get wait for its room. What is for another card waits for nothing, but what is for a
+  // group does: a control frame before it may make the card join.
+  logic barrier_q, awaits_barrier, has_room;
+  assign awaits_barrier = class_q.claims || class_q.data || group;
+  always_comb begin
+    has_room = class_q.data ? room_i.stage : room_i.control;
+    if (class_q.write) has_room &= room_i.store;
+    if (class_q.read) has_room &= room_i.fetch;
+    if (class_q.launch) has_room &= room_i.launch && !control_busy_i;
+  end
+  always_ff @(posedge clk_net_i) begin
+    barrier_q <= barrier_busy_i;
+    go_q <= !(awaits_barrier && (barrier_busy_i || barrier_q)) && (has_room || !(listens || group));
+  end
+
+  // -- the end of short frames: their last word is on the lane, and the judgement needs two cycles
+  logic [1:0] settled_q;
+  logic short_end, tell_short, judge;
+  assign short_end = advance && s1_q.last && at_q <= Payload;
+  assign tell_short = ended_q && judged_q;
+  assign judge = !judged_q && (ended_q ? settled_q[1] && go_q : advance && at_q == Payload);
+
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      ended_q <= 1'b0;
+      judged_q <= 1'b0;
+    end else begin
+      ended_q <= short_end || (ended_q && !tell_short);
+      if (judge) judged_q <= 1'b1;
+      if (advance && at_q == 0) judged_q <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    settled_q <= ended_q ? {settled_q[0], 1'b1} : 2'b00;
+    if (advance && at_q <= Payload) begin
+      runt_q[0] <= s1_q.last && (at_q == 0 || (at_q == 1 && s1_q.extra < 3));
+      runt_q[1] <= s1_q.last && (at_q == 0 || (at_q == 1 && s1_q.extra < 5));
+      runt_q[2] <= s1_q.last && (at_q < 3 || (at_q == 3 && s1_q.extra < 7));
+    end
+    if (judge) begin
+      early_q <= early;
+      late_q <= late;
+      route_q <= route;
+      why_o <= why;
+    end
+  end
+
+  // -- the payload's words still to come: whole ones, and bytes of a last one
+  logic [12:0] whole_q;
+  logic [2:0] rest_q;
+  logic owes, lacks, lacks_q, bad_q, cut_q;
+  assign owes = whole_q != 0 || rest_q != 0;
+  always_comb begin
+    // With the last word: more is to come than it holds.
+    if (at_q < Payload) lacks = owes;
+    else if (whole_q > 1) lacks = 1'b1;
+    else if (whole_q == 1) lacks = rest_q != 0 || s1_q.extra != 3'd7;
+    else lacks = {1'b0, rest_q} > {1'b0, s1_q.extra} + 4'd1;
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (advance) begin
+      if (at_q == 3'd2) {whole_q, rest_q} <= bytes[63:48];
+      else if (at_q >= Payload && whole_q != 0) whole_q <= whole_q - 1'b1;
+      else if (at_q >= Payload) rest_q <= '0;
+      bad_q <= s1_q.bad;
+      cut_q <= s1_q.cut;
+      lacks_q <= lacks;
+    end
+  end
+
+  // -- the end
+  logic ends, bad, cut, short_of;
+  drop_e drop;
+  assign ends = tell_short || (advance && s1_q.last && at_q == Later);
+  assign {bad, cut, short_of} = ended_q ? {bad_q, cut_q, lacks_q} : {s1_q.bad, s1_q.cut, lacks};
+  always_comb begin
+    drop = late_q;
+    if (bad) drop = DropCheck;
+    else if (early_q != DropNone) drop = early_q;
+    else if (short_of) drop = DropTruncated;
+  end
+
+  // -- the lane
+  logic word_q, first_q, payload_q, done_q, abort_q;
+  logic [63:0] data_q;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      word_q <= 1'b0;
+      first_q <= 1'b0;
+      payload_q <= 1'b0;
+      done_q <= 1'b0;
+      abort_q <= 1'b0;
+      heard_o <= 1'b0;
+      event_o <= '0;
+    end else begin
+      word_q <= advance && (at_q < Payload || owes);
+      first_q <= advance && at_q == 0;
+      payload_q <= advance && at_q >= Payload && owes;
+      done_q <= ends && !cut && drop == DropNone;
+      abort_q <= ends && (cut || drop != DropNone);
+      heard_o <= done_q && (route_q inside {RouteWrite, RouteImage} ||
+                            (route_q inside {RouteRead, RouteLaunch} && !divert_i));
+      event_o.word <= advance;
+      event_o.bytes <= {1'b0, s1_q.extra} + 4'd1;
+      event_o.frame <= ends;
+      event_o.check <= ends && !cut && drop == DropCheck;
+      event_o.foreign <= ends && !cut && drop == DropForeign;
+      event_o.truncated <= ends && !cut && drop == DropTruncated;
+      event_o.version <= ends && !cut && drop == DropVersion;
+      event_o.kind <= ends && !cut && drop == DropKind;
+      event_o.auth <= ends && !cut && drop == DropAuth;
+      event_o.epoch <= ends && !cut && drop == DropEpoch;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (advance) data_q <= s1_q.data;
+  end
+
+  assign lane_o = '{
+          word: word_q,
+          first: first_q,
+          payload: payload_q,
+          data: data_q,
+          done: done_q,
+          abort: abort_q,
+          route: route_q,
+          head: head_q
+      };
+
+`ifndef SYNTHESIS
+  rl_lane_checker u_checker (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane_o),
+    .why_i(why_o)
+  );
+`endif
+endmodule

@@ -1,0 +1,172 @@
+// Frames for the firmware, as they came, in a ring that the processor reads.
+//
+// Each frame's words are recorded tentatively, and kept if it turns out to be for control: its route
+// says so, or the block that it was for diverts it. The header's words come before the route is
+// known, so there is always room for one header; `room_o` tells of room for a whole frame.
+module rl_control_ring
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+#(
+  parameter int unsigned Words = 1024, // 64-bit words, a power of two, 512 or more.
+  parameter int unsigned Frames = 32,  // Frames inside, a power of two.
+  localparam int unsigned RingW = $clog2(Words)
+) (
+  input  logic           clk_net_i,
+  input  logic           rst_net_ni,
+
+  input  lane_t          lane_i,
+  input  why_e           why_i,
+  input  logic           divert_i,     // With lane_i.done: its block does not take this frame,
+  input  why_e           divert_why_i, // for this reason.
+  input  logic           taken_i,      // With lane_i.done: rl_discovery answers this one.
+  output logic           room_o,
+
+  // The first frame, in bytes from the ring's start, until the firmware is done with it.
+  output logic           head_valid_o,
+  output logic [RingW+2:0] head_offset_o,
+  output why_e           head_why_o,
+  input  logic           pop_i,
+
+  input  logic [RingW:0] addr_i,       // In words of 32 bits.
+  output logic [31:0]    data_o,       // One cycle later. The first byte is the most significant.
+
+  output logic           barrier_busy_o, // One that may change the session is inside,
+  output logic           control_busy_o  // or any. Two cycles after its lane_i.done at the latest.
+);
+  // Of a longer frame the rest is not recorded: no control frame that is well formed is longer, and
+  // its length says that it is not.
+  localparam int unsigned FrameWords = 192;
+  localparam int unsigned HeaderWords = 4;
+  if (FrameWords * 8 < int'(HeaderEnd) + int'(MissingBytes) + int'(MissingRanges) * ChunkRangeBytes)
+  begin : gen_check_frame
+    $fatal(0, "rl_control_ring: the longest control frame must fit (%m)");
+  end
+  // Room is counted in 256 words.
+  if (Words < 512 || FrameWords + HeaderWords > 256) begin : gen_check
+    $fatal(0, "rl_control_ring: Words must be at least 512 (%m)");
+  end
+
+  typedef struct packed {
+    logic [RingW:0] next;    // Where the next frame begins.
+    why_e           why;
+  } entry_t;
+
+  // -- recording
+  logic [RingW:0] wptr_q, wptr_next, base_q, rptr_q;
+  logic [7:0] words_q;  // Of the present frame, so far.
+  logic record, commit, diverted, rollback;
+  logic [RingW:0] used;
+  entry_t entry, head;
+  logic entry_ready, pop;
+  logic [$clog2(Frames):0] unused_count;
+
+  assign record = lane_i.word &&
+      (!lane_i.payload || (lane_i.route inside {RouteControl, RouteRead, RouteLaunch} &&
+                           words_q != 8'(FrameWords)));
+  assign wptr_next = wptr_q + (RingW + 1)'(record);
+  assign diverted = divert_i && lane_i.route inside {RouteRead, RouteLaunch};
+  assign commit = lane_i.done && ((lane_i.route == RouteControl && !taken_i) || diverted);
+  assign used = base_q - rptr_q;
+  assign rollback = lane_i.abort || (lane_i.done && !commit);
+
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      wptr_q <= '0;
+      base_q <= '0;
+      room_o <= 1'b0;
+    end else begin
+      wptr_q <= rollback ? base_q : wptr_next;
+      if (commit) base_q <= wptr_next;
+      room_o <= entry_ready && used[RingW:8] < (RingW - 7)'(Words / 256 - 1);
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (lane_i.word) words_q <= lane_i.first ? 8'd1 : words_q + 8'(record);
+  end
+
+  // -- frames
+  // The present frame's kind may change the session. What is recorded has an EtherType and a kind
+  // that exist, and these differ in their low bits.
+  logic changes_q;
+  always_ff @(posedge clk_net_i) begin
+    changes_q <= (lane_i.head.ether_type[7:0] == 8'(EtherTypeSession) &&
+                  lane_i.head.kind[3:0] inside {4'(KindSessionClaim), 4'(KindSessionRelease)}) ||
+                 (lane_i.head.ether_type[7:0] == 8'(EtherTypeImage) &&
+                  lane_i.head.kind[3:0] inside {4'(KindImageBegin), 4'(KindImageCommit),
+                                                4'(KindImageAbort)});
+  end
+  assign entry.next = wptr_next;
+  assign entry.why = diverted ? divert_why_i : why_i;
+
+  rl_fifo #(
+    .Width($bits(entry_t)),
+    .Depth(Frames),
+    .Block(1'b0)
+  ) u_frames (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .wvalid_i(commit),
+    .wready_o(entry_ready),
+    .wdata_i(entry),
+    .rvalid_o(head_valid_o),
+    .rready_i(pop_i),
+    .rdata_o(head),
+    .count_o(unused_count)
+  );
+  assign pop = pop_i && head_valid_o;
+  assign head_offset_o = {rptr_q[RingW-1:0], 3'b000};
+  assign head_why_o = head.why;
+  assign control_busy_o = head_valid_o;
+
+  // The newest frame that may change the session is unfinished until the ring is emptied beyond it.
+  logic [RingW:0] barrier_q;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      rptr_q <= '0;
+      barrier_busy_o <= 1'b0;
+    end else begin
+      if (pop) rptr_q <= head.next;
+      if (pop && head.next == barrier_q) barrier_busy_o <= 1'b0;
+      if (commit && (changes_q || (lane_i.route == RouteLaunch && divert_why_i != WhyAccepted))) barrier_busy_o <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (commit && (changes_q || (lane_i.route == RouteLaunch && divert_why_i != WhyAccepted))) barrier_q <= wptr_next;
+  end
+
+  // -- reading
+  logic [63:0] word;
+  logic [31:0] half;
+  logic odd_q;
+  rl_ram #(
+    .Width(64),
+    .Depth(Words)
+  ) u_ram (
+    .clk_wr_i(clk_net_i),
+    .we_i(record),
+    .waddr_i(wptr_q[RingW-1:0]),
+    .wdata_i(lane_i.data),
+    .clk_rd_i(clk_net_i),
+    .re_i(1'b1),
+    .raddr_i(addr_i[RingW:1]),
+    .rdata_o(word)
+  );
+  always_ff @(posedge clk_net_i) odd_q <= addr_i[0];
+  assign half = odd_q ? word[63:32] : word[31:0];
+  assign data_o = {<<8{half}};
+
+`ifndef SYNTHESIS
+  CommitHasRoom_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) commit |-> entry_ready);
+  NoOverrun_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    record |-> (wptr_q - rptr_q) < (RingW + 1)'(Words));
+  PopHasAFrame_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) pop_i |-> head_valid_o);
+`endif
+
+  // The rest of the head is in the frame.
+  logic unused_lane;
+  assign unused_lane = ^{lane_i.head.dst, lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.head.src, lane_i.head.flags, lane_i.head.length,
+                         lane_i.head.epoch, lane_i.head.seq, lane_i.head.addr};
+endmodule

@@ -1,0 +1,74 @@
+// Auto-discovery's fast part: answers a solicitation that asks for an answer at once, without the
+// firmware. Those that ask for a delay, and whatever it has no room for, are the firmware's.
+module rl_discovery
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+(
+  input  logic          clk_net_i,
+  input  logic          rst_net_ni,
+
+  input  lane_t         lane_i,
+  input  logic          solicit_fast_i, // No delayed answer waits, which one more would amend.
+  input  logic          control_busy_i, // An announcement tells what the frames before have changed.
+  output logic          taken_o,        // With lane_i.done: control need not see this frame.
+
+  output logic          announce_valid_o,
+  input  logic          announce_ready_i,
+  output announcement_t announce_o,
+
+  output logic [31:0]   answered_o      // Solicitations taken since reset.
+);
+  typedef struct packed {
+    mac_addr_t   dst;
+    logic [31:0] seq;
+  } answer_t;
+
+  // The kind is known two words before the end; the window with the only payload word, after which
+  // the end comes a cycle later or more.
+  logic asks_q, now_q, ready;
+  answer_t asked, answer;
+  logic [2:0] unused_count;
+  assign asked = '{dst: lane_i.head.src, seq: lane_i.head.seq};
+  always_ff @(posedge clk_net_i) begin
+    // What goes to control has an EtherType and a kind that exist: their low bits tell them.
+    asks_q <= lane_i.head.ether_type[7:0] == 8'(EtherTypeDiscovery) &&
+              lane_i.head.kind[3:0] == 4'(KindDiscoverySolicit) &&
+              lane_i.head.length == 16'(SolicitBytes);
+    if (lane_i.payload) now_q <= lane_i.data[31:0] == 0;
+  end
+
+  assign taken_o = lane_i.done && lane_i.route == RouteControl && asks_q && now_q &&
+                   solicit_fast_i && !control_busy_i && ready;
+
+  rl_fifo #(
+    .Width($bits(answer_t)),
+    .Depth(4)
+  ) u_answers (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .wvalid_i(taken_o),
+    .wready_o(ready),
+    .wdata_i(asked),
+    .rvalid_o(announce_valid_o),
+    .rready_i(announce_ready_i),
+    .rdata_o(answer),
+    .count_o(unused_count)
+  );
+  assign announce_o = '{dst: answer.dst, seq: answer.seq, reason: AnnounceReasonSolicited};
+
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) answered_o <= '0;
+    else if (taken_o) answered_o <= answered_o + 1'b1;
+  end
+
+`ifndef SYNTHESIS
+  WindowIsKnown_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    lane_i.payload && lane_i.done && lane_i.route == RouteControl |->
+    lane_i.head.length > 16'(SolicitBytes));
+`endif
+
+  logic unused_lane;
+  assign unused_lane = ^{lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.word, lane_i.first, lane_i.abort, lane_i.data[63:32],
+                         lane_i.head.dst, lane_i.head.flags, lane_i.head.epoch, lane_i.head.addr};
+endmodule

@@ -1,0 +1,124 @@
+// What becomes of a frame, from its head and what the firmware has said of claim and load.
+//
+// The order of the checks is that of the wire's own rules, since the first that fails is the counter
+// of the drop: addresses, EtherType, a whole header, version, kind, authentication, length, and then
+// which addresses the kind may reach. Whether all bytes of the length came is known at the frame's
+// end only; so this gives the reasons that come before it and after it apart.
+//
+// It follows head and session all the time: its outputs hold two cycles after both were last changed.
+module rl_lane_judge
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+#(
+  parameter int unsigned Bulk = 32'(BulkStandard)  // Most payload bytes of a write.
+) (
+  input  logic        clk_net_i,
+
+  input  head_t       head_i,
+  input  logic        version_ok_i,
+  input  logic [2:0]  runt_i,       // The frame has ended before its byte 12, 14, 32.
+  // The address, one cycle before the head has it: its arithmetic takes one stage more.
+  input  logic        addr_valid_i,
+  input  logic [63:0] addr_i,
+
+  input  kind_class_t class_i,
+  input  logic        own_i,
+  input  logic        group_i,
+  input  logic        listens_i,
+  input  logic        stranger_i,
+  input  logic        owner_i,
+  input  session_t    session_i,
+
+  output drop_e       early_o,      // Whatever its length.
+  output drop_e       late_o,       // If it is long enough.
+  output route_e      route_o,      // If neither.
+  output why_e        why_o         // With RouteControl.
+);
+  localparam int unsigned PrivateW = $clog2(RolePrivate);
+  if (RolePrivate != 64'd1 << PrivateW) begin : gen_check
+    $fatal(0, "rl_lane_judge: RolePrivate must be a power of two (%m)");
+  end
+
+  // -- the present claim and load
+  logic epoch_q, load_q, long_q;
+  always_ff @(posedge clk_net_i) begin
+    epoch_q <= head_i.epoch == session_i.epoch;
+    load_q <= head_i.epoch == session_i.load_group && session_i.loading;
+    long_q <= head_i.length > 16'(Bulk);
+  end
+
+  // -- the range: addr + length <= memory, in pages of 64 KiB, of which memory has a whole number
+  logic above_q, private_q, fits;
+  logic [AddrW-16:0] pages_q; // From the address's page to the end of memory.
+  logic [16:0] end_q;         // Of the range, from the start of the address's page.
+  always_ff @(posedge clk_net_i) begin
+    if (addr_valid_i) begin
+      above_q <= addr_i[63:AddrW] != 0;
+      private_q <= addr_i[AddrW-1:PrivateW] == 0;
+      pages_q <= {1'b0, session_i.memory[AddrW-1:16]} - {1'b0, addr_i[AddrW-1:16]};
+      end_q <= {1'b0, addr_i[15:0]} + {1'b0, head_i.length};
+    end
+  end
+  always_comb begin
+    fits = !above_q && !private_q && !pages_q[AddrW-16];
+    if (pages_q[AddrW-17:1] == 0) begin
+      if (pages_q[0]) fits &= !end_q[16] || end_q[15:0] == 0;
+      else fits &= end_q == 0;
+    end
+  end
+
+  // -- drops
+  always_comb begin
+    early_o = DropNone;
+    if (runt_i[0]) early_o = DropTruncated;
+    else if (!listens_i || stranger_i) early_o = DropForeign;
+    else if (runt_i[1]) early_o = DropTruncated;
+    else if (!class_i.ether) early_o = DropForeign;
+    else if (runt_i[2]) early_o = DropTruncated;
+    else if (!version_ok_i) early_o = DropVersion;
+    else if (!class_i.known) early_o = DropKind;
+    else if ((head_i.flags & FlagAuth) != 0) early_o = DropAuth;
+
+    late_o = DropNone;
+    if (class_i.unicast) begin
+      if (!own_i) late_o = DropForeign;
+    end else if (class_i.group) begin
+      if (!group_i) late_o = DropKind;
+    end else if (!class_i.any) begin
+      late_o = DropKind;
+    end
+    if (class_i.data && !(owner_i && load_q)) late_o = DropEpoch;
+  end
+
+  // -- routes
+  always_comb begin
+    route_o = RouteControl;
+    why_o = WhyKind;
+    if (early_o != DropNone || late_o != DropNone) begin
+      route_o = RouteDrop;
+    end else if (class_i.data) begin
+      route_o = RouteImage;
+    end else if (class_i.write || class_i.read || class_i.launch) begin
+      if (!(owner_i && epoch_q)) why_o = WhyEpoch;
+      else if (class_i.read) route_o = RouteRead;
+      else if (class_i.launch) route_o = RouteLaunch;
+      else if (long_q) why_o = WhyLength;
+      else if (!fits) why_o = WhyAddress;
+      else route_o = RouteWrite;
+    end
+  end
+
+`ifndef SYNTHESIS
+  WholePages_A :
+  assert property (@(posedge clk_net_i) addr_valid_i |-> session_i.memory[15:0] == 0);
+`endif
+
+  // The rest of what the firmware says is for others.
+  logic unused_session;
+  assign unused_session = ^{session_i.claimed, session_i.owner, session_i.claim_group,
+                            session_i.receiving, session_i.role, session_i.configuring,
+                            session_i.solicit_fast, session_i.memory[15:0]};
+  logic unused_head;
+  assign unused_head = ^{class_i.claims, head_i.dst, head_i.src, head_i.ether_type, head_i.kind, head_i.seq,
+                         head_i.addr};
+endmodule

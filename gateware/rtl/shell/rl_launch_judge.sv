@@ -1,0 +1,130 @@
+// Watches the lane for launches and says at a frame's end whether it is one that may be accepted:
+// the next number, a kernel that there is, as many arguments as it takes, an output region that the
+// host may address, and room. The number of the newest accepted launch lives here, which is what makes
+// a launch happen once: nothing is accepted but the one number after it.
+//
+// Checks are done while the words pass, so that the answer is there with `lane_i.done`.
+module rl_launch_judge
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+#(
+  localparam int unsigned KernelsMax = 64
+) (
+  input  logic        clk_net_i,
+  input  logic        rst_net_ni,
+
+  input  lane_t       lane_i,
+  output logic [5:0]  index_o,      // Of lane_i's word in its frame; stays at 63 from there on.
+
+  input  addr_t       memory_i,
+  input  logic        open_i,       // A role is there and the queue has room.
+  input  logic [6:0]  kernels_i,
+  input  logic        args_we_i,    // Kernel `args_kernel_i` takes `args_takes_i` arguments.
+  input  logic [5:0]  args_kernel_i,
+  input  logic [5:0]  args_takes_i,
+  input  logic        last_we_i,    // Firmware has used numbers up, or a claim begins.
+  input  logic [31:0] last_i,
+  output logic [31:0] last_o,       // Number of the newest launch accepted.
+
+  output logic        accept_o,     // With done. Number and kernel are those of lane_i.head.
+  output logic        held_o,       // With accept_o: it waits for a Go.
+  output logic        divert_o,     // With done: a launch that is not accepted.
+  output why_e        divert_why_o
+);
+  // Words of the frame.
+  localparam logic [5:0] FuelWord = 6'd4, AddrWord = 6'd5, LengthWord = 6'd6, GoWord = 6'd7;
+
+  logic [63:0] data;
+  assign data = {<<8{lane_i.data}};
+
+  logic [5:0] index_q;
+  assign index_o = lane_i.first ? '0 : index_q;
+
+  logic [5:0] takes;
+  rl_lutram #(
+    .Width(6),
+    .Depth(KernelsMax)
+  ) u_takes (
+    .clk_i(clk_net_i),
+    .we_i(args_we_i),
+    .waddr_i(args_kernel_i),
+    .wdata_i(args_takes_i),
+    .raddr_i(lane_i.head.addr[5:0]),
+    .rdata_o(takes)
+  );
+
+  logic [31:0] last_q, next_q;
+  logic turn_q, kernel_q, size_q, above_q, inside_q, args_q, held_q, whole_q;
+  logic [5:0] takes_q;
+  logic [AddrW:0] left_q;  // From the output region to the end of memory; negative beyond it.
+  logic go_word, args_ok, whole;
+
+  assign go_word = lane_i.word && lane_i.payload && index_o == GoWord;
+  // The word with the number of arguments may be the frame's last.
+  assign args_ok = go_word ? data[15:0] == 16'(takes_q) : args_q;
+  assign held_o = go_word ? |data[63:32] : held_q;
+  assign whole = go_word || whole_q;
+
+  always_ff @(posedge clk_net_i) begin
+    if (lane_i.word) index_q <= index_o == '1 ? index_o : index_o + 1'b1;
+    if (lane_i.word && lane_i.first) whole_q <= 1'b0;
+    if (lane_i.word && lane_i.payload) begin
+      unique case (index_o)
+        FuelWord: begin
+          turn_q <= lane_i.head.seq == next_q;
+          kernel_q <= lane_i.head.addr[63:7] == 0 && lane_i.head.addr[6:0] < kernels_i;
+          takes_q <= takes;
+        end
+        AddrWord: begin
+          left_q <= {1'b0, memory_i} - {1'b0, data[AddrW-1:0]};
+          above_q <= data[63:AddrW] == 0 && data[AddrW-1:$clog2(RolePrivate)] != 0;
+          size_q <= lane_i.head.length == 16'(LaunchBytes) + {7'd0, takes_q, 3'd0};
+        end
+        LengthWord: begin
+          inside_q <= data == 0 || (above_q && !left_q[AddrW] && data[63:AddrW] == 0 &&
+                                    data[AddrW-1:0] <= left_q[AddrW-1:0]);
+        end
+        GoWord: begin
+          args_q <= args_ok;
+          held_q <= held_o;
+          whole_q <= 1'b1;
+        end
+        default: ;
+      endcase
+    end
+  end
+
+  // What an aborted frame leaves behind is overwritten by the next.
+  logic unused_abort;
+  assign unused_abort = lane_i.abort;
+
+  logic launch_done;
+  assign launch_done = lane_i.done && lane_i.route == RouteLaunch;
+  assign accept_o = launch_done && whole && turn_q && kernel_q && size_q && args_ok && inside_q && open_i;
+  assign divert_o = launch_done && !accept_o;
+  always_comb begin
+    if (!whole) divert_why_o = WhyMalformed;
+    else if (!turn_q) divert_why_o = WhyTurn;
+    else if (!open_i) divert_why_o = WhyBusy;
+    else if (!inside_q) divert_why_o = WhyAddress;
+    else divert_why_o = WhyKernel;
+  end
+
+  // `next_q` is a cycle behind: no two launches are so near.
+  assign last_o = last_q;
+  always_ff @(posedge clk_net_i) begin
+    next_q <= last_q + 1'b1;
+    if (!rst_net_ni) last_q <= '0;
+    else if (last_we_i) last_q <= last_i;
+    else if (accept_o) last_q <= lane_i.head.seq;
+  end
+
+`ifndef SYNTHESIS
+  OnceInOrder_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    accept_o |-> lane_i.head.seq == last_q + 32'd1);
+  WhatFits_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    args_we_i |-> args_takes_i <= 6'(LaunchArgs));
+`endif
+endmodule

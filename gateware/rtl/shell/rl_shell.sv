@@ -1,0 +1,899 @@
+// The shell of a card: everything of it that does not change (SAF section IV). The blocks put together;
+// docs/src/internals/shell.md has the picture.
+//
+// Resets are synchronous, one for each clock, all asserted together.
+module rl_shell
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+  import rl_role_pkg::*;
+  import rl_control_pkg::*;
+#(
+  parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
+  parameter int unsigned RxWords = 2048,           // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
+  parameter int unsigned QueueWords = 1024,        // Memory and configuration queue, each.
+  parameter int unsigned ChunksMax = 262144        // Chunks of an image.
+) (
+  input  logic              clk_net_i,
+  input  logic              rst_net_ni,
+  input  logic              clk_ddr_i,
+  input  logic              rst_ddr_ni,
+  input  logic              clk_role_i,
+  input  logic              rst_role_ni,
+  input  logic              clk_cfg_i,
+  input  logic              rst_cfg_ni,
+
+  input  logic [15:0][31:0] strap_i,         // What the card is: registers STRAP, steady.
+  input  logic [47:0]       time_us_i,       // Since reset, net domain.
+
+  // -- the MAC's streams, net domain; byte 0 of a frame is data[7:0]
+  input  logic              rx_valid_i,
+  input  logic [63:0]       rx_data_i,
+  input  logic [7:0]        rx_keep_i,
+  input  logic              rx_last_i,
+  input  logic              rx_bad_i,        // With rx_last_i: the check sequence was wrong.
+  output logic              tx_valid_o,
+  input  logic              tx_ready_i,
+  output logic [63:0]       tx_data_o,
+  output logic [7:0]        tx_keep_o,
+  output logic              tx_last_o,
+
+  // -- DDR: the shell's port in the ddr domain, the role's in the role domain
+  output axi_req_t          shell_axi_o,
+  input  axi_rsp_t          shell_axi_i,
+  output axi_req_t          role_axi_o,
+  input  axi_rsp_t          role_axi_i,
+
+  // -- the role, role domain
+  output axil_req_t         axil_o,
+  input  axil_rsp_t         axil_i,
+  input  axi_req_t          axi_i,
+  output axi_rsp_t          axi_o,
+  input  logic              interrupt_i,
+  output logic              role_rst_no,
+
+  // -- the configuration port and its local channel, cfg domain
+  output logic              cfg_start_o,
+  output logic              cfg_stop_o,
+  output logic              cfg_valid_o,
+  input  logic              cfg_ready_i,
+  output logic [31:0]       cfg_data_o,
+  input  logic              cfg_done_i,
+  input  logic              cfg_error_i,
+  input  logic [7:0]        cfg_code_i,
+  input  logic [15:0]       cfg_role_i,
+  input  logic              local_busy_i,
+  output logic              local_granted_o,
+  input  logic              local_start_i,
+  input  logic              local_stop_i,
+  input  logic              local_valid_i,
+  output logic              local_ready_o,
+  input  logic [31:0]       local_data_i,
+
+  // -- for whoever looks from outside
+  output logic              sleeping_o,      // The processor waits for an event,
+  output logic              alarm_valid_o,   // and for this time at the latest, bits 31 to 0.
+  output logic [31:0]       alarm_us_o,
+  output logic              fault_o,         // The processor has stopped.
+  output logic              ddr_error_o,     // The memory has answered with an error. Ddr domain.
+  output logic              quiet_o          // Net domain: no frame, fetch, launch or load is under way.
+);
+  localparam int unsigned FrameWords = (Bulk + 7) / 8;
+
+  // -- receive
+  lane_t lane;
+  room_t room;
+  why_e why, divert_why, fetch_why, launch_why;
+  rx_word_t word;
+  rx_event_t rx_event;
+  session_t session;
+  mac_addr_t mac;
+  logic word_valid, word_ready, overflow, heard, taken;
+  logic fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
+  assign mac = {strap_i[0][15:0], strap_i[1]};
+  assign room.fetch = 1'b1;  // A read that finds no room is dropped and counted.
+  assign divert_why = launch_note ? WhyAccepted : launch_divert ? launch_why : fetch_why;
+
+  rl_rx_fifo #(
+    .Words(RxWords)
+  ) u_rx_fifo (
+    .clk_net_i,
+    .rst_net_ni,
+    .rx_valid_i,
+    .rx_data_i,
+    .rx_keep_i,
+    .rx_last_i,
+    .rx_bad_i,
+    .word_valid_o(word_valid),
+    .word_ready_i(word_ready),
+    .word_o(word),
+    .overflow_o(overflow)
+  );
+  rl_analyzer #(
+    .Bulk(Bulk)
+  ) u_analyzer (
+    .clk_net_i,
+    .rst_net_ni,
+    .word_valid_i(word_valid),
+    .word_ready_o(word_ready),
+    .word_i(word),
+    .mac_i(mac),
+    .session_i(session),
+    .barrier_busy_i(barrier_busy),
+    .control_busy_i(control_busy),
+    .room_i(room),
+    .lane_o(lane),
+    .why_o(why),
+    .divert_i(fetch_divert || launch_divert),
+    .heard_o(heard),
+    .event_o(rx_event)
+  );
+
+  // -- control
+  logic [12:0] mem_addr;
+  logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
+  logic tx_we, have_re, reported_we, slot_re;
+  ring_head_t ring_head;
+  logic ring_pop;
+  why_e ring_why;
+  tx_ctl_t tx_ctl;
+  logic [1:0] slot_busy;
+  logic cpu_fetched, announce_valid, announce_ready;
+  announce_ctl_t announce;
+  logic [31:0] answered;
+  store_ctl_t store_ctl;
+  store_status_t store_status;
+  stage_ctl_t stage_ctl;
+  stage_status_t stage_status;
+  logic job_valid, job_ready;
+  digest_job_t job;
+  digest_status_t digest_status;
+  config_ctl_t config_ctl;
+  config_status_t config_status;
+  role_ctl_t role_ctl;
+  role_status_t role_status;
+  launch_ctl_t launch_ctl;
+  launch_status_t launch_status;
+  scrub_ctl_t scrub_ctl;
+  logic scrub_done, fetch_valid, fetch_ready, fetch_idle, fetch_flush;
+  fetch_t fetch;
+  assign ring_head.why = 8'(ring_why);
+
+  rl_control u_control (
+    .clk_net_i,
+    .rst_net_ni,
+    .time_us_i,
+    .strap_i,
+    .sleeping_o,
+    .alarm_valid_o,
+    .alarm_us_o,
+    .fault_o,
+    .mem_addr_o(mem_addr),
+    .mem_wdata_o(mem_wdata),
+    .ring_data_i(ring_data),
+    .tx_we_o(tx_we),
+    .tx_data_i(tx_data),
+    .have_re_o(have_re),
+    .have_data_i(have_data),
+    .reported_we_o(reported_we),
+    .reported_data_i(reported_data),
+    .slot_re_o(slot_re),
+    .slot_data_i(slot_data),
+    .counter_data_i(counter_data),
+    .session_o(session),
+    .heard_i(heard),
+    .ring_i(ring_head),
+    .ring_pop_o(ring_pop),
+    .tx_o(tx_ctl),
+    .slot_busy_i(slot_busy),
+    .cpu_fetched_i(cpu_fetched),
+    .announce_valid_o(announce_valid),
+    .announce_ready_i(announce_ready),
+    .announce_o(announce),
+    .answered_i(answered[15:0]),
+    .store_o(store_ctl),
+    .store_i(store_status),
+    .stage_o(stage_ctl),
+    .stage_i(stage_status),
+    .job_valid_o(job_valid),
+    .job_ready_i(job_ready),
+    .job_o(job),
+    .digest_i(digest_status),
+    .config_o(config_ctl),
+    .config_i(config_status),
+    .role_o(role_ctl),
+    .role_i(role_status),
+    .launch_o(launch_ctl),
+    .launch_i(launch_status),
+    .scrub_o(scrub_ctl),
+    .scrub_done_i(scrub_done),
+    .fetch_valid_o(fetch_valid),
+    .fetch_ready_i(fetch_ready),
+    .fetch_o(fetch),
+    .fetch_idle_i(fetch_idle),
+    .fetch_flush_o(fetch_flush)
+  );
+  rl_control_ring u_ring (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane),
+    .why_i(why),
+    .divert_i(fetch_divert || launch_divert || launch_note),
+    .divert_why_i(divert_why),
+    .taken_i(taken),
+    .room_o(room.control),
+    .head_valid_o(ring_head.valid),
+    .head_offset_o(ring_head.offset),
+    .head_why_o(ring_why),
+    .pop_i(ring_pop),
+    .addr_i(mem_addr[10:0]),
+    .data_o(ring_data),
+    .barrier_busy_o(barrier_busy),
+    .control_busy_o(control_busy)
+  );
+  rl_ram #(
+    .Width(32),
+    .Depth(ChunksMax / 32)
+  ) u_reported (
+    .clk_wr_i(clk_net_i),
+    .we_i(reported_we),
+    .waddr_i(mem_addr[$clog2(ChunksMax)-6:0]),
+    .wdata_i(mem_wdata),
+    .clk_rd_i(clk_net_i),
+    .re_i(1'b1),
+    .raddr_i(mem_addr[$clog2(ChunksMax)-6:0]),
+    .rdata_o(reported_data)
+  );
+
+  // -- discovery
+  announcement_t answer;
+  logic answer_valid, answer_ready;
+  rl_discovery u_discovery (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane),
+    .solicit_fast_i(session.solicit_fast),
+    .control_busy_i(control_busy),
+    .taken_o(taken),
+    .announce_valid_o(answer_valid),
+    .announce_ready_i(answer_ready),
+    .announce_o(answer),
+    .answered_o(answered)
+  );
+
+  // -- writes
+  logic mem_room, mem_word, mem_commit, mem_rollback, mem_valid, mem_done, mem_take, mem_ready;
+  logic [63:0] mem_data, mem_out;
+  store_t mem_desc, mem_out_desc;
+  logic [7:0] stored, mem_written_gray, mem_written, image_written_gray, image_written;
+  logic tick_q, write, write_duplicate, write_beyond, insert_done;
+  logic [13:0] write_bytes;
+  logic time_bit_q;
+  always_ff @(posedge clk_net_i) begin
+    time_bit_q <= time_us_i[0];
+    tick_q <= rst_net_ni && time_bit_q != time_us_i[0];
+  end
+  rl_store u_store (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane),
+    .room_o(room.store),
+    .queue_room_i(mem_room),
+    .queue_word_o(mem_word),
+    .queue_data_o(mem_data),
+    .queue_commit_o(mem_commit),
+    .queue_desc_o(mem_desc),
+    .queue_rollback_o(mem_rollback),
+    .stored_o(stored),
+    .reset_i(store_ctl.reset),
+    .next_o(store_status.next),
+    .contiguous_o(store_status.contiguous),
+    .bits_addr_i(store_ctl.bits_addr),
+    .bits_o(store_status.bits),
+    .insert_i(store_ctl.insert),
+    .insert_seq_i(store_ctl.insert_seq),
+    .insert_ack_now_i(store_ctl.insert_ack_now),
+    .insert_busy_o(store_status.insert_busy),
+    .insert_done_o(insert_done),
+    .insert_result_o(store_status.insert_result),
+    .tick_us_i(tick_q),
+    .ack_every_i(strap_i[12][31:16]),
+    .ack_delay_i(strap_i[13][15:0]),
+    .ack_due_o(store_status.ack_due),
+    .acked_i(store_ctl.acked),
+    .write_o(write),
+    .write_bytes_o(write_bytes),
+    .duplicate_o(write_duplicate),
+    .beyond_o(write_beyond)
+  );
+  rl_frame_queue #(
+    .Words(QueueWords),
+    .FrameWords(FrameWords),
+    .DescW($bits(store_t)),
+    .Frames(64)
+  ) u_mem_queue (
+    .clk_wr_i(clk_net_i),
+    .rst_wr_ni(rst_net_ni),
+    .room_o(mem_room),
+    .word_i(mem_word),
+    .data_i(mem_data),
+    .commit_i(mem_commit),
+    .desc_i(mem_desc),
+    .rollback_i(mem_rollback),
+    .clk_rd_i(clk_ddr_i),
+    .rst_rd_ni(rst_ddr_ni),
+    .valid_o(mem_valid),
+    .desc_o(mem_out_desc),
+    .done_i(mem_done),
+    .take_i(mem_take),
+    .data_o(mem_out),
+    .ready_o(mem_ready)
+  );
+
+  // -- image data
+  logic image_room, image_word, image_commit, image_rollback;
+  logic image_valid, image_done, image_take, image_ready;
+  logic [63:0] image_data, image_out;
+  store_t image_desc, image_out_desc;
+  logic chunk, chunk_duplicate, chunk_malformed;
+  rl_stage #(
+    .ChunksMax(ChunksMax)
+  ) u_stage (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane),
+    .receiving_i(session.receiving),
+    .room_o(room.stage),
+    .queue_room_i(image_room),
+    .queue_word_o(image_word),
+    .queue_data_o(image_data),
+    .queue_commit_o(image_commit),
+    .queue_desc_o(image_desc),
+    .queue_rollback_o(image_rollback),
+    .written_i(image_written),
+    .start_i(stage_ctl.start),
+    .base_i(stage_ctl.base),
+    .length_i(stage_ctl.length),
+    .chunk_i(stage_ctl.chunk),
+    .chunks_i(stage_ctl.chunks[$clog2(ChunksMax):0]),
+    .busy_o(stage_status.busy),
+    .missing_o(stage_status.missing[$clog2(ChunksMax):0]),
+    .bitmap_re_i(have_re),
+    .bitmap_addr_i(mem_addr[$clog2(ChunksMax)-6:0]),
+    .bitmap_o(have_data),
+    .block_valid_o(stage_status.block_valid),
+    .block_o(stage_status.block),
+    .block_pop_i(stage_ctl.block_pop),
+    .chunk_o(chunk),
+    .duplicate_o(chunk_duplicate),
+    .malformed_o(chunk_malformed)
+  );
+  if ($clog2(ChunksMax) < 18) begin : gen_missing
+    assign stage_status.missing[18:$clog2(ChunksMax)+1] = '0;
+  end
+  rl_frame_queue #(
+    .Words(QueueWords),
+    .FrameWords(FrameWords),
+    .DescW($bits(store_t)),
+    .Frames(64)
+  ) u_image_queue (
+    .clk_wr_i(clk_net_i),
+    .rst_wr_ni(rst_net_ni),
+    .room_o(image_room),
+    .word_i(image_word),
+    .data_i(image_data),
+    .commit_i(image_commit),
+    .desc_i(image_desc),
+    .rollback_i(image_rollback),
+    .clk_rd_i(clk_ddr_i),
+    .rst_rd_ni(rst_ddr_ni),
+    .valid_o(image_valid),
+    .desc_o(image_out_desc),
+    .done_i(image_done),
+    .take_i(image_take),
+    .data_o(image_out),
+    .ready_o(image_ready)
+  );
+  rl_gray_count u_mem_written (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .gray_i(mem_written_gray),
+    .count_o(mem_written)
+  );
+  rl_gray_count u_image_written (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .gray_i(image_written_gray),
+    .count_o(image_written)
+  );
+
+  // -- into DDR
+  logic put_valid, put_ready, put_written, scrub_ddr, scrub_done_ddr, write_error, read_error;
+  addr_t put_addr;
+  logic [63:0] put_data;
+  rl_sync u_scrub (
+    .clk_i(clk_ddr_i),
+    .rst_ni(rst_ddr_ni),
+    .d_i(scrub_ctl.scrub),
+    .q_o(scrub_ddr)
+  );
+  rl_sync u_scrub_done (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .d_i(scrub_done_ddr),
+    .q_o(scrub_done)
+  );
+  assign ddr_error_o = write_error || read_error;
+  assign shell_axi_o.awid = '0;
+  assign shell_axi_o.awlen = '0;
+  assign shell_axi_o.wlast = 1'b1;
+  assign shell_axi_o.arid = '0;
+  assign shell_axi_o.arlen = '0;
+  rl_ddr_write u_ddr_write (
+    .clk_ddr_i,
+    .rst_ddr_ni,
+    .mem_valid_i(mem_valid),
+    .mem_desc_i(mem_out_desc),
+    .mem_done_o(mem_done),
+    .mem_take_o(mem_take),
+    .mem_data_i(mem_out),
+    .mem_ready_i(mem_ready),
+    .image_valid_i(image_valid),
+    .image_desc_i(image_out_desc),
+    .image_done_o(image_done),
+    .image_take_o(image_take),
+    .image_data_i(image_out),
+    .image_ready_i(image_ready),
+    .value_valid_i(put_valid),
+    .value_ready_o(put_ready),
+    .value_addr_i(put_addr),
+    .value_data_i(put_data),
+    .value_written_o(put_written),
+    .scrub_i(scrub_ddr),
+    .scrub_first_i(scrub_ctl.scrub_first),
+    .scrub_last_i(scrub_ctl.scrub_last),
+    .scrub_done_o(scrub_done_ddr),
+    .mem_written_gray_o(mem_written_gray),
+    .image_written_gray_o(image_written_gray),
+    .error_o(write_error),
+    .axi_awvalid_o(shell_axi_o.awvalid),
+    .axi_awready_i(shell_axi_i.awready),
+    .axi_awaddr_o(shell_axi_o.awaddr),
+    .axi_wvalid_o(shell_axi_o.wvalid),
+    .axi_wready_i(shell_axi_i.wready),
+    .axi_wdata_o(shell_axi_o.wdata),
+    .axi_wstrb_o(shell_axi_o.wstrb),
+    .axi_bvalid_i(shell_axi_i.bvalid),
+    .axi_bready_o(shell_axi_o.bready),
+    .axi_bresp_i(shell_axi_i.bresp)
+  );
+
+  // -- out of DDR
+  logic command_valid, command_ready, command_out_valid, command_out_ready;
+  fetch_command_t command, command_out;
+  logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
+  logic [63:0] head, head_out;
+  logic read, read_dropped, mem_busy;
+  logic [13:0] read_bytes;
+  logic [6:0] unused_heads;
+  // A write is counted two cycles after it has ended.
+  assign mem_busy = lane.done && lane.route == RouteWrite;
+  rl_fetch #(
+    .Bulk(Bulk)
+  ) u_fetch (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane),
+    .divert_o(fetch_divert),
+    .divert_why_o(fetch_why),
+    .mac_i(mac),
+    .session_i(session),
+    .flush_i(fetch_flush),
+    .idle_o(fetch_idle),
+    .fw_valid_i(fetch_valid),
+    .fw_ready_o(fetch_ready),
+    .fw_i(fetch),
+    .store_busy_i(mem_busy),
+    .stored_i(stored),
+    .written_gray_i(mem_written_gray),
+    .command_valid_o(command_valid),
+    .command_ready_i(command_ready),
+    .command_o(command),
+    .head_valid_o(head_valid),
+    .head_ready_i(head_ready),
+    .head_o(head),
+    .fetched_i(fetched),
+    .read_o(read),
+    .read_bytes_o(read_bytes),
+    .drop_queue_o(read_dropped)
+  );
+  rl_fifo #(
+    .Width(64),
+    .Depth(64),
+    .Block(1'b1)
+  ) u_heads (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .wvalid_i(head_valid),
+    .wready_o(head_ready),
+    .wdata_i(head),
+    .rvalid_o(head_out_valid),
+    .rready_i(head_out_ready),
+    .rdata_o(head_out),
+    .count_o(unused_heads)
+  );
+  rl_fifo_async #(
+    .Width($bits(fetch_command_t)),
+    .Depth(4)
+  ) u_commands (
+    .clk_wr_i(clk_net_i),
+    .rst_wr_ni(rst_net_ni),
+    .wvalid_i(command_valid),
+    .wready_o(command_ready),
+    .wdata_i(command),
+    .clk_rd_i(clk_ddr_i),
+    .rst_rd_ni(rst_ddr_ni),
+    .rvalid_o(command_out_valid),
+    .rready_i(command_out_ready),
+    .rdata_o(command_out)
+  );
+
+  logic data_room, data_word, data_commit, data_valid, data_done, data_take, data_ready;
+  logic [63:0] data_in, data_out;
+  fetched_t data_desc, data_out_desc;
+  logic stream, stream_stop, stream_done, stream_room, stream_word, stream_commit;
+  stream_t stream_job;
+  logic [63:0] stream_data;
+  logic [2:0] stream_desc;
+  logic digest_req_valid, digest_req_ready, digest_data_valid;
+  beat_t digest_req_beat;
+  beat_data_t digest_data;
+  rl_ddr_read u_ddr_read (
+    .clk_ddr_i,
+    .rst_ddr_ni,
+    .command_valid_i(command_out_valid),
+    .command_ready_o(command_out_ready),
+    .command_i(command_out),
+    .queue_room_i(data_room),
+    .queue_word_o(data_word),
+    .queue_data_o(data_in),
+    .queue_commit_o(data_commit),
+    .queue_desc_o(data_desc),
+    .stream_i(stream),
+    .stream_job_i(stream_job),
+    .stream_stop_i(stream_stop),
+    .stream_done_o(stream_done),
+    .stream_room_i(stream_room),
+    .stream_word_o(stream_word),
+    .stream_data_o(stream_data),
+    .stream_commit_o(stream_commit),
+    .stream_desc_o(stream_desc),
+    .digest_req_valid_i(digest_req_valid),
+    .digest_req_ready_o(digest_req_ready),
+    .digest_req_beat_i(digest_req_beat),
+    .digest_data_valid_o(digest_data_valid),
+    .digest_data_o(digest_data),
+    .error_o(read_error),
+    .axi_arvalid_o(shell_axi_o.arvalid),
+    .axi_arready_i(shell_axi_i.arready),
+    .axi_araddr_o(shell_axi_o.araddr),
+    .axi_rvalid_i(shell_axi_i.rvalid),
+    .axi_rready_o(shell_axi_o.rready),
+    .axi_rdata_i(shell_axi_i.rdata),
+    .axi_rresp_i(shell_axi_i.rresp)
+  );
+  rl_frame_queue #(
+    .Words(QueueWords),
+    .FrameWords(3 * FrameWords + 8),
+    .DescW($bits(fetched_t)),
+    .Frames(32),
+    .Reserves(1'b1)
+  ) u_data_queue (
+    .clk_wr_i(clk_ddr_i),
+    .rst_wr_ni(rst_ddr_ni),
+    .room_o(data_room),
+    .word_i(data_word),
+    .data_i(data_in),
+    .commit_i(data_commit),
+    .desc_i(data_desc),
+    .rollback_i(1'b0),
+    .clk_rd_i(clk_net_i),
+    .rst_rd_ni(rst_net_ni),
+    .valid_o(data_valid),
+    .desc_o(data_out_desc),
+    .done_i(data_done),
+    .take_i(data_take),
+    .data_o(data_out),
+    .ready_o(data_ready)
+  );
+
+  // -- digest
+  logic [255:0] digest_value;
+  logic [31:0] digest_word;
+  assign digest_word = digest_value[32*mem_addr[2:0]+:32];
+  assign digest_status.value = {digest_word[7:0], digest_word[15:8], digest_word[23:16], digest_word[31:24]};
+  rl_digest u_digest (
+    .clk_net_i,
+    .rst_net_ni,
+    .job_valid_i(job_valid),
+    .job_ready_o(job_ready),
+    .job_i(job),
+    .idle_o(digest_status.idle),
+    .value_o(digest_value),
+    .clk_ddr_i,
+    .rst_ddr_ni,
+    .req_valid_o(digest_req_valid),
+    .req_ready_i(digest_req_ready),
+    .req_beat_o(digest_req_beat),
+    .data_valid_i(digest_data_valid),
+    .data_i(digest_data),
+    .put_valid_o(put_valid),
+    .put_ready_i(put_ready),
+    .put_addr_o(put_addr),
+    .put_data_o(put_data),
+    .put_written_i(put_written)
+  );
+
+  // -- configuration
+  logic words_valid, words_done, words_take, words_ready;
+  logic [2:0] words_desc;
+  logic [63:0] words_data;
+  rl_frame_queue #(
+    .Words(256),
+    .FrameWords(48),
+    .DescW(3),
+    .Frames(32),
+    .Reserves(1'b1)
+  ) u_words_queue (
+    .clk_wr_i(clk_ddr_i),
+    .rst_wr_ni(rst_ddr_ni),
+    .room_o(stream_room),
+    .word_i(stream_word),
+    .data_i(stream_data),
+    .commit_i(stream_commit),
+    .desc_i(stream_desc),
+    .rollback_i(1'b0),
+    .clk_rd_i(clk_cfg_i),
+    .rst_rd_ni(rst_cfg_ni),
+    .valid_o(words_valid),
+    .desc_o(words_desc),
+    .done_i(words_done),
+    .take_i(words_take),
+    .data_o(words_data),
+    .ready_o(words_ready)
+  );
+  rl_config_port u_config_port (
+    .clk_net_i,
+    .rst_net_ni,
+    .start_i(config_ctl.start),
+    .stop_i(config_ctl.stop),
+    .source_i(config_ctl.source),
+    .words_i(config_ctl.words),
+    .busy_o(config_status.busy),
+    .done_o(config_status.done),
+    .failed_o(config_status.failed),
+    .local_o(config_status.local_port),
+    .error_o(config_status.error),
+    .role_id_o(config_status.role_id),
+    .clk_ddr_i,
+    .rst_ddr_ni,
+    .stream_o(stream),
+    .stream_job_o(stream_job),
+    .stream_stop_o(stream_stop),
+    .stream_done_i(stream_done),
+    .clk_cfg_i,
+    .rst_cfg_ni,
+    .frame_valid_i(words_valid),
+    .frame_desc_i(words_desc),
+    .frame_done_o(words_done),
+    .frame_take_o(words_take),
+    .frame_data_i(words_data),
+    .frame_ready_i(words_ready),
+    .local_busy_i,
+    .local_granted_o,
+    .local_start_i,
+    .local_stop_i,
+    .local_valid_i,
+    .local_ready_o,
+    .local_data_i,
+    .cfg_start_o,
+    .cfg_stop_o,
+    .cfg_valid_o,
+    .cfg_ready_i,
+    .cfg_data_o,
+    .cfg_done_i,
+    .cfg_error_i,
+    .cfg_code_i,
+    .cfg_role_i
+  );
+
+  // -- launches and the role
+  logic cmd_valid, cmd_ready, stop, end_toggle;
+  kernel_cmd_t cmd;
+  end_e end_status;
+  logic unused_accepted, unused_ended_ok, unused_ended_failed;
+  logic [31:0] unused_accepted_seq;
+  rl_launch u_launch (
+    .clk_net_i,
+    .rst_net_ni,
+    .clk_role_i,
+    .rst_role_ni,
+    .lane_i(lane),
+    .memory_i(session.memory),
+    .role_i(session.role && !session.configuring),
+    .room_o(room.launch),
+    .divert_o(launch_divert),
+    .divert_why_o(launch_why),
+    .note_o(launch_note),
+    .accepted_o(unused_accepted),
+    .accepted_seq_o(unused_accepted_seq),
+    .ended_ok_o(unused_ended_ok),
+    .ended_failed_o(unused_ended_failed),
+    .stored_i(stored),
+    .mem_written_i(mem_written),
+    .time_us_i(time_us_i[31:0]),
+    .reset_i(launch_ctl.reset),
+    .last_we_i(launch_ctl.last_we),
+    .last_i(launch_ctl.last),
+    .last_o(launch_status.last),
+    .kept_i(launch_ctl.kept),
+    .queued_o(launch_status.queued),
+    .kernels_i(launch_ctl.kernels),
+    .args_we_i(launch_ctl.args_we),
+    .args_kernel_i(launch_ctl.args_kernel),
+    .args_takes_i(launch_ctl.args_takes),
+    .enable_i(launch_ctl.enable),
+    .running_o(launch_status.running),
+    .go_i(launch_ctl.go),
+    .cancel_i(launch_ctl.cancel),
+    .cancel_all_i(launch_ctl.cancel_all),
+    .find_i(launch_ctl.find),
+    .number_i(launch_ctl.number),
+    .walk_busy_o(launch_status.walk_busy),
+    .walk_found_o(launch_status.walk_found),
+    .ended_valid_o(launch_status.ended_valid),
+    .ended_status_o(launch_status.ended_status),
+    .ended_slot_o(launch_status.ended_slot),
+    .ended_ran_o(launch_status.ended_ran),
+    .ended_pop_i(launch_ctl.ended_pop),
+    .started_us_o(launch_status.started_us),
+    .ended_us_o(launch_status.ended_us),
+    .slot_re_i(slot_re),
+    .slot_addr_i(mem_addr[10:0]),
+    .slot_data_o(slot_data),
+    .cmd_valid_o(cmd_valid),
+    .cmd_ready_i(cmd_ready),
+    .cmd_o(cmd),
+    .stop_o(stop),
+    .end_toggle_i(end_toggle),
+    .end_status_i(end_status)
+  );
+  logic isolated, fault_axil, guard_isolate, guard_drained;
+  guard_fault_t fault_guard, guard_fault;
+  rl_kernel u_kernel (
+    .clk_role_i,
+    .rst_role_ni,
+    .cmd_valid_i(cmd_valid),
+    .cmd_ready_o(cmd_ready),
+    .cmd_i(cmd),
+    .stop_i(stop),
+    .fuel_max_i(launch_ctl.fuel_max),
+    .end_toggle_o(end_toggle),
+    .end_status_o(end_status),
+    .value_o(launch_status.value),
+    .cycles_o(launch_status.cycles),
+    .isolate_i(role_ctl.isolate),
+    .hold_i(role_ctl.hold),
+    .isolated_o(isolated),
+    .fault_axil_o(fault_axil),
+    .fault_guard_o(fault_guard),
+    .axil_o,
+    .axil_i,
+    .interrupt_i,
+    .role_rst_no,
+    .guard_isolate_o(guard_isolate),
+    .guard_drained_i(guard_drained),
+    .guard_fault_i(guard_fault)
+  );
+  rl_sync #(.Width(5)) u_role_status (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .d_i({isolated, fault_guard, fault_axil}),
+    .q_o(role_status)
+  );
+  rl_guard u_guard (
+    .clk_role_i,
+    .rst_role_ni,
+    .memory_i(session.memory),
+    .isolate_i(guard_isolate),
+    .drained_o(guard_drained),
+    .fault_o(guard_fault),
+    .role_i(axi_i),
+    .role_o(axi_o),
+    .ddr_o(role_axi_o),
+    .ddr_i(role_axi_i)
+  );
+
+  // -- transmit
+  logic tx_frame;
+  logic [13:0] tx_bytes;
+  announcement_t announcement;
+  logic announcement_ready;
+  // Answers to solicitations first: they are counted in cycles.
+  assign announcement = answer_valid ? answer :
+      '{dst: announce.dst, seq: announce.seq, reason: announce_reason_e'(announce.reason)};
+  assign answer_ready = announcement_ready && answer_valid;
+  assign announce_ready = announcement_ready && !answer_valid;
+  rl_tx u_tx (
+    .clk_net_i,
+    .rst_net_ni,
+    .cpu_write_i(tx_we),
+    .cpu_addr_i(mem_addr[10:0]),
+    .cpu_wdata_i(mem_wdata),
+    .cpu_rdata_o(tx_data),
+    .send_i(tx_ctl.send),
+    .send_slot_i(tx_ctl.send_slot),
+    .send_bytes_i(12'(tx_ctl.send_bytes)),
+    .slot_busy_o(slot_busy),
+    .announce_valid_i(answer_valid || announce_valid),
+    .announce_ready_o(announcement_ready),
+    .announce_dst_i(announcement.dst),
+    .announce_seq_i(announcement.seq),
+    .announce_reason_i(announcement.reason),
+    .head_valid_i(head_out_valid),
+    .head_ready_o(head_out_ready),
+    .head_i(head_out),
+    .data_valid_i(data_valid),
+    .data_desc_i(data_out_desc),
+    .data_done_o(data_done),
+    .data_take_o(data_take),
+    .data_i(data_out),
+    .data_ready_i(data_ready),
+    .fetched_o(fetched),
+    .cpu_fetch_done_o(cpu_fetched),
+    .tx_valid_o,
+    .tx_data_o,
+    .tx_keep_o,
+    .tx_last_o,
+    .tx_ready_i,
+    .frame_o(tx_frame),
+    .frame_bytes_o(tx_bytes)
+  );
+
+  // -- counters
+  rl_counters u_counters (
+    .clk_net_i,
+    .rst_net_ni,
+    .rx_i(rx_event),
+    .rx_overflow_i(overflow),
+    .tx_word_i(tx_valid_o && tx_ready_i),
+    .tx_frame_i(tx_frame),
+    .tx_bytes_i(tx_bytes),
+    .write_i(write),
+    .write_bytes_i(write_bytes),
+    .store_duplicate_i(write_duplicate),
+    .store_window_i(write_beyond),
+    .chunk_i(chunk),
+    .stage_duplicate_i(chunk_duplicate),
+    .stage_malformed_i(chunk_malformed),
+    .read_i(read),
+    .read_bytes_i(read_bytes),
+    .fetch_full_i(read_dropped),
+    .index_i(mem_addr[6:0]),
+    .data_o(counter_data)
+  );
+
+  // A frame that has come in keeps the lane, its unit or the processor busy until it has had its effect.
+  logic [5:0] quiet_q;
+  logic active;
+  assign active = word_valid || lane.word || lane.done || rx_valid_i || control_busy || answer_valid ||
+      announce_valid || slot_busy != 0 || tx_valid_o || !fetch_idle || stored != mem_written ||
+      launch_status.running || launch_status.walk_busy || launch_status.ended_valid ||
+      stage_status.busy || stage_status.block_valid || !digest_status.idle || config_status.busy ||
+      scrub_ctl.scrub || store_status.ack_due || !sleeping_o;
+  // Some cycles more: what crosses between domains, and the counters' sweep.
+  assign quiet_o = &quiet_q;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni || active) quiet_q <= '0;
+    else if (!quiet_o) quiet_q <= quiet_q + 1'b1;
+  end
+endmodule : rl_shell

@@ -1,0 +1,182 @@
+// Kernel inputs: writes of the owner go into the memory queue as they come, each once and in any
+// order, and are acknowledged by the window's state, which the firmware sends.
+//
+// A frame's words are written before it is known whether its number is new; when it has ended well
+// that is looked up, and the frame committed or rolled back three cycles later. While a look-up has to
+// wait, because the window is moving on over a closed gap, there is no room for another frame.
+module rl_store
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+(
+  input  logic        clk_net_i,
+  input  logic        rst_net_ni,
+
+  input  lane_t       lane_i,
+  output logic        room_o,
+
+  // Memory queue: frames of store_t.
+  input  logic        queue_room_i,
+  output logic        queue_word_o,
+  output logic [63:0] queue_data_o,
+  output logic        queue_commit_o,
+  output store_t      queue_desc_o,
+  output logic        queue_rollback_o,
+  output logic [7:0]  stored_o,         // Frames committed: reads wait for so many to be in memory.
+
+  // The window, for the firmware.
+  input  logic        reset_i,          // A new claim: 1 is the first number to come.
+  output logic [31:0] next_o,
+  output logic        contiguous_o,
+  input  logic [2:0]  bits_addr_i,
+  output logic [31:0] bits_o,           // In the same cycle. Bit n % 256 of the whole: number n is there.
+  input  logic        insert_i,         // A refused write counts as received. Not while busy.
+  input  logic [31:0] insert_seq_i,     // Holds until insert_done_o.
+  input  logic        insert_ack_now_i, // The frame asks for an acknowledgement at once. Holds too.
+  output logic        insert_busy_o,
+  output logic        insert_done_o,
+  output logic [1:0]  insert_result_o,  // 0 new, 1 there already, 2 beyond the window. Holds.
+
+  // Acknowledgements.
+  input  logic        tick_us_i,        // Once a microsecond.
+  input  logic [15:0] ack_every_i,      // Writes after which one is due at the latest, 1 or more,
+  input  logic [15:0] ack_delay_i,      // and microseconds.
+  output logic        ack_due_o,
+  input  logic        acked_i,          // One is being sent, of what the window says from now on.
+
+  // Events.
+  output logic        write_o,
+  output logic [13:0] write_bytes_o,    // With write_o.
+  output logic        duplicate_o,
+  output logic        beyond_o
+);
+  localparam logic [1:0] ArrivalNew = 2'd0;
+  localparam logic [1:0] ArrivalDuplicate = 2'd1;
+  localparam logic [1:0] ArrivalBeyond = 2'd2;
+
+  // -- words, tentatively
+  logic takes, open_q;
+  assign takes = lane_i.route == RouteWrite;
+  assign queue_word_o = lane_i.word && lane_i.payload && takes;
+  assign queue_data_o = lane_i.data;
+
+  // -- the frame that has ended
+  logic asked_q;          // Its number is to be looked up.
+  logic judging_q;        // It is being looked up; otherwise it is a number of the firmware's.
+  logic [31:0] seq_q;
+  addr_t addr_q;
+  logic [13:0] length_q;
+  logic ack_now_q;
+  always_ff @(posedge clk_net_i) begin
+    if (lane_i.done && takes) begin
+      seq_q <= lane_i.head.seq;
+      addr_q <= lane_i.head.addr[AddrW-1:0];
+      length_q <= lane_i.head.length[13:0];
+      ack_now_q <= (lane_i.head.flags & FlagAckNow) != 0;
+    end
+  end
+
+  // -- the window
+  logic window_ready, look_up, look_up_theirs, judged, in_order, insert_wait_q;
+  logic [1:0] arrival;
+  assign look_up = window_ready && asked_q;
+  assign look_up_theirs = window_ready && !asked_q && insert_wait_q;
+  rl_window u_window (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .reset_i,
+    .insert_i(look_up || look_up_theirs),
+    .seq_i(asked_q ? seq_q : insert_seq_i),
+    .ready_o(window_ready),
+    .done_o(judged),
+    .arrival_o(arrival),
+    .in_order_o(in_order),
+    .next_o,
+    .contiguous_o,
+    .bits_addr_i,
+    .bits_o
+  );
+
+  // The analyzer looks three cycles after the end of a frame, or later: in that cycle it is committed,
+  // unless the window was busy.
+  logic looked_up_q;
+  assign room_o = queue_room_i && !asked_q && !looked_up_q;
+
+  logic judged_mine, judged_theirs, empty;
+  assign judged_mine = judged && judging_q;
+  assign judged_theirs = judged && !judging_q;
+  assign empty = length_q == 0;
+  assign queue_commit_o = judged_mine && arrival == ArrivalNew && !empty;
+  // A frame without words has nothing to roll back, and may end while another is looked up.
+  assign queue_rollback_o = (judged_mine && arrival != ArrivalNew && !empty) ||
+                            (lane_i.abort && takes && (open_q || queue_word_o));
+  assign queue_desc_o = '{addr: addr_q, length: length_q};
+
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      asked_q <= 1'b0;
+      looked_up_q <= 1'b0;
+      open_q <= 1'b0;
+      insert_wait_q <= 1'b0;
+      insert_busy_o <= 1'b0;
+      insert_done_o <= 1'b0;
+      stored_o <= '0;
+      write_o <= 1'b0;
+      duplicate_o <= 1'b0;
+      beyond_o <= 1'b0;
+    end else begin
+      asked_q <= (lane_i.done && takes) || (asked_q && !look_up);
+      looked_up_q <= look_up;
+      open_q <= (open_q || queue_word_o) && !lane_i.done && !lane_i.abort;
+      insert_wait_q <= insert_i || (insert_wait_q && !look_up_theirs);
+      insert_busy_o <= insert_i || (insert_busy_o && !judged_theirs);
+      insert_done_o <= judged_theirs;
+      if (queue_commit_o) stored_o <= stored_o + 1'b1;
+      write_o <= judged_mine && arrival == ArrivalNew;
+      duplicate_o <= judged_mine && arrival == ArrivalDuplicate;
+      beyond_o <= judged_mine && arrival == ArrivalBeyond;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (window_ready) judging_q <= asked_q;
+    write_bytes_o <= length_q;
+    if (judged_theirs) insert_result_o <= arrival;
+  end
+
+  // -- acknowledgements
+  // Out of order: the sender should learn what is missing. Beyond: where the window is.
+  logic [15:0] left_q;    // Writes until one is due.
+  logic [15:0] wait_q;    // Microseconds until one is due, if there is a write to acknowledge.
+  logic unacked_q, counts, at_once;
+  assign counts = judged && arrival != ArrivalBeyond;
+  assign at_once = arrival == ArrivalBeyond || !in_order || left_q <= 16'd1 ||
+                   (judging_q ? ack_now_q : insert_ack_now_i);
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni || reset_i || acked_i) begin
+      ack_due_o <= 1'b0;
+      unacked_q <= 1'b0;
+      left_q <= ack_every_i;
+    end else begin
+      if (counts) begin
+        unacked_q <= 1'b1;
+        left_q <= left_q - 1'b1;
+      end
+      if ((judged && at_once) || (unacked_q && wait_q == 0)) ack_due_o <= 1'b1;
+    end
+    if (!unacked_q) wait_q <= ack_delay_i;
+    else if (tick_us_i && wait_q != 0) wait_q <= wait_q - 1'b1;
+  end
+
+`ifndef SYNTHESIS
+  OneFrameAtATime_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    lane_i.done && takes |-> !asked_q);
+  WordsAreAlone_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    queue_word_o |-> !asked_q && !judged_mine);
+  InsertIsAlone_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) insert_i |-> !insert_busy_o);
+`endif
+
+  logic unused_head;
+  assign unused_head = ^{lane_i.first, lane_i.head};
+endmodule

@@ -1,0 +1,292 @@
+// Sends frames: announcements made of their template, the firmware's frames, and what was fetched from
+// DDR; these three in turn. All of a frame is there before it starts, so that it never pauses.
+//
+//   V0  the sources show a word: the buffer's RAM, the head of a fetched frame, its data
+//   V1  the one in turn; the others are zero, and so is padding
+//   V2  the word on the port
+module rl_tx
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+(
+  input  logic        clk_net_i,
+  input  logic        rst_net_ni,
+
+  // The processor's view of the buffer, see rl_tx_buffer.
+  input  logic        cpu_write_i,
+  input  logic [10:0] cpu_addr_i,
+  input  logic [31:0] cpu_wdata_i,
+  output logic [31:0] cpu_rdata_o,
+
+  // The firmware's frames.
+  input  logic        send_i,
+  input  logic        send_slot_i,
+  input  logic [11:0] send_bytes_i,      // From the destination address on, unpadded; 1 or more.
+  output logic [1:0]  slot_busy_o,       // Still to be sent.
+
+  // Announcements.
+  input  logic        announce_valid_i,
+  output logic        announce_ready_o,  // It is being sent: event, too.
+  input  mac_addr_t   announce_dst_i,
+  input  logic [31:0] announce_seq_i,
+  input  logic [7:0]  announce_reason_i,
+
+  // Fetched: heads from rl_fetch, four words each, and the data queue's reading side.
+  input  logic        head_valid_i,
+  output logic        head_ready_o,
+  input  logic [63:0] head_i,
+  input  logic        data_valid_i,
+  input  fetched_t    data_desc_i,
+  output logic        data_done_o,
+  output logic        data_take_o,
+  input  logic [63:0] data_i,
+  input  logic        data_ready_i,
+  output logic        fetched_o,         // One is done with.
+  output logic        cpu_fetch_done_o,  // It was for the firmware, and is in the buffer.
+
+  output logic        tx_valid_o,
+  output logic [63:0] tx_data_o,
+  output logic [7:0]  tx_keep_o,
+  output logic        tx_last_o,
+  input  logic        tx_ready_i,
+
+  // Events.
+  output logic        frame_o,
+  output logic [13:0] frame_bytes_o      // With frame_o.
+);
+  localparam logic [13:0] AnnouncementBytes = 14'(HeaderEnd) + 14'(AnnounceBytes);
+  // Words in which an announcement differs from its template.
+  localparam logic [10:0] SeqWord = 11'd2;
+  localparam logic [10:0] ReasonWord = 11'((32'(HeaderEnd) + AnnounceReasonOffset) / 8);
+  localparam int unsigned ReasonByte = (32'(HeaderEnd) + AnnounceReasonOffset) % 8;
+  localparam logic [9:0] TemplateAddr = 10'd512;
+  localparam logic [7:0] HeadWords = 8'd4;
+
+  typedef enum logic [1:0] {
+    Choose = 2'd0,
+    Send   = 2'd1,
+    Keep   = 2'd2  // Fetched bytes go into the buffer.
+  } state_e;
+  typedef enum logic [1:0] {
+    Announce = 2'd0,
+    Firmware = 2'd1,
+    Fetched  = 2'd2
+  } source_e;
+  state_e state_q;
+  source_e source_q, source;
+
+  // -- the firmware's frames, the older first
+  logic [1:0][11:0] slot_bytes_q;
+  logic oldest_q, slot_sent;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      slot_busy_o <= '0;
+    end else begin
+      if (slot_sent) slot_busy_o[oldest_q] <= 1'b0;
+      if (send_i) slot_busy_o[send_slot_i] <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (send_i) slot_bytes_q[send_slot_i] <= send_bytes_i;
+    if (send_i && !slot_busy_o[!send_slot_i]) oldest_q <= send_slot_i;
+    else if (slot_sent) oldest_q <= !oldest_q;
+  end
+
+  // -- which is next, and how long it is
+  logic announces, fetched, keeps, choose;
+  logic [13:0] bytes, bytes_padded, extent, extent_padded;
+  assign announces = announce_valid_i && !announce_ready_o;
+  assign fetched = data_valid_i && (head_valid_i || data_desc_i.to_cpu);
+  assign keeps = source == Fetched && data_desc_i.to_cpu;
+  assign choose = state_q == Choose && (announces || slot_busy_o != 0 || fetched);
+  always_comb begin
+    // The one after that of the last frame, if it has anything.
+    unique case (source_q)
+      Announce: source = slot_busy_o != 0 ? Firmware : fetched ? Fetched : Announce;
+      Firmware: source = fetched ? Fetched : announces ? Announce : Firmware;
+      default: source = announces ? Announce : slot_busy_o != 0 ? Firmware : Fetched;
+    endcase
+    unique case (source)
+      Announce: bytes = AnnouncementBytes;
+      Firmware: bytes = 14'(slot_bytes_q[oldest_q]);
+      default: bytes = data_desc_i.length + (data_desc_i.to_cpu ? 14'd0 : 14'(HeaderEnd));
+    endcase
+  end
+  assign bytes_padded = bytes < 14'(FrameMin) ? 14'(FrameMin) : bytes;
+  assign extent = bytes - 1'b1;
+  assign extent_padded = bytes_padded - 1'b1;
+
+  // -- V0
+  logic stall, step, ends, fills, take_head, take_data, keep_word;
+  logic [2:0] at_q;  // Which word this is; 7 for all beyond.
+  logic [10:0] left_q, filled_q;  // Words after it, with padding and without.
+  logic [2:0] stop_q, filled_stop_q;  // Where the last one ends.
+  logic padding_q;
+  logic [9:0] ptr_q, ptr_d;
+  logic [7:0] mask;
+  assign step = state_q == Send && !stall;
+  assign ends = left_q == 0;
+  assign fills = filled_q == 0 && !padding_q;
+  assign take_head = step && source_q == Fetched && 8'(at_q) < HeadWords;
+  assign take_data = step && source_q == Fetched && 8'(at_q) >= HeadWords && !padding_q;
+  assign keep_word = state_q == Keep && !cpu_write_i;
+  assign mask = padding_q ? '0 : fills ? 8'hff >> ~filled_stop_q : '1;
+  assign head_ready_o = take_head;
+  assign data_take_o = take_data || keep_word;
+  assign data_done_o = (take_data || keep_word) && fills;
+  assign slot_sent = step && ends && source_q == Firmware;
+
+  always_comb begin
+    ptr_d = ptr_q;
+    if (state_q == Choose) begin
+      unique case (source)
+        Announce: ptr_d = TemplateAddr;
+        Firmware: ptr_d = {1'b0, oldest_q, 8'd0};
+        default: ptr_d = {1'b0, data_desc_i.slot, HeadWords};
+      endcase
+    end else if (step || keep_word) begin
+      ptr_d = ptr_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) begin
+      state_q <= Choose;
+      source_q <= Announce;
+      announce_ready_o <= 1'b0;
+      fetched_o <= 1'b0;
+      cpu_fetch_done_o <= 1'b0;
+      frame_o <= 1'b0;
+    end else begin
+      unique case (state_q)
+        Choose: if (choose) state_q <= keeps ? Keep : Send;
+        Send: if (step && ends) state_q <= Choose;
+        Keep: if (keep_word && fills) state_q <= Choose;
+        default: state_q <= Choose;
+      endcase
+      if (choose) source_q <= source;
+      announce_ready_o <= step && ends && source_q == Announce;
+      fetched_o <= data_done_o;
+      cpu_fetch_done_o <= keep_word && fills;
+      frame_o <= choose && !keeps;
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    ptr_q <= ptr_d;
+    if (state_q == Choose) begin
+      at_q <= '0;
+      left_q <= extent_padded[13:3];
+      stop_q <= extent_padded[2:0];
+      filled_q <= extent[13:3];
+      filled_stop_q <= extent[2:0];
+      padding_q <= 1'b0;
+      frame_bytes_o <= bytes_padded;
+    end else if (step || keep_word) begin
+      if (at_q != '1) at_q <= at_q + 1'b1;
+      left_q <= left_q - 1'b1;
+      filled_q <= filled_q - 1'b1;
+      padding_q <= padding_q || fills;
+    end
+  end
+
+  logic [63:0] ram;
+  rl_tx_buffer u_buffer (
+    .clk_i(clk_net_i),
+    .cpu_write_i,
+    .cpu_addr_i,
+    .cpu_wdata_i,
+    .cpu_rdata_o,
+    .write_i(keep_word),
+    .waddr_i(ptr_q),
+    .wdata_i(data_i),
+    .re_i(1'b1),
+    .raddr_i(ptr_d),
+    .rdata_o(ram)
+  );
+
+  // -- V1. The registers' resets do the selection, and come before their enables.
+  logic valid_q, last_q;
+  logic [7:0] keep_q, patch, from_ram;
+  logic [63:0] ram_q, head_q, data_q, patch_d, patch_q;
+  logic [63:0] announce_dst, announce_seq;
+  assign announce_dst = {<<8{announce_dst_i, 16'd0}};
+  assign announce_seq = {<<8{32'd0, announce_seq_i}};
+  always_comb begin
+    patch = '0;
+    patch_d = announce_dst;
+    if (source_q == Announce) begin
+      if (at_q == 0) patch = 8'h3f;
+      if (11'(at_q) == SeqWord) begin
+        patch = 8'hf0;
+        patch_d = announce_seq;
+      end
+      if (11'(at_q) == ReasonWord) begin
+        patch[ReasonByte] = 1'b1;
+        patch_d[8*ReasonByte+:8] = announce_reason_i;
+      end
+    end
+  end
+  assign from_ram = source_q == Fetched ? '0 : mask & ~patch;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) valid_q <= 1'b0;
+    else if (!stall) valid_q <= step;
+  end
+  for (genvar i = 0; i < 8; i++) begin : gen_byte
+    always_ff @(posedge clk_net_i) begin
+      if (!stall && !(step && from_ram[i])) ram_q[8*i+:8] <= '0;
+      else if (step && from_ram[i]) ram_q[8*i+:8] <= ram[8*i+:8];
+      if (!stall && !(step && patch[i])) patch_q[8*i+:8] <= '0;
+      else if (step && patch[i]) patch_q[8*i+:8] <= patch_d[8*i+:8];
+    end
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (!stall && !take_head) head_q <= '0;
+    else if (take_head) head_q <= head_i;
+    if (!stall && !take_data) data_q <= '0;
+    else if (take_data) data_q <= data_i;
+    if (!stall) begin
+      last_q <= ends;
+      keep_q <= ends ? 8'hff >> ~stop_q : '1;
+    end
+  end
+
+  // -- V2
+  assign stall = tx_valid_o && !tx_ready_i;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_net_ni) tx_valid_o <= 1'b0;
+    else if (!stall) tx_valid_o <= valid_q;
+  end
+  always_ff @(posedge clk_net_i) begin
+    if (!stall) begin
+      tx_data_o <= ram_q | head_q | data_q | patch_q;
+      tx_keep_o <= keep_q;
+      tx_last_o <= last_q;
+    end
+  end
+
+`ifndef SYNTHESIS
+  TxHolds_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    tx_valid_o && !tx_ready_i |=> tx_valid_o && $stable(
+      {tx_data_o, tx_keep_o, tx_last_o}
+  ));
+  TxNeverPauses_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    tx_valid_o && tx_ready_i && !tx_last_o |=> tx_valid_o);
+  HeadIsThere_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) head_ready_o |-> head_valid_i);
+  DataIsThere_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) data_take_o |-> data_ready_i);
+  AnnouncementHolds_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    announce_valid_i && !announce_ready_o |=>
+    announce_valid_i && $stable(
+      {announce_dst_i, announce_seq_i, announce_reason_i}
+  ));
+  SlotIsFree_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    send_i |-> !slot_busy_o[send_slot_i] && send_bytes_i != 0);
+`endif
+
+  logic unused;
+  assign unused = data_ready_i;
+endmodule

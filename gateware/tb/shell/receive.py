@@ -1,0 +1,335 @@
+"""Drives receive_bench: sends frames, plays the firmware, and holds the lane, the ring and the counters against what
+the rules of `judge` say, frame by frame, in order."""
+
+import random
+from dataclasses import dataclass, field, replace
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge
+from cocotb.utils import get_sim_time
+from judge import BARRIERS, MEMORY, MINE, Judgement, Route, Session, Why, awaits_barrier, judge
+from streams import keep, words
+from wire import CONST, COUNTER, NAMES
+
+PERIOD_NS = 10
+RING_FRAME_WORDS = 192
+# Frames wait in the receive FIFO while the firmware works; the bench sends no more than fit.
+UNDER_WAY_WORDS = 1500
+ROOMS = {Route.WRITE: "store", Route.IMAGE: "stage", Route.READ: "fetch", Route.LAUNCH: "launch"}
+
+
+@dataclass
+class Expected:
+    """A frame and what must become of it."""
+
+    data: bytes
+    bad: bool
+    judgement: Judgement
+    session: Session
+    controls_before: int  # Frames that went to the ring before it, and how many of them are barriers.
+    barriers_before: int
+    to_ring: bool = False
+    barrier: bool = False
+    may_be_taken: bool = False
+    sent_at: list[int] = field(default_factory=list)
+
+    def number(self, at: int, length: int) -> int:
+        return int.from_bytes(self.data[at : at + length], "big")
+
+    @property
+    def name(self) -> str | None:
+        return NAMES.get((self.number(12, 2), self.data[15])) if len(self.data) > 15 else None
+
+    @property
+    def diverted(self) -> bool:
+        return self.judgement.route in (Route.READ, Route.LAUNCH) and bool(self.data[23] & 1)
+
+    @property
+    def shown(self) -> int:
+        """Words that the lane shows: the header and the payload, as far as they came."""
+        came = (len(self.data) + 7) // 8
+        return min(came, 4 + (self.number(16, 2) + 7) // 8) if came > 4 else came
+
+
+def plan(frames: list[tuple[bytes, bool]], sessions: list[Session]) -> list[Expected]:
+    """What must become of these frames when each barrier, once finished, makes the next session the present one."""
+    expected, controls, barriers = [], 0, 0
+    for data, bad in frames:
+        session = sessions[barriers]
+        judgement = Judgement("drop_check") if bad else judge(data, session)
+        one = Expected(data, bad, judgement, session, controls, barriers)
+        if judgement.drop is None:
+            one.to_ring = judgement.route == Route.CONTROL or one.diverted
+            one.barrier = (judgement.route == Route.CONTROL and one.name in BARRIERS) or (
+                judgement.route == Route.LAUNCH and one.diverted
+            )
+            one.may_be_taken = (
+                one.name == "Discovery.Solicit" and one.number(16, 2) == 8 and one.number(CONST.HEADER_END, 4) == 0
+            )
+        controls += one.to_ring
+        barriers += one.barrier
+        expected.append(one)
+    return expected
+
+
+class Receive:
+    """The bench."""
+
+    def __init__(self, dut, expected: list[Expected], sessions: list[Session], *, ragged_rooms=False, firmware_delay=0):
+        self.dut, self.expected, self.sessions = dut, expected, sessions
+        self.ragged_rooms, self.firmware_delay = ragged_rooms, firmware_delay
+        self.ended = 0
+        self.finished: set[int] = set()  # Frames of the ring that the firmware has finished, by position.
+        self.barriers_finished = 0
+        self.announced: list[tuple[int, int]] = []
+        self.max_latency = 0
+        self.lane_busy: list[int] = []  # Cycles in which the lane had a word.
+
+    async def start(self, solicit_fast=False) -> None:
+        dut = self.dut
+        for name in ("rx_valid", "rx_data", "rx_keep", "rx_last", "rx_bad", "pop", "ring_addr", "counter"):
+            getattr(dut, f"{name}_i").value = 0
+        dut.announce_ready_i.value = 0
+        dut.solicit_fast_i.value = int(solicit_fast)
+        dut.mac_i.value = MINE
+        dut.memory_i.value = MEMORY
+        for room in ROOMS.values():
+            getattr(dut, f"room_{room}_i").value = 1
+        self.tell(self.sessions[0])
+        dut.rst_net_ni.value = 0
+        Clock(dut.clk_net_i, PERIOD_NS, "ns").start()
+        for _ in range(3):
+            await RisingEdge(dut.clk_net_i)
+        dut.rst_net_ni.value = 1
+        for _ in range(4):
+            await RisingEdge(dut.clk_net_i)
+        cocotb.start_soon(self.watch_lane())
+        cocotb.start_soon(self.firmware())
+        cocotb.start_soon(self.take_announcements())
+
+    def tell(self, session: Session) -> None:
+        for name, value in vars(session).items():
+            getattr(self.dut, f"{name}_i").value = int(value)
+
+    async def send(self, pause) -> None:
+        """Sends all frames, with pauses within and between them, and waits until the last has ended."""
+        dut, clock = self.dut, self.dut.clk_net_i
+        under_way = []
+        for number, one in enumerate(self.expected):
+            under_way = [(n, count) for n, count in under_way if n >= self.ended]
+            while sum(count for _, count in under_way) > UNDER_WAY_WORDS:
+                await RisingEdge(clock)
+                under_way = [(n, count) for n, count in under_way if n >= self.ended]
+            data, keeps = words(one.data), keep(one.data)
+            under_way.append((number, len(data)))
+            for i, (word, valid) in enumerate(zip(data, keeps, strict=True)):
+                while next(pause):
+                    dut.rx_valid_i.value = 0
+                    await RisingEdge(clock)
+                last = i == len(data) - 1
+                dut.rx_valid_i.value = 1
+                dut.rx_data_i.value = word | random.getrandbits(64) & ~sum(0xFF << 8 * b for b in range(8) if valid >> b & 1)
+                # What is not told to be looked at may be anything.
+                dut.rx_keep_i.value = valid if last else random.getrandbits(8)
+                dut.rx_last_i.value = int(last)
+                dut.rx_bad_i.value = int(one.bad) if last else random.getrandbits(1)
+                one.sent_at.append(cycle())
+                await RisingEdge(clock)
+            dut.rx_valid_i.value = 0
+        for _ in range(200_000):
+            if self.ended == len(self.expected):
+                break
+            await RisingEdge(clock)
+        assert self.ended == len(self.expected), f"frame {self.ended} never ended"
+        for _ in range(20):
+            await RisingEdge(clock)
+
+    async def watch_lane(self) -> None:
+        """Holds the lane against what is expected."""
+        dut, clock = self.dut, self.dut.clk_net_i
+        shown, judged, heard_due = 0, False, False
+        rooms = {route: [1, 1, 1, 1] for route in ROOMS}
+        close_at, open_at = {}, {}
+        while True:
+            await RisingEdge(clock)
+            now = cycle() - 1
+            assert bool(dut.heard_o.value) == heard_due, f"heard, frame {self.ended}"
+            heard_due = False
+            for route, history in rooms.items():
+                signal = getattr(dut, f"room_{ROOMS[route]}_i")
+                history.insert(0, int(signal.value))
+                history.pop()
+                if close_at.get(route) == now:
+                    signal.value = 0
+                    open_at[route] = now + random.randint(1, 60)
+                if open_at.get(route) == now:
+                    signal.value = 1
+            word, done, abort = bool(dut.word_o.value), bool(dut.done_o.value), bool(dut.abort_o.value)
+            if not (word or done or abort):
+                continue
+            one = self.expected[self.ended]
+            about = f"frame {self.ended}, {len(one.data)} bytes, {one.name}, {one.judgement}"
+            if word:
+                assert bool(dut.first_o.value) == (shown == 0), about
+                assert bool(dut.payload_o.value) == (shown >= 4), about
+                valid = one.data[8 * shown : 8 * shown + 8]
+                got = int(dut.data_o.value).to_bytes(8, "little")
+                assert got[: len(valid)] == valid, f"{about}: word {shown}"
+                self.max_latency = max(self.max_latency, now - one.sent_at[shown])
+                self.lane_busy.append(now)
+                shown += 1
+            if not judged and ((word and shown > 4) or done):
+                judged = True
+                late = 2 if shown > 4 and word else 3
+                self.check_judgement(one, about, {route: history[late] for route, history in rooms.items()})
+            if done or abort:
+                assert done == (one.judgement.drop is None), about
+                assert shown == one.shown, f"{about}: {shown} words of {one.shown}"
+                if done:
+                    assert dut.route_o.value == one.judgement.route, about
+                    heard_due = one.judgement.route in ROOMS and not one.diverted
+                    if self.ragged_rooms and one.judgement.route in ROOMS and random.random() < 0.5:
+                        close_at[one.judgement.route] = now + 2
+                shown, judged = 0, False
+                self.ended += 1
+
+    def check_judgement(self, one: Expected, about: str, room: dict[Route, int]) -> None:
+        """The frame has begun to show its payload, or has ended."""
+        dut = self.dut
+        if one.bad or one.judgement.drop == "drop_truncated":
+            return
+        assert dut.route_o.value == one.judgement.route, f"{about}: {Route(int(dut.route_o.value))!r}"
+        if awaits_barrier(one.data):
+            assert self.barriers_finished >= one.barriers_before, f"{about}: it did not wait for the barrier"
+        if one.judgement.drop:
+            return
+        if one.judgement.route == Route.CONTROL:
+            assert dut.why_o.value == one.judgement.why, f"{about}: {Why(int(dut.why_o.value))!r}"
+        if one.judgement.route in ROOMS:
+            assert room[one.judgement.route], f"{about}: there is no room"
+        if one.judgement.route == Route.LAUNCH:
+            before = [n for n, other in enumerate(self.expected[: self.ended]) if other.to_ring and not other.may_be_taken]
+            assert self.finished.issuperset(before), f"{about}: control frames before it are unfinished"
+        ports = {"dst": (0, 6), "src": (6, 6), "ether_type": (12, 2), "kind": (15, 1), "length": (16, 2)}
+        ports |= {"epoch": (18, 2), "seq": (20, 4), "addr": (24, 8)}
+        for port, place in ports.items():
+            assert getattr(dut, f"{port}_o").value == one.number(*place), f"{about}: {port}"
+        assert dut.flags_o.value == one.data[14] & 15, f"{about}: flags"
+
+    async def firmware(self) -> None:
+        """Reads the ring, and makes the next session the present one with each barrier it finishes."""
+        dut, clock = self.dut, self.dut.clk_net_i
+        coming = [(n, one) for n, one in enumerate(self.expected) if one.to_ring]
+        while True:
+            await RisingEdge(clock)
+            if not dut.head_valid_o.value:
+                continue
+            for _ in range(random.randint(0, self.firmware_delay)):
+                await RisingEdge(clock)
+            offset, why = int(dut.head_offset_o.value), int(dut.head_why_o.value)
+            start = await self.read_ring(offset, 0, 8)
+            # A solicitation that discovery has taken does not come.
+            while coming and coming[0][1].may_be_taken and coming[0][1].data[:32] != start:
+                self.finished.add(coming.pop(0)[0])
+            assert coming, "a frame in the ring that nobody sent"
+            number, one = coming.pop(0)
+            about = f"frame {number} in the ring, {one.name}, {len(one.data)} bytes"
+            assert start == one.data[:32], about
+            total = min(4 * RING_FRAME_WORDS * 2, CONST.HEADER_END + one.number(16, 2))
+            rest = await self.read_ring(offset, 8, min(total, 160) // 4)
+            rest_end = await self.read_ring(offset, max(8, total // 4 - 4), total // 4)
+            assert one.data[32:].startswith(rest), about
+            assert one.data[max(32, (total // 4 - 4) * 4) : total // 4 * 4] == rest_end, about
+            assert why == (Why.TURN if one.diverted else one.judgement.why), about
+            changes_late = bool(random.getrandbits(1))
+            next_session = self.sessions[self.barriers_finished + 1] if one.barrier else None
+            if next_session and not changes_late:
+                self.tell(next_session)
+            dut.pop_i.value = 1
+            await RisingEdge(clock)
+            dut.pop_i.value = 0
+            if next_session and changes_late:
+                self.tell(next_session)
+            self.finished.add(number)
+            self.barriers_finished += one.barrier
+            await RisingEdge(clock)
+
+    async def read_ring(self, offset: int, first: int, end: int) -> bytes:
+        """Words of 32 bits from `first` to before `end`, of the frame at this offset."""
+        dut, clock = self.dut, self.dut.clk_net_i
+        limit = 2 ** len(dut.ring_addr_i)
+        out = b""
+        for number in range(first, end):
+            dut.ring_addr_i.value = (offset // 4 + number) % limit
+            await RisingEdge(clock)
+            await RisingEdge(clock)
+            out += int(dut.ring_data_o.value).to_bytes(4, "big")
+        return out
+
+    async def take_announcements(self) -> None:
+        dut, clock = self.dut, self.dut.clk_net_i
+        while True:
+            dut.announce_ready_i.value = int(random.random() < 0.2)
+            await RisingEdge(clock)
+            if dut.announce_valid_o.value and dut.announce_ready_i.value:
+                assert dut.announce_reason_o.value == 2
+                self.announced.append((int(dut.announce_dst_o.value), int(dut.announce_seq_o.value)))
+
+    async def finish(self) -> None:
+        """Waits until the firmware has seen all, and compares announcements and counters."""
+        dut, clock = self.dut, self.dut.clk_net_i
+        for _ in range(100_000):
+            must = {n for n, one in enumerate(self.expected) if one.to_ring and not one.may_be_taken}
+            if self.finished >= must and not dut.control_busy_o.value and not dut.announce_valid_o.value:
+                break
+            await RisingEdge(clock)
+        assert self.finished >= must, "control frames are missing in the ring"
+        for _ in range(150):
+            await RisingEdge(clock)
+        for counter, value in self.counters().items():
+            assert await self.count(counter) == value, counter
+        assert dut.answered_o.value == len(self.announced)
+
+    def counters(self) -> dict[str, int]:
+        """What the counters must be."""
+        out = {name: 0 for name in COUNTER}
+        for one in self.expected:
+            out["rx_frames"] += 1
+            out["rx_bytes"] += len(one.data)
+            out["rx_words"] += (len(one.data) + 7) // 8
+            if one.judgement.drop:
+                out[one.judgement.drop] += 1
+        return out
+
+    async def count(self, counter: str) -> int:
+        dut, clock = self.dut, self.dut.clk_net_i
+        value = 0
+        for half in (1, 0):
+            dut.counter_i.value = 2 * COUNTER[counter] + half
+            await RisingEdge(clock)
+            await RisingEdge(clock)
+            value = value << 32 | int(dut.count_o.value)
+        return value
+
+
+def cycle() -> int:
+    """The cycle that begins now."""
+    return int(get_sim_time("ns")) // PERIOD_NS
+
+
+def some_sessions(count: int) -> list[Session]:
+    """The first is plain; the others differ from it here and there in all that the analyzer asks."""
+    base = Session()
+    out = [base]
+    for _ in range(count):
+        other = {
+            "claimed": False,
+            "owner": base.owner ^ 1 << random.choice([0, 15, 16, 31, 32, 41]),
+            "epoch": 6,
+            "claim_group": random.choice([0, 0x1112]),
+            "loading": False,
+            "load_group": random.choice([0x2223, 0x1111]),
+        }
+        out.append(replace(base, **{name: value for name, value in other.items() if random.random() < 0.12}))
+    return out

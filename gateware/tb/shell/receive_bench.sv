@@ -1,0 +1,214 @@
+// The receive side as it is wired in the shell, for benches: receive FIFO, analyzer, control ring,
+// discovery and counters. The units beyond are the bench's; reads and launches with an odd number are
+// diverted.
+module receive_bench
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+#(
+  parameter int unsigned FifoWords = 2048,
+  parameter int unsigned RingWords = 1024,
+  parameter int unsigned RingFrames = 32
+) (
+  input  logic        clk_net_i,
+  input  logic        rst_net_ni,
+
+  input  logic        rx_valid_i,
+  input  logic [63:0] rx_data_i,
+  input  logic [7:0]  rx_keep_i,
+  input  logic        rx_last_i,
+  input  logic        rx_bad_i,
+  output logic        overflow_o,
+
+  input  logic [47:0] mac_i,
+  input  logic        claimed_i,
+  input  logic [47:0] owner_i,
+  input  logic [15:0] epoch_i,
+  input  logic [15:0] claim_group_i,
+  input  logic        loading_i,
+  input  logic [15:0] load_group_i,
+  input  logic        solicit_fast_i,
+  input  logic [39:0] memory_i,
+  input  logic        room_store_i,
+  input  logic        room_stage_i,
+  input  logic        room_fetch_i,
+  input  logic        room_launch_i,
+
+  output logic        word_o,
+  output logic        first_o,
+  output logic        payload_o,
+  output logic [63:0] data_o,
+  output logic        done_o,
+  output logic        abort_o,
+  output logic [2:0]  route_o,
+  output logic [7:0]  why_o,
+  output logic [47:0] dst_o,
+  output logic [47:0] src_o,
+  output logic [15:0] ether_type_o,
+  output logic [3:0]  flags_o,
+  output logic [7:0]  kind_o,
+  output logic [15:0] length_o,
+  output logic [15:0] epoch_o,
+  output logic [31:0] seq_o,
+  output logic [63:0] addr_o,
+  output logic        heard_o,
+
+  output logic        head_valid_o,
+  output logic [$clog2(RingWords)+2:0] head_offset_o,
+  output logic [7:0]  head_why_o,
+  input  logic        pop_i,
+  input  logic [$clog2(RingWords):0] ring_addr_i,
+  output logic [31:0] ring_data_o,
+  output logic        barrier_busy_o,
+  output logic        control_busy_o,
+
+  output logic        announce_valid_o,
+  input  logic        announce_ready_i,
+  output logic [47:0] announce_dst_o,
+  output logic [31:0] announce_seq_o,
+  output logic [7:0]  announce_reason_o,
+  output logic [31:0] answered_o,
+
+  input  logic [6:0]  counter_i,
+  output logic [31:0] count_o
+);
+  rx_word_t word;
+  logic word_valid, word_ready;
+  session_t session;
+  room_t room;
+  lane_t lane;
+  why_e why, head_why;
+  rx_event_t rx_event;
+  announcement_t announcement;
+  logic divert, taken, room_control;
+
+  assign session = '{
+    claimed: claimed_i,
+    owner: owner_i,
+    epoch: epoch_i,
+    claim_group: claim_group_i,
+    loading: loading_i,
+    load_group: load_group_i,
+    receiving: loading_i,
+    role: 1'b0,
+    configuring: 1'b0,
+    solicit_fast: solicit_fast_i,
+    memory: memory_i
+  };
+  assign room = '{
+    control: room_control,
+    store: room_store_i,
+    stage: room_stage_i,
+    fetch: room_fetch_i,
+    launch: room_launch_i
+  };
+  assign divert = lane.done && lane.route inside {RouteRead, RouteLaunch} && lane.head.seq[0];
+
+  rl_rx_fifo #(
+    .Words(FifoWords)
+  ) u_rx_fifo (
+    .clk_net_i,
+    .rst_net_ni,
+    .rx_valid_i,
+    .rx_data_i,
+    .rx_keep_i,
+    .rx_last_i,
+    .rx_bad_i,
+    .word_valid_o(word_valid),
+    .word_ready_i(word_ready),
+    .word_o(word),
+    .overflow_o
+  );
+  rl_analyzer u_analyzer (
+    .clk_net_i,
+    .rst_net_ni,
+    .word_valid_i(word_valid),
+    .word_ready_o(word_ready),
+    .word_i(word),
+    .mac_i,
+    .session_i(session),
+    .barrier_busy_i(barrier_busy_o),
+    .control_busy_i(control_busy_o),
+    .room_i(room),
+    .lane_o(lane),
+    .why_o(why),
+    .divert_i(divert),
+    .heard_o,
+    .event_o(rx_event)
+  );
+  rl_control_ring #(
+    .Words(RingWords),
+    .Frames(RingFrames)
+  ) u_control_ring (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane),
+    .why_i(why),
+    .divert_i(divert),
+    .divert_why_i(WhyTurn),
+    .taken_i(taken),
+    .room_o(room_control),
+    .head_valid_o,
+    .head_offset_o,
+    .head_why_o(head_why),
+    .pop_i,
+    .addr_i(ring_addr_i),
+    .data_o(ring_data_o),
+    .barrier_busy_o,
+    .control_busy_o
+  );
+  rl_discovery u_discovery (
+    .clk_net_i,
+    .rst_net_ni,
+    .lane_i(lane),
+    .solicit_fast_i,
+    .control_busy_i(control_busy_o),
+    .taken_o(taken),
+    .announce_valid_o,
+    .announce_ready_i,
+    .announce_o(announcement),
+    .answered_o
+  );
+  rl_counters u_counters (
+    .clk_net_i,
+    .rst_net_ni,
+    .rx_i(rx_event),
+    .rx_overflow_i(overflow_o),
+    .tx_word_i(1'b0),
+    .tx_frame_i(1'b0),
+    .tx_bytes_i('0),
+    .write_i(1'b0),
+    .write_bytes_i('0),
+    .store_duplicate_i(1'b0),
+    .store_window_i(1'b0),
+    .chunk_i(1'b0),
+    .stage_duplicate_i(1'b0),
+    .stage_malformed_i(1'b0),
+    .read_i(1'b0),
+    .read_bytes_i('0),
+    .fetch_full_i(1'b0),
+    .index_i(counter_i),
+    .data_o(count_o)
+  );
+
+  assign word_o = lane.word;
+  assign first_o = lane.first;
+  assign payload_o = lane.payload;
+  assign data_o = lane.data;
+  assign done_o = lane.done;
+  assign abort_o = lane.abort;
+  assign route_o = lane.route;
+  assign why_o = why;
+  assign dst_o = lane.head.dst;
+  assign src_o = lane.head.src;
+  assign ether_type_o = lane.head.ether_type;
+  assign flags_o = lane.head.flags;
+  assign kind_o = lane.head.kind;
+  assign length_o = lane.head.length;
+  assign epoch_o = lane.head.epoch;
+  assign seq_o = lane.head.seq;
+  assign addr_o = lane.head.addr;
+  assign head_why_o = head_why;
+  assign announce_dst_o = announcement.dst;
+  assign announce_seq_o = announcement.seq;
+  assign announce_reason_o = announcement.reason;
+endmodule

@@ -1,0 +1,92 @@
+"""rl_analyzer with its neighbours of the receive side: each frame's verdict, route and words, in any mixture and at
+any rate, held against the rules of the card."""
+
+import random
+
+import cocotb
+import pytest
+from frames import good, mixed
+from judge import MINE, REACH_OF, Route
+from receive import Receive, plan, some_sessions
+from runner import bench, rtl
+from streams import PAUSES
+from wire import KINDS
+
+
+def seq(number: int) -> int:
+    """A number whose parity, which diverts reads and launches, is random."""
+    return 2 * number + random.getrandbits(1)
+
+
+async def run(dut, frames, *, pause="never", sessions=None, solicit_fast=False, **how) -> Receive:
+    frames = [one if isinstance(one, tuple) else (one, False) for one in frames]
+    sessions = sessions or some_sessions(len(frames))
+    receive = Receive(dut, plan(frames, sessions), sessions, **how)
+    await receive.start(solicit_fast)
+    await receive.send(PAUSES[pause]())
+    await receive.finish()
+    return receive
+
+
+@cocotb.test()
+async def each_kind_has_its_route(dut):
+    """Every kind that exists, from the owner, to the address where it belongs."""
+    frames = [good(kind, seq(n)) for n, kind in enumerate(KINDS)]
+    receive = await run(dut, frames, sessions=[some_sessions(0)[0]] * 100)
+    routes = {one.name: one.judgement.route for one in receive.expected}
+    assert {name for name, route in routes.items() if route != Route.DROP} == set(REACH_OF)
+    assert {routes[name] for name in ("Input.Write", "Input.Read", "Image.Data", "Exec.Launch")} == set(Route) - {
+        Route.DROP,
+        Route.CONTROL,
+    }
+
+
+@cocotb.test()
+@cocotb.parametrize(pause=["never", "ragged"])
+async def any_mixture(dut, pause):
+    frames = [(mixed(seq(number)), random.random() < 0.03) for number in range(1500)]
+    await run(dut, frames, pause=pause, ragged_rooms=True, firmware_delay=40, solicit_fast=True)
+
+
+@cocotb.test()
+async def truncated_at_every_length(dut):
+    frames = []
+    for kind in ("Input.Write", "Session.Claim", "Exec.Launch", "Image.Data", "Discovery.Announce"):
+        whole = good(kind, 2, random.randbytes(45))
+        frames += [whole[:length] for length in range(1, len(whole) + 1)]
+    for prefix in (b"\x02" * 16, MINE.to_bytes(6, "big") * 2):
+        frames += [prefix[:length] for length in range(1, 17)]
+    await run(dut, frames, sessions=[some_sessions(0)[0]] * (len(frames) + 1))
+
+
+@cocotb.test()
+async def long_frames(dut):
+    """Up to the longest that any network carries, whatever the kind."""
+    frames = []
+    for kind in ("Input.Write", "Session.Ping", "Image.Data", "Session.Grant", "Exec.Launch"):
+        for length in (1472, 1473, 1504, 1505, random.randint(1480, 8960), 8986):
+            frames.append(good(kind, 2 * length, random.randbytes(length)))
+    frames += [frames[0][:-1], frames[5] + b"\0" * 9, (frames[0], True), frames[1]]
+    await run(dut, frames, sessions=[some_sessions(0)[0]] * (len(frames) + 1), pause="never")
+
+
+@cocotb.test()
+@cocotb.parametrize(payload=[28, 1472])
+async def a_word_each_cycle(dut, payload):
+    """Frames back to back go through without a gap, four cycles after they came."""
+    frames = [
+        good(kind, 2 * n, random.randbytes(payload))
+        for n in range(60 if payload < 100 else 4)
+        for kind in ("Input.Write", "Image.Data", "Input.Write", "Input.Read")
+    ]
+    receive = await run(dut, frames)
+    assert all(one.judgement.drop is None for one in receive.expected)
+    assert receive.max_latency <= 4, receive.max_latency
+    assert receive.lane_busy == list(range(receive.lane_busy[0], receive.lane_busy[0] + len(receive.lane_busy)))
+    assert len(receive.lane_busy) == sum(len(one) // 8 + (len(one) % 8 > 0) for one in frames)
+
+
+@pytest.mark.parametrize("fifo,ring,entries", [(2048, 1024, 32), (2048, 512, 4)])
+def test_rl_analyzer(fifo, ring, entries):
+    sources = [*rtl("common", "shell"), "../tb/shell/receive_bench.sv"]
+    bench("receive_bench", sources, __name__, {"FifoWords": fifo, "RingWords": ring, "RingFrames": entries})

@@ -1,0 +1,181 @@
+// rl_store and rl_ddr_write with the memory queue between them, and the bus under the names that
+// cocotbext-axi looks for.
+module write_bench
+  import rl_shell_pkg::*;
+#(
+  parameter int unsigned Bulk = 1472
+) (
+  input  logic         clk_net,
+  input  logic         rst_net_n,
+  input  logic         clk_ddr,
+  input  logic         rst_ddr_n,
+  input  lane_t        lane,
+  output logic         room,
+  output logic [7:0]   stored,
+  input  logic         reset_window,
+  output logic [31:0]  next,
+  output logic         contiguous,
+  input  logic [2:0]   bits_addr,
+  output logic [31:0]  bits,
+  input  logic         insert,
+  input  logic [31:0]  insert_seq,
+  input  logic         insert_ack_now,
+  output logic         insert_busy,
+  output logic         insert_done,
+  output logic [1:0]   insert_result,
+  input  logic         tick_us,
+  input  logic [15:0]  ack_every,
+  input  logic [15:0]  ack_delay,
+  output logic         ack_due,
+  input  logic         acked,
+  output logic         write,
+  output logic [13:0]  write_bytes,
+  output logic         duplicate,
+  output logic         beyond,
+  input  logic         image_valid,
+  input  store_t       image_desc,
+  output logic         image_done,
+  output logic         image_take,
+  input  logic [63:0]  image_data,
+  input  logic         value_valid,
+  output logic         value_ready,
+  input  addr_t        value_addr,
+  input  logic [63:0]  value_data,
+  output logic         value_written,
+  input  logic         scrub,
+  input  beat_t        scrub_first,
+  input  beat_t        scrub_last,
+  output logic         scrub_done,
+  output logic [7:0]   mem_written_gray,
+  output logic [7:0]   image_written_gray,
+  output logic         error,
+  output logic [0:0]   axi_awid,
+  output addr_t        axi_awaddr,
+  output logic [7:0]   axi_awlen,
+  output logic [2:0]   axi_awsize,
+  output logic [1:0]   axi_awburst,
+  output logic         axi_awvalid,
+  input  logic         axi_awready,
+  output logic [511:0] axi_wdata,
+  output logic [63:0]  axi_wstrb,
+  output logic         axi_wlast,
+  output logic         axi_wvalid,
+  input  logic         axi_wready,
+  input  logic [0:0]   axi_bid,
+  input  logic [1:0]   axi_bresp,
+  input  logic         axi_bvalid,
+  output logic         axi_bready
+);
+  localparam int unsigned FrameWords = (Bulk + 7) / 8;
+
+  logic queue_room, queue_word, queue_commit, queue_rollback;
+  logic [63:0] queue_data, mem_data;
+  store_t queue_desc, mem_desc;
+  logic mem_valid, mem_done, mem_take, mem_ready;
+
+  rl_store u_store (
+    .clk_net_i(clk_net),
+    .rst_net_ni(rst_net_n),
+    .lane_i(lane),
+    .room_o(room),
+    .queue_room_i(queue_room),
+    .queue_word_o(queue_word),
+    .queue_data_o(queue_data),
+    .queue_commit_o(queue_commit),
+    .queue_desc_o(queue_desc),
+    .queue_rollback_o(queue_rollback),
+    .stored_o(stored),
+    .reset_i(reset_window),
+    .next_o(next),
+    .contiguous_o(contiguous),
+    .bits_addr_i(bits_addr),
+    .bits_o(bits),
+    .insert_i(insert),
+    .insert_seq_i(insert_seq),
+    .insert_ack_now_i(insert_ack_now),
+    .insert_busy_o(insert_busy),
+    .insert_done_o(insert_done),
+    .insert_result_o(insert_result),
+    .tick_us_i(tick_us),
+    .ack_every_i(ack_every),
+    .ack_delay_i(ack_delay),
+    .ack_due_o(ack_due),
+    .acked_i(acked),
+    .write_o(write),
+    .write_bytes_o(write_bytes),
+    .duplicate_o(duplicate),
+    .beyond_o(beyond)
+  );
+
+  rl_frame_queue #(
+    .Words(1024),
+    .FrameWords(FrameWords),
+    .DescW($bits(store_t)),
+    .Frames(64)
+  ) u_queue (
+    .clk_wr_i(clk_net),
+    .rst_wr_ni(rst_net_n),
+    .room_o(queue_room),
+    .word_i(queue_word),
+    .data_i(queue_data),
+    .commit_i(queue_commit),
+    .desc_i(queue_desc),
+    .rollback_i(queue_rollback),
+    .clk_rd_i(clk_ddr),
+    .rst_rd_ni(rst_ddr_n),
+    .valid_o(mem_valid),
+    .desc_o(mem_desc),
+    .done_i(mem_done),
+    .take_i(mem_take),
+    .data_o(mem_data),
+    .ready_o(mem_ready)
+  );
+
+  rl_ddr_write u_write (
+    .clk_ddr_i(clk_ddr),
+    .rst_ddr_ni(rst_ddr_n),
+    .mem_valid_i(mem_valid),
+    .mem_desc_i(mem_desc),
+    .mem_done_o(mem_done),
+    .mem_take_o(mem_take),
+    .mem_data_i(mem_data),
+    .mem_ready_i(mem_ready),
+    .image_valid_i(image_valid),
+    .image_desc_i(image_desc),
+    .image_done_o(image_done),
+    .image_take_o(image_take),
+    .image_data_i(image_data),
+    .image_ready_i(image_valid),
+    .value_valid_i(value_valid),
+    .value_ready_o(value_ready),
+    .value_addr_i(value_addr),
+    .value_data_i(value_data),
+    .value_written_o(value_written),
+    .scrub_i(scrub),
+    .scrub_first_i(scrub_first),
+    .scrub_last_i(scrub_last),
+    .scrub_done_o(scrub_done),
+    .mem_written_gray_o(mem_written_gray),
+    .image_written_gray_o(image_written_gray),
+    .error_o(error),
+    .axi_awvalid_o(axi_awvalid),
+    .axi_awready_i(axi_awready),
+    .axi_awaddr_o(axi_awaddr),
+    .axi_wvalid_o(axi_wvalid),
+    .axi_wready_i(axi_wready),
+    .axi_wdata_o(axi_wdata),
+    .axi_wstrb_o(axi_wstrb),
+    .axi_bvalid_i(axi_bvalid),
+    .axi_bready_o(axi_bready),
+    .axi_bresp_i(axi_bresp)
+  );
+
+  assign axi_awid = '0;
+  assign axi_awlen = '0;
+  assign axi_awsize = 3'd6;
+  assign axi_awburst = 2'b01;
+  assign axi_wlast = 1'b1;
+
+  logic unused;
+  assign unused = axi_bid;
+endmodule
