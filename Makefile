@@ -4,7 +4,7 @@ CARGO ?= cargo
 RACKLOOM = target/release/rackloom
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint bench sim fuzz docs clean
+.PHONY: help setup build run test lint gateware synth bench sim fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -26,6 +26,12 @@ lint: setup ## Formatting, lints, generated files; of Rust and of the gateware
 
 test: lint ## All tests, in the size of continuous integration
 	scripts/test.sh
+
+gateware: setup ## The gateware's benches and proofs
+	scripts/gateware.sh
+
+synth: setup ## Area and clock rates of the gateware's blocks, for three families of FPGAs
+	gateware/synth/synth.py
 
 bench: build ## Loading and round-trip benchmarks, live and in-process
 	$(RACKLOOM) bench load

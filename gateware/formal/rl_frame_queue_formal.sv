@@ -147,13 +147,15 @@ module rl_frame_queue_formal #(
   function automatic number_t binary(number_t gray);
     for (int unsigned i = 0; i < NumberW; i++) binary[i] = ^(gray >> i);
   endfunction
-  number_t w_meta, w_seen, r_meta, r_seen, t_meta, t_seen;  // Committed, finished; taken words.
+  number_t
+      w_meta, w_seen, r_meta, r_seen, t_meta, t_mid, t_seen;  // Committed, finished; taken words.
   assign w_meta = binary(u_dut.u_desc.u_sync_w.meta_q);
   assign w_seen = binary(u_dut.u_desc.wgray_seen);
   assign r_meta = binary(u_dut.u_desc.u_sync_r.meta_q);
   assign r_seen = binary(u_dut.u_desc.rgray_seen);
   assign t_meta = binary(u_dut.u_sync.meta_q);
-  assign t_seen = binary(u_dut.rptr_seen_gray);
+  assign t_mid  = binary(u_dut.rptr_seen_gray);
+  assign t_seen = u_dut.rptr_seen_q;
 
   // Each side's registers hold what they should from its first edge in reset on.
   always_comb begin
@@ -166,7 +168,8 @@ module rl_frame_queue_formal #(
       assert (u_dut.rptr_q == taken_q && binary(u_dut.rptr_gray_q) == taken_q);
       assert (u_dut.u_desc.rbin_q == finished_q && binary(u_dut.u_desc.rgray_q) == finished_q);
     end
-    if (seen_wr_q && !seen_rd_q) assert (r_meta == 0 && r_seen == 0 && t_meta == 0 && t_seen == 0);
+    if (seen_wr_q && !seen_rd_q)
+      assert (r_meta == 0 && r_seen == 0 && t_meta == 0 && t_mid == 0 && t_seen == 0);
     if (seen_rd_q && !seen_wr_q) assert (w_meta == 0 && w_seen == 0);
     if (!rst_nq) begin
       assert (base_q == 0 && committed_q == 0 && taken_q == 0 && finished_q == 0);
@@ -186,7 +189,8 @@ module rl_frame_queue_formal #(
       assert (number_t'(committed_q - r_meta) <= number_t'(committed_q - r_seen));
       assert (number_t'(committed_q - r_seen) <= number_t'(Frames));
       assert (words <= number_t'(base_q - t_meta));
-      assert (number_t'(base_q - t_meta) <= number_t'(base_q - t_seen));
+      assert (number_t'(base_q - t_meta) <= number_t'(base_q - t_mid));
+      assert (number_t'(base_q - t_mid) <= number_t'(base_q - t_seen));
       assert (number_t'(base_q - t_seen) <= number_t'(Words));
       // There is room for a frame that has started, and for one that may start.
       if (open_q || room) assert (promised <= number_t'(Words) && u_dut.desc_ready);

