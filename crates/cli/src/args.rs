@@ -167,18 +167,19 @@ NO_COLOR        set to anything but nothing: no colours";
 #[command(after_help = "\
 Examples:
   rackloom up --cards 4
+  rackloom up --card rtl:2,model:6            two are the gateware in Verilator
   rackloom up --cards 2 --hotplug 2s+4,5s-1   at 2 s four more, at 5 s one less
   rackloom up --net eth:veth0 --cards 8       on an Ethernet interface (needs CAP_NET_RAW)")]
 pub(crate) struct Up {
     /// Model cards to start
     #[arg(long, default_value_t = 4, value_name = "N", conflicts_with = "card")]
     pub(crate) cards: u16,
-    /// Cards of a kind to start, such as model:4; may be repeated
-    #[arg(long, value_name = "KIND:N")]
+    /// Cards of each kind to start, such as rtl:2,model:6: model cards, and the gateware in Verilator
+    #[arg(long, value_name = "KIND:N", value_delimiter = ',')]
     pub(crate) card: Vec<CardCount>,
-    /// Memory of each card, such as 512M; it costs only what is touched
-    #[arg(long, default_value = "4G", value_name = "BYTES", value_parser = parse::bytes)]
-    pub(crate) memory: u64,
+    /// Memory of each card, such as 512M, which costs only what is touched; default: 4G, and 64M for rtl cards
+    #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
+    pub(crate) memory: Option<u64>,
     /// Kernels take no less time than their role's clock and cost model state, as on a card
     #[arg(long)]
     pub(crate) clocked: bool,

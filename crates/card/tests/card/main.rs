@@ -1,5 +1,5 @@
-//! The card model, frame by frame: what only a model shows, such as events, exact virtual time and what a sandbox can do wrong.
-//! What cards of all kinds do is in crates/conformance.
+//! The card model, frame by frame: what only a model shows, such as events, exact virtual time, and what can be wrong
+//! with a sandbox. What cards of all kinds do is in crates/conformance.
 
 mod bench;
 mod launches;

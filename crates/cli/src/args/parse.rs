@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::rack::Kind;
+
 /// `500ms`, `2s`, `1.5m`, or seconds.
 pub(super) fn duration(s: &str) -> Result<Duration, String> {
     let (number, unit) = s.split_at(s.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(s.len()));
@@ -42,9 +44,9 @@ pub(super) fn bytes(s: &str) -> Result<u64, String> {
 }
 
 /// Cards of one kind.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CardCount {
-    pub(crate) kind: String,
+    pub(crate) kind: Kind,
     pub(crate) count: u16,
 }
 
@@ -54,11 +56,12 @@ impl FromStr for CardCount {
     fn from_str(s: &str) -> Result<Self, String> {
         let (kind, count) = s.split_once(':').unwrap_or((s, "1"));
         let count = count.parse().map_err(|_| format!("`{s}` is no kind and number; write model:4"))?;
-        match kind {
-            "model" => Ok(Self { kind: kind.to_owned(), count }),
-            "rtl" => Err("this build has no rtl cards; use model cards".to_owned()),
-            _ => Err(format!("there is no kind of card called `{kind}`; there is `model`")),
-        }
+        let kind = match kind {
+            "model" => Kind::Model,
+            "rtl" => Kind::Rtl,
+            _ => return Err(format!("there is no kind of card called `{kind}`; there are `model` and `rtl`")),
+        };
+        Ok(Self { kind, count })
     }
 }
 
@@ -145,8 +148,8 @@ mod tests {
 
     #[test]
     fn kinds_of_cards_are_checked() {
-        assert_eq!("model:4".parse(), Ok(CardCount { kind: "model".into(), count: 4 }));
-        assert!("rtl:1".parse::<CardCount>().unwrap_err().contains("no rtl cards"));
+        assert_eq!("model:4".parse(), Ok(CardCount { kind: Kind::Model, count: 4 }));
+        assert_eq!("rtl".parse(), Ok(CardCount { kind: Kind::Rtl, count: 1 }));
         assert!("gpu".parse::<CardCount>().is_err() && "model:x".parse::<CardCount>().is_err());
     }
 }

@@ -17,7 +17,7 @@ use crate::commands::load::{Phases, show};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
-use crate::rack::{LocalRack, Pace, Shape};
+use crate::rack::{Kind, LocalRack, Pace, Shape};
 use crate::ui::Amount;
 
 /// What is measured.
@@ -71,9 +71,9 @@ const MEMORY: u64 = 512 << 20;
 
 pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     let bulk = if p.standard { BULK_STANDARD } else { BULK_JUMBO };
-    let mut local = LocalRack::new(Shape { memory: MEMORY, bulk, seed: 1, pace: Pace::Live })?;
+    let mut local = LocalRack::new(Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live })?;
     for _ in 0..p.cards {
-        local.add()?;
+        local.add(Kind::Model)?;
     }
     let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, ..RackOptions::default() };
     let rack = local.connect(options)?;

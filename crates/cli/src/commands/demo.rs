@@ -19,7 +19,7 @@ use crate::commands::run::{DEPTH, RunCard, rows, show, sizing};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
-use crate::rack::{LocalRack, Pace, Shape};
+use crate::rack::{Kind, LocalRack, Pace, Shape};
 use crate::ui::Amount;
 
 /// What the demonstration did.
@@ -61,9 +61,10 @@ const MEMORY: u64 = 1 << 30;
 pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let ui = cx.ui;
     let mut clock = Story::begin(cx);
-    let mut local = LocalRack::new(Shape { memory: MEMORY, bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live })?;
+    let mut local =
+        LocalRack::new(Shape { memory: Some(MEMORY), bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live })?;
     for _ in 0..args.cards {
-        local.add()?;
+        local.add(Kind::Model)?;
     }
     clock.tell(format!("started a rack of {} model cards on an in-process switch", args.cards));
 

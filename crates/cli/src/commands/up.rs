@@ -12,12 +12,12 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{Step, Up};
+use crate::args::{CardCount, Step, Up};
 use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::rack::control::{ControlServer, Reply, Request, Slot, segment_of};
-use crate::rack::{LocalRack, Pace, Shape, random_seed};
+use crate::rack::{Kind, LocalRack, Pace, Shape, random_seed};
 use crate::{format, interrupt};
 
 /// A rack that is up.
@@ -76,15 +76,18 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let told = Arc::clone(&stop);
     interrupt::instead(move || told.store(true, Ordering::Release));
 
-    let count = match args.card.is_empty() {
-        true => args.cards,
-        false => args.card.iter().fold(0, |n: u16, c| n.saturating_add(c.count)),
+    let kinds = match args.card.is_empty() {
+        true => vec![CardCount { kind: Kind::Model, count: args.cards }],
+        false => args.card.clone(),
     };
-    let cards = add(&mut rack, count)?;
+    let mut cards = Vec::new();
+    for asked in &kinds {
+        cards.append(&mut add(&mut rack, *asked)?);
+    }
     let report = UpReport { schema: "rackloom.up/1", net: net.to_string(), seed, cards };
     cx.ui.result(&report, || {
-        let memory = format::memory(args.memory);
-        format!("{count} model cards of {memory} are up on {net}")
+        let cards: Vec<_> = kinds.iter().map(|asked| in_words(*asked, args.memory)).collect();
+        format!("{} are up on {net}", cards.join(" and "))
     });
     match args.run_for {
         Some(time) => cx.ui.say(format!("they go in {}, or at Ctrl-C", format::time(time))),
@@ -123,7 +126,7 @@ fn keep_up(
         while let Some(step) = script.pop_front_if(|s| s.at <= elapsed) {
             match step.step {
                 Step::Add(count) => {
-                    let added = add(rack, count)?;
+                    let added = add(rack, CardCount { kind: Kind::Model, count })?;
                     cx.ui.say(format!("{}: plugged in {}", format::time(elapsed), names(&added)));
                 }
                 Step::Remove(count) => {
@@ -145,7 +148,7 @@ fn keep_up(
 
 fn answer(cx: &Context, rack: &mut LocalRack, request: &Request) -> Reply {
     match *request {
-        Request::Add { count } => match add(rack, count) {
+        Request::Add { count } => match add(rack, CardCount { kind: Kind::Model, count }) {
             Ok(slots) => {
                 cx.ui.say(format!("plugged in {}", names(&slots)));
                 Reply::Done(slots)
@@ -164,8 +167,14 @@ fn answer(cx: &Context, rack: &mut LocalRack, request: &Request) -> Reply {
     }
 }
 
-fn add(rack: &mut LocalRack, count: u16) -> Result<Vec<Slot>> {
-    (0..count).map(|_| rack.add().map(|(unit, mac)| slot(unit, mac))).collect()
+fn add(rack: &mut LocalRack, asked: CardCount) -> Result<Vec<Slot>> {
+    (0..asked.count).map(|_| rack.add(asked.kind).map(|(unit, mac)| slot(unit, mac))).collect()
+}
+
+/// Cards as people are told of them.
+fn in_words(cards: CardCount, memory: Option<u64>) -> String {
+    let memory = format::memory(memory.unwrap_or_else(|| cards.kind.memory()));
+    format!("{} {} cards of {memory}", cards.count, cards.kind.name())
 }
 
 fn slot(unit: u16, mac: MacAddr) -> Slot {

@@ -1,4 +1,4 @@
-//! A rack of model cards in this process.
+//! A rack of emulated cards in this process.
 
 pub(crate) mod control;
 
@@ -7,11 +7,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 pub(crate) use rackloom_card::Pace;
-use rackloom_card::{Card, Config};
+use rackloom_card::{Card, Config, ConfigError};
 use rackloom_client::{MacAddr, Rack, RackOptions};
 use rackloom_link::{Clock, Member, Pool, Switch, SwitchConfig};
-use rackloom_node::Rng;
+use rackloom_node::{Either, Instant, Rng};
 use rackloom_role::WasmSandbox;
+use rackloom_rtl::RtlCard;
+use rackloom_wire::BULK_STANDARD;
 
 use crate::failure::{Failure, Result};
 
@@ -19,7 +21,7 @@ use crate::failure::{Failure, Result};
 #[derive(Debug)]
 pub(crate) struct LocalRack {
     // Cards go before the pool, the pool before the switch.
-    cards: BTreeMap<u16, Member<Card>>,
+    cards: BTreeMap<u16, Member<AnyCard>>,
     pool: Pool,
     switch: Switch,
     sandbox: Arc<WasmSandbox>,
@@ -28,12 +30,42 @@ pub(crate) struct LocalRack {
     address: [u8; 3],
 }
 
+/// What runs a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The card model.
+    Model,
+    /// The gateware in Verilator.
+    Rtl,
+}
+
+impl Kind {
+    /// Its name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Rtl => "rtl",
+        }
+    }
+
+    /// Memory of a card of which nothing else is said.
+    pub(crate) fn memory(self) -> u64 {
+        match self {
+            Self::Model => Config::new(MacAddr::ZERO, Pace::Live).memory,
+            Self::Rtl => rackloom_rtl::Config::new(MacAddr::ZERO, Pace::Live).card.memory,
+        }
+    }
+}
+
+/// A card of whichever kind.
+type AnyCard = Either<Card, RtlCard>;
+
 /// What all cards of a rack have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
-    /// DDR bytes of a card.
-    pub(crate) memory: u64,
-    /// Most payload bytes of a frame.
+    /// DDR bytes of a card; `None`: as many as a card of its kind usually has.
+    pub(crate) memory: Option<u64>,
+    /// Most payload bytes of a frame. Gateware takes no more than a standard frame's.
     pub(crate) bulk: u16,
     /// Seed of addresses and of the cards' random numbers.
     pub(crate) seed: u64,
@@ -65,20 +97,34 @@ impl LocalRack {
     }
 
     /// Plugs a card in; its unit number is the lowest that is free.
-    pub(crate) fn add(&mut self) -> Result<(u16, MacAddr)> {
+    pub(crate) fn add(&mut self, kind: Kind) -> Result<(u16, MacAddr)> {
         let unit = (0..u16::MAX).find(|u| !self.cards.contains_key(u)).expect("a switch has fewer ports");
-        let mut config = Config::new(self.mac(unit), self.shape.pace);
-        config.unit = unit;
-        config.memory = self.shape.memory;
-        config.bulk = self.shape.bulk;
-        config.seed = self.rng.next_u64();
-        config.boot = self.rng.next_u64() as u32;
-        let mac = config.mac;
+        let mac = self.mac(unit);
         let failed = |e: &(dyn std::error::Error + 'static)| Failure::of(e).during(format!("cannot start card{unit}"));
         let port = self.switch.attach(&format!("card{unit}")).map_err(|e| failed(&e))?;
-        let card = Card::new(config, self.sandbox.clone()).map_err(|e| failed(&e))?;
+        let card = self.card(kind, unit).map_err(|e| failed(&e))?;
         self.cards.insert(unit, self.pool.add(card, port, |_| {}));
         Ok((unit, mac))
+    }
+
+    fn card(&mut self, kind: Kind, unit: u16) -> core::result::Result<AnyCard, ConfigError> {
+        let (mac, shape) = (self.mac(unit), self.shape);
+        let (seed, boot) = (self.rng.next_u64(), self.rng.next_u64() as u32);
+        let own = |usual: Config| Config {
+            unit,
+            seed,
+            boot,
+            memory: shape.memory.unwrap_or(usual.memory),
+            bulk: if kind == Kind::Rtl { shape.bulk.min(BULK_STANDARD) } else { shape.bulk },
+            ..usual
+        };
+        Ok(match kind {
+            Kind::Model => Either::A(Card::new(own(Config::new(mac, shape.pace)), self.sandbox.clone())?),
+            Kind::Rtl => {
+                let usual = rackloom_rtl::Config::new(mac, shape.pace);
+                Either::B(RtlCard::new(rackloom_rtl::Config { card: own(usual.card.clone()), ..usual })?)
+            }
+        })
     }
 
     /// Pulls a card out: after its goodbye or, if it is yanked, without one. False if there is none.
@@ -87,7 +133,7 @@ impl LocalRack {
         if !yank {
             // The first command queues the goodbye, and the second begins only once that was sent. If the card has
             // stopped already, there is nothing to say.
-            let _ = member.with(|card, now| card.unplug(now)).and_then(|()| member.with(|_, _| ()));
+            let _ = member.with(unplug).and_then(|()| member.with(|_, _| ()));
         }
         drop(member);
         true
@@ -112,6 +158,13 @@ impl LocalRack {
         for unit in self.units().collect::<Vec<_>>() {
             self.remove(unit, false);
         }
+    }
+}
+
+fn unplug(card: &mut AnyCard, now: Instant) {
+    match card {
+        Either::A(card) => card.unplug(now),
+        Either::B(card) => card.unplug(now),
     }
 }
 
