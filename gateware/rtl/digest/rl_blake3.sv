@@ -10,17 +10,19 @@
 module rl_blake3
   import rl_blake3_pkg::*;
 (
-  input  logic       clk_i,
-  input  logic       rst_ni,
+  input  logic        clk_i,
+  input  logic        rst_ni,
 
-  input  logic       step_i,   // All slots move on by a stage.
-  input  logic       enter_i,  // With step_i: the slot at the ring's end begins a compression.
-  input  entry_t     entry_i,
+  input  logic        step_i,   // All slots move on by a stage.
+  input  logic        turn0_i,  // With step_i: the slot at the ring's end is through. It can begin
+  input  logic        enter_i,  // another compression.
+  input  entry_t      entry_i,  // `first` with turn0_i only.
+  input  logic [15:0] keep_i,   // counting(0, entry_i.top).
 
-  output logic [3:0] take_o,   // With step_i: reads this group of words of its block.
-  input  block_t     block_i,  // Each group's words: those of the oldest block it has not taken.
+  output logic [3:0]  take_o,   // With step_i: reads this group of words of its block.
+  input  block_t      block_i,  // Each group's words: those of the oldest block it has not taken.
 
-  output value_t     value_o   // Of the slot at the ring's end, after its seventh time round.
+  output value_t      value_o   // A cycle after turn0_i: the result of the slot that is through.
 );
   block_t words;
 
@@ -29,7 +31,8 @@ module rl_blake3
     .rst_ni,
     .step_i,
     .enter_i,
-    .top_i  (entry_i.top),
+    .top_i(entry_i.top),
+    .keep_i,
     .take_o,
     .block_i,
     .words_o(words)
@@ -42,21 +45,25 @@ module rl_blake3
     assign state_d[s] = stage(state_q[s], s, members(words, s < 6 ? (s + 1) / 2 : 0));
   end
 
-  block_t round, start;
-  assign round   = state_d[Stages-1];
-  assign value_o = round[7:0] ^ round[15:8];
+  // What is through enters again, if only as an empty slot: then what it starts with does not matter.
+  block_t next;
   always_comb begin
-    start[7:0]  = entry_i.first ? Iv : value_o;
-    start[11:8] = Iv[3:0];
-    start[12]   = entry_i.counter;
-    start[13]   = '0;
-    start[14]   = 32'(entry_i.top) + 1;
-    start[15]   = 32'(entry_i.flags);
+    next = state_d[Stages-1];
+    if (turn0_i) begin
+      next[7:0]  = next[7:0] ^ next[15:8];
+      next[11:8] = Iv[3:0];
+      next[12]   = entry_i.counter;
+      next[13]   = '0;
+      next[14]   = 32'(entry_i.top) + 1;
+      next[15]   = 32'(entry_i.flags);
+    end
   end
 
   always_ff @(posedge clk_i) begin
+    value_o <= next[7:0];
     if (step_i) begin
-      state_q[0] <= enter_i ? start : round;
+      state_q[0] <= next;
+      if (entry_i.first) state_q[0][7:0] <= Iv;
       for (int unsigned s = 1; s < Stages; s++) state_q[s] <= state_d[s-1];
     end
   end

@@ -8,7 +8,8 @@ module rl_blake3_message
 
   input  logic       step_i,
   input  logic       enter_i,
-  input  logic [5:0] top_i,    // Number of the block's last byte.
+  input  logic [5:0] top_i,    // Number of the block's last byte,
+  input  logic [15:0] keep_i,  // and the bytes of group 0 that count.
   output logic [3:0] take_o,
   input  block_t     block_i,
   output block_t     words_o   // Each in the step in which a stage uses it.
@@ -17,16 +18,24 @@ module rl_blake3_message
 
   // What entered 0 to Delays steps ago.
   logic [Delays:0] enter;
-  logic [Delays:0][5:0] top;
+  logic [Delays-1:0][5:0] top;
   logic [Delays:1] enter_q;
-  logic [Delays:1][5:0] top_q;
+  logic [Delays-1:1][5:0] top_q;
   assign enter = {enter_q, enter_i};
-  assign top   = {top_q, top_i};
+  assign top = {top_q, top_i};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) enter_q <= '0;
     else if (step_i) enter_q <= enter[Delays-1:0];
-    if (step_i) top_q <= top[Delays-1:0];
+    if (step_i) top_q <= top[Delays-2:0];
+  end
+
+  // Which bytes of a group count must stand in registers when the group is read: else each bit of the
+  // block would have its own copy of that logic.
+  logic [3:0][15:0] keep;
+  assign keep[0] = keep_i;
+  for (genvar g = 1; g < 4; g++) begin : gen_keep
+    always_ff @(posedge clk_i) if (step_i) keep[g] <= counting(g, top[offset(g)-1]);
   end
 
   for (genvar g = 0; g < 4; g++) begin : gen_take
@@ -64,7 +73,9 @@ module rl_blake3_message
       .rdata_o(again)
     );
 
-    assign fresh = trim(block_i[j], j, top[At]);
+    for (genvar n = 0; n < 4; n++) begin : gen_byte
+      assign fresh[8*n+:8] = keep[group(j)][4*(j/2%4)+n] ? block_i[j][8*n+:8] : '0;
+    end
 
     always_ff @(posedge clk_i) begin
       if (step_i) words_o[j] <= enter[At] ? fresh : again;

@@ -83,13 +83,13 @@ package rl_blake3_pkg;
     return Stages + offset(group(j)) - offset(group(source(j)));
   endfunction
 
-  // Word j of a block whose last byte has the number `top`: bytes beyond it are zero.
-  function automatic logic [31:0] trim(logic [31:0] word, int unsigned j, logic [5:0] top);
-    // Bit n: byte n counts. A shift of ones, as 64 comparators would be carry chains.
-    automatic logic [63:0] keep = '1 >> ~top;
-    automatic logic [31:0] kept = word;
-    for (int unsigned n = 0; n < 4; n++) if (!keep[4*j+n]) kept[8*n+:8] = '0;
-    return kept;
+  // The bytes of a group's words that count, when `top` is the number of the last one. Byte n of the
+  // group's word i is bit 4 i + n.
+  function automatic logic [15:0] counting(int unsigned g, logic [5:0] top);
+    automatic logic [63:0] all = '1 >> ~top;
+    automatic logic [15:0] some;
+    for (int unsigned i = 0; i < 4; i++) some[4*i+:4] = all[4*(8*(g/2)+2*i+g%2)+:4];
+    return some;
   endfunction
 
   function automatic logic [31:0] rotr(logic [31:0] word, int unsigned by);

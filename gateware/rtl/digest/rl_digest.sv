@@ -85,6 +85,7 @@ module rl_digest
   command_t command;
   block_t   block;
   value_t   value;
+  logic put_q, ends_job_q, copy_q;
 
   rl_digest_feed u_feed (
     .clk_i(clk_ddr_i),
@@ -115,7 +116,7 @@ module rl_digest
     .head_valid_o(head_valid),
     .head_o(head),
     .pop_i(pop),
-    .take_i((take & {4{command.step}}) | {4{command.copy}}),
+    .take_i((take & {4{command.step}}) | {4{copy_q}}),
     .block_o(block)
   );
 
@@ -133,14 +134,27 @@ module rl_digest
     .clk_i  (clk_ddr_i),
     .rst_ni (rst_ddr_ni),
     .step_i (command.step),
+    .turn0_i(command.turn0),
     .enter_i(command.enter),
     .entry_i(command.entry),
+    .keep_i(command.keep),
     .take_o (take),
     .block_i(block),
     .value_o(value)
   );
 
   // A beat is copied only when the ring is empty: then all groups of words show the same beat.
+  always_ff @(posedge clk_ddr_i) begin
+    if (!rst_ddr_ni) begin
+      put_q <= 1'b0;
+      copy_q <= 1'b0;
+    end else begin
+      put_q <= command.put;
+      copy_q <= command.copy;
+    end
+    ends_job_q <= command.ends_job;
+  end
+
   rl_digest_put u_put (
     .clk_i(clk_ddr_i),
     .rst_ni(rst_ddr_ni),
@@ -148,9 +162,9 @@ module rl_digest
     .target_ready_o(target_ready),
     .target_i(target),
     .room_o(values_room),
-    .valid_i(command.put),
-    .value_i(command.copy ? block[7:0] : value),
-    .ends_job_i(command.ends_job),
+    .valid_i(put_q),
+    .value_i(copy_q ? block[7:0] : value),
+    .ends_job_i(ends_job_q),
     .put_valid_o,
     .put_ready_i,
     .put_addr_o,

@@ -15,11 +15,13 @@ package rl_digest_pkg;
   // What the ring does in a cycle.
   typedef struct packed {
     logic   step;
-    logic   enter;
+    logic turn0;
+    logic enter;
     logic   put;       // With step or copy: a value goes out,
     logic   ends_job;  // the last of its job.
     logic   copy;      // It is the beat's.
     entry_t entry;
+    logic [15:0] keep;  // Bytes of the block's group 0 that count.
   } command_t;
 
   // Beats asked for and not yet used up: two passes.

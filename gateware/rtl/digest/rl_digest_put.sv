@@ -35,24 +35,14 @@ module rl_digest_put
   logic [AddrBits-1:0] shown_q;  // Stays with the last value.
   logic ends_job;
 
-  // Values come from the end of a long path.
-  logic valid_q, ends_job_q;
-  value_t value_q;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else valid_q <= valid_i;
-    value_q <= value_i;
-    ends_job_q <= ends_job_i;
-  end
-
   rl_lutram #(
     .Width(257),
     .Depth(Values)
   ) u_values (
     .clk_i,
-    .we_i(valid_q),
+    .we_i(valid_i),
     .waddr_i(in_q[AddrBits-1:0]),
-    .wdata_i({ends_job_q, value_q}),
+    .wdata_i({ends_job_i, value_i}),
     .raddr_i(shown_q),
     .rdata_o({ends_job, value_o})
   );
@@ -96,7 +86,7 @@ module rl_digest_put
       room_o <= 1'b0;
     end else begin
       room_o <= in_q - out_q <= ptr_t'(Values - 4);
-      if (valid_q) in_q <= in_q + 1'b1;
+      if (valid_i) in_q <= in_q + 1'b1;
       if (finish) out_q <= out_q + 1'b1;
       waits_q <= in_q != out_q && !finish;
       busy_q  <= load || (busy_q && !finish);
@@ -134,7 +124,7 @@ module rl_digest_put
 `ifndef SYNTHESIS
   ValueFits_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_q |-> in_q - out_q < ptr_t'(Values));
+    valid_i |-> in_q - out_q < ptr_t'(Values));
   JobHasTarget_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) target_take |-> target_valid);
   WrittenWasTaken_A :

@@ -1,7 +1,7 @@
 // Tells the ring what to do in each cycle: one cycle ahead, so that its clock enable is a register.
 //
 // The slots enter in turn 0, each with the next beat of the pass, and go round in turns 1 to 6. In
-// the next turn 0 their results leave. The ring waits whenever a beat is not there that a slot needs,
+// the next turn 0 their results leave. The ring waits when a beat is not there that a slot needs,
 // or there is no room for a value. When no pass follows, an empty turn brings the last values out.
 module rl_digest_sequence
   import rl_blake3_pkg::*;
@@ -32,7 +32,10 @@ module rl_digest_sequence
     copy  = 1'b0;
     step  = 1'b1;
     if (turn0) begin
-      if (at_start) begin
+      // A copied beat leaves its place two cycles after this.
+      if (at_start && command_o.copy) begin
+        step = 1'b0;
+      end else if (at_start) begin
         enter = room_i && head_valid_i && !head_i.copy;
         copy  = room_i && head_valid_i && head_i.copy && !value_q[0];
         step  = room_i && ((head_valid_i && !head_i.copy) || value_q[0]);
@@ -73,7 +76,10 @@ module rl_digest_sequence
     end
     if (step) ends_job_q <= {turn0 ? head_i.ends_job : ends_job_q[0], ends_job_q[Stages-1:1]};
     command_o.ends_job <= copy ? head_i.ends_job : ends_job_q[0];
+    command_o.turn0 <= turn0;
     command_o.entry <= head_i.entry;
+    command_o.entry.first <= turn0 && head_i.entry.first;
+    command_o.keep <= counting(0, head_i.entry.top);
   end
 
 `ifndef SYNTHESIS
