@@ -30,9 +30,3 @@ uint64_t arith_parts(uint64_t n, uint32_t d) {
 uint32_t arith_reversed(uint32_t word) {
   return word << 24 | (word & 0xFF00) << 8 | (word >> 8 & 0xFF00) | word >> 24;
 }
-
-/* The compiler makes a product of what was a choice between two addresses. */
-uint32_t __mulsi3(uint32_t a, uint32_t b);
-uint32_t __mulsi3(uint32_t a, uint32_t b) {
-  return (uint32_t)arith_times(a, b);
-}

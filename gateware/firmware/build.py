@@ -20,7 +20,7 @@ PACKAGE = ROOT / "gateware/rtl/control/rl_firmware_pkg.sv"
 OUT = ROOT / "out/firmware"
 RAM_BYTES = 32768
 TARGET = ["--target=riscv32", "-march=rv32i", "-mabi=ilp32"]
-FLAGS = [*TARGET, "-std=c17", "-Os", "-ffreestanding", "-fno-builtin", "-fno-pic", "-ffunction-sections"]
+FLAGS = [*TARGET, "-std=c17", "-Oz", "-ffreestanding", "-fno-builtin", "-fno-pic", "-ffunction-sections"]
 FLAGS += ["-fdata-sections", "-fno-common", "-mno-relax", "-msmall-data-limit=0"]
 FLAGS += ["-Wall", "-Wextra", "-Werror"]
 

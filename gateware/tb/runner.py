@@ -32,8 +32,10 @@ SHARED_OBJECTS = ("verilated.o", "verilated_dpi.o", "verilated_vpi.o", "verilate
 
 def rtl(*folders: str) -> list[Path]:
     """All packages, and then all modules of these folders of gateware/rtl."""
-    # rl_wire_pkg comes first: others use it.
-    packages = sorted(RTL.glob("*/*_pkg.sv"), key=lambda path: (path.parent.name != "common", path.name))
+    # Packages use those of folders before theirs.
+    order = ["common", "shell"]
+    rank = lambda path: order.index(path.parent.name) if path.parent.name in order else len(order)
+    packages = sorted(RTL.glob("*/*_pkg.sv"), key=lambda path: (rank(path), path.name != "rl_wire_pkg.sv", path.name))
     modules = [path for folder in folders for path in sorted((RTL / folder).glob("*.sv")) if path not in packages]
     return packages + modules
 

@@ -82,7 +82,7 @@ module rl_shell
   // -- receive
   lane_t lane;
   room_t room;
-  why_e why, divert_why, fetch_why, launch_why;
+  why_e why, fetch_why, launch_why;
   rx_word_t word;
   rx_event_t rx_event;
   session_t session;
@@ -91,7 +91,6 @@ module rl_shell
   logic fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
   assign mac = {strap_i[0][15:0], strap_i[1]};
   assign room.fetch = 1'b1;  // A read that finds no room is dropped and counted.
-  assign divert_why = launch_note ? WhyAccepted : launch_divert ? launch_why : fetch_why;
 
   rl_rx_fifo #(
     .Words(RxWords)
@@ -139,7 +138,7 @@ module rl_shell
   logic [1:0] slot_busy;
   logic cpu_fetched, announce_valid, announce_ready;
   announce_ctl_t announce;
-  logic [31:0] answered;
+  logic [15:0] answered;
   store_ctl_t store_ctl;
   store_status_t store_status;
   stage_ctl_t stage_ctl;
@@ -189,7 +188,7 @@ module rl_shell
     .announce_valid_o(announce_valid),
     .announce_ready_i(announce_ready),
     .announce_o(announce),
-    .answered_i(answered[15:0]),
+    .answered_i(answered),
     .store_o(store_ctl),
     .store_i(store_status),
     .stage_o(stage_ctl),
@@ -217,8 +216,9 @@ module rl_shell
     .rst_net_ni,
     .lane_i(lane),
     .why_i(why),
-    .divert_i(fetch_divert || launch_divert || launch_note),
-    .divert_why_i(divert_why),
+    .divert_i(fetch_divert || launch_divert),
+    .divert_why_i(launch_divert ? launch_why : fetch_why),
+    .note_i(launch_note),
     .taken_i(taken),
     .room_o(room.control),
     .head_valid_o(ring_head.valid),
