@@ -23,10 +23,9 @@ module rl_lane_checker
   assign expected = 14'((17'(lane_i.head.length) + 17'd7) >> 3);
 
   always_ff @(posedge clk_net_i) begin
-    if (!rst_net_ni) open_q <= 1'b0;
-    else open_q <= begun && !ends;
-    heads_q <= heads;
-    payloads_q <= payloads;
+    open_q <= rst_net_ni && begun && !ends;
+    heads_q <= rst_net_ni ? heads : '0;
+    payloads_q <= rst_net_ni ? payloads : '0;
   end
 
 `ifndef SYNTHESIS
