@@ -16,6 +16,11 @@ pub trait Specimen: Node<Event: Debug> + Sized {
     /// Tag of the image part that it takes.
     const TARGET: &'static str;
 
+    /// Whether it checks the tag of an image's head beside the digest of the whole.
+    const CHECKS_HEAD: bool;
+    /// Clock of the role `probe` on it, kHz.
+    const PROBE_KHZ: u32;
+
     /// A card that is about to be switched on. Kind and pace of the configuration are its own choice.
     fn plug(config: Config) -> Self;
 
@@ -35,6 +40,8 @@ pub trait Specimen: Node<Event: Debug> + Sized {
 impl Specimen for Card {
     const KIND: CardKind = CardKind::Model;
     const TARGET: &'static str = rackloom_image::TARGET_MODEL;
+    const CHECKS_HEAD: bool = true;
+    const PROBE_KHZ: u32 = 250_000;
 
     fn plug(config: Config) -> Self {
         static SANDBOX: OnceLock<Arc<WasmSandbox>> = OnceLock::new();
@@ -62,7 +69,9 @@ impl Specimen for Card {
 
 impl Specimen for RtlCard {
     const KIND: CardKind = CardKind::Rtl;
-    const TARGET: &'static str = "rtl";
+    const TARGET: &'static str = rackloom_image::TARGET_RTL;
+    const CHECKS_HEAD: bool = false;
+    const PROBE_KHZ: u32 = 156_250;
 
     fn plug(config: Config) -> Self {
         // Live, the bench's clock stands still while the gateware computes, as it does for the model.

@@ -163,8 +163,8 @@ module rl_shell
     .time_us_i,
     .strap_i,
     .sleeping_o,
-    .alarm_valid_o,
-    .alarm_us_o,
+    .alarm_valid_o(alarm_valid),
+    .alarm_us_o(alarm_us),
     .fault_o,
     .mem_addr_o(mem_addr),
     .mem_wdata_o(mem_wdata),
@@ -260,18 +260,23 @@ module rl_shell
     .answered_o(answered)
   );
 
+  // -- the next moment at which something is due: the firmware's, or an acknowledgement
+  logic alarm_valid, ack_waits;
+  logic [15:0] ack_at, ack_in;
+  logic [31:0] alarm_us, ack_us, alarm_later;
+  assign ack_in = ack_at - time_us_i[15:0];
+  assign ack_us = time_us_i[31:0] + {{16{ack_in[15]}}, ack_in};
+  assign alarm_later = alarm_us - ack_us;  // Negative: the firmware's is earlier.
+  assign alarm_valid_o = alarm_valid || ack_waits;
+  assign alarm_us_o = ack_waits && !(alarm_valid && alarm_later[31]) ? ack_us : alarm_us;
+
   // -- writes
   logic mem_room, mem_word, mem_commit, mem_rollback, mem_valid, mem_done, mem_take, mem_ready;
   logic [63:0] mem_data, mem_out;
   store_t mem_desc, mem_out_desc;
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray, image_written;
-  logic tick_q, write, write_duplicate, write_beyond, insert_done;
+  logic write, write_duplicate, write_beyond, unused_insert_done;
   logic [13:0] write_bytes;
-  logic time_bit_q;
-  always_ff @(posedge clk_net_i) begin
-    time_bit_q <= time_us_i[0];
-    tick_q <= rst_net_ni && time_bit_q != time_us_i[0];
-  end
   rl_store u_store (
     .clk_net_i,
     .rst_net_ni,
@@ -293,12 +298,14 @@ module rl_shell
     .insert_seq_i(store_ctl.insert_seq),
     .insert_ack_now_i(store_ctl.insert_ack_now),
     .insert_busy_o(store_status.insert_busy),
-    .insert_done_o(insert_done),
+    .insert_done_o(unused_insert_done),
     .insert_result_o(store_status.insert_result),
-    .tick_us_i(tick_q),
+    .time_us_i(time_us_i[15:0]),
     .ack_every_i(strap_i[12][31:16]),
     .ack_delay_i(strap_i[13][15:0]),
     .ack_due_o(store_status.ack_due),
+    .ack_waits_o(ack_waits),
+    .ack_at_o(ack_at),
     .acked_i(store_ctl.acked),
     .write_o(write),
     .write_bytes_o(write_bytes),

@@ -130,7 +130,7 @@ pub fn announces_changes_of_claim_and_image<S: Specimen>() {
     let digest = bench.load(1, &images::probe(1, 0));
     let told = bench.last(Kind::DiscoveryAnnounce).body::<Announce>();
     assert_eq!((told.digest, usize::from(told.kernels.get())), (digest, images::kernel::COUNT));
-    assert_eq!((told.state, told.clock_khz.get()), (u8::from(CardState::Active), 250_000));
+    assert_eq!((told.state, told.clock_khz.get()), (u8::from(CardState::Active), S::PROBE_KHZ));
 }
 
 /// A card that is pulled out says goodbye.

@@ -137,7 +137,6 @@ module rl_card_sim
       rvalid: m_role_rvalid
   };
 
-  // Planted bugs reach into the blocks from rl_planted; the gateware of a board has none.
   logic interrupt, role_rst_n;
   logic cfg_start, cfg_stop, cfg_valid, cfg_ready, cfg_region_ready, cfg_done, cfg_error;
   logic [31:0] cfg_data;
@@ -147,11 +146,13 @@ module rl_card_sim
   assign idle_o = quiet && sleeping;
   assign cfg_ready = cfg_region_ready && !cfg_hold_i;
 
-  logic [3:0] rst_n;
+  logic [3:0] rst_n, released;
   for (genvar i = 0; i < 4; i++) begin : gen_reset
     logic clk;
     assign clk = i == 0 ? clk_net_i : i == 1 ? clk_ddr_i : i == 2 ? clk_role_i : clk_cfg_i;
-    always_ff @(posedge clk) rst_n[i] <= rst_ni;
+    // Asserted at once: before the first edge a register holds anything.
+    always_ff @(posedge clk) released[i] <= rst_ni;
+    assign rst_n[i] = released[i] && rst_ni;
   end
 
   rl_shell u_shell (
