@@ -97,10 +97,12 @@ module rl_launch
     slot_t slot;
   } entry_t;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     Idle,
+    Start,
     WalkAddr,
     WalkRead,
+    WalkMatch,
     WalkJudge,
     LoadAddr,
     LoadRead,
@@ -194,7 +196,7 @@ module rl_launch
     .clk_wr_i(clk_net_i),
     // Of every frame, whatever it is: a free slot may hold anything.
     .we_i(lane_i.word && slot_free),
-    .waddr_i({slot, index}),
+    .waddr_i({slot, lane_i.first ? 6'd0 : index}),
     .wdata_i(lane_data),
     .clk_rd_i(clk_net_i),
     .re_i(slot_re_i || read),
@@ -207,14 +209,14 @@ module rl_launch
   // -- the queue
   slot_t head_q, walk_q, keep_q;
   logic [4:0] count_q, walk_left_q;
-  logic walking, keep, drop, pop, match;
+  logic walking, keep, drop, pop;
   entry_t keep_entry;
   walk_e walk_kind_q;
   logic [31:0] number_q;
   logic [63:0] word_q;
   logic walk_read;
 
-  assign walking = state_q inside {WalkAddr, WalkRead, WalkJudge};
+  assign walking = state_q inside {WalkAddr, WalkRead, WalkMatch, WalkJudge};
   rl_lutram #(
     .Width($bits(entry_t)),
     .Depth(Slots)
@@ -240,27 +242,22 @@ module rl_launch
   assign stop_o = stop_q;
 
   // -- walks
-  always_comb begin
-    unique case (walk_kind_q)
-      WalkCancelAll: match = 1'b1;
-      WalkGo: match = word_q[63:32] == number_q;
-      default: match = word_q[31:0] == number_q;
-    endcase
-  end
+  logic match_q;
   logic judge, is_running;
   assign judge = state_q == WalkJudge;
   assign is_running = running_q && walk_q == head_q;
-  assign drop = judge && match && !is_running &&
+  assign drop = judge && match_q && !is_running &&
                 (walk_kind_q == WalkCancel || walk_kind_q == WalkCancelAll);
   assign keep = judge && !drop;
-  assign keep_entry = {entry.held && !(walk_kind_q == WalkGo && match), entry.slot};
+  assign keep_entry = {entry.held && !(walk_kind_q == WalkGo && match_q), entry.slot};
   assign walk_busy_o = walk_busy_q;
 
   // -- starting
   logic ready, settled_q, start, fast_q, lane_push, load_push, cmd_ready;
   logic [7:0] ticket_q, behind;
   logic [7:0] kernel_q;
-  logic [5:0] takes_q;
+  logic load_push_q;
+  logic [5:0] load_last_q;  // Last word of the slot that is loaded.
   kernel_cmd_t cmd;
 
   assign ready = state_q == Idle && !walk_busy_q && count_q != 0 && !entry.held && primed_q &&
@@ -268,11 +265,12 @@ module rl_launch
   assign behind = mem_written_i - ticket_q;  // Negative: some are under way.
   logic unused;
   assign unused = ^behind[6:0];
-  assign start = ready && settled_q && cmd_ready;
+  // A cycle later: much has been looked at.
+  assign start = state_q == Start && cmd_ready && enable_i;
 
   assign lane_push = lane_i.word && lane_i.payload && lane_i.route == RouteLaunch && fast_q &&
                      (index == FuelAt || index >= ArgsAt) && index < ArgsAt + 6'(LaunchArgs);
-  assign load_push = state_q == LoadPush && !walk_busy_q && (at_q == FuelAt || at_q >= ArgsAt);
+  assign load_push = state_q == LoadPush && !walk_busy_q && load_push_q;
 
   // A fast frame's words, a slot's words and starts never meet: there is either no launch in the
   // queue, or one that is loaded, or one that is started.
@@ -334,6 +332,12 @@ module rl_launch
 
   always_ff @(posedge clk_net_i) begin
     if (state_q == WalkRead || state_q == LoadRead) word_q <= ram_data;
+    unique case (walk_kind_q)
+      WalkCancelAll: match_q <= 1'b1;
+      WalkGo: match_q <= word_q[63:32] == number_q;
+      default: match_q <= word_q[31:0] == number_q;
+    endcase
+    load_push_q <= at_q == FuelAt || at_q >= ArgsAt;
     if (walk_read) begin
       number_q <= number_i;
       walk_kind_q <= find_i ? WalkFind : go_i ? WalkGo : cancel_i ? WalkCancel : WalkCancelAll;
@@ -383,8 +387,10 @@ module rl_launch
 
       unique case (state_q)
         Idle: begin
-          if (pop || start) begin
+          if (pop) begin
             state_q <= Idle;
+          end else if (ready && settled_q) begin
+            state_q <= Start;
           end else if (walk_busy_q) begin
             state_q <= count_q == 0 ? Idle : WalkAddr;
             walk_busy_q <= count_q != 0;
@@ -399,14 +405,17 @@ module rl_launch
           end
         end
 
+        Start: state_q <= Idle;
+
         // A read of the firmware comes first.
         WalkAddr: if (!slot_re_i) state_q <= WalkRead;
-        WalkRead: state_q <= WalkJudge;
+        WalkRead: state_q <= WalkMatch;
+        WalkMatch: state_q <= WalkJudge;
         WalkJudge: begin
           walk_q <= walk_q + 1'b1;
           if (keep) keep_q <= keep_q + 1'b1;
           walk_left_q <= walk_left_q - 1'b1;
-          if (match) begin
+          if (match_q) begin
             walk_found_o <= 1'b1;
             if (is_running && walk_kind_q inside {WalkCancel, WalkCancelAll}) stop_q <= 1'b1;
           end
@@ -423,14 +432,14 @@ module rl_launch
         LoadRead: state_q <= LoadPush;
         LoadPush: begin
           if (at_q == KernelAt) kernel_q <= word_q[7:0];
-          if (at_q == GoAt) takes_q <= word_q[5:0];
+          if (at_q == GoAt) load_last_q <= GoAt + word_q[5:0];
           if (walk_busy_q) begin
             // What it does may concern this launch: it is loaded again.
             state_q <= Idle;
           end else if (!load_push || cmd_ready) begin
             at_q <= at_q + 1'b1;
             state_q <= LoadAddr;
-            if (at_q >= GoAt && at_q == GoAt + (at_q == GoAt ? word_q[5:0] : takes_q)) begin
+            if (at_q == GoAt ? word_q[5:0] == 0 : at_q > GoAt && at_q == load_last_q) begin
               state_q <= Idle;
               primed_q <= 1'b1;
             end

@@ -14,7 +14,7 @@ module rl_launch_judge
   input  logic        rst_net_ni,
 
   input  lane_t       lane_i,
-  output logic [5:0]  index_o,      // Of lane_i's word in its frame; stays at 63 from there on.
+  output logic [5:0]  index_o,      // Of lane_i's word, unless it is the first; 63 and more are 63.
 
   input  addr_t       memory_i,
   input  logic        open_i,       // A role is there and the queue has room.
@@ -32,13 +32,20 @@ module rl_launch_judge
   output why_e        divert_why_o
 );
   // Words of the frame.
-  localparam logic [5:0] FuelWord = 6'd4, AddrWord = 6'd5, LengthWord = 6'd6, GoWord = 6'd7;
+  localparam logic [5:0] KernelWord = 6'd3, FuelWord = 6'd4, AddrWord = 6'd5;
+  localparam logic [5:0] LengthWord = 6'd6, GoWord = 6'd7;
 
   logic [63:0] data;
   assign data = {<<8{lane_i.data}};
 
+  // What several words are checked for: no address is larger; it is in the role's private bytes.
+  localparam int unsigned PrivateW = $clog2(RolePrivate);
+  logic in_range, private_only;
+  assign in_range = data[63:AddrW] == 0;
+  assign private_only = in_range && data[AddrW-1:PrivateW] == 0;
+
   logic [5:0] index_q;
-  assign index_o = lane_i.first ? '0 : index_q;
+  assign index_o = index_q;
 
   logic [5:0] takes;
   rl_lutram #(
@@ -49,7 +56,7 @@ module rl_launch_judge
     .we_i(args_we_i),
     .waddr_i(args_kernel_i),
     .wdata_i(args_takes_i),
-    .raddr_i(lane_i.head.addr[5:0]),
+    .raddr_i(data[5:0]),
     .rdata_o(takes)
   );
 
@@ -61,29 +68,32 @@ module rl_launch_judge
   assign begins = lane_i.word && lane_i.first;
   assign ends = lane_i.done || lane_i.abort;
 
-  assign go_word = lane_i.word && lane_i.payload && index_o == GoWord;
+  assign go_word = lane_i.word && lane_i.payload && index_q == GoWord;
   // The word with the number of arguments may be the frame's last.
   assign args_ok = go_word ? data[15:0] == 16'(takes_q) : args_q;
   assign held_o = go_word ? |data[63:32] : held_q;
   assign whole = go_word || whole_q;
 
   always_ff @(posedge clk_net_i) begin
-    if (lane_i.word) index_q <= index_o == '1 ? index_o : index_o + 1'b1;
+    if (lane_i.word) index_q <= lane_i.first ? 6'd1 : index_q == '1 ? index_q : index_q + 1'b1;
+    if (lane_i.word && !lane_i.first && index_q == KernelWord) begin
+      kernel_q <= private_only && data[PrivateW-1:7] == 0 && data[6:0] < kernels_i;
+      takes_q <= takes;
+    end
     if (lane_i.word && lane_i.payload) begin
-      unique case (index_o)
+      unique case (index_q)
         FuelWord: begin
           turn_q <= lane_i.head.seq == next_q && !moved_q;
-          kernel_q <= lane_i.head.addr[63:7] == 0 && lane_i.head.addr[6:0] < kernels_i;
-          takes_q <= takes;
         end
         AddrWord: begin
           left_q <= {1'b0, memory_i} - {1'b0, data[AddrW-1:0]};
-          above_q <= data[63:AddrW] == 0 && data[AddrW-1:$clog2(RolePrivate)] != 0;
+          above_q <= in_range && !private_only;
           size_q <= lane_i.head.length == 16'(LaunchBytes) + {7'd0, takes_q, 3'd0};
         end
         LengthWord: begin
-          inside_q <= data == 0 || (above_q && !left_q[AddrW] && data[63:AddrW] == 0 &&
-                                    data[AddrW-1:0] <= left_q[AddrW-1:0]);
+          inside_q <= (private_only && data[PrivateW-1:0] == 0) ||
+                      (above_q && !left_q[AddrW] && in_range &&
+                       data[AddrW-1:0] <= left_q[AddrW-1:0]);
         end
         GoWord: begin
           args_q <= args_ok;

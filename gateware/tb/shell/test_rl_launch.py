@@ -5,7 +5,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge, Timer, with_timeout
 from cocotbext.axi import AxiBus, AxiRam
@@ -372,6 +371,29 @@ async def all_arguments_arrive(dut, clocks):
     assert ends[0].cycles in range(3000, 3100)
     assert ends[0].ended - ends[0].started in range(3000 * clocks[1] // 10**6 - 1, 3300 * clocks[1] // 10**6 + 3)
     assert tb.cell() == 2
+
+
+@cocotb.test()
+async def cancelled_arguments_are_not_used(dut):
+    """The arguments of a held launch are in the role already when it is cancelled; the next one brings its own."""
+    tb = Bench(dut)
+    await tb.begin()
+    tb.ram.write(CELL, bytes(128))
+    for walk, number in (("cancel_i", 1), ("cancel_all_i", 0)):
+        first = int(dut.last_o.value) + 1
+        assert await tb.frame(launch(first, BUMP, (CELL + 64, 0), go=4)) == "note"
+        if walk == "cancel_i":
+            assert await tb.frame(launch(first + 1, go=4)) == "note"
+        await ClockCycles(dut.clk_net_i, 60)
+        assert await tb.walk(walk, number)
+        assert (await tb.ended()).status == STATUS["Cancelled"]
+        if walk == "cancel_all_i":
+            assert await tb.frame(launch(first + 1, go=4)) == "note"
+        await tb.walk("go_i", 4)
+        end = await with_timeout(tb.ended(), 20, "us")
+        assert (end.seq, end.status) == (first + 1, STATUS["Ok"])
+    assert tb.cell() == 2
+    assert not any(tb.ram.read(CELL + 64, 8))
 
 
 @cocotb.test()
