@@ -45,7 +45,7 @@ module rl_blake3
     assign state_d[s] = stage(state_q[s], s, members(words, s < 6 ? (s + 1) / 2 : 0));
   end
 
-  // What is through enters again, if only as an empty slot: then what it starts with does not matter.
+  // What is through enters again, if only as an empty slot: then it does not matter with what.
   block_t next;
   always_comb begin
     next = state_d[Stages-1];

@@ -30,8 +30,8 @@ module rl_blake3_message
     if (step_i) top_q <= top[Delays-2:0];
   end
 
-  // Which bytes of a group count must stand in registers when the group is read: else each bit of the
-  // block would have its own copy of that logic.
+  // Which bytes of a group count must stand in registers when the group is read: else each bit of
+  // the block would have its own copy of that logic.
   logic [3:0][15:0] keep;
   assign keep[0] = keep_i;
   for (genvar g = 1; g < 4; g++) begin : gen_keep

@@ -1,4 +1,7 @@
 // BLAKE3 (github.com/BLAKE3-team/BLAKE3-specs): its constants, and its compression cut into stages.
+
+// No module uses all of it.
+// verilator lint_off UNUSEDPARAM
 package rl_blake3_pkg;
 
   // 16 words: a message block of 64 bytes, or the state of a compression. Byte 0 is [0][7:0].
@@ -83,8 +86,8 @@ package rl_blake3_pkg;
     return Stages + offset(group(j)) - offset(group(source(j)));
   endfunction
 
-  // The bytes of a group's words that count, when `top` is the number of the last one. Byte n of the
-  // group's word i is bit 4 i + n.
+  // The bytes of a group's words that count, when `top` is the number of the last one. Byte n of
+  // the group's word i is bit 4 i + n.
   function automatic logic [15:0] counting(int unsigned g, logic [5:0] top);
     automatic logic [63:0] all = '1 >> ~top;
     automatic logic [15:0] some;
@@ -121,3 +124,4 @@ package rl_blake3_pkg;
   endfunction
 
 endpackage : rl_blake3_pkg
+// verilator lint_on UNUSEDPARAM

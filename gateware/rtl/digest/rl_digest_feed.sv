@@ -31,13 +31,13 @@ module rl_digest_feed
   output logic        ask_o,           // With a request: what its beat is for.
   output about_t      about_o
 );
-  // -- the next job: taken in one cycle, set up in the next
+  // -- the next job: chosen in one cycle, taken in the next, set up in a third
   logic [2:0] open_q;  // Jobs started and not done.
-  logic busy_q, setup_q, begin_job;
-  assign begin_job = job_valid_i && !busy_q && !setup_q && target_ready_i && open_q != '1
-                     && (!job_i.parents || open_q == 0);
-  assign job_ready_o = begin_job;
-  assign target_valid_o = begin_job;
+  logic busy_q, setup_q, begin_q, may_begin;
+  assign may_begin = job_valid_i && !busy_q && !setup_q && !begin_q && target_ready_i
+                     && open_q != '1 && (!job_i.parents || open_q == 0);
+  assign job_ready_o = begin_q;
+  assign target_valid_o = begin_q;
   assign target_o = job_i.target;
 
   logic parents_q, root_q;
@@ -101,24 +101,26 @@ module rl_digest_feed
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       busy_q <= 1'b0;
+      begin_q <= 1'b0;
       setup_q <= 1'b0;
       settled_q <= 1'b0;
       open_q <= '0;
       req_valid_o <= 1'b0;
       ask_o <= 1'b0;
     end else begin
-      setup_q   <= begin_job;
+      begin_q <= may_begin;
+      setup_q <= begin_q;
       settled_q <= busy_q && !ask;
       if (setup_q) busy_q <= 1'b1;
       else if (ask && ends_group_q && last_block && final_q) busy_q <= 1'b0;
-      open_q <= open_q + 3'(begin_job) - 3'(job_done_i);
+      open_q <= open_q + 3'(begin_q) - 3'(job_done_i);
       req_valid_o <= ask || (req_valid_o && !req_ready_i);
       ask_o <= ask;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (begin_job) begin
+    if (begin_q) begin
       parents_q <= job_i.parents;
       root_q <= job_i.root;
       top_q <= job_i.length - 1'b1;

@@ -13,7 +13,7 @@ module rl_digest_put
   output logic         target_ready_o,
   input  beat_t        target_i,
 
-  output logic         room_o,          // For four values: those of the last three cycles count later.
+  output logic         room_o,          // For four values: those of the last cycles count later.
   input  logic         valid_i,         // Taken always.
   input  value_t       value_i,
   input  logic         ends_job_i,
