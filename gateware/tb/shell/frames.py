@@ -101,4 +101,7 @@ def at_the_edges(seq: int) -> bytes:
     length = random.choice([0, 1, 8, 28, 64])
     near = random.choice([MEMORY, MEMORY + 0x10000, CONST.ROLE_PRIVATE + length, MEMORY - 0x10000])
     addr = max(0, near - length + random.choice([-1, 0, 0, 1]))
+    if random.random() < 0.2:
+        # A good address but for one bit that no memory has.
+        addr = CONST.ROLE_PRIVATE | 1 << random.randrange(30, 64)
     return good("Input.Write", seq, random.randbytes(length), addr=addr)

@@ -5,11 +5,12 @@ import random
 
 import cocotb
 import pytest
+from cocotb.triggers import RisingEdge
 from frames import good, mixed
-from judge import MINE, REACH_OF, Route
+from judge import MINE, OWNER, REACH_OF, Route
 from receive import Receive, plan, some_sessions
 from runner import bench, rtl
-from streams import PAUSES
+from streams import PAUSES, keep, words
 from wire import KINDS
 
 
@@ -54,8 +55,9 @@ async def truncated_at_every_length(dut):
     for kind in ("Input.Write", "Session.Claim", "Exec.Launch", "Image.Data", "Discovery.Announce"):
         whole = good(kind, 2, random.randbytes(45))
         frames += [whole[:length] for length in range(1, len(whole) + 1)]
-    for prefix in (b"\x02" * 16, MINE.to_bytes(6, "big") * 2):
-        frames += [prefix[:length] for length in range(1, 17)]
+    mine, owner = MINE.to_bytes(6, "big"), OWNER.to_bytes(6, "big")
+    for prefix in (bytes(40), mine + mine, mine + owner + b"\x08\x00" + bytes(40), mine + owner + b"\x80\xdd" + bytes(40)):
+        frames += [prefix[:length] for length in range(1, len(prefix) + 1)]
     await run(dut, frames, sessions=[some_sessions(0)[0]] * (len(frames) + 1))
 
 
@@ -84,6 +86,45 @@ async def a_word_each_cycle(dut, payload):
     assert receive.max_latency <= 4, receive.max_latency
     assert receive.lane_busy == list(range(receive.lane_busy[0], receive.lane_busy[0] + len(receive.lane_busy)))
     assert len(receive.lane_busy) == sum(len(one) // 8 + (len(one) % 8 > 0) for one in frames)
+
+
+@cocotb.test()
+async def what_does_not_fit_is_counted_once(dut):
+    """While a unit has no room for long the receive FIFO runs over: what then comes out is whole, or aborted."""
+    frames = [good("Input.Write", 2 * n, random.randbytes(random.choice([28, 1472]))) for n in range(60)]
+    receive = Receive(dut, plan([(one, False) for one in frames], some_sessions(0) * 61), some_sessions(0))
+    receive.watch_lane = receive.ignore_lane
+    await receive.start()
+    dut.room_store_i.value = 0
+    done, aborted = [], 0
+
+    async def watch():
+        nonlocal aborted
+        while True:
+            await RisingEdge(dut.clk_net_i)
+            aborted += int(dut.abort_o.value)
+            if dut.done_o.value:
+                done.append(int(dut.seq_o.value) // 2)
+
+    cocotb.start_soon(watch())
+    for n, one in enumerate(frames):
+        for left, word, valid in zip(reversed(range(len(words(one)))), words(one), keep(one), strict=True):
+            dut.rx_valid_i.value = 1
+            dut.rx_data_i.value = word
+            dut.rx_keep_i.value = valid
+            dut.rx_last_i.value = int(left == 0)
+            await RisingEdge(dut.clk_net_i)
+        dut.rx_valid_i.value = 0
+        if n == 40:
+            dut.room_store_i.value = 1
+    for _ in range(6000):
+        await RisingEdge(dut.clk_net_i)
+    assert done == sorted(set(done))
+    assert aborted and len(frames) - len(done) > 1
+    lost = len(frames) - len(done)
+    assert await receive.count("drop_queue") == lost
+    assert await receive.count("rx_frames") == len(done) + aborted
+    assert await receive.count("drop_check") == await receive.count("drop_truncated") == 0
 
 
 @pytest.mark.parametrize("fifo,ring,entries", [(2048, 1024, 32), (2048, 512, 4)])
