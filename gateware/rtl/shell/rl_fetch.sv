@@ -116,18 +116,13 @@ module rl_fetch
   );
 
   // -- writes before
-  logic [7:0] written_gray, written, ticket_q, beyond;
-  rl_sync #(
-    .Width(8)
-  ) u_written (
+  logic [7:0] written, ticket_q, beyond;
+  rl_count_sync u_written (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
-    .d_i(written_gray_i),
-    .q_o(written_gray)
+    .gray_i(written_gray_i),
+    .count_o(written)
   );
-  for (genvar i = 0; i < 8; i++) begin : gen_binary
-    assign written[i] = ^written_gray[7:i];
-  end
   // Far fewer than 128 frames are between the two counts.
   assign beyond = written - ticket_q;
 

@@ -195,7 +195,7 @@ module read_bench
   );
 
   rl_frame_queue #(
-    .Words(1024),
+    .Words(4 << $clog2(FrameWords)),
     .FrameWords(3 * FrameWords + 8),
     .DescW($bits(fetched_t)),
     .Frames(32),

@@ -112,7 +112,7 @@ module write_bench
   );
 
   rl_frame_queue #(
-    .Words(1024),
+    .Words(4 << $clog2(FrameWords)),
     .FrameWords(FrameWords),
     .DescW($bits(store_t)),
     .Frames(64)
