@@ -63,8 +63,10 @@ module rl_frame_queue #(
       wptr_q <= rollback_i ? base_q : wptr_next;
       if (commit_i) base_q <= wptr_next;
       rptr_seen_q <= rptr_seen;
-      // The rest after a commit: desc_ready and wptr_q do not count this cycle's descriptor and word.
-      room_o <= desc_ready && !commit_i && (wptr_q - rptr_seen_q) <= PtrW'(Words - FrameWords);
+      // The rest after a commit: desc_ready and wptr_q do not count this cycle's descriptor and
+      // word. Who looks earlier may have written a word that is not counted.
+      room_o <= desc_ready && !commit_i &&
+          (wptr_q - rptr_seen_q) <= PtrW'(Words - FrameWords - 32'(Reserves));
     end
   end
 
