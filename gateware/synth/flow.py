@@ -1,4 +1,7 @@
-"""From a block's sources to its cells and clock rates, by Yosys and nextpnr; results are kept by a hash of what made them."""
+"""From a block's sources to its cells and clock rates, by Yosys and nextpnr.
+
+Results are kept by a hash of all that made them.
+"""
 
 import hashlib
 import json
@@ -36,6 +39,7 @@ class Block:
     parameters: dict[str, int] = field(default_factory=dict)
     route: bool = False
     seeds: int = 1
+    without: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.name = self.name or self.top.removeprefix("rl_")

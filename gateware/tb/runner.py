@@ -46,9 +46,9 @@ def bench(
     parameters: Mapping[str, int] = {},
     testcase: str | list[str] | None = None,
 ) -> None:
-    """Builds `toplevel` in out/tb and runs the cocotb tests of `test_module` (all, or `testcase`); fails when one fails.
+    """Builds `toplevel` in out/tb and runs the cocotb tests of `test_module` (all, or `testcase`); none may fail.
 
-    Sources are absolute or relative to gateware/rtl. What they name of gateware/rtl need not be listed, and what the top
+    Sources are absolute or relative to gateware/rtl. What they name of that need not be listed, and what the top
     does not need is left out. The same module with other parameters is another build. The tests find the parameters
     as `dut.<Name>.value`.
     """
