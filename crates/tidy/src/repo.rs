@@ -17,7 +17,8 @@ pub struct File {
 impl File {
     /// True for what a generator of ours writes: its length and layout are the generator's business.
     pub fn is_generated(&self) -> bool {
-        self.text.lines().take(3).any(|line| line.contains("Made from protocol/"))
+        let marks = ["Made from protocol/", "Made by gateware/"];
+        self.text.lines().take(3).any(|line| marks.iter().any(|mark| line.contains(mark)))
     }
 
     /// True for Rust.

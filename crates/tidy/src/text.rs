@@ -4,13 +4,16 @@ use crate::Finding;
 use crate::repo::File;
 use crate::rust::code_only;
 
-/// Most columns of a line by the end of the file's name: of Rust as in rustfmt.toml, of SystemVerilog as in
-/// gateware/lint/verible.flags; neither formatter breaks comments. Lines with a string, or of a table in a doc comment,
-/// are let pass: breaking those makes them harder to read and to search for.
-const COLUMNS_MAX: [(&str, usize); 3] = [(".rs", 120), (".py", 120), (".sv", 100)];
+/// Most columns of a line of Rust (as in rustfmt.toml), SystemVerilog and Python; the formatters do not break comments.
+/// Lines with a string, or of a table in a doc comment, are let pass: breaking those makes them harder to read and to
+/// search for.
+const COLUMNS_MAX: usize = 120;
 
 /// Most lines of a file in crates/ and gateware/. Above half of it, ask what the second noun is.
 const LINES_MAX: usize = 700;
+
+/// As many of SystemVerilog, where each port of an instance takes a line.
+const LINES_MAX_SV: usize = 1000;
 
 /// What says that something is not finished or was left behind, and what to do instead.
 const LEFTOVERS: [(&str, &str); 4] = [
@@ -39,14 +42,12 @@ pub fn white_space(file: &File) -> Vec<Finding> {
 
 /// Lines fit the screen.
 pub fn columns(file: &File) -> Vec<Finding> {
-    let Some((_, most)) = COLUMNS_MAX.iter().find(|(end, _)| file.path.ends_with(end) && !file.is_generated()) else {
-        return Vec::new();
-    };
+    let known = [".rs", ".sv", ".py"].iter().any(|end| file.path.ends_with(end)) && !file.is_generated();
     let unbreakable = |text: &str| text.contains('"') || text.ends_with('\\') || text.trim_start().starts_with("//! |");
-    let lines = (1..).zip(file.text.lines()).filter(|(_, text)| !unbreakable(text));
-    let long = lines.map(|(line, text)| (line, text.chars().count())).filter(|(_, columns)| columns > most);
+    let lines = (1..).zip(file.text.lines()).filter(|(_, text)| known && !unbreakable(text));
+    let long = lines.map(|(line, text)| (line, text.chars().count())).filter(|(_, columns)| *columns > COLUMNS_MAX);
     long.map(|(line, columns)| {
-        finding(file, line, &format!("{columns} columns, and {most} are the most"), "break the line")
+        finding(file, line, &format!("{columns} columns, and {COLUMNS_MAX} are the most"), "break the line")
     })
     .collect()
 }
@@ -57,10 +58,11 @@ pub fn lines(file: &File) -> Vec<Finding> {
     let code =
         [".rs", ".sv", ".lua", ".sh", ".py", ".c", ".h", ".html", ".css", ".js"].iter().any(|e| file.path.ends_with(e));
     let ours = file.path.starts_with("crates/") || file.path.starts_with("gateware/");
-    if count <= LINES_MAX || !code || !ours || file.is_generated() {
+    let most = if file.path.ends_with(".sv") { LINES_MAX_SV } else { LINES_MAX };
+    if count <= most || !code || !ours || file.is_generated() {
         return Vec::new();
     }
-    let what = format!("{count} lines, and {LINES_MAX} are the most");
+    let what = format!("{count} lines, and {most} are the most");
     vec![finding(file, 0, &what, "find its second noun and give that a file of its own")]
 }
 
@@ -147,11 +149,12 @@ mod tests {
         assert_eq!(places(&columns(&file("a.rs", &format!("//! x\n{line}\n")))), [2]);
         assert_eq!(places(&columns(&file("a.rs", &line[1..]))), [0usize; 0]);
         assert_eq!(places(&columns(&file("a.md", &line))), [0usize; 0]);
-        assert_eq!(places(&columns(&file("a.sv", &line[20..]))), [1]);
-        assert_eq!(places(&columns(&file("a.sv", &line[21..]))), [0usize; 0]);
+        assert_eq!(places(&columns(&file("a.sv", &line))), [1]);
         let long = "//! x\n".repeat(701);
         assert_eq!(lines(&file("crates/a/src/b.rs", &long)).len(), 1);
-        assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long)).len(), 1);
+        assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long)).len(), 0);
+        assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long.repeat(2))).len(), 1);
+        assert_eq!(lines(&file("gateware/a/b.py", &long)).len(), 1);
         assert_eq!(lines(&file("crates/a/src/b.rs", &long[6..])).len(), 0);
         assert_eq!(lines(&file("docs/b.rs", &long)).len(), 0);
         let made = format!("//! x\n//! Made from protocol/protocol.toml by y.\n{long}");

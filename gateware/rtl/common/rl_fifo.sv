@@ -29,7 +29,7 @@ module rl_fifo #(
   assign push = wvalid_i && wready_o;
 
   if (Block) begin : gen_block
-    // The output register holds one word more than the RAM; `fetch` moves the RAM's next word there.
+    // The output register holds one word more than the RAM; `fetch` moves the next word there.
     logic fetch, valid_q;
     logic [CountW-1:0] held;
     assign held = wptr_q - rptr_q;

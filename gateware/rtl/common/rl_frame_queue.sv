@@ -1,14 +1,14 @@
 // Whole frames from one clock domain to another: words are written tentatively, and the frame is
-// then committed with a descriptor or rolled back. The reader sees a frame only when it is committed.
+// then committed with a descriptor or rolled back. The reader sees committed frames only.
 //
 //   writer: words (`word_i`), then `commit_i` with `desc_i`, or `rollback_i`; either may come with
-//           the last word. A frame starts, with its first word or, without words, with its end, in a
-//           cycle in which `room_o` tells that a longest frame fits; then there is no back-pressure
-//           within it. After a commit `room_o` rests for a cycle.
+//           the last word. A frame starts, with its first word or, without words, with its end, in
+//           a cycle in which `room_o` tells that a longest frame fits; then there is no
+//           back-pressure within it. After a commit `room_o` rests for a cycle.
 //   reader: the first descriptor shows; it takes the frame's words one by one (how many, the
 //           descriptor must tell), and then the descriptor.
 //
-// Only the descriptor FIFO's pointers and the count of words read cross domains, one step at a time.
+// Only the descriptor FIFO's pointers and the count of words read cross domains, a step at a time.
 module rl_frame_queue #(
   parameter int unsigned Words = 1024,     // 64-bit words inside, a power of two.
   parameter int unsigned FrameWords = 184, // Words of the longest frame.
@@ -63,8 +63,10 @@ module rl_frame_queue #(
       wptr_q <= rollback_i ? base_q : wptr_next;
       if (commit_i) base_q <= wptr_next;
       rptr_seen_q <= rptr_seen;
-      // The rest after a commit: desc_ready and wptr_q do not count this cycle's descriptor and word.
-      room_o <= desc_ready && !commit_i && (wptr_q - rptr_seen_q) <= PtrW'(Words - FrameWords);
+      // The rest after a commit: desc_ready and wptr_q do not count this cycle's descriptor and
+      // word. Who looks earlier may have written a word that is not counted.
+      room_o <= desc_ready && !commit_i &&
+          (wptr_q - rptr_seen_q) <= PtrW'(Words - FrameWords - 32'(Reserves));
     end
   end
 
