@@ -139,6 +139,8 @@ const char* rl_card_step(RlSim* sim, const Inputs* in, Outputs* out) {
   RlCard& top = *sim->top;
   failure.clear();
   top.rst_ni = in->rst_n;
+  // Before the reset has reached them registers hold anything.
+  top.contextp()->assertOn(in->rst_n);
   top.time_us_i = in->time_us;
   top.rx_valid_i = in->rx_valid;
   top.rx_data_i = in->rx_data;

@@ -67,7 +67,6 @@ pub fn a_launch_follows_the_writes_before_it<S: Specimen>() {
         let payload = launch_payload(&[BASE, 1], Out::default());
         bench.hand(bench.head(Kind::ExecLaunch, seq, BUMP).frame(&[&payload]));
         bench.pass_ms(1);
-        if std::env::var("DBG").is_ok() { for s in &bench.sent { println!("{seq}: {:?} {:?}", s.head.kind, s.head.seq); } }
         assert_eq!(bench.last(Kind::ResultDone).body::<Done>().value.get(), u64::from(seq) * 100 + 1);
         assert_eq!(bench.word(BASE), u64::from(seq) * 100 + 1);
     }
