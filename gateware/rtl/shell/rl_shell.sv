@@ -400,13 +400,13 @@ module rl_shell
     .data_o(image_out),
     .ready_o(image_ready)
   );
-  rl_gray_count u_mem_written (
+  rl_count_sync u_mem_written (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .gray_i(mem_written_gray),
     .count_o(mem_written)
   );
-  rl_gray_count u_image_written (
+  rl_count_sync u_image_written (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .gray_i(image_written_gray),

@@ -1,0 +1,26 @@
+// A counter of another clock domain, which comes in Gray code, as a number.
+module rl_count_sync #(
+  parameter int unsigned Width = 8
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic [Width-1:0] gray_i,
+  output logic [Width-1:0] count_o // Two cycles later.
+);
+  if (Width < 2) begin : gen_check
+    $fatal(0, "rl_count_sync: Width must be at least 2 (%m)");
+  end
+
+  logic [Width-1:0] gray;
+  rl_sync #(
+    .Width(Width)
+  ) u_sync (
+    .clk_i,
+    .rst_ni,
+    .d_i(gray_i),
+    .q_o(gray)
+  );
+  for (genvar i = 0; i < Width; i++) begin : gen_binary
+    assign count_o[i] = ^gray[Width-1:i];
+  end
+endmodule
