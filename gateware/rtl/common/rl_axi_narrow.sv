@@ -147,9 +147,11 @@ module rl_axi_narrow #(
   end
 
 `ifndef SYNTHESIS
-  LengthFits_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
+  LengthFits_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
     s_awvalid_i |-> s_awlen_i < 8'(256 / Ratio));
-  LengthFitsRead_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
+  LengthFitsRead_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
     s_arvalid_i |-> s_arlen_i < 8'(256 / Ratio));
 `endif
 endmodule

@@ -79,7 +79,9 @@ module rl_config_port
   logic finished_q;  // Of the cfg domain.
 
   assign busy_o = state_q != Idle;
-  rl_sync #(.Width(3)) u_to_net (
+  rl_sync #(
+    .Width(3)
+  ) u_to_net (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .d_i({finished_q, stream_done_i, local_busy_i && local_granted_o}),
@@ -132,7 +134,9 @@ module rl_config_port
   // -- ddr domain: the stream is asked for while run, and not any longer once the port has finished.
   logic draining_q;
   always_ff @(posedge clk_net_i) draining_q <= rst_net_ni && state_q == Draining;
-  rl_sync #(.Width(2)) u_to_ddr (
+  rl_sync #(
+    .Width(2)
+  ) u_to_ddr (
     .clk_i(clk_ddr_i),
     .rst_ni(rst_ddr_ni),
     .d_i({run_q, draining_q}),
@@ -154,7 +158,9 @@ module rl_config_port
   logic [2:0] at_q;
   logic [PatienceW-1:0] patience_q;
 
-  rl_sync #(.Width(2)) u_to_cfg (
+  rl_sync #(
+    .Width(2)
+  ) u_to_cfg (
     .clk_i(clk_cfg_i),
     .rst_ni(rst_cfg_ni),
     .d_i({run_q, stopped_q}),
@@ -222,9 +228,12 @@ module rl_config_port
   end
 
 `ifndef SYNTHESIS
-  OneChannel_A: assert property (@(posedge clk_cfg_i) disable iff (!rst_cfg_ni)
-    local_granted_o |-> !network);
-  StableWhileStalled_A: assert property (@(posedge clk_cfg_i) disable iff (!rst_cfg_ni)
-    network && cfg_valid_o && !cfg_ready_i && !give_up && !cfg_error_i |=> cfg_valid_o && $stable(cfg_data_o));
+  OneChannel_A :
+  assert property (@(posedge clk_cfg_i) disable iff (!rst_cfg_ni) local_granted_o |-> !network);
+  StableWhileStalled_A :
+  assert property (@(posedge clk_cfg_i) disable iff (!rst_cfg_ni)
+    network && cfg_valid_o && !cfg_ready_i && !give_up && !cfg_error_i |=> cfg_valid_o && $stable(
+      cfg_data_o
+  ));
 `endif
 endmodule : rl_config_port

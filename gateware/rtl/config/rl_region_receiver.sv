@@ -6,7 +6,7 @@
 // 5 length in words of 64 bits, 6-21 arguments of the kernels, then data of any kind; the last word is
 // the CRC-32 (IEEE 802.3) of all before it.
 module rl_region_receiver #(
-  parameter logic [15:0] Roles = 16'h000e // Bit n: the role with id n is there.
+  parameter logic [15:0] Roles = 16'h000e  // Bit n: the role with id n is there.
 ) (
   input  logic        clk_cfg_i,
   input  logic        rst_cfg_ni,

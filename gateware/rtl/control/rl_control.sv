@@ -78,7 +78,9 @@ module rl_control
   logic [31:0] io_addr;  // Regions are mirrored inside their part of the address map.
   // verilator lint_on UNUSEDSIGNAL
   logic [31:0] io_wdata, io_rdata;
-  rl_cpu #(.RamWords(RamWords)) u_cpu (
+  rl_cpu #(
+    .RamWords(RamWords)
+  ) u_cpu (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .ram_re_o(ram_re),

@@ -127,7 +127,10 @@ module rl_cpu #(
   // -- registers; x0 is written once, with 0, after reset
   logic rf_we;
   logic [31:0] rf_wdata, rs1, rs2;
-  rl_lutram #(.Width(32), .Depth(32)) u_rs1 (
+  rl_lutram #(
+    .Width(32),
+    .Depth(32)
+  ) u_rs1 (
     .clk_i,
     .we_i(rf_we),
     .waddr_i(rd_q),
@@ -135,7 +138,10 @@ module rl_cpu #(
     .raddr_i(ir_q[19:15]),
     .rdata_o(rs1)
   );
-  rl_lutram #(.Width(32), .Depth(32)) u_rs2 (
+  rl_lutram #(
+    .Width(32),
+    .Depth(32)
+  ) u_rs2 (
     .clk_i,
     .we_i(rf_we),
     .waddr_i(rd_q),
@@ -265,7 +271,8 @@ module rl_cpu #(
       if (read_done || (exec_done && (taken || is_jump_q))) pc_q <= ram_raddr_o;
 
       unique case (state_q)
-        StRead: if (read_done) begin
+        StRead:
+        if (read_done) begin
           state_q <= StExec;
           is_load_q <= opcode == OpLoad;
           is_store_q <= opcode == OpStore;
@@ -319,10 +326,14 @@ module rl_cpu #(
   assign fault_o = state_q == StFault;
 
 `ifndef SYNTHESIS
-  RequestIsStable_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    io_valid_o && !io_ready_i |=> io_valid_o && $stable({io_write_o, io_addr_o, io_wdata_o}));
-  ZeroIsZero_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    rf_we && rd_q == '0 |-> rf_wdata == '0);
-  FaultStays_A: assert property (@(posedge clk_i) disable iff (!rst_ni) fault_o |=> fault_o);
+  RequestIsStable_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+    io_valid_o && !io_ready_i |=> io_valid_o && $stable(
+      {io_write_o, io_addr_o, io_wdata_o}
+  ));
+  ZeroIsZero_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) rf_we && rd_q == '0 |-> rf_wdata == '0);
+  FaultStays_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) fault_o |=> fault_o);
 `endif
 endmodule

@@ -130,23 +130,39 @@ module rl_csr_read
     return {32{asked}} & value;
   endfunction
   logic [31:0] wide, bits;
-  assign wide =
-      when(asked_q.time_lo, time_us_i[31:0]) |
-      when(asked_q.time_hi, 32'(time_hi_q)) |
-      when(asked_q.card, strap_i[4'(word_i - CsrMacHi)]) |
-      when(asked_q.heard, heard_q) |
-      when(asked_q.answered, 32'(answered_i)) |
-      when(asked_q.win_next, store_i.next) |
-      when(asked_q.win_bits, store_i.bits) |
-      when(asked_q.stg_missing, 32'(stage_i.missing)) |
-      when(asked_q.dig_value, digest_i.value) |
-      when(asked_q.lch_last, launch_i.last) |
-      when(asked_q.lch_value_lo, launch_i.value[31:0]) |
-      when(asked_q.lch_value_hi, launch_i.value[63:32]) |
-      when(asked_q.lch_cycles_lo, launch_i.cycles[31:0]) |
-      when(asked_q.lch_cycles_hi, 32'(launch_i.cycles[47:32])) |
-      when(asked_q.lch_started, launch_i.started_us) |
-      when(asked_q.lch_ended_us, launch_i.ended_us);
+  assign wide = when(
+      asked_q.time_lo, time_us_i[31:0]
+  ) | when(
+      asked_q.time_hi, 32'(time_hi_q)
+  ) | when(
+      asked_q.card, strap_i[4'(word_i-CsrMacHi)]
+  ) | when(
+      asked_q.heard, heard_q
+  ) | when(
+      asked_q.answered, 32'(answered_i)
+  ) | when(
+      asked_q.win_next, store_i.next
+  ) | when(
+      asked_q.win_bits, store_i.bits
+  ) | when(
+      asked_q.stg_missing, 32'(stage_i.missing)
+  ) | when(
+      asked_q.dig_value, digest_i.value
+  ) | when(
+      asked_q.lch_last, launch_i.last
+  ) | when(
+      asked_q.lch_value_lo, launch_i.value[31:0]
+  ) | when(
+      asked_q.lch_value_hi, launch_i.value[63:32]
+  ) | when(
+      asked_q.lch_cycles_lo, launch_i.cycles[31:0]
+  ) | when(
+      asked_q.lch_cycles_hi, 32'(launch_i.cycles[47:32])
+  ) | when(
+      asked_q.lch_started, launch_i.started_us
+  ) | when(
+      asked_q.lch_ended_us, launch_i.ended_us
+  );
 
   always_comb begin
     bits = '0;

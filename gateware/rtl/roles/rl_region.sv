@@ -51,7 +51,14 @@ module rl_region
 
   // The role's number changes only while the region is in reset.
   logic [15:0] id;
-  rl_sync #(.Width(16)) u_id (.clk_i(clk_role_i), .rst_ni(1'b1), .d_i(cfg_role_o), .q_o(id));
+  rl_sync #(
+    .Width(16)
+  ) u_id (
+    .clk_i(clk_role_i),
+    .rst_ni(1'b1),
+    .d_i(cfg_role_o),
+    .q_o(id)
+  );
 
   axil_rsp_t [Last:1] axil;
   axi_req_t [Last:1] axi;

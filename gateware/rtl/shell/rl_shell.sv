@@ -128,6 +128,9 @@ module rl_shell
   );
 
   // -- control
+  logic alarm_valid, ack_waits;
+  logic [15:0] ack_at;
+  logic [31:0] alarm_us;
   logic [12:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
   logic tx_we, have_re, reported_we, slot_re;
@@ -261,14 +264,14 @@ module rl_shell
   );
 
   // -- the next moment at which something is due: the firmware's, or an acknowledgement
-  logic alarm_valid, ack_waits;
-  logic [15:0] ack_at, ack_in;
-  logic [31:0] alarm_us, ack_us, alarm_later;
+  logic [15:0] ack_in;
+  logic [31:0] ack_us;
+  logic alarm_first;  // The firmware's.
   assign ack_in = ack_at - time_us_i[15:0];
   assign ack_us = time_us_i[31:0] + {{16{ack_in[15]}}, ack_in};
-  assign alarm_later = alarm_us - ack_us;  // Negative: the firmware's is earlier.
+  assign alarm_first = alarm_valid && signed'(alarm_us - ack_us) < 0;
   assign alarm_valid_o = alarm_valid || ack_waits;
-  assign alarm_us_o = ack_waits && !(alarm_valid && alarm_later[31]) ? ack_us : alarm_us;
+  assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
 
   // -- writes
   logic mem_room, mem_word, mem_commit, mem_rollback, mem_valid, mem_done, mem_take, mem_ready;
@@ -801,7 +804,9 @@ module rl_shell
     .guard_drained_i(guard_drained),
     .guard_fault_i(guard_fault)
   );
-  rl_sync #(.Width(5)) u_role_status (
+  rl_sync #(
+    .Width(5)
+  ) u_role_status (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .d_i({isolated, fault_guard, fault_axil}),
@@ -903,4 +908,7 @@ module rl_shell
     if (!rst_net_ni || active) quiet_q <= '0;
     else if (!quiet_o) quiet_q <= quiet_q + 1'b1;
   end
+
+  logic unused;
+  assign unused = ^{shell_axi_i.bid, shell_axi_i.rid, shell_axi_i.rlast};
 endmodule : rl_shell

@@ -295,7 +295,6 @@ module rl_stage
   end
 
   // A block that waits for nothing: with the number of frames that must be in DDR.
-  logic [7:0] behind;
   logic [9:0] unused_count;
   logic block_fetched;
   rl_fifo #(
@@ -312,18 +311,23 @@ module rl_stage
     .rdata_o({block_o, ticket}),
     .count_o(unused_count)
   );
-  assign behind = written_i - ticket;
-  assign block_valid_o = whole_valid && !behind[7];
+  // Far fewer than 128 frames are under way.
+  assign block_valid_o = whole_valid && signed'(written_i - ticket) >= 0;
   // A new image forgets the blocks of the one before.
   assign block_fetched = block_pop_i || busy_o;
 
 `ifndef SYNTHESIS
   // The firmware takes a block in much less time than 64 KiB take to come.
-  BlocksAreNotLost_A: assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+  BlocksAreNotLost_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
     tally_q == TallyWrite && after == 0 |-> block_room);
-  NoFrameWhileBusy_A: assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    start_frame |-> state_q == Idle);
-  BytesAreCountedOnce_A: assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+  NoFrameWhileBusy_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) start_frame |-> state_q == Idle);
+  BytesAreCountedOnce_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
     tally_q == TallyWrite |-> left >= take_q);
 `endif
+
+  logic unused;
+  assign unused = ^{lane_i.first, unused_count};
 endmodule : rl_stage

@@ -148,9 +148,7 @@ module rl_store
   // Out of order: the sender should learn what is missing. Beyond: where the window is.
   logic [15:0] left_q;    // Writes until one is due.
   logic [15:0] due_q;     // When one is due, if there is a write to acknowledge.
-  logic [15:0] early;
   logic unacked_q, counts, at_once;
-  assign early = time_us_i - due_q;  // Negative until then.
   assign ack_waits_o = unacked_q;
   assign ack_at_o = due_q;
   assign counts = judged && arrival != ArrivalBeyond;
@@ -166,7 +164,7 @@ module rl_store
         unacked_q <= 1'b1;
         left_q <= left_q - 1'b1;
       end
-      if ((judged && at_once) || (unacked_q && !early[15])) ack_due_o <= 1'b1;
+      if ((judged && at_once) || (unacked_q && signed'(time_us_i - due_q) >= 0)) ack_due_o <= 1'b1;
     end
     if (!unacked_q) due_q <= time_us_i + ack_delay_i;
   end

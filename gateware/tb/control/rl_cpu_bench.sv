@@ -68,14 +68,19 @@ module rl_cpu_bench (
       if (!fault_o) cycles <= cycles + 1;
       // The processor does at most one thing a cycle.
       traced <= traced + 1;
-      if (u_cpu.rf_we && u_cpu.rd_q != 0) trace[traced] <= '{TraceReg, u_cpu.rd_q, 0, u_cpu.rf_wdata};
-      else if (ram_we != 0) trace[traced] <= '{TraceRam, 5'(ram_we), {17'd0, ram_waddr, 2'b00}, ram_wdata & strobes};
-      else if (io_valid && io_ready && io_write) trace[traced] <= '{TraceWrite, 0, io_addr, io_wdata};
+      if (u_cpu.rf_we && u_cpu.rd_q != 0)
+        trace[traced] <= '{TraceReg, u_cpu.rd_q, 0, u_cpu.rf_wdata};
+      else if (ram_we != 0)
+        trace[traced] <= '{TraceRam, 5'(ram_we), {17'd0, ram_waddr, 2'b00}, ram_wdata & strobes};
+      else if (io_valid && io_ready && io_write)
+        trace[traced] <= '{TraceWrite, 0, io_addr, io_wdata};
       else if (io_valid && io_ready) trace[traced] <= '{TraceRead, 0, io_addr, io[io_addr[7:2]]};
       else traced <= traced;
     end
   end
 
-  OneThingAtATime_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    $onehot0({u_cpu.rf_we, ram_we != 0, io_valid && io_ready}));
+  OneThingAtATime_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(
+      {u_cpu.rf_we, ram_we != 0, io_valid && io_ready}
+  ));
 endmodule
