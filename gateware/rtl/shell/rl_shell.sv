@@ -135,6 +135,8 @@ module rl_shell
   logic ring_pop;
   why_e ring_why;
   tx_ctl_t tx_ctl;
+  logic alarm_valid;
+  logic [31:0] alarm_us;
   logic [1:0] slot_busy;
   logic cpu_fetched, announce_valid, announce_ready;
   announce_ctl_t announce;
@@ -163,8 +165,8 @@ module rl_shell
     .time_us_i,
     .strap_i,
     .sleeping_o,
-    .alarm_valid_o,
-    .alarm_us_o,
+    .alarm_valid_o(alarm_valid),
+    .alarm_us_o(alarm_us),
     .fault_o,
     .mem_addr_o(mem_addr),
     .mem_wdata_o(mem_wdata),
@@ -265,13 +267,9 @@ module rl_shell
   logic [63:0] mem_data, mem_out;
   store_t mem_desc, mem_out_desc;
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray, image_written;
-  logic tick_q, write, write_duplicate, write_beyond, insert_done;
+  logic write, write_duplicate, write_beyond, insert_done, ack_wait;
   logic [13:0] write_bytes;
-  logic time_bit_q;
-  always_ff @(posedge clk_net_i) begin
-    time_bit_q <= time_us_i[0];
-    tick_q <= rst_net_ni && time_bit_q != time_us_i[0];
-  end
+  logic [15:0] ack_at;
   rl_store u_store (
     .clk_net_i,
     .rst_net_ni,
@@ -295,10 +293,12 @@ module rl_shell
     .insert_busy_o(store_status.insert_busy),
     .insert_done_o(insert_done),
     .insert_result_o(store_status.insert_result),
-    .tick_us_i(tick_q),
+    .time_us_i(time_us_i[15:0]),
     .ack_every_i(strap_i[12][31:16]),
     .ack_delay_i(strap_i[13][15:0]),
     .ack_due_o(store_status.ack_due),
+    .ack_wait_o(ack_wait),
+    .ack_at_o(ack_at),
     .acked_i(store_ctl.acked),
     .write_o(write),
     .write_bytes_o(write_bytes),
@@ -794,7 +794,9 @@ module rl_shell
     .guard_drained_i(guard_drained),
     .guard_fault_i(guard_fault)
   );
-  rl_sync #(.Width(5)) u_role_status (
+  rl_sync #(
+    .Width(5)
+  ) u_role_status (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .d_i({isolated, fault_guard, fault_axil}),
@@ -890,6 +892,13 @@ module rl_shell
       launch_status.running || launch_status.walk_busy || launch_status.ended_valid ||
       stage_status.busy || stage_status.block_valid || !digest_status.idle || config_status.busy ||
       scrub_ctl.scrub || store_status.ack_due || !sleeping_o;
+  // The firmware's alarm, or the time at which an acknowledgement falls due.
+  logic [15:0] ack_left;
+  logic [31:0] ack_alarm;
+  assign ack_left = ack_at - time_us_i[15:0];
+  assign ack_alarm = time_us_i[31:0] + 32'(signed'(ack_left));
+  assign alarm_valid_o = alarm_valid || ack_wait;
+  assign alarm_us_o = ack_wait && (!alarm_valid || signed'(alarm_us - ack_alarm) > 0) ? ack_alarm : alarm_us;
   // Some cycles more: what crosses between domains, and the counters' sweep.
   assign quiet_o = &quiet_q;
   always_ff @(posedge clk_net_i) begin

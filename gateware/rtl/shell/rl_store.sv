@@ -37,10 +37,12 @@ module rl_store
   output logic [1:0]  insert_result_o,  // 0 new, 1 there already, 2 beyond the window. Holds.
 
   // Acknowledgements.
-  input  logic        tick_us_i,        // Once a microsecond.
+  input  logic [15:0] time_us_i,        // Bits 15 to 0 of the time: it may jump while nothing waits.
   input  logic [15:0] ack_every_i,      // Writes after which one is due at the latest, 1 or more,
   input  logic [15:0] ack_delay_i,      // and microseconds.
   output logic        ack_due_o,
+  output logic        ack_wait_o,       // One will be due,
+  output logic [15:0] ack_at_o,         // at this time.
   input  logic        acked_i,          // One is being sent, of what the window says from now on.
 
   // Events.
@@ -145,8 +147,8 @@ module rl_store
   // -- acknowledgements
   // Out of order: the sender should learn what is missing. Beyond: where the window is.
   logic [15:0] left_q;    // Writes until one is due.
-  logic [15:0] wait_q;    // Microseconds until one is due, if there is a write to acknowledge.
-  logic unacked_q, counts, at_once;
+  logic [15:0] due_q;     // When one is due, if there is a write to acknowledge.
+  logic unacked_q, late_q, counts, at_once;
   assign counts = judged && arrival != ArrivalBeyond;
   assign at_once = arrival == ArrivalBeyond || !in_order || left_q <= 16'd1 ||
                    (judging_q ? ack_now_q : insert_ack_now_i);
@@ -160,11 +162,13 @@ module rl_store
         unacked_q <= 1'b1;
         left_q <= left_q - 1'b1;
       end
-      if ((judged && at_once) || (unacked_q && wait_q == 0)) ack_due_o <= 1'b1;
+      if ((judged && at_once) || (unacked_q && late_q)) ack_due_o <= 1'b1;
     end
-    if (!unacked_q) wait_q <= ack_delay_i;
-    else if (tick_us_i && wait_q != 0) wait_q <= wait_q - 1'b1;
+    if (!unacked_q) due_q <= time_us_i + ack_delay_i;
+    late_q <= unacked_q && signed'(time_us_i - due_q) >= 0;
   end
+  assign ack_wait_o = unacked_q && !ack_due_o;
+  assign ack_at_o = due_q;
 
 `ifndef SYNTHESIS
   OneFrameAtATime_A :

