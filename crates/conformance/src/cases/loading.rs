@@ -183,25 +183,27 @@ pub fn bad_images_are_named_and_harm_nothing<S: Specimen>() {
         image[at] = value;
         image
     };
-    let cases = [
-        (with(0, b'X'), ErrorCode::ImageFormat),
-        (with(9, 99), ErrorCode::ImageVersion),
-        (with(11, 99), ErrorCode::ImageFormat),
-        (good[..good.len() - 64].to_vec(), ErrorCode::ImageFormat),
-        (vec![0; 10], ErrorCode::ImageFormat),
-        (images::for_nobody(), ErrorCode::ImageTarget),
-        (images::for_a_later_shell(), ErrorCode::ImageVersion),
+    use ErrorCode::{ImageFormat, ImageTarget, ImageVersion};
+    let cases: [(_, &[ErrorCode]); 7] = [
+        (with(0, b'X'), &[ImageFormat]),
+        (with(9, 99), &[ImageVersion]),
+        // A version that the head's tag does not have: whoever has checked all of the image may leave out the tag.
+        (with(11, 99), &[ImageFormat, ImageVersion]),
+        (good[..good.len() - 64].to_vec(), &[ImageFormat]),
+        (vec![0; 10], &[ImageFormat]),
+        (images::for_nobody(), &[ImageTarget]),
+        (images::for_a_later_shell(), &[ImageVersion]),
     ];
     let mut bench = Bench::<S>::with_role();
     let digest = bench.active_digest();
-    for (seq, (image, code)) in (10..).zip(&cases) {
+    for (seq, (image, codes)) in (10..).zip(&cases) {
         bench.sent.clear();
         bench.begin(seq, image, CHUNK);
         bench.send_but(image, |_| false);
         bench.pass_ms(1);
         bench.expect(Kind::ImageConfirmReady);
         let failed = bench.expect(Kind::ImageConfirmFailed);
-        assert_eq!((failed.code(), failed.head.seq), (*code, seq));
+        assert!(codes.contains(&failed.code()) && failed.head.seq == seq, "{failed:?}");
         let text = core::str::from_utf8(&failed.payload[8..]).expect("a text for people");
         assert!(!text.is_empty() && text.len() <= 64);
         // A commit does not make it better; the old role serves on.
