@@ -138,6 +138,8 @@ void rl_card_delete(RlSim* sim) {
 const char* rl_card_step(RlSim* sim, const Inputs* in, Outputs* out) {
   RlCard& top = *sim->top;
   failure.clear();
+  // What registers hold before their reset breaks any rule.
+  sim->context->assertOn(in->rst_n != 0);
   top.rst_ni = in->rst_n;
   // Before the reset has reached them registers hold anything.
   top.contextp()->assertOn(in->rst_n);

@@ -223,8 +223,11 @@ impl RtlCard {
         if self.inputs.edges.has(Edges::ROLE) {
             self.role_port.edge(&self.outputs.role, &self.ddr);
         }
+        // An alarm takes some cycles to be heard.
+        let late = (self.inputs.time_us as u32).wrapping_sub(self.outputs.alarm_us).cast_signed();
+        let alarm = self.outputs.alarm_valid != 0 && late >= 0;
         let around = self.rx.is_idle() && self.tx.is_idle() && self.shell_port.is_idle() && self.role_port.is_idle();
-        let idle = around && self.outputs.idle != 0 && !self.inputs.rx_valid;
+        let idle = around && self.outputs.idle != 0 && !self.inputs.rx_valid && !alarm;
         self.quiet = if idle { self.quiet.saturating_add(1) } else { 0 };
     }
 

@@ -46,7 +46,7 @@ module rl_lane_checker
   OneEnd_A :
   assert property (!(lane_i.done && lane_i.abort));
   HeaderIsFourWords_A :
-  assert property (heads <= 3'd4);
+  assert property (lane_i.word |-> heads <= 3'd4);
   HeaderComesFirst_A :
   assert property (lane_i.payload |-> heads == 3'd4);
   PayloadIsAsLongAsItSays_A :

@@ -69,6 +69,7 @@ pub fn a_launch_follows_the_writes_before_it<S: Specimen>() {
         bench.pass_ms(1);
         assert_eq!(bench.last(Kind::ResultDone).body::<Done>().value.get(), u64::from(seq) * 100 + 1);
         assert_eq!(bench.word(BASE), u64::from(seq) * 100 + 1);
+        bench.ack(seq, 0, 0, true, &[]);
     }
 }
 
