@@ -141,8 +141,6 @@ const char* rl_card_step(RlSim* sim, const Inputs* in, Outputs* out) {
   // What registers hold before their reset breaks any rule.
   sim->context->assertOn(in->rst_n != 0);
   top.rst_ni = in->rst_n;
-  // Before the reset has reached them registers hold anything.
-  top.contextp()->assertOn(in->rst_n);
   top.time_us_i = in->time_us;
   top.rx_valid_i = in->rx_valid;
   top.rx_data_i = in->rx_data;
