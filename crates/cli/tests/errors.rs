@@ -30,7 +30,7 @@ fn without_a_rack_the_user_is_told_how_to_start_one() {
 fn wrong_usage_is_code_2() {
     let rack = Rack::none();
     fails(&rack.run(&["frobnicate"]), 2, &["unrecognized subcommand"]);
-    fails(&rack.run(&["up", "--card", "rtl:1"]), 2, &["no rtl cards"]);
+    fails(&rack.run(&["up", "--card", "rlt:1"]), 2, &["rlt"]);
     fails(&rack.run(&["up", "--hotplug", "soon+1"]), 2, &["2s+4"]);
     fails(&rack.run(&["study", "saf-cots"]), 2, &["there is no study `saf-cots`", "help: did you mean `saf-cost`?"]);
     fails(&rack.run(&["ls", "--net", "tap:x"]), 2, &["names no segment"]);

@@ -23,7 +23,7 @@ fn a_model_is_like_another_however_it_is_driven() {
 #[test]
 fn the_traffic_is_rich() {
     let mut totals = vec![0; Counter::COUNT];
-    for seed in 0..10 {
+    for seed in 0..30 {
         let mut side = Side::new(Card::plug(config()), false);
         let mut traffic = rackloom_conformance::fuzz::Traffic::new(seed);
         while traffic.frames() < 4_000 {

@@ -20,8 +20,8 @@ pub use report::{Report, Row, SCHEMA};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_image::TARGET_MODEL;
+use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_rolec::pad_image;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -103,7 +103,11 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     if !(1..=burn::CYCLES_MAX).contains(&options.tile_cycles()) {
         return range("hours, tiles", "a tile's cycles fit 40 bits");
     }
-    let image = Bytes::from(pad_image(rackloom_roles::image("burn").expect("a role of ours"), TARGET_MODEL, options.image_bytes)?);
+    let image = Bytes::from(pad_image(
+        rackloom_roles::image("burn").expect("a role of ours"),
+        TARGET_MODEL,
+        options.image_bytes,
+    )?);
     let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let name = |percent: &u32| format!("cards added at {percent} %");
     let runs = pool::each(&options.percents, options.threads, progress, name, |percent| {

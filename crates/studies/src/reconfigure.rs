@@ -12,8 +12,8 @@ pub use report::{Baseline, Limit, PhaseTimes, Point, Report, SCHEMA};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_image::TARGET_MODEL;
+use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_rolec::pad_image;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -92,7 +92,11 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     if !options.cards.contains(&1) || !options.losses.contains(&0.0) {
         return Err(StudyError::Option { option: "cards, losses", why: "with 1 and 0, to compare with".into() });
     }
-    let image = Bytes::from(pad_image(rackloom_roles::image("ptrans").expect("a role of ours"), TARGET_MODEL, options.image_bytes)?);
+    let image = Bytes::from(pad_image(
+        rackloom_roles::image("ptrans").expect("a role of ours"),
+        TARGET_MODEL,
+        options.image_bytes,
+    )?);
     let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let mut jobs = Vec::new();
     for &loss in &options.losses {

@@ -22,8 +22,8 @@ pub use report::{Kind, Point, Report, SCHEMA};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_image::TARGET_MODEL;
+use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_rolec::pad_image;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,7 +108,11 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     if options.memory <= rackloom_wire::ROLE_PRIVATE + row || options.resident < row * paper::CARDS as u64 {
         return range("memory, resident", format!("room for a row of each matrix, {row} bytes, on every card"));
     }
-    let image = Bytes::from(pad_image(rackloom_roles::image("ptrans").expect("a role of ours"), TARGET_MODEL, options.image_bytes)?);
+    let image = Bytes::from(pad_image(
+        rackloom_roles::image("ptrans").expect("a role of ours"),
+        TARGET_MODEL,
+        options.image_bytes,
+    )?);
     let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let name = |job: &Job| format!("{} scaling, order {}, {} cards", job.kind.name(), job.order, job.cards);
     let phases = pool::each(&jobs, options.threads, progress, name, |job| {

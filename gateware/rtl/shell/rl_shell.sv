@@ -78,6 +78,8 @@ module rl_shell
   output logic              quiet_o          // Net domain: no frame, fetch, launch or load is under way.
 );
   localparam int unsigned FrameWords = (Bulk + 7) / 8;
+  // Who looks for room does so some cycles before a frame's first word, while others are written.
+  localparam int unsigned Ahead = 8;
 
   // -- receive
   lane_t lane;
@@ -317,7 +319,7 @@ module rl_shell
   );
   rl_frame_queue #(
     .Words(QueueWords),
-    .FrameWords(FrameWords),
+    .FrameWords(FrameWords + Ahead),
     .DescW($bits(store_t)),
     .Frames(64)
   ) u_mem_queue (
@@ -382,7 +384,7 @@ module rl_shell
   end
   rl_frame_queue #(
     .Words(QueueWords),
-    .FrameWords(FrameWords),
+    .FrameWords(FrameWords + Ahead),
     .DescW($bits(store_t)),
     .Frames(64)
   ) u_image_queue (
@@ -593,7 +595,7 @@ module rl_shell
   );
   rl_frame_queue #(
     .Words(QueueWords),
-    .FrameWords(3 * FrameWords + 8),
+    .FrameWords(3 * FrameWords + 8 + Ahead),
     .DescW($bits(fetched_t)),
     .Frames(32),
     .Reserves(1'b1)

@@ -195,8 +195,8 @@ module read_bench
   );
 
   rl_frame_queue #(
-    .Words(4 << $clog2(FrameWords)),
-    .FrameWords(3 * FrameWords + 8),
+    .Words(8 << $clog2(FrameWords)),
+    .FrameWords(3 * FrameWords + 16),
     .DescW($bits(fetched_t)),
     .Frames(32),
     .Reserves(1'b1)

@@ -113,7 +113,7 @@ module write_bench
 
   rl_frame_queue #(
     .Words(4 << $clog2(FrameWords)),
-    .FrameWords(FrameWords),
+    .FrameWords(FrameWords + 8),
     .DescW($bits(store_t)),
     .Frames(64)
   ) u_queue (

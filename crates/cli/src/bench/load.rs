@@ -85,7 +85,9 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     // Two images in turn: a card that has an image already would have nothing to do.
     let images = ["ptrans", "vadd"].map(|role| {
         let plain = rackloom_roles::image(role).expect("it is built in");
-        rackloom_rolec::pad_image(plain, rackloom_image::TARGET_MODEL, size).map(Bytes::from).map_err(|e| Failure::of(&e))
+        rackloom_rolec::pad_image(plain, rackloom_image::TARGET_MODEL, size)
+            .map(Bytes::from)
+            .map_err(|e| Failure::of(&e))
     });
     let [first, second] = images;
     let images = [first?, second?];
