@@ -2,8 +2,8 @@
 //!
 //! `role.toml` holds the fields of the image's manifest. All `*.c` files of the folder are compiled together by clang
 //! for wasm32 and linked by wasm-ld into the image's `model` part; `rackloom.h` is on their include path. The same
-//! sources and the same clang give the same bytes. A role that is in the gateware too says so in a table `rtl`, and its image
-//! gets an `rtl` part.
+//! sources and the same clang give the same bytes. A role that is in the gateware too says so in a table `rtl`, and its
+//! image gets an `rtl` part.
 #![forbid(unsafe_code)]
 
 mod ballast;

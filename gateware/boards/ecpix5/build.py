@@ -5,7 +5,8 @@
 2. LiteDRAM's controller, with the small processor that trains the memory, and LiteEth's PHY and MAC
 3. Yosys, nextpnr, ecppack: `out/boards/ecpix5/rackloom.bit` and `.svf`
 
-Each step tells its time and peak memory. What has not changed is not made again. With a seed as argument, placement starts there.
+Each step tells its time and peak memory. What has not changed is not made again. With a seed as
+argument, placement starts there.
 """
 
 import hashlib

@@ -2,7 +2,8 @@
 
     python3 ethernet.py FOLDER
 
-Frames go in and out of the core without preamble and check sequence; byte 0 is data[7:0], and `last_be` has one bit, at the last byte.
+Frames go in and out of the core without preamble and check sequence; byte 0 is data[7:0], and `last_be` has
+one bit, at the last byte.
 A frame that came in with a wrong check sequence has `error` set with its last word.
 """
 

@@ -1,6 +1,7 @@
 """Writes the constraints of the board's pins, `python3 pins.py FILE.lpf`: sites, standards and clocks as litex-boards knows them.
 
-A port of the top level is called as the board's signal is there, parts joined by `_`: `ddram_dq[3]`, `eth_rx_ctl`, `clk100`.
+A port of the top level is called as the board's signal is there, parts joined by `_`: `ddram_dq[3]`,
+`eth_rx_ctl`, `clk100`.
 """
 
 import sys

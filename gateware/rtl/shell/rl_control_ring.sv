@@ -169,6 +169,7 @@ module rl_control_ring
 
   // The rest of the head is in the frame.
   logic unused_lane;
-  assign unused_lane = ^{used[7:0], lane_i.head.dst, lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.head.src, lane_i.head.flags, lane_i.head.length,
+  assign unused_lane = ^{used[7:0], lane_i.head.dst, lane_i.head.ether_type[15:8], lane_i.head.kind[7:4],
+                         lane_i.head.src, lane_i.head.flags, lane_i.head.length,
                          lane_i.head.epoch, lane_i.head.seq, lane_i.head.addr};
 endmodule

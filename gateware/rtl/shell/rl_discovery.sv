@@ -69,6 +69,7 @@ module rl_discovery
 `endif
 
   logic unused_lane;
-  assign unused_lane = ^{lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.word, lane_i.first, lane_i.abort, lane_i.data[63:32],
+  assign unused_lane = ^{lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.word,
+                         lane_i.first, lane_i.abort, lane_i.data[63:32],
                          lane_i.head.dst, lane_i.head.flags, lane_i.head.epoch, lane_i.head.addr};
 endmodule

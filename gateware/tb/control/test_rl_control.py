@@ -59,7 +59,9 @@ class Board:
 
     def __init__(self, dut):
         self.dut = dut
-        self.memories = {name: [random.getrandbits(32) for _ in range(1 << bits)] for name, (bits, _) in MEMORIES.items()}
+        self.memories = {
+            name: [random.getrandbits(32) for _ in range(1 << bits)] for name, (bits, _) in MEMORIES.items()
+        }
         self.straps = [random.getrandbits(32) for _ in CARD]
         self.time = random.getrandbits(40)
 

@@ -66,7 +66,9 @@ def hostile(seq: int) -> bytes:
                 + [ADDRESS.CARDS, ADDRESS.HOSTS, BROADCAST, RIVAL, MINE ^ 1 << random.randrange(48)]
                 + [group(number) for number in (0x1111, 0x1112, 0x2222, 0x2223, 0, 0x3333)]
             ),
-            src=random.choice([OWNER] * 4 + [RIVAL, MINE, OWNER | 1 << 40, OWNER ^ 1, OWNER ^ 1 << random.randrange(48)]),
+            src=random.choice(
+                [OWNER] * 4 + [RIVAL, MINE, OWNER | 1 << 40, OWNER ^ 1, OWNER ^ 1 << random.randrange(48)]
+            ),
             epoch=random.choice([5, 5, 6, 0x1111, 0x2222, 0x2223, 0]),
             addr=random.choice(ADDRESSES) + random.choice([0, 0, 1, -1]) & (1 << 64) - 1,
             flags=random.choice([0, 0, 0, FLAG.RESEND, FLAG.AUTH, 15, 8]),
@@ -93,7 +95,8 @@ def hostile(seq: int) -> bytes:
 def mixed(seq: int) -> bytes:
     """One or the other, with as much for the blocks of their own as for the firmware."""
     fast = random.choice(["Input.Write", "Input.Read", "Image.Data", "Exec.Launch", "Discovery.Solicit"])
-    return random.choice([hostile, hostile, at_the_edges, lambda n: good(fast, n), lambda n: good(random.choice(list(KINDS)), n)])(seq)
+    of_any_kind = lambda n: good(random.choice(list(KINDS)), n)
+    return random.choice([hostile, hostile, at_the_edges, lambda n: good(fast, n), of_any_kind])(seq)
 
 
 def at_the_edges(seq: int) -> bytes:

@@ -137,7 +137,8 @@ class Receive:
                     await RisingEdge(clock)
                 last = i == len(data) - 1
                 dut.rx_valid_i.value = 1
-                dut.rx_data_i.value = word | random.getrandbits(64) & ~sum(0xFF << 8 * b for b in range(8) if valid >> b & 1)
+                mask = sum(0xFF << 8 * b for b in range(8) if valid >> b & 1)
+                dut.rx_data_i.value = word | random.getrandbits(64) & ~mask
                 # What is not told to be looked at may be anything.
                 dut.rx_keep_i.value = valid if last else random.getrandbits(8)
                 dut.rx_last_i.value = int(last)
@@ -220,7 +221,8 @@ class Receive:
         if one.judgement.route in ROOMS:
             assert room[one.judgement.route], f"{about}: there is no room"
         if one.judgement.route == Route.LAUNCH:
-            before = [n for n, other in enumerate(self.expected[: self.ended]) if other.to_ring and not other.may_be_taken]
+            known = enumerate(self.expected[: self.ended])
+            before = [n for n, other in known if other.to_ring and not other.may_be_taken]
             assert self.finished.issuperset(before), f"{about}: control frames before it are unfinished"
         ports = {"dst": (0, 6), "src": (6, 6), "ether_type": (12, 2), "kind": (15, 1), "length": (16, 2)}
         ports |= {"epoch": (18, 2), "seq": (20, 4), "addr": (24, 8)}

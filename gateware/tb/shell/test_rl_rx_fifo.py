@@ -111,7 +111,8 @@ async def losses_are_told_once(dut, pause, longest):
     lost = 0
     for data, bad, cut in sink.frames:
         for sent, sent_bad in coming:
-            if (sent.startswith(data) and len(sent) > len(data) and not bad) if cut else (sent, sent_bad) == (data, bad):
+            begins = sent.startswith(data) and len(sent) > len(data) and not bad
+            if begins if cut else (sent, sent_bad) == (data, bad):
                 lost += cut
                 break
             lost += 1
