@@ -56,6 +56,10 @@ fn window_of(frame: &[u8]) -> u32 {
     }
 }
 
+fn kind_of(frame: &[u8]) -> Option<Kind> {
+    Packet::parse(frame).ok().map(|packet| packet.head.kind)
+}
+
 /// The launch that a frame is about.
 fn launch_of(frame: &[u8]) -> Option<u32> {
     let packet = Packet::parse(frame).ok()?;
@@ -76,7 +80,11 @@ impl Burst {
         let mut all: Vec<Bytes> = at(Place::Head).chain(at(Place::Body)).chain(at(Place::Read)).collect();
         // Whoever acknowledges a result does not want to hear of it, and may hear of it all the same.
         let asks_about = |seq| all.iter().any(|frame| launch_of(frame) == Some(seq));
-        let tail = at(Place::Tail).find(|frame| !acknowledged_by(frame).is_some_and(asks_about));
+        // An image that has just become whole is told of, or what was asked is answered instead.
+        let loads = all.iter().any(|frame| kind_of(frame) == Some(Kind::ImageData));
+        let asks = |frame: &[u8]| matches!(kind_of(frame), Some(Kind::ImagePoll | Kind::ImageCommit));
+        let fits = |frame: &Bytes| !acknowledged_by(frame).is_some_and(asks_about) && !(loads && asks(frame));
+        let tail = at(Place::Tail).find(fits);
         all.extend(tail);
         let window = all.iter().map(|frame| window_of(frame)).max().unwrap_or(0);
         let pause = pause.max(Duration::from_micros(u64::from(window) + 100));

@@ -79,7 +79,7 @@ impl<S: Specimen> Side<S> {
     /// Handles a burst and lets the traffic hear what came of it.
     pub fn follow(&mut self, burst: &Burst, traffic: &mut Traffic) {
         let outcome = self.handle(burst);
-        traffic.hear(&outcome.sent, &self.past);
+        traffic.hear(&outcome.sent, &self.past, outcome.facts.owner);
     }
 
     fn handle(&mut self, burst: &Burst) -> Outcome {
@@ -166,7 +166,7 @@ impl<A: Specimen, B: Specimen> Pair<A, B> {
                 return Err(Difference { seed, burst, frames, what, lines });
             }
             self.bursts += 1;
-            self.traffic.hear(&a.sent, &self.a.past);
+            self.traffic.hear(&a.sent, &self.a.past, a.facts.owner);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use rackloom_node::{Duration, Rng};
 use rackloom_wire::{
-    self as wire, CARDS, Counter, ErrorCode, FLAG_ACK_NOW, Head, ImageBegin, IntoBytes, Kind, MacAddr, U16, U32, U64,
+    self as wire, CARDS, Counter, FLAG_ACK_NOW, Head, ImageBegin, IntoBytes, Kind, MacAddr, U16, U32, U64,
 };
 
 use super::burst::Burst;
@@ -24,17 +24,25 @@ pub struct Traffic {
     frames: u64,
     owner: MacAddr,
     epoch: u16,
+    /// The card has an owner.
+    claimed: bool,
     nonce: u64,
     /// Numbers of the next write, launch, load and poll.
     write: u32,
     launch: u32,
+    /// The newest launch that the card has.
+    launched: u32,
     load: u32,
+    /// The card takes part in that load.
+    loading: bool,
     poll: u32,
     /// What the present load sends.
     image: Vec<u8>,
     chunk: usize,
     /// Chunks that have not been sent once.
     unsent: Vec<usize>,
+    /// This burst carries image data; others ask how far it is.
+    loads: bool,
     /// Results that were announced: number and chunks.
     results: Vec<(u32, u32)>,
     /// Frames to say again.
@@ -49,14 +57,18 @@ impl Traffic {
             frames: 0,
             owner: HOST,
             epoch: 0,
+            claimed: false,
             nonce: 1,
             write: 1,
             launch: 1,
+            launched: 0,
             load: 1,
+            loading: false,
             poll: 1,
             image: images::probe(0, 0),
             chunk: CHUNK.into(),
             unsent: Vec::new(),
+            loads: true,
             results: Vec::new(),
             history: VecDeque::new(),
         }
@@ -67,33 +79,35 @@ impl Traffic {
         self.frames
     }
 
-    /// A host hears what a card sends, and so what the next frames have to say.
-    pub fn hear(&mut self, sent: &[Sent], past: &Past) {
+    /// A host hears what a card sends, and whose it says it is; and so knows what the next frames have to say.
+    pub fn hear(&mut self, sent: &[Sent], past: &Past, owner: MacAddr) {
         let before = (self.owner, self.epoch);
         if let Some((owner, epoch)) = past.claim() {
             (self.owner, self.epoch) = (owner, epoch);
         }
-        if (self.owner, self.epoch) != before {
-            (self.write, self.launch) = (1, 1);
+        self.claimed = !owner.is_zero();
+        if (self.owner, self.epoch) != before || !self.claimed {
+            (self.write, self.launched, self.loading) = (1, 0, false);
             self.results.clear();
         }
-        let (owner, epoch) = (self.owner, self.epoch);
-        for frame in sent.iter().filter(|s| s.head.epoch == epoch && s.head.dst == owner) {
+        for frame in sent.iter().filter(|s| s.head.dst == self.owner) {
+            let seq = frame.head.seq;
             match frame.head.kind {
-                Kind::InputConfirmWriteAck => self.write = frame.head.seq,
-                Kind::ResultAccepted | Kind::ResultDone => self.took_launch(frame),
-                Kind::ResultRefused if frame.code() == ErrorCode::Busy => self.launch = frame.head.seq,
+                Kind::ImageConfirmReady => self.loading = true,
+                Kind::ImageConfirmActive | Kind::ImageConfirmFailed => self.loading = false,
+                _ if frame.head.epoch != self.epoch => {}
+                Kind::InputConfirmWriteAck => self.write = seq,
+                Kind::ResultAccepted => self.launched = self.launched.max(seq),
+                Kind::ResultDone => {
+                    self.launched = self.launched.max(seq);
+                    if !self.results.iter().any(|r| r.0 == seq) {
+                        self.results.push((seq, frame.body::<wire::Done>().chunks.get()));
+                    }
+                }
                 _ => {}
             }
         }
-    }
-
-    fn took_launch(&mut self, frame: &Sent) {
-        let seq = frame.head.seq;
-        self.launch = self.launch.max(seq.wrapping_add(1));
-        if frame.head.kind == Kind::ResultDone && !self.results.iter().any(|r| r.0 == seq) {
-            self.results.push((seq, frame.body::<wire::Done>().chunks.get()));
-        }
+        self.launch = self.launched.wrapping_add(1);
     }
 
     /// The next burst.
@@ -103,8 +117,8 @@ impl Traffic {
             7 => 60,
             _ => 2 + self.below(24),
         };
-        let mut frames = Vec::new();
-        let mut bytes = 0;
+        let mut frames = self.opening();
+        let mut bytes: usize = frames.iter().map(Bytes::len).sum();
         while (frames.len() as u64) < count && bytes < BURST_BYTES {
             let frame = self.frame();
             bytes += frame.len();
@@ -128,6 +142,31 @@ impl Traffic {
         }
         self.frames += burst.frames.len() as u64;
         burst
+    }
+
+    /// What chance alone would seldom bring about: a card that has an owner, a load that comes to its end.
+    fn opening(&mut self) -> Vec<Bytes> {
+        let mut frames = Vec::new();
+        self.loads = true;
+        if !self.claimed && self.below(8) > 0 {
+            self.nonce += 1;
+            frames.push(self.claim_of(HOST, 60_000));
+        }
+        match self.below(6) {
+            0 | 1 if !self.loading => frames.push(self.begin()),
+            0 | 1 => {
+                while !self.unsent.is_empty() && frames.len() < 8 {
+                    frames.push(self.data());
+                }
+            }
+            2 => {
+                self.loads = false;
+                frames.push(self.group(Kind::ImageCommit, self.load, 0, &[]));
+            }
+            3 => self.loads = false,
+            _ => {}
+        }
+        frames
     }
 
     fn frame(&mut self) -> Bytes {
@@ -212,10 +251,9 @@ impl Traffic {
             1 => self.release(),
             2 => self.begin(),
             3 => self.group(Kind::ImageAbort, 0, 0, &[]),
-            4..=12 => self.data(),
-            13..=19 => self.report_or_poll(),
-            20 => self.group(Kind::ImageCommit, self.load, 0, &[]),
-            21..=36 => self.input(),
+            4..=12 if self.loads => self.data(),
+            4..=19 => self.report_or_poll(),
+            20..=36 => self.input(),
             37..=43 => self.read(),
             44..=49 => self.start(),
             50 => self.own(Kind::ExecCancel, self.launch.wrapping_sub(1), 0, &[]),
@@ -240,6 +278,10 @@ impl Traffic {
         // A copy, or a new one.
         self.nonce += self.below(3);
         let lease_ms = if self.below(6) == 0 { 200 } else { 60_000 };
+        self.claim_of(host, lease_ms)
+    }
+
+    fn claim_of(&mut self, host: MacAddr, lease_ms: u32) -> Bytes {
         let body = wire::Claim {
             nonce: U64::new(self.nonce),
             lease_ms: U32::new(lease_ms),
