@@ -28,7 +28,7 @@ fn the_traffic_is_rich() {
         let mut traffic = rackloom_conformance::fuzz::Traffic::new(seed);
         while traffic.frames() < 4_000 {
             let burst = traffic.burst();
-            assert!(burst.bytes() < 14 << 10);
+            assert!(burst.bytes() < 16 << 10);
             side.follow(&burst, &mut traffic);
         }
         totals.iter_mut().zip(side.bench().counters()).for_each(|(total, n)| *total += n);

@@ -23,3 +23,14 @@ fn the_gateware_does_what_the_model_does() {
 fn the_gateware_does_what_the_model_does_with_other_seeds() {
     same((1..SEEDS).step_by(2));
 }
+/// See `rl_planted`.
+#[test]
+fn each_planted_bug_is_found() {
+    for planted in 1..=PLANTED {
+        let found = (0..SEEDS).find_map(|seed| model_and_gateware(seed, planted).run(FRAMES / SEEDS).err());
+        let difference = found.unwrap_or_else(|| panic!("bug {planted} was not found"));
+        println!("bug {planted}: seed {}, after {} frames: {}", difference.seed, difference.frames, difference.what);
+    }
+}
+
+const PLANTED: u8 = 5;

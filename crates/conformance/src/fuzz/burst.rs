@@ -22,8 +22,9 @@ pub enum Place {
     Head,
     /// Anywhere between.
     Body,
-    /// Behind all writes: it reads memory, and may do so when later frames have come.
-    Read,
+    /// Behind all good writes: it reads memory, and may do so when later frames have come; or it is a bad write, which
+    /// gateware judges while it takes good ones.
+    Late,
     /// Behind all others, and one only: it begins what takes a card its time, or asks how far that is.
     Tail,
 }
@@ -34,7 +35,8 @@ impl Place {
         let Ok(packet) = Packet::parse(frame) else { return Self::Body };
         match packet.head.kind {
             Kind::SessionClaim | Kind::SessionRelease | Kind::ImageBegin | Kind::ImageAbort => Self::Head,
-            Kind::InputRead => Self::Read,
+            Kind::InputRead => Self::Late,
+            Kind::InputWrite if !is_good(&packet) => Self::Late,
             Kind::ExecGo | Kind::ExecResultAck | Kind::ImagePoll | Kind::ImageCommit => Self::Tail,
             Kind::DiscoverySolicit if solicits_later(&packet) => Self::Tail,
             // A launch that waits for its Go changes nothing yet.
@@ -62,12 +64,11 @@ fn kind_of(frame: &[u8]) -> Option<Kind> {
     Packet::parse(frame).ok().map(|packet| packet.head.kind)
 }
 
-/// The number of a write, and whether a card would take it from its owner.
-fn write_of(frame: &[u8]) -> Option<(u32, bool)> {
-    let packet = Packet::parse(frame).ok().filter(|packet| packet.head.kind == Kind::InputWrite)?;
-    let (addr, length) = (packet.head.addr, packet.payload.len() as u64);
+/// Whether a card would take this write from its owner.
+fn is_good(write: &Packet<'_>) -> bool {
+    let (addr, length) = (write.head.addr, write.payload.len() as u64);
     let inside = addr >= BASE && addr.checked_add(length).is_some_and(|end| end <= MEMORY);
-    Some((packet.head.seq, inside && length <= CHUNK.into()))
+    inside && length <= CHUNK.into()
 }
 
 /// The launch that a frame is about.
@@ -85,15 +86,9 @@ fn acknowledged_by(frame: &[u8]) -> Option<u32> {
 
 impl Burst {
     /// Orders the frames by their places; of those for the tail one is left.
-    pub fn new(mut frames: Vec<Bytes>, pause: Duration) -> Self {
-        // Of two writes with one number the first counts; but gateware takes a good one while a bad one is judged.
-        let writes: Vec<_> = frames.iter().filter_map(|frame| write_of(frame)).collect();
-        frames.retain(|frame| match write_of(frame) {
-            Some((seq, false)) => !writes.contains(&(seq, true)),
-            _ => true,
-        });
+    pub fn new(frames: Vec<Bytes>, pause: Duration) -> Self {
         let at = |place: Place| frames.iter().filter(move |frame| Place::of(frame) == place).cloned();
-        let mut all: Vec<Bytes> = at(Place::Head).chain(at(Place::Body)).chain(at(Place::Read)).collect();
+        let mut all: Vec<Bytes> = at(Place::Head).chain(at(Place::Body)).chain(at(Place::Late)).collect();
         // Whoever acknowledges a result does not want to hear of it, and may hear of it all the same.
         let asks_about = |seq| all.iter().any(|frame| launch_of(frame) == Some(seq));
         // An image that has just become whole is told of, or what was asked is answered instead.

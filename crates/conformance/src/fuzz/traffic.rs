@@ -394,7 +394,11 @@ impl Traffic {
         // Most wait for their Go; those that do not stand at the end of the burst.
         let go = if self.below(4) == 0 { 0 } else { 1 + self.below(2) as u32 };
         let length = if self.below(2) == 0 { 0 } else { 1 + self.below(5000) };
-        let addr = if self.below(10) == 0 { self.address(length) } else { BASE + self.below(8192) };
+        let addr = match self.below(8) {
+            0 => self.pick(&[0, BASE - 1, MEMORY - length / 2, MEMORY, 1 << 33, u64::MAX]),
+            1 => MEMORY - length,
+            _ => BASE + self.below(8192),
+        };
         let mut out = Out { addr, length, credit: self.below(6) as u16, go, fuel: 0 };
         let cell = CELLS + 8 * self.below(1024);
         let cycles = self.below(500);
