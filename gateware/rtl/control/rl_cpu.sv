@@ -3,15 +3,15 @@
 // Two cycles an instruction, more for some:
 //
 //   StRead  reads the operands of the instruction `ir_q`, and fetches the next one;
-//   StExec  computes, writes the result, and takes the next instruction. A branch fetches its target
-//           here before it is known whether it is taken; jumps fetch theirs, loads their data.
+//   StExec  computes, writes the result, and takes the next instruction. A branch fetches its
+//           target before it is known whether it is taken; jumps fetch theirs, loads their data.
 //   StJump  takes the target's instruction: 3 cycles for jumps and taken branches.
-//   StLoad  takes what a load reads. Its register is written in StRead of the next instruction, which
-//           is repeated if it needs it: 3 or 4 cycles.
-//   A store writes in StRead of the next instruction, which waits if it is not to RAM. A shift stays in
-//   StExec, for 4 bits a cycle and then 1.
+//   StLoad  takes what a load reads. Its register is written in StRead of the next instruction,
+//           which is repeated if it needs it: 3 or 4 cycles.
+//   A store writes in StRead of the next instruction, which waits if it is not to RAM. A shift stays
+//   in StExec, for 4 bits a cycle and then 1.
 //
-// What RV32I calls an exception, and what leads out of the address map, stops the processor: `fault_o`.
+// What RV32I calls an exception, and what leads out of the address map, stops it: `fault_o`.
 // So do bytes and halves outside of RAM. FENCE does nothing.
 module rl_cpu #(
   parameter int unsigned RamWords = 8192,  // A power of two.
@@ -66,7 +66,8 @@ module rl_cpu #(
   state_e state_q;
 
   logic [31:0] ir_q;
-  logic [RamAddrW-1:0] pc_q, target_q;  // In words. In StExec pc_q is that of the instruction behind.
+  // In words. In StExec pc_q is that of the instruction behind.
+  logic [RamAddrW-1:0] pc_q, target_q;
 
   // What the instruction in StExec is; valid until the next one is there.
   logic is_load_q, is_store_q, is_branch_q, is_jump_q, is_shift_q, illegal_q;
@@ -197,8 +198,10 @@ module rl_cpu #(
                         funct3_q[1:0] == 2'd0 ? rs2_q[7:0] : rs2_q[15:8], rs2_q[7:0]};
   // Bytes of the word, none if it is not aligned; made ready when the address is.
   logic [3:0] strobe, strobe_q;
+  logic [3:0] size_place;
+  assign size_place = {funct3_q[1:0], sum[1:0]};
   always_comb begin
-    unique case ({funct3_q[1:0], sum[1:0]})
+    unique case (size_place)
       4'b0000: strobe = 4'b0001;
       4'b0001: strobe = 4'b0010;
       4'b0010: strobe = 4'b0100;
@@ -285,7 +288,9 @@ module rl_cpu #(
       loaded_ram_q <= 1'b0;
       needed_q <= 1'b0;
       if (read_done || (in_exec && shifting)) op_a_q <= op_a;
-      if (exec_done || state_q == StJump) {ir_q[20], ir_q[15]} <= {ram_rdata_i[20], ram_rdata_i[15]};
+      if (exec_done || state_q == StJump) begin
+        {ir_q[20], ir_q[15]} <= {ram_rdata_i[20], ram_rdata_i[15]};
+      end
       // In StJump the address is still the target's.
       if (read_done || state_q == StJump) pc_q <= ram_raddr_o;
 
@@ -331,7 +336,7 @@ module rl_cpu #(
   always_ff @(posedge clk_i) begin
     if (exec_done || state_q == StJump) begin
       {ir_q[31:21], ir_q[19:16], ir_q[14:0]} <= {
-          ram_rdata_i[31:21], ram_rdata_i[19:16], ram_rdata_i[14:0]
+        ram_rdata_i[31:21], ram_rdata_i[19:16], ram_rdata_i[14:0]
       };
     end
     if (exec_done) begin
