@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building and testing need and is not there yet. Does nothing, in no time, when all is there.
-#   clang, lld     compile roles to WebAssembly
+#   clang, lld     compile roles to WebAssembly, and the gateware's firmware
+#   llvm           takes the firmware apart
 #   tshark         reads captures with our dissector, in a test
 #   iproute2       network namespaces, in tests
 #   g++, make      compile what Verilator makes of the gateware
@@ -13,6 +14,7 @@ cd "$(dirname "$0")/.."
 need=()
 command -v clang >/dev/null || need+=(clang)
 command -v wasm-ld >/dev/null || need+=(lld)
+command -v llvm-objdump >/dev/null || need+=(llvm)
 command -v tshark >/dev/null || need+=(tshark)
 command -v ip >/dev/null || need+=(iproute2)
 command -v g++ >/dev/null || need+=(g++)

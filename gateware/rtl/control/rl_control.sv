@@ -107,9 +107,9 @@ module rl_control
     .wdata_i(ram_wdata)
   );
 
-  // -- an access: in its first cycle memories and registers are read, in the second they are written
-  // and what was read comes to the registers here, in the third it is done. Writes to memories are done
-  // in the second. A sleep stays in the second until it is over.
+  // -- an access: in its first cycle memories and registers are asked, in the second they answer, and
+  // in the cycle after that the processor has what it reads. Writes are in the second; that of a
+  // register takes a third. A sleep stays in the second until it is over.
   typedef enum logic [1:0] {
     StFirst,
     StSecond,
@@ -117,23 +117,24 @@ module rl_control
   } state_e;
   state_e state_q;
   region_e region;
-  csr_word_t word;
-  logic first, second, csr_access, csr_read, csr_write, sleep_access, sleep, wake;
+  csr_word_t word, word_q;  // The second is there from the second cycle on.
+  logic first, second, csr_access, csr_read, csr_write_q, sleep_access, sleep, wake;
   assign region = region_e'(io_addr[30:28]);
   assign word = io_addr[9:2];
   assign first = io_valid && state_q == StFirst;
   assign second = state_q == StSecond;
   assign csr_access = region == RegionCsr;
   assign csr_read = first && !io_write && csr_access;
-  assign csr_write = second && io_write && csr_access;
-  assign sleep_access = io_write && csr_access && word == CsrSleep;
+  assign sleep_access = io_write && csr_access && word_q == CsrSleep;
   assign sleep = second && sleep_access;
   // What a register does is felt before the processor can look: its write is not done at once.
-  assign io_ready = state_q == StThird || (second && io_write && !csr_access);
+  assign io_ready = state_q == StThird || (second && !(io_write && csr_access));
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       state_q <= StFirst;
+      csr_write_q <= 1'b0;
     end else begin
+      csr_write_q <= first && io_write && csr_access;
       unique case (state_q)
         StFirst: if (io_valid) state_q <= StSecond;
         StSecond: if (io_ready) state_q <= StFirst;
@@ -141,6 +142,9 @@ module rl_control
         default: state_q <= StFirst;
       endcase
     end
+  end
+  always_ff @(posedge clk_net_i) begin
+    word_q <= word;
   end
   assign sleeping_o = sleep;
 
@@ -151,11 +155,12 @@ module rl_control
   assign have_re_o = first && region == RegionHave;
   assign slot_re_o = first && region == RegionLaunch;
 
-  // A bit for each memory that is read: gates with them are smaller than a multiplexer by number.
+  // Each has a register, which is 0 when it is not asked: that is smaller than a multiplexer, and
+  // block RAM answers late in its cycle.
   logic [5:0] asked_q;
-  logic [31:0] csr_rdata, rdata_q;
+  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q, counter_q, csr_q;
   always_ff @(posedge clk_net_i) begin
-    asked_q <= {
+    asked_q <= {6{first && !io_write}} & {
       region == RegionRing,
       region == RegionTx,
       region == RegionHave,
@@ -163,11 +168,15 @@ module rl_control
       region == RegionLaunch,
       region == RegionCounter
     };
-    rdata_q <= ({32{asked_q[5]}} & ring_data_i) | ({32{asked_q[4]}} & tx_data_i) |
-        ({32{asked_q[3]}} & have_data_i) | ({32{asked_q[2]}} & reported_data_i) |
-        ({32{asked_q[1]}} & slot_data_i) | ({32{asked_q[0]}} & counter_data_i) | csr_rdata;
+    ring_q <= asked_q[5] ? ring_data_i : '0;
+    tx_q <= asked_q[4] ? tx_data_i : '0;
+    have_q <= asked_q[3] ? have_data_i : '0;
+    reported_q <= asked_q[2] ? reported_data_i : '0;
+    slot_q <= asked_q[1] ? slot_data_i : '0;
+    counter_q <= asked_q[0] ? counter_data_i : '0;
+    csr_q <= csr_rdata;
   end
-  assign io_rdata = rdata_q;
+  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_q | csr_q;
 
   // -- registers
   logic [31:0] alarm;
@@ -177,8 +186,8 @@ module rl_control
   rl_csr_write u_write (
     .clk_net_i,
     .rst_net_ni,
-    .write_i(csr_write),
-    .word_i(word),
+    .write_i(csr_write_q),
+    .word_i(word_q),
     .wdata_i(io_wdata),
     .memory_i({strap_i[4'(CsrMemory - CsrMacHi)][AddrW-17:0], 16'd0}),
     .alarm_o(alarm),

@@ -3,15 +3,15 @@
 // Two cycles an instruction, more for some:
 //
 //   StRead  reads the operands of the instruction `ir_q`, and fetches the next one;
-//   StExec  computes, writes the result, and takes the next instruction. A branch fetches its target
-//           here before it is known whether it is taken; jumps fetch theirs, loads their data.
+//   StExec  computes, writes the result, and takes the next instruction. A branch fetches its
+//           target before it is known whether it is taken; jumps fetch theirs, loads their data.
 //   StJump  takes the target's instruction: 3 cycles for jumps and taken branches.
-//   StLoad  takes what a load reads. Its register is written in StRead of the next instruction, which
-//           is repeated if it needs it: 3 or 4 cycles.
-//   A store writes in StRead of the next instruction, which waits if it is not to RAM. A shift stays in
-//   StExec, for 4 bits a cycle and then 1.
+//   StLoad  takes what a load reads. Its register is written in StRead of the next instruction,
+//           which is repeated if it needs it: 3 or 4 cycles.
+//   A store writes in StRead of the next instruction, which waits if it is not to RAM. A shift stays
+//   in StExec, for 4 bits a cycle and then 1.
 //
-// What RV32I calls an exception, and what leads out of the address map, stops the processor: `fault_o`.
+// What RV32I calls an exception, and what leads out of the address map, stops it: `fault_o`.
 // So do bytes and halves outside of RAM. FENCE does nothing.
 module rl_cpu #(
   parameter int unsigned RamWords = 8192,  // A power of two.
@@ -34,7 +34,7 @@ module rl_cpu #(
   output logic [31:0]         io_addr_o,
   output logic [31:0]         io_wdata_o,
   input  logic                io_ready_i,
-  input  logic [31:0]         io_rdata_i,   // With io_ready_i.
+  input  logic [31:0]         io_rdata_i,   // The cycle after io_ready_i. 0 in all others.
 
   output logic                fault_o       // Stopped, until reset.
 );
@@ -66,7 +66,8 @@ module rl_cpu #(
   state_e state_q;
 
   logic [31:0] ir_q;
-  logic [RamAddrW-1:0] pc_q, target_q;  // In words. From StExec on, pc_q is the next instruction's.
+  // In words. In StExec pc_q is that of the instruction behind.
+  logic [RamAddrW-1:0] pc_q, target_q;
 
   // What the instruction in StExec is; valid until the next one is there.
   logic is_load_q, is_store_q, is_branch_q, is_jump_q, is_shift_q, illegal_q;
@@ -75,7 +76,9 @@ module rl_cpu #(
   logic [31:0] op_a_q, op_b_q, rs2_q;  // op_b_q: inverted to subtract.
   logic [31:0] addr_q;        // Where a load or store goes, or a jump went.
   logic store_q;              // In StRead: the last instruction was a store.
-  logic loaded_q;             // In StRead: the last instruction was a load.
+  logic loaded_q;             // In StRead: the last instruction was a load,
+  logic loaded_ram_q;         // of RAM,
+  logic needed_q;             // and this one needs its register. Named by chance, it waits too.
 
   // -- StRead: decode
   opcode_e opcode;
@@ -193,13 +196,25 @@ module rl_cpu #(
   // Bytes and halves in all lanes.
   assign ram_wdata_o = {funct3_q[1] ? rs2_q[31:16] : funct3_q[0] ? rs2_q[15:0] : {2{rs2_q[7:0]}},
                         funct3_q[1:0] == 2'd0 ? rs2_q[7:0] : rs2_q[15:8], rs2_q[7:0]};
-  for (genvar lane = 0; lane < 4; lane++) begin : gen_strobe
-    localparam logic [1:0] Lane = 2'(lane);
-    assign ram_we_o[lane] = store_q && in_ram && !misaligned &&
-        (funct3_q[1] || (addr_q[1] == Lane[1] && (funct3_q[0] || addr_q[0] == Lane[0])));
+  // Bytes of the word, none if it is not aligned; made ready when the address is.
+  logic [3:0] strobe, strobe_q;
+  logic [3:0] size_place;
+  assign size_place = {funct3_q[1:0], sum[1:0]};
+  always_comb begin
+    unique case (size_place)
+      4'b0000: strobe = 4'b0001;
+      4'b0001: strobe = 4'b0010;
+      4'b0010: strobe = 4'b0100;
+      4'b0011: strobe = 4'b1000;
+      4'b0100: strobe = 4'b0011;
+      4'b0110: strobe = 4'b1100;
+      4'b1000: strobe = 4'b1111;
+      default: strobe = 4'b0000;
+    endcase
   end
+  assign ram_we_o = strobe_q & {4{store_q && in_ram}};
 
-  // What a load has read, in its place and extended; 0 when there was none.
+  // What a load has read of RAM, in its place and extended; 0 when there was none.
   logic [31:0] word_q, extended;
   logic [15:0] half;
   logic [7:0] low;
@@ -207,15 +222,15 @@ module rl_cpu #(
   assign half = addr_q[1] ? word_q[31:16] : word_q[15:0];
   assign low = addr_q[0] ? half[15:8] : half[7:0];
   assign sign = !funct3_q[2] && (funct3_q[0] ? half[15] : low[7]);
-  assign extended[7:0] = loaded_q ? low : 8'd0;
-  assign extended[15:8] = !loaded_q ? 8'd0 : funct3_q[1:0] == 2'd0 ? {8{sign}} : half[15:8];
-  assign extended[31:16] = !loaded_q ? 16'd0 : funct3_q[1] ? word_q[31:16] : {16{sign}};
+  assign extended[7:0] = loaded_ram_q ? low : 8'd0;
+  assign extended[15:8] = !loaded_ram_q ? 8'd0 : funct3_q[1:0] == 2'd0 ? {8{sign}} : half[15:8];
+  assign extended[31:16] = !loaded_ram_q ? 16'd0 : funct3_q[1] ? word_q[31:16] : {16{sign}};
 
   // -- write back: of StExec, or of a load
   logic read_done, exec_done;
   assign rf_we = writes_q && !illegal_q && ((exec_done && !is_load_q) || loaded_q);
   always_comb begin
-    rf_wdata = (sum_q ? sum : bits) | extended;
+    rf_wdata = (sum_q ? sum : bits) | extended | io_rdata_i;
     if (slt_q) rf_wdata[0] = less;
     if (is_jump_q) rf_wdata[ByteW-1:2] = pc_q;
   end
@@ -237,9 +252,7 @@ module rl_cpu #(
       ({32{in_exec && left_q && by_four}} & {op_a_q[27:0], 4'd0});
 
   // -- progress
-  // A store that waits, or a load whose register is needed. It may be named by chance: no harm.
-  assign read_done = state_q == StRead && !(store_q && in_io && !io_ready_i) &&
-      !(loaded_q && (ir_q[19:15] == rd_q || ir_q[24:20] == rd_q));
+  assign read_done = state_q == StRead && !(store_q && in_io && !io_ready_i) && !needed_q;
   assign exec_done = state_q == StExec && !shifting;
 
   assign ram_re_o = state_q == StRead || (state_q == StExec && (is_branch_q || is_jump_q || is_load_q));
@@ -262,13 +275,24 @@ module rl_cpu #(
       rd_q <= '0;
       op_a_q <= '0;
       op_b_q <= '0;
+      // One bit of each register's number: if all bits were alike, synthesis would take ir_q apart to
+      // make address registers of the register file's own, with more logic behind RAM.
+      {ir_q[20], ir_q[15]} <= '0;
       store_q <= 1'b0;
       loaded_q <= 1'b0;
+      loaded_ram_q <= 1'b0;
+      needed_q <= 1'b0;
     end else begin
       store_q <= store_q && in_io && !io_ready_i;
       loaded_q <= 1'b0;
+      loaded_ram_q <= 1'b0;
+      needed_q <= 1'b0;
       if (read_done || (in_exec && shifting)) op_a_q <= op_a;
-      if (read_done || (exec_done && (taken || is_jump_q))) pc_q <= ram_raddr_o;
+      if (exec_done || state_q == StJump) begin
+        {ir_q[20], ir_q[15]} <= {ram_rdata_i[20], ram_rdata_i[15]};
+      end
+      // In StJump the address is still the target's.
+      if (read_done || state_q == StJump) pc_q <= ram_raddr_o;
 
       unique case (state_q)
         StRead:
@@ -299,6 +323,8 @@ module rl_cpu #(
         StLoad: if (!in_io || io_ready_i) begin
           state_q <= StRead;
           loaded_q <= !astray;
+          loaded_ram_q <= !astray && !in_io;
+          needed_q <= ir_q[19:15] == rd_q || ir_q[24:20] == rd_q;
         end
         default: ;
       endcase
@@ -308,9 +334,16 @@ module rl_cpu #(
 
   // What needs no reset.
   always_ff @(posedge clk_i) begin
-    if (exec_done || state_q == StJump) ir_q <= ram_rdata_i;
-    if (exec_done) addr_q <= sum;
-    if (state_q == StLoad) word_q <= in_io ? io_rdata_i : ram_rdata_i;
+    if (exec_done || state_q == StJump) begin
+      {ir_q[31:21], ir_q[19:16], ir_q[14:0]} <= {
+        ram_rdata_i[31:21], ram_rdata_i[19:16], ram_rdata_i[14:0]
+      };
+    end
+    if (exec_done) begin
+      addr_q <= sum;
+      strobe_q <= strobe;
+    end
+    if (state_q == StLoad) word_q <= ram_rdata_i;
     if (read_done) begin
       funct3_q <= funct3;
       unsigned_q <= opcode == OpBranch ? funct3[1] : funct3[0];

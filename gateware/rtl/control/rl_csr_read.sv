@@ -35,7 +35,6 @@ module rl_csr_read
     logic time_lo;
     logic time_hi;
     logic events;
-    logic card;
     logic ctl_head;
     logic tx_busy;
     logic ann_go;
@@ -82,7 +81,6 @@ module rl_csr_read
         time_lo: at(CsrTimeLo),
         time_hi: at(CsrTimeHi),
         events: at(CsrEvents),
-        card: at8(CsrMacHi) || at8(CsrMacHi + 8'd8),
         ctl_head: at(CsrCtlHead),
         tx_busy: at(CsrTxBusy),
         ann_go: at(CsrAnnGo),
@@ -126,43 +124,31 @@ module rl_csr_read
     if (heard_i) heard_q <= time_us_i[31:0];
   end
 
-  function automatic logic [31:0] when(logic asked, logic [31:0] value);
-    return {32{asked}} & value;
-  endfunction
+  // A word of the card's constants is there by then.
+  logic [31:0] card_q;
+  always_ff @(posedge clk_net_i) begin
+    card_q <= at8(CsrMacHi) || at8(CsrMacHi + 8'd8) ? strap_i[4'(word_i-CsrMacHi)] : '0;
+  end
+
   logic [31:0] wide, bits;
-  assign wide = when(
-      asked_q.time_lo, time_us_i[31:0]
-  ) | when(
-      asked_q.time_hi, 32'(time_hi_q)
-  ) | when(
-      asked_q.card, strap_i[4'(word_i-CsrMacHi)]
-  ) | when(
-      asked_q.heard, heard_q
-  ) | when(
-      asked_q.answered, 32'(answered_i)
-  ) | when(
-      asked_q.win_next, store_i.next
-  ) | when(
-      asked_q.win_bits, store_i.bits
-  ) | when(
-      asked_q.stg_missing, 32'(stage_i.missing)
-  ) | when(
-      asked_q.dig_value, digest_i.value
-  ) | when(
-      asked_q.lch_last, launch_i.last
-  ) | when(
-      asked_q.lch_value_lo, launch_i.value[31:0]
-  ) | when(
-      asked_q.lch_value_hi, launch_i.value[63:32]
-  ) | when(
-      asked_q.lch_cycles_lo, launch_i.cycles[31:0]
-  ) | when(
-      asked_q.lch_cycles_hi, 32'(launch_i.cycles[47:32])
-  ) | when(
-      asked_q.lch_started, launch_i.started_us
-  ) | when(
-      asked_q.lch_ended_us, launch_i.ended_us
-  );
+  always_comb begin
+    wide = card_q;
+    wide |= {32{asked_q.time_lo}} & time_us_i[31:0];
+    wide |= {32{asked_q.time_hi}} & 32'(time_hi_q);
+    wide |= {32{asked_q.heard}} & heard_q;
+    wide |= {32{asked_q.answered}} & 32'(answered_i);
+    wide |= {32{asked_q.win_next}} & store_i.next;
+    wide |= {32{asked_q.win_bits}} & store_i.bits;
+    wide |= {32{asked_q.stg_missing}} & 32'(stage_i.missing);
+    wide |= {32{asked_q.dig_value}} & digest_i.value;
+    wide |= {32{asked_q.lch_last}} & launch_i.last;
+    wide |= {32{asked_q.lch_value_lo}} & launch_i.value[31:0];
+    wide |= {32{asked_q.lch_value_hi}} & launch_i.value[63:32];
+    wide |= {32{asked_q.lch_cycles_lo}} & launch_i.cycles[31:0];
+    wide |= {32{asked_q.lch_cycles_hi}} & 32'(launch_i.cycles[47:32]);
+    wide |= {32{asked_q.lch_started}} & launch_i.started_us;
+    wide |= {32{asked_q.lch_ended_us}} & launch_i.ended_us;
+  end
 
   always_comb begin
     bits = '0;

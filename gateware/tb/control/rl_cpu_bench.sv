@@ -27,7 +27,7 @@ module rl_cpu_bench (
 
   logic ram_re;
   logic [12:0] ram_raddr, ram_waddr;
-  logic [31:0] ram_rdata, ram_wdata, io_addr, io_wdata;
+  logic [31:0] ram_rdata, ram_wdata, io_addr, io_wdata, io_rdata;
   logic [3:0] ram_we;
   logic io_valid, io_write, io_ready;
   rl_cpu u_cpu (
@@ -44,7 +44,7 @@ module rl_cpu_bench (
     .io_addr_o(io_addr),
     .io_wdata_o(io_wdata),
     .io_ready_i(io_ready),
-    .io_rdata_i(io_ready ? io[io_addr[7:2]] : 32'hdeadbeef),
+    .io_rdata_i(io_rdata),
     .fault_o
   );
 
@@ -59,6 +59,7 @@ module rl_cpu_bench (
       if (ram_we[lane]) ram[ram_waddr][8*lane+:8] <= ram_wdata[8*lane+:8];
     end
     if (io_valid && io_ready && io_write) io[io_addr[7:2]] <= io_wdata;
+    io_rdata <= io_valid && io_ready && !io_write ? io[io_addr[7:2]] : 0;
     io_ready <= 8'($urandom) >= wait_i;
 
     if (!rst_ni) begin

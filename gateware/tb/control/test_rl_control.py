@@ -420,7 +420,8 @@ CAUSES = {
 
 
 @cocotb.test()
-async def events_wake_it(dut):
+@cocotb.parametrize(lasting=[False, True])
+async def events_wake_it(dut, lasting):
     for name, (port, value) in CAUSES.items():
         bit = 1 << EVENTS[name]
         board = Board(dut)
@@ -439,8 +440,7 @@ async def events_wake_it(dut):
         await ClockCycles(dut.clk_net_i, 10)
         assert dut.sleeping_o.value and not dut.alarm_valid_o.value, name
         getattr(dut, port).value = value
-        if name in LATCHED:
-            # As short as can be.
+        if name in LATCHED and not lasting:
             await RisingEdge(dut.clk_net_i)
             getattr(dut, port).value = 0
         await ClockCycles(dut.clk_net_i, 8)
