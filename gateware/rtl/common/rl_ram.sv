@@ -19,7 +19,7 @@ module rl_ram #(
     $fatal(0, "rl_ram: Depth must be at least 2 (%m)");
   end
 
-  logic [Width-1:0] mem[Depth];
+  (* no_rw_check *) logic [Width-1:0] mem[Depth];
 
   always_ff @(posedge clk_wr_i) begin
     if (we_i) mem[waddr_i] <= wdata_i;

@@ -130,10 +130,10 @@ package rl_shell_pkg;
     fetched_t about;
   } fetch_command_t;
 
-  // A run of configuration words.
+  // A run of beats for the configuration port.
   typedef struct packed {
-    beat_t       first;
-    logic [27:0] words; // Of 32 bits, 1 or more.
+    beat_t first;
+    beat_t last;   // Not before the first.
   } stream_t;
 
 endpackage : rl_shell_pkg

@@ -2,9 +2,9 @@
 // their place in a staging slot. It keeps which are there, and tells the blocks of 64 KiB that are
 // whole and in DDR, for the digest.
 //
-// Where a chunk belongs is known when its first word comes, and is worked out while the others do:
-// the number of the chunk that follows the last one is at hand, that of another takes a division. If
-// the frame ends before that is done, there is no room for another.
+// Where a chunk belongs is known when its first word comes, and its number is worked out while the
+// others do, by a division of 22 cycles; chunks of 64 bytes need none. If the frame ends before that is
+// done, there is no room for another.
 module rl_stage
   import rl_shell_pkg::*;
 #(
@@ -56,6 +56,7 @@ module rl_stage
   localparam int unsigned PlaceW = 22;
   localparam int unsigned BlockW = 12;
   localparam int unsigned WordW = IndexW - 5;
+  localparam int unsigned EmptyW = WordW > BlockW ? WordW : BlockW;
   if (Chunks != 1 << IndexW || IndexW < BlockW || IndexW > PlaceW) begin : gen_check
     $fatal(0, "rl_stage: Chunks must be a power of two, 2^12 to 2^22 (%m)");
   end
@@ -82,6 +83,24 @@ module rl_stage
   state_e state_q;
   verdict_e verdict_q;
 
+  // -- the load
+  logic [28:0] extent;            // Its last byte.
+  index_t last_q;                 // Its last chunk,
+  logic [13:0] last_length_q;     // and how long that is,
+  logic [7:0] last_beats_q;       // also in beats.
+  logic is_last_q;                // The chunk at work is.
+  logic at_last_block;            // In emptying.
+  logic words_empty_q, blocks_empty_q;
+  logic [EmptyW-1:0] empty_q;  // Words and blocks emptied.
+  assign extent = length_i - 1'b1;
+  assign busy_o = state_q inside {Measure, Empty};
+  assign at_last_block = empty_q[BlockW-1:0] == extent[16+:BlockW];
+  always_ff @(posedge clk_net_i) begin
+    empty_q <= state_q == Empty ? empty_q + 1'b1 : '0;
+    words_empty_q <= state_q == Empty && (words_empty_q || empty_q[WordW-1:0] == last_q[5+:WordW]);
+    blocks_empty_q <= state_q == Empty && (blocks_empty_q || at_last_block);
+  end
+
   // -- words, tentatively; what is too long for a chunk may be too long for the queue
   logic mine, fits, opens, open, open_q, ended_q, done, aborts, resolve;
   assign mine = lane_i.route == RouteImage;
@@ -102,7 +121,8 @@ module rl_stage
   always_ff @(posedge clk_net_i) begin
     if (opens && !open_q) begin
       came_place_q <= lane_i.head.addr[6+:PlaceW];
-      came_odd_q <= lane_i.head.addr[63:6+PlaceW] != 0 || lane_i.head.addr[5:0] != 0 || !fits;
+      came_odd_q <= lane_i.head.addr[63:6+PlaceW] != 0 || lane_i.head.addr[5:0] != 0 || !fits ||
+                    lane_i.head.addr[6+:PlaceW] > extent[6+:PlaceW];
       came_length_q <= lane_i.head.length[13:0];
     end
     if (state_q == Idle) begin
@@ -113,21 +133,10 @@ module rl_stage
     beat_q <= base_i + BeatW'(place_q);
   end
 
-  // -- the load
-  logic [28:0] extent;            // Its last byte.
-  index_t last_q;                 // Its last chunk,
-  logic [13:0] last_length_q;     // and how long that is.
-  block_t last_block;
-  logic words_empty_q, blocks_empty_q;
-  assign extent = length_i - 1'b1;
-  assign last_block = extent[16+:BlockW];
-  assign busy_o = state_q inside {Measure, Empty};
 
   // -- which chunk it is
-  logic divided, follows, too_far, is_last, right;
-  place_t quotient, next_place_q;
-  logic next_valid_q;
-  index_t next_q;                 // The chunk at next_place_q; when emptying, a count.
+  logic divided, beat_chunks, is_last, right;
+  place_t quotient;
   logic [7:0] rest;
   rl_divide #(
     .Width(PlaceW),
@@ -142,28 +151,17 @@ module rl_stage
     .quotient_o(quotient),
     .rest_o(rest)
   );
-  assign follows = next_valid_q && place_q == next_place_q;
-  assign too_far = quotient > PlaceW'(last_q);
+  assign beat_chunks = chunk_i[13:7] == 0;
   assign is_last = index_q == last_q;
   assign right = length_q == (is_last ? last_length_q : chunk_i);
   always_ff @(posedge clk_net_i) begin
-    if (state_q == Divide) index_q <= follows ? next_q : index_t'(quotient);
+    if (state_q == Divide) index_q <= index_t'(beat_chunks ? place_q : quotient);
     if (state_q == Measure) begin
       last_q <= index_t'(quotient);
       last_length_q <= {rest, extent[5:0]} + 1'b1;
+      last_beats_q <= rest + 1'b1;
     end
-    if (busy_o) begin
-      next_place_q <= '0;
-      next_valid_q <= 1'b1;
-    end else if (state_q == Look) begin
-      next_place_q <= place_q + PlaceW'(chunk_i[13:6]);
-      next_valid_q <= !is_last;
-    end
-    // Emptying ends with a count that is of no use.
-    if (state_q == Measure || (words_empty_q && blocks_empty_q)) next_q <= '0;
-    else if (state_q inside {Look, Empty}) next_q <= (state_q == Look ? index_q : next_q) + 1'b1;
-    words_empty_q <= state_q == Empty && (words_empty_q || next_q[WordW-1:0] == last_q[5+:WordW]);
-    blocks_empty_q <= state_q == Empty && (blocks_empty_q || next_q[BlockW-1:0] == last_block);
+    if (state_q == Number) is_last_q <= is_last;
   end
 
   // -- whether it is there
@@ -177,7 +175,7 @@ module rl_stage
   ) u_have (
     .clk_wr_i(clk_net_i),
     .we_i(set || state_q == Empty),
-    .waddr_i(state_q == Empty ? next_q[WordW-1:0] : index_q[5+:WordW]),
+    .waddr_i(state_q == Empty ? empty_q[WordW-1:0] : index_q[5+:WordW]),
     .wdata_i(state_q == Empty ? '0 : bits_q | mark),
     .clk_rd_i(clk_net_i),
     .re_i(1'b1),
@@ -191,22 +189,23 @@ module rl_stage
     else if (state_q == Look) verdict_q <= bits_o[index_q[4:0]] ? Duplicate : New;
   end
 
-  // -- beats of each block that are there
+  // -- beats of each block that are there; those that the last one lacks count as there
   logic [10:0] beats, counted, counted_d, span;
   logic [7:0] chunk_beats;
   block_t block_q;
   logic whole, again, first_q, waits_ready, counts;
-  assign chunk_beats = 8'((length_q + 14'd63) >> 6);
+  assign chunk_beats = is_last_q ? last_beats_q : chunk_i[13:6];
   // Beats from the start of its first block to its own end.
   assign span = 11'(place_q[9:0]) + 11'(chunk_beats);
   assign again = first_q && span[10] && span[9:0] != 0;
+  // To the end of its first block: 1024 less where it starts, as its complement and one.
   always_comb begin
-    beats = 11'(chunk_beats);
-    if (!first_q) beats = 11'(span[9:0]);
-    else if (again) beats = 11'd1024 - 11'(place_q[9:0]);
+    beats = {3'd0, chunk_beats};
+    if (!first_q) beats = {1'b0, span[9:0]};
+    else if (again) beats = {1'b0, ~place_q[9:0]};
   end
-  assign counted_d = counted + beats;
-  assign whole = block_q == last_block ? counted_d == 11'(extent[15:6]) + 1'b1 : counted_d[10];
+  assign counted_d = counted + beats + 11'(again);
+  assign whole = counted_d[10];
   assign counts = state_q == Count && waits_ready;
   rl_ram #(
     .Width(11),
@@ -214,8 +213,8 @@ module rl_stage
   ) u_blocks (
     .clk_wr_i(clk_net_i),
     .we_i(counts || state_q == Empty),
-    .waddr_i(state_q == Empty ? next_q[BlockW-1:0] : block_q),
-    .wdata_i(state_q == Empty ? '0 : counted_d),
+    .waddr_i(state_q == Empty ? empty_q[BlockW-1:0] : block_q),
+    .wdata_i(state_q != Empty ? counted_d : at_last_block ? {1'b0, ~extent[15:6]} : '0),
     .clk_rd_i(clk_net_i),
     .re_i(state_q == Block),
     .raddr_i(block_q),
@@ -287,6 +286,8 @@ module rl_stage
   end
 
   // -- one frame after the other
+  logic begins;
+  assign begins = state_q == Empty && words_empty_q && blocks_empty_q;
   assign resolve = state_q == Judged && (ended_q || (done && open_q));
   assign queue_commit_o = set;
   assign queue_rollback_o = (resolve && verdict_q != New) || aborts;
@@ -312,8 +313,8 @@ module rl_stage
         Idle: if (wanted_q && !aborts) state_q <= receiving_i ? Divide : Judged;
         Divide: begin
           if (odd_q) state_q <= Judged;
-          else if (follows) state_q <= Number;
-          else if (divided) state_q <= rest != 0 || too_far ? Judged : Number;
+          else if (beat_chunks) state_q <= Number;
+          else if (divided) state_q <= rest != 0 ? Judged : Number;
         end
         Number: state_q <= right ? Look : Judged;
         Look: state_q <= Judged;
@@ -321,13 +322,13 @@ module rl_stage
         Block: state_q <= Count;
         Count: if (counts) state_q <= again ? Block : Idle;
         Measure: if (divided) state_q <= Empty;
-        Empty: if (words_empty_q && blocks_empty_q) state_q <= Idle;
+        Empty: if (begins) state_q <= Idle;
         default: state_q <= Idle;
       endcase
       if (aborts && state_q inside {Divide, Number, Look, Judged}) state_q <= Idle;
       if (start_i) state_q <= Measure;
-      if (state_q == Measure) missing_o <= (IndexW + 1)'(quotient) + 1'b1;
-      else if (set) missing_o <= missing_o - 1'b1;
+      if (state_q == Measure) missing_o <= (IndexW + 1)'(quotient);
+      else if (set || begins) missing_o <= missing_o + {{IndexW{set}}, 1'b1};
       chunk_o <= set;
       duplicate_o <= (resolve && verdict_q == Duplicate) || (done && !open && !receiving_i);
       malformed_o <= (resolve && verdict_q == Malformed) || (done && !open && receiving_i);

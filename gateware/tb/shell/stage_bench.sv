@@ -50,6 +50,7 @@ module stage_bench
   output logic         axi_bready
 );
   localparam int unsigned FrameWords = (Bulk + 7) / 8;
+  localparam int unsigned QueueWords = FrameWords > 256 ? 8192 : 1024;
 
   logic queue_room, queue_word, queue_commit, queue_rollback;
   logic [63:0] queue_data, image_data;
@@ -92,7 +93,7 @@ module stage_bench
   );
 
   rl_frame_queue #(
-    .Words(4 << $clog2(FrameWords)),
+    .Words(QueueWords),
     .FrameWords(FrameWords),
     .DescW($bits(store_t)),
     .Frames(64)
