@@ -205,10 +205,11 @@ module rl_ddr_write
   logic [7:0][7:0] strobe_q;
   source_e pack_source_q;
   logic pack_last_q;
+  logic at_last_q;  // It is the last beat of zeros: known a cycle late, between two beats are more.
   beat_t pack_beat_q;
   assign put = turn_valid_q && !stall;
   assign put_ends = put && (turn_last_q || turn_about_q.lane == '1);
-  assign repeats = pack_source_q == SourceScrub && pack_beat_q != scrub_last_i;
+  assign repeats = pack_source_q == SourceScrub && !at_last_q;
   assign stall = full_q && (!move || repeats);
   assign from_start = 8'hff << turn_about_q.turn;
   assign to_stop = 8'hff >> ~turn_about_q.stop;
@@ -235,6 +236,7 @@ module rl_ddr_write
       pack_source_q <= turn_about_q.source;
       pack_last_q <= turn_last_q;
     end
+    at_last_q <= pack_beat_q == scrub_last_i;
     if (put && turn_about_q.first) pack_beat_q <= turn_about_q.beat;
     else if (move) pack_beat_q <= pack_beat_q + 1'b1;
   end

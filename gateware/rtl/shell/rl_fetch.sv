@@ -103,7 +103,8 @@ module rl_fetch
   assign take = asked && !divert_o;
 
   logic waits, next;
-  waiting_t waiting;
+  waiting_t
+      waiting, host_q;  // The first of them; the one in turn, for the memory is slow to show it.
   logic [$clog2(Reads):0] unused_count;
   logic [2:0] quiet_q;    // Nothing waits: what is on its way through the queue's memory would show.
   rl_fifo #(
@@ -172,18 +173,19 @@ module rl_fetch
       ticket_q <= stored_i;
       ours_q <= fw_valid_i;
       at_q <= '0;
+      host_q <= waiting;
     end else if (state_q == Head && head_ready_i) begin
       at_q <= at_q + 1'b1;
     end
-    read_bytes_o <= waiting.length;
+    read_bytes_o <= host_q.length;
   end
 
   // -- its command and its head
   logic [13:0] bytes;
   logic [63:0] head;
-  assign bytes = ours_q ? fw_i.length : waiting.length;
+  assign bytes = ours_q ? fw_i.length : host_q.length;
   always_comb begin
-    command_o.addr = ours_q ? fw_i.addr : waiting.addr;
+    command_o.addr = ours_q ? fw_i.addr : host_q.addr;
     command_o.about = '{to_cpu: ours_q && fw_i.to_cpu, slot: fw_i.flags[0], length: bytes};
     unique case (at_q)
       2'd0: head = {ours_q ? fw_i.dst : session_i.owner, mac_i[47:32]};
@@ -192,10 +194,10 @@ module rl_fetch
         if (ours_q) head[31:0] = {fw_i.ether_type, Version, fw_i.flags, fw_i.kind};
       end
       2'd2: begin
-        head = {2'd0, bytes, session_i.epoch, waiting.seq};
+        head = {2'd0, bytes, session_i.epoch, host_q.seq};
         if (ours_q) head[47:0] = {fw_i.epoch, fw_i.seq};
       end
-      default: head = ours_q ? fw_i.head_addr : 64'(waiting.addr);
+      default: head = ours_q ? fw_i.head_addr : 64'(host_q.addr);
     endcase
   end
   assign head_o = {<<8{head}};

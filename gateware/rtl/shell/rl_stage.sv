@@ -68,10 +68,12 @@ module rl_stage
     Idle    = 4'd0,
     Divide  = 4'd1,
     Number  = 4'd2,   // The chunk's number is known.
-    Look    = 4'd3,   // Is it there?
-    Judged  = 4'd4,   // Until the frame has ended.
-    Block   = 4'd5,   // Count its beats in the block that it starts in,
-    Count   = 4'd6,
+    Look = 4'd3,  // The bits around it are read,
+    Sift = 4'd9,  // and its own says whether it is there.
+    Judged = 4'd4,  // Until the frame has ended.
+    Block = 4'd5,  // Look up the block that it starts in,
+    Recall = 4'd10,
+    Count = 4'd6,  // and count its beats.
     Measure = 4'd7,   // A new load: which is the last chunk, how long is it?
     Empty   = 4'd8    // Nothing is there.
   } state_e;
@@ -186,25 +188,24 @@ module rl_stage
   always_ff @(posedge clk_net_i) begin
     if (state_q == Look) bits_q <= bits_o;
     if (state_q == Idle) verdict_q <= receiving_i ? Malformed : Duplicate;
-    else if (state_q == Look) verdict_q <= bits_o[index_q[4:0]] ? Duplicate : New;
+    else if (state_q == Sift) verdict_q <= bits_q[index_q[4:0]] ? Duplicate : New;
   end
 
   // -- beats of each block that are there; those that the last one lacks count as there
-  logic [10:0] beats, counted, counted_d, span;
+  logic [10:0] beats, beats_q, counted, counted_q, counted_d, span_q;
   logic [7:0] chunk_beats;
   block_t block_q;
   logic whole, again, first_q, waits_ready, counts;
   assign chunk_beats = is_last_q ? last_beats_q : chunk_i[13:6];
   // Beats from the start of its first block to its own end.
-  assign span = 11'(place_q[9:0]) + 11'(chunk_beats);
-  assign again = first_q && span[10] && span[9:0] != 0;
+  assign again = first_q && span_q[10] && span_q[9:0] != 0;
   // To the end of its first block: 1024 less where it starts, as its complement and one.
   always_comb begin
     beats = {3'd0, chunk_beats};
-    if (!first_q) beats = {1'b0, span[9:0]};
+    if (!first_q) beats = {1'b0, span_q[9:0]};
     else if (again) beats = {1'b0, ~place_q[9:0]};
   end
-  assign counted_d = counted + beats + 11'(again);
+  assign counted_d = counted_q + beats_q;
   assign whole = counted_d[10];
   assign counts = state_q == Count && waits_ready;
   rl_ram #(
@@ -222,6 +223,9 @@ module rl_stage
   );
 
   always_ff @(posedge clk_net_i) begin
+    span_q <= 11'(place_q[9:0]) + 11'(chunk_beats);
+    counted_q <= counted;
+    beats_q <= beats + 11'(again);
     if (state_q == Judged) begin
       block_q <= place_q[10+:BlockW];
       first_q <= 1'b1;
@@ -317,15 +321,17 @@ module rl_stage
           else if (divided) state_q <= rest != 0 ? Judged : Number;
         end
         Number: state_q <= right ? Look : Judged;
-        Look: state_q <= Judged;
+        Look: state_q <= Sift;
+        Sift: state_q <= Judged;
         Judged: if (resolve) state_q <= verdict_q == New ? Block : Idle;
-        Block: state_q <= Count;
+        Block: state_q <= Recall;
+        Recall: state_q <= Count;
         Count: if (counts) state_q <= again ? Block : Idle;
         Measure: if (divided) state_q <= Empty;
         Empty: if (begins) state_q <= Idle;
         default: state_q <= Idle;
       endcase
-      if (aborts && state_q inside {Divide, Number, Look, Judged}) state_q <= Idle;
+      if (aborts && state_q inside {Divide, Number, Look, Sift, Judged}) state_q <= Idle;
       if (start_i) state_q <= Measure;
       if (state_q == Measure) missing_o <= (IndexW + 1)'(quotient);
       else if (set || begins) missing_o <= missing_o + {{IndexW{set}}, 1'b1};

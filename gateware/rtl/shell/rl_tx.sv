@@ -61,10 +61,12 @@ module rl_tx
   localparam logic [9:0] TemplateAddr = 10'd512;
   localparam logic [7:0] HeadWords = 8'd4;
 
-  typedef enum logic [1:0] {
-    Choose = 2'd0,
-    Send   = 2'd1,
-    Keep   = 2'd2  // Fetched bytes go into the buffer.
+  typedef enum logic [2:0] {
+    Choose = 3'd0,
+    Measure = 3'd1,  // How many bytes,
+    Plan = 3'd2,     // and how many words?
+    Send = 3'd3,
+    Keep = 3'd4      // Fetched bytes go into the buffer.
   } state_e;
   typedef enum logic [1:0] {
     Announce = 2'd0,
@@ -94,10 +96,10 @@ module rl_tx
   // -- which is next, and how long it is
   logic announces, fetched, keeps, choose;
   logic short;  // It is padded.
-  logic [13:0] bytes, extent;  // Without padding; less 1.
+  logic [13:0] bytes, bytes_q, extent_q;  // Without padding; less 1.
   assign announces = announce_valid_i && !announce_ready_o;
   assign fetched = data_valid_i && (head_valid_i || data_desc_i.to_cpu);
-  assign keeps = source == Fetched && data_desc_i.to_cpu;
+  assign keeps = source_q == Fetched && data_desc_i.to_cpu;
   assign choose = state_q == Choose && (announces || slot_busy_o != 0 || fetched);
   always_comb begin
     // The one after that of the last frame, if it has anything.
@@ -106,14 +108,15 @@ module rl_tx
       Firmware: source = fetched ? Fetched : announces ? Announce : Firmware;
       default: source = announces ? Announce : slot_busy_o != 0 ? Firmware : Fetched;
     endcase
-    unique case (source)
+  end
+  always_comb begin
+    unique case (source_q)
       Announce: bytes = AnnouncementBytes;
       Firmware: bytes = 14'(slot_bytes_q[oldest_q]);
       default: bytes = data_desc_i.length + (data_desc_i.to_cpu ? 14'd0 : 14'(HeaderEnd));
     endcase
   end
-  assign extent = bytes - 1'b1;
-  assign short = extent[13:6] == 0 && extent[5:0] < 6'(FrameMin - 1) && !keeps;
+  assign short = extent_q[13:6] == 0 && extent_q[5:0] < 6'(FrameMin - 1) && !keeps;
 
   // -- V0
   logic stall, step, ends, fills, take_head, take_data, keep_word;
@@ -139,8 +142,8 @@ module rl_tx
 
   always_comb begin
     ptr_d = ptr_q;
-    if (state_q == Choose) begin
-      unique case (source)
+    if (state_q == Plan) begin
+      unique case (source_q)
         Announce: ptr_d = TemplateAddr;
         Firmware: ptr_d = {1'b0, oldest_q, 8'd0};
         default: ptr_d = {1'b0, data_desc_i.slot, HeadWords};
@@ -160,7 +163,9 @@ module rl_tx
       frame_o <= 1'b0;
     end else begin
       unique case (state_q)
-        Choose: if (choose) state_q <= keeps ? Keep : Send;
+        Choose: if (choose) state_q <= Measure;
+        Measure: state_q <= Plan;
+        Plan: state_q <= keeps ? Keep : Send;
         Send: if (step && ends) state_q <= Choose;
         Keep: if (keep_word && fills) state_q <= Choose;
         default: state_q <= Choose;
@@ -169,20 +174,22 @@ module rl_tx
       announce_ready_o <= step && ends && source_q == Announce;
       fetched_o <= data_done_o;
       cpu_fetch_done_o <= keep_word && fills;
-      frame_o <= choose && !keeps;
+      frame_o <= state_q == Plan && !keeps;
     end
   end
   always_ff @(posedge clk_net_i) begin
     ptr_q <= ptr_d;
-    if (state_q == Choose) begin
+    bytes_q <= bytes;
+    extent_q <= bytes - 1'b1;
+    if (state_q == Plan) begin
       at_q <= '0;
       short_q <= short;
-      left_q <= short ? 11'((32'(FrameMin) - 1) / 8) : extent[13:3];
-      stop_q <= short ? 3'((32'(FrameMin) - 1) % 8) : extent[2:0];
-      filled_q <= extent[5:3];
-      filled_stop_q <= extent[2:0];
+      left_q <= short ? 11'((32'(FrameMin) - 1) / 8) : extent_q[13:3];
+      stop_q <= short ? 3'((32'(FrameMin) - 1) % 8) : extent_q[2:0];
+      filled_q <= extent_q[5:3];
+      filled_stop_q <= extent_q[2:0];
       padding_q <= 1'b0;
-      frame_bytes_o <= short ? 14'(FrameMin) : bytes;
+      frame_bytes_o <= short ? 14'(FrameMin) : bytes_q;
     end else if (step || keep_word) begin
       if (at_q != '1) at_q <= at_q + 1'b1;
       left_q <= left_q - 1'b1;
