@@ -28,7 +28,7 @@ module rl_stage
   output logic              queue_rollback_o,
   input  logic [7:0]        written_gray_i,    // Frames of it that are in memory.
 
-  // The load. Its description holds while it lasts.
+  // The load. Its description holds from a cycle before start_i on, while the load lasts.
   input  logic              start_i,           // Forget the one before.
   input  beat_t             base_i,
   input  logic [28:0]       length_i,          // Bytes, 1 to 2^28.
@@ -86,7 +86,7 @@ module rl_stage
   verdict_e verdict_q;
 
   // -- the load
-  logic [28:0] extent;            // Its last byte.
+  logic [28:0] extent_q;            // Its last byte.
   index_t last_q;                 // Its last chunk,
   logic [13:0] last_length_q;     // and how long that is,
   logic [7:0] last_beats_q;       // also in beats.
@@ -94,10 +94,10 @@ module rl_stage
   logic at_last_block;            // In emptying.
   logic words_empty_q, blocks_empty_q;
   logic [EmptyW-1:0] empty_q;  // Words and blocks emptied.
-  assign extent = length_i - 1'b1;
   assign busy_o = state_q inside {Measure, Empty};
-  assign at_last_block = empty_q[BlockW-1:0] == extent[16+:BlockW];
+  assign at_last_block = empty_q[BlockW-1:0] == extent_q[16+:BlockW];
   always_ff @(posedge clk_net_i) begin
+    extent_q <= length_i - 1'b1;
     empty_q <= state_q == Empty ? empty_q + 1'b1 : '0;
     words_empty_q <= state_q == Empty && (words_empty_q || empty_q[WordW-1:0] == last_q[5+:WordW]);
     blocks_empty_q <= state_q == Empty && (blocks_empty_q || at_last_block);
@@ -124,7 +124,7 @@ module rl_stage
     if (opens && !open_q) begin
       came_place_q <= lane_i.head.addr[6+:PlaceW];
       came_odd_q <= lane_i.head.addr[63:6+PlaceW] != 0 || lane_i.head.addr[5:0] != 0 || !fits ||
-                    lane_i.head.addr[6+:PlaceW] > extent[6+:PlaceW];
+                    lane_i.head.addr[6+:PlaceW] > extent_q[6+:PlaceW];
       came_length_q <= lane_i.head.length[13:0];
     end
     if (state_q == Idle) begin
@@ -147,7 +147,7 @@ module rl_stage
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .start_i(start_i || (state_q == Idle && wanted_q)),
-    .dividend_i(start_i ? extent[6+:PlaceW] : came_place_q),
+    .dividend_i(start_i ? extent_q[6+:PlaceW] : came_place_q),
     .divisor_i(chunk_i[13:6]),
     .done_o(divided),
     .quotient_o(quotient),
@@ -155,12 +155,12 @@ module rl_stage
   );
   assign beat_chunks = chunk_i[13:7] == 0;
   assign is_last = index_q == last_q;
-  assign right = length_q == (is_last ? last_length_q : chunk_i);
+  assign right = length_q == (is_last_q ? last_length_q : chunk_i);
   always_ff @(posedge clk_net_i) begin
     if (state_q == Divide) index_q <= index_t'(beat_chunks ? place_q : quotient);
     if (state_q == Measure) begin
       last_q <= index_t'(quotient);
-      last_length_q <= {rest, extent[5:0]} + 1'b1;
+      last_length_q <= {rest, extent_q[5:0]} + 1'b1;
       last_beats_q <= rest + 1'b1;
     end
     if (state_q == Number) is_last_q <= is_last;
@@ -215,7 +215,7 @@ module rl_stage
     .clk_wr_i(clk_net_i),
     .we_i(counts || state_q == Empty),
     .waddr_i(state_q == Empty ? empty_q[BlockW-1:0] : block_q),
-    .wdata_i(state_q != Empty ? counted_d : at_last_block ? {1'b0, ~extent[15:6]} : '0),
+    .wdata_i(state_q != Empty ? counted_d : at_last_block ? {1'b0, ~extent_q[15:6]} : '0),
     .clk_rd_i(clk_net_i),
     .re_i(state_q == Block),
     .raddr_i(block_q),
@@ -320,8 +320,8 @@ module rl_stage
           else if (beat_chunks) state_q <= Number;
           else if (divided) state_q <= rest != 0 ? Judged : Number;
         end
-        Number: state_q <= right ? Look : Judged;
-        Look: state_q <= Sift;
+        Number: state_q <= Look;
+        Look: state_q <= right ? Sift : Judged;
         Sift: state_q <= Judged;
         Judged: if (resolve) state_q <= verdict_q == New ? Block : Idle;
         Block: state_q <= Recall;
@@ -369,5 +369,5 @@ module rl_stage
 `endif
 
   logic unused;
-  assign unused = ^{lane_i.first, lane_i.head, extent[28], unused_waits, unused_told, beyond};
+  assign unused = ^{lane_i.first, lane_i.head, extent_q[28], unused_waits, unused_told, beyond};
 endmodule

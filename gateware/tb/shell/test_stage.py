@@ -64,6 +64,7 @@ class Bench:
         """A new load of this image; waits until it is ready for data."""
         dut = self.dut
         dut.base.value, dut.length.value, dut.chunk.value = base // 64, len(image), chunk
+        await self.lane.idle()
         dut.start.value = 1
         await self.lane.idle()
         dut.start.value = 0
