@@ -297,8 +297,6 @@
 #define CSR_STG_LENGTH RL_WORD(0x30000184u)
 // write: Bytes of a chunk, 16 bits.
 #define CSR_STG_CHUNK RL_WORD(0x30000188u)
-// write: Chunks, 19 bits.
-#define CSR_STG_CHUNKS RL_WORD(0x3000018Cu)
 // write acts, read: Empties HAVE and the counts of blocks.
 #define CSR_STG_START RL_WORD(0x30000190u)
 // Still at it.

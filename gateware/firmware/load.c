@@ -163,7 +163,6 @@ static void start(const uint32_t *words) {
   WRITE(CSR_STG_BASE, (uint32_t)(load.image->base / BEAT));
   WRITE(CSR_STG_LENGTH, length);
   WRITE(CSR_STG_CHUNK, chunk);
-  WRITE(CSR_STG_CHUNKS, chunks);
   ACT(CSR_STG_START);
   while (READ(CSR_STG_START) & STG_START_BUSY) {
   }

@@ -299,14 +299,13 @@ class Board:
         length = self.registers[C.CSR_STG_LENGTH]
         load = Load(self.registers[C.CSR_STG_BASE] * 64, length, self.registers[C.CSR_STG_CHUNK])
         load.blocks = {b: min(65536, length - (b << 16)) for b in range((length + 65535) >> 16)}
-        assert self.registers[C.CSR_STG_CHUNKS] == -(-length // load.chunk)
         self.load = load
         have = self.memory[C.HAVE_BASE >> 28]
         for i in range(C.HAVE_BYTES // 4):
             have[i] = 0
 
     def missing(self) -> int:
-        return self.registers.get(C.CSR_STG_CHUNKS, 0) - len(self.load.have)
+        return -(-self.load.length // self.load.chunk) - len(self.load.have) if self.load.chunk else 0
 
     def work_digest(self) -> None:
         if self.digest_held or not self.digest_jobs:

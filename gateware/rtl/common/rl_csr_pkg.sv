@@ -226,8 +226,6 @@ package rl_csr_pkg;
   localparam csr_word_t CsrStgLength = 8'h61;
   // STG_CHUNK: write. Bytes of a chunk, 16 bits.
   localparam csr_word_t CsrStgChunk = 8'h62;
-  // STG_CHUNKS: write. Chunks, 19 bits.
-  localparam csr_word_t CsrStgChunks = 8'h63;
   // STG_START: write acts, read. Empties HAVE and the counts of blocks.
   localparam csr_word_t CsrStgStart = 8'h64;
   localparam int unsigned StgStartBusyBit = 0;

@@ -36,9 +36,8 @@ module rl_config_port
 
   input  logic              clk_cfg_i,
   input  logic              rst_cfg_ni,
-  // Reading side of the queue of words: frames of up to eight.
+  // Reading side of the queue of words: a frame for each beat.
   input  logic              frame_valid_i,
-  input  logic [2:0]        frame_desc_i,   // Its words, less 1.
   output logic              frame_done_o,
   output logic              frame_take_o,
   input  logic [63:0]       frame_data_i,
@@ -142,7 +141,9 @@ module rl_config_port
     .d_i({run_q, draining_q}),
     .q_o({stream_o, stream_stop_o})
   );
-  assign stream_job_o = '{first: source_i, words: 28'(words_i)};
+  logic [21:0] last_beat_q;
+  always_ff @(posedge clk_net_i) last_beat_q <= source_i[21:0] + 22'((words_i - 1'b1) >> 4);
+  assign stream_job_o = '{first: source_i, last: last_beat_q};
 
   // -- cfg domain
   typedef enum logic [2:0] {
@@ -179,8 +180,8 @@ module rl_config_port
   assign last = left_q == 1;
   assign give_up = (port_q == Send || port_q == Answer) && (stopped || (&patience_q));
   // What comes after the last word, or after all is over, is taken away.
-  assign frame_take_o = frame_valid_i && frame_ready_i && ((step && (half_q || last)) || port_q == Finished);
-  assign frame_done_o = frame_take_o && at_q == frame_desc_i;
+  assign frame_take_o = frame_valid_i && frame_ready_i && ((step && half_q) || port_q == Finished);
+  assign frame_done_o = frame_take_o && at_q == '1;
   always_ff @(posedge clk_cfg_i) begin
     if (!rst_cfg_ni) begin
       port_q <= Local;

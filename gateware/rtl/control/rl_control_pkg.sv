@@ -47,8 +47,7 @@ package rl_control_pkg;
     logic        start;
     beat_t       base;
     logic [28:0] length;
-    logic [15:0] chunk;
-    logic [18:0] chunks;
+    logic [13:0] chunk;
     logic        block_pop;
   } stage_ctl_t;
   typedef struct packed {

@@ -49,8 +49,7 @@ module rl_csr_write
   logic insert_ack_now_q;
   logic [31:0] stg_base_q, dig_source_q, dig_target_q, dig_chunk_q, cfg_source_q;
   logic [28:0] stg_length_q, dig_length_q;
-  logic [15:0] stg_chunk_q;
-  logic [18:0] stg_chunks_q;
+  logic [13:0] stg_chunk_q;
   logic [1:0] dig_go_q;
   logic [26:0] cfg_words_q;
   logic [5:0] lch_kept_q;
@@ -97,8 +96,7 @@ module rl_csr_write
         end
         CsrStgBase: stg_base_q <= wdata_i;
         CsrStgLength: stg_length_q <= wdata_i[28:0];
-        CsrStgChunk: stg_chunk_q <= wdata_i[15:0];
-        CsrStgChunks: stg_chunks_q <= wdata_i[18:0];
+        CsrStgChunk: stg_chunk_q <= wdata_i[13:0];
         CsrDigSource: dig_source_q <= wdata_i;
         CsrDigTarget: dig_target_q <= wdata_i;
         CsrDigLength: dig_length_q <= wdata_i[28:0];
@@ -248,7 +246,6 @@ module rl_csr_write
         base: BeatW'(stg_base_q),
         length: stg_length_q,
         chunk: stg_chunk_q,
-        chunks: stg_chunks_q,
         block_pop: act_q.stg_block_pop
     };
     job_valid_o = job_q;

@@ -25,7 +25,7 @@ module rl_ddr_read
   output logic           queue_commit_o,
   output fetched_t       queue_desc_o,
 
-  // Configuration words, two in each word. They go into a queue in frames of a beat or less.
+  // Beats for the configuration port. They go into a queue in frames of eight words.
   input  logic           stream_i,         // Holds until stream_done_o, with the job.
   input  stream_t        stream_job_i,
   input  logic           stream_stop_i,    // Ask for no more.
@@ -34,7 +34,6 @@ module rl_ddr_read
   output logic           stream_word_o,
   output logic [63:0]    stream_data_o,
   output logic           stream_commit_o,
-  output logic [2:0]     stream_desc_o,    // Its words, less 1.
 
   // The digest asks only for what it has room for.
   input  logic           digest_req_valid_i,
@@ -64,7 +63,8 @@ module rl_ddr_read
 
   // -- fetches: their beats are asked for in a row
   typedef struct packed {
-    logic [5:0] start; // In its first beat.
+    logic [5:0] start;   // Its first byte, in its first beat,
+    logic [13:0] reach;  // and its last one, counted from that beat's start.
     fetched_t   about;
   } frame_t;
   logic fetching_q, begin_fetch, frames_ready, frame_valid, frame_taken;
@@ -84,7 +84,7 @@ module rl_ddr_read
     .rst_ni(rst_ddr_ni),
     .wvalid_i(begin_fetch),
     .wready_o(frames_ready),
-    .wdata_i({command_i.addr[5:0], command_i.about}),
+    .wdata_i({command_i.addr[5:0], reach, command_i.about}),
     .rvalid_o(frame_valid),
     .rready_i(frame_taken),
     .rdata_o(frame),
@@ -109,13 +109,9 @@ module rl_ddr_read
   localparam logic [2:0] StreamBeats = 3'd4;  // Under way at most: its queue has room for one more.
   logic stream_busy_q, asking_q, begin_stream, stream_ask, asks_stream, stream_arrived;
   logic [2:0] stream_beats_q;  // Under way.
-  logic [2:0] stream_stop_q;   // The last lane of its last beat.
   beat_t stream_beat_q;
-  logic [23:0] stream_left_q;  // Beats to ask for after the next one.
-  logic [26:0] stream_reach;   // Its 64-bit words, less 1.
   assign begin_stream = stream_i && !stream_busy_q && !stream_done_o;
   assign stream_ask = asking_q && stream_room_i && stream_beats_q != StreamBeats;
-  assign stream_reach = 27'((stream_job_i.words - 1'b1) >> 1);
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       stream_busy_q <= 1'b0;
@@ -125,21 +121,16 @@ module rl_ddr_read
     end else begin
       stream_beats_q <= stream_beats_q + 3'(asks_stream) - 3'(stream_arrived);
       if (begin_stream) asking_q <= 1'b1;
-      else if (stream_stop_i || (asks_stream && stream_left_q == 0)) asking_q <= 1'b0;
+      else if (stream_stop_i || (asks_stream && stream_beat_q[21:0] == stream_job_i.last))
+        asking_q <= 1'b0;
       stream_busy_q <= begin_stream || (stream_busy_q && !stream_done_o);
       stream_done_o <= stream_i && (stream_done_o ||
                                     (stream_busy_q && !asking_q && stream_beats_q == 0));
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (begin_stream) begin
-      stream_beat_q <= stream_job_i.first;
-      stream_left_q <= stream_reach[26:3];
-      stream_stop_q <= stream_reach[2:0];
-    end else if (asks_stream) begin
-      stream_beat_q <= stream_beat_q + 1'b1;
-      stream_left_q <= stream_left_q - 1'b1;
-    end
+    if (begin_stream) stream_beat_q <= stream_job_i.first;
+    else if (asks_stream) stream_beat_q <= stream_beat_q + 1'b1;
   end
 
   // -- AR
@@ -186,38 +177,42 @@ module rl_ddr_read
     logic [2:0] stop;  // Where in its last word it ends.
     fetched_t   desc;
   } lane_about_t;
-  logic beat_valid_q, open_q, uses_fetch, uses_stream, uses_digest, uses_up, up_next;
+  logic beat_valid_q, open_q, uses_fetch, uses_stream, uses_digest, uses_up, ends_frame;
   client_e client_q;
   logic [7:0][63:0] beat_q;
   lane_about_t about_q;
-  logic [2:0] lane_q, stream_lane_q, stream_stop;
-  logic [10:0] lanes_q;  // Of the frame, after the next one.
-  logic [13:0] span, extent;
+  logic [7:0] lane_q;          // One bit for each lane of the beat: its turn.
+  logic [2:0] start_lane;
+  logic [10:0]
+      at_q, last_q;  // Lanes from the start of the frame's first beat: this one, its last one.
   assign loads = axi_rvalid_i && axi_rready_o;
   assign uses_fetch = beat_valid_q && client_q == ClientFetch && open_q;
   assign uses_stream = beat_valid_q && client_q == ClientStream;
   assign uses_digest = beat_valid_q && client_q == ClientDigest;
-  assign stream_stop = !asking_q && stream_beats_q == 3'd1 ? stream_stop_q : 3'd7;
-  assign uses_up = uses_digest || (uses_fetch && (lane_q == 3'd7 || lanes_q == 0)) ||
-                   (uses_stream && stream_lane_q == stream_stop);
-  assign up_next = (uses_fetch && (lane_q == 3'd6 || lanes_q == 11'd1)) ||
-                   (uses_stream && stream_lane_q + 3'd1 == stream_stop);
-  assign stream_arrived = uses_stream && uses_up;
+  assign ends_frame = uses_fetch && at_q == last_q;
+  assign uses_up = uses_digest || ends_frame || (lane_q[7] && (uses_fetch || uses_stream));
+  assign stream_arrived = uses_stream && lane_q[7];
   assign frame_taken = frame_valid && !open_q;
-  assign extent = frame.about.length - 1'b1;
-  assign span = extent + 14'(frame.start[2:0]);
+  // A frame's first beat may come when the frame before has just ended.
+  always_comb begin
+    start_lane = 3'd0;
+    if (tag == ClientFetch) begin
+      if (!open_q || ends_frame) start_lane = frame.start[5:3];
+      else if (!uses_fetch) start_lane = at_q[2:0];
+    end
+  end
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       beat_valid_q <= 1'b0;
       axi_rready_o <= 1'b0;
       open_q <= 1'b0;
-      stream_lane_q <= '0;
       error_o <= 1'b0;
     end else begin
       beat_valid_q <= loads || (beat_valid_q && !uses_up);
-      axi_rready_o <= !loads && (!beat_valid_q || uses_up || up_next);
-      open_q <= frame_taken || (open_q && !(uses_fetch && lanes_q == 0));
-      if (uses_stream) stream_lane_q <= uses_up ? '0 : stream_lane_q + 1'b1;
+      // Ready with the beat's eighth lane, so that the next beat follows at once.
+      axi_rready_o <= !loads && (!beat_valid_q || uses_up ||
+                                 (lane_q[6] && (uses_fetch || uses_stream)));
+      open_q <= frame_taken || (open_q && !ends_frame);
       if (loads && axi_rresp_i[1]) error_o <= 1'b1;
     end
   end
@@ -225,18 +220,20 @@ module rl_ddr_read
     if (loads) begin
       beat_q <= axi_rdata_i;
       client_q <= tag;
+      lane_q <= 8'd1 << start_lane;
+    end else if (uses_fetch || uses_stream) begin
+      lane_q <= lane_q << 1;
     end
     if (frame_taken) begin
-      lane_q <= frame.start[5:3];
-      lanes_q <= span[13:3];
+      at_q <= 11'(frame.start[5:3]);
+      last_q <= frame.reach[13:3];
       about_q.first <= 1'b1;
-      about_q.tail <= span[13:3] == extent[13:3];
       about_q.turn <= frame.start[2:0];
-      about_q.stop <= extent[2:0];
+      about_q.stop <= frame.reach[2:0] - frame.start[2:0];
+      about_q.tail <= frame.reach[2:0] >= frame.start[2:0];
       about_q.desc <= frame.about;
     end else if (uses_fetch) begin
-      lane_q <= lane_q + 1'b1;
-      lanes_q <= lanes_q - 1'b1;
+      at_q <= at_q + 1'b1;
       about_q.first <= 1'b0;
     end
   end
@@ -245,8 +242,12 @@ module rl_ddr_read
 
   // -- U1, U2
   logic lane_fetch_q, lane_stream_q, lane_last_q, turn_valid_q, turn_last_q;
-  logic [63:0] lane_data_q, turned, turn_q;
+  logic [63:0] lane_data, lane_data_q, turned, turn_q;
   lane_about_t lane_about_q, turn_about_q;
+  always_comb begin
+    lane_data = '0;
+    for (int i = 0; i < 8; i++) lane_data |= beat_q[i] & {64{lane_q[i]}};
+  end
   rl_rotate u_rotate (
     .data_i(lane_data_q),
     .bytes_i(3'd0 - lane_about_q.turn),
@@ -264,14 +265,13 @@ module rl_ddr_read
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    lane_data_q <= beat_q[uses_stream ? stream_lane_q : lane_q];
+    lane_data_q <= lane_data;
     lane_about_q <= about_q;
-    lane_last_q <= lanes_q == 0;
+    lane_last_q <= ends_frame;
     turn_q <= turned;
     turn_about_q <= lane_about_q;
     turn_last_q <= lane_last_q;
     stream_commit_o <= stream_arrived;
-    stream_desc_o <= stream_lane_q;
   end
   assign stream_word_o = lane_stream_q;
   assign stream_data_o = lane_data_q;
@@ -339,5 +339,5 @@ module rl_ddr_read
 `endif
 
   logic unused;
-  assign unused = ^{axi_rresp_i[0], tag_valid, unused_tags, unused_frames, reach[5:0], span[2:0]};
+  assign unused = ^{axi_rresp_i[0], tag_valid, unused_tags, unused_frames};
 endmodule

@@ -93,11 +93,10 @@ module rl_ddr_write
   addr_t addr;
   logic [13:0] length, span;
   about_t about_q;       // Of the next word.
-  logic [10:0] words_q;  // Words to take after the next one,
-  logic [10:0] lanes_q;  // and lanes to write after the next one.
-  logic drained_q;       // All words are taken; one lane's worth is left over.
+  logic [10:0] lanes_q;  // Lanes to write after the next one.
+  logic tail_q;          // The last one is what the last word leaves over.
 
-  logic offered, has_word, step, take, last_lane;
+  logic offered, has_word, step, take, last_lane, tail;
   always_comb begin
     // The digest cannot keep up with the network: it cannot starve it either.
     if (value_valid_i) source = SourceValue;
@@ -124,8 +123,9 @@ module rl_ddr_write
     endcase
   end
   assign last_lane = lanes_q == 0;
-  assign step = state_q == Run && (has_word || drained_q) && !stall;
-  assign take = step && !drained_q;
+  assign tail = last_lane && tail_q;
+  assign step = state_q == Run && (has_word || tail) && !stall;
+  assign take = step && !tail;
   assign mem_take_o = take && about_q.source == SourceMem;
   assign image_take_o = take && about_q.source == SourceImage;
   assign value_ready_o = take && about_q.source == SourceValue;
@@ -153,14 +153,12 @@ module rl_ddr_write
       about_q.stop <= span[2:0];
       about_q.beat <= addr[AddrW-1:6];
       lanes_q <= span[13:3];
-      words_q <= 11'((length - 1'b1) >> 3);
-      drained_q <= 1'b0;
+      // It ends in an earlier byte of its lane than it starts in, but is not shorter for that.
+      tail_q <= span[2:0] < addr[2:0];
     end else if (step) begin
       about_q.first <= 1'b0;
       about_q.lane <= about_q.lane + 1'b1;
       lanes_q <= lanes_q - 1'b1;
-      words_q <= words_q - 1'b1;
-      drained_q <= drained_q || words_q == 0;
     end
   end
 
@@ -207,10 +205,11 @@ module rl_ddr_write
   logic [7:0][7:0] strobe_q;
   source_e pack_source_q;
   logic pack_last_q;
+  logic at_last_q;  // It is the last beat of zeros: known a cycle late, between two beats are more.
   beat_t pack_beat_q;
   assign put = turn_valid_q && !stall;
   assign put_ends = put && (turn_last_q || turn_about_q.lane == '1);
-  assign repeats = pack_source_q == SourceScrub && pack_beat_q != scrub_last_i;
+  assign repeats = pack_source_q == SourceScrub && !at_last_q;
   assign stall = full_q && (!move || repeats);
   assign from_start = 8'hff << turn_about_q.turn;
   assign to_stop = 8'hff >> ~turn_about_q.stop;
@@ -237,6 +236,7 @@ module rl_ddr_write
       pack_source_q <= turn_about_q.source;
       pack_last_q <= turn_last_q;
     end
+    at_last_q <= pack_beat_q == scrub_last_i;
     if (put && turn_about_q.first) pack_beat_q <= turn_about_q.beat;
     else if (move) pack_beat_q <= pack_beat_q + 1'b1;
   end

@@ -47,6 +47,11 @@ module rl_fetch
   output logic [13:0]    read_bytes_o,      // With read_o.
   output logic           drop_queue_o
 );
+  localparam int unsigned PrivateW = $clog2(RolePrivate);
+  if (RolePrivate != 64'd1 << PrivateW) begin : gen_check
+    $fatal(0, "rl_fetch: RolePrivate must be a power of two (%m)");
+  end
+
   typedef struct packed {
     logic [31:0] seq;
     addr_t       addr;
@@ -72,8 +77,8 @@ module rl_fetch
   always_ff @(posedge clk_net_i) begin
     if (lane_i.payload) begin
       length_q <= length[13:0];
-      length_bad_q <= length == 0 || length > Bulk;
-      outside_q <= lane_i.head.addr[63:AddrW] != 0 || lane_i.head.addr < RolePrivate;
+      length_bad_q <= length == 0 || length[31:14] != 0 || length[13:0] > 14'(Bulk);
+      outside_q <= lane_i.head.addr[63:AddrW] != 0 || lane_i.head.addr[AddrW-1:PrivateW] == 0;
       pages_q <= {1'b0, session_i.memory[AddrW-1:16]} - {1'b0, lane_i.head.addr[AddrW-1:16]};
       end_q <= {1'b0, lane_i.head.addr[15:0]} + {3'b0, length[13:0]};
     end
@@ -98,8 +103,10 @@ module rl_fetch
   assign take = asked && !divert_o;
 
   logic waits, next;
-  waiting_t waiting;
-  logic [$clog2(Reads):0] count;
+  waiting_t
+      waiting, host_q;  // The first of them; the one in turn, for the memory is slow to show it.
+  logic [$clog2(Reads):0] unused_count;
+  logic [2:0] quiet_q;    // Nothing waits: what is on its way through the queue's memory would show.
   rl_fifo #(
     .Width($bits(waiting_t)),
     .Depth(Reads)
@@ -112,7 +119,7 @@ module rl_fetch
     .rvalid_o(waits),
     .rready_i(next && !ours_q),
     .rdata_o(waiting),
-    .count_o(count)
+    .count_o(unused_count)
   );
 
   // -- writes before
@@ -136,12 +143,13 @@ module rl_fetch
   assign fw_ready_o = next && ours_q;
   assign command_valid_o = state_q == Wait && go && !(flush_i && !ours_q);
   assign head_valid_o = state_q == Head && !(ours_q && fw_i.to_cpu);
-  assign idle_o = state_q == Idle && count == 0 && flights_q == 0 && !fw_valid_i;
+  assign idle_o = state_q == Idle && quiet_q == '1 && flights_q == 0 && !fw_valid_i;
 
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       state_q <= Idle;
       flights_q <= '0;
+      quiet_q <= '0;
       read_o <= 1'b0;
       drop_queue_o <= 1'b0;
     end else begin
@@ -155,6 +163,7 @@ module rl_fetch
         default: state_q <= Idle;
       endcase
       flights_q <= flights_q + 5'(command_valid_o) - 5'(fetched_i);
+      quiet_q <= {quiet_q[1:0], !take && !waits};
       read_o <= next && !ours_q;
       drop_queue_o <= take && !queue_ready;
     end
@@ -164,18 +173,19 @@ module rl_fetch
       ticket_q <= stored_i;
       ours_q <= fw_valid_i;
       at_q <= '0;
+      host_q <= waiting;
     end else if (state_q == Head && head_ready_i) begin
       at_q <= at_q + 1'b1;
     end
-    read_bytes_o <= waiting.length;
+    read_bytes_o <= host_q.length;
   end
 
   // -- its command and its head
   logic [13:0] bytes;
   logic [63:0] head;
-  assign bytes = ours_q ? fw_i.length : waiting.length;
+  assign bytes = ours_q ? fw_i.length : host_q.length;
   always_comb begin
-    command_o.addr = ours_q ? fw_i.addr : waiting.addr;
+    command_o.addr = ours_q ? fw_i.addr : host_q.addr;
     command_o.about = '{to_cpu: ours_q && fw_i.to_cpu, slot: fw_i.flags[0], length: bytes};
     unique case (at_q)
       2'd0: head = {ours_q ? fw_i.dst : session_i.owner, mac_i[47:32]};
@@ -184,10 +194,10 @@ module rl_fetch
         if (ours_q) head[31:0] = {fw_i.ether_type, Version, fw_i.flags, fw_i.kind};
       end
       2'd2: begin
-        head = {2'd0, bytes, session_i.epoch, waiting.seq};
+        head = {2'd0, bytes, session_i.epoch, host_q.seq};
         if (ours_q) head[47:0] = {fw_i.epoch, fw_i.seq};
       end
-      default: head = ours_q ? fw_i.head_addr : 64'(waiting.addr);
+      default: head = ours_q ? fw_i.head_addr : 64'(host_q.addr);
     endcase
   end
   assign head_o = {<<8{head}};
@@ -208,5 +218,6 @@ module rl_fetch
 `endif
 
   logic unused;
-  assign unused = ^{lane_i.word, lane_i.first, lane_i.abort, lane_i.head, lane_i.data, session_i, beyond};
+  assign unused = ^{lane_i.word, lane_i.first, lane_i.abort, lane_i.head, lane_i.data, session_i, beyond,
+                    unused_count};
 endmodule

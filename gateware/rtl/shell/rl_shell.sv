@@ -279,7 +279,7 @@ module rl_shell
   logic mem_room, mem_word, mem_commit, mem_rollback, mem_valid, mem_done, mem_take, mem_ready;
   logic [63:0] mem_data, mem_out;
   store_t mem_desc, mem_out_desc;
-  logic [7:0] stored, mem_written_gray, mem_written, image_written_gray, image_written;
+  logic [7:0] stored, mem_written_gray, mem_written, image_written_gray;
   logic write, write_duplicate, write_beyond, unused_insert_done;
   logic [13:0] write_bytes;
   rl_store u_store (
@@ -348,7 +348,8 @@ module rl_shell
   store_t image_desc, image_out_desc;
   logic chunk, chunk_duplicate, chunk_malformed;
   rl_stage #(
-    .ChunksMax(ChunksMax)
+    .Chunks(ChunksMax),
+    .Blocks(512)  // The digest may lag behind; no chunk is dropped for that.
   ) u_stage (
     .clk_net_i,
     .rst_net_ni,
@@ -361,17 +362,16 @@ module rl_shell
     .queue_commit_o(image_commit),
     .queue_desc_o(image_desc),
     .queue_rollback_o(image_rollback),
-    .written_i(image_written),
+    .written_gray_i(image_written_gray),
     .start_i(stage_ctl.start),
     .base_i(stage_ctl.base),
     .length_i(stage_ctl.length),
     .chunk_i(stage_ctl.chunk),
-    .chunks_i(stage_ctl.chunks[$clog2(ChunksMax):0]),
     .busy_o(stage_status.busy),
     .missing_o(stage_status.missing[$clog2(ChunksMax):0]),
-    .bitmap_re_i(have_re),
-    .bitmap_addr_i(mem_addr[$clog2(ChunksMax)-6:0]),
-    .bitmap_o(have_data),
+    .bits_read_i(have_re),
+    .bits_addr_i(mem_addr[$clog2(ChunksMax)-6:0]),
+    .bits_o(have_data),
     .block_valid_o(stage_status.block_valid),
     .block_o(stage_status.block),
     .block_pop_i(stage_ctl.block_pop),
@@ -411,13 +411,6 @@ module rl_shell
     .gray_i(mem_written_gray),
     .count_o(mem_written)
   );
-  rl_count_sync u_image_written (
-    .clk_i(clk_net_i),
-    .rst_ni(rst_net_ni),
-    .gray_i(image_written_gray),
-    .count_o(image_written)
-  );
-
   // -- into DDR
   logic put_valid, put_ready, put_written, scrub_ddr, scrub_done_ddr, write_error, read_error;
   addr_t put_addr;
@@ -555,7 +548,6 @@ module rl_shell
   logic stream, stream_stop, stream_done, stream_room, stream_word, stream_commit;
   stream_t stream_job;
   logic [63:0] stream_data;
-  logic [2:0] stream_desc;
   logic digest_req_valid, digest_req_ready, digest_data_valid;
   beat_t digest_req_beat;
   beat_data_t digest_data;
@@ -578,7 +570,6 @@ module rl_shell
     .stream_word_o(stream_word),
     .stream_data_o(stream_data),
     .stream_commit_o(stream_commit),
-    .stream_desc_o(stream_desc),
     .digest_req_valid_i(digest_req_valid),
     .digest_req_ready_o(digest_req_ready),
     .digest_req_beat_i(digest_req_beat),
@@ -646,13 +637,12 @@ module rl_shell
   );
 
   // -- configuration
-  logic words_valid, words_done, words_take, words_ready;
-  logic [2:0] words_desc;
+  logic words_valid, words_done, words_take, words_ready, unused_words_desc;
   logic [63:0] words_data;
   rl_frame_queue #(
     .Words(256),
     .FrameWords(48),
-    .DescW(3),
+    .DescW(1),
     .Frames(32),
     .Reserves(1'b1)
   ) u_words_queue (
@@ -662,12 +652,12 @@ module rl_shell
     .word_i(stream_word),
     .data_i(stream_data),
     .commit_i(stream_commit),
-    .desc_i(stream_desc),
+    .desc_i(1'b0),
     .rollback_i(1'b0),
     .clk_rd_i(clk_cfg_i),
     .rst_rd_ni(rst_cfg_ni),
     .valid_o(words_valid),
-    .desc_o(words_desc),
+    .desc_o(unused_words_desc),
     .done_i(words_done),
     .take_i(words_take),
     .data_o(words_data),
@@ -695,7 +685,6 @@ module rl_shell
     .clk_cfg_i,
     .rst_cfg_ni,
     .frame_valid_i(words_valid),
-    .frame_desc_i(words_desc),
     .frame_done_o(words_done),
     .frame_take_o(words_take),
     .frame_data_i(words_data),

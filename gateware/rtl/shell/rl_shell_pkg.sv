@@ -189,10 +189,11 @@ package rl_shell_pkg;
     fetched_t about;
   } fetch_command_t;
 
-  // A run of configuration words.
+  // A run of beats for the configuration port: up to the last one, of which the lower bits tell. An image
+  // has at most 2^28 bytes.
   typedef struct packed {
     beat_t       first;
-    logic [27:0] words; // Of 32 bits, 1 or more.
+    logic [21:0] last;
   } stream_t;
 
 endpackage : rl_shell_pkg

@@ -61,10 +61,12 @@ module rl_tx
   localparam logic [9:0] TemplateAddr = 10'd512;
   localparam logic [7:0] HeadWords = 8'd4;
 
-  typedef enum logic [1:0] {
-    Choose = 2'd0,
-    Send   = 2'd1,
-    Keep   = 2'd2  // Fetched bytes go into the buffer.
+  typedef enum logic [2:0] {
+    Choose = 3'd0,
+    Measure = 3'd1,  // How many bytes,
+    Plan = 3'd2,     // and how many words?
+    Send = 3'd3,
+    Keep = 3'd4      // Fetched bytes go into the buffer.
   } state_e;
   typedef enum logic [1:0] {
     Announce = 2'd0,
@@ -93,10 +95,11 @@ module rl_tx
 
   // -- which is next, and how long it is
   logic announces, fetched, keeps, choose;
-  logic [13:0] bytes, bytes_padded, extent, extent_padded;
+  logic short;  // It is padded.
+  logic [13:0] bytes, bytes_q, extent_q;  // Without padding; less 1.
   assign announces = announce_valid_i && !announce_ready_o;
   assign fetched = data_valid_i && (head_valid_i || data_desc_i.to_cpu);
-  assign keeps = source == Fetched && data_desc_i.to_cpu;
+  assign keeps = source_q == Fetched && data_desc_i.to_cpu;
   assign choose = state_q == Choose && (announces || slot_busy_o != 0 || fetched);
   always_comb begin
     // The one after that of the last frame, if it has anything.
@@ -105,31 +108,33 @@ module rl_tx
       Firmware: source = fetched ? Fetched : announces ? Announce : Firmware;
       default: source = announces ? Announce : slot_busy_o != 0 ? Firmware : Fetched;
     endcase
-    unique case (source)
+  end
+  always_comb begin
+    unique case (source_q)
       Announce: bytes = AnnouncementBytes;
       Firmware: bytes = 14'(slot_bytes_q[oldest_q]);
       default: bytes = data_desc_i.length + (data_desc_i.to_cpu ? 14'd0 : 14'(HeaderEnd));
     endcase
   end
-  assign bytes_padded = bytes < 14'(FrameMin) ? 14'(FrameMin) : bytes;
-  assign extent = bytes - 1'b1;
-  assign extent_padded = bytes_padded - 1'b1;
+  assign short = extent_q[13:6] == 0 && extent_q[5:0] < 6'(FrameMin - 1) && !keeps;
 
   // -- V0
   logic stall, step, ends, fills, take_head, take_data, keep_word;
   logic [2:0] at_q;  // Which word this is; 7 for all beyond.
-  logic [10:0] left_q, filled_q;  // Words after it, with padding and without.
-  logic [2:0] stop_q, filled_stop_q;  // Where the last one ends.
-  logic padding_q;
+  logic [10:0] left_q;  // Words after it.
+  logic [2:0] stop_q;  // Where the last one ends.
+  logic short_q, padding_q;
+  logic [2:0]
+      filled_q, filled_stop_q;  // In a short one: the last word before padding, and its end.
   logic [9:0] ptr_q, ptr_d;
   logic [7:0] mask;
   assign step = state_q == Send && !stall;
   assign ends = left_q == 0;
-  assign fills = filled_q == 0 && !padding_q;
+  assign fills = short_q ? at_q == filled_q : ends;
   assign take_head = step && source_q == Fetched && 8'(at_q) < HeadWords;
   assign take_data = step && source_q == Fetched && 8'(at_q) >= HeadWords && !padding_q;
   assign keep_word = state_q == Keep && !cpu_write_i;
-  assign mask = padding_q ? '0 : fills ? 8'hff >> ~filled_stop_q : '1;
+  assign mask = padding_q ? '0 : short_q && fills ? 8'hff >> ~filled_stop_q : '1;
   assign head_ready_o = take_head;
   assign data_take_o = take_data || keep_word;
   assign data_done_o = (take_data || keep_word) && fills;
@@ -137,8 +142,8 @@ module rl_tx
 
   always_comb begin
     ptr_d = ptr_q;
-    if (state_q == Choose) begin
-      unique case (source)
+    if (state_q == Plan) begin
+      unique case (source_q)
         Announce: ptr_d = TemplateAddr;
         Firmware: ptr_d = {1'b0, oldest_q, 8'd0};
         default: ptr_d = {1'b0, data_desc_i.slot, HeadWords};
@@ -158,7 +163,9 @@ module rl_tx
       frame_o <= 1'b0;
     end else begin
       unique case (state_q)
-        Choose: if (choose) state_q <= keeps ? Keep : Send;
+        Choose: if (choose) state_q <= Measure;
+        Measure: state_q <= Plan;
+        Plan: state_q <= keeps ? Keep : Send;
         Send: if (step && ends) state_q <= Choose;
         Keep: if (keep_word && fills) state_q <= Choose;
         default: state_q <= Choose;
@@ -167,23 +174,25 @@ module rl_tx
       announce_ready_o <= step && ends && source_q == Announce;
       fetched_o <= data_done_o;
       cpu_fetch_done_o <= keep_word && fills;
-      frame_o <= choose && !keeps;
+      frame_o <= state_q == Plan && !keeps;
     end
   end
   always_ff @(posedge clk_net_i) begin
     ptr_q <= ptr_d;
-    if (state_q == Choose) begin
+    bytes_q <= bytes;
+    extent_q <= bytes - 1'b1;
+    if (state_q == Plan) begin
       at_q <= '0;
-      left_q <= extent_padded[13:3];
-      stop_q <= extent_padded[2:0];
-      filled_q <= extent[13:3];
-      filled_stop_q <= extent[2:0];
+      short_q <= short;
+      left_q <= short ? 11'((32'(FrameMin) - 1) / 8) : extent_q[13:3];
+      stop_q <= short ? 3'((32'(FrameMin) - 1) % 8) : extent_q[2:0];
+      filled_q <= extent_q[5:3];
+      filled_stop_q <= extent_q[2:0];
       padding_q <= 1'b0;
-      frame_bytes_o <= bytes_padded;
+      frame_bytes_o <= short ? 14'(FrameMin) : bytes_q;
     end else if (step || keep_word) begin
       if (at_q != '1) at_q <= at_q + 1'b1;
       left_q <= left_q - 1'b1;
-      filled_q <= filled_q - 1'b1;
       padding_q <= padding_q || fills;
     end
   end
@@ -206,24 +215,27 @@ module rl_tx
   // -- V1. The registers' resets do the selection, and come before their enables.
   logic valid_q, last_q;
   logic [7:0] keep_q, patch, from_ram;
-  logic [63:0] ram_q, head_q, data_q, patch_d, patch_q;
-  logic [63:0] announce_dst, announce_seq;
+  logic [63:0] ram_q, head_q, data_q, patch_q;
+  logic [7:0][7:0] patch_d;
+  logic [7:0][7:0] announce_dst;
+  logic [7:4][7:0] announce_seq;
+  logic at_seq, at_reason;
   assign announce_dst = {<<8{announce_dst_i, 16'd0}};
-  assign announce_seq = {<<8{32'd0, announce_seq_i}};
+  assign announce_seq = {<<8{announce_seq_i}};
+  assign at_seq = 11'(at_q) == SeqWord;
+  assign at_reason = 11'(at_q) == ReasonWord;
   always_comb begin
     patch = '0;
-    patch_d = announce_dst;
     if (source_q == Announce) begin
       if (at_q == 0) patch = 8'h3f;
-      if (11'(at_q) == SeqWord) begin
-        patch = 8'hf0;
-        patch_d = announce_seq;
-      end
-      if (11'(at_q) == ReasonWord) begin
-        patch[ReasonByte] = 1'b1;
-        patch_d[8*ReasonByte+:8] = announce_reason_i;
-      end
+      if (at_seq) patch = 8'hf0;
+      patch[ReasonByte] |= at_reason;
     end
+    // Bytes that are not patched may be anything.
+    patch_d = announce_dst;
+    patch_d[7:6] = announce_seq[7:6];
+    if (at_seq) patch_d[5:4] = announce_seq[5:4];
+    if (at_reason) patch_d[ReasonByte] = announce_reason_i;
   end
   assign from_ram = source_q == Fetched ? '0 : mask & ~patch;
   always_ff @(posedge clk_net_i) begin
@@ -235,7 +247,7 @@ module rl_tx
       if (!stall && !(step && from_ram[i])) ram_q[8*i+:8] <= '0;
       else if (step && from_ram[i]) ram_q[8*i+:8] <= ram[8*i+:8];
       if (!stall && !(step && patch[i])) patch_q[8*i+:8] <= '0;
-      else if (step && patch[i]) patch_q[8*i+:8] <= patch_d[8*i+:8];
+      else if (step && patch[i]) patch_q[8*i+:8] <= patch_d[i];
     end
   end
   always_ff @(posedge clk_net_i) begin

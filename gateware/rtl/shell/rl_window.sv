@@ -31,7 +31,8 @@ module rl_window (
 
   logic [31:0] ahead_q;   // Of the number inserted, from next_o.
   logic [7:0] pos_q;      // In the ring: of the number inserted; when advancing, of the one after next_o.
-  logic [8:0] count_q;    // Bits set in the ring.
+  logic [8:0] count_q;  // Bits set in the ring, a cycle late.
+  logic more_q, less_q;
 
   // -- the ring; its second copy is for reading from outside
   logic [31:0] word, word_d, mark;
@@ -80,10 +81,12 @@ module rl_window (
       pos_q <= '0;
       next_o <= 32'd1;
       count_q <= '0;
+      {more_q, less_q} <= '0;
       done_o <= 1'b0;
     end else begin
       done_o <= state_q == Judge;
-      count_q <= count_q + 9'(mark_new) - 9'(mark_passed);
+      {more_q, less_q} <= {mark_new, mark_passed};
+      count_q <= count_q + 9'(more_q) - 9'(less_q);
       unique case (state_q)
         Empty: begin
           pos_q <= pos_q + 8'd32;
@@ -109,6 +112,7 @@ module rl_window (
         pos_q <= '0;
         next_o <= 32'd1;
         count_q <= '0;
+        {more_q, less_q} <= '0;
       end
     end
   end

@@ -80,6 +80,7 @@ module read_bench
   output logic         axi_rready
 );
   localparam int unsigned FrameWords = (Bulk + 7) / 8;
+  localparam int unsigned QueueWords = FrameWords > 256 ? 8192 : 1024;
 
   why_e why;
   logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
@@ -157,7 +158,7 @@ module read_bench
   fetched_t queue_desc, data_desc;
   logic stream_room, stream_word, stream_commit, words_done;
   logic [63:0] stream_data;
-  logic [2:0] stream_desc, words_desc, words_at;
+  logic [2:0] words_at;
 
   rl_ddr_read u_read (
     .clk_ddr_i(clk_ddr),
@@ -178,7 +179,6 @@ module read_bench
     .stream_word_o(stream_word),
     .stream_data_o(stream_data),
     .stream_commit_o(stream_commit),
-    .stream_desc_o(stream_desc),
     .digest_req_valid_i(digest_req_valid),
     .digest_req_ready_o(digest_req_ready),
     .digest_req_beat_i(digest_req_beat),
@@ -195,7 +195,7 @@ module read_bench
   );
 
   rl_frame_queue #(
-    .Words(8 << $clog2(FrameWords)),
+    .Words(QueueWords),
     .FrameWords(3 * FrameWords + 16),
     .DescW($bits(fetched_t)),
     .Frames(32),
@@ -222,7 +222,7 @@ module read_bench
   rl_frame_queue #(
     .Words(256),
     .FrameWords(48),
-    .DescW(3),
+    .DescW(1),
     .Frames(32),
     .Reserves(1'b1)
   ) u_stream (
@@ -232,18 +232,18 @@ module read_bench
     .word_i(stream_word),
     .data_i(stream_data),
     .commit_i(stream_commit),
-    .desc_i(stream_desc),
+    .desc_i(1'b0),
     .rollback_i(1'b0),
     .clk_rd_i(clk_cfg),
     .rst_rd_ni(rst_cfg_n),
     .valid_o(),
-    .desc_o(words_desc),
+    .desc_o(),
     .done_i(words_done),
     .take_i(words_valid && words_ready),
     .data_o(words_data),
     .ready_o(words_valid)
   );
-  assign words_done = words_valid && words_ready && words_at == words_desc;
+  assign words_done = words_valid && words_ready && words_at == '1;
   always_ff @(posedge clk_cfg) begin
     if (!rst_cfg_n || words_done) words_at <= '0;
     else if (words_valid && words_ready) words_at <= words_at + 1'b1;

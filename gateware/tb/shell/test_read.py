@@ -458,16 +458,16 @@ async def a_stream_and_the_digest_read_beside_fetches(dut, stall):
         return out
 
     async def streams():
-        for count in (1, 2, 15, 16, 17, 32, 333, 1000):
+        for count in (1, 2, 3, 17, 60):
             first = random.randrange(MEMORY // 64 - 100)
             await FallingEdge(clock)
-            dut.stream_job.value = first << 28 | count
+            dut.stream_job.value = first << 34 | first + count - 1
             dut.stream.value = 1
-            task = cocotb.start_soon(words((count + 1) // 2, random.choice([0.2, 1])))
+            task = cocotb.start_soon(words(8 * count, random.choice([0.2, 1])))
             while not dut.stream_done.value:
                 await FallingEdge(clock)
             dut.stream.value = 0
-            assert await task == ram.read(64 * first, (count + 1) // 2 * 8), count
+            assert await task == ram.read(64 * first, 64 * count), count
 
     asked, digested = [], []
 
@@ -512,7 +512,7 @@ async def a_stream_stops(dut):
     await tb.start()
     dut.words_ready.value = 1
     await FallingEdge(dut.clk_ddr)
-    dut.stream_job.value = 16000
+    dut.stream_job.value = 1000
     dut.stream.value = 1
     await ClockCycles(dut.clk_ddr, 300)
     await FallingEdge(dut.clk_ddr)

