@@ -39,11 +39,13 @@ macro_rules! suite {
             a_frame_larger_than_the_card_takes_is_refused,
             reads_repeat_and_echo_their_number,
             a_read_sees_what_was_written_before_it,
+            a_read_sees_what_waits_for_a_gap_to_close,
             another_epoch_is_dropped_and_told,
         } launches {
             a_launch_runs_once_however_often_it_comes,
             launches_are_taken_in_order_and_run_in_order,
             a_launch_follows_the_writes_before_it,
+            a_launch_follows_a_write_that_waits_for_a_gap_to_close,
             each_fault_has_its_reason_and_uses_its_number_up,
             the_queue_and_the_results_kept_are_bounded,
             held_launches_start_together_with_their_go,

@@ -38,6 +38,7 @@ module rl_launch
 
   // Frames of writes that were stored, and those of them whose bytes are in DDR.
   input  logic [7:0]  stored_i,
+  input  logic        store_busy_i,    // One has ended and is not counted yet.
   input  logic [7:0]  mem_written_i,
   input  logic [31:0] time_us_i,
 
@@ -261,7 +262,11 @@ module rl_launch
   kernel_cmd_t cmd;
 
   assign ready = state_q == Idle && !walk_busy_q && count_q != 0 && !entry.held && primed_q &&
-                 enable_i &&                 !running_q && !outcome_q;
+                 enable_i && !running_q && !outcome_q;
+  // All writes before it are counted: none was to be judged in this cycle or the two before it.
+  logic [1:0] judging_q;
+  logic ordered, ordered_q;
+  assign ordered = ready && (ordered_q || (judging_q == 0 && !store_busy_i));
   assign behind = mem_written_i - ticket_q;  // Negative: some are under way.
   logic unused;
   assign unused = ^behind[6:0];
@@ -345,7 +350,9 @@ module rl_launch
     if (start) started_us_o <= time_us_i;
     if (pop) ended_us_o <= time_us_i;
     // Only writes stored before a launch could start hold it up, not those that keep coming.
-    if (!ready) ticket_q <= stored_i;
+    if (!ordered) ticket_q <= stored_i;
+    judging_q <= {judging_q[0], store_busy_i};
+    ordered_q <= ordered;
     settled_q <= !behind[7];
     ended_ok_o <= rst_net_ni && pop && end_status_i == EndOk;
     ended_failed_o <= rst_net_ni && (drop || (pop && end_status_i != EndOk));
@@ -389,7 +396,7 @@ module rl_launch
         Idle: begin
           if (pop) begin
             state_q <= Idle;
-          end else if (ready && settled_q) begin
+          end else if (ordered && settled_q) begin
             state_q <= Start;
           end else if (walk_busy_q) begin
             state_q <= count_q == 0 ? Idle : WalkAddr;

@@ -280,7 +280,7 @@ module rl_shell
   logic [63:0] mem_data, mem_out;
   store_t mem_desc, mem_out_desc;
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray;
-  logic write, write_duplicate, write_beyond, unused_insert_done;
+  logic write, write_duplicate, write_beyond, store_busy, unused_insert_done;
   logic [13:0] write_bytes;
   rl_store u_store (
     .clk_net_i,
@@ -294,6 +294,7 @@ module rl_shell
     .queue_desc_o(mem_desc),
     .queue_rollback_o(mem_rollback),
     .stored_o(stored),
+    .busy_o(store_busy),
     .reset_i(store_ctl.reset),
     .next_o(store_status.next),
     .contiguous_o(store_status.contiguous),
@@ -477,11 +478,9 @@ module rl_shell
   fetch_command_t command, command_out;
   logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
   logic [63:0] head, head_out;
-  logic read, read_dropped, mem_busy;
+  logic read, read_dropped;
   logic [13:0] read_bytes;
   logic [6:0] unused_heads;
-  // A write is counted two cycles after it has ended.
-  assign mem_busy = lane.done && lane.route == RouteWrite;
   rl_fetch #(
     .Bulk(Bulk)
   ) u_fetch (
@@ -497,7 +496,7 @@ module rl_shell
     .fw_valid_i(fetch_valid),
     .fw_ready_o(fetch_ready),
     .fw_i(fetch),
-    .store_busy_i(mem_busy),
+    .store_busy_i(store_busy),
     .stored_i(stored),
     .written_gray_i(mem_written_gray),
     .command_valid_o(command_valid),
@@ -730,6 +729,7 @@ module rl_shell
     .ended_ok_o(unused_ended_ok),
     .ended_failed_o(unused_ended_failed),
     .stored_i(stored),
+    .store_busy_i(store_busy),
     .mem_written_i(mem_written),
     .time_us_i(time_us_i[31:0]),
     .reset_i(launch_ctl.reset),

@@ -22,6 +22,7 @@ module rl_store
   output store_t      queue_desc_o,
   output logic        queue_rollback_o,
   output logic [7:0]  stored_o,         // Frames committed: reads wait for so many to be in memory.
+  output logic        busy_o,           // A frame has ended and is not judged, so not counted yet.
 
   // The window, for the firmware.
   input  logic        reset_i,          // A new claim: 1 is the first number to come.
@@ -100,10 +101,10 @@ module rl_store
 
   // The analyzer looks three cycles after the end of a frame, or later: in that cycle it is committed,
   // unless the window was busy.
-  logic looked_up_q;
+  logic looked_up_q, judged_mine, judged_theirs, empty;
   assign room_o = queue_room_i && !asked_q && !looked_up_q;
+  assign busy_o = (lane_i.done && takes) || asked_q || looked_up_q || judged_mine;
 
-  logic judged_mine, judged_theirs, empty;
   assign judged_mine = judged && judging_q;
   assign judged_theirs = judged && !judging_q;
   assign empty = length_q == 0;

@@ -30,6 +30,7 @@ module rl_launch_tb
   input  logic [39:0]  memory_i,
   input  logic         role_i,
   input  logic [7:0]   stored_i,
+  input  logic         store_busy_i,
   input  logic [7:0]   mem_written_i,
   input  logic [31:0]  time_us_i,
   input  logic         reset_i,

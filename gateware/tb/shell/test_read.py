@@ -461,7 +461,7 @@ async def a_stream_and_the_digest_read_beside_fetches(dut, stall):
         for count in (1, 2, 3, 17, 60):
             first = random.randrange(MEMORY // 64 - 100)
             await FallingEdge(clock)
-            dut.stream_job.value = first << 34 | first + count - 1
+            dut.stream_job.value = first << 22 | first + count - 1
             dut.stream.value = 1
             task = cocotb.start_soon(words(8 * count, random.choice([0.2, 1])))
             while not dut.stream_done.value:

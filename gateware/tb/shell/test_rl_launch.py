@@ -416,6 +416,25 @@ async def writes_come_first(dut):
 
 
 @cocotb.test()
+async def a_write_that_is_judged_late_comes_first(dut):
+    """A launch waits for a write before it that is not counted yet, and then for its bytes."""
+    tb = Bench(dut)
+    await tb.begin()
+    dut.store_busy_i.value = 1
+    await ClockCycles(dut.clk_net_i, 10)
+    assert await tb.frame(launch(1)) == "note"
+    await ClockCycles(dut.clk_net_i, 100)
+    assert tb.starts == 0
+    dut.stored_i.value = 1
+    dut.store_busy_i.value = 0
+    await ClockCycles(dut.clk_net_i, 100)
+    assert tb.starts == 0
+    dut.mem_written_i.value = 1
+    await tb.ended()
+    assert tb.starts == 1
+
+
+@cocotb.test()
 @cocotb.parametrize(ragged=[False, True])
 async def bad_roles_are_stopped(dut, ragged):
     """Whatever a kernel does, its launch ends and the next one works."""

@@ -406,6 +406,6 @@ async def an_error_is_seen_and_nothing_hangs(dut):
     assert dut.error.value
 
 
-@pytest.mark.parametrize("bulk", [1472])
+@pytest.mark.parametrize("bulk", [1472, 64])
 def test_write(bulk):
     bench("write_bench", [*rtl("common", "shell"), TB / "write_bench.sv"], __name__, {"Bulk": bulk})

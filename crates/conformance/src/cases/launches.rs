@@ -1,6 +1,8 @@
 //! Launches: each once, in order, and how they end.
 
-use rackloom_wire::{CardState, Counter, Done, ErrorCode, Head, Kind, LAUNCH_QUEUE, MacAddr, RESULTS_KEPT, Refusal};
+use rackloom_wire::{
+    CardState, Counter, Done, ErrorCode, Head, Kind, LAUNCH_QUEUE, MacAddr, RESULTS_KEPT, Refusal, WRITE_WINDOW,
+};
 
 use crate::bench::{BASE, Bench, CLAIM_GROUP, HOST, MEMORY, Out, RIVAL, launch_payload};
 use crate::images::kernel::{BUMP, COUNT, SPIN, TRAP};
@@ -71,6 +73,22 @@ pub fn a_launch_follows_the_writes_before_it<S: Specimen>() {
         assert_eq!(bench.word(BASE), u64::from(seq) * 100 + 1);
         bench.ack(seq, 0, 0, true, &[]);
     }
+}
+
+/// As a read does, a launch sees a write that waits for a gap to close.
+pub fn a_launch_follows_a_write_that_waits_for_a_gap_to_close<S: Specimen>() {
+    let mut bench = Bench::<S>::with_role();
+    let number = WRITE_WINDOW - 8;
+    for seq in 2..number {
+        bench.write(seq, BASE + 8, &[1]);
+    }
+    for (seq, value) in [(1, 100u64), (number, 200)] {
+        bench.hand(bench.head(Kind::InputWrite, seq, BASE).frame(&[&value.to_le_bytes()]));
+    }
+    let payload = launch_payload(&[BASE, 1], Out::default());
+    bench.hand(bench.head(Kind::ExecLaunch, 1, BUMP).frame(&[&payload]));
+    bench.pass_ms(1);
+    assert_eq!(bench.last(Kind::ResultDone).body::<Done>().value.get(), 201);
 }
 
 /// What is wrong with a launch is told under its number, and never executed.

@@ -196,6 +196,22 @@ pub fn a_read_sees_what_was_written_before_it<S: Specimen>() {
     }
 }
 
+/// Writes that close a long gap, then one that waits for its turn meanwhile, and a read on its heels.
+pub fn a_read_sees_what_waits_for_a_gap_to_close<S: Specimen>() {
+    let mut bench = Bench::<S>::claimed();
+    let number = WRITE_WINDOW - 8;
+    for seq in 2..number {
+        bench.write(seq, BASE, &[1]);
+    }
+    for (seq, bytes) in [(1, [1]), (number, [2])] {
+        bench.hand(bench.head(Kind::InputWrite, seq, BASE + 100).frame(&[&bytes]));
+    }
+    let body = Read { length: U32::new(1), reserved: U32::ZERO };
+    bench.hand(bench.head(Kind::InputRead, 1, BASE + 100).frame(&[body.as_bytes()]));
+    bench.drain();
+    assert_eq!(bench.last(Kind::InputConfirmReadData).payload, [2]);
+}
+
 /// A host that has lost its claim learns it from whatever it asks.
 pub fn another_epoch_is_dropped_and_told<S: Specimen>() {
     let mut bench = Bench::<S>::claimed();
