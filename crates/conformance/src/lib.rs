@@ -9,6 +9,7 @@ pub mod bench;
 pub mod cases;
 pub mod fuzz;
 pub mod images;
+pub mod pace;
 mod specimen;
 mod suite;
 

@@ -40,7 +40,7 @@ struct Outputs {
   uint64_t tx_data;
   AxiOut shell, role;
   uint32_t alarm_us;
-  uint8_t tx_valid, tx_keep, tx_last, idle, alarm_valid, firmware_fault;
+  uint8_t tx_valid, tx_keep, tx_last, idle, alarm_valid, firmware_fault, start;
 };
 
 // What the model's own assertions said during the present step of this thread.
@@ -162,6 +162,7 @@ const char* rl_card_step(RlSim* sim, const Inputs* in, Outputs* out) {
   out->alarm_valid = top.alarm_valid_o;
   out->alarm_us = top.alarm_us_o;
   out->firmware_fault = top.firmware_fault_o;
+  out->start = top.start_o;
   AXI_OUT(m_shell, out->shell);
   AXI_OUT(m_role, out->role);
   sim->clocks(in->edges);

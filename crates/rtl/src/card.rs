@@ -11,6 +11,7 @@ use crate::axi;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::ffi::{Edges, Inputs, Outputs, Sim};
+use crate::marks::Marks;
 use crate::ports::{RxPort, TxPort, WIRE_GAP};
 
 /// A card behind a wire. See [`Node`] for the law of its use; its power comes with the first call.
@@ -33,6 +34,7 @@ pub struct RtlCard {
     /// Cycles since something was last under way.
     quiet: u32,
     cycles: u64,
+    marks: Marks,
     /// What the configuration port may still take, in bytes times 10^9; and until when that was reckoned.
     config_credit: u128,
     config_ns: u64,
@@ -70,6 +72,7 @@ impl RtlCard {
             outputs: Outputs::QUIET,
             quiet: 0,
             cycles: 0,
+            marks: Marks::default(),
             config_credit: 0,
             config_ns: 0,
             rng,
@@ -111,6 +114,11 @@ impl RtlCard {
     /// Cycles simulated so far.
     pub const fn cycles(&self) -> u64 {
         self.cycles
+    }
+
+    /// When something was seen at the card's borders since the last call, in cycles.
+    pub fn take_marks(&mut self) -> Marks {
+        core::mem::take(&mut self.marks)
     }
 
     /// Frames that were lost before they reached the card, because the simulation is slower than the network or
@@ -213,6 +221,7 @@ impl RtlCard {
             self.tx.drive(&mut self.inputs);
         }
         self.sim.step(&self.inputs, &mut self.outputs);
+        self.marks.note(self.cycles, &self.inputs, &self.outputs);
         if !self.inputs.rst_n {
             return;
         }

@@ -102,6 +102,7 @@ pub(crate) struct Outputs {
     pub(crate) idle: u8,
     pub(crate) alarm_valid: u8,
     pub(crate) firmware_fault: u8,
+    pub(crate) start: u8,
 }
 
 impl AxiIn {
@@ -171,6 +172,7 @@ impl Outputs {
         idle: 0,
         alarm_valid: 0,
         firmware_fault: 0,
+        start: 0,
     };
 }
 

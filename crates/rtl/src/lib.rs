@@ -19,7 +19,9 @@ mod card;
 mod clock;
 mod config;
 mod ffi;
+mod marks;
 mod ports;
 
 pub use card::RtlCard;
 pub use config::{Config, DdrTiming, Stress};
+pub use marks::Marks;

@@ -25,6 +25,7 @@ module rl_card_sim
   output logic          alarm_valid_o,
   output logic [31:0]   alarm_us_o,
   output logic          firmware_fault_o,
+  output logic          start_o, // A kernel is started: the write to its control register is offered.
   input  logic [7:0]    planted_i, // Number of a bug to suffer from, 0: none.
   input  logic          cfg_hold_i, // The configuration port is not ready.
   output logic          m_shell_awvalid,
@@ -230,6 +231,7 @@ module rl_card_sim
     .interrupt_o(interrupt)
   );
   rl_planted u_planted (.planted_i);
+  assign start_o = axil.awvalid && axil.awaddr == RegControl;
 
   // There is no local channel here; the memory around never fails.
   logic unused;
