@@ -11,7 +11,9 @@ module rl_control
   input  logic              rst_net_ni,
 
   input  logic [47:0]       time_us_i,        // Since reset.
-  input  logic [15:0][31:0] strap_i,          // What the card is: the registers of Card, in order.
+  input  addr_t             memory_i,         // Bytes of DDR that a host may address.
+  output logic [3:0]        strap_index_o,    // Which of the registers of Card, in their order,
+  input  logic [31:0]       strap_i,          // in the same cycle.
 
   output logic              sleeping_o,       // The processor waits for an event,
   output logic              alarm_valid_o,    // and for this time, at the latest:
@@ -179,6 +181,7 @@ module rl_control
   assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_q | csr_q;
 
   // -- registers
+  assign strap_index_o = 4'(word - CsrMacHi);
   logic [31:0] alarm;
   logic [10:0] events;
   logic [4:0] clear;
@@ -189,7 +192,7 @@ module rl_control
     .write_i(csr_write_q),
     .word_i(word_q),
     .wdata_i(io_wdata),
-    .memory_i({strap_i[4'(CsrMemory - CsrMacHi)][AddrW-17:0], 16'd0}),
+    .memory_i,
     .alarm_o(alarm),
     .clear_o(clear),
     .own_o(own),

@@ -11,7 +11,7 @@ module rl_csr_read
   output logic [31:0]       rdata_o,
 
   input  logic [47:0]       time_us_i,
-  input  logic [15:0][31:0] strap_i,
+  input  logic [31:0]       strap_i,
   input  logic [10:0]       events_i,
   input  csr_own_t          own_i,
 
@@ -127,7 +127,7 @@ module rl_csr_read
   // A word of the card's constants is there by then.
   logic [31:0] card_q;
   always_ff @(posedge clk_net_i) begin
-    card_q <= at8(CsrMacHi) || at8(CsrMacHi + 8'd8) ? strap_i[4'(word_i-CsrMacHi)] : '0;
+    card_q <= at8(CsrMacHi) || at8(CsrMacHi + 8'd8) ? strap_i : '0;
   end
 
   logic [31:0] wide, bits;

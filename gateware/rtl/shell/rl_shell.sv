@@ -22,7 +22,9 @@ module rl_shell
   input  logic              clk_cfg_i,
   input  logic              rst_cfg_ni,
 
-  input  logic [15:0][31:0] strap_i,         // What the card is: registers STRAP, steady.
+  input  identity_t         identity_i,      // What the card is, steady.
+  output logic [3:0]        strap_index_o,   // Which of the registers STRAP,
+  input  logic [31:0]       strap_i,         // in the same cycle: see rl_straps.
   input  logic [47:0]       time_us_i,       // Since reset, net domain.
 
   // -- the MAC's streams, net domain; byte 0 of a frame is data[7:0]
@@ -91,7 +93,7 @@ module rl_shell
   mac_addr_t mac;
   logic word_valid, word_ready, overflow, heard, taken;
   logic fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
-  assign mac = {strap_i[0][15:0], strap_i[1]};
+  assign mac = identity_i.mac;
   assign room.fetch = 1'b1;  // A read that finds no room is dropped and counted.
 
   rl_rx_fifo #(
@@ -166,6 +168,8 @@ module rl_shell
     .clk_net_i,
     .rst_net_ni,
     .time_us_i,
+    .memory_i(identity_i.memory),
+    .strap_index_o,
     .strap_i,
     .sleeping_o,
     .alarm_valid_o(alarm_valid),
@@ -307,8 +311,8 @@ module rl_shell
     .insert_done_o(unused_insert_done),
     .insert_result_o(store_status.insert_result),
     .time_us_i(time_us_i[15:0]),
-    .ack_every_i(strap_i[12][31:16]),
-    .ack_delay_i(strap_i[13][15:0]),
+    .ack_every_i(identity_i.ack_every),
+    .ack_delay_i(identity_i.ack_delay),
     .ack_due_o(store_status.ack_due),
     .ack_waits_o(ack_waits),
     .ack_at_o(ack_at),
@@ -322,7 +326,7 @@ module rl_shell
     .Words(QueueWords),
     .FrameWords(FrameWords + Ahead),
     .DescW($bits(store_t)),
-    .Frames(64)
+    .Frames(16)
   ) u_mem_queue (
     .clk_wr_i(clk_net_i),
     .rst_wr_ni(rst_net_ni),
@@ -387,7 +391,7 @@ module rl_shell
     .Words(QueueWords),
     .FrameWords(FrameWords + Ahead),
     .DescW($bits(store_t)),
-    .Frames(64)
+    .Frames(16)
   ) u_image_queue (
     .clk_wr_i(clk_net_i),
     .rst_wr_ni(rst_net_ni),

@@ -128,6 +128,14 @@ package rl_shell_pkg;
     WhyAccepted  = 8'd8  // Nothing is wrong: a launch that was accepted, for the firmware to say so.
   } why_e;
 
+  // What a card is for its hardware; more of it the firmware reads.
+  typedef struct packed {
+    mac_addr_t   mac;
+    addr_t       memory;     // Bytes of DDR that a host may address.
+    logic [15:0] ack_every;  // Writes after which an acknowledgement is due, 1 or more,
+    logic [15:0] ack_delay;  // and microseconds.
+  } identity_t;
+
   // What the firmware tells the fast paths about the present claim and load. All of it changes only
   // while no frame that depends on it is under way: the analyzer waits (see rl_analyzer).
   typedef struct packed {

@@ -70,7 +70,7 @@ class Board:
         dut = self.dut
         self.memories["RING"][: len(script) + 1] = [*script, 0]
         dut.rst_net_ni.value = 0
-        dut.strap_i.value = sum(strap << 32 * i for i, strap in enumerate(self.straps))
+        dut.memory_i.value = self.straps[CARD.index("MEMORY")] << 16 & (1 << 40) - 1
         for port in (*INPUTS, "heard_i", "slot_busy_i", "cpu_fetched_i", "announce_ready_i", "answered_i"):
             getattr(dut, port).value = 0
         for port in ("job_ready_i", "scrub_done_i", "fetch_ready_i", "fetch_idle_i"):
@@ -79,6 +79,7 @@ class Board:
             getattr(dut, port).value = 0
         Clock(dut.clk_net_i, 10, "ns").start()
         cocotb.start_soon(self.serve())
+        cocotb.start_soon(self.tell())
         await ClockCycles(dut.clk_net_i, 3)
         dut.rst_net_ni.value = 1
 
@@ -98,6 +99,12 @@ class Board:
                 getattr(dut, port).value = shown
             self.time += 1
             dut.time_us_i.value = self.time
+
+    async def tell(self) -> None:
+        """What the card is, in the cycle in which it is asked."""
+        while True:
+            self.dut.strap_i.value = self.straps[self.dut.strap_index_o.value.to_unsigned()]
+            await self.dut.strap_index_o.value_change
 
     async def follow(self, script: list[int], results: int = 0) -> list[int]:
         """Follows the script to its end; the values it has read."""

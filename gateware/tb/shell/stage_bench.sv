@@ -94,7 +94,7 @@ module stage_bench
     .Words(QueueWords),
     .FrameWords(FrameWords),
     .DescW($bits(store_t)),
-    .Frames(64)
+    .Frames(16)
   ) u_queue (
     .clk_wr_i(clk_net),
     .rst_wr_ni(rst_net_n),

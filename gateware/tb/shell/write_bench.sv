@@ -117,7 +117,7 @@ module write_bench
     .Words(QueueWords),
     .FrameWords(FrameWords + 8),
     .DescW($bits(store_t)),
-    .Frames(64)
+    .Frames(16)
   ) u_queue (
     .clk_wr_i(clk_net),
     .rst_wr_ni(rst_net_n),

@@ -156,6 +156,15 @@ module rl_card_sim
     assign rst_n[i] = released[i] && rst_ni;
   end
 
+  identity_t identity;
+  logic [3:0] strap_index;
+  logic [31:0] strap;
+  rl_straps u_straps (
+    .strap_i,
+    .index_i(strap_index),
+    .data_o(strap),
+    .identity_o(identity)
+  );
   rl_shell u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
@@ -165,7 +174,9 @@ module rl_card_sim
     .rst_role_ni(rst_n[2]),
     .clk_cfg_i,
     .rst_cfg_ni(rst_n[3]),
-    .strap_i,
+    .identity_i(identity),
+    .strap_index_o(strap_index),
+    .strap_i(strap),
     .time_us_i,
     .rx_valid_i,
     .rx_data_i,
