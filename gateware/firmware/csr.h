@@ -204,8 +204,13 @@
 #define CTL_HEAD_OFFSET_MASK 0x1FFFu
 // write acts: Done with that frame.
 #define CSR_CTL_POP RL_WORD(0x30000084u)
-// read: Bit s: slot s is still to be sent.
+// read: What is still to be sent.
 #define CSR_TX_BUSY RL_WORD(0x30000090u)
+// An answer to a solicitation, made of the template: slot 2.
+#define TX_BUSY_ANSWER 0x00000004u
+// Bit s: slot s.
+#define TX_BUSY_SLOTS_SHIFT 0u
+#define TX_BUSY_SLOTS_MASK 0x3u
 // write acts: Send the frame of a slot. It is padded on the way.
 #define CSR_TX_SEND RL_WORD(0x30000094u)
 // Slot.
@@ -213,19 +218,6 @@
 // Bytes from the destination address on, unpadded.
 #define TX_SEND_BYTES_SHIFT 0u
 #define TX_SEND_BYTES_MASK 0x7FFu
-// write: Destination of the next announcement, bytes 0 and 1, in the low half.
-#define CSR_ANN_DST_HI RL_WORD(0x30000098u)
-// write: Destination of the next announcement, bytes 2 to 5.
-#define CSR_ANN_DST_LO RL_WORD(0x3000009Cu)
-// write: Number of the next announcement.
-#define CSR_ANN_SEQ RL_WORD(0x300000A0u)
-// write acts, read: Send the template with destination, number and reason replaced.
-#define CSR_ANN_GO RL_WORD(0x300000A4u)
-// Reason.
-#define ANN_GO_REASON_SHIFT 0u
-#define ANN_GO_REASON_MASK 0xFFu
-// One is still to be sent.
-#define ANN_GO_BUSY 0x00000001u
 
 // ---- Session: What the fast paths have to know of the claim and the load.
 // read, write: State.

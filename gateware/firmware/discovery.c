@@ -9,7 +9,7 @@
 #include "role.h"
 #include "session.h"
 
-// The slot of the transmit buffer that holds the template.
+// The slot of the transmit buffer that holds the template, of which the hardware makes answers to solicitations.
 #define TEMPLATE 2u
 // Hosts whose solicitations wait for their answer at the same time; more are dropped, and ask again.
 #define SOLICITORS_MAX 8u
@@ -35,8 +35,10 @@ static struct answer answers[SOLICITORS_MAX];
 static uint32_t waiting;
 static uint32_t told;  // The state that the template tells.
 
+static uint32_t place;  // The slot in which an announcement is being written.
+
 static void set(uint32_t word, uint32_t value) {
-  WRITE(TX_WORD(TEMPLATE, PAYLOAD_WORD + word), value);
+  WRITE(TX_WORD(place, PAYLOAD_WORD + word), value);
 }
 
 static void set_long(uint32_t word, uint64_t value) {
@@ -44,49 +46,49 @@ static void set_long(uint32_t word, uint64_t value) {
   set(word + 1, (uint32_t)value);
 }
 
-// What does not change as long as the card is up.
-static void start_template(void) {
+// Writes who the card is and what it holds into a slot, as an announcement's payload.
+static void describe(uint32_t slot, uint32_t reason) {
   struct mac card = {READ(CSR_MAC_HI), READ(CSR_MAC_LO)};
   uint32_t about = READ(CSR_CARD);
-  WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD), card.hi);
-  WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD + 1), card.lo);
-  WRITE(TX_WORD(TEMPLATE, KIND_WORD), KIND_DISCOVERY_ANNOUNCE | VERSION_PLACED);
-  WRITE(TX_WORD(TEMPLATE, HEADER_ADDR_WORD), 0);
-  WRITE(TX_WORD(TEMPLATE, HEADER_ADDR_WORD + 1), 0);
+  uint32_t kind = about & (CARD_UNIT_MASK << CARD_UNIT_SHIFT | CARD_KIND_MASK << CARD_KIND_SHIFT);
+  place = slot;
   set(ANNOUNCE_MAC0_WORD, card.hi << 16 | card.lo >> 16);
   set(ANNOUNCE_MAC0_WORD + 1, card.lo << 16);
   set(ANNOUNCE_MAC1_WORD + 1, 0);
   set(ANNOUNCE_VENDOR_WORD, READ(CSR_PRODUCT));
-  set(ANNOUNCE_PORTS_WORD, (about & CARD_PORTS_MASK) << ANNOUNCE_PORTS_SHIFT | (READ(CSR_LIMITS) & LIMITS_BULK_MASK));
+  set(ANNOUNCE_STATE_WORD, kind | told);
+  uint32_t ports = (about & CARD_PORTS_MASK) << ANNOUNCE_PORTS_SHIFT;
+  set(ANNOUNCE_REASON_WORD, reason << ANNOUNCE_REASON_SHIFT | ports | (READ(CSR_LIMITS) & LIMITS_BULK_MASK));
   set(ANNOUNCE_BOOT_WORD, READ(CSR_BOOT));
   set_long(ANNOUNCE_MEMORY_WORD, (uint64_t)READ(CSR_MEMORY) << 16);
+  set(ANNOUNCE_CLOCK_KHZ_WORD, role_clock_khz());
   set_long(ANNOUNCE_PORT_RATE_WORD, arith_times(READ(CSR_PORT_RATE), 1000000));
   set_long(ANNOUNCE_STAGE_RATE_WORD, arith_times(READ(CSR_STAGE_RATE), 1000));
   set_long(ANNOUNCE_CONFIG_RATE_WORD, arith_times(READ(CSR_CONFIG_RATE), 1000));
-}
-
-// What does. The hardware must not send it meanwhile.
-static void update_template(void) {
-  WRITE(CSR_SESSION, READ(CSR_SESSION) & ~SESSION_SOLICIT_FAST);
-  while (READ(CSR_ANN_GO) & ANN_GO_BUSY) {
-  }
-  uint32_t about = READ(CSR_CARD) & (CARD_UNIT_MASK << CARD_UNIT_SHIFT | CARD_KIND_MASK << CARD_KIND_SHIFT);
-  WRITE(TX_WORD(TEMPLATE, HEADER_LENGTH_WORD), 4 * ANNOUNCE_WORDS << HEADER_LENGTH_SHIFT | claim.epoch);
-  set(ANNOUNCE_STATE_WORD, about | told);
-  set(ANNOUNCE_CLOCK_KHZ_WORD, role_clock_khz());
   set(ANNOUNCE_OWNER_WORD, claim.owner.hi << 16 | claim.owner.lo >> 16);
   set(ANNOUNCE_KERNELS_WORD, claim.owner.lo << 16 | role_kernels());
   for (uint32_t i = 0; i < ANNOUNCE_DIGEST_WORDS; i++) set(ANNOUNCE_DIGEST_WORD + i, role_digest(i));
+}
+
+// Of the template. The hardware must not send it meanwhile.
+static void update_template(void) {
+  WRITE(CSR_SESSION, READ(CSR_SESSION) & ~SESSION_SOLICIT_FAST);
+  while (READ(CSR_TX_BUSY) & TX_BUSY_ANSWER) {
+  }
+  WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD), READ(CSR_MAC_HI));
+  WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD + 1), READ(CSR_MAC_LO));
+  WRITE(TX_WORD(TEMPLATE, KIND_WORD), KIND_DISCOVERY_ANNOUNCE | VERSION_PLACED);
+  WRITE(TX_WORD(TEMPLATE, HEADER_LENGTH_WORD), 4 * ANNOUNCE_WORDS << HEADER_LENGTH_SHIFT | claim.epoch);
+  WRITE(TX_WORD(TEMPLATE, HEADER_ADDR_WORD), 0);
+  WRITE(TX_WORD(TEMPLATE, HEADER_ADDR_WORD + 1), 0);
+  describe(TEMPLATE, ANNOUNCE_REASON_SOLICITED);
   card_publish();
 }
 
 static void announce(const struct mac *to, uint32_t number, uint32_t reason) {
-  while (READ(CSR_ANN_GO) & ANN_GO_BUSY) {
-  }
-  WRITE(CSR_ANN_DST_HI, to->hi);
-  WRITE(CSR_ANN_DST_LO, to->lo);
-  WRITE(CSR_ANN_SEQ, number);
-  WRITE(CSR_ANN_GO, reason);
+  frame_open(to, KIND_DISCOVERY_ANNOUNCE, claim.epoch, number);
+  describe(frame_slot(), reason);
+  frame_send_bytes(4 * ANNOUNCE_WORDS);
   count(COUNTER_ANNOUNCES);
 }
 
@@ -104,7 +106,6 @@ static void draw_interval(void) {
 }
 
 void discovery_start(void) {
-  start_template();
   update_template();
   up_at = now;
   draw_interval();

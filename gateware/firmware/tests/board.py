@@ -210,7 +210,7 @@ class Board:
             self.push_control(raw, self.judge_launch(f))
         elif f.kind == W.KIND_DISCOVERY_SOLICIT and session(C.SESSION_SOLICIT_FAST) and f.payload == bytes(8):
             self.answered += 1
-            self.announce(f.src, f.seq, W.ANNOUNCE_REASON_SOLICITED)
+            self.announce(f.src, f.seq)
         else:
             self.push_control(raw, C.WHY_KIND)
         self.run()
@@ -404,11 +404,10 @@ class Board:
         words = self.memory[C.TX_BASE >> 28][slot * 512 : slot * 512 + (length + 3) // 4]
         return bytearray(b"".join(word.to_bytes(4, "big") for word in words)[:length])
 
-    def announce(self, dst: int, seq: int, reason: int) -> None:
+    def announce(self, dst: int, seq: int) -> None:
         raw = self.slot_bytes(2, W.HEADER_END + 4 * W.ANNOUNCE_WORDS)
         raw[0:6] = dst.to_bytes(6, "big")
         raw[20:24] = seq.to_bytes(4, "big")
-        raw[W.HEADER_END + 20] = reason
         self.transmit(bytes(raw))
 
     def transmit(self, raw: bytes) -> None:
@@ -485,7 +484,6 @@ class Board:
             C.CSR_ANNOUNCE_INTERVAL: lambda: c.announce_ms,
             C.CSR_CTL_HEAD: self.control_head,
             C.CSR_TX_BUSY: lambda: 0,
-            C.CSR_ANN_GO: lambda: 0,
             C.CSR_HEARD: lambda: self.heard,
             C.CSR_ANSWERED: lambda: self.answered & 0xFFFF,
             C.CSR_WIN_NEXT: lambda: self.win_next,
@@ -535,9 +533,6 @@ class Board:
             self.control.popleft()
         elif address == C.CSR_TX_SEND:
             self.transmit(bytes(self.slot_bytes(value >> 16, value & 0xFFF)))
-        elif address == C.CSR_ANN_GO:
-            dst = self.registers[C.CSR_ANN_DST_HI] << 32 | self.registers[C.CSR_ANN_DST_LO]
-            self.announce(dst, self.registers[C.CSR_ANN_SEQ], value)
         elif address == C.CSR_WIN_NEXT:
             self.win_next, self.window, self.unacked, self.ack_at = value, set(), 0, None
         elif address == C.CSR_WIN_ACKED:

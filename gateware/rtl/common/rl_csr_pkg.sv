@@ -154,24 +154,16 @@ package rl_csr_pkg;
   localparam int unsigned CtlHeadOffsetWidth = 13;
   // CTL_POP: write acts. Done with that frame.
   localparam csr_word_t CsrCtlPop = 8'h21;
-  // TX_BUSY: read. Bit s: slot s is still to be sent.
+  // TX_BUSY: read. What is still to be sent.
   localparam csr_word_t CsrTxBusy = 8'h24;
+  localparam int unsigned TxBusyAnswerBit = 2;
+  localparam int unsigned TxBusySlotsLsb = 0;
+  localparam int unsigned TxBusySlotsWidth = 2;
   // TX_SEND: write acts. Send the frame of a slot. It is padded on the way.
   localparam csr_word_t CsrTxSend = 8'h25;
   localparam int unsigned TxSendSlotBit = 16;
   localparam int unsigned TxSendBytesLsb = 0;
   localparam int unsigned TxSendBytesWidth = 11;
-  // ANN_DST_HI: write. Destination of the next announcement, bytes 0 and 1, in the low half.
-  localparam csr_word_t CsrAnnDstHi = 8'h26;
-  // ANN_DST_LO: write. Destination of the next announcement, bytes 2 to 5.
-  localparam csr_word_t CsrAnnDstLo = 8'h27;
-  // ANN_SEQ: write. Number of the next announcement.
-  localparam csr_word_t CsrAnnSeq = 8'h28;
-  // ANN_GO: write acts, read. Send the template with destination, number and reason replaced.
-  localparam csr_word_t CsrAnnGo = 8'h29;
-  localparam int unsigned AnnGoReasonLsb = 0;
-  localparam int unsigned AnnGoReasonWidth = 8;
-  localparam int unsigned AnnGoBusyBit = 0;
 
   // What the fast paths have to know of the claim and the load.
   // SESSION: read, write. State.

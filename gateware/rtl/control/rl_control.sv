@@ -41,10 +41,8 @@ module rl_control
   output logic              ring_pop_o,
   output tx_ctl_t           tx_o,             // rl_tx
   input  logic [1:0]        slot_busy_i,
+  input  logic              answer_busy_i,    // An answer to a solicitation is still to be sent.
   input  logic              cpu_fetched_i,    // A fetch to the processor is in its slot.
-  output logic              announce_valid_o, // Until it is taken.
-  input  logic              announce_ready_i,
-  output announce_ctl_t     announce_o,
   input  logic [15:0]       answered_i,       // rl_discovery
   output store_ctl_t        store_o,          // rl_store
   input  store_status_t     store_i,
@@ -199,9 +197,6 @@ module rl_control
     .session_o,
     .ring_pop_o,
     .tx_o,
-    .announce_valid_o,
-    .announce_ready_i,
-    .announce_o,
     .store_o,
     .stage_o,
     .job_valid_o,
@@ -229,6 +224,7 @@ module rl_control
     .heard_i,
     .ring_i,
     .slot_busy_i,
+    .answer_busy_i,
     .answered_i,
     .store_i,
     .stage_i,

@@ -17,12 +17,6 @@ package rl_control_pkg;
     logic        send_slot;
     logic [10:0] send_bytes;
   } tx_ctl_t;
-  // The announcement to make.
-  typedef struct packed {
-    mac_addr_t   dst;
-    logic [31:0] seq;
-    logic [7:0]  reason;
-  } announce_ctl_t;
 
   // -- rl_store
   typedef struct packed {
@@ -136,8 +130,7 @@ package rl_control_pkg;
     logic [5:0] session;
     role_ctl_t  role;
     logic       enable;
-    logic       announce;  // Requests that were not taken yet.
-    logic       job;
+    logic       job;       // Requests that were not taken yet.
     logic       fetch;
     logic       scrub;
   } csr_own_t;

@@ -19,6 +19,7 @@ module rl_csr_read
   input  logic              heard_i,
   input  ring_head_t        ring_i,
   input  logic [1:0]        slot_busy_i,
+  input  logic              answer_busy_i,
   input  logic [15:0]       answered_i,
   input  store_status_t     store_i,
   input  stage_status_t     stage_i,
@@ -37,7 +38,6 @@ module rl_csr_read
     logic events;
     logic ctl_head;
     logic tx_busy;
-    logic ann_go;
     logic session;
     logic heard;
     logic answered;
@@ -83,7 +83,6 @@ module rl_csr_read
         events: at(CsrEvents),
         ctl_head: at(CsrCtlHead),
         tx_busy: at(CsrTxBusy),
-        ann_go: at(CsrAnnGo),
         session: at(CsrSession),
         heard: at(CsrHeard),
         answered: at(CsrAnswered),
@@ -124,6 +123,14 @@ module rl_csr_read
     if (heard_i) heard_q <= time_us_i[31:0];
   end
 
+  // Block RAM shows it: too late in its cycle for all that follows. The firmware does not look so soon.
+  logic block_valid_q;
+  logic [11:0] block_q;
+  always_ff @(posedge clk_net_i) begin
+    block_valid_q <= stage_i.block_valid;
+    block_q <= stage_i.block;
+  end
+
   // A word of the card's constants is there by then.
   logic [31:0] card_q;
   always_ff @(posedge clk_net_i) begin
@@ -158,8 +165,7 @@ module rl_csr_read
       bits[CtlHeadWhyLsb+:CtlHeadWhyWidth] = ring_i.why;
       bits[CtlHeadOffsetLsb+:CtlHeadOffsetWidth] = ring_i.offset;
     end
-    if (asked_q.tx_busy) bits[1:0] |= slot_busy_i;
-    bits[AnnGoBusyBit] |= asked_q.ann_go && own_i.announce;
+    if (asked_q.tx_busy) bits[2:0] |= {answer_busy_i, slot_busy_i};
     if (asked_q.session) bits[5:0] |= own_i.session;
     bits[WinStatusContiguousBit] |= asked_q.win_status && store_i.contiguous;
     bits[WinStatusAckDueBit] |= asked_q.win_status && store_i.ack_due;
@@ -169,8 +175,8 @@ module rl_csr_read
     end
     bits[StgStartBusyBit] |= asked_q.stg_start && stage_i.busy;
     if (asked_q.stg_block) begin
-      bits[StgBlockValidBit] |= stage_i.block_valid;
-      bits[StgBlockNumberLsb+:StgBlockNumberWidth] |= stage_i.block;
+      bits[StgBlockValidBit] |= block_valid_q;
+      bits[StgBlockNumberLsb+:StgBlockNumberWidth] |= block_q;
     end
     bits[DigGoRoomBit] |= asked_q.dig_go && !own_i.job;
     bits[DigGoIdleBit] |= asked_q.dig_go && digest_i.idle && !own_i.job;

@@ -20,9 +20,6 @@ module rl_csr_write
   output session_t      session_o,
   output logic          ring_pop_o,
   output tx_ctl_t       tx_o,
-  output logic          announce_valid_o,
-  input  logic          announce_ready_i,
-  output announce_ctl_t announce_o,
   output store_ctl_t    store_o,
   output stage_ctl_t    stage_o,
   output logic          job_valid_o,
@@ -42,9 +39,8 @@ module rl_csr_write
   logic [5:0] session_q;
   logic [1:0] role_q;
   logic enable_q;
-  logic [31:0] owner_lo_q, epoch_q, alarm_q, ann_dst_lo_q, ann_seq_q;
-  logic [15:0] owner_hi_q, load_group_q, ann_dst_hi_q;
-  logic [7:0] ann_reason_q;
+  logic [31:0] owner_lo_q, epoch_q, alarm_q;
+  logic [15:0] owner_hi_q, load_group_q;
   logic [31:0] insert_seq_q;
   logic insert_ack_now_q;
   logic [31:0] stg_base_q, dig_source_q, dig_target_q, dig_chunk_q, cfg_source_q;
@@ -86,10 +82,6 @@ module rl_csr_write
         CsrOwnerLo: owner_lo_q <= wdata_i;
         CsrEpoch: epoch_q <= wdata_i;
         CsrLoadGroup: load_group_q <= wdata_i[15:0];
-        CsrAnnDstHi: ann_dst_hi_q <= wdata_i[15:0];
-        CsrAnnDstLo: ann_dst_lo_q <= wdata_i;
-        CsrAnnSeq: ann_seq_q <= wdata_i;
-        CsrAnnGo: ann_reason_q <= wdata_i[7:0];
         CsrWinInsert, CsrWinInsertNow: begin
           insert_seq_q <= wdata_i;
           insert_ack_now_q <= word_i == CsrWinInsertNow;
@@ -136,7 +128,6 @@ module rl_csr_write
     logic clear;
     logic ctl_pop;
     logic tx_send;
-    logic ann_go;
     logic win_reset;
     logic win_acked;
     logic win_insert;
@@ -165,7 +156,6 @@ module rl_csr_write
         clear: on(CsrClear),
         ctl_pop: on(CsrCtlPop),
         tx_send: on(CsrTxSend),
-        ann_go: on(CsrAnnGo),
         win_reset: on(CsrWinNext),
         win_acked: on(CsrWinAcked),
         win_insert: on(CsrWinInsert) || on(CsrWinInsertNow),
@@ -188,12 +178,11 @@ module rl_csr_write
   end
 
   // Requests that last until they are taken.
-  logic announce_q, job_q, fetch_q, scrub_q;
+  logic job_q, fetch_q, scrub_q;
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
-      {announce_q, job_q, fetch_q, scrub_q} <= '0;
+      {job_q, fetch_q, scrub_q} <= '0;
     end else begin
-      announce_q <= act_q.ann_go || (announce_q && !announce_ready_i);
       job_q <= act_q.dig_go || (job_q && !job_ready_i);
       fetch_q <= act_q.fet_go || (fetch_q && !fetch_ready_i);
       scrub_q <= act_q.scrub_go || (scrub_q && !scrub_done_i);
@@ -206,7 +195,6 @@ module rl_csr_write
       session: session_q,
       role: role_o,
       enable: enable_q,
-      announce: announce_q,
       job: job_q,
       fetch: fetch_q,
       scrub: scrub_q
@@ -231,8 +219,6 @@ module rl_csr_write
         send_slot: wdata_q[TxSendSlotBit],
         send_bytes: wdata_q[TxSendBytesLsb+:11]
     };
-    announce_valid_o = announce_q;
-    announce_o = '{dst: {ann_dst_hi_q, ann_dst_lo_q}, seq: ann_seq_q, reason: ann_reason_q};
     store_o = '{
         reset: act_q.win_reset,
         acked: act_q.win_acked,

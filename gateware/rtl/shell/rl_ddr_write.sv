@@ -242,8 +242,8 @@ module rl_ddr_write
   end
 
   // -- T4: the bus
-  logic tag_ready;
-  assign move = full_q && !axi_awvalid_o && !axi_wvalid_o && tag_ready;
+  logic tag_room_q;  // For this one, and one that the count does not show yet.
+  assign move = full_q && !axi_awvalid_o && !axi_wvalid_o && tag_room_q;
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       axi_awvalid_o <= 1'b0;
@@ -267,7 +267,7 @@ module rl_ddr_write
     logic    last;   // Of its frame.
   } tag_t;
   tag_t tag;
-  logic answered, tag_valid;
+  logic answered, tag_valid, tag_ready;
   logic [$clog2(Outstanding):0] tags;
   logic [7:0] mem_written_q, image_written_q;
   assign axi_bready_o = 1'b1;
@@ -286,6 +286,10 @@ module rl_ddr_write
     .rdata_o(tag),
     .count_o(tags)
   );
+  always_ff @(posedge clk_ddr_i)
+    tag_room_q <= rst_ddr_ni && tags <= ($bits(
+        tags
+    ))'(Outstanding - 2);
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       mem_written_q <= '0;
@@ -343,5 +347,5 @@ module rl_ddr_write
 `endif
 
   logic unused;
-  assign unused = ^{axi_bresp_i[0], image_desc_i.addr[5:0], value_addr_i[4:0], tags};
+  assign unused = ^{axi_bresp_i[0], image_desc_i.addr[5:0], value_addr_i[4:0], tag_ready};
 endmodule

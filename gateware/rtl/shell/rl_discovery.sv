@@ -18,15 +18,10 @@ module rl_discovery
 
   output logic [15:0]   answered_o      // Solicitations taken, counted round and round.
 );
-  typedef struct packed {
-    mac_addr_t   dst;
-    logic [31:0] seq;
-  } answer_t;
-
   // The kind is known two words before the end; the window with the only payload word, after which
   // the end comes a cycle later or more.
   logic asks_q, now_q, ready;
-  answer_t asked, answer;
+  announcement_t asked;
   logic [2:0] unused_count;
   assign asked = '{dst: lane_i.head.src, seq: lane_i.head.seq};
   always_ff @(posedge clk_net_i) begin
@@ -41,7 +36,7 @@ module rl_discovery
                    solicit_fast_i && !control_busy_i && ready;
 
   rl_fifo #(
-    .Width($bits(answer_t)),
+    .Width($bits(announcement_t)),
     .Depth(4)
   ) u_answers (
     .clk_i(clk_net_i),
@@ -51,10 +46,9 @@ module rl_discovery
     .wdata_i(asked),
     .rvalid_o(announce_valid_o),
     .rready_i(announce_ready_i),
-    .rdata_o(answer),
+    .rdata_o(announce_o),
     .count_o(unused_count)
   );
-  assign announce_o = '{dst: answer.dst, seq: answer.seq, reason: AnnounceReasonSolicited};
 
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) answered_o <= '0;

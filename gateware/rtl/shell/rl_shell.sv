@@ -143,8 +143,7 @@ module rl_shell
   why_e ring_why;
   tx_ctl_t tx_ctl;
   logic [1:0] slot_busy;
-  logic cpu_fetched, announce_valid, announce_ready;
-  announce_ctl_t announce;
+  logic cpu_fetched, answer_valid, answer_ready;
   logic [15:0] answered;
   store_ctl_t store_ctl;
   store_status_t store_status;
@@ -193,10 +192,8 @@ module rl_shell
     .ring_pop_o(ring_pop),
     .tx_o(tx_ctl),
     .slot_busy_i(slot_busy),
+    .answer_busy_i(answer_valid),
     .cpu_fetched_i(cpu_fetched),
-    .announce_valid_o(announce_valid),
-    .announce_ready_i(announce_ready),
-    .announce_o(announce),
     .answered_i(answered),
     .store_o(store_ctl),
     .store_i(store_status),
@@ -255,7 +252,6 @@ module rl_shell
 
   // -- discovery
   announcement_t answer;
-  logic answer_valid, answer_ready;
   rl_discovery u_discovery (
     .clk_net_i,
     .rst_net_ni,
@@ -823,13 +819,6 @@ module rl_shell
   // -- transmit
   logic tx_frame;
   logic [13:0] tx_bytes;
-  announcement_t announcement;
-  logic announcement_ready;
-  // Answers to solicitations first: they are counted in cycles.
-  assign announcement = answer_valid ? answer :
-      '{dst: announce.dst, seq: announce.seq, reason: announce_reason_e'(announce.reason)};
-  assign answer_ready = announcement_ready && answer_valid;
-  assign announce_ready = announcement_ready && !answer_valid;
   rl_tx u_tx (
     .clk_net_i,
     .rst_net_ni,
@@ -841,11 +830,9 @@ module rl_shell
     .send_slot_i(tx_ctl.send_slot),
     .send_bytes_i(12'(tx_ctl.send_bytes)),
     .slot_busy_o(slot_busy),
-    .announce_valid_i(answer_valid || announce_valid),
-    .announce_ready_o(announcement_ready),
-    .announce_dst_i(announcement.dst),
-    .announce_seq_i(announcement.seq),
-    .announce_reason_i(announcement.reason),
+    .announce_valid_i(answer_valid),
+    .announce_ready_o(answer_ready),
+    .announce_i(answer),
     .head_valid_i(head_out_valid),
     .head_ready_o(head_out_ready),
     .head_i(head_out),
@@ -893,7 +880,7 @@ module rl_shell
   logic [5:0] quiet_q;
   logic active;
   assign active = word_valid || lane.word || lane.done || rx_valid_i || control_busy || answer_valid ||
-      announce_valid || slot_busy != 0 || tx_valid_o || !fetch_idle || stored != mem_written ||
+      slot_busy != 0 || tx_valid_o || !fetch_idle || stored != mem_written ||
       launch_status.running || launch_status.walk_busy || launch_status.ended_valid ||
       stage_status.busy || stage_status.block_valid || !digest_status.idle || config_status.busy ||
       scrub_ctl.scrub || store_status.ack_due || !sleeping_o;

@@ -108,11 +108,10 @@ package rl_shell_pkg;
     logic       epoch;
   } rx_event_t;
 
-  // An announcement to be made of the template in the transmit buffer.
+  // An answer to a solicitation, to be made of the template in the transmit buffer.
   typedef struct packed {
-    mac_addr_t        dst;
-    logic [31:0]      seq;
-    announce_reason_e reason;
+    mac_addr_t   dst;
+    logic [31:0] seq;
   } announcement_t;
 
   // Why a frame that a block could have taken went to control.

@@ -1,4 +1,4 @@
-// Sends frames: announcements made of their template, the firmware's frames, and what was fetched from
+// Sends frames: answers to solicitations made of the template, the firmware's frames, and what was fetched from
 // DDR; these three in turn. All of a frame is there before it starts, so that it never pauses.
 //
 //   V0  the sources show a word: the buffer's RAM, the head of a fetched frame, its data
@@ -23,12 +23,10 @@ module rl_tx
   input  logic [11:0] send_bytes_i,      // From the destination address on, unpadded; 1 or more.
   output logic [1:0]  slot_busy_o,       // Still to be sent.
 
-  // Announcements.
-  input  logic        announce_valid_i,
-  output logic        announce_ready_o,  // It is being sent: event, too.
-  input  mac_addr_t   announce_dst_i,
-  input  logic [31:0] announce_seq_i,
-  input  logic [7:0]  announce_reason_i,
+  // Answers to solicitations.
+  input  logic          announce_valid_i,
+  output logic          announce_ready_o,  // It has left the buffer.
+  input  announcement_t announce_i,
 
   // Fetched: heads from rl_fetch, four words each, and the data queue's reading side.
   input  logic        head_valid_i,
@@ -54,10 +52,8 @@ module rl_tx
   output logic [13:0] frame_bytes_o      // With frame_o.
 );
   localparam logic [13:0] AnnouncementBytes = 14'(HeaderEnd) + 14'(AnnounceBytes);
-  // Words in which an announcement differs from its template.
+  // The word in which it differs from the template, beside the first.
   localparam logic [10:0] SeqWord = 11'd2;
-  localparam logic [10:0] ReasonWord = 11'((32'(HeaderEnd) + AnnounceReasonOffset) / 8);
-  localparam int unsigned ReasonByte = (32'(HeaderEnd) + AnnounceReasonOffset) % 8;
   localparam logic [9:0] TemplateAddr = 10'd512;
   localparam logic [7:0] HeadWords = 8'd4;
 
@@ -219,23 +215,20 @@ module rl_tx
   logic [7:0][7:0] patch_d;
   logic [7:0][7:0] announce_dst;
   logic [7:4][7:0] announce_seq;
-  logic at_seq, at_reason;
-  assign announce_dst = {<<8{announce_dst_i, 16'd0}};
-  assign announce_seq = {<<8{announce_seq_i}};
+  logic at_seq;
+  assign announce_dst = {<<8{announce_i.dst, 16'd0}};
+  assign announce_seq = {<<8{announce_i.seq}};
   assign at_seq = 11'(at_q) == SeqWord;
-  assign at_reason = 11'(at_q) == ReasonWord;
   always_comb begin
     patch = '0;
     if (source_q == Announce) begin
       if (at_q == 0) patch = 8'h3f;
       if (at_seq) patch = 8'hf0;
-      patch[ReasonByte] |= at_reason;
     end
     // Bytes that are not patched may be anything.
     patch_d = announce_dst;
     patch_d[7:6] = announce_seq[7:6];
     if (at_seq) patch_d[5:4] = announce_seq[5:4];
-    if (at_reason) patch_d[ReasonByte] = announce_reason_i;
   end
   assign from_ram = source_q == Fetched ? '0 : mask & ~patch;
   always_ff @(posedge clk_net_i) begin
@@ -292,7 +285,7 @@ module rl_tx
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
     announce_valid_i && !announce_ready_o |=>
     announce_valid_i && $stable(
-      {announce_dst_i, announce_seq_i, announce_reason_i}
+      announce_i
   ));
   SlotIsFree_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)

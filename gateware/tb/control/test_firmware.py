@@ -34,19 +34,19 @@ async def it_announces_the_card_and_sleeps(dut):
     board.straps = [STRAPS.get(name, 0) for name in CARD]
     board.time = 0
     await board.start([])
-    dut.announce_ready_i.value = 1
     cycles = 0
-    while not dut.announce_valid_o.value:
+    while not field(dut.tx_o, "tx_ctl_t", "send"):
         await RisingEdge(dut.clk_net_i)
         cycles += 1
         assert cycles < 100_000, "no announcement"
-    assert field(dut.announce_o, "announce_ctl_t", "dst") == HOSTS
-    assert field(dut.announce_o, "announce_ctl_t", "reason") == LINK_UP
-    # The template: addresses, EtherType and kind, and the payload's two addresses of the card.
-    template = board.memories["TX"][2 * 512 : 3 * 512]
-    assert template[1] & 0xFFFF == STRAPS["MAC_HI"] and template[2] == STRAPS["MAC_LO"]
-    assert template[3] == 0x80EF1001
-    assert template[8] == STRAPS["MAC_HI"] << 16 | STRAPS["MAC_LO"] >> 16
+    # Addresses, EtherType and kind, the payload's address of the card, and the reason.
+    at = 512 * field(dut.tx_o, "tx_ctl_t", "send_slot")
+    sent = board.memories["TX"][at : at + 512]
+    assert sent[0] << 16 | sent[1] >> 16 == HOSTS
+    assert sent[1] & 0xFFFF == STRAPS["MAC_HI"] and sent[2] == STRAPS["MAC_LO"]
+    assert sent[3] == 0x80EF1001
+    assert sent[8] == STRAPS["MAC_HI"] << 16 | STRAPS["MAC_LO"] >> 16
+    assert sent[8 + 5] >> 24 == LINK_UP
     await board.asleep()
     assert dut.alarm_valid_o.value, "the next announcement is due some time"
     assert not field(dut.session_o, "session_t", "claimed")

@@ -71,7 +71,7 @@ class Board:
         self.memories["RING"][: len(script) + 1] = [*script, 0]
         dut.rst_net_ni.value = 0
         dut.memory_i.value = self.straps[CARD.index("MEMORY")] << 16 & (1 << 40) - 1
-        for port in (*INPUTS, "heard_i", "slot_busy_i", "cpu_fetched_i", "announce_ready_i", "answered_i"):
+        for port in (*INPUTS, "heard_i", "slot_busy_i", "answer_busy_i", "cpu_fetched_i", "answered_i"):
             getattr(dut, port).value = 0
         for port in ("job_ready_i", "scrub_done_i", "fetch_ready_i", "fetch_idle_i"):
             getattr(dut, port).value = 0
@@ -153,9 +153,6 @@ HELD = [
     ("OWNER_HI", "session_o", "session_t", "owner", 32, 16),
     ("OWNER_LO", "session_o", "session_t", "owner", 0, 32),
     ("LOAD_GROUP", "session_o", "session_t", "load_group", 0, 16),
-    ("ANN_DST_HI", "announce_o", "announce_ctl_t", "dst", 32, 16),
-    ("ANN_DST_LO", "announce_o", "announce_ctl_t", "dst", 0, 32),
-    ("ANN_SEQ", "announce_o", "announce_ctl_t", "seq", 0, 32),
     ("STG_BASE", "stage_o", "stage_ctl_t", "base", 0, 32),
     ("STG_LENGTH", "stage_o", "stage_ctl_t", "length", 0, 29),
     ("STG_CHUNK", "stage_o", "stage_ctl_t", "chunk", 0, 14),
@@ -241,8 +238,9 @@ async def what_blocks_say_is_read(dut):
     say = {port: random.getrandbits(sum(w for _, w in LAYOUTS[struct].values())) for port, struct in INPUTS.items()}
     for port, value in say.items():
         getattr(dut, port).value = value
-    answered, busy = random.getrandbits(16), random.getrandbits(2)
-    dut.answered_i.value, dut.slot_busy_i.value, dut.fetch_idle_i.value = answered, busy, 1
+    answered, busy = random.getrandbits(16), random.getrandbits(3)
+    dut.answered_i.value, dut.slot_busy_i.value, dut.answer_busy_i.value = answered, busy & 3, busy >> 2
+    dut.fetch_idle_i.value = 1
     dut.heard_i.value = 1
     await RisingEdge(dut.clk_net_i)
     dut.heard_i.value = 0
@@ -263,7 +261,6 @@ async def what_blocks_say_is_read(dut):
     wanted = {
         "CTL_HEAD": fields("CTL_HEAD", **{n: said("ring_i", n) for n in ("valid", "why", "offset")}),
         "TX_BUSY": busy,
-        "ANN_GO": 0,
         "HEARD": heard & 0xFFFFFFFF,
         "ANSWERED": answered,
         "WIN_NEXT": said("store_i", "next"),
@@ -374,21 +371,19 @@ async def what_acts_does_so_once(dut):
 async def requests_wait_until_they_are_taken(dut):
     board = Board(dut)
     script = []
-    for name, value in (("ANN_GO", 0x42), ("DIG_GO", 2), ("FET_GO", 1), ("MEM_SCRUB_GO", 0)):
+    for name, value in (("DIG_GO", 2), ("FET_GO", 1), ("MEM_SCRUB_GO", 0)):
         script += read(name) + write(name, value) + read(name)
     # Until the test has taken them all, and looked.
     script += write("SLEEP", 1 << EVENTS["CONTROL"])
-    script += [word for name in ("ANN_GO", "DIG_GO", "FET_GO", "MEM_SCRUB_GO") for word in read(name)]
+    script += [word for name in ("DIG_GO", "FET_GO", "MEM_SCRUB_GO") for word in read(name)]
     await board.start(script)
     dut.digest_i.value = pack("digest_status_t", idle=1)
     dut.fetch_idle_i.value = 1
     await board.asleep()
-    assert dut.announce_valid_o.value and dut.job_valid_o.value and dut.fetch_valid_o.value
-    assert field(dut.announce_o, "announce_ctl_t", "reason") == 0x42
+    assert dut.job_valid_o.value and dut.fetch_valid_o.value
     assert field(dut.job_o, "digest_job_t", "root") and not field(dut.job_o, "digest_job_t", "parents")
     assert field(dut.fetch_o, "fetch_t", "to_cpu")
     for valid, ready in (
-        (dut.announce_valid_o, dut.announce_ready_i),
         (dut.job_valid_o, dut.job_ready_i),
         (dut.fetch_valid_o, dut.fetch_ready_i),
     ):
@@ -406,9 +401,9 @@ async def requests_wait_until_they_are_taken(dut):
     dut.ring_i.value = pack("ring_head_t", valid=1)
     await ClockCycles(dut.clk_net_i, 600)
     await board.asleep()
-    # Free; room and idle; the same; free. Then taken in the same order.
-    assert board.memories["TX"][:8] == [0, 1, 3, 0, 3, 0, 0, 1]
-    assert board.memories["TX"][8:12] == [0, 3, 3, 1]
+    # Room and idle; the same; free. Then taken in the same order.
+    assert board.memories["TX"][:6] == [3, 0, 3, 0, 0, 1]
+    assert board.memories["TX"][6:9] == [3, 3, 1]
 
 
 CAUSES = {
@@ -487,7 +482,7 @@ async def the_alarm_wakes_it(dut):
 @cocotb.test()
 async def reset_cuts_all_off(dut):
     board = Board(dut)
-    names = ["SESSION", "ROLE_CTRL", "LCH_ENABLE", "ANN_GO", "DIG_GO", "FET_GO", "MEM_SCRUB_GO"]
+    names = ["SESSION", "ROLE_CTRL", "LCH_ENABLE", "DIG_GO", "FET_GO", "MEM_SCRUB_GO"]
     await board.follow([word for name in names for word in write(name, 0xFFFFFFFF)])
     dut.rst_net_ni.value = 0
     await ClockCycles(dut.clk_net_i, 2)
@@ -496,7 +491,7 @@ async def reset_cuts_all_off(dut):
         assert not field(dut.session_o, "session_t", name)
     assert dut.role_o.value == 0
     assert not field(dut.launch_o, "launch_ctl_t", "enable")
-    for valid in (dut.announce_valid_o, dut.job_valid_o, dut.fetch_valid_o):
+    for valid in (dut.job_valid_o, dut.fetch_valid_o):
         assert not valid.value
     assert not field(dut.scrub_o, "scrub_ctl_t", "scrub")
 

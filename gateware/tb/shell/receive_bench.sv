@@ -65,7 +65,6 @@ module receive_bench
   input  logic        announce_ready_i,
   output logic [47:0] announce_dst_o,
   output logic [31:0] announce_seq_o,
-  output logic [7:0]  announce_reason_o,
   output logic [15:0] answered_o,
 
   input  logic [6:0]  counter_i,
@@ -212,5 +211,4 @@ module receive_bench
   assign head_why_o = head_why;
   assign announce_dst_o = announcement.dst;
   assign announce_seq_o = announcement.seq;
-  assign announce_reason_o = announcement.reason;
 endmodule

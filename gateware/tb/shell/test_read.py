@@ -37,7 +37,7 @@ class Bench:
         for handle in (
             *(dut.lane, dut.flush, dut.fw_valid, dut.fw, dut.store_busy, dut.stored, dut.written_gray, dut.tx_ready),
             *(dut.cpu_write, dut.cpu_addr, dut.cpu_wdata, dut.send, dut.send_slot, dut.send_bytes, dut.stream),
-            *(dut.announce_valid, dut.announce_dst, dut.announce_seq, dut.announce_reason, dut.stream_job),
+            *(dut.announce_valid, dut.announce, dut.stream_job),
             *(dut.stream_stop, dut.words_ready, dut.digest_req_valid, dut.digest_req_beat, dut.rst_net_n),
             *(dut.rst_ddr_n, dut.rst_cfg_n, dut.axi_arready, dut.axi_rvalid, dut.axi_rdata, dut.axi_rresp),
         ):
@@ -150,9 +150,9 @@ class Bench:
         await FallingEdge(dut.clk_net)
         dut.send.value = 0
 
-    async def announce(self, dst, seq, reason):
+    async def announce(self, dst, seq):
         dut = self.dut
-        dut.announce_dst.value, dut.announce_seq.value, dut.announce_reason.value = dst, seq, reason
+        dut.announce.value = dst << 32 | seq
         dut.announce_valid.value = 1
         await ReadOnly()
         while not dut.announce_ready.value:
@@ -360,11 +360,11 @@ async def all_that_is_sent_takes_turns(dut, stall):
 
     async def announcements():
         for at in range(count):
-            dst, reason = random.getrandbits(48), random.choice(list(ENUM["AnnounceReason"].values()))
+            dst = random.getrandbits(48)
             expected["announce"].append(
-                frame("Discovery.Announce", dst=dst, src=MAC, seq=at, reason=reason, unit=77, digest=bytes(range(32)))
+                frame("Discovery.Announce", dst=dst, src=MAC, seq=at, reason=3, unit=77, digest=bytes(range(32)))
             )
-            await tb.announce(dst, at, reason)
+            await tb.announce(dst, at)
 
     tasks = [cocotb.start_soon(task()) for task in (firmware, fetches, announcements)]
     reads = []
