@@ -63,6 +63,12 @@ macro_rules! suite {
             acknowledgements_of_nothing_do_no_harm,
             results_end_with_the_claim,
             patience_is_configured,
+        } rogues {
+            each_is_told_and_the_next_launch_runs,
+            several_in_a_row_end_in_order,
+            the_next_image_replaces_each,
+            each_ends_with_its_claim,
+            memory_beyond_the_hosts_is_safe,
         } loading {
             an_image_is_staged_committed_and_active,
             images_come_in_any_size_and_order,

@@ -6,4 +6,5 @@ pub mod launches;
 pub mod loading;
 pub mod memory;
 pub mod results;
+pub mod rogues;
 pub mod session;
