@@ -9,6 +9,7 @@ pub mod bench;
 pub mod cases;
 pub mod fuzz;
 pub mod images;
+pub mod rack;
 mod specimen;
 mod suite;
 

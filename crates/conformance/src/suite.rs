@@ -1,8 +1,18 @@
-//! The tests of one kind of card.
+//! The tests of one kind of card, and of racks.
 
-/// Makes a test of each case, for one kind of card.
+/// Makes a test of each case, for one kind of card; or, as `racks of`, of those for racks alone.
 #[macro_export]
 macro_rules! suite {
+    (racks of $kinds:ty) => {
+        $crate::suite! { $kinds: racks {
+            an_image_for_all_arrives_though_one_frame_in_a_hundred_is_lost,
+            a_card_that_comes_later_announces_itself_and_joins,
+            a_card_that_is_pulled_out_is_missed_at_once,
+            a_cable_pulled_in_the_middle_of_a_load_costs_one_card,
+            a_card_that_restarts_is_another_card,
+            a_role_that_goes_wrong_costs_one_launch,
+        } }
+    };
     ($specimen:ty) => {
         $crate::suite! { $specimen: discovery {
             announces_itself_at_link_up_and_says_it_again,
@@ -94,6 +104,7 @@ macro_rules! suite {
             launches_with_more_arguments_than_any_kernel_takes_are_malformed,
             every_frame_may_come_twice,
         } }
+        $crate::suite!(racks of $specimen);
     };
     ($specimen:ty: $($group:ident { $($case:ident,)* })*) => {
         $(mod $group {

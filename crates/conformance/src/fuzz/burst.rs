@@ -94,7 +94,7 @@ impl Burst {
         // An image that has just become whole is told of, or what was asked is answered instead.
         let loads = all.iter().any(|frame| kind_of(frame) == Some(Kind::ImageData));
         let asks = |frame: &[u8]| matches!(kind_of(frame), Some(Kind::ImagePoll | Kind::ImageCommit));
-        let fits = |frame: &Bytes| !acknowledged_by(frame).is_some_and(asks_about) && !(loads && asks(frame));
+        let fits = |frame: &Bytes| !(acknowledged_by(frame).is_some_and(asks_about) || loads && asks(frame));
         let tail = at(Place::Tail).find(fits);
         all.extend(tail);
         let window = all.iter().map(|frame| window_of(frame)).max().unwrap_or(0);
