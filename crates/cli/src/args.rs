@@ -183,7 +183,7 @@ pub(crate) struct Up {
     /// Kernels take no less time than their role's clock and cost model state, as on a card
     #[arg(long)]
     pub(crate) clocked: bool,
-    /// Plug and pull by the clock: TIME+N or TIME-N, separated by commas
+    /// Plug and pull by the clock: TIME+N, TIME+KIND:N or TIME-N, separated by commas
     #[arg(long, value_name = "SCRIPT", value_delimiter = ',')]
     pub(crate) hotplug: Vec<HotplugStep>,
     /// Seed of the cards' addresses and random numbers
@@ -201,9 +201,9 @@ pub(crate) struct Up {
 pub(crate) enum CardAction {
     /// Plug in cards
     Add {
-        /// How many
-        #[arg(default_value_t = 1)]
-        count: u16,
+        /// How many, or of which kind and how many, such as rtl:2
+        #[arg(value_name = "N|KIND:N", default_value = "1")]
+        cards: CardCount,
     },
     /// Pull a card out
     Rm {
