@@ -337,6 +337,7 @@ pub(crate) struct Demo {
 Examples:
   rackloom study                             the list of studies
   rackloom study saf-reconfigure --svg f.svg
+  rackloom study saf-reconfigure --card rtl:4 the same of gateware, beside models
   rackloom study saf-cost --json")]
 pub(crate) struct Study {
     /// Which; without it, the list of them
@@ -344,6 +345,9 @@ pub(crate) struct Study {
     /// A part of it that takes seconds
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Cards of saf-reconfigure: 1 to N of a kind, such as rtl:4, the gateware in Verilator with a small image
+    #[arg(long, value_name = "KIND:N")]
+    pub(crate) card: Option<CardCount>,
     /// Seed of all random numbers
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,
