@@ -356,7 +356,7 @@ impl Node for Card {
         [
             discovery,
             self.session.deadline(),
-            self.loader.deadline(self.shell.config.pace),
+            self.loader.deadline(&self.shell.config),
             self.memory.deadline(),
             self.launches.deadline(),
             self.results.deadline(),

@@ -52,6 +52,8 @@ pub struct Config {
     pub config_rate: u64,
     /// Rate of the digest pipelines in virtual time, bytes a second; 0: instantly.
     pub digest_rate: u64,
+    /// In virtual time, what the shell's processor takes in a load.
+    pub firmware: FirmwareTimes,
     /// In virtual time, from the arrival of a read to its data.
     pub ddr_latency: Duration,
     /// Most payload bytes of a frame: a multiple of 64, at most `BULK_JUMBO`.
@@ -97,6 +99,7 @@ impl Config {
             stage_rate: 0,
             config_rate: 0,
             digest_rate: 1_250_000_000,
+            firmware: FirmwareTimes::NONE,
             ddr_latency: Duration::ZERO,
             bulk: BULK_STANDARD,
             boot: 1,
@@ -111,6 +114,11 @@ impl Config {
             #[cfg(feature = "planted-bugs")]
             planted: None,
         }
+    }
+
+    /// What the shell's processor takes for one of its tasks: live, what it takes.
+    pub(crate) fn spent(&self, task: impl FnOnce(&FirmwareTimes) -> Duration) -> Duration {
+        if self.pace.is_live() { Duration::ZERO } else { task(&self.firmware) }
     }
 
     /// Checks every rule that the types do not express.
@@ -134,6 +142,28 @@ impl Config {
             None => Ok(()),
         }
     }
+}
+
+/// What the shell's processor takes in a load, beside what wire, digest and configuration port take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirmwareTimes {
+    /// From a begin to its answer: the staging area is set up.
+    pub begin: Duration,
+    /// From the last block's value to the end of all checks: the tree's upper levels, the image's head and parts.
+    pub check: Duration,
+    /// From the configuration port's last word to the role at work.
+    pub activate: Duration,
+}
+
+impl FirmwareTimes {
+    /// None at all.
+    pub const NONE: Self = Self { begin: Duration::ZERO, check: Duration::ZERO, activate: Duration::ZERO };
+    /// That of the gateware at 156.25 MHz, measured on images of two parts: the study `saf-reconfigure` compares.
+    pub const GATEWARE: Self = Self {
+        begin: Duration::from_micros(70),
+        check: Duration::from_micros(210),
+        activate: Duration::from_micros(90),
+    };
 }
 
 /// Why a card cannot be made.

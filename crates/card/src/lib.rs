@@ -35,7 +35,7 @@ mod spent;
 mod staging;
 
 pub use card::Card;
-pub use config::{Config, ConfigError, MEMORY_UNIT, Pace, RESEND_AFTER_MAX, STAGE_FIFO};
+pub use config::{Config, ConfigError, FirmwareTimes, MEMORY_UNIT, Pace, RESEND_AFTER_MAX, STAGE_FIFO};
 pub use counters::Counters;
 pub use event::{CardEvent, ReleaseReason};
 #[cfg(feature = "planted-bugs")]

@@ -19,11 +19,11 @@ use rackloom_wire::{
     MacAddr, Packet, Poll, U16, U64, VERSION, missing_report, parse_missing,
 };
 
-use crate::config::STAGE_FIFO;
+use crate::CardEvent;
+use crate::config::{Config, STAGE_FIFO};
 use crate::shell::{Shell, earlier, time_for};
 use crate::spent::Spent;
 use crate::staging::Staging;
-use crate::{CardEvent, Pace};
 
 /// The loading block.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ struct Load {
     /// Number of the newest poll.
     poll: Option<u32>,
     answer: Option<Answer>,
+    /// When the staging area is set up, and what its owner is told then.
+    ready: Option<(Instant, Head)>,
     /// When what is in the FIFO before the staging area has gone through it.
     fifo_empty: Instant,
     /// When the digest pipelines have taken in all blocks that are whole.
@@ -113,8 +115,8 @@ impl Loader {
 
     /// The owner begins a load.
     pub(crate) fn begin(&mut self, now: Instant, shell: &mut Shell, asked: &Head, body: &ImageBegin) {
-        let present = self.load.as_ref().filter(|l| l.seq == asked.seq && l.begin == *body);
-        if present.is_none() {
+        let is_new = self.load.as_ref().is_none_or(|l| l.seq != asked.seq || l.begin != *body);
+        if is_new {
             if self.spent.contains(asked.seq) {
                 return shell.counters.inc(Counter::DropDuplicate);
             }
@@ -130,6 +132,7 @@ impl Loader {
                 phase: Phase::Receiving(staging),
                 poll: None,
                 answer: None,
+                ready: None,
                 fifo_empty: now,
                 digest_done: now,
             };
@@ -140,7 +143,13 @@ impl Loader {
             }
         }
         let head = shell.head(asked.src, Kind::ImageConfirmReady, body.group.get(), asked.seq);
-        shell.send(head, &[]);
+        let load = self.load.as_mut().expect("it is there, or has just begun");
+        let took = shell.config.spent(|firmware| firmware.begin);
+        if is_new && took > Duration::ZERO {
+            load.ready = Some((now + took, head));
+        } else if load.ready.is_none() {
+            shell.send(head, &[]);
+        }
     }
 
     fn check_begin(&self, shell: &Shell, body: &ImageBegin) -> Result<(), (ErrorCode, &'static str)> {
@@ -253,7 +262,8 @@ impl Loader {
         };
         load.answer = None;
         load.answer_soon(now, shell, commit);
-        let until = now + time_for(ready.part_bytes, shell.config.config_rate);
+        let rest = shell.config.spent(|firmware| firmware.activate);
+        let until = now + time_for(ready.part_bytes, shell.config.config_rate) + rest;
         self.port = Some(Port { ready, began: now, until, commit });
     }
 
@@ -290,11 +300,12 @@ impl Loader {
     /// is complete.
     pub(crate) fn work(&mut self, now: Instant, shell: &mut Shell, sandbox: &dyn Sandbox, ddr_bytes: u64) {
         let Some(load) = &mut self.load else { return };
+        let checked = load.checked(&shell.config);
         let Phase::Receiving(staging) = &mut load.phase else { return };
         let live = shell.config.pace.is_live();
         while staging.hash_block() && !live {}
         let Some(digest) = staging.digest() else { return };
-        if !live && load.digest_done > now {
+        if !live && checked > now {
             return;
         }
         load.phase = match check_image(shell, staging, digest, &load.begin.digest, sandbox, ddr_bytes) {
@@ -315,19 +326,24 @@ impl Loader {
     /// Says what is due.
     pub(crate) fn timeout(&mut self, now: Instant, shell: &mut Shell) {
         if let Some(load) = &mut self.load
+            && let Some((_, head)) = load.ready.take_if(|(due, _)| *due <= now)
+        {
+            shell.send(head, &[]);
+        }
+        if let Some(load) = &mut self.load
             && let Some(answer) = load.answer.take_if(|a| a.due <= now)
         {
             load.speak(shell, answer.seq);
         }
     }
 
-    pub(crate) fn deadline(&self, pace: Pace) -> Option<Instant> {
+    pub(crate) fn deadline(&self, config: &Config) -> Option<Instant> {
         let port = self.port.as_ref().map(|p| p.until);
         let Some(load) = &self.load else { return port };
-        let answer = load.answer.map(|a| a.due);
+        let answer = earlier(load.answer.map(|a| a.due), load.ready.map(|(due, _)| due));
         let digest = match &load.phase {
-            Phase::Receiving(s) if pace.is_live() => s.is_behind().then_some(Instant::ZERO),
-            Phase::Receiving(s) => s.digest().map(|_| load.digest_done),
+            Phase::Receiving(s) if config.pace.is_live() => s.is_behind().then_some(Instant::ZERO),
+            Phase::Receiving(s) => s.digest().map(|_| load.checked(config)),
             _ => None,
         };
         earlier(earlier(port, answer), digest)
@@ -353,6 +369,11 @@ impl Loader {
 }
 
 impl Load {
+    /// When everything about the image is known, once all of it is there.
+    fn checked(&self, config: &Config) -> Instant {
+        self.digest_done + config.spent(|firmware| firmware.check)
+    }
+
     /// An answer within a time in which each member's has room on a 10 Gb/s port.
     fn answer_soon(&mut self, now: Instant, shell: &mut Shell, seq: u32) {
         if self.answer.is_none() {

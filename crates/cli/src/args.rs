@@ -183,7 +183,7 @@ pub(crate) struct Up {
     /// Kernels take no less time than their role's clock and cost model state, as on a card
     #[arg(long)]
     pub(crate) clocked: bool,
-    /// Plug and pull by the clock: TIME+N or TIME-N, separated by commas
+    /// Plug and pull by the clock: TIME+N, TIME+KIND:N or TIME-N, separated by commas
     #[arg(long, value_name = "SCRIPT", value_delimiter = ',')]
     pub(crate) hotplug: Vec<HotplugStep>,
     /// Seed of the cards' addresses and random numbers
@@ -201,9 +201,9 @@ pub(crate) struct Up {
 pub(crate) enum CardAction {
     /// Plug in cards
     Add {
-        /// How many
-        #[arg(default_value_t = 1)]
-        count: u16,
+        /// How many, or of which kind and how many, such as rtl:2
+        #[arg(value_name = "N|KIND:N", default_value = "1")]
+        cards: CardCount,
     },
     /// Pull a card out
     Rm {
@@ -337,6 +337,7 @@ pub(crate) struct Demo {
 Examples:
   rackloom study                             the list of studies
   rackloom study saf-reconfigure --svg f.svg
+  rackloom study saf-reconfigure --card rtl:4 the same of gateware, beside models
   rackloom study saf-cost --json")]
 pub(crate) struct Study {
     /// Which; without it, the list of them
@@ -344,6 +345,9 @@ pub(crate) struct Study {
     /// A part of it that takes seconds
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Cards of saf-reconfigure: 1 to N of a kind, such as rtl:4, the gateware in Verilator with a small image
+    #[arg(long, value_name = "KIND:N")]
+    pub(crate) card: Option<CardCount>,
     /// Seed of all random numbers
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,

@@ -2,25 +2,12 @@
 
 mod common;
 
-use std::process::Command;
-
 use common::Rack;
-
-/// Runs a script with NumPy in the rack's directory.
-fn python(rack: &Rack, script: &str) -> String {
-    let venv = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.venv/bin/python3");
-    let python = std::env::var("RACKLOOM_PYTHON").unwrap_or_else(|_| venv.to_owned());
-    let out = Command::new(&python).args(["-c", script]).current_dir(rack.dir.path()).output();
-    let out = out.unwrap_or_else(|e| panic!("{python}: {e}; `make setup` installs it, RACKLOOM_PYTHON names another"));
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).unwrap()
-}
 
 #[test]
 fn each_role_agrees_with_numpy() {
     let rack = Rack::up(&["--cards", "4"]);
-    python(
-        &rack,
+    rack.python(
         "import numpy as np; r = np.random.default_rng(7)\n\
          for name, shape in dict(A=(1237, 911), B=(911, 1237), X=(99991,), Y=(99991,), G=(201, 333), H=(333, 157)).items():\n\
          \x20   np.save(name, r.standard_normal(shape, dtype=np.float32))\n\
@@ -35,8 +22,7 @@ fn each_role_agrees_with_numpy() {
     ] {
         rack.json(&[&["run"], args].concat());
     }
-    let said = python(
-        &rack,
+    let said = rack.python(
         "import numpy as np\n\
          f = lambda n: np.load(n + '.npy')\n\
          p = np.pad(f('P').astype(np.int32), 1, mode='edge')\n\

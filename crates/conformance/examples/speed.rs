@@ -1,35 +1,40 @@
-//! How fast Verilated cards are on this machine: cycles, and writes of the least and the most bytes, a second; for one
-//! card and for four, each on a thread of its own.
+//! How fast Verilated cards are on this machine: cycles, and frames of writes with the least and the most bytes, a
+//! second; for one card and for four, each on a thread of its own. Only the time in which frames come is counted.
 
+use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
 use rackloom_conformance::bench::{BASE, Bench, CHUNK, config};
 use rackloom_node::Duration;
 use rackloom_rtl::RtlCard;
-use rackloom_wire::Kind;
+use rackloom_wire::{Counter, Kind};
 
 fn main() {
     println!("| cards | payload bytes | cycles/s | frames/s |\n|---|---|---|---|");
     for cards in [1, 4] {
         for length in [8, usize::from(CHUNK)] {
-            let began = Instant::now();
-            let cycles: u64 = thread::scope(|scope| {
-                let all: Vec<_> = (0..cards).map(|_| scope.spawn(move || cycles_of_writes(length))).collect();
-                all.into_iter().map(|card| card.join().expect("a card works")).sum()
+            let ready = Barrier::new(cards + 1);
+            let (cycles, seconds) = thread::scope(|scope| {
+                let all: Vec<_> = (0..cards).map(|_| scope.spawn(|| cycles_of_writes(length, &ready))).collect();
+                ready.wait();
+                let began = Instant::now();
+                let cycles: u64 = all.into_iter().map(|card| card.join().expect("a card works")).sum();
+                (cycles, began.elapsed().as_secs_f64())
             });
-            let per_second = |n: f64| n / began.elapsed().as_secs_f64();
-            let (frames, cycles) = (per_second((WRITES * cards) as f64), per_second(cycles as f64));
+            let (cycles, frames) = (cycles as f64 / seconds, (WRITES as usize * cards) as f64 / seconds);
             println!("| {cards} | {length} | {cycles:.0} | {frames:.0} |");
         }
     }
 }
 
-/// A card is claimed and written to; the cycles that it took.
-fn cycles_of_writes(length: usize) -> u64 {
+/// A card is claimed and then written to, once all are ready; the cycles that the writes took.
+fn cycles_of_writes(length: usize, ready: &Barrier) -> u64 {
     let mut bench = Bench::<RtlCard>::claimed_with(config());
+    let before = bench.card.cycles();
+    ready.wait();
     for seq in 1..=WRITES {
-        let frame = bench.head(Kind::InputWrite, seq as u32, BASE).frame(&[&vec![1; length]]);
+        let frame = bench.head(Kind::InputWrite, seq, BASE).frame(&[&vec![1; length]]);
         bench.hand(frame);
         // Half of what the receive FIFO holds.
         if seq % 5 == 0 {
@@ -37,7 +42,9 @@ fn cycles_of_writes(length: usize) -> u64 {
         }
     }
     bench.pass(Duration::from_millis(1));
-    bench.card.cycles()
+    let cycles = bench.card.cycles() - before;
+    assert_eq!(bench.count(Counter::Writes), u64::from(WRITES), "each write was performed");
+    cycles
 }
 
-const WRITES: usize = 2000;
+const WRITES: u32 = 2000;

@@ -10,8 +10,18 @@ pub mod kernel {
     pub const TRAP: u64 = 1;
     /// `spin()`: never returns.
     pub const SPIN: u64 = 2;
+    /// `hang()`: never answers again.
+    pub const HANG: u64 = 3;
+    /// `flood()`: reads and writes without end.
+    pub const FLOOD: u64 = 4;
+    /// `wild(addr)`: writes to `addr`.
+    pub const WILD: u64 = 5;
+    /// `broken(how)`: breaks the rules of the memory's port.
+    pub const BROKEN: u64 = 6;
+    /// In how many ways it does.
+    pub const BROKEN_WAYS: u64 = 4;
     /// How many there are.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 7;
 }
 
 /// The image of `probe` under a version of its own, which gives it a digest of its own. `filler` bytes of a part that

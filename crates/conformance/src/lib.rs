@@ -10,6 +10,7 @@ pub mod cases;
 pub mod fuzz;
 pub mod images;
 pub mod pace;
+pub mod rack;
 mod specimen;
 mod suite;
 

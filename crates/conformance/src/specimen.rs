@@ -7,7 +7,7 @@ use rackloom_card::{Card, Config, Pace};
 use rackloom_node::{Frame, Instant, Node};
 use rackloom_role::{Ddr, WasmSandbox};
 use rackloom_rtl::RtlCard;
-use rackloom_wire::CardKind;
+use rackloom_wire::{CardKind, ErrorCode};
 
 /// A card of any kind. What the suite sees of it is frames, DDR, and time.
 pub trait Specimen: Node<Event: Debug> + Sized {
@@ -20,6 +20,10 @@ pub trait Specimen: Node<Event: Debug> + Sized {
     const CHECKS_HEAD: bool;
     /// Clock of the role `probe` on it, kHz.
     const PROBE_KHZ: u32;
+
+    /// How a kernel ends that answers nothing any more: a model sees a program that passes its bound, gateware a role
+    /// that is not there.
+    const STUCK: ErrorCode;
 
     /// A card that is about to be switched on. Kind and pace of the configuration are its own choice.
     fn plug(config: Config) -> Self;
@@ -42,6 +46,7 @@ impl Specimen for Card {
     const TARGET: &'static str = rackloom_image::TARGET_MODEL;
     const CHECKS_HEAD: bool = true;
     const PROBE_KHZ: u32 = 250_000;
+    const STUCK: ErrorCode = ErrorCode::KernelFuel;
 
     fn plug(config: Config) -> Self {
         static SANDBOX: OnceLock<Arc<WasmSandbox>> = OnceLock::new();
@@ -72,6 +77,7 @@ impl Specimen for RtlCard {
     const TARGET: &'static str = rackloom_image::TARGET_RTL;
     const CHECKS_HEAD: bool = false;
     const PROBE_KHZ: u32 = 156_250;
+    const STUCK: ErrorCode = ErrorCode::KernelTrap;
 
     fn plug(config: Config) -> Self {
         // Live, the bench's clock stands still while the gateware computes, as it does for the model.

@@ -1,8 +1,18 @@
-//! The tests of one kind of card.
+//! The tests of one kind of card, and of racks.
 
-/// Makes a test of each case, for one kind of card.
+/// Makes a test of each case, for one kind of card; or, as `racks of`, of those for racks alone.
 #[macro_export]
 macro_rules! suite {
+    (racks of $kinds:ty) => {
+        $crate::suite! { $kinds: racks {
+            an_image_for_all_arrives_though_one_frame_in_a_hundred_is_lost,
+            a_card_that_comes_later_announces_itself_and_joins,
+            a_card_that_is_pulled_out_is_missed_at_once,
+            a_cable_pulled_in_the_middle_of_a_load_costs_one_card,
+            a_card_that_restarts_is_another_card,
+            a_role_that_goes_wrong_costs_one_launch,
+        } }
+    };
     ($specimen:ty) => {
         $crate::suite! { $specimen: discovery {
             announces_itself_at_link_up_and_says_it_again,
@@ -65,6 +75,12 @@ macro_rules! suite {
             acknowledgements_of_nothing_do_no_harm,
             results_end_with_the_claim,
             patience_is_configured,
+        } rogues {
+            each_is_told_and_the_next_launch_runs,
+            several_in_a_row_end_in_order,
+            the_next_image_replaces_each,
+            each_ends_with_its_claim,
+            memory_beyond_the_hosts_is_safe,
         } loading {
             an_image_is_staged_committed_and_active,
             images_come_in_any_size_and_order,
@@ -90,6 +106,7 @@ macro_rules! suite {
             launches_with_more_arguments_than_any_kernel_takes_are_malformed,
             every_frame_may_come_twice,
         } }
+        $crate::suite!(racks of $specimen);
     };
     ($specimen:ty: $($group:ident { $($case:ident,)* })*) => {
         $(mod $group {

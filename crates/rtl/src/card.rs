@@ -16,8 +16,8 @@ use crate::ports::{RxPort, TxPort, WIRE_GAP};
 
 /// A card behind a wire. See [`Node`] for the law of its use; its power comes with the first call.
 ///
-/// Live, a call of `poll` runs the gateware until it has sent a frame, has nothing to do, or has run for a few
-/// thousand cycles; then it wants to be called again at once. In virtual time, cycle n is n times 6.4 ns after the
+/// Live, each `handle_timeout` gives it a few thousand cycles, and `poll` runs the gateware until it has sent a frame,
+/// has nothing to do, or has used them up; then it wants to be called again at once. In virtual time, cycle n is n times 6.4 ns after the
 /// beginning, and each call runs the gateware up to its `now`.
 #[derive(Debug)]
 pub struct RtlCard {
@@ -35,6 +35,8 @@ pub struct RtlCard {
     quiet: u32,
     cycles: u64,
     marks: Marks,
+    /// Live: cycles that may be run until the next timeout.
+    slice: u32,
     /// What the configuration port may still take, in bytes times 10^9; and until when that was reckoned.
     config_credit: u128,
     config_ns: u64,
@@ -73,6 +75,7 @@ impl RtlCard {
             quiet: 0,
             cycles: 0,
             marks: Marks::default(),
+            slice: 0,
             config_credit: 0,
             config_ns: 0,
             rng,
@@ -259,7 +262,7 @@ impl RtlCard {
         self.config_credit += u128::from(ns - self.config_ns) * u128::from(rate);
         self.config_ns = ns;
         // What was not used in a pause is gone. Live, time goes on between calls only.
-        let words = if self.config.card.pace.is_live() { CYCLES_PER_POLL } else { 2 };
+        let words = if self.config.card.pace.is_live() { CYCLES_PER_SLICE } else { 2 };
         self.config_credit = self.config_credit.min(CONFIG_WORD * u128::from(words));
         let waits = self.config_credit < CONFIG_WORD;
         if !waits {
@@ -282,6 +285,7 @@ impl Node for RtlCard {
 
     fn handle_timeout(&mut self, now: Instant) {
         if self.wake(now) {
+            self.slice = CYCLES_PER_SLICE;
             self.run_to(now);
         }
     }
@@ -290,15 +294,15 @@ impl Node for RtlCard {
         if self.wake(now) {
             self.run_to(now);
         }
-        let mut cycles = 0;
+        // Frames come in by dozens: were each a reason to compute, other nodes of the thread would wait for seconds.
         while let Power::On(clock) = &self.power
             && clock.is_live()
             && !self.tx.has_frame()
-            && cycles < CYCLES_PER_POLL
+            && self.slice > 0
             && self.wakes_at().is_some_and(|at| at <= now)
         {
             self.step();
-            cycles += 1;
+            self.slice -= 1;
         }
         self.tx.pop().map(|frame| Output::Transmit(0, frame))
     }
@@ -317,8 +321,8 @@ impl Node for RtlCard {
 const RESET_CYCLES: usize = 32;
 /// Cycles for which nothing may be under way before the clocks stop: more than a signal takes through all domains.
 const QUIET_CYCLES: u32 = 32;
-/// Cycles that a live call runs at most, some 10 ms of computing: other nodes of the thread want to be served.
-const CYCLES_PER_POLL: u32 = 4096;
+/// Cycles that a live card runs at a time, some 10 ms of computing: other nodes of the thread want to be served.
+const CYCLES_PER_SLICE: u32 = 4096;
 /// Cycles of virtual time between two calls while the card works: how late a frame may go out.
 const CYCLES_BETWEEN_CALLS: u64 = 64;
 /// A little more than a cycle.

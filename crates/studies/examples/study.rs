@@ -15,7 +15,7 @@ impl Progress for Lines {
 
 fn main() -> ExitCode {
     let (mut name, mut json, mut svg) = (None, false, None);
-    let mut settings = Settings { quick: false, seed: 1 };
+    let mut settings = Settings { quick: false, seed: 1, cards: None };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {

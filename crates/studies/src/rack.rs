@@ -1,7 +1,7 @@
 //! A simulated rack: one host, cards, the switches between them.
 //!
-//! The host is the production [`Host`], the cards are model cards with the pace of virtual time, and both run the code
-//! that they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between them, ten cards
+//! The host is the production [`Host`], the cards are model cards with the pace of virtual time or gateware, and all run
+//! the code that they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between them, ten cards
 //! and the host at the first, ten cards at the second. A larger rack is a star: such switches with 11 cards each around
 //! a core switch, at which the host is.
 //!
@@ -14,21 +14,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rackloom_card::{Card, Pace};
+use rackloom_card::{Card, Config as CardConfig, FirmwareTimes, Pace};
 use rackloom_host::{ClaimOptions, Config as HostConfig, Event, Host, LoadPhase, LoadReport, OpId, Outcome};
 use rackloom_node::{Duration, Either, Instant, Rng};
 use rackloom_role::Sandbox;
+use rackloom_rtl::RtlCard;
 use rackloom_sim::{Cable, End, Faults, Net, NodeId, SwitchConfig, SwitchId, Way};
-use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr};
+use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, CardKind, MacAddr};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::error::{Result, StudyError};
 
 /// The host or a card.
-type Place = Either<Box<Host>, Box<Card>>;
+type Place = Either<Box<Host>, Either<Box<Card>, Box<RtlCard>>>;
+
+/// What runs the cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The card model.
+    Model,
+    /// The gateware in Verilator, cycle by cycle. It has its own digest rate, and takes standard frames only.
+    Rtl,
+}
 
 /// What a rack is like.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RackOptions {
+    /// What runs the cards.
+    pub kind: Kind,
     /// Cards plugged in at the start, 1 to 1024.
     pub cards: usize,
     /// Most cards that will ever be plugged in: the switches are sized for these.
@@ -47,6 +62,8 @@ pub struct RackOptions {
     pub config_rate: u64,
     /// Rate of each card's digest pipelines, bytes a second.
     pub digest_rate: u64,
+    /// What the shells' processors take, of model cards.
+    pub firmware: FirmwareTimes,
     /// Probability that a frame is lost on a card's cable, each card and direction for itself.
     pub loss: f64,
     /// Claims are made for so long at a time.
@@ -62,6 +79,7 @@ impl RackOptions {
     /// port, a digest at the speed of the wire.
     pub const fn new(cards: usize, seed: u64) -> Self {
         Self {
+            kind: Kind::Model,
             cards,
             cards_max: cards,
             seed,
@@ -71,6 +89,7 @@ impl RackOptions {
             memory: 4 << 30,
             config_rate: 400_000_000,
             digest_rate: 1_250_000_000,
+            firmware: FirmwareTimes::GATEWARE,
             loss: 0.0,
             lease: Duration::from_secs(5),
             ping_interval: Duration::from_millis(200),
@@ -148,17 +167,18 @@ impl Rack {
         let [high, low] = number.to_be_bytes();
         let mac = MacAddr([0x02, 0x52, 0x4c, 1, high, low]);
         let mut draw = Rng::new(self.options.seed ^ (u64::from(number) + 1).rotate_left(40));
-        let mut config = rackloom_card::Config::new(mac, Pace::Virtual);
+        let mut config = CardConfig::new(mac, Pace::Virtual);
         config.unit = number;
         config.memory = self.options.memory;
         config.port_rate = self.options.link_rate;
         config.config_rate = self.options.config_rate;
         config.digest_rate = self.options.digest_rate;
+        config.firmware = self.options.firmware;
         config.bulk = self.options.bulk();
         config.announce_interval = self.options.announce_interval;
         config.seed = draw.next_u64();
         config.boot = draw.next_u64() as u32;
-        let node = self.net.add(Either::B(Box::new(Card::new(config, self.sandbox.clone())?)));
+        let node = self.net.add(Either::B(self.card(config)?));
         let switch = self.switches.iter().copied().find(|s| self.net.free_port(*s).is_some());
         let link = self.net.plug(End::Node(node, 0), switch.expect("sized for all cards"), self.options.cable());
         if self.options.loss > 0.0 {
@@ -166,6 +186,19 @@ impl Rack {
         }
         self.cards.push(mac);
         Ok(mac)
+    }
+
+    fn card(&self, config: CardConfig) -> Result<Either<Box<Card>, Box<RtlCard>>> {
+        Ok(match self.options.kind {
+            Kind::Model => Either::A(Box::new(Card::new(config, self.sandbox.clone())?)),
+            Kind::Rtl => {
+                let usual = rackloom_rtl::Config::new(config.mac, config.pace);
+                // Verilated kernels fill no gigabytes.
+                let memory = config.memory.min(usual.card.memory);
+                let card = CardConfig { kind: CardKind::Rtl, memory, ..config };
+                Either::B(Box::new(RtlCard::new(rackloom_rtl::Config { card, ..usual })?))
+            }
+        })
     }
 
     /// Addresses of all cards, in the order in which they were plugged in.

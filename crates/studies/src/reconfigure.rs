@@ -3,6 +3,9 @@
 //! Broadcast is the host's own load of many cards at once. Two baselines are simulated with the same host and cards:
 //! one card after the other, as a host without broadcast would, and all cards at once but each by unicast. What the
 //! paper measured of PCIe and of SAF itself is stated beside them.
+//!
+//! On cards of gateware, simulated cycle by cycle, images are small and racks too. Each load by broadcast is then done
+//! on model cards as well: what the model says of large racks is worth what it says of these.
 
 mod measure;
 mod report;
@@ -12,7 +15,7 @@ pub use report::{Baseline, Limit, PhaseTimes, Point, Report, SCHEMA};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rackloom_image::TARGET_MODEL;
+use rackloom_image::{Layout, TARGET_MODEL, TARGET_RTL};
 use rackloom_role::{Sandbox, WasmSandbox};
 use rackloom_rolec::pad_image;
 use schemars::JsonSchema;
@@ -22,11 +25,13 @@ use crate::error::{Result, StudyError};
 use crate::paper;
 use crate::pool;
 use crate::progress::Progress;
-use crate::rack::RackOptions;
+use crate::rack::{Kind, RackOptions};
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Options {
+    /// What runs the cards.
+    pub kind: Kind,
     /// Bytes of the image's part, that is of the bitstream.
     pub image_bytes: usize,
     /// Numbers of cards that are loaded by broadcast.
@@ -54,6 +59,7 @@ impl Default for Options {
     fn default() -> Self {
         let rack = RackOptions::new(1, 1);
         Self {
+            kind: Kind::Model,
             image_bytes: paper::IMAGE_BYTES,
             cards: vec![1, 2, 4, 8, 12, 16, 20, 64, 256],
             unicast_cards: paper::CARDS,
@@ -74,12 +80,48 @@ impl Options {
         let full = Self::default();
         Self { image_bytes: full.image_bytes / 10, cards: vec![1, 4, 20, 256], losses: vec![0.0, 0.01], ..full }
     }
+
+    /// With 1, 2, 4 and so on up to `most` cards of this kind. Those of gateware get an image that takes them
+    /// milliseconds.
+    #[must_use]
+    pub fn with_cards(self, kind: Kind, most: usize) -> Self {
+        let mut cards: Vec<usize> = (0..10).map(|n| 1 << n).take_while(|n| *n < most).collect();
+        cards.push(most);
+        let small = Self { image_bytes: SMALL_IMAGE, losses: vec![0.0, 0.01], ..self.clone() };
+        let usual = if kind == Kind::Model { self } else { small };
+        Self { kind, cards, unicast_cards: most, ..usual }
+    }
+}
+
+/// Bytes of the image's part for gateware.
+const SMALL_IMAGE: usize = 200_000;
+
+/// The image for cards of this kind, whose part has so many bytes.
+fn image(kind: Kind, bytes: usize) -> Result<Bytes> {
+    let target = match kind {
+        Kind::Model => TARGET_MODEL,
+        Kind::Rtl => TARGET_RTL,
+    };
+    Ok(pad_image(ptrans(), target, bytes)?.into())
+}
+
+/// An image for model cards with as many bytes on the wire and in the port as that for gateware: each part has the
+/// other's size.
+fn twin(bytes: usize) -> Result<Bytes> {
+    let module =
+        Layout::parse(ptrans()).and_then(|layout| layout.part_range(TARGET_MODEL)).expect("it was built by us");
+    let swapped = pad_image(ptrans(), TARGET_RTL, module.len().next_multiple_of(8))?;
+    Ok(pad_image(&swapped, TARGET_MODEL, bytes)?.into())
+}
+
+fn ptrans() -> &'static [u8] {
+    rackloom_roles::image("ptrans").expect("a role of ours")
 }
 
 /// One simulated rack.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Job {
-    Broadcast { cards: usize, loss: f64 },
+    Broadcast { kind: Kind, cards: usize, loss: f64 },
     Sequential { cards: usize, loss: f64 },
     AtOnce { cards: usize, loss: f64 },
 }
@@ -92,22 +134,25 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     if !options.cards.contains(&1) || !options.losses.contains(&0.0) {
         return Err(StudyError::Option { option: "cards, losses", why: "with 1 and 0, to compare with".into() });
     }
-    let image = Bytes::from(pad_image(
-        rackloom_roles::image("ptrans").expect("a role of ours"),
-        TARGET_MODEL,
-        options.image_bytes,
-    )?);
+    let image = image(options.kind, options.image_bytes)?;
+    let for_models = if options.kind == Kind::Model { image.clone() } else { twin(options.image_bytes)? };
     let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let mut jobs = Vec::new();
     for &loss in &options.losses {
-        jobs.extend(options.cards.iter().map(|&cards| Job::Broadcast { cards, loss }));
+        for &cards in &options.cards {
+            jobs.push(Job::Broadcast { kind: options.kind, cards, loss });
+            if options.kind != Kind::Model {
+                jobs.push(Job::Broadcast { kind: Kind::Model, cards, loss });
+            }
+        }
         let cards = options.unicast_cards;
         jobs.extend([Job::Sequential { cards, loss }, Job::AtOnce { cards, loss }]);
     }
     // The largest first, so that no processor is left alone with it at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(job.cards()));
     let measured = pool::each(&jobs, options.threads, progress, Job::name, |job| {
-        measure::measure(job, options, &image, &sandbox)
+        let kind = job.kind(options);
+        measure::measure(job, kind, options, if kind == Kind::Model { &for_models } else { &image }, &sandbox)
     })?;
     Ok(Report::new(options, &image, jobs.into_iter().zip(measured).collect()))
 }
@@ -119,9 +164,17 @@ impl Job {
         }
     }
 
+    const fn kind(&self, options: &Options) -> Kind {
+        match *self {
+            Self::Broadcast { kind, .. } => kind,
+            Self::Sequential { .. } | Self::AtOnce { .. } => options.kind,
+        }
+    }
+
     fn name(&self) -> String {
         let (how, cards, loss) = match *self {
-            Self::Broadcast { cards, loss } => ("broadcast", cards, loss),
+            Self::Broadcast { kind: Kind::Model, cards, loss } => ("broadcast", cards, loss),
+            Self::Broadcast { kind: Kind::Rtl, cards, loss } => ("broadcast in gateware", cards, loss),
             Self::Sequential { cards, loss } => ("one by one", cards, loss),
             Self::AtOnce { cards, loss } => ("unicast at once", cards, loss),
         };

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::error::{Result, StudyError};
 use crate::holds::Claim;
 use crate::progress::Progress;
+use crate::rack::Kind;
 use crate::{cost, ondemand, reconfigure, scaling};
 
 /// What a study found: prints itself as text, serializes, draws itself.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub quick: bool,
     /// Seed of all random numbers.
     pub seed: u64,
+    /// What runs the cards, and how many at most, instead of the study's own.
+    pub cards: Option<(Kind, usize)>,
 }
 
 /// Runs the study of this name with its own defaults.
@@ -35,7 +38,10 @@ pub struct Settings {
 /// # Errors
 /// If there is no such study, or it cannot be finished.
 pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Result<Box<dyn StudyReport>> {
-    let Settings { quick, seed } = settings;
+    let Settings { quick, seed, cards } = settings;
+    if cards.is_some() && name != "saf-reconfigure" && crate::NAMES.contains(&name) {
+        return Err(StudyError::Option { option: "card", why: "saf-reconfigure alone can be told its cards".into() });
+    }
     match name {
         "saf-cost" => Ok(Box::new(cost::run(&cost::Options, progress)?)),
         "saf-ondemand" => {
@@ -44,6 +50,10 @@ pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Resul
         }
         "saf-reconfigure" => {
             let options = if quick { reconfigure::Options::quick() } else { reconfigure::Options::default() };
+            let options = match cards {
+                Some((kind, most)) => options.with_cards(kind, most),
+                None => options,
+            };
             Ok(Box::new(reconfigure::run(&reconfigure::Options { seed, ..options }, progress)?))
         }
         "saf-scaling" => {

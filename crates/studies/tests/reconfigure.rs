@@ -2,7 +2,8 @@
 
 mod common;
 
-use rackloom_studies::reconfigure::{Options, Report, run};
+use rackloom_studies::rack::Kind;
+use rackloom_studies::reconfigure::{Options, Point, Report, run};
 use rackloom_studies::{Silent, StudyError, StudyReport};
 
 fn quick() -> Options {
@@ -68,4 +69,37 @@ fn options_that_make_no_sense_are_refused() {
     assert!(matches!(run(&tiny, &mut Silent), Err(StudyError::Image(_))));
     let certain = Options { losses: vec![0.0, 1.0], ..quick() };
     assert!(matches!(run(&certain, &mut Silent), Err(StudyError::Option { option: "loss", .. })));
+}
+
+/// What the model says of large racks is worth what it says of small ones: each load of gateware takes what the same
+/// load of models does, within 5 percent.
+#[test]
+fn the_models_time_is_that_of_gateware() {
+    let two = Options { losses: vec![0.0], ..Options::default().with_cards(Kind::Rtl, 2) };
+    let report = measure(&two);
+    common::check(&report, "rackloom.study.saf-reconfigure/1", 1);
+    assert_eq!(report.claims()[0].name, "largest_difference_to_the_models_time_percent");
+    let cards = |points: &[Point]| points.iter().map(|p| (p.cards, p.data_frames)).collect::<Vec<_>>();
+    assert_eq!(cards(&report.broadcast), cards(&report.model), "the same image for both");
+    for (gateware, model) in report.broadcast.iter().zip(&report.model) {
+        assert!(gateware.seconds != model.seconds, "both were simulated, and not one of them twice");
+        let phases = |p: &Point| {
+            let h = p.phases;
+            [h.begin_s, h.send_s, h.verify_s, h.configure_s]
+        };
+        for (g, m) in phases(gateware).into_iter().zip(phases(model)) {
+            // Of a single phase a tenth, and what is drawn at random in it.
+            assert!((g - m).abs() < 0.1 * m + 10e-6, "{:?} and {:?}", gateware.phases, model.phases);
+        }
+    }
+}
+
+/// The comparison finds models that are not like the gateware: with a port of another rate than they are told.
+#[test]
+fn a_model_that_is_another_card_is_found() {
+    let options = Options { losses: vec![0.0], ..Options::default().with_cards(Kind::Rtl, 1) };
+    let gateware = measure(&options);
+    let model = measure(&Options { kind: Kind::Model, config_rate: options.config_rate / 2, ..options });
+    let apart = (model.broadcast[0].seconds / gateware.broadcast[0].seconds - 1.0).abs();
+    assert!(apart > 0.05, "{apart}");
 }

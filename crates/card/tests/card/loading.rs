@@ -1,6 +1,6 @@
 //! Loading: staging, reports, digests, commits.
 
-use rackloom_card::{CardEvent, Config, Pace, STAGE_FIFO};
+use rackloom_card::{CardEvent, Config, FirmwareTimes, Pace, STAGE_FIFO};
 use rackloom_node::{Duration, Node};
 use rackloom_wire::{Active, CardState, Counter, ErrorCode, Kind, parse_missing};
 
@@ -247,6 +247,37 @@ fn the_digest_follows_the_arrival_in_virtual_time() {
     bench.pass_ms(1000);
     let tail = bench.expect(Kind::ImageConfirmStaged).at - last;
     assert!(tail >= Duration::from_nanos(65_536_000) && tail < Duration::from_nanos(65_537_000), "{tail:?}");
+}
+
+/// The shell's processor takes its time for what is rare; a begin that is repeated meanwhile is one begin.
+#[test]
+fn firmware_takes_its_time_in_virtual_time() {
+    let us = Duration::from_micros;
+    let firmware = FirmwareTimes { begin: us(70), check: us(300), activate: us(90) };
+    let mut bench = Bench::claimed_with(Config { firmware, config_rate: 1_000_000, ..config(Pace::Virtual) });
+    let part = vec![3; 1000];
+    let image = native::image(&part, 0);
+    let began = bench.now;
+    bench.begin(1, &image, CHUNK);
+    bench.begin(1, &image, CHUNK);
+    bench.expect_nothing();
+    bench.pass_ms(1);
+    assert_eq!(bench.expect(Kind::ImageConfirmReady).at - began, us(70));
+    bench.begin(1, &image, CHUNK);
+    let again = bench.expect(Kind::ImageConfirmReady);
+    assert_eq!(again.at, bench.now, "there is nothing left to set up");
+    let sent = bench.now;
+    send_but(&mut bench, &image, |_| false);
+    bench.pass_ms(1);
+    // An answer comes within 100 ns for each member.
+    let checked = bench.expect(Kind::ImageConfirmStaged).at - sent;
+    assert!(checked >= us(300) && checked < us(301), "{checked:?}");
+    let committed = bench.now;
+    commit(&mut bench, 5);
+    bench.pass_ms(3);
+    bench.expect(Kind::ImageConfirmCommitted);
+    let active = bench.expect(Kind::ImageConfirmActive).at - committed;
+    assert!(active >= us(1090) && active < us(1091), "{active:?}");
 }
 
 #[test]

@@ -54,6 +54,9 @@ impl FromStr for CardCount {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
+        if let Ok(count) = s.parse() {
+            return Ok(Self { kind: Kind::Model, count });
+        }
         let (kind, count) = s.split_once(':').unwrap_or((s, "1"));
         let count = count.parse().map_err(|_| format!("`{s}` is no kind and number; write model:4"))?;
         let kind = match kind {
@@ -74,8 +77,8 @@ pub(crate) struct HotplugStep {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// So many cards are plugged in.
-    Add(u16),
+    /// These cards are plugged in.
+    Add(CardCount),
     /// So many are pulled out, the newest first.
     Remove(u16),
 }
@@ -84,11 +87,14 @@ impl FromStr for HotplugStep {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
-        let wrong = || format!("`{s}` is no step; write TIME+N or TIME-N, such as 2s+4");
+        let wrong = || format!("`{s}` is no step; write TIME+N, TIME+KIND:N or TIME-N, such as 2s+4");
         let sign = s.find(['+', '-']).ok_or_else(wrong)?;
         let at = duration(&s[..sign]).map_err(|_| wrong())?;
-        let count = s[sign + 1..].parse().map_err(|_| wrong())?;
-        let step = if s[sign..].starts_with('+') { Step::Add(count) } else { Step::Remove(count) };
+        let cards = &s[sign + 1..];
+        let step = match s[sign..].starts_with('+') {
+            true => Step::Add(cards.parse().map_err(|_| wrong())?),
+            false => Step::Remove(cards.parse().map_err(|_| wrong())?),
+        };
         Ok(Self { at, step })
     }
 }
@@ -141,8 +147,12 @@ mod tests {
     #[test]
     fn hotplug_scripts_are_read() {
         let step = |s: &str| s.parse::<HotplugStep>();
-        assert_eq!(step("2s+4"), Ok(HotplugStep { at: Duration::from_secs(2), step: Step::Add(4) }));
+        let models = |count| Step::Add(CardCount { kind: Kind::Model, count });
+        assert_eq!(step("2s+4"), Ok(HotplugStep { at: Duration::from_secs(2), step: models(4) }));
         assert_eq!(step("500ms-1"), Ok(HotplugStep { at: Duration::from_millis(500), step: Step::Remove(1) }));
+        let rtl = Step::Add(CardCount { kind: Kind::Rtl, count: 1 });
+        assert_eq!(step("1s+rtl:1"), Ok(HotplugStep { at: Duration::from_secs(1), step: rtl }));
+        assert!(step("1s-rtl:1").is_err(), "what goes is the newest, of whichever kind");
         assert!(step("2s").is_err() && step("+4x").is_err() && step("x+4").is_err());
     }
 
@@ -150,6 +160,7 @@ mod tests {
     fn kinds_of_cards_are_checked() {
         assert_eq!("model:4".parse(), Ok(CardCount { kind: Kind::Model, count: 4 }));
         assert_eq!("rtl".parse(), Ok(CardCount { kind: Kind::Rtl, count: 1 }));
+        assert_eq!("3".parse(), Ok(CardCount { kind: Kind::Model, count: 3 }));
         assert!("gpu".parse::<CardCount>().is_err() && "model:x".parse::<CardCount>().is_err());
     }
 }

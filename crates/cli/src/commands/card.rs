@@ -24,7 +24,9 @@ pub(super) struct CardReport {
 pub(super) fn run(cx: &Context, action: &CardAction) -> Result<Exit> {
     let net = &cx.global.net;
     let (action, verb, cards) = match action {
-        CardAction::Add { count } => ("add", "plugged in", ask(net, &Request::Add { count: *count })?),
+        CardAction::Add { cards } => {
+            ("add", "plugged in", ask(net, &Request::Add { kind: cards.kind, count: cards.count })?)
+        }
         CardAction::Rm { card, yank } => {
             let unit = unit_of(card, &ask(net, &Request::Ls)?)?;
             ("rm", "pulled out", ask(net, &Request::Rm { unit, yank: *yank })?)

@@ -1,5 +1,6 @@
 //! `rackloom study`: the paper's evaluation, redone in virtual time.
 
+use rackloom_studies::rack::Kind as StudyKind;
 use rackloom_studies::{Claim, NAMES, Settings, StudyError, run as run_study};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,6 +10,7 @@ use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::images::nearest;
+use crate::rack::Kind;
 use crate::ui::{Amount, Progress, Ui};
 
 /// The studies there are.
@@ -26,7 +28,14 @@ pub(super) fn run(cx: &Context, args: &Study) -> Result<Exit> {
         cx.ui.result(&list, || NAMES.join("\n"));
         return Ok(Exit::Ok);
     };
-    let settings = Settings { quick: args.quick, seed: args.seed };
+    let cards = args.card.map(|cards| {
+        let kind = match cards.kind {
+            Kind::Model => StudyKind::Model,
+            Kind::Rtl => StudyKind::Rtl,
+        };
+        (kind, usize::from(cards.count))
+    });
+    let settings = Settings { quick: args.quick, seed: args.seed, cards };
     let mut steps = Steps { ui: cx.ui, name: name.clone(), bar: None };
     let done = run_study(name, settings, &mut steps);
     steps.finish();

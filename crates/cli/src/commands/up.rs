@@ -125,8 +125,8 @@ fn keep_up(
         }
         while let Some(step) = script.pop_front_if(|s| s.at <= elapsed) {
             match step.step {
-                Step::Add(count) => {
-                    let added = add(rack, CardCount { kind: Kind::Model, count })?;
+                Step::Add(cards) => {
+                    let added = add(rack, cards)?;
                     cx.ui.say(format!("{}: plugged in {}", format::time(elapsed), names(&added)));
                 }
                 Step::Remove(count) => {
@@ -148,7 +148,7 @@ fn keep_up(
 
 fn answer(cx: &Context, rack: &mut LocalRack, request: &Request) -> Reply {
     match *request {
-        Request::Add { count } => match add(rack, CardCount { kind: Kind::Model, count }) {
+        Request::Add { kind, count } => match add(rack, CardCount { kind, count }) {
             Ok(slots) => {
                 cx.ui.say(format!("plugged in {}", names(&slots)));
                 Reply::Done(slots)

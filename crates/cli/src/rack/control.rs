@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Explain, Failure, Result};
+use crate::rack::Kind;
 
 /// What can be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ use crate::failure::{Explain, Failure, Result};
 pub(crate) enum Request {
     /// Plug in so many cards.
     Add {
+        /// What runs them.
+        kind: Kind,
         /// How many.
         count: u16,
     },

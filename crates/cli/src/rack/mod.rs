@@ -14,6 +14,7 @@ use rackloom_node::{Either, Instant, Rng};
 use rackloom_role::WasmSandbox;
 use rackloom_rtl::RtlCard;
 use rackloom_wire::BULK_STANDARD;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 
@@ -31,7 +32,8 @@ pub(crate) struct LocalRack {
 }
 
 /// What runs a card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// The card model.
     Model,

@@ -54,6 +54,17 @@ impl Rack {
         parse(&done.stdout)
     }
 
+    /// Runs a script with NumPy in the rack's directory; what it prints.
+    pub fn python(&self, script: &str) -> String {
+        let venv = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.venv/bin/python3");
+        let python = std::env::var("RACKLOOM_PYTHON").unwrap_or_else(|_| venv.to_owned());
+        let out = Command::new(&python).args(["-c", script]).current_dir(self.dir.path()).output();
+        let out =
+            out.unwrap_or_else(|e| panic!("{python}: {e}; `make setup` installs it, RACKLOOM_PYTHON names another"));
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    }
+
     /// The names of the cards that answer.
     pub fn names(&self) -> Vec<String> {
         strings(&self.json(&["ls"])["cards"], "name")

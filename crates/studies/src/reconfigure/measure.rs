@@ -9,7 +9,7 @@ use rackloom_role::Sandbox;
 
 use super::{Job, Options};
 use crate::error::Result;
-use crate::rack::{Loaded, Rack, RackOptions};
+use crate::rack::{Kind, Loaded, Rack, RackOptions};
 
 /// What was measured of a rack.
 #[derive(Debug)]
@@ -20,15 +20,21 @@ pub(super) enum Measured {
     AtOnce(Duration),
 }
 
-pub(super) fn measure(job: &Job, options: &Options, image: &Bytes, sandbox: &Arc<dyn Sandbox>) -> Result<Measured> {
+pub(super) fn measure(
+    job: &Job,
+    kind: Kind,
+    options: &Options,
+    image: &Bytes,
+    sandbox: &Arc<dyn Sandbox>,
+) -> Result<Measured> {
     match *job {
-        Job::Broadcast { cards, loss } => {
-            let mut rack = ready(cards, loss, options, sandbox)?;
+        Job::Broadcast { cards, loss, .. } => {
+            let mut rack = ready(kind, cards, loss, options, sandbox)?;
             let all = rack.cards().to_vec();
             Ok(Measured::Broadcast(Box::new(rack.load(&all, image)?)))
         }
         Job::Sequential { cards, loss } => {
-            let mut rack = ready(cards, loss, options, sandbox)?;
+            let mut rack = ready(kind, cards, loss, options, sandbox)?;
             let start = rack.now();
             let mut times = Vec::new();
             for card in rack.cards().to_vec() {
@@ -38,7 +44,7 @@ pub(super) fn measure(job: &Job, options: &Options, image: &Bytes, sandbox: &Arc
             Ok(Measured::Sequential(times))
         }
         Job::AtOnce { cards, loss } => {
-            let mut rack = ready(cards, loss, options, sandbox)?;
+            let mut rack = ready(kind, cards, loss, options, sandbox)?;
             let start = rack.now();
             let all = rack.cards().to_vec();
             let mut loads: std::collections::BTreeSet<_> =
@@ -58,8 +64,9 @@ pub(super) fn measure(job: &Job, options: &Options, image: &Bytes, sandbox: &Arc
 }
 
 /// A rack whose cards are claimed.
-fn ready(cards: usize, loss: f64, o: &Options, sandbox: &Arc<dyn Sandbox>) -> Result<Rack> {
+fn ready(kind: Kind, cards: usize, loss: f64, o: &Options, sandbox: &Arc<dyn Sandbox>) -> Result<Rack> {
     let options = RackOptions {
+        kind,
         link_rate: o.link_rate,
         config_rate: o.config_rate,
         digest_rate: o.digest_rate,

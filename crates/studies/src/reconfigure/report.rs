@@ -14,6 +14,7 @@ use super::{Job, Options};
 use crate::chart::{Chart, Legend, Series, Style};
 use crate::holds::{self, Claim};
 use crate::paper;
+use crate::rack::{Kind, Loaded};
 use crate::report::{self, StudyReport};
 use crate::table::{Table, wrap};
 
@@ -29,6 +30,8 @@ pub struct Report {
     pub limit: Limit,
     /// Loads by broadcast.
     pub broadcast: Vec<Point>,
+    /// The same loads of model cards, where cards are gateware.
+    pub model: Vec<Point>,
     /// What broadcast is compared with.
     pub baselines: Vec<Baseline>,
     holds: Vec<Claim>,
@@ -110,11 +113,14 @@ pub struct Baseline {
 impl Report {
     pub(super) fn new(options: &Options, image: &Bytes, measured: Vec<(Job, Measured)>) -> Self {
         let limit = Limit::new(options, image.len());
-        let mut loads = Vec::new();
+        let (mut loads, mut models) = (Vec::new(), Vec::new());
         let mut baselines = Vec::new();
         for (job, measured) in measured {
             match (job, measured) {
-                (Job::Broadcast { cards, loss }, Measured::Broadcast(loaded)) => loads.push((cards, loss, loaded)),
+                (Job::Broadcast { kind, cards, loss }, Measured::Broadcast(loaded)) if kind == options.kind => {
+                    loads.push((cards, loss, loaded));
+                }
+                (Job::Broadcast { cards, loss, .. }, Measured::Broadcast(loaded)) => models.push((cards, loss, loaded)),
                 (Job::Sequential { loss, .. }, Measured::Sequential(times)) => {
                     let points = (1..).zip(times.iter().map(Duration::as_secs_f64)).collect();
                     baselines.push(Baseline { name: SEQUENTIAL, source: SIMULATED, loss, points });
@@ -126,38 +132,55 @@ impl Report {
                 (job, _) => unreachable!("another job's figures: {job:?}"),
             }
         }
-        loads.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         baselines.sort_by(|a, b| a.name.cmp(b.name).then(a.loss.total_cmp(&b.loss)));
-        let one = loads.iter().find(|l| l.0 == 1 && l.1 == 0.0).expect("checked by the caller").2.took;
         let sequential = |cards: usize, loss: f64| {
             let line = baselines.iter().find(|b| b.name == SEQUENTIAL && b.loss == loss)?;
             line.points.iter().find(|p| p.0 == cards).map(|p| p.1)
         };
-        let broadcast: Vec<Point> = loads
-            .iter()
-            .map(|(cards, loss, loaded)| {
-                let [begin_s, send_s, repair_s, verify_s, configure_s] = loaded.report.phases.map(|p| p.as_secs_f64());
-                let seconds = loaded.took.as_secs_f64();
-                Point {
-                    cards: *cards,
-                    loss: *loss,
-                    seconds,
-                    phases: PhaseTimes { begin_s, send_s, repair_s, verify_s, configure_s },
-                    data_frames: loaded.report.data_frames,
-                    repair_frames: loaded.report.repair_frames,
-                    repair_rounds: loaded.repair_rounds,
-                    wire_bytes: loaded.report.wire_bytes,
-                    volume_factor: loaded.report.wire_bytes as f64 / limit.wire_bytes as f64,
-                    to_limit: seconds / limit.total_s,
-                    to_one_card: seconds / one.as_secs_f64(),
-                    speedup: sequential(*cards, *loss).map(|s| s / seconds),
-                }
-            })
-            .collect();
+        let broadcast = points(loads, &limit, sequential);
+        let model = points(models, &limit, |_, _| None);
         baselines.extend(stated(options));
-        let holds = claims(&broadcast);
-        Self { schema: SCHEMA, options: options.clone(), limit, broadcast, baselines, holds }
+        let mut holds = claims(&broadcast);
+        holds.extend(agreement(&broadcast, &model));
+        Self { schema: SCHEMA, options: options.clone(), limit, broadcast, model, baselines, holds }
     }
+}
+
+/// Loads by cards and loss, with what follows from them.
+fn points(
+    mut loads: Vec<(usize, f64, Box<Loaded>)>,
+    limit: &Limit,
+    sequential: impl Fn(usize, f64) -> Option<f64>,
+) -> Vec<Point> {
+    loads.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    let Some(one) = loads.iter().find(|l| l.0 == 1 && l.1 == 0.0).map(|l| l.2.took) else { return Vec::new() };
+    let point = |(cards, loss, loaded): &(usize, f64, Box<Loaded>)| {
+        let [begin_s, send_s, repair_s, verify_s, configure_s] = loaded.report.phases.map(|p| p.as_secs_f64());
+        let seconds = loaded.took.as_secs_f64();
+        Point {
+            cards: *cards,
+            loss: *loss,
+            seconds,
+            phases: PhaseTimes { begin_s, send_s, repair_s, verify_s, configure_s },
+            data_frames: loaded.report.data_frames,
+            repair_frames: loaded.report.repair_frames,
+            repair_rounds: loaded.repair_rounds,
+            wire_bytes: loaded.report.wire_bytes,
+            volume_factor: loaded.report.wire_bytes as f64 / limit.wire_bytes as f64,
+            to_limit: seconds / limit.total_s,
+            to_one_card: seconds / one.as_secs_f64(),
+            speedup: sequential(*cards, *loss).map(|s| s / seconds),
+        }
+    };
+    loads.iter().map(point).collect()
+}
+
+/// What is promised of gateware: the model tells its times. With loss, both draw other losses.
+fn agreement(gateware: &[Point], model: &[Point]) -> Option<Claim> {
+    let same = |p: &Point| model.iter().find(|m| (m.cards, m.loss) == (p.cards, p.loss)).map(|m| m.seconds);
+    let lossless = gateware.iter().filter(|p| p.loss == 0.0);
+    let apart = lossless.filter_map(|p| Some(100.0 * (p.seconds / same(p)? - 1.0).abs())).reduce(f64::max)?;
+    Some(Claim::at_most("largest_difference_to_the_models_time_percent", apart, 5.0))
 }
 
 impl Limit {
@@ -213,8 +236,9 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (o, l) = (&self.options, &self.limit);
         let head = format!(
-            "SAF figure 6: reconfiguration. Image {:.1} MB, links {} Gb/s, configuration port {} MB/s, digest {} MB/s, \
+            "SAF figure 6: reconfiguration{}. Image {:.1} MB, links {} Gb/s, configuration port {} MB/s, digest {} MB/s, \
              standard frames, seed {}.",
+            if o.kind == Kind::Rtl { " of gateware in Verilator" } else { "" },
             o.image_bytes as f64 / 1e6,
             o.link_rate / 1_000_000_000,
             o.config_rate / 1_000_000,
@@ -243,16 +267,10 @@ impl fmt::Display for Report {
             ]);
         }
         writeln!(f, "{table}")?;
-        writeln!(f, "Where the time goes (ms)")?;
-        let mut table = Table::new(&["CARDS", "LOSS %", "BEGIN", "SEND", "REPAIR", "VERIFY", "CONFIGURE"]);
-        for p in &self.broadcast {
-            let h = &p.phases;
-            let mut cells = vec![p.cards.to_string(), format!("{}", p.loss * 100.0)];
-            let times = [h.begin_s, h.send_s, h.repair_s, h.verify_s, h.configure_s];
-            cells.extend(times.map(|s| format!("{:.3}", s * 1e3)));
-            table.row(cells);
+        writeln!(f, "Where the time goes (ms)\n{}", phases(&self.broadcast))?;
+        if !self.model.is_empty() {
+            writeln!(f, "The same on model cards (ms)\n{}", phases(&self.model))?;
         }
-        writeln!(f, "{table}")?;
         writeln!(f, "Beside it")?;
         let mut table = Table::new(&["BASELINE", "SOURCE", "LOSS %", "CARDS", "TIME s"]);
         for b in &self.baselines {
@@ -271,6 +289,19 @@ impl fmt::Display for Report {
         holds::rows(&self.holds).into_iter().for_each(|r| table.row(r));
         write!(f, "{table}")
     }
+}
+
+/// The table of where loads spend their time.
+fn phases(points: &[Point]) -> Table {
+    let mut table = Table::new(&["CARDS", "LOSS %", "BEGIN", "SEND", "REPAIR", "VERIFY", "CONFIGURE", "ALL"]);
+    for p in points {
+        let h = &p.phases;
+        let mut cells = vec![p.cards.to_string(), format!("{}", p.loss * 100.0)];
+        let times = [h.begin_s, h.send_s, h.repair_s, h.verify_s, h.configure_s, p.seconds];
+        cells.extend(times.map(|s| format!("{:.3}", s * 1e3)));
+        table.row(cells);
+    }
+    table
 }
 
 impl Baseline {

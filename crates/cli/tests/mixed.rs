@@ -1,0 +1,83 @@
+//! Racks of model cards and of gateware in Verilator.
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{Finished, Rack, parse, strings, wait_until};
+use serde_json::Value;
+
+/// Sums of these differ from what a permutation of their elements would give.
+fn matrices(rack: &Rack, rows: usize, columns: usize) {
+    rack.python(&format!(
+        "import numpy as np; r = np.random.default_rng(5)\n\
+         np.save('A', r.standard_normal(({columns}, {rows}), dtype=np.float32))\n\
+         np.save('B', r.standard_normal(({rows}, {columns}), dtype=np.float32))"
+    ));
+}
+
+/// NumPy compares each element, to the bit.
+fn is_right(rack: &Rack) {
+    let said = rack.python(
+        "import numpy as np\n\
+         A, B, C = (np.load(n + '.npy') for n in 'ABC')\n\
+         print(C.dtype, np.array_equal(C, B + A.T))",
+    );
+    assert_eq!(said.trim(), "float32 True");
+}
+
+fn tiles(card: &Value) -> u64 {
+    card["tiles"].as_u64().unwrap()
+}
+
+#[test]
+fn both_kinds_are_found_loaded_and_put_to_work() {
+    let rack = Rack::up(&["--card", "rtl:2,model:2"]);
+    // Gateware takes a while until it has started, if the machine is busy.
+    wait_until("four cards", || rack.names() == ["card0", "card1", "card2", "card3"]);
+    assert_eq!(strings(&rack.json(&["ls"])["cards"], "kind"), ["rtl", "rtl", "model", "model"]);
+    let load = rack.json(&["load", "ptrans"]);
+    assert!(load["cards"].as_array().unwrap().iter().all(|c| c["ok"] == true), "{load}");
+    assert_eq!(strings(&rack.json(&["ls"])["cards"], "role"), ["ptrans"; 4]);
+    matrices(&rack, 333, 211);
+    let report = rack.json(&["run", "ptrans", "A.npy", "B.npy", "-o", "C.npy", "--tile", "i=64", "--tile", "j=64"]);
+    is_right(&rack);
+    let cards = report["cards"].as_array().unwrap();
+    assert_eq!(strings(&report["cards"], "name").len(), 4);
+    for card in cards {
+        assert!(tiles(card) > 0 && card["left"].is_null(), "{report}");
+    }
+    assert_eq!(cards.iter().map(tiles).sum::<u64>(), report["tiles"].as_u64().unwrap());
+}
+
+/// One card of gateware computes; another comes, the first goes, and a model comes.
+#[test]
+fn cards_of_either_kind_come_and_go_during_a_job() {
+    let rack = Rack::up(&["--card", "rtl"]);
+    matrices(&rack, 640, 640);
+    let args = ["run", "ptrans", "A.npy", "B.npy", "-o", "C.npy", "--tile", "i=64", "--tile", "j=64", "--json"];
+    let mut run = rack.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let computed = |card: &str| {
+        // A card that was just plugged in may not have been asked yet.
+        let info = rack.run(&["info", card, "--json"]);
+        info.code == 0 && parse(&info.stdout)["counters"]["kernels_done"].as_u64().unwrap() > 0
+    };
+    wait_until("the first card to compute", || computed("card0"));
+    assert_eq!(strings(&rack.json(&["card", "add", "rtl:1"])["cards"], "name"), ["card1"]);
+    wait_until("the second card to compute", || computed("card1"));
+    rack.json(&["card", "rm", "card0"]);
+    assert_eq!(strings(&rack.json(&["card", "add", "model:1"])["cards"], "name"), ["card0"]);
+    assert!(run.try_wait().unwrap().is_none(), "the job was over before the model came");
+    let done = Finished::of(run.wait_with_output().unwrap());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    is_right(&rack);
+    assert!(done.stderr.contains("card0 left") && done.stderr.contains("it said goodbye"), "{}", done.stderr);
+    // The model has the number of the card that went.
+    assert_eq!(strings(&rack.json(&["ls"])["cards"], "kind"), ["model", "rtl"]);
+    let report = parse(&done.stdout);
+    let cards = report["cards"].as_array().unwrap();
+    assert_eq!(strings(&report["cards"], "name"), ["card0", "card1"]);
+    assert!(cards.iter().all(|card| tiles(card) > 0 && card["left"].is_null()), "{report}");
+    assert_eq!(cards.iter().map(tiles).sum::<u64>(), report["tiles"].as_u64().unwrap());
+    assert!(cards[1]["joined"].as_f64() > cards[0]["joined"].as_f64(), "{report}");
+}
