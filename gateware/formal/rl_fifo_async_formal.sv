@@ -25,6 +25,7 @@ module rl_fifo_async_formal #(
     .rst_wr_ni,
     .wvalid_i,
     .wready_o(wready),
+    .wspare_o(),
     .wdata_i,
     .clk_rd_i,
     .rst_rd_ni,

@@ -10,6 +10,7 @@ module rl_fifo_async #(
   input  logic             rst_wr_ni,
   input  logic             wvalid_i,
   output logic             wready_o,
+  output logic             wspare_o,  // Room for two words.
   input  logic [Width-1:0] wdata_i,
 
   input  logic             clk_rd_i,
@@ -33,6 +34,10 @@ module rl_fifo_async #(
   // Full: the pointers are Depth apart, which in Gray code differs in the two upper bits.
   assign wready_o = wgray_q != {~rgray_seen[PtrW-1-:2], rgray_seen[PtrW-3:0]};
   assign rvalid_o = rgray_q != wgray_seen;
+
+  logic [PtrW-1:0] wnext;
+  assign wnext = wbin_q + 1'b1;
+  assign wspare_o = wready_o && (wnext ^ (wnext >> 1)) != {~rgray_seen[PtrW-1-:2], rgray_seen[PtrW-3:0]};
 
   rl_lutram #(
     .Width(Width),

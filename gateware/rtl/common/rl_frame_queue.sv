@@ -45,7 +45,7 @@ module rl_frame_queue #(
   end
 
   logic [PtrW-1:0] wptr_q, base_q, rptr_gray_q, rptr_seen_gray, rptr_seen, rptr_seen_q;
-  logic desc_ready;
+  logic desc_ready, desc_spare;
 
   // -- writer
   logic [PtrW-1:0] wptr_next;
@@ -63,9 +63,10 @@ module rl_frame_queue #(
       wptr_q <= rollback_i ? base_q : wptr_next;
       if (commit_i) base_q <= wptr_next;
       rptr_seen_q <= rptr_seen;
-      // The rest after a commit: desc_ready and wptr_q do not count this cycle's descriptor and
-      // word. Who looks earlier may have written a word that is not counted.
-      room_o <= desc_ready && !commit_i &&
+      // The rest after a commit: wptr_q does not count this cycle's word. Who looks earlier may have
+      // written a word that is not counted, or the frame before may still be committed: so there is
+      // room for two descriptors.
+      room_o <= desc_spare && !commit_i &&
           (wptr_q - rptr_seen_q) <= PtrW'(Words - FrameWords - 32'(Reserves));
     end
   end
@@ -78,6 +79,7 @@ module rl_frame_queue #(
     .rst_wr_ni,
     .wvalid_i(commit_i),
     .wready_o(desc_ready),
+    .wspare_o(desc_spare),
     .wdata_i(desc_i),
     .clk_rd_i,
     .rst_rd_ni,
@@ -131,9 +133,11 @@ module rl_frame_queue #(
   always_ff @(posedge clk_wr_i)
     open_q <= rst_wr_ni && !commit_i && !rollback_i && (open_q || word_i);
   if (!Reserves) begin : gen_start
+    logic [1:0] promised_q;  // Who writes has looked up to two cycles ago.
+    always_ff @(posedge clk_wr_i) promised_q <= {2{rst_wr_ni}} & {promised_q[0], room_o};
     StartHasRoom_A :
     assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-      !open_q && (word_i || commit_i) |-> room_o);
+      !open_q && (word_i || commit_i) |-> room_o || promised_q != 0);
   end
   OneEnd_A :
   assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) !(commit_i && rollback_i));

@@ -27,13 +27,14 @@ module rl_digest
   input  logic         put_ready_i,
   output addr_t        put_addr_o,   // Of the value, throughout its words.
   output logic [63:0]  put_data_o,
+  output logic         put_more_o,   // With a value's last word: another value follows at once.
   input  logic         put_written_i // One more value is in memory.
 );
   import rl_blake3_pkg::*;
   import rl_digest_pkg::*;
 
   // -- jobs: accepted in net, counted when done in ddr
-  logic job_valid, job_ready, job_done;
+  logic job_valid, job_ready, job_done, unused_spare;
   digest_job_t job;
   rl_fifo_async #(
     .Width($bits(digest_job_t)),
@@ -43,6 +44,7 @@ module rl_digest
     .rst_wr_ni(rst_net_ni),
     .wvalid_i (job_valid_i),
     .wready_o (job_ready_o),
+    .wspare_o(unused_spare),
     .wdata_i  (job_i),
     .clk_rd_i (clk_ddr_i),
     .rst_rd_ni(rst_ddr_ni),
@@ -169,6 +171,7 @@ module rl_digest
     .put_ready_i,
     .put_addr_o,
     .put_data_o,
+    .put_more_o,
     .put_written_i,
     .job_done_o(job_done),
     .value_o

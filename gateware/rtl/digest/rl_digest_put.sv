@@ -22,6 +22,7 @@ module rl_digest_put
   input  logic         put_ready_i,
   output addr_t        put_addr_o,      // Of the value, throughout its four words.
   output logic [63:0]  put_data_o,
+  output logic         put_more_o,      // With a value's last word: another value follows at once.
   input  logic         put_written_i,   // One more value is in memory.
 
   output logic         job_done_o,      // All values of the oldest job are in memory.
@@ -31,8 +32,9 @@ module rl_digest_put
   localparam int unsigned UnwrittenW = 6;
 
   typedef logic [AddrBits:0] ptr_t;
-  ptr_t in_q, out_q;
+  ptr_t in_q, out_q, out_next;  // Values that came, and of which all words are on their way.
   logic [AddrBits-1:0] shown_q;  // Stays with the last value.
+  logic shows_q;                 // It is the next value to go.
   logic ends_job;
 
   rl_lutram #(
@@ -65,45 +67,51 @@ module rl_digest_put
     .count_o (unused_count)
   );
 
-  logic waits_q, busy_q, new_job_q, load, accept, finish;
-  logic [1:0] word_q;
-  logic [AddrW-6:0] place_q;  // Of the value, in units of 32 bytes.
+  // A value follows the one before without a gap, if it is there.
+  logic new_job_q, load, accept, finish, loads_last;
+  logic last_q, ends_q;  // The word on the port is a value's last one, and a job's.
+  logic [1:0] word_q;         // The next one to load.
+  logic [AddrW-6:0] place_q;  // Of the value on the port, in units of 32 bytes.
 
-  assign load = !busy_q && waits_q;
   assign accept = put_valid_o && put_ready_i;
-  assign finish = accept && word_q == '0;
-  assign target_take = load && new_job_q;
+  assign finish = accept && last_q;
+  assign load = shows_q && (!put_valid_o || put_ready_i);
+  assign loads_last = load && word_q == '1;
+  assign out_next = out_q + 1'b1;
+  assign target_take = load && word_q == '0 && new_job_q;
   assign put_addr_o = {place_q, 5'h0};
+  assign put_more_o = shows_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       in_q <= '0;
       out_q <= '0;
-      waits_q <= 1'b0;
-      busy_q <= 1'b0;
+      shows_q <= 1'b0;
       new_job_q <= 1'b1;
+      word_q <= '0;
       put_valid_o <= 1'b0;
       room_o <= 1'b0;
     end else begin
       room_o <= in_q - out_q <= ptr_t'(Values - 4);
       if (valid_i) in_q <= in_q + 1'b1;
-      if (finish) out_q <= out_q + 1'b1;
-      waits_q <= in_q != out_q && !finish;
-      busy_q  <= load || (busy_q && !finish);
-      if (finish) new_job_q <= ends_job;
+      if (loads_last) out_q <= out_next;
+      shows_q <= loads_last ? in_q != out_next : in_q != out_q;
+      if (loads_last) new_job_q <= ends_job;
       else if (load) new_job_q <= 1'b0;
-      put_valid_o <= busy_q && !finish;
+      if (load) word_q <= word_q + 1'b1;
+      put_valid_o <= load || (put_valid_o && !accept);
     end
   end
 
   always_ff @(posedge clk_i) begin
+    if (loads_last ? in_q != out_next : in_q != out_q) begin
+      shown_q <= loads_last ? out_next[AddrBits-1:0] : out_q[AddrBits-1:0];
+    end
     if (load) begin
-      shown_q <= out_q[AddrBits-1:0];
-      place_q <= new_job_q ? {target, 1'b0} : place_q + 1'b1;
-      word_q  <= '0;
-    end else if (busy_q && (!put_valid_o || put_ready_i)) begin
       put_data_o <= value_o[64*word_q+:64];
-      word_q <= word_q + 1'b1;
+      last_q <= word_q == '1;
+      ends_q <= ends_job;
+      if (word_q == '0) place_q <= new_job_q ? {target, 1'b0} : place_q + 1'b1;
     end
   end
 
@@ -117,7 +125,7 @@ module rl_digest_put
       pending_q <= '0;
     end else begin
       unwritten_q <= unwritten_q + UnwrittenW'(finish) - UnwrittenW'(put_written_i);
-      pending_q <= pending_q + 3'(finish && ends_job) - 3'(job_done_o);
+      pending_q <= pending_q + 3'(finish && ends_q) - 3'(job_done_o);
     end
   end
 

@@ -37,6 +37,7 @@ module rl_ddr_write
   output logic         value_ready_o,
   input  addr_t        value_addr_i,
   input  logic [63:0]  value_data_i,
+  input  logic         value_more_i,         // With a value's last word: another one follows at once.
   output logic         value_written_o,      // One more is in memory.
   // Zeros. Nothing else is written meanwhile: nobody owns the card.
   input  logic         scrub_i,              // Holds until scrub_done_o, with the next two.
@@ -96,14 +97,22 @@ module rl_ddr_write
   logic [10:0] lanes_q;  // Lanes to write after the next one.
   logic tail_q;          // The last one is what the last word leaves over.
 
-  logic offered, has_word, step, take, last_lane, tail;
+  logic offered, has_word, step, take, last_lane, tail, ends;
+  logic value_valid, mem_valid, image_valid;
+  // When a frame ends, one of another source follows at once. What its own source has then is not shown yet.
+  assign value_valid = value_valid_i && !(state_q == Run && about_q.source == SourceValue);
+  assign mem_valid = mem_valid_i && !(state_q == Run && about_q.source == SourceMem);
+  assign image_valid = image_valid_i && !(state_q == Run && about_q.source == SourceImage);
   always_comb begin
     // The digest cannot keep up with the network: it cannot starve it either.
-    if (value_valid_i) source = SourceValue;
-    else if (mem_valid_i) source = SourceMem;
-    else if (image_valid_i) source = SourceImage;
+    if (value_valid) source = SourceValue;
+    else if (mem_valid) source = SourceMem;
+    else if (image_valid) source = SourceImage;
     else source = SourceScrub;
-    offered = value_valid_i || mem_valid_i || image_valid_i || (scrub_i && !scrub_done_o);
+    offered = value_valid || mem_valid || image_valid;
+    // Zeros come only when all is quiet, and values together.
+    if (state_q == Choose) offered |= scrub_i && !scrub_done_o;
+    else if (about_q.source == SourceValue) offered &= !value_more_i;
     unique case (source)
       SourceMem: {addr, length} = mem_desc_i;
       SourceImage: {addr, length} = {image_desc_i.addr[AddrW-1:6], 6'd0, image_desc_i.length};
@@ -123,14 +132,15 @@ module rl_ddr_write
     endcase
   end
   assign last_lane = lanes_q == 0;
+  assign ends = step && last_lane;
   assign tail = last_lane && tail_q;
   assign step = state_q == Run && (has_word || tail) && !stall;
   assign take = step && !tail;
   assign mem_take_o = take && about_q.source == SourceMem;
   assign image_take_o = take && about_q.source == SourceImage;
   assign value_ready_o = take && about_q.source == SourceValue;
-  assign mem_done_o = step && last_lane && about_q.source == SourceMem;
-  assign image_done_o = step && last_lane && about_q.source == SourceImage;
+  assign mem_done_o = ends && about_q.source == SourceMem;
+  assign image_done_o = ends && about_q.source == SourceImage;
 
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
@@ -138,14 +148,17 @@ module rl_ddr_write
     end else begin
       unique case (state_q)
         Choose: if (offered) state_q <= Run;
-        Run: if (step && last_lane) state_q <= about_q.source == SourceScrub ? Scrub : Choose;
+        Run: begin
+          if (ends && about_q.source == SourceScrub) state_q <= Scrub;
+          else if (ends && !offered) state_q <= Choose;
+        end
         Scrub: if (scrub_done_o) state_q <= Choose;
         default: state_q <= Choose;
       endcase
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (state_q == Choose) begin
+    if (state_q == Choose || ends) begin
       about_q.source <= source;
       about_q.first <= 1'b1;
       about_q.lane <= addr[5:3];

@@ -260,6 +260,7 @@ module rl_launch
   logic load_push_q;
   logic [5:0] load_last_q;  // Last word of the slot that is loaded.
   kernel_cmd_t cmd;
+  logic unused_spare;
 
   assign ready = state_q == Idle && !walk_busy_q && count_q != 0 && !entry.held && primed_q &&
                  enable_i && !running_q && !outcome_q;
@@ -292,6 +293,7 @@ module rl_launch
     .rst_wr_ni(rst_net_ni),
     .wvalid_i(start || lane_push || load_push),
     .wready_o(cmd_ready),
+    .wspare_o(unused_spare),
     .wdata_i(cmd),
     .clk_rd_i(clk_role_i),
     .rst_rd_ni(rst_role_ni),

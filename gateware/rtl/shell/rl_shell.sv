@@ -413,7 +413,15 @@ module rl_shell
     .count_o(mem_written)
   );
   // -- into DDR
-  logic put_valid, put_ready, put_written, scrub_ddr, scrub_done_ddr, write_error, read_error;
+  logic
+      put_valid,
+      put_ready,
+      put_more,
+      put_written,
+      scrub_ddr,
+      scrub_done_ddr,
+      write_error,
+      read_error;
   addr_t put_addr;
   logic [63:0] put_data;
   rl_sync u_scrub (
@@ -453,6 +461,7 @@ module rl_shell
     .value_ready_o(put_ready),
     .value_addr_i(put_addr),
     .value_data_i(put_data),
+    .value_more_i(put_more),
     .value_written_o(put_written),
     .scrub_i(scrub_ddr),
     .scrub_first_i(scrub_ctl.scrub_first),
@@ -474,7 +483,7 @@ module rl_shell
   );
 
   // -- out of DDR
-  logic command_valid, command_ready, command_out_valid, command_out_ready;
+  logic unused_spare, command_valid, command_ready, command_out_valid, command_out_ready;
   fetch_command_t command, command_out;
   logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
   logic [63:0] head, head_out;
@@ -533,6 +542,7 @@ module rl_shell
     .rst_wr_ni(rst_net_ni),
     .wvalid_i(command_valid),
     .wready_o(command_ready),
+    .wspare_o(unused_spare),
     .wdata_i(command),
     .clk_rd_i(clk_ddr_i),
     .rst_rd_ni(rst_ddr_ni),
@@ -632,6 +642,7 @@ module rl_shell
     .put_ready_i(put_ready),
     .put_addr_o(put_addr),
     .put_data_o(put_data),
+    .put_more_o(put_more),
     .put_written_i(put_written)
   );
 

@@ -143,6 +143,7 @@ module read_bench
     .rst_wr_ni(rst_net_n),
     .wvalid_i(command_valid),
     .wready_o(command_ready),
+    .wspare_o(),
     .wdata_i(command),
     .clk_rd_i(clk_ddr),
     .rst_rd_ni(rst_ddr_n),
