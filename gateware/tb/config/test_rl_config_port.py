@@ -235,6 +235,20 @@ async def words_reach_the_port_in_order(dut, pause, clocks):
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
+@cocotb.parametrize(ddr_ps=[1334, 40000])
+async def one_follows_the_other_at_once(dut, ddr_ps):
+    """Even where memory's clock is far from the others, none takes what another has left."""
+    it = Bench(dut)
+    await it.begin((3138, ddr_ps, 3334))
+    for count in range(1, 40, 3):
+        await it.configure(count)
+        # An early end leaves the most.
+        it.fail_after = 1
+        await it.configure_begin(some_words(count))
+        assert await it.end() == -BROKEN
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def an_image_may_lie_anywhere(dut):
     """The last beat's number is compared in part only."""
     it = Bench(dut)
