@@ -98,7 +98,6 @@ module rl_config_port
     end else begin
       unique case (state_q)
         Idle: begin
-          stopped_q <= 1'b0;
           if (start_i) begin
             state_q <= Running;
             run_q <= 1'b1;
@@ -124,6 +123,8 @@ module rl_config_port
           end
         end
         default: begin
+          // Well before the next run, so that the cfg domain cannot see it with that one.
+          stopped_q <= 1'b0;
           if (!finished && !streamed) state_q <= Idle;
         end
       endcase
@@ -194,7 +195,11 @@ module rl_config_port
       if (frame_take_o) at_q <= frame_done_o ? '0 : at_q + 1'b1;
       if (step) half_q <= !half_q && !last;
       unique case (port_q)
-        Local: if (run && !local_busy_i) port_q <= Start;
+        Local: begin
+          // What was stopped while it waited does not begin.
+          if (run && !local_busy_i) port_q <= stopped ? Finished : Start;
+          finished_q <= run && !local_busy_i && stopped;
+        end
         Start: port_q <= Send;
         Send: begin
           if (step && last) port_q <= Answer;
@@ -221,9 +226,9 @@ module rl_config_port
     end
     if (port_q == Start) left_q <= words_i;
     else if (step) left_q <= left_q - 1'b1;
-    if (port_q == Send || port_q == Answer) begin
+    if (port_q inside {Local, Send, Answer}) begin
       ok_q <= port_q == Answer && cfg_done_i && !cfg_error_i;
-      code_q <= cfg_error_i ? cfg_code_i : stopped ? CodeStopped : (&patience_q) ? CodeTimeout : 8'd0;
+      code_q <= cfg_error_i && port_q != Local ? cfg_code_i : stopped ? CodeStopped : (&patience_q) ? CodeTimeout : 8'd0;
       answer_q <= cfg_role_i;
     end
   end
