@@ -138,7 +138,7 @@ module rl_frame_queue_formal #(
       if (take_i && word_picked_q && !word_found_q && taken_q == word_number_q)
         WordsInOrder_A : assert (data_seen[1:0] == word_q);
       WatchedComesOut_C : cover (word_found_q && word_number_q != 0 && left_q == 0);
-      Full_C : cover (frames == number_t'(Frames));
+      Full_C : cover (frames == number_t'(Frames - 1));
     end
   end
 
@@ -165,7 +165,8 @@ module rl_frame_queue_formal #(
       assert (open_q == (length_q != 0) && length_q <= 2'(FrameWords));
     end else assert (!open_q && length_q == 0);
     if (seen_rd_q) begin
-      assert (u_dut.rptr_q == taken_q && binary(u_dut.rptr_gray_q) == taken_q);
+      assert (u_dut.rptr_q == taken_q[NumberW-2:0] && binary(u_dut.rptr_gray_q) == taken_q);
+      assert (u_dut.rinc_q == taken_q + 1'b1);
       assert (u_dut.u_desc.rbin_q == finished_q && binary(u_dut.u_desc.rgray_q) == finished_q);
     end
     if (seen_wr_q && !seen_rd_q)

@@ -21,10 +21,8 @@ from sources import ROOT
 OUT = Path("out/synth")
 TOOLS = ROOT / ".venv" / "bin"
 
-# ECP5 without the multiplexers that make larger tables of small ones, and with ABC's older mapper: together
-# a tenth smaller than what synth_ecp5 does by itself, and hardly slower.
-ECP5 = ("synth_ecp5 -nowidelut -cmp2softlogic -top {top} -run begin:map_luts; techmap -map +/lattice/latches_map.v;"
-        " abc -lut 4; clean; synth_ecp5 -nowidelut -top {top} -run map_cells:")
+# Without the multiplexers that make larger tables of small ones: that is smaller, and no slower.
+ECP5 = "synth_ecp5 -nowidelut -cmp2softlogic -top {top}"
 
 FAMILIES = {
     "ecp5": ECP5,

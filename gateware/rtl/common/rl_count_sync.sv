@@ -5,7 +5,7 @@ module rl_count_sync #(
   input  logic             clk_i,
   input  logic             rst_ni,
   input  logic [Width-1:0] gray_i,
-  output logic [Width-1:0] count_o // Two cycles later.
+  output logic [Width-1:0] count_o // Three cycles later.
 );
   if (Width < 2) begin : gen_check
     $fatal(0, "rl_count_sync: Width must be at least 2 (%m)");
@@ -20,7 +20,8 @@ module rl_count_sync #(
     .d_i(gray_i),
     .q_o(gray)
   );
+  // A register, since what follows is a comparison.
   for (genvar i = 0; i < Width; i++) begin : gen_binary
-    assign count_o[i] = ^gray[Width-1:i];
+    always_ff @(posedge clk_i) count_o[i] <= rst_ni && (^gray[Width-1:i]);
   end
 endmodule

@@ -89,19 +89,24 @@ module rl_frame_queue #(
   );
 
   // -- reader
-  logic [PtrW-1:0] rptr_q, rptr_d;
+  // Where the next word is, and the pointer after it: take_i comes late.
+  logic [PtrW-2:0] rptr_q;
+  logic [PtrW-1:0] rinc_q;
   logic loaded_q;
-  assign rptr_d = rptr_q + PtrW'(take_i);
   // The RAM always reads at the pointer. While no frame is there the word may not be written yet.
   assign ready_o = valid_o && loaded_q;
   always_ff @(posedge clk_rd_i) begin
     if (!rst_rd_ni) begin
       rptr_q <= '0;
+      rinc_q <= PtrW'(1);
       rptr_gray_q <= '0;
       loaded_q <= 1'b0;
     end else begin
-      rptr_q <= rptr_d;
-      rptr_gray_q <= rptr_d ^ (rptr_d >> 1);
+      if (take_i) begin
+        rptr_q <= rinc_q[PtrW-2:0];
+        rinc_q <= rinc_q + 1'b1;
+        rptr_gray_q <= rinc_q ^ (rinc_q >> 1);
+      end
       loaded_q <= valid_o;
     end
   end
@@ -124,7 +129,7 @@ module rl_frame_queue #(
     .wdata_i(data_i),
     .clk_rd_i,
     .re_i(1'b1),
-    .raddr_i(rptr_d[PtrW-2:0]),
+    .raddr_i(take_i ? rinc_q[PtrW-2:0] : rptr_q),
     .rdata_o(data_o)
   );
 
