@@ -9,7 +9,7 @@
 3. a bench of that MAC
 4. Yosys, nextpnr, ecppack: `out/boards/ecpix5/rackloom.bit`, and the same as `rackloom.svf`
 
-Each step tells its time and peak memory. What has not changed is not made again. nextpnr tries one placement after the
+Each step tells its time, that of the processors, and its peak memory. What has not changed is not made again. nextpnr tries one placement after the
 other until all clocks are met; if none meets them, that is an error and there is no bitstream.
 """
 
@@ -37,6 +37,7 @@ BOARD_ENV = Path(".venv-board")
 TOOLS = Path(".venv/bin")
 TOP = "rl_ecpix5"
 DEVICE = ["--um5g-85k", "--package", "CABGA554", "--speed", "8"]
+ROLES = {"vadd": 1, "ptrans": 2, "probe": 3}
 GENERATED = ["litedram_core", "ethernet_core"]
 
 
@@ -45,6 +46,7 @@ def main() -> None:
     options = arguments()
     os.chdir(ROOT)
     OUT.mkdir(parents=True, exist_ok=True)
+    print(f"{'':<44}{'time':>9}{'cores':>10}{'memory':>11}")
     for old in OUT.glob("rackloom.*"):
         if old.suffix in (".bit", ".svf"):
             old.unlink()
@@ -66,6 +68,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mac", type=mac, default="02:52:4c:ec:05:01", help="the card's address (%(default)s)")
     parser.add_argument("--unit", type=int, default=1, help="its number in the rack (%(default)s)")
     parser.add_argument("--seeds", type=span, default=span("1-6"), help="placements to try, as 3 or 1-6 (1-6)")
+    parser.add_argument("--roles", type=roles, default="vadd", help=f"what is built in, of {','.join(ROLES)} (%(default)s)")
     options = parser.parse_args()
     if options.unit not in range(1 << 16):
         parser.error(f"argument --unit: {options.unit} is not in 0 to 65535")
@@ -81,6 +84,15 @@ def mac(text: str) -> str:
     return text.lower()
 
 
+def roles(text: str) -> int:
+    """Names of roles, as `rl_region` wants them: a bit for each."""
+    names = text.split(",")
+    for name in names:
+        if name not in ROLES:
+            raise argparse.ArgumentTypeError(f"no role {name}; there are {', '.join(ROLES)}")
+    return sum(1 << ROLES[name] for name in set(names))
+
+
 def span(text: str) -> range:
     """Seeds: one, or from one to another."""
     found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
@@ -94,13 +106,14 @@ def span(text: str) -> range:
 TIMER = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:]).returncode
-print("peak-kib", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, flush=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print("used", used.ru_utime + used.ru_stime, used.ru_maxrss, flush=True)
 sys.exit(code)
 """
 
 
 def run(what: str, command: Iterable[object], log: str, path: Path | None = None) -> None:
-    """Runs a step with its output in a log, and tells time and memory; ends everything if it fails."""
+    """Runs a step with its output in a log, and tells its time, the processors' time and memory; ends all if it fails."""
     print(f"{what:<44}", end="", flush=True)
     start = time.monotonic()
     env = {**os.environ, "PATH": f"{path.absolute()}:{os.environ['PATH']}"} if path else None
@@ -108,8 +121,8 @@ def run(what: str, command: Iterable[object], log: str, path: Path | None = None
         timed = ["python3", "-c", TIMER, *map(str, command)]
         code = subprocess.run(timed, stdout=file, stderr=subprocess.STDOUT, check=False, env=env).returncode
     text = (OUT / log).read_text(encoding="utf-8", errors="replace")
-    peak = re.findall(r"^peak-kib (\d+)$", text, re.M)
-    print(f"{time.monotonic() - start:7.1f} s {int(peak[-1]) // 1024 if peak else 0:6} MiB")
+    cpu, kib = re.findall(r"^used ([\d.]+) (\d+)$", text, re.M)[-1]
+    print(f"{time.monotonic() - start:7.1f} s{float(cpu):8.1f} s{int(kib) // 1024:7} MiB")
     if code != 0:
         sys.exit(f"error: {what} failed\n  help: its output is in {OUT / log}")
 
@@ -201,6 +214,7 @@ def synthesize(options: argparse.Namespace) -> None:
     values = {
         "Mac": "48'h" + options.mac.replace(":", ""),
         "Unit": options.unit,
+        "Roles": options.roles,
         # JSON is YAML.
         "ClockKhz": json.loads((HERE / "dram.yml").read_text(encoding="utf-8"))["sys_clk_freq"] // 1000,
     }

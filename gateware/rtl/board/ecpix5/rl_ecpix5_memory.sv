@@ -38,6 +38,13 @@ module rl_ecpix5_memory
   localparam logic [3:0] Size = 4'($clog2(NarrowW / 8));
   localparam int unsigned Ports = 2;  // 0 the shell's, 1 the role's.
 
+  typedef struct packed {
+    logic [AxiIdW-1:0]  id;
+    logic [1:0]         resp;
+    logic               last;
+    logic [NarrowW-1:0] data;
+  } r_t;
+
   axi_req_t [Ports-1:0] wide;
   axi_rsp_t [Ports-1:0] wide_rsp;
   assign wide = {role_i, shell_i};
@@ -53,6 +60,9 @@ module rl_ecpix5_memory
   logic [Ports-1:0][1:0] bresp, rresp;
 
   for (genvar n = 0; n < Ports; n++) begin : gen_port
+    r_t queued;
+    logic queued_valid, queued_ready;
+    logic [2:0] unused_count;
     rl_axi_narrow #(
       .NarrowW(NarrowW)
     ) u_narrow (
@@ -102,12 +112,28 @@ module rl_ecpix5_memory
       .m_araddr_o(araddr[n]),
       .m_arlen_o(arlen[n]),
       .m_arid_o(arid[n]),
-      .m_rvalid_i(rvalid[n]),
-      .m_rready_o(rready[n]),
-      .m_rdata_i(rdata[n]),
-      .m_rresp_i(rresp[n]),
-      .m_rlast_i(rlast[n]),
-      .m_rid_i(rid[n])
+      .m_rvalid_i(queued_valid),
+      .m_rready_o(queued_ready),
+      .m_rdata_i(queued.data),
+      .m_rresp_i(queued.resp),
+      .m_rlast_i(queued.last),
+      .m_rid_i(queued.id)
+    );
+    // The role's readiness reaches far: through guard and narrower into the controller's buffers, if
+    // nothing is between.
+    rl_fifo #(
+      .Width($bits(r_t)),
+      .Depth(4)
+    ) u_read (
+      .clk_i(clk_o),
+      .rst_ni(!rst_o),
+      .wvalid_i(rvalid[n]),
+      .wready_o(rready[n]),
+      .wdata_i({rid[n], rresp[n], rlast[n], rdata[n]}),
+      .rvalid_o(queued_valid),
+      .rready_i(queued_ready),
+      .rdata_o(queued),
+      .count_o(unused_count)
     );
   end
 
