@@ -6,11 +6,12 @@
 
 1. the generators' own Python environment, `.venv-board`
 2. LiteDRAM's controller, with the small processor that trains the memory, and LiteEth's PHY and MAC
-3. a bench of that MAC
+3. benches: of that MAC, and of the whole board with a model in place of its memory
 4. Yosys, nextpnr, ecppack: `out/boards/ecpix5/rackloom.bit`, and the same as `rackloom.svf`
 
-Each step tells its time, that of the processors, and its peak memory. What has not changed is not made again. nextpnr tries one placement after the
-other until all clocks are met; if none meets them, that is an error and there is no bitstream.
+Each step tells its time, that of the processors, and its peak memory. What has not changed is not made again. nextpnr
+tries one placement after the other until all clocks are met; if none meets them, that is an error and there is no
+bitstream.
 """
 
 import argparse
@@ -177,22 +178,21 @@ def memory_controller() -> None:
 
 
 def ethernet() -> None:
-    """LiteEth's core as Verilog, tried in a bench, and the board's pins."""
+    """LiteEth's core as Verilog, tried in benches: by itself, and with the whole board. And the board's pins."""
     python = BOARD_ENV / "bin/python"
-    bench = sorted((HERE / "bench").iterdir())
 
     def make() -> None:
         run("LiteEth", [python, HERE / "ethernet.py", OUT / "eth"], "liteeth.log")
         (OUT / "ethernet_core.v").write_text(deduplicated(OUT / "eth/ethernet_core.v"), encoding="utf-8")
 
     def check() -> None:
-        run("bench of the MAC", [TOOLS / "pytest", "-q", "-c", "gateware/tb/pytest.ini", HERE / "bench"], "bench.log",
+        run("benches of MAC and board", [TOOLS / "pytest", "-q", "-c", "gateware/tb/pytest.ini", HERE / "bench"], "benches.log",
             path=TOOLS)
-        (OUT / "bench").touch()
+        (OUT / "benches").touch()
 
     made("ethernet_core.v", [HERE / "ethernet.py", HERE / "requirements.txt"], make)
-    ours = [path.relative_to(ROOT) for path in sources.closure([f"{TOP}_ethernet"])]
-    made("bench", [*(path for path in bench if path.is_file()), OUT / "ethernet_core.v", *ours], check)
+    bench = sorted(path for path in (HERE / "bench").iterdir() if path.is_file())
+    made("benches", [*bench, OUT / "ethernet_core.v", *sources.closure([TOP])], check)
     made("board.lpf", [HERE / "pins.py", HERE / "requirements.txt"],
          lambda: run("pins", [python, HERE / "pins.py", OUT / "board.lpf"], "pins.log"))
 
