@@ -30,6 +30,7 @@ def program() -> Path:
     given = {path.stem: path for path in [*HERE.glob("*.sv"), CORE]}
     flags = ["--cc", "--exe", "--build", "-j", "2", "--no-timing", "--assert", "-Wno-fatal", "-Wno-lint", "-O3", "-CFLAGS", "-O1"]
     command = ["verilator", *flags, "--top-module", TOP, "--Mdir", OUT, *closure([TOP], files() | given), HERE / "board.cpp"]
+    OUT.mkdir(parents=True, exist_ok=True)
     subprocess.run(command, check=True, env=os.environ)
     return OUT / f"V{TOP}"
 
