@@ -2,12 +2,13 @@
 
 CARGO ?= cargo
 RACKLOOM = target/release/rackloom
+BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint gateware synth bench sim fuzz docs clean
+.PHONY: help setup build run test lint gateware synth bitstream bench sim fuzz docs clean
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 setup: ## Install what building and testing need (Debian packages, a Python environment)
 	@scripts/setup.sh
@@ -33,6 +34,9 @@ gateware: setup ## The gateware's benches and proofs
 synth: setup ## Area and clock rates of the gateware's blocks, for three families of FPGAs
 	gateware/synth/synth.py
 
+bitstream: ## From source to a bitstream for a board: BOARD=ecpix5; OPTIONS="--mac ..."
+	@scripts/bitstream.sh "$(BOARD)" $(OPTIONS)
+
 bench: build ## Loading and round-trip benchmarks, live and in-process
 	$(RACKLOOM) bench load
 	$(RACKLOOM) bench rtt
@@ -49,4 +53,4 @@ docs: ## Build the book (installs mdbook once)
 
 clean: ## Remove what was built
 	$(CARGO) clean
-	rm -rf .venv out
+	rm -rf .venv .venv-board out

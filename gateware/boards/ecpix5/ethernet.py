@@ -13,8 +13,12 @@ import sys
 from litex.build.generic_platform import Pins, Subsignal
 from litex.build.lattice import LatticeECP5Platform
 from litex.gen import ClockDomain, LiteXModule, ResetSignal
+from litex.soc.interconnect import stream
+from liteeth.common import eth_phy_description
 from liteeth.mac.core import LiteEthMACCore
+from liteeth.mac.padding import LiteEthMACPaddingInserter
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
+from migen import ClockDomainsRenamer
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
 WORD = 64
@@ -41,10 +45,19 @@ class EthernetCore(LiteXModule):
         self.cd_sys = ClockDomain()
         self.comb += self.cd_sys.clk.eq(platform.request("clk"))
         self.specials += AsyncResetSynchronizer(self.cd_sys, platform.request("rst"))
-        # The delays that the board's traces need: as in LiteX' own target for it.
-        self.phy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"), tx_delay=0e-9, rx_delay=2e-9,
+        # As LiteX' own target for the board: the PHY delays the clock that it gives, we that which it gets.
+        self.phy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"), tx_delay=2e-9, rx_delay=0e-9,
                                    with_hw_init_reset=True)
-        self.mac = LiteEthMACCore(self.phy, dw=WORD, with_sys_datapath=True, tx_cdc_depth=32, rx_cdc_depth=32)
+        # The checker of check sequences looks only where this is set, and LiteEth 2024.12 sets it behind the checker.
+        self.comb += self.phy.source.last_be.eq(self.phy.source.last)
+        self.mac = LiteEthMACCore(self.phy, dw=WORD, tx_cdc_depth=32, rx_cdc_depth=32)
+        # The sender's readiness goes through all of the MAC to the FIFO between the clocks, the longest way at 125 MHz.
+        # It is cut behind what changes clock and width, before the padding.
+        path = self.mac.tx_datapath
+        cut = ClockDomainsRenamer("eth_tx")(stream.Buffer(eth_phy_description(8), pipe_ready=True))
+        path.submodules += cut
+        (before,) = [i for i, stage in enumerate(path.pipeline) if isinstance(stage, LiteEthMACPaddingInserter)]
+        path.pipeline.insert(before, cut)
         rx, tx = platform.request("rx"), platform.request("tx")
         source, sink = self.mac.source, self.mac.sink
         self.comb += [

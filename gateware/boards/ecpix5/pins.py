@@ -1,15 +1,16 @@
 """Writes the constraints of the board's pins, `python3 pins.py FILE.lpf`: sites, standards and clocks as litex-boards knows them.
 
 A port of the top level is called as the board's signal is there, parts joined by `_`: `ddram_dq[3]`,
-`eth_rx_ctl`, `clk100`.
+`eth_rx_ctl`, `clk100`. Of what is there several times, each is a bit: `rgb_led_r[2]`.
 """
 
 import sys
+from collections import Counter
 
 from litex.build.generic_platform import IOStandard, Misc, Pins, Subsignal
 from litex_boards.platforms.lambdaconcept_ecpix5 import _io as BOARD
 
-USED = ["clk100", "rst_n", "serial", "ddram", "eth_clocks", "eth"]
+USED = ["clk100", "rst_n", "serial", "ddram", "eth_clocks", "eth", "rgb_led"]
 CLOCKS = {"clk100": 100.0, "eth_clocks_rx": 125.0}
 
 
@@ -24,16 +25,17 @@ def attributes(parts):
     return found
 
 
-def lines(name, parts, inherited):
-    """The constraints of one signal, or of each of its parts."""
+def lines(name, parts, inherited, number=None):
+    """The constraints of one signal, or of each of its parts; with its number if there are several."""
     own = inherited + attributes(parts)
     for part in parts:
         if isinstance(part, Subsignal):
-            yield from lines(f"{name}_{part.name}", part.constraints, own)
+            yield from lines(f"{name}_{part.name}", part.constraints, own, number)
         elif isinstance(part, Pins):
             sites = part.identifiers
             for i, site in enumerate(sites):
-                port = name if len(sites) == 1 else f"{name}[{i}]"
+                bit = number if len(sites) == 1 else i
+                port = name if bit is None else f"{name}[{bit}]"
                 yield f'LOCATE COMP "{port}" SITE "{site}";'
                 if own:
                     yield f'IOBUF PORT "{port}" {" ".join(own)};'
@@ -42,9 +44,10 @@ def lines(name, parts, inherited):
 def main():
     """Writes the file that is named."""
     out = []
+    count = Counter(signal[0] for signal in BOARD)
     for signal in BOARD:
-        if signal[0] in USED and signal[1] == 0:
-            out += lines(signal[0], signal[2:], [])
+        if signal[0] in USED:
+            out += lines(signal[0], signal[2:], [], signal[1] if count[signal[0]] > 1 else None)
     out += [f'FREQUENCY PORT "{port}" {mhz} MHZ;' for port, mhz in CLOCKS.items()]
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         file.write("\n".join(out) + "\n")

@@ -1,0 +1,284 @@
+// The top of the ECPIX-5 (ECP5-85F, gigabit Ethernet, 512 MiB of DDR3): the shell between LiteEth's MAC
+// and LiteDRAM's controller, and roles that are built in.
+//
+// All clocks of the shell are one, the controller's. It has to be a multiple of what the memory's
+// pins run at anyway, the device has no fast clock to give to anything else, and at this rate 64 bits
+// carry several times what the port does.
+//
+// The device cannot be configured in part while it runs. So its roles are there from the start, and
+// what a load sends to the configuration port enables one of them (`rl_region`).
+module rl_ecpix5
+  import rl_role_pkg::*;
+  import rl_wire_pkg::*;
+#(
+  parameter logic [47:0] Mac = 48'h02524cec0501,   // Of the card. Locally administered: "RL".
+  parameter logic [15:0] Unit = 16'd1,             // Its number in the rack.
+  parameter int unsigned ClockKhz = 75000,         // What dram.yml makes of the oscillator's 100 MHz.
+  parameter logic [15:0] Roles = 16'h0002          // As `rl_region`'s: vadd.
+) (
+  input  logic        clk100,
+  input  logic        rst_n,
+
+  input  logic        serial_rx,
+  output logic        serial_tx,
+
+  output logic [14:0] ddram_a,
+  output logic [2:0]  ddram_ba,
+  output logic        ddram_ras_n,
+  output logic        ddram_cas_n,
+  output logic        ddram_we_n,
+  output logic [1:0]  ddram_dm,
+  inout  wire  [15:0] ddram_dq,
+  inout  wire  [1:0]  ddram_dqs_p,
+  output logic        ddram_clk_p,
+  output logic        ddram_cke,
+  output logic        ddram_odt,
+
+  output logic        eth_clocks_tx,
+  input  logic        eth_clocks_rx,
+  output logic        eth_rst_n,
+  inout  wire         eth_mdio,
+  output logic        eth_mdc,
+  input  logic        eth_rx_ctl,
+  input  logic [3:0]  eth_rx_data,
+  output logic        eth_tx_ctl,
+  output logic [3:0]  eth_tx_data,
+
+  // Four lamps of three colours, lit by 0.
+  output logic [3:0]  rgb_led_r,
+  output logic [3:0]  rgb_led_g,
+  output logic [3:0]  rgb_led_b
+);
+  localparam int unsigned Cycles = ClockKhz / 1000;  // Of a microsecond.
+  if (Cycles * 1000 != ClockKhz) begin : gen_check
+    $fatal(0, "rl_ecpix5: microseconds are counted in whole cycles (%m)");
+  end
+
+  // What the card says of itself, and its limits.
+  localparam logic [15:0] Vendor = 16'h524c;
+  localparam logic [15:0] Product = 16'd2;
+  localparam logic [7:0] PortCount = 8'd1;
+  // The hosts' memory, two staging areas that take turns, and a sixteenth of one for the digest's tree:
+  // 256 + 2 * 112 + 7 MiB of 512. An image as large as the paper's bitstream fits.
+  localparam logic [31:0] MemoryUnits = 32'd256 << 4;  // Of 64 KiB.
+  localparam logic [31:0] StagingBytes = 32'd112 << 20;
+  localparam logic [31:0] PortMbps = 32'd1000;
+  localparam logic [31:0] Unpaced = 32'd0;  // DDR and region take what the port brings.
+  localparam logic [15:0] AckEvery = 16'd16;
+  localparam logic [31:0] AckDelayUs = 32'd200;
+  localparam logic [31:0] ResendUs = 32'd20_000;
+  localparam logic [31:0] AnnounceMs = 32'd10_000;
+
+  // -- clock and resets
+  logic clk, rst, trained, failed, alive_d;
+  logic [2:0] alive_q;
+  logic rst_shell_n;
+  // Without memory there is no card: it stays silent.
+  assign alive_d = !rst && trained && !failed;
+  assign rst_shell_n = alive_q[2];
+  always_ff @(posedge clk) alive_q <= {alive_q[1:0], alive_d};
+
+  // -- time
+  logic [$clog2(Cycles)-1:0] cycle_q;
+  logic [47:0] time_us;
+  always_ff @(posedge clk) begin
+    if (!rst_shell_n) begin
+      cycle_q <= '0;
+      time_us <= '0;
+    end else if (cycle_q == $bits(cycle_q)'(Cycles - 1)) begin
+      cycle_q <= '0;
+      time_us <= time_us + 1'b1;
+    end else begin
+      cycle_q <= cycle_q + 1'b1;
+    end
+  end
+
+  // -- what the card is
+  logic [63:0] random;
+  logic [15:0][31:0] strap;
+  rl_ecpix5_random u_random (
+    .clk_i(clk),
+    .hold_i(alive_q[0]),
+    .value_o(random)
+  );
+  assign strap[0] = {16'd0, Mac[47:32]};
+  assign strap[1] = Mac[31:0];
+  assign strap[2] = {Unit, CardKindBoard, PortCount};
+  assign strap[3] = {Vendor, Product};
+  assign strap[4] = random[63:32];
+  assign strap[5] = random[31:0];
+  assign strap[6] = MemoryUnits;
+  assign strap[7] = ClockKhz;
+  assign strap[8] = PortMbps;
+  assign strap[9] = Unpaced;
+  assign strap[10] = Unpaced;
+  assign strap[11] = StagingBytes;
+  assign strap[12] = {AckEvery, BulkStandard};
+  assign strap[13] = AckDelayUs;
+  assign strap[14] = ResendUs;
+  assign strap[15] = AnnounceMs;
+
+  // -- memory
+  axi_req_t m_shell, m_role;
+  axi_rsp_t m_shell_rsp, m_role_rsp;
+  rl_ecpix5_memory u_memory (
+    .clk100_i(clk100),
+    .rst_ni(rst_n),
+    .clk_o(clk),
+    .rst_o(rst),
+    .ready_o(trained),
+    .failed_o(failed),
+    .shell_i(m_shell),
+    .shell_o(m_shell_rsp),
+    .role_i(m_role),
+    .role_o(m_role_rsp),
+    .serial_rx_i(serial_rx),
+    .serial_tx_o(serial_tx),
+    .ddram_a,
+    .ddram_ba,
+    .ddram_ras_n,
+    .ddram_cas_n,
+    .ddram_we_n,
+    .ddram_dm,
+    .ddram_dq,
+    .ddram_dqs_p,
+    .ddram_clk_p,
+    .ddram_cke,
+    .ddram_odt
+  );
+
+  // -- network
+  logic rx_valid, rx_last, rx_bad, tx_valid, tx_ready, tx_last;
+  logic [63:0] rx_data, tx_data;
+  logic [7:0] rx_keep, tx_keep;
+  rl_ecpix5_ethernet u_ethernet (
+    .clk_i(clk),
+    .rst_i(rst),
+    .open_i(rst_shell_n),
+    .rx_valid_o(rx_valid),
+    .rx_data_o(rx_data),
+    .rx_keep_o(rx_keep),
+    .rx_last_o(rx_last),
+    .rx_bad_o(rx_bad),
+    .tx_valid_i(tx_valid),
+    .tx_ready_o(tx_ready),
+    .tx_data_i(tx_data),
+    .tx_keep_i(tx_keep),
+    .tx_last_i(tx_last),
+    .eth_clocks_tx,
+    .eth_clocks_rx,
+    .eth_rst_n,
+    .eth_mdio,
+    .eth_mdc,
+    .eth_rx_ctl,
+    .eth_rx_data,
+    .eth_tx_ctl,
+    .eth_tx_data
+  );
+
+  // -- shell and roles
+  axi_req_t role_axi;
+  axi_rsp_t role_axi_rsp;
+  axil_req_t axil;
+  axil_rsp_t axil_rsp;
+  logic interrupt, role_rst_n;
+  logic cfg_start, cfg_stop, cfg_valid, cfg_ready, cfg_done, cfg_error;
+  logic [31:0] cfg_data, alarm_us;
+  logic [7:0] cfg_code;
+  logic [15:0] cfg_role;
+  logic sleeping, alarm_valid, quiet, fault, ddr_error, local_granted, local_ready;
+  rl_shell u_shell (
+    .clk_net_i(clk),
+    .rst_net_ni(rst_shell_n),
+    .clk_ddr_i(clk),
+    .rst_ddr_ni(rst_shell_n),
+    .clk_role_i(clk),
+    .rst_role_ni(rst_shell_n),
+    .clk_cfg_i(clk),
+    .rst_cfg_ni(rst_shell_n),
+    .strap_i(strap),
+    .time_us_i(time_us),
+    .rx_valid_i(rx_valid),
+    .rx_data_i(rx_data),
+    .rx_keep_i(rx_keep),
+    .rx_last_i(rx_last),
+    .rx_bad_i(rx_bad),
+    .tx_valid_o(tx_valid),
+    .tx_ready_i(tx_ready),
+    .tx_data_o(tx_data),
+    .tx_keep_o(tx_keep),
+    .tx_last_o(tx_last),
+    .shell_axi_o(m_shell),
+    .shell_axi_i(m_shell_rsp),
+    .role_axi_o(m_role),
+    .role_axi_i(m_role_rsp),
+    .axil_o(axil),
+    .axil_i(axil_rsp),
+    .axi_i(role_axi),
+    .axi_o(role_axi_rsp),
+    .interrupt_i(interrupt),
+    .role_rst_no(role_rst_n),
+    .cfg_start_o(cfg_start),
+    .cfg_stop_o(cfg_stop),
+    .cfg_valid_o(cfg_valid),
+    .cfg_ready_i(cfg_ready),
+    .cfg_data_o(cfg_data),
+    .cfg_done_i(cfg_done),
+    .cfg_error_i(cfg_error),
+    .cfg_code_i(cfg_code),
+    .cfg_role_i(cfg_role),
+    // JTAG goes past the shell here, and takes the whole device with it.
+    .local_busy_i(1'b0),
+    .local_granted_o(local_granted),
+    .local_start_i(1'b0),
+    .local_stop_i(1'b0),
+    .local_valid_i(1'b0),
+    .local_ready_o(local_ready),
+    .local_data_i('0),
+    .sleeping_o(sleeping),
+    .alarm_valid_o(alarm_valid),
+    .alarm_us_o(alarm_us),
+    .fault_o(fault),
+    .ddr_error_o(ddr_error),
+    .quiet_o(quiet)
+  );
+  rl_region #(
+    .Roles(Roles)
+  ) u_region (
+    .clk_cfg_i(clk),
+    .rst_cfg_ni(rst_shell_n),
+    .cfg_start_i(cfg_start),
+    .cfg_stop_i(cfg_stop),
+    .cfg_valid_i(cfg_valid),
+    .cfg_ready_o(cfg_ready),
+    .cfg_data_i(cfg_data),
+    .cfg_done_o(cfg_done),
+    .cfg_error_o(cfg_error),
+    .cfg_code_o(cfg_code),
+    .cfg_role_o(cfg_role),
+    .clk_role_i(clk),
+    .role_rst_ni(role_rst_n),
+    .axil_i(axil),
+    .axil_o(axil_rsp),
+    .axi_o(role_axi),
+    .axi_i(role_axi_rsp),
+    .interrupt_o(interrupt)
+  );
+
+  // -- lamps: 0 memory, 1 frames, 2 the role, 3 the firmware
+  logic [22:0] rx_lit_q, tx_lit_q;  // A frame is seen for 0.1 s.
+  logic broken_q;
+  always_ff @(posedge clk) begin
+    if (rx_valid && rx_last) rx_lit_q <= '1;
+    else if (rx_lit_q != 0) rx_lit_q <= rx_lit_q - 1'b1;
+    if (tx_valid && tx_last) tx_lit_q <= '1;
+    else if (tx_lit_q != 0) tx_lit_q <= tx_lit_q - 1'b1;
+    broken_q <= rst_shell_n && (broken_q || fault || ddr_error);
+  end
+  assign rgb_led_r = ~{broken_q, 1'b0, 1'b0, failed};
+  assign rgb_led_g = ~{rst_shell_n && !broken_q && time_us[19], cfg_role != 0, tx_lit_q != 0, trained && !failed};
+  assign rgb_led_b = ~{1'b0, cfg_role != 0 && !role_rst_n, rx_lit_q != 0, !trained && !failed};
+
+  logic unused;
+  assign unused = ^{sleeping, alarm_valid, alarm_us, quiet, local_granted, local_ready};
+endmodule : rl_ecpix5
