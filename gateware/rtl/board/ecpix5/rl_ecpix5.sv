@@ -8,6 +8,7 @@
 // The device cannot be configured in part while it runs. So its roles are there from the start, and
 // what a load sends to the configuration port enables one of them (`rl_region`).
 module rl_ecpix5
+  import rl_shell_pkg::*;
   import rl_role_pkg::*;
   import rl_wire_pkg::*;
 #(
@@ -117,6 +118,15 @@ module rl_ecpix5
   assign strap[13] = AckDelayUs;
   assign strap[14] = ResendUs;
   assign strap[15] = AnnounceMs;
+  identity_t identity;
+  logic [3:0] strap_index;
+  logic [31:0] strap_word;
+  rl_straps u_straps (
+    .strap_i(strap),
+    .index_i(strap_index),
+    .data_o(strap_word),
+    .identity_o(identity)
+  );
 
   // -- memory
   axi_req_t m_shell, m_role;
@@ -196,7 +206,9 @@ module rl_ecpix5
     .rst_role_ni(rst_shell_n),
     .clk_cfg_i(clk),
     .rst_cfg_ni(rst_shell_n),
-    .strap_i(strap),
+    .identity_i(identity),
+    .strap_index_o(strap_index),
+    .strap_i(strap_word),
     .time_us_i(time_us),
     .rx_valid_i(rx_valid),
     .rx_data_i(rx_data),
