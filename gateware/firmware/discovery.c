@@ -34,6 +34,10 @@ static uint32_t seq;
 static struct answer answers[SOLICITORS_MAX];
 static uint32_t waiting;
 static uint32_t told;  // The state that the template tells.
+// Rates as announcements have them: the products take the processor long.
+static uint64_t port_rate;
+static uint64_t stage_rate;
+static uint64_t config_rate;
 
 static uint32_t place;  // The slot in which an announcement is being written.
 
@@ -62,9 +66,9 @@ static void describe(uint32_t slot, uint32_t reason) {
   set(ANNOUNCE_BOOT_WORD, READ(CSR_BOOT));
   set_long(ANNOUNCE_MEMORY_WORD, (uint64_t)READ(CSR_MEMORY) << 16);
   set(ANNOUNCE_CLOCK_KHZ_WORD, role_clock_khz());
-  set_long(ANNOUNCE_PORT_RATE_WORD, arith_times(READ(CSR_PORT_RATE), 1000000));
-  set_long(ANNOUNCE_STAGE_RATE_WORD, arith_times(READ(CSR_STAGE_RATE), 1000));
-  set_long(ANNOUNCE_CONFIG_RATE_WORD, arith_times(READ(CSR_CONFIG_RATE), 1000));
+  set_long(ANNOUNCE_PORT_RATE_WORD, port_rate);
+  set_long(ANNOUNCE_STAGE_RATE_WORD, stage_rate);
+  set_long(ANNOUNCE_CONFIG_RATE_WORD, config_rate);
   set(ANNOUNCE_OWNER_WORD, claim.owner.hi << 16 | claim.owner.lo >> 16);
   set(ANNOUNCE_KERNELS_WORD, claim.owner.lo << 16 | role_kernels());
   for (uint32_t i = 0; i < ANNOUNCE_DIGEST_WORDS; i++) set(ANNOUNCE_DIGEST_WORD + i, role_digest(i));
@@ -106,6 +110,9 @@ static void draw_interval(void) {
 }
 
 void discovery_start(void) {
+  port_rate = arith_times(READ(CSR_PORT_RATE), 1000000);
+  stage_rate = arith_times(READ(CSR_STAGE_RATE), 1000);
+  config_rate = arith_times(READ(CSR_CONFIG_RATE), 1000);
   update_template();
   up_at = now;
   draw_interval();
