@@ -30,7 +30,7 @@ module rl_fetch
   // Writes before a read.
   input  logic           store_busy_i,      // One has ended and is not counted yet.
   input  logic [7:0]     stored_i,
-  input  logic [7:0]     written_gray_i,    // From the memory's domain.
+  input  logic [7:0]     written_i,         // Of those stored, the ones that are in memory.
 
   // To the memory's side.
   output logic           command_valid_o,
@@ -123,15 +123,9 @@ module rl_fetch
   );
 
   // -- writes before
-  logic [7:0] written, ticket_q, beyond;
-  rl_count_sync u_written (
-    .clk_i(clk_net_i),
-    .rst_ni(rst_net_ni),
-    .gray_i(written_gray_i),
-    .count_o(written)
-  );
+  logic [7:0] ticket_q, beyond;
   // Far fewer than 128 frames are between the two counts.
-  assign beyond = written - ticket_q;
+  assign beyond = written_i - ticket_q;
 
   // -- one after the other
   logic [1:0] at_q;
@@ -214,7 +208,7 @@ module rl_fetch
   FetchedWasUnderWay_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) fetched_i |-> flights_q != 0);
   WritesAreFew_A :
-  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) stored_i - written < 8'd128);
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) stored_i - written_i < 8'd128);
 `endif
 
   logic unused;

@@ -507,7 +507,7 @@ module rl_shell
     .fw_i(fetch),
     .store_busy_i(store_busy),
     .stored_i(stored),
-    .written_gray_i(mem_written_gray),
+    .written_i(mem_written),
     .command_valid_o(command_valid),
     .command_ready_i(command_ready),
     .command_o(command),

@@ -87,6 +87,13 @@ module read_bench
   fetch_command_t command, command_out;
   assign divert_why = why;
 
+  logic [7:0] written;
+  rl_count_sync u_written (
+    .clk_i(clk_net),
+    .rst_ni(rst_net_n),
+    .gray_i(written_gray),
+    .count_o(written)
+  );
   rl_fetch #(
     .Bulk(Bulk),
     .Reads(Reads)
@@ -105,7 +112,7 @@ module read_bench
     .fw_i(fw),
     .store_busy_i(store_busy),
     .stored_i(stored),
-    .written_gray_i(written_gray),
+    .written_i(written),
     .command_valid_o(command_valid),
     .command_ready_i(command_ready),
     .command_o(command),
