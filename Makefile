@@ -23,6 +23,7 @@ lint: setup ## Formatting, lints, generated files; of Rust and of the gateware
 	gateware/lint.sh
 	$(CARGO) fmt --check
 	$(CARGO) run --locked -q -p protogen -- --check
+	$(CARGO) test --locked -q -p rackloom-tidy
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 test: lint ## All tests, in the size of continuous integration

@@ -17,8 +17,8 @@ use crate::ports::{RxPort, TxPort, WIRE_GAP};
 /// A card behind a wire. See [`Node`] for the law of its use; its power comes with the first call.
 ///
 /// Live, each `handle_timeout` gives it a few thousand cycles, and `poll` runs the gateware until it has sent a frame,
-/// has nothing to do, or has used them up; then it wants to be called again at once. In virtual time, cycle n is n times 6.4 ns after the
-/// beginning, and each call runs the gateware up to its `now`.
+/// has nothing to do, or has used them up; then it wants to be called again at once. In virtual time, cycle n is n
+/// times 6.4 ns after the beginning, and each call runs the gateware up to its `now`.
 #[derive(Debug)]
 pub struct RtlCard {
     config: Config,

@@ -25,8 +25,8 @@ fn answers(card: &mut RtlCard, now: Instant) -> Vec<u32> {
     answered
 }
 
-/// A driver hands over many frames in one turn and polls after each. Were each poll good for some thousand cycles, other
-/// nodes of the thread would wait for seconds.
+/// A driver hands over many frames in one turn and polls after each. Were each poll good for some thousand cycles,
+/// other nodes of the thread would wait for seconds.
 #[test]
 fn frames_give_no_time_and_each_timeout_does() {
     let mut card = RtlCard::new(Config::new(MacAddr([2, 0, 0, 0, 0, 1]), Pace::Live)).expect("a sound configuration");

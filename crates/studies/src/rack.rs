@@ -1,9 +1,9 @@
 //! A simulated rack: one host, cards, the switches between them.
 //!
-//! The host is the production [`Host`], the cards are model cards with the pace of virtual time or gateware, and all run
-//! the code that they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between them, ten cards
-//! and the host at the first, ten cards at the second. A larger rack is a star: such switches with 11 cards each around
-//! a core switch, at which the host is.
+//! The host is the production [`Host`], the cards are model cards with the pace of virtual time or gateware, and all
+//! run the code that they run live. Up to 20 cards stand as SAF's did: two switches of 12 ports with a cable between
+//! them, ten cards and the host at the first, ten cards at the second. A larger rack is a star: such switches with 11
+//! cards each around a core switch, at which the host is.
 //!
 //! ```text
 //!   host --- switch 1 === switch 2        host --- core === leaf (11 cards)

@@ -228,7 +228,8 @@ module rl_config_port
     else if (step) left_q <= left_q - 1'b1;
     if (port_q inside {Local, Send, Answer}) begin
       ok_q <= port_q == Answer && cfg_done_i && !cfg_error_i;
-      code_q <= cfg_error_i && port_q != Local ? cfg_code_i : stopped ? CodeStopped : (&patience_q) ? CodeTimeout : 8'd0;
+      if (cfg_error_i && port_q != Local) code_q <= cfg_code_i;
+      else code_q <= stopped ? CodeStopped : (&patience_q) ? CodeTimeout : 8'd0;
       answer_q <= cfg_role_i;
     end
   end
