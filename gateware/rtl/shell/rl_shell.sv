@@ -75,6 +75,8 @@ module rl_shell
   output logic              sleeping_o,      // The processor waits for an event,
   output logic              alarm_valid_o,   // and for this time at the latest, bits 31 to 0.
   output logic [31:0]       alarm_us_o,
+  output logic              ack_waits_o,     // An acknowledgement waits for its time,
+  output logic [15:0]       ack_at_o,        // bits 15 to 0 of it.
   output logic              fault_o,         // The processor has stopped.
   output logic              ddr_error_o,     // The memory has answered with an error. Ddr domain.
   output logic              quiet_o          // Net domain: no frame, fetch, launch or load is under way.
@@ -132,9 +134,6 @@ module rl_shell
   );
 
   // -- control
-  logic alarm_valid, ack_waits;
-  logic [15:0] ack_at;
-  logic [31:0] alarm_us;
   logic [12:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
   logic tx_we, have_re, reported_we, slot_re;
@@ -171,8 +170,8 @@ module rl_shell
     .strap_index_o,
     .strap_i,
     .sleeping_o,
-    .alarm_valid_o(alarm_valid),
-    .alarm_us_o(alarm_us),
+    .alarm_valid_o,
+    .alarm_us_o,
     .fault_o,
     .mem_addr_o(mem_addr),
     .mem_wdata_o(mem_wdata),
@@ -265,16 +264,6 @@ module rl_shell
     .answered_o(answered)
   );
 
-  // -- the next moment at which something is due: the firmware's, or an acknowledgement
-  logic [15:0] ack_in;
-  logic [31:0] ack_us;
-  logic alarm_first;  // The firmware's.
-  assign ack_in = ack_at - time_us_i[15:0];
-  assign ack_us = time_us_i[31:0] + {{16{ack_in[15]}}, ack_in};
-  assign alarm_first = alarm_valid && signed'(alarm_us - ack_us) < 0;
-  assign alarm_valid_o = alarm_valid || ack_waits;
-  assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
-
   // -- writes
   logic mem_room, mem_word, mem_commit, mem_rollback, mem_valid, mem_done, mem_take, mem_ready;
   logic [63:0] mem_data, mem_out;
@@ -310,8 +299,8 @@ module rl_shell
     .ack_every_i(identity_i.ack_every),
     .ack_delay_i(identity_i.ack_delay),
     .ack_due_o(store_status.ack_due),
-    .ack_waits_o(ack_waits),
-    .ack_at_o(ack_at),
+    .ack_waits_o,
+    .ack_at_o,
     .acked_i(store_ctl.acked),
     .write_o(write),
     .write_bytes_o(write_bytes),

@@ -165,6 +165,9 @@ module rl_card_sim
     .data_o(strap),
     .identity_o(identity)
   );
+  logic alarm_valid, ack_waits;
+  logic [15:0] ack_at;
+  logic [31:0] alarm_us;
   rl_shell u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
@@ -215,12 +218,24 @@ module rl_card_sim
     .local_ready_o(local_ready),
     .local_data_i('0),
     .sleeping_o(sleeping),
-    .alarm_valid_o,
-    .alarm_us_o,
+    .alarm_valid_o(alarm_valid),
+    .alarm_us_o(alarm_us),
+    .ack_waits_o(ack_waits),
+    .ack_at_o(ack_at),
     .fault_o(firmware_fault_o),
     .ddr_error_o(ddr_error),
     .quiet_o(quiet)
   );
+  // The next moment at which something is due: the firmware's, or an acknowledgement.
+  logic alarm_first;
+  logic [15:0] ack_in;
+  logic [31:0] ack_us;
+  assign ack_in = ack_at - time_us_i[15:0];
+  assign ack_us = time_us_i[31:0] + {{16{ack_in[15]}}, ack_in};
+  assign alarm_first = alarm_valid && signed'(alarm_us - ack_us) < 0;
+  assign alarm_valid_o = alarm_valid || ack_waits;
+  assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
+
   rl_region u_region (
     .clk_cfg_i,
     .rst_cfg_ni(rst_n[3]),
