@@ -158,7 +158,7 @@ module rl_control
   // Each has a register, which is 0 when it is not asked: that is smaller than a multiplexer, and
   // block RAM answers late in its cycle.
   logic [5:0] asked_q;
-  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q, counter_q, csr_q;
+  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q, counter_q;
   always_ff @(posedge clk_net_i) begin
     asked_q <= {6{first && !io_write}} & {
       region == RegionRing,
@@ -174,9 +174,8 @@ module rl_control
     reported_q <= asked_q[2] ? reported_data_i : '0;
     slot_q <= asked_q[1] ? slot_data_i : '0;
     counter_q <= asked_q[0] ? counter_data_i : '0;
-    csr_q <= csr_rdata;
   end
-  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_q | csr_q;
+  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_q | csr_rdata;
 
   // -- registers
   assign strap_index_o = 4'(word - CsrMacHi);
