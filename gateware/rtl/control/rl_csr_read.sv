@@ -1,6 +1,5 @@
-// The registers' reading side: what the blocks say, and what is constant. Two cycles after `read_i`,
-// `rdata_o` is what the register was a cycle before; after any other cycle it is 0, so that it can be
-// or-ed.
+// The registers' reading side: what the blocks say, and what is constant. A cycle after `read_i`,
+// `rdata_o` is what the register was then; after any other cycle it is 0, so that it can be or-ed.
 module rl_csr_read
   import rl_csr_pkg::*;
   import rl_control_pkg::*;
@@ -8,7 +7,7 @@ module rl_csr_read
   input  logic              clk_net_i,
 
   input  logic              read_i,
-  input  csr_word_t         word_i,     // Holds for the next cycle too.
+  input  csr_select_t       select_i,   // The register's number.
   output logic [31:0]       rdata_o,
 
   input  logic [47:0]       time_us_i,
@@ -72,56 +71,56 @@ module rl_csr_read
     Count
   } readable_e;
   function automatic logic at(csr_word_t word);
-    return read_i && word_i == word;
+    return read_i && csr_is(select_i, word);
   endfunction
   // One of eight, the first of which has a number that is a multiple of 8.
   function automatic logic at8(csr_word_t first);
-    return read_i && {word_i[7:3], 3'd0} == first;
+    return read_i && select_i.high[first[7:4]] && select_i.low[first[3:0]+:8] != '0;
   endfunction
-  logic [Count-1:0] asked_q;
-  always_ff @(posedge clk_net_i) begin
-    asked_q[Card] <= at8(CsrMacHi) || at8(CsrMacHi + 8'd8);
-    asked_q[TimeLo] <= at(CsrTimeLo);
-    asked_q[TimeHi] <= at(CsrTimeHi);
-    asked_q[Events] <= at(CsrEvents);
-    asked_q[CtlHead] <= at(CsrCtlHead);
-    asked_q[TxBusy] <= at(CsrTxBusy);
-    asked_q[Session] <= at(CsrSession);
-    asked_q[Heard] <= at(CsrHeard);
-    asked_q[Answered] <= at(CsrAnswered);
-    asked_q[WinNext] <= at(CsrWinNext);
-    asked_q[WinStatus] <= at(CsrWinStatus);
-    asked_q[WinInsert] <= at(CsrWinInsert);
-    asked_q[WinBits] <= at8(CsrWinBits);
-    asked_q[StgStart] <= at(CsrStgStart);
-    asked_q[StgMissing] <= at(CsrStgMissing);
-    asked_q[StgBlock] <= at(CsrStgBlock);
-    asked_q[DigGo] <= at(CsrDigGo);
-    asked_q[DigValue] <= at8(CsrDigValue);
-    asked_q[CfgStatus] <= at(CsrCfgStatus);
-    asked_q[RoleCtrl] <= at(CsrRoleCtrl);
-    asked_q[RoleFault] <= at(CsrRoleFault);
-    asked_q[LchLast] <= at(CsrLchLast);
-    asked_q[LchQueued] <= at(CsrLchQueued);
-    asked_q[LchCancel] <= at(CsrLchCancel);
-    asked_q[LchEnded] <= at(CsrLchEnded);
-    asked_q[LchValueLo] <= at(CsrLchValueLo);
-    asked_q[LchValueHi] <= at(CsrLchValueHi);
-    asked_q[LchCyclesLo] <= at(CsrLchCyclesLo);
-    asked_q[LchCyclesHi] <= at(CsrLchCyclesHi);
-    asked_q[LchStartedUs] <= at(CsrLchStartedUs);
-    asked_q[LchEndedUs] <= at(CsrLchEndedUs);
-    asked_q[LchRunning] <= at(CsrLchRunning);
-    asked_q[LchEnable] <= at(CsrLchEnable);
-    asked_q[MemScrubGo] <= at(CsrMemScrubGo);
-    asked_q[FetGo] <= at(CsrFetGo);
+  logic [Count-1:0] asked;
+  always_comb begin
+    asked[Card] = at8(CsrMacHi) || at8(CsrMacHi + 8'd8);
+    asked[TimeLo] = at(CsrTimeLo);
+    asked[TimeHi] = at(CsrTimeHi);
+    asked[Events] = at(CsrEvents);
+    asked[CtlHead] = at(CsrCtlHead);
+    asked[TxBusy] = at(CsrTxBusy);
+    asked[Session] = at(CsrSession);
+    asked[Heard] = at(CsrHeard);
+    asked[Answered] = at(CsrAnswered);
+    asked[WinNext] = at(CsrWinNext);
+    asked[WinStatus] = at(CsrWinStatus);
+    asked[WinInsert] = at(CsrWinInsert);
+    asked[WinBits] = at8(CsrWinBits);
+    asked[StgStart] = at(CsrStgStart);
+    asked[StgMissing] = at(CsrStgMissing);
+    asked[StgBlock] = at(CsrStgBlock);
+    asked[DigGo] = at(CsrDigGo);
+    asked[DigValue] = at8(CsrDigValue);
+    asked[CfgStatus] = at(CsrCfgStatus);
+    asked[RoleCtrl] = at(CsrRoleCtrl);
+    asked[RoleFault] = at(CsrRoleFault);
+    asked[LchLast] = at(CsrLchLast);
+    asked[LchQueued] = at(CsrLchQueued);
+    asked[LchCancel] = at(CsrLchCancel);
+    asked[LchEnded] = at(CsrLchEnded);
+    asked[LchValueLo] = at(CsrLchValueLo);
+    asked[LchValueHi] = at(CsrLchValueHi);
+    asked[LchCyclesLo] = at(CsrLchCyclesLo);
+    asked[LchCyclesHi] = at(CsrLchCyclesHi);
+    asked[LchStartedUs] = at(CsrLchStartedUs);
+    asked[LchEndedUs] = at(CsrLchEndedUs);
+    asked[LchRunning] = at(CsrLchRunning);
+    asked[LchEnable] = at(CsrLchEnable);
+    asked[MemScrubGo] = at(CsrMemScrubGo);
+    asked[FetGo] = at(CsrFetGo);
   end
 
   // The high half of the time that was read last.
   logic [15:0] time_hi_q;
   logic [31:0] heard_q;
   always_ff @(posedge clk_net_i) begin
-    if (asked_q[TimeLo]) time_hi_q <= time_us_i[47:32];
+    if (asked[TimeLo]) time_hi_q <= time_us_i[47:32];
     if (heard_i) heard_q <= time_us_i[31:0];
   end
 
@@ -184,7 +183,7 @@ module rl_csr_read
   end
 
   always_ff @(posedge clk_net_i) begin
-    for (int unsigned i = 0; i < Count; i++) shown_q[i] <= asked_q[i] ? value[i] : '0;
+    for (int unsigned i = 0; i < Count; i++) shown_q[i] <= asked[i] ? value[i] : '0;
   end
   always_comb begin
     rdata_o = '0;
