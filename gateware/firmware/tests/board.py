@@ -593,8 +593,8 @@ class Board:
             slot, *_ = self.ended.popleft()
             del self.slots[slot]
         elif address == C.CSR_MEM_SCRUB_GO:
-            first, beats = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_BEATS]
-            self.ddr[first * 64 : (first + beats) * 64] = bytes(beats * 64)
+            first, end = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_LAST] + 1
+            self.ddr[first * 64 : end * 64] = bytes((end - first) * 64)
             self.time += self.config.scrub_us
             self.latched |= C.EVENTS_SCRUB_DONE
         elif address == C.CSR_FET_GO:

@@ -119,7 +119,7 @@ module rl_csr_write
     if (on(CsrFetAddrHi)) fet_addr_hi_q <= wdata_i[7:0];
     if (on(CsrFetLength)) fet_length_q <= wdata_i[13:0];
     if (on(CsrFetGo)) fet_to_cpu_q <= wdata_i[FetGoToCpuBit];
-    if (on(CsrMemScrubBeats)) scrub_last_q <= scrub_first_q + wdata_i - 1'b1;
+    if (on(CsrMemScrubLast)) scrub_last_q <= wdata_i;
   end
 
   // What acts, a cycle after the write, together with the values above.
