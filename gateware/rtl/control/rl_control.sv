@@ -32,7 +32,8 @@ module rl_control
   input  logic [31:0]       reported_data_i,
   output logic              slot_re_o,        // rl_launch: slots
   input  logic [31:0]       slot_data_i,
-  input  logic [31:0]       counter_data_i,   // rl_counters
+  output logic              counter_asked_o,  // rl_counters: in the cycle after that of the address,
+  input  logic [31:0]       counter_data_i,   // answers a cycle later, and is else 0.
 
   // -- blocks
   output session_t          session_o,
@@ -165,7 +166,7 @@ module rl_control
   // Each has a register, which is 0 when it is not asked: that is smaller than a multiplexer, and
   // block RAM answers late in its cycle.
   logic [5:0] asked_q;
-  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q, counter_q;
+  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q;
   always_ff @(posedge clk_net_i) begin
     asked_q <= {6{first}} & {
       region == RegionRing,
@@ -180,9 +181,9 @@ module rl_control
     have_q <= asked_q[3] ? have_data_i : '0;
     reported_q <= asked_q[2] ? reported_data_i : '0;
     slot_q <= asked_q[1] ? slot_data_i : '0;
-    counter_q <= asked_q[0] ? counter_data_i : '0;
   end
-  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_q | csr_rdata;
+  assign counter_asked_o = asked_q[0];
+  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_data_i | csr_rdata;
 
   // -- registers
   assign strap_index_o = 4'(word - CsrMacHi);
