@@ -447,8 +447,8 @@
 // ---- Memory: Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
 // write: First beat to zero.
 #define CSR_MEM_SCRUB_FIRST RL_WORD(0x300002C0u)
-// write: Beats to zero.
-#define CSR_MEM_SCRUB_BEATS RL_WORD(0x300002C4u)
+// write: Last beat to zero.
+#define CSR_MEM_SCRUB_LAST RL_WORD(0x300002C4u)
 // write acts, read: Zero them.
 #define CSR_MEM_SCRUB_GO RL_WORD(0x300002C8u)
 // Still at it.

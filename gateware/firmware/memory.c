@@ -116,7 +116,7 @@ void memory_scrub(void) {
   // What was written before must not land on the zeros.
   memory_fetch(0, 0, BEAT);
   WRITE(CSR_MEM_SCRUB_FIRST, ROLE_PRIVATE / BEAT);
-  WRITE(CSR_MEM_SCRUB_BEATS, (READ(CSR_MEMORY) - (ROLE_PRIVATE >> 16)) << 10);
+  WRITE(CSR_MEM_SCRUB_LAST, (READ(CSR_MEMORY) << 10) - 1);
   WRITE(CSR_CLEAR, EVENTS_SCRUB_DONE);
   ACT(CSR_MEM_SCRUB_GO);
   await(EVENTS_SCRUB_DONE);

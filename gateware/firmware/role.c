@@ -14,6 +14,8 @@
 #define DRAIN_US 10000u
 // Longest time that a configuration may take, microseconds: the largest image at 4 MB/s.
 #define CONFIGURE_US 64000000u
+// How often to look whether the configuration port has let go of what was stopped, microseconds.
+#define PORT_LOOK_US 100u
 
 static enum { NONE, ACTIVE, CONFIGURING } state;
 // Images are staged in two slots by turns: that of the active one keeps it, for the host may ask for its manifest.
@@ -21,6 +23,7 @@ static struct image images[2];
 static struct image *role;  // The role's, or that of the last one.
 static uint8_t args[IMAGE_KERNELS_MAX];
 static uint32_t began;
+static bool waits;  // The port's controller is still busy with what was stopped: it would not see a start.
 
 bool role_active(void) {
   return state == ACTIVE;
@@ -73,6 +76,17 @@ void role_start(void) {
   stop();
 }
 
+// Starts the configuration port, or waits for it.
+static void start_port(void) {
+  waits = READ(CSR_CFG_STATUS) & CFG_STATUS_BUSY;
+  if (waits) return;
+  const struct image *image = role;
+  WRITE(CSR_CFG_SOURCE, (uint32_t)((image->base + image->part) / BEAT));
+  WRITE(CSR_CFG_WORDS, image->part_length / 4);
+  WRITE(CSR_CLEAR, EVENTS_CONFIG_DONE);
+  WRITE(CSR_CFG_GO, CFG_GO_START);
+}
+
 void role_configure(void) {
   launch_cancel_all();
   role = role_next_image();
@@ -80,11 +94,7 @@ void role_configure(void) {
   began = now;
   WRITE(CSR_LCH_KERNELS, 0);
   stop();
-  const struct image *image = role;
-  WRITE(CSR_CFG_SOURCE, (uint32_t)((image->base + image->part) / BEAT));
-  WRITE(CSR_CFG_WORDS, image->part_length / 4);
-  WRITE(CSR_CLEAR, EVENTS_CONFIG_DONE);
-  WRITE(CSR_CFG_GO, CFG_GO_START);
+  start_port();
 }
 
 static void activate(void) {
@@ -111,12 +121,14 @@ static void finish(bool done) {
 
 void role_turn(uint32_t events) {
   if (!role_configuring()) return;
-  if (events & EVENTS_CONFIG_DONE) {
-    finish(!(READ(CSR_CFG_STATUS) & CFG_STATUS_FAILED));
-  } else if (clock_due(began + CONFIGURE_US)) {
+  // While it waits, what is done is what was stopped.
+  if (!waits && (events & EVENTS_CONFIG_DONE)) return finish(!(READ(CSR_CFG_STATUS) & CFG_STATUS_FAILED));
+  if (clock_due(began + CONFIGURE_US)) {
     WRITE(CSR_CFG_GO, CFG_GO_STOP);
-    finish(false);
+    return finish(false);
   }
+  if (waits) start_port();
+  if (waits) clock_due(now + PORT_LOOK_US);
 }
 
 void role_tell_manifest(void) {

@@ -98,6 +98,8 @@ class Board:
         self.digest_held = False  # The engine takes jobs and does not do them.
         self.config_done_at: int | None = None
         self.config_fails = self.local = False
+        self.config_sticks = False  # The controller does not let go of what is stopped,
+        self.config_stopping = False  # and has not yet.
         self.config_status = 0
         self.role_ctrl = 0
         self.queue: list[Launch] = []
@@ -140,6 +142,10 @@ class Board:
         """What the blocks do by themselves."""
         self.stop_running()
         self.work_digest()
+        if self.config_stopping and not self.config_sticks:
+            self.config_stopping = False
+            self.config_status = C.CFG_STATUS_FAILED
+            self.latched |= C.EVENTS_CONFIG_DONE
         if self.config_done_at is not None and self.config_done_at <= self.time:
             self.config_done_at = None
             self.config_status = C.CFG_STATUS_FAILED if self.config_fails else C.CFG_STATUS_DONE
@@ -493,7 +499,9 @@ class Board:
             C.CSR_STG_BLOCK: lambda: C.STG_BLOCK_VALID | self.load.whole[0] if self.load.whole else 0,
             C.CSR_DIG_GO: lambda: (C.DIG_GO_ROOM if len(self.digest_jobs) < 2 else 0)
             | (0 if self.digest_jobs else C.DIG_GO_IDLE),
-            C.CSR_CFG_STATUS: lambda: self.config_status | (C.CFG_STATUS_LOCAL if self.local else 0),
+            C.CSR_CFG_STATUS: lambda: self.config_status
+            | (C.CFG_STATUS_LOCAL if self.local else 0)
+            | (C.CFG_STATUS_BUSY if self.config_busy() else 0),
             C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.role_ctrl & 1 else 0),
             C.CSR_LCH_LAST: lambda: self.lch_last,
             C.CSR_LCH_QUEUED: lambda: len(self.queue),
@@ -509,6 +517,17 @@ class Board:
             C.CSR_FET_GO: lambda: 0 if self.fetches_left == 0 else C.FET_GO_ROOM | C.FET_GO_IDLE,
         }
         return status[address]() if address in status else self.registers.get(address, 0)
+
+    def config_busy(self) -> bool:
+        return self.config_stopping or self.config_done_at is not None
+
+    def config_go(self, go: int) -> None:
+        if go & C.CFG_GO_STOP:
+            self.config_stopping = self.config_busy()
+            self.config_done_at = None
+        elif not self.config_busy():  # A start that comes while it is busy is lost.
+            self.config_status = 0
+            self.config_done_at = self.time + self.config.config_us
 
     def control_head(self) -> int:
         if not self.control:
@@ -549,8 +568,7 @@ class Board:
             job = (C.CSR_DIG_SOURCE, C.CSR_DIG_TARGET, C.CSR_DIG_LENGTH, C.CSR_DIG_CHUNK)
             self.digest_jobs.append((value, *(self.registers.get(register, 0) for register in job)))
         elif address == C.CSR_CFG_GO:
-            self.config_status = 0
-            self.config_done_at = self.time + self.config.config_us if value & C.CFG_GO_START else None
+            self.config_go(value)
         elif address == C.CSR_ROLE_CTRL:
             self.role_ctrl = value
         elif address == C.CSR_LCH_LAST:
@@ -575,8 +593,8 @@ class Board:
             slot, *_ = self.ended.popleft()
             del self.slots[slot]
         elif address == C.CSR_MEM_SCRUB_GO:
-            first, beats = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_BEATS]
-            self.ddr[first * 64 : (first + beats) * 64] = bytes(beats * 64)
+            first, end = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_LAST] + 1
+            self.ddr[first * 64 : end * 64] = bytes((end - first) * 64)
             self.time += self.config.scrub_us
             self.latched |= C.EVENTS_SCRUB_DONE
         elif address == C.CSR_FET_GO:

@@ -500,6 +500,38 @@ def test_a_configuration_port_that_hangs_is_given_up(claimed):
     assert bench.take(W.KIND_IMAGE_CONFIRM_FAILED)[0].frame.seq == 5
 
 
+def test_a_configuration_waits_for_what_was_stopped_before(claimed):
+    bench = claimed(config_us=1 << 40)
+    data = image()
+    bench.begin(1, data)
+    bench.chunks(data)
+    bench.board.run_for(100)
+    bench.board.config_sticks = True
+    bench.commit(5)
+    for seq in range(40):
+        bench.board.run_for(2_000_000)
+        bench.send(W.KIND_SESSION_PING, seq=seq)
+    assert bench.board.config_stopping
+    bench.board.config.config_us = 300
+    bench.begin(2, data)
+    bench.chunks(data)
+    bench.board.run_for(100)
+    bench.clear()
+    began = bench.board.time
+    bench.commit(6)
+    bench.board.run_for(1000)
+    bench.expect(W.KIND_IMAGE_CONFIRM_COMMITTED)
+    # It does what else there is to do meanwhile.
+    bench.send(W.KIND_SESSION_PING, seq=99)
+    assert bench.frame(W.KIND_SESSION_PONG).seq == 99
+    bench.expect_nothing()
+    bench.board.config_sticks = False
+    bench.board.run_for(1000)
+    active = bench.expect(W.KIND_IMAGE_CONFIRM_ACTIVE)
+    assert active.frame.seq == 6 and 1300 <= active.at - began < 1600
+    assert (bench.count("images_failed"), bench.count("images_activated")) == (1, 1)
+
+
 def test_the_local_port_has_it(claimed):
     bench = claimed()
     bench.board.local = True

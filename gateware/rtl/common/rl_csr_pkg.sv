@@ -347,8 +347,8 @@ package rl_csr_pkg;
   // Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
   // MEM_SCRUB_FIRST: write. First beat to zero.
   localparam csr_word_t CsrMemScrubFirst = 8'hb0;
-  // MEM_SCRUB_BEATS: write. Beats to zero.
-  localparam csr_word_t CsrMemScrubBeats = 8'hb1;
+  // MEM_SCRUB_LAST: write. Last beat to zero.
+  localparam csr_word_t CsrMemScrubLast = 8'hb1;
   // MEM_SCRUB_GO: write acts, read. Zero them.
   localparam csr_word_t CsrMemScrubGo = 8'hb2;
   localparam int unsigned MemScrubGoBusyBit = 0;

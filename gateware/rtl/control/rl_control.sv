@@ -32,7 +32,8 @@ module rl_control
   input  logic [31:0]       reported_data_i,
   output logic              slot_re_o,        // rl_launch: slots
   input  logic [31:0]       slot_data_i,
-  input  logic [31:0]       counter_data_i,   // rl_counters
+  output logic              counter_asked_o,  // rl_counters: in the cycle after that of the address,
+  input  logic [31:0]       counter_data_i,   // answers a cycle later, and is else 0.
 
   // -- blocks
   output session_t          session_o,
@@ -73,7 +74,7 @@ module rl_control
   logic [3:0] ram_we;
   logic [RamAddrW-1:0] ram_raddr, ram_waddr;
   logic [31:0] ram_rdata, ram_wdata;
-  logic io_valid, io_write, io_ready;
+  logic io_load, io_valid, io_write, io_ready;
   // verilator lint_off UNUSEDSIGNAL
   logic [31:0] io_addr;  // Regions are mirrored inside their part of the address map.
   // verilator lint_on UNUSEDSIGNAL
@@ -89,6 +90,7 @@ module rl_control
     .ram_we_o(ram_we),
     .ram_waddr_o(ram_waddr),
     .ram_wdata_o(ram_wdata),
+    .io_load_o(io_load),
     .io_valid_o(io_valid),
     .io_write_o(io_write),
     .io_addr_o(io_addr),
@@ -107,9 +109,12 @@ module rl_control
     .wdata_i(ram_wdata)
   );
 
-  // -- an access: in its first cycle memories and registers are asked, in the second they answer, and
+  // -- an access: in its first cycle memories are asked, in the second they and the registers answer, and
   // in the cycle after that the processor has what it reads. Writes are in the second; that of a
   // register takes a third. A sleep stays in the second until it is over.
+  //
+  // An access that goes astray has no second cycle. What a load asks for in the first cycle does not wait
+  // for that to be known: to read does no harm.
   typedef enum logic [1:0] {
     StFirst,
     StSecond,
@@ -117,24 +122,26 @@ module rl_control
   } state_e;
   state_e state_q;
   region_e region;
-  csr_word_t word, word_q;  // The second is there from the second cycle on.
-  logic first, second, csr_access, csr_read, csr_write_q, sleep_access, sleep, wake;
+  csr_word_t word;
+  csr_select_t select_q;  // There from the second cycle on, as these three.
+  logic csr_q, csr_read_q, csr_write_q;
+  logic first, second, sleep_access, sleep, wake;
   assign region = region_e'(io_addr[30:28]);
   assign word = io_addr[9:2];
-  assign first = io_valid && state_q == StFirst;
+  assign first = io_load && state_q == StFirst;
   assign second = state_q == StSecond;
-  assign csr_access = region == RegionCsr;
-  assign csr_read = first && !io_write && csr_access;
-  assign sleep_access = io_write && csr_access && word_q == CsrSleep;
+  assign sleep_access = io_write && csr_q && csr_is(select_q, CsrSleep);
   assign sleep = second && sleep_access;
   // What a register does is felt before the processor can look: its write is not done at once.
-  assign io_ready = state_q == StThird || (second && !(io_write && csr_access));
+  assign io_ready = state_q == StThird || (second && !(io_write && csr_q));
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       state_q <= StFirst;
       csr_write_q <= 1'b0;
+      csr_read_q <= 1'b0;
     end else begin
-      csr_write_q <= first && io_write && csr_access;
+      csr_write_q <= io_valid && state_q == StFirst && io_write && region == RegionCsr;
+      csr_read_q <= first && region == RegionCsr;
       unique case (state_q)
         StFirst: if (io_valid) state_q <= StSecond;
         StSecond: if (io_ready) state_q <= StFirst;
@@ -144,7 +151,8 @@ module rl_control
     end
   end
   always_ff @(posedge clk_net_i) begin
-    word_q <= word;
+    csr_q <= region == RegionCsr;
+    select_q <= csr_select(word);
   end
   assign sleeping_o = sleep;
 
@@ -158,9 +166,9 @@ module rl_control
   // Each has a register, which is 0 when it is not asked: that is smaller than a multiplexer, and
   // block RAM answers late in its cycle.
   logic [5:0] asked_q;
-  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q, counter_q, csr_q;
+  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q;
   always_ff @(posedge clk_net_i) begin
-    asked_q <= {6{first && !io_write}} & {
+    asked_q <= {6{first}} & {
       region == RegionRing,
       region == RegionTx,
       region == RegionHave,
@@ -173,10 +181,9 @@ module rl_control
     have_q <= asked_q[3] ? have_data_i : '0;
     reported_q <= asked_q[2] ? reported_data_i : '0;
     slot_q <= asked_q[1] ? slot_data_i : '0;
-    counter_q <= asked_q[0] ? counter_data_i : '0;
-    csr_q <= csr_rdata;
   end
-  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_q | csr_q;
+  assign counter_asked_o = asked_q[0];
+  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_data_i | csr_rdata;
 
   // -- registers
   assign strap_index_o = 4'(word - CsrMacHi);
@@ -188,7 +195,8 @@ module rl_control
     .clk_net_i,
     .rst_net_ni,
     .write_i(csr_write_q),
-    .word_i(word_q),
+    .select_i(select_q),
+    .bits_addr_i(word[2:0]),
     .wdata_i(io_wdata),
     .memory_i,
     .alarm_o(alarm),
@@ -214,8 +222,8 @@ module rl_control
   );
   rl_csr_read u_read (
     .clk_net_i,
-    .read_i(csr_read),
-    .word_i(word),
+    .read_i(csr_read_q),
+    .select_i(select_q),
     .rdata_o(csr_rdata),
     .time_us_i,
     .strap_i,

@@ -4,6 +4,18 @@ package rl_control_pkg;
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 
+  // A register's number with its halves decoded, for both sides: what is left is a gate for each.
+  typedef struct packed {
+    logic [15:0] high;
+    logic [15:0] low;
+  } csr_select_t;
+  function automatic csr_select_t csr_select(logic [7:0] word);
+    return '{high: 16'd1 << word[7:4], low: 16'd1 << word[3:0]};
+  endfunction
+  function automatic logic csr_is(csr_select_t select, logic [7:0] word);
+    return select.high[word[7:4]] && select.low[word[3:0]];
+  endfunction
+
   // -- rl_control_ring
   typedef struct packed {
     logic        valid;

@@ -29,6 +29,7 @@ module rl_cpu #(
   output logic [31:0]         ram_wdata_o,
 
   // Everything else, in whole words, from address 2^28 to 2^31 - 1. Stable until ready.
+  output logic                io_load_o,    // A load of whatever kind, which may turn out not to be valid.
   output logic                io_valid_o,
   output logic                io_write_o,
   output logic [31:0]         io_addr_o,
@@ -187,6 +188,7 @@ module rl_cpu #(
   assign mem = state_q == StLoad || store_q;
   assign astray = misaligned || (in_io ? addr_q[31] || !funct3_q[1] : !in_ram);
 
+  assign io_load_o = state_q == StLoad;
   assign io_valid_o = mem && in_io && !astray;
   assign io_write_o = store_q;
   assign io_addr_o = addr_q;

@@ -8,7 +8,8 @@ module rl_csr_write
   input  logic          rst_net_ni,
 
   input  logic          write_i,
-  input  csr_word_t     word_i,
+  input  csr_select_t   select_i,        // The register's number,
+  input  logic [2:0]    bits_addr_i,     // and the lowest bits of it.
   input  logic [31:0]   wdata_i,
 
   input  addr_t         memory_i,        // Bytes that a host may address.
@@ -61,66 +62,64 @@ module rl_csr_write
   logic [13:0] fet_length_q;
   logic fet_to_cpu_q;
 
+  function automatic logic on(csr_word_t word);
+    return write_i && csr_is(select_i, word);
+  endfunction
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       session_q <= '0;
       role_q <= '0;
       enable_q <= 1'b0;
-    end else if (write_i) begin
-      if (word_i == CsrSession) session_q <= wdata_i[5:0];
-      if (word_i == CsrRoleCtrl) role_q <= wdata_i[1:0];
-      if (word_i == CsrLchEnable) enable_q <= wdata_i[0];
+    end else begin
+      if (on(CsrSession)) session_q <= wdata_i[5:0];
+      if (on(CsrRoleCtrl)) role_q <= wdata_i[1:0];
+      if (on(CsrLchEnable)) enable_q <= wdata_i[0];
     end
   end
 
   always_ff @(posedge clk_net_i) begin
     wdata_q <= wdata_i;
-    if (write_i) begin
-      unique case (word_i)
-        CsrAlarm: alarm_q <= wdata_i;
-        CsrOwnerHi: owner_hi_q <= wdata_i[15:0];
-        CsrOwnerLo: owner_lo_q <= wdata_i;
-        CsrEpoch: epoch_q <= wdata_i;
-        CsrLoadGroup: load_group_q <= wdata_i[15:0];
-        CsrWinInsert, CsrWinInsertNow: begin
-          insert_seq_q <= wdata_i;
-          insert_ack_now_q <= word_i == CsrWinInsertNow;
-        end
-        CsrStgBase: stg_base_q <= wdata_i;
-        CsrStgLength: stg_length_q <= wdata_i[28:0];
-        CsrStgChunk: stg_chunk_q <= wdata_i[13:0];
-        CsrDigSource: dig_source_q <= wdata_i;
-        CsrDigTarget: dig_target_q <= wdata_i;
-        CsrDigLength: dig_length_q <= wdata_i[28:0];
-        CsrDigChunk: dig_chunk_q <= wdata_i;
-        CsrDigGo: dig_go_q <= wdata_i[1:0];
-        CsrCfgSource: cfg_source_q <= wdata_i;
-        CsrCfgWords: cfg_words_q <= wdata_i[26:0];
-        CsrLchKept: lch_kept_q <= wdata_i[5:0];
-        CsrLchKernels: lch_kernels_q <= wdata_i[6:0];
-        CsrLchGo, CsrLchCancel, CsrLchFind: lch_number_q <= wdata_i;
-        CsrLchFuelMaxLo: fuel_lo_q <= wdata_i;
-        CsrLchFuelMaxHi: fuel_hi_q <= wdata_i[15:0];
-        CsrMemScrubFirst: scrub_first_q <= wdata_i;
-        CsrFetDstHi: fet_dst_hi_q <= wdata_i[15:0];
-        CsrFetDstLo: fet_dst_lo_q <= wdata_i;
-        CsrFetKind: begin
-          fet_ether_type_q <= wdata_i[FetKindEtherTypeLsb+:16];
-          fet_kind_q <= wdata_i[FetKindKindLsb+:8];
-          fet_flags_q <= wdata_i[FetKindFlagsLsb+:4];
-        end
-        CsrFetEpoch: fet_epoch_q <= wdata_i[15:0];
-        CsrFetSeq: fet_seq_q <= wdata_i;
-        CsrFetHaddrLo: fet_haddr_lo_q <= wdata_i;
-        CsrFetHaddrHi: fet_haddr_hi_q <= wdata_i;
-        CsrFetAddrLo: fet_addr_lo_q <= wdata_i;
-        CsrFetAddrHi: fet_addr_hi_q <= wdata_i[7:0];
-        CsrFetLength: fet_length_q <= wdata_i[13:0];
-        CsrFetGo: fet_to_cpu_q <= wdata_i[FetGoToCpuBit];
-        default: ;
-      endcase
+    if (on(CsrAlarm)) alarm_q <= wdata_i;
+    if (on(CsrOwnerHi)) owner_hi_q <= wdata_i[15:0];
+    if (on(CsrOwnerLo)) owner_lo_q <= wdata_i;
+    if (on(CsrEpoch)) epoch_q <= wdata_i;
+    if (on(CsrLoadGroup)) load_group_q <= wdata_i[15:0];
+    if (on(CsrWinInsert) || on(CsrWinInsertNow)) begin
+      insert_seq_q <= wdata_i;
+      insert_ack_now_q <= on(CsrWinInsertNow);
     end
-    if (write_i && word_i == CsrMemScrubBeats) scrub_last_q <= scrub_first_q + wdata_i - 1'b1;
+    if (on(CsrStgBase)) stg_base_q <= wdata_i;
+    if (on(CsrStgLength)) stg_length_q <= wdata_i[28:0];
+    if (on(CsrStgChunk)) stg_chunk_q <= wdata_i[13:0];
+    if (on(CsrDigSource)) dig_source_q <= wdata_i;
+    if (on(CsrDigTarget)) dig_target_q <= wdata_i;
+    if (on(CsrDigLength)) dig_length_q <= wdata_i[28:0];
+    if (on(CsrDigChunk)) dig_chunk_q <= wdata_i;
+    if (on(CsrDigGo)) dig_go_q <= wdata_i[1:0];
+    if (on(CsrCfgSource)) cfg_source_q <= wdata_i;
+    if (on(CsrCfgWords)) cfg_words_q <= wdata_i[26:0];
+    if (on(CsrLchKept)) lch_kept_q <= wdata_i[5:0];
+    if (on(CsrLchKernels)) lch_kernels_q <= wdata_i[6:0];
+    if (on(CsrLchGo) || on(CsrLchCancel) || on(CsrLchFind)) lch_number_q <= wdata_i;
+    if (on(CsrLchFuelMaxLo)) fuel_lo_q <= wdata_i;
+    if (on(CsrLchFuelMaxHi)) fuel_hi_q <= wdata_i[15:0];
+    if (on(CsrMemScrubFirst)) scrub_first_q <= wdata_i;
+    if (on(CsrFetDstHi)) fet_dst_hi_q <= wdata_i[15:0];
+    if (on(CsrFetDstLo)) fet_dst_lo_q <= wdata_i;
+    if (on(CsrFetKind)) begin
+      fet_ether_type_q <= wdata_i[FetKindEtherTypeLsb+:16];
+      fet_kind_q <= wdata_i[FetKindKindLsb+:8];
+      fet_flags_q <= wdata_i[FetKindFlagsLsb+:4];
+    end
+    if (on(CsrFetEpoch)) fet_epoch_q <= wdata_i[15:0];
+    if (on(CsrFetSeq)) fet_seq_q <= wdata_i;
+    if (on(CsrFetHaddrLo)) fet_haddr_lo_q <= wdata_i;
+    if (on(CsrFetHaddrHi)) fet_haddr_hi_q <= wdata_i;
+    if (on(CsrFetAddrLo)) fet_addr_lo_q <= wdata_i;
+    if (on(CsrFetAddrHi)) fet_addr_hi_q <= wdata_i[7:0];
+    if (on(CsrFetLength)) fet_length_q <= wdata_i[13:0];
+    if (on(CsrFetGo)) fet_to_cpu_q <= wdata_i[FetGoToCpuBit];
+    if (on(CsrMemScrubLast)) scrub_last_q <= wdata_i;
   end
 
   // What acts, a cycle after the write, together with the values above.
@@ -148,9 +147,6 @@ module rl_csr_write
     logic fet_flush;
   } act_t;
   act_t act_q;
-  function automatic logic on(csr_word_t word);
-    return write_i && word_i == word;
-  endfunction
   always_ff @(posedge clk_net_i) begin
     act_q <= !rst_net_ni ? '0 : '{
         clear: on(CsrClear),
@@ -225,7 +221,7 @@ module rl_csr_write
         insert: act_q.win_insert,
         insert_ack_now: insert_ack_now_q,
         insert_seq: insert_seq_q,
-        bits_addr: word_i[2:0]
+        bits_addr: bits_addr_i
     };
     stage_o = '{
         start: act_q.stg_start,

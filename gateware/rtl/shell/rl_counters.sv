@@ -1,12 +1,12 @@
 // The counters of what happens faster than the firmware could count, 64 bits each. They are read by
 // their numbers on the wire; those that the firmware counts itself read 0 here.
 //
-// Each has a slot: a small register that counts round and round, and 64 bits in a RAM. A sweep over
-// the slots adds what the register is ahead of the RAM's low bits, and nothing is ever cleared. It
-// takes two cycles a slot, low half and high half, 48 in all, and in that time no register may come
-// round: 4 bits for what happens once a frame, of which none takes less than 5 cycles; 6 and more for
-// what can happen each cycle; and for bytes enough for the longest reads, asked for by the shortest
-// frames.
+// Each has a small register that counts round and round, and 64 bits in a RAM. A sweep over all numbers
+// adds what the register is ahead of the RAM's low bits, and nothing is ever cleared. It takes two cycles
+// a number, low half and high half, 72 in all, and in that time no register may come round: 4 bits for
+// what happens once a frame, of which none takes less than 5 cycles; 7 for what can happen each cycle;
+// for bytes of the wire 8 a cycle, and a whole frame more if they are counted at its end; and for bytes
+// to be read enough for the longest reads, asked for by the shortest frames.
 module rl_counters
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -35,100 +35,102 @@ module rl_counters
   // A counter's number, and 1 for its high half. When the low half comes round the high one follows
   // a cycle later: who needs both reads high, low, high.
   input  logic [IndexW-1:0] index_i,
-  output logic [31:0]       data_o             // One cycle later. It lags by a sweep.
+  input  logic              asked_i,           // A cycle later, with the same number.
+  output logic [31:0]       data_o             // Again a cycle later, else 0. It lags by a sweep.
 );
-  // -- slots: 16 count frames, 4 words, 4 sums of bytes
-  localparam int unsigned Frames = 16, Words = 4, Sums = 4;
-  localparam int unsigned Slots = Frames + Words + Sums;
-  localparam int unsigned FrameW = 4, WordW = 6, SumW = 16;
-  if (2 * Slots >= 5 << FrameW || 2 * Slots >= 1 << WordW || 2 * Slots * 32'(BulkJumbo) / 8 >= 1 << SumW)
+  localparam int unsigned Sweep = 2 * CounterCount;
+  localparam int unsigned FrameW = 4, WordW = 7, RxW = 10, WireW = 14, ReadW = 17;
+  if (Sweep >= 5 << FrameW || Sweep + 2 * Sweep / 5 >= 1 << WordW || 8 * Sweep >= 1 << RxW ||
+      8 * Sweep + int'(HeaderEnd) + int'(BulkJumbo) >= 1 << WireW ||
+      Sweep * int'(BulkJumbo) / 8 >= 1 << ReadW)
   begin : gen_check
     $fatal(0, "rl_counters: the sweep takes too long (%m)");
   end
-
-  // Which slot a counter has; the last for frames is that of all others, and stays 0.
-  typedef logic [4:0] slot_t;
-  function automatic slot_t slot_of(input logic [IndexW-2:0] number);
-    unique case (counter_e'(8'(number)))
-      CounterRxFrames: return 5'd0;
-      CounterTxFrames: return 5'd1;
-      CounterDropForeign: return 5'd2;
-      CounterDropTruncated: return 5'd3;
-      CounterDropVersion: return 5'd4;
-      CounterDropKind: return 5'd5;
-      CounterDropAuth: return 5'd6;
-      CounterDropEpoch: return 5'd7;
-      CounterDropCheck: return 5'd8;
-      CounterDropMalformed: return 5'd9;
-      CounterDropWindow: return 5'd10;
-      CounterImageChunks: return 5'd11;
-      CounterWrites: return 5'd12;
-      CounterReads: return 5'd13;
-      CounterRxWords: return 5'd16;
-      CounterTxWords: return 5'd17;
-      CounterDropDuplicate: return 5'd18;
-      CounterDropQueue: return 5'd19;
-      CounterRxBytes: return 5'd20;
-      CounterTxBytes: return 5'd21;
-      CounterWriteBytes: return 5'd22;
-      CounterReadBytes: return 5'd23;
-      default: return 5'd15;
-    endcase
-  endfunction
-
   typedef logic [FrameW-1:0] frame_t;
   typedef logic [WordW-1:0] word_t;
-  typedef logic [SumW-1:0] sum_t;
-  frame_t frames_q[Frames];
-  word_t words_q[Words];
-  sum_t sums_q[Sums];
-  logic [Frames-1:0] once;
-  assign once = {
-    2'b00,
-    read_i,
-    write_i,
-    chunk_i,
-    store_window_i,
-    stage_malformed_i,
-    rx_i.check,
-    rx_i.epoch,
-    rx_i.auth,
-    rx_i.kind,
-    rx_i.version,
-    rx_i.truncated,
-    rx_i.foreign,
-    tx_frame_i,
-    rx_i.frame
-  };
+  typedef logic [RxW-1:0] rx_sum_t;
+  typedef logic [WireW-1:0] wire_sum_t;
+  typedef logic [ReadW-1:0] sum_t;
 
+  // -- what there is to count, by number
+  typedef logic [IndexW-2:0] number_t;
+  function automatic number_t at(logic [7:0] counter);
+    return number_t'(32'(counter));
+  endfunction
+  logic [CounterCount-1:0] once;
+  always_comb begin
+    once = '0;
+    once[at(CounterRxFrames)] = rx_i.frame;
+    once[at(CounterTxFrames)] = tx_frame_i;
+    once[at(CounterDropForeign)] = rx_i.foreign;
+    once[at(CounterDropTruncated)] = rx_i.truncated;
+    once[at(CounterDropVersion)] = rx_i.version;
+    once[at(CounterDropKind)] = rx_i.kind;
+    once[at(CounterDropAuth)] = rx_i.auth;
+    once[at(CounterDropEpoch)] = rx_i.epoch;
+    once[at(CounterDropMalformed)] = stage_malformed_i;
+    once[at(CounterDropWindow)] = store_window_i;
+    once[at(CounterImageChunks)] = chunk_i;
+    once[at(CounterWrites)] = write_i;
+    once[at(CounterReads)] = read_i;
+    once[at(CounterDropCheck)] = rx_i.check;
+  end
+
+  // Frames are counted by shifting: a shift register of which the feedback goes through all 16 states
+  // takes one LUT, and only what the sweep looks at is made a number.
+  function automatic frame_t after(frame_t state);
+    return {state[2:0], state[3] ^ state[2] ^ (state[2:0] == '0)};
+  endfunction
+  function automatic frame_t number_of(frame_t state);
+    frame_t reached, number;
+    reached = '0;
+    number = '0;
+    for (int unsigned i = 0; i < 1 << FrameW; i++) begin
+      if (state == reached) number = frame_t'(i);
+      reached = after(reached);
+    end
+    return number;
+  endfunction
+
+  frame_t [CounterCount-1:0] frames_q;
+  word_t rx_words_q, tx_words_q, duplicates_q, queue_q;
+  rx_sum_t rx_bytes_q;
+  wire_sum_t tx_bytes_q, write_bytes_q;
+  sum_t read_bytes_q;
   always_ff @(posedge clk_net_i) begin
-    for (int unsigned i = 0; i < Frames; i++) if (once[i]) frames_q[i] <= frames_q[i] + 1'b1;
-    if (rx_i.word) words_q[0] <= words_q[0] + 1'b1;
-    if (tx_word_i) words_q[1] <= words_q[1] + 1'b1;
-    words_q[2] <= words_q[2] + word_t'(store_duplicate_i) + word_t'(stage_duplicate_i);
-    words_q[3] <= words_q[3] + word_t'(rx_overflow_i) + word_t'(fetch_full_i);
-    if (rx_i.word) sums_q[0] <= sums_q[0] + sum_t'(rx_i.bytes);
-    if (tx_frame_i) sums_q[1] <= sums_q[1] + sum_t'(tx_bytes_i);
-    if (write_i) sums_q[2] <= sums_q[2] + sum_t'(write_bytes_i);
-    if (read_i) sums_q[3] <= sums_q[3] + sum_t'(read_bytes_i);
+    for (int unsigned i = 0; i < CounterCount; i++) if (once[i]) frames_q[i] <= after(frames_q[i]);
+    if (rx_i.word) rx_words_q <= rx_words_q + 1'b1;
+    if (tx_word_i) tx_words_q <= tx_words_q + 1'b1;
+    duplicates_q <= duplicates_q + word_t'({store_duplicate_i && stage_duplicate_i,
+                                            store_duplicate_i ^ stage_duplicate_i});
+    queue_q <= queue_q + word_t'({rx_overflow_i && fetch_full_i, rx_overflow_i ^ fetch_full_i});
+    if (rx_i.word) rx_bytes_q <= rx_bytes_q + rx_sum_t'(rx_i.bytes);
+    if (tx_frame_i) tx_bytes_q <= tx_bytes_q + tx_bytes_i;
+    if (write_i) write_bytes_q <= write_bytes_q + write_bytes_i;
+    if (read_i) read_bytes_q <= read_bytes_q + sum_t'(read_bytes_i);
     if (!rst_net_ni) begin
-      frames_q <= '{default: '0};
-      words_q <= '{default: '0};
-      sums_q <= '{default: '0};
+      frames_q <= '0;
+      rx_words_q <= '0;
+      tx_words_q <= '0;
+      duplicates_q <= '0;
+      queue_q <= '0;
+      rx_bytes_q <= '0;
+      tx_bytes_q <= '0;
+      write_bytes_q <= '0;
+      read_bytes_q <= '0;
     end
   end
 
-  // -- the sweep: address, word, difference, sum, write
+  // -- the sweep: address, register, difference, sum, write
   typedef struct packed {
-    slot_t slot;
-    logic  high;
+    number_t number;
+    logic    high;
   } addr_t;
   addr_t addr_q, addr_word_q, addr_diff_q, addr_sum_q, addr_write_q;
+  logic [CounterCount-1:0] turn_q;  // The number's bit.
   logic fresh_q, fresh_word_q;  // The first sweep: what is in the RAM does not count.
-  logic [2:0] warm_q;          // Until 4 its first step has not come to the end.
-  frame_t frame_seen_q;
-  word_t word_seen_q;
-  sum_t sum_seen_q, ahead_q, diff_q;
+  logic [2:0] warm_q;  // Until 4 its first step has not come to the end.
+  sum_t ahead, ahead_q, diff_q;
   logic [31:0] word, word_diff_q, word_sum_q;
   logic [32:0] sum_q;
   logic unused_carry_q;
@@ -136,11 +138,13 @@ module rl_counters
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       addr_q <= '0;
+      turn_q <= CounterCount'(1);
       fresh_q <= 1'b1;
       warm_q <= '0;
     end else begin
       addr_q <= addr_q + 1'b1;
-      if (addr_q == 6'(2 * Slots - 1)) begin
+      if (addr_q.high) turn_q <= {turn_q[CounterCount-2:0], turn_q[CounterCount-1]};
+      if (addr_q.high && turn_q[CounterCount-1]) begin
         addr_q <= '0;
         fresh_q <= 1'b0;
       end
@@ -148,38 +152,74 @@ module rl_counters
     end
   end
 
+  // Each register has flip-flops which their reset holds at 0 when it is not its turn: to or them takes
+  // half of the gates of a multiplexer.
+  frame_t [CounterCount-1:0] frames_seen_q;
+  word_t rx_words_seen_q, tx_words_seen_q, duplicates_seen_q, queue_seen_q;
+  rx_sum_t rx_bytes_seen_q;
+  wire_sum_t tx_bytes_seen_q, write_bytes_seen_q;
+  sum_t read_bytes_seen_q;
   always_ff @(posedge clk_net_i) begin
+    for (int unsigned i = 0; i < CounterCount; i++)
+    frames_seen_q[i] <= turn_q[i] ? frames_q[i] : '0;
+    rx_words_seen_q <= turn_q[at(CounterRxWords)] ? rx_words_q : '0;
+    tx_words_seen_q <= turn_q[at(CounterTxWords)] ? tx_words_q : '0;
+    duplicates_seen_q <= turn_q[at(CounterDropDuplicate)] ? duplicates_q : '0;
+    queue_seen_q <= turn_q[at(CounterDropQueue)] ? queue_q : '0;
+    rx_bytes_seen_q <= turn_q[at(CounterRxBytes)] ? rx_bytes_q : '0;
+    tx_bytes_seen_q <= turn_q[at(CounterTxBytes)] ? tx_bytes_q : '0;
+    write_bytes_seen_q <= turn_q[at(CounterWriteBytes)] ? write_bytes_q : '0;
+    read_bytes_seen_q <= turn_q[at(CounterReadBytes)] ? read_bytes_q : '0;
+  end
+  frame_t frame;
+  always_comb begin
+    frame = '0;
+    for (int unsigned i = 0; i < CounterCount; i++) frame |= frames_seen_q[i];
+    ahead = sum_t'(number_of(frame)) | sum_t'(rx_words_seen_q) | sum_t'(tx_words_seen_q) |
+        sum_t'(duplicates_seen_q) | sum_t'(queue_seen_q) | sum_t'(rx_bytes_seen_q) |
+        sum_t'(tx_bytes_seen_q) | sum_t'(write_bytes_seen_q) | read_bytes_seen_q;
+  end
+
+  // As many bits of the difference as the register has; none for the high half. What is not counted here
+  // has a register of frames that stays 0.
+  logic words_word_q, rx_word_q, wire_word_q, reads_word_q;
+  logic words_diff_q, rx_diff_q, wire_diff_q, reads_diff_q;
+  always_ff @(posedge clk_net_i) begin
+    words_word_q <= turn_q[at(CounterRxWords)] || turn_q[at(CounterTxWords)] || turn_q[at(CounterDropDuplicate)] ||
+        turn_q[at(CounterDropQueue)];
+    rx_word_q <= turn_q[at(CounterRxBytes)];
+    wire_word_q <= turn_q[at(CounterTxBytes)] || turn_q[at(CounterWriteBytes)];
+    reads_word_q <= turn_q[at(CounterReadBytes)];
+    reads_diff_q <= reads_word_q;
+    wire_diff_q <= reads_word_q || wire_word_q;
+    rx_diff_q <= reads_word_q || wire_word_q || rx_word_q;
+    words_diff_q <= reads_word_q || wire_word_q || rx_word_q || words_word_q;
+
     addr_word_q <= addr_q;
     fresh_word_q <= fresh_q;
-    frame_seen_q <= frames_q[addr_q.slot[3:0]];
-    word_seen_q <= words_q[addr_q.slot[1:0]];
-    sum_seen_q <= sums_q[addr_q.slot[1:0]];
-    if (addr_q.slot[4]) frame_seen_q <= '0;
-    if (!addr_q.slot[4] || addr_q.slot[2]) word_seen_q <= '0;
-    if (!addr_q.slot[4] || !addr_q.slot[2]) sum_seen_q <= '0;
 
     addr_diff_q <= addr_word_q;
-    ahead_q <= sum_t'(frame_seen_q) | sum_t'(word_seen_q) | sum_seen_q;
-    word_diff_q <= word;
-    if (fresh_word_q) word_diff_q <= '0;
+    ahead_q <= ahead;
+    word_diff_q <= fresh_word_q ? '0 : word;
 
-    // As many bits as the slot's register has; none for the high half.
     addr_sum_q <= addr_diff_q;
     word_sum_q <= word_diff_q;
-    diff_q <= ahead_q - word_diff_q[SumW-1:0];
-    if (!(addr_diff_q.slot[4] && addr_diff_q.slot[2])) diff_q[SumW-1:WordW] <= '0;
-    if (!addr_diff_q.slot[4]) diff_q[SumW-1:FrameW] <= '0;
+    diff_q <= ahead_q - word_diff_q[ReadW-1:0];
+    if (!reads_diff_q) diff_q[ReadW-1:WireW] <= '0;
+    if (!wire_diff_q) diff_q[WireW-1:RxW] <= '0;
+    if (!rx_diff_q) diff_q[RxW-1:WordW] <= '0;
+    if (!words_diff_q) diff_q[WordW-1:FrameW] <= '0;
     if (addr_diff_q.high) diff_q <= '0;
 
     // The high half comes right behind the low half, whose carry it takes.
     addr_write_q <= addr_sum_q;
     {sum_q, unused_carry_q} <= {1'b0, word_sum_q, 1'b1} +
-                               {17'd0, diff_q, addr_sum_q.high && sum_q[32]};
+                               {16'd0, diff_q, addr_sum_q.high && sum_q[32]};
   end
 
   rl_ram #(
     .Width(32),
-    .Depth(64)
+    .Depth(1 << IndexW)
   ) u_sweep (
     .clk_wr_i(clk_net_i),
     .we_i(warm_q[2]),
@@ -192,13 +232,11 @@ module rl_counters
   );
 
   // -- the processor's copy; a word that is just being written goes around it
-  addr_t read_addr;
-  logic [31:0] kept, passed_q;
+  logic [31:0] kept, passed_q, kept_asked_q, passed_asked_q;
   logic pass_q;
-  assign read_addr = '{slot: slot_of(index_i[IndexW-1:1]), high: index_i[0]};
   rl_ram #(
     .Width(32),
-    .Depth(64)
+    .Depth(1 << IndexW)
   ) u_read (
     .clk_wr_i(clk_net_i),
     .we_i(warm_q[2]),
@@ -206,12 +244,14 @@ module rl_counters
     .wdata_i(sum_q[31:0]),
     .clk_rd_i(clk_net_i),
     .re_i(1'b1),
-    .raddr_i(read_addr),
+    .raddr_i(index_i),
     .rdata_o(kept)
   );
   always_ff @(posedge clk_net_i) begin
-    pass_q <= addr_write_q == read_addr;
+    pass_q <= addr_write_q == index_i;
     passed_q <= sum_q[31:0];
+    kept_asked_q <= asked_i && !pass_q ? kept : '0;
+    passed_asked_q <= asked_i && pass_q ? passed_q : '0;
   end
-  assign data_o = pass_q ? passed_q : kept;
+  assign data_o = kept_asked_q | passed_asked_q;
 endmodule

@@ -136,7 +136,7 @@ module rl_shell
   // -- control
   logic [12:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
-  logic tx_we, have_re, reported_we, slot_re;
+  logic tx_we, have_re, reported_we, slot_re, counter_asked;
   ring_head_t ring_head;
   logic ring_pop;
   why_e ring_why;
@@ -184,6 +184,7 @@ module rl_shell
     .reported_data_i(reported_data),
     .slot_re_o(slot_re),
     .slot_data_i(slot_data),
+    .counter_asked_o(counter_asked),
     .counter_data_i(counter_data),
     .session_o(session),
     .heard_i(heard),
@@ -873,11 +874,12 @@ module rl_shell
     .read_bytes_i(read_bytes),
     .fetch_full_i(read_dropped),
     .index_i(mem_addr[6:0]),
+    .asked_i(counter_asked),
     .data_o(counter_data)
   );
 
   // A frame that has come in keeps the lane, its unit or the processor busy until it has had its effect.
-  logic [5:0] quiet_q;
+  logic [6:0] quiet_q;
   logic active;
   assign active = word_valid || lane.word || lane.done || rx_valid_i || control_busy || answer_valid ||
       slot_busy != 0 || tx_valid_o || !fetch_idle || stored != mem_written ||
