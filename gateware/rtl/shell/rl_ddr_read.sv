@@ -1,15 +1,17 @@
 // Everything that the shell reads from DDR: bytes for frames, configuration words, beats for the
 // digest. AXI4 bursts of one beat each (ARLEN 0, ARSIZE 6, ARBURST INCR, one ID), several under way,
-// never more than there is room for: what comes is taken, except that a beat of 512 bits takes a
-// cycle for each of its 64-bit lanes.
+// never more than there is room for: what comes is taken at once.
 //
-//   U0  one lane of the beat is chosen
-//   U1  the lane; configuration words leave here
-//   U2  rotated: the frame's first byte stands in the lowest place
-//   U3  joined with the lane before into a word of the frame
+// Beats of frames wait in a buffer until the frame's last is there; a beat of configuration words is a
+// frame of its own. Then the frame's 64-bit lanes are read one by one:
+//
+//   U0  a lane's place in the buffer
+//   U1  the lane as it comes out of the buffer's RAM
+//   U2  it and the lane before, which give a word of the frame, its first byte in the lowest place
 module rl_ddr_read
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned Bulk = 32'(rl_wire_pkg::BulkStandard), // Most bytes of a fetch.
   parameter int unsigned Outstanding = 16  // Beats under way, at most; a power of two.
 ) (
   input  logic           clk_ddr_i,
@@ -52,66 +54,133 @@ module rl_ddr_read
   input  logic [511:0]   axi_rdata_i,
   input  logic [1:0]     axi_rresp_i
 );
-  typedef enum logic [1:0] {
-    ClientFetch  = 2'd0,
-    ClientStream = 2'd1,
-    ClientDigest = 2'd2
-  } client_e;
+  // Each frame under way has a slot of the buffer. One slot stays free, so that three are under way at
+  // most: as many as the data queue has room for.
+  localparam int unsigned SlotW = 2;
+  localparam int unsigned PlaceW = $clog2((Bulk + 63) / 64 + 1);  // A beat's place in its slot.
+  localparam int unsigned WordsW = $clog2(Bulk / 8 + 1);
+  typedef logic [SlotW-1:0] slot_t;
+  typedef logic [PlaceW-1:0] place_t;
 
-  logic ask, tag_ready, tag_valid, loads;
-  client_e asks, tag;
-
-  // -- fetches: their beats are asked for in a row
+  // What is known of a frame, beside its beats.
   typedef struct packed {
-    logic [5:0] start;   // Its first byte, in its first beat,
-    logic [13:0] reach;  // and its last one, counted from that beat's start.
-    fetched_t   about;
-  } frame_t;
-  logic fetching_q, begin_fetch, frames_ready, frame_valid, frame_taken;
-  beat_t fetch_beat_q;
-  logic [7:0] fetch_left_q;   // Beats after the next one.
-  logic [13:0] reach;         // From the first beat's first byte to the last byte.
-  frame_t frame;
-  logic [1:0] unused_frames;
-  assign reach = 14'(command_i.addr[5:0]) + command_i.about.length - 1'b1;
-  assign begin_fetch = !fetching_q && command_valid_i && queue_room_i && frames_ready;
-  assign command_ready_o = begin_fetch;
-  rl_fifo #(
-    .Width($bits(frame_t)),
-    .Depth(2)
-  ) u_frames (
-    .clk_i(clk_ddr_i),
-    .rst_ni(rst_ddr_ni),
-    .wvalid_i(begin_fetch),
-    .wready_o(frames_ready),
-    .wdata_i({command_i.addr[5:0], reach, command_i.about}),
-    .rvalid_o(frame_valid),
-    .rready_i(frame_taken),
-    .rdata_o(frame),
-    .count_o(unused_frames)
-  );
+    logic       stream;
+    logic [5:0] start;   // Its first byte, in its first beat.
+    fetched_t   desc;
+  } about_t;
 
+  // -- whose turn it is. Three cycles for each beat that is asked for:
+  //   choose   who asks
+  //   adds_q   the address is summed up
+  //   asked_q  AR is valid for the first time, and it is seen whether its frame needs another beat
+  logic choose, adds_q, asked_q, tag_ready, slot_ready, more_q;
+  logic can_stream, can_fetch, begin_fetch, ask_stream, ask_digest;
+  logic fetch_q, stream_q;  // Who asks; else the digest.
+  logic turn_q;  // The frame that was begun last is the stream's.
+  assign choose = !axi_arvalid_o && !adds_q && tag_ready;
+  assign can_fetch = command_valid_i && queue_room_i && slot_ready;
+  // A fetch's beats are asked for in a row. Of other frames only three are under way: the digest gets its turn.
+  assign ask_stream = choose && !more_q && can_stream && !(can_fetch && turn_q);
+  assign begin_fetch = choose && !more_q && can_fetch && !(can_stream && !turn_q);
+  assign ask_digest = choose && !more_q && !can_fetch && !can_stream && digest_req_valid_i;
+  assign command_ready_o = begin_fetch;
+  assign digest_req_ready_o = ask_digest;
   always_ff @(posedge clk_ddr_i) begin
-    if (!rst_ddr_ni) fetching_q <= 1'b0;
-    else fetching_q <= begin_fetch || (fetching_q && !(ask && fetch_left_q == 0));
-  end
-  always_ff @(posedge clk_ddr_i) begin
-    if (begin_fetch) begin
-      fetch_beat_q <= command_i.addr[AddrW-1:6];
-      fetch_left_q <= reach[13:6];
-    end else if (ask && fetching_q) begin
-      fetch_beat_q <= fetch_beat_q + 1'b1;
-      fetch_left_q <= fetch_left_q - 1'b1;
+    if (!rst_ddr_ni) begin
+      adds_q <= 1'b0;
+      asked_q <= 1'b0;
+      axi_arvalid_o <= 1'b0;
+    end else begin
+      adds_q <= choose && (more_q || begin_fetch || ask_stream || ask_digest);
+      asked_q <= adds_q;
+      axi_arvalid_o <= adds_q || (axi_arvalid_o && !axi_arready_i);
     end
   end
+  always_ff @(posedge clk_ddr_i) begin
+    if (choose) begin
+      fetch_q <= more_q || begin_fetch;
+      stream_q <= ask_stream;
+    end
+    if (begin_fetch) turn_q <= 1'b0;
+    else if (ask_stream) turn_q <= 1'b1;
+  end
+
+  // -- the address: the last one counts up, or a new one takes its place. All sources but one are zero, so
+  // that they need no multiplexer.
+  logic first_q;  // The stream has not asked yet.
+  logic inc_q, unused_carry;
+  beat_t beat_q, fetch_beat_q, first_beat_q, next_beat_q, digest_beat_q, sum;
+  beat_t stream_beat_q;  // That the stream asked for last.
+  // The lowest bits are there for their carry.
+  assign {sum, unused_carry} = {beat_q | fetch_beat_q | next_beat_q | digest_beat_q, 1'b1} +
+                               {first_beat_q, inc_q};
+  assign axi_araddr_o = {beat_q, 6'd0};
+  always_ff @(posedge clk_ddr_i) begin
+    inc_q <= !(begin_fetch || ask_digest || (ask_stream && first_q));
+    if (!begin_fetch) fetch_beat_q <= '0;
+    else fetch_beat_q <= command_i.addr[AddrW-1:6];
+    if (!(ask_stream && first_q)) first_beat_q <= '0;
+    else first_beat_q <= stream_job_i.first;
+    if (!(ask_stream && !first_q)) next_beat_q <= '0;
+    else next_beat_q <= stream_beat_q;
+    if (!ask_digest) digest_beat_q <= '0;
+    else digest_beat_q <= digest_req_beat_i;
+    // Chosen is only while AR is not valid.
+    if (choose && !more_q) beat_q <= '0;
+    else if (adds_q) beat_q <= sum;
+    if (asked_q && stream_q) stream_beat_q <= beat_q;
+  end
+
+  // -- what is known of a frame goes into its slot when it has begun
+  logic begun_q, aligned_q, at_end, last;
+  about_t begun_about_q, about;
+  slot_t
+      begun_slot_q, whole_slot_q, slot_q;  // Of the next frame to begin, to be whole, to be read.
+  place_t end_q, place;  // The beat in which a fetch's bytes have ended, or before which.
+  logic [PlaceW+5:0] bytes_end;
+  assign slot_ready = slot_t'(begun_slot_q + 1'b1) != slot_q;
+  assign bytes_end = {fetch_beat_q[PlaceW-1:0], begun_about_q.start} + (PlaceW + 6)'(begun_about_q.desc.length);
+  // Nothing is chosen when AR becomes valid: the sum is the next beat.
+  assign place = aligned_q ? sum[PlaceW-1:0] : beat_q[PlaceW-1:0];
+  assign at_end = place == end_q;
+  assign last = !fetch_q || at_end;
+  always_ff @(posedge clk_ddr_i) begin
+    if (!rst_ddr_ni) begin
+      begun_q <= 1'b0;
+      begun_slot_q <= '0;
+      more_q <= 1'b0;
+    end else begin
+      begun_q <= begin_fetch || ask_stream;
+      if (begun_q) begun_slot_q <= begun_slot_q + 1'b1;
+      if (asked_q) more_q <= !last;
+    end
+  end
+  always_ff @(posedge clk_ddr_i) begin
+    if (!begin_fetch)
+      begun_about_q <= '{stream: 1'b1, start: '0, desc: '{length: 14'd64, default: '0}};
+    else begun_about_q <= '{stream: 1'b0, start: command_i.addr[5:0], desc: command_i.about};
+    if (begun_q) begin
+      end_q <= bytes_end[PlaceW+5:6];
+      aligned_q <= bytes_end[5:0] == 0;
+    end
+  end
+  rl_lutram #(
+    .Width($bits(about_t)),
+    .Depth(1 << SlotW)
+  ) u_about (
+    .clk_i(clk_ddr_i),
+    .we_i(begun_q),
+    .waddr_i(begun_slot_q),
+    .wdata_i(begun_about_q),
+    .raddr_i(slot_q),
+    .rdata_o(about)
+  );
 
   // -- the stream
-  localparam logic [2:0] StreamBeats = 3'd4;  // Under way at most: its queue has room for one more.
-  logic stream_busy_q, asking_q, begin_stream, stream_ask, asks_stream, stream_arrived;
-  logic [2:0] stream_beats_q;  // Under way.
-  beat_t stream_beat_q;
+  logic stream_busy_q, asking_q, begin_stream;
+  slot_t stream_beats_q;  // Under way.
   assign begin_stream = stream_i && !stream_busy_q && !stream_done_o;
-  assign stream_ask = asking_q && stream_room_i && stream_beats_q != StreamBeats;
+  assign can_stream = asking_q && stream_room_i && slot_ready;
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       stream_busy_q <= 1'b0;
@@ -119,9 +188,10 @@ module rl_ddr_read
       stream_beats_q <= '0;
       stream_done_o <= 1'b0;
     end else begin
-      stream_beats_q <= stream_beats_q + 3'(asks_stream) - 3'(stream_arrived);
+      if (ask_stream != stream_commit_o)
+        stream_beats_q <= ask_stream ? stream_beats_q + 1'b1 : stream_beats_q - 1'b1;
       if (begin_stream) asking_q <= 1'b1;
-      else if (stream_stop_i || (asks_stream && stream_beat_q[21:0] == stream_job_i.last))
+      else if (stream_stop_i || (asked_q && stream_q && beat_q[21:0] == stream_job_i.last))
         asking_q <= 1'b0;
       stream_busy_q <= begin_stream || (stream_busy_q && !stream_done_o);
       stream_done_o <= stream_i && (stream_done_o ||
@@ -129,180 +199,144 @@ module rl_ddr_read
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (begin_stream) stream_beat_q <= stream_job_i.first;
-    else if (asks_stream) stream_beat_q <= stream_beat_q + 1'b1;
+    if (begin_stream) first_q <= 1'b1;
+    else if (ask_stream) first_q <= 1'b0;
   end
 
-  // -- AR
-  beat_t ask_beat;
-  logic [1:0] tag_bits;
-  assign tag = client_e'(tag_bits);
+  // -- what comes is for the digest, or goes into the buffer
+  typedef struct packed {
+    logic stored;
+    logic last;    // Of its frame.
+  } tag_t;
+  tag_t tag;
+  logic tag_valid, stores_q, completes_q;
+  place_t place_q;  // Of the beat in its slot.
+  logic [511:0] data_q;
   logic [$clog2(Outstanding):0] unused_tags;
-  always_comb begin
-    // A fetch can ask once in eight cycles, the stream waits for its port: the digest gets its turn.
-    if (fetching_q) {asks, ask_beat} = {ClientFetch, fetch_beat_q};
-    else if (stream_ask) {asks, ask_beat} = {ClientStream, stream_beat_q};
-    else {asks, ask_beat} = {ClientDigest, digest_req_beat_i};
-    ask = !axi_arvalid_o && tag_ready && (fetching_q || stream_ask || digest_req_valid_i);
-  end
-  assign asks_stream = ask && asks == ClientStream;
-  assign digest_req_ready_o = ask && asks == ClientDigest;
   rl_fifo #(
-    .Width($bits(client_e)),
+    .Width($bits(tag_t)),
     .Depth(Outstanding)
   ) u_tags (
     .clk_i(clk_ddr_i),
     .rst_ni(rst_ddr_ni),
-    .wvalid_i(ask),
+    .wvalid_i(asked_q),
     .wready_o(tag_ready),
-    .wdata_i(asks),
+    .wdata_i({fetch_q || stream_q, last}),
     .rvalid_o(tag_valid),
-    .rready_i(loads),
-    .rdata_o(tag_bits),
+    .rready_i(axi_rvalid_i),
+    .rdata_o(tag),
     .count_o(unused_tags)
   );
-  always_ff @(posedge clk_ddr_i) begin
-    if (!rst_ddr_ni) axi_arvalid_o <= 1'b0;
-    else axi_arvalid_o <= ask || (axi_arvalid_o && !axi_arready_i);
-  end
-  always_ff @(posedge clk_ddr_i) begin
-    if (ask) axi_araddr_o <= {ask_beat, 6'd0};
-  end
-
-  // -- R: a beat stays until its lanes are used
-  typedef struct packed {
-    logic       first; // Lane of its frame.
-    logic       tail;  // After its last lane one more word is complete.
-    logic [2:0] turn;  // Bytes to rotate by: where in a lane the frame starts.
-    logic [2:0] stop;  // Where in its last word it ends.
-    fetched_t   desc;
-  } lane_about_t;
-  logic beat_valid_q, open_q, uses_fetch, uses_stream, uses_digest, uses_up, ends_frame;
-  client_e client_q;
-  logic [7:0][63:0] beat_q;
-  lane_about_t about_q;
-  logic [7:0] lane_q;          // One bit for each lane of the beat: its turn.
-  logic [2:0] start_lane;
-  logic [10:0]
-      at_q, last_q;  // Lanes from the start of the frame's first beat: this one, its last one.
-  assign loads = axi_rvalid_i && axi_rready_o;
-  assign uses_fetch = beat_valid_q && client_q == ClientFetch && open_q;
-  assign uses_stream = beat_valid_q && client_q == ClientStream;
-  assign uses_digest = beat_valid_q && client_q == ClientDigest;
-  assign ends_frame = uses_fetch && at_q == last_q;
-  assign uses_up = uses_digest || ends_frame || (lane_q[7] && (uses_fetch || uses_stream));
-  assign stream_arrived = uses_stream && lane_q[7];
-  assign frame_taken = frame_valid && !open_q;
-  // A frame's first beat may come when the frame before has just ended.
-  always_comb begin
-    start_lane = 3'd0;
-    if (tag == ClientFetch) begin
-      if (!open_q || ends_frame) start_lane = frame.start[5:3];
-      else if (!uses_fetch) start_lane = at_q[2:0];
-    end
-  end
+  assign axi_rready_o = 1'b1;
+  assign digest_data_o = data_q;
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
-      beat_valid_q <= 1'b0;
-      axi_rready_o <= 1'b0;
-      open_q <= 1'b0;
+      stores_q <= 1'b0;
+      digest_data_valid_o <= 1'b0;
       error_o <= 1'b0;
+      place_q <= '0;
+      whole_slot_q <= '0;
     end else begin
-      beat_valid_q <= loads || (beat_valid_q && !uses_up);
-      // Ready with the beat's eighth lane, so that the next beat follows at once.
-      axi_rready_o <= !loads && (!beat_valid_q || uses_up ||
-                                 (lane_q[6] && (uses_fetch || uses_stream)));
-      open_q <= frame_taken || (open_q && !ends_frame);
-      if (loads && axi_rresp_i[1]) error_o <= 1'b1;
+      stores_q <= axi_rvalid_i && tag.stored;
+      digest_data_valid_o <= axi_rvalid_i && !tag.stored;
+      if (axi_rvalid_i && axi_rresp_i[1]) error_o <= 1'b1;
+      if (stores_q && completes_q) place_q <= '0;
+      else if (stores_q) place_q <= place_q + 1'b1;
+      if (stores_q && completes_q) whole_slot_q <= whole_slot_q + 1'b1;
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (loads) begin
-      beat_q <= axi_rdata_i;
-      client_q <= tag;
-      lane_q <= 8'd1 << start_lane;
-    end else if (uses_fetch || uses_stream) begin
-      lane_q <= lane_q << 1;
-    end
-    if (frame_taken) begin
-      at_q <= 11'(frame.start[5:3]);
-      last_q <= frame.reach[13:3];
-      about_q.first <= 1'b1;
-      about_q.turn <= frame.start[2:0];
-      about_q.stop <= frame.reach[2:0] - frame.start[2:0];
-      about_q.tail <= frame.reach[2:0] >= frame.start[2:0];
-      about_q.desc <= frame.about;
-    end else if (uses_fetch) begin
-      at_q <= at_q + 1'b1;
-      about_q.first <= 1'b0;
+    data_q <= axi_rdata_i;
+    completes_q <= tag.last;
+  end
+
+  // -- U0. A frame of n words takes n + 1 lanes, of which the last one may lie behind its end: then no byte
+  // of it is kept. There is a cycle between two frames.
+  logic open_q, ends, hit, hit_q;
+  logic inside_q;  // Not its first lane.
+  about_t about_q;
+  logic [PlaceW+2:0] lane_at_q;   // In the slot.
+  logic [WordsW-1:0] word_at_q;   // Lanes before this one.
+  logic [63:0] lane;
+  assign hit = word_at_q == about_q.desc.length[3+:WordsW];
+  assign ends = open_q && (about_q.desc.length[2:0] == 0 ? hit : hit_q);
+  always_ff @(posedge clk_ddr_i) begin
+    if (!rst_ddr_ni) begin
+      open_q <= 1'b0;
+      slot_q <= '0;
+    end else begin
+      open_q <= open_q ? !ends : slot_q != whole_slot_q;
+      if (ends) slot_q <= slot_q + 1'b1;
     end
   end
-  assign digest_data_valid_o = uses_digest;
-  assign digest_data_o = beat_q;
+  always_ff @(posedge clk_ddr_i) begin
+    inside_q <= open_q && !ends;
+    hit_q <= open_q && hit;
+    if (!open_q) word_at_q <= '0;
+    else word_at_q <= word_at_q + 1'b1;
+    if (!open_q) lane_at_q <= (PlaceW + 3)'(about.start[5:3]);
+    else lane_at_q <= lane_at_q + 1'b1;
+    if (!open_q) about_q <= about;
+  end
+  rl_ram_lanes #(
+    .Depth(1 << (SlotW + PlaceW))
+  ) u_buffer (
+    .clk_i(clk_ddr_i),
+    .we_i(stores_q),
+    .waddr_i({whole_slot_q, place_q}),
+    .wdata_i(data_q),
+    .raddr_i({slot_q, lane_at_q}),
+    .rdata_o(lane)
+  );
 
   // -- U1, U2
-  logic lane_fetch_q, lane_stream_q, lane_last_q, turn_valid_q, turn_last_q;
-  logic [63:0] lane_data, lane_data_q, turned, turn_q;
-  lane_about_t lane_about_q, turn_about_q;
-  always_comb begin
-    lane_data = '0;
-    for (int i = 0; i < 8; i++) lane_data |= beat_q[i] & {64{lane_q[i]}};
-  end
-  rl_rotate u_rotate (
-    .data_i(lane_data_q),
-    .bytes_i(3'd0 - lane_about_q.turn),
-    .data_o(turned)
+  logic word_1_q, word_2_q, ends_1_q, ends_2_q, stream_2_q;
+  logic [7:0] drop_1_q, drop_2_q;  // Bytes behind the frame's end.
+  logic [8:0] back_q;
+  logic [63:0] lane_q, before_q, word;
+  rl_funnel u_funnel (
+    .low_i(before_q),
+    .high_i(lane_q),
+    .back_i(back_q),
+    .data_o(word)
   );
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
-      lane_fetch_q <= 1'b0;
-      lane_stream_q <= 1'b0;
-      turn_valid_q <= 1'b0;
-    end else begin
-      lane_fetch_q <= uses_fetch;
-      lane_stream_q <= uses_stream;
-      turn_valid_q <= lane_fetch_q;
-    end
-  end
-  always_ff @(posedge clk_ddr_i) begin
-    lane_data_q <= lane_data;
-    lane_about_q <= about_q;
-    lane_last_q <= ends_frame;
-    turn_q <= turned;
-    turn_about_q <= lane_about_q;
-    turn_last_q <= lane_last_q;
-    stream_commit_o <= stream_arrived;
-  end
-  assign stream_word_o = lane_stream_q;
-  assign stream_data_o = lane_data_q;
-
-  // -- U3. Two frames' lanes are two cycles apart: in the cycle after a frame's last lane, its tail's,
-  // what is known of the lane is still what was known of that one.
-  logic tail_q, ends;
-  logic [63:0] before_q, data;
-  logic [7:0] from_before, keep;
-  assign ends = tail_q || (turn_valid_q && turn_last_q && !turn_about_q.tail);
-  assign from_before = 8'hff >> turn_about_q.turn;
-  assign keep = ends ? 8'hff >> ~turn_about_q.stop : 8'hff;
-  for (genvar i = 0; i < 8; i++) begin : gen_byte
-    assign data[8*i+:8] = (from_before[i] ? before_q[8*i+:8] : turn_q[8*i+:8]) & {8{keep[i]}};
-  end
-  always_ff @(posedge clk_ddr_i) begin
-    if (!rst_ddr_ni) begin
-      tail_q <= 1'b0;
+      word_1_q <= 1'b0;
+      word_2_q <= 1'b0;
+      ends_1_q <= 1'b0;
+      ends_2_q <= 1'b0;
       queue_word_o <= 1'b0;
       queue_commit_o <= 1'b0;
+      stream_word_o <= 1'b0;
+      stream_commit_o <= 1'b0;
     end else begin
-      tail_q <= turn_valid_q && turn_last_q && turn_about_q.tail;
-      queue_word_o <= tail_q || (turn_valid_q && !turn_about_q.first);
-      queue_commit_o <= ends;
+      word_1_q <= open_q && inside_q;
+      word_2_q <= word_1_q;
+      ends_1_q <= ends;
+      ends_2_q <= ends_1_q;
+      queue_word_o <= word_2_q && !stream_2_q;
+      queue_commit_o <= ends_2_q && !stream_2_q;
+      stream_word_o <= word_2_q && stream_2_q;
+      stream_commit_o <= ends_2_q && stream_2_q;
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (turn_valid_q) before_q <= turn_q;
-    queue_data_o <= data;
-    queue_desc_o <= turn_about_q.desc;
+    // What is known of a frame lasts until the cycle after its end.
+    stream_2_q <= about_q.stream;
+    back_q <= 9'd256 >> about_q.start[2:0];
+    for (int i = 0; i < 8; i++)
+    drop_1_q[i] <= ends && about_q.desc.length[2:0] != 0 && 3'(i) >= about_q.desc.length[2:0];
+    drop_2_q <= drop_1_q;
+    if (ends) queue_desc_o <= about_q.desc;
+    lane_q <= lane;
+    before_q <= lane_q;
+    for (int i = 0; i < 8; i++) begin
+      if (drop_2_q[i]) queue_data_o[8*i+:8] <= '0;
+      else queue_data_o[8*i+:8] <= word[8*i+:8];
+    end
   end
+  assign stream_data_o = queue_data_o;
 
 `ifndef SYNTHESIS
   ArHolds_A :
@@ -312,14 +346,17 @@ module rl_ddr_read
   ));
   DataWasAsked_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) axi_rvalid_i |-> tag_valid);
-  BeatIsNotLost_A :
+  // Of the sources of an address one has it.
+  OneAsks_A :
+  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) $onehot0(
+      {choose && more_q, begin_fetch, ask_stream, ask_digest}
+  ));
+  BufferHasSlot_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    axi_rready_o |-> !beat_valid_q || uses_up);
-  TailIsAlone_A :
-  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) !(tail_q && turn_valid_q));
+    stores_q |-> slot_t'(whole_slot_q + 1'b1) != slot_q);
   CommandIsSound_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    command_valid_i |-> command_i.about.length != 0);
+    command_valid_i |-> command_i.about.length != 0 && command_i.about.length <= 14'(Bulk));
   CommandHolds_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
     command_valid_i && !command_ready_o |=> command_valid_i && $stable(
@@ -339,5 +376,5 @@ module rl_ddr_read
 `endif
 
   logic unused;
-  assign unused = ^{axi_rresp_i[0], tag_valid, unused_tags, unused_frames};
+  assign unused = ^{axi_rresp_i[0], tag_valid, unused_tags, unused_carry};
 endmodule

@@ -550,7 +550,9 @@ module rl_shell
   logic digest_req_valid, digest_req_ready, digest_data_valid;
   beat_t digest_req_beat;
   beat_data_t digest_data;
-  rl_ddr_read u_ddr_read (
+  rl_ddr_read #(
+    .Bulk(Bulk)
+  ) u_ddr_read (
     .clk_ddr_i,
     .rst_ddr_ni,
     .command_valid_i(command_out_valid),

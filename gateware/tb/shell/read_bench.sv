@@ -166,7 +166,9 @@ module read_bench
   logic [63:0] stream_data;
   logic [2:0] words_at;
 
-  rl_ddr_read u_read (
+  rl_ddr_read #(
+    .Bulk(Bulk)
+  ) u_read (
     .clk_ddr_i(clk_ddr),
     .rst_ddr_ni(rst_ddr_n),
     .command_valid_i(command_out_valid),
