@@ -26,6 +26,7 @@ static void publish_claim(void) {
 
 void card_begin_claim(void) {
   forget();
+  memory_serve();
   publish_claim();
   card_publish();
   launch_allow();

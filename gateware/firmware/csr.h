@@ -25,8 +25,10 @@
 #define RING_BYTES 0x4000u
 #define RING_WORD(word) RL_WORD(RING_BASE + 4u * (word))
 
-// The transmit buffer. Slots 0 and 1 hold frames of the firmware, slot 2 the template of announcements, slot 3 is
-// spare. The order of bytes is the ring's.
+// The transmit buffer. Slots 0 and 1 hold frames of the firmware, slot 2 the template of announcements. Slot 3 holds
+// two templates of what is fetched from DDR, 16 words each, and cannot be read: the owner's reads have the first, the
+// firmware's fetches the second. Words 0 and 1 are for the memory, words 2 to 9 the frame's head. The owner's is 0
+// where a read tells length, number and address. The order of bytes is the ring's.
 #define TX_BASE 0x20000000u
 #define TX_BYTES 0x2000u
 #define TX_SLOTS 4u
@@ -453,39 +455,9 @@
 #define CSR_MEM_SCRUB_GO RL_WORD(0x300002C8u)
 // Still at it.
 #define MEM_SCRUB_GO_BUSY 0x00000001u
-// write: Head of the frame that a fetch sends: destination, bytes 0 and 1, in the low half.
-#define CSR_FET_DST_HI RL_WORD(0x300002D0u)
-// write: Destination, bytes 2 to 5.
-#define CSR_FET_DST_LO RL_WORD(0x300002D4u)
-// write: Its kind.
-#define CSR_FET_KIND RL_WORD(0x300002D8u)
-// EtherType.
-#define FET_KIND_ETHER_TYPE_SHIFT 16u
-#define FET_KIND_ETHER_TYPE_MASK 0xFFFFu
-// Sub-kind.
-#define FET_KIND_KIND_SHIFT 8u
-#define FET_KIND_KIND_MASK 0xFFu
-// Flags. Of a fetch to the processor: the slot, in the lowest bit.
-#define FET_KIND_FLAGS_SHIFT 0u
-#define FET_KIND_FLAGS_MASK 0xFu
-// write: Its epoch, 16 bits.
-#define CSR_FET_EPOCH RL_WORD(0x300002DCu)
-// write: Its number.
-#define CSR_FET_SEQ RL_WORD(0x300002E0u)
-// write: Its address field, low half.
-#define CSR_FET_HADDR_LO RL_WORD(0x300002E4u)
-// write: High half.
-#define CSR_FET_HADDR_HI RL_WORD(0x300002E8u)
-// write: First byte to read of DDR, low half.
-#define CSR_FET_ADDR_LO RL_WORD(0x300002ECu)
-// write: High half, 8 bits.
-#define CSR_FET_ADDR_HI RL_WORD(0x300002F0u)
-// write: Bytes to read, 1 to BULK.
-#define CSR_FET_LENGTH RL_WORD(0x300002F4u)
-// write acts, read: Queue this fetch. The registers keep their values.
+// write acts, read: Queue the fetch that its template in slot 3 of TX tells of. The template is not changed until there
+// is room again.
 #define CSR_FET_GO RL_WORD(0x300002F8u)
-// Into a slot of the transmit buffer, from its byte 32 on, and not sent.
-#define FET_GO_TO_CPU 0x00000001u
 // There is room for a fetch.
 #define FET_GO_ROOM 0x00000001u
 // All fetches are done.

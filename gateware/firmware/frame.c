@@ -51,17 +51,24 @@ static void set(uint32_t word, uint32_t value) {
   WRITE(TX_WORD(slot, word), value);
 }
 
-void frame_open(const struct mac *dst, uint32_t kind, uint32_t epoch, uint32_t seq) {
+void frame_head(uint32_t into, uint32_t word, const struct mac *dst, uint32_t kind, uint32_t lengths, uint32_t seq,
+                uint64_t addr) {
   uint32_t mac_hi = READ(CSR_MAC_HI);
+  WRITE(TX_WORD(into, word), dst->hi << 16 | dst->lo >> 16);
+  WRITE(TX_WORD(into, word + 1), dst->lo << 16 | mac_hi);
+  WRITE(TX_WORD(into, word + 2), READ(CSR_MAC_LO));
+  WRITE(TX_WORD(into, word + KIND_WORD), kind | VERSION_PLACED);
+  WRITE(TX_WORD(into, word + HEADER_LENGTH_WORD), lengths);
+  WRITE(TX_WORD(into, word + HEADER_SEQ_WORD), seq);
+  WRITE(TX_WORD(into, word + HEADER_ADDR_WORD), (uint32_t)(addr >> 32));
+  WRITE(TX_WORD(into, word + HEADER_ADDR_WORD + 1), (uint32_t)addr);
+}
+
+void frame_open(const struct mac *dst, uint32_t kind, uint32_t epoch, uint32_t seq) {
   slot ^= 1;
   while (READ(CSR_TX_BUSY) & (slot + 1)) {
   }
-  set(0, dst->hi << 16 | dst->lo >> 16);
-  set(1, dst->lo << 16 | mac_hi);
-  set(2, READ(CSR_MAC_LO));
-  set(KIND_WORD, kind | VERSION_PLACED);
-  set(HEADER_SEQ_WORD, seq);
-  frame_address(0);
+  frame_head(slot, 0, dst, kind, 0, seq, 0);
   group = epoch;
   put = 0;
 }

@@ -124,17 +124,45 @@ void memory_scrub(void) {
   clock_turn();
 }
 
+// The templates, in this slot of the transmit buffer: of the owner's reads, and of the fetches of the firmware. Before
+// the frame's head they have two words for the memory.
+#define TEMPLATES 3u
+#define OWNERS 0u
+#define OURS 16u
+#define HEAD 2u
+#define LENGTH_SHIFT 16u
+#define TO_CPU_SLOT_SHIFT 14u
+#define TO_CPU (2u << TO_CPU_SLOT_SHIFT)
+
+// Queues the fetch of these bytes, as the template's head tells.
+static void queue(uint64_t addr, uint32_t length, uint32_t how) {
+  WRITE(TX_WORD(TEMPLATES, OURS), length << LENGTH_SHIFT | how | (uint32_t)(addr >> 32));
+  WRITE(TX_WORD(TEMPLATES, OURS + 1), (uint32_t)addr);
+  ACT(CSR_FET_GO);
+}
+
+void memory_serve(void) {
+  // What is under way still needs the head of its own claim.
+  while (!(READ(CSR_FET_GO) & FET_GO_IDLE)) {
+  }
+  WRITE(TX_WORD(TEMPLATES, OWNERS), 0);
+  WRITE(TX_WORD(TEMPLATES, OWNERS + 1), 0);
+  frame_head(TEMPLATES, OWNERS + HEAD, &claim.owner, KIND_INPUT_CONFIRM_READ_DATA, claim.epoch, 0, 0);
+}
+
+void memory_send(uint32_t kind, uint32_t seq, uint64_t head_addr, uint64_t addr, uint32_t length) {
+  uint32_t lengths = length << HEADER_LENGTH_SHIFT | claim.epoch;
+  frame_head(TEMPLATES, OURS + HEAD, &claim.owner, kind, lengths, seq, head_addr);
+  queue(addr, length, 0);
+}
+
 void memory_fetch(uint32_t slot, uint64_t addr, uint32_t length) {
   while (!(READ(CSR_FET_GO) & FET_GO_ROOM)) {
   }
   while (READ(CSR_TX_BUSY) & (slot + 1)) {
   }
   WRITE(CSR_CLEAR, EVENTS_FETCH_DONE);
-  WRITE(CSR_FET_KIND, slot);
-  WRITE(CSR_FET_ADDR_LO, (uint32_t)addr);
-  WRITE(CSR_FET_ADDR_HI, (uint32_t)(addr >> 32));
-  WRITE(CSR_FET_LENGTH, length);
-  WRITE(CSR_FET_GO, FET_GO_TO_CPU);
+  queue(addr, length, TO_CPU | slot << TO_CPU_SLOT_SHIFT);
   await(EVENTS_FETCH_DONE);
 }
 

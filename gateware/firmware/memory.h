@@ -27,6 +27,9 @@ void memory_acknowledge(void);
 // The window of writes is empty, and no read waits.
 void memory_forget(void);
 
+// The owner's reads are answered from now on, as those of the present claim. No other read waits.
+void memory_serve(void);
+
 // Zeroes what hosts may touch, and waits for that. The role's own memory stays: the role goes on serving the next
 // claim.
 void memory_scrub(void);
@@ -37,5 +40,8 @@ void memory_fetch(uint32_t slot, uint64_t addr, uint32_t length);
 
 // A word of these bytes.
 uint32_t memory_word(uint32_t slot, uint32_t word);
+
+// Sends the owner a frame with bytes of DDR as its payload. There must be room for a fetch.
+void memory_send(uint32_t kind, uint32_t seq, uint64_t head_addr, uint64_t addr, uint32_t length);
 
 #endif

@@ -240,20 +240,9 @@ static void send_chunk(struct outcome *outcome, uint32_t n, bool again) {
   wind(outcome);
   uint32_t bulk = memory_bulk();
   uint64_t offset = arith_times(n, bulk / BEAT) * BEAT;
-  uint64_t addr = outcome->out_addr + offset;
-  uint32_t kind = KIND_RESULT_DATA >> 16 << FET_KIND_ETHER_TYPE_SHIFT;
-  kind |= (KIND_RESULT_DATA & 0xFF) << FET_KIND_KIND_SHIFT;
-  WRITE(CSR_FET_DST_HI, claim.owner.hi);
-  WRITE(CSR_FET_DST_LO, claim.owner.lo);
-  WRITE(CSR_FET_KIND, again ? kind | FLAG_RESEND >> HEADER_VERSION_FLAGS_SHIFT : kind);
-  WRITE(CSR_FET_EPOCH, claim.epoch);
-  WRITE(CSR_FET_SEQ, outcome->seq);
-  WRITE(CSR_FET_HADDR_LO, (uint32_t)offset);
-  WRITE(CSR_FET_HADDR_HI, (uint32_t)(offset >> 32));
-  WRITE(CSR_FET_ADDR_LO, (uint32_t)addr);
-  WRITE(CSR_FET_ADDR_HI, (uint32_t)(addr >> 32));
-  WRITE(CSR_FET_LENGTH, n + 1 == outcome->chunks ? outcome->tail : bulk);
-  WRITE(CSR_FET_GO, 0);
+  uint32_t kind = again ? KIND_RESULT_DATA | FLAG_RESEND : KIND_RESULT_DATA;
+  uint32_t length = n + 1 == outcome->chunks ? outcome->tail : bulk;
+  memory_send(kind, outcome->seq, offset, outcome->out_addr + offset, length);
 }
 
 // Sends the next chunk of this outcome; false if there is none to send.

@@ -272,8 +272,14 @@ class Board:
         length = int.from_bytes(f.payload[:4], "big")
         self.count("reads")
         self.count("read_bytes", length)
-        head = Frame(f.src, self.config.mac, W.KIND_INPUT_CONFIRM_READ_DATA, 0, f.epoch, f.seq, f.addr)
-        self.send(head, bytes(self.ddr[f.addr : f.addr + length]))
+        high, low, *words = self.template(0)
+        assert high == low == 0
+        words[W.HEADER_LENGTH_WORD] |= length << 16
+        words[W.HEADER_SEQ_WORD] |= f.seq
+        words[W.HEADER_ADDR_WORD] |= f.addr >> 32
+        words[W.HEADER_ADDR_WORD + 1] |= f.addr & M32
+        head = b"".join(word.to_bytes(4, "big") for word in words)
+        self.transmit(head + bytes(self.ddr[f.addr : f.addr + length]))
 
     # ---- image data and digest
     def stage(self, f: Frame, receiving: bool) -> None:
@@ -400,12 +406,6 @@ class Board:
         return found
 
     # ---- frames out
-    def send(self, head: Frame, payload: bytes) -> None:
-        raw = head.raw(payload)
-        self.count("tx_frames")
-        self.count("tx_bytes", len(raw))
-        self.sent.append(Sent(self.time, Frame.parse(raw)))
-
     def slot_bytes(self, slot: int, length: int) -> bytearray:
         words = self.memory[C.TX_BASE >> 28][slot * 512 : slot * 512 + (length + 3) // 4]
         return bytearray(b"".join(word.to_bytes(4, "big") for word in words)[:length])
@@ -422,24 +422,25 @@ class Board:
         self.count("tx_bytes", len(raw))
         self.sent.append(Sent(self.time, Frame.parse(raw)))
 
-    def fetch(self, go: int) -> None:
-        reg = self.registers
-        addr = reg[C.CSR_FET_ADDR_HI] << 32 | reg[C.CSR_FET_ADDR_LO]
-        data = bytes(self.ddr[addr : addr + reg[C.CSR_FET_LENGTH]])
-        assert 0 < reg[C.CSR_FET_LENGTH] <= self.config.bulk and len(data) == reg[C.CSR_FET_LENGTH]
-        kind = reg[C.CSR_FET_KIND]
-        if go & C.FET_GO_TO_CPU:
-            at = (kind & 1) * 512 + W.PAYLOAD_WORD
+    def template(self, which: int) -> list[int]:
+        """A template of what is fetched: two words for the memory, and a head."""
+        at = 3 * 512 + 16 * which
+        return self.memory[C.TX_BASE >> 28][at : at + 10]
+
+    def fetch(self) -> None:
+        high, low, *head = self.template(1)
+        addr, length = (high & 0xFF) << 32 | low, high >> 16
+        data = bytes(self.ddr[addr : addr + length])
+        assert 0 < length <= self.config.bulk and len(data) == length
+        if high >> 15 & 1:
+            at = (high >> 14 & 1) * 512 + W.PAYLOAD_WORD
             padded = data + bytes(-len(data) % 4)
             for i in range(0, len(padded), 4):
                 self.memory[C.TX_BASE >> 28][at + i // 4] = int.from_bytes(padded[i : i + 4], "big")
             self.latched |= C.EVENTS_FETCH_DONE
             return
-        dst = reg[C.CSR_FET_DST_HI] << 32 | reg[C.CSR_FET_DST_LO]
-        head_addr = reg[C.CSR_FET_HADDR_HI] << 32 | reg[C.CSR_FET_HADDR_LO]
-        kind_word = (kind >> 16) << 16 | kind >> 8 & 0xFF
-        head = Frame(dst, self.config.mac, kind_word, kind & 0xF, reg[C.CSR_FET_EPOCH], reg[C.CSR_FET_SEQ], head_addr)
-        self.send(head, data)
+        assert head[W.HEADER_LENGTH_WORD] >> 16 == length
+        self.transmit(b"".join(word.to_bytes(4, "big") for word in head) + data)
 
     # ---- registers
     def read(self, address: int) -> int:
@@ -600,4 +601,4 @@ class Board:
         elif address == C.CSR_FET_GO:
             if self.fetches_left is not None:
                 self.fetches_left -= 1
-            self.fetch(value)
+            self.fetch()

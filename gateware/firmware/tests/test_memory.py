@@ -173,7 +173,7 @@ def test_scrubbing_waits_for_what_was_written(claimed):
 
     bench.board.write_register = watched
     bench.send(W.KIND_SESSION_RELEASE, bytes([1]) + bytes(7))
-    assert order == [(C.CSR_FET_FLUSH, 1), (C.CSR_FET_GO, C.FET_GO_TO_CPU), (C.CSR_MEM_SCRUB_GO, 1)]
+    assert order == [(C.CSR_FET_FLUSH, 1), (C.CSR_FET_GO, 1), (C.CSR_MEM_SCRUB_GO, 1)]
     registers = bench.board.registers
     assert (registers[C.CSR_MEM_SCRUB_FIRST] * 64, (registers[C.CSR_MEM_SCRUB_LAST] + 1) * 64) == (BASE, MEMORY)
     assert number(bench.frame(W.KIND_SESSION_RELEASED).payload) == 0

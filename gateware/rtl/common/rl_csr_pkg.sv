@@ -14,7 +14,10 @@ package rl_csr_pkg;
     // 4 k to 4 k + 3 as a big-endian number.
     RegionRing = 3'd1,
     // The transmit buffer. Slots 0 and 1 hold frames of the firmware, slot 2 the template of
-    // announcements, slot 3 is spare. The order of bytes is the ring's.
+    // announcements. Slot 3 holds two templates of what is fetched from DDR, 16 words each, and
+    // cannot be read: the owner's reads have the first, the firmware's fetches the second. Words 0
+    // and 1 are for the memory, words 2 to 9 the frame's head. The owner's is 0 where a read tells
+    // length, number and address. The order of bytes is the ring's.
     RegionTx = 3'd2,
     // The registers below.
     RegionCsr = 3'd3,
@@ -352,36 +355,9 @@ package rl_csr_pkg;
   // MEM_SCRUB_GO: write acts, read. Zero them.
   localparam csr_word_t CsrMemScrubGo = 8'hb2;
   localparam int unsigned MemScrubGoBusyBit = 0;
-  // FET_DST_HI: write. Head of the frame that a fetch sends: destination, bytes 0 and 1, in the low
-  // half.
-  localparam csr_word_t CsrFetDstHi = 8'hb4;
-  // FET_DST_LO: write. Destination, bytes 2 to 5.
-  localparam csr_word_t CsrFetDstLo = 8'hb5;
-  // FET_KIND: write. Its kind.
-  localparam csr_word_t CsrFetKind = 8'hb6;
-  localparam int unsigned FetKindEtherTypeLsb = 16;
-  localparam int unsigned FetKindEtherTypeWidth = 16;
-  localparam int unsigned FetKindKindLsb = 8;
-  localparam int unsigned FetKindKindWidth = 8;
-  localparam int unsigned FetKindFlagsLsb = 0;
-  localparam int unsigned FetKindFlagsWidth = 4;
-  // FET_EPOCH: write. Its epoch, 16 bits.
-  localparam csr_word_t CsrFetEpoch = 8'hb7;
-  // FET_SEQ: write. Its number.
-  localparam csr_word_t CsrFetSeq = 8'hb8;
-  // FET_HADDR_LO: write. Its address field, low half.
-  localparam csr_word_t CsrFetHaddrLo = 8'hb9;
-  // FET_HADDR_HI: write. High half.
-  localparam csr_word_t CsrFetHaddrHi = 8'hba;
-  // FET_ADDR_LO: write. First byte to read of DDR, low half.
-  localparam csr_word_t CsrFetAddrLo = 8'hbb;
-  // FET_ADDR_HI: write. High half, 8 bits.
-  localparam csr_word_t CsrFetAddrHi = 8'hbc;
-  // FET_LENGTH: write. Bytes to read, 1 to BULK.
-  localparam csr_word_t CsrFetLength = 8'hbd;
-  // FET_GO: write acts, read. Queue this fetch. The registers keep their values.
+  // FET_GO: write acts, read. Queue the fetch that its template in slot 3 of TX tells of. The
+  // template is not changed until there is room again.
   localparam csr_word_t CsrFetGo = 8'hbe;
-  localparam int unsigned FetGoToCpuBit = 0;
   localparam int unsigned FetGoRoomBit = 0;
   localparam int unsigned FetGoIdleBit = 1;
   // FET_FLUSH: write acts. Forget the queued reads of hosts.

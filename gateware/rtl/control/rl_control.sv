@@ -63,7 +63,6 @@ module rl_control
   input  logic              scrub_done_i,     // and that after it.
   output logic              fetch_valid_o,    // rl_fetch; until it is taken.
   input  logic              fetch_ready_i,
-  output fetch_t            fetch_o,
   input  logic              fetch_idle_i,     // All are done.
   output logic              fetch_flush_o
 );
@@ -217,7 +216,6 @@ module rl_control
     .scrub_done_i,
     .fetch_valid_o,
     .fetch_ready_i,
-    .fetch_o,
     .fetch_flush_o
   );
   rl_csr_read u_read (

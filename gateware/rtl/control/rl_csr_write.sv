@@ -33,7 +33,6 @@ module rl_csr_write
   input  logic          scrub_done_i,
   output logic          fetch_valid_o,
   input  logic          fetch_ready_i,
-  output fetch_t        fetch_o,
   output logic          fetch_flush_o
 );
   // Values that hold. Those that change what a block does by themselves are reset.
@@ -54,13 +53,6 @@ module rl_csr_write
   logic [31:0] lch_number_q, fuel_lo_q, wdata_q;
   logic [15:0] fuel_hi_q;
   logic [31:0] scrub_first_q, scrub_last_q;
-  logic [15:0] fet_dst_hi_q, fet_epoch_q;
-  logic [31:0] fet_dst_lo_q, fet_seq_q, fet_haddr_lo_q, fet_haddr_hi_q, fet_addr_lo_q;
-  logic [15:0] fet_ether_type_q;
-  logic [7:0] fet_kind_q, fet_addr_hi_q;
-  logic [3:0] fet_flags_q;
-  logic [13:0] fet_length_q;
-  logic fet_to_cpu_q;
 
   function automatic logic on(csr_word_t word);
     return write_i && csr_is(select_i, word);
@@ -104,21 +96,6 @@ module rl_csr_write
     if (on(CsrLchFuelMaxLo)) fuel_lo_q <= wdata_i;
     if (on(CsrLchFuelMaxHi)) fuel_hi_q <= wdata_i[15:0];
     if (on(CsrMemScrubFirst)) scrub_first_q <= wdata_i;
-    if (on(CsrFetDstHi)) fet_dst_hi_q <= wdata_i[15:0];
-    if (on(CsrFetDstLo)) fet_dst_lo_q <= wdata_i;
-    if (on(CsrFetKind)) begin
-      fet_ether_type_q <= wdata_i[FetKindEtherTypeLsb+:16];
-      fet_kind_q <= wdata_i[FetKindKindLsb+:8];
-      fet_flags_q <= wdata_i[FetKindFlagsLsb+:4];
-    end
-    if (on(CsrFetEpoch)) fet_epoch_q <= wdata_i[15:0];
-    if (on(CsrFetSeq)) fet_seq_q <= wdata_i;
-    if (on(CsrFetHaddrLo)) fet_haddr_lo_q <= wdata_i;
-    if (on(CsrFetHaddrHi)) fet_haddr_hi_q <= wdata_i;
-    if (on(CsrFetAddrLo)) fet_addr_lo_q <= wdata_i;
-    if (on(CsrFetAddrHi)) fet_addr_hi_q <= wdata_i[7:0];
-    if (on(CsrFetLength)) fet_length_q <= wdata_i[13:0];
-    if (on(CsrFetGo)) fet_to_cpu_q <= wdata_i[FetGoToCpuBit];
     if (on(CsrMemScrubLast)) scrub_last_q <= wdata_i;
   end
 
@@ -270,18 +247,6 @@ module rl_csr_write
         scrub_last: BeatW'(scrub_last_q)
     };
     fetch_valid_o = fetch_q;
-    fetch_o = '{
-        to_cpu: fet_to_cpu_q,
-        dst: {fet_dst_hi_q, fet_dst_lo_q},
-        ether_type: fet_ether_type_q,
-        kind: fet_kind_q,
-        flags: fet_flags_q,
-        epoch: fet_epoch_q,
-        seq: fet_seq_q,
-        head_addr: {fet_haddr_hi_q, fet_haddr_lo_q},
-        addr: {fet_addr_hi_q, fet_addr_lo_q},
-        length: fet_length_q
-    };
     fetch_flush_o = act_q.fet_flush;
   end
 endmodule

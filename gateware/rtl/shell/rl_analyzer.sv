@@ -32,6 +32,9 @@ module rl_analyzer
   input  room_t     room_i,
 
   output lane_t     lane_o,
+  // With a payload word: the address lies in memory that a host may address, in its last page of 64 KiB.
+  output logic      hosts_o,
+  output logic      last_page_o,
   output why_e      why_o,          // Holds with lane_o.route = RouteControl.
   input  logic      divert_i,       // With lane_o.done: control takes this read or launch.
   output logic      heard_o,        // A block of its own took a frame of the owner: renew the lease.
@@ -133,7 +136,9 @@ module rl_analyzer
     .early_o(early),
     .late_o(late),
     .route_o(route),
-    .why_o(why)
+    .why_o(why),
+    .hosts_o,
+    .last_page_o
   );
 
   // Whether it may go. Before its address is known a write may turn out to be for control: all that
@@ -278,5 +283,11 @@ module rl_analyzer
     .lane_i(lane_o),
     .why_i(why_o)
   );
+  HostsIsTrue_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) lane_o.payload |-> hosts_o ==
+    (lane_o.head.addr >= RolePrivate && lane_o.head.addr < 64'(session_i.memory)));
+  LastPageIsTrue_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) lane_o.payload && hosts_o |->
+    last_page_o == (lane_o.head.addr[AddrW-1:16] == session_i.memory[AddrW-1:16] - 1'b1));
 `endif
 endmodule

@@ -4,6 +4,17 @@
 //
 // A read sees all writes that came before it: it starts when as many frames are in memory as were
 // stored when its turn came.
+//
+// Command and head come from a template in a RAM that the firmware writes, five words of 64 bits each:
+// one for the owner's reads, one for its own fetches. To the owner's, hardware adds what the read says,
+// where the template has zeros:
+//
+//   word  [63:62]  [61:48]   [47:40]         [39:32]   [31:0]
+//   0     0        length    to_cpu, slot    address of DDR
+//   1     the frame's first 8 bytes: destination, source
+//   2     source, EtherType, version, kind
+//   3     length             epoch                     seq
+//   4     address field
 module rl_fetch
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -15,17 +26,21 @@ module rl_fetch
   input  logic           rst_net_ni,
 
   input  lane_t          lane_i,
+  input  logic           hosts_i,           // Where a payload word's frame has its address: rl_analyzer
+  input  logic           last_page_i,       // has the comment.
   output logic           divert_o,          // With lane_i.done: control takes this read,
   output why_e           divert_why_o,      // since it is to be refused.
-  input  mac_addr_t      mac_i,
-  input  session_t       session_i,
   input  logic           flush_i,           // The claim is over: forget what waits.
   output logic           idle_o,            // Nothing waits, nothing is under way.
 
+  // The templates, written by the firmware: word of 32 bits, the first byte the most significant. The
+  // owner's is changed only while no read waits or is under way, the firmware's only before fw_valid_i.
+  input  logic           head_we_i,
+  input  logic [8:0]     head_addr_i,
+  input  logic [31:0]    head_wdata_i,
   // Fetches of the firmware.
-  input  logic           fw_valid_i,
+  input  logic           fw_valid_i,        // Until it is taken.
   output logic           fw_ready_o,
-  input  fetch_t         fw_i,              // Holds until it is taken.
 
   // Writes before a read.
   input  logic           store_busy_i,      // One has ended and is not counted yet.
@@ -36,9 +51,9 @@ module rl_fetch
   output logic           command_valid_o,
   input  logic           command_ready_i,
   output fetch_command_t command_o,
-  // To rl_tx: four words for each frame, not for what the firmware keeps to itself.
+  // To rl_tx: four words for each frame, not for what the firmware keeps to itself. There is room for those
+  // of 16 frames.
   output logic           head_valid_o,
-  input  logic           head_ready_i,
   output logic [63:0]    head_o,
   input  logic           fetched_i,         // A fetch is over: its frame has left, or the firmware has it.
 
@@ -47,11 +62,6 @@ module rl_fetch
   output logic [13:0]    read_bytes_o,      // With read_o.
   output logic           drop_queue_o
 );
-  localparam int unsigned PrivateW = $clog2(RolePrivate);
-  if (RolePrivate != 64'd1 << PrivateW) begin : gen_check
-    $fatal(0, "rl_fetch: RolePrivate must be a power of two (%m)");
-  end
-
   typedef struct packed {
     logic [31:0] seq;
     addr_t       addr;
@@ -61,7 +71,7 @@ module rl_fetch
   typedef enum logic [1:0] {
     Idle = 2'd0,
     Wait = 2'd1,  // For the writes before it.
-    Head = 2'd2   // The words of its head.
+    Send = 2'd2   // Its command and the words of its head.
   } state_e;
   state_e state_q;
   logic ours_q;   // The firmware's.
@@ -69,25 +79,21 @@ module rl_fetch
   // -- the owner's reads: judged with the payload's word, before the frame's end
   logic [31:0] length;
   logic [13:0] length_q;
-  logic length_bad_q, outside_q;
-  logic [AddrW-16:0] pages_q; // From the address's page of 64 KiB to the end of memory.
+  logic length_bad_q, hosts_q, last_page_q;
   logic [16:0] end_q;         // Of the range, from the start of the address's page.
   logic in_memory;
   assign length = {<<8{lane_i.data[31:0]}};
   always_ff @(posedge clk_net_i) begin
     if (lane_i.payload) begin
+      hosts_q <= hosts_i;
+      last_page_q <= last_page_i;
       length_q <= length[13:0];
       length_bad_q <= length == 0 || length[31:14] != 0 || length[13:0] > 14'(Bulk);
-      outside_q <= lane_i.head.addr[63:AddrW] != 0 || lane_i.head.addr[AddrW-1:PrivateW] == 0;
-      pages_q <= {1'b0, session_i.memory[AddrW-1:16]} - {1'b0, lane_i.head.addr[AddrW-1:16]};
       end_q <= {1'b0, lane_i.head.addr[15:0]} + {3'b0, length[13:0]};
     end
   end
-  // The page it starts in lies in memory, and the next one if it ends there.
-  always_comb begin
-    in_memory = !outside_q && !pages_q[AddrW-16];
-    if (pages_q[AddrW-17:1] == 0) in_memory &= pages_q[0] && (!end_q[16] || end_q[15:0] == 0);
-  end
+  // The page it starts in is a host's, and the next one if it ends there.
+  assign in_memory = hosts_q && (!last_page_q || !end_q[16] || end_q[15:0] == 0);
 
   logic asked, take, queue_ready;
   assign asked = lane_i.done && lane_i.route == RouteRead;
@@ -102,9 +108,8 @@ module rl_fetch
   end
   assign take = asked && !divert_o;
 
-  logic waits, next;
-  waiting_t
-      waiting, host_q;  // The first of them; the one in turn, for the memory is slow to show it.
+  logic waits, next, flush_q;
+  waiting_t waiting;      // The first of them. It stays while its words are sent.
   logic [$clog2(Reads):0] unused_count;
   logic [2:0] quiet_q;    // Nothing waits: what is on its way through the queue's memory would show.
   rl_fifo #(
@@ -112,7 +117,7 @@ module rl_fetch
     .Depth(Reads)
   ) u_reads (
     .clk_i(clk_net_i),
-    .rst_ni(rst_net_ni && !flush_i),
+    .rst_ni(rst_net_ni && !(flush_q && state_q != Send)),
     .wvalid_i(take),
     .wready_o(queue_ready),
     .wdata_i({lane_i.head.seq, lane_i.head.addr[AddrW-1:0], length_q}),
@@ -128,15 +133,12 @@ module rl_fetch
   assign beyond = written_i - ticket_q;
 
   // -- one after the other
-  logic [1:0] at_q;
+  logic [2:0] at_q;       // The template's word that is read; that before it comes out of its memory.
   logic [4:0] flights_q;
-  logic go, last;
+  logic go, keep_q;
   assign go = beyond[7] == 1'b0 && command_ready_i && !flights_q[4];
-  assign last = at_q == 2'd3 || (ours_q && fw_i.to_cpu);
-  assign next = state_q == Head && head_ready_i && last;
+  assign next = state_q == Send && at_q == 3'd5;
   assign fw_ready_o = next && ours_q;
-  assign command_valid_o = state_q == Wait && go && !(flush_i && !ours_q);
-  assign head_valid_o = state_q == Head && !(ours_q && fw_i.to_cpu);
   assign idle_o = state_q == Idle && quiet_q == '1 && flights_q == 0 && !fw_valid_i;
 
   always_ff @(posedge clk_net_i) begin
@@ -144,18 +146,25 @@ module rl_fetch
       state_q <= Idle;
       flights_q <= '0;
       quiet_q <= '0;
+      flush_q <= 1'b0;
+      command_valid_o <= 1'b0;
+      head_valid_o <= 1'b0;
       read_o <= 1'b0;
       drop_queue_o <= 1'b0;
     end else begin
       unique case (state_q)
-        Idle: if (!store_busy_i && (fw_valid_i || (waits && !flush_i))) state_q <= Wait;
+        Idle: if (!store_busy_i && (fw_valid_i || (waits && !flush_q))) state_q <= Wait;
         Wait: begin
-          if (flush_i && !ours_q) state_q <= Idle;
-          else if (go) state_q <= Head;
+          if (flush_q && !ours_q) state_q <= Idle;
+          else if (go) state_q <= Send;
         end
-        Head: if (next) state_q <= Idle;
+        Send: if (next) state_q <= Idle;
         default: state_q <= Idle;
       endcase
+      // What has begun is finished first: its data will come.
+      flush_q <= flush_i || (flush_q && state_q == Send);
+      command_valid_o <= state_q == Send && at_q == 3'd1;
+      head_valid_o <= state_q == Send && at_q != 3'd1 && !keep_q;
       flights_q <= flights_q + 5'(command_valid_o) - 5'(fetched_i);
       quiet_q <= {quiet_q[1:0], !take && !waits};
       read_o <= next && !ours_q;
@@ -167,44 +176,63 @@ module rl_fetch
       ticket_q <= stored_i;
       ours_q <= fw_valid_i;
       at_q <= '0;
-      host_q <= waiting;
-    end else if (state_q == Head && head_ready_i) begin
+    end else if (state_q == Send || go) begin
       at_q <= at_q + 1'b1;
     end
-    read_bytes_o <= host_q.length;
+    read_bytes_o <= waiting.length;
   end
 
-  // -- its command and its head
-  logic [13:0] bytes;
-  logic [63:0] head;
-  assign bytes = ours_q ? fw_i.length : host_q.length;
-  always_comb begin
-    command_o.addr = ours_q ? fw_i.addr : host_q.addr;
-    command_o.about = '{to_cpu: ours_q && fw_i.to_cpu, slot: fw_i.flags[0], length: bytes};
-    unique case (at_q)
-      2'd0: head = {ours_q ? fw_i.dst : session_i.owner, mac_i[47:32]};
-      2'd1: begin
-        head = {mac_i[31:0], EtherTypeInputConfirm, Version, 4'd0, KindInputConfirmReadData};
-        if (ours_q) head[31:0] = {fw_i.ether_type, Version, fw_i.flags, fw_i.kind};
-      end
-      2'd2: begin
-        head = {2'd0, bytes, session_i.epoch, host_q.seq};
-        if (ours_q) head[47:0] = {fw_i.epoch, fw_i.seq};
-      end
-      default: head = ours_q ? fw_i.head_addr : 64'(host_q.addr);
-    endcase
+  // -- its command and its head: the template's word, and what a read adds to it, which is 0 elsewhere
+  localparam int unsigned ToCpuBit = 47, SlotBit = 46, LengthLsb = 48;
+  logic [63:0] template_word, template_q, word;
+  logic [13:0] length_add_q;
+  logic [31:0] seq_add_q;
+  addr_t addr_add_q;
+  for (genvar half = 0; half < 2; half++) begin : gen_template
+    // As deep as a slot of the transmit buffer, whose addresses it has: block RAM.
+    rl_ram #(
+      .Width(32),
+      .Depth(256)
+    ) u_ram (
+      .clk_wr_i(clk_net_i),
+      .we_i(head_we_i && head_addr_i[0] == (half == 0)),
+      .waddr_i(head_addr_i[8:1]),
+      .wdata_i(head_wdata_i),
+      .clk_rd_i(clk_net_i),
+      .re_i(1'b1),
+      .raddr_i({4'd0, ours_q, at_q}),
+      .rdata_o(template_word[32*half+:32])
+    );
   end
-  assign head_o = {<<8{head}};
+  always_ff @(posedge clk_net_i) begin
+    template_q <= template_word;
+    if (at_q == 3'd1) keep_q <= template_word[ToCpuBit];
+    if (ours_q || !(at_q inside {3'd1, 3'd4})) length_add_q <= '0;
+    else length_add_q <= waiting.length;
+    if (ours_q || at_q != 3'd4) seq_add_q <= '0;
+    else seq_add_q <= waiting.seq;
+    if (ours_q || !(at_q inside {3'd1, 3'd5})) addr_add_q <= '0;
+    else addr_add_q <= waiting.addr;
+  end
+  assign word = template_q | {2'd0, length_add_q, 8'd0, addr_add_q} | {32'd0, seq_add_q};
+  assign head_o = {<<8{word}};
+  assign command_o = '{
+          addr: word[AddrW-1:0],
+          about: '{to_cpu: word[ToCpuBit], slot: word[SlotBit], length: word[LengthLsb+:14]}
+      };
 
 `ifndef SYNTHESIS
   FirmwareHolds_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    fw_valid_i && !fw_ready_o |=> fw_valid_i && $stable(
-      fw_i
-  ));
+    fw_valid_i && !fw_ready_o |=> fw_valid_i && !(head_we_i && head_addr_i[4]));
+  OwnersIsUnused_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    head_we_i && head_addr_i[8:4] == 0 |-> state_q == Idle || ours_q);
+  CommandHasRoom_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) command_valid_o |-> command_ready_i);
   FetchIsSound_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    command_valid_o |-> bytes != 0 && bytes <= 14'(Bulk));
+    command_valid_o |-> command_o.about.length != 0 && command_o.about.length <= 14'(Bulk));
   FetchedWasUnderWay_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) fetched_i |-> flights_q != 0);
   WritesAreFew_A :
@@ -212,6 +240,5 @@ module rl_fetch
 `endif
 
   logic unused;
-  assign unused = ^{lane_i.word, lane_i.first, lane_i.abort, lane_i.head, lane_i.data, session_i, beyond,
-                    unused_count};
+  assign unused = ^{lane_i.word, lane_i.first, lane_i.abort, lane_i.head, lane_i.data, beyond, unused_count};
 endmodule

@@ -32,7 +32,10 @@ module rl_lane_judge
   output drop_e       early_o,      // Whatever its length.
   output drop_e       late_o,       // If it is long enough.
   output route_e      route_o,      // If neither.
-  output why_e        why_o         // With RouteControl.
+  output why_e        why_o,        // With RouteControl.
+  // One cycle after addr_valid_i: the address lies in memory that a host may address, in its last page.
+  output logic        hosts_o,
+  output logic        last_page_o
 );
   localparam int unsigned PrivateW = $clog2(RolePrivate);
   if (RolePrivate != 64'd1 << PrivateW) begin : gen_check
@@ -59,12 +62,15 @@ module rl_lane_judge
       end_q <= {1'b0, addr_i[15:0]} + {1'b0, head_i.length};
     end
   end
+  logic far, past;  // More than one page from the end of memory; in the page behind it, or beyond.
+  assign far = pages_q[AddrW-17:1] != 0;
+  assign past = pages_q[AddrW-16] || !(far || pages_q[0]);
+  assign hosts_o = !above_q && !private_q && !past;
+  assign last_page_o = !far;
   always_comb begin
-    fits = !above_q && !private_q && !pages_q[AddrW-16];
-    if (pages_q[AddrW-17:1] == 0) begin
-      if (pages_q[0]) fits &= !end_q[16] || end_q[15:0] == 0;
-      else fits &= end_q == 0;
-    end
+    fits = hosts_o && (far || !end_q[16] || end_q[15:0] == 0);
+    // Nothing, just at its end.
+    if (!above_q && pages_q == 0 && end_q == 0) fits = 1'b1;
   end
 
   // -- drops

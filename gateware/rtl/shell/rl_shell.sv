@@ -94,7 +94,7 @@ module rl_shell
   session_t session;
   mac_addr_t mac;
   logic word_valid, word_ready, overflow, heard, taken;
-  logic fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
+  logic hosts, last_page, fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
   assign mac = identity_i.mac;
   assign room.fetch = 1'b1;  // A read that finds no room is dropped and counted.
 
@@ -127,6 +127,8 @@ module rl_shell
     .control_busy_i(control_busy),
     .room_i(room),
     .lane_o(lane),
+    .hosts_o(hosts),
+    .last_page_o(last_page),
     .why_o(why),
     .divert_i(fetch_divert || launch_divert),
     .heard_o(heard),
@@ -159,7 +161,6 @@ module rl_shell
   launch_status_t launch_status;
   scrub_ctl_t scrub_ctl;
   logic scrub_done, fetch_valid, fetch_ready, fetch_idle, fetch_flush;
-  fetch_t fetch;
   assign ring_head.why = 8'(ring_why);
 
   rl_control u_control (
@@ -213,7 +214,6 @@ module rl_shell
     .scrub_done_i(scrub_done),
     .fetch_valid_o(fetch_valid),
     .fetch_ready_i(fetch_ready),
-    .fetch_o(fetch),
     .fetch_idle_i(fetch_idle),
     .fetch_flush_o(fetch_flush)
   );
@@ -475,7 +475,7 @@ module rl_shell
   // -- out of DDR
   logic unused_spare, command_valid, command_ready, command_out_valid, command_out_ready;
   fetch_command_t command, command_out;
-  logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
+  logic head_valid, unused_head_ready, head_out_valid, head_out_ready, fetched;
   logic [63:0] head, head_out;
   logic read, read_dropped;
   logic [13:0] read_bytes;
@@ -486,15 +486,17 @@ module rl_shell
     .clk_net_i,
     .rst_net_ni,
     .lane_i(lane),
+    .hosts_i(hosts),
+    .last_page_i(last_page),
     .divert_o(fetch_divert),
     .divert_why_o(fetch_why),
-    .mac_i(mac),
-    .session_i(session),
     .flush_i(fetch_flush),
     .idle_o(fetch_idle),
+    .head_we_i(tx_we && mem_addr[10:9] == 2'd3),
+    .head_addr_i(mem_addr[8:0]),
+    .head_wdata_i(mem_wdata),
     .fw_valid_i(fetch_valid),
     .fw_ready_o(fetch_ready),
-    .fw_i(fetch),
     .store_busy_i(store_busy),
     .stored_i(stored),
     .written_i(mem_written),
@@ -502,7 +504,6 @@ module rl_shell
     .command_ready_i(command_ready),
     .command_o(command),
     .head_valid_o(head_valid),
-    .head_ready_i(head_ready),
     .head_o(head),
     .fetched_i(fetched),
     .read_o(read),
@@ -517,7 +518,7 @@ module rl_shell
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .wvalid_i(head_valid),
-    .wready_o(head_ready),
+    .wready_o(unused_head_ready),
     .wdata_i(head),
     .rvalid_o(head_out_valid),
     .rready_i(head_out_ready),

@@ -151,20 +151,6 @@ package rl_shell_pkg;
     addr_t       memory;       // Bytes of DDR that a host may address.
   } session_t;
 
-  // Read of DDR whose bytes go out as a frame, or to the firmware's buffer.
-  typedef struct packed {
-    logic        to_cpu;   // Into the transmit buffer's slot `flags[0]`, from its byte 32 on.
-    mac_addr_t   dst;
-    logic [15:0] ether_type;
-    logic [7:0]  kind;
-    logic [3:0]  flags;
-    logic [15:0] epoch;
-    logic [31:0] seq;
-    logic [63:0] head_addr;
-    addr_t       addr;     // First byte in DDR.
-    logic [13:0] length;   // 1 to Bulk.
-  } fetch_t;
-
   // Work for the digest engine: one pass over memory. Leaves: `length` bytes from `source` on, the chunks
   // of 1024 bytes numbered from `chunk` on, each giving a chaining value of 32 bytes at `target`.
   // Parents: `length` bytes of chaining values, each pair giving one; an odd last one is copied.

@@ -171,21 +171,11 @@ HELD = [
     ("LCH_ENABLE", "launch_o", "launch_ctl_t", "enable", 0, 1),
     ("MEM_SCRUB_FIRST", "scrub_o", "scrub_ctl_t", "scrub_first", 0, 32),
     ("MEM_SCRUB_LAST", "scrub_o", "scrub_ctl_t", "scrub_last", 0, 32),
-    ("FET_DST_HI", "fetch_o", "fetch_t", "dst", 32, 16),
-    ("FET_DST_LO", "fetch_o", "fetch_t", "dst", 0, 32),
-    ("FET_EPOCH", "fetch_o", "fetch_t", "epoch", 0, 16),
-    ("FET_SEQ", "fetch_o", "fetch_t", "seq", 0, 32),
-    ("FET_HADDR_LO", "fetch_o", "fetch_t", "head_addr", 0, 32),
-    ("FET_HADDR_HI", "fetch_o", "fetch_t", "head_addr", 32, 32),
-    ("FET_ADDR_LO", "fetch_o", "fetch_t", "addr", 0, 32),
-    ("FET_ADDR_HI", "fetch_o", "fetch_t", "addr", 32, 8),
-    ("FET_LENGTH", "fetch_o", "fetch_t", "length", 0, 14),
 ]
 # Registers of several fields.
 SPLIT = {
     "SESSION": ("session_o", "session_t"),
     "EPOCH": ("session_o", "session_t"),
-    "FET_KIND": ("fetch_o", "fetch_t"),
     "ROLE_CTRL": ("role_o", "role_ctl_t"),
 }
 FIELD_NAMES = {"group": "claim_group", "reset": "hold"}
@@ -381,7 +371,6 @@ async def requests_wait_until_they_are_taken(dut):
     await board.asleep()
     assert dut.job_valid_o.value and dut.fetch_valid_o.value
     assert field(dut.job_o, "digest_job_t", "root") and not field(dut.job_o, "digest_job_t", "parents")
-    assert field(dut.fetch_o, "fetch_t", "to_cpu")
     for valid, ready in (
         (dut.job_valid_o, dut.job_ready_i),
         (dut.fetch_valid_o, dut.fetch_ready_i),

@@ -44,19 +44,6 @@ SESSION = [
     ("solicit_fast", 1),
     ("memory", 40),
 ]
-FETCH = [
-    ("to_cpu", 1),
-    ("dst", 48),
-    ("ether_type", 16),
-    ("kind", 8),
-    ("flags", 4),
-    ("epoch", 16),
-    ("seq", 32),
-    ("head_addr", 64),
-    ("addr", 40),
-    ("length", 14),
-]
-
 ROUTES = {"drop": 0, "control": 1, "write": 2, "read": 3, "image": 4, "launch": 5}
 HEADER_WORDS = 4
 FRAME_WORDS_MIN = 8

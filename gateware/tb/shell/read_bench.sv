@@ -15,13 +15,11 @@ module read_bench
   input  lane_t        lane,
   output logic         divert,
   output logic [7:0]   divert_why,
-  input  logic [47:0]  mac,
-  input  session_t     session,
+  input  addr_t        memory,
   input  logic         flush,
   output logic         idle,
   input  logic         fw_valid,
   output logic         fw_ready,
-  input  fetch_t       fw,
   input  logic         store_busy,
   input  logic [7:0]   stored,
   input  logic [7:0]   written_gray,
@@ -87,6 +85,14 @@ module read_bench
   fetch_command_t command, command_out;
   assign divert_why = why;
 
+  // As the analyzer says where the address lies.
+  logic hosts, last_page;
+  assign hosts = lane.head.addr >= rl_wire_pkg::RolePrivate && lane.head.addr < 64'(memory);
+  assign last_page = lane.head.addr[39:16] == memory[39:16] - 1'b1;
+
+  // Room for the heads of all frames that may be under way.
+  always_ff @(posedge clk_net) if (rst_net_n) HeadsHaveRoom_A : assert (!head_valid || head_ready);
+
   logic [7:0] written;
   rl_count_sync u_written (
     .clk_i(clk_net),
@@ -101,15 +107,17 @@ module read_bench
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
     .lane_i(lane),
+    .hosts_i(hosts),
+    .last_page_i(last_page),
     .divert_o(divert),
     .divert_why_o(why),
-    .mac_i(mac),
-    .session_i(session),
     .flush_i(flush),
     .idle_o(idle),
     .fw_valid_i(fw_valid),
     .fw_ready_o(fw_ready),
-    .fw_i(fw),
+    .head_we_i(cpu_write && cpu_addr[10:9] == 2'd3),
+    .head_addr_i(cpu_addr[8:0]),
+    .head_wdata_i(cpu_wdata),
     .store_busy_i(store_busy),
     .stored_i(stored),
     .written_i(written),
@@ -117,7 +125,6 @@ module read_bench
     .command_ready_i(command_ready),
     .command_o(command),
     .head_valid_o(head_valid),
-    .head_ready_i(head_ready),
     .head_o(head),
     .fetched_i(fetched),
     .read_o(read),

@@ -130,6 +130,8 @@ module receive_bench
     .control_busy_i(control_busy_o),
     .room_i(room),
     .lane_o(lane),
+    .hosts_o(),
+    .last_page_o(),
     .why_o(why),
     .divert_i(divert),
     .heard_o,

@@ -8,14 +8,14 @@ from pathlib import Path
 import cocotb
 import pytest
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, FallingEdge, ReadOnly
+from cocotb.triggers import ClockCycles, FallingEdge, Lock, ReadOnly
 from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiBus, AxiRamRead
-from lane import FETCH, SESSION, Lane, LaneFrame, packed
+from lane import Lane, LaneFrame
 from runner import bench, rtl
 from slave import ReadySlave
 from streams import CLOCK_PAIRS, bursts, never, sometimes
-from wire import CONST, ENUM, KINDS, frame, parse
+from wire import CONST, frame, parse
 
 TB = Path(__file__).parent
 PERIOD = 6400
@@ -31,19 +31,19 @@ class Bench:
     def __init__(self, dut):
         self.dut = dut
         self.frames = []  # That were sent: time of the first word, of the last, and bytes.
+        self.cpu = Lock()  # Of the processor's writes.
 
     async def start(self, periods=(PERIOD, PERIOD), tx_pause=never):
         dut = self.dut
         for handle in (
-            *(dut.lane, dut.flush, dut.fw_valid, dut.fw, dut.store_busy, dut.stored, dut.written_gray, dut.tx_ready),
+            *(dut.lane, dut.flush, dut.fw_valid, dut.store_busy, dut.stored, dut.written_gray, dut.tx_ready),
             *(dut.cpu_write, dut.cpu_addr, dut.cpu_wdata, dut.send, dut.send_slot, dut.send_bytes, dut.stream),
             *(dut.announce_valid, dut.announce, dut.stream_job),
             *(dut.stream_stop, dut.words_ready, dut.digest_req_valid, dut.digest_req_beat, dut.rst_net_n),
             *(dut.rst_ddr_n, dut.rst_cfg_n, dut.axi_arready, dut.axi_rvalid, dut.axi_rdata, dut.axi_rresp),
         ):
             handle.value = 0
-        dut.mac.value = MAC
-        self.session(owner=OWNER, epoch=EPOCH, memory=MEMORY, claimed=1)
+        dut.memory.value = MEMORY
         Clock(dut.clk_net, periods[0], "ps").start()
         Clock(dut.clk_ddr, periods[1], "ps").start()
         Clock(dut.clk_cfg, 10000, "ps").start()
@@ -56,9 +56,11 @@ class Bench:
         cocotb.start_soon(self.receive(tx_pause()))
         cocotb.start_soon(self.count())
         await self.lane.idle(20)
+        await self.template(0, bytes(8), frame("InputConfirm.ReadData", dst=OWNER, src=MAC, epoch=EPOCH, length=0))
 
-    def session(self, **fields):
-        self.dut.session.value = packed(SESSION, **fields)
+    async def template(self, which, command, head):
+        """The firmware writes a template: a word for the memory's side, and a frame's head."""
+        await self.cpu_write(3 * 2048 + 64 * which, command + head[:32])
 
     async def receive(self, pause):
         """Takes the frames that are sent."""
@@ -110,11 +112,11 @@ class Bench:
         ram.write(0, random.randbytes(MEMORY))
         return ram
 
-    async def fetch(self, **fields):
+    async def fetch(self, addr, length, head=bytes(32), to_cpu=0, slot=0):
         """The firmware has something fetched."""
         dut = self.dut
         await FallingEdge(dut.clk_net)
-        dut.fw.value = packed(FETCH, **fields)
+        await self.template(1, (length << 48 | to_cpu << 47 | slot << 46 | addr).to_bytes(8, "big"), head)
         dut.fw_valid.value = 1
         await ReadOnly()
         while not dut.fw_ready.value:
@@ -125,12 +127,13 @@ class Bench:
 
     async def cpu_write(self, at, data):
         """The processor writes bytes into the transmit buffer; both are multiples of 4."""
-        for i in range(0, len(data), 4):
-            self.dut.cpu_write.value = 1
-            self.dut.cpu_addr.value = (at + i) // 4
-            self.dut.cpu_wdata.value = int.from_bytes(data[i : i + 4], "big")
-            await FallingEdge(self.dut.clk_net)
-        self.dut.cpu_write.value = 0
+        async with self.cpu:
+            for i in range(0, len(data), 4):
+                self.dut.cpu_write.value = 1
+                self.dut.cpu_addr.value = (at + i) // 4
+                self.dut.cpu_wdata.value = int.from_bytes(data[i : i + 4], "big")
+                await FallingEdge(self.dut.clk_net)
+            self.dut.cpu_write.value = 0
 
     async def cpu_read(self, at, length):
         out = b""
@@ -345,18 +348,13 @@ async def all_that_is_sent_takes_turns(dut, stall):
             length = some_length(bulk)
             addr = random.randint(0, MEMORY - length)
             offset, seq, flags = random.getrandbits(64), random.getrandbits(32), random.choice([0, 1])
-            kind = KINDS["Result.Data"]
-            expected["fetch"].append(
-                frame(
-                    "Result.Data",
-                    **{"dst": OWNER + at, "src": MAC, "epoch": at, "seq": seq, "addr": offset, "flags": flags},
-                    payload=ram.read(addr, length),
-                )
+            data = frame(
+                "Result.Data",
+                **{"dst": OWNER + at, "src": MAC, "epoch": at, "seq": seq, "addr": offset, "flags": flags},
+                payload=ram.read(addr, length),
             )
-            await tb.fetch(
-                **{"dst": OWNER + at, "ether_type": kind.ether_type, "kind": kind.kind, "flags": flags, "epoch": at},
-                **{"seq": seq, "head_addr": offset, "addr": addr, "length": length},
-            )
+            expected["fetch"].append(data)
+            await tb.fetch(addr, length, data)
 
     async def announcements():
         for at in range(count):
@@ -400,7 +398,7 @@ async def the_firmware_reads_what_it_has_fetched(dut):
         slot, length = at % 2, some_length(bulk)
         addr = random.randint(0, MEMORY - length)
         done = tb.counts["kept"]
-        await tb.fetch(to_cpu=1, flags=slot, addr=addr, length=length)
+        await tb.fetch(addr, length, to_cpu=1, slot=slot)
         while tb.counts["kept"] == done:
             # It may write meanwhile, elsewhere; but no processor does that in each cycle.
             await tb.cpu_write(2048 * (1 - slot), random.randbytes(4))
