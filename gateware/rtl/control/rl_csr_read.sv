@@ -46,7 +46,7 @@ module rl_csr_read
     logic win_insert;
     logic win_bits;
     logic stg_start;
-    logic stg_missing;
+    logic stg_staged;
     logic stg_block;
     logic dig_go;
     logic dig_value;
@@ -91,7 +91,7 @@ module rl_csr_read
         win_insert: at(CsrWinInsert),
         win_bits: at8(CsrWinBits),
         stg_start: at(CsrStgStart),
-        stg_missing: at(CsrStgMissing),
+        stg_staged: at(CsrStgStaged),
         stg_block: at(CsrStgBlock),
         dig_go: at(CsrDigGo),
         dig_value: at8(CsrDigValue),
@@ -146,7 +146,7 @@ module rl_csr_read
     wide |= {32{asked_q.answered}} & 32'(answered_i);
     wide |= {32{asked_q.win_next}} & store_i.next;
     wide |= {32{asked_q.win_bits}} & store_i.bits;
-    wide |= {32{asked_q.stg_missing}} & 32'(stage_i.missing);
+    wide |= {32{asked_q.stg_staged}} & 32'(stage_i.staged);
     wide |= {32{asked_q.dig_value}} & digest_i.value;
     wide |= {32{asked_q.lch_last}} & launch_i.last;
     wide |= {32{asked_q.lch_value_lo}} & launch_i.value[31:0];

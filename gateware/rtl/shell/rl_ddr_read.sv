@@ -34,6 +34,7 @@ module rl_ddr_read
   output logic           stream_word_o,
   output logic [63:0]    stream_data_o,
   output logic           stream_commit_o,
+  output logic           stream_last_o,    // With it: the last one.
 
   // The digest asks only for what it has room for.
   input  logic           digest_req_valid_i,
@@ -272,6 +273,7 @@ module rl_ddr_read
     turn_about_q <= lane_about_q;
     turn_last_q <= lane_last_q;
     stream_commit_o <= stream_arrived;
+    stream_last_o <= !asking_q && stream_beats_q == 3'd1;
   end
   assign stream_word_o = lane_stream_q;
   assign stream_data_o = lane_data_q;
