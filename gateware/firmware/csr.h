@@ -287,16 +287,24 @@
 // ---- Staging: The load's chunks (`rl_stage`).
 // write: First beat of the staging slot.
 #define CSR_STG_BASE RL_WORD(0x30000180u)
-// write: Bytes of the image, 29 bits.
-#define CSR_STG_LENGTH RL_WORD(0x30000184u)
-// write: Bytes of a chunk, 16 bits.
+// write: Number of the last chunk, 18 bits.
+#define CSR_STG_LAST RL_WORD(0x30000184u)
+// write: How long chunks are.
 #define CSR_STG_CHUNK RL_WORD(0x30000188u)
+// Bytes of the last one, 1 or more.
+#define STG_CHUNK_LAST_LENGTH_SHIFT 16u
+#define STG_CHUNK_LAST_LENGTH_MASK 0x3FFFu
+// Bytes of the others, a multiple of 64.
+#define STG_CHUNK_LENGTH_SHIFT 0u
+#define STG_CHUNK_LENGTH_MASK 0x3FFFu
+// write: How much is to be emptied: the number of the last chunk / 16, or that of the last block if it is more.
+#define CSR_STG_EMPTY RL_WORD(0x3000018Cu)
 // write acts, read: Empties HAVE and the counts of blocks.
 #define CSR_STG_START RL_WORD(0x30000190u)
 // Still at it.
 #define STG_START_BUSY 0x00000001u
-// read: Chunks that are missing, 19 bits.
-#define CSR_STG_MISSING RL_WORD(0x30000194u)
+// read: Chunks that were staged since reset, modulo 2^19.
+#define CSR_STG_STAGED RL_WORD(0x30000194u)
 // read: A block of 64 KiB that is whole and in DDR.
 #define CSR_STG_BLOCK RL_WORD(0x30000198u)
 // There is one.
@@ -332,8 +340,14 @@
 // ---- Configuration: The configuration port and the role's region (`rl_config_port`, `rl_guard`).
 // write: First beat of the configuration data.
 #define CSR_CFG_SOURCE RL_WORD(0x30000200u)
-// write: Words of 32 bits, 27 bits.
-#define CSR_CFG_WORDS RL_WORD(0x30000204u)
+// write: Where the configuration data ends.
+#define CSR_CFG_LAST RL_WORD(0x30000204u)
+// Words of 32 bits in the last beat, less 1.
+#define CFG_LAST_WORDS_SHIFT 28u
+#define CFG_LAST_WORDS_MASK 0xFu
+// The last beat's number, modulo 2^22.
+#define CFG_LAST_BEAT_SHIFT 0u
+#define CFG_LAST_BEAT_MASK 0x3FFFFFu
 // write acts: Writes to the configuration port.
 #define CSR_CFG_GO RL_WORD(0x30000208u)
 // Start.

@@ -14,6 +14,8 @@
 #define BLOCK_BYTES 65536u
 #define BLOCK_LEAVES (BLOCK_BYTES / LEAF_BYTES)
 #define VALUE_BYTES 32u
+// Chunks that the hardware forgets in a cycle.
+#define STG_ROW 16u
 // Bound on what a begin may claim of its members, for the jitter.
 #define MEMBERS_MAX (1u << 16)
 // Members for whose answers a 10 Gb/s port has room in a microsecond.
@@ -161,8 +163,11 @@ static void start(const uint32_t *words) {
   }
   WRITE(CSR_LOAD_GROUP, load_group());
   WRITE(CSR_STG_BASE, (uint32_t)(load.image->base / BEAT));
-  WRITE(CSR_STG_LENGTH, length);
-  WRITE(CSR_STG_CHUNK, chunk);
+  WRITE(CSR_STG_LAST, chunks - 1);
+  uint32_t last_length = length - (uint32_t)arith_times(chunks - 1, chunk);
+  WRITE(CSR_STG_CHUNK, last_length << STG_CHUNK_LAST_LENGTH_SHIFT | chunk);
+  uint32_t rows = (chunks - 1) / STG_ROW;
+  WRITE(CSR_STG_EMPTY, rows < load.blocks_left ? load.blocks_left - 1 : rows);
   ACT(CSR_STG_START);
   while (READ(CSR_STG_START) & STG_START_BUSY) {
   }

@@ -8,13 +8,18 @@
 #define RANGES_MAX (MISSING_FRAMES * MISSING_RANGES)
 // Chunks that the model looks at together: with the reports full, it counts what it left out to the end of these.
 #define STEP 64u
+// Chunks staged are counted modulo 2^19.
+#define STAGED_MASK 0x7FFFFu
 
 static uint32_t chunks;
+// What had been staged before the first of them.
+static uint32_t before;
 // Words of REPORTED from this on have no bits set that mean anything.
 static uint32_t dirty;
 
 void missing_start(uint32_t number) {
   chunks = number;
+  before = READ(CSR_STG_STAGED);
   dirty = (number + 31) / 32;
   missing_poll();
 }
@@ -90,7 +95,7 @@ static void count_suppressed(uint32_t end) {
 static uint32_t send(uint32_t at, uint32_t most, uint32_t more, uint32_t group, uint32_t poll) {
   struct mac members = {GROUP_HI, GROUP_LO | group};
   frame_open(&members, KIND_IMAGE_CONFIRM_MISSING, group, poll);
-  frame_put(READ(CSR_STG_MISSING));
+  frame_put(chunks - ((READ(CSR_STG_STAGED) - before) & STAGED_MASK));
   frame_put(0);
   frame_put_long(0);
   uint32_t ranges = 0;

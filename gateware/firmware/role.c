@@ -81,8 +81,10 @@ static void start_port(void) {
   waits = READ(CSR_CFG_STATUS) & CFG_STATUS_BUSY;
   if (waits) return;
   const struct image *image = role;
-  WRITE(CSR_CFG_SOURCE, (uint32_t)((image->base + image->part) / BEAT));
-  WRITE(CSR_CFG_WORDS, image->part_length / 4);
+  uint32_t source = (uint32_t)((image->base + image->part) / BEAT);
+  uint32_t last_word = image->part_length / 4 - 1;  // Its lowest bits: in its beat.
+  WRITE(CSR_CFG_SOURCE, source);
+  WRITE(CSR_CFG_LAST, last_word << CFG_LAST_WORDS_SHIFT | ((source + last_word / (BEAT / 4)) & CFG_LAST_BEAT_MASK));
   WRITE(CSR_CLEAR, EVENTS_CONFIG_DONE);
   WRITE(CSR_CFG_GO, CFG_GO_START);
 }

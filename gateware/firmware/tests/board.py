@@ -93,6 +93,7 @@ class Board:
         self.heard = self.answered = 0
         self.win_next, self.window, self.unacked, self.ack_at, self.insert = 1, set(), 0, None, 0
         self.load = Load()
+        self.staged = 0
         self.digest_jobs: list[tuple[int, int, int, int, int]] = []
         self.digest_value = bytes(32)
         self.digest_held = False  # The engine takes jobs and does not do them.
@@ -294,6 +295,7 @@ class Board:
             return self.count("drop_duplicate")
         self.count("image_chunks")
         load.have.add(index)
+        self.staged += 1
         word = C.HAVE_BASE >> 28, index // 32
         self.memory[word[0]][word[1]] |= 1 << index % 32
         self.ddr[load.base + f.addr : load.base + f.addr + len(f.payload)] = f.payload
@@ -308,16 +310,18 @@ class Board:
         return None
 
     def start_load(self) -> None:
-        length = self.registers[C.CSR_STG_LENGTH]
-        load = Load(self.registers[C.CSR_STG_BASE] * 64, length, self.registers[C.CSR_STG_CHUNK])
+        last, lengths = self.registers[C.CSR_STG_LAST], self.registers[C.CSR_STG_CHUNK]
+        chunk, last_length = lengths & C.STG_CHUNK_LENGTH_MASK, lengths >> C.STG_CHUNK_LAST_LENGTH_SHIFT
+        assert 0 < last_length <= chunk
+        length = last * chunk + last_length
+        assert self.registers[C.CSR_STG_EMPTY] == max(last // 16, (length - 1) >> 16)
+        load = Load(self.registers[C.CSR_STG_BASE] * 64, length, chunk)
         load.blocks = {b: min(65536, length - (b << 16)) for b in range((length + 65535) >> 16)}
         self.load = load
         have = self.memory[C.HAVE_BASE >> 28]
         for i in range(C.HAVE_BYTES // 4):
             have[i] = 0
 
-    def missing(self) -> int:
-        return -(-self.load.length // self.load.chunk) - len(self.load.have) if self.load.chunk else 0
 
     def work_digest(self) -> None:
         if self.digest_held or not self.digest_jobs:
@@ -496,7 +500,7 @@ class Board:
             C.CSR_WIN_NEXT: lambda: self.win_next,
             C.CSR_WIN_INSERT: lambda: self.insert,
             C.CSR_STG_START: lambda: 0,
-            C.CSR_STG_MISSING: self.missing,
+            C.CSR_STG_STAGED: lambda: self.staged & 0x7FFFF,
             C.CSR_STG_BLOCK: lambda: C.STG_BLOCK_VALID | self.load.whole[0] if self.load.whole else 0,
             C.CSR_DIG_GO: lambda: (C.DIG_GO_ROOM if len(self.digest_jobs) < 2 else 0)
             | (0 if self.digest_jobs else C.DIG_GO_IDLE),

@@ -76,8 +76,10 @@ def test_an_image_is_staged_committed_and_active(claimed):
     assert (bench.count("images_activated"), bench.count("images_failed")) == (1, 0)
     registers = bench.board.registers
     assert (registers[C.CSR_LCH_KERNELS], bench.board.args) == (4, {0: 1, 1: 3, 2: 2, 3: 1})
-    at, length = registers[C.CSR_CFG_SOURCE] * 64, registers[C.CSR_CFG_WORDS] * 4
-    assert bytes(bench.board.ddr[at : at + length]) == part()
+    at, last = registers[C.CSR_CFG_SOURCE] * 64, registers[C.CSR_CFG_LAST]
+    end = at + len(part())
+    assert bytes(bench.board.ddr[at:end]) == part()
+    assert last == ((end - 4) // 4 % 16) << C.CFG_LAST_WORDS_SHIFT | (end - 4) // 64 & C.CFG_LAST_BEAT_MASK
     assert (bench.board.role_ctrl, registers[C.CSR_LCH_ENABLE]) == (0, 1)
 
 
@@ -147,6 +149,7 @@ def test_reports_are_bounded(claimed):
     for i in range(0, 6000, 2):
         have[i // 32] |= 1 << i % 32
         bench.board.load.have.add(i)
+        bench.board.staged += 1
     bench.poll(1, 100)
     # Some that lie where the reports end: the model counts these to the end of 64 chunks.
     overhear(bench, 1, [(100, 10), (5830, 170)])
@@ -169,6 +172,7 @@ def test_full_reports_count_what_they_left_out_as_the_model_does(claimed):
     for i in range(0, 7000, 2):
         have[i // 32] |= 1 << i % 32
         bench.board.load.have.add(i)
+        bench.board.staged += 1
     bench.poll(1, 100)
     # The 2913th range begins at 5825, of the 64 chunks from 5824 on.
     overhear(bench, 1, [(5827, 1), (5886, 2), (5888, 9)])
@@ -187,7 +191,7 @@ def test_chunks_that_come_during_a_report_leave_no_empty_range(claimed):
     have = board.memory[C.HAVE_BASE >> 28]
 
     def racing(address):
-        if address == C.CSR_STG_MISSING:
+        if address == C.CSR_STG_STAGED:
             # Ranges have been counted; now two of them go.
             have[0] |= 1 << 20 | 1 << 30
         return plain(address)

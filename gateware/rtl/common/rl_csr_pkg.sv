@@ -217,15 +217,22 @@ package rl_csr_pkg;
   // The load's chunks (`rl_stage`).
   // STG_BASE: write. First beat of the staging slot.
   localparam csr_word_t CsrStgBase = 8'h60;
-  // STG_LENGTH: write. Bytes of the image, 29 bits.
-  localparam csr_word_t CsrStgLength = 8'h61;
-  // STG_CHUNK: write. Bytes of a chunk, 16 bits.
+  // STG_LAST: write. Number of the last chunk, 18 bits.
+  localparam csr_word_t CsrStgLast = 8'h61;
+  // STG_CHUNK: write. How long chunks are.
   localparam csr_word_t CsrStgChunk = 8'h62;
+  localparam int unsigned StgChunkLastLengthLsb = 16;
+  localparam int unsigned StgChunkLastLengthWidth = 14;
+  localparam int unsigned StgChunkLengthLsb = 0;
+  localparam int unsigned StgChunkLengthWidth = 14;
+  // STG_EMPTY: write. How much is to be emptied: the number of the last chunk / 16, or that of the
+  // last block if it is more.
+  localparam csr_word_t CsrStgEmpty = 8'h63;
   // STG_START: write acts, read. Empties HAVE and the counts of blocks.
   localparam csr_word_t CsrStgStart = 8'h64;
   localparam int unsigned StgStartBusyBit = 0;
-  // STG_MISSING: read. Chunks that are missing, 19 bits.
-  localparam csr_word_t CsrStgMissing = 8'h65;
+  // STG_STAGED: read. Chunks that were staged since reset, modulo 2^19.
+  localparam csr_word_t CsrStgStaged = 8'h65;
   // STG_BLOCK: read. A block of 64 KiB that is whole and in DDR.
   localparam csr_word_t CsrStgBlock = 8'h66;
   localparam int unsigned StgBlockValidBit = 31;
@@ -256,8 +263,12 @@ package rl_csr_pkg;
   // The configuration port and the role's region (`rl_config_port`, `rl_guard`).
   // CFG_SOURCE: write. First beat of the configuration data.
   localparam csr_word_t CsrCfgSource = 8'h80;
-  // CFG_WORDS: write. Words of 32 bits, 27 bits.
-  localparam csr_word_t CsrCfgWords = 8'h81;
+  // CFG_LAST: write. Where the configuration data ends.
+  localparam csr_word_t CsrCfgLast = 8'h81;
+  localparam int unsigned CfgLastWordsLsb = 28;
+  localparam int unsigned CfgLastWordsWidth = 4;
+  localparam int unsigned CfgLastBeatLsb = 0;
+  localparam int unsigned CfgLastBeatWidth = 22;
   // CFG_GO: write acts. Writes to the configuration port.
   localparam csr_word_t CsrCfgGo = 8'h82;
   localparam int unsigned CfgGoStartBit = 0;

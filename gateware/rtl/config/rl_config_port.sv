@@ -11,15 +11,15 @@
 module rl_config_port
   import rl_shell_pkg::*;
 #(
-  parameter int unsigned PatienceW = 20, // A port that takes or says nothing for 2^PatienceW cycles fails.
-  localparam int unsigned WordsW = 27
+  parameter int unsigned PatienceW = 20  // A port that takes or says nothing for 2^PatienceW cycles fails.
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
   input  logic              start_i,
   input  logic              stop_i,
-  input  beat_t             source_i,       // Holds while busy, with words_i.
-  input  logic [WordsW-1:0] words_i,        // Of 32 bits, 1 or more.
+  input  beat_t             source_i,       // The first beat. It holds while busy, with the next two.
+  input  logic [21:0]       last_i,         // The last beat's number, its lower bits.
+  input  logic [3:0]        last_words_i,   // Words of 32 bits in that one, less 1.
   output logic              busy_o,
   output logic              done_o,         // How the last one ended: one of these two.
   output logic              failed_o,
@@ -38,6 +38,7 @@ module rl_config_port
   input  logic              rst_cfg_ni,
   // Reading side of the queue of words: a frame for each beat.
   input  logic              frame_valid_i,
+  input  logic              frame_last_i,   // It is the stream's last.
   output logic              frame_done_o,
   output logic              frame_take_o,
   input  logic [63:0]       frame_data_i,
@@ -142,23 +143,22 @@ module rl_config_port
     .d_i({run_q, draining_q}),
     .q_o({stream_o, stream_stop_o})
   );
-  logic [21:0] last_beat_q;
-  always_ff @(posedge clk_net_i) last_beat_q <= source_i[21:0] + 22'((words_i - 1'b1) >> 4);
-  assign stream_job_o = '{first: source_i, last: last_beat_q};
+  assign stream_job_o = '{first: source_i, last: last_i};
 
-  // -- cfg domain
+  // -- cfg domain. A word from DDR goes through a register to the port.
   typedef enum logic [2:0] {
     Local,
     Start,
     Send,
-    Answer,
+    Answer,   // All words are here or with the port.
     Finished
   } port_e;
   port_e port_q;
-  logic run, stopped, half_q, step, last, network, give_up;
-  logic [WordsW-1:0] left_q;
-  logic [2:0] at_q;
-  logic [PatienceW-1:0] patience_q;
+  logic run, stopped, shows_q, step, takes, last, network, answered, give_up, late;
+  logic [3:0] at_q;  // Which word of its beat comes next.
+  logic [31:0]
+      first_q, second_q;  // The word, from one half of the queue's or the other: the other is zero.
+  logic [PatienceW:0] patience_q;
 
   rl_sync #(
     .Width(2)
@@ -168,32 +168,34 @@ module rl_config_port
     .d_i({run_q, stopped_q}),
     .q_o({run, stopped})
   );
-  assign network = port_q == Send;
+  assign network = port_q == Send || port_q == Answer;
   assign local_granted_o = port_q == Local;
-  assign local_ready_o = port_q == Local && cfg_ready_i;
-  assign cfg_valid_o = port_q == Local ? local_valid_i : network && frame_valid_i && frame_ready_i;
-  assign cfg_data_o = port_q == Local ? local_data_i :
-      half_q ? {frame_data_i[39:32], frame_data_i[47:40], frame_data_i[55:48], frame_data_i[63:56]} :
-               {frame_data_i[7:0], frame_data_i[15:8], frame_data_i[23:16], frame_data_i[31:24]};
-  assign cfg_start_o = port_q == Local ? local_start_i : port_q == Start;
-  assign cfg_stop_o = port_q == Local ? local_stop_i : give_up;
-  assign step = network && cfg_valid_o && cfg_ready_i;
-  assign last = left_q == 1;
-  assign give_up = (port_q == Send || port_q == Answer) && (stopped || (&patience_q));
+  assign local_ready_o = local_granted_o && cfg_ready_i;
+  assign cfg_valid_o = local_granted_o ? local_valid_i : shows_q;
+  assign cfg_data_o = ({32{local_granted_o}} & local_data_i) | first_q | second_q;
+  assign cfg_start_o = local_granted_o ? local_start_i : port_q == Start;
+  assign cfg_stop_o = local_granted_o ? local_stop_i : give_up;
+  assign step = shows_q && cfg_ready_i;
+  assign takes = port_q == Send && frame_valid_i && frame_ready_i && (!shows_q || cfg_ready_i);
+  assign last = frame_last_i && at_q == last_words_i;
+  // An answer before the port has the last word is none.
+  assign answered = port_q == Answer && cfg_done_i && !shows_q;
+  assign late = patience_q[PatienceW];
+  assign give_up = network && (stopped || late);
   // What comes after the last word, or after all is over, is taken away.
-  assign frame_take_o = frame_valid_i && frame_ready_i && ((step && half_q) || port_q == Finished);
-  assign frame_done_o = frame_take_o && at_q == '1;
+  assign frame_take_o = (takes && at_q[0]) || (port_q == Finished && frame_valid_i && frame_ready_i);
+  assign frame_done_o = frame_take_o && at_q[3:1] == '1;
   always_ff @(posedge clk_cfg_i) begin
     if (!rst_cfg_ni) begin
       port_q <= Local;
       finished_q <= 1'b0;
-      half_q <= 1'b0;
+      shows_q <= 1'b0;
       at_q <= '0;
-      patience_q <= '0;
     end else begin
-      patience_q <= step || port_q == Local || port_q == Start ? '0 : patience_q + PatienceW'(!(&patience_q));
-      if (frame_take_o) at_q <= frame_done_o ? '0 : at_q + 1'b1;
-      if (step) half_q <= !half_q && !last;
+      shows_q <= network && !give_up && !cfg_error_i && (takes || (shows_q && !cfg_ready_i));
+      // The queue has words of 64 bits: what is left of one is taken away together.
+      if (frame_take_o) at_q <= {at_q[3:1] + 1'b1, 1'b0};
+      else if (takes) at_q[0] <= 1'b1;
       unique case (port_q)
         Local: begin
           // What was stopped while it waited does not begin.
@@ -201,21 +203,14 @@ module rl_config_port
           finished_q <= run && !local_busy_i && stopped;
         end
         Start: port_q <= Send;
-        Send: begin
-          if (step && last) port_q <= Answer;
-          if (cfg_error_i || give_up) begin
-            port_q <= Finished;
-            finished_q <= 1'b1;
-          end
-        end
-        Answer: begin
-          if (cfg_done_i || cfg_error_i || give_up) begin
+        Send, Answer: begin
+          if (takes && last) port_q <= Answer;
+          if (answered || cfg_error_i || give_up) begin
             port_q <= Finished;
             finished_q <= 1'b1;
           end
         end
         default: begin
-          half_q <= 1'b0;
           // Words that came too late must not begin the next configuration.
           if (!run && !frame_valid_i) begin
             port_q <= Local;
@@ -224,19 +219,25 @@ module rl_config_port
         end
       endcase
     end
-    if (port_q == Start) left_q <= words_i;
-    else if (step) left_q <= left_q - 1'b1;
-    if (port_q inside {Local, Send, Answer}) begin
-      ok_q <= port_q == Answer && cfg_done_i && !cfg_error_i;
+    if (step || !network) patience_q <= '0;
+    else patience_q <= patience_q + 1'b1;
+    // The registers' resets do the selection, and come before their enables.
+    if (!network || (takes && at_q[0])) first_q <= '0;
+    else if (takes) first_q <= {<<8{frame_data_i[31:0]}};
+    if (!network || (takes && !at_q[0])) second_q <= '0;
+    else if (takes) second_q <= {<<8{frame_data_i[63:32]}};
+    if (network || port_q == Local) begin
+      ok_q <= answered && !cfg_error_i;
       if (cfg_error_i && port_q != Local) code_q <= cfg_code_i;
-      else code_q <= stopped ? CodeStopped : (&patience_q) ? CodeTimeout : 8'd0;
+      else code_q <= stopped ? CodeStopped : late ? CodeTimeout : 8'd0;
       answer_q <= cfg_role_i;
     end
   end
 
 `ifndef SYNTHESIS
   OneChannel_A :
-  assert property (@(posedge clk_cfg_i) disable iff (!rst_cfg_ni) local_granted_o |-> !network);
+  assert property (@(posedge clk_cfg_i) disable iff (!rst_cfg_ni)
+    local_granted_o |-> !network && !shows_q && {first_q, second_q} == '0);
   StableWhileStalled_A :
   assert property (@(posedge clk_cfg_i) disable iff (!rst_cfg_ni)
     network && cfg_valid_o && !cfg_ready_i && !give_up && !cfg_error_i |=> cfg_valid_o && $stable(

@@ -26,8 +26,7 @@ module rl_control
   input  logic [31:0]       ring_data_i,      // rl_control_ring
   output logic              tx_we_o,          // rl_tx
   input  logic [31:0]       tx_data_i,
-  output logic              have_re_o,        // rl_stage: the bitmap
-  input  logic [31:0]       have_data_i,
+  input  logic [31:0]       have_data_i,      // rl_stage: the bitmap
   output logic              reported_we_o,    // A RAM of the firmware's own, 8192 words.
   input  logic [31:0]       reported_data_i,
   output logic              slot_re_o,        // rl_launch: slots
@@ -159,7 +158,6 @@ module rl_control
   assign mem_wdata_o = io_wdata;
   assign tx_we_o = second && io_write && region == RegionTx;
   assign reported_we_o = second && io_write && region == RegionReported;
-  assign have_re_o = first && region == RegionHave;
   assign slot_re_o = first && region == RegionLaunch;
 
   // Each has a register, which is 0 when it is not asked: that is smaller than a multiplexer, and

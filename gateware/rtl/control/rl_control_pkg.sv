@@ -52,13 +52,15 @@ package rl_control_pkg;
   typedef struct packed {
     logic        start;
     beat_t       base;
-    logic [28:0] length;
+    logic [17:0] last;
+    logic [13:0] last_length;
     logic [13:0] chunk;
+    logic [13:0] empty;
     logic        block_pop;
   } stage_ctl_t;
   typedef struct packed {
     logic        busy;
-    logic [18:0] missing;
+    logic [18:0] staged;
     logic        block_valid;
     logic [11:0] block;
   } stage_status_t;
@@ -74,7 +76,8 @@ package rl_control_pkg;
     logic        start;
     logic        stop;
     beat_t       source;
-    logic [26:0] words;
+    logic [21:0] last;
+    logic [3:0]  last_words;
   } config_ctl_t;
   typedef struct packed {
     logic [15:0] role_id;

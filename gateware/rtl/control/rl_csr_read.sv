@@ -47,7 +47,7 @@ module rl_csr_read
     WinInsert,
     WinBits,
     StgStart,
-    StgMissing,
+    StgStaged,
     StgBlock,
     DigGo,
     DigValue,
@@ -93,7 +93,7 @@ module rl_csr_read
     asked[WinInsert] = at(CsrWinInsert);
     asked[WinBits] = at8(CsrWinBits);
     asked[StgStart] = at(CsrStgStart);
-    asked[StgMissing] = at(CsrStgMissing);
+    asked[StgStaged] = at(CsrStgStaged);
     asked[StgBlock] = at(CsrStgBlock);
     asked[DigGo] = at(CsrDigGo);
     asked[DigValue] = at8(CsrDigValue);
@@ -145,7 +145,7 @@ module rl_csr_read
     value[WinInsert][WinInsertResultLsb+:WinInsertResultWidth] = store_i.insert_result;
     value[WinBits] = store_i.bits;
     value[StgStart][StgStartBusyBit] = stage_i.busy;
-    value[StgMissing] = 32'(stage_i.missing);
+    value[StgStaged] = 32'(stage_i.staged);
     value[StgBlock][StgBlockValidBit] = stage_i.block_valid;
     value[StgBlock][StgBlockNumberLsb+:StgBlockNumberWidth] = stage_i.block;
     value[DigGo][DigGoRoomBit] = !own_i.job;

@@ -44,10 +44,12 @@ module rl_csr_write
   logic [31:0] insert_seq_q;
   logic insert_ack_now_q;
   logic [31:0] stg_base_q, dig_source_q, dig_target_q, dig_chunk_q, cfg_source_q;
-  logic [28:0] stg_length_q, dig_length_q;
-  logic [13:0] stg_chunk_q;
+  logic [28:0] dig_length_q;
+  logic [17:0] stg_last_q;
+  logic [13:0] stg_chunk_q, stg_last_length_q, stg_empty_q;
   logic [1:0] dig_go_q;
-  logic [26:0] cfg_words_q;
+  logic [21:0] cfg_last_q;
+  logic [3:0] cfg_last_words_q;
   logic [5:0] lch_kept_q;
   logic [6:0] lch_kernels_q;
   logic [31:0] lch_number_q, fuel_lo_q, wdata_q;
@@ -81,15 +83,22 @@ module rl_csr_write
       insert_ack_now_q <= on(CsrWinInsertNow);
     end
     if (on(CsrStgBase)) stg_base_q <= wdata_i;
-    if (on(CsrStgLength)) stg_length_q <= wdata_i[28:0];
-    if (on(CsrStgChunk)) stg_chunk_q <= wdata_i[13:0];
+    if (on(CsrStgLast)) stg_last_q <= wdata_i[17:0];
+    if (on(CsrStgChunk)) begin
+      stg_chunk_q <= wdata_i[StgChunkLengthLsb+:14];
+      stg_last_length_q <= wdata_i[StgChunkLastLengthLsb+:14];
+    end
+    if (on(CsrStgEmpty)) stg_empty_q <= wdata_i[13:0];
     if (on(CsrDigSource)) dig_source_q <= wdata_i;
     if (on(CsrDigTarget)) dig_target_q <= wdata_i;
     if (on(CsrDigLength)) dig_length_q <= wdata_i[28:0];
     if (on(CsrDigChunk)) dig_chunk_q <= wdata_i;
     if (on(CsrDigGo)) dig_go_q <= wdata_i[1:0];
     if (on(CsrCfgSource)) cfg_source_q <= wdata_i;
-    if (on(CsrCfgWords)) cfg_words_q <= wdata_i[26:0];
+    if (on(CsrCfgLast)) begin
+      cfg_last_q <= wdata_i[CfgLastBeatLsb+:22];
+      cfg_last_words_q <= wdata_i[CfgLastWordsLsb+:4];
+    end
     if (on(CsrLchKept)) lch_kept_q <= wdata_i[5:0];
     if (on(CsrLchKernels)) lch_kernels_q <= wdata_i[6:0];
     if (on(CsrLchGo) || on(CsrLchCancel) || on(CsrLchFind)) lch_number_q <= wdata_i;
@@ -203,8 +212,10 @@ module rl_csr_write
     stage_o = '{
         start: act_q.stg_start,
         base: BeatW'(stg_base_q),
-        length: stg_length_q,
+        last: stg_last_q,
+        last_length: stg_last_length_q,
         chunk: stg_chunk_q,
+        empty: stg_empty_q,
         block_pop: act_q.stg_block_pop
     };
     job_valid_o = job_q;
@@ -220,7 +231,8 @@ module rl_csr_write
         start: act_q.cfg_go && wdata_q[CfgGoStartBit],
         stop: act_q.cfg_go && wdata_q[CfgGoStopBit],
         source: BeatW'(cfg_source_q),
-        words: cfg_words_q
+        last: cfg_last_q,
+        last_words: cfg_last_words_q
     };
     role_o = '{hold: role_q[RoleCtrlResetBit], isolate: role_q[RoleCtrlIsolateBit]};
     launch_o = '{

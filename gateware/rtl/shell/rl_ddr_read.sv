@@ -36,6 +36,7 @@ module rl_ddr_read
   output logic           stream_word_o,
   output logic [63:0]    stream_data_o,
   output logic           stream_commit_o,
+  output logic           stream_last_o,    // With it: the last one.
 
   // The digest asks only for what it has room for.
   input  logic           digest_req_valid_i,
@@ -324,6 +325,7 @@ module rl_ddr_read
   always_ff @(posedge clk_ddr_i) begin
     // What is known of a frame lasts until the cycle after its end.
     stream_2_q <= about_q.stream;
+    stream_last_o <= !asking_q && stream_beats_q == slot_t'(1);
     back_q <= 9'd256 >> about_q.start[2:0];
     for (int i = 0; i < 8; i++)
     drop_1_q[i] <= ends && about_q.desc.length[2:0] != 0 && 3'(i) >= about_q.desc.length[2:0];

@@ -138,7 +138,7 @@ module rl_shell
   // -- control
   logic [12:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
-  logic tx_we, have_re, reported_we, slot_re, counter_asked;
+  logic tx_we, reported_we, slot_re, counter_asked;
   ring_head_t ring_head;
   logic ring_pop;
   why_e ring_why;
@@ -179,7 +179,6 @@ module rl_shell
     .ring_data_i(ring_data),
     .tx_we_o(tx_we),
     .tx_data_i(tx_data),
-    .have_re_o(have_re),
     .have_data_i(have_data),
     .reported_we_o(reported_we),
     .reported_data_i(reported_data),
@@ -338,7 +337,9 @@ module rl_shell
   logic [63:0] image_data, image_out;
   store_t image_desc, image_out_desc;
   logic chunk, chunk_duplicate, chunk_malformed;
+  localparam int unsigned ChunkW = $clog2(ChunksMax);
   rl_stage #(
+    .Bulk(Bulk),
     .Chunks(ChunksMax),
     .Blocks(512)  // The digest may lag behind; no chunk is dropped for that.
   ) u_stage (
@@ -356,12 +357,13 @@ module rl_shell
     .written_gray_i(image_written_gray),
     .start_i(stage_ctl.start),
     .base_i(stage_ctl.base),
-    .length_i(stage_ctl.length),
+    .last_i(stage_ctl.last[ChunkW-1:0]),
+    .last_length_i(stage_ctl.last_length),
     .chunk_i(stage_ctl.chunk),
+    .empty_i(stage_ctl.empty[(ChunkW>16?ChunkW-4 : 12)-1:0]),
     .busy_o(stage_status.busy),
-    .missing_o(stage_status.missing[$clog2(ChunksMax):0]),
-    .bits_read_i(have_re),
-    .bits_addr_i(mem_addr[$clog2(ChunksMax)-6:0]),
+    .staged_o(stage_status.staged[ChunkW:0]),
+    .bits_addr_i(mem_addr[ChunkW-6:0]),
     .bits_o(have_data),
     .block_valid_o(stage_status.block_valid),
     .block_o(stage_status.block),
@@ -370,8 +372,8 @@ module rl_shell
     .duplicate_o(chunk_duplicate),
     .malformed_o(chunk_malformed)
   );
-  if ($clog2(ChunksMax) < 18) begin : gen_missing
-    assign stage_status.missing[18:$clog2(ChunksMax)+1] = '0;
+  if (ChunkW < 18) begin : gen_staged
+    assign stage_status.staged[18:ChunkW+1] = '0;
   end
   rl_frame_queue #(
     .Words(QueueWords),
@@ -545,7 +547,7 @@ module rl_shell
   logic data_room, data_word, data_commit, data_valid, data_done, data_take, data_ready;
   logic [63:0] data_in, data_out;
   fetched_t data_desc, data_out_desc;
-  logic stream, stream_stop, stream_done, stream_room, stream_word, stream_commit;
+  logic stream, stream_stop, stream_done, stream_room, stream_word, stream_commit, stream_last;
   stream_t stream_job;
   logic [63:0] stream_data;
   logic digest_req_valid, digest_req_ready, digest_data_valid;
@@ -572,6 +574,7 @@ module rl_shell
     .stream_word_o(stream_word),
     .stream_data_o(stream_data),
     .stream_commit_o(stream_commit),
+    .stream_last_o(stream_last),
     .digest_req_valid_i(digest_req_valid),
     .digest_req_ready_o(digest_req_ready),
     .digest_req_beat_i(digest_req_beat),
@@ -640,7 +643,7 @@ module rl_shell
   );
 
   // -- configuration
-  logic words_valid, words_done, words_take, words_ready, unused_words_desc;
+  logic words_valid, words_done, words_take, words_ready, words_last;
   logic [63:0] words_data;
   rl_frame_queue #(
     .Words(256),
@@ -655,12 +658,12 @@ module rl_shell
     .word_i(stream_word),
     .data_i(stream_data),
     .commit_i(stream_commit),
-    .desc_i(1'b0),
+    .desc_i(stream_last),
     .rollback_i(1'b0),
     .clk_rd_i(clk_cfg_i),
     .rst_rd_ni(rst_cfg_ni),
     .valid_o(words_valid),
-    .desc_o(unused_words_desc),
+    .desc_o(words_last),
     .done_i(words_done),
     .take_i(words_take),
     .data_o(words_data),
@@ -672,7 +675,8 @@ module rl_shell
     .start_i(config_ctl.start),
     .stop_i(config_ctl.stop),
     .source_i(config_ctl.source),
-    .words_i(config_ctl.words),
+    .last_i(config_ctl.last),
+    .last_words_i(config_ctl.last_words),
     .busy_o(config_status.busy),
     .done_o(config_status.done),
     .failed_o(config_status.failed),
@@ -688,6 +692,7 @@ module rl_shell
     .clk_cfg_i,
     .rst_cfg_ni,
     .frame_valid_i(words_valid),
+    .frame_last_i(words_last),
     .frame_done_o(words_done),
     .frame_take_o(words_take),
     .frame_data_i(words_data),

@@ -6,11 +6,15 @@
 // others do, by a division of 22 cycles; chunks of 64 bytes need none. If the frame ends before that is
 // done, there is no room for another.
 module rl_stage
+  import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned Bulk = 32'(BulkStandard), // Most bytes of a chunk: what the queue has room for.
   parameter int unsigned Chunks = 1 << 18,  // Of an image, at most; a power of two.
   parameter int unsigned Blocks = 16,       // That can wait for the firmware; a power of two.
-  localparam int unsigned IndexW = $clog2(Chunks)
+  localparam int unsigned IndexW = $clog2(Chunks),
+  localparam int unsigned BlockW = 12,        // Blocks of 64 KiB.
+  localparam int unsigned RowsW = IndexW - 4 > BlockW ? IndexW - 4 : BlockW
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
@@ -31,13 +35,14 @@ module rl_stage
   // The load. Its description holds from a cycle before start_i on, while the load lasts.
   input  logic              start_i,           // Forget the one before.
   input  beat_t             base_i,
-  input  logic [28:0]       length_i,          // Bytes, 1 to 2^28.
-  input  logic [13:0]       chunk_i,           // Bytes, a multiple of 64, so that there are at most Chunks.
+  input  logic [IndexW-1:0] last_i,            // The last chunk,
+  input  logic [13:0]       last_length_i,     // and how many bytes it has, 1 to chunk_i.
+  input  logic [13:0]       chunk_i,           // Bytes of the others, a multiple of 64 up to Bulk.
+  input  logic [RowsW-1:0]  empty_i,           // The greater of last_i / 16 and the last block's number.
   output logic              busy_o,            // Still starting: no frames yet.
-  output logic [IndexW:0]   missing_o,         // Chunks.
+  output logic [IndexW:0]   staged_o,          // Chunks staged, counted round and round.
 
   // Which chunks are there: bit n % 32 of word n / 32.
-  input  logic              bits_read_i,
   input  logic [IndexW-6:0] bits_addr_i,
   output logic [31:0]       bits_o,            // A cycle later.
 
@@ -53,11 +58,9 @@ module rl_stage
 );
   // Positions in the image are counted in beats of 64 bytes, and blocks are of 1024 beats.
   localparam int unsigned PlaceW = 22;
-  localparam int unsigned BlockW = 12;
-  localparam int unsigned WordW = IndexW - 5;
-  localparam int unsigned EmptyW = WordW > BlockW ? WordW : BlockW;
-  if (Chunks != 1 << IndexW || IndexW < BlockW || IndexW > PlaceW) begin : gen_check
-    $fatal(0, "rl_stage: Chunks must be a power of two, 2^12 to 2^22 (%m)");
+  localparam int unsigned RowW = IndexW - 4;
+  if (Chunks != 1 << IndexW || IndexW < BlockW || IndexW > PlaceW || Bulk >= 1 << 14) begin : gen_check
+    $fatal(0, "rl_stage: Chunks must be a power of two, 2^12 to 2^22, Bulk less than 2^14 (%m)");
   end
   typedef logic [PlaceW-1:0] place_t;
   typedef logic [IndexW-1:0] index_t;
@@ -66,15 +69,14 @@ module rl_stage
   typedef enum logic [3:0] {
     Idle    = 4'd0,
     Divide  = 4'd1,
-    Number  = 4'd2,   // The chunk's number is known. The firmware reads first.
+    Number  = 4'd2,   // The chunk's number is known.
     Look    = 4'd3,   // The bits around it are there,
     Sift    = 4'd4,   // and its own says whether it is.
     Judged  = 4'd5,   // Until the frame has ended.
     Block   = 4'd6,   // Look up the block that it starts in,
     Recall  = 4'd7,
     Count   = 4'd8,   // and count its beats.
-    Measure = 4'd9,   // A new load: which is the last chunk, how long is it?
-    Empty   = 4'd10   // Nothing is there.
+    Empty   = 4'd9    // A new load: nothing is there.
   } state_e;
   typedef enum logic [1:0] {
     New       = 2'd0,
@@ -84,28 +86,10 @@ module rl_stage
   state_e state_q;
   verdict_e verdict_q;
 
-  // -- the load
-  logic [28:0] extent_q;          // Its last byte.
-  index_t last_q;                 // Its last chunk,
-  logic [13:0] last_length_q;     // and how long that is,
-  logic [7:0] last_beats_q;       // also in beats.
-  logic is_last_q;                // The chunk at work is.
-  logic at_last_block;            // In emptying.
-  logic words_empty_q, blocks_empty_q;
-  logic [EmptyW-1:0] empty_q;  // Words and blocks emptied.
-  assign busy_o = state_q inside {Measure, Empty};
-  assign at_last_block = empty_q[BlockW-1:0] == extent_q[16+:BlockW];
-  always_ff @(posedge clk_net_i) begin
-    extent_q <= length_i - 1'b1;
-    empty_q <= state_q == Empty ? empty_q + 1'b1 : '0;
-    words_empty_q <= state_q == Empty && (words_empty_q || empty_q[WordW-1:0] == last_q[5+:WordW]);
-    blocks_empty_q <= state_q == Empty && (blocks_empty_q || at_last_block);
-  end
-
-  // -- words, tentatively; what is too long for a chunk may be too long for the queue
+  // -- words, tentatively
   logic mine, fits, opens, open, open_q, ended_q, done, aborts, resolve;
   assign mine = lane_i.route == RouteImage;
-  assign fits = receiving_i && lane_i.head.length <= 16'(chunk_i);
+  assign fits = lane_i.head.length <= 16'(Bulk);
   assign opens = lane_i.word && lane_i.payload && mine;
   assign open = open_q || opens;
   assign done = lane_i.done && mine;
@@ -113,124 +97,130 @@ module rl_stage
   assign queue_word_o = opens && fits;
   assign queue_data_o = lane_i.data;
 
-  // -- the frame: as it came, and at work
-  logic wanted_q, came_odd_q, odd_q;
-  place_t came_place_q, place_q;
-  logic [13:0] came_length_q, length_q;
-  index_t index_q;
+  // -- the frame. The next one cannot be here before this one's block is looked up.
+  logic wanted_q, odd_q;
+  place_t place_q;
+  logic [13:0] length_q;
   beat_t beat_q;
   always_ff @(posedge clk_net_i) begin
     if (opens && !open_q) begin
-      came_place_q <= lane_i.head.addr[6+:PlaceW];
-      came_odd_q <= lane_i.head.addr[63:6+PlaceW] != 0 || lane_i.head.addr[5:0] != 0 || !fits ||
-                    lane_i.head.addr[6+:PlaceW] > extent_q[6+:PlaceW];
-      came_length_q <= lane_i.head.length[13:0];
-    end
-    if (state_q == Idle) begin
-      place_q <= came_place_q;
-      odd_q <= came_odd_q;
-      length_q <= came_length_q;
+      place_q <= lane_i.head.addr[6+:PlaceW];
+      odd_q <= lane_i.head.addr[63:6+PlaceW] != 0 || lane_i.head.addr[5:0] != 0 || !fits;
+      length_q <= lane_i.head.length[13:0];
     end
     beat_q <= base_i + BeatW'(place_q);
   end
 
   // -- which chunk it is
-  logic divided, beat_chunks, is_last, right;
+  logic divided, beat_chunks, right, beyond_q, is_last_q;
   place_t quotient;
+  index_t index;
   logic [7:0] rest;
+  logic [IndexW:0] ahead_q;  // The last chunk's number less this one's.
   rl_divide #(
     .Width(PlaceW),
     .DivisorW(8)
   ) u_divide (
     .clk_i(clk_net_i),
-    .rst_ni(rst_net_ni),
-    .start_i(start_i || (state_q == Idle && wanted_q)),
-    .dividend_i(start_i ? extent_q[6+:PlaceW] : came_place_q),
+    .load_i(state_q == Idle),
+    .dividend_i(place_q),
+    .step_i(state_q == Divide && !beat_chunks),
     .divisor_i(chunk_i[13:6]),
     .done_o(divided),
     .quotient_o(quotient),
     .rest_o(rest)
   );
+  assign index = quotient[IndexW-1:0];
   assign beat_chunks = chunk_i[13:7] == 0;
-  assign is_last = index_q == last_q;
-  assign right = length_q == (is_last_q ? last_length_q : chunk_i);
+  assign right = length_q == (is_last_q ? last_length_i : chunk_i);
   always_ff @(posedge clk_net_i) begin
-    if (state_q == Divide) index_q <= index_t'(beat_chunks ? place_q : quotient);
-    if (state_q == Measure) begin
-      last_q <= index_t'(quotient);
-      last_length_q <= {rest, extent_q[5:0]} + 1'b1;
-      last_beats_q <= rest + 1'b1;
+    ahead_q <= {1'b0, last_i} - {1'b0, index};
+    if (state_q == Look) begin
+      is_last_q <= ahead_q == 0;
+      beyond_q <= ahead_q[IndexW] || (PlaceW'(quotient >> IndexW) != 0) || rest != 0;
     end
-    if (state_q == Number) is_last_q <= is_last;
   end
 
   // -- whether it is there
-  logic [31:0] bits_q, mark;
+  logic [15:0] bits, bits_q;
+  logic [RowsW-1:0] row_q;  // In emptying; else it is a block.
   logic set;
   assign set = resolve && verdict_q == New;
-  assign mark = 32'd1 << index_q[4:0];
-  rl_ram #(
-    .Width(32),
-    .Depth(Chunks / 32)
+  rl_bitmap #(
+    .Bits(Chunks)
   ) u_have (
-    .clk_wr_i(clk_net_i),
-    .we_i(set || state_q == Empty),
-    .waddr_i(state_q == Empty ? empty_q[WordW-1:0] : index_q[5+:WordW]),
-    .wdata_i(state_q == Empty ? '0 : bits_q | mark),
-    .clk_rd_i(clk_net_i),
-    .re_i(1'b1),
-    .raddr_i(bits_read_i ? bits_addr_i : index_q[5+:WordW]),
-    .rdata_o(bits_o)
+    .clk_i(clk_net_i),
+    .row_i(state_q == Empty ? row_q[RowW-1:0] : index[IndexW-1:4]),
+    .row_o(bits),
+    .set_i(set),
+    .bit_i(index[3:0]),
+    .empty_i(state_q == Empty),
+    .word_i(bits_addr_i),
+    .word_o(bits_o)
   );
 
   always_ff @(posedge clk_net_i) begin
-    if (state_q == Look) bits_q <= bits_o;
+    bits_q <= bits;
     if (state_q == Idle) verdict_q <= receiving_i ? Malformed : Duplicate;
-    else if (state_q == Sift) verdict_q <= bits_q[index_q[4:0]] ? Duplicate : New;
+    else if (state_q == Sift && right && !beyond_q)
+      verdict_q <= bits_q[index[3:0]] ? Duplicate : New;
   end
 
-  // -- beats of each block that are there; those that the last one lacks count as there
-  logic [10:0] beats, beats_q, counted, counted_q, counted_d, span_q;
-  logic [7:0] chunk_beats;
-  block_t block_q;
-  logic whole, again, first_q, waits_ready, counts;
-  assign chunk_beats = is_last_q ? last_beats_q : chunk_i[13:6];
-  // Beats from the start of its first block to its own end.
-  assign again = first_q && span_q[10] && span_q[9:0] != 0;
-  // To the end of its first block: 1024 less where it starts, as its complement and one.
-  always_comb begin
-    beats = {3'd0, chunk_beats};
-    if (!first_q) beats = {1'b0, span_q[9:0]};
-    else if (again) beats = {1'b0, ~place_q[9:0]};
-  end
-  assign counted_d = counted_q + beats_q;
-  assign whole = counted_d[10];
+  // -- beats of each block that are there, modulo 1024. The last chunk counts as if the image went on to the
+  // end of the block, so that all blocks are whole when they have 1024.
+  logic [9:0] counted, counted_q, counted_d, addend_q;
+  logic [10:0] span;     // From its first block's start to its own end, without a part of a beat.
+  logic [7:0] excess_q;  // What is beyond the end of that block,
+  logic crosses_q;       // if it goes as far.
+  logic carry_q, full, whole, again, again_q, first_q, waits_ready, counts;
+  block_t block;
+  assign block = row_q[BlockW-1:0];
+  assign span = 11'(place_q[9:0]) + 11'(length_q[13:6]);
+  assign again = first_q && crosses_q && (excess_q != 0 || length_q[5:0] != 0);
+  assign {full, counted_d} = 11'(counted_q) + 11'(addend_q) + 11'(carry_q);
+  // The last chunk is all that there is of a block that it does not start in.
+  assign whole = full || (is_last_q && !first_q);
   assign counts = state_q == Count && waits_ready;
   rl_ram #(
-    .Width(11),
+    .Width(10),
     .Depth(1 << BlockW)
   ) u_blocks (
     .clk_wr_i(clk_net_i),
     .we_i(counts || state_q == Empty),
-    .waddr_i(state_q == Empty ? empty_q[BlockW-1:0] : block_q),
-    .wdata_i(state_q != Empty ? counted_d : at_last_block ? {1'b0, ~extent_q[15:6]} : '0),
+    .waddr_i(block),
+    .wdata_i(counted_d),
     .clk_rd_i(clk_net_i),
-    .re_i(state_q == Block),
-    .raddr_i(block_q),
+    .re_i(1'b1),
+    .raddr_i(block),
     .rdata_o(counted)
   );
 
   always_ff @(posedge clk_net_i) begin
-    span_q <= 11'(place_q[9:0]) + 11'(chunk_beats);
-    counted_q <= counted;
-    beats_q <= beats + 11'(again);
     if (state_q == Judged) begin
-      block_q <= place_q[10+:BlockW];
-      first_q <= 1'b1;
-    end else if (counts) begin
-      block_q <= block_q + 1'b1;
-      first_q <= 1'b0;
+      crosses_q <= span[10];
+      excess_q <= span[7:0];
     end
+    // Empty blocks have 0.
+    if (start_i || state_q == Empty) begin
+      counted_q <= '0;
+      addend_q <= '0;
+      carry_q <= 1'b0;
+    end else begin
+      if (state_q == Recall) counted_q <= counted;
+      if (state_q == Block) begin
+        // Up to the end of the block: 1024 less where it starts, as its complement and one.
+        carry_q <= first_q && (again || is_last_q);
+        if (!first_q) addend_q <= {2'b0, excess_q};
+        else if (again || is_last_q) addend_q <= ~place_q[9:0];
+        else addend_q <= {2'b0, length_q[13:6]};
+      end
+    end
+    if (state_q == Block) again_q <= again;
+    if (start_i) row_q <= '0;
+    else if (state_q == Judged) row_q <= RowsW'(place_q[10+:BlockW]);
+    else if (counts || state_q == Empty) row_q <= row_q + 1'b1;
+    if (state_q == Judged) first_q <= 1'b1;
+    else if (counts) first_q <= 1'b0;
   end
 
   // -- whole blocks: told when the frames staged until then are in memory
@@ -239,7 +229,7 @@ module rl_stage
     logic [7:0] ticket;
   } whole_t;
   whole_t waiting;
-  logic [7:0] staged_q, written, beyond;
+  logic [7:0] written, beyond;
   logic waits, tell, told_ready, held_q;
   logic [3:0] unused_waits;
   logic [$clog2(Blocks):0] unused_told;
@@ -260,7 +250,7 @@ module rl_stage
     .rst_ni(rst_net_ni && !start_i),
     .wvalid_i(counts && whole),
     .wready_o(waits_ready),
-    .wdata_i({block_q, staged_q}),
+    .wdata_i({block, staged_o[7:0]}),
     .rvalid_o(waits),
     .rready_i(tell),
     .rdata_o(waiting),
@@ -282,17 +272,16 @@ module rl_stage
   );
   assign room_o = queue_room_i && !ended_q && !held_q;
   always_ff @(posedge clk_net_i) begin
-    if (!rst_net_ni) staged_q <= '0;
-    else if (set) staged_q <= staged_q + 1'b1;
+    if (!rst_net_ni) staged_o <= '0;
+    else if (set) staged_o <= staged_o + 1'b1;
     held_q <= waits && !told_ready;
   end
 
   // -- one frame after the other
-  logic begins;
-  assign begins = state_q == Empty && words_empty_q && blocks_empty_q;
   assign resolve = state_q == Judged && (ended_q || (done && open_q));
   assign queue_commit_o = set;
   assign queue_rollback_o = (resolve && verdict_q != New) || aborts;
+  assign busy_o = state_q == Empty;
   assign queue_desc_o = '{addr: {beat_q, 6'd0}, length: length_q};
 
   always_ff @(posedge clk_net_i) begin
@@ -301,7 +290,6 @@ module rl_stage
       open_q <= 1'b0;
       ended_q <= 1'b0;
       wanted_q <= 1'b0;
-      missing_o <= '0;
       chunk_o <= 1'b0;
       duplicate_o <= 1'b0;
       malformed_o <= 1'b0;
@@ -313,24 +301,20 @@ module rl_stage
         Idle: if (wanted_q && !aborts) state_q <= receiving_i ? Divide : Judged;
         Divide: begin
           if (odd_q) state_q <= Judged;
-          else if (beat_chunks) state_q <= Number;
-          else if (divided) state_q <= rest != 0 ? Judged : Number;
+          else if (beat_chunks || divided) state_q <= Number;
         end
-        Number: if (!bits_read_i) state_q <= Look;
-        Look: state_q <= right ? Sift : Judged;
+        Number: state_q <= Look;
+        Look: state_q <= Sift;
         Sift: state_q <= Judged;
         Judged: if (resolve) state_q <= verdict_q == New ? Block : Idle;
         Block: state_q <= Recall;
         Recall: state_q <= Count;
-        Count: if (counts) state_q <= again ? Block : Idle;
-        Measure: if (divided) state_q <= Empty;
-        Empty: if (begins) state_q <= Idle;
+        Count: if (counts) state_q <= again_q ? Block : Idle;
+        Empty: if (row_q == empty_i) state_q <= Idle;
         default: state_q <= Idle;
       endcase
       if (aborts && state_q inside {Divide, Number, Look, Sift, Judged}) state_q <= Idle;
-      if (start_i) state_q <= Measure;
-      if (state_q == Measure) missing_o <= (IndexW + 1)'(quotient);
-      else if (set || begins) missing_o <= missing_o + {{IndexW{set}}, 1'b1};
+      if (start_i) state_q <= Empty;
       chunk_o <= set;
       duplicate_o <= (resolve && verdict_q == Duplicate) || (done && !open && !receiving_i);
       malformed_o <= (resolve && verdict_q == Malformed) || (done && !open && receiving_i);
@@ -342,23 +326,25 @@ module rl_stage
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) queue_word_o |-> !ended_q);
   DescriptionHolds_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) busy_o && !start_i |=> $stable(
-      {base_i, length_i, chunk_i}
+      {base_i, last_i, last_length_i, chunk_i, empty_i}
   ));
   ImageIsSound_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    busy_o |-> length_i inside {[1:1<<28]} && chunk_i != 0 && chunk_i[5:0] == 0);
-  ChunksFit_A :
+    busy_o |-> chunk_i inside {[64:Bulk]} && chunk_i[5:0] == 0 && last_length_i inside {[1:chunk_i]});
+  FrameIsThere_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    state_q == Measure && divided && !start_i |-> quotient < PlaceW'(Chunks));
+    state_q == Block && first_q |-> $stable(
+      {place_q, length_q}
+  ));
   ToldHolds_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
     block_valid_o && !block_pop_i && !start_i |=> $stable(
       {block_valid_o, block_o}
   ));
   WritesAreFew_A :
-  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) staged_q - written < 8'd128);
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) 8'(staged_o[7:0] - written) < 8'd128);
 `endif
 
   logic unused;
-  assign unused = ^{lane_i.first, lane_i.head, extent_q[28], unused_waits, unused_told, beyond};
+  assign unused = ^{span[9:8], lane_i.first, lane_i.head, unused_waits, unused_told, beyond};
 endmodule

@@ -10,7 +10,8 @@ module rl_config_port_tb
   input  logic        start_i,
   input  logic        stop_i,
   input  logic [33:0] source_i,
-  input  logic [26:0] words_i,
+  input  logic [21:0] last_i,
+  input  logic [3:0]  last_words_i,
   output logic        busy_o,
   output logic        done_o,
   output logic        failed_o,
@@ -29,6 +30,7 @@ module rl_config_port_tb
   input  logic        word_i,
   input  logic [63:0] data_i,
   input  logic        commit_i,
+  input  logic        last_beat_i,     // With commit_i.
 
   input  logic        clk_cfg_i,
   input  logic        rst_cfg_ni,
@@ -50,7 +52,7 @@ module rl_config_port_tb
   input  logic [7:0]  cfg_code_i,
   input  logic [15:0] cfg_role_i
 );
-  logic done, take, ready, unused_desc;
+  logic done, take, ready, last_beat;
   logic [63:0] data;
   stream_t job;
   assign stream_first_o = job.first;
@@ -70,12 +72,12 @@ module rl_config_port_tb
     .word_i,
     .data_i,
     .commit_i,
-    .desc_i(1'b0),
+    .desc_i(last_beat_i),
     .rollback_i(1'b0),
     .clk_rd_i(clk_cfg_i),
     .rst_rd_ni(rst_cfg_ni),
     .valid_o(frame_valid_o),
-    .desc_o(unused_desc),
+    .desc_o(last_beat),
     .done_i(done),
     .take_i(take),
     .data_o(data),
@@ -90,7 +92,8 @@ module rl_config_port_tb
     .start_i,
     .stop_i,
     .source_i,
-    .words_i,
+    .last_i,
+    .last_words_i,
     .busy_o,
     .done_o,
     .failed_o,
@@ -106,6 +109,7 @@ module rl_config_port_tb
     .clk_cfg_i,
     .rst_cfg_ni,
     .frame_valid_i(frame_valid_o),
+    .frame_last_i(last_beat),
     .frame_done_o(done),
     .frame_take_o(take),
     .frame_data_i(data),

@@ -117,8 +117,10 @@ class Bench:
                     dut.word_i.value = 1
                     dut.data_i.value = words.popleft()
                     dut.commit_i.value = not words
+                    dut.last_beat_i.value = number & 0x3FFFFF == last
                 elif owed and not words:
-                    beat = self.image[owed.popleft()]
+                    number = owed.popleft()
+                    beat = self.image[number]
                     words.extend(int.from_bytes(beat[at : at + 8], "little") for at in range(0, BEAT, 8))
                 if asking and dut.room_o.value and len(owed) + bool(words) < UNDER_WAY and self.beats != self.short:
                     owed.append(next_beat)
@@ -148,8 +150,10 @@ class Bench:
     async def configure_begin(self, words, source=None):
         dut = self.dut
         self.beats = 0
-        dut.source_i.value = self.place(words, source)
-        dut.words_i.value = len(words)
+        dut.source_i.value = first = self.place(words, source)
+        last = len(words) - 1
+        dut.last_i.value = (first + last // BEAT_WORDS) % (1 << 22)
+        dut.last_words_i.value = last % BEAT_WORDS
         await self.pulse(dut.clk_net_i, dut.start_i)
         await RisingEdge(dut.clk_net_i)
         assert dut.busy_o.value

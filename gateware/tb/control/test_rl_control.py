@@ -91,8 +91,8 @@ class Board:
             word = dut.mem_addr_o.value.to_unsigned()
             for name, (bits, port) in MEMORIES.items():
                 at = word % (1 << bits)
-                # These two show what was asked for in this cycle only; the others show something always.
-                asked = {"HAVE": dut.have_re_o, "LAUNCH": dut.slot_re_o}.get(name)
+                # It shows what was asked for in this cycle only; the others show something always.
+                asked = {"LAUNCH": dut.slot_re_o}.get(name)
                 shown = self.memories[name][at] if asked is None or asked.value else random.getrandbits(32)
                 if name == "COUNTER" and not dut.counter_asked_o.value:
                     shown = 0
@@ -156,14 +156,13 @@ HELD = [
     ("OWNER_LO", "session_o", "session_t", "owner", 0, 32),
     ("LOAD_GROUP", "session_o", "session_t", "load_group", 0, 16),
     ("STG_BASE", "stage_o", "stage_ctl_t", "base", 0, 32),
-    ("STG_LENGTH", "stage_o", "stage_ctl_t", "length", 0, 29),
-    ("STG_CHUNK", "stage_o", "stage_ctl_t", "chunk", 0, 14),
+    ("STG_LAST", "stage_o", "stage_ctl_t", "last", 0, 18),
+    ("STG_EMPTY", "stage_o", "stage_ctl_t", "empty", 0, 14),
     ("DIG_SOURCE", "job_o", "digest_job_t", "source", 0, 32),
     ("DIG_TARGET", "job_o", "digest_job_t", "target", 0, 32),
     ("DIG_LENGTH", "job_o", "digest_job_t", "length", 0, 29),
     ("DIG_CHUNK", "job_o", "digest_job_t", "chunk", 0, 32),
     ("CFG_SOURCE", "config_o", "config_ctl_t", "source", 0, 32),
-    ("CFG_WORDS", "config_o", "config_ctl_t", "words", 0, 27),
     ("LCH_KEPT", "launch_o", "launch_ctl_t", "kept", 0, 6),
     ("LCH_KERNELS", "launch_o", "launch_ctl_t", "kernels", 0, 7),
     ("LCH_FUEL_MAX_LO", "launch_o", "launch_ctl_t", "fuel_max", 0, 32),
@@ -176,9 +175,11 @@ HELD = [
 SPLIT = {
     "SESSION": ("session_o", "session_t"),
     "EPOCH": ("session_o", "session_t"),
+    "STG_CHUNK": ("stage_o", "stage_ctl_t"),
+    "CFG_LAST": ("config_o", "config_ctl_t"),
     "ROLE_CTRL": ("role_o", "role_ctl_t"),
 }
-FIELD_NAMES = {"group": "claim_group", "reset": "hold"}
+FIELD_NAMES = {"group": "claim_group", "reset": "hold", "length": "chunk", "words": "last_words", "beat": "last"}
 
 
 @cocotb.test()
@@ -257,7 +258,7 @@ async def what_blocks_say_is_read(dut):
         "WIN_INSERT": fields("WIN_INSERT", busy=said("store_i", "insert_busy"), result=said("store_i", "insert_result")),
         "WIN_BITS": said("store_i", "bits"),
         "STG_START": said("stage_i", "busy"),
-        "STG_MISSING": said("stage_i", "missing"),
+        "STG_STAGED": said("stage_i", "staged"),
         "STG_BLOCK": fields("STG_BLOCK", valid=said("stage_i", "block_valid"), number=said("stage_i", "block")),
         "DIG_GO": fields("DIG_GO", room=1, idle=said("digest_i", "idle")),
         "DIG_VALUE": said("digest_i", "value"),

@@ -54,6 +54,7 @@ module read_bench
   output logic         words_valid,
   input  logic         words_ready,
   output logic [63:0]  words_data,
+  output logic         words_last,
   input  logic         digest_req_valid,
   output logic         digest_req_ready,
   input  beat_t        digest_req_beat,
@@ -169,7 +170,7 @@ module read_bench
   logic queue_room, queue_word, queue_commit, data_valid, data_done, data_take, data_ready;
   logic [63:0] queue_data, data;
   fetched_t queue_desc, data_desc;
-  logic stream_room, stream_word, stream_commit, words_done;
+  logic stream_room, stream_word, stream_commit, stream_last, words_done;
   logic [63:0] stream_data;
   logic [2:0] words_at;
 
@@ -194,6 +195,7 @@ module read_bench
     .stream_word_o(stream_word),
     .stream_data_o(stream_data),
     .stream_commit_o(stream_commit),
+    .stream_last_o(stream_last),
     .digest_req_valid_i(digest_req_valid),
     .digest_req_ready_o(digest_req_ready),
     .digest_req_beat_i(digest_req_beat),
@@ -247,12 +249,12 @@ module read_bench
     .word_i(stream_word),
     .data_i(stream_data),
     .commit_i(stream_commit),
-    .desc_i(1'b0),
+    .desc_i(stream_last),
     .rollback_i(1'b0),
     .clk_rd_i(clk_cfg),
     .rst_rd_ni(rst_cfg_n),
     .valid_o(),
-    .desc_o(),
+    .desc_o(words_last),
     .done_i(words_done),
     .take_i(words_valid && words_ready),
     .data_o(words_data),

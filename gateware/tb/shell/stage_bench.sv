@@ -6,7 +6,8 @@ module stage_bench
   parameter int unsigned Bulk = 1472,
   parameter int unsigned Chunks = 1 << 18,
   parameter int unsigned Blocks = 16,
-  localparam int unsigned IndexW = $clog2(Chunks)
+  localparam int unsigned IndexW = $clog2(Chunks),
+  localparam int unsigned RowsW = IndexW > 16 ? IndexW - 4 : 12
 ) (
   input  logic              clk_net,
   input  logic              rst_net_n,
@@ -17,11 +18,12 @@ module stage_bench
   input  logic              receiving,
   input  logic              start,
   input  beat_t             base,
-  input  logic [28:0]       length,
+  input  logic [IndexW-1:0] last,
+  input  logic [13:0]       last_length,
+  input  logic [RowsW-1:0]  empty,
   input  logic [13:0]       chunk,
   output logic              busy,
-  output logic [IndexW:0]   missing,
-  input  logic              bits_read,
+  output logic [IndexW:0]   staged,
   input  logic [IndexW-6:0] bits_addr,
   output logic [31:0]       bits,
   output logic              block_valid,
@@ -58,6 +60,7 @@ module stage_bench
   logic [7:0] image_written_gray;
 
   rl_stage #(
+    .Bulk(Bulk),
     .Chunks(Chunks),
     .Blocks(Blocks)
   ) u_stage (
@@ -75,11 +78,12 @@ module stage_bench
     .written_gray_i(image_written_gray),
     .start_i(start),
     .base_i(base),
-    .length_i(length),
+    .last_i(last),
+    .last_length_i(last_length),
+    .empty_i(empty),
     .chunk_i(chunk),
     .busy_o(busy),
-    .missing_o(missing),
-    .bits_read_i(bits_read),
+    .staged_o(staged),
     .bits_addr_i(bits_addr),
     .bits_o(bits),
     .block_valid_o(block_valid),

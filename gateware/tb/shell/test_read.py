@@ -447,6 +447,7 @@ async def a_stream_and_the_digest_read_beside_fetches(dut, stall):
             dut.words_ready.value = taking
             await ReadOnly()
             if taking and dut.words_valid.value:
+                assert bool(dut.words_last.value) == (len(out) // 64 == count // 8 - 1)
                 out += int(dut.words_data.value).to_bytes(8, "little")
             await FallingEdge(dut.clk_cfg)
         dut.words_ready.value = 0

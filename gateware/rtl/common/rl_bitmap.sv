@@ -1,0 +1,42 @@
+// Bits in block RAM, each set alone by its number, and read from outside 32 at a time.
+//
+// Sixteen RAMs, one bit wide where bits are set and two where words are read: so nothing is read, changed and
+// written back, and the many-to-one multiplexers are few.
+module rl_bitmap #(
+  parameter int unsigned Bits = 1 << 18,     // A power of two, 64 or more.
+  localparam int unsigned IndexW = $clog2(Bits),
+  localparam int unsigned RowW = IndexW - 4
+) (
+  input  logic              clk_i,
+
+  // By their numbers.
+  input  logic [RowW-1:0]   row_i,    // Bits 16 row_i and on
+  output logic [15:0]       row_o,    // are, one cycle later, these; after a cycle without a write.
+  input  logic              set_i,    // Set one of them,
+  input  logic [3:0]        bit_i,    // this one.
+  input  logic              empty_i,  // Clear all of them.
+
+  // From outside: bits 32 word_i and on, one cycle later. One that is written in that cycle is undefined.
+  input  logic [IndexW-6:0] word_i,
+  output logic [31:0]       word_o
+);
+  if (Bits != 1 << IndexW || IndexW < 6) begin : gen_check
+    $fatal(0, "rl_bitmap: Bits must be a power of two, 64 or more (%m)");
+  end
+
+  for (genvar i = 0; i < 16; i++) begin : gen_bank
+    logic write;
+    assign write = empty_i || (set_i && bit_i == i);
+    rl_bitmap_bank #(
+      .Depth(Bits / 16)
+    ) u_bank (
+      .clk_i,
+      .we_i(write),
+      .addr_i(row_i),
+      .wdata_i(!empty_i),
+      .rdata_o(row_o[i]),
+      .pair_i(word_i),
+      .pair_o({word_o[16+i], word_o[i]})
+    );
+  end
+endmodule
