@@ -137,7 +137,7 @@ module rl_shell
   logic [31:0] alarm_us;
   logic [12:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
-  logic tx_we, have_re, reported_we, slot_re, counter_asked;
+  logic tx_we, have_re, reported_we, slot_re, ring_asked, counter_asked;
   ring_head_t ring_head;
   logic ring_pop;
   why_e ring_why;
@@ -176,6 +176,7 @@ module rl_shell
     .fault_o,
     .mem_addr_o(mem_addr),
     .mem_wdata_o(mem_wdata),
+    .ring_asked_o(ring_asked),
     .ring_data_i(ring_data),
     .tx_we_o(tx_we),
     .tx_data_i(tx_data),
@@ -233,6 +234,7 @@ module rl_shell
     .head_why_o(ring_why),
     .pop_i(ring_pop),
     .addr_i(mem_addr[10:0]),
+    .asked_i(ring_asked),
     .data_o(ring_data),
     .barrier_busy_o(barrier_busy),
     .control_busy_o(control_busy)

@@ -94,7 +94,9 @@ class Board:
                 # These two show what was asked for in this cycle only; the others show something always.
                 asked = {"HAVE": dut.have_re_o, "LAUNCH": dut.slot_re_o}.get(name)
                 shown = self.memories[name][at] if asked is None or asked.value else random.getrandbits(32)
-                if name == "COUNTER" and not dut.counter_asked_o.value:
+                # And these in the cycle after that, and else 0.
+                last = {"RING": dut.ring_asked_o, "COUNTER": dut.counter_asked_o}.get(name)
+                if last is not None and not last.value:
                     shown = 0
                 if name == "TX" and dut.tx_we_o.value or name == "REPORTED" and dut.reported_we_o.value:
                     self.memories[name][at] = dut.mem_wdata_o.value.to_unsigned()
