@@ -241,7 +241,6 @@ module rl_control
     .config_i,
     .role_i,
     .launch_i,
-    .scrub_done_i,
     .fetch_idle_i
   );
   assign alarm_us_o = alarm;

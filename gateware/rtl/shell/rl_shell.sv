@@ -285,6 +285,7 @@ module rl_shell
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray;
   logic write, write_duplicate, write_beyond, store_busy, unused_insert_done;
   logic [13:0] write_bytes;
+  logic unused_contiguous;
   rl_store u_store (
     .clk_net_i,
     .rst_net_ni,
@@ -300,7 +301,7 @@ module rl_shell
     .busy_o(store_busy),
     .reset_i(store_ctl.reset),
     .next_o(store_status.next),
-    .contiguous_o(store_status.contiguous),
+    .contiguous_o(unused_contiguous),
     .bits_addr_i(store_ctl.bits_addr),
     .bits_o(store_status.bits),
     .insert_i(store_ctl.insert),
@@ -622,10 +623,7 @@ module rl_shell
   );
 
   // -- digest
-  logic [255:0] digest_value;
-  logic [31:0] digest_word;
-  assign digest_word = digest_value[32*mem_addr[2:0]+:32];
-  assign digest_status.value = {digest_word[7:0], digest_word[15:8], digest_word[23:16], digest_word[31:24]};
+  logic [255:0] unused_digest_value;  // The firmware reads it in DDR.
   rl_digest u_digest (
     .clk_net_i,
     .rst_net_ni,
@@ -633,7 +631,7 @@ module rl_shell
     .job_ready_o(job_ready),
     .job_i(job),
     .idle_o(digest_status.idle),
-    .value_o(digest_value),
+    .value_o(unused_digest_value),
     .clk_ddr_i,
     .rst_ddr_ni,
     .req_valid_o(digest_req_valid),
@@ -652,6 +650,8 @@ module rl_shell
   // -- configuration
   logic words_valid, words_done, words_take, words_ready, unused_words_desc;
   logic [63:0] words_data;
+  logic [7:0] unused_config_error;
+  logic [15:0] unused_config_role;
   rl_frame_queue #(
     .Words(256),
     .FrameWords(48),
@@ -687,8 +687,8 @@ module rl_shell
     .done_o(config_status.done),
     .failed_o(config_status.failed),
     .local_o(config_status.local_port),
-    .error_o(config_status.error),
-    .role_id_o(config_status.role_id),
+    .error_o(unused_config_error),
+    .role_id_o(unused_config_role),
     .clk_ddr_i,
     .rst_ddr_ni,
     .stream_o(stream),
