@@ -49,8 +49,11 @@ uint32_t card_state(void) {
   return role_active() ? CARD_STATE_ACTIVE : CARD_STATE_EMPTY;
 }
 
+// As it was told last.
+static uint32_t session;
+
 void card_publish(void) {
-  uint32_t session = 0;
+  session = 0;
   if (session_claimed()) session |= SESSION_CLAIMED;
   if (load_member()) session |= SESSION_LOADING;
   if (load_receiving()) session |= SESSION_RECEIVING;
@@ -58,4 +61,8 @@ void card_publish(void) {
   if (role_configuring()) session |= SESSION_CONFIGURING;
   if (discovery_idle()) session |= SESSION_SOLICIT_FAST;
   WRITE(CSR_SESSION, session);
+}
+
+void card_answer_slowly(void) {
+  WRITE(CSR_SESSION, session & ~SESSION_SOLICIT_FAST);
 }

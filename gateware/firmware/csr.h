@@ -222,7 +222,7 @@
 #define TX_SEND_BYTES_MASK 0x7FFu
 
 // ---- Session: What the fast paths have to know of the claim and the load.
-// read, write: State.
+// write: State.
 #define CSR_SESSION RL_WORD(0x30000100u)
 // There is a claim.
 #define SESSION_CLAIMED 0x00000001u
@@ -258,12 +258,6 @@
 // ---- Writes: The window of writes (`rl_store`).
 // write acts, read: Read: first write that is missing. Written: a new claim, the window is empty and starts with 1.
 #define CSR_WIN_NEXT RL_WORD(0x30000140u)
-// read: State.
-#define CSR_WIN_STATUS RL_WORD(0x30000144u)
-// Nothing is there beyond the first missing one.
-#define WIN_STATUS_CONTIGUOUS 0x00000001u
-// An acknowledgement is due.
-#define WIN_STATUS_ACK_DUE 0x00000002u
 // write acts: An acknowledgement is being sent: nothing is unacknowledged.
 #define CSR_WIN_ACKED RL_WORD(0x30000148u)
 // write acts, read: Written: this number counts as received. Read: what came of it.
@@ -334,8 +328,6 @@
 #define DIG_GO_ROOM 0x00000001u
 // All jobs are done and their values written.
 #define DIG_GO_IDLE 0x00000002u
-// read: The last value put out: word i is its bytes 4 i to 4 i + 3 as a big-endian number.
-#define CSR_DIG_VALUE(i) RL_WORD(0x300001C0u + 4u * (i))
 
 // ---- Configuration: The configuration port and the role's region (`rl_config_port`, `rl_guard`).
 // write: First beat of the configuration data.
@@ -356,12 +348,6 @@
 #define CFG_GO_STOP 0x00000002u
 // read: State of the configuration port.
 #define CSR_CFG_STATUS RL_WORD(0x3000020Cu)
-// The role that answered.
-#define CFG_STATUS_ROLE_ID_SHIFT 16u
-#define CFG_STATUS_ROLE_ID_MASK 0xFFFFu
-// What failed.
-#define CFG_STATUS_ERROR_SHIFT 8u
-#define CFG_STATUS_ERROR_MASK 0xFFu
 // The board's own programming port has it.
 #define CFG_STATUS_LOCAL 0x00000008u
 // It has failed.
@@ -370,7 +356,7 @@
 #define CFG_STATUS_DONE 0x00000002u
 // It is writing.
 #define CFG_STATUS_BUSY 0x00000001u
-// read, write: The role's region.
+// write acts, read: The role's region.
 #define CSR_ROLE_CTRL RL_WORD(0x30000210u)
 // Nothing of the role's is outstanding.
 #define ROLE_CTRL_DRAINED 0x00000100u
@@ -465,10 +451,8 @@
 #define CSR_MEM_SCRUB_FIRST RL_WORD(0x300002C0u)
 // write: Last beat to zero.
 #define CSR_MEM_SCRUB_LAST RL_WORD(0x300002C4u)
-// write acts, read: Zero them.
+// write acts: Zero them.
 #define CSR_MEM_SCRUB_GO RL_WORD(0x300002C8u)
-// Still at it.
-#define MEM_SCRUB_GO_BUSY 0x00000001u
 // write acts, read: Queue the fetch that its template in slot 3 of TX tells of. The template is not changed until there
 // is room again.
 #define CSR_FET_GO RL_WORD(0x300002F8u)

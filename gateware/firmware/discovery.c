@@ -76,7 +76,7 @@ static void describe(uint32_t slot, uint32_t reason) {
 
 // Of the template. The hardware must not send it meanwhile.
 static void update_template(void) {
-  WRITE(CSR_SESSION, READ(CSR_SESSION) & ~SESSION_SOLICIT_FAST);
+  card_answer_slowly();
   while (READ(CSR_TX_BUSY) & TX_BUSY_ANSWER) {
   }
   WRITE(TX_WORD(TEMPLATE, HEADER_SRC_WORD), READ(CSR_MAC_HI));

@@ -470,9 +470,6 @@ class Board:
         if C.CSR_WIN_BITS <= address < C.CSR_WIN_BITS + 32:
             first = (address - C.CSR_WIN_BITS) * 8
             return sum(1 << n % 256 - first for n in self.window if first <= n % 256 < first + 32)
-        if C.CSR_DIG_VALUE <= address < C.CSR_DIG_VALUE + 32:
-            at = address - C.CSR_DIG_VALUE
-            return int.from_bytes(self.digest_value[at : at + 4], "big")
         status = {
             C.CSR_TIME_LO: lambda: self.time,
             C.CSR_TIME_HI: lambda: self.time >> 32,

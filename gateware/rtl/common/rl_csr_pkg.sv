@@ -169,7 +169,7 @@ package rl_csr_pkg;
   localparam int unsigned TxSendBytesWidth = 11;
 
   // What the fast paths have to know of the claim and the load.
-  // SESSION: read, write. State.
+  // SESSION: write. State.
   localparam csr_word_t CsrSession = 8'h40;
   localparam int unsigned SessionClaimedBit = 0;
   localparam int unsigned SessionLoadingBit = 1;
@@ -198,10 +198,6 @@ package rl_csr_pkg;
   // WIN_NEXT: write acts, read. Read: first write that is missing. Written: a new claim, the window
   // is empty and starts with 1.
   localparam csr_word_t CsrWinNext = 8'h50;
-  // WIN_STATUS: read. State.
-  localparam csr_word_t CsrWinStatus = 8'h51;
-  localparam int unsigned WinStatusContiguousBit = 0;
-  localparam int unsigned WinStatusAckDueBit = 1;
   // WIN_ACKED: write acts. An acknowledgement is being sent: nothing is unacknowledged.
   localparam csr_word_t CsrWinAcked = 8'h52;
   // WIN_INSERT: write acts, read. Written: this number counts as received. Read: what came of it.
@@ -256,9 +252,6 @@ package rl_csr_pkg;
   localparam int unsigned DigGoRootBit = 1;
   localparam int unsigned DigGoRoomBit = 0;
   localparam int unsigned DigGoIdleBit = 1;
-  // DIG_VALUE: read. The last value put out: word i is its bytes 4 i to 4 i + 3 as a big-endian
-  // number.
-  localparam csr_word_t CsrDigValue = 8'h70;
 
   // The configuration port and the role's region (`rl_config_port`, `rl_guard`).
   // CFG_SOURCE: write. First beat of the configuration data.
@@ -275,15 +268,11 @@ package rl_csr_pkg;
   localparam int unsigned CfgGoStopBit = 1;
   // CFG_STATUS: read. State of the configuration port.
   localparam csr_word_t CsrCfgStatus = 8'h83;
-  localparam int unsigned CfgStatusRoleIdLsb = 16;
-  localparam int unsigned CfgStatusRoleIdWidth = 16;
-  localparam int unsigned CfgStatusErrorLsb = 8;
-  localparam int unsigned CfgStatusErrorWidth = 8;
   localparam int unsigned CfgStatusLocalBit = 3;
   localparam int unsigned CfgStatusFailedBit = 2;
   localparam int unsigned CfgStatusDoneBit = 1;
   localparam int unsigned CfgStatusBusyBit = 0;
-  // ROLE_CTRL: read, write. The role's region.
+  // ROLE_CTRL: write acts, read. The role's region.
   localparam csr_word_t CsrRoleCtrl = 8'h84;
   localparam int unsigned RoleCtrlDrainedBit = 8;
   localparam int unsigned RoleCtrlResetBit = 1;
@@ -363,9 +352,8 @@ package rl_csr_pkg;
   localparam csr_word_t CsrMemScrubFirst = 8'hb0;
   // MEM_SCRUB_LAST: write. Last beat to zero.
   localparam csr_word_t CsrMemScrubLast = 8'hb1;
-  // MEM_SCRUB_GO: write acts, read. Zero them.
+  // MEM_SCRUB_GO: write acts. Zero them.
   localparam csr_word_t CsrMemScrubGo = 8'hb2;
-  localparam int unsigned MemScrubGoBusyBit = 0;
   // FET_GO: write acts, read. Queue the fetch that its template in slot 3 of TX tells of. The
   // template is not changed until there is room again.
   localparam csr_word_t CsrFetGo = 8'hbe;

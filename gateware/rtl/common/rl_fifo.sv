@@ -39,7 +39,8 @@ module rl_fifo #(
     assign count_o = held + CountW'(valid_q);
     rl_ram #(
       .Width(Width),
-      .Depth(Depth)
+      .Depth(Depth),
+      .Block(1'b1)
     ) u_ram (
       .clk_wr_i(clk_i),
       .we_i(push),

@@ -1,8 +1,12 @@
-// One write port, one read port, each with its own clock: block RAM, or distributed RAM when small.
+// One write port, one read port, each with its own clock: block RAM, or distributed RAM when small and
+// not `Block`.
 // A word that is read in the cycle in which it is written is undefined: read it later.
 module rl_ram #(
   parameter int unsigned Width = 64,
   parameter int unsigned Depth = 512,
+  // verilator lint_off UNUSEDPARAM
+  parameter bit          Block = 1'b0,  // An attribute's: only synthesis looks at it.
+  // verilator lint_on UNUSEDPARAM
   localparam int unsigned AddrW = $clog2(Depth)
 ) (
   input  logic             clk_wr_i,
@@ -19,7 +23,7 @@ module rl_ram #(
     $fatal(0, "rl_ram: Depth must be at least 2 (%m)");
   end
 
-  (* no_rw_check *) logic [Width-1:0] mem[Depth];
+  (* no_rw_check, ram_style = Block ? "block" : "auto" *) logic [Width-1:0] mem[Depth];
 
   always_ff @(posedge clk_wr_i) begin
     if (we_i) mem[waddr_i] <= wdata_i;

@@ -23,7 +23,8 @@ module rl_control
   // -- memories of the blocks
   output logic [12:0]       mem_addr_o,
   output logic [31:0]       mem_wdata_o,
-  input  logic [31:0]       ring_data_i,      // rl_control_ring
+  output logic              ring_asked_o,     // rl_control_ring: in the cycle after that of the address,
+  input  logic [31:0]       ring_data_i,      // answers a cycle later, and is else 0.
   output logic              tx_we_o,          // rl_tx
   input  logic [31:0]       tx_data_i,
   input  logic [31:0]       have_data_i,      // rl_stage: the bitmap
@@ -31,8 +32,8 @@ module rl_control
   input  logic [31:0]       reported_data_i,
   output logic              slot_re_o,        // rl_launch: slots
   input  logic [31:0]       slot_data_i,
-  output logic              counter_asked_o,  // rl_counters: in the cycle after that of the address,
-  input  logic [31:0]       counter_data_i,   // answers a cycle later, and is else 0.
+  output logic              counter_asked_o,  // rl_counters: the same.
+  input  logic [31:0]       counter_data_i,
 
   // -- blocks
   output session_t          session_o,
@@ -163,7 +164,7 @@ module rl_control
   // Each has a register, which is 0 when it is not asked: that is smaller than a multiplexer, and
   // block RAM answers late in its cycle.
   logic [5:0] asked_q;
-  logic [31:0] csr_rdata, ring_q, tx_q, have_q, reported_q, slot_q;
+  logic [31:0] csr_rdata, tx_q, have_q, reported_q, slot_q;
   always_ff @(posedge clk_net_i) begin
     asked_q <= {6{first}} & {
       region == RegionRing,
@@ -173,14 +174,14 @@ module rl_control
       region == RegionLaunch,
       region == RegionCounter
     };
-    ring_q <= asked_q[5] ? ring_data_i : '0;
     tx_q <= asked_q[4] ? tx_data_i : '0;
     have_q <= asked_q[3] ? have_data_i : '0;
     reported_q <= asked_q[2] ? reported_data_i : '0;
     slot_q <= asked_q[1] ? slot_data_i : '0;
   end
   assign counter_asked_o = asked_q[0];
-  assign io_rdata = ring_q | tx_q | have_q | reported_q | slot_q | counter_data_i | csr_rdata;
+  assign ring_asked_o = asked_q[5];
+  assign io_rdata = ring_data_i | tx_q | have_q | reported_q | slot_q | counter_data_i | csr_rdata;
 
   // -- registers
   assign strap_index_o = 4'(word - CsrMacHi);
@@ -236,7 +237,6 @@ module rl_control
     .config_i,
     .role_i,
     .launch_i,
-    .scrub_done_i,
     .fetch_idle_i
   );
   assign alarm_us_o = alarm;

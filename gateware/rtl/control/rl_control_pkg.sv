@@ -41,7 +41,6 @@ package rl_control_pkg;
   } store_ctl_t;
   typedef struct packed {
     logic [31:0] next;
-    logic        contiguous;
     logic        ack_due;
     logic        insert_busy;
     logic [1:0]  insert_result;
@@ -66,10 +65,7 @@ package rl_control_pkg;
   } stage_status_t;
 
   // -- rl_digest
-  typedef struct packed {
-    logic        idle;
-    logic [31:0] value;  // The word of mem_addr_o[2:0], in its cycle; as DIG_VALUE has it.
-  } digest_status_t;
+  typedef struct packed {logic idle;} digest_status_t;
 
   // -- rl_config_port
   typedef struct packed {
@@ -80,12 +76,10 @@ package rl_control_pkg;
     logic [3:0]  last_words;
   } config_ctl_t;
   typedef struct packed {
-    logic [15:0] role_id;
-    logic [7:0]  error;
-    logic        local_port;
-    logic        failed;
-    logic        done;
-    logic        busy;
+    logic local_port;
+    logic failed;
+    logic done;
+    logic busy;
   } config_status_t;
 
   // -- rl_kernel and rl_guard
@@ -142,11 +136,8 @@ package rl_control_pkg;
 
   // -- between the registers' two sides: what is written and also read
   typedef struct packed {
-    logic [5:0] session;
-    role_ctl_t  role;
-    logic       enable;
-    logic       job;       // Requests that were not taken yet.
-    logic       fetch;
-    logic       scrub;
+    logic enable;
+    logic job;       // Requests that were not taken yet.
+    logic fetch;
   } csr_own_t;
 endpackage : rl_control_pkg

@@ -71,24 +71,24 @@ module rl_cpu #(
   logic [RamAddrW-1:0] pc_q, target_q;
 
   // What the instruction in StExec is; valid until the next one is there.
-  logic is_load_q, is_store_q, is_branch_q, is_jump_q, is_shift_q, illegal_q;
+  logic is_load_q, is_store_q, is_branch_q, is_jump_q, illegal_q;
   logic [4:0] rd_q;
   logic [2:0] funct3_q;
   logic [31:0] op_a_q, op_b_q, rs2_q;  // op_b_q: inverted to subtract.
   logic [31:0] addr_q;        // Where a load or store goes, or a jump went.
   logic store_q;              // In StRead: the last instruction was a store.
   logic loaded_q;             // In StRead: the last instruction was a load,
-  logic loaded_ram_q;         // of RAM,
   logic needed_q;             // and this one needs its register. Named by chance, it waits too.
 
   // -- StRead: decode
   opcode_e opcode;
   logic [2:0] funct3;
-  logic is_alu, is_shift, imm_operand, subtracts, writes, illegal;
+  logic is_alu, is_shift, is_logic, imm_operand, subtracts, writes, illegal;
   assign opcode = opcode_e'(ir_q[6:2]);
   assign funct3 = ir_q[14:12];
   assign is_alu = opcode inside {OpImm, OpReg};
   assign is_shift = is_alu && funct3[1:0] == 2'b01;
+  assign is_logic = is_alu && funct3[2] && !is_shift;
   assign imm_operand = !(opcode inside {OpReg, OpBranch});
   assign subtracts = opcode == OpBranch || (is_alu && funct3[2:1] == 2'b01) ||
       (opcode == OpReg && funct3 == 3'd0 && ir_q[30]);
@@ -154,31 +154,39 @@ module rl_cpu #(
     .rdata_o(rs2)
   );
 
+  logic [31:0] operand;
+  assign operand = (imm_operand ? imm : rs2) ^ {32{subtracts}};
+
   // -- StExec: compute
-  logic writes_q, sub_q, unsigned_q, sum_q, slt_q, left_q, arithmetic_q;
-  typedef enum logic [1:0] {
-    LogicXor,
-    LogicNone,
-    LogicOr,
-    LogicAnd
-  } logic_e;
-  logic_e logic_q;
-  logic [31:0] sum, bits;
+  logic writes_q, sub_q, unsigned_q, sum_q, slt_q, arithmetic_q;
+  logic [31:0] sum;
   logic less, equal, taken, shifting;
+  // What a shift does in this cycle, by 4 bits or 1, a bit for each. All are 0 when there is none left to do.
+  typedef struct packed {
+    logic four;
+    logic one;
+  } steps_t;
+  steps_t step, left_q, right_q;
   logic [4:0] shamt_q;
   assign sum = op_a_q + op_b_q + 32'(sub_q);
   assign less = op_a_q[31] != op_b_q[31] ? sum[31] : unsigned_q ? !op_b_q[31] : op_a_q[31];
-  assign equal = op_a_q == rs2_q;
+  // What takes no carry, by a code of two bits, so that each bit of it is one gate of four inputs.
+  typedef enum logic [1:0] {
+    MixNone,
+    MixXor,
+    MixOr,
+    MixAnd
+  } mix_e;
+  logic [1:0] mix, mix_q;
+  logic [31:0] mixed;
+  assign mix = !is_logic ? (opcode == OpBranch ? MixXor : MixNone) :
+      funct3[1] ? {1'b1, funct3[0]} : MixXor;
+  assign mixed = mix_q[1] ? (mix_q[0] ? op_a_q & op_b_q : op_a_q | op_b_q) :
+      (op_a_q ^ op_b_q) & {32{mix_q[0]}};
+  // A branch's second operand is inverted.
+  assign equal = mixed == '1;
   assign taken = is_branch_q && ((funct3_q[2] ? less : equal) ^ funct3_q[0]);
-  assign shifting = is_shift_q && shamt_q != 5'd0;
-  always_comb begin
-    unique case (logic_q)
-      LogicXor: bits = op_a_q ^ op_b_q;
-      LogicOr: bits = op_a_q | op_b_q;
-      LogicAnd: bits = op_a_q & op_b_q;
-      LogicNone: bits = 32'd0;
-    endcase
-  end
+  assign shifting = left_q != '0 || right_q != '0;
 
   // -- after StExec: memory
   logic in_ram, in_io, misaligned, astray, mem;
@@ -196,8 +204,13 @@ module rl_cpu #(
 
   assign ram_waddr_o = addr_q[ByteW-1:2];
   // Bytes and halves in all lanes.
-  assign ram_wdata_o = {funct3_q[1] ? rs2_q[31:16] : funct3_q[0] ? rs2_q[15:0] : {2{rs2_q[7:0]}},
-                        funct3_q[1:0] == 2'd0 ? rs2_q[7:0] : rs2_q[15:8], rs2_q[7:0]};
+  logic is_byte, is_word;
+  assign is_byte = funct3_q[1:0] == 2'd0;
+  assign is_word = funct3_q[1];
+  assign ram_wdata_o[7:0] = rs2_q[7:0];
+  assign ram_wdata_o[15:8] = is_byte ? rs2_q[7:0] : rs2_q[15:8];
+  assign ram_wdata_o[23:16] = is_word ? rs2_q[23:16] : rs2_q[7:0];
+  assign ram_wdata_o[31:24] = is_word ? rs2_q[31:24] : ram_wdata_o[15:8];
   // Bytes of the word, none if it is not aligned; made ready when the address is.
   logic [3:0] strobe, strobe_q;
   logic [3:0] size_place;
@@ -216,42 +229,63 @@ module rl_cpu #(
   end
   assign ram_we_o = strobe_q & {4{store_q && in_ram}};
 
-  // What a load has read of RAM, in its place and extended; 0 when there was none.
-  logic [31:0] word_q, extended;
-  logic [15:0] half;
-  logic [7:0] low;
+  // What a load has read of RAM, in its place: registers for each place that a byte may come from, of
+  // which all that are not it are 0. All are 0 if the last instruction was no load of RAM.
+  logic [3:0][7:0] low_q;
+  logic [1:0][7:0] middle_q;
+  logic [15:0] high_q;
+  logic ram_load;
+  assign ram_load = state_q == StLoad && !in_io;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < 4; i++) begin
+      low_q[i] <= ram_load && addr_q[1:0] == 2'(i) ? ram_rdata_i[8*i+:8] : '0;
+    end
+    for (int unsigned i = 0; i < 2; i++) begin
+      middle_q[i] <= ram_load && !is_byte && addr_q[1] == 1'(i) ? ram_rdata_i[16*i+8+:8] : '0;
+    end
+    high_q <= ram_load && is_word ? ram_rdata_i[31:16] : '0;
+  end
+  logic [31:0] extended;
+  logic [7:0] low, middle;
   logic sign;
-  assign half = addr_q[1] ? word_q[31:16] : word_q[15:0];
-  assign low = addr_q[0] ? half[15:8] : half[7:0];
-  assign sign = !funct3_q[2] && (funct3_q[0] ? half[15] : low[7]);
-  assign extended[7:0] = loaded_ram_q ? low : 8'd0;
-  assign extended[15:8] = !loaded_ram_q ? 8'd0 : funct3_q[1:0] == 2'd0 ? {8{sign}} : half[15:8];
-  assign extended[31:16] = !loaded_ram_q ? 16'd0 : funct3_q[1] ? word_q[31:16] : {16{sign}};
+  assign low = low_q[0] | low_q[1] | low_q[2] | low_q[3];
+  assign middle = middle_q[0] | middle_q[1];
+  assign sign = !funct3_q[2] && !is_word && (is_byte ? low[7] : middle[7]);
+  assign extended = {high_q | {16{sign}}, middle | {8{sign && is_byte}}, low};
 
   // -- write back: of StExec, or of a load
   logic read_done, exec_done;
   assign rf_we = writes_q && !illegal_q && ((exec_done && !is_load_q) || loaded_q);
   always_comb begin
-    rf_wdata = (sum_q ? sum : bits) | extended | io_rdata_i;
-    if (slt_q) rf_wdata[0] = less;
-    if (is_jump_q) rf_wdata[ByteW-1:2] = pc_q;
+    rf_wdata = mixed | (sum & {32{sum_q}}) | extended | io_rdata_i;
+    rf_wdata[0] |= slt_q && less;
+    rf_wdata[ByteW-1:2] |= pc_q & {RamAddrW{is_jump_q}};
   end
 
   // -- the first operand, or it, shifted: gates, which are smaller than a multiplexer by number
-  logic by_four, in_read, in_exec;
+  logic in_exec, from_rs1, from_pc;
   logic [31:0] op_a;
   logic [3:0] ones;
-  assign by_four = shamt_q[4:2] != 3'd0;
-  assign in_read = state_q == StRead;
   assign in_exec = state_q == StExec;
   assign ones = {4{arithmetic_q && op_a_q[31]}};
+  assign from_pc = !in_exec && opcode inside {OpAuipc, OpJal};
+  assign from_rs1 = !in_exec && !(opcode inside {OpLui, OpAuipc, OpJal});
   assign op_a =
-      ({32{in_read && !(opcode inside {OpLui, OpAuipc, OpJal})}} & rs1) |
-      ({32{in_read && opcode inside {OpAuipc, OpJal}}} & 32'({pc_q, 2'b00})) |
-      ({32{in_exec && !left_q && !by_four}} & {ones[0], op_a_q[31:1]}) |
-      ({32{in_exec && left_q && !by_four}} & {op_a_q[30:0], 1'b0}) |
-      ({32{in_exec && !left_q && by_four}} & {ones, op_a_q[31:4]}) |
-      ({32{in_exec && left_q && by_four}} & {op_a_q[27:0], 4'd0});
+      ({32{from_rs1}} & rs1) |
+      ({32{from_pc}} & 32'({pc_q, 2'b00})) |
+      ({32{right_q.one}} & {ones[0], op_a_q[31:1]}) |
+      ({32{left_q.one}} & {op_a_q[30:0], 1'b0}) |
+      ({32{right_q.four}} & {ones, op_a_q[31:4]}) |
+      ({32{left_q.four}} & {op_a_q[27:0], 4'd0});
+  // The next step: of what is left after this one, or the first.
+  logic [4:0] shamt;
+  always_comb begin
+    shamt = operand[4:0] & {5{is_shift}};
+    if (in_exec && (left_q.four || right_q.four)) shamt = {shamt_q[4:2] - 3'd1, shamt_q[1:0]};
+    else if (in_exec) shamt = {3'd0, shamt_q[1:0] - 2'(shamt_q[1:0] != 2'd0)};
+    step.four = shamt[4:2] != 3'd0;
+    step.one = !step.four && shamt[1:0] != 2'd0;
+  end
 
   // -- progress
   assign read_done = state_q == StRead && !(store_q && in_io && !io_ready_i) && !needed_q;
@@ -269,27 +303,28 @@ module rl_cpu #(
       // As if there were a jump to 0 with x0 as its link.
       state_q <= StExec;
       pc_q <= '0;
-      {is_load_q, is_store_q, is_branch_q, is_shift_q, illegal_q} <= '0;
+      {is_load_q, is_store_q, is_branch_q, illegal_q} <= '0;
+      {left_q, right_q} <= '0;
       is_jump_q <= 1'b1;
       writes_q <= 1'b1;
-      {sub_q, sum_q, slt_q} <= '0;
-      logic_q <= LogicNone;
+      {sub_q, sum_q, slt_q, mix_q} <= '0;
       rd_q <= '0;
       op_a_q <= '0;
-      op_b_q <= '0;
       // One bit of each register's number: if all bits were alike, synthesis would take ir_q apart to
       // make address registers of the register file's own, with more logic behind RAM.
       {ir_q[20], ir_q[15]} <= '0;
       store_q <= 1'b0;
       loaded_q <= 1'b0;
-      loaded_ram_q <= 1'b0;
       needed_q <= 1'b0;
     end else begin
       store_q <= store_q && in_io && !io_ready_i;
       loaded_q <= 1'b0;
-      loaded_ram_q <= 1'b0;
       needed_q <= 1'b0;
-      if (read_done || (in_exec && shifting)) op_a_q <= op_a;
+      if (read_done || shifting) begin
+        op_a_q <= op_a;
+        left_q <= step & {2{!ir_q[14]}};
+        right_q <= step & {2{ir_q[14]}};
+      end
       if (exec_done || state_q == StJump) begin
         {ir_q[20], ir_q[15]} <= {ram_rdata_i[20], ram_rdata_i[15]};
       end
@@ -304,16 +339,14 @@ module rl_cpu #(
           is_store_q <= opcode == OpStore;
           is_branch_q <= opcode == OpBranch;
           is_jump_q <= opcode inside {OpJal, OpJalr};
-          is_shift_q <= is_shift;
           illegal_q <= illegal;
           writes_q <= (writes || opcode == OpLoad) && ir_q[11:7] != 5'd0;
           sub_q <= subtracts;
           // A load's address is not its result.
           sum_q <= is_alu ? funct3 == 3'd0 || is_shift : opcode inside {OpLui, OpAuipc};
+          mix_q <= mix;
           slt_q <= is_alu && funct3[2:1] == 2'b01;
-          logic_q <= is_alu && funct3[2] ? logic_e'(funct3[1:0]) : LogicNone;
           rd_q <= ir_q[11:7];
-          op_b_q <= is_shift ? 32'd0 : (imm_operand ? imm : rs2) ^ {32{subtracts}};
         end
         StExec: begin
           if (!shifting) begin
@@ -325,13 +358,18 @@ module rl_cpu #(
         StLoad: if (!in_io || io_ready_i) begin
           state_q <= StRead;
           loaded_q <= !astray;
-          loaded_ram_q <= !astray && !in_io;
           needed_q <= ir_q[19:15] == rd_q || ir_q[24:20] == rd_q;
         end
         default: ;
       endcase
       if (mem && astray) state_q <= StFault;
     end
+  end
+
+  // A shift adds nothing. In this form both are the flip-flops' reset.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || (read_done && is_shift)) op_b_q <= '0;
+    else if (read_done) op_b_q <= operand;
   end
 
   // What needs no reset.
@@ -345,18 +383,14 @@ module rl_cpu #(
       addr_q <= sum;
       strobe_q <= strobe;
     end
-    if (state_q == StLoad) word_q <= ram_rdata_i;
     if (read_done) begin
       funct3_q <= funct3;
       unsigned_q <= opcode == OpBranch ? funct3[1] : funct3[0];
-      left_q <= !funct3[2];
       arithmetic_q <= ir_q[30];
       target_q <= pc_q + RamAddrW'(branch_words);
-      shamt_q <= imm_operand ? ir_q[24:20] : rs2[4:0];
       rs2_q <= rs2;
-    end else if (state_q == StExec) begin
-      shamt_q <= by_four ? {shamt_q[4:2] - 3'd1, shamt_q[1:0]} : shamt_q - 5'd1;
     end
+    if (read_done || shifting) shamt_q <= shamt;
   end
   assign fault_o = state_q == StFault;
 

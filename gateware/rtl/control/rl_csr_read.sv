@@ -27,9 +27,11 @@ module rl_csr_read
   input  config_status_t    config_i,
   input  role_status_t      role_i,
   input  launch_status_t    launch_i,
-  input  logic              scrub_done_i,
   input  logic              fetch_idle_i
 );
+  logic unused_due;
+  assign unused_due = store_i.ack_due;  // An event.
+
   // What can be read. Each has flip-flops of its own, which their reset holds at 0 while another is
   // read: to or them takes half of the gates of a multiplexer.
   typedef enum {
@@ -39,18 +41,15 @@ module rl_csr_read
     Events,
     CtlHead,
     TxBusy,
-    Session,
     Heard,
     Answered,
     WinNext,
-    WinStatus,
     WinInsert,
     WinBits,
     StgStart,
     StgStaged,
     StgBlock,
     DigGo,
-    DigValue,
     CfgStatus,
     RoleCtrl,
     RoleFault,
@@ -66,7 +65,6 @@ module rl_csr_read
     LchEndedUs,
     LchRunning,
     LchEnable,
-    MemScrubGo,
     FetGo,
     Count
   } readable_e;
@@ -85,18 +83,15 @@ module rl_csr_read
     asked[Events] = at(CsrEvents);
     asked[CtlHead] = at(CsrCtlHead);
     asked[TxBusy] = at(CsrTxBusy);
-    asked[Session] = at(CsrSession);
     asked[Heard] = at(CsrHeard);
     asked[Answered] = at(CsrAnswered);
     asked[WinNext] = at(CsrWinNext);
-    asked[WinStatus] = at(CsrWinStatus);
     asked[WinInsert] = at(CsrWinInsert);
     asked[WinBits] = at8(CsrWinBits);
     asked[StgStart] = at(CsrStgStart);
     asked[StgStaged] = at(CsrStgStaged);
     asked[StgBlock] = at(CsrStgBlock);
     asked[DigGo] = at(CsrDigGo);
-    asked[DigValue] = at8(CsrDigValue);
     asked[CfgStatus] = at(CsrCfgStatus);
     asked[RoleCtrl] = at(CsrRoleCtrl);
     asked[RoleFault] = at(CsrRoleFault);
@@ -112,7 +107,6 @@ module rl_csr_read
     asked[LchEndedUs] = at(CsrLchEndedUs);
     asked[LchRunning] = at(CsrLchRunning);
     asked[LchEnable] = at(CsrLchEnable);
-    asked[MemScrubGo] = at(CsrMemScrubGo);
     asked[FetGo] = at(CsrFetGo);
   end
 
@@ -135,12 +129,9 @@ module rl_csr_read
     value[CtlHead][CtlHeadWhyLsb+:CtlHeadWhyWidth] = ring_i.why;
     value[CtlHead][CtlHeadOffsetLsb+:CtlHeadOffsetWidth] = ring_i.offset;
     value[TxBusy] = 32'({answer_busy_i, slot_busy_i});
-    value[Session] = 32'(own_i.session);
     value[Heard] = heard_q;
     value[Answered] = 32'(answered_i);
     value[WinNext] = store_i.next;
-    value[WinStatus][WinStatusContiguousBit] = store_i.contiguous;
-    value[WinStatus][WinStatusAckDueBit] = store_i.ack_due;
     value[WinInsert][WinInsertBusyBit] = store_i.insert_busy;
     value[WinInsert][WinInsertResultLsb+:WinInsertResultWidth] = store_i.insert_result;
     value[WinBits] = store_i.bits;
@@ -150,15 +141,10 @@ module rl_csr_read
     value[StgBlock][StgBlockNumberLsb+:StgBlockNumberWidth] = stage_i.block;
     value[DigGo][DigGoRoomBit] = !own_i.job;
     value[DigGo][DigGoIdleBit] = digest_i.idle && !own_i.job;
-    value[DigValue] = digest_i.value;
-    value[CfgStatus][CfgStatusRoleIdLsb+:CfgStatusRoleIdWidth] = config_i.role_id;
-    value[CfgStatus][CfgStatusErrorLsb+:CfgStatusErrorWidth] = config_i.error;
     value[CfgStatus][CfgStatusLocalBit] = config_i.local_port;
     value[CfgStatus][CfgStatusFailedBit] = config_i.failed;
     value[CfgStatus][CfgStatusDoneBit] = config_i.done;
     value[CfgStatus][CfgStatusBusyBit] = config_i.busy;
-    value[RoleCtrl][RoleCtrlIsolateBit] = own_i.role.isolate;
-    value[RoleCtrl][RoleCtrlResetBit] = own_i.role.hold;
     value[RoleCtrl][RoleCtrlDrainedBit] = role_i.drained;
     value[RoleFault] = 32'(role_i.fault);
     value[LchLast] = launch_i.last;
@@ -177,7 +163,6 @@ module rl_csr_read
     value[LchEndedUs] = launch_i.ended_us;
     value[LchRunning][LchRunningRunningBit] = launch_i.running;
     value[LchEnable][LchEnableEnableBit] = own_i.enable;
-    value[MemScrubGo][MemScrubGoBusyBit] = own_i.scrub || scrub_done_i;
     value[FetGo][FetGoRoomBit] = !own_i.fetch;
     value[FetGo][FetGoIdleBit] = fetch_idle_i && !own_i.fetch;
   end

@@ -174,12 +174,9 @@ module rl_csr_write
   assign alarm_o = alarm_q;
   assign clear_o = {5{act_q.clear}} & wdata_q[EventsDigestIdleBit+:5];
   assign own_o = '{
-      session: session_q,
-      role: role_o,
       enable: enable_q,
       job: job_q,
-      fetch: fetch_q,
-      scrub: scrub_q
+      fetch: fetch_q
   };
   always_comb begin
     session_o = '{

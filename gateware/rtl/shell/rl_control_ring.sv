@@ -30,7 +30,8 @@ module rl_control_ring
   input  logic           pop_i,
 
   input  logic [RingW:0] addr_i,       // In words of 32 bits.
-  output logic [31:0]    data_o,       // One cycle later. The first byte is the most significant.
+  input  logic           asked_i,      // A cycle later, with the same address.
+  output logic [31:0]    data_o,       // Again a cycle later, else 0. The first byte is the most significant.
 
   output logic           barrier_busy_o, // One that may change the session is inside,
   output logic           control_busy_o  // or any. Two cycles after its lane_i.done at the latest.
@@ -48,9 +49,11 @@ module rl_control_ring
     $fatal(0, "rl_control_ring: Words must be at least 512 (%m)");
   end
 
+  localparam int unsigned WhyW = $clog2(WhyAccepted + 1);  // It is the last.
+
   typedef struct packed {
-    logic [RingW:0] next;    // Where the next frame begins.
-    why_e           why;
+    logic [RingW:0]  next;   // Where the next frame begins.
+    logic [WhyW-1:0] why;
   } entry_t;
 
   // -- recording
@@ -98,12 +101,12 @@ module rl_control_ring
                                                 4'(KindImageAbort)});
   end
   assign entry.next = wptr_next;
-  assign entry.why = note_i ? WhyAccepted : divert_i ? divert_why_i : why_i;
+  assign entry.why = WhyW'(note_i ? WhyAccepted : divert_i ? divert_why_i : why_i);
 
   rl_fifo #(
     .Width($bits(entry_t)),
     .Depth(Frames),
-    .Block(1'b0)
+    .Block(1'b1)
   ) u_frames (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -117,7 +120,7 @@ module rl_control_ring
   );
   assign pop = pop_i && head_valid_o;
   assign head_offset_o = {rptr_q[RingW-1:0], 3'b000};
-  assign head_why_o = head.why;
+  assign head_why_o = why_e'(8'(head.why));
   assign control_busy_o = head_valid_o;
 
   // The newest frame that may change the session is unfinished until the ring is emptied beyond it.
@@ -136,10 +139,9 @@ module rl_control_ring
     if (barrier) barrier_q <= wptr_next;
   end
 
-  // -- reading
+  // -- reading; the half that was not asked for, or neither, is 0
   logic [63:0] word;
-  logic [31:0] half;
-  logic odd_q;
+  logic [31:0] even_q, odd_q, half;
   rl_ram #(
     .Width(64),
     .Depth(Words)
@@ -153,8 +155,11 @@ module rl_control_ring
     .raddr_i(addr_i[RingW:1]),
     .rdata_o(word)
   );
-  always_ff @(posedge clk_net_i) odd_q <= addr_i[0];
-  assign half = odd_q ? word[63:32] : word[31:0];
+  always_ff @(posedge clk_net_i) begin
+    even_q <= asked_i && !addr_i[0] ? word[31:0] : '0;
+    odd_q <= asked_i && addr_i[0] ? word[63:32] : '0;
+  end
+  assign half = even_q | odd_q;
   assign data_o = {<<8{half}};
 
 `ifndef SYNTHESIS

@@ -138,7 +138,7 @@ module rl_shell
   // -- control
   logic [12:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
-  logic tx_we, reported_we, slot_re, counter_asked;
+  logic tx_we, reported_we, slot_re, ring_asked, counter_asked;
   ring_head_t ring_head;
   logic ring_pop;
   why_e ring_why;
@@ -176,6 +176,7 @@ module rl_shell
     .fault_o,
     .mem_addr_o(mem_addr),
     .mem_wdata_o(mem_wdata),
+    .ring_asked_o(ring_asked),
     .ring_data_i(ring_data),
     .tx_we_o(tx_we),
     .tx_data_i(tx_data),
@@ -231,6 +232,7 @@ module rl_shell
     .head_why_o(ring_why),
     .pop_i(ring_pop),
     .addr_i(mem_addr[10:0]),
+    .asked_i(ring_asked),
     .data_o(ring_data),
     .barrier_busy_o(barrier_busy),
     .control_busy_o(control_busy)
@@ -271,6 +273,7 @@ module rl_shell
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray;
   logic write, write_duplicate, write_beyond, store_busy, unused_insert_done;
   logic [13:0] write_bytes;
+  logic unused_contiguous;
   rl_store u_store (
     .clk_net_i,
     .rst_net_ni,
@@ -286,7 +289,7 @@ module rl_shell
     .busy_o(store_busy),
     .reset_i(store_ctl.reset),
     .next_o(store_status.next),
-    .contiguous_o(store_status.contiguous),
+    .contiguous_o(unused_contiguous),
     .bits_addr_i(store_ctl.bits_addr),
     .bits_o(store_status.bits),
     .insert_i(store_ctl.insert),
@@ -615,10 +618,7 @@ module rl_shell
   );
 
   // -- digest
-  logic [255:0] digest_value;
-  logic [31:0] digest_word;
-  assign digest_word = digest_value[32*mem_addr[2:0]+:32];
-  assign digest_status.value = {digest_word[7:0], digest_word[15:8], digest_word[23:16], digest_word[31:24]};
+  logic [255:0] unused_digest_value;  // The firmware reads it in DDR.
   rl_digest u_digest (
     .clk_net_i,
     .rst_net_ni,
@@ -626,7 +626,7 @@ module rl_shell
     .job_ready_o(job_ready),
     .job_i(job),
     .idle_o(digest_status.idle),
-    .value_o(digest_value),
+    .value_o(unused_digest_value),
     .clk_ddr_i,
     .rst_ddr_ni,
     .req_valid_o(digest_req_valid),
@@ -645,6 +645,8 @@ module rl_shell
   // -- configuration
   logic words_valid, words_done, words_take, words_ready, words_last;
   logic [63:0] words_data;
+  logic [7:0] unused_config_error;
+  logic [15:0] unused_config_role;
   rl_frame_queue #(
     .Words(256),
     .FrameWords(48),
@@ -681,8 +683,8 @@ module rl_shell
     .done_o(config_status.done),
     .failed_o(config_status.failed),
     .local_o(config_status.local_port),
-    .error_o(config_status.error),
-    .role_id_o(config_status.role_id),
+    .error_o(unused_config_error),
+    .role_id_o(unused_config_role),
     .clk_ddr_i,
     .rst_ddr_ni,
     .stream_o(stream),

@@ -275,8 +275,8 @@ class Receive:
         out = b""
         for number in range(first, end):
             dut.ring_addr_i.value = (offset // 4 + number) % limit
-            await RisingEdge(clock)
-            await RisingEdge(clock)
+            for _ in range(3):
+                await RisingEdge(clock)
             out += int(dut.ring_data_o.value).to_bytes(4, "big")
         return out
 
@@ -319,8 +319,8 @@ class Receive:
         value = 0
         for half in (1, 0):
             dut.counter_i.value = 2 * COUNTER[counter] + half
-            await RisingEdge(clock)
-            await RisingEdge(clock)
+            for _ in range(3):
+                await RisingEdge(clock)
             value = value << 32 | int(dut.count_o.value)
         return value
 

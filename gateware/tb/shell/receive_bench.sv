@@ -155,6 +155,7 @@ module receive_bench
     .head_why_o(head_why),
     .pop_i,
     .addr_i(ring_addr_i),
+    .asked_i(1'b1),
     .data_o(ring_data_o),
     .barrier_busy_o,
     .control_busy_o
@@ -190,6 +191,7 @@ module receive_bench
     .read_bytes_i('0),
     .fetch_full_i(1'b0),
     .index_i(counter_i),
+    .asked_i(1'b1),
     .data_o(count_o)
   );
 
