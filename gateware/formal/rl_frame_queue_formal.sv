@@ -154,8 +154,8 @@ module rl_frame_queue_formal #(
   assign r_meta = binary(u_dut.u_desc.u_sync_r.meta_q);
   assign r_seen = binary(u_dut.u_desc.rgray_seen);
   assign t_meta = binary(u_dut.u_sync.meta_q);
-  assign t_mid  = binary(u_dut.rptr_seen_gray);
-  assign t_seen = u_dut.rptr_seen_q;
+  assign t_mid  = binary(u_dut.read_seen_gray);
+  assign t_seen = u_dut.read_seen_q;
 
   // Each side's registers hold what they should from its first edge in reset on.
   always_comb begin
@@ -165,7 +165,7 @@ module rl_frame_queue_formal #(
       assert (open_q == (length_q != 0) && length_q <= 2'(FrameWords));
     end else assert (!open_q && length_q == 0);
     if (seen_rd_q) begin
-      assert (u_dut.rptr_q == taken_q[NumberW-2:0] && binary(u_dut.rptr_gray_q) == taken_q);
+      assert (u_dut.rptr_q == taken_q[NumberW-2:0] && binary(u_dut.read_gray_q) == taken_q);
       assert (u_dut.rinc_q == taken_q + 1'b1);
       assert (u_dut.u_desc.rbin_q == finished_q && binary(u_dut.u_desc.rgray_q) == finished_q);
     end

@@ -24,17 +24,17 @@ module rl_fifo #(
   end
 
   logic push;
-  logic [CountW-1:0] wptr_q, rptr_q;
+  logic [CountW-1:0] wptr_q, rptr_q, held;
 
   assign push = wvalid_i && wready_o;
+  assign held = wptr_q - rptr_q;
+  // Full: the pointers differ in the upper bit only. An equality is smaller than the difference.
+  assign wready_o = wptr_q != {~rptr_q[CountW-1], rptr_q[CountW-2:0]};
 
   if (Block) begin : gen_block
     // The output register holds one word more than the RAM; `fetch` moves the next word there.
     logic fetch, valid_q;
-    logic [CountW-1:0] held;
-    assign held = wptr_q - rptr_q;
-    assign fetch = held != 0 && (!valid_q || rready_i);
-    assign wready_o = !held[CountW-1];
+    assign fetch = wptr_q != rptr_q && (!valid_q || rready_i);
     assign rvalid_o = valid_q;
     assign count_o = held + CountW'(valid_q);
     rl_ram #(
@@ -63,10 +63,7 @@ module rl_fifo #(
       end
     end
   end else begin : gen_small
-    logic [CountW-1:0] held;
-    assign held = wptr_q - rptr_q;
-    assign wready_o = !held[CountW-1];
-    assign rvalid_o = held != 0;
+    assign rvalid_o = wptr_q != rptr_q;
     assign count_o = held;
     rl_lutram #(
       .Width(Width),

@@ -24,20 +24,18 @@ module rl_fifo_async #(
   end
 
   logic [PtrW-1:0] wbin_q, wgray_q, rbin_q, rgray_q, wgray_seen, rgray_seen;
-  logic [PtrW-1:0] wbin_d, rbin_d;
+  logic [PtrW-1:0] wbin_d, wgray_d, rbin_d;  // The next ones.
   logic push, pop;
 
   assign push = wvalid_i && wready_o;
   assign pop = rvalid_o && rready_i;
-  assign wbin_d = wbin_q + PtrW'(push);
-  assign rbin_d = rbin_q + PtrW'(pop);
+  assign wbin_d = wbin_q + 1'b1;
+  assign wgray_d = wbin_d ^ (wbin_d >> 1);
+  assign rbin_d = rbin_q + 1'b1;
   // Full: the pointers are Depth apart, which in Gray code differs in the two upper bits.
   assign wready_o = wgray_q != {~rgray_seen[PtrW-1-:2], rgray_seen[PtrW-3:0]};
   assign rvalid_o = rgray_q != wgray_seen;
-
-  logic [PtrW-1:0] wnext;
-  assign wnext = wbin_q + 1'b1;
-  assign wspare_o = wready_o && (wnext ^ (wnext >> 1)) != {~rgray_seen[PtrW-1-:2], rgray_seen[PtrW-3:0]};
+  assign wspare_o = wready_o && wgray_d != {~rgray_seen[PtrW-1-:2], rgray_seen[PtrW-3:0]};
 
   rl_lutram #(
     .Width(Width),
@@ -71,9 +69,9 @@ module rl_fifo_async #(
     if (!rst_wr_ni) begin
       wbin_q <= '0;
       wgray_q <= '0;
-    end else begin
+    end else if (push) begin
       wbin_q <= wbin_d;
-      wgray_q <= wbin_d ^ (wbin_d >> 1);
+      wgray_q <= wgray_d;
     end
   end
 
@@ -81,7 +79,7 @@ module rl_fifo_async #(
     if (!rst_rd_ni) begin
       rbin_q <= '0;
       rgray_q <= '0;
-    end else begin
+    end else if (pop) begin
       rbin_q <= rbin_d;
       rgray_q <= rbin_d ^ (rbin_d >> 1);
     end

@@ -44,30 +44,36 @@ module rl_frame_queue #(
     $fatal(0, "rl_frame_queue: a frame must fit (%m)");
   end
 
-  logic [PtrW-1:0] wptr_q, base_q, rptr_gray_q, rptr_seen_gray, rptr_seen, rptr_seen_q;
+  // The writer knows in steps of so many words what was read, if the queue is long enough for that.
+  localparam int unsigned FillMax = Words - FrameWords - 32'(Reserves);  // With which there is room.
+  localparam int unsigned StepW = FillMax >= 64 ? 3 : 0;
+  typedef logic [PtrW-StepW-1:0] steps_t;
+
+  logic [PtrW-1:0] wptr_q, base_q;
+  steps_t read_gray_q, read_seen_gray, read_seen, read_seen_q;
   logic desc_ready, desc_spare;
 
   // -- writer
   logic [PtrW-1:0] wptr_next;
   assign wptr_next = wptr_q + PtrW'(word_i);
-  for (genvar i = 0; i < PtrW; i++) begin : gen_binary
-    assign rptr_seen[i] = ^rptr_seen_gray[PtrW-1:i];
+  for (genvar i = 0; i < PtrW - StepW; i++) begin : gen_binary
+    assign read_seen[i] = ^read_seen_gray[PtrW-StepW-1:i];
   end
   always_ff @(posedge clk_wr_i) begin
     if (!rst_wr_ni) begin
       wptr_q <= '0;
       base_q <= '0;
       room_o <= 1'b0;
-      rptr_seen_q <= '0;
+      read_seen_q <= '0;
     end else begin
       wptr_q <= rollback_i ? base_q : wptr_next;
       if (commit_i) base_q <= wptr_next;
-      rptr_seen_q <= rptr_seen;
+      read_seen_q <= read_seen;
       // The rest after a commit: wptr_q does not count this cycle's word. Who looks earlier may have
       // written a word that is not counted, or the frame before may still be committed: so there is
       // room for two descriptors.
       room_o <= desc_spare && !commit_i &&
-          (wptr_q - rptr_seen_q) <= PtrW'(Words - FrameWords - 32'(Reserves));
+          steps_t'(wptr_q[PtrW-1:StepW] - read_seen_q) <= steps_t'((FillMax + 1) / (1 << StepW) - 1);
     end
   end
 
@@ -99,24 +105,24 @@ module rl_frame_queue #(
     if (!rst_rd_ni) begin
       rptr_q <= '0;
       rinc_q <= PtrW'(1);
-      rptr_gray_q <= '0;
+      read_gray_q <= '0;
       loaded_q <= 1'b0;
     end else begin
       if (take_i) begin
         rptr_q <= rinc_q[PtrW-2:0];
         rinc_q <= rinc_q + 1'b1;
-        rptr_gray_q <= rinc_q ^ (rinc_q >> 1);
+        read_gray_q <= rinc_q[PtrW-1:StepW] ^ (rinc_q[PtrW-1:StepW] >> 1);
       end
       loaded_q <= valid_o;
     end
   end
   rl_sync #(
-    .Width(PtrW)
+    .Width(PtrW - StepW)
   ) u_sync (
     .clk_i(clk_wr_i),
     .rst_ni(rst_wr_ni),
-    .d_i(rptr_gray_q),
-    .q_o(rptr_seen_gray)
+    .d_i(read_gray_q),
+    .q_o(read_seen_gray)
   );
 
   rl_ram #(
@@ -150,7 +156,7 @@ module rl_frame_queue #(
   assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
   NoOverrun_A :
   assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-    word_i |-> (wptr_q - rptr_seen_q) < PtrW'(Words));
+    word_i |-> wptr_q[PtrW-1:StepW] - read_seen_q < steps_t'(Words >> StepW));
   TakeIsReady_A :
   assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
 `endif

@@ -22,7 +22,6 @@ module rl_digest_put
   input  logic         put_ready_i,
   output addr_t        put_addr_o,      // Of the value, throughout its four words.
   output logic [63:0]  put_data_o,
-  output logic         put_more_o,      // With a value's last word: another value follows at once.
   input  logic         put_written_i,   // One more value is in memory.
 
   output logic         job_done_o,      // All values of the oldest job are in memory.
@@ -80,7 +79,6 @@ module rl_digest_put
   assign out_next = out_q + 1'b1;
   assign target_take = load && word_q == '0 && new_job_q;
   assign put_addr_o = {place_q, 5'h0};
-  assign put_more_o = shows_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

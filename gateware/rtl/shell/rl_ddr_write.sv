@@ -1,18 +1,21 @@
 // Everything that the shell writes to DDR: frames of the memory and the configuration queue, chaining
-// values of the digest, and zeros. One at a time, 64 bits a cycle, through one byte rotator and one
+// values of the digest, and zeros. One at a time, 64 bits a cycle, through one funnel and one
 // packer into beats of 512 bits with strobes.
 //
 //   T0  a queue shows a word, and it is taken
 //   T1  the word as it comes out of the queue's RAM
-//   T2  rotated: the frame's first byte stands where its address says
-//   T3  joined with what the word before left over, in one of the beat's eight lanes
+//   T2  joined with what the word before left over: the frame's first byte stands where its address says
+//   T3  in one of the beat's eight lanes
 //   T4  the beat on the bus
+//
+// What is taken is never held up: a beat is only begun when its place in T3 will be free in time.
 //
 // AXI4: each beat is a burst of its own (AWLEN 0, AWSIZE 6, AWBURST INCR, WLAST 1, one ID), so that
 // responses come in order. Frames whose beats are all answered are counted.
 module rl_ddr_write
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned Bulk = 32'(rl_wire_pkg::BulkStandard), // Most bytes of a frame.
   parameter int unsigned Outstanding = 16  // Beats not answered yet, at most; a power of two.
 ) (
   input  logic         clk_ddr_i,
@@ -37,7 +40,6 @@ module rl_ddr_write
   output logic         value_ready_o,
   input  addr_t        value_addr_i,
   input  logic [63:0]  value_data_i,
-  input  logic         value_more_i,         // With a value's last word: another one follows at once.
   output logic         value_written_o,      // One more is in memory.
   // Zeros. Nothing else is written meanwhile: nobody owns the card.
   input  logic         scrub_i,              // Holds until scrub_done_o, with the next two.
@@ -67,207 +69,235 @@ module rl_ddr_write
     SourceValue = 2'd2,
     SourceScrub = 2'd3
   } source_e;
-
-  // What a word is, beside its data.
-  typedef struct packed {
-    source_e    source;
-    logic       first;  // Of its frame.
-    logic [2:0] lane;   // Of the beat.
-    logic [2:0] turn;   // Bytes to rotate by: where in a lane the frame starts,
-    logic [2:0] stop;   // and where in its last lane it ends.
-    beat_t      beat;   // With first.
-  } about_t;
-
-  localparam logic [13:0] ValueBytes = 14'd32;
-  localparam logic [13:0] BeatBytes = 14'd64;
-
-  logic stall;  // The beat is full, and has no place to go yet.
+  // Bytes of a frame, counted from the start of its first lane.
+  localparam int unsigned SpanW = $clog2(Bulk + 8);
+  typedef logic [SpanW-1:0] span_t;
+  localparam span_t ValueBytes = span_t'(32);
+  localparam span_t BeatBytes = span_t'(64);
 
   // -- T0: which frame, and its words
   typedef enum logic [1:0] {
     Choose = 2'd0,
-    Run    = 2'd1,
-    Scrub  = 2'd2        // The beat of zeros repeats.
+    Begin  = 2'd1,
+    Run    = 2'd2,
+    Scrub  = 2'd3        // The beat of zeros repeats.
   } state_e;
+  typedef struct packed {
+    addr_t addr;
+    span_t length;
+  } frame_t;
   state_e state_q;
-  source_e source;
-  addr_t addr;
-  logic [13:0] length, span;
-  about_t about_q;       // Of the next word.
-  logic [10:0] lanes_q;  // Lanes to write after the next one.
-  logic tail_q;          // The last one is what the last word leaves over.
-
-  logic offered, has_word, step, take, last_lane, tail, ends;
-  logic value_valid, mem_valid, image_valid;
-  // When a frame ends, one of another source follows at once. What its own source has then is not shown yet.
-  assign value_valid = value_valid_i && !(state_q == Run && about_q.source == SourceValue);
-  assign mem_valid = mem_valid_i && !(state_q == Run && about_q.source == SourceMem);
-  assign image_valid = image_valid_i && !(state_q == Run && about_q.source == SourceImage);
+  source_e source, source_q;
+  logic choose, offered;
+  frame_t mem_frame_q, image_frame_q, value_frame_q, scrub_frame_q, frame;
+  assign choose = state_q == Choose;
   always_comb begin
-    // The digest cannot keep up with the network: it cannot starve it either.
-    if (value_valid) source = SourceValue;
-    else if (mem_valid) source = SourceMem;
-    else if (image_valid) source = SourceImage;
+    // The digest cannot keep up with the network: it cannot starve it either. Zeros come only when all is quiet.
+    if (value_valid_i) source = SourceValue;
+    else if (mem_valid_i) source = SourceMem;
+    else if (image_valid_i) source = SourceImage;
     else source = SourceScrub;
-    offered = value_valid || mem_valid || image_valid;
-    // Zeros come only when all is quiet, and values together.
-    if (state_q == Choose) offered |= scrub_i && !scrub_done_o;
-    else if (about_q.source == SourceValue) offered &= !value_more_i;
-    unique case (source)
-      SourceMem: {addr, length} = mem_desc_i;
-      SourceImage: {addr, length} = {image_desc_i.addr[AddrW-1:6], 6'd0, image_desc_i.length};
-      SourceValue: {addr, length} = {value_addr_i[AddrW-1:5], 5'd0, ValueBytes};
-      default: {addr, length} = {scrub_first_i, 6'd0, BeatBytes};
-    endcase
-    // From the first lane's first byte to the frame's last.
-    span = length - 1'b1 + 14'(addr[2:0]);
+    offered = value_valid_i || mem_valid_i || image_valid_i || (scrub_i && !scrub_done_o);
+  end
+  // All but the chosen one are zero, so that they need no multiplexer.
+  assign frame = mem_frame_q | image_frame_q | value_frame_q | scrub_frame_q;
+  always_ff @(posedge clk_ddr_i) begin
+    if (source != SourceMem) mem_frame_q <= '0;
+    else mem_frame_q <= '{addr: mem_desc_i.addr, length: span_t'(mem_desc_i.length)};
+    if (source != SourceImage) image_frame_q <= '0;
+    else
+      image_frame_q <= '{
+          addr: {image_desc_i.addr[AddrW-1:6], 6'd0},
+          length: span_t'(image_desc_i.length)
+      };
+    if (source != SourceValue) value_frame_q <= '0;
+    else value_frame_q <= '{addr: {value_addr_i[AddrW-1:5], 5'd0}, length: ValueBytes};
+    if (source != SourceScrub) scrub_frame_q <= '0;
+    else scrub_frame_q <= '{addr: {scrub_first_i, 6'd0}, length: BeatBytes};
+    if (choose) source_q <= source;
   end
 
+  // How many lanes it takes: its bytes end in the lane `lanes`, or before it.
+  span_t span;
+  logic [SpanW-4:0]
+      lanes_q, lane_q;  // Lanes up to this one; one less when they end inside of the last.
+  logic span_aligned;
+  logic tail_q;                       // The last lane is what the last word leaves over.
+  logic first_q;                      // Of its frame.
+  logic [2:0] at_q;                   // The lane of the beat.
+  logic [8:0] back_q;                 // Where in a lane the frame starts, for the funnel,
+  logic [7:0]
+      from_start_q,
+      to_stop_q;  // and the bytes from there on, and those to its end in its last lane.
+  beat_t beat_q;  // Its first one.
+  assign span = frame.length + span_t'(frame.addr[2:0]);
+  assign span_aligned = span[2:0] == 0;
+
+  logic has_word, step, take, last_lane, tail, ends, ends_beat;
+  logic room;      // For another beat,
+  logic inside_q;  // or this word's has been begun.
   always_comb begin
-    unique case (about_q.source)
+    unique case (source_q)
       SourceMem: has_word = mem_ready_i;
       SourceImage: has_word = image_ready_i;
       SourceValue: has_word = value_valid_i;
       default: has_word = 1'b1;
     endcase
   end
-  assign last_lane = lanes_q == 0;
-  assign ends = step && last_lane;
+  assign last_lane = lane_q == lanes_q;
   assign tail = last_lane && tail_q;
-  assign step = state_q == Run && (has_word || tail) && !stall;
+  assign step = state_q == Run && (has_word || tail) && (inside_q || room);
   assign take = step && !tail;
-  assign mem_take_o = take && about_q.source == SourceMem;
-  assign image_take_o = take && about_q.source == SourceImage;
-  assign value_ready_o = take && about_q.source == SourceValue;
-  assign mem_done_o = ends && about_q.source == SourceMem;
-  assign image_done_o = ends && about_q.source == SourceImage;
+  assign ends = step && last_lane;
+  assign ends_beat = last_lane || at_q == '1;
+  assign mem_take_o = take && source_q == SourceMem;
+  assign image_take_o = take && source_q == SourceImage;
+  assign value_ready_o = take && source_q == SourceValue;
+  assign mem_done_o = ends && source_q == SourceMem;
+  assign image_done_o = ends && source_q == SourceImage;
 
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       state_q <= Choose;
+      inside_q <= 1'b0;
     end else begin
       unique case (state_q)
-        Choose: if (offered) state_q <= Run;
-        Run: begin
-          if (ends && about_q.source == SourceScrub) state_q <= Scrub;
-          else if (ends && !offered) state_q <= Choose;
-        end
-        Scrub: if (scrub_done_o) state_q <= Choose;
-        default: state_q <= Choose;
+        Choose: if (offered) state_q <= Begin;
+        Begin: state_q <= Run;
+        Run: if (ends) state_q <= source_q == SourceScrub ? Scrub : Choose;
+        default: if (scrub_done_o) state_q <= Choose;
       endcase
+      if (step) inside_q <= !ends_beat;
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (state_q == Choose || ends) begin
-      about_q.source <= source;
-      about_q.first <= 1'b1;
-      about_q.lane <= addr[5:3];
-      about_q.turn <= addr[2:0];
-      about_q.stop <= span[2:0];
-      about_q.beat <= addr[AddrW-1:6];
-      lanes_q <= span[13:3];
+    if (state_q == Begin) begin
+      lanes_q <= span[SpanW-1:3];
       // It ends in an earlier byte of its lane than it starts in, but is not shorter for that.
-      tail_q <= span[2:0] < addr[2:0];
+      tail_q <= !span_aligned && (frame.length[2:0] == 0 || span[2:0] < frame.addr[2:0]);
+      back_q <= 9'd1 << frame.addr[2:0];
+      from_start_q <= 8'hff << frame.addr[2:0];
+      to_stop_q <= span_aligned ? 8'hff : ~(8'hff << span[2:0]);
+      beat_q <= frame.addr[AddrW-1:6];
+    end
+    if (state_q == Begin) begin
+      first_q <= 1'b1;
+      at_q <= frame.addr[5:3];
+      lane_q <= (SpanW - 3)'(span_aligned);
     end else if (step) begin
-      about_q.first <= 1'b0;
-      about_q.lane <= about_q.lane + 1'b1;
-      lanes_q <= lanes_q - 1'b1;
+      first_q <= 1'b0;
+      at_q <= at_q + 1'b1;
+      lane_q <= lane_q + 1'b1;
     end
   end
 
-  // -- T1, T2. The words that are not taken are zero.
-  logic word_valid_q, turn_valid_q, word_last_q, turn_last_q;
-  logic [63:0] mem_q, image_q, value_q, turned, turn_q;
-  about_t word_about_q, turn_about_q;
-  rl_rotate u_rotate (
-    .data_i(mem_q | image_q | value_q),
-    .bytes_i(word_about_q.turn),
+  // -- T1, T2. Words that are not taken are zero.
+  typedef struct packed {
+    logic    ends;    // The last lane of its beat,
+    logic    last;    // of its frame.
+    source_e source;
+  } lane_about_t;
+  logic word_valid_q, word_first_q;
+  logic [2:0] word_at_q;
+  lane_about_t word_about_q, turn_about_q;
+  logic [63:0] mem_q, image_q, value_q, word, before_q, turned, turn_q;
+  logic [7:0] hit_q, turn_strobe_q;  // The lane it goes into, and which of its bytes.
+  beat_t new_beat_q;  // With a frame's first lane; else zero.
+  assign word = mem_q | image_q | value_q;
+  rl_funnel u_funnel (
+    .low_i(before_q),
+    .high_i(word),
+    .back_i(back_q),
     .data_o(turned)
   );
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       word_valid_q <= 1'b0;
-      turn_valid_q <= 1'b0;
-    end else if (!stall) begin
+      hit_q <= '0;
+      word_about_q.ends <= 1'b0;
+      turn_about_q.ends <= 1'b0;
+    end else begin
       word_valid_q <= step;
-      turn_valid_q <= word_valid_q;
+      hit_q <= {7'd0, word_valid_q} << word_at_q;
+      word_about_q.ends <= step && ends_beat;
+      turn_about_q.ends <= word_about_q.ends;
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    // Taken means not stalled. So written, the reset comes before the enable, as flip-flops have it.
-    if (!stall && !mem_take_o) mem_q <= '0;
-    else if (mem_take_o) mem_q <= mem_data_i;
-    if (!stall && !image_take_o) image_q <= '0;
-    else if (image_take_o) image_q <= image_data_i;
-    if (!stall && !value_ready_o) value_q <= '0;
-    else if (value_ready_o) value_q <= value_data_i;
-    if (!stall) begin
-      word_about_q <= about_q;
-      word_last_q <= last_lane;
-      turn_q <= turned;
-      turn_about_q <= word_about_q;
-      turn_last_q <= word_last_q;
-    end
+    if (!mem_take_o) mem_q <= '0;
+    else mem_q <= mem_data_i;
+    if (!image_take_o) image_q <= '0;
+    else image_q <= image_data_i;
+    if (!value_ready_o) value_q <= '0;
+    else value_q <= value_data_i;
+    word_first_q <= step && first_q;
+    word_at_q <= at_q;
+    word_about_q.last <= last_lane;
+    word_about_q.source <= source_q;
+    if (word_valid_q) before_q <= word;
+    turn_q <= turned;
+    turn_about_q.last <= word_about_q.last;
+    turn_about_q.source <= word_about_q.source;
+    turn_strobe_q <= (word_first_q ? from_start_q : '1) & (word_about_q.last ? to_stop_q : '1);
+    if (!word_first_q) new_beat_q <= '0;
+    else new_beat_q <= beat_q;
   end
 
-  // -- T3: the lane and the beat
-  logic put, put_ends, full_q, move, repeats;
-  logic [63:0] carry_q, lane_data;
-  logic [7:0] from_start, to_stop, lane_strobe;
+  // -- T3: the beat
+  logic full_q, move_q, bus_busy, repeats, tag_room_q;
   logic [7:0][63:0] pack_q;
   logic [7:0][7:0] strobe_q;
   source_e pack_source_q;
   logic pack_last_q;
   logic at_last_q;  // It is the last beat of zeros: known a cycle late, between two beats are more.
-  beat_t pack_beat_q;
-  assign put = turn_valid_q && !stall;
-  assign put_ends = put && (turn_last_q || turn_about_q.lane == '1);
+  beat_t pack_beat_q, pack_beat;
+  logic unused_carry;
   assign repeats = pack_source_q == SourceScrub && !at_last_q;
-  assign stall = full_q && (!move || repeats);
-  assign from_start = 8'hff << turn_about_q.turn;
-  assign to_stop = 8'hff >> ~turn_about_q.stop;
-  assign lane_strobe = (turn_about_q.first ? from_start : '1) & (turn_last_q ? to_stop : '1);
-  for (genvar i = 0; i < 8; i++) begin : gen_byte
-    assign lane_data[8*i+:8] = from_start[i] ? turn_q[8*i+:8] : carry_q[8*i+:8];
-  end
+  assign bus_busy = axi_awvalid_o || axi_wvalid_o || move_q;
+  // No beat waits for the bus while another one is on it: the one that is begun moves on or finds T3 free when
+  // it gets there.
+  assign room = tag_room_q && !(bus_busy && (word_about_q.ends || turn_about_q.ends || (full_q && !move_q)));
+  // A frame's first beat is added to zero. The lowest bits are there for their carry.
+  assign {pack_beat, unused_carry} = {pack_beat_q, 1'b1} + {new_beat_q, move_q};
   for (genvar i = 0; i < 8; i++) begin : gen_lane
-    logic hit;
-    assign hit = put && turn_about_q.lane == i;
     always_ff @(posedge clk_ddr_i) begin
-      if (hit) pack_q[i] <= lane_data;
-      if (!rst_ddr_ni || (move && !repeats && !hit)) strobe_q[i] <= '0;
-      else if (hit) strobe_q[i] <= lane_strobe;
+      if (hit_q[i]) pack_q[i] <= turn_q;
+      if (!rst_ddr_ni || (move_q && !repeats && !hit_q[i])) strobe_q[i] <= '0;
+      else if (hit_q[i]) strobe_q[i] <= turn_strobe_q;
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (!rst_ddr_ni) full_q <= 1'b0;
-    else full_q <= put_ends || (full_q && (!move || repeats));
+    if (!rst_ddr_ni) begin
+      full_q <= 1'b0;
+      move_q <= 1'b0;
+    end else begin
+      full_q <= turn_about_q.ends || (full_q && !(move_q && !repeats));
+      // Known a cycle ahead, since it enables so much. Only zeros find no room for a tag.
+      move_q <= !bus_busy && (turn_about_q.ends || (full_q && (tag_room_q || pack_source_q != SourceScrub)));
+    end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (put) begin
-      carry_q <= turn_q;
+    if (turn_about_q.ends) begin
       pack_source_q <= turn_about_q.source;
-      pack_last_q <= turn_last_q;
+      pack_last_q <= turn_about_q.last;
     end
     at_last_q <= pack_beat_q == scrub_last_i;
-    if (put && turn_about_q.first) pack_beat_q <= turn_about_q.beat;
-    else if (move) pack_beat_q <= pack_beat_q + 1'b1;
+    if (!rst_ddr_ni || (move_q && pack_last_q && !repeats)) pack_beat_q <= '0;
+    else pack_beat_q <= pack_beat;
   end
 
   // -- T4: the bus
-  logic tag_room_q;  // For this one, and one that the count does not show yet.
-  assign move = full_q && !axi_awvalid_o && !axi_wvalid_o && tag_room_q;
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       axi_awvalid_o <= 1'b0;
       axi_wvalid_o <= 1'b0;
     end else begin
-      axi_awvalid_o <= move || (axi_awvalid_o && !axi_awready_i);
-      axi_wvalid_o <= move || (axi_wvalid_o && !axi_wready_i);
+      axi_awvalid_o <= move_q || (axi_awvalid_o && !axi_awready_i);
+      axi_wvalid_o <= move_q || (axi_wvalid_o && !axi_wready_i);
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (move) begin
+    if (move_q) begin
       axi_awaddr_o <= {pack_beat_q, 6'd0};
       axi_wdata_o <= pack_q;
       axi_wstrb_o <= strobe_q;
@@ -291,7 +321,7 @@ module rl_ddr_write
   ) u_tags (
     .clk_i(clk_ddr_i),
     .rst_ni(rst_ddr_ni),
-    .wvalid_i(move),
+    .wvalid_i(move_q),
     .wready_o(tag_ready),
     .wdata_i({pack_source_q, pack_last_q && !repeats}),
     .rvalid_o(tag_valid),
@@ -299,10 +329,8 @@ module rl_ddr_write
     .rdata_o(tag),
     .count_o(tags)
   );
-  always_ff @(posedge clk_ddr_i)
-    tag_room_q <= rst_ddr_ni && tags <= ($bits(
-        tags
-    ))'(Outstanding - 2);
+  // For the beats that the count does not show yet, and another one.
+  always_ff @(posedge clk_ddr_i) tag_room_q <= rst_ddr_ni && tags < ($bits(tags))'(Outstanding - 4);
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       mem_written_q <= '0;
@@ -334,6 +362,13 @@ module rl_ddr_write
     axi_wvalid_o && !axi_wready_i |=> axi_wvalid_o && $stable(
       {axi_wdata_o, axi_wstrb_o}
   ));
+  BeatIsNotLost_A :
+  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) hit_q != 0 |-> !full_q || move_q);
+  TagIsKept_A :
+  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) move_q |-> full_q && tag_ready);
+  FirstBeatIsAlone_A :
+  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
+    new_beat_q != 0 |-> pack_beat_q == 0 && !move_q);
   WritesSomething_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) $rose(
       axi_wvalid_o
@@ -342,10 +377,10 @@ module rl_ddr_write
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) axi_bvalid_i |-> tag_valid);
   MemIsNotEmpty_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    mem_valid_i |-> mem_desc_i.length != 0);
+    mem_valid_i |-> mem_desc_i.length != 0 && mem_desc_i.length <= 14'(Bulk));
   ImageIsNotEmpty_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    image_valid_i |-> image_desc_i.length != 0 && image_desc_i.addr[5:0] == 0);
+    image_valid_i |-> image_desc_i.length != 0 && image_desc_i.length <= 14'(Bulk) && image_desc_i.addr[5:0] == 0);
   ValueHolds_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
     value_valid_i && !value_ready_o |=> value_valid_i && $stable(
@@ -360,5 +395,6 @@ module rl_ddr_write
 `endif
 
   logic unused;
-  assign unused = ^{axi_bresp_i[0], image_desc_i.addr[5:0], value_addr_i[4:0], tag_ready};
+  assign unused = ^{axi_bresp_i[0], image_desc_i.addr[5:0], value_addr_i[4:0], mem_desc_i.length,
+                    image_desc_i.length, tag_ready, unused_carry};
 endmodule

@@ -411,7 +411,6 @@ module rl_shell
   logic
       put_valid,
       put_ready,
-      put_more,
       put_written,
       scrub_ddr,
       scrub_done_ddr,
@@ -437,7 +436,9 @@ module rl_shell
   assign shell_axi_o.wlast = 1'b1;
   assign shell_axi_o.arid = '0;
   assign shell_axi_o.arlen = '0;
-  rl_ddr_write u_ddr_write (
+  rl_ddr_write #(
+    .Bulk(Bulk)
+  ) u_ddr_write (
     .clk_ddr_i,
     .rst_ddr_ni,
     .mem_valid_i(mem_valid),
@@ -456,7 +457,6 @@ module rl_shell
     .value_ready_o(put_ready),
     .value_addr_i(put_addr),
     .value_data_i(put_data),
-    .value_more_i(put_more),
     .value_written_o(put_written),
     .scrub_i(scrub_ddr),
     .scrub_first_i(scrub_ctl.scrub_first),
@@ -638,7 +638,6 @@ module rl_shell
     .put_ready_i(put_ready),
     .put_addr_o(put_addr),
     .put_data_o(put_data),
-    .put_more_o(put_more),
     .put_written_i(put_written)
   );
 

@@ -118,7 +118,9 @@ module stage_bench
     .ready_o(image_ready)
   );
 
-  rl_ddr_write u_write (
+  rl_ddr_write #(
+    .Bulk(Bulk)
+  ) u_write (
     .clk_ddr_i(clk_ddr),
     .rst_ddr_ni(rst_ddr_n),
     .mem_valid_i(1'b0),
@@ -137,7 +139,6 @@ module stage_bench
     .value_ready_o(),
     .value_addr_i('0),
     .value_data_i('0),
-    .value_more_i(1'b0),
     .value_written_o(),
     .scrub_i(1'b0),
     .scrub_first_i('0),

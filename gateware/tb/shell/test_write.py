@@ -32,7 +32,7 @@ class Bench:
         for handle in (
             *(dut.lane, dut.reset_window, dut.insert, dut.insert_seq, dut.insert_ack_now, dut.time_us, dut.acked),
             *(dut.bits_addr, dut.image_valid, dut.image_desc, dut.image_data, dut.value_valid, dut.value_addr),
-            *(dut.value_data, dut.value_more, dut.scrub, dut.scrub_first, dut.scrub_last, dut.rst_net_n, dut.rst_ddr_n),
+            *(dut.value_data, dut.scrub, dut.scrub_first, dut.scrub_last, dut.rst_net_n, dut.rst_ddr_n),
             *(dut.axi_awready, dut.axi_wready, dut.axi_bvalid, dut.axi_bresp, dut.axi_bid),
         ):
             handle.value = 0
@@ -305,10 +305,11 @@ async def others_write_too(dut):
     await tb.start()
     image = bytearray(MEMORY)
     clock = dut.clk_ddr
+    bulk = dut.Bulk.value.to_unsigned()
 
     async def chunks(count):
         for at in range(count):
-            length = random.choice([64, 1, 65, 1472])
+            length = min(bulk, random.choice([64, 1, 65, 1472]))
             data = random.randbytes(length)
             addr = 0x40000 + at * 1472 // 64 * 64
             image[addr : addr + length] = data
@@ -334,8 +335,6 @@ async def others_write_too(dut):
             addr = 0x80000 + 32 * at
             image[addr : addr + 32] = data
             dut.value_addr.value = addr
-            # Whether it holds or not.
-            dut.value_more.value = random.getrandbits(1)
             for i in range(0, 32, 8):
                 dut.value_valid.value = random.random() < 0.8
                 dut.value_data.value = int.from_bytes(data[i : i + 8], "little")
@@ -362,7 +361,7 @@ async def others_write_too(dut):
     tasks = [cocotb.start_soon(chunks(60)), cocotb.start_soon(values(40))]
     frames = []
     for seq in range(1, 61):
-        data = random.randbytes(random.randint(1, 300))
+        data = random.randbytes(random.randint(1, min(bulk, 300)))
         addr = random.randrange(0x20000)
         image[addr : addr + len(data)] = data
         frames.append(write(seq, addr, data))

@@ -43,7 +43,6 @@ module write_bench
   output logic         value_ready,
   input  addr_t        value_addr,
   input  logic [63:0]  value_data,
-  input  logic         value_more,
   output logic         value_written,
   input  logic         scrub,
   input  beat_t        scrub_first,
@@ -138,7 +137,9 @@ module write_bench
     .ready_o(mem_ready)
   );
 
-  rl_ddr_write u_write (
+  rl_ddr_write #(
+    .Bulk(Bulk)
+  ) u_write (
     .clk_ddr_i(clk_ddr),
     .rst_ddr_ni(rst_ddr_n),
     .mem_valid_i(mem_valid),
@@ -157,7 +158,6 @@ module write_bench
     .value_ready_o(value_ready),
     .value_addr_i(value_addr),
     .value_data_i(value_data),
-    .value_more_i(value_more),
     .value_written_o(value_written),
     .scrub_i(scrub),
     .scrub_first_i(scrub_first),
