@@ -54,16 +54,13 @@ module rl_csr_read
     logic role_ctrl;
     logic role_fault;
     logic lch_last;
-    logic lch_queued;
-    logic lch_cancel;
-    logic lch_ended;
+    logic lch_queue;
     logic lch_value_lo;
     logic lch_value_hi;
     logic lch_cycles_lo;
     logic lch_cycles_hi;
     logic lch_started;
     logic lch_ended_us;
-    logic lch_running;
     logic lch_enable;
     logic scrub_go;
     logic fet_go;
@@ -99,16 +96,13 @@ module rl_csr_read
         role_ctrl: at(CsrRoleCtrl),
         role_fault: at(CsrRoleFault),
         lch_last: at(CsrLchLast),
-        lch_queued: at(CsrLchQueued),
-        lch_cancel: at(CsrLchCancel),
-        lch_ended: at(CsrLchEnded),
+        lch_queue: at(CsrLchQueue),
         lch_value_lo: at(CsrLchValueLo),
         lch_value_hi: at(CsrLchValueHi),
         lch_cycles_lo: at(CsrLchCyclesLo),
         lch_cycles_hi: at(CsrLchCyclesHi),
         lch_started: at(CsrLchStartedUs),
         lch_ended_us: at(CsrLchEndedUs),
-        lch_running: at(CsrLchRunning),
         lch_enable: at(CsrLchEnable),
         scrub_go: at(CsrMemScrubGo),
         fet_go: at(CsrFetGo)
@@ -194,20 +188,21 @@ module rl_csr_read
       bits[RoleCtrlDrainedBit] |= role_i.drained;
     end
     if (asked_q.role_fault) bits[3:0] |= role_i.fault;
-    if (asked_q.lch_queued) bits[4:0] |= launch_i.queued;
-    bits[LchCancelBusyBit] |= asked_q.lch_cancel && launch_i.walk_busy;
-    bits[LchCancelFoundBit] |= asked_q.lch_cancel && launch_i.walk_found;
-    if (asked_q.lch_ended) begin
-      bits[LchEndedValidBit] |= launch_i.ended_valid;
-      bits[LchEndedRanBit] |= launch_i.ended_ran;
-      bits[LchEndedSlotLsb+:LchEndedSlotWidth] |= launch_i.ended_slot;
-      bits[LchEndedStatusLsb+:LchEndedStatusWidth] |= launch_i.ended_status;
+    if (asked_q.lch_queue) begin
+      bits[LchQueueFrozenBit] |= launch_i.frozen;
+      bits[LchQueueRunningBit] |= launch_i.running;
+      bits[LchQueueEndLsb+:LchQueueEndWidth] |= launch_i.end_status;
+      bits[LchQueueHeadLsb+:LchQueueHeadWidth] |= launch_i.head;
+      bits[LchQueueTailLsb+:LchQueueTailWidth] |= launch_i.tail;
     end
-    bits[LchRunningRunningBit] |= asked_q.lch_running && launch_i.running;
     bits[LchEnableEnableBit] |= asked_q.lch_enable && own_i.enable;
     bits[MemScrubGoBusyBit] |= asked_q.scrub_go && (own_i.scrub || scrub_done_i);
     bits[FetGoRoomBit] |= asked_q.fet_go && !own_i.fetch;
     bits[FetGoIdleBit] |= asked_q.fet_go && fetch_idle_i && !own_i.fetch;
   end
   assign rdata_o = wide | bits;
+
+  // An event.
+  logic unused;
+  assign unused = launch_i.ended;
 endmodule

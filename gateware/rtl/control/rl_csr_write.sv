@@ -47,9 +47,9 @@ module rl_csr_write
   logic [13:0] stg_chunk_q;
   logic [1:0] dig_go_q;
   logic [26:0] cfg_words_q;
-  logic [5:0] lch_kept_q;
-  logic [6:0] lch_kernels_q;
-  logic [31:0] lch_number_q, fuel_lo_q, wdata_q;
+  logic [4:0] lch_popped_q, lch_bound_q;
+  logic freeze_q;
+  logic [31:0] fuel_lo_q, wdata_q;
   logic [15:0] fuel_hi_q;
   logic [31:0] scrub_first_q, scrub_last_q;
 
@@ -58,10 +58,18 @@ module rl_csr_write
       session_q <= '0;
       role_q <= '0;
       enable_q <= 1'b0;
+      freeze_q <= 1'b0;
+      lch_popped_q <= '0;
+      lch_bound_q <= '0;
     end else if (write_i) begin
       if (word_i == CsrSession) session_q <= wdata_i[5:0];
       if (word_i == CsrRoleCtrl) role_q <= wdata_i[1:0];
       if (word_i == CsrLchEnable) enable_q <= wdata_i[0];
+      if (word_i == CsrLchFreeze) freeze_q <= wdata_i[LchFreezeFreezeBit];
+      if (word_i == CsrLchPopped) begin
+        lch_popped_q <= wdata_i[LchPoppedPlaceLsb+:5];
+        lch_bound_q <= wdata_i[LchPoppedBoundLsb+:5];
+      end
     end
   end
 
@@ -88,9 +96,6 @@ module rl_csr_write
         CsrDigGo: dig_go_q <= wdata_i[1:0];
         CsrCfgSource: cfg_source_q <= wdata_i;
         CsrCfgWords: cfg_words_q <= wdata_i[26:0];
-        CsrLchKept: lch_kept_q <= wdata_i[5:0];
-        CsrLchKernels: lch_kernels_q <= wdata_i[6:0];
-        CsrLchGo, CsrLchCancel, CsrLchFind: lch_number_q <= wdata_i;
         CsrLchFuelMaxLo: fuel_lo_q <= wdata_i;
         CsrLchFuelMaxHi: fuel_hi_q <= wdata_i[15:0];
         CsrMemScrubFirst: scrub_first_q <= wdata_i;
@@ -112,14 +117,11 @@ module rl_csr_write
     logic stg_block_pop;
     logic dig_go;
     logic cfg_go;
-    logic lch_reset;
     logic lch_last;
     logic lch_args;
-    logic lch_go;
-    logic lch_cancel;
-    logic lch_cancel_all;
-    logic lch_find;
-    logic lch_pop;
+    logic lch_order;
+    logic lch_drop;
+    logic lch_stop;
     logic scrub_go;
     logic fet_go;
     logic fet_flush;
@@ -140,14 +142,11 @@ module rl_csr_write
         stg_block_pop: on(CsrStgBlockPop),
         dig_go: on(CsrDigGo),
         cfg_go: on(CsrCfgGo),
-        lch_reset: on(CsrLchReset),
         lch_last: on(CsrLchLast),
         lch_args: on(CsrLchArgs),
-        lch_go: on(CsrLchGo),
-        lch_cancel: on(CsrLchCancel),
-        lch_cancel_all: on(CsrLchCancelAll),
-        lch_find: on(CsrLchFind),
-        lch_pop: on(CsrLchPop),
+        lch_order: on(CsrLchOrder),
+        lch_drop: on(CsrLchDrop),
+        lch_stop: on(CsrLchStop),
         scrub_go: on(CsrMemScrubGo),
         fet_go: on(CsrFetGo),
         fet_flush: on(CsrFetFlush)
@@ -228,20 +227,21 @@ module rl_csr_write
     };
     role_o = '{hold: role_q[RoleCtrlResetBit], isolate: role_q[RoleCtrlIsolateBit]};
     launch_o = '{
-        reset: act_q.lch_reset,
         last_we: act_q.lch_last,
         args_we: act_q.lch_args,
-        go: act_q.lch_go,
-        cancel: act_q.lch_cancel,
-        cancel_all: act_q.lch_cancel_all,
-        find: act_q.lch_find,
-        ended_pop: act_q.lch_pop,
-        number: lch_number_q,
+        order_we: act_q.lch_order,
+        drop: act_q.lch_drop,
+        stop: act_q.lch_stop,
         last: wdata_q,
         args_kernel: wdata_q[LchArgsKernelLsb+:6],
         args_takes: wdata_q[LchArgsArgsLsb+:6],
-        kept: lch_kept_q,
-        kernels: lch_kernels_q,
+        args_words: wdata_q[LchArgsWordsLsb+:6],
+        order_at: wdata_q[LchOrderPlaceLsb+:5],
+        order_slot: wdata_q[LchOrderSlotLsb+:5],
+        order_held: wdata_q[LchOrderHeldBit],
+        popped: lch_popped_q,
+        bound: lch_bound_q,
+        freeze: freeze_q,
         enable: enable_q,
         fuel_max: {fuel_hi_q, fuel_lo_q}
     };
