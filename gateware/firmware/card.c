@@ -44,7 +44,7 @@ void card_end_claim(void) {
 
 uint32_t card_state(void) {
   if (role_configuring()) return CARD_STATE_CONFIGURING;
-  if (READ(CSR_LCH_RUNNING) & LCH_RUNNING_RUNNING) return CARD_STATE_RUNNING;
+  if (launch_running()) return CARD_STATE_RUNNING;
   if (load_loading()) return CARD_STATE_LOADING;
   return role_active() ? CARD_STATE_ACTIVE : CARD_STATE_EMPTY;
 }

@@ -49,10 +49,11 @@
 #define REPORTED_BYTES 0x8000u
 #define REPORTED_WORD(word) RL_WORD(REPORTED_BASE + 4u * (word))
 
-// Accepted launches, from acceptance to LCH_POP: their frames as they came, in the order of the ring's bytes.
+// Accepted launches, from acceptance until they are done with: their frames as they came, in the order of the ring's
+// bytes.
 #define LAUNCH_BASE 0x60000000u
-#define LAUNCH_BYTES 0x2000u
-#define LAUNCH_SLOTS 16u
+#define LAUNCH_BYTES 0x4000u
+#define LAUNCH_SLOTS 32u
 #define LAUNCH_SLOT_BYTES 512u
 #define LAUNCH_WORD(slot, word) RL_WORD(LAUNCH_BASE + (slot) * LAUNCH_SLOT_BYTES + 4u * (word))
 // Number of the launch.
@@ -97,7 +98,7 @@
 #define EVENTS_CONTROL 0x00000001u
 // Writes have to be acknowledged.
 #define EVENTS_ACK_DUE 0x00000002u
-// LCH_ENDED is valid.
+// A launch has ended that is not done with.
 #define EVENTS_LAUNCH_ENDED 0x00000004u
 // The time ALARM has come.
 #define EVENTS_ALARM 0x00000008u
@@ -378,51 +379,63 @@
 // ---- Launches: The launch queue (`rl_launch`).
 // write acts, read: Number of the newest launch that was accepted or used up; both read and written.
 #define CSR_LCH_LAST RL_WORD(0x30000240u)
-// write: Results that are not acknowledged, 6 bits. The firmware keeps it true.
-#define CSR_LCH_KEPT RL_WORD(0x30000244u)
-// read: Launches that were accepted and are not finished.
-#define CSR_LCH_QUEUED RL_WORD(0x30000248u)
-// write: Kernels of the role, 7 bits.
-#define CSR_LCH_KERNELS RL_WORD(0x3000024Cu)
-// write acts: Tells how many arguments a kernel takes.
+// write: Done with launches that have ended. Places of the ring are numbered modulo 32.
+#define CSR_LCH_POPPED RL_WORD(0x30000244u)
+// No launch is accepted beyond this place.
+#define LCH_POPPED_BOUND_SHIFT 8u
+#define LCH_POPPED_BOUND_MASK 0x1Fu
+// First place of the ring that is not done with.
+#define LCH_POPPED_PLACE_SHIFT 0u
+#define LCH_POPPED_PLACE_MASK 0x1Fu
+// read: The ring of launches: from the place in LCH_POPPED on those that have ended, from HEAD on those that have not,
+// from TAIL on free slots.
+#define CSR_LCH_QUEUE RL_WORD(0x30000248u)
+// Nothing moves.
+#define LCH_QUEUE_FROZEN 0x80000000u
+// The oldest that has not ended runs.
+#define LCH_QUEUE_RUNNING 0x40000000u
+// How the kernel that ran last ended: 0 well, else an ErrorCode less KernelTrap - 1.
+#define LCH_QUEUE_END_SHIFT 16u
+#define LCH_QUEUE_END_MASK 0x3u
+// Place of the oldest that has not ended.
+#define LCH_QUEUE_HEAD_SHIFT 8u
+#define LCH_QUEUE_HEAD_MASK 0x1Fu
+// Place of the next that comes.
+#define LCH_QUEUE_TAIL_SHIFT 0u
+#define LCH_QUEUE_TAIL_MASK 0x1Fu
+// write acts: Tells what a launch of a kernel must be.
 #define CSR_LCH_ARGS RL_WORD(0x30000250u)
+// 64-bit words of its payload, or 0: there is no such kernel.
+#define LCH_ARGS_WORDS_SHIFT 16u
+#define LCH_ARGS_WORDS_MASK 0x3Fu
 // Kernel.
 #define LCH_ARGS_KERNEL_SHIFT 8u
 #define LCH_ARGS_KERNEL_MASK 0x3Fu
-// Arguments.
+// Its arguments.
 #define LCH_ARGS_ARGS_SHIFT 0u
 #define LCH_ARGS_ARGS_MASK 0x3Fu
-// write acts: A Go with this number has come.
-#define CSR_LCH_GO RL_WORD(0x30000254u)
-// write acts, read: Written: cancel the launch of this number. Read: what came of that, or of LCH_FIND, LCH_GO or
-// LCH_CANCEL_ALL: they search one at a time.
-#define CSR_LCH_CANCEL RL_WORD(0x30000258u)
-// Not known yet.
-#define LCH_CANCEL_BUSY 0x80000000u
-// It was in the queue.
-#define LCH_CANCEL_FOUND 0x00000001u
-// write acts: Look for the launch of this number. LCH_CANCEL tells whether it is in the queue.
-#define CSR_LCH_FIND RL_WORD(0x3000025Cu)
-// write acts: A new claim: the last number is 0. All launches were cancelled before.
-#define CSR_LCH_RESET RL_WORD(0x30000260u)
-// write acts: Cancel all launches.
-#define CSR_LCH_CANCEL_ALL RL_WORD(0x30000264u)
+// write: The ring.
+#define CSR_LCH_FREEZE RL_WORD(0x30000254u)
+// Freeze it: no launch is accepted, starts or ends.
+#define LCH_FREEZE_FREEZE 0x00000001u
+// write acts: Changes a place of the ring while that is frozen or empty.
+#define CSR_LCH_ORDER RL_WORD(0x30000258u)
+// Its launch waits for a Go.
+#define LCH_ORDER_HELD 0x00010000u
+// The place.
+#define LCH_ORDER_PLACE_SHIFT 8u
+#define LCH_ORDER_PLACE_MASK 0x1Fu
+// Slot that is there.
+#define LCH_ORDER_SLOT_SHIFT 0u
+#define LCH_ORDER_SLOT_MASK 0x1Fu
+// write acts: The launch at HEAD, none that runs, has ended; only while the ring is frozen.
+#define CSR_LCH_DROP RL_WORD(0x3000025Cu)
+// write acts: End the kernel if one runs; only while the ring is frozen.
+#define CSR_LCH_STOP RL_WORD(0x30000260u)
 // write: Most cycles of any launch, and those of one that names none: low half.
 #define CSR_LCH_FUEL_MAX_LO RL_WORD(0x30000268u)
 // write: High half.
 #define CSR_LCH_FUEL_MAX_HI RL_WORD(0x3000026Cu)
-// read: The oldest launch that has ended.
-#define CSR_LCH_ENDED RL_WORD(0x30000270u)
-// There is one.
-#define LCH_ENDED_VALID 0x80000000u
-// It was started. If not, it has no value, cycles and times.
-#define LCH_ENDED_RAN 0x00100000u
-// Its slot in LAUNCH.
-#define LCH_ENDED_SLOT_SHIFT 16u
-#define LCH_ENDED_SLOT_MASK 0xFu
-// How it ended: an ErrorCode.
-#define LCH_ENDED_STATUS_SHIFT 0u
-#define LCH_ENDED_STATUS_MASK 0xFFFFu
 // read: What its kernel returned, low half.
 #define CSR_LCH_VALUE_LO RL_WORD(0x30000274u)
 // read: High half.
@@ -435,12 +448,6 @@
 #define CSR_LCH_STARTED_US RL_WORD(0x30000284u)
 // read: TIME_LO at which it ended.
 #define CSR_LCH_ENDED_US RL_WORD(0x30000288u)
-// write acts: Done with it: its slot is free.
-#define CSR_LCH_POP RL_WORD(0x30000290u)
-// read: State.
-#define CSR_LCH_RUNNING RL_WORD(0x30000294u)
-// A kernel runs.
-#define LCH_RUNNING_RUNNING 0x00000001u
 // read, write: Permission.
 #define CSR_LCH_ENABLE RL_WORD(0x30000298u)
 // Kernels may start: a role is active and not cut off.

@@ -49,7 +49,8 @@ bool asked_words(uint32_t words);
 // Opens a frame, after waiting for room; `kind` may have flags in it. Its payload is then put word by word.
 void frame_open(const struct mac *dst, uint32_t kind, uint32_t epoch, uint32_t seq);
 
-// Writes a frame's head into the transmit buffer, from this word of slot `into` on. `lengths` is its word HEADER_LENGTH_WORD.
+// Writes a frame's head into the transmit buffer, from this word of slot `into` on. `lengths` is its word
+// HEADER_LENGTH_WORD.
 void frame_head(uint32_t into, uint32_t word, const struct mac *dst, uint32_t kind, uint32_t lengths, uint32_t seq,
                 uint64_t addr);
 

@@ -12,41 +12,128 @@
 // The bound of all kernels, 2^40 cycles as in the model: an hour at 300 MHz.
 #define FUEL_MAX_HI (1u << 8)
 
+// The ring of launches: which slot is in each place. Hardware moves the places' bounds, and the firmware what is there.
+#define PLACES LAUNCH_SLOTS
+_Static_assert(PLACES == 32, "places are bits of a word");
+static uint8_t slots[PLACES];
+static uint32_t popped;     // The place of the oldest launch that the results do not have.
+static uint32_t cancelled;  // Bit p: the launch in place p ended without having run.
+static uint32_t released;   // Bit s: the Go of the launch in slot s has come.
+
+static uint32_t next(uint32_t place) {
+  return (place + 1) % PLACES;
+}
+
+static uint32_t head(uint32_t queue) {
+  return queue >> LCH_QUEUE_HEAD_SHIFT & LCH_QUEUE_HEAD_MASK;
+}
+
+static uint32_t tail(uint32_t queue) {
+  return queue >> LCH_QUEUE_TAIL_SHIFT & LCH_QUEUE_TAIL_MASK;
+}
+
+static uint32_t slot_word(uint32_t place, uint32_t word) {
+  return READ(LAUNCH_WORD(slots[place], word));
+}
+
+// Tells the hardware what slot is in a place, and whether its launch waits.
+static void put(uint32_t place, uint32_t slot) {
+  bool held;
+  slots[place] = (uint8_t)slot;
+  held = slot_word(place, LAUNCH_SLOT_GO) != 0 && !(released >> slot & 1);
+  WRITE(CSR_LCH_ORDER, (held ? LCH_ORDER_HELD : 0) | place << LCH_ORDER_PLACE_SHIFT | slot);
+}
+
 void launch_start(void) {
   WRITE(CSR_LCH_FUEL_MAX_LO, 0);
   WRITE(CSR_LCH_FUEL_MAX_HI, FUEL_MAX_HI);
+  for (uint32_t i = 0; i < PLACES; i++) put(i, i);
+}
+
+void launch_bound(void) {
+  uint32_t most = RESULTS_KEPT - result_kept();
+  if (most > LAUNCH_QUEUE) most = LAUNCH_QUEUE;
+  WRITE(CSR_LCH_POPPED, (popped + most) % PLACES << LCH_POPPED_BOUND_SHIFT | popped);
 }
 
 uint32_t launch_queued(void) {
-  return READ(CSR_LCH_QUEUED);
+  uint32_t queue = READ(CSR_LCH_QUEUE);
+  return (tail(queue) - head(queue)) % PLACES;
 }
 
-// Waits for the walk through the queue that was just begun; whether it found the launch.
-static bool walked(void) {
-  uint32_t state;
-  do state = READ(CSR_LCH_CANCEL);
-  while (state & LCH_CANCEL_BUSY);
-  return state & LCH_CANCEL_FOUND;
+bool launch_running(void) {
+  return READ(CSR_LCH_QUEUE) & LCH_QUEUE_RUNNING;
 }
 
+// Freezes the ring. What it holds stays so until `thaw`.
+static uint32_t freeze(void) {
+  uint32_t queue;
+  WRITE(CSR_LCH_FREEZE, LCH_FREEZE_FREEZE);
+  do queue = READ(CSR_LCH_QUEUE);
+  while (!(queue & LCH_QUEUE_FROZEN));
+  return queue;
+}
+
+static void thaw(void) {
+  WRITE(CSR_LCH_FREEZE, 0);
+}
+
+// The place of the launch with this number, or the tail if it is not queued.
+static uint32_t place_of(uint32_t queue, uint32_t seq) {
+  uint32_t place = head(queue);
+  while (place != tail(queue) && slot_word(place, LAUNCH_SLOT_SEQ) != seq) place = next(place);
+  return place;
+}
+
+// Whether a launch is queued.
 static bool find(uint32_t seq) {
-  WRITE(CSR_LCH_FIND, seq);
-  return walked();
+  uint32_t queue = READ(CSR_LCH_QUEUE);
+  return place_of(queue, seq) != tail(queue);
 }
 
+// Ends the launch in this place of a frozen ring: it comes before all others that have not ended.
+static void end(uint32_t queue, uint32_t place) {
+  uint32_t first = head(queue);
+  if (place == first && (queue & LCH_QUEUE_RUNNING)) {
+    ACT(CSR_LCH_STOP);
+    return;
+  }
+  uint32_t slot = slots[place];
+  while (place != first) {
+    uint32_t before = (place - 1) % PLACES;
+    put(place, slots[before]);
+    place = before;
+  }
+  put(first, slot);
+  cancelled |= 1u << first;
+  ACT(CSR_LCH_DROP);
+}
+
+// Cancels a launch; whether it was queued.
 static bool cancel(uint32_t seq) {
-  WRITE(CSR_LCH_CANCEL, seq);
-  return walked();
+  uint32_t queue = freeze();
+  uint32_t place = place_of(queue, seq);
+  bool found = place != tail(queue);
+  if (found) end(queue, place);
+  thaw();
+  return found;
 }
 
 void launch_collect(void) {
   for (;;) {
-    uint32_t ended = READ(CSR_LCH_ENDED);
-    if (!(ended & LCH_ENDED_VALID)) return;
-    uint32_t status = ended & LCH_ENDED_STATUS_MASK;
+    uint32_t queue = READ(CSR_LCH_QUEUE);
+    if (head(queue) == popped) return;
+    uint32_t slot = slots[popped];
+    bool ran = !(cancelled >> popped & 1);
+    uint32_t how = ran ? queue >> LCH_QUEUE_END_SHIFT & LCH_QUEUE_END_MASK : 0;
+    uint32_t status = ran ? ERROR_CODE_OK : ERROR_CODE_CANCELLED;
+    if (how != 0) status = ERROR_CODE_KERNEL_TRAP - 1 + how;
     count(status == ERROR_CODE_OK ? COUNTER_KERNELS_DONE : COUNTER_KERNELS_FAILED);
-    result_push(ended);
-    ACT(CSR_LCH_POP);
+    result_push(slot, status, ran);
+    cancelled &= ~(1u << popped);
+    released &= ~(1u << slot);
+    popped = next(popped);
+    launch_bound();
   }
 }
 
@@ -73,6 +160,7 @@ static void reject(uint32_t code) {
   count(COUNTER_REFUSALS);
   WRITE(CSR_LCH_LAST, asked.seq);
   result_push_rejected(asked.seq, code);
+  launch_bound();
 }
 
 // What is wrong with the launch at hand, or OK.
@@ -95,7 +183,8 @@ static void judge(void) {
   if (ahead > 1) return count(COUNTER_DROP_WINDOW);
   if (ahead == 1) {
     launch_collect();
-    if (launch_queued() + result_kept() >= RESULTS_KEPT) return refuse_busy(RESULTS_KEPT);
+    uint32_t here = (tail(READ(CSR_LCH_QUEUE)) - popped) % PLACES;
+    if (here + result_kept() >= RESULTS_KEPT) return refuse_busy(RESULTS_KEPT);
     if (role_configuring()) return refuse_busy(0);
     uint32_t code = fault(args);
     // Its time may come: the number stays free.
@@ -117,8 +206,13 @@ void launch_come(void) {
 void launch_go(void) {
   if (!session_owns() || claim.group == 0 || asked.epoch != claim.group) return count(COUNTER_DROP_EPOCH);
   session_renew();
-  WRITE(CSR_LCH_GO, asked.seq);
-  walked();
+  uint32_t queue = freeze();
+  for (uint32_t place = head(queue); place != tail(queue); place = next(place)) {
+    if (slot_word(place, LAUNCH_SLOT_GO) != asked.seq) continue;
+    released |= 1u << slots[place];
+    put(place, slots[place]);
+  }
+  thaw();
 }
 
 void launch_cancel(void) {
@@ -135,26 +229,13 @@ void launch_allow(void) {
   WRITE(CSR_LCH_ENABLE, role_active() && session_claimed() ? LCH_ENABLE_ENABLE : 0);
 }
 
-// The oldest launch in the queue; false when that is empty.
-static bool oldest(uint32_t *seq) {
-  bool found = false;
-  for (uint32_t slot = 0; slot < LAUNCH_SLOTS; slot++) {
-    // A slot that is not in use may hold any number, but not one that is in the queue, or it does no harm.
-    uint32_t in_slot = READ(LAUNCH_WORD(slot, LAUNCH_SLOT_SEQ));
-    if ((!found || (int32_t)(in_slot - *seq) < 0) && find(in_slot)) {
-      *seq = in_slot;
-      found = true;
-    }
-  }
-  return found;
-}
-
 void launch_cancel_all(void) {
   WRITE(CSR_LCH_ENABLE, 0);
-  uint32_t seq = 0;
-  while (launch_queued() != 0 && oldest(&seq)) {
-    // One that runs takes a moment to end, and is the oldest until then: the next does not end before it.
-    cancel(seq);
+  while (launch_queued() != 0) {
+    // The oldest. One that runs takes a moment to end, and is the oldest until then.
+    uint32_t queue = freeze();
+    if (head(queue) != tail(queue)) end(queue, head(queue));
+    thaw();
     launch_collect();
   }
   launch_collect();
@@ -162,5 +243,5 @@ void launch_cancel_all(void) {
 
 void launch_forget(void) {
   launch_cancel_all();
-  ACT(CSR_LCH_RESET);
+  WRITE(CSR_LCH_LAST, 0);
 }

@@ -5,12 +5,19 @@
 #ifndef RL_LAUNCH_H
 #define RL_LAUNCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 void launch_start(void);
 
 // Launches accepted and not finished.
 uint32_t launch_queued(void);
+
+// Whether a kernel runs.
+bool launch_running(void);
+
+// Tells the hardware how many launches it may accept, which depends on how many results are kept.
+void launch_bound(void);
 
 // Hands the launches that have ended to the results.
 void launch_collect(void);

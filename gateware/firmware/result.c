@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "frame.h"
+#include "launch.h"
 #include "memory.h"
 #include "session.h"
 
@@ -48,15 +49,11 @@ uint32_t result_kept(void) {
   return kept;
 }
 
-static void keep(uint32_t number) {
-  kept = number;
-  WRITE(CSR_LCH_KEPT, number);
-}
-
 void result_forget(void) {
   for (uint32_t i = 0; i < RESULTS_KEPT; i++) order[i] = &outcomes[i];
   turn = 0;
-  keep(0);
+  kept = 0;
+  launch_bound();
 }
 
 // Starts the clock of its resends.
@@ -69,7 +66,7 @@ static struct outcome *push(uint32_t seq, uint32_t status, uint32_t credit, uint
   struct outcome *outcome = order[kept];
   uint32_t bulk = memory_bulk();
   uint32_t chunks = (uint32_t)arith_parts(length, bulk);
-  keep(kept + 1);
+  kept++;
   outcome->seq = seq;
   outcome->status = status;
   outcome->facts[0] = 0;
@@ -96,14 +93,12 @@ static uint64_t slot_long(uint32_t slot, uint32_t word) {
   return (uint64_t)READ(LAUNCH_WORD(slot, word)) << 32 | READ(LAUNCH_WORD(slot, word + 1));
 }
 
-void result_push(uint32_t ended) {
-  uint32_t slot = ended >> LCH_ENDED_SLOT_SHIFT & LCH_ENDED_SLOT_MASK;
-  uint32_t status = ended & LCH_ENDED_STATUS_MASK;
+void result_push(uint32_t slot, uint32_t status, bool ran) {
   uint64_t length = status == ERROR_CODE_OK ? slot_long(slot, LAUNCH_SLOT_OUT_LENGTH) : 0;
   uint32_t credit = READ(LAUNCH_WORD(slot, LAUNCH_SLOT_CREDIT_ARGS)) >> 16;
   struct outcome *outcome = push(READ(LAUNCH_WORD(slot, LAUNCH_SLOT_SEQ)), status, credit, length);
   outcome->out_addr = slot_long(slot, LAUNCH_SLOT_OUT_ADDR);
-  if (!(ended & LCH_ENDED_RAN)) return;
+  if (!ran) return;
   outcome->facts[0] = (uint64_t)READ(CSR_LCH_VALUE_HI) << 32 | READ(CSR_LCH_VALUE_LO);
   outcome->facts[1] = (uint64_t)READ(CSR_LCH_CYCLES_HI) << 32 | READ(CSR_LCH_CYCLES_LO);
   // It has just ended, but may have started more than 2^31 microseconds ago.
@@ -182,7 +177,8 @@ static void note(struct outcome *outcome, uint32_t next, bool done) {
 // Takes the outcome at this position out; its place is free.
 static void drop(uint32_t at) {
   struct outcome *outcome = order[at];
-  keep(kept - 1);
+  kept--;
+  launch_bound();
   for (uint32_t i = at; i < kept; i++) order[i] = order[i + 1];
   order[kept] = outcome;
   if (turn > at) turn--;

@@ -11,8 +11,8 @@
 // Results not yet acknowledged.
 uint32_t result_kept(void);
 
-// A launch has ended, as LCH_ENDED tells.
-void result_push(uint32_t ended);
+// The launch in this slot has ended, after its kernel `ran` or without.
+void result_push(uint32_t slot, uint32_t status, bool ran);
 
 // A launch's number is used up without a kernel having run.
 void result_push_rejected(uint32_t seq, uint32_t status);

@@ -94,7 +94,6 @@ void role_configure(void) {
   role = role_next_image();
   state = CONFIGURING;
   began = now;
-  WRITE(CSR_LCH_KERNELS, 0);
   stop();
   start_port();
 }
@@ -102,8 +101,10 @@ void role_configure(void) {
 static void activate(void) {
   image_args(role, args);
   state = ACTIVE;
-  WRITE(CSR_LCH_KERNELS, role_kernels());
-  for (uint32_t i = 0; i < role_kernels(); i++) WRITE(CSR_LCH_ARGS, i << LCH_ARGS_KERNEL_SHIFT | args[i]);
+  for (uint32_t i = 0; i < IMAGE_KERNELS_MAX; i++) {
+    uint32_t takes = i < role_kernels() ? (LAUNCH_WORDS / 2 + args[i]) << LCH_ARGS_WORDS_SHIFT | args[i] : 0;
+    WRITE(CSR_LCH_ARGS, i << LCH_ARGS_KERNEL_SHIFT | takes);
+  }
   WRITE(CSR_ROLE_CTRL, 0);
   launch_allow();
 }

@@ -1,10 +1,11 @@
 // A launch that was accepted happens once. Launches are accepted whenever there is room (how
-// rl_launch_judge decides is proved apart); the firmware does what it likes, but for popping what
-// has not ended and walking twice at a time; a kernel that was started ends when it likes. Then
+// rl_launch_judge decides is proved apart); a kernel that was started ends when it likes; the firmware
+// freezes the ring when it likes, and then releases a launch, drops the oldest or the one after it, or
+// stops the kernel. Then
 //   - an accepted launch, any one, is started at most once, and not when it has ended;
 //   - a start is of the oldest launch that has not ended, while no kernel runs;
 //   - its slot is not given to another before the firmware has popped it.
-// What comes out of the slots' memory is anything: numbers match or not as the solver likes.
+// What comes out of the slots' memory is anything.
 module rl_launch_formal
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -17,33 +18,33 @@ module rl_launch_formal
   input logic [7:0]  stored_i,
   input logic        store_busy_i,
   input logic [7:0]  mem_written_i,
-  input logic        reset_i,
-  input logic [5:0]  kept_i,
-  input logic [6:0]  kernels_i,
-  input logic        args_we_i,
-  input logic [5:0]  args_kernel_i,
-  input logic [5:0]  args_takes_i,
   input logic        enable_i,
-  input logic        go_i,
-  input logic        cancel_i,
-  input logic        cancel_all_i,
-  input logic        find_i,
-  input logic [31:0] number_i,
   input logic        pop_i,
+  input logic        freeze_i,  // The firmware has something to do,
+  input logic [2:0]  deed_i,    // this,
+  input logic [2:0]  place_i,   // here.
+  input logic        held_i,
   input logic        cmd_ready_i,
-  input logic        ends_i,   // The kernel that runs ends.
-  input end_e        end_status_i,
-  input logic        pick_i    // Watch the launch that is accepted now.
+  input logic        ends_i,    // The kernel that runs ends.
+  input logic        pick_i     // Watch the launch that is accepted now.
 );
+  // A queue of 4: its ring of 8 places goes round within a few launches.
+  localparam int unsigned Queue = 4, PlaceW = $clog2(2 * Queue);
+  typedef logic [PlaceW-1:0] place_t;
   logic rst_n = 1'b0;
   always_ff @(posedge clk_i) rst_n <= 1'b1;
 
-  logic note, ended_valid, running, walk_busy;
-  logic [3:0] ended_slot;
-  logic [4:0] queued;
+  logic note, ended, running, frozen;
+  logic freeze, order_we, drop, stop;
+  place_t head, tail, order_at, order_slot, queued;
   logic end_toggle = 1'b0;
+  place_t popped_q = '0;
+  (* anyconst *) place_t most;
+  always_comb assume (most inside {[PlaceW'(1) : PlaceW'(Queue)]});
 
-  rl_launch u_dut (
+  rl_launch #(
+    .Queue(Queue)
+  ) u_dut (
     .clk_net_i(clk_i),
     .rst_net_ni(rst_n),
     .clk_role_i(clk_i),
@@ -55,38 +56,32 @@ module rl_launch_formal
     .divert_o(),
     .divert_why_o(),
     .note_o(note),
-    .accepted_o(),
-    .accepted_seq_o(),
-    .ended_ok_o(),
-    .ended_failed_o(),
     .stored_i,
     .store_busy_i,
     .mem_written_i,
     .time_us_i('0),
-    .reset_i,
     .last_we_i(1'b0),
     .last_i('0),
     .last_o(),
-    .kept_i,
-    .queued_o(queued),
-    .kernels_i,
-    .args_we_i,
-    .args_kernel_i,
-    .args_takes_i,
+    .args_we_i(1'b0),
+    .args_kernel_i('0),
+    .args_takes_i('0),
+    .args_words_i('0),
     .enable_i,
     .running_o(running),
-    .go_i,
-    .cancel_i,
-    .cancel_all_i,
-    .find_i,
-    .number_i,
-    .walk_busy_o(walk_busy),
-    .walk_found_o(),
-    .ended_valid_o(ended_valid),
-    .ended_status_o(),
-    .ended_slot_o(ended_slot),
-    .ended_ran_o(),
-    .ended_pop_i(pop_i),
+    .popped_i(popped_q),
+    .bound_i(popped_q + most),
+    .head_o(head),
+    .tail_o(tail),
+    .ended_o(ended),
+    .freeze_i(freeze),
+    .frozen_o(frozen),
+    .order_we_i(order_we),
+    .order_at_i(order_at),
+    .order_slot_i(order_slot),
+    .order_held_i(held_i),
+    .drop_i(drop),
+    .stop_i(stop),
     .started_us_o(),
     .ended_us_o(),
     .slot_re_i(1'b0),
@@ -96,20 +91,73 @@ module rl_launch_formal
     .cmd_ready_i,
     .cmd_o(),
     .stop_o(),
-    .end_toggle_i(end_toggle),
-    .end_status_i
+    .end_toggle_i(end_toggle)
   );
+  assign queued = tail - head;
 
-  // The firmware's side of the bargain.
+  // -- the firmware
+  typedef enum logic [2:0] {
+    Away,
+    Freezing,
+    Release,
+    Drop,     // The oldest.
+    Swap,     // The oldest goes behind the one after it,
+    Swap2,    // and that in front.
+    Stop
+  } deed_e;
+  deed_e deed_q = Away;
+  place_t ring[2*Queue];  // What it knows: the slot in each place.
+  place_t moved_q;
+  logic second_q = 1'b0;  // What is dropped was not the oldest.
+  initial for (int i = 0; i < 2 * Queue; i++) ring[i] = place_t'(i);
+  assign freeze = deed_q != Away;
+  assign order_we = deed_q inside {Release, Swap, Swap2};
+  assign drop = deed_q == Drop;
+  assign stop = deed_q == Stop;
   always_comb begin
-    if (rst_n) begin
-      if (pop_i) assume (ended_valid);
-      if (go_i || cancel_i || cancel_all_i || find_i) assume (!walk_busy);
-      if (reset_i) assume (queued == 0 && !note);
+    order_at = head;
+    order_slot = moved_q;
+    if (deed_q == Release) begin
+      order_at = place_i;
+      order_slot = ring[place_i];
+      assume (place_t'(place_i - head) < queued);
+    end
+    if (deed_q == Swap) begin
+      order_at = head + 1'b1;
+      order_slot = ring[head];
     end
   end
+  always_ff @(posedge clk_i) begin
+    if (order_we) ring[order_at] <= order_slot;
+    if (deed_q == Swap) moved_q <= ring[place_t'(head+1'b1)];
+    if (!rst_n) begin
+      deed_q <= Away;
+    end else begin
+      unique case (deed_q)
+        Away: if (freeze_i) deed_q <= Freezing;
+        Freezing: begin
+          second_q <= 1'b0;
+          if (frozen) begin
+            deed_q <= Away;
+            if (deed_i == 3'd1 && queued != 0) deed_q <= Release;
+            if (deed_i == 3'd2 && queued != 0 && !running) deed_q <= Drop;
+            if (deed_i == 3'd3 && queued > 1) deed_q <= Swap;
+            if (deed_i == 3'd4) deed_q <= Stop;
+          end
+        end
+        Swap: deed_q <= Swap2;
+        Swap2: begin
+          second_q <= 1'b1;
+          deed_q <= Drop;
+        end
+        default: deed_q <= Away;
+      endcase
+    end
+    if (pop_i) popped_q <= popped_q + 1'b1;
+  end
+  always_comb if (pop_i) assume (rst_n && ended);
 
-  // The kernel's.
+  // -- the kernel
   logic started_q = 1'b0;  // One start, no end yet.
   always_ff @(posedge clk_i) begin
     if (!rst_n) begin
@@ -124,12 +172,12 @@ module rl_launch_formal
     end
   end
 
-  logic [31:0] accepted_q = '0;
+  logic [2:0] accepted_q = '0;
   logic watched_q = 1'b0, watched_started_q = 1'b0, watched_ended_q = 1'b0, watched_popped_q = 1'b0;
-  logic [3:0] slot_q;
-  logic [4:0] ahead_q;  // Launches before it in the queue.
+  place_t slot_q;
+  place_t ahead_q;  // Launches before it in the queue.
   logic ends_watched, starts;
-  assign ends_watched = (u_dut.pop || u_dut.drop) && u_dut.entry.slot == slot_q;
+  assign ends_watched = (u_dut.pop || drop) && u_dut.entry.slot == slot_q;
   assign starts = u_dut.start;
 
   always_ff @(posedge clk_i) begin
@@ -137,8 +185,7 @@ module rl_launch_formal
       accepted_q <= '0;
       watched_q <= 1'b0;
     end else begin
-      if (reset_i) accepted_q <= '0;
-      else if (note) accepted_q <= accepted_q + 1'b1;
+      if (note && accepted_q != '1) accepted_q <= accepted_q + 1'b1;
 
       OneAtATime_A : assert (!starts || (!running && !started_q));
 
@@ -148,7 +195,7 @@ module rl_launch_formal
         watched_ended_q <= 1'b0;
         watched_popped_q <= 1'b0;
         slot_q <= u_dut.slot;
-        ahead_q <= queued - 5'(u_dut.pop || u_dut.drop);
+        ahead_q <= queued - PlaceW'(u_dut.pop || drop);
       end
       if (watched_q && !watched_popped_q) begin
         SlotIsItsOwn_A : assert (!note || u_dut.slot != slot_q);
@@ -156,18 +203,24 @@ module rl_launch_formal
           StartedOnce_A : assert (!watched_started_q && !watched_ended_q);
           watched_started_q <= 1'b1;
         end
-        if (pop_i && ended_slot == slot_q) watched_popped_q <= 1'b1;
+        if (pop_i && ring[popped_q] == slot_q) begin
+          PoppedWhenEnded_A : assert (watched_ended_q);
+          watched_popped_q <= 1'b1;
+        end
       end
       if (watched_q && !watched_ended_q) begin
         InQueue_A : assert (ahead_q < queued);
         if (starts) OldestFirst_A : assert ((ahead_q == 0) == (u_dut.entry.slot == slot_q));
         if (ends_watched) watched_ended_q <= 1'b1;
-        // A cancelled one may be ahead of it or behind.
-        else if (u_dut.pop || (u_dut.drop && 5'(4'(u_dut.keep_q - u_dut.head_q)) < ahead_q))
-          ahead_q <= ahead_q - 1'b1;
+        // The second may be behind it.
+        else if (u_dut.pop || (drop && !(second_q && ahead_q == 0))) ahead_q <= ahead_q - 1'b1;
+      end
+      if (drop && second_q && ahead_q == 1 && watched_q && !watched_ended_q) begin
+        SecondIsDropped_A : assert (ends_watched);
       end
       StartedAndEnded_C :
       cover (watched_q && watched_started_q && watched_ended_q && accepted_q == 3);
+      DroppedBehindTheOneThatRuns_C : cover (drop && running);
     end
   end
 endmodule

@@ -9,10 +9,10 @@ module rl_launch_judge_formal
   input lane_t       lane_i,
   input addr_t       memory_i,
   input logic        open_i,
-  input logic [6:0]  kernels_i,
   input logic        args_we_i,
   input logic [5:0]  args_kernel_i,
   input logic [5:0]  args_takes_i,
+  input logic [5:0]  args_words_i,
   input logic        last_we_i,
   input logic [31:0] last_i
 );
@@ -28,10 +28,10 @@ module rl_launch_judge_formal
     .index_o(unused_index),
     .memory_i,
     .open_i,
-    .kernels_i,
     .args_we_i,
     .args_kernel_i,
     .args_takes_i,
+    .args_words_i,
     .last_we_i,
     .last_i,
     .last_o(last),

@@ -49,7 +49,6 @@ class Config:
 class Launch:
     seq: int
     words: list[int]  # Of the frame, 32 bits each.
-    go: int
     started: int | None = None
     ends: int | None = None
 
@@ -103,12 +102,12 @@ class Board:
         self.config_stopping = False  # and has not yet.
         self.config_status = 0
         self.role_ctrl = 0
-        self.queue: list[Launch] = []
-        self.slots: dict[int, Launch] = {}
-        self.ended: deque[tuple[int, int, bool, int, int]] = deque()  # Slot, status, ran, value, cycles.
-        self.ran: tuple[int, int] = (0, 0)
+        self.order = [(0, False)] * 32  # What is in each place of the ring: a slot, and whether it is held.
+        self.launches: dict[int, Launch] = {}  # By their slot: those that are queued.
+        self.head = self.tail = self.popped = self.bound = 0
+        self.frozen = False
+        self.ran: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)  # Status, value, cycles, from, to.
         self.lch_last = 0
-        self.walk = 0
         self.stops_in = 0
         self.kernels = lambda kernel, args: (0, 0, 0, 0)  # Status, value, cycles, microseconds.
         self.args: dict[int, int] = {}
@@ -156,7 +155,7 @@ class Board:
     def deadlines(self) -> list[int]:
         alarm = self.registers.get(C.CSR_ALARM, 0)
         due = [self.time + ((alarm - self.time) & M32)] if (alarm - self.time) & M32 < 1 << 31 else [self.time]
-        due += [launch.ends for launch in self.queue if launch.ends is not None]
+        due += [launch.ends for launch in self.queue() if launch.ends is not None]
         return due + [at for at in (self.ack_at, self.config_done_at) if at is not None]
 
     def run_for(self, us: int) -> None:
@@ -173,7 +172,7 @@ class Board:
         events = self.latched | C.EVENTS_TX_FREE
         events |= C.EVENTS_CONTROL if self.control else 0
         events |= C.EVENTS_ACK_DUE if self.ack_at is not None and self.ack_at <= self.time else 0
-        events |= C.EVENTS_LAUNCH_ENDED if self.ended else 0
+        events |= C.EVENTS_LAUNCH_ENDED if self.head != self.popped else 0
         events |= C.EVENTS_BLOCK_WHOLE if self.load.whole else 0
         alarm = self.registers.get(C.CSR_ALARM, 0)
         return events | (C.EVENTS_ALARM if (self.time - alarm) & M32 < 1 << 31 else 0)
@@ -343,19 +342,19 @@ class Board:
             return C.WHY_MALFORMED
         if (f.seq - self.lch_last) & M32 != 1:
             return C.WHY_TURN
-        kernels = self.registers.get(C.CSR_LCH_KERNELS, 0)
-        if not self.field(C.CSR_SESSION, C.SESSION_ROLE) or f.addr >= kernels or self.args[f.addr] != words[7] & 0xFFFF:
+        takes = self.args.get(f.addr, 0) if self.field(C.CSR_SESSION, C.SESSION_ROLE) else 0
+        if takes != 4 + (words[7] & 0xFFFF) << C.LCH_ARGS_WORDS_SHIFT | words[7] & 0xFFFF:
             return C.WHY_KERNEL
         out, length = words[2] << 32 | words[3], words[4] << 32 | words[5]
         if length and not (out >= W.ROLE_PRIVATE and out + length <= self.config.memory):
             return C.WHY_ADDRESS
-        if len(self.slots) + self.registers.get(C.CSR_LCH_KEPT, 0) >= W.RESULTS_KEPT or len(self.slots) >= 16:
+        if self.tail == self.bound:
             return C.WHY_BUSY
-        slot = next(n for n in range(16) if n not in self.slots)
+        slot = self.order[self.tail][0]
+        self.order[self.tail] = slot, words[6] != 0
+        self.tail = (self.tail + 1) % 32
         self.lch_last = f.seq
-        launch = Launch(f.seq, words, words[6])
-        self.slots[slot] = launch
-        self.queue.append(launch)
+        self.launches[slot] = Launch(f.seq, words)
         content = {
             C.LAUNCH_SLOT_SEQ: f.seq,
             C.LAUNCH_SLOT_KERNEL: f.addr,
@@ -363,6 +362,7 @@ class Board:
             C.LAUNCH_SLOT_OUT_ADDR + 1: words[3],
             C.LAUNCH_SLOT_OUT_LENGTH: words[4],
             C.LAUNCH_SLOT_OUT_LENGTH + 1: words[5],
+            C.LAUNCH_SLOT_GO: words[6],
             C.LAUNCH_SLOT_CREDIT_ARGS: words[7],
         }
         for word, value in content.items():
@@ -370,44 +370,56 @@ class Board:
         self.step_kernels()
         return C.WHY_ACCEPTED
 
+    def queue(self) -> list[Launch]:
+        """Those that have not ended, oldest first."""
+        places = range(self.head, self.head + (self.tail - self.head) % 32)
+        return [self.launches[self.order[at % 32][0]] for at in places]
+
+    def running(self) -> bool:
+        return any(launch.started is not None for launch in self.queue())
+
     def step_kernels(self) -> None:
-        while self.queue and not self.stops_in and self.field(C.CSR_LCH_ENABLE, C.LCH_ENABLE_ENABLE):
-            launch = self.queue[0]
+        while (queue := self.queue()) and not self.stops_in and self.field(C.CSR_LCH_ENABLE, C.LCH_ENABLE_ENABLE):
+            launch = queue[0]
+            slot, held = self.order[self.head]
             if launch.started is None:
-                # The last one's value is still to be read.
-                if launch.go or any(ran for _, _, ran, _, _ in self.ended):
+                # What ended is still to be read.
+                if held or self.head != self.popped:
                     return
                 args = [h << 32 | low for h, low in zip(launch.words[8::2], launch.words[9::2], strict=True)]
-                slot = self.slot_of(launch)
                 kernel = self.memory[C.LAUNCH_BASE >> 28][(slot * C.LAUNCH_SLOT_BYTES) // 4 + C.LAUNCH_SLOT_KERNEL]
                 launch.started = self.time
                 launch.outcome = self.kernels(kernel, args)
                 launch.ends = self.time + launch.outcome[3]
             if launch.ends > self.time:
                 return
-            self.end(launch, launch.outcome[0], True, launch.outcome[1], launch.outcome[2])
-
-    def slot_of(self, launch: Launch) -> int:
-        return next(slot for slot, other in self.slots.items() if other is launch)
+            self.end(*launch.outcome[:3])
 
     def stop_running(self) -> None:
         """A kernel that was cancelled takes some time to end."""
         self.stops_in -= self.stops_in > 0
         if self.stops_in == 1:
             self.stops_in = 0
-            self.end(self.queue[0], W.ERROR_CODE_CANCELLED, True, 0, 5)
+            self.end(W.ERROR_CODE_CANCELLED, 0, 5)
 
-    def end(self, launch: Launch, status: int, ran: bool, value: int = 0, cycles: int = 0) -> None:
-        self.queue.remove(launch)
-        if ran:
-            self.ran = (launch.started, self.time)
-        self.ended.append((self.slot_of(launch), status, ran, value, cycles))
+    def end(self, status: int, value: int, cycles: int) -> None:
+        """The launch that runs ends."""
+        launch = self.queue()[0]
+        assert not self.frozen
+        self.ran = (status, value, cycles, launch.started, self.time)
+        self.drop()
 
-    def find(self, seq: int) -> Launch | None:
-        self.stop_running()
-        found = next((launch for launch in self.queue if launch.seq == seq), None)
-        self.walk = C.LCH_CANCEL_FOUND if found else 0
-        return found
+    def drop(self) -> None:
+        del self.launches[self.order[self.head][0]]
+        self.head = (self.head + 1) % 32
+
+    def ring(self) -> int:
+        if not self.frozen:
+            self.stop_running()
+        end = self.ran[0] - W.ERROR_CODE_KERNEL_TRAP + 1 if self.ran[0] else 0
+        running = C.LCH_QUEUE_RUNNING if self.running() else 0
+        bits = running | end << C.LCH_QUEUE_END_SHIFT | self.head << C.LCH_QUEUE_HEAD_SHIFT | self.tail
+        return bits | (C.LCH_QUEUE_FROZEN if self.frozen else 0)
 
     # ---- frames out
     def slot_bytes(self, slot: int, length: int) -> bytearray:
@@ -506,16 +518,13 @@ class Board:
             | (C.CFG_STATUS_BUSY if self.config_busy() else 0),
             C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.role_ctrl & 1 else 0),
             C.CSR_LCH_LAST: lambda: self.lch_last,
-            C.CSR_LCH_QUEUED: lambda: len(self.queue),
-            C.CSR_LCH_CANCEL: lambda: self.walk,
-            C.CSR_LCH_RUNNING: lambda: int(bool(self.queue and self.queue[0].started is not None)),
-            C.CSR_LCH_ENDED: self.ended_head,
-            C.CSR_LCH_VALUE_LO: lambda: self.ended[0][3],
-            C.CSR_LCH_VALUE_HI: lambda: self.ended[0][3] >> 32,
-            C.CSR_LCH_CYCLES_LO: lambda: self.ended[0][4],
-            C.CSR_LCH_CYCLES_HI: lambda: self.ended[0][4] >> 32,
-            C.CSR_LCH_STARTED_US: lambda: self.ran[0],
-            C.CSR_LCH_ENDED_US: lambda: self.ran[1],
+            C.CSR_LCH_QUEUE: self.ring,
+            C.CSR_LCH_VALUE_LO: lambda: self.ran[1],
+            C.CSR_LCH_VALUE_HI: lambda: self.ran[1] >> 32,
+            C.CSR_LCH_CYCLES_LO: lambda: self.ran[2],
+            C.CSR_LCH_CYCLES_HI: lambda: self.ran[2] >> 32,
+            C.CSR_LCH_STARTED_US: lambda: self.ran[3],
+            C.CSR_LCH_ENDED_US: lambda: self.ran[4],
             C.CSR_FET_GO: lambda: 0 if self.fetches_left == 0 else C.FET_GO_ROOM | C.FET_GO_IDLE,
         }
         return status[address]() if address in status else self.registers.get(address, 0)
@@ -536,12 +545,6 @@ class Board:
             return 0
         offset, why = self.control[0]
         return C.CTL_HEAD_VALID | why << C.CTL_HEAD_WHY_SHIFT | offset
-
-    def ended_head(self) -> int:
-        if not self.ended:
-            return 0
-        slot, status, ran, _, _ = self.ended[0]
-        return C.LCH_ENDED_VALID | (C.LCH_ENDED_RAN if ran else 0) | slot << C.LCH_ENDED_SLOT_SHIFT | status
 
     def write_register(self, address: int, value: int) -> None:
         self.registers[address] = value
@@ -576,24 +579,24 @@ class Board:
         elif address == C.CSR_LCH_LAST:
             self.lch_last = value
         elif address == C.CSR_LCH_ARGS:
-            self.args[value >> 8] = value & 0x3F
-        elif address == C.CSR_LCH_GO:
-            for launch in self.queue:
-                launch.go = 0 if launch.go == value else launch.go
-        elif address == C.CSR_LCH_CANCEL:
-            if (launch := self.find(value)) is not None:
-                if launch.started is None:
-                    self.end(launch, W.ERROR_CODE_CANCELLED, False)
-                else:
-                    self.stops_in = 3
-        elif address == C.CSR_LCH_FIND:
-            self.find(value)
-        elif address == C.CSR_LCH_RESET:
-            assert not self.queue
-            self.lch_last = 0
-        elif address == C.CSR_LCH_POP:
-            slot, *_ = self.ended.popleft()
-            del self.slots[slot]
+            kernel = value >> C.LCH_ARGS_KERNEL_SHIFT & C.LCH_ARGS_KERNEL_MASK
+            self.args[kernel] = value & ~(C.LCH_ARGS_KERNEL_MASK << C.LCH_ARGS_KERNEL_SHIFT)
+        elif address == C.CSR_LCH_FREEZE:
+            self.frozen = bool(value)
+        elif address == C.CSR_LCH_ORDER:
+            assert self.frozen or self.tail == self.popped
+            at = value >> C.LCH_ORDER_PLACE_SHIFT & C.LCH_ORDER_PLACE_MASK
+            self.order[at] = value & C.LCH_ORDER_SLOT_MASK, bool(value & C.LCH_ORDER_HELD)
+        elif address == C.CSR_LCH_DROP:
+            assert self.frozen and self.queue()[0].started is None
+            self.drop()
+        elif address == C.CSR_LCH_STOP:
+            assert self.frozen
+            self.stops_in = 3 if self.running() else 0
+        elif address == C.CSR_LCH_POPPED:
+            self.popped, self.bound = value & 31, value >> C.LCH_POPPED_BOUND_SHIFT & 31
+            assert (self.bound - self.popped) % 32 <= 16
+            assert (self.head - self.popped) % 32 <= (self.tail - self.popped) % 32 <= (self.bound - self.popped) % 32
         elif address == C.CSR_MEM_SCRUB_GO:
             first, end = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_LAST] + 1
             self.ddr[first * 64 : end * 64] = bytes((end - first) * 64)

@@ -135,7 +135,7 @@ def test_the_queue_and_the_results_kept_are_bounded(with_role):
     bench.clear()
     bench.launch(33)
     assert refused(bench, 33) == (W.ERROR_CODE_BUSY, W.RESULTS_KEPT)
-    assert bench.board.registers[C.CSR_LCH_KEPT] == 32
+    assert bench.board.bound == bench.board.tail == bench.board.popped
     bench.ack(1, 0, 0)
     bench.launch(33)
     assert bench.frame(W.KIND_RESULT_ACCEPTED).seq == 33

@@ -62,7 +62,7 @@ def test_a_silent_owner_loses_the_card(with_role):
     assert bench.board.owner() == HOST
     bench.clear()
     bench.board.run_for(1000)
-    assert bench.board.owner() == 0 and not bench.board.queue
+    assert bench.board.owner() == 0 and not bench.board.queue()
     assert (bench.count("leases_expired"), bench.count("kernels_failed")) == (1, 1)
     bench.board.run_for(1_000_000)
     bench.expect_nothing()
@@ -280,6 +280,6 @@ def test_a_late_frame_of_a_claim_that_expired_harms_no_other(with_role):
     bench.clear()
     bench.claim(RIVAL)
     assert (bench.board.win_next, bench.board.window, bench.board.lch_last) == (1, set(), 0)
-    assert not bench.board.queue and not bench.board.slots
+    assert not bench.board.queue() and bench.board.popped == bench.board.tail
     bench.board.run_for(1_000_000)
     bench.expect_nothing()

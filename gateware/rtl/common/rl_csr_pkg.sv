@@ -25,8 +25,8 @@ package rl_csr_pkg;
     RegionHave = 3'd4,
     // Chunks that a report of any member has named lately: as HAVE. Memory of the firmware's own.
     RegionReported = 3'd5,
-    // Accepted launches, from acceptance to LCH_POP: their frames as they came, in the order of the
-    // ring's bytes.
+    // Accepted launches, from acceptance until they are done with: their frames as they came, in
+    // the order of the ring's bytes.
     RegionLaunch = 3'd6,
     // Counters that the blocks keep, numbered as on the wire.
     RegionCounter = 3'd7
@@ -39,8 +39,8 @@ package rl_csr_pkg;
   localparam int unsigned RegionTxSlotBytes = 2048;
   localparam int unsigned RegionHaveBytes = 32768;
   localparam int unsigned RegionReportedBytes = 32768;
-  localparam int unsigned RegionLaunchBytes = 8192;
-  localparam int unsigned RegionLaunchSlots = 16;
+  localparam int unsigned RegionLaunchBytes = 16384;
+  localparam int unsigned RegionLaunchSlots = 32;
   localparam int unsigned RegionLaunchSlotBytes = 512;
   // Word of a slot. Number of the launch.
   localparam int unsigned RegionLaunchSlotSeq = 5;
@@ -288,44 +288,51 @@ package rl_csr_pkg;
   // LCH_LAST: write acts, read. Number of the newest launch that was accepted or used up; both read
   // and written.
   localparam csr_word_t CsrLchLast = 8'h90;
-  // LCH_KEPT: write. Results that are not acknowledged, 6 bits. The firmware keeps it true.
-  localparam csr_word_t CsrLchKept = 8'h91;
-  // LCH_QUEUED: read. Launches that were accepted and are not finished.
-  localparam csr_word_t CsrLchQueued = 8'h92;
-  // LCH_KERNELS: write. Kernels of the role, 7 bits.
-  localparam csr_word_t CsrLchKernels = 8'h93;
-  // LCH_ARGS: write acts. Tells how many arguments a kernel takes.
+  // LCH_POPPED: write. Done with launches that have ended. Places of the ring are numbered modulo
+  // 32.
+  localparam csr_word_t CsrLchPopped = 8'h91;
+  localparam int unsigned LchPoppedBoundLsb = 8;
+  localparam int unsigned LchPoppedBoundWidth = 5;
+  localparam int unsigned LchPoppedPlaceLsb = 0;
+  localparam int unsigned LchPoppedPlaceWidth = 5;
+  // LCH_QUEUE: read. The ring of launches: from the place in LCH_POPPED on those that have ended,
+  // from HEAD on those that have not, from TAIL on free slots.
+  localparam csr_word_t CsrLchQueue = 8'h92;
+  localparam int unsigned LchQueueFrozenBit = 31;
+  localparam int unsigned LchQueueRunningBit = 30;
+  localparam int unsigned LchQueueEndLsb = 16;
+  localparam int unsigned LchQueueEndWidth = 2;
+  localparam int unsigned LchQueueHeadLsb = 8;
+  localparam int unsigned LchQueueHeadWidth = 5;
+  localparam int unsigned LchQueueTailLsb = 0;
+  localparam int unsigned LchQueueTailWidth = 5;
+  // LCH_ARGS: write acts. Tells what a launch of a kernel must be.
   localparam csr_word_t CsrLchArgs = 8'h94;
+  localparam int unsigned LchArgsWordsLsb = 16;
+  localparam int unsigned LchArgsWordsWidth = 6;
   localparam int unsigned LchArgsKernelLsb = 8;
   localparam int unsigned LchArgsKernelWidth = 6;
   localparam int unsigned LchArgsArgsLsb = 0;
   localparam int unsigned LchArgsArgsWidth = 6;
-  // LCH_GO: write acts. A Go with this number has come.
-  localparam csr_word_t CsrLchGo = 8'h95;
-  // LCH_CANCEL: write acts, read. Written: cancel the launch of this number. Read: what came of
-  // that, or of LCH_FIND, LCH_GO or LCH_CANCEL_ALL: they search one at a time.
-  localparam csr_word_t CsrLchCancel = 8'h96;
-  localparam int unsigned LchCancelBusyBit = 31;
-  localparam int unsigned LchCancelFoundBit = 0;
-  // LCH_FIND: write acts. Look for the launch of this number. LCH_CANCEL tells whether it is in the
-  // queue.
-  localparam csr_word_t CsrLchFind = 8'h97;
-  // LCH_RESET: write acts. A new claim: the last number is 0. All launches were cancelled before.
-  localparam csr_word_t CsrLchReset = 8'h98;
-  // LCH_CANCEL_ALL: write acts. Cancel all launches.
-  localparam csr_word_t CsrLchCancelAll = 8'h99;
+  // LCH_FREEZE: write. The ring.
+  localparam csr_word_t CsrLchFreeze = 8'h95;
+  localparam int unsigned LchFreezeFreezeBit = 0;
+  // LCH_ORDER: write acts. Changes a place of the ring while that is frozen or empty.
+  localparam csr_word_t CsrLchOrder = 8'h96;
+  localparam int unsigned LchOrderHeldBit = 16;
+  localparam int unsigned LchOrderPlaceLsb = 8;
+  localparam int unsigned LchOrderPlaceWidth = 5;
+  localparam int unsigned LchOrderSlotLsb = 0;
+  localparam int unsigned LchOrderSlotWidth = 5;
+  // LCH_DROP: write acts. The launch at HEAD, none that runs, has ended; only while the ring is
+  // frozen.
+  localparam csr_word_t CsrLchDrop = 8'h97;
+  // LCH_STOP: write acts. End the kernel if one runs; only while the ring is frozen.
+  localparam csr_word_t CsrLchStop = 8'h98;
   // LCH_FUEL_MAX_LO: write. Most cycles of any launch, and those of one that names none: low half.
   localparam csr_word_t CsrLchFuelMaxLo = 8'h9a;
   // LCH_FUEL_MAX_HI: write. High half.
   localparam csr_word_t CsrLchFuelMaxHi = 8'h9b;
-  // LCH_ENDED: read. The oldest launch that has ended.
-  localparam csr_word_t CsrLchEnded = 8'h9c;
-  localparam int unsigned LchEndedValidBit = 31;
-  localparam int unsigned LchEndedRanBit = 20;
-  localparam int unsigned LchEndedSlotLsb = 16;
-  localparam int unsigned LchEndedSlotWidth = 4;
-  localparam int unsigned LchEndedStatusLsb = 0;
-  localparam int unsigned LchEndedStatusWidth = 16;
   // LCH_VALUE_LO: read. What its kernel returned, low half.
   localparam csr_word_t CsrLchValueLo = 8'h9d;
   // LCH_VALUE_HI: read. High half.
@@ -338,11 +345,6 @@ package rl_csr_pkg;
   localparam csr_word_t CsrLchStartedUs = 8'ha1;
   // LCH_ENDED_US: read. TIME_LO at which it ended.
   localparam csr_word_t CsrLchEndedUs = 8'ha2;
-  // LCH_POP: write acts. Done with it: its slot is free.
-  localparam csr_word_t CsrLchPop = 8'ha4;
-  // LCH_RUNNING: read. State.
-  localparam csr_word_t CsrLchRunning = 8'ha5;
-  localparam int unsigned LchRunningRunningBit = 0;
   // LCH_ENABLE: read, write. Permission.
   localparam csr_word_t CsrLchEnable = 8'ha6;
   localparam int unsigned LchEnableEnableBit = 0;

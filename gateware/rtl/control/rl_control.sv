@@ -254,7 +254,7 @@ module rl_control
     .alarm_set_o(alarm_valid_o),
     .control_i(ring_i.valid),
     .ack_due_i(store_i.ack_due),
-    .launch_ended_i(launch_i.ended_valid),
+    .launch_ended_i(launch_i.ended),
     .block_whole_i(stage_i.block_valid),
     .digest_idle_i(digest_i.idle && !own.job),
     .scrub_done_i,

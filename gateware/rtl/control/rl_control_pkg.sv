@@ -94,33 +94,32 @@ package rl_control_pkg;
 
   // -- rl_launch and rl_kernel
   typedef struct packed {
-    logic        reset;
     logic        last_we;
     logic        args_we;
-    logic        go;
-    logic        cancel;
-    logic        cancel_all;
-    logic        find;
-    logic        ended_pop;
-    logic [31:0] number;      // With go, cancel and find, and until the next.
+    logic        order_we;
+    logic        drop;
+    logic        stop;
     logic [31:0] last;        // With last_we.
-    logic [5:0]  args_kernel;  // With args_we.
+    logic [5:0]  args_kernel; // With args_we.
     logic [5:0]  args_takes;
-    logic [5:0]  kept;
-    logic [6:0]  kernels;
+    logic [5:0]  args_words;
+    logic [4:0]  order_at;    // With order_we.
+    logic [4:0]  order_slot;
+    logic        order_held;
+    logic [4:0]  popped;
+    logic [4:0]  bound;
+    logic        freeze;
     logic        enable;
     logic [47:0] fuel_max;
   } launch_ctl_t;
   typedef struct packed {
     logic [31:0] last;
-    logic [4:0]  queued;
+    logic        frozen;
     logic        running;
-    logic        walk_busy;
-    logic        walk_found;
-    logic        ended_valid;
-    logic        ended_ran;
-    logic [3:0]  ended_slot;
-    logic [15:0] ended_status;
+    logic [1:0]  end_status;
+    logic [4:0]  head;
+    logic [4:0]  tail;
+    logic        ended;       // One has ended that is not popped.
     logic [63:0] value;
     logic [47:0] cycles;
     logic [31:0] started_us;

@@ -29,8 +29,8 @@ module rl_csr_read
   input  launch_status_t    launch_i,
   input  logic              fetch_idle_i
 );
-  logic unused_due;
-  assign unused_due = store_i.ack_due;  // An event.
+  logic unused;
+  assign unused = ^{store_i.ack_due, launch_i.ended};  // Events.
 
   // What can be read. Each has flip-flops of its own, which their reset holds at 0 while another is
   // read: to or them takes half of the gates of a multiplexer.
@@ -54,16 +54,13 @@ module rl_csr_read
     RoleCtrl,
     RoleFault,
     LchLast,
-    LchQueued,
-    LchCancel,
-    LchEnded,
+    LchQueue,
     LchValueLo,
     LchValueHi,
     LchCyclesLo,
     LchCyclesHi,
     LchStartedUs,
     LchEndedUs,
-    LchRunning,
     LchEnable,
     FetGo,
     Count
@@ -96,16 +93,13 @@ module rl_csr_read
     asked[RoleCtrl] = at(CsrRoleCtrl);
     asked[RoleFault] = at(CsrRoleFault);
     asked[LchLast] = at(CsrLchLast);
-    asked[LchQueued] = at(CsrLchQueued);
-    asked[LchCancel] = at(CsrLchCancel);
-    asked[LchEnded] = at(CsrLchEnded);
+    asked[LchQueue] = at(CsrLchQueue);
     asked[LchValueLo] = at(CsrLchValueLo);
     asked[LchValueHi] = at(CsrLchValueHi);
     asked[LchCyclesLo] = at(CsrLchCyclesLo);
     asked[LchCyclesHi] = at(CsrLchCyclesHi);
     asked[LchStartedUs] = at(CsrLchStartedUs);
     asked[LchEndedUs] = at(CsrLchEndedUs);
-    asked[LchRunning] = at(CsrLchRunning);
     asked[LchEnable] = at(CsrLchEnable);
     asked[FetGo] = at(CsrFetGo);
   end
@@ -148,20 +142,17 @@ module rl_csr_read
     value[RoleCtrl][RoleCtrlDrainedBit] = role_i.drained;
     value[RoleFault] = 32'(role_i.fault);
     value[LchLast] = launch_i.last;
-    value[LchQueued] = 32'(launch_i.queued);
-    value[LchCancel][LchCancelBusyBit] = launch_i.walk_busy;
-    value[LchCancel][LchCancelFoundBit] = launch_i.walk_found;
-    value[LchEnded][LchEndedValidBit] = launch_i.ended_valid;
-    value[LchEnded][LchEndedRanBit] = launch_i.ended_ran;
-    value[LchEnded][LchEndedSlotLsb+:LchEndedSlotWidth] = launch_i.ended_slot;
-    value[LchEnded][LchEndedStatusLsb+:LchEndedStatusWidth] = launch_i.ended_status;
+    value[LchQueue][LchQueueFrozenBit] = launch_i.frozen;
+    value[LchQueue][LchQueueRunningBit] = launch_i.running;
+    value[LchQueue][LchQueueEndLsb+:LchQueueEndWidth] = launch_i.end_status;
+    value[LchQueue][LchQueueHeadLsb+:LchQueueHeadWidth] = launch_i.head;
+    value[LchQueue][LchQueueTailLsb+:LchQueueTailWidth] = launch_i.tail;
     value[LchValueLo] = launch_i.value[31:0];
     value[LchValueHi] = launch_i.value[63:32];
     value[LchCyclesLo] = launch_i.cycles[31:0];
     value[LchCyclesHi] = 32'(launch_i.cycles[47:32]);
     value[LchStartedUs] = launch_i.started_us;
     value[LchEndedUs] = launch_i.ended_us;
-    value[LchRunning][LchRunningRunningBit] = launch_i.running;
     value[LchEnable][LchEnableEnableBit] = own_i.enable;
     value[FetGo][FetGoRoomBit] = !own_i.fetch;
     value[FetGo][FetGoIdleBit] = fetch_idle_i && !own_i.fetch;

@@ -50,9 +50,9 @@ module rl_csr_write
   logic [1:0] dig_go_q;
   logic [21:0] cfg_last_q;
   logic [3:0] cfg_last_words_q;
-  logic [5:0] lch_kept_q;
-  logic [6:0] lch_kernels_q;
-  logic [31:0] lch_number_q, fuel_lo_q, wdata_q;
+  logic [4:0] lch_popped_q, lch_bound_q;
+  logic freeze_q;
+  logic [31:0] fuel_lo_q, wdata_q;
   logic [15:0] fuel_hi_q;
   logic [31:0] scrub_first_q, scrub_last_q;
 
@@ -64,10 +64,18 @@ module rl_csr_write
       session_q <= '0;
       role_q <= '0;
       enable_q <= 1'b0;
+      freeze_q <= 1'b0;
+      lch_popped_q <= '0;
+      lch_bound_q <= '0;
     end else begin
       if (on(CsrSession)) session_q <= wdata_i[5:0];
       if (on(CsrRoleCtrl)) role_q <= wdata_i[1:0];
       if (on(CsrLchEnable)) enable_q <= wdata_i[0];
+      if (on(CsrLchFreeze)) freeze_q <= wdata_i[LchFreezeFreezeBit];
+      if (on(CsrLchPopped)) begin
+        lch_popped_q <= wdata_i[LchPoppedPlaceLsb+:5];
+        lch_bound_q <= wdata_i[LchPoppedBoundLsb+:5];
+      end
     end
   end
 
@@ -99,9 +107,6 @@ module rl_csr_write
       cfg_last_q <= wdata_i[CfgLastBeatLsb+:22];
       cfg_last_words_q <= wdata_i[CfgLastWordsLsb+:4];
     end
-    if (on(CsrLchKept)) lch_kept_q <= wdata_i[5:0];
-    if (on(CsrLchKernels)) lch_kernels_q <= wdata_i[6:0];
-    if (on(CsrLchGo) || on(CsrLchCancel) || on(CsrLchFind)) lch_number_q <= wdata_i;
     if (on(CsrLchFuelMaxLo)) fuel_lo_q <= wdata_i;
     if (on(CsrLchFuelMaxHi)) fuel_hi_q <= wdata_i[15:0];
     if (on(CsrMemScrubFirst)) scrub_first_q <= wdata_i;
@@ -120,14 +125,11 @@ module rl_csr_write
     logic stg_block_pop;
     logic dig_go;
     logic cfg_go;
-    logic lch_reset;
     logic lch_last;
     logic lch_args;
-    logic lch_go;
-    logic lch_cancel;
-    logic lch_cancel_all;
-    logic lch_find;
-    logic lch_pop;
+    logic lch_order;
+    logic lch_drop;
+    logic lch_stop;
     logic scrub_go;
     logic fet_go;
     logic fet_flush;
@@ -145,14 +147,11 @@ module rl_csr_write
         stg_block_pop: on(CsrStgBlockPop),
         dig_go: on(CsrDigGo),
         cfg_go: on(CsrCfgGo),
-        lch_reset: on(CsrLchReset),
         lch_last: on(CsrLchLast),
         lch_args: on(CsrLchArgs),
-        lch_go: on(CsrLchGo),
-        lch_cancel: on(CsrLchCancel),
-        lch_cancel_all: on(CsrLchCancelAll),
-        lch_find: on(CsrLchFind),
-        lch_pop: on(CsrLchPop),
+        lch_order: on(CsrLchOrder),
+        lch_drop: on(CsrLchDrop),
+        lch_stop: on(CsrLchStop),
         scrub_go: on(CsrMemScrubGo),
         fet_go: on(CsrFetGo),
         fet_flush: on(CsrFetFlush)
@@ -233,20 +232,21 @@ module rl_csr_write
     };
     role_o = '{hold: role_q[RoleCtrlResetBit], isolate: role_q[RoleCtrlIsolateBit]};
     launch_o = '{
-        reset: act_q.lch_reset,
         last_we: act_q.lch_last,
         args_we: act_q.lch_args,
-        go: act_q.lch_go,
-        cancel: act_q.lch_cancel,
-        cancel_all: act_q.lch_cancel_all,
-        find: act_q.lch_find,
-        ended_pop: act_q.lch_pop,
-        number: lch_number_q,
+        order_we: act_q.lch_order,
+        drop: act_q.lch_drop,
+        stop: act_q.lch_stop,
         last: wdata_q,
         args_kernel: wdata_q[LchArgsKernelLsb+:6],
         args_takes: wdata_q[LchArgsArgsLsb+:6],
-        kept: lch_kept_q,
-        kernels: lch_kernels_q,
+        args_words: wdata_q[LchArgsWordsLsb+:6],
+        order_at: wdata_q[LchOrderPlaceLsb+:5],
+        order_slot: wdata_q[LchOrderSlotLsb+:5],
+        order_held: wdata_q[LchOrderHeldBit],
+        popped: lch_popped_q,
+        bound: lch_bound_q,
+        freeze: freeze_q,
         enable: enable_q,
         fuel_max: {fuel_hi_q, fuel_lo_q}
     };

@@ -8,7 +8,7 @@ module rl_launch_judge
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
-  localparam int unsigned KernelsMax = 64
+  localparam int unsigned KernelsMax = 512  // Of which 64 are used: so deep it is block RAM.
 ) (
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
@@ -18,10 +18,10 @@ module rl_launch_judge
 
   input  addr_t       memory_i,
   input  logic        open_i,       // A role is there and the queue has room.
-  input  logic [6:0]  kernels_i,
-  input  logic        args_we_i,    // Kernel `args_kernel_i` takes `args_takes_i` arguments.
+  input  logic        args_we_i,    // Kernel `args_kernel_i` takes `args_takes_i` arguments, and its launch
   input  logic [5:0]  args_kernel_i,
   input  logic [5:0]  args_takes_i,
+  input  logic [5:0]  args_words_i, // so many words of payload. 0: there is no such kernel.
   input  logic        last_we_i,    // Firmware has used numbers up, or a claim begins.
   input  logic [31:0] last_i,
   output logic [31:0] last_o,       // Number of the newest launch accepted.
@@ -47,24 +47,30 @@ module rl_launch_judge
   logic [5:0] index_q;
   assign index_o = index_q;
 
-  logic [5:0] takes;
-  rl_lutram #(
-    .Width(6),
+  // It and the registers after it are there for the payload's second word.
+  logic [5:0] takes, words;
+  logic kernel_word;
+  assign kernel_word = lane_i.word && !lane_i.first && index_q == KernelWord;
+  rl_ram #(
+    .Width(12),
     .Depth(KernelsMax)
   ) u_takes (
-    .clk_i(clk_net_i),
+    .clk_wr_i(clk_net_i),
     .we_i(args_we_i),
-    .waddr_i(args_kernel_i),
-    .wdata_i(args_takes_i),
-    .raddr_i(data[5:0]),
-    .rdata_o(takes)
+    .waddr_i({3'd0, args_kernel_i}),
+    .wdata_i({args_words_i, args_takes_i}),
+    .clk_rd_i(clk_net_i),
+    .re_i(kernel_word),
+    .raddr_i({3'd0, data[5:0]}),
+    .rdata_o({words, takes})
   );
 
   logic [31:0] last_q, next_q;
-  logic turn_q, kernel_q, size_q, above_q, inside_q, args_q, held_q, whole_q, moved_q;
-  logic [5:0] takes_q;
-  logic [AddrW:0] left_q;  // From the output region to the end of memory; negative beyond it.
-  logic go_word, args_ok, whole, begins, ends;
+  logic turn_q, kernel_q, size_q, above_q, none_q, short_q, args_q, held_q, whole_q, moved_q;
+  logic [5:0] takes_q, words_q;
+  // Of the output region: its last byte, as the words with address and length are added to -1.
+  logic [AddrW:0] end_q;
+  logic go_word, args_ok, fits, whole, begins, ends;
   assign begins = lane_i.word && lane_i.first;
   assign ends = lane_i.done || lane_i.abort;
 
@@ -73,27 +79,29 @@ module rl_launch_judge
   assign args_ok = go_word ? data[15:0] == 16'(takes_q) : args_q;
   assign held_o = go_word ? |data[63:32] : held_q;
   assign whole = go_word || whole_q;
+  // Memory has whole pages of 64 KiB.
+  assign fits = none_q || (above_q && short_q && end_q[AddrW:16] < {1'b0, memory_i[AddrW-1:16]});
 
   always_ff @(posedge clk_net_i) begin
     if (lane_i.word) index_q <= lane_i.first ? 6'd1 : index_q == '1 ? index_q : index_q + 1'b1;
-    if (lane_i.word && !lane_i.first && index_q == KernelWord) begin
-      kernel_q <= private_only && data[PrivateW-1:7] == 0 && data[6:0] < kernels_i;
-      takes_q <= takes;
-    end
+    if (kernel_word) kernel_q <= private_only && data[PrivateW-1:6] == 0;
+    takes_q <= takes;
+    words_q <= words;
+    if (begins) end_q <= '1;
+    else if (lane_i.word && lane_i.payload && index_q inside {AddrWord, LengthWord})
+      end_q <= end_q + {1'b0, data[AddrW-1:0]};
     if (lane_i.word && lane_i.payload) begin
       unique case (index_q)
         FuelWord: begin
           turn_q <= lane_i.head.seq == next_q && !moved_q;
         end
         AddrWord: begin
-          left_q <= {1'b0, memory_i} - {1'b0, data[AddrW-1:0]};
           above_q <= in_range && !private_only;
-          size_q <= lane_i.head.length == 16'(LaunchBytes) + {7'd0, takes_q, 3'd0};
+          size_q <= lane_i.head.length == {7'd0, words_q, 3'd0};
         end
         LengthWord: begin
-          inside_q <= (private_only && data[PrivateW-1:0] == 0) ||
-                      (above_q && !left_q[AddrW] && in_range &&
-                       data[AddrW-1:0] <= left_q[AddrW-1:0]);
+          none_q <= private_only && data[PrivateW-1:0] == 0;
+          short_q <= in_range;
         end
         GoWord: begin
           args_q <= args_ok;
@@ -118,13 +126,13 @@ module rl_launch_judge
   logic launch_done;
   assign launch_done = lane_i.done && lane_i.route == RouteLaunch;
   assign accept_o = launch_done && whole && turn_q && kernel_q && size_q && args_ok &&
-                    inside_q && open_i;
+                    fits && open_i;
   assign divert_o = launch_done && !accept_o;
   always_comb begin
     if (!whole) divert_why_o = WhyMalformed;
     else if (!turn_q) divert_why_o = WhyTurn;
     else if (!open_i) divert_why_o = WhyBusy;
-    else if (!inside_q) divert_why_o = WhyAddress;
+    else if (!fits) divert_why_o = WhyAddress;
     else divert_why_o = WhyKernel;
   end
 
@@ -137,12 +145,16 @@ module rl_launch_judge
     else if (accept_o) last_q <= lane_i.head.seq;
   end
 
+  logic unused;
+  assign unused = ^memory_i[15:0];
+
 `ifndef SYNTHESIS
   OnceInOrder_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
     accept_o |-> lane_i.head.seq == last_q + 32'd1);
   WhatFits_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    args_we_i |-> args_takes_i <= 6'(LaunchArgs));
+    args_we_i |-> args_words_i == 0 ||
+      (args_takes_i <= 6'(LaunchArgs) && 8 * 10'(args_words_i) == 10'(LaunchBytes) + 8 * 10'(args_takes_i)));
 `endif
 endmodule

@@ -720,8 +720,6 @@ module rl_shell
   logic cmd_valid, cmd_ready, stop, end_toggle;
   kernel_cmd_t cmd;
   end_e end_status;
-  logic unused_accepted, unused_ended_ok, unused_ended_failed;
-  logic [31:0] unused_accepted_seq;
   rl_launch u_launch (
     .clk_net_i,
     .rst_net_ni,
@@ -734,50 +732,44 @@ module rl_shell
     .divert_o(launch_divert),
     .divert_why_o(launch_why),
     .note_o(launch_note),
-    .accepted_o(unused_accepted),
-    .accepted_seq_o(unused_accepted_seq),
-    .ended_ok_o(unused_ended_ok),
-    .ended_failed_o(unused_ended_failed),
     .stored_i(stored),
     .store_busy_i(store_busy),
     .mem_written_i(mem_written),
     .time_us_i(time_us_i[31:0]),
-    .reset_i(launch_ctl.reset),
     .last_we_i(launch_ctl.last_we),
     .last_i(launch_ctl.last),
     .last_o(launch_status.last),
-    .kept_i(launch_ctl.kept),
-    .queued_o(launch_status.queued),
-    .kernels_i(launch_ctl.kernels),
     .args_we_i(launch_ctl.args_we),
     .args_kernel_i(launch_ctl.args_kernel),
     .args_takes_i(launch_ctl.args_takes),
+    .args_words_i(launch_ctl.args_words),
     .enable_i(launch_ctl.enable),
     .running_o(launch_status.running),
-    .go_i(launch_ctl.go),
-    .cancel_i(launch_ctl.cancel),
-    .cancel_all_i(launch_ctl.cancel_all),
-    .find_i(launch_ctl.find),
-    .number_i(launch_ctl.number),
-    .walk_busy_o(launch_status.walk_busy),
-    .walk_found_o(launch_status.walk_found),
-    .ended_valid_o(launch_status.ended_valid),
-    .ended_status_o(launch_status.ended_status),
-    .ended_slot_o(launch_status.ended_slot),
-    .ended_ran_o(launch_status.ended_ran),
-    .ended_pop_i(launch_ctl.ended_pop),
+    .popped_i(launch_ctl.popped),
+    .bound_i(launch_ctl.bound),
+    .head_o(launch_status.head),
+    .tail_o(launch_status.tail),
+    .ended_o(launch_status.ended),
+    .freeze_i(launch_ctl.freeze),
+    .frozen_o(launch_status.frozen),
+    .order_we_i(launch_ctl.order_we),
+    .order_at_i(launch_ctl.order_at),
+    .order_slot_i(launch_ctl.order_slot),
+    .order_held_i(launch_ctl.order_held),
+    .drop_i(launch_ctl.drop),
+    .stop_i(launch_ctl.stop),
     .started_us_o(launch_status.started_us),
     .ended_us_o(launch_status.ended_us),
     .slot_re_i(slot_re),
-    .slot_addr_i(mem_addr[10:0]),
+    .slot_addr_i(mem_addr[11:0]),
     .slot_data_o(slot_data),
     .cmd_valid_o(cmd_valid),
     .cmd_ready_i(cmd_ready),
     .cmd_o(cmd),
     .stop_o(stop),
-    .end_toggle_i(end_toggle),
-    .end_status_i(end_status)
+    .end_toggle_i(end_toggle)
   );
+  assign launch_status.end_status = end_status;
   logic isolated, fault_axil, guard_isolate, guard_drained;
   guard_fault_t fault_guard, guard_fault;
   rl_kernel u_kernel (
@@ -892,7 +884,7 @@ module rl_shell
   logic active;
   assign active = word_valid || lane.word || lane.done || rx_valid_i || control_busy || answer_valid ||
       slot_busy != 0 || tx_valid_o || !fetch_idle || stored != mem_written ||
-      launch_status.running || launch_status.walk_busy || launch_status.ended_valid ||
+      launch_status.running || launch_ctl.freeze || launch_status.ended ||
       stage_status.busy || stage_status.block_valid || !digest_status.idle || config_status.busy ||
       scrub_ctl.scrub || store_status.ack_due || !sleeping_o;
   // Some cycles more: what crosses between domains, and the counters' sweep.

@@ -165,8 +165,8 @@ HELD = [
     ("DIG_LENGTH", "job_o", "digest_job_t", "length", 0, 29),
     ("DIG_CHUNK", "job_o", "digest_job_t", "chunk", 0, 32),
     ("CFG_SOURCE", "config_o", "config_ctl_t", "source", 0, 32),
-    ("LCH_KEPT", "launch_o", "launch_ctl_t", "kept", 0, 6),
-    ("LCH_KERNELS", "launch_o", "launch_ctl_t", "kernels", 0, 7),
+    ("LCH_POPPED", "launch_o", "launch_ctl_t", "popped", 0, 5),
+    ("LCH_FREEZE", "launch_o", "launch_ctl_t", "freeze", 0, 1),
     ("LCH_FUEL_MAX_LO", "launch_o", "launch_ctl_t", "fuel_max", 0, 32),
     ("LCH_FUEL_MAX_HI", "launch_o", "launch_ctl_t", "fuel_max", 32, 16),
     ("LCH_ENABLE", "launch_o", "launch_ctl_t", "enable", 0, 1),
@@ -201,6 +201,7 @@ async def what_is_written_holds(dut):
     for name, port, struct, part, low, width in HELD:
         value = field(getattr(dut, port), struct, part) if struct else getattr(dut, port).value.to_unsigned()
         assert value >> low & (1 << width) - 1 == values[name] & (1 << width) - 1, name
+    assert field(dut.launch_o, "launch_ctl_t", "bound") == values["LCH_POPPED"] >> 8 & 31
     masks = dict.fromkeys(kept, 0)
     for name, (port, struct) in SPLIT.items():
         for part in REGISTERS[name]["fields"]:
@@ -270,16 +271,17 @@ async def what_blocks_say_is_read(dut):
         "ROLE_CTRL": fields("ROLE_CTRL", drained=said("role_i", "drained")),
         "ROLE_FAULT": said("role_i", "fault"),
         "LCH_LAST": said("launch_i", "last"),
-        "LCH_QUEUED": said("launch_i", "queued"),
-        "LCH_CANCEL": fields("LCH_CANCEL", busy=said("launch_i", "walk_busy"), found=said("launch_i", "walk_found")),
-        "LCH_ENDED": fields("LCH_ENDED", **{n: said("launch_i", f"ended_{n}") for n in ("valid", "ran", "slot", "status")}),
+        "LCH_QUEUE": fields(
+            "LCH_QUEUE",
+            end=said("launch_i", "end_status"),
+            **{n: said("launch_i", n) for n in ("frozen", "running", "head", "tail")},
+        ),
         "LCH_VALUE_LO": said("launch_i", "value") & 0xFFFFFFFF,
         "LCH_VALUE_HI": said("launch_i", "value") >> 32,
         "LCH_CYCLES_LO": said("launch_i", "cycles") & 0xFFFFFFFF,
         "LCH_CYCLES_HI": said("launch_i", "cycles") >> 32,
         "LCH_STARTED_US": said("launch_i", "started_us"),
         "LCH_ENDED_US": said("launch_i", "ended_us"),
-        "LCH_RUNNING": said("launch_i", "running"),
         "FET_GO": fields("FET_GO", room=1, idle=1),
         **dict(zip(CARD, board.straps)),
     }
@@ -322,14 +324,19 @@ ACTS = {
         "launch_ctl_t",
         "args_we",
         lambda d, v: field(d.launch_o, "launch_ctl_t", "args_kernel") == v >> 8 & 63
-        and field(d.launch_o, "launch_ctl_t", "args_takes") == v & 63,
+        and field(d.launch_o, "launch_ctl_t", "args_takes") == v & 63
+        and field(d.launch_o, "launch_ctl_t", "args_words") == v >> 16 & 63,
     ),
-    "LCH_GO": ("launch_o", "launch_ctl_t", "go", lambda d, v: field(d.launch_o, "launch_ctl_t", "number") == v),
-    "LCH_CANCEL": ("launch_o", "launch_ctl_t", "cancel", lambda d, v: field(d.launch_o, "launch_ctl_t", "number") == v),
-    "LCH_FIND": ("launch_o", "launch_ctl_t", "find", lambda d, v: field(d.launch_o, "launch_ctl_t", "number") == v),
-    "LCH_CANCEL_ALL": ("launch_o", "launch_ctl_t", "cancel_all", lambda d, v: True),
-    "LCH_RESET": ("launch_o", "launch_ctl_t", "reset", lambda d, v: True),
-    "LCH_POP": ("launch_o", "launch_ctl_t", "ended_pop", lambda d, v: True),
+    "LCH_ORDER": (
+        "launch_o",
+        "launch_ctl_t",
+        "order_we",
+        lambda d, v: field(d.launch_o, "launch_ctl_t", "order_at") == v >> 8 & 31
+        and field(d.launch_o, "launch_ctl_t", "order_slot") == v & 31
+        and field(d.launch_o, "launch_ctl_t", "order_held") == v >> 16 & 1,
+    ),
+    "LCH_DROP": ("launch_o", "launch_ctl_t", "drop", lambda d, v: True),
+    "LCH_STOP": ("launch_o", "launch_ctl_t", "stop", lambda d, v: True),
     "FET_FLUSH": ("fetch_flush_o", None, None, lambda d, v: True),
 }
 
@@ -399,7 +406,7 @@ async def requests_wait_until_they_are_taken(dut):
 CAUSES = {
     "CONTROL": ("ring_i", pack("ring_head_t", valid=1)),
     "ACK_DUE": ("store_i", pack("store_status_t", ack_due=1)),
-    "LAUNCH_ENDED": ("launch_i", pack("launch_status_t", ended_valid=1)),
+    "LAUNCH_ENDED": ("launch_i", pack("launch_status_t", ended=1)),
     "BLOCK_WHOLE": ("stage_i", pack("stage_status_t", block_valid=1)),
     "DIGEST_IDLE": ("digest_i", pack("digest_status_t", idle=1)),
     "SCRUB_DONE": ("scrub_done_i", 1),

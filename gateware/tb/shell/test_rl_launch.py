@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, RisingEdge, Timer, with_timeout
+from cocotb.triggers import ClockCycles, Lock, RisingEdge, Timer, with_timeout
 from cocotbext.axi import AxiBus, AxiRam
 
 from runner import bench, rtl
@@ -21,7 +21,8 @@ FUEL_MAX = 5000
 TAKES = [2, 0, 0, 0, 0, 1, 1, 4, 32]
 BUMP, TRAP, SPIN, HANG, FLOOD, WILD, BROKEN, FOUR, MOST = range(len(TAKES))
 ROUTE_CONTROL, ROUTE_WRITE, ROUTE_LAUNCH = 1, 2, 5
-PULSES = ["reset_i", "last_we_i", "args_we_i", "go_i", "cancel_i", "cancel_all_i", "find_i", "ended_pop_i", "slot_re_i"]
+PLACES = 32
+SEQ_WORD, GO_WORD = 5, 14  # Of a slot.
 
 
 class Bench:
@@ -31,6 +32,11 @@ class Bench:
         self.dut = dut
         self.gaps = sometimes(0.0)
         self.starts = 0
+        # What the firmware knows of the ring.
+        self.order = list(range(PLACES))
+        self.cancelled, self.released = set(), set()  # Places; slots.
+        self.popped = self.kept = 0
+        self.ring, self.slots = Lock(), Lock()
         self.ram = AxiRam(
             AxiBus.from_prefix(dut, "m_axi"), dut.clk_role_i, dut.rst_role_ni, reset_active_level=False, size=1 << 32
         )
@@ -63,8 +69,12 @@ class Bench:
         dut.rst_role_ni.value = 1
         await ClockCycles(dut.clk_net_i, 60)
         for kernel, takes in enumerate(TAKES):
-            await self.pulse("args_we_i", args_kernel_i=kernel, args_takes_i=takes)
-        dut.kernels_i.value = len(TAKES)
+            await self.pulse("args_we_i", args_kernel_i=kernel, args_takes_i=takes, args_words_i=4 + takes)
+        for kernel in range(len(TAKES), 64):
+            await self.pulse("args_we_i", args_kernel_i=kernel, args_takes_i=0, args_words_i=0)
+        for place in range(PLACES):
+            await self.put(place, place)
+        self.bound()
         dut.enable_i.value = 1
         await ClockCycles(dut.clk_net_i, 4)
         cocotb.start_soon(self.count_starts())
@@ -87,13 +97,76 @@ class Bench:
         await RisingEdge(self.dut.clk_net_i)
         getattr(self.dut, name).value = 0
 
-    async def walk(self, name, number=0):
-        """A Go, cancel or find. Whether the number was found."""
-        await self.pulse(name, number_i=number)
-        await RisingEdge(self.dut.clk_net_i)
-        while self.dut.walk_busy_o.value:
+    # ---- the firmware's part of the queue
+    def queued(self):
+        """Places of those that have not ended, oldest first."""
+        head, tail = int(self.dut.head_o.value), int(self.dut.tail_o.value)
+        return [at % PLACES for at in range(head, head + (tail - head) % PLACES)]
+
+    def bound(self):
+        self.dut.popped_i.value = self.popped
+        self.dut.bound_i.value = (self.popped + min(16, 32 - self.kept)) % PLACES
+
+    async def put(self, place, slot):
+        self.order[place] = slot
+        held = bool(await self.slot_word(slot, GO_WORD)) and slot not in self.released
+        await self.pulse("order_we_i", order_at_i=place, order_slot_i=slot, order_held_i=held)
+
+    async def freeze(self):
+        await self.ring.acquire()
+        self.dut.freeze_i.value = 1
+        await ClockCycles(self.dut.clk_net_i, 2)
+        while not self.dut.frozen_o.value:
             await RisingEdge(self.dut.clk_net_i)
-        return bool(self.dut.walk_found_o.value)
+
+    async def thaw(self):
+        await RisingEdge(self.dut.clk_net_i)
+        self.dut.freeze_i.value = 0
+        await ClockCycles(self.dut.clk_net_i, 2)
+        self.ring.release()
+
+    async def with_word(self, word, value):
+        """Places whose launch has this number, or waits for this Go."""
+        return [place for place in self.queued() if await self.slot_word(self.order[place], word) == value]
+
+    async def find(self, seq):
+        return bool(await self.with_word(SEQ_WORD, seq))
+
+    async def go(self, number):
+        await self.freeze()
+        for place in await self.with_word(GO_WORD, number):
+            self.released.add(self.order[place])
+            await self.put(place, self.order[place])
+        await self.thaw()
+
+    async def end(self, place):
+        """Puts the launch in front and drops it, or stops the one that runs."""
+        head = self.queued()[0]
+        if place == head and self.dut.running_o.value:
+            await self.pulse("stop_i")
+            return
+        slot = self.order[place]
+        while place != head:
+            await self.put(place, self.order[(place - 1) % PLACES])
+            place = (place - 1) % PLACES
+        await self.put(head, slot)
+        self.cancelled.add(head)
+        await self.pulse("drop_i")
+
+    async def cancel(self, seq):
+        await self.freeze()
+        found = await self.with_word(SEQ_WORD, seq)
+        for place in found:
+            await self.end(place)
+        await self.thaw()
+        return bool(found)
+
+    async def cancel_all(self):
+        await self.freeze()
+        for _ in self.queued():
+            await self.end(self.queued()[0])
+            await ClockCycles(self.dut.clk_net_i, 2)
+        await self.thaw()
 
     async def frame(self, data, route=ROUTE_LAUNCH, good=True, late=False, wait_room=True):
         """Puts a frame on the lane. What came of a launch: `note`, or the reason why it was diverted."""
@@ -137,24 +210,30 @@ class Bench:
     async def ended(self):
         """Waits for the oldest launch that has ended, and pops it."""
         dut = self.dut
-        while not dut.ended_valid_o.value:
+        while not dut.ended_o.value:
             await RisingEdge(dut.clk_net_i)
-        slot = int(dut.ended_slot_o.value)
-        end = SimpleNamespace(status=int(dut.ended_status_o.value), ran=bool(dut.ended_ran_o.value))
+        place = self.popped
+        slot, code = self.order[place], int(dut.end_status_o.value)
+        end = SimpleNamespace(ran=place not in self.cancelled, status=STATUS["Cancelled"])
         if end.ran:
+            end.status = STATUS["KernelTrap"] - 1 + code if code else STATUS["Ok"]
             end.value, end.cycles = int(dut.value_o.value), int(dut.cycles_o.value)
             end.started, end.ended = int(dut.started_us_o.value), int(dut.ended_us_o.value)
         words = [await self.slot_word(slot, word) for word in range(16)]
         end.seq, end.kernel, end.credit = words[5], words[7], words[15] >> 16
         end.out_addr, end.out_length = words[10] << 32 | words[11], words[12] << 32 | words[13]
-        await self.pulse("ended_pop_i")
-        await RisingEdge(dut.clk_net_i)
+        self.cancelled.discard(place)
+        self.released.discard(slot)
+        self.popped = (place + 1) % PLACES
+        self.bound()
+        await ClockCycles(dut.clk_net_i, 2)
         return end
 
     async def slot_word(self, slot, word):
-        await self.pulse("slot_re_i", slot_addr_i=128 * slot + word)
-        await RisingEdge(self.dut.clk_net_i)
-        return int(self.dut.slot_data_o.value)
+        async with self.slots:
+            await self.pulse("slot_re_i", slot_addr_i=128 * slot + word)
+            await RisingEdge(self.dut.clk_net_i)
+            return int(self.dut.slot_data_o.value)
 
     def cell(self):
         return int.from_bytes(self.ram.read(CELL, 8), "little")
@@ -238,17 +317,17 @@ async def each_once_in_order(dut, clocks):
         action = random.random()
         if action < 0.1:
             number = random.choice([1, 2])
-            await tb.walk("go_i", number)
+            await tb.go(number)
             held = {seq: go for seq, go in held.items() if go != number}
         elif action < 0.2 and accepted:
             seq = random.choice(list(accepted))
-            found = await tb.walk("find_i", seq)
+            found = await tb.find(seq)
             gone = seq in [end.seq for end in ended] or seq in cancelled
             assert not (found and gone), "found what was gone"
             assert found or not (seq in held), "a held launch is in the queue"
         elif action < 0.25 and accepted:
             seq = random.choice(list(accepted)[-8:])
-            if await tb.walk("cancel_i", seq):
+            if await tb.cancel(seq):
                 cancelled.add(seq)
             held.pop(seq, None)
         elif action < 0.3:
@@ -271,7 +350,7 @@ async def each_once_in_order(dut, clocks):
                 args, fields["count"] = args + (7,), len(args)
             data = launch(seq, kernel, args, **fields)
             length = int.from_bytes(data[16:18], "big")
-            queued = int(dut.queued_o.value)
+            queued = (int(dut.tail_o.value) - tb.popped) % PLACES
             good = reference.judge(seq, kernel, args, fields["count"], length, *region)
             got = await tb.frame(data, late=random.random() < 0.5)
             if queued < 15:  # A full queue: its own test.
@@ -282,13 +361,13 @@ async def each_once_in_order(dut, clocks):
                 if go:
                     held[seq] = go
             if len(accepted) - len(ended) > 14:
-                await tb.walk("go_i", 1)
-                await tb.walk("go_i", 2)
+                await tb.go(1)
+                await tb.go(2)
                 held = {}
         await ClockCycles(dut.clk_net_i, random.choice([0, 1, 5, 100]))
     dut.enable_i.value = 1
-    await tb.walk("go_i", 1)
-    await tb.walk("go_i", 2)
+    await tb.go(1)
+    await tb.go(2)
     for _ in range(20000):
         await RisingEdge(dut.clk_net_i)
         if len(ended) == len(accepted):
@@ -318,30 +397,32 @@ async def queue_is_bounded(dut):
     for seq in range(1, 17):
         assert await tb.frame(launch(seq, go=9)) == "note"
     assert await tb.frame(launch(17, go=9)) == 7
-    assert int(dut.queued_o.value) == 16
+    assert len(tb.queued()) == 16
     # One from the middle makes room, though its slot is free only when it was popped.
-    assert await tb.walk("cancel_i", 5)
-    assert int(dut.queued_o.value) == 15
+    assert await tb.cancel(5)
+    assert len(tb.queued()) == 15
     await ClockCycles(dut.clk_net_i, 3)
     assert not dut.room_o.value
     end = await tb.ended()
     assert (end.seq, end.status, end.ran) == (5, STATUS["Cancelled"], False)
-    assert not await tb.walk("find_i", 5)
+    assert not await tb.find(5)
     assert await tb.frame(launch(17, go=9)) == "note"
-    await tb.walk("cancel_all_i")
+    await tb.cancel_all()
     for seq in [s for s in range(1, 18) if s != 5]:
         assert (await tb.ended()).seq == seq
-    assert int(dut.queued_o.value) == 0
-    await tb.pulse("reset_i")
+    assert len(tb.queued()) == 0
+    await tb.pulse("last_we_i", last_i=0)
     await RisingEdge(dut.clk_net_i)
     assert int(dut.last_o.value) == 0
-    dut.kept_i.value = 30
+    tb.kept = 30
+    tb.bound()
     await ClockCycles(dut.clk_net_i, 3)
     assert await tb.frame(launch(1, go=9)) == "note"
     assert await tb.frame(launch(2, go=9)) == "note"
     assert await tb.frame(launch(3, go=9)) == 7
-    dut.kept_i.value = 0
-    await tb.walk("go_i", 9)
+    tb.kept = 0
+    tb.bound()
+    await tb.go(9)
     await tb.ended()
     assert (await tb.ended()).seq == 2
     dut.role_i.value = 0
@@ -379,17 +460,17 @@ async def cancelled_arguments_are_not_used(dut):
     tb = Bench(dut)
     await tb.begin()
     tb.ram.write(CELL, bytes(128))
-    for walk, number in (("cancel_i", 1), ("cancel_all_i", 0)):
+    for all_of_them in (False, True):
         first = int(dut.last_o.value) + 1
         assert await tb.frame(launch(first, BUMP, (CELL + 64, 0), go=4)) == "note"
-        if walk == "cancel_i":
+        if not all_of_them:
             assert await tb.frame(launch(first + 1, go=4)) == "note"
         await ClockCycles(dut.clk_net_i, 60)
-        assert await tb.walk(walk, number)
+        await (tb.cancel_all() if all_of_them else tb.cancel(first))
         assert (await tb.ended()).status == STATUS["Cancelled"]
-        if walk == "cancel_all_i":
+        if all_of_them:
             assert await tb.frame(launch(first + 1, go=4)) == "note"
-        await tb.walk("go_i", 4)
+        await tb.go(4)
         end = await with_timeout(tb.ended(), 20, "us")
         assert (end.seq, end.status) == (first + 1, STATUS["Ok"])
     assert tb.cell() == 2
@@ -479,7 +560,7 @@ async def bad_roles_are_stopped(dut, ragged):
         assert await tb.frame(launch(seq, kernel, args)) == "note"
         assert await tb.frame(launch(seq + 1)) == "note"
         await ClockCycles(dut.clk_net_i, 200)
-        assert await tb.walk("cancel_i", seq)
+        assert await tb.cancel(seq)
         end = await with_timeout(tb.ended(), 100, "us")
         assert (end.seq, end.status, end.ran) == (seq, STATUS["Cancelled"], True)
         assert end.cycles in range(50, 400)
@@ -513,7 +594,7 @@ async def isolated_for_configuration(dut):
     dut.hold_i.value = 0
     await ClockCycles(dut.clk_role_i, 40)
     assert dut.role_rst_no.value
-    await tb.walk("go_i", 4)
+    await tb.go(4)
     assert (await tb.ended()).status == STATUS["KernelTrap"]
     assert tb.cell() == 1, "it was not started with arguments that are gone"
     # The next spins, until the role is taken from it.
