@@ -256,12 +256,6 @@
 // ---- Writes: The window of writes (`rl_store`).
 // write acts, read: Read: first write that is missing. Written: a new claim, the window is empty and starts with 1.
 #define CSR_WIN_NEXT RL_WORD(0x30000140u)
-// read: State.
-#define CSR_WIN_STATUS RL_WORD(0x30000144u)
-// Nothing is there beyond the first missing one.
-#define WIN_STATUS_CONTIGUOUS 0x00000001u
-// An acknowledgement is due.
-#define WIN_STATUS_ACK_DUE 0x00000002u
 // write acts: An acknowledgement is being sent: nothing is unacknowledged.
 #define CSR_WIN_ACKED RL_WORD(0x30000148u)
 // write acts, read: Written: this number counts as received. Read: what came of it.

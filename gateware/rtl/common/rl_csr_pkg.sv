@@ -195,10 +195,6 @@ package rl_csr_pkg;
   // WIN_NEXT: write acts, read. Read: first write that is missing. Written: a new claim, the window
   // is empty and starts with 1.
   localparam csr_word_t CsrWinNext = 8'h50;
-  // WIN_STATUS: read. State.
-  localparam csr_word_t CsrWinStatus = 8'h51;
-  localparam int unsigned WinStatusContiguousBit = 0;
-  localparam int unsigned WinStatusAckDueBit = 1;
   // WIN_ACKED: write acts. An acknowledgement is being sent: nothing is unacknowledged.
   localparam csr_word_t CsrWinAcked = 8'h52;
   // WIN_INSERT: write acts, read. Written: this number counts as received. Read: what came of it.

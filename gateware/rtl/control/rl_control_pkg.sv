@@ -29,7 +29,6 @@ package rl_control_pkg;
   } store_ctl_t;
   typedef struct packed {
     logic [31:0] next;
-    logic        contiguous;
     logic        ack_due;
     logic        insert_busy;
     logic [1:0]  insert_result;

@@ -42,7 +42,6 @@ module rl_csr_read
     logic heard;
     logic answered;
     logic win_next;
-    logic win_status;
     logic win_insert;
     logic win_bits;
     logic stg_start;
@@ -87,7 +86,6 @@ module rl_csr_read
         heard: at(CsrHeard),
         answered: at(CsrAnswered),
         win_next: at(CsrWinNext),
-        win_status: at(CsrWinStatus),
         win_insert: at(CsrWinInsert),
         win_bits: at8(CsrWinBits),
         stg_start: at(CsrStgStart),
@@ -167,8 +165,6 @@ module rl_csr_read
     end
     if (asked_q.tx_busy) bits[2:0] |= {answer_busy_i, slot_busy_i};
     if (asked_q.session) bits[5:0] |= own_i.session;
-    bits[WinStatusContiguousBit] |= asked_q.win_status && store_i.contiguous;
-    bits[WinStatusAckDueBit] |= asked_q.win_status && store_i.ack_due;
     if (asked_q.win_insert) begin
       bits[WinInsertBusyBit] |= store_i.insert_busy;
       bits[WinInsertResultLsb+:WinInsertResultWidth] |= store_i.insert_result;
@@ -210,4 +206,8 @@ module rl_csr_read
     bits[FetGoIdleBit] |= asked_q.fet_go && fetch_idle_i && !own_i.fetch;
   end
   assign rdata_o = wide | bits;
+
+  // An event tells it.
+  logic unused;
+  assign unused = store_i.ack_due;
 endmodule

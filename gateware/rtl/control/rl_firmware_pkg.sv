@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 0e19bb0ba61be755. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources d9dd343d15dbb7a7. Change that, not this.
 // code 20608, variables 5340, stack 288, free 6532 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;

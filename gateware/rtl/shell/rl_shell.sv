@@ -133,7 +133,7 @@ module rl_shell
 
   // -- control
   logic alarm_valid, ack_waits;
-  logic [15:0] ack_at;
+  logic [15:0] ack_late;
   logic [31:0] alarm_us;
   logic [12:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
@@ -265,11 +265,9 @@ module rl_shell
   );
 
   // -- the next moment at which something is due: the firmware's, or an acknowledgement
-  logic [15:0] ack_in;
   logic [31:0] ack_us;
   logic alarm_first;  // The firmware's.
-  assign ack_in = ack_at - time_us_i[15:0];
-  assign ack_us = time_us_i[31:0] + {{16{ack_in[15]}}, ack_in};
+  assign ack_us = time_us_i[31:0] - {{16{ack_late[15]}}, ack_late};
   assign alarm_first = alarm_valid && signed'(alarm_us - ack_us) < 0;
   assign alarm_valid_o = alarm_valid || ack_waits;
   assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
@@ -279,7 +277,7 @@ module rl_shell
   logic [63:0] mem_data, mem_out;
   store_t mem_desc, mem_out_desc;
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray;
-  logic write, write_duplicate, write_beyond, store_busy, unused_insert_done;
+  logic write, write_duplicate, write_beyond, store_busy;
   logic [13:0] write_bytes;
   rl_store u_store (
     .clk_net_i,
@@ -296,21 +294,19 @@ module rl_shell
     .busy_o(store_busy),
     .reset_i(store_ctl.reset),
     .next_o(store_status.next),
-    .contiguous_o(store_status.contiguous),
     .bits_addr_i(store_ctl.bits_addr),
     .bits_o(store_status.bits),
     .insert_i(store_ctl.insert),
     .insert_seq_i(store_ctl.insert_seq),
     .insert_ack_now_i(store_ctl.insert_ack_now),
     .insert_busy_o(store_status.insert_busy),
-    .insert_done_o(unused_insert_done),
     .insert_result_o(store_status.insert_result),
     .time_us_i(time_us_i[15:0]),
     .ack_every_i(identity_i.ack_every),
     .ack_delay_i(identity_i.ack_delay),
     .ack_due_o(store_status.ack_due),
     .ack_waits_o(ack_waits),
-    .ack_at_o(ack_at),
+    .ack_late_o(ack_late),
     .acked_i(store_ctl.acked),
     .write_o(write),
     .write_bytes_o(write_bytes),

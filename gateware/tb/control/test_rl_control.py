@@ -265,7 +265,6 @@ async def what_blocks_say_is_read(dut):
         "HEARD": heard & 0xFFFFFFFF,
         "ANSWERED": answered,
         "WIN_NEXT": said("store_i", "next"),
-        "WIN_STATUS": fields("WIN_STATUS", **{n: said("store_i", n) for n in ("contiguous", "ack_due")}),
         "WIN_INSERT": fields("WIN_INSERT", busy=said("store_i", "insert_busy"), result=said("store_i", "insert_result")),
         "WIN_BITS": said("store_i", "bits"),
         "STG_START": said("stage_i", "busy"),
