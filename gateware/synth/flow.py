@@ -68,23 +68,29 @@ def synthesize(block: Block, family: str) -> tuple[Block, str, dict, str]:
     return block, family, area.summary(family, cells), note
 
 
-# What Yosys gets wrong about a family's memories, and how rl_ram.sv is read instead. Neither changes what is counted.
+# What Yosys gets wrong about a family's memories, and how a file of gateware/rtl/common is read instead.
 PATCHES = {
     # It believes that 65536 bits fit into one LUT (option ABITS 16 of lutrams_xcu.txt), and then fails to make that.
-    "xcup": ("(* no_rw_check *)", "(* no_rw_check, ram_style = \"block\" *)"),
-    # It maps block RAM with one clock only, though the device's has two.
-    "cyclonev": ("@(posedge clk_rd_i)", "@(posedge clk_wr_i)"),
+    "xcup": {"rl_ram.sv": ("(* no_rw_check *)", "(* no_rw_check, ram_style = \"block\" *)")},
+    "cyclonev": {
+        # It maps block RAM with one clock only, though the device's has two,
+        "rl_ram.sv": ("@(posedge clk_rd_i)", "@(posedge clk_wr_i)"),
+        # and with one writer.
+        "rl_ram_pair.sv": ("`ifdef RL_ONE_WRITER", "`ifndef RL_TWO_WRITERS"),
+    },
 }
 
 
 def patched(files: dict[Path, str], family: str) -> dict[Path, str]:
     """The sources as Yosys can map them to this family."""
-    path = Path("gateware/rtl/common/rl_ram.sv")
-    if path in files and family in PATCHES:
-        old, new = PATCHES[family]
+    files = dict(files)
+    for name, (old, new) in PATCHES.get(family, {}).items():
+        path = Path("gateware/rtl/common") / name
+        if path not in files:
+            continue
         if old not in files[path]:
             raise SystemExit(f"error: the patch for {family} in flow.py no longer applies to {path}")
-        return files | {path: files[path].replace(old, new)}
+        files[path] = files[path].replace(old, new)
     return files
 
 
