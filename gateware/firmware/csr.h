@@ -214,11 +214,11 @@
 // Bit s: slot s.
 #define TX_BUSY_SLOTS_SHIFT 0u
 #define TX_BUSY_SLOTS_MASK 0x3u
-// write acts: Send the frame of a slot. It is padded on the way.
+// write acts: Send the frame of a slot.
 #define CSR_TX_SEND RL_WORD(0x30000094u)
 // Slot.
 #define TX_SEND_SLOT 0x00010000u
-// Bytes from the destination address on, unpadded.
+// Bytes from the destination address on, padded to 60 or more.
 #define TX_SEND_BYTES_SHIFT 0u
 #define TX_SEND_BYTES_MASK 0x7FFu
 

@@ -101,6 +101,10 @@ void frame_send(void) {
 
 void frame_send_bytes(uint32_t bytes) {
   set(HEADER_LENGTH_WORD, bytes << HEADER_LENGTH_SHIFT | group);
+  // Padding.
+  for (; bytes < FRAME_MIN - HEADER_END; bytes += 4 - bytes % 4) {
+    if (bytes % 4 == 0) frame_set(bytes / 4, 0);
+  }
   WRITE(CSR_TX_SEND, slot * TX_SEND_SLOT | (HEADER_END + bytes));
 }
 

@@ -83,7 +83,7 @@ module rl_fifo_formal #(
     if (rst_nq) begin
       NoOverrun_A : assert (held <= Room);
       NoUnderrun_A : assert (!rvalid || held != 0);
-      CountIsRight_A : assert (count == held);
+      CountIsRight_A : assert (count == held - PtrW'(Block && rvalid));
       TakesWhileThereIsRoom_A : assert (wready || held >= PtrW'(Depth));
       if (picked_q && !found_q) begin
         WatchedIsHeld_A : assert (ahead < held);

@@ -68,16 +68,16 @@ def synthesize(block: Block, family: str) -> tuple[Block, str, dict, str]:
     return block, family, area.summary(family, cells), note
 
 
-# What Yosys gets wrong about a family's memories, and how their files are read instead.
+# What Yosys gets wrong about a family's memories, and how a file of gateware/rtl/common is read instead.
 PATCHES = {
-    "xcup": {
-        # It believes that 65536 bits fit into one LUT (option ABITS 16 of lutrams_xcu.txt), and then fails to make that.
-        "rl_ram.sv": ("(* no_rw_check *)", "(* no_rw_check, ram_style = \"block\" *)"),
-    },
+    # It believes that 65536 bits fit into one LUT (option ABITS 16 of lutrams_xcu.txt), and then fails to make that.
+    "xcup": {"rl_ram.sv": ("(* no_rw_check *)", "(* no_rw_check, ram_style = \"block\" *)")},
     "cyclonev": {
-        # It maps block RAM with one clock only, though the device's has two. This does not change what is counted.
+        # It maps block RAM with one clock only, though the device's has two (this does not change what is counted),
         "rl_ram.sv": ("@(posedge clk_rd_i)", "@(posedge clk_wr_i)"),
-        # Nor does it know the device's ports of different widths: here a multiplexer is counted that the device saves.
+        # with one writer,
+        "rl_ram_pair.sv": ("`ifdef RL_ONE_WRITER", "`ifndef RL_TWO_WRITERS"),
+        # and with one width: here a multiplexer is counted that the device saves.
         "rl_ram_lanes.sv": ("Mixed = 1'b1", "Mixed = 1'b0"),
     },
 }

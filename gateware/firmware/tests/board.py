@@ -556,6 +556,7 @@ class Board:
         elif address == C.CSR_CTL_POP:
             self.control.popleft()
         elif address == C.CSR_TX_SEND:
+            assert value & 0xFFF >= W.FRAME_MIN
             self.transmit(bytes(self.slot_bytes(value >> 16, value & 0xFFF)))
         elif address == C.CSR_WIN_NEXT:
             self.win_next, self.window, self.unacked, self.ack_at = value, set(), 0, None

@@ -162,7 +162,7 @@ package rl_csr_pkg;
   localparam int unsigned TxBusyAnswerBit = 2;
   localparam int unsigned TxBusySlotsLsb = 0;
   localparam int unsigned TxBusySlotsWidth = 2;
-  // TX_SEND: write acts. Send the frame of a slot. It is padded on the way.
+  // TX_SEND: write acts. Send the frame of a slot.
   localparam csr_word_t CsrTxSend = 8'h25;
   localparam int unsigned TxSendSlotBit = 16;
   localparam int unsigned TxSendBytesLsb = 0;

@@ -17,7 +17,7 @@ module rl_fifo #(
   input  logic              rready_i,
   output logic [Width-1:0]  rdata_o,
 
-  output logic [CountW-1:0] count_o   // Words inside, the shown one included.
+  output logic [CountW-1:0] count_o   // Words inside. With Block, the shown one is one more.
 );
   if (Depth < 2 || Depth != 1 << $clog2(Depth)) begin : gen_check
     $fatal(0, "rl_fifo: Depth must be a power of two (%m)");
@@ -36,7 +36,7 @@ module rl_fifo #(
     logic fetch, valid_q;
     assign fetch = wptr_q != rptr_q && (!valid_q || rready_i);
     assign rvalid_o = valid_q;
-    assign count_o = held + CountW'(valid_q);
+    assign count_o = held;
     rl_ram #(
       .Width(Width),
       .Depth(Depth),

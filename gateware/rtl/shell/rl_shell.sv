@@ -76,7 +76,7 @@ module rl_shell
   output logic              alarm_valid_o,   // and for this time at the latest, bits 31 to 0.
   output logic [31:0]       alarm_us_o,
   output logic              ack_waits_o,     // An acknowledgement waits for its time,
-  output logic [15:0]       ack_at_o,        // bits 15 to 0 of it.
+  output logic [15:0]       ack_late_o,      // so many microseconds ago, or negative: to come.
   output logic              fault_o,         // The processor has stopped.
   output logic              ddr_error_o,     // The memory has answered with an error. Ddr domain.
   output logic              quiet_o          // Net domain: no frame, fetch, launch or load is under way.
@@ -271,9 +271,8 @@ module rl_shell
   logic [63:0] mem_data, mem_out;
   store_t mem_desc, mem_out_desc;
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray;
-  logic write, write_duplicate, write_beyond, store_busy, unused_insert_done;
+  logic write, write_duplicate, write_beyond, store_busy;
   logic [13:0] write_bytes;
-  logic unused_contiguous;
   rl_store u_store (
     .clk_net_i,
     .rst_net_ni,
@@ -289,21 +288,19 @@ module rl_shell
     .busy_o(store_busy),
     .reset_i(store_ctl.reset),
     .next_o(store_status.next),
-    .contiguous_o(unused_contiguous),
     .bits_addr_i(store_ctl.bits_addr),
     .bits_o(store_status.bits),
     .insert_i(store_ctl.insert),
     .insert_seq_i(store_ctl.insert_seq),
     .insert_ack_now_i(store_ctl.insert_ack_now),
     .insert_busy_o(store_status.insert_busy),
-    .insert_done_o(unused_insert_done),
     .insert_result_o(store_status.insert_result),
     .time_us_i(time_us_i[15:0]),
     .ack_every_i(identity_i.ack_every),
     .ack_delay_i(identity_i.ack_delay),
     .ack_due_o(store_status.ack_due),
     .ack_waits_o,
-    .ack_at_o,
+    .ack_late_o,
     .acked_i(store_ctl.acked),
     .write_o(write),
     .write_bytes_o(write_bytes),

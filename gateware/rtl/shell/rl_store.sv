@@ -27,14 +27,12 @@ module rl_store
   // The window, for the firmware.
   input  logic        reset_i,          // A new claim: 1 is the first number to come.
   output logic [31:0] next_o,
-  output logic        contiguous_o,
   input  logic [2:0]  bits_addr_i,
   output logic [31:0] bits_o,           // In the same cycle. Bit n % 256 of the whole: number n is there.
   input  logic        insert_i,         // A refused write counts as received. Not while busy.
-  input  logic [31:0] insert_seq_i,     // Holds until insert_done_o.
+  input  logic [31:0] insert_seq_i,     // Holds while busy.
   input  logic        insert_ack_now_i, // The frame asks for an acknowledgement at once. Holds too.
   output logic        insert_busy_o,
-  output logic        insert_done_o,
   output logic [1:0]  insert_result_o,  // 0 new, 1 there already, 2 beyond the window. Holds.
 
   // Acknowledgements.
@@ -43,7 +41,7 @@ module rl_store
   input  logic [15:0] ack_delay_i,      // and microseconds.
   output logic        ack_due_o,
   output logic        ack_waits_o,      // There is something to acknowledge,
-  output logic [15:0] ack_at_o,         // at this time at the latest.
+  output logic [15:0] ack_late_o,       // which is late by so much; negative while there is time.
   input  logic        acked_i,          // One is being sent, of what the window says from now on.
 
   // Events.
@@ -94,7 +92,6 @@ module rl_store
     .arrival_o(arrival),
     .in_order_o(in_order),
     .next_o,
-    .contiguous_o,
     .bits_addr_i,
     .bits_o
   );
@@ -121,7 +118,6 @@ module rl_store
       open_q <= 1'b0;
       insert_wait_q <= 1'b0;
       insert_busy_o <= 1'b0;
-      insert_done_o <= 1'b0;
       stored_o <= '0;
       write_o <= 1'b0;
       duplicate_o <= 1'b0;
@@ -132,7 +128,6 @@ module rl_store
       open_q <= (open_q || queue_word_o) && !lane_i.done && !lane_i.abort;
       insert_wait_q <= insert_i || (insert_wait_q && !look_up_theirs);
       insert_busy_o <= insert_i || (insert_busy_o && !judged_theirs);
-      insert_done_o <= judged_theirs;
       if (queue_commit_o) stored_o <= stored_o + 1'b1;
       write_o <= judged_mine && arrival == ArrivalNew;
       duplicate_o <= judged_mine && arrival == ArrivalDuplicate;
@@ -147,25 +142,25 @@ module rl_store
 
   // -- acknowledgements
   // Out of order: the sender should learn what is missing. Beyond: where the window is.
-  logic [15:0] left_q;    // Writes until one is due.
+  logic [15:0] count_q;   // Which write after the last one this is, from 1 on.
   logic [15:0] due_q;     // When one is due, if there is a write to acknowledge.
   logic unacked_q, counts, at_once;
   assign ack_waits_o = unacked_q;
-  assign ack_at_o = due_q;
+  assign ack_late_o = time_us_i - due_q;
   assign counts = judged && arrival != ArrivalBeyond;
-  assign at_once = arrival == ArrivalBeyond || !in_order || left_q <= 16'd1 ||
+  assign at_once = arrival == ArrivalBeyond || !in_order || count_q == ack_every_i ||
                    (judging_q ? ack_now_q : insert_ack_now_i);
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni || reset_i || acked_i) begin
       ack_due_o <= 1'b0;
       unacked_q <= 1'b0;
-      left_q <= ack_every_i;
+      count_q <= 16'd1;
     end else begin
       if (counts) begin
         unacked_q <= 1'b1;
-        left_q <= left_q - 1'b1;
+        count_q <= count_q + 1'b1;
       end
-      if ((judged && at_once) || (unacked_q && signed'(time_us_i - due_q) >= 0)) ack_due_o <= 1'b1;
+      if ((judged && at_once) || (unacked_q && !ack_late_o[15])) ack_due_o <= 1'b1;
     end
     if (!unacked_q) due_q <= time_us_i + ack_delay_i;
   end

@@ -20,7 +20,7 @@ module rl_tx
   // The firmware's frames.
   input  logic        send_i,
   input  logic        send_slot_i,
-  input  logic [11:0] send_bytes_i,      // From the destination address on, unpadded; 1 or more.
+  input  logic [11:0] send_bytes_i,      // From the destination address on, padding too: FrameMin or more.
   output logic [1:0]  slot_busy_o,       // Still to be sent.
 
   // Answers to solicitations.
@@ -91,7 +91,7 @@ module rl_tx
 
   // -- which is next, and how long it is
   logic announces, fetched, keeps, choose;
-  logic short;  // It is padded.
+  logic short;  // It is padded: only what was fetched can be.
   logic [13:0] bytes, bytes_q, extent_q;  // Without padding; less 1.
   assign announces = announce_valid_i && !announce_ready_o;
   assign fetched = data_valid_i && (head_valid_i || data_desc_i.to_cpu);
@@ -112,7 +112,7 @@ module rl_tx
       default: bytes = data_desc_i.length + (data_desc_i.to_cpu ? 14'd0 : 14'(HeaderEnd));
     endcase
   end
-  assign short = extent_q[13:6] == 0 && extent_q[5:0] < 6'(FrameMin - 1) && !keeps;
+  assign short = extent_q[13:6] == 0 && extent_q[5:0] < 6'(FrameMin - 1) && source_q == Fetched && !keeps;
 
   // -- V0
   logic stall, step, ends, fills, take_head, take_data, keep_word;
@@ -120,17 +120,14 @@ module rl_tx
   logic [10:0] left_q;  // Words after it.
   logic [2:0] stop_q;  // Where the last one ends.
   logic short_q, padding_q;
-  logic [2:0]
-      filled_q, filled_stop_q;  // In a short one: the last word before padding, and its end.
+  logic [2:0] filled_q;  // In a short one: the last word before padding.
   logic [9:0] ptr_q, ptr_d;
-  logic [7:0] mask;
   assign step = state_q == Send && !stall;
   assign ends = left_q == 0;
   assign fills = short_q ? at_q == filled_q : ends;
   assign take_head = step && source_q == Fetched && 8'(at_q) < HeadWords;
   assign take_data = step && source_q == Fetched && 8'(at_q) >= HeadWords && !padding_q;
   assign keep_word = state_q == Keep && !cpu_write_i;
-  assign mask = padding_q ? '0 : short_q && fills ? 8'hff >> ~filled_stop_q : '1;
   assign head_ready_o = take_head;
   assign data_take_o = take_data || keep_word;
   assign data_done_o = (take_data || keep_word) && fills;
@@ -142,7 +139,7 @@ module rl_tx
       unique case (source_q)
         Announce: ptr_d = TemplateAddr;
         Firmware: ptr_d = {1'b0, oldest_q, 8'd0};
-        default: ptr_d = {1'b0, data_desc_i.slot, HeadWords};
+        default: ptr_d = {1'b0, data_desc_i.slot, HeadWords - 8'd1};  // The word written last.
       endcase
     end else if (step || keep_word) begin
       ptr_d = ptr_q + 1'b1;
@@ -183,7 +180,6 @@ module rl_tx
       left_q <= short ? 11'((32'(FrameMin) - 1) / 8) : extent_q[13:3];
       stop_q <= short ? 3'((32'(FrameMin) - 1) % 8) : extent_q[2:0];
       filled_q <= extent_q[5:3];
-      filled_stop_q <= extent_q[2:0];
       padding_q <= 1'b0;
       frame_bytes_o <= short ? 14'(FrameMin) : bytes_q;
     end else if (step || keep_word) begin
@@ -200,17 +196,16 @@ module rl_tx
     .cpu_addr_i,
     .cpu_wdata_i,
     .cpu_rdata_o,
+    .addr_i(ptr_d),
     .write_i(keep_word),
-    .waddr_i(ptr_q),
     .wdata_i(data_i),
-    .re_i(1'b1),
-    .raddr_i(ptr_d),
     .rdata_o(ram)
   );
 
-  // -- V1. The registers' resets do the selection, and come before their enables.
+  // -- V1. The registers' resets do the selection, and come before their enables. Without a step it does not matter
+  // what they hold.
   logic valid_q, last_q;
-  logic [7:0] keep_q, patch, from_ram;
+  logic [7:0] keep_q, patch;
   logic [63:0] ram_q, head_q, data_q, patch_q;
   logic [7:0][7:0] patch_d;
   logic [7:0][7:0] announce_dst;
@@ -230,25 +225,24 @@ module rl_tx
     patch_d[7:6] = announce_seq[7:6];
     if (at_seq) patch_d[5:4] = announce_seq[5:4];
   end
-  assign from_ram = source_q == Fetched ? '0 : mask & ~patch;
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) valid_q <= 1'b0;
     else if (!stall) valid_q <= step;
   end
   for (genvar i = 0; i < 8; i++) begin : gen_byte
     always_ff @(posedge clk_net_i) begin
-      if (!stall && !(step && from_ram[i])) ram_q[8*i+:8] <= '0;
-      else if (step && from_ram[i]) ram_q[8*i+:8] <= ram[8*i+:8];
-      if (!stall && !(step && patch[i])) patch_q[8*i+:8] <= '0;
-      else if (step && patch[i]) patch_q[8*i+:8] <= patch_d[i];
+      if (step && (source_q == Fetched || patch[i])) ram_q[8*i+:8] <= '0;
+      else if (step) ram_q[8*i+:8] <= ram[8*i+:8];
+      if (step && !patch[i]) patch_q[8*i+:8] <= '0;
+      else if (step) patch_q[8*i+:8] <= patch_d[i];
     end
   end
   always_ff @(posedge clk_net_i) begin
-    if (!stall && !take_head) head_q <= '0;
-    else if (take_head) head_q <= head_i;
-    if (!stall && !take_data) data_q <= '0;
-    else if (take_data) data_q <= data_i;
-    if (!stall) begin
+    if (step && !take_head) head_q <= '0;
+    else if (step) head_q <= head_i;
+    if (step && !take_data) data_q <= '0;
+    else if (step) data_q <= data_i;
+    if (step) begin
       last_q <= ends;
       keep_q <= ends ? 8'hff >> ~stop_q : '1;
     end
@@ -289,7 +283,7 @@ module rl_tx
   ));
   SlotIsFree_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    send_i |-> !slot_busy_o[send_slot_i] && send_bytes_i != 0);
+    send_i |-> !slot_busy_o[send_slot_i] && send_bytes_i >= 12'(FrameMin));
 `endif
 
   logic unused;

@@ -8,56 +8,32 @@ module rl_tx_buffer (
   input  logic        cpu_write_i,
   input  logic [10:0] cpu_addr_i,   // In words.
   input  logic [31:0] cpu_wdata_i,
-  output logic [31:0] cpu_rdata_o,  // Of slots 0 and 1, one cycle later.
+  output logic [31:0] cpu_rdata_o,  // One cycle later; undefined after a write.
 
-  // Fetched bytes, in 64-bit words in memory order; not in a cycle with cpu_write_i.
-  input  logic        write_i,
-  input  logic [9:0]  waddr_i,
+  // Frames to send, and fetched bytes: 64-bit words in memory order.
+  input  logic [9:0]  addr_i,
+  input  logic        write_i,      // Not in a cycle with cpu_write_i.
   input  logic [63:0] wdata_i,
-
-  // Frames to send.
-  input  logic        re_i,
-  input  logic [9:0]  raddr_i,
-  output logic [63:0] rdata_o       // One cycle later.
+  output logic [63:0] rdata_o       // One cycle later; undefined after a write.
 );
-  logic [9:0] addr;
-  logic [31:0] swapped;
-  logic upper_q;
-  logic [1:0][31:0] read;
-  assign addr = write_i ? waddr_i : cpu_addr_i[10:1];
+  // Each RAM holds a byte of both halves of a word: so the processor's half is chosen by its address.
+  logic [31:0] swapped, read;
   assign swapped = {<<8{cpu_wdata_i}};
-  for (genvar i = 0; i < 2; i++) begin : gen_half
-    logic write;
-    logic [31:0] data;
-    assign write = write_i || (cpu_write_i && cpu_addr_i[0] == i);
-    assign data = write_i ? wdata_i[32*i+:32] : swapped;
-    rl_ram #(
-      .Width(32),
+  assign cpu_rdata_o = {<<8{read}};
+  for (genvar i = 0; i < 4; i++) begin : gen_byte
+    rl_ram_pair #(
+      .Width(8),
       .Depth(1024)
-    ) u_frames (
-      .clk_wr_i(clk_i),
-      .we_i(write),
-      .waddr_i(addr),
-      .wdata_i(data),
-      .clk_rd_i(clk_i),
-      .re_i,
-      .raddr_i,
-      .rdata_o(rdata_o[32*i+:32])
-    );
-    rl_ram #(
-      .Width(32),
-      .Depth(512)
-    ) u_back (
-      .clk_wr_i(clk_i),
-      .we_i(write && !addr[9]),
-      .waddr_i(addr[8:0]),
-      .wdata_i(data),
-      .clk_rd_i(clk_i),
-      .re_i(1'b1),
-      .raddr_i(cpu_addr_i[9:1]),
-      .rdata_o(read[i])
+    ) u_ram (
+      .clk_i,
+      .we_i(cpu_write_i),
+      .addr_i(cpu_addr_i),
+      .wdata_i(swapped[8*i+:8]),
+      .rdata_o(read[8*i+:8]),
+      .pair_we_i(write_i),
+      .pair_addr_i(addr_i),
+      .pair_wdata_i({wdata_i[32+8*i+:8], wdata_i[8*i+:8]}),
+      .pair_rdata_o({rdata_o[32+8*i+:8], rdata_o[8*i+:8]})
     );
   end
-  always_ff @(posedge clk_i) upper_q <= cpu_addr_i[0];
-  assign cpu_rdata_o = {<<8{read[upper_q]}};
 endmodule

@@ -2,7 +2,8 @@
 // are there. Numbers wrap; those up to 2^31 behind the first missing one count as there.
 //
 // Bit n % 256 of a ring in distributed RAM stands for number n, which is one of next + 1 to next + 256.
-// When the gap at `next` closes, it moves on one number a cycle; meanwhile nothing can be inserted.
+// When the gap at `next` closes, it moves on one number a cycle; meanwhile nothing can be inserted, nor
+// while the ring is emptied.
 module rl_window (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -17,7 +18,6 @@ module rl_window (
   output logic        in_order_o,  // It was the first missing one.
 
   output logic [31:0] next_o,
-  output logic        contiguous_o, // None is there beyond the first missing one.
   input  logic [2:0]  bits_addr_i,
   output logic [31:0] bits_o       // Bits 32 bits_addr_i and on of the ring, in the same cycle.
 );
@@ -31,37 +31,46 @@ module rl_window (
 
   logic [31:0] ahead_q;   // Of the number inserted, from next_o.
   logic [7:0] pos_q;      // In the ring: of the number inserted; when advancing, of the one after next_o.
-  logic [8:0] count_q;  // Bits set in the ring, a cycle late.
-  logic more_q, less_q;
 
-  // -- the ring; its second copy is for reading from outside
-  logic [31:0] word, word_d, mark;
-  logic is_there, write;
-  assign mark = 32'd1 << pos_q[4:0];
-  assign is_there = word[pos_q[4:0]];
-  assign word_d = state_q == Empty ? '0 : word ^ mark;
-  rl_lutram #(
-    .Width(32),
-    .Depth(8)
-  ) u_ring (
-    .clk_i,
-    .we_i(write),
-    .waddr_i(pos_q[7:5]),
-    .wdata_i(word_d),
-    .raddr_i(pos_q[7:5]),
-    .rdata_o(word)
-  );
-  rl_lutram #(
-    .Width(32),
-    .Depth(8)
-  ) u_ring_outside (
-    .clk_i,
-    .we_i(write),
-    .waddr_i(pos_q[7:5]),
-    .wdata_i(word_d),
-    .raddr_i(bits_addr_i),
-    .rdata_o(bits_o)
-  );
+  // -- the ring, in nibbles, of which one is written: so the multiplexers are small. Its second copy is for
+  // reading from outside.
+  logic [3:0][3:0] row;
+  logic [3:0] nibble, nibble_d;
+  logic is_there, empties, write;
+  assign empties = state_q == Empty;
+  assign nibble = row[pos_q[3:2]];
+  assign is_there = nibble[pos_q[1:0]];
+  for (genvar i = 0; i < 4; i++) begin : gen_bit
+    assign nibble_d[i] = !empties && (nibble[i] ^ (pos_q[1:0] == i));
+  end
+  for (genvar i = 0; i < 4; i++) begin : gen_nibble
+    logic here;
+    assign here = empties || (write && pos_q[3:2] == i);
+    rl_lutram #(
+      .Width(4),
+      .Depth(16)
+    ) u_ring (
+      .clk_i,
+      .we_i(here),
+      .waddr_i(pos_q[7:4]),
+      .wdata_i(nibble_d),
+      .raddr_i(pos_q[7:4]),
+      .rdata_o(row[i])
+    );
+    for (genvar k = 0; k < 2; k++) begin : gen_half
+      rl_lutram #(
+        .Width(4),
+        .Depth(8)
+      ) u_outside (
+        .clk_i,
+        .we_i(here && pos_q[4] == k),
+        .waddr_i(pos_q[7:5]),
+        .wdata_i(nibble_d),
+        .raddr_i(bits_addr_i),
+        .rdata_o(bits_o[16*k+4*i+:4])
+      );
+    end
+  end
 
   // -- the judgement
   logic closes, behind, beyond, mark_new, mark_passed;
@@ -70,49 +79,31 @@ module rl_window (
   assign beyond = !behind && (ahead_q[30:9] != 0 || (ahead_q[8] && ahead_q[7:0] != 0));
   assign mark_new = state_q == Judge && !closes && !behind && !beyond && !is_there;
   assign mark_passed = state_q == Advance && is_there;
-  assign write = state_q == Empty || mark_new || mark_passed;
+  assign write = mark_new || mark_passed;
 
   assign ready_o = state_q == Idle && !reset_i;
-  assign contiguous_o = count_q == 0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Empty;
       pos_q <= '0;
       next_o <= 32'd1;
-      count_q <= '0;
-      {more_q, less_q} <= '0;
       done_o <= 1'b0;
     end else begin
       done_o <= state_q == Judge;
-      {more_q, less_q} <= {mark_new, mark_passed};
-      count_q <= count_q + 9'(more_q) - 9'(less_q);
+      pos_q <= state_q == Idle ? seq_i[7:0] : pos_q + (empties ? 8'd16 : 8'd1);
       unique case (state_q)
-        Empty: begin
-          pos_q <= pos_q + 8'd32;
-          if (pos_q[7:5] == '1) state_q <= Idle;
-        end
-        Idle: begin
-          pos_q <= seq_i[7:0];
-          if (insert_i) state_q <= Judge;
-        end
-        Judge: begin
-          pos_q <= pos_q + 1'b1;
-          state_q <= closes ? Advance : Idle;
-        end
-        Advance: begin
-          pos_q <= pos_q + 1'b1;
-          next_o <= next_o + 1'b1;
-          if (!is_there) state_q <= Idle;
-        end
+        Empty: if (pos_q[7:4] == '1) state_q <= Idle;
+        Idle: if (insert_i) state_q <= Judge;
+        Judge: state_q <= closes ? Advance : Idle;
+        Advance: if (!is_there) state_q <= Idle;
         default: state_q <= Empty;
       endcase
+      if (state_q == Advance) next_o <= next_o + 1'b1;
       if (reset_i) begin
         state_q <= Empty;
         pos_q <= '0;
         next_o <= 32'd1;
-        count_q <= '0;
-        {more_q, less_q} <= '0;
       end
     end
   end
@@ -126,7 +117,5 @@ module rl_window (
 `ifndef SYNTHESIS
   InsertIsReady_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) insert_i |-> ready_o);
-  RingHoldsCount_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) count_q <= 9'd256);
 `endif
 endmodule

@@ -22,9 +22,6 @@ class Sack:
             self.next = (self.next + 1) % NUMBERS
         return NEW
 
-    def is_contiguous(self):
-        return not self.there
-
     def ring(self):
         """Bit n % 256 for each number that is there beyond the first missing one."""
         return sum(1 << number % WINDOW for number in self.there)

@@ -144,10 +144,11 @@ class Bench:
         return out[:length]
 
     async def send(self, slot, data):
-        """The firmware sends a frame, when its slot is free."""
+        """The firmware sends a frame, which it pads, when its slot is free."""
         dut = self.dut
         while int(dut.slot_busy.value) >> slot & 1:
             await FallingEdge(dut.clk_net)
+        data = data.ljust(60, b"\0")
         await self.cpu_write(2048 * slot, data + bytes(-len(data) % 4))
         dut.send.value, dut.send_slot.value, dut.send_bytes.value = 1, slot, len(data)
         await FallingEdge(dut.clk_net)

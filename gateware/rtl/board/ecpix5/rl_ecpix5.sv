@@ -194,7 +194,7 @@ module rl_ecpix5
   logic interrupt, role_rst_n;
   logic cfg_start, cfg_stop, cfg_valid, cfg_ready, cfg_done, cfg_error;
   logic [31:0] cfg_data, alarm_us;
-  logic [15:0] ack_at;
+  logic [15:0] ack_late;
   logic [7:0] cfg_code;
   logic [15:0] cfg_role;
   logic sleeping, alarm_valid, ack_waits, quiet, fault, ddr_error, local_granted, local_ready;
@@ -252,7 +252,7 @@ module rl_ecpix5
     .alarm_valid_o(alarm_valid),
     .alarm_us_o(alarm_us),
     .ack_waits_o(ack_waits),
-    .ack_at_o(ack_at),
+    .ack_late_o(ack_late),
     .fault_o(fault),
     .ddr_error_o(ddr_error),
     .quiet_o(quiet)
@@ -295,5 +295,5 @@ module rl_ecpix5
   assign rgb_led_b = ~{1'b0, cfg_role != 0 && !role_rst_n, rx_lit_q != 0, !trained && !failed};
 
   logic unused;
-  assign unused = ^{sleeping, alarm_valid, alarm_us, ack_waits, ack_at, quiet, local_granted, local_ready};
+  assign unused = ^{sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet, local_granted, local_ready};
 endmodule : rl_ecpix5

@@ -166,7 +166,7 @@ module rl_card_sim
     .identity_o(identity)
   );
   logic alarm_valid, ack_waits;
-  logic [15:0] ack_at;
+  logic [15:0] ack_late;
   logic [31:0] alarm_us;
   rl_shell u_shell (
     .clk_net_i,
@@ -221,17 +221,15 @@ module rl_card_sim
     .alarm_valid_o(alarm_valid),
     .alarm_us_o(alarm_us),
     .ack_waits_o(ack_waits),
-    .ack_at_o(ack_at),
+    .ack_late_o(ack_late),
     .fault_o(firmware_fault_o),
     .ddr_error_o(ddr_error),
     .quiet_o(quiet)
   );
   // The next moment at which something is due: the firmware's, or an acknowledgement.
   logic alarm_first;
-  logic [15:0] ack_in;
   logic [31:0] ack_us;
-  assign ack_in = ack_at - time_us_i[15:0];
-  assign ack_us = time_us_i[31:0] + {{16{ack_in[15]}}, ack_in};
+  assign ack_us = time_us_i[31:0] - {{16{ack_late[15]}}, ack_late};
   assign alarm_first = alarm_valid && signed'(alarm_us - ack_us) < 0;
   assign alarm_valid_o = alarm_valid || ack_waits;
   assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
