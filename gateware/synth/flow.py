@@ -71,7 +71,8 @@ def synthesize(block: Block, family: str) -> tuple[Block, str, dict, str]:
 # What Yosys gets wrong about a family's memories, and how their files are read instead.
 PATCHES = {
     "xcup": {
-        # It believes that 65536 bits fit into one LUT (option ABITS 16 of lutrams_xcu.txt), and then fails to make that.
+        # It believes that 65536 bits fit into one LUT (option ABITS 16 of lutrams_xcu.txt), and then fails to make
+        # that. This does not change what is counted.
         "rl_ram.sv": ("(* no_rw_check *)", "(* no_rw_check, ram_style = \"block\" *)"),
     },
     "cyclonev": {
