@@ -405,14 +405,7 @@ module rl_shell
     .count_o(mem_written)
   );
   // -- into DDR
-  logic
-      put_valid,
-      put_ready,
-      put_written,
-      scrub_ddr,
-      scrub_done_ddr,
-      write_error,
-      read_error;
+  logic put_valid, put_ready, put_written, scrub_ddr, scrub_done_ddr, write_error, read_error;
   addr_t put_addr;
   logic [63:0] put_data;
   rl_sync u_scrub (
