@@ -88,16 +88,22 @@ module rl_ddr_write
   } frame_t;
   state_e state_q;
   source_e source, source_q;
-  logic choose, offered;
+  logic choose, offered, offers_mem, offers_image, offers_value, offers_scrub, ends;
   frame_t mem_frame_q, image_frame_q, value_frame_q, scrub_frame_q, frame;
-  assign choose = state_q == Choose;
+  // With a frame's last lane another source's frame is chosen; that source itself still shows this one. After a
+  // value all have to wait, since another value may follow: one of them a frame would not be enough.
+  assign choose = state_q == Choose || (ends && source_q != SourceValue);
+  assign offers_mem = mem_valid_i && !(ends && source_q == SourceMem);
+  assign offers_image = image_valid_i && !(ends && source_q == SourceImage);
+  assign offers_value = value_valid_i;
+  assign offers_scrub = scrub_i && !scrub_done_o && !ends;
+  assign offered = offers_value || offers_mem || offers_image || offers_scrub;
   always_comb begin
     // The digest cannot keep up with the network: it cannot starve it either. Zeros come only when all is quiet.
-    if (value_valid_i) source = SourceValue;
-    else if (mem_valid_i) source = SourceMem;
-    else if (image_valid_i) source = SourceImage;
+    if (offers_value) source = SourceValue;
+    else if (offers_mem) source = SourceMem;
+    else if (offers_image) source = SourceImage;
     else source = SourceScrub;
-    offered = value_valid_i || mem_valid_i || image_valid_i || (scrub_i && !scrub_done_o);
   end
   // All but the chosen one are zero, so that they need no multiplexer.
   assign frame = mem_frame_q | image_frame_q | value_frame_q | scrub_frame_q;
@@ -133,7 +139,7 @@ module rl_ddr_write
   assign span = frame.length + span_t'(frame.addr[2:0]);
   assign span_aligned = span[2:0] == 0;
 
-  logic has_word, step, take, last_lane, tail, ends, ends_beat;
+  logic has_word, step, take, last_lane, tail, ends_beat;
   logic room;      // For another beat,
   logic inside_q;  // or this word's has been begun.
   always_comb begin
@@ -164,7 +170,7 @@ module rl_ddr_write
       unique case (state_q)
         Choose: if (offered) state_q <= Begin;
         Begin: state_q <= Run;
-        Run: if (ends) state_q <= source_q == SourceScrub ? Scrub : Choose;
+        Run: if (ends) state_q <= source_q == SourceScrub ? Scrub : choose && offered ? Begin : Choose;
         default: if (scrub_done_o) state_q <= Choose;
       endcase
       if (step) inside_q <= !ends_beat;
