@@ -221,6 +221,7 @@ module rl_control
     .clk_net_i,
     .read_i(csr_read_q),
     .select_i(select_q),
+    .word3_i(word[3]),
     .rdata_o(csr_rdata),
     .time_us_i,
     .strap_i,

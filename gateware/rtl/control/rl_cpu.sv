@@ -83,16 +83,26 @@ module rl_cpu #(
   // -- StRead: decode
   opcode_e opcode;
   logic [2:0] funct3;
-  logic is_alu, is_shift, is_logic, imm_operand, subtracts, writes, illegal;
+  logic illegal;
   assign opcode = opcode_e'(ir_q[6:2]);
   assign funct3 = ir_q[14:12];
-  assign is_alu = opcode inside {OpImm, OpReg};
+  // As far as legal opcodes differ: the others have no effect.
+  logic is_load, is_store, is_branch, is_jump, is_jal, is_upper, is_alu, is_reg, is_shift, is_logic;
+  logic imm_operand, subtracts, writes;
+  assign is_load = ir_q[5:3] == 3'b000;
+  assign is_store = ir_q[6:4] == 3'b010;
+  assign is_branch = ir_q[6] && !ir_q[2];
+  assign is_jump = ir_q[6] && ir_q[2];
+  assign is_jal = ir_q[3];                // Or FENCE, which writes nothing.
+  assign is_upper = ir_q[4] && ir_q[2];   // LUI, or AUIPC if not ir_q[5].
+  assign is_alu = ir_q[4] && !ir_q[2];
+  assign is_reg = is_alu && ir_q[5];
   assign is_shift = is_alu && funct3[1:0] == 2'b01;
   assign is_logic = is_alu && funct3[2] && !is_shift;
-  assign imm_operand = !(opcode inside {OpReg, OpBranch});
-  assign subtracts = opcode == OpBranch || (is_alu && funct3[2:1] == 2'b01) ||
-      (opcode == OpReg && funct3 == 3'd0 && ir_q[30]);
-  assign writes = opcode inside {OpImm, OpReg, OpLui, OpAuipc, OpJal, OpJalr};
+  assign imm_operand = !is_reg && !is_branch;
+  assign subtracts = is_branch || (is_alu && funct3[2:1] == 2'b01) ||
+      (is_reg && funct3 == 3'd0 && ir_q[30]);
+  assign writes = ir_q[4] || is_jump || is_load;
 
   // In ir_q[31:25]: 0, or 0x20 for what has two forms.
   logic plain, alternative;
@@ -116,12 +126,10 @@ module rl_cpu #(
 
   logic [31:0] imm;
   always_comb begin
-    unique case (opcode)
-      OpLui, OpAuipc: imm = {ir_q[31:12], 12'd0};
-      OpJal: imm = {{12{ir_q[31]}}, ir_q[19:12], ir_q[20], ir_q[30:21], 1'b0};
-      OpStore: imm = {{21{ir_q[31]}}, ir_q[30:25], ir_q[11:7]};
-      default: imm = {{21{ir_q[31]}}, ir_q[30:20]};
-    endcase
+    imm = {{21{ir_q[31]}}, ir_q[30:20]};
+    if (is_store) imm[4:0] = ir_q[11:7];
+    if (is_jal) {imm[19:11], imm[0]} = {ir_q[19:12], ir_q[20], 1'b0};
+    if (is_upper) imm = {ir_q[31:12], 12'd0};
   end
 
   // A branch's target; what leads out of RAM comes in again at its other end.
@@ -179,7 +187,7 @@ module rl_cpu #(
   } mix_e;
   logic [1:0] mix, mix_q;
   logic [31:0] mixed;
-  assign mix = !is_logic ? (opcode == OpBranch ? MixXor : MixNone) :
+  assign mix = !is_logic ? (is_branch ? MixXor : MixNone) :
       funct3[1] ? {1'b1, funct3[0]} : MixXor;
   assign mixed = mix_q[1] ? (mix_q[0] ? op_a_q & op_b_q : op_a_q | op_b_q) :
       (op_a_q ^ op_b_q) & {32{mix_q[0]}};
@@ -268,8 +276,8 @@ module rl_cpu #(
   logic [3:0] ones;
   assign in_exec = state_q == StExec;
   assign ones = {4{arithmetic_q && op_a_q[31]}};
-  assign from_pc = !in_exec && opcode inside {OpAuipc, OpJal};
-  assign from_rs1 = !in_exec && !(opcode inside {OpLui, OpAuipc, OpJal});
+  assign from_pc = !in_exec && (is_jal || (is_upper && !ir_q[5]));
+  assign from_rs1 = !in_exec && !is_jal && !is_upper;
   assign op_a =
       ({32{from_rs1}} & rs1) |
       ({32{from_pc}} & 32'({pc_q, 2'b00})) |
@@ -335,15 +343,15 @@ module rl_cpu #(
         StRead:
         if (read_done) begin
           state_q <= StExec;
-          is_load_q <= opcode == OpLoad;
-          is_store_q <= opcode == OpStore;
-          is_branch_q <= opcode == OpBranch;
-          is_jump_q <= opcode inside {OpJal, OpJalr};
+          is_load_q <= is_load;
+          is_store_q <= is_store;
+          is_branch_q <= is_branch;
+          is_jump_q <= is_jump;
           illegal_q <= illegal;
-          writes_q <= (writes || opcode == OpLoad) && ir_q[11:7] != 5'd0;
+          writes_q <= writes && ir_q[11:7] != 5'd0;
           sub_q <= subtracts;
           // A load's address is not its result.
-          sum_q <= is_alu ? funct3 == 3'd0 || is_shift : opcode inside {OpLui, OpAuipc};
+          sum_q <= is_alu ? funct3 == 3'd0 || is_shift : is_upper;
           mix_q <= mix;
           slt_q <= is_alu && funct3[2:1] == 2'b01;
           rd_q <= ir_q[11:7];
@@ -385,7 +393,7 @@ module rl_cpu #(
     end
     if (read_done) begin
       funct3_q <= funct3;
-      unsigned_q <= opcode == OpBranch ? funct3[1] : funct3[0];
+      unsigned_q <= is_branch ? funct3[1] : funct3[0];
       arithmetic_q <= ir_q[30];
       target_q <= pc_q + RamAddrW'(branch_words);
       rs2_q <= rs2;

@@ -7,7 +7,8 @@ module rl_csr_read
   input  logic              clk_net_i,
 
   input  logic              read_i,
-  input  csr_select_t       select_i,   // The register's number.
+  input  csr_select_t       select_i,   // The register's number,
+  input  logic              word3_i,    // and this bit of it.
   output logic [31:0]       rdata_o,
 
   input  logic [47:0]       time_us_i,
@@ -68,13 +69,13 @@ module rl_csr_read
   function automatic logic at(csr_word_t word);
     return read_i && csr_is(select_i, word);
   endfunction
-  // One of eight, the first of which has a number that is a multiple of 8.
-  function automatic logic at8(csr_word_t first);
-    return read_i && select_i.high[first[7:4]] && select_i.low[first[3:0]+:8] != '0;
+  // One of eight, by the upper bits of their numbers.
+  function automatic logic at8(logic [4:0] eight);
+    return read_i && select_i.high[eight[4:1]] && word3_i == eight[0];
   endfunction
   logic [Count-1:0] asked;
   always_comb begin
-    asked[Card] = at8(CsrMacHi) || at8(CsrMacHi + 8'd8);
+    asked[Card] = at8(CsrMacHi[7:3]) || at8(CsrMacHi[7:3] + 5'd1);
     asked[TimeLo] = at(CsrTimeLo);
     asked[TimeHi] = at(CsrTimeHi);
     asked[Events] = at(CsrEvents);
@@ -84,7 +85,7 @@ module rl_csr_read
     asked[Answered] = at(CsrAnswered);
     asked[WinNext] = at(CsrWinNext);
     asked[WinInsert] = at(CsrWinInsert);
-    asked[WinBits] = at8(CsrWinBits);
+    asked[WinBits] = at8(CsrWinBits[7:3]);
     asked[StgStart] = at(CsrStgStart);
     asked[StgStaged] = at(CsrStgStaged);
     asked[StgBlock] = at(CsrStgBlock);

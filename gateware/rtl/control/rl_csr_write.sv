@@ -81,6 +81,7 @@ module rl_csr_write
 
   always_ff @(posedge clk_net_i) begin
     wdata_q <= wdata_i;
+    clear_o <= on(CsrClear) ? wdata_i[EventsDigestIdleBit+:5] : '0;
     if (on(CsrAlarm)) alarm_q <= wdata_i;
     if (on(CsrOwnerHi)) owner_hi_q <= wdata_i[15:0];
     if (on(CsrOwnerLo)) owner_lo_q <= wdata_i;
@@ -115,7 +116,6 @@ module rl_csr_write
 
   // What acts, a cycle after the write, together with the values above.
   typedef struct packed {
-    logic clear;
     logic ctl_pop;
     logic tx_send;
     logic win_reset;
@@ -137,7 +137,6 @@ module rl_csr_write
   act_t act_q;
   always_ff @(posedge clk_net_i) begin
     act_q <= !rst_net_ni ? '0 : '{
-        clear: on(CsrClear),
         ctl_pop: on(CsrCtlPop),
         tx_send: on(CsrTxSend),
         win_reset: on(CsrWinNext),
@@ -171,7 +170,6 @@ module rl_csr_write
   end
 
   assign alarm_o = alarm_q;
-  assign clear_o = {5{act_q.clear}} & wdata_q[EventsDigestIdleBit+:5];
   assign own_o = '{
       enable: enable_q,
       job: job_q,

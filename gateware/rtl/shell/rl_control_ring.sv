@@ -121,7 +121,10 @@ module rl_control_ring
   assign pop = pop_i && head_valid_o;
   assign head_offset_o = {rptr_q[RingW-1:0], 3'b000};
   assign head_why_o = why_e'(8'(head.why));
-  assign control_busy_o = head_valid_o;
+  // A frame shows two cycles after it was kept.
+  logic kept_q;
+  always_ff @(posedge clk_net_i) kept_q <= rst_net_ni && commit;
+  assign control_busy_o = head_valid_o || kept_q;
 
   // The newest frame that may change the session is unfinished until the ring is emptied beyond it.
   logic [RingW:0] barrier_q;

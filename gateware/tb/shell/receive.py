@@ -86,6 +86,7 @@ class Receive:
     def __init__(self, dut, expected: list[Expected], sessions: list[Session], *, ragged_rooms=False, firmware_delay=0):
         self.dut, self.expected, self.sessions = dut, expected, sessions
         self.ragged_rooms, self.firmware_delay = ragged_rooms, firmware_delay
+        self.firmware_least = 0  # Cycles that the firmware waits with each frame, as firmware_delay is the most.
         self.ended = 0
         self.finished: set[int] = set()  # Frames of the ring that the firmware has finished, by position.
         self.barriers_finished = 0
@@ -238,7 +239,7 @@ class Receive:
             await RisingEdge(clock)
             if not dut.head_valid_o.value:
                 continue
-            for _ in range(random.randint(0, self.firmware_delay)):
+            for _ in range(random.randint(self.firmware_least, self.firmware_delay)):
                 await RisingEdge(clock)
             offset, why = int(dut.head_offset_o.value), int(dut.head_why_o.value)
             start = await self.read_ring(offset, 0, 8)

@@ -16,9 +16,10 @@ def solicit(seq, window=0, reserved=0, src=OWNER, dst=ADDRESS.CARDS, tail=b"") -
     return good("Discovery.Solicit", seq, pack("Solicit", window_us=window, reserved=reserved) + tail, src=src, dst=dst)
 
 
-async def run(dut, frames, *, fast=True, delay=0) -> Receive:
+async def run(dut, frames, *, fast=True, delay=0, least=0) -> Receive:
     sessions = [some_sessions(0)[0]] * (len(frames) + 1)
     receive = Receive(dut, plan([(one, False) for one in frames], sessions), sessions, firmware_delay=delay)
+    receive.firmware_least = least
     await receive.start(fast)
     await receive.send(PAUSES["rare"]())
     await receive.finish()
@@ -59,7 +60,8 @@ async def it_waits_when_it_is_told(dut):
 async def a_slow_firmware_keeps_the_order(dut):
     """An announcement tells what the frames before have changed: behind one that is unfinished it is control's."""
     frames = [one for n in range(20) for one in (good("Session.Claim", 2 * n), solicit(2 * n + 1))]
-    receive = await run(dut, frames, delay=400)
+    # Slower than any frame comes: the claim is unfinished when the solicitation behind it ends.
+    receive = await run(dut, frames, delay=400, least=200)
     assert receive.announced == []
     assert len(receive.finished) == len(frames)
 
