@@ -49,8 +49,7 @@ module rl_csr_write
   logic [26:0] cfg_words_q;
   logic [4:0] lch_popped_q, lch_bound_q;
   logic freeze_q;
-  logic [31:0] fuel_lo_q, wdata_q;
-  logic [15:0] fuel_hi_q;
+  logic [31:0] wdata_q;
   logic [31:0] scrub_first_q, scrub_last_q;
 
   always_ff @(posedge clk_net_i) begin
@@ -96,8 +95,6 @@ module rl_csr_write
         CsrDigGo: dig_go_q <= wdata_i[1:0];
         CsrCfgSource: cfg_source_q <= wdata_i;
         CsrCfgWords: cfg_words_q <= wdata_i[26:0];
-        CsrLchFuelMaxLo: fuel_lo_q <= wdata_i;
-        CsrLchFuelMaxHi: fuel_hi_q <= wdata_i[15:0];
         CsrMemScrubFirst: scrub_first_q <= wdata_i;
         default: ;
       endcase
@@ -242,8 +239,7 @@ module rl_csr_write
         popped: lch_popped_q,
         bound: lch_bound_q,
         freeze: freeze_q,
-        enable: enable_q,
-        fuel_max: {fuel_hi_q, fuel_lo_q}
+        enable: enable_q
     };
     scrub_o = '{
         scrub: scrub_q,

@@ -164,8 +164,6 @@ HELD = [
     ("CFG_WORDS", "config_o", "config_ctl_t", "words", 0, 27),
     ("LCH_POPPED", "launch_o", "launch_ctl_t", "popped", 0, 5),
     ("LCH_FREEZE", "launch_o", "launch_ctl_t", "freeze", 0, 1),
-    ("LCH_FUEL_MAX_LO", "launch_o", "launch_ctl_t", "fuel_max", 0, 32),
-    ("LCH_FUEL_MAX_HI", "launch_o", "launch_ctl_t", "fuel_max", 32, 16),
     ("LCH_ENABLE", "launch_o", "launch_ctl_t", "enable", 0, 1),
     ("MEM_SCRUB_FIRST", "scrub_o", "scrub_ctl_t", "scrub_first", 0, 32),
 ]
