@@ -432,10 +432,6 @@
 #define CSR_LCH_DROP RL_WORD(0x3000025Cu)
 // write acts: End the kernel if one runs; only while the ring is frozen.
 #define CSR_LCH_STOP RL_WORD(0x30000260u)
-// write: Most cycles of any launch, and those of one that names none: low half.
-#define CSR_LCH_FUEL_MAX_LO RL_WORD(0x30000268u)
-// write: High half.
-#define CSR_LCH_FUEL_MAX_HI RL_WORD(0x3000026Cu)
 // read: What its kernel returned, low half.
 #define CSR_LCH_VALUE_LO RL_WORD(0x30000274u)
 // read: High half.

@@ -9,9 +9,6 @@
 #include "role.h"
 #include "session.h"
 
-// The bound of all kernels, 2^40 cycles as in the model: an hour at 300 MHz.
-#define FUEL_MAX_HI (1u << 8)
-
 // The ring of launches: which slot is in each place. Hardware moves the places' bounds, and the firmware what is there.
 #define PLACES LAUNCH_SLOTS
 _Static_assert(PLACES == 32, "places are bits of a word");
@@ -45,8 +42,6 @@ static void put(uint32_t place, uint32_t slot) {
 }
 
 void launch_start(void) {
-  WRITE(CSR_LCH_FUEL_MAX_LO, 0);
-  WRITE(CSR_LCH_FUEL_MAX_HI, FUEL_MAX_HI);
   for (uint32_t i = 0; i < PLACES; i++) put(i, i);
 }
 

@@ -19,17 +19,18 @@ module rl_launch_formal
   input logic        store_busy_i,
   input logic [7:0]  mem_written_i,
   input logic        enable_i,
+  input logic [1:0]  most_i,
   input logic        pop_i,
   input logic        freeze_i,  // The firmware has something to do,
   input logic [2:0]  deed_i,    // this,
-  input logic [2:0]  place_i,   // here.
+  input logic [1:0]  place_i,   // here.
   input logic        held_i,
   input logic        cmd_ready_i,
   input logic        ends_i,    // The kernel that runs ends.
   input logic        pick_i     // Watch the launch that is accepted now.
 );
-  // A queue of 4: its ring of 8 places goes round within a few launches.
-  localparam int unsigned Queue = 4, PlaceW = $clog2(2 * Queue);
+  // A queue of 2: its ring of 4 places goes round within a few launches.
+  localparam int unsigned Queue = 2, PlaceW = $clog2(2 * Queue);
   typedef logic [PlaceW-1:0] place_t;
   logic rst_n = 1'b0;
   always_ff @(posedge clk_i) rst_n <= 1'b1;
@@ -39,8 +40,10 @@ module rl_launch_formal
   place_t head, tail, order_at, order_slot, queued;
   logic end_toggle = 1'b0;
   place_t popped_q = '0;
-  (* anyconst *) place_t most;
-  always_comb assume (most inside {[PlaceW'(1) : PlaceW'(Queue)]});
+  // Launches that may be there; fewer while results are kept.
+  place_t most_q;
+  always_ff @(posedge clk_i) if (!rst_n) most_q <= most_i;
+  always_comb assume (most_i != 0 && most_i <= PlaceW'(Queue));
 
   rl_launch #(
     .Queue(Queue)
@@ -70,7 +73,7 @@ module rl_launch_formal
     .enable_i,
     .running_o(running),
     .popped_i(popped_q),
-    .bound_i(popped_q + most),
+    .bound_i(popped_q + most_q),
     .head_o(head),
     .tail_o(tail),
     .ended_o(ended),

@@ -196,6 +196,28 @@ def test_a_launch_can_be_cancelled_wherever_it_is(with_role):
     assert refused(bench, 9)[0] == W.ERROR_CODE_UNKNOWN_LAUNCH
 
 
+def test_cancelled_launches_leave_the_others_in_order(with_role):
+    bench = with_role()
+    # The ring of launches goes round several times.
+    waiting, seq = [], 0
+    for turn in range(6):
+        while len(waiting) < 16:
+            seq += 1
+            bench.launch(seq, go=5 + seq % 2)
+            waiting.append(seq)
+        bench.clear()
+        for gone in waiting[turn::3] + waiting[(turn + 1) % 3 :: 3]:
+            bench.send(W.KIND_EXEC_CANCEL, seq=gone)
+            assert done(bench) == (gone, W.ERROR_CODE_CANCELLED)
+            bench.ack(gone, 0, 0)
+            waiting.remove(gone)
+    go(bench, 6)
+    expected = [seq for seq in waiting if all(other % 2 for other in waiting[: waiting.index(seq) + 1])]
+    assert [s.frame.seq for s in bench.take(W.KIND_RESULT_DONE)] == expected
+    go(bench, 5)
+    assert [s.frame.seq for s in bench.take(W.KIND_RESULT_DONE)] == waiting[len(expected) :]
+
+
 def test_a_query_tells_what_became_of_a_launch(with_role):
     bench = with_role()
     bench.board.kernels = take_us(100)

@@ -329,10 +329,6 @@ package rl_csr_pkg;
   localparam csr_word_t CsrLchDrop = 8'h97;
   // LCH_STOP: write acts. End the kernel if one runs; only while the ring is frozen.
   localparam csr_word_t CsrLchStop = 8'h98;
-  // LCH_FUEL_MAX_LO: write. Most cycles of any launch, and those of one that names none: low half.
-  localparam csr_word_t CsrLchFuelMaxLo = 8'h9a;
-  // LCH_FUEL_MAX_HI: write. High half.
-  localparam csr_word_t CsrLchFuelMaxHi = 8'h9b;
   // LCH_VALUE_LO: read. What its kernel returned, low half.
   localparam csr_word_t CsrLchValueLo = 8'h9d;
   // LCH_VALUE_HI: read. High half.

@@ -110,7 +110,6 @@ package rl_control_pkg;
     logic [4:0]  bound;
     logic        freeze;
     logic        enable;
-    logic [47:0] fuel_max;
   } launch_ctl_t;
   typedef struct packed {
     logic [31:0] last;

@@ -52,8 +52,7 @@ module rl_csr_write
   logic [3:0] cfg_last_words_q;
   logic [4:0] lch_popped_q, lch_bound_q;
   logic freeze_q;
-  logic [31:0] fuel_lo_q, wdata_q;
-  logic [15:0] fuel_hi_q;
+  logic [31:0] wdata_q;
   logic [31:0] scrub_first_q, scrub_last_q;
 
   function automatic logic on(csr_word_t word);
@@ -108,8 +107,6 @@ module rl_csr_write
       cfg_last_q <= wdata_i[CfgLastBeatLsb+:22];
       cfg_last_words_q <= wdata_i[CfgLastWordsLsb+:4];
     end
-    if (on(CsrLchFuelMaxLo)) fuel_lo_q <= wdata_i;
-    if (on(CsrLchFuelMaxHi)) fuel_hi_q <= wdata_i[15:0];
     if (on(CsrMemScrubFirst)) scrub_first_q <= wdata_i;
     if (on(CsrMemScrubLast)) scrub_last_q <= wdata_i;
   end
@@ -245,8 +242,7 @@ module rl_csr_write
         popped: lch_popped_q,
         bound: lch_bound_q,
         freeze: freeze_q,
-        enable: enable_q,
-        fuel_max: {fuel_hi_q, fuel_lo_q}
+        enable: enable_q
     };
     scrub_o = '{
         scrub: scrub_q,

@@ -8,6 +8,7 @@ module rl_kernel
   import rl_role_pkg::*;
 #(
   parameter int unsigned AnswerW = 10,  // A role answers on AXI4-Lite within 2^AnswerW - 1 cycles.
+  parameter int unsigned FuelMaxW = 40, // The bound of all launches: 2^FuelMaxW cycles. As in the model: an hour at 300 MHz.
   localparam int unsigned ResetCycles = 16
 ) (
   input  logic         clk_role_i,
@@ -18,7 +19,6 @@ module rl_kernel
   output logic         cmd_ready_o,
   input  kernel_cmd_t  cmd_i,
   input  logic         stop_i,         // From the net domain: end the kernel that runs.
-  input  cycles_t      fuel_max_i,     // From the net domain, steady: the bound of all launches.
   output logic         end_toggle_o,   // Changes when a kernel has ended; then these are steady.
   output end_e         end_status_o,
   output logic [63:0]  value_o,
@@ -103,7 +103,9 @@ module rl_kernel
   assign clear = state_q == Clear && !clearing_q && issue_free;
   assign issue = (take && serve && cmd_i.what != CmdFuel && !(take_start && stale_q)) || clear;
   always_comb begin
-    aw_addr = RegArgs - {1'd0, CmdArgs, 3'd0} + {1'd0, cmd_i.what, 3'd0};
+    // Argument k comes as word CmdArgs + k. CmdArgs is 8, so that the upper bits count from 1 up to 4.
+    aw_addr = RegArgs;
+    aw_addr[7:3] = {cmd_i.what[5] | &cmd_i.what[4:3], !cmd_i.what[3], cmd_i.what[2:0]};
     if (take_start) aw_addr = RegControl;
     if (clear) aw_addr = RegStatus;
     w_data = cmd_i.data;
@@ -112,11 +114,12 @@ module rl_kernel
   end
 
   // -- cycles, and their bound
-  logic interrupt_q, counting, reached, fuel_on_q;
-  cycles_t cycles_q, fuel_q;
-  assign reached = (fuel_on_q && cycles_q == fuel_q) || cycles_q == fuel_max_i;
+  logic interrupt_q, counting, counted_q, reached, fuel_on_q;
+  logic [FuelMaxW:0] cycles_q, fuel_q;
+  // A launch without a bound of its own says 0, and is past that when the first cycle is counted.
+  assign reached = (fuel_on_q && counted_q && cycles_q == fuel_q) || cycles_q[FuelMaxW];
   assign counting = state_q == Run && !aw_valid_q && !w_valid_q && !interrupt_q;
-  assign cycles_o = cycles_q;
+  assign cycles_o = CyclesW'(cycles_q);
 
   // -- time-out
   logic [AnswerW-1:0] watch_q;
@@ -141,12 +144,14 @@ module rl_kernel
       w_data_q <= w_data;
     end
     if (take && cmd_i.what == CmdFuel) begin
-      fuel_q <= cmd_i.data[CyclesW-1:0];
-      fuel_on_q <= cmd_i.data != 0 && cmd_i.data[63:CyclesW] == 0;
+      fuel_q <= cmd_i.data[FuelMaxW:0];
+      fuel_on_q <= cmd_i.data[63:FuelMaxW+1] == 0;
     end
     interrupt_q <= interrupt_i;
     if (take_start) cycles_q <= '0;
     else if (counting && !reached) cycles_q <= cycles_q + 1'b1;
+    if (take_start) counted_q <= 1'b0;
+    else if (counting) counted_q <= 1'b1;
     if (take_start || (broken && state_q != Idle)) value_o <= '0;
     else if (state_q == Value && r_got) value_o <= axil_i.rdata;
 
@@ -239,7 +244,7 @@ module rl_kernel
           writes_q <= '0;
           stale_q <= 1'b1;
           watch_q <= watch_q + 1'b1;
-          if (watch_q == AnswerW'(ResetCycles)) begin
+          if (watch_q[$clog2(ResetCycles)]) begin
             watch_q <= '0;
             role_rst_no <= 1'b1;
             state_q <= under_way_q ? Ended : Idle;

@@ -769,7 +769,6 @@ module rl_shell
     .cmd_ready_o(cmd_ready),
     .cmd_i(cmd),
     .stop_i(stop),
-    .fuel_max_i(launch_ctl.fuel_max),
     .end_toggle_o(end_toggle),
     .end_status_o(end_status),
     .value_o(launch_status.value),

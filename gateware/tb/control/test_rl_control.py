@@ -167,8 +167,6 @@ HELD = [
     ("CFG_SOURCE", "config_o", "config_ctl_t", "source", 0, 32),
     ("LCH_POPPED", "launch_o", "launch_ctl_t", "popped", 0, 5),
     ("LCH_FREEZE", "launch_o", "launch_ctl_t", "freeze", 0, 1),
-    ("LCH_FUEL_MAX_LO", "launch_o", "launch_ctl_t", "fuel_max", 0, 32),
-    ("LCH_FUEL_MAX_HI", "launch_o", "launch_ctl_t", "fuel_max", 32, 16),
     ("LCH_ENABLE", "launch_o", "launch_ctl_t", "enable", 0, 1),
     ("MEM_SCRUB_FIRST", "scrub_o", "scrub_ctl_t", "scrub_first", 0, 32),
     ("MEM_SCRUB_LAST", "scrub_o", "scrub_ctl_t", "scrub_last", 0, 32),

@@ -60,7 +60,6 @@ module rl_launch_tb
   input  logic [11:0]  slot_addr_i,
   output logic [31:0]  slot_data_o,
 
-  input  logic [47:0]  fuel_max_i,
   output logic [63:0]  value_o,
   output logic [47:0]  cycles_o,
   input  logic         isolate_i,
@@ -144,7 +143,9 @@ module rl_launch_tb
   assign fault_guard_o = fault_guard;
   assign start_write_o = axil_req.awvalid && axil_rsp.awready && axil_req.awaddr == RegControl;
 
-  rl_kernel u_kernel (
+  rl_kernel #(
+    .FuelMaxW(12)
+  ) u_kernel (
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
     .cmd_i(cmd),

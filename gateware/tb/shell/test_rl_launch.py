@@ -16,7 +16,7 @@ from wire import CONST, ENUM, frame
 STATUS = ENUM["ErrorCode"]
 MEMORY = 0x20_0000  # Bytes. The host's begin at 0x10_0000.
 CELL = 0x10_0040
-FUEL_MAX = 5000
+FUEL_MAX = 1 << 12
 # Arguments that each kernel of the role takes here: bump, trap, spin, hang, flood, wild, broken; and one of four.
 TAKES = [2, 0, 0, 0, 0, 1, 1, 4, 32]
 BUMP, TRAP, SPIN, HANG, FLOOD, WILD, BROKEN, FOUR, MOST = range(len(TAKES))
@@ -47,7 +47,6 @@ class Bench:
             if pin._name.endswith(("_i", "_ni")) and not pin._name.startswith("clk"):
                 pin.value = 0
         dut.memory_i.value = MEMORY
-        dut.fuel_max_i.value = FUEL_MAX
         dut.role_i.value = 1
         Clock(dut.clk_net_i, net_ps, "ps").start()
         Clock(dut.clk_role_i, role_ps, "ps").start()
@@ -169,14 +168,18 @@ class Bench:
         await self.thaw()
 
     async def frame(self, data, route=ROUTE_LAUNCH, good=True, late=False, wait_room=True):
-        """Puts a frame on the lane. What came of a launch: `note`, or the reason why it was diverted."""
+        """Puts a frame on the lane. What came of a launch: `note`, or the reason why it was diverted.
+
+        Its head comes whether there is room or not, its payload when there is.
+        """
         dut = self.dut
-        while wait_room and not dut.room_o.value:
-            await RisingEdge(dut.clk_net_i)
         length = int.from_bytes(data[16:18], "big")
         words = [data[at : at + 8].ljust(8, b"\0") for at in range(0, len(data), 8)]
         for index, word in enumerate(words):
             while next(self.gaps):
+                dut.lane_word_i.value = 0
+                await RisingEdge(dut.clk_net_i)
+            while index == 4 and wait_room and not dut.room_o.value:
                 dut.lane_word_i.value = 0
                 await RisingEdge(dut.clk_net_i)
             last = index == len(words) - 1
@@ -431,6 +434,54 @@ async def queue_is_bounded(dut):
 
 
 @cocotb.test()
+async def a_head_that_came_without_room_is_kept(dut):
+    """All slots that may be used are, and one of them is given back between a launch's head and its payload."""
+    tb = Bench(dut)
+    await tb.begin()
+    for seq in range(1, 17):
+        assert await tb.frame(launch(seq, go=9)) == "note"
+    assert await tb.cancel(16)
+    task = cocotb.start_soon(tb.frame(launch(17, FOUR, (CELL, 0, 1, 2), go=9, credit=77)))
+    await ClockCycles(dut.clk_net_i, 30)
+    assert not task.done()
+    assert (await tb.ended()).seq == 16
+    assert await task == "note"
+    await RisingEdge(dut.clk_net_i)
+    assert await tb.find(17)
+    await tb.cancel_all()
+    ends = [await tb.ended() for _ in range(16)]
+    assert [end.seq for end in ends] == [*range(1, 16), 17]
+    assert (ends[-1].kernel, ends[-1].credit) == (FOUR, 77)
+
+
+@cocotb.test()
+async def cancelled_ones_come_out_at_once(dut):
+    """While the oldest runs, those behind it are cancelled in any order, and as many come in again; the ring goes round."""
+    tb = Bench(dut)
+    await tb.begin()
+    tb.ram.write(CELL, bytes(8))
+    assert await tb.frame(launch(1, BUMP, (CELL, 3500))) == "note"
+    waiting, last = [], 1
+    for _ in range(3):
+        while len(waiting) < 15:
+            last += 1
+            assert await tb.frame(launch(last, go=3)) == "note"
+            waiting.append(last)
+        assert not dut.ended_o.value
+        gone = random.sample(waiting, 13)
+        for seq in gone:
+            assert await tb.cancel(seq)
+        for seq in gone:
+            end = await tb.ended()
+            assert (end.seq, end.ran, end.status) == (seq, False, STATUS["Cancelled"])
+        waiting = [seq for seq in waiting if seq not in gone]
+    await tb.go(3)
+    ends = [await tb.ended() for _ in range(1 + len(waiting))]
+    assert [(end.seq, end.status) for end in ends] == [(seq, STATUS["Ok"]) for seq in [1, *waiting]]
+    assert tb.cell() == len(ends) == tb.starts
+
+
+@cocotb.test()
 @cocotb.parametrize(clocks=[(6400, 6402), (10000, 3138), (3138, 10000)])
 async def all_arguments_arrive(dut, clocks):
     """32 arguments, more than the command queue holds; and what is sent early for a launch that is not accepted."""
@@ -556,7 +607,6 @@ async def bad_roles_are_stopped(dut, ragged):
         seq = await bumps(tb, seq + 1)
     # A cancel.
     for kernel, args in [(SPIN, ()), (BUMP, (CELL, 10**9)), (FLOOD, ())]:
-        dut.fuel_max_i.value = 2**40
         assert await tb.frame(launch(seq, kernel, args)) == "note"
         assert await tb.frame(launch(seq + 1)) == "note"
         await ClockCycles(dut.clk_net_i, 200)
