@@ -27,7 +27,8 @@ module rl_digest
   input  logic         put_ready_i,
   output addr_t        put_addr_o,   // Of the value, throughout its words.
   output logic [63:0]  put_data_o,
-  input  logic         put_written_i // One more value is in memory.
+  output logic         put_more_o,   // With a value's last word: the next one comes at once and belongs behind it.
+  input  logic         put_written_i // One more run of such values is in memory.
 );
   import rl_blake3_pkg::*;
   import rl_digest_pkg::*;
@@ -170,6 +171,7 @@ module rl_digest
     .put_ready_i,
     .put_addr_o,
     .put_data_o,
+    .put_more_o,
     .put_written_i,
     .job_done_o(job_done),
     .value_o

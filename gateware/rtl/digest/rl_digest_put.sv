@@ -22,7 +22,8 @@ module rl_digest_put
   input  logic         put_ready_i,
   output addr_t        put_addr_o,      // Of the value, throughout its four words.
   output logic [63:0]  put_data_o,
-  input  logic         put_written_i,   // One more value is in memory.
+  output logic         put_more_o,      // With a value's last word: the next one comes at once and belongs behind it.
+  input  logic         put_written_i,   // One more run of such values is in memory.
 
   output logic         job_done_o,      // All values of the oldest job are in memory.
   output logic [255:0] value_o          // The last one put out.
@@ -77,6 +78,7 @@ module rl_digest_put
   assign load = shows_q && (!put_valid_o || put_ready_i);
   assign loads_last = load && word_q == '1;
   assign out_next = out_q + 1'b1;
+  assign put_more_o = shows_q && !ends_q;
   assign target_take = load && word_q == '0 && new_job_q;
   assign put_addr_o = {place_q, 5'h0};
 
@@ -113,7 +115,7 @@ module rl_digest_put
     end
   end
 
-  // -- values taken and not yet in memory; jobs whose last value is taken
+  // -- runs of values taken and not yet in memory; jobs whose last value is taken
   logic [UnwrittenW-1:0] unwritten_q;
   logic [2:0] pending_q;
   assign job_done_o = pending_q != 0 && unwritten_q == 0;
@@ -122,7 +124,7 @@ module rl_digest_put
       unwritten_q <= '0;
       pending_q <= '0;
     end else begin
-      unwritten_q <= unwritten_q + UnwrittenW'(finish) - UnwrittenW'(put_written_i);
+      unwritten_q <= unwritten_q + UnwrittenW'(finish && !put_more_o) - UnwrittenW'(put_written_i);
       pending_q <= pending_q + 3'(finish && ends_q) - 3'(job_done_o);
     end
   end

@@ -35,12 +35,14 @@ module rl_ddr_write
   output logic         image_take_o,
   input  logic [63:0]  image_data_i,
   input  logic         image_ready_i,
-  // Chaining values: four words each, to an address that is a multiple of 32 and holds with all four.
+  // Chaining values: four words each, to an address that is a multiple of 32 and holds with all four. Values one
+  // behind the other are one frame.
   input  logic         value_valid_i,
   output logic         value_ready_o,
   input  addr_t        value_addr_i,
   input  logic [63:0]  value_data_i,
-  output logic         value_written_o,      // One more is in memory.
+  input  logic         value_more_i,         // With a value's last word: one comes that belongs right behind it.
+  output logic         value_written_o,      // One more such frame is in memory.
   // Zeros. Nothing else is written meanwhile: nobody owns the card.
   input  logic         scrub_i,              // Holds until scrub_done_o, with the next two.
   input  beat_t        scrub_first_i,
@@ -87,16 +89,26 @@ module rl_ddr_write
     span_t length;
   } frame_t;
   state_e state_q;
-  source_e source, source_q;
-  logic choose, offered, offers_mem, offers_image, offers_value, offers_scrub, ends;
+  source_e source, next_q, source_q;  // Offered; chosen; whose frame is under way.
+  logic
+      choose,
+      offered,
+      offers_mem,
+      offers_image,
+      offers_value,
+      offers_scrub,
+      chosen_q,
+      begins,
+      ends,
+      last_lane;
   frame_t mem_frame_q, image_frame_q, value_frame_q, scrub_frame_q, frame;
-  // With a frame's last lane another source's frame is chosen; that source itself still shows this one. After a
-  // value all have to wait, since another value may follow: one of them a frame would not be enough.
-  assign choose = state_q == Choose || (ends && source_q != SourceValue);
-  assign offers_mem = mem_valid_i && !(ends && source_q == SourceMem);
-  assign offers_image = image_valid_i && !(ends && source_q == SourceImage);
-  assign offers_value = value_valid_i;
-  assign offers_scrub = scrub_i && !scrub_done_o && !ends;
+  // While a frame is under way, the next one is chosen from another source: its own still shows this one. So
+  // nothing lies between the two.
+  assign choose = state_q == Choose || (state_q == Run && !chosen_q && source_q != SourceScrub);
+  assign offers_mem = mem_valid_i && !(state_q == Run && source_q == SourceMem);
+  assign offers_image = image_valid_i && !(state_q == Run && source_q == SourceImage);
+  assign offers_value = value_valid_i && !(state_q == Run && source_q == SourceValue);
+  assign offers_scrub = scrub_i && !scrub_done_o && state_q == Choose;
   assign offered = offers_value || offers_mem || offers_image || offers_scrub;
   always_comb begin
     // The digest cannot keep up with the network: it cannot starve it either. Zeros come only when all is quiet.
@@ -108,19 +120,21 @@ module rl_ddr_write
   // All but the chosen one are zero, so that they need no multiplexer.
   assign frame = mem_frame_q | image_frame_q | value_frame_q | scrub_frame_q;
   always_ff @(posedge clk_ddr_i) begin
-    if (source != SourceMem) mem_frame_q <= '0;
-    else mem_frame_q <= '{addr: mem_desc_i.addr, length: span_t'(mem_desc_i.length)};
-    if (source != SourceImage) image_frame_q <= '0;
-    else
-      image_frame_q <= '{
-          addr: {image_desc_i.addr[AddrW-1:6], 6'd0},
-          length: span_t'(image_desc_i.length)
-      };
-    if (source != SourceValue) value_frame_q <= '0;
-    else value_frame_q <= '{addr: {value_addr_i[AddrW-1:5], 5'd0}, length: ValueBytes};
-    if (source != SourceScrub) scrub_frame_q <= '0;
-    else scrub_frame_q <= '{addr: {scrub_first_i, 6'd0}, length: BeatBytes};
-    if (choose) source_q <= source;
+    if (choose) begin
+      next_q <= source;
+      if (source != SourceMem) mem_frame_q <= '0;
+      else mem_frame_q <= '{addr: mem_desc_i.addr, length: span_t'(mem_desc_i.length)};
+      if (source != SourceImage) image_frame_q <= '0;
+      else
+        image_frame_q <= '{
+            addr: {image_desc_i.addr[AddrW-1:6], 6'd0},
+            length: span_t'(image_desc_i.length)
+        };
+      if (source != SourceValue) value_frame_q <= '0;
+      else value_frame_q <= '{addr: {value_addr_i[AddrW-1:5], 5'd0}, length: ValueBytes};
+      if (source != SourceScrub) scrub_frame_q <= '0;
+      else scrub_frame_q <= '{addr: {scrub_first_i, 6'd0}, length: BeatBytes};
+    end
   end
 
   // How many lanes it takes: its bytes end in the lane `lanes`, or before it.
@@ -136,10 +150,14 @@ module rl_ddr_write
       from_start_q,
       to_stop_q;  // and the bytes from there on, and those to its end in its last lane.
   beat_t beat_q;  // Its first one.
+  // The same for the word that has been taken: the next frame may have begun.
+  logic [8:0] word_back_q;
+  logic [7:0] word_from_start_q, word_to_stop_q;
+  beat_t word_beat_q;
   assign span = frame.length + span_t'(frame.addr[2:0]);
   assign span_aligned = span[2:0] == 0;
 
-  logic has_word, step, take, last_lane, tail, ends_beat;
+  logic has_word, step, take, tail, ends_beat;
   logic room;      // For another beat,
   logic inside_q;  // or this word's has been begun.
   always_comb begin
@@ -150,11 +168,12 @@ module rl_ddr_write
       default: has_word = 1'b1;
     endcase
   end
-  assign last_lane = lane_q == lanes_q;
+  assign last_lane = source_q == SourceValue ? lane_q[1:0] == 0 && !value_more_i : lane_q == lanes_q;
   assign tail = last_lane && tail_q;
   assign step = state_q == Run && (has_word || tail) && (inside_q || room);
   assign take = step && !tail;
   assign ends = step && last_lane;
+  assign begins = state_q == Begin || (ends && chosen_q);
   assign ends_beat = last_lane || at_q == '1;
   assign mem_take_o = take && source_q == SourceMem;
   assign image_take_o = take && source_q == SourceImage;
@@ -165,19 +184,25 @@ module rl_ddr_write
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       state_q <= Choose;
+      chosen_q <= 1'b0;
       inside_q <= 1'b0;
     end else begin
       unique case (state_q)
         Choose: if (offered) state_q <= Begin;
         Begin: state_q <= Run;
-        Run: if (ends) state_q <= source_q == SourceScrub ? Scrub : choose && offered ? Begin : Choose;
+        Run: begin
+          if (ends && source_q == SourceScrub) state_q <= Scrub;
+          else if (ends && !chosen_q) state_q <= choose && offered ? Begin : Choose;
+        end
         default: if (scrub_done_o) state_q <= Choose;
       endcase
+      chosen_q <= state_q == Run && !ends && (chosen_q || (choose && offered));
       if (step) inside_q <= !ends_beat;
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (state_q == Begin) begin
+    if (begins) begin
+      source_q <= next_q;
       lanes_q <= span[SpanW-1:3];
       // It ends in an earlier byte of its lane than it starts in, but is not shorter for that.
       tail_q <= !span_aligned && (frame.length[2:0] == 0 || span[2:0] < frame.addr[2:0]);
@@ -186,7 +211,7 @@ module rl_ddr_write
       to_stop_q <= span_aligned ? 8'hff : ~(8'hff << span[2:0]);
       beat_q <= frame.addr[AddrW-1:6];
     end
-    if (state_q == Begin) begin
+    if (begins) begin
       first_q <= 1'b1;
       at_q <= frame.addr[5:3];
       lane_q <= (SpanW - 3)'(span_aligned);
@@ -213,7 +238,7 @@ module rl_ddr_write
   rl_funnel u_funnel (
     .low_i(before_q),
     .high_i(word),
-    .back_i(back_q),
+    .back_i(word_back_q),
     .data_o(turned)
   );
   always_ff @(posedge clk_ddr_i) begin
@@ -236,6 +261,10 @@ module rl_ddr_write
     else image_q <= image_data_i;
     if (!value_ready_o) value_q <= '0;
     else value_q <= value_data_i;
+    word_back_q <= back_q;
+    word_from_start_q <= from_start_q;
+    word_to_stop_q <= to_stop_q;
+    word_beat_q <= beat_q;
     word_first_q <= step && first_q;
     word_at_q <= at_q;
     word_about_q.last <= last_lane;
@@ -244,13 +273,13 @@ module rl_ddr_write
     turn_q <= turned;
     turn_about_q.last <= word_about_q.last;
     turn_about_q.source <= word_about_q.source;
-    turn_strobe_q <= (word_first_q ? from_start_q : '1) & (word_about_q.last ? to_stop_q : '1);
+    turn_strobe_q <= (word_first_q ? word_from_start_q : '1) & (word_about_q.last ? word_to_stop_q : '1);
     if (!word_first_q) new_beat_q <= '0;
-    else new_beat_q <= beat_q;
+    else new_beat_q <= word_beat_q;
   end
 
   // -- T3: the beat
-  logic full_q, move_q, bus_busy, repeats, tag_room_q;
+  logic full_q, move_q, moves_last, bus_busy, repeats, tag_room_q;
   logic [7:0][63:0] pack_q;
   logic [7:0][7:0] strobe_q;
   source_e pack_source_q;
@@ -258,11 +287,12 @@ module rl_ddr_write
   logic at_last_q;  // It is the last beat of zeros: known a cycle late, between two beats are more.
   beat_t pack_beat_q, pack_beat;
   logic unused_carry;
+  assign moves_last = move_q && pack_last_q && !repeats;
   assign repeats = pack_source_q == SourceScrub && !at_last_q;
   assign bus_busy = axi_awvalid_o || axi_wvalid_o || move_q;
-  // No beat waits for the bus while another one is on it: the one that is begun moves on or finds T3 free when
-  // it gets there.
-  assign room = tag_room_q && !(bus_busy && (word_about_q.ends || turn_about_q.ends || (full_q && !move_q)));
+  // Of the beats before it at most one is on its way to the bus or on it: so the one that is begun finds T3 free
+  // when it gets there.
+  assign room = tag_room_q && $onehot0({bus_busy, word_about_q.ends, turn_about_q.ends, full_q && !move_q});
   // A frame's first beat is added to zero. The lowest bits are there for their carry.
   assign {pack_beat, unused_carry} = {pack_beat_q, 1'b1} + {new_beat_q, move_q};
   for (genvar i = 0; i < 8; i++) begin : gen_lane
@@ -288,7 +318,9 @@ module rl_ddr_write
       pack_last_q <= turn_about_q.last;
     end
     at_last_q <= pack_beat_q == scrub_last_i;
-    if (!rst_ddr_ni || (move_q && pack_last_q && !repeats)) pack_beat_q <= '0;
+    // With a frame's last beat the next frame's first one may come.
+    if (!rst_ddr_ni) pack_beat_q <= '0;
+    else if (moves_last) pack_beat_q <= new_beat_q;
     else pack_beat_q <= pack_beat;
   end
 
@@ -374,7 +406,7 @@ module rl_ddr_write
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) move_q |-> full_q && tag_ready);
   FirstBeatIsAlone_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    new_beat_q != 0 |-> pack_beat_q == 0 && !move_q);
+    new_beat_q != 0 |-> moves_last || (pack_beat_q == 0 && !move_q));
   WritesSomething_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) $rose(
       axi_wvalid_o

@@ -405,7 +405,15 @@ module rl_shell
     .count_o(mem_written)
   );
   // -- into DDR
-  logic put_valid, put_ready, put_written, scrub_ddr, scrub_done_ddr, write_error, read_error;
+  logic
+      put_valid,
+      put_ready,
+      put_more,
+      put_written,
+      scrub_ddr,
+      scrub_done_ddr,
+      write_error,
+      read_error;
   addr_t put_addr;
   logic [63:0] put_data;
   rl_sync u_scrub (
@@ -447,6 +455,7 @@ module rl_shell
     .value_ready_o(put_ready),
     .value_addr_i(put_addr),
     .value_data_i(put_data),
+    .value_more_i(put_more),
     .value_written_o(put_written),
     .scrub_i(scrub_ddr),
     .scrub_first_i(scrub_ctl.scrub_first),
@@ -628,6 +637,7 @@ module rl_shell
     .put_ready_i(put_ready),
     .put_addr_o(put_addr),
     .put_data_o(put_data),
+    .put_more_o(put_more),
     .put_written_i(put_written)
   );
 

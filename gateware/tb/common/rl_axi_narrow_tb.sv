@@ -71,7 +71,8 @@ module rl_axi_narrow_tb #(
   // Bursts start at whole beats, as rl_guard makes them; cocotbext-axi's may start inside of one.
   localparam int unsigned BeatW = $clog2(WideW / 8);
   logic unused;
-  assign unused = ^{s_axi_awaddr[BeatW-1:0], s_axi_araddr[BeatW-1:0], s_axi_awsize, s_axi_awburst, s_axi_arsize, s_axi_arburst};
+  assign unused = ^{s_axi_awaddr[BeatW-1:0], s_axi_araddr[BeatW-1:0],
+                    s_axi_awsize, s_axi_awburst, s_axi_arsize, s_axi_arburst};
 
   rl_axi_narrow #(
     .WideW(WideW),

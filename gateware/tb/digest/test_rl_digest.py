@@ -76,7 +76,7 @@ class Card:
 
     async def write(self):
         dut, edge, pause = self.dut, RisingEdge(self.dut.clk_ddr_i), self.pause()
-        words, flying, cycle = [], deque(), 0
+        words, run, flying, cycle = [], [], deque(), 0
         while True:
             dut.put_ready_i.value = ready = not next(pause)
             await edge
@@ -85,16 +85,21 @@ class Card:
                 words.append((dut.put_addr_o.value.to_unsigned(), dut.put_data_o.value.to_unsigned()))
                 if len(words) == 4:
                     assert len({addr for addr, _ in words}) == 1, "the address holds for a value"
-                    value = b"".join(word.to_bytes(8, "little") for _, word in words)
-                    flying.append((cycle + random.randint(*self.latency), words[0][0], value))
+                    assert not run or words[0][0] == run[-1][0] + VALUE, "a run is one behind the other"
+                    run.append((words[0][0], b"".join(word.to_bytes(8, "little") for _, word in words)))
                     words = []
+                    if not dut.put_more_o.value:
+                        flying.append((cycle + random.randint(*self.latency), run))
+                        run = []
+            else:
+                assert dut.put_valid_o.value or not run or words, "the next value of a run comes at once"
             done = bool(flying) and flying[0][0] <= cycle
             if done:
-                _, at, value = flying.popleft()
-                beat = bytearray(self.ddr.get(at // BLOCK, bytes(BLOCK)))
-                beat[at % BLOCK : at % BLOCK + VALUE] = value
-                self.ddr[at // BLOCK] = bytes(beat)
-                self.written += 1
+                for at, value in flying.popleft()[1]:
+                    beat = bytearray(self.ddr.get(at // BLOCK, bytes(BLOCK)))
+                    beat[at % BLOCK : at % BLOCK + VALUE] = value
+                    self.ddr[at // BLOCK] = bytes(beat)
+                    self.written += 1
             dut.put_written_i.value = done
 
     async def give(self, *, parents, root, source, target, length, chunk=0):

@@ -139,6 +139,7 @@ module stage_bench
     .value_ready_o(),
     .value_addr_i('0),
     .value_data_i('0),
+    .value_more_i(1'b0),
     .value_written_o(),
     .scrub_i(1'b0),
     .scrub_first_i('0),

@@ -32,7 +32,7 @@ class Bench:
         for handle in (
             *(dut.lane, dut.reset_window, dut.insert, dut.insert_seq, dut.insert_ack_now, dut.time_us, dut.acked),
             *(dut.bits_addr, dut.image_valid, dut.image_desc, dut.image_data, dut.value_valid, dut.value_addr),
-            *(dut.value_data, dut.scrub, dut.scrub_first, dut.scrub_last, dut.rst_net_n, dut.rst_ddr_n),
+            *(dut.value_data, dut.value_more, dut.scrub, dut.scrub_first, dut.scrub_last, dut.rst_net_n, dut.rst_ddr_n),
             *(dut.axi_awready, dut.axi_wready, dut.axi_bvalid, dut.axi_bresp, dut.axi_bid),
         ):
             handle.value = 0
@@ -328,8 +328,13 @@ async def others_write_too(dut):
             for _ in range(random.choice([0, 0, 20])):
                 await FallingEdge(clock)
 
+    runs = 0
+
     async def values(count):
+        nonlocal runs
         for at in range(count):
+            more = at < count - 1 and random.random() < 0.5
+            runs += not more
             data = random.randbytes(32)
             addr = 0x80000 + 32 * at
             image[addr : addr + 32] = data
@@ -337,15 +342,17 @@ async def others_write_too(dut):
             for i in range(0, 32, 8):
                 dut.value_valid.value = random.random() < 0.8
                 dut.value_data.value = int.from_bytes(data[i : i + 8], "little")
+                dut.value_more.value = more if i == 24 else random.random() < 0.5
                 taken = False
                 while not taken:
                     await ReadOnly()
                     taken = bool(dut.value_ready.value and dut.value_valid.value)
                     await FallingEdge(clock)
                     dut.value_valid.value = 1
-            dut.value_valid.value = 0
-            for _ in range(random.choice([0, 100])):
-                await FallingEdge(clock)
+            if not more:
+                dut.value_valid.value = 0
+                for _ in range(random.choice([0, 100])):
+                    await FallingEdge(clock)
 
     written = 0
 
@@ -371,7 +378,7 @@ async def others_write_too(dut):
     await tb.settle()
     await ClockCycles(clock, 200)
     assert ram.read(0, MEMORY) == image
-    assert written == 40
+    assert written == runs
     assert int(dut.image_written_gray.value) == 60 ^ 60 >> 1
 
     first, last = 0x10000 // 64, 0x41000 // 64
