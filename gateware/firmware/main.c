@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "discovery.h"
+#include "filter.h"
 #include "frame.h"
 #include "hw.h"
 #include "launch.h"
@@ -82,6 +83,7 @@ static void dispatch(void) {
 
 // Switches on.
 void firmware_start(void) {
+  filter_start();
   clock_turn();
   random_start();
   session_start();

@@ -37,6 +37,7 @@ module rl_control
 
   // -- blocks
   output session_t          session_o,
+  output filter_t           filter_o,
   input  logic              heard_i,          // A fast path has heard the owner.
   input  ring_head_t        ring_i,           // rl_control_ring
   output logic              ring_pop_o,
@@ -201,6 +202,7 @@ module rl_control
     .clear_o(clear),
     .own_o(own),
     .session_o,
+    .filter_o,
     .ring_pop_o,
     .tx_o,
     .store_o,

@@ -92,10 +92,9 @@ module rl_shell
   rx_word_t word;
   rx_event_t rx_event;
   session_t session;
-  mac_addr_t mac;
+  filter_t filter;
   logic word_valid, word_ready, overflow, heard, taken;
   logic hosts, last_page, fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
-  assign mac = identity_i.mac;
   assign room.fetch = 1'b1;  // A read that finds no room is dropped and counted.
 
   rl_rx_fifo #(
@@ -121,7 +120,7 @@ module rl_shell
     .word_valid_i(word_valid),
     .word_ready_o(word_ready),
     .word_i(word),
-    .mac_i(mac),
+    .filter_i(filter),
     .session_i(session),
     .barrier_busy_i(barrier_busy),
     .control_busy_i(control_busy),
@@ -188,6 +187,7 @@ module rl_shell
     .counter_asked_o(counter_asked),
     .counter_data_i(counter_data),
     .session_o(session),
+    .filter_o(filter),
     .heard_i(heard),
     .ring_i(ring_head),
     .ring_pop_o(ring_pop),
@@ -405,14 +405,7 @@ module rl_shell
     .count_o(mem_written)
   );
   // -- into DDR
-  logic
-      put_valid,
-      put_ready,
-      put_written,
-      scrub_ddr,
-      scrub_done_ddr,
-      write_error,
-      read_error;
+  logic put_valid, put_ready, put_written, scrub_ddr, scrub_done_ddr, write_error, read_error;
   addr_t put_addr;
   logic [63:0] put_data;
   rl_sync u_scrub (

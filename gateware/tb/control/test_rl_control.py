@@ -154,8 +154,7 @@ async def memories_are_read_and_written(dut):
 # What registers hold goes to these fields: port, struct, field, the register's lowest bit of it, and how many.
 HELD = [
     ("ALARM", "alarm_us_o", None, None, 0, 32),
-    ("OWNER_HI", "session_o", "session_t", "owner", 32, 16),
-    ("OWNER_LO", "session_o", "session_t", "owner", 0, 32),
+    ("EPOCH", "session_o", "session_t", "epoch", 0, 16),
     ("LOAD_GROUP", "session_o", "session_t", "load_group", 0, 16),
     ("STG_BASE", "stage_o", "stage_ctl_t", "base", 0, 32),
     ("STG_LAST", "stage_o", "stage_ctl_t", "last", 0, 18),
@@ -176,12 +175,11 @@ HELD = [
 # Registers of several fields.
 SPLIT = {
     "SESSION": ("session_o", "session_t"),
-    "EPOCH": ("session_o", "session_t"),
     "STG_CHUNK": ("stage_o", "stage_ctl_t"),
     "CFG_LAST": ("config_o", "config_ctl_t"),
     "ROLE_CTRL": ("role_o", "role_ctl_t"),
 }
-FIELD_NAMES = {"group": "claim_group", "reset": "hold", "length": "chunk", "words": "last_words", "beat": "last"}
+FIELD_NAMES = {"reset": "hold", "length": "chunk", "words": "last_words", "beat": "last"}
 
 
 @cocotb.test()
@@ -292,6 +290,14 @@ async def what_blocks_say_is_read(dut):
 
 # What acts: the port, its struct and field, and what else must be right in that cycle.
 ACTS = {
+    "FILTER": (
+        "filter_o",
+        "filter_t",
+        "we",
+        lambda d, v: field(d.filter_o, "filter_t", "places") == v >> 16 & 63
+        and field(d.filter_o, "filter_t", "value") == v >> 8 & 255
+        and field(d.filter_o, "filter_t", "belongs") == v & 63,
+    ),
     "CTL_POP": ("ring_pop_o", None, None, lambda d, v: True),
     "TX_SEND": (
         "tx_o",
@@ -484,7 +490,7 @@ async def reset_cuts_all_off(dut):
     dut.rst_net_ni.value = 0
     await ClockCycles(dut.clk_net_i, 2)
     await ReadOnly()
-    for name in ("claimed", "loading", "receiving", "role", "configuring", "solicit_fast"):
+    for name in ("listening", "loading", "receiving", "role", "configuring", "solicit_fast"):
         assert not field(dut.session_o, "session_t", name)
     assert dut.role_o.value == 0
     assert not field(dut.launch_o, "launch_ctl_t", "enable")

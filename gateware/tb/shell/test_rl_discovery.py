@@ -88,7 +88,7 @@ async def it_is_quick(dut):
     frames = [solicit(1)]
     sessions = [some_sessions(0)[0]]
     receive = Receive(dut, plan([(frames[0], False)], sessions), sessions)
-    await receive.start(True)
+    await receive.start(True, listens_first=True)
     cocotb.start_soon(receive.send(PAUSES["never"]()))
     last_at = valid_at = None
     for cycle in range(60):
