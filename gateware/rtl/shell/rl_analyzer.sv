@@ -100,9 +100,9 @@ module rl_analyzer
 
   rl_kind_class u_class (
     .clk_net_i,
-    .ether_valid_i(advance && at_q == 3'd1),
+    .valid_i(advance && at_q == 3'd1),
     .ether_type_i(bytes[31:16]),
-    .kind_i(head_q.kind),
+    .kind_i(bytes[7:0]),
     .class_o(class_q)
   );
   rl_lane_filter u_filter (
