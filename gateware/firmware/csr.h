@@ -272,7 +272,8 @@
 #define CSR_WIN_NEXT RL_WORD(0x30000140u)
 // write acts: An acknowledgement is being sent: nothing is unacknowledged.
 #define CSR_WIN_ACKED RL_WORD(0x30000148u)
-// write acts, read: Written: this number counts as received. Read: what came of it.
+// write acts, read: Written: this number counts as received; bits 11 to 0 tell it, for it is, or counts as, one within
+// 2^11 of WIN_NEXT. Read: what came of it.
 #define CSR_WIN_INSERT RL_WORD(0x3000014Cu)
 // Not known yet.
 #define WIN_INSERT_BUSY 0x80000000u

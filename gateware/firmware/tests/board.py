@@ -580,7 +580,9 @@ class Board:
         elif address == C.CSR_WIN_ACKED:
             self.unacked, self.ack_at = 0, None
         elif address in (C.CSR_WIN_INSERT, C.CSR_WIN_INSERT_NOW):
-            self.insert, in_order = self.note(value)
+            # Its lower bits alone are looked at.
+            ahead = ((value - self.win_next + 2048) & 0xFFF) - 2048
+            self.insert, in_order = self.note((self.win_next + ahead) & M32)
             self.arrive(self.insert, in_order, address == C.CSR_WIN_INSERT_NOW)
         elif address == C.CSR_STG_START:
             self.start_load()

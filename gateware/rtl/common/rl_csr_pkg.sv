@@ -206,7 +206,8 @@ package rl_csr_pkg;
   localparam csr_word_t CsrWinNext = 8'h50;
   // WIN_ACKED: write acts. An acknowledgement is being sent: nothing is unacknowledged.
   localparam csr_word_t CsrWinAcked = 8'h52;
-  // WIN_INSERT: write acts, read. Written: this number counts as received. Read: what came of it.
+  // WIN_INSERT: write acts, read. Written: this number counts as received; bits 11 to 0 tell it,
+  // for it is, or counts as, one within 2^11 of WIN_NEXT. Read: what came of it.
   localparam csr_word_t CsrWinInsert = 8'h53;
   localparam int unsigned WinInsertBusyBit = 31;
   localparam int unsigned WinInsertResultLsb = 0;

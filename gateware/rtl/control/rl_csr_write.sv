@@ -42,7 +42,7 @@ module rl_csr_write
   logic enable_q;
   logic [31:0] alarm_q;
   logic [15:0] epoch_q, load_group_q;
-  logic [31:0] insert_seq_q;
+  logic [11:0] insert_seq_q;
   logic insert_ack_now_q;
   logic [31:0] stg_base_q, dig_source_q, dig_target_q, dig_chunk_q, cfg_source_q;
   logic [28:0] dig_length_q;
@@ -86,7 +86,7 @@ module rl_csr_write
     if (on(CsrEpoch)) epoch_q <= wdata_i[15:0];
     if (on(CsrLoadGroup)) load_group_q <= wdata_i[15:0];
     if (on(CsrWinInsert) || on(CsrWinInsertNow)) begin
-      insert_seq_q <= wdata_i;
+      insert_seq_q <= wdata_i[11:0];
       insert_ack_now_q <= on(CsrWinInsertNow);
     end
     if (on(CsrStgBase)) stg_base_q <= wdata_i;

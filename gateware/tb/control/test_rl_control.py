@@ -312,14 +312,14 @@ ACTS = {
         "store_o",
         "store_ctl_t",
         "insert",
-        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v
+        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v & 0xFFF
         and not field(d.store_o, "store_ctl_t", "insert_ack_now"),
     ),
     "WIN_INSERT_NOW": (
         "store_o",
         "store_ctl_t",
         "insert",
-        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v
+        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v & 0xFFF
         and field(d.store_o, "store_ctl_t", "insert_ack_now"),
     ),
     "STG_START": ("stage_o", "stage_ctl_t", "start", lambda d, v: True),
