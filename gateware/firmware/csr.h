@@ -264,8 +264,6 @@
 #define CSR_LOAD_GROUP RL_WORD(0x30000110u)
 // read: TIME_LO at which a fast path last heard the owner.
 #define CSR_HEARD RL_WORD(0x30000114u)
-// read: Solicitations answered without the firmware, 16 bits.
-#define CSR_ANSWERED RL_WORD(0x30000118u)
 
 // ---- Writes: The window of writes (`rl_store`).
 // write acts, read: Read: first write that is missing. Written: a new claim, the window is empty and starts with 1.

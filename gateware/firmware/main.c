@@ -97,7 +97,6 @@ void firmware_turn(void) {
   clock_turn();
   uint32_t events = READ(CSR_EVENTS);
   WRITE(CSR_CLEAR, events & LATCHED);
-  counters_turn();
   session_expire();
   launch_collect();
   role_turn(events);

@@ -229,6 +229,7 @@ class Board:
             self.push_control(raw, self.judge_launch(f))
         elif f.kind == W.KIND_DISCOVERY_SOLICIT and session(C.SESSION_SOLICIT_FAST) and f.payload == bytes(8):
             self.answered += 1
+            self.count("announces")
             self.announce(f.src, f.seq)
         else:
             self.push_control(raw, C.WHY_KIND)
@@ -518,7 +519,6 @@ class Board:
             C.CSR_CTL_HEAD: self.control_head,
             C.CSR_TX_BUSY: lambda: 0,
             C.CSR_HEARD: lambda: self.heard,
-            C.CSR_ANSWERED: lambda: self.answered & 0xFFFF,
             C.CSR_WIN_NEXT: lambda: self.win_next,
             C.CSR_WIN_INSERT: lambda: self.insert,
             C.CSR_STG_START: lambda: 0,

@@ -197,8 +197,6 @@ package rl_csr_pkg;
   localparam csr_word_t CsrLoadGroup = 8'h44;
   // HEARD: read. TIME_LO at which a fast path last heard the owner.
   localparam csr_word_t CsrHeard = 8'h45;
-  // ANSWERED: read. Solicitations answered without the firmware, 16 bits.
-  localparam csr_word_t CsrAnswered = 8'h46;
 
   // The window of writes (`rl_store`).
   // WIN_NEXT: write acts, read. Read: first write that is missing. Written: a new claim, the window

@@ -45,7 +45,6 @@ module rl_control
   input  logic [1:0]        slot_busy_i,
   input  logic              answer_busy_i,    // An answer to a solicitation is still to be sent.
   input  logic              cpu_fetched_i,    // A fetch to the processor is in its slot.
-  input  logic [15:0]       answered_i,       // rl_discovery
   output store_ctl_t        store_o,          // rl_store
   input  store_status_t     store_i,
   output stage_ctl_t        stage_o,          // rl_stage
@@ -232,7 +231,6 @@ module rl_control
     .ring_i,
     .slot_busy_i,
     .answer_busy_i,
-    .answered_i,
     .store_i,
     .stage_i,
     .digest_i,

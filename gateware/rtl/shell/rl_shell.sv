@@ -143,8 +143,7 @@ module rl_shell
   why_e ring_why;
   tx_ctl_t tx_ctl;
   logic [1:0] slot_busy;
-  logic cpu_fetched, answer_valid, answer_ready;
-  logic [15:0] answered;
+  logic cpu_fetched, answer_valid, answer_ready, answered;
   store_ctl_t store_ctl;
   store_status_t store_status;
   stage_ctl_t stage_ctl;
@@ -195,7 +194,6 @@ module rl_shell
     .slot_busy_i(slot_busy),
     .answer_busy_i(answer_valid),
     .cpu_fetched_i(cpu_fetched),
-    .answered_i(answered),
     .store_o(store_ctl),
     .store_i(store_status),
     .stage_o(stage_ctl),
@@ -851,6 +849,7 @@ module rl_shell
     .rst_net_ni,
     .rx_i(rx_event),
     .rx_overflow_i(overflow),
+    .answered_i(answered),
     .tx_word_i(tx_valid_o && tx_ready_i),
     .tx_frame_i(tx_frame),
     .tx_bytes_i(tx_bytes),

@@ -71,7 +71,7 @@ class Board:
         self.memories["RING"][: len(script) + 1] = [*script, 0]
         dut.rst_net_ni.value = 0
         dut.memory_i.value = self.straps[CARD.index("MEMORY")] << 16 & (1 << 40) - 1
-        for port in (*INPUTS, "heard_i", "slot_busy_i", "answer_busy_i", "cpu_fetched_i", "answered_i"):
+        for port in (*INPUTS, "heard_i", "slot_busy_i", "answer_busy_i", "cpu_fetched_i"):
             getattr(dut, port).value = 0
         for port in ("job_ready_i", "scrub_done_i", "fetch_ready_i", "fetch_idle_i"):
             getattr(dut, port).value = 0
@@ -223,14 +223,14 @@ async def what_blocks_say_is_read(dut):
     board = Board(dut)
     readable = [name for name, r in REGISTERS.items() if r["access"] in ("ro", "act") and name not in ("TIME_LO", "TIME_HI", "EVENTS")]
     places = [(name, i) for name in readable for i in range(REGISTERS[name].get("count", 1))]
-    nowhere = [BASE["CSR"] + offset for offset in (0x018, 0x060, 0x0C0, 0x120, 0x218, 0x29C, 0x2B0)]
+    nowhere = [BASE["CSR"] + offset for offset in (0x018, 0x060, 0x0C0, 0x118, 0x120, 0x218, 0x29C, 0x2B0)]
     script = [word for name, i in places for word in read(name, i)] + [word for at in nowhere for word in [2, at]]
     await board.start(script)
     say = {port: random.getrandbits(sum(w for _, w in LAYOUTS[struct].values())) for port, struct in INPUTS.items()}
     for port, value in say.items():
         getattr(dut, port).value = value
-    answered, busy = random.getrandbits(16), random.getrandbits(3)
-    dut.answered_i.value, dut.slot_busy_i.value, dut.answer_busy_i.value = answered, busy & 3, busy >> 2
+    busy = random.getrandbits(3)
+    dut.slot_busy_i.value, dut.answer_busy_i.value = busy & 3, busy >> 2
     dut.fetch_idle_i.value = 1
     dut.heard_i.value = 1
     await RisingEdge(dut.clk_net_i)
@@ -253,7 +253,6 @@ async def what_blocks_say_is_read(dut):
         "CTL_HEAD": fields("CTL_HEAD", **{n: said("ring_i", n) for n in ("valid", "why", "offset")}),
         "TX_BUSY": busy,
         "HEARD": heard & 0xFFFFFFFF,
-        "ANSWERED": answered,
         "WIN_NEXT": said("store_i", "next"),
         "WIN_INSERT": fields("WIN_INSERT", busy=said("store_i", "insert_busy"), result=said("store_i", "insert_result")),
         "WIN_BITS": said("store_i", "bits"),

@@ -352,8 +352,9 @@ class Receive:
         for _ in range(150):
             await RisingEdge(clock)
         for counter, value in self.counters().items():
-            assert await self.count(counter) == value, counter
-        assert dut.answered_o.value == len(self.announced)
+            if counter != "announces":
+                assert await self.count(counter) == value, counter
+        assert await self.count("announces") == len(self.announced)
 
     def counters(self) -> dict[str, int]:
         """What the counters must be."""

@@ -66,8 +66,6 @@ module receive_bench
   input  logic        announce_ready_i,
   output logic [47:0] announce_dst_o,
   output logic [31:0] announce_seq_o,
-  output logic [15:0] answered_o,
-
   input  logic [6:0]  counter_i,
   output logic [31:0] count_o
 );
@@ -79,7 +77,7 @@ module receive_bench
   why_e why, head_why;
   rx_event_t rx_event;
   announcement_t announcement;
-  logic divert, note, taken, room_control;
+  logic divert, note, taken, answered, room_control;
 
   assign session = '{
     listening: listening_i,
@@ -174,13 +172,14 @@ module receive_bench
     .announce_valid_o,
     .announce_ready_i,
     .announce_o(announcement),
-    .answered_o
+    .answered_o(answered)
   );
   rl_counters u_counters (
     .clk_net_i,
     .rst_net_ni,
     .rx_i(rx_event),
     .rx_overflow_i(overflow_o),
+    .answered_i(answered),
     .tx_word_i(1'b0),
     .tx_frame_i(1'b0),
     .tx_bytes_i('0),
