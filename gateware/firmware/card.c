@@ -1,6 +1,7 @@
 #include "card.h"
 
 #include "discovery.h"
+#include "filter.h"
 #include "hw.h"
 #include "launch.h"
 #include "load.h"
@@ -19,9 +20,9 @@ static void forget(void) {
 }
 
 static void publish_claim(void) {
-  WRITE(CSR_OWNER_HI, claim.owner.hi);
-  WRITE(CSR_OWNER_LO, claim.owner.lo);
-  WRITE(CSR_EPOCH, claim.group << EPOCH_GROUP_SHIFT | claim.epoch);
+  filter_owner(session_claimed() ? &claim.owner : 0);
+  filter_claim(session_claimed() && claim.group != 0, claim.group);
+  WRITE(CSR_EPOCH, claim.epoch);
 }
 
 void card_begin_claim(void) {
@@ -35,8 +36,8 @@ void card_begin_claim(void) {
 
 void card_end_claim(void) {
   // First: from now on, the fast paths take nothing more of it.
-  card_publish();
   publish_claim();
+  card_publish();
   forget();
   load_forget();
   discovery_change();
@@ -53,8 +54,8 @@ uint32_t card_state(void) {
 static uint32_t session;
 
 void card_publish(void) {
-  session = 0;
-  if (session_claimed()) session |= SESSION_CLAIMED;
+  filter_load(load_member(), load_group());
+  session = SESSION_LISTENING;
   if (load_member()) session |= SESSION_LOADING;
   if (load_receiving()) session |= SESSION_RECEIVING;
   if (role_active()) session |= SESSION_ROLE;

@@ -14,13 +14,6 @@ void count(uint32_t counter) {
   count_by(counter, 1);
 }
 
-void counters_turn(void) {
-  static uint16_t before;
-  uint16_t answered = (uint16_t)READ(CSR_ANSWERED);
-  count_by(COUNTER_ANNOUNCES, (uint16_t)(answered - before));
-  before = answered;
-}
-
 void counters_tell(void) {
   uint32_t first = asked.addr < COUNTERS ? (uint32_t)asked.addr : COUNTERS;
   frame_answer(KIND_SESSION_COUNTERS, asked.epoch);

@@ -8,9 +8,6 @@
 __attribute__((noinline)) void count(uint32_t counter);
 __attribute__((noinline)) void count_by(uint32_t counter, uint64_t n);
 
-// Takes note of what the hardware counts in fewer than 64 bits: often enough that no wrap is missed.
-void counters_turn(void);
-
 // Answers a request for the counters.
 void counters_tell(void);
 

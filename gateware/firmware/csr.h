@@ -225,8 +225,8 @@
 // ---- Session: What the fast paths have to know of the claim and the load.
 // write: State.
 #define CSR_SESSION RL_WORD(0x30000100u)
-// There is a claim.
-#define SESSION_CLAIMED 0x00000001u
+// FILTER has been told everything: frames come in. Until then they wait.
+#define SESSION_LISTENING 0x00000001u
 // The card is a member of a load.
 #define SESSION_LOADING 0x00000002u
 // The load takes image data.
@@ -237,31 +237,41 @@
 #define SESSION_CONFIGURING 0x00000010u
 // No delayed answer waits: answer a solicitation without window at once.
 #define SESSION_SOLICIT_FAST 0x00000020u
-// write: Owner, bytes 0 and 1, in the low half.
-#define CSR_OWNER_HI RL_WORD(0x30000104u)
-// write: Owner, bytes 2 to 5.
-#define CSR_OWNER_LO RL_WORD(0x30000108u)
-// write: Numbers of the claim.
+// write acts: Which addresses have a byte of this value at these places. A frame's destination and source are those
+// that all its bytes are of. Frames that only an address being changed concerns must not be under way.
+#define CSR_FILTER RL_WORD(0x30000104u)
+// Bit n: byte n of an address.
+#define FILTER_PLACES_SHIFT 16u
+#define FILTER_PLACES_MASK 0x3Fu
+// Value of the byte.
+#define FILTER_VALUE_SHIFT 8u
+#define FILTER_VALUE_MASK 0xFFu
+// The card's own address,
+#define FILTER_CARD 0x00000001u
+// the owner's,
+#define FILTER_OWNER 0x00000002u
+// that of all cards,
+#define FILTER_CARDS 0x00000004u
+// that of all stations,
+#define FILTER_ALL 0x00000008u
+// that of the load's group; bytes 0 to 3 are those of any group,
+#define FILTER_LOAD 0x00000010u
+// that of the claim's group.
+#define FILTER_CLAIM 0x00000020u
+// write: Epoch of the claim, 16 bits.
 #define CSR_EPOCH RL_WORD(0x3000010Cu)
-// Group id for Go, or 0.
-#define EPOCH_GROUP_SHIFT 16u
-#define EPOCH_GROUP_MASK 0xFFFFu
-// Epoch.
-#define EPOCH_EPOCH_SHIFT 0u
-#define EPOCH_EPOCH_MASK 0xFFFFu
 // write: Group id of the load, 16 bits.
 #define CSR_LOAD_GROUP RL_WORD(0x30000110u)
 // read: TIME_LO at which a fast path last heard the owner.
 #define CSR_HEARD RL_WORD(0x30000114u)
-// read: Solicitations answered without the firmware, 16 bits.
-#define CSR_ANSWERED RL_WORD(0x30000118u)
 
 // ---- Writes: The window of writes (`rl_store`).
 // write acts, read: Read: first write that is missing. Written: a new claim, the window is empty and starts with 1.
 #define CSR_WIN_NEXT RL_WORD(0x30000140u)
 // write acts: An acknowledgement is being sent: nothing is unacknowledged.
 #define CSR_WIN_ACKED RL_WORD(0x30000148u)
-// write acts, read: Written: this number counts as received. Read: what came of it.
+// write acts, read: Written: this number counts as received; bits 11 to 0 tell it, for it is, or counts as, one within
+// 2^11 of WIN_NEXT. Read: what came of it.
 #define CSR_WIN_INSERT RL_WORD(0x3000014Cu)
 // Not known yet.
 #define WIN_INSERT_BUSY 0x80000000u

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "discovery.h"
+#include "filter.h"
 #include "frame.h"
 #include "hw.h"
 #include "launch.h"
@@ -82,6 +83,7 @@ static void dispatch(void) {
 
 // Switches on.
 void firmware_start(void) {
+  filter_start();
   clock_turn();
   random_start();
   session_start();
@@ -95,7 +97,6 @@ void firmware_turn(void) {
   clock_turn();
   uint32_t events = READ(CSR_EVENTS);
   WRITE(CSR_CLEAR, events & LATCHED);
-  counters_turn();
   session_expire();
   launch_collect();
   role_turn(events);

@@ -6,6 +6,9 @@
 #include "frame.h"
 #include "session.h"
 
+// Numbers that are so far from the window's start are all judged alike.
+#define WINDOW_FAR 1024
+
 uint64_t memory_bytes(void) {
   return (uint64_t)READ(CSR_MEMORY) << 16;
 }
@@ -29,10 +32,15 @@ static void refuse(uint32_t code, uint64_t detail) {
 
 // Takes note of the number of the write at hand, and yields what it was to the window.
 static uint32_t insert(void) {
+  // Before the window is asked it moves on by less than that.
+  uint32_t next = READ(CSR_WIN_NEXT);
+  uint32_t number = asked.seq;
+  if ((int32_t)(number - next) < -WINDOW_FAR) number = next - WINDOW_FAR;
+  if ((int32_t)(number - next) > WINDOW_FAR) number = next + WINDOW_FAR;
   if (asked.flags & FLAG_ACK_NOW) {
-    WRITE(CSR_WIN_INSERT_NOW, asked.seq);
+    WRITE(CSR_WIN_INSERT_NOW, number);
   } else {
-    WRITE(CSR_WIN_INSERT, asked.seq);
+    WRITE(CSR_WIN_INSERT, number);
   }
   uint32_t result;
   do result = READ(CSR_WIN_INSERT);

@@ -90,7 +90,7 @@ module rl_fifo_async_formal #(
       if (rvalid) NoUnderrun_A : assert (held != 0);
       if (picked_q && !found_q) begin
         WatchedIsHeld_A : assert (ahead < held);
-        WatchedIsKept_A : assert (u_dut.u_ram.mem[number_q[PtrW-2:0]] == word_q);
+        WatchedIsKept_A : assert (u_dut.u_ram.mem[number_q[PtrW-2:0] ^ (number_q[PtrW-2:0] >> 1)] == word_q);
         if (rvalid && ahead == 0) InOrder_A : assert (rdata == word_q);
       end
       // What induction has to know: pointers are behind one another, and none laps another.
@@ -101,8 +101,8 @@ module rl_fifo_async_formal #(
       assert (PtrW'(written_q - r_seen) <= PtrW'(Depth));
       WatchedComesOutOfFull_C : cover (found_q && held == PtrW'(Depth));
     end
-    if (seen_wr_q) assert (u_dut.wbin_q == written_q && binary(u_dut.wgray_q) == written_q);
-    if (seen_rd_q) assert (u_dut.rbin_q == taken_q && binary(u_dut.rgray_q) == taken_q);
+    if (seen_wr_q) assert (u_dut.wodd_q == written_q[0] && binary(u_dut.wgray_q) == written_q);
+    if (seen_rd_q) assert (u_dut.rodd_q == taken_q[0] && binary(u_dut.rgray_q) == taken_q);
     if (seen_wr_q && !live_wr_q) assert (r_meta == 0 && r_seen == 0);
     if (seen_rd_q && !live_rd_q) assert (w_meta == 0 && w_seen == 0);
     if (live_wr_q || live_rd_q) assert (seen_wr_q && seen_rd_q);

@@ -161,13 +161,13 @@ module rl_frame_queue_formal #(
   always_comb begin
     if (seen_wr_q) begin
       assert (u_dut.base_q == base_q && u_dut.wptr_q == number_t'(base_q + number_t'(length_q)));
-      assert (u_dut.u_desc.wbin_q == committed_q && binary(u_dut.u_desc.wgray_q) == committed_q);
+      assert (u_dut.u_desc.wodd_q == committed_q[0] && binary(u_dut.u_desc.wgray_q) == committed_q);
       assert (open_q == (length_q != 0) && length_q <= 2'(FrameWords));
     end else assert (!open_q && length_q == 0);
     if (seen_rd_q) begin
       assert (u_dut.rptr_q == taken_q[NumberW-2:0] && binary(u_dut.read_gray_q) == taken_q);
       assert (u_dut.rinc_q == taken_q + 1'b1);
-      assert (u_dut.u_desc.rbin_q == finished_q && binary(u_dut.u_desc.rgray_q) == finished_q);
+      assert (u_dut.u_desc.rodd_q == finished_q[0] && binary(u_dut.u_desc.rgray_q) == finished_q);
     end
     if (seen_wr_q && !seen_rd_q)
       assert (r_meta == 0 && r_seen == 0 && t_meta == 0 && t_mid == 0 && t_seen == 0);
@@ -206,8 +206,9 @@ module rl_frame_queue_formal #(
   assign word_frame = word_frame_q - finished_q;
   assign lengths[0] = '0;
   for (genvar i = 0; i < Frames; i++) begin : gen_lengths
-    logic [1:0] at;
-    assign at = finished_q[1:0] + 2'(i);
+    logic [1:0] number, at;
+    assign number = finished_q[1:0] + 2'(i);
+    assign at = number ^ (number >> 1);
     assign lengths[i+1] = lengths[i] +
         (number_t'(i) < frames ? 4'(u_dut.u_desc.u_ram.mem[at][1:0]) : '0);
     always_comb begin
@@ -226,7 +227,7 @@ module rl_frame_queue_formal #(
       if (left_q != 0) assert (valid && left_q <= desc_seen[1:0]);
       if (frame_picked_q && !frame_found_q) begin
         assert (number_t'(frame_number_q - finished_q) < frames);
-        assert (u_dut.u_desc.u_ram.mem[frame_number_q[1:0]] == desc_q);
+        assert (u_dut.u_desc.u_ram.mem[frame_number_q[1:0] ^ (frame_number_q[1:0] >> 1)] == desc_q);
       end
       assert (!(word_tried_q && word_picked_q));
       if (word_tried_q) begin

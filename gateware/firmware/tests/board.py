@@ -84,6 +84,8 @@ class Board:
         self.sent: deque[Sent] = deque()
         self.ddr = bytearray(self.config.memory + 2 * self.config.staging_max + (1 << 16))
         self.registers: dict[int, int] = {}
+        # What a byte of an address can belong to; until that is told, anything.
+        self.filter = [[C.FILTER_OWNER | C.FILTER_CARD] * 256 for _ in range(6)]
         self.latched = 0
         self.asleep = False
         self.last_read = 0
@@ -187,8 +189,18 @@ class Board:
     def field(self, register: int, bit: int) -> bool:
         return bool(self.registers.get(register, 0) & bit)
 
+    def belongs(self, address: int) -> int:
+        """Whose an address is: bits of FILTER."""
+        out = C.FILTER_CARD | C.FILTER_OWNER | C.FILTER_CARDS | C.FILTER_ALL | C.FILTER_LOAD | C.FILTER_CLAIM
+        for place, value in enumerate(address.to_bytes(6, "big")):
+            out &= self.filter[place][value]
+        return out
+
     def owner(self) -> int:
-        return self.registers.get(C.CSR_OWNER_HI, 0) << 32 | self.registers.get(C.CSR_OWNER_LO, 0)
+        """The one address that is the owner's, or 0."""
+        bytes_ = [[value for value in range(256) if place[value] & C.FILTER_OWNER] for place in self.filter]
+        assert all(len(values) == len(bytes_[0]) <= 1 for values in bytes_), bytes_
+        return int.from_bytes(bytes(values[0] for values in bytes_), "big") if bytes_[0] else 0
 
     def receive(self, raw: bytes) -> None:
         """A frame that passed the analyzer's first checks, which the firmware has no part in."""
@@ -197,7 +209,8 @@ class Board:
         self.run()
         f = Frame.parse(raw)
         session = lambda bit: self.field(C.CSR_SESSION, bit)  # noqa: E731
-        owner = session(C.SESSION_CLAIMED) and f.src == self.owner()
+        assert session(C.SESSION_LISTENING)
+        owner = bool(self.belongs(f.src) & C.FILTER_OWNER)
         fresh = owner and f.epoch == self.registers[C.CSR_EPOCH] & 0xFFFF
         if f.kind == W.KIND_IMAGE_DATA and session(C.SESSION_LOADING):
             if owner and f.epoch == self.registers[C.CSR_LOAD_GROUP]:
@@ -216,6 +229,7 @@ class Board:
             self.push_control(raw, self.judge_launch(f))
         elif f.kind == W.KIND_DISCOVERY_SOLICIT and session(C.SESSION_SOLICIT_FAST) and f.payload == bytes(8):
             self.answered += 1
+            self.count("announces")
             self.announce(f.src, f.seq)
         else:
             self.push_control(raw, C.WHY_KIND)
@@ -505,7 +519,6 @@ class Board:
             C.CSR_CTL_HEAD: self.control_head,
             C.CSR_TX_BUSY: lambda: 0,
             C.CSR_HEARD: lambda: self.heard,
-            C.CSR_ANSWERED: lambda: self.answered & 0xFFFF,
             C.CSR_WIN_NEXT: lambda: self.win_next,
             C.CSR_WIN_INSERT: lambda: self.insert,
             C.CSR_STG_START: lambda: 0,
@@ -553,6 +566,10 @@ class Board:
         elif address == C.CSR_CLEAR:
             assert value & ~LATCHED == 0
             self.latched &= ~value
+        elif address == C.CSR_FILTER:
+            for place in range(6):
+                if value >> C.FILTER_PLACES_SHIFT + place & 1:
+                    self.filter[place][value >> C.FILTER_VALUE_SHIFT & 0xFF] = value & 0xFF
         elif address == C.CSR_CTL_POP:
             self.control.popleft()
         elif address == C.CSR_TX_SEND:
@@ -563,7 +580,9 @@ class Board:
         elif address == C.CSR_WIN_ACKED:
             self.unacked, self.ack_at = 0, None
         elif address in (C.CSR_WIN_INSERT, C.CSR_WIN_INSERT_NOW):
-            self.insert, in_order = self.note(value)
+            # Its lower bits alone are looked at.
+            ahead = ((value - self.win_next + 2048) & 0xFFF) - 2048
+            self.insert, in_order = self.note((self.win_next + ahead) & M32)
             self.arrive(self.insert, in_order, address == C.CSR_WIN_INSERT_NOW)
         elif address == C.CSR_STG_START:
             self.start_load()

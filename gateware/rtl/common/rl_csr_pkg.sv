@@ -171,28 +171,32 @@ package rl_csr_pkg;
   // What the fast paths have to know of the claim and the load.
   // SESSION: write. State.
   localparam csr_word_t CsrSession = 8'h40;
-  localparam int unsigned SessionClaimedBit = 0;
+  localparam int unsigned SessionListeningBit = 0;
   localparam int unsigned SessionLoadingBit = 1;
   localparam int unsigned SessionReceivingBit = 2;
   localparam int unsigned SessionRoleBit = 3;
   localparam int unsigned SessionConfiguringBit = 4;
   localparam int unsigned SessionSolicitFastBit = 5;
-  // OWNER_HI: write. Owner, bytes 0 and 1, in the low half.
-  localparam csr_word_t CsrOwnerHi = 8'h41;
-  // OWNER_LO: write. Owner, bytes 2 to 5.
-  localparam csr_word_t CsrOwnerLo = 8'h42;
-  // EPOCH: write. Numbers of the claim.
+  // FILTER: write acts. Which addresses have a byte of this value at these places. A frame's
+  // destination and source are those that all its bytes are of. Frames that only an address being
+  // changed concerns must not be under way.
+  localparam csr_word_t CsrFilter = 8'h41;
+  localparam int unsigned FilterPlacesLsb = 16;
+  localparam int unsigned FilterPlacesWidth = 6;
+  localparam int unsigned FilterValueLsb = 8;
+  localparam int unsigned FilterValueWidth = 8;
+  localparam int unsigned FilterCardBit = 0;
+  localparam int unsigned FilterOwnerBit = 1;
+  localparam int unsigned FilterCardsBit = 2;
+  localparam int unsigned FilterAllBit = 3;
+  localparam int unsigned FilterLoadBit = 4;
+  localparam int unsigned FilterClaimBit = 5;
+  // EPOCH: write. Epoch of the claim, 16 bits.
   localparam csr_word_t CsrEpoch = 8'h43;
-  localparam int unsigned EpochGroupLsb = 16;
-  localparam int unsigned EpochGroupWidth = 16;
-  localparam int unsigned EpochEpochLsb = 0;
-  localparam int unsigned EpochEpochWidth = 16;
   // LOAD_GROUP: write. Group id of the load, 16 bits.
   localparam csr_word_t CsrLoadGroup = 8'h44;
   // HEARD: read. TIME_LO at which a fast path last heard the owner.
   localparam csr_word_t CsrHeard = 8'h45;
-  // ANSWERED: read. Solicitations answered without the firmware, 16 bits.
-  localparam csr_word_t CsrAnswered = 8'h46;
 
   // The window of writes (`rl_store`).
   // WIN_NEXT: write acts, read. Read: first write that is missing. Written: a new claim, the window
@@ -200,7 +204,8 @@ package rl_csr_pkg;
   localparam csr_word_t CsrWinNext = 8'h50;
   // WIN_ACKED: write acts. An acknowledgement is being sent: nothing is unacknowledged.
   localparam csr_word_t CsrWinAcked = 8'h52;
-  // WIN_INSERT: write acts, read. Written: this number counts as received. Read: what came of it.
+  // WIN_INSERT: write acts, read. Written: this number counts as received; bits 11 to 0 tell it,
+  // for it is, or counts as, one within 2^11 of WIN_NEXT. Read: what came of it.
   localparam csr_word_t CsrWinInsert = 8'h53;
   localparam int unsigned WinInsertBusyBit = 31;
   localparam int unsigned WinInsertResultLsb = 0;

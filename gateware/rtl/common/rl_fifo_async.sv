@@ -23,15 +23,32 @@ module rl_fifo_async #(
     $fatal(0, "rl_fifo_async: Depth must be a power of two (%m)");
   end
 
-  logic [PtrW-1:0] wbin_q, wgray_q, rbin_q, rgray_q, wgray_seen, rgray_seen;
-  logic [PtrW-1:0] wbin_d, wgray_d, rbin_d;  // The next ones.
-  logic push, pop;
+  // The pointers are in Gray code only: one that counts is smaller than a number that is coded. With it goes
+  // whether it has an odd number of ones, that is, whether it is odd as a number.
+  typedef logic [PtrW-1:0] ptr_t;
+  function automatic ptr_t after(ptr_t gray, logic odd);
+    ptr_t next;
+    logic zeros;  // It is odd, and the bits further down are 0: this bit changes if the one below is 1.
+    next[0] = gray[0] ^ !odd;
+    zeros = odd;
+    for (int unsigned i = 1; i < PtrW; i++) begin
+      next[i] = gray[i] ^ (zeros && (gray[i-1] || i == PtrW - 1));
+      zeros &= !gray[i-1];
+    end
+    return next;
+  endfunction
+  // The same code with a bit less: it goes through all places.
+  function automatic logic [PtrW-2:0] place(ptr_t gray);
+    place = gray[PtrW-2:0];
+    place[PtrW-2] ^= gray[PtrW-1];
+  endfunction
+
+  ptr_t wgray_q, rgray_q, wgray_seen, rgray_seen, wgray_d;
+  logic wodd_q, rodd_q, push, pop;
 
   assign push = wvalid_i && wready_o;
   assign pop = rvalid_o && rready_i;
-  assign wbin_d = wbin_q + 1'b1;
-  assign wgray_d = wbin_d ^ (wbin_d >> 1);
-  assign rbin_d = rbin_q + 1'b1;
+  assign wgray_d = after(wgray_q, wodd_q);
   // Full: the pointers are Depth apart, which in Gray code differs in the two upper bits.
   assign wready_o = wgray_q != {~rgray_seen[PtrW-1-:2], rgray_seen[PtrW-3:0]};
   assign rvalid_o = rgray_q != wgray_seen;
@@ -43,9 +60,9 @@ module rl_fifo_async #(
   ) u_ram (
     .clk_i(clk_wr_i),
     .we_i(push),
-    .waddr_i(wbin_q[PtrW-2:0]),
+    .waddr_i(place(wgray_q)),
     .wdata_i,
-    .raddr_i(rbin_q[PtrW-2:0]),
+    .raddr_i(place(rgray_q)),
     .rdata_o
   );
   rl_sync #(
@@ -67,21 +84,21 @@ module rl_fifo_async #(
 
   always_ff @(posedge clk_wr_i) begin
     if (!rst_wr_ni) begin
-      wbin_q <= '0;
+      wodd_q <= 1'b0;
       wgray_q <= '0;
     end else if (push) begin
-      wbin_q <= wbin_d;
+      wodd_q <= !wodd_q;
       wgray_q <= wgray_d;
     end
   end
 
   always_ff @(posedge clk_rd_i) begin
     if (!rst_rd_ni) begin
-      rbin_q <= '0;
+      rodd_q <= 1'b0;
       rgray_q <= '0;
     end else if (pop) begin
-      rbin_q <= rbin_d;
-      rgray_q <= rbin_d ^ (rbin_d >> 1);
+      rodd_q <= !rodd_q;
+      rgray_q <= after(rgray_q, rodd_q);
     end
   end
 

@@ -11,7 +11,6 @@ module rl_straps
 );
   assign data_o = strap_i[index_i];
   assign identity_o = '{
-      mac: {strap_i[0][15:0], strap_i[1]},
       memory: {strap_i[6][AddrW-17:0], 16'd0},
       ack_every: strap_i[12][31:16],
       ack_delay: strap_i[13][15:0]

@@ -37,6 +37,7 @@ module rl_control
 
   // -- blocks
   output session_t          session_o,
+  output filter_t           filter_o,
   input  logic              heard_i,          // A fast path has heard the owner.
   input  ring_head_t        ring_i,           // rl_control_ring
   output logic              ring_pop_o,
@@ -44,7 +45,6 @@ module rl_control
   input  logic [1:0]        slot_busy_i,
   input  logic              answer_busy_i,    // An answer to a solicitation is still to be sent.
   input  logic              cpu_fetched_i,    // A fetch to the processor is in its slot.
-  input  logic [15:0]       answered_i,       // rl_discovery
   output store_ctl_t        store_o,          // rl_store
   input  store_status_t     store_i,
   output stage_ctl_t        stage_o,          // rl_stage
@@ -201,6 +201,7 @@ module rl_control
     .clear_o(clear),
     .own_o(own),
     .session_o,
+    .filter_o,
     .ring_pop_o,
     .tx_o,
     .store_o,
@@ -231,7 +232,6 @@ module rl_control
     .ring_i,
     .slot_busy_i,
     .answer_busy_i,
-    .answered_i,
     .store_i,
     .stage_i,
     .digest_i,

@@ -36,7 +36,7 @@ package rl_control_pkg;
     logic        acked;
     logic        insert;
     logic        insert_ack_now;
-    logic [31:0] insert_seq;
+    logic [11:0] insert_seq;
     logic [2:0]  bits_addr;
   } store_ctl_t;
   typedef struct packed {

@@ -21,7 +21,6 @@ module rl_csr_read
   input  ring_head_t        ring_i,
   input  logic [1:0]        slot_busy_i,
   input  logic              answer_busy_i,
-  input  logic [15:0]       answered_i,
   input  store_status_t     store_i,
   input  stage_status_t     stage_i,
   input  digest_status_t    digest_i,
@@ -43,7 +42,6 @@ module rl_csr_read
     CtlHead,
     TxBusy,
     Heard,
-    Answered,
     WinNext,
     WinInsert,
     WinBits,
@@ -82,7 +80,6 @@ module rl_csr_read
     asked[CtlHead] = at(CsrCtlHead);
     asked[TxBusy] = at(CsrTxBusy);
     asked[Heard] = at(CsrHeard);
-    asked[Answered] = at(CsrAnswered);
     asked[WinNext] = at(CsrWinNext);
     asked[WinInsert] = at(CsrWinInsert);
     asked[WinBits] = at8(CsrWinBits[7:3]);
@@ -125,7 +122,6 @@ module rl_csr_read
     value[CtlHead][CtlHeadOffsetLsb+:CtlHeadOffsetWidth] = ring_i.offset;
     value[TxBusy] = 32'({answer_busy_i, slot_busy_i});
     value[Heard] = heard_q;
-    value[Answered] = 32'(answered_i);
     value[WinNext] = store_i.next;
     value[WinInsert][WinInsertBusyBit] = store_i.insert_busy;
     value[WinInsert][WinInsertResultLsb+:WinInsertResultWidth] = store_i.insert_result;

@@ -19,6 +19,7 @@ module rl_csr_write
 
   // To the blocks: rl_control has the comments.
   output session_t      session_o,
+  output filter_t       filter_o,
   output logic          ring_pop_o,
   output tx_ctl_t       tx_o,
   output store_ctl_t    store_o,
@@ -39,9 +40,9 @@ module rl_csr_write
   logic [5:0] session_q;
   logic [1:0] role_q;
   logic enable_q;
-  logic [31:0] owner_lo_q, epoch_q, alarm_q;
-  logic [15:0] owner_hi_q, load_group_q;
-  logic [31:0] insert_seq_q;
+  logic [31:0] alarm_q;
+  logic [15:0] epoch_q, load_group_q;
+  logic [11:0] insert_seq_q;
   logic insert_ack_now_q;
   logic [31:0] stg_base_q, dig_source_q, dig_target_q, dig_chunk_q, cfg_source_q;
   logic [28:0] dig_length_q;
@@ -82,12 +83,10 @@ module rl_csr_write
     wdata_q <= wdata_i;
     clear_o <= on(CsrClear) ? wdata_i[EventsDigestIdleBit+:5] : '0;
     if (on(CsrAlarm)) alarm_q <= wdata_i;
-    if (on(CsrOwnerHi)) owner_hi_q <= wdata_i[15:0];
-    if (on(CsrOwnerLo)) owner_lo_q <= wdata_i;
-    if (on(CsrEpoch)) epoch_q <= wdata_i;
+    if (on(CsrEpoch)) epoch_q <= wdata_i[15:0];
     if (on(CsrLoadGroup)) load_group_q <= wdata_i[15:0];
     if (on(CsrWinInsert) || on(CsrWinInsertNow)) begin
-      insert_seq_q <= wdata_i;
+      insert_seq_q <= wdata_i[11:0];
       insert_ack_now_q <= on(CsrWinInsertNow);
     end
     if (on(CsrStgBase)) stg_base_q <= wdata_i;
@@ -113,6 +112,7 @@ module rl_csr_write
 
   // What acts, a cycle after the write, together with the values above.
   typedef struct packed {
+    logic filter;
     logic ctl_pop;
     logic tx_send;
     logic win_reset;
@@ -134,6 +134,7 @@ module rl_csr_write
   act_t act_q;
   always_ff @(posedge clk_net_i) begin
     act_q <= !rst_net_ni ? '0 : '{
+        filter: on(CsrFilter),
         ctl_pop: on(CsrCtlPop),
         tx_send: on(CsrTxSend),
         win_reset: on(CsrWinNext),
@@ -174,10 +175,8 @@ module rl_csr_write
   };
   always_comb begin
     session_o = '{
-        claimed: session_q[SessionClaimedBit],
-        owner: {owner_hi_q, owner_lo_q},
-        epoch: epoch_q[EpochEpochLsb+:16],
-        claim_group: epoch_q[EpochGroupLsb+:16],
+        listening: session_q[SessionListeningBit],
+        epoch: epoch_q,
         loading: session_q[SessionLoadingBit],
         load_group: load_group_q,
         receiving: session_q[SessionReceivingBit],
@@ -185,6 +184,19 @@ module rl_csr_write
         configuring: session_q[SessionConfiguringBit],
         solicit_fast: session_q[SessionSolicitFastBit],
         memory: memory_i
+    };
+    filter_o = '{
+        we: act_q.filter,
+        places: wdata_q[FilterPlacesLsb+:6],
+        value: wdata_q[FilterValueLsb+:8],
+        belongs: '{
+            claim: wdata_q[FilterClaimBit],
+            load: wdata_q[FilterLoadBit],
+            all: wdata_q[FilterAllBit],
+            cards: wdata_q[FilterCardsBit],
+            owner: wdata_q[FilterOwnerBit],
+            card: wdata_q[FilterCardBit]
+        }
     };
     ring_pop_o = act_q.ctl_pop;
     tx_o = '{

@@ -25,8 +25,8 @@ module rl_analyzer
   output logic      word_ready_o,
   input  rx_word_t  word_i,
 
-  input  mac_addr_t mac_i,          // Of this card.
-  input  session_t  session_i,      // Changes before, or with, the end of the barrier.
+  input  filter_t   filter_i,       // Of this and
+  input  session_t  session_i,      // this, what frames depend on changes before, or with, the end of the barrier.
   input  logic      barrier_busy_i, // A control frame that may change the session is unfinished.
   input  logic      control_busy_i, // A control frame is unfinished.
   input  room_t     room_i,
@@ -92,7 +92,7 @@ module rl_analyzer
 
   // -- the judgement
   kind_class_t class_q;
-  logic own, group, listens, stranger, owner;
+  logic settled, own, group, listens, stranger, owner;
   logic [2:0] runt_q;
   drop_e early, late, early_q, late_q;
   route_e route, route_q;
@@ -100,17 +100,18 @@ module rl_analyzer
 
   rl_kind_class u_class (
     .clk_net_i,
-    .ether_valid_i(advance && at_q == 3'd1),
+    .valid_i(advance && at_q == 3'd1),
     .ether_type_i(bytes[31:16]),
-    .kind_i(head_q.kind),
+    .kind_i(bytes[7:0]),
     .class_o(class_q)
   );
   rl_lane_filter u_filter (
     .clk_net_i,
     .dst_i(head_q.dst),
     .src_i(head_q.src),
-    .mac_i,
-    .session_i,
+    .filter_i,
+    .listening_i(session_i.listening),
+    .settled_o(settled),
     .own_o(own),
     .group_o(group),
     .listens_o(listens),
@@ -143,7 +144,8 @@ module rl_analyzer
 
   // Whether it may go. Before its address is known a write may turn out to be for control: all that
   // control may get wait for its room. What is for another card waits for nothing, but what is for a
-  // group does: a control frame before it may make the card join.
+  // group does: a control frame before it may make the card join. And none is judged by what the filter
+  // says while it is written.
   logic barrier_q, awaits_barrier, has_room;
   assign awaits_barrier = class_q.claims || class_q.data || group;
   always_comb begin
@@ -154,7 +156,7 @@ module rl_analyzer
   end
   always_ff @(posedge clk_net_i) begin
     barrier_q <= barrier_busy_i;
-    go_q <= !(awaits_barrier && (barrier_busy_i || barrier_q)) && (has_room || !(listens || group));
+    go_q <= settled && !(awaits_barrier && (barrier_busy_i || barrier_q)) && (has_room || !(listens || group));
   end
 
   // -- the end of short frames: their last word is on the lane, and the judgement needs two cycles
@@ -277,6 +279,14 @@ module rl_analyzer
       };
 
 `ifndef SYNTHESIS
+  // What the filter says in this cycle, and said in the last one, was not looked up while it was written.
+  FilterIsRead_A :
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
+    judge |-> session_i.listening && !$past(
+      filter_i.we, 2
+  ) && !$past(
+      filter_i.we, 3
+  ));
   rl_lane_checker u_checker (
     .clk_net_i,
     .rst_net_ni,

@@ -18,6 +18,7 @@ module rl_counters
 
   input  rx_event_t         rx_i,
   input  logic              rx_overflow_i,     // The receive FIFO had no room for a frame.
+  input  logic              answered_i,        // A solicitation was taken, to be announced to.
   input  logic              tx_word_i,         // A word was sent,
   input  logic              tx_frame_i,        // and a frame, of so many bytes.
   input  logic [13:0]       tx_bytes_i,
@@ -74,6 +75,7 @@ module rl_counters
     once[at(CounterWrites)] = write_i;
     once[at(CounterReads)] = read_i;
     once[at(CounterDropCheck)] = rx_i.check;
+    once[at(CounterAnnounces)] = answered_i;
   end
 
   // Frames are counted by shifting: a shift register of which the feedback goes through all 16 states

@@ -16,7 +16,7 @@ module rl_discovery
   input  logic          announce_ready_i,
   output announcement_t announce_o,
 
-  output logic [15:0]   answered_o      // Solicitations taken, counted round and round.
+  output logic          answered_o      // A solicitation was taken, a cycle ago.
 );
   // The kind is known two words before the end; the window with the only payload word, after which
   // the end comes a cycle later or more.
@@ -51,8 +51,7 @@ module rl_discovery
   );
 
   always_ff @(posedge clk_net_i) begin
-    if (!rst_net_ni) answered_o <= '0;
-    else if (taken_o) answered_o <= answered_o + 1'b1;
+    answered_o <= rst_net_ni && taken_o;
   end
 
 `ifndef SYNTHESIS

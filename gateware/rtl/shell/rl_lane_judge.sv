@@ -121,8 +121,7 @@ module rl_lane_judge
 
   // The rest of what the firmware says is for others.
   logic unused_session;
-  assign unused_session = ^{session_i.claimed, session_i.owner, session_i.claim_group,
-                            session_i.receiving, session_i.role, session_i.configuring,
+  assign unused_session = ^{session_i.listening, session_i.receiving, session_i.role, session_i.configuring,
                             session_i.solicit_fast, session_i.memory[15:0]};
   logic unused_head;
   assign unused_head = ^{class_i.claims, head_i.dst, head_i.src, head_i.ether_type, head_i.kind, head_i.seq,

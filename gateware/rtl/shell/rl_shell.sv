@@ -92,10 +92,9 @@ module rl_shell
   rx_word_t word;
   rx_event_t rx_event;
   session_t session;
-  mac_addr_t mac;
+  filter_t filter;
   logic word_valid, word_ready, overflow, heard, taken;
   logic hosts, last_page, fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
-  assign mac = identity_i.mac;
   assign room.fetch = 1'b1;  // A read that finds no room is dropped and counted.
 
   rl_rx_fifo #(
@@ -121,7 +120,7 @@ module rl_shell
     .word_valid_i(word_valid),
     .word_ready_o(word_ready),
     .word_i(word),
-    .mac_i(mac),
+    .filter_i(filter),
     .session_i(session),
     .barrier_busy_i(barrier_busy),
     .control_busy_i(control_busy),
@@ -144,8 +143,7 @@ module rl_shell
   why_e ring_why;
   tx_ctl_t tx_ctl;
   logic [1:0] slot_busy;
-  logic cpu_fetched, answer_valid, answer_ready;
-  logic [15:0] answered;
+  logic cpu_fetched, answer_valid, answer_ready, answered;
   store_ctl_t store_ctl;
   store_status_t store_status;
   stage_ctl_t stage_ctl;
@@ -188,6 +186,7 @@ module rl_shell
     .counter_asked_o(counter_asked),
     .counter_data_i(counter_data),
     .session_o(session),
+    .filter_o(filter),
     .heard_i(heard),
     .ring_i(ring_head),
     .ring_pop_o(ring_pop),
@@ -195,7 +194,6 @@ module rl_shell
     .slot_busy_i(slot_busy),
     .answer_busy_i(answer_valid),
     .cpu_fetched_i(cpu_fetched),
-    .answered_i(answered),
     .store_o(store_ctl),
     .store_i(store_status),
     .stage_o(stage_ctl),
@@ -860,6 +858,7 @@ module rl_shell
     .rst_net_ni,
     .rx_i(rx_event),
     .rx_overflow_i(overflow),
+    .answered_i(answered),
     .tx_word_i(tx_valid_o && tx_ready_i),
     .tx_frame_i(tx_frame),
     .tx_bytes_i(tx_bytes),

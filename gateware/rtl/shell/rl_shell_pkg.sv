@@ -129,7 +129,6 @@ package rl_shell_pkg;
 
   // What a card is for its hardware; more of it the firmware reads.
   typedef struct packed {
-    mac_addr_t   mac;
     addr_t       memory;     // Bytes of DDR that a host may address.
     logic [15:0] ack_every;  // Writes after which an acknowledgement is due, 1 or more,
     logic [15:0] ack_delay;  // and microseconds.
@@ -138,10 +137,8 @@ package rl_shell_pkg;
   // What the firmware tells the fast paths about the present claim and load. All of it changes only
   // while no frame that depends on it is under way: the analyzer waits (see rl_analyzer).
   typedef struct packed {
-    logic        claimed;
-    mac_addr_t   owner;
+    logic        listening;    // The filter has been told everything: frames may go.
     logic [15:0] epoch;
-    logic [15:0] claim_group;  // 0: none.
     logic        loading;      // Member of a load.
     logic [15:0] load_group;
     logic        receiving;    // The load takes image data.
@@ -150,6 +147,23 @@ package rl_shell_pkg;
     logic        solicit_fast; // No delayed answer waits: answer a solicitation without window at once.
     addr_t       memory;       // Bytes of DDR that a host may address.
   } session_t;
+
+  // What a byte of an address can belong to.
+  typedef struct packed {
+    logic claim; // The claim's group,
+    logic load;  // the load's group; bytes 0 to 3: any group,
+    logic all;   // all stations,
+    logic cards; // all cards,
+    logic owner; // the owner of the claim,
+    logic card;  // this card.
+  } belongs_t;
+  // The firmware tells: bytes of this value at these places of an address belong to this.
+  typedef struct packed {
+    logic       we;
+    logic [5:0] places;    // Bit n: byte n of an address.
+    logic [7:0] value;
+    belongs_t   belongs;
+  } filter_t;
 
   // Work for the digest engine: one pass over memory. Leaves: `length` bytes from `source` on, the chunks
   // of 1024 bytes numbered from `chunk` on, each giving a chaining value of 32 bytes at `target`.

@@ -145,6 +145,7 @@ module rl_stage
   logic [15:0] bits, bits_q;
   logic [RowsW-1:0] row_q;  // In emptying; else it is a block.
   logic set;
+  logic set_q;  // The bits are far apart, and the next frame looks some cycles later.
   assign set = resolve && verdict_q == New;
   rl_bitmap #(
     .Bits(Chunks)
@@ -152,7 +153,7 @@ module rl_stage
     .clk_i(clk_net_i),
     .row_i(state_q == Empty ? row_q[RowW-1:0] : index[IndexW-1:4]),
     .row_o(bits),
-    .set_i(set),
+    .set_i(set_q),
     .bit_i(index[3:0]),
     .empty_i(state_q == Empty),
     .word_i(bits_addr_i),
@@ -160,6 +161,7 @@ module rl_stage
   );
 
   always_ff @(posedge clk_net_i) begin
+    set_q <= set;
     bits_q <= bits;
     if (state_q == Idle) verdict_q <= receiving_i ? Malformed : Duplicate;
     else if (state_q == Sift && right && !beyond_q)

@@ -30,7 +30,7 @@ module rl_store
   input  logic [2:0]  bits_addr_i,
   output logic [31:0] bits_o,           // In the same cycle. Bit n % 256 of the whole: number n is there.
   input  logic        insert_i,         // A refused write counts as received. Not while busy.
-  input  logic [31:0] insert_seq_i,     // Holds while busy.
+  input  logic [11:0] insert_seq_i,     // Holds while busy. The number is within 2^11 of next_o.
   input  logic        insert_ack_now_i, // The frame asks for an acknowledgement at once. Holds too.
   output logic        insert_busy_o,
   output logic [1:0]  insert_result_o,  // 0 new, 1 there already, 2 beyond the window. Holds.
@@ -86,7 +86,8 @@ module rl_store
     .rst_ni(rst_net_ni),
     .reset_i,
     .insert_i(look_up || look_up_theirs),
-    .seq_i(asked_q ? seq_q : insert_seq_i),
+    .seq_i({seq_q[31:12], asked_q ? seq_q[11:0] : insert_seq_i}),
+    .near_i(!asked_q),
     .ready_o(window_ready),
     .done_o(judged),
     .arrival_o(arrival),

@@ -12,6 +12,7 @@ module rl_window (
 
   input  logic        insert_i,    // Take note of a number, if ready_o.
   input  logic [31:0] seq_i,
+  input  logic        near_i,      // It is within 2^11 of the first missing one: bits 11 to 0 of seq_i tell it.
   output logic        ready_o,
   output logic        done_o,      // Two cycles later: what it was.
   output logic [1:0]  arrival_o,   // 0 new, 1 there already, 2 beyond the window.
@@ -29,7 +30,8 @@ module rl_window (
   } state_e;
   state_e state_q;
 
-  logic [31:0] ahead_q;   // Of the number inserted, from next_o.
+  logic [31:0] ahead_q;   // Of the number inserted, from next_o; bits 11 to 0 of that,
+  logic near_q;           // if it is near.
   logic [7:0] pos_q;      // In the ring: of the number inserted; when advancing, of the one after next_o.
 
   // -- the ring, in nibbles, of which one is written: so the multiplexers are small. Its second copy is for
@@ -73,10 +75,11 @@ module rl_window (
   end
 
   // -- the judgement
-  logic closes, behind, beyond, mark_new, mark_passed;
-  assign closes = ahead_q == 0;
-  assign behind = ahead_q[31];
-  assign beyond = !behind && (ahead_q[30:9] != 0 || (ahead_q[8] && ahead_q[7:0] != 0));
+  logic far, closes, behind, beyond, mark_new, mark_passed;
+  assign far = !near_q && ahead_q[31:12] != 0;
+  assign closes = !far && ahead_q[11:0] == 0;
+  assign behind = near_q ? ahead_q[11] : ahead_q[31];
+  assign beyond = !behind && (far || ahead_q[11:9] != 0 || (ahead_q[8] && ahead_q[7:0] != 0));
   assign mark_new = state_q == Judge && !closes && !behind && !beyond && !is_there;
   assign mark_passed = state_q == Advance && is_there;
   assign write = mark_new || mark_passed;
@@ -109,6 +112,7 @@ module rl_window (
   end
   always_ff @(posedge clk_i) begin
     ahead_q <= seq_i - next_o;
+    near_q <= near_i;
     in_order_o <= closes;
     if (beyond) arrival_o <= 2'd2;
     else arrival_o <= {1'b0, behind || (!closes && is_there)};

@@ -49,7 +49,7 @@ async def it_announces_the_card_and_sleeps(dut):
     assert sent[8 + 5] >> 24 == LINK_UP
     await board.asleep()
     assert dut.alarm_valid_o.value, "the next announcement is due some time"
-    assert not field(dut.session_o, "session_t", "claimed")
+    assert field(dut.session_o, "session_t", "listening")
 
 
 def test_the_package_is_not_stale():

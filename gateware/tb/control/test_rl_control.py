@@ -71,7 +71,7 @@ class Board:
         self.memories["RING"][: len(script) + 1] = [*script, 0]
         dut.rst_net_ni.value = 0
         dut.memory_i.value = self.straps[CARD.index("MEMORY")] << 16 & (1 << 40) - 1
-        for port in (*INPUTS, "heard_i", "slot_busy_i", "answer_busy_i", "cpu_fetched_i", "answered_i"):
+        for port in (*INPUTS, "heard_i", "slot_busy_i", "answer_busy_i", "cpu_fetched_i"):
             getattr(dut, port).value = 0
         for port in ("job_ready_i", "scrub_done_i", "fetch_ready_i", "fetch_idle_i"):
             getattr(dut, port).value = 0
@@ -154,8 +154,7 @@ async def memories_are_read_and_written(dut):
 # What registers hold goes to these fields: port, struct, field, the register's lowest bit of it, and how many.
 HELD = [
     ("ALARM", "alarm_us_o", None, None, 0, 32),
-    ("OWNER_HI", "session_o", "session_t", "owner", 32, 16),
-    ("OWNER_LO", "session_o", "session_t", "owner", 0, 32),
+    ("EPOCH", "session_o", "session_t", "epoch", 0, 16),
     ("LOAD_GROUP", "session_o", "session_t", "load_group", 0, 16),
     ("STG_BASE", "stage_o", "stage_ctl_t", "base", 0, 32),
     ("STG_LAST", "stage_o", "stage_ctl_t", "last", 0, 18),
@@ -174,12 +173,11 @@ HELD = [
 # Registers of several fields.
 SPLIT = {
     "SESSION": ("session_o", "session_t"),
-    "EPOCH": ("session_o", "session_t"),
     "STG_CHUNK": ("stage_o", "stage_ctl_t"),
     "CFG_LAST": ("config_o", "config_ctl_t"),
     "ROLE_CTRL": ("role_o", "role_ctl_t"),
 }
-FIELD_NAMES = {"group": "claim_group", "reset": "hold", "length": "chunk", "words": "last_words", "beat": "last"}
+FIELD_NAMES = {"reset": "hold", "length": "chunk", "words": "last_words", "beat": "last"}
 
 
 @cocotb.test()
@@ -223,14 +221,14 @@ async def what_blocks_say_is_read(dut):
     board = Board(dut)
     readable = [name for name, r in REGISTERS.items() if r["access"] in ("ro", "act") and name not in ("TIME_LO", "TIME_HI", "EVENTS")]
     places = [(name, i) for name in readable for i in range(REGISTERS[name].get("count", 1))]
-    nowhere = [BASE["CSR"] + offset for offset in (0x018, 0x060, 0x0C0, 0x120, 0x218, 0x29C, 0x2B0)]
+    nowhere = [BASE["CSR"] + offset for offset in (0x018, 0x060, 0x0C0, 0x118, 0x120, 0x218, 0x29C, 0x2B0)]
     script = [word for name, i in places for word in read(name, i)] + [word for at in nowhere for word in [2, at]]
     await board.start(script)
     say = {port: random.getrandbits(sum(w for _, w in LAYOUTS[struct].values())) for port, struct in INPUTS.items()}
     for port, value in say.items():
         getattr(dut, port).value = value
-    answered, busy = random.getrandbits(16), random.getrandbits(3)
-    dut.answered_i.value, dut.slot_busy_i.value, dut.answer_busy_i.value = answered, busy & 3, busy >> 2
+    busy = random.getrandbits(3)
+    dut.slot_busy_i.value, dut.answer_busy_i.value = busy & 3, busy >> 2
     dut.fetch_idle_i.value = 1
     dut.heard_i.value = 1
     await RisingEdge(dut.clk_net_i)
@@ -253,7 +251,6 @@ async def what_blocks_say_is_read(dut):
         "CTL_HEAD": fields("CTL_HEAD", **{n: said("ring_i", n) for n in ("valid", "why", "offset")}),
         "TX_BUSY": busy,
         "HEARD": heard & 0xFFFFFFFF,
-        "ANSWERED": answered,
         "WIN_NEXT": said("store_i", "next"),
         "WIN_INSERT": fields("WIN_INSERT", busy=said("store_i", "insert_busy"), result=said("store_i", "insert_result")),
         "WIN_BITS": said("store_i", "bits"),
@@ -290,6 +287,14 @@ async def what_blocks_say_is_read(dut):
 
 # What acts: the port, its struct and field, and what else must be right in that cycle.
 ACTS = {
+    "FILTER": (
+        "filter_o",
+        "filter_t",
+        "we",
+        lambda d, v: field(d.filter_o, "filter_t", "places") == v >> 16 & 63
+        and field(d.filter_o, "filter_t", "value") == v >> 8 & 255
+        and field(d.filter_o, "filter_t", "belongs") == v & 63,
+    ),
     "CTL_POP": ("ring_pop_o", None, None, lambda d, v: True),
     "TX_SEND": (
         "tx_o",
@@ -304,14 +309,14 @@ ACTS = {
         "store_o",
         "store_ctl_t",
         "insert",
-        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v
+        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v & 0xFFF
         and not field(d.store_o, "store_ctl_t", "insert_ack_now"),
     ),
     "WIN_INSERT_NOW": (
         "store_o",
         "store_ctl_t",
         "insert",
-        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v
+        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v & 0xFFF
         and field(d.store_o, "store_ctl_t", "insert_ack_now"),
     ),
     "STG_START": ("stage_o", "stage_ctl_t", "start", lambda d, v: True),
@@ -482,7 +487,7 @@ async def reset_cuts_all_off(dut):
     dut.rst_net_ni.value = 0
     await ClockCycles(dut.clk_net_i, 2)
     await ReadOnly()
-    for name in ("claimed", "loading", "receiving", "role", "configuring", "solicit_fast"):
+    for name in ("listening", "loading", "receiving", "role", "configuring", "solicit_fast"):
         assert not field(dut.session_o, "session_t", name)
     assert dut.role_o.value == 0
     assert not field(dut.launch_o, "launch_ctl_t", "enable")

@@ -32,10 +32,8 @@ LANE = [
 ]
 STORE = [("addr", 40), ("length", 14)]
 SESSION = [
-    ("claimed", 1),
-    ("owner", 48),
+    ("listening", 1),
     ("epoch", 16),
-    ("claim_group", 16),
     ("loading", 1),
     ("load_group", 16),
     ("receiving", 1),

@@ -19,11 +19,12 @@ module receive_bench
   input  logic        rx_bad_i,
   output logic        overflow_o,
 
-  input  logic [47:0] mac_i,
-  input  logic        claimed_i,
-  input  logic [47:0] owner_i,
+  input  logic        filter_we_i,
+  input  logic [5:0]  filter_places_i,
+  input  logic [7:0]  filter_value_i,
+  input  logic [5:0]  filter_belongs_i,
+  input  logic        listening_i,
   input  logic [15:0] epoch_i,
-  input  logic [15:0] claim_group_i,
   input  logic        loading_i,
   input  logic [15:0] load_group_i,
   input  logic        solicit_fast_i,
@@ -65,8 +66,6 @@ module receive_bench
   input  logic        announce_ready_i,
   output logic [47:0] announce_dst_o,
   output logic [31:0] announce_seq_o,
-  output logic [15:0] answered_o,
-
   input  logic [6:0]  counter_i,
   output logic [31:0] count_o
 );
@@ -78,13 +77,11 @@ module receive_bench
   why_e why, head_why;
   rx_event_t rx_event;
   announcement_t announcement;
-  logic divert, note, taken, room_control;
+  logic divert, note, taken, answered, room_control;
 
   assign session = '{
-    claimed: claimed_i,
-    owner: owner_i,
+    listening: listening_i,
     epoch: epoch_i,
-    claim_group: claim_group_i,
     loading: loading_i,
     load_group: load_group_i,
     receiving: loading_i,
@@ -124,7 +121,12 @@ module receive_bench
     .word_valid_i(word_valid),
     .word_ready_o(word_ready),
     .word_i(word),
-    .mac_i,
+    .filter_i('{
+      we: filter_we_i,
+      places: filter_places_i,
+      value: filter_value_i,
+      belongs: filter_belongs_i
+    }),
     .session_i(session),
     .barrier_busy_i(barrier_busy_o),
     .control_busy_i(control_busy_o),
@@ -170,13 +172,14 @@ module receive_bench
     .announce_valid_o,
     .announce_ready_i,
     .announce_o(announcement),
-    .answered_o
+    .answered_o(answered)
   );
   rl_counters u_counters (
     .clk_net_i,
     .rst_net_ni,
     .rx_i(rx_event),
     .rx_overflow_i(overflow_o),
+    .answered_i(answered),
     .tx_word_i(1'b0),
     .tx_frame_i(1'b0),
     .tx_bytes_i('0),

@@ -19,11 +19,11 @@ def seq(number: int) -> int:
     return 2 * number + random.getrandbits(1)
 
 
-async def run(dut, frames, *, pause="never", sessions=None, solicit_fast=False, **how) -> Receive:
+async def run(dut, frames, *, pause="never", sessions=None, solicit_fast=False, listens_first=False, **how) -> Receive:
     frames = [one if isinstance(one, tuple) else (one, False) for one in frames]
     sessions = sessions or some_sessions(len(frames))
     receive = Receive(dut, plan(frames, sessions), sessions, **how)
-    await receive.start(solicit_fast)
+    await receive.start(solicit_fast, listens_first)
     await receive.send(PAUSES[pause]())
     await receive.finish()
     return receive
@@ -81,7 +81,7 @@ async def a_word_each_cycle(dut, payload):
         for n in range(60 if payload < 100 else 4)
         for kind in ("Input.Write", "Image.Data", "Input.Write", "Input.Read")
     ]
-    receive = await run(dut, frames)
+    receive = await run(dut, frames, listens_first=True)
     assert all(one.judgement.drop is None for one in receive.expected)
     assert receive.max_latency <= 4, receive.max_latency
     assert receive.lane_busy == list(range(receive.lane_busy[0], receive.lane_busy[0] + len(receive.lane_busy)))

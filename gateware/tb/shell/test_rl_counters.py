@@ -17,6 +17,7 @@ PER_FRAME = {
     "chunk": "image_chunks",
     "stage_malformed": "drop_malformed",
     "read": "reads",
+    "answered": "announces",
     "tx_frame": "tx_frames",
     "fetch_full": "drop_queue",
 }

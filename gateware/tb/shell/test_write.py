@@ -171,8 +171,9 @@ async def the_firmware_inserts_between_frames(dut):
         for seq in sorted(refused):
             await ClockCycles(dut.clk_net, random.randint(1, 30))
             await FallingEdge(dut.clk_net)
-            for _ in range(2):  # The second time it is a duplicate.
-                dut.insert_seq.value = seq
+            # The second time it is a duplicate; the others are far before and beyond the window.
+            for number in (seq, seq, seq - 1024, seq + 1024):
+                dut.insert_seq.value = number % 4096
                 dut.insert.value = 1
                 await FallingEdge(dut.clk_net)
                 dut.insert.value = 0
@@ -190,7 +191,7 @@ async def the_firmware_inserts_between_frames(dut):
     for seq in range(1, 200):
         sack.insert(seq)
         assert slave.read(64 * seq, 28) == (bytes(28) if seq in refused else bytes([seq]) * 28)
-    assert results == [0, 1] * len(refused)
+    assert results == [0, 1, 1, 2] * len(refused)
     assert int(dut.next.value) == sack.next == 200
     assert await tb.bits() == 0
 

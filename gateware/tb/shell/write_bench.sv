@@ -17,7 +17,7 @@ module write_bench
   input  logic [2:0]   bits_addr,
   output logic [31:0]  bits,
   input  logic         insert,
-  input  logic [31:0]  insert_seq,
+  input  logic [11:0]  insert_seq,
   input  logic         insert_ack_now,
   output logic         insert_busy,
   output logic [1:0]   insert_result,

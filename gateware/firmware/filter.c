@@ -1,0 +1,87 @@
+#include "filter.h"
+
+#include "hw.h"
+#include "wire.h"
+
+#define PLACES 6u
+// Those that tell a group from another.
+#define GROUP_PLACE 4u
+
+// The addresses, in the order of the register's bits.
+enum { CARD, OWNER, CARDS, ALL, LOAD, CLAIM, ADDRESSES };
+
+// Each one's bytes, and whether they are told. A byte may belong to several of them.
+static struct {
+  uint8_t value[ADDRESSES];
+  uint8_t told;  // Bit n: that of address n.
+} places[PLACES];
+
+static void publish(uint32_t place, uint32_t value) {
+  uint32_t belongs = 0;
+  for (uint32_t i = 0; i < ADDRESSES; i++) {
+    if (places[place].value[i] == value) belongs |= 1u << i;
+  }
+  WRITE(CSR_FILTER, 1u << (FILTER_PLACES_SHIFT + place) | value << FILTER_VALUE_SHIFT | (belongs & places[place].told));
+}
+
+// Byte by byte: with the first that is forgotten, and until the last that is told, no frame has the address.
+static void forget(uint32_t address, uint32_t place) {
+  if (!(places[place].told & 1u << address)) return;
+  places[place].told &= (uint8_t) ~(1u << address);
+  publish(place, places[place].value[address]);
+}
+
+static void tell(uint32_t address, uint32_t place, uint32_t value) {
+  places[place].told |= (uint8_t)(1u << address);
+  places[place].value[address] = (uint8_t)value;
+  publish(place, value);
+}
+
+static void tell_all(uint32_t address, uint32_t hi, uint32_t lo) {
+  tell(address, 0, hi >> 8 & 0xFF);
+  tell(address, 1, hi & 0xFF);
+  for (uint32_t place = 2; place < PLACES; place++) {
+    tell(address, place, lo >> 24);
+    lo <<= 8;
+  }
+}
+
+void filter_start(void) {
+  // What a reset finds there is still there.
+  for (uint32_t value = 0; value < 256; value++) {
+    WRITE(CSR_FILTER, FILTER_PLACES_MASK << FILTER_PLACES_SHIFT | value << FILTER_VALUE_SHIFT);
+  }
+  tell_all(CARD, READ(CSR_MAC_HI), READ(CSR_MAC_LO));
+  tell_all(CARDS, CARDS_HI, CARDS_LO);
+  tell_all(ALL, 0xFFFF, 0xFFFFFFFF);
+  tell_all(LOAD, GROUP_HI, GROUP_LO);
+  tell_all(CLAIM, GROUP_HI, GROUP_LO);
+  filter_load(false, 0);
+  filter_claim(false, 0);
+}
+
+void filter_owner(const struct mac *owner) {
+  for (uint32_t place = 0; place < PLACES; place++) forget(OWNER, place);
+  if (owner != 0) tell_all(OWNER, owner->hi, owner->lo);
+}
+
+static void group(uint32_t address, bool member, uint32_t number) {
+  uint32_t high = number >> 8;
+  uint32_t low = number & 0xFF;
+  bool told = places[GROUP_PLACE].told & 1u << address;
+  bool same = places[GROUP_PLACE].value[address] == high && places[GROUP_PLACE + 1].value[address] == low;
+  if (told == member && (same || !member)) return;
+  forget(address, GROUP_PLACE);
+  forget(address, GROUP_PLACE + 1);
+  if (!member) return;
+  tell(address, GROUP_PLACE, high);
+  tell(address, GROUP_PLACE + 1, low);
+}
+
+void filter_load(bool member, uint32_t number) {
+  group(LOAD, member, number);
+}
+
+void filter_claim(bool member, uint32_t number) {
+  group(CLAIM, member, number);
+}
