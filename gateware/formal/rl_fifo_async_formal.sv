@@ -90,7 +90,8 @@ module rl_fifo_async_formal #(
       if (rvalid) NoUnderrun_A : assert (held != 0);
       if (picked_q && !found_q) begin
         WatchedIsHeld_A : assert (ahead < held);
-        WatchedIsKept_A : assert (u_dut.u_ram.mem[number_q[PtrW-2:0] ^ (number_q[PtrW-2:0] >> 1)] == word_q);
+        WatchedIsKept_A :
+        assert (u_dut.u_ram.mem[number_q[PtrW-2:0]^(number_q[PtrW-2:0]>>1)] == word_q);
         if (rvalid && ahead == 0) InOrder_A : assert (rdata == word_q);
       end
       // What induction has to know: pointers are behind one another, and none laps another.

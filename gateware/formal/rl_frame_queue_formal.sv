@@ -227,7 +227,7 @@ module rl_frame_queue_formal #(
       if (left_q != 0) assert (valid && left_q <= desc_seen[1:0]);
       if (frame_picked_q && !frame_found_q) begin
         assert (number_t'(frame_number_q - finished_q) < frames);
-        assert (u_dut.u_desc.u_ram.mem[frame_number_q[1:0] ^ (frame_number_q[1:0] >> 1)] == desc_q);
+        assert (u_dut.u_desc.u_ram.mem[frame_number_q[1:0]^(frame_number_q[1:0]>>1)] == desc_q);
       end
       assert (!(word_tried_q && word_picked_q));
       if (word_tried_q) begin

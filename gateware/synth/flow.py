@@ -29,8 +29,8 @@ FAMILIES = {
     "xcup": "synth_xilinx -family xcup -flatten -noiopad -top {top}",
     "cyclonev": "synth_intel_alm -family cyclonev -noiopad -top {top}",
 }
-# ECP5-85F of the fastest grade, in its largest package; 156.25 MHz carries 10 Gb/s in 64-bit words. The placer looks more
-# at time than it does by itself: the whole shell gains a quarter by that.
+# ECP5-85F of the fastest grade, in its largest package; 156.25 MHz carries 10 Gb/s in 64-bit words. The placer looks
+# more at time than it does by itself: the whole shell gains a quarter by that.
 ROUTE = (
     "--85k --package CABGA756 --speed 8 --freq 156.25 --placer-heap-timingweight 30 --timing-allow-fail"
     " --lpf-allow-unconstrained"

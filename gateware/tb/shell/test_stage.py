@@ -30,8 +30,9 @@ class Bench:
     async def start(self, periods=(PERIOD, PERIOD)):
         dut = self.dut
         for handle in (
-            *(dut.lane, dut.start, dut.base, dut.last, dut.last_length, dut.empty, dut.chunk, dut.bits_addr, dut.block_pop),
-            *(dut.rst_net_n, dut.rst_ddr_n, dut.axi_awready, dut.axi_wready, dut.axi_bvalid, dut.axi_bresp),
+            *(dut.lane, dut.start, dut.base, dut.last, dut.last_length, dut.empty, dut.chunk, dut.bits_addr),
+            *(dut.block_pop, dut.rst_net_n, dut.rst_ddr_n),
+            *(dut.axi_awready, dut.axi_wready, dut.axi_bvalid, dut.axi_bresp),
         ):
             handle.value = 0
         dut.receiving.value = 1
