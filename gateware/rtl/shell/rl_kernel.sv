@@ -8,7 +8,7 @@ module rl_kernel
   import rl_role_pkg::*;
 #(
   parameter int unsigned AnswerW = 10,  // A role answers on AXI4-Lite within 2^AnswerW - 1 cycles.
-  parameter int unsigned FuelMaxW = 40, // The bound of all launches as in the model: 2^FuelMaxW cycles, an hour at 300 MHz.
+  parameter int unsigned FuelMaxW = 40, // The bound of all launches as in the model: 2^FuelMaxW cycles.
   localparam int unsigned ResetCycles = 16
 ) (
   input  logic         clk_role_i,
