@@ -30,7 +30,7 @@ fn each_broken_rule_is_named() {
         ("block = \"Session\"", "block = \"Sessions\"", "SESSION: no block Sessions"),
         ("offset = 0x00C", "offset = 0x00D", "EVENTS: not at a word"),
         ("offset = 0x00C", "offset = 0x008", "EVENTS lies inside or before"),
-        ("offset = 0x1C0", "offset = 0x1E4", "CFG_SOURCE lies inside or before"),
+        ("offset = 0x160", "offset = 0x164", "STG_BASE lies inside or before"),
         ("offset = 0x2FC", "offset = 0x300", "FET_FLUSH lies outside the region"),
         // Fields.
         ("bits = \"31-16\"", "bits = \"32-16\"", "CARD.UNIT: a register has 32 bits"),
