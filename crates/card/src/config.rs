@@ -160,9 +160,9 @@ impl FirmwareTimes {
     pub const NONE: Self = Self { begin: Duration::ZERO, check: Duration::ZERO, activate: Duration::ZERO };
     /// That of the gateware at 156.25 MHz, measured on images of two parts: the study `saf-reconfigure` compares.
     pub const GATEWARE: Self = Self {
-        begin: Duration::from_micros(70),
-        check: Duration::from_micros(210),
-        activate: Duration::from_micros(90),
+        begin: Duration::from_micros(87),
+        check: Duration::from_micros(244),
+        activate: Duration::from_micros(103),
     };
 }
 
