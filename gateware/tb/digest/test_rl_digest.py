@@ -2,6 +2,7 @@
 
 import random
 from collections import deque
+from itertools import chain, repeat
 
 import blake3_model as blake3
 import cocotb
@@ -25,7 +26,7 @@ class Card:
 
     def __init__(self, dut, pause="never", latency=(8, 8)):
         self.dut = dut
-        self.pause = PAUSES[pause]
+        self.pause = self.pause_of_writes = PAUSES[pause]
         self.latency = latency
         self.ddr = {}
         self.written = 0
@@ -75,7 +76,7 @@ class Card:
                 self.reads += 1
 
     async def write(self):
-        dut, edge, pause = self.dut, RisingEdge(self.dut.clk_ddr_i), self.pause()
+        dut, edge, pause = self.dut, RisingEdge(self.dut.clk_ddr_i), self.pause_of_writes()
         words, run, flying, cycle = [], [], deque(), 0
         while True:
             dut.put_ready_i.value = ready = not next(pause)
@@ -220,6 +221,24 @@ async def parents_wait_for_the_values_they_read(dut):
     await card.start()
     data = random.randbytes(9 * CHUNK + 5)
     assert await card.digest(data) == blake3.digest(data)
+
+
+@cocotb.test()
+async def values_of_two_jobs_are_no_run(dut):
+    """They wait together for the port: those of one job go on as a run, those of the next one belong elsewhere."""
+    card = Card(dut)
+    card.pause_of_writes = lambda: chain(repeat(True, 3000), repeat(False))
+    await card.start()
+    jobs = []
+    for number in range(3):
+        data = random.randbytes(2 * CHUNK)
+        card.fill(number * len(data), data)
+        jobs.append((VALUES_AT + number * 3 * BLOCK, blake3.leaves(data, 0)))
+        await card.leaves(number * len(data), jobs[-1][0], len(data))
+    await card.idle()
+    assert card.written == 6
+    for target, expected in jobs:
+        assert card.values(target, 2) == expected
 
 
 @cocotb.test()
