@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 9] = [
     &["role", "rolec"],
     &["roles"],
     &["card", "host"],
-    &["sim", "link", "rtl"],
+    &["sim", "link", "rtl", "channel"],
     &["client", "soak", "conformance"],
     &["studies"],
     &["cli"],

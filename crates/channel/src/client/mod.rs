@@ -1,0 +1,170 @@
+//! The program's end of a channel.
+
+mod bulk;
+mod core;
+mod pump;
+mod shm;
+mod spans;
+mod tcp;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+pub use self::bulk::Bulk;
+use self::core::{Core, Link};
+pub(crate) use self::pump::lock;
+use self::shm::ShmLink;
+pub(crate) use self::shm::{ARENA_ANSWER, PACKET_ARENA, PACKET_CALL};
+use self::tcp::TcpLink;
+use crate::endpoint::Endpoint;
+use crate::error::{ChannelError, Closed};
+use crate::hello::{FEATURES, Token};
+use crate::limits::Spin;
+
+/// What is done with messages. Called by one thread at a time, in the order of the messages: by a thread that waits in
+/// [`Client::wait`], or by the client's own. It may send; what waits for messages or memory is refused to it
+/// ([`ChannelError::Reentrant`]).
+pub trait Handler: Send + Sync {
+    /// A message from the server.
+    fn message(&self, kind: u32, body: &[u8]);
+
+    /// The channel is closed; called once, by the client's own thread, after the last message.
+    fn closed(&self, why: Closed) {
+        let _ = why;
+    }
+}
+
+/// How to connect.
+#[derive(Clone, Default)]
+pub struct ClientConfig {
+    /// Proof of the right to connect, as the server wants it.
+    pub token: Token,
+    /// How threads wait; on one node only.
+    pub spin: Spin,
+}
+
+impl fmt::Debug for ClientConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientConfig").field("spin", &self.spin).finish_non_exhaustive()
+    }
+}
+
+/// A connection to a server, for all threads of a program; closed when dropped. In a child of a fork every call is
+/// refused.
+#[derive(Debug)]
+pub struct Client {
+    core: Arc<Core>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Client {
+    /// Connects and greets; takes 2 seconds at most (4 over TCP).
+    ///
+    /// # Errors
+    /// Nobody listens, the server refuses, or what answers is no server of this version.
+    pub fn connect(to: &Endpoint, config: &ClientConfig, handler: Box<dyn Handler>) -> Result<Self, ChannelError> {
+        let link = match to {
+            Endpoint::Unix(path) => Link::Shm(ShmLink::connect(path, config.token, FEATURES, config.spin)?.0),
+            Endpoint::Tcp(address) => Link::Tcp(TcpLink::connect(*address, config.token, FEATURES)?),
+        };
+        let is_tcp = matches!(link, Link::Tcp(_));
+        let client = Self { core: Arc::new(Core::new(link, handler)), threads: Mutex::default() };
+        let start = |name: &str, run: fn(&Core)| -> Result<(), ChannelError> {
+            let core = Arc::clone(&client.core);
+            let thread = std::thread::Builder::new().name(name.into()).spawn(move || run(&core));
+            lock(&client.threads).push(thread.map_err(ChannelError::io("start a thread"))?);
+            Ok(())
+        };
+        start("channel", |core| {
+            match &core.link {
+                Link::Shm(link) => link.run(core),
+                Link::Tcp(link) => link.run(core),
+            }
+            core.close(Closed::PeerGone); // Unless there is another reason already.
+            core.handler.closed(core.closed().unwrap_or(Closed::Here));
+        })?;
+        if is_tcp {
+            start("channel-bulk", |core| {
+                if let Link::Tcp(link) = &core.link {
+                    link.run_bulk(core);
+                }
+            })?;
+        }
+        Ok(client)
+    }
+
+    /// Sends a message. Waits while the server does not take what is under way; never for an answer.
+    ///
+    /// # Errors
+    /// The channel is closed; the message is too long, or its kind reserved.
+    pub fn send(&self, kind: u32, body: &[u8]) -> Result<(), ChannelError> {
+        self.core.send(kind, body)
+    }
+
+    /// Waits until `done` gives something, and handles messages meanwhile. `done` is called at the beginning and after
+    /// messages have been handled, by this thread alone; it looks at what the handler has changed.
+    ///
+    /// # Errors
+    /// The time is over ([`ChannelError::Timeout`]), or the channel is closed.
+    pub fn wait<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut done: impl FnMut() -> Option<T>,
+    ) -> Result<T, ChannelError> {
+        if !self.core.is_ours() {
+            return Err(ChannelError::Forked);
+        }
+        self.core.pump.wait(&self.core, deadline, &mut done)
+    }
+
+    /// Handles messages that have come, if no other thread does; without waiting.
+    ///
+    /// # Errors
+    /// The channel is closed.
+    pub fn poll(&self) -> Result<(), ChannelError> {
+        self.core.check()?;
+        if pump::in_handler() {
+            return Err(ChannelError::Reentrant);
+        }
+        self.core.pump.handle_now(&self.core);
+        Ok(())
+    }
+
+    /// Gets bulk memory of `len` bytes.
+    ///
+    /// # Errors
+    /// The server does not grant so much now ([`ChannelError::Quota`]); the channel is closed.
+    pub fn bulk(&self, len: u64) -> Result<Bulk, ChannelError> {
+        Bulk::new(&self.core, len)
+    }
+
+    /// Why the channel is closed, if it is.
+    #[must_use]
+    pub fn closed(&self) -> Option<Closed> {
+        self.core.closed()
+    }
+
+    /// Closes the channel; calls that wait return.
+    pub fn close(&self) {
+        if self.core.is_ours() {
+            self.core.close(Closed::Here);
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if !self.core.is_ours() {
+            return; // The threads are the parent's, and so is the connection.
+        }
+        self.core.close(Closed::Here);
+        for thread in lock(&self.threads).drain(..) {
+            // A handler that drops the last handle runs on such a thread.
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}

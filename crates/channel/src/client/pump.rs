@@ -1,0 +1,209 @@
+//! Who reads the messages: of the threads that wait, one leads and reads for all; when none waits, the client's own
+//! thread does.
+//!
+//! The leader calls the handler for each message, and looks after each batch whether what it waits for is there. When it
+//! is, another waiting thread leads, or the link is told that nobody does. So an answer goes straight to the thread that
+//! waits for it.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::core::Core;
+use crate::batch::Batch;
+use crate::error::ChannelError;
+
+/// Who reads, and who waits for the reader.
+#[derive(Debug, Default)]
+pub(super) struct Pump {
+    leading: Mutex<bool>,
+    turn: Condvar,
+    /// Threads in `turn`.
+    followers: AtomicUsize,
+    /// Grows with each batch that was handled, so that no follower misses one.
+    batches: AtomicU64,
+    /// Grows with each call that waits: whether the program's own threads read now and then.
+    calls: AtomicU64,
+    batch: Mutex<Batch>,
+}
+
+thread_local! {
+    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a handler, and must not wait.
+pub(super) fn in_handler() -> bool {
+    IN_HANDLER.get()
+}
+
+/// Locks, whatever a handler that panicked has left: no invariant of ours spans a call of one.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pump {
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_led(&self) -> bool {
+        *lock(&self.leading)
+    }
+
+    /// Waits until `done` gives something, reading messages meanwhile if nobody else does.
+    pub(super) fn wait<T>(
+        &self,
+        core: &Core,
+        deadline: Option<Instant>,
+        done: &mut dyn FnMut() -> Option<T>,
+    ) -> Result<T, ChannelError> {
+        if in_handler() {
+            return Err(ChannelError::Reentrant);
+        }
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut followed = false;
+        loop {
+            let seen = self.batches.load(Ordering::SeqCst);
+            if let Some(found) = done() {
+                self.step_aside(core, followed);
+                return Ok(found);
+            }
+            if let Some(why) = core.closed() {
+                // What was handled just before the end counts.
+                return done().ok_or(ChannelError::Closed(why));
+            }
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                self.step_aside(core, followed);
+                return Err(ChannelError::Timeout);
+            }
+            let mut leading = lock(&self.leading);
+            if !*leading {
+                *leading = true;
+                drop(leading);
+                let lead = Lead { pump: self, core };
+                let found = self.lead(core, deadline, done);
+                drop(lead);
+                match found {
+                    Some(found) => return Ok(found),
+                    None => continue, // Closed, or the time is over: said above.
+                }
+            }
+            followed = true;
+            self.followers.fetch_add(1, Ordering::SeqCst);
+            while *leading && self.batches.load(Ordering::SeqCst) == seen && core.closed().is_none() {
+                leading = match deadline {
+                    None => self.turn.wait(leading).unwrap_or_else(PoisonError::into_inner),
+                    Some(at) => {
+                        let left = at.saturating_duration_since(Instant::now());
+                        if left.is_zero() {
+                            break;
+                        }
+                        self.turn.wait_timeout(leading, left).unwrap_or_else(PoisonError::into_inner).0
+                    }
+                };
+            }
+            self.followers.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    fn lead<T>(&self, core: &Core, deadline: Option<Instant>, done: &mut dyn FnMut() -> Option<T>) -> Option<T> {
+        core.link.enter();
+        loop {
+            let handled = self.handle(core);
+            if let Some(found) = done() {
+                return Some(found);
+            }
+            if core.closed().is_some() || deadline.is_some_and(|at| at <= Instant::now()) {
+                return None;
+            }
+            if handled == 0 {
+                core.link.sleep(core, deadline);
+            }
+        }
+    }
+
+    /// Handles what has come, if nobody leads; without waiting.
+    pub(super) fn handle_now(&self, core: &Core) {
+        let mut leading = lock(&self.leading);
+        if *leading {
+            return;
+        }
+        *leading = true;
+        drop(leading);
+        let lead = Lead { pump: self, core };
+        core.link.enter();
+        while self.handle(core) > 0 {}
+        drop(lead);
+    }
+
+    /// One batch; how many messages. Only the leader calls this.
+    fn handle(&self, core: &Core) -> usize {
+        let mut batch = lock(&self.batch);
+        batch.clear();
+        if let Err(why) = core.link.drain(&mut batch) {
+            core.close(why);
+        }
+        if batch.is_empty() {
+            return 0;
+        }
+        {
+            struct Inside;
+            impl Drop for Inside {
+                fn drop(&mut self) {
+                    IN_HANDLER.set(false);
+                }
+            }
+            IN_HANDLER.set(true);
+            let _inside = Inside;
+            batch.iter().for_each(|(kind, body)| core.handler.message(kind, body));
+        }
+        self.batches.fetch_add(1, Ordering::SeqCst);
+        if self.followers.load(Ordering::SeqCst) > 0 {
+            self.wake_all();
+        }
+        batch.len()
+    }
+
+    /// A thread that followed goes: it may have been woken to lead, so it sees to it that somebody does.
+    fn step_aside(&self, core: &Core, followed: bool) {
+        if !followed {
+            return;
+        }
+        let leading = lock(&self.leading);
+        if *leading || core.closed().is_some() {
+            return;
+        }
+        if self.followers.load(Ordering::SeqCst) > 0 {
+            self.turn.notify_one();
+        } else {
+            core.link.leave();
+        }
+    }
+
+    /// Wakes every follower to look.
+    pub(super) fn wake_all(&self) {
+        drop(lock(&self.leading));
+        self.turn.notify_all();
+    }
+}
+
+/// The leader's place; given up when dropped, even if a handler panics.
+struct Lead<'a> {
+    pump: &'a Pump,
+    core: &'a Core,
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        let mut leading = lock(&self.pump.leading);
+        if self.pump.followers.load(Ordering::SeqCst) > 0 {
+            self.pump.turn.notify_one();
+        } else {
+            // Under the lock, so that it does not undo what the next leader does when it enters.
+            self.core.link.leave();
+        }
+        *leading = false;
+    }
+}

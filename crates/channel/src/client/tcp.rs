@@ -1,0 +1,323 @@
+//! The client's side of TCP: a connection for messages, and one for bulk.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+use rustix::event::{EventfdFlags, PollFlags};
+use rustix::net::Shutdown;
+
+use super::core::Core;
+use super::pump::lock;
+use crate::batch::Batch;
+use crate::error::{ChannelError, Closed, Violation};
+use crate::frame::{self, DROPS_MAX, Decoder, MESSAGE_HEAD, Piece};
+use crate::hello::{Hello, Role, Token, Welcome};
+use crate::limits::{GRACE, GREETING_TIMEOUT};
+use crate::sys::map::Block;
+use crate::sys::socket;
+
+/// A connection over TCP.
+#[derive(Debug)]
+pub(super) struct TcpLink {
+    main: OwnedFd,
+    bulk: OwnedFd,
+    tx: Mutex<()>,
+    rx: Mutex<Decoder>,
+    /// Calls the client's own thread.
+    poke: OwnedFd,
+    /// That thread sleeps for long, because somebody else reads.
+    parked: AtomicBool,
+    /// One transfer at a time: pieces of two must not wait for each other's room at the server.
+    bulk_tx: Mutex<u64>,
+    expected: Mutex<BTreeMap<u64, Expected>>,
+    arrived: Condvar,
+    /// Transfers that the server may forget.
+    dropped: Mutex<Vec<u64>>,
+    held: Mutex<(u64, usize)>,
+    bytes_max: u64,
+    count_max: usize,
+}
+
+/// Where a transfer from the server goes.
+#[derive(Debug, Clone)]
+struct Expected {
+    block: Arc<Block>,
+    offset: u64,
+    len: u64,
+    done: u64,
+    whole: bool,
+}
+
+impl TcpLink {
+    pub(super) fn connect(address: SocketAddr, token: Token, features: u64) -> Result<Self, ChannelError> {
+        let mut hello = Hello { role: Role::Messages, features, token, session: [0; 16] };
+        let (main, welcome) = greet(address, &hello)?;
+        hello.role = Role::Bulk;
+        hello.session = welcome.session;
+        let (bulk, _) = greet(address, &hello)?;
+        let poke = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        Ok(Self {
+            main,
+            bulk,
+            tx: Mutex::new(()),
+            rx: Mutex::default(),
+            poke: poke.map_err(|e| ChannelError::io("make an event")(e.into()))?,
+            parked: AtomicBool::new(false),
+            bulk_tx: Mutex::new(1),
+            expected: Mutex::default(),
+            arrived: Condvar::new(),
+            dropped: Mutex::default(),
+            held: Mutex::new((0, 0)),
+            bytes_max: welcome.bulk_bytes_max,
+            count_max: welcome.bulk_count_max as usize,
+        })
+    }
+
+    /// Writes a message in one call; only what the socket has no room for follows in others.
+    pub(super) fn send(&self, core: &Core, kind: u32, body: &[u8]) -> Result<(), Closed> {
+        let _tx = lock(&self.tx);
+        self.write_all(core, &self.main, &frame::message_head(kind, body.len()), body)
+    }
+
+    fn write_all(&self, core: &Core, to: &OwnedFd, head: &[u8], body: &[u8]) -> Result<(), Closed> {
+        let mut done = 0;
+        while done < head.len() + body.len() {
+            if let Some(why) = core.closed() {
+                return Err(why);
+            }
+            let sent =
+                socket::send_some(to, &head[done.min(head.len())..], &body[done.saturating_sub(head.len())..])?;
+            if sent == 0 {
+                socket::poll([(to.as_fd(), PollFlags::OUT)], None)?;
+            }
+            done += sent;
+        }
+        Ok(())
+    }
+
+    pub(super) fn drain(&self, batch: &mut Batch) -> Result<(), Closed> {
+        let mut rx = lock(&self.rx);
+        if rx.take(batch)? > 0 {
+            return Ok(());
+        }
+        match socket::recv_some(&self.main, rx.room())? {
+            None => Ok(()),
+            Some(0) => Err(Closed::PeerGone),
+            Some(got) => {
+                rx.filled(got);
+                rx.take(batch)?;
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn sleep(&self, core: &Core, deadline: Option<Instant>) {
+        if socket::poll([(self.main.as_fd(), PollFlags::IN)], deadline).is_err() {
+            core.close(Closed::PeerGone);
+        }
+    }
+
+    pub(super) fn leave(&self) {
+        if self.parked.swap(false, Ordering::AcqRel) {
+            self.poke();
+        }
+    }
+
+    fn poke(&self) {
+        let _ = rustix::io::write(&self.poke, &1u64.to_ne_bytes());
+    }
+
+    pub(super) fn shut(&self) {
+        let _ = rustix::net::shutdown(&self.main, Shutdown::Both);
+        let _ = rustix::net::shutdown(&self.bulk, Shutdown::Both);
+        drop(lock(&self.expected));
+        self.arrived.notify_all();
+        self.poke();
+    }
+
+    /// The client's own thread: reads messages while nobody else does, and so notices the end.
+    pub(super) fn run(&self, core: &Core) {
+        let (mut calls_seen, mut idle_looks) = (0, 0);
+        while core.closed().is_none() {
+            let calls = core.pump.calls();
+            let led = core.pump.is_led();
+            let poke = (self.poke.as_fd(), PollFlags::IN);
+            let polled = if led && idle_looks >= LOOKS {
+                // Somebody reads, and for long: sleep until that one leaves.
+                self.parked.store(true, Ordering::SeqCst);
+                if core.pump.is_led() { socket::poll([poke], None) } else { Ok([PollFlags::IN]) }.map(|[poke]| (poke, false))
+            } else if led || calls != calls_seen {
+                socket::poll([poke], Some(Instant::now() + GRACE)).map(|[poke]| (poke, false))
+            } else {
+                let files = [poke, (self.main.as_fd(), PollFlags::IN)];
+                socket::poll(files, None).map(|[poke, main]| (poke, !main.is_empty()))
+            };
+            idle_looks = if led && calls == calls_seen { idle_looks + 1 } else { 0 };
+            calls_seen = calls;
+            let Ok((poked, readable)) = polled else { break };
+            if !poked.is_empty() {
+                let _ = rustix::io::read(&self.poke, &mut [0; 8]);
+            }
+            if readable {
+                core.pump.handle_now(core);
+            }
+        }
+    }
+
+    /// A second thread: reads bulk into the places that expect it.
+    pub(super) fn run_bulk(&self, core: &Core) {
+        let why = loop {
+            match self.piece(core) {
+                Ok(()) => {}
+                Err(why) => break why,
+            }
+        };
+        core.close(why);
+    }
+
+    fn piece(&self, core: &Core) -> Result<(), Closed> {
+        let mut head = [0; Piece::HEAD];
+        self.read_all(core, &mut head)?;
+        let piece = Piece::decode(&head).ok_or(Violation::Bulk)?;
+        let place = lock(&self.expected).get(&piece.id).cloned();
+        let Some(place) = place else {
+            // Forgotten meanwhile: the bytes have to be read all the same.
+            let mut left = piece.len as usize;
+            let mut waste = vec![0; left.min(64 * 1024)];
+            while left > 0 {
+                let part = left.min(waste.len());
+                self.read_all(core, &mut waste[..part])?;
+                left -= part;
+            }
+            return Ok(());
+        };
+        if piece.total != place.len || piece.offset != place.done || place.whole {
+            return Err(Violation::Bulk.into());
+        }
+        let at = (place.offset + piece.offset) as usize;
+        place.block.with(at, piece.len as usize, |to| self.read_all(core, to))?;
+        if let Some(place) = lock(&self.expected).get_mut(&piece.id) {
+            place.done += u64::from(piece.len);
+            place.whole = place.done == place.len;
+            if place.whole {
+                self.arrived.notify_all();
+            }
+        }
+        Ok(())
+    }
+
+    fn read_all(&self, core: &Core, mut out: &mut [u8]) -> Result<(), Closed> {
+        while !out.is_empty() {
+            match socket::recv_some(&self.bulk, out)? {
+                Some(0) => return Err(core.closed().unwrap_or(Closed::PeerGone)),
+                Some(got) => out = &mut out[got..],
+                None => {
+                    socket::poll([(self.bulk.as_fd(), PollFlags::IN)], None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts bytes that the server will have to hold.
+    pub(super) fn reserve(&self, len: u64) -> Result<(), ChannelError> {
+        let mut held = lock(&self.held);
+        if held.1 >= self.count_max || len > self.bytes_max - held.0 {
+            return Err(ChannelError::Quota { asked: len });
+        }
+        *held = (held.0 + len, held.1 + 1);
+        Ok(())
+    }
+
+    /// Takes back what [`Self::reserve`] has counted, and forgets the transfers.
+    pub(super) fn release(&self, core: &Core, len: u64, transfers: &[u64]) {
+        {
+            let mut expected = lock(&self.expected);
+            transfers.iter().for_each(|id| drop(expected.remove(id)));
+        }
+        self.forget(core, transfers);
+        let mut held = lock(&self.held);
+        *held = (held.0 - len, held.1 - 1);
+    }
+
+    pub(super) fn forget(&self, core: &Core, transfers: &[u64]) {
+        let mut dropped = lock(&self.dropped);
+        dropped.extend(transfers);
+        while dropped.len() >= DROPS_MAX / 2 {
+            let some = dropped.len().min(DROPS_MAX);
+            let body: Vec<u8> = dropped.drain(..some).flat_map(u64::to_le_bytes).collect();
+            let _ = core.send_any(frame::BULK_DROP, &body);
+        }
+    }
+
+    /// Sends a transfer and gives its number.
+    pub(super) fn put(&self, core: &Core, bytes: &[u8]) -> Result<u64, Closed> {
+        let mut next = lock(&self.bulk_tx);
+        let id = *next;
+        *next += 1;
+        let (mut done, total) = (0, bytes.len() as u64);
+        while done < total {
+            let piece = Piece::next(id, total, done);
+            let from = done as usize;
+            self.write_all(core, &self.bulk, &piece.encode(), &bytes[from..from + piece.len as usize])?;
+            done += u64::from(piece.len);
+        }
+        Ok(id)
+    }
+
+    /// Makes a place for a transfer from the server, and gives its number.
+    pub(super) fn expect(&self, block: &Arc<Block>, offset: u64, len: u64) -> u64 {
+        let id = {
+            let mut next = lock(&self.bulk_tx);
+            *next += 1;
+            *next - 1
+        };
+        let place = Expected { block: Arc::clone(block), offset, len, done: 0, whole: false };
+        lock(&self.expected).insert(id, place);
+        id
+    }
+
+    /// Waits until a transfer has arrived; where it lies.
+    pub(super) fn settle(&self, core: &Core, id: u64) -> Result<Option<u64>, ChannelError> {
+        let mut expected = lock(&self.expected);
+        loop {
+            match expected.get(&id) {
+                None => return Ok(None),
+                Some(place) if place.whole => return Ok(Some(place.offset)),
+                Some(_) => core.check()?,
+            }
+            expected = self.arrived.wait(expected).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Looks, a grace apart, after which the client's own thread believes that the leader stays.
+const LOOKS: u32 = 4;
+
+fn greet(address: SocketAddr, hello: &Hello) -> Result<(OwnedFd, Welcome), ChannelError> {
+    let stream = TcpStream::connect_timeout(&address, GREETING_TIMEOUT).map_err(ChannelError::io("connect"))?;
+    let sock = OwnedFd::from(stream);
+    socket::tune_tcp(&sock).map_err(ChannelError::io("set up the connection"))?;
+    let deadline = Instant::now() + GREETING_TIMEOUT;
+    socket::send_some(&sock, &hello.encode(), &[]).map_err(ChannelError::io("greet"))?;
+    let (mut answer, mut have) = ([0; Welcome::LEN], 0);
+    while have < answer.len() {
+        match socket::recv_some(&sock, &mut answer[have..]).map_err(ChannelError::io("read the greeting"))? {
+            Some(0) => return Err(Closed::PeerGone.into()),
+            Some(got) => have += got,
+            None if Instant::now() >= deadline => return Err(ChannelError::Timeout),
+            None => {
+                let wait = socket::poll([(sock.as_fd(), PollFlags::IN)], Some(deadline));
+                wait.map_err(ChannelError::io("wait for the greeting"))?;
+            }
+        }
+    }
+    let welcome = Welcome::decode(&answer).ok_or(ChannelError::NotOurs)?.map_err(ChannelError::Refused)?;
+    Ok((sock, welcome))
+}
+
+const _: () = assert!(MESSAGE_HEAD == crate::ring::HEAD as usize, "one head for both transports");

@@ -1,0 +1,79 @@
+//! Every bound in one place, with its reason.
+
+use std::time::Duration;
+
+/// What a server grants each client, and when it gives a client up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of each of the two rings; a power of two from 128 KiB, so that the longest message fits, to 1 GiB.
+    /// The default, 256 KiB, holds thousands of small messages and stays in a second-level cache.
+    pub ring_bytes: u32,
+    /// Messages that wait for a client that does not read, beyond those in its ring (or socket). The next one closes
+    /// its channel.
+    pub queue_messages_max: usize,
+    /// Bytes that wait likewise.
+    pub queue_bytes_max: usize,
+    /// Bytes of bulk that a client may hold at a time: arenas on one node, transfers between nodes.
+    pub bulk_bytes_max: u64,
+    /// Arenas, or transfers under way, that a client may have. Each arena costs the server a map, and a file while it
+    /// is handed over.
+    pub bulk_count_max: usize,
+    /// How long a bulk transfer may rest in its middle.
+    pub stall: Duration,
+    /// How the server's threads wait.
+    pub spin: Spin,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            ring_bytes: 256 * 1024,
+            queue_messages_max: 4096,
+            queue_bytes_max: 4 << 20,
+            bulk_bytes_max: 4 << 30,
+            bulk_count_max: 1024,
+            stall: Duration::from_secs(10),
+            spin: Spin::default(),
+        }
+    }
+}
+
+/// How long a thread looks again and again before it sleeps. Never on a machine with one processor.
+///
+/// A sleep and a wake cost each side some microseconds, a look nothing; but a thread that looks keeps a processor from
+/// the very process that it waits for if there is no other. The time adapts: it halves each time that looking was in
+/// vain, and returns when something came soon after a sleep began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spin {
+    /// Longest time, in microseconds; 0 sleeps at once.
+    pub us_max: u32,
+}
+
+impl Spin {
+    /// Sleeps at once.
+    pub const OFF: Self = Self { us_max: 0 };
+}
+
+impl Default for Spin {
+    fn default() -> Self {
+        Self { us_max: 20 }
+    }
+}
+
+/// Clients that a server takes at a time, unless told otherwise.
+pub const CLIENTS_MAX: usize = 64;
+
+/// Connections that have not greeted yet, at a time; more have to wait.
+pub(crate) const GREETINGS_MAX: usize = 32;
+
+/// How long a greeting may take, on both sides.
+pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Smallest arena: small spans share one.
+pub(crate) const ARENA_MIN: u64 = 4 << 20;
+
+/// Bytes of free arenas that a client keeps for the next spans, since fresh pages cost more than the copies into them.
+pub(crate) const ARENA_KEEP: u64 = 128 << 20;
+
+/// How long messages may lie unread while a program's own threads keep calling, and so will read them soon themselves.
+pub(crate) const GRACE: Duration = Duration::from_millis(1);

@@ -1,0 +1,333 @@
+//! One thread that takes connections, greets, and watches for the end of clients on this node.
+//!
+//! It never waits for a client: greetings are read as they come, a bounded number at a time, each with a deadline.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::net::SocketFlags;
+use rustix::process::{Pid, PidfdFlags};
+
+use super::peer::{Link, Peer, PeerCore, Seat};
+use super::shm::{RING_START, ShmPeer};
+use super::tcp::TcpPeer;
+use super::{Grant, Identity, ServerConfig};
+use crate::error::{Closed, Violation};
+use crate::hello::{FEATURES, Hello, Refusal, Role, Welcome, same_token};
+use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX};
+use crate::sys::socket::{self, Packet};
+
+/// The thread's state.
+pub(super) struct Acceptor {
+    listener: OwnedFd,
+    is_tcp: bool,
+    config: ServerConfig,
+    grant: Arc<Box<Grant>>,
+    stop: Arc<OwnedFd>,
+    ready: SyncSender<Peer>,
+    seats: Arc<AtomicUsize>,
+    greeting: Vec<Greeting>,
+    sessions: Vec<Session>,
+    watched: Vec<Arc<PeerCore>>,
+    /// The system has no more files: do not ask for connections until then.
+    rest_until: Option<Instant>,
+}
+
+/// A connection that has not said yet who it is.
+struct Greeting {
+    socket: OwnedFd,
+    identity: Identity,
+    deadline: Instant,
+    bytes: [u8; Hello::LEN],
+    have: usize,
+}
+
+/// A client over TCP whose second connection is to come.
+struct Session {
+    main: OwnedFd,
+    identity: Identity,
+    hello: Hello,
+    id: [u8; 16],
+    deadline: Instant,
+    seat: Seat,
+}
+
+/// How long to leave connections alone when there is no file for one.
+const REST: Duration = Duration::from_millis(20);
+
+impl Acceptor {
+    pub(super) fn new(
+        listener: OwnedFd,
+        is_tcp: bool,
+        mut config: ServerConfig,
+        stop: Arc<OwnedFd>,
+        ready: SyncSender<Peer>,
+    ) -> Self {
+        let grant = Arc::new(std::mem::replace(&mut config.grant, Box::new(|_, _, _, _| false)));
+        Self {
+            listener,
+            is_tcp,
+            config,
+            grant,
+            stop,
+            ready,
+            seats: Arc::default(),
+            greeting: Vec::new(),
+            sessions: Vec::new(),
+            watched: Vec::new(),
+            rest_until: None,
+        }
+    }
+
+    /// Until it is told to stop. Clients on this node are watched further, until none is left.
+    pub(super) fn run(mut self) {
+        let mut stopping = false;
+        while !stopping {
+            stopping = self.turn();
+        }
+        let Self { watched, listener, ready, .. } = self;
+        drop((listener, ready));
+        if !watched.is_empty() {
+            let watch = move || Self::watch_on(watched);
+            // Without a thread the clients' ends would be noticed by their own threads' timeouts only.
+            let _ = std::thread::Builder::new().name("channel-watch".into()).spawn(watch);
+        }
+    }
+
+    fn watch_on(mut watched: Vec<Arc<PeerCore>>) {
+        while !watched.is_empty() {
+            let mut fds = Vec::new();
+            watch_fds(&watched, &mut fds);
+            if socket::poll_all(&mut fds, None).is_err() {
+                return;
+            }
+            let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+            drop(fds);
+            watch(&mut watched, &ready);
+        }
+    }
+
+    /// Waits for something and does it; whether to stop.
+    fn turn(&mut self) -> bool {
+        let now = Instant::now();
+        self.rest_until = self.rest_until.filter(|at| *at > now);
+        let accepting = self.greeting.len() < GREETINGS_MAX && self.rest_until.is_none();
+        let mut fds = vec![
+            PollFd::new(&*self.stop, PollFlags::IN),
+            PollFd::new(&self.listener, if accepting { PollFlags::IN } else { PollFlags::empty() }),
+        ];
+        fds.extend(self.greeting.iter().map(|g| PollFd::new(&g.socket, PollFlags::IN)));
+        watch_fds(&self.watched, &mut fds);
+        let deadlines = self.greeting.iter().map(|g| g.deadline).chain(self.sessions.iter().map(|s| s.deadline));
+        let deadline = deadlines.chain(self.rest_until).min();
+        if socket::poll_all(&mut fds, deadline).is_err() {
+            return true;
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        drop(fds);
+        let (head, ready) = ready.split_at(2);
+        let (greeting, watched) = ready.split_at(self.greeting.len());
+        watch(&mut self.watched, watched);
+        let now = Instant::now();
+        let greeting = greeting.to_vec();
+        for at in (0..greeting.len()).rev() {
+            if greeting[at] {
+                self.greet(at);
+            } else if self.greeting[at].deadline <= now {
+                self.greeting.remove(at);
+            }
+        }
+        self.sessions.retain(|s| s.deadline > now);
+        if accepting && head[1] {
+            self.accept();
+        }
+        head[0]
+    }
+
+    fn accept(&mut self) {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let (sock, from) = match rustix::net::acceptfrom_with(&self.listener, flags) {
+            Ok((sock, from)) => (sock, from),
+            Err(e) => {
+                use rustix::io::Errno as E;
+                if matches!(e, E::MFILE | E::NFILE | E::NOBUFS | E::NOMEM) {
+                    self.rest_until = Some(Instant::now() + REST);
+                }
+                return; // Or the client has gone already.
+            }
+        };
+        let identity = if self.is_tcp {
+            if socket::tune_tcp(&sock).is_err() {
+                return;
+            }
+            let from = from.and_then(|a| SocketAddr::try_from(a).ok());
+            Identity::Tcp { from: from.unwrap_or((Ipv4Addr::UNSPECIFIED, 0).into()) }
+        } else {
+            let Ok((pid, uid, gid)) = socket::peer(&sock) else { return };
+            Identity::Unix { pid, uid, gid }
+        };
+        let deadline = Instant::now() + GREETING_TIMEOUT;
+        self.greeting.push(Greeting { socket: sock, identity, deadline, bytes: [0; Hello::LEN], have: 0 });
+    }
+
+    /// Reads a greeting that has come, maybe in part.
+    fn greet(&mut self, at: usize) {
+        let greeting = &mut self.greeting[at];
+        let hello = if self.is_tcp {
+            match socket::recv_some(&greeting.socket, &mut greeting.bytes[greeting.have..]) {
+                Ok(None) => return,
+                Ok(Some(got)) if got > 0 => {
+                    greeting.have += got;
+                    if greeting.have < Hello::LEN {
+                        return;
+                    }
+                    Some(Hello::decode(&greeting.bytes))
+                }
+                Ok(Some(_)) | Err(_) => None,
+            }
+        } else {
+            match socket::recv_packet(&greeting.socket, &mut greeting.bytes) {
+                Ok(Packet::None) => return,
+                Ok(Packet::Whole(len, None)) => Some(Hello::decode(&greeting.bytes[..len])),
+                Ok(Packet::Whole(_, Some(_)) | Packet::Oversize) => Some(Err(Refusal::Malformed)),
+                Ok(Packet::End) | Err(_) => None,
+            }
+        };
+        let greeting = self.greeting.remove(at);
+        match hello {
+            None => {}
+            Some(Err(refusal)) => answer(&greeting.socket, &Err(refusal), None),
+            Some(Ok(hello)) => self.admit(greeting, hello),
+        }
+    }
+
+    fn admit(&mut self, greeting: Greeting, hello: Hello) {
+        let Greeting { socket: sock, identity, .. } = greeting;
+        if hello.role == Role::Bulk {
+            return self.join(sock, &hello);
+        }
+        if !(self.config.admit)(&hello.token, &identity) {
+            return answer(&sock, &Err(Refusal::NotAdmitted), None);
+        }
+        let Some(seat) = Seat::take(&self.seats, self.config.clients_max) else {
+            return answer(&sock, &Err(Refusal::Full), None);
+        };
+        let Ok(id) = socket::random::<16>() else { return answer(&sock, &Err(Refusal::Resources), None) };
+        let limits = self.config.limits;
+        let welcome = Welcome {
+            features: hello.features & FEATURES,
+            session: id,
+            ring_bytes: if self.is_tcp { 0 } else { limits.ring_bytes },
+            ring_start: RING_START,
+            bulk_bytes_max: limits.bulk_bytes_max,
+            bulk_count_max: u32::try_from(limits.bulk_count_max).unwrap_or(u32::MAX),
+        };
+        if self.is_tcp {
+            if self.sessions.len() >= GREETINGS_MAX {
+                return answer(&sock, &Err(Refusal::Full), None);
+            }
+            answer(&sock, &Ok(welcome), None);
+            let deadline = Instant::now() + GREETING_TIMEOUT;
+            self.sessions.push(Session { main: sock, identity, hello, id, deadline, seat });
+            return;
+        }
+        let process = match identity {
+            Identity::Unix { pid, .. } => {
+                Pid::from_raw(pid as i32).and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok())
+            }
+            Identity::Tcp { .. } => None,
+        };
+        // The socket moves into the peer, which answers by it.
+        match ShmPeer::new(sock, process, &limits) {
+            Err(_) => {} // Closed with the socket: there may be no file for an answer either.
+            Ok((link, file)) => {
+                answer(&link.socket, &Ok(welcome), Some(&file));
+                let grant = Arc::clone(&self.grant);
+                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(link), seat);
+                let core = Arc::new(core);
+                self.watched.push(Arc::clone(&core));
+                let _ = self.ready.try_send(Peer::new(core, Vec::new())); // As many seats as places.
+            }
+        }
+    }
+
+    /// The second connection of a client over TCP.
+    fn join(&mut self, sock: OwnedFd, hello: &Hello) {
+        let mine = |s: &Session| {
+            let (mut a, mut b) = ([0; 32], [0; 32]);
+            a[..16].copy_from_slice(&s.id);
+            b[..16].copy_from_slice(&hello.session);
+            same_token(&a, &b) && same_token(&s.hello.token, &hello.token)
+        };
+        let Some(at) = self.sessions.iter().position(mine) else {
+            return answer(&sock, &Err(Refusal::Session), None);
+        };
+        let Session { main, identity, hello, id, seat, .. } = self.sessions.remove(at);
+        let limits = self.config.limits;
+        let welcome = Welcome {
+            features: hello.features & FEATURES,
+            session: id,
+            ring_bytes: 0,
+            ring_start: 0,
+            bulk_bytes_max: limits.bulk_bytes_max,
+            bulk_count_max: u32::try_from(limits.bulk_count_max).unwrap_or(u32::MAX),
+        };
+        answer(&sock, &Ok(welcome), None);
+        let Ok(link) = TcpPeer::new(main, sock, &limits) else { return };
+        let link = Arc::new(link);
+        let grant = Arc::clone(&self.grant);
+        let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::clone(&link)), seat);
+        let core = Arc::new(core);
+        let mut threads = Vec::new();
+        let builder = || std::thread::Builder::new().name("channel-bulk".into());
+        let (c, l) = (Arc::clone(&core), Arc::clone(&link));
+        threads.extend(builder().spawn(move || l.run_in(&c)));
+        let (c, l) = (Arc::clone(&core), link);
+        threads.extend(builder().spawn(move || l.run_out(&c)));
+        let whole = threads.len() == 2;
+        let peer = Peer::new(core, threads);
+        if whole {
+            let _ = self.ready.try_send(peer); // As many seats as places.
+        }
+    }
+}
+
+fn answer(sock: &OwnedFd, answer: &Result<Welcome, Refusal>, file: Option<&OwnedFd>) {
+    // The socket is new: there is room. A client that has gone needs no answer.
+    let _ = socket::send_packet(sock, &Welcome::encode(answer), file.map(AsFd::as_fd));
+}
+
+fn watch_fds<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>) {
+    for core in watched {
+        let Link::Shm(link) = &core.link else { continue };
+        fds.push(PollFd::new(&link.socket, PollFlags::IN | PollFlags::RDHUP));
+        if let Some(process) = &link.process {
+            fds.push(PollFd::new(process, PollFlags::IN));
+        }
+    }
+}
+
+/// Closes and forgets clients whose socket or process has something to say: after the greeting that is the end.
+fn watch(watched: &mut Vec<Arc<PeerCore>>, ready: &[bool]) {
+    let mut ready = ready.iter().copied();
+    watched.retain(|core| {
+        let Link::Shm(link) = &core.link else { return false };
+        let sock = ready.next().unwrap_or(false);
+        let process = link.process.is_some() && ready.next().unwrap_or(false);
+        if sock {
+            let why = match socket::recv_packet(&link.socket, &mut [0; 1]) {
+                Ok(Packet::Whole(..) | Packet::Oversize) => Violation::Socket.into(),
+                Ok(Packet::None | Packet::End) | Err(_) => Closed::PeerGone,
+            };
+            core.close(why);
+        } else if process {
+            core.close(Closed::PeerGone);
+        }
+        !(sock || process)
+    });
+}

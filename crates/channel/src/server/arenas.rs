@@ -1,0 +1,73 @@
+//! The arenas of one client.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crate::bulkref::BulkRef;
+use crate::error::{Closed, Violation};
+use crate::sys::map::{self, Mapping};
+
+/// What a client shares with us beyond the rings. A span in use keeps its arena mapped after it was given back.
+#[derive(Debug, Default)]
+pub(super) struct Arenas {
+    next: u32,
+    maps: BTreeMap<u32, Arc<Mapping>>,
+    bytes: u64,
+}
+
+impl Arenas {
+    /// Bytes of all of them.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How many.
+    pub(super) fn count(&self) -> usize {
+        self.maps.len()
+    }
+
+    /// Makes one, of zeros; its number and the file for the client.
+    pub(super) fn make(&mut self, len: u64) -> io::Result<(u32, OwnedFd)> {
+        let bytes = usize::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let file = map::create(bytes)?;
+        let mapping = Mapping::new(&file, bytes)?;
+        self.next += 1;
+        self.maps.insert(self.next, Arc::new(mapping));
+        self.bytes += len;
+        Ok((self.next, file))
+    }
+
+    /// Takes one back.
+    pub(super) fn free(&mut self, id: u32) -> Result<(), Closed> {
+        let map = self.maps.remove(&id).ok_or(Violation::Control)?;
+        self.bytes -= map.len() as u64;
+        Ok(())
+    }
+
+    /// The map and place that a reference names.
+    pub(super) fn find(&self, what: &BulkRef) -> Option<(Arc<Mapping>, usize, usize)> {
+        let map = self.maps.get(&u32::try_from(what.id).ok()?)?;
+        let end = what.offset.checked_add(what.len)?;
+        (end <= map.len() as u64).then(|| (Arc::clone(map), what.offset as usize, what.len as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_outside_are_none() {
+        let mut arenas = Arenas::default();
+        let (id, _file) = arenas.make(8192).unwrap();
+        let find = |id: u64, offset, len| arenas.find(&BulkRef { id, offset, len }).is_some();
+        let id = u64::from(id);
+        assert!(find(id, 0, 8192) && find(id, 8191, 1));
+        assert!(!find(id, 8191, 2) && !find(id, 8193, 0) && !find(id, u64::MAX, 2) && !find(id, 1, u64::MAX));
+        assert!(!find(id + 1, 0, 1) && !find(id + (1 << 32), 0, 1) && !find(0, 0, 1));
+        assert_eq!(arenas.free(9), Err(Violation::Control.into()));
+        assert_eq!((arenas.free(1), arenas.bytes(), arenas.count()), (Ok(()), 0, 0));
+    }
+}

@@ -1,0 +1,159 @@
+//! Bulk in the daemon's hands: a part of a client's arena, or a buffer that was or will be streamed.
+
+use std::sync::{Arc, Weak};
+
+use super::tcp::TcpPeer;
+use crate::error::ChannelError;
+use crate::sys::map::{Block, Mapping, Memory};
+
+/// Bytes from a client. On one node the client may change them at any time: copy before judging them, and hand the
+/// pointer only to what does not judge.
+#[derive(Debug)]
+pub struct Taken(Option<Part>);
+
+/// A place for bytes to a client. On one node the client sees, and may change, each byte at once.
+#[derive(Debug)]
+pub struct Given(Option<Part>);
+
+#[derive(Debug)]
+struct Part {
+    memory: Memory,
+    offset: usize,
+    len: usize,
+    remote: Option<Remote>,
+}
+
+/// What a buffer over TCP counts against, and where it goes.
+#[derive(Debug)]
+pub(super) struct Remote {
+    pub(super) peer: Weak<TcpPeer>,
+    pub(super) id: u64,
+    pub(super) len: u64,
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if let Some(peer) = self.peer.upgrade() {
+            peer.release(self.len);
+        }
+    }
+}
+
+impl Part {
+    fn shared((map, offset, len): (Arc<Mapping>, usize, usize)) -> Self {
+        Self { memory: Memory::Shared(map), offset, len, remote: None }
+    }
+
+    fn remote(block: Arc<Block>, remote: Remote) -> Self {
+        let len = block.len();
+        Self { memory: Memory::Own(block), offset: 0, len, remote: Some(remote) }
+    }
+
+    fn at(this: Option<&Self>) -> *mut u8 {
+        this.map_or(std::ptr::without_provenance_mut(128), |p| p.memory.at(p.offset, p.len))
+    }
+
+    fn check(this: Option<&Self>, offset: usize, len: usize) {
+        let have = this.map_or(0, |p| p.len);
+        assert!(offset <= have && len <= have - offset, "{len} bytes at {offset} of {have}");
+    }
+}
+
+impl Taken {
+    pub(super) const fn empty() -> Self {
+        Self(None)
+    }
+
+    pub(super) fn shared(part: (Arc<Mapping>, usize, usize)) -> Self {
+        Self(Some(Part::shared(part)))
+    }
+
+    pub(super) fn remote(block: Arc<Block>, remote: Remote) -> Self {
+        Self(Some(Part::remote(block, remote)))
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |p| p.len)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Where they lie while this is held; for reading only.
+    #[must_use]
+    pub fn as_ptr(&self) -> *const u8 {
+        Part::at(self.0.as_ref())
+    }
+
+    /// Copies bytes out, from `offset` on.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        Part::check(self.0.as_ref(), offset, out.len());
+        if let Some(part) = &self.0 {
+            part.memory.read(part.offset + offset, out);
+        }
+    }
+}
+
+impl Given {
+    pub(super) const fn empty() -> Self {
+        Self(None)
+    }
+
+    pub(super) fn shared(part: (Arc<Mapping>, usize, usize)) -> Self {
+        Self(Some(Part::shared(part)))
+    }
+
+    pub(super) fn remote(block: Arc<Block>, remote: Remote) -> Self {
+        Self(Some(Part::remote(block, remote)))
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |p| p.len)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Where they are to be written while this is held.
+    #[must_use]
+    pub fn as_mut_ptr(&self) -> *mut u8 {
+        Part::at(self.0.as_ref())
+    }
+
+    /// Copies bytes in, from `offset` on.
+    ///
+    /// # Panics
+    /// If there is no room for so many.
+    pub fn write(&self, offset: usize, bytes: &[u8]) {
+        Part::check(self.0.as_ref(), offset, bytes.len());
+        if let Some(part) = &self.0 {
+            part.memory.write(part.offset + offset, bytes);
+        }
+    }
+
+    /// The bytes are complete: sends them on their way, and never waits. To be called before the message that says so.
+    ///
+    /// # Errors
+    /// The channel is closed.
+    pub fn finish(self) -> Result<(), ChannelError> {
+        let Some(Part { memory, remote: Some(remote), .. }) = self.0 else { return Ok(()) };
+        let Memory::Own(block) = memory else { unreachable!("what is remote is our own") };
+        match remote.peer.upgrade() {
+            Some(peer) => peer.push(block, remote),
+            None => Err(crate::error::Closed::Here.into()),
+        }
+    }
+}

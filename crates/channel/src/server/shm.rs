@@ -1,0 +1,249 @@
+//! A client through shared memory, as the daemon sees it. Nothing that the client shares is taken on trust.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use rustix::net::Shutdown;
+
+use super::arenas::Arenas;
+use super::peer::PeerCore;
+use crate::batch::{BATCH_BYTES, BATCH_MAX, Batch};
+use crate::bulkref::BulkRef;
+use crate::client::{ARENA_ANSWER, PACKET_ARENA, PACKET_CALL, lock};
+use crate::error::{ChannelError, Closed, Violation};
+use crate::frame::{self, le_u32, le_u64};
+use crate::limits::Limits;
+use crate::ring::{Consumer, Producer, Refused};
+use crate::shared::{self, Bell, Half, WANT_BACKGROUND, WANT_LEADER, Way};
+use crate::spin::Spinner;
+use crate::sys::futex;
+use crate::sys::map::{self, Mapping};
+use crate::sys::socket;
+
+/// The client's rings and what belongs to them.
+#[derive(Debug)]
+pub(super) struct ShmPeer {
+    pub(super) socket: OwnedFd,
+    /// Its process, where the system lets us watch it: a child of a fork may keep the socket open.
+    pub(super) process: Option<OwnedFd>,
+    map: Arc<Mapping>,
+    rx: Mutex<Rx>,
+    tx: Mutex<Tx>,
+    /// Messages wait for space; the receiving thread moves them on.
+    backlog: AtomicBool,
+    arenas: Mutex<Arenas>,
+}
+
+#[derive(Debug)]
+struct Rx {
+    consumer: Consumer<Half>,
+    spinner: Spinner,
+}
+
+#[derive(Debug)]
+struct Tx {
+    producer: Producer<Half>,
+    queue: VecDeque<(u32, Box<[u8]>)>,
+    queued_bytes: usize,
+}
+
+/// Where positions in new rings begin: not at 0, so that each test and each client passes the wrap at 2^32 early on.
+pub(super) const RING_START: u32 = u32::MAX - 0xffff;
+
+impl ShmPeer {
+    /// Makes the rings; gives the file for the client, too.
+    pub(super) fn new(
+        socket: OwnedFd,
+        process: Option<OwnedFd>,
+        limits: &Limits,
+    ) -> std::io::Result<(Self, OwnedFd)> {
+        let bytes = shared::bytes(limits.ring_bytes);
+        let file = map::create(bytes)?;
+        let map = Arc::new(Mapping::new(&file, bytes)?);
+        shared::prepare(&map, RING_START);
+        let half = |way| Half::new(Arc::clone(&map), way, limits.ring_bytes);
+        let peer = Self {
+            socket,
+            process,
+            rx: Mutex::new(Rx {
+                consumer: Consumer::new(half(Way::ToServer), RING_START),
+                spinner: Spinner::new(limits.spin),
+            }),
+            tx: Mutex::new(Tx {
+                producer: Producer::new(half(Way::ToClient), RING_START),
+                queue: VecDeque::new(),
+                queued_bytes: 0,
+            }),
+            map,
+            backlog: AtomicBool::new(false),
+            arenas: Mutex::default(),
+        };
+        Ok((peer, file))
+    }
+
+    fn bell(&self, which: Bell) -> &AtomicU32 {
+        shared::bell(&self.map, which)
+    }
+
+    pub(super) fn recv(&self, core: &PeerCore, deadline: Option<Instant>, out: &mut Batch) -> Result<usize, Closed> {
+        let mut rx = lock(&self.rx);
+        let Rx { consumer, spinner } = &mut *rx;
+        loop {
+            // Before the look at the ring: what came before the end is given.
+            let closed = core.closed();
+            let before = out.len();
+            let popped = match closed {
+                None | Some(Closed::PeerGone) => {
+                    consumer.pop(BATCH_MAX, BATCH_BYTES, |kind, len, read| out.push_with(kind, len, |to| read(to)))?
+                }
+                Some(_) => 0,
+            };
+            if popped > 0 {
+                if consumer.space_wanted() {
+                    futex::ring(self.bell(Bell::Senders));
+                }
+                out.split_control(|kind, body| self.control(core, kind, body))?;
+                if out.len() > before {
+                    return Ok(out.len() - before);
+                }
+                continue;
+            }
+            if let Some(why) = closed {
+                return Err(why);
+            }
+            if spinner.until(|| !consumer.is_empty()) {
+                continue;
+            }
+            let seen = self.bell(Bell::Server).load(Ordering::Acquire);
+            if self.backlog.load(Ordering::Acquire) {
+                self.flush(&mut lock(&self.tx))?;
+            }
+            consumer.want_data(1);
+            if consumer.is_empty() && core.closed().is_none() {
+                let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+                if left.is_some_and(|left| left.is_zero()) {
+                    consumer.unwant_data();
+                    return Ok(0);
+                }
+                futex::wait(self.bell(Bell::Server), seen, left);
+            }
+            consumer.unwant_data();
+        }
+    }
+
+    pub(super) fn send(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
+        let mut tx = lock(&self.tx);
+        if !tx.queue.is_empty() {
+            self.flush(&mut tx)?;
+        }
+        if tx.queue.is_empty() {
+            match tx.producer.push(kind, body) {
+                Ok(()) => {
+                    let wanted = tx.producer.data_wanted();
+                    drop(tx);
+                    self.call(wanted);
+                    return Ok(());
+                }
+                Err(Refused::Corrupt(why)) => return Err(why.into()),
+                Err(Refused::Full) => {}
+            }
+        }
+        let bytes = tx.queued_bytes + body.len();
+        if tx.queue.len() >= core.limits.queue_messages_max || bytes > core.limits.queue_bytes_max {
+            return Err(Closed::Overflow);
+        }
+        tx.queue.push_back((kind, body.into()));
+        tx.queued_bytes = bytes;
+        self.backlog.store(true, Ordering::Release);
+        self.flush(&mut tx)
+    }
+
+    /// Moves queued messages into the ring; if some remain, the client calls when there is space.
+    fn flush(&self, tx: &mut Tx) -> Result<(), Closed> {
+        let mut pushed = false;
+        let mut asked = false;
+        while let Some((kind, body)) = tx.queue.front() {
+            match tx.producer.push(*kind, body) {
+                Ok(()) => {
+                    tx.queued_bytes -= body.len();
+                    tx.queue.pop_front();
+                    (pushed, asked) = (true, false);
+                }
+                Err(Refused::Corrupt(why)) => return Err(why.into()),
+                Err(Refused::Full) if asked => break,
+                Err(Refused::Full) => {
+                    tx.producer.want_space();
+                    asked = true;
+                }
+            }
+        }
+        self.backlog.store(!tx.queue.is_empty(), Ordering::Release);
+        if pushed {
+            self.call(tx.producer.data_wanted());
+        }
+        Ok(())
+    }
+
+    /// Wakes whoever of the client wanted it.
+    fn call(&self, wanted: u32) {
+        match wanted {
+            WANT_LEADER => futex::ring(self.bell(Bell::Leader)),
+            // If its socket is full of calls it has enough of them.
+            WANT_BACKGROUND => drop(socket::send_packet(&self.socket, &[PACKET_CALL], None)),
+            _ => {} // 0, or nonsense of which only the client has the damage.
+        }
+    }
+
+    /// A message of the channel itself.
+    fn control(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
+        match (kind, body.len()) {
+            (frame::ARENA_ASK, 16) => self.arena(core, le_u32(body, 0), le_u64(body, 8)),
+            (frame::ARENA_FREE, 4) => lock(&self.arenas).free(le_u32(body, 0)),
+            _ => Err(Violation::Control.into()),
+        }
+    }
+
+    /// Makes an arena, if the client may have it, and answers by the socket.
+    fn arena(&self, core: &PeerCore, request: u32, len: u64) -> Result<(), Closed> {
+        let mut arenas = lock(&self.arenas);
+        let limits = &core.limits;
+        let within = len > 0
+            && len.is_multiple_of(4096)
+            && arenas.count() < limits.bulk_count_max
+            && len <= limits.bulk_bytes_max.saturating_sub(arenas.bytes());
+        let granted = within && (core.grant)(&core.token, &core.identity, len, arenas.bytes());
+        // When the system has no more the client hears the same.
+        let made = if granted { arenas.make(len).ok() } else { None };
+        drop(arenas);
+        let mut answer = [0; ARENA_ANSWER];
+        answer[0] = PACKET_ARENA;
+        answer[4..8].copy_from_slice(&request.to_le_bytes());
+        if let Some((id, _)) = &made {
+            answer[8..12].copy_from_slice(&id.to_le_bytes());
+            answer[16..].copy_from_slice(&len.to_le_bytes());
+        }
+        let file = made.as_ref().map(|(_, file)| file.as_fd());
+        socket::send_packet(&self.socket, &answer, file).map_err(|e| match e.kind() {
+            std::io::ErrorKind::WouldBlock => Closed::Overflow,
+            _ => e.into(),
+        })
+    }
+
+    /// The memory that a reference names.
+    pub(super) fn find(&self, what: &BulkRef) -> Result<(Arc<Mapping>, usize, usize), ChannelError> {
+        let found = lock(&self.arenas).find(what);
+        found.ok_or(ChannelError::BadReference { id: what.id, offset: what.offset, len: what.len })
+    }
+
+    pub(super) fn bulk_bytes(&self) -> u64 {
+        lock(&self.arenas).bytes()
+    }
+
+    pub(super) fn shut(&self) {
+        let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
+        futex::ring(self.bell(Bell::Server));
+    }
+}

@@ -1,0 +1,376 @@
+//! A client over TCP, as the daemon sees it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+use rustix::event::{EventfdFlags, PollFlags};
+use rustix::net::Shutdown;
+
+use super::bulk::{Given, Remote, Taken};
+use super::peer::PeerCore;
+use crate::batch::Batch;
+use crate::bulkref::BulkRef;
+use crate::client::lock;
+use crate::error::{ChannelError, Closed, Violation};
+use crate::frame::{self, DROPS_MAX, Decoder, Piece, le_u64};
+use crate::limits::Limits;
+use crate::sys::map::Block;
+use crate::sys::socket;
+
+/// The client's two connections and what is on its way.
+#[derive(Debug)]
+pub(super) struct TcpPeer {
+    main: OwnedFd,
+    bulk: OwnedFd,
+    /// Calls the receiving thread: there is something to write, or it is over.
+    wake: OwnedFd,
+    rx: Mutex<Decoder>,
+    tx: Mutex<Tx>,
+    store: Mutex<Store>,
+    /// Something in `store` has changed.
+    moved: Condvar,
+    limits: Limits,
+}
+
+#[derive(Debug, Default)]
+struct Tx {
+    /// Bytes that the socket had no room for.
+    queue: VecDeque<u8>,
+}
+
+#[derive(Debug, Default)]
+struct Store {
+    /// Bytes in transfers of both directions that are here.
+    bytes: u64,
+    count: usize,
+    /// Whole ones from the client, until they are taken.
+    come: BTreeMap<u64, (Arc<Block>, Remote)>,
+    /// To the client, until they are written.
+    go: VecDeque<(Arc<Block>, Remote)>,
+    closed: Option<Closed>,
+}
+
+impl TcpPeer {
+    pub(super) fn new(main: OwnedFd, bulk: OwnedFd, limits: &Limits) -> std::io::Result<Self> {
+        Ok(Self {
+            main,
+            bulk,
+            wake: rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            rx: Mutex::default(),
+            tx: Mutex::default(),
+            store: Mutex::default(),
+            moved: Condvar::new(),
+            limits: *limits,
+        })
+    }
+
+    pub(super) fn recv(&self, core: &PeerCore, deadline: Option<Instant>, out: &mut Batch) -> Result<usize, Closed> {
+        let mut rx = lock(&self.rx);
+        let before = out.len();
+        loop {
+            // A client that is gone may have left messages.
+            let closed = core.closed();
+            if let Some(why) = closed.filter(|why| *why != Closed::PeerGone) {
+                return Err(why);
+            }
+            if rx.take(out)? > 0 {
+                out.split_control(|kind, body| self.control(kind, body))?;
+                if out.len() > before {
+                    return Ok(out.len() - before);
+                }
+                continue;
+            }
+            let backlog = closed.is_none() && !self.flush(&mut lock(&self.tx))?;
+            let want = if backlog { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+            let [main, wake] = socket::poll([(self.main.as_fd(), want), (self.wake.as_fd(), PollFlags::IN)], deadline)?;
+            if !wake.is_empty() {
+                let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+            }
+            if main.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) || closed.is_some() {
+                match socket::recv_some(&self.main, rx.room())? {
+                    Some(0) => return Err(Closed::PeerGone),
+                    Some(got) => rx.filled(got),
+                    None => {
+                        if let Some(why) = closed {
+                            return Err(why);
+                        }
+                    }
+                }
+            } else if main.is_empty() && wake.is_empty() && deadline.is_some_and(|at| at <= Instant::now()) {
+                return Ok(0);
+            }
+        }
+    }
+
+    pub(super) fn send(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
+        let head = frame::message_head(kind, body.len());
+        let mut tx = lock(&self.tx);
+        let mut sent = 0;
+        if self.flush(&mut tx)? {
+            sent = socket::send_some(&self.main, &head, body)?;
+            if sent == head.len() + body.len() {
+                return Ok(());
+            }
+        }
+        if tx.queue.len() + head.len() + body.len() > core.limits.queue_bytes_max {
+            return Err(Closed::Overflow);
+        }
+        tx.queue.extend(&head[sent.min(head.len())..]);
+        tx.queue.extend(&body[sent.saturating_sub(head.len())..]);
+        drop(tx);
+        self.call();
+        Ok(())
+    }
+
+    /// Writes what waits; whether nothing is left.
+    fn flush(&self, tx: &mut Tx) -> Result<bool, Closed> {
+        while !tx.queue.is_empty() {
+            let (first, second) = tx.queue.as_slices();
+            let sent = socket::send_some(&self.main, first, second)?;
+            if sent == 0 {
+                return Ok(false);
+            }
+            tx.queue.drain(..sent);
+        }
+        Ok(true)
+    }
+
+    fn call(&self) {
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    fn control(&self, kind: u32, body: &[u8]) -> Result<(), Closed> {
+        if kind != frame::BULK_DROP || !body.len().is_multiple_of(8) || body.len() > 8 * DROPS_MAX {
+            return Err(Violation::Control.into());
+        }
+        for id in body.chunks_exact(8).map(|id| le_u64(id, 0)) {
+            let forgotten = lock(&self.store).come.remove(&id);
+            drop(forgotten); // Outside the lock, which its end takes.
+        }
+        Ok(())
+    }
+
+    pub(super) fn shut(&self) {
+        let _ = rustix::net::shutdown(&self.main, Shutdown::Both);
+        let _ = rustix::net::shutdown(&self.bulk, Shutdown::Both);
+        lock(&self.store).closed = Some(Closed::Here); // Any reason: those who wait ask the channel for it.
+        self.moved.notify_all();
+        self.call();
+    }
+
+    pub(super) fn bulk_bytes(&self) -> u64 {
+        lock(&self.store).bytes
+    }
+
+    /// Takes a whole transfer out, waiting for it.
+    pub(super) fn take(
+        &self,
+        core: &PeerCore,
+        what: &BulkRef,
+        deadline: Option<Instant>,
+    ) -> Result<Taken, ChannelError> {
+        let mut store = lock(&self.store);
+        loop {
+            if let Some((block, remote)) = store.come.remove(&what.id) {
+                drop(store);
+                if what.offset != 0 || remote.len != what.len {
+                    return Err(ChannelError::BadReference { id: what.id, offset: what.offset, len: what.len });
+                }
+                return Ok(Taken::remote(block, remote));
+            }
+            if let Some(why) = core.closed().or(store.closed) {
+                return Err(why.into());
+            }
+            store = match deadline {
+                None => self.moved.wait(store).unwrap_or_else(PoisonError::into_inner),
+                Some(at) => {
+                    let left = at.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(ChannelError::Timeout);
+                    }
+                    self.moved.wait_timeout(store, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    /// A buffer for bytes that the client expects.
+    pub(super) fn give(self: &Arc<Self>, core: &PeerCore, what: &BulkRef) -> Result<Given, ChannelError> {
+        let bad = ChannelError::BadReference { id: what.id, offset: what.offset, len: what.len };
+        if what.offset != 0 {
+            return Err(bad);
+        }
+        let remote = {
+            let mut store = lock(&self.store);
+            if let Some(why) = core.closed().or(store.closed) {
+                return Err(why.into());
+            }
+            if !store.has_room(&self.limits, what.len) {
+                return Err(ChannelError::Quota { asked: what.len });
+            }
+            store.add(what.len);
+            Remote { peer: Arc::downgrade(self), id: what.id, len: what.len }
+        };
+        let len = usize::try_from(what.len).map_err(|_| bad)?;
+        let block = Block::new(len).map_err(ChannelError::io("get memory for bulk"))?;
+        Ok(Given::remote(Arc::new(block), remote))
+    }
+
+    /// Queues a buffer to be written.
+    pub(super) fn push(&self, block: Arc<Block>, remote: Remote) -> Result<(), ChannelError> {
+        let mut store = lock(&self.store);
+        if let Some(why) = store.closed {
+            drop(store);
+            return Err(why.into());
+        }
+        store.go.push_back((block, remote));
+        drop(store);
+        self.moved.notify_all();
+        Ok(())
+    }
+
+    /// Takes back what a buffer counted for.
+    pub(super) fn release(&self, len: u64) {
+        let mut store = lock(&self.store);
+        store.bytes -= len;
+        store.count -= 1;
+        drop(store);
+        self.moved.notify_all();
+    }
+
+    /// A thread: reads transfers from the client.
+    pub(super) fn run_in(self: &Arc<Self>, core: &PeerCore) {
+        let why = loop {
+            if let Err(why) = self.transfer(core) {
+                break why;
+            }
+        };
+        core.close(why);
+    }
+
+    fn transfer(self: &Arc<Self>, core: &PeerCore) -> Result<(), Closed> {
+        let first = self.head(core, None)?;
+        if first.offset != 0 || first.total == 0 {
+            return Err(Violation::Bulk.into());
+        }
+        if first.total > self.limits.bulk_bytes_max {
+            return Err(Violation::BulkQuota.into());
+        }
+        let remote = {
+            let mut store = lock(&self.store);
+            if store.come.contains_key(&first.id) {
+                return Err(Violation::Bulk.into());
+            }
+            // A client counts for itself what it may hold, so what it waits for here is only what is on its way out.
+            while !store.has_room(&self.limits, first.total) {
+                if let Some(why) = core.closed().or(store.closed) {
+                    return Err(why);
+                }
+                store = self.moved.wait(store).unwrap_or_else(PoisonError::into_inner);
+            }
+            store.add(first.total);
+            Remote { peer: Arc::downgrade(self), id: first.id, len: first.total }
+        };
+        let len = usize::try_from(first.total).map_err(|_| Violation::BulkQuota)?;
+        let block = Block::new(len)?;
+        let mut done = 0;
+        let mut piece = first;
+        loop {
+            let stall = Some(Instant::now() + self.limits.stall);
+            block.with(piece.offset as usize, piece.len as usize, |to| self.read_all(core, to, stall))?;
+            done += u64::from(piece.len);
+            if done == first.total {
+                break;
+            }
+            piece = self.head(core, Some(Instant::now() + self.limits.stall))?;
+            if (piece.id, piece.total, piece.offset) != (first.id, first.total, done) {
+                return Err(Violation::Bulk.into());
+            }
+        }
+        lock(&self.store).come.insert(first.id, (Arc::new(block), remote));
+        self.moved.notify_all();
+        Ok(())
+    }
+
+    fn head(&self, core: &PeerCore, deadline: Option<Instant>) -> Result<Piece, Closed> {
+        let mut head = [0; Piece::HEAD];
+        self.read_all(core, &mut head, deadline)?;
+        Ok(Piece::decode(&head).ok_or(Violation::Bulk)?)
+    }
+
+    fn read_all(&self, core: &PeerCore, mut out: &mut [u8], deadline: Option<Instant>) -> Result<(), Closed> {
+        while !out.is_empty() {
+            match socket::recv_some(&self.bulk, out)? {
+                Some(0) => return Err(core.closed().unwrap_or(Closed::PeerGone)),
+                Some(got) => out = &mut out[got..],
+                None if deadline.is_some_and(|at| at <= Instant::now()) => return Err(Closed::Stalled),
+                None => {
+                    socket::poll([(self.bulk.as_fd(), PollFlags::IN)], deadline)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A thread: writes transfers to the client.
+    pub(super) fn run_out(&self, core: &PeerCore) {
+        loop {
+            let mut store = lock(&self.store);
+            let (block, remote) = loop {
+                if store.closed.is_some() {
+                    // Let go outside the lock, which their ends take.
+                    let rest = std::mem::take(&mut store.go);
+                    let come = std::mem::take(&mut store.come);
+                    drop(store);
+                    drop((rest, come));
+                    return;
+                }
+                match store.go.pop_front() {
+                    Some(next) => break next,
+                    None => store = self.moved.wait(store).unwrap_or_else(PoisonError::into_inner),
+                }
+            };
+            drop(store);
+            if let Err(why) = self.write_out(&block, &remote) {
+                core.close(why);
+            }
+        }
+    }
+
+    fn write_out(&self, block: &Block, remote: &Remote) -> Result<(), Closed> {
+        let mut done = 0;
+        while done < remote.len {
+            let piece = Piece::next(remote.id, remote.len, done);
+            let head = piece.encode();
+            let (whole, mut sent) = (head.len() + piece.len as usize, 0);
+            while sent < whole {
+                let now = block.with(done as usize, piece.len as usize, |body| {
+                    socket::send_some(&self.bulk, &head[sent.min(head.len())..], &body[sent.saturating_sub(head.len())..])
+                })?;
+                if now == 0 {
+                    let deadline = Instant::now() + self.limits.stall;
+                    let [ready] = socket::poll([(self.bulk.as_fd(), PollFlags::OUT)], Some(deadline))?;
+                    if ready.is_empty() && deadline <= Instant::now() {
+                        return Err(Closed::Stalled);
+                    }
+                }
+                sent += now;
+            }
+            done += u64::from(piece.len);
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    fn has_room(&self, limits: &Limits, len: u64) -> bool {
+        self.count < limits.bulk_count_max && len <= limits.bulk_bytes_max.saturating_sub(self.bytes)
+    }
+
+    const fn add(&mut self, len: u64) {
+        self.bytes += len;
+        self.count += 1;
+    }
+}

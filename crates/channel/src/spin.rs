@@ -1,0 +1,84 @@
+//! A short bounded look before a sleep, whose length follows what looking brought lately.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::limits::Spin;
+
+/// The state of one waiting side.
+#[derive(Debug)]
+pub(crate) struct Spinner {
+    max: Duration,
+    now: Duration,
+    /// Sleeps since the last look, once looking was given up.
+    sleeps: u32,
+}
+
+/// After this many sleeps looking gets another chance.
+const RETRY_AFTER: u32 = 32;
+
+impl Spinner {
+    pub(crate) fn new(spin: Spin) -> Self {
+        static CPUS: OnceLock<usize> = OnceLock::new();
+        let cpus = *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let max = if cpus > 1 { Duration::from_micros(u64::from(spin.us_max)) } else { Duration::ZERO };
+        Self { max, now: max, sleeps: 0 }
+    }
+
+    /// Looks with `ready` until that is true or the time is over; whether it was true.
+    pub(crate) fn until(&mut self, mut ready: impl FnMut() -> bool) -> bool {
+        if self.max.is_zero() {
+            return false;
+        }
+        if self.now < MIN {
+            self.sleeps += 1;
+            if self.sleeps < RETRY_AFTER {
+                return false;
+            }
+            self.sleeps = 0;
+            self.now = self.max;
+        }
+        let start = Instant::now();
+        loop {
+            for _ in 0..16 {
+                if ready() {
+                    self.now = self.max;
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            if start.elapsed() >= self.now {
+                self.now /= 2;
+                return false;
+            }
+        }
+    }
+}
+
+/// Shorter looks are not worth the clock's reading.
+const MIN: Duration = Duration::from_micros(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_in_vain_is_given_up_and_tried_again() {
+        let mut spinner = Spinner { max: Duration::from_micros(16), now: Duration::from_micros(16), sleeps: 0 };
+        let mut looks = 0;
+        let mut vain = |s: &mut Spinner| {
+            let before = looks;
+            assert!(!s.until(|| {
+                looks += 1;
+                false
+            }));
+            looks > before
+        };
+        let spun = (0..200).filter(|_| vain(&mut spinner)).count();
+        assert!((8..40).contains(&spun), "{spun} of 200");
+        spinner.now = MIN;
+        assert!(spinner.until(|| true));
+        assert_eq!(spinner.now, spinner.max);
+        assert!(!Spinner::new(Spin::OFF).until(|| true), "off looks not even once");
+    }
+}
