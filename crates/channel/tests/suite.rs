@@ -304,7 +304,10 @@ fn the_clients_own_thread_handles_messages_while_nobody_waits() {
         for round in 0..50u32 {
             // In some rounds after a call, so that the thread first believes the program reads for itself.
             if round % 3 == 0 {
-                assert!(matches!(client.wait(Some(std::time::Instant::now()), || None::<()>), Err(ChannelError::Timeout)));
+                assert!(matches!(
+                    client.wait(Some(std::time::Instant::now()), || None::<()>),
+                    Err(ChannelError::Timeout)
+                ));
             }
             peer.send(round, b"unasked").unwrap();
             assert_eq!(inbox.wait_passively(|m, _| m.pop_front()).0, round, "{transport:?}");
@@ -351,12 +354,17 @@ fn messages_before_the_end_are_still_given() {
         drop(client);
         let mut batch = Batch::new();
         while peer.recv(deadline(), &mut batch).is_ok() {}
-        assert_eq!(batch.iter().map(|(kind, _)| kind).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>(), "{transport:?}");
+        assert_eq!(
+            batch.iter().map(|(kind, _)| kind).collect::<Vec<_>>(),
+            (0..10).collect::<Vec<_>>(),
+            "{transport:?}"
+        );
 
         let (client, inbox, peer) = place.pair();
         (0..10).for_each(|i| peer.send(i, b"last words").unwrap());
         drop(peer);
-        let kinds = inbox.wait_passively(|m, closed| closed.map(|_| m.iter().map(|(kind, _)| *kind).collect::<Vec<_>>()));
+        let kinds =
+            inbox.wait_passively(|m, closed| closed.map(|_| m.iter().map(|(kind, _)| *kind).collect::<Vec<_>>()));
         assert_eq!(kinds, (0..10).collect::<Vec<_>>(), "{transport:?}");
         drop(client);
     }

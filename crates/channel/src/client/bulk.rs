@@ -273,7 +273,7 @@ fn span(core: &Core, len: u64) -> Result<Span, ChannelError> {
         return Err(ChannelError::Reentrant);
     }
     let quota = ChannelError::Quota { asked: len };
-    let page = rounded(len).checked_next_multiple_of(4096).ok_or_else(|| quota.clone())?;
+    let page = rounded(len).and_then(|len| len.checked_next_multiple_of(4096)).ok_or_else(|| quota.clone())?;
     // First one with room for others; then just this, in the place of those that are empty.
     let mut ask = page.max(ARENA_MIN);
     loop {

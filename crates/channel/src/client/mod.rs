@@ -108,11 +108,7 @@ impl Client {
     ///
     /// # Errors
     /// The time is over ([`ChannelError::Timeout`]), or the channel is closed.
-    pub fn wait<T>(
-        &self,
-        deadline: Option<Instant>,
-        mut done: impl FnMut() -> Option<T>,
-    ) -> Result<T, ChannelError> {
+    pub fn wait<T>(&self, deadline: Option<Instant>, mut done: impl FnMut() -> Option<T>) -> Result<T, ChannelError> {
         if !self.core.is_ours() {
             return Err(ChannelError::Forked);
         }

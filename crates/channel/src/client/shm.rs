@@ -54,7 +54,12 @@ pub(crate) const PACKET_ARENA: u8 = 2;
 pub(crate) const ARENA_ANSWER: usize = 24;
 
 impl ShmLink {
-    pub(super) fn connect(path: &Path, token: Token, features: u64, spin: Spin) -> Result<(Self, Welcome), ChannelError> {
+    pub(super) fn connect(
+        path: &Path,
+        token: Token,
+        features: u64,
+        spin: Spin,
+    ) -> Result<(Self, Welcome), ChannelError> {
         let sock = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let sock = sock.map_err(|e| ChannelError::io("make a socket")(e.into()))?;
         let address = SocketAddrUnix::new(path).map_err(|e| ChannelError::io("name the socket")(e.into()))?;

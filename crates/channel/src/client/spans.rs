@@ -37,15 +37,15 @@ struct Gaps {
 /// Spans begin and end at multiples of this: what any vector type and device wants.
 const ALIGN: u64 = 128;
 
-/// Bytes that a span of `len` takes.
-pub(super) const fn rounded(len: u64) -> u64 {
-    len.next_multiple_of(ALIGN)
+/// Bytes that a span of `len` takes; none if there is no such number.
+pub(super) const fn rounded(len: u64) -> Option<u64> {
+    len.checked_next_multiple_of(ALIGN)
 }
 
 impl Spans {
     /// The first gap that is long enough.
     pub(super) fn take(&mut self, len: u64) -> Option<Span> {
-        let len = rounded(len);
+        let len = rounded(len)?;
         for gaps in &mut self.arenas {
             if let Some((&offset, &gap)) = gaps.free.iter().find(|(_, gap)| **gap >= len) {
                 gaps.free.remove(&offset);

@@ -89,8 +89,7 @@ impl TcpLink {
             if let Some(why) = core.closed() {
                 return Err(why);
             }
-            let sent =
-                socket::send_some(to, &head[done.min(head.len())..], &body[done.saturating_sub(head.len())..])?;
+            let sent = socket::send_some(to, &head[done.min(head.len())..], &body[done.saturating_sub(head.len())..])?;
             if sent == 0 {
                 socket::poll([(to.as_fd(), PollFlags::OUT)], None)?;
             }
@@ -149,7 +148,8 @@ impl TcpLink {
             let polled = if led && idle_looks >= LOOKS {
                 // Somebody reads, and for long: sleep until that one leaves.
                 self.parked.store(true, Ordering::SeqCst);
-                if core.pump.is_led() { socket::poll([poke], None) } else { Ok([PollFlags::IN]) }.map(|[poke]| (poke, false))
+                if core.pump.is_led() { socket::poll([poke], None) } else { Ok([PollFlags::IN]) }
+                    .map(|[poke]| (poke, false))
             } else if led || calls != calls_seen {
                 socket::poll([poke], Some(Instant::now() + GRACE)).map(|[poke]| (poke, false))
             } else {

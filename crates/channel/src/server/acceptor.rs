@@ -57,7 +57,7 @@ struct Session {
     seat: Seat,
 }
 
-/// How long to leave connections alone when there is no file for one.
+/// How long to leave connections alone when there is no file for one, and between calls of a thread that does not hear.
 const REST: Duration = Duration::from_millis(20);
 
 impl Acceptor {
@@ -103,7 +103,8 @@ impl Acceptor {
         while !watched.is_empty() {
             let mut fds = Vec::new();
             watch_fds(&watched, &mut fds);
-            if socket::poll_all(&mut fds, None).is_err() {
+            let deadline = unheard(&watched).then(|| Instant::now() + REST);
+            if socket::poll_all(&mut fds, deadline).is_err() {
                 return;
             }
             let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
@@ -124,7 +125,8 @@ impl Acceptor {
         fds.extend(self.greeting.iter().map(|g| PollFd::new(&g.socket, PollFlags::IN)));
         watch_fds(&self.watched, &mut fds);
         let deadlines = self.greeting.iter().map(|g| g.deadline).chain(self.sessions.iter().map(|s| s.deadline));
-        let deadline = deadlines.chain(self.rest_until).min();
+        let unheard = unheard(&self.watched).then(|| now + REST);
+        let deadline = deadlines.chain(self.rest_until).chain(unheard).min();
         if socket::poll_all(&mut fds, deadline).is_err() {
             return true;
         }
@@ -305,6 +307,9 @@ fn answer(sock: &OwnedFd, answer: &Result<Welcome, Refusal>, file: Option<&Owned
 fn watch_fds<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>) {
     for core in watched {
         let Link::Shm(link) = &core.link else { continue };
+        if core.is_told() {
+            continue; // It has hung up, and would be ready for ever.
+        }
         fds.push(PollFd::new(&link.socket, PollFlags::IN | PollFlags::RDHUP));
         if let Some(process) = &link.process {
             fds.push(PollFd::new(process, PollFlags::IN));
@@ -312,22 +317,30 @@ fn watch_fds<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>) {
     }
 }
 
+/// Whether somebody was told of the end and may not have heard it.
+fn unheard(watched: &[Arc<PeerCore>]) -> bool {
+    watched.iter().any(|core| core.is_told())
+}
+
 /// Closes and forgets clients whose socket or process has something to say: after the greeting that is the end.
 fn watch(watched: &mut Vec<Arc<PeerCore>>, ready: &[bool]) {
     let mut ready = ready.iter().copied();
     watched.retain(|core| {
         let Link::Shm(link) = &core.link else { return false };
+        if core.is_told() {
+            return !link.wake();
+        }
         let sock = ready.next().unwrap_or(false);
         let process = link.process.is_some() && ready.next().unwrap_or(false);
-        if sock {
-            let why = match socket::recv_packet(&link.socket, &mut [0; 1]) {
-                Ok(Packet::Whole(..) | Packet::Oversize) => Violation::Socket.into(),
-                Ok(Packet::None | Packet::End) | Err(_) => Closed::PeerGone,
-            };
-            core.close(why);
-        } else if process {
-            core.close(Closed::PeerGone);
+        if !sock && !process {
+            return true;
         }
-        !(sock || process)
+        let why = match socket::recv_packet(&link.socket, &mut [0; 1]) {
+            Ok(Packet::Whole(..) | Packet::Oversize) => Violation::Socket.into(),
+            Ok(Packet::None | Packet::End) | Err(_) => Closed::PeerGone,
+        };
+        core.close(why);
+        core.set_told();
+        !link.wake()
     });
 }

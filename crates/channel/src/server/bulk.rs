@@ -29,12 +29,14 @@ pub(super) struct Remote {
     pub(super) peer: Weak<TcpPeer>,
     pub(super) id: u64,
     pub(super) len: u64,
+    /// The memory, for the next transfer of this client.
+    pub(super) block: Arc<Block>,
 }
 
 impl Drop for Remote {
     fn drop(&mut self) {
         if let Some(peer) = self.peer.upgrade() {
-            peer.release(self.len);
+            peer.release(self.len, &self.block);
         }
     }
 }
@@ -44,9 +46,9 @@ impl Part {
         Self { memory: Memory::Shared(map), offset, len, remote: None }
     }
 
-    fn remote(block: Arc<Block>, remote: Remote) -> Self {
-        let len = block.len();
-        Self { memory: Memory::Own(block), offset: 0, len, remote: Some(remote) }
+    fn remote(remote: Remote) -> Self {
+        let (memory, len) = (Memory::Own(Arc::clone(&remote.block)), remote.len as usize);
+        Self { memory, offset: 0, len, remote: Some(remote) }
     }
 
     fn at(this: Option<&Self>) -> *mut u8 {
@@ -68,8 +70,8 @@ impl Taken {
         Self(Some(Part::shared(part)))
     }
 
-    pub(super) fn remote(block: Arc<Block>, remote: Remote) -> Self {
-        Self(Some(Part::remote(block, remote)))
+    pub(super) fn remote(remote: Remote) -> Self {
+        Self(Some(Part::remote(remote)))
     }
 
     /// Its bytes.
@@ -111,8 +113,8 @@ impl Given {
         Self(Some(Part::shared(part)))
     }
 
-    pub(super) fn remote(block: Arc<Block>, remote: Remote) -> Self {
-        Self(Some(Part::remote(block, remote)))
+    pub(super) fn remote(remote: Remote) -> Self {
+        Self(Some(Part::remote(remote)))
     }
 
     /// Its bytes.
@@ -149,10 +151,9 @@ impl Given {
     /// # Errors
     /// The channel is closed.
     pub fn finish(self) -> Result<(), ChannelError> {
-        let Some(Part { memory, remote: Some(remote), .. }) = self.0 else { return Ok(()) };
-        let Memory::Own(block) = memory else { unreachable!("what is remote is our own") };
+        let Some(Part { remote: Some(remote), .. }) = self.0 else { return Ok(()) };
         match remote.peer.upgrade() {
-            Some(peer) => peer.push(block, remote),
+            Some(peer) => peer.push(remote),
             None => Err(crate::error::Closed::Here.into()),
         }
     }

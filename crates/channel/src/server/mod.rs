@@ -111,7 +111,8 @@ impl Server {
     /// Somebody listens there already, the limits are impossible, or the system refuses.
     pub fn bind(to: &Endpoint, config: ServerConfig) -> Result<Self, ChannelError> {
         if !shared::ring_bytes_ok(config.limits.ring_bytes) {
-            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "rings of 128 KiB to 1 GiB, powers of two");
+            let source =
+                std::io::Error::new(std::io::ErrorKind::InvalidInput, "rings of 128 KiB to 1 GiB, powers of two");
             return Err(ChannelError::io("make rings of that size")(source));
         }
         let (listener, endpoint) = match to {

@@ -1,6 +1,6 @@
 //! One client, as the daemon holds it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -31,13 +31,18 @@ pub(super) struct PeerCore {
     pub(super) limits: Limits,
     pub(super) grant: Arc<Box<Grant>>,
     closed: OnceLock<Closed>,
+    /// The acceptor has seen the end.
+    told: AtomicBool,
     pub(super) link: Link,
     _seat: Seat,
 }
 
 impl std::fmt::Debug for PeerCore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PeerCore").field("identity", &self.identity).field("closed", &self.closed).finish_non_exhaustive()
+        f.debug_struct("PeerCore")
+            .field("identity", &self.identity)
+            .field("closed", &self.closed)
+            .finish_non_exhaustive()
     }
 }
 
@@ -75,11 +80,28 @@ impl PeerCore {
         link: Link,
         seat: Seat,
     ) -> Self {
-        Self { identity, token, limits, grant, closed: OnceLock::new(), link, _seat: seat }
+        Self {
+            identity,
+            token,
+            limits,
+            grant,
+            closed: OnceLock::new(),
+            told: AtomicBool::new(false),
+            link,
+            _seat: seat,
+        }
     }
 
     pub(super) fn closed(&self) -> Option<Closed> {
         self.closed.get().copied()
+    }
+
+    pub(super) fn is_told(&self) -> bool {
+        self.told.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_told(&self) {
+        self.told.store(true, Ordering::Relaxed);
     }
 
     /// Closes for this reason, unless it is closed already, and wakes all who wait; what is the reason then.

@@ -34,6 +34,8 @@ pub(super) struct ShmPeer {
     tx: Mutex<Tx>,
     /// Messages wait for space; the receiving thread moves them on.
     backlog: AtomicBool,
+    /// The receiving thread sleeps, or is about to.
+    asleep: AtomicBool,
     arenas: Mutex<Arenas>,
 }
 
@@ -55,11 +57,7 @@ pub(super) const RING_START: u32 = u32::MAX - 0xffff;
 
 impl ShmPeer {
     /// Makes the rings; gives the file for the client, too.
-    pub(super) fn new(
-        socket: OwnedFd,
-        process: Option<OwnedFd>,
-        limits: &Limits,
-    ) -> std::io::Result<(Self, OwnedFd)> {
+    pub(super) fn new(socket: OwnedFd, process: Option<OwnedFd>, limits: &Limits) -> std::io::Result<(Self, OwnedFd)> {
         let bytes = shared::bytes(limits.ring_bytes);
         let file = map::create(bytes)?;
         let map = Arc::new(Mapping::new(&file, bytes)?);
@@ -79,6 +77,7 @@ impl ShmPeer {
             }),
             map,
             backlog: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
             arenas: Mutex::default(),
         };
         Ok((peer, file))
@@ -121,16 +120,19 @@ impl ShmPeer {
             if self.backlog.load(Ordering::Acquire) {
                 self.flush(&mut lock(&self.tx))?;
             }
+            self.asleep.store(true, Ordering::SeqCst);
             consumer.want_data(1);
             if consumer.is_empty() && core.closed().is_none() {
                 let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
                 if left.is_some_and(|left| left.is_zero()) {
                     consumer.unwant_data();
+                    self.asleep.store(false, Ordering::SeqCst);
                     return Ok(0);
                 }
                 futex::wait(self.bell(Bell::Server), seen, left);
             }
             consumer.unwant_data();
+            self.asleep.store(false, Ordering::SeqCst);
         }
     }
 
@@ -244,6 +246,13 @@ impl ShmPeer {
 
     pub(super) fn shut(&self) {
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
+        self.wake();
+    }
+
+    /// Wakes the receiving thread after the end; whether it has noticed. The word is the client's, too, who could undo our
+    /// change of it just before the thread sleeps; so who tells it of the end repeats it until it is heard.
+    pub(super) fn wake(&self) -> bool {
         futex::ring(self.bell(Bell::Server));
+        !self.asleep.load(Ordering::SeqCst)
     }
 }

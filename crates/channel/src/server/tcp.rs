@@ -46,9 +46,12 @@ struct Store {
     bytes: u64,
     count: usize,
     /// Whole ones from the client, until they are taken.
-    come: BTreeMap<u64, (Arc<Block>, Remote)>,
+    come: BTreeMap<u64, Remote>,
     /// To the client, until they are written.
-    go: VecDeque<(Arc<Block>, Remote)>,
+    go: VecDeque<Remote>,
+    /// Memory of transfers that are over, for the next: touching fresh pages costs more than the copy into them. It is
+    /// this client's alone, so that nobody sees what another has sent.
+    spare: Vec<Arc<Block>>,
     closed: Option<Closed>,
 }
 
@@ -173,12 +176,12 @@ impl TcpPeer {
     ) -> Result<Taken, ChannelError> {
         let mut store = lock(&self.store);
         loop {
-            if let Some((block, remote)) = store.come.remove(&what.id) {
+            if let Some(remote) = store.come.remove(&what.id) {
                 drop(store);
                 if what.offset != 0 || remote.len != what.len {
                     return Err(ChannelError::BadReference { id: what.id, offset: what.offset, len: what.len });
                 }
-                return Ok(Taken::remote(block, remote));
+                return Ok(Taken::remote(remote));
             }
             if let Some(why) = core.closed().or(store.closed) {
                 return Err(why.into());
@@ -202,38 +205,39 @@ impl TcpPeer {
         if what.offset != 0 {
             return Err(bad);
         }
-        let remote = {
-            let mut store = lock(&self.store);
-            if let Some(why) = core.closed().or(store.closed) {
-                return Err(why.into());
-            }
-            if !store.has_room(&self.limits, what.len) {
-                return Err(ChannelError::Quota { asked: what.len });
-            }
-            store.add(what.len);
-            Remote { peer: Arc::downgrade(self), id: what.id, len: what.len }
-        };
         let len = usize::try_from(what.len).map_err(|_| bad)?;
-        let block = Block::new(len).map_err(ChannelError::io("get memory for bulk"))?;
-        Ok(Given::remote(Arc::new(block), remote))
+        let mut store = lock(&self.store);
+        if let Some(why) = core.closed().or(store.closed) {
+            return Err(why.into());
+        }
+        if !store.has_room(&self.limits, what.len) {
+            return Err(ChannelError::Quota { asked: what.len });
+        }
+        let block = store.block(len).map_err(ChannelError::io("get memory for bulk"))?;
+        store.add(what.len);
+        Ok(Given::remote(Remote { peer: Arc::downgrade(self), id: what.id, len: what.len, block }))
     }
 
     /// Queues a buffer to be written.
-    pub(super) fn push(&self, block: Arc<Block>, remote: Remote) -> Result<(), ChannelError> {
+    pub(super) fn push(&self, remote: Remote) -> Result<(), ChannelError> {
         let mut store = lock(&self.store);
         if let Some(why) = store.closed {
             drop(store);
             return Err(why.into());
         }
-        store.go.push_back((block, remote));
+        store.go.push_back(remote);
         drop(store);
         self.moved.notify_all();
         Ok(())
     }
 
     /// Takes back what a buffer counted for.
-    pub(super) fn release(&self, len: u64) {
+    pub(super) fn release(&self, len: u64, block: &Arc<Block>) {
         let mut store = lock(&self.store);
+        let kept: usize = store.spare.iter().map(|b| b.len()).sum();
+        if kept + block.len() <= SPARE_BYTES && store.spare.len() < SPARE_COUNT {
+            store.spare.push(Arc::clone(block));
+        }
         store.bytes -= len;
         store.count -= 1;
         drop(store);
@@ -258,6 +262,7 @@ impl TcpPeer {
         if first.total > self.limits.bulk_bytes_max {
             return Err(Violation::BulkQuota.into());
         }
+        let len = usize::try_from(first.total).map_err(|_| Violation::BulkQuota)?;
         let remote = {
             let mut store = lock(&self.store);
             if store.come.contains_key(&first.id) {
@@ -270,16 +275,16 @@ impl TcpPeer {
                 }
                 store = self.moved.wait(store).unwrap_or_else(PoisonError::into_inner);
             }
+            let block = store.block(len)?;
             store.add(first.total);
-            Remote { peer: Arc::downgrade(self), id: first.id, len: first.total }
+            Remote { peer: Arc::downgrade(self), id: first.id, len: first.total, block }
         };
-        let len = usize::try_from(first.total).map_err(|_| Violation::BulkQuota)?;
-        let block = Block::new(len)?;
         let mut done = 0;
         let mut piece = first;
         loop {
             let stall = Some(Instant::now() + self.limits.stall);
-            block.with(piece.offset as usize, piece.len as usize, |to| self.read_all(core, to, stall))?;
+            let (at, len) = (piece.offset as usize, piece.len as usize);
+            remote.block.with(at, len, |to| self.read_all(core, to, stall))?;
             done += u64::from(piece.len);
             if done == first.total {
                 break;
@@ -289,7 +294,7 @@ impl TcpPeer {
                 return Err(Violation::Bulk.into());
             }
         }
-        lock(&self.store).come.insert(first.id, (Arc::new(block), remote));
+        lock(&self.store).come.insert(first.id, remote);
         self.moved.notify_all();
         Ok(())
     }
@@ -318,7 +323,7 @@ impl TcpPeer {
     pub(super) fn run_out(&self, core: &PeerCore) {
         loop {
             let mut store = lock(&self.store);
-            let (block, remote) = loop {
+            let remote = loop {
                 if store.closed.is_some() {
                     // Let go outside the lock, which their ends take.
                     let rest = std::mem::take(&mut store.go);
@@ -333,21 +338,25 @@ impl TcpPeer {
                 }
             };
             drop(store);
-            if let Err(why) = self.write_out(&block, &remote) {
+            if let Err(why) = self.write_out(&remote) {
                 core.close(why);
             }
         }
     }
 
-    fn write_out(&self, block: &Block, remote: &Remote) -> Result<(), Closed> {
+    fn write_out(&self, remote: &Remote) -> Result<(), Closed> {
         let mut done = 0;
         while done < remote.len {
             let piece = Piece::next(remote.id, remote.len, done);
             let head = piece.encode();
             let (whole, mut sent) = (head.len() + piece.len as usize, 0);
             while sent < whole {
-                let now = block.with(done as usize, piece.len as usize, |body| {
-                    socket::send_some(&self.bulk, &head[sent.min(head.len())..], &body[sent.saturating_sub(head.len())..])
+                let now = remote.block.with(done as usize, piece.len as usize, |body| {
+                    socket::send_some(
+                        &self.bulk,
+                        &head[sent.min(head.len())..],
+                        &body[sent.saturating_sub(head.len())..],
+                    )
                 })?;
                 if now == 0 {
                     let deadline = Instant::now() + self.limits.stall;
@@ -369,8 +378,22 @@ impl Store {
         self.count < limits.bulk_count_max && len <= limits.bulk_bytes_max.saturating_sub(self.bytes)
     }
 
+    /// Memory of at least `len` bytes, with whatever this client had in it last.
+    fn block(&mut self, len: usize) -> std::io::Result<Arc<Block>> {
+        let fits = |b: &Arc<Block>| b.len() >= len && b.len() / 2 <= len && Arc::strong_count(b) == 1;
+        match self.spare.iter().position(fits) {
+            Some(at) => Ok(self.spare.swap_remove(at)),
+            None => Ok(Arc::new(Block::new(len)?)),
+        }
+    }
+
     const fn add(&mut self, len: u64) {
         self.bytes += len;
         self.count += 1;
     }
 }
+
+/// Bytes of memory kept for a client's next transfers.
+const SPARE_BYTES: usize = 64 << 20;
+/// And how many pieces.
+const SPARE_COUNT: usize = 8;

@@ -35,7 +35,10 @@ impl Inbox {
     }
 
     /// Waits without reading the channel: for what the client's own thread brings.
-    pub fn wait_passively<T>(&self, mut look: impl FnMut(&mut VecDeque<(u32, Vec<u8>)>, Option<Closed>) -> Option<T>) -> T {
+    pub fn wait_passively<T>(
+        &self,
+        mut look: impl FnMut(&mut VecDeque<(u32, Vec<u8>)>, Option<Closed>) -> Option<T>,
+    ) -> T {
         let mut state = self.state.lock().unwrap();
         let end = Instant::now() + PATIENCE;
         loop {
@@ -99,11 +102,11 @@ impl Place {
 }
 
 /// Message kinds of the serving thread below.
-pub const ECHO: u32 = 1;
+pub const ECHO: u32 = 0xf000_0001;
 /// Bulk reference of the client's bytes and of a place for them: copied from one to the other, each byte plus one.
-pub const COPY: u32 = 2;
+pub const COPY: u32 = 0xf000_0002;
 /// Sends as many messages as the body says (u32), each with its number and of the length (u32) that follows.
-pub const FLOOD: u32 = 3;
+pub const FLOOD: u32 = 0xf000_0003;
 
 /// Serves one client until it is gone; why it ended.
 pub fn serve(peer: &Peer) -> Closed {
