@@ -1,6 +1,7 @@
 //! How long a message and bulk take, between two processes, beside the plainest things that could be done instead.
 //!
-//! `cargo run --release -p rackloom-channel --example latency [ROUNDS]`. All rows are of one run, measured in turn several
+//! `cargo run --release -p rackloom-channel --example latency [ROUNDS [ROW]]`, where ROW is a part of the
+//! names of the rows to measure. All rows are of one run, measured in turn several
 //! times, so that a noisy neighbour disturbs all of them alike; the best and the median of the turns' medians are shown.
 #![allow(unsafe_code)]
 
@@ -47,7 +48,7 @@ fn main() {
         .expect("a second process");
     let mut tcp = String::new();
     BufReader::new(child.stdout.take().expect("piped")).read_line(&mut tcp).expect("its port");
-    measure(folder.path(), tcp.trim(), rounds);
+    measure(folder.path(), tcp.trim(), rounds, args.get(2).map_or("", String::as_str));
     drop(child.stdin.take());
     let _ = child.wait();
 }
@@ -81,7 +82,7 @@ fn serve(folder: &Path) {
     };
     let on = Spin { us_max: 50 };
     let tcp = bind(&Endpoint::Tcp("127.0.0.1:0".parse().expect("an address")), Spin::OFF);
-    println!("{}", tcp.endpoint());
+    let port = tcp.endpoint().clone();
     let servers = [
         bind(&Endpoint::Unix(folder.join("off")), Spin::OFF),
         bind(&Endpoint::Unix(folder.join("default")), Spin::default()),
@@ -108,6 +109,7 @@ fn serve(folder: &Path) {
             futex_add(&words[32]);
         }
     });
+    println!("{port}"); // Now that all listen.
     let _ = std::io::stdin().read(&mut [0]); // Until the other process ends.
 }
 
@@ -172,7 +174,7 @@ impl Caller {
 
 type Row<'a> = (&'a str, usize, f64, Box<dyn FnMut() + 'a>);
 
-fn measure(folder: &Path, tcp: &str, rounds: usize) {
+fn measure(folder: &Path, tcp: &str, rounds: usize, only: &str) {
     let tcp: Endpoint = tcp.parse().expect("its endpoint");
     let unix = |name| Endpoint::Unix(folder.join(name));
     let on = Spin { us_max: 50 };
@@ -227,6 +229,7 @@ fn measure(folder: &Path, tcp: &str, rounds: usize) {
     bulk(&mut rows, "1 MiB", 1 << 20, 200, &unix("default"), &tcp);
     bulk(&mut rows, "16 MiB", 16 << 20, 12, &unix("default"), &tcp);
 
+    rows.retain(|(name, ..)| name.contains(only));
     let mut found: BTreeMap<usize, Vec<(Duration, Duration)>> = BTreeMap::new();
     for _ in 0..TURNS {
         for (i, (_, rounds, _, act)) in rows.iter_mut().enumerate() {

@@ -2,9 +2,9 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{EventfdFlags, PollFlags};
 use rustix::net::{AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType};
@@ -34,6 +34,8 @@ pub(super) struct ShmLink {
     spinner: Mutex<Spinner>,
     /// Calls the client's own thread.
     poke: OwnedFd,
+    /// That thread looks every now and then without being called, because the program's threads read, too.
+    ticking: AtomicBool,
     /// Arenas asked for.
     asks: Mutex<Asks>,
     answered: Condvar,
@@ -99,6 +101,7 @@ impl ShmLink {
             spinner: Mutex::new(Spinner::new(spin)),
             map,
             poke: poke.map_err(|e| ChannelError::io("make an event")(e.into()))?,
+            ticking: AtomicBool::new(false),
             asks: Mutex::default(),
             answered: Condvar::new(),
             spans: Mutex::default(),
@@ -171,6 +174,9 @@ impl ShmLink {
     }
 
     pub(super) fn leave(&self) {
+        if self.ticking.load(Ordering::SeqCst) {
+            return;
+        }
         let rx = lock(&self.rx);
         rx.want_data(WANT_BACKGROUND);
         if !rx.is_empty() && rx.unwant_data() == WANT_BACKGROUND {
@@ -192,12 +198,16 @@ impl ShmLink {
     }
 
     /// The client's own thread: notices the server's end, takes arenas, and reads messages while nobody else does.
+    ///
+    /// Called while the program's threads come and read for themselves, it ticks: it looks once in a grace and is not
+    /// called, so that an answer that is faster than its caller's wait costs nobody a call. It stops ticking when nobody
+    /// came for a grace.
     pub(super) fn run(&self, core: &Core) {
-        let mut calls_seen = 0;
-        let mut handle_at: Option<Instant> = None;
+        let mut calls_seen = core.pump.calls();
+        let mut tick: Option<Instant> = None;
         while core.closed().is_none() {
             let files = [(self.socket.as_fd(), PollFlags::IN), (self.poke.as_fd(), PollFlags::IN)];
-            let Ok([sock, poke]) = socket::poll(files, handle_at) else { break };
+            let Ok([sock, poke]) = socket::poll(files, tick) else { break };
             let mut called = !poke.is_empty();
             if called {
                 let _ = rustix::io::read(&self.poke, &mut [0; 8]);
@@ -213,15 +223,17 @@ impl ShmLink {
                     }
                 }
             }
-            if called && handle_at.is_none() {
-                // Threads that called a moment ago will call again, and read for themselves.
-                let calls = core.pump.calls();
-                let wait = if calls == calls_seen { Duration::ZERO } else { GRACE };
-                calls_seen = calls;
-                handle_at = Some(Instant::now() + wait);
+            let due = tick.is_some_and(|at| at <= Instant::now());
+            if !due && (!called || tick.is_some()) {
+                continue;
             }
-            if handle_at.is_some_and(|at| at <= Instant::now()) {
-                handle_at = None;
+            let calls = core.pump.calls();
+            let active = calls != calls_seen;
+            calls_seen = calls;
+            tick = active.then(|| Instant::now() + GRACE);
+            // Before the look: whoever leaves from now on asks for a call.
+            self.ticking.store(active, Ordering::SeqCst);
+            if due || !active {
                 core.pump.handle_now(core);
             }
         }
