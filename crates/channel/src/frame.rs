@@ -21,10 +21,11 @@ pub(crate) const BULK_DROP: u32 = RESERVED + 2;
 pub(crate) const DROPS_MAX: usize = 64;
 
 /// Bytes before a body.
-pub(crate) const MESSAGE_HEAD: usize = 8;
+pub const MESSAGE_HEAD: usize = 8;
 
 /// The bytes before a body.
-pub(crate) fn message_head(kind: u32, len: usize) -> [u8; MESSAGE_HEAD] {
+#[must_use]
+pub fn message_head(kind: u32, len: usize) -> [u8; MESSAGE_HEAD] {
     let mut head = [0; MESSAGE_HEAD];
     head[..4].copy_from_slice(&(len as u32).to_le_bytes());
     head[4..].copy_from_slice(&kind.to_le_bytes());

@@ -1,2 +1,369 @@
-//! x
-fn main() {}
+//! Both ends as processes: killed, stopped, forked, and counted. This program starts itself again as one of them.
+//!
+//! No test harness: each role is a process of its own, and a killed one must take no other test with it.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use common::{BOTH, COPY, Inbox, PATIENCE, Place, Transport, deadline, serve};
+use rackloom_channel::{
+    Batch, BulkRef, ChannelError, Client, ClientConfig, Closed, Endpoint, Limits, Peer, ServerConfig,
+};
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    match args.get(1).map(String::as_str) {
+        Some("--client") => return client(&args[2], &args[3]),
+        Some("--server") => return server(&args[2]),
+        _ => {}
+    }
+    let tests: [(&str, fn()); 6] = [
+        ("a client killed at any moment frees all it held", client_is_killed),
+        ("a server killed at any moment is noticed at once", server_is_killed),
+        ("a stopped client holds nobody up", client_is_stopped),
+        ("a child of a fork is refused and keeps nothing alive", client_forks),
+        ("connections leave no file and no map behind", nothing_is_left),
+        ("a parent's death is noticed though its child has the socket", parent_of_fork_dies),
+    ];
+    for (name, test) in tests {
+        if args.get(1).is_none_or(|only| name.contains(only.as_str())) {
+            let start = Instant::now();
+            test();
+            println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
+        }
+    }
+}
+
+/// A process in another role; killed when dropped.
+struct Role {
+    child: Child,
+    says: BufReader<ChildStdout>,
+}
+
+impl Role {
+    fn start(role: &str, args: &[&str]) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .arg(role)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let says = BufReader::new(child.stdout.take().unwrap());
+        Self { child, says }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.says.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+}
+
+impl Drop for Role {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn say(line: &str) {
+    println!("{line}");
+    std::io::stdout().flush().unwrap();
+}
+
+/// The role of a client: `busy` calls and moves bulk for ever; `idle` only connects; `fork` and `orphan` fork.
+fn client(endpoint: &str, what: &str) {
+    let endpoint: Endpoint = endpoint.parse().unwrap();
+    let into = common::Into::default();
+    let inbox = Arc::clone(&into.0);
+    let client = Client::connect(&endpoint, &ClientConfig::default(), Box::new(into)).unwrap();
+    match what {
+        "busy" => busy(&client, &inbox),
+        "idle" => {
+            say("here");
+            inbox.wait_passively(|_, closed| closed);
+        }
+        "fork" => fork(&client, &inbox),
+        "orphan" => orphan(&client),
+        _ => panic!("{what}"),
+    }
+}
+
+fn busy(client: &Client, inbox: &Inbox) {
+    say("here");
+    for i in 0u32.. {
+        let len = u64::from(i % 7) * 100_000 + 10;
+        let (from, to) = (client.bulk(len).unwrap(), client.bulk(len).unwrap());
+        let place = to.expect(0, len).unwrap();
+        let refs = [from.put(0, &vec![1; len as usize]).unwrap().encode(), place.encode()].concat();
+        client.send(COPY, &refs).unwrap();
+        client.wait(deadline(), || inbox.pop()).unwrap();
+        to.get(&place, 0, &mut vec![0; len as usize]).unwrap();
+    }
+}
+
+#[allow(unsafe_code)]
+fn in_child(act: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: the child only calls what this test is about, which takes no lock that another thread may have held, and
+    // leaves by _exit.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let code = act();
+        // SAFETY: ends the child without running anything of the parent's.
+        unsafe { libc::_exit(code) };
+    }
+    pid
+}
+
+fn fork(client: &Client, inbox: &Inbox) {
+    let held = client.bulk(1000).unwrap();
+    let call = |i| {
+        client.send(i, b"x").unwrap();
+        assert_eq!(client.wait(deadline(), || inbox.pop()).unwrap().0, i);
+    };
+    call(1);
+    let child = in_child(|| {
+        let refused = |r: Result<(), ChannelError>| i32::from(!matches!(r, Err(ChannelError::Forked)));
+        let all = refused(client.send(2, b"y"))
+            + 2 * refused(client.wait(None, || None::<()>))
+            + 4 * refused(client.poll())
+            + 8 * refused(client.bulk(5).map(|_| ()))
+            + 16 * refused(held.put(0, b"z").map(|_| ()));
+        client.close();
+        all
+    });
+    let mut status = 0;
+    #[allow(unsafe_code)]
+    // SAFETY: waits for the child just made; `status` outlives the call.
+    unsafe {
+        libc::waitpid(child, &raw mut status, 0);
+    }
+    assert_eq!(status, 0, "the child's calls must be refused");
+    call(3);
+    held.put(0, b"z").unwrap();
+    say("forked");
+    inbox.wait_passively(|_, closed| closed);
+}
+
+fn orphan(client: &Client) {
+    let child = in_child(|| {
+        // Stays until its standard input ends, with a copy of the socket.
+        let _ = std::io::stdin().read_line(&mut String::new());
+        0
+    });
+    assert_eq!(client.closed(), None);
+    say(&child.to_string());
+    loop {
+        std::thread::park();
+    }
+}
+
+/// The role of a server, for clients one after the other.
+fn server(transport: &str) {
+    let transport = if transport == "Shm" { Transport::Shm } else { Transport::Tcp };
+    let place = Place::new(transport, ServerConfig::default());
+    say(&place.server.endpoint().to_string());
+    while let Ok(Some(peer)) = place.server.accept(None) {
+        std::thread::spawn(move || serve(&peer));
+    }
+}
+
+/// Files and maps of this process that belong to channels.
+fn held() -> (usize, usize) {
+    let files = std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    (files, maps.lines().filter(|line| line.contains("rackloom-channel")).count())
+}
+
+/// Waits until as much is held as before: threads of connections that are over may need a moment.
+fn assert_back(before: (usize, usize), what: &str) {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let now = held();
+        if now.0 <= before.0 && now.1 <= before.1 {
+            return;
+        }
+        assert!(Instant::now() < end, "{what}: files and maps {before:?} before, {now:?} after");
+        std::thread::yield_now();
+    }
+}
+
+/// How soon an end must be noticed. It is microseconds; this leaves room for a machine with other work.
+const SOON: Duration = Duration::from_secs(1);
+
+fn client_is_killed() {
+    for transport in BOTH {
+        let place = Place::new(transport, ServerConfig::default());
+        let before = held();
+        for round in 0..25u64 {
+            let endpoint = place.server.endpoint().to_string();
+            let mut role = Role::start("--client", &[&endpoint, "busy"]);
+            assert_eq!(role.line(), "here");
+            let peer = place.server.accept(deadline()).unwrap().unwrap();
+            let (end, killed) = std::thread::scope(|s| {
+                let served = s.spawn(|| (serve(&peer), Instant::now()));
+                // A random moment is what is wanted here.
+                std::thread::sleep(Duration::from_micros(round * 977 % 9000));
+                let killed = Instant::now();
+                role.child.kill().unwrap();
+                (served.join().unwrap(), killed)
+            });
+            assert_eq!(end.0, Closed::PeerGone, "{transport:?}");
+            assert!(end.1 - killed < SOON, "{transport:?}: noticed after {:?}", end.1 - killed);
+            drop(peer);
+        }
+        assert_back(before, &format!("{transport:?}"));
+    }
+}
+
+fn server_is_killed() {
+    for transport in BOTH {
+        let before = held();
+        for round in 0..25u64 {
+            let mut role = Role::start("--server", &[&format!("{transport:?}")]);
+            let endpoint: Endpoint = role.line().parse().unwrap();
+            let into = common::Into::default();
+            let inbox = Arc::clone(&into.0);
+            let client = Client::connect(&endpoint, &ClientConfig::default(), Box::new(into)).unwrap();
+            let ended = Mutex::new(None);
+            std::thread::scope(|s| {
+                // One waits for ever, one calls, one only sends.
+                let waits = s.spawn(|| {
+                    let end = client.wait(deadline(), || None::<()>);
+                    *ended.lock().unwrap() = Some(Instant::now());
+                    end
+                });
+                let sends = s.spawn(|| while client.send(9, &[0; 3000]).is_ok() {});
+                std::thread::sleep(Duration::from_micros(round * 1237 % 9000)); // A random moment again.
+                let killed = Instant::now();
+                role.child.kill().unwrap();
+                let end = waits.join().unwrap();
+                assert!(matches!(end, Err(ChannelError::Closed(_))), "{transport:?}: {end:?}");
+                let after = ended.lock().unwrap().unwrap().saturating_duration_since(killed);
+                assert!(after < SOON, "{transport:?}: noticed after {after:?}");
+                sends.join().unwrap();
+            });
+            inbox.wait_passively(|_, closed| closed);
+            assert!(client.bulk(100).is_err());
+        }
+        assert_back(before, &format!("{transport:?}"));
+    }
+}
+
+fn client_is_stopped() {
+    for transport in BOTH {
+        let limits = Limits { stall: Duration::from_millis(300), ..Limits::default() };
+        let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
+        let mut role = Role::start("--client", &[&place.server.endpoint().to_string(), "idle"]);
+        assert_eq!(role.line(), "here");
+        let peer = place.server.accept(deadline()).unwrap().unwrap();
+        role.signal(rustix::process::Signal::STOP);
+        let (other, inbox, other_peer) = place.pair();
+        let longest = AtomicU32::new(0);
+        std::thread::scope(|s| {
+            s.spawn(|| serve(&other_peer));
+            s.spawn(|| {
+                while peer.closed().is_none() {
+                    let start = Instant::now();
+                    let _ = peer.send(1, &[0; 10_000]);
+                    longest.fetch_max(start.elapsed().as_millis() as u32, Ordering::SeqCst);
+                }
+            });
+            for i in 0..2000 {
+                other.send(i, b"x").unwrap();
+                assert_eq!(other.wait(deadline(), || inbox.pop()).unwrap().0, i);
+            }
+            let end = loop {
+                if let Some(end) = peer.closed() {
+                    break end;
+                }
+                std::thread::yield_now();
+            };
+            assert_eq!(end, Closed::Overflow, "{transport:?}");
+            other.close();
+        });
+        assert!(longest.load(Ordering::SeqCst) < 1000, "a send took {longest:?} ms");
+        bulk_to_stopped(transport, &place);
+    }
+}
+
+/// Over TCP bulk to a stopped client is given up after the stall; in shared memory it needs no client.
+fn bulk_to_stopped(transport: Transport, place: &Place) {
+    let mut role = Role::start("--client", &[&place.server.endpoint().to_string(), "idle"]);
+    assert_eq!(role.line(), "here");
+    let peer: Peer = place.server.accept(deadline()).unwrap().unwrap();
+    role.signal(rustix::process::Signal::STOP);
+    if transport == Transport::Tcp {
+        let mut what = [0; BulkRef::LEN];
+        what[16..].copy_from_slice(&(64u64 << 20).to_le_bytes());
+        peer.give(&BulkRef::decode(&what)).unwrap().finish().unwrap();
+        let end = peer.recv(deadline(), &mut Batch::new());
+        assert!(matches!(end, Err(ChannelError::Closed(Closed::Stalled))), "{end:?}");
+    }
+}
+
+fn client_forks() {
+    for transport in BOTH {
+        let place = Place::new(transport, ServerConfig::default());
+        let mut role = Role::start("--client", &[&place.server.endpoint().to_string(), "fork"]);
+        let peer = place.server.accept(deadline()).unwrap().unwrap();
+        std::thread::scope(|s| {
+            s.spawn(|| serve(&peer));
+            assert_eq!(role.line(), "forked", "{transport:?}");
+            peer.close();
+        });
+        assert!(role.child.wait().unwrap().success());
+    }
+}
+
+fn parent_of_fork_dies() {
+    let place = Place::new(Transport::Shm, ServerConfig::default());
+    let mut role = Role::start("--client", &[&place.server.endpoint().to_string(), "orphan"]);
+    let peer = place.server.accept(deadline()).unwrap().unwrap();
+    let child: i32 = role.line().parse().unwrap();
+    let start = Instant::now();
+    role.child.kill().unwrap();
+    let end = peer.recv(deadline(), &mut Batch::new());
+    assert!(matches!(end, Err(ChannelError::Closed(Closed::PeerGone))), "{end:?}");
+    assert!(start.elapsed() < SOON);
+    assert!(std::fs::exists(format!("/proc/{child}")).unwrap(), "the child lives, so only the process told");
+    drop(role); // Ends the child's standard input, too.
+}
+
+fn nothing_is_left() {
+    for transport in BOTH {
+        let before = held();
+        for _ in 0..20 {
+            let place = Place::new(transport, ServerConfig::default());
+            let (client, inbox, peer) = place.pair();
+            std::thread::scope(|s| {
+                s.spawn(|| serve(&peer));
+                let (from, to) = (client.bulk(300_000).unwrap(), client.bulk(300_000).unwrap());
+                let place = to.expect(0, 300_000).unwrap();
+                let refs = [from.put(0, &[1; 300_000]).unwrap().encode(), place.encode()].concat();
+                client.send(COPY, &refs).unwrap();
+                client.wait(deadline(), || inbox.pop()).unwrap();
+                // Large enough to be given back to the server when dropped.
+                drop((client.bulk(100 << 20).unwrap(), client.bulk(100 << 20).unwrap()));
+                client.send(1, &[]).unwrap();
+                client.wait(deadline(), || inbox.pop()).unwrap();
+                if transport == Transport::Shm {
+                    assert!(peer.bulk_bytes() <= 140 << 20, "{}", peer.bulk_bytes());
+                }
+                client.close();
+            });
+        }
+        assert_back(before, &format!("{transport:?}"));
+    }
+}
