@@ -117,7 +117,7 @@ impl Acceptor {
     fn turn(&mut self) -> bool {
         let now = Instant::now();
         self.rest_until = self.rest_until.filter(|at| *at > now);
-        let accepting = self.greeting.len() < GREETINGS_MAX && self.rest_until.is_none();
+        let accepting = self.rest_until.is_none();
         let mut fds = vec![
             PollFd::new(&*self.stop, PollFlags::IN),
             PollFd::new(&self.listener, if accepting { PollFlags::IN } else { PollFlags::empty() }),
@@ -174,7 +174,11 @@ impl Acceptor {
             Identity::Unix { pid, uid, gid }
         };
         let deadline = Instant::now() + GREETING_TIMEOUT;
+        if self.greeting.len() >= GREETINGS_MAX {
+            self.greeting.remove(0);
+        }
         self.greeting.push(Greeting { socket: sock, identity, deadline, bytes: [0; Hello::LEN], have: 0 });
+        self.greet(self.greeting.len() - 1); // It may have come with the connection.
     }
 
     /// Reads a greeting that has come, maybe in part.
@@ -231,7 +235,7 @@ impl Acceptor {
         };
         if self.is_tcp {
             if self.sessions.len() >= GREETINGS_MAX {
-                return answer(&sock, &Err(Refusal::Full), None);
+                self.sessions.remove(0);
             }
             answer(&sock, &Ok(welcome), None);
             let deadline = Instant::now() + GREETING_TIMEOUT;
