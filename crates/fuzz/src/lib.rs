@@ -14,6 +14,7 @@
 pub mod campaign;
 #[cfg(feature = "card")]
 pub mod card;
+pub mod channel;
 pub mod frame;
 pub mod host;
 pub mod image;

@@ -1,6 +1,6 @@
 //! Every target, by name: `cargo test -p rackloom-fuzz`, or one of them under libFuzzer with `crates/fuzz/guided.sh`.
 
-use rackloom_fuzz::{frame, host, image, sack};
+use rackloom_fuzz::{channel, frame, host, image, sack};
 
 /// A test for each target. Under libFuzzer the engine takes over; else it is a campaign of random inputs.
 macro_rules! targets {
@@ -33,6 +33,9 @@ targets! {
     image_file: image::read_image;
     image_manifest: image::read_manifest;
     host_frames: host::frames;
+    channel_greeting: channel::greeting;
+    channel_ring: channel::ring;
+    channel_stream: channel::stream;
 }
 
 #[cfg(feature = "card")]

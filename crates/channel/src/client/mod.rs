@@ -83,6 +83,9 @@ impl Client {
                 Link::Tcp(link) => link.run(core),
             }
             core.close(Closed::PeerGone); // Unless there is another reason already.
+            if core.closed() == Some(Closed::PeerGone) {
+                core.pump.handle_now(core); // What came before the end.
+            }
             core.handler.closed(core.closed().unwrap_or(Closed::Here));
         })?;
         if is_tcp {

@@ -115,8 +115,8 @@ impl Pump {
             if let Some(found) = done() {
                 return Some(found);
             }
-            if core.closed().is_some() || deadline.is_some_and(|at| at <= Instant::now()) {
-                return None;
+            if handled == 0 && core.closed().is_some() || deadline.is_some_and(|at| at <= Instant::now()) {
+                return None; // What came before the end was handled first.
             }
             if handled == 0 {
                 core.link.sleep(core, deadline);
