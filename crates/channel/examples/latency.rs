@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p rackloom-channel --example latency [ROUNDS [ROW]]`, where ROW is a part of the
 //! names of the rows to measure. All rows are of one run, measured in turn several
-//! times, so that a noisy neighbour disturbs all of them alike; the best and the median of the turns' medians are shown.
+//! times, so that a noisy neighbour disturbs all of them alike; the best and the median of the turns' medians are
+//! shown.
 #![allow(unsafe_code)]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What goes over TCP, and messages of the channel itself: encoding, and decoding of whatever arrives.
 //!
-//! All numbers are little endian. A message is its length (u32), its kind (u32) and the body, as in a ring. A piece of bulk
-//! is a head of 32 bytes (transfer, total, offset as u64, length as u32, 4 zero bytes) and its bytes.
+//! All numbers are little endian. A message is its length (u32), its kind (u32) and the body, as in a ring. A piece of
+//! bulk is a head of 32 bytes (transfer, total, offset as u64, length as u32, 4 zero bytes) and its bytes.
 
 use crate::batch::{BATCH_BYTES, BATCH_MAX, Batch};
 use crate::error::Violation;

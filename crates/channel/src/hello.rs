@@ -1,7 +1,7 @@
 //! The greeting: who calls, and what the server grants.
 //!
-//! Both transports use it: one packet each way on a Unix socket, one record each way on each TCP connection. All numbers
-//! are little endian. Version and features leave room: a server refuses versions it does not know, and grants
+//! Both transports use it: one packet each way on a Unix socket, one record each way on each TCP connection. All
+//! numbers are little endian. Version and features leave room: a server refuses versions it does not know, and grants
 //! of the features only those that both know. There are none yet; encryption will be the first.
 
 use crate::frame::{le_u32, le_u64};

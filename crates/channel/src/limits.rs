@@ -63,7 +63,8 @@ impl Default for Spin {
 /// Clients that a server takes at a time, unless told otherwise.
 pub const CLIENTS_MAX: usize = 64;
 
-/// Connections that have not greeted yet, at a time; the oldest makes room for the next, so that silent ones keep nobody out.
+/// Connections that have not greeted yet, at a time; the oldest makes room for the next, so that silent ones keep
+/// nobody out.
 pub(crate) const GREETINGS_MAX: usize = 32;
 
 /// How long a greeting may take, on both sides.

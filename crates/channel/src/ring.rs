@@ -1,12 +1,13 @@
-//! A ring of records from one process to another: the algorithm alone, over any words and bytes, so that its ordering can
-//! be checked exhaustively (`tests/ring.rs`) and its reader given nonsense.
+//! A ring of records from one process to another: the algorithm alone, over any words and bytes, so that its ordering
+//! can be checked exhaustively (`tests/ring.rs`) and its reader given nonsense.
 //!
 //! Positions count bytes since the beginning and wrap at 2^32; each side keeps its own privately and only publishes it.
 //! **Whatever is read from the area is copied out before it is judged, and is never read twice.** A record is a head of
 //! 8 bytes (length and kind, little endian) and the body, padded to a multiple of 8; bodies may go around the end.
 //!
-//! Sleeping: who wants to sleep raises a flag, and then looks once more; who has published looks at the flag. A fence on
-//! both sides stands between the two steps, so that one of the two sees the other. While nobody sleeps, no system call.
+//! Sleeping: who wants to sleep raises a flag, and then looks once more; who has published looks at the flag. A fence
+//! on both sides stands between the two steps, so that one of the two sees the other. While nobody sleeps, no system
+//! call.
 
 use std::sync::atomic::Ordering;
 

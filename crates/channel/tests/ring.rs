@@ -56,7 +56,7 @@ impl Area for Shared {
     }
     fn write(&self, at: u32, bytes: &[u8]) {
         if !bytes.is_empty() {
-            assert!(at % 8 == 0 && bytes.len() <= 8, "this test's records have short bodies");
+            assert!(at.is_multiple_of(8) && bytes.len() <= 8, "this test's records have short bodies");
             self.0.bytes[at as usize / 8].with_mut(|p| put(p, bytes));
         }
     }

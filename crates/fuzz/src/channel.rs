@@ -75,8 +75,8 @@ pub fn greeting(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Target: a reader and a writer whose other side writes anything anywhere: they give messages within the limits or name
-/// what is wrong, touch nothing outside, and never take a record twice.
+/// Target: a reader and a writer whose other side writes anything anywhere: they give messages within the limits or
+/// name what is wrong, touch nothing outside, and never take a record twice.
 ///
 /// # Errors
 /// When `u` holds too few bytes.

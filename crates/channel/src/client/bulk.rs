@@ -87,7 +87,8 @@ impl Bulk {
     }
 
     /// Makes `bytes` visible to the server as the part at `offset`. Over TCP this waits until the system has taken
-    /// them, which takes as long as the connection needs. The reference is good for one [`Peer::take`](crate::Peer::take).
+    /// them, which takes as long as the connection needs. The reference is good for one
+    /// [`Peer::take`](crate::Peer::take).
     ///
     /// # Errors
     /// The channel is closed.

@@ -1,9 +1,9 @@
 //! Who reads the messages: of the threads that wait, one leads and reads for all; when none waits, the client's own
 //! thread does.
 //!
-//! The leader calls the handler for each message, and looks after each batch whether what it waits for is there. When it
-//! is, another waiting thread leads, or the link is told that nobody does. So an answer goes straight to the thread that
-//! waits for it.
+//! The leader calls the handler for each message, and looks after each batch whether what it waits for is there. When
+//! it is, another waiting thread leads, or the link is told that nobody does. So an answer goes straight to the thread
+//! that waits for it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

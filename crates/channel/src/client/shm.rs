@@ -200,8 +200,8 @@ impl ShmLink {
     /// The client's own thread: notices the server's end, takes arenas, and reads messages while nobody else does.
     ///
     /// Called while the program's threads come and read for themselves, it ticks: it looks once in a grace and is not
-    /// called, so that an answer that is faster than its caller's wait costs nobody a call. It stops ticking when nobody
-    /// came for a grace.
+    /// called, so that an answer that is faster than its caller's wait costs nobody a call. It stops ticking when
+    /// nobody came for a grace.
     pub(super) fn run(&self, core: &Core) {
         let mut calls_seen = core.pump.calls();
         let mut tick: Option<Instant> = None;

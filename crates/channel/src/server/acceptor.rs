@@ -168,7 +168,7 @@ impl Acceptor {
                 return;
             }
             let from = from.and_then(|a| SocketAddr::try_from(a).ok());
-            Identity::Tcp { from: from.unwrap_or((Ipv4Addr::UNSPECIFIED, 0).into()) }
+            Identity::Tcp { from: from.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into()) }
         } else {
             let Ok((pid, uid, gid)) = socket::peer(&sock) else { return };
             Identity::Unix { pid, uid, gid }
@@ -254,7 +254,7 @@ impl Acceptor {
             Ok((link, file)) => {
                 answer(&link.socket, &Ok(welcome), Some(&file));
                 let grant = Arc::clone(&self.grant);
-                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(link), seat);
+                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), seat);
                 let core = Arc::new(core);
                 self.watched.push(Arc::clone(&core));
                 let _ = self.ready.try_send(Peer::new(core, Vec::new())); // As many seats as places.

@@ -49,7 +49,7 @@ impl std::fmt::Debug for PeerCore {
 /// One of the transports.
 #[derive(Debug)]
 pub(super) enum Link {
-    Shm(ShmPeer),
+    Shm(Box<ShmPeer>),
     Tcp(Arc<TcpPeer>),
 }
 

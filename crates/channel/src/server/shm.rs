@@ -249,8 +249,8 @@ impl ShmPeer {
         self.wake();
     }
 
-    /// Wakes the receiving thread after the end; whether it has noticed. The word is the client's, too, who could undo our
-    /// change of it just before the thread sleeps; so who tells it of the end repeats it until it is heard.
+    /// Wakes the receiving thread after the end; whether it has noticed. The word is the client's, too, who could undo
+    /// our change of it just before the thread sleeps; so who tells it of the end repeats it until it is heard.
     pub(super) fn wake(&self) -> bool {
         futex::ring(self.bell(Bell::Server));
         !self.asleep.load(Ordering::SeqCst)

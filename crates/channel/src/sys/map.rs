@@ -45,8 +45,8 @@ impl Mapping {
         if size != len as i64 || len == 0 || !seals.contains(SealFlags::SHRINK) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "shared memory of another size, or not sealed"));
         }
-        // SAFETY: a new map at an address of the kernel's choice touches nothing that exists. The file cannot shrink, so
-        // that access within `len` does not fault.
+        // SAFETY: a new map at an address of the kernel's choice touches nothing that exists. The file cannot shrink,
+        // so that access within `len` does not fault.
         let start = unsafe {
             rustix::mm::mmap(null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, file, 0)
         }?;
@@ -91,7 +91,8 @@ impl Mapping {
     pub(crate) fn read(&self, offset: usize, out: &mut [u8]) {
         let from = self.at(offset, out.len());
         // SAFETY: as in `write`. A race with a hostile peer gives unspecified bytes, each of which is a valid `u8`. The
-        // language calls such a race undefined; compilers treat this call as a call of memcpy, and no crate does better.
+        // language calls such a race undefined; compilers treat this call as a call of memcpy, and no crate does
+        // better.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
     }
 }
@@ -142,8 +143,8 @@ impl Block {
     /// Hands a part to `act`, which moves it from or to a socket, and must not call back.
     pub(crate) fn with<T>(&self, offset: usize, len: usize, act: impl FnOnce(&mut [u8]) -> T) -> T {
         let at = self.at(offset, len);
-        // SAFETY: `at` has checked the range. Others have pointers to it at most, whose users are told that a transfer and
-        // their own access follow one another.
+        // SAFETY: `at` has checked the range. Others have pointers to it at most, whose users are told that a transfer
+        // and their own access follow one another.
         act(unsafe { std::slice::from_raw_parts_mut(at, len) })
     }
 }

@@ -22,10 +22,13 @@ pub enum Transport {
 
 pub const BOTH: [Transport; 2] = [Transport::Shm, Transport::Tcp];
 
+/// Kinds and bodies.
+type Messages = VecDeque<(u32, Vec<u8>)>;
+
 /// What a client got: messages in order, and the end.
 #[derive(Debug, Default)]
 pub struct Inbox {
-    state: Mutex<(VecDeque<(u32, Vec<u8>)>, Option<Closed>)>,
+    state: Mutex<(Messages, Option<Closed>)>,
     changed: Condvar,
 }
 
@@ -35,10 +38,7 @@ impl Inbox {
     }
 
     /// Waits without reading the channel: for what the client's own thread brings.
-    pub fn wait_passively<T>(
-        &self,
-        mut look: impl FnMut(&mut VecDeque<(u32, Vec<u8>)>, Option<Closed>) -> Option<T>,
-    ) -> T {
+    pub fn wait_passively<T>(&self, mut look: impl FnMut(&mut Messages, Option<Closed>) -> Option<T>) -> T {
         let mut state = self.state.lock().unwrap();
         let end = Instant::now() + PATIENCE;
         loop {
