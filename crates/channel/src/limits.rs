@@ -67,6 +67,10 @@ pub const CLIENTS_MAX: usize = 64;
 /// nobody out.
 pub(crate) const GREETINGS_MAX: usize = 32;
 
+/// Bytes of packets, with the system's own for each, that wait in a client's socket: some twenty packets. The files in
+/// them count against the server's user, whose limit all clients share.
+pub(crate) const SOCKET_SEND: usize = 8 * 1024;
+
 /// How long a greeting may take, on both sides.
 pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(2);
 

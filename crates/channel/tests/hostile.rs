@@ -133,6 +133,11 @@ fn each_kind_of_nonsense_in_a_ring_has_its_name() {
         let want = if ends { ring_violation(Corrupt::Tail) } else { Some(Closed::Overflow) };
         assert_eq!(peer.closed(), want, "{by:#x}");
     }
+    // Arenas that nobody takes: their files must not pile up on their way.
+    let ask = [record(RESERVED, 16), vec![0; 8], 4096u64.to_le_bytes().to_vec()].concat();
+    assert_eq!(after(&ask.repeat(100), &[(HEAD_TO_SERVER, 2400)]).0, Some(Closed::Overflow));
+    let (none, peer, _raw) = after(&ask.repeat(5), &[(HEAD_TO_SERVER, 120)]);
+    assert_eq!((none, peer.bulk_bytes()), (None, 5 * 4096));
     // Bytes on the socket.
     let (raw, peer) = Raw::new(&place);
     rustix::net::send(&raw.socket, b"hm", SendFlags::NOSIGNAL).unwrap();

@@ -19,7 +19,7 @@ use super::tcp::TcpPeer;
 use super::{Grant, Identity, ServerConfig};
 use crate::error::{Closed, Violation};
 use crate::hello::{FEATURES, Hello, Refusal, Role, Welcome, same_token};
-use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX};
+use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX, SOCKET_SEND};
 use crate::sys::socket::{self, Packet};
 
 /// The thread's state.
@@ -171,6 +171,9 @@ impl Acceptor {
             Identity::Tcp { from: from.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into()) }
         } else {
             let Ok((pid, uid, gid)) = socket::peer(&sock) else { return };
+            if rustix::net::sockopt::set_socket_send_buffer_size(&sock, SOCKET_SEND).is_err() {
+                return;
+            }
             Identity::Unix { pid, uid, gid }
         };
         let deadline = Instant::now() + GREETING_TIMEOUT;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use rustix::io::Errno;
 use rustix::net::Shutdown;
 
 use super::arenas::Arenas;
@@ -219,19 +220,24 @@ impl ShmPeer {
         let granted = within && (core.grant)(&core.token, &core.identity, len, arenas.bytes());
         // When the system has no more the client hears the same.
         let made = if granted { arenas.make(len).ok() } else { None };
-        drop(arenas);
         let mut answer = [0; ARENA_ANSWER];
         answer[0] = PACKET_ARENA;
         answer[4..8].copy_from_slice(&request.to_le_bytes());
-        if let Some((id, _)) = &made {
+        let mut sent = Err(Errno::TOOMANYREFS.into());
+        if let Some((id, file)) = &made {
+            let mut answer = answer;
             answer[8..12].copy_from_slice(&id.to_le_bytes());
             answer[16..].copy_from_slice(&len.to_le_bytes());
+            sent = socket::send_packet(&self.socket, &answer, Some(file.as_fd()));
+            if sent.is_err() {
+                arenas.free(*id)?;
+            }
         }
-        let file = made.as_ref().map(|(_, file)| file.as_fd());
-        socket::send_packet(&self.socket, &answer, file).map_err(|e| match e.kind() {
-            std::io::ErrorKind::WouldBlock => Closed::Overflow,
-            _ => e.into(),
-        })
+        // As many files as the system allows are on their way to others: that is no reason to close this one.
+        if sent.as_ref().is_err_and(|e| e.raw_os_error() == Some(Errno::TOOMANYREFS.raw_os_error())) {
+            sent = socket::send_packet(&self.socket, &answer, None);
+        }
+        sent.map_err(|e| if e.kind() == std::io::ErrorKind::WouldBlock { Closed::Overflow } else { e.into() })
     }
 
     /// The memory that a reference names.
