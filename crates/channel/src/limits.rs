@@ -8,10 +8,10 @@ pub struct Limits {
     /// Bytes of each of the two rings; a power of two from 128 KiB, so that the longest message fits, to 1 GiB.
     /// The default, 256 KiB, holds thousands of small messages and stays in a second-level cache.
     pub ring_bytes: u32,
-    /// Messages that wait for a client that does not read, beyond those in its ring (or socket). The next one closes
-    /// its channel.
+    /// Messages that wait for a client that does not read, beyond those in its ring. The next one closes its channel. Over
+    /// TCP only the bytes count.
     pub queue_messages_max: usize,
-    /// Bytes that wait likewise.
+    /// Bytes that wait likewise, beyond the ring or the socket.
     pub queue_bytes_max: usize,
     /// Bytes of bulk that a client may hold at a time: arenas on one node, transfers between nodes.
     pub bulk_bytes_max: u64,
