@@ -8,8 +8,8 @@ pub struct Limits {
     /// Bytes of each of the two rings; a power of two from 128 KiB, so that the longest message fits, to 1 GiB.
     /// The default, 256 KiB, holds thousands of small messages and stays in a second-level cache.
     pub ring_bytes: u32,
-    /// Messages that wait for a client that does not read, beyond those in its ring. The next one closes its channel. Over
-    /// TCP only the bytes count.
+    /// Messages that wait for a client that does not read, beyond those in its ring. The next one closes its channel.
+    /// Over TCP only the bytes count.
     pub queue_messages_max: usize,
     /// Bytes that wait likewise, beyond the ring or the socket.
     pub queue_bytes_max: usize,
@@ -41,8 +41,8 @@ impl Default for Limits {
 /// How long a thread looks again and again before it sleeps. Never on a machine with one processor.
 ///
 /// A sleep and a wake cost each side some microseconds, a look nothing; but a thread that looks keeps a processor from
-/// the very process that it waits for if there is no other. The time adapts: it halves each time that looking was in
-/// vain, and returns when something came soon after a sleep began.
+/// the very process that it waits for if there is no other. So the time adapts: it halves each time that looking was in
+/// vain, down to none, and is tried again after some sleeps, ever more of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spin {
     /// Longest time, in microseconds; 0 sleeps at once.

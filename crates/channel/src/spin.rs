@@ -12,17 +12,20 @@ pub(crate) struct Spinner {
     now: Duration,
     /// Sleeps since the last look, once looking was given up.
     sleeps: u32,
+    /// Sleeps until the next try; doubled when that is in vain.
+    patience: u32,
 }
 
-/// After this many sleeps looking gets another chance.
-const RETRY_AFTER: u32 = 32;
+/// After so many sleeps looking gets another chance, first and at most. The first is for processes that have just got a
+/// processor each; the last keeps tries in vain out of the ninety-ninth percentile.
+const PATIENCE: [u32; 2] = [32, 1024];
 
 impl Spinner {
     pub(crate) fn new(spin: Spin) -> Self {
         static CPUS: OnceLock<usize> = OnceLock::new();
         let cpus = *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         let max = if cpus > 1 { Duration::from_micros(u64::from(spin.us_max)) } else { Duration::ZERO };
-        Self { max, now: max, sleeps: 0 }
+        Self { max, now: max, sleeps: 0, patience: PATIENCE[0] }
     }
 
     /// Looks with `ready` until that is true or the time is over; whether it was true.
@@ -32,10 +35,11 @@ impl Spinner {
         }
         if self.now < MIN {
             self.sleeps += 1;
-            if self.sleeps < RETRY_AFTER {
+            if self.sleeps < self.patience {
                 return false;
             }
             self.sleeps = 0;
+            self.patience = (self.patience * 2).min(PATIENCE[1]);
             self.now = self.max;
         }
         let start = Instant::now();
@@ -43,6 +47,7 @@ impl Spinner {
             for _ in 0..16 {
                 if ready() {
                     self.now = self.max;
+                    self.patience = PATIENCE[0];
                     return true;
                 }
                 std::hint::spin_loop();
@@ -64,7 +69,8 @@ mod tests {
 
     #[test]
     fn looking_in_vain_is_given_up_and_tried_again() {
-        let mut spinner = Spinner { max: Duration::from_micros(16), now: Duration::from_micros(16), sleeps: 0 };
+        let max = Duration::from_micros(16);
+        let mut spinner = Spinner { max, now: max, sleeps: 0, patience: PATIENCE[0] };
         let mut looks = 0;
         let mut vain = |s: &mut Spinner| {
             let before = looks;
