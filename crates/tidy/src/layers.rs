@@ -11,8 +11,8 @@ const LAYERS: [&[&str]; 9] = [
     &["roles"],
     &["card", "host"],
     &["sim", "link", "rtl", "channel"],
-    &["client", "soak", "conformance"],
-    &["studies"],
+    &["client", "soak", "conformance", "opencl-wire"],
+    &["studies", "opencl", "manager"],
     &["cli"],
 ];
 
