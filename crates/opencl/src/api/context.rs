@@ -1,0 +1,142 @@
+//! Contexts.
+#![allow(unsafe_code, non_snake_case)]
+
+use std::ffi::{c_char, c_void};
+
+use opencl_sys::*;
+
+use super::{object, status};
+use crate::api::device::devices_of;
+use crate::callback::UserData;
+use crate::error::{Error, Result, ensure, fail};
+use crate::globals::globals;
+use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
+use crate::info::{Out, list, properties};
+use crate::migrate::DEVICES_MAX;
+use crate::objects::context::Context;
+use crate::objects::device::Device;
+use crate::objects::platform::Platform;
+
+type ErrorNotify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
+
+/// Checks properties and gives them as `CL_CONTEXT_PROPERTIES` does, with the platform that they name.
+///
+/// # Safety
+/// `given` is null or a list of properties.
+unsafe fn check(given: *const cl_context_properties) -> Result<(Vec<cl_context_properties>, Ref<Platform>)> {
+    // SAFETY: as the caller says.
+    let pairs = unsafe { properties(given) };
+    let mut platform = globals().platform().clone();
+    let mut kept = Vec::new();
+    for (at, (name, value)) in pairs.iter().enumerate() {
+        ensure(pairs[..at].iter().all(|(other, _)| other != name), CL_INVALID_PROPERTY)?;
+        match *name {
+            CL_CONTEXT_PLATFORM => platform = get(std::ptr::without_provenance_mut(value.cast_unsigned()))?,
+            CL_CONTEXT_INTEROP_USER_SYNC => ensure(*value == 0 || *value == 1, CL_INVALID_PROPERTY)?,
+            _ => return fail(CL_INVALID_PROPERTY),
+        }
+        kept.extend([*name, *value]);
+    }
+    if !given.is_null() {
+        kept.push(0);
+    }
+    Ok((kept, platform))
+}
+
+fn create(devices: Vec<Ref<Device>>, properties: Vec<cl_context_properties>) -> Result<*mut c_void> {
+    let mut distinct: Vec<Ref<Device>> = Vec::new();
+    for device in devices {
+        device.board().session.check()?;
+        if distinct.iter().all(|d| d.handle() != device.handle()) {
+            distinct.push(device);
+        }
+    }
+    ensure(distinct.len() <= DEVICES_MAX, CL_OUT_OF_RESOURCES)?;
+    let context = Context { devices: distinct, properties, destructors: Default::default() };
+    Ok(Object::list(&Object::new(context)))
+}
+
+pub unsafe extern "C" fn clCreateContext(
+    properties: *const cl_context_properties,
+    num_devices: cl_uint,
+    devices: *const cl_device_id,
+    notify: ErrorNotify,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_context {
+    let make = || {
+        // SAFETY: the program's, as the specification asks.
+        let (properties, _) = unsafe { check(properties) }?;
+        ensure(!devices.is_null() && num_devices > 0, CL_INVALID_VALUE)?;
+        ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
+        // SAFETY: as above.
+        let devices = get_all(&unsafe { list(devices, num_devices as usize) })?;
+        create(devices, properties)
+    };
+    // SAFETY: as above.
+    unsafe { object(errcode_ret, make) }
+}
+
+pub unsafe extern "C" fn clCreateContextFromType(
+    properties: *const cl_context_properties,
+    device_type: cl_device_type,
+    notify: ErrorNotify,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_context {
+    let make = || {
+        // SAFETY: the program's, as the specification asks.
+        let (properties, platform) = unsafe { check(properties) }?;
+        ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
+        create(devices_of(&platform, device_type)?, properties)
+    };
+    // SAFETY: as above.
+    unsafe { object(errcode_ret, make) }
+}
+
+pub unsafe extern "C" fn clRetainContext(context: cl_context) -> cl_int {
+    status(|| retain::<Context>(context))
+}
+
+pub unsafe extern "C" fn clReleaseContext(context: cl_context) -> cl_int {
+    status(|| release::<Context>(context))
+}
+
+pub unsafe extern "C" fn clGetContextInfo(
+    context: cl_context,
+    name: cl_context_info,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
+    status(|| {
+        let context = get::<Context>(context)?;
+        // SAFETY: the program's, as the specification asks.
+        let out = unsafe { Out::new(size, value, size_ret) };
+        match name {
+            CL_CONTEXT_REFERENCE_COUNT => out.uint(context.references()),
+            CL_CONTEXT_NUM_DEVICES => out.uint(context.devices.len() as u32),
+            CL_CONTEXT_DEVICES => out.sizes(context.devices.iter().map(|d| d.handle().addr())),
+            CL_CONTEXT_PROPERTIES => out.sizes(context.properties.iter().map(|p| p.cast_unsigned())),
+            _ => fail(CL_INVALID_VALUE),
+        }
+    })
+}
+
+pub unsafe extern "C" fn clSetContextDestructorCallback(
+    context: cl_context,
+    notify: Option<unsafe extern "C" fn(cl_context, *mut c_void)>,
+    user_data: *mut c_void,
+) -> cl_int {
+    status(|| {
+        let handle = UserData(context);
+        let context = get::<Context>(context)?;
+        let notify = notify.ok_or(Error(CL_INVALID_VALUE))?;
+        let data = UserData(user_data);
+        lock(&context.destructors).push(Box::new(move || {
+            // SAFETY: the program gave the function for this call; the handle is only a name by then.
+            unsafe { notify(handle.pointer(), data.pointer()) };
+        }));
+        Ok(())
+    })
+}

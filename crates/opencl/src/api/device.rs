@@ -1,0 +1,179 @@
+//! The platform and its devices.
+#![allow(unsafe_code, non_snake_case)]
+
+use std::ffi::{c_char, c_void};
+
+use opencl_sys::*;
+
+use super::status;
+use crate::error::{Error, Result, ensure, fail};
+use crate::globals::globals;
+use crate::handle::get;
+use crate::info::{Out, put};
+use crate::objects::device::Device;
+use crate::objects::device_info::{VERSION, name_version};
+use crate::objects::platform::Platform;
+use crate::session::now;
+
+/// Names that type checks of `clGetDeviceIDs` know.
+const TYPES: u64 = CL_DEVICE_TYPE_DEFAULT
+    | CL_DEVICE_TYPE_CPU
+    | CL_DEVICE_TYPE_GPU
+    | CL_DEVICE_TYPE_ACCELERATOR
+    | CL_DEVICE_TYPE_CUSTOM;
+
+/// The platform's extensions.
+pub const PLATFORM_EXTENSIONS: [&str; 1] = ["cl_khr_icd"];
+
+pub fn platform_info(platform: cl_platform_id, name: cl_platform_info, out: Out) -> Result<()> {
+    // A null platform is the only one there is.
+    if !platform.is_null() {
+        get::<Platform>(platform)?;
+    }
+    match name {
+        CL_PLATFORM_PROFILE => out.text("FULL_PROFILE"),
+        CL_PLATFORM_VERSION => out.text(concat!("OpenCL 3.0 Rackloom ", env!("CARGO_PKG_VERSION"))),
+        CL_PLATFORM_NUMERIC_VERSION => out.uint(VERSION),
+        CL_PLATFORM_NAME | CL_PLATFORM_VENDOR => out.text("Rackloom"),
+        CL_PLATFORM_EXTENSIONS => out.text(&PLATFORM_EXTENSIONS.join(" ")),
+        CL_PLATFORM_EXTENSIONS_WITH_VERSION => out.bytes(&name_version(PLATFORM_EXTENSIONS[0], 2 << 22)),
+        CL_PLATFORM_ICD_SUFFIX_KHR => out.text("RACKLOOM"),
+        CL_PLATFORM_HOST_TIMER_RESOLUTION => out.ulong(1),
+        _ => fail(CL_INVALID_VALUE),
+    }
+}
+
+/// Devices of a platform that are of these types.
+pub fn devices_of(platform: &Platform, types: cl_device_type) -> Result<Vec<crate::handle::Ref<Device>>> {
+    ensure(types == CL_DEVICE_TYPE_ALL || types != 0 && types & !TYPES == 0, CL_INVALID_DEVICE_TYPE)?;
+    let all = platform.devices();
+    let is_meant = |(at, device): &(usize, crate::handle::Ref<Device>)| {
+        let default = types != CL_DEVICE_TYPE_ALL && types & CL_DEVICE_TYPE_DEFAULT != 0 && *at == 0;
+        default || device.is_of(types)
+    };
+    let found: Vec<_> = all.into_iter().enumerate().filter(is_meant).map(|(_, device)| device).collect();
+    if found.is_empty() { fail(CL_DEVICE_NOT_FOUND) } else { Ok(found) }
+}
+
+pub unsafe extern "C" fn clGetDeviceIDs(
+    platform: cl_platform_id,
+    device_type: cl_device_type,
+    num_entries: cl_uint,
+    devices: *mut cl_device_id,
+    num_devices: *mut cl_uint,
+) -> cl_int {
+    status(|| {
+        let platform = get::<Platform>(platform)?;
+        ensure(devices.is_null() == (num_entries == 0), CL_INVALID_VALUE)?;
+        ensure(!devices.is_null() || !num_devices.is_null(), CL_INVALID_VALUE)?;
+        let found = devices_of(&platform, device_type)?;
+        for (at, device) in found.iter().take(num_entries as usize).enumerate() {
+            // SAFETY: the program's array has `num_entries` places.
+            unsafe { put(devices.add(at), device.handle()) };
+        }
+        // SAFETY: the program's, or null.
+        unsafe { put(num_devices, found.len() as cl_uint) };
+        Ok(())
+    })
+}
+
+pub unsafe extern "C" fn clGetDeviceInfo(
+    device: cl_device_id,
+    name: cl_device_info,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
+    status(|| {
+        let device = get::<Device>(device)?;
+        // SAFETY: the program's, as the specification asks.
+        let out = unsafe { Out::new(size, value, size_ret) };
+        if name == CL_DEVICE_PLATFORM {
+            return out.pointer(globals().platform().handle());
+        }
+        device.info(name, out)
+    })
+}
+
+/// Devices are not counted: those that are no parts of others live as long as the platform.
+pub unsafe extern "C" fn clRetainDevice(device: cl_device_id) -> cl_int {
+    status(|| get::<Device>(device).map(|_| ()))
+}
+
+pub unsafe extern "C" fn clReleaseDevice(device: cl_device_id) -> cl_int {
+    status(|| get::<Device>(device).map(|_| ()))
+}
+
+pub unsafe extern "C" fn clCreateSubDevices(
+    device: cl_device_id,
+    properties: *const cl_device_partition_property,
+    _num_devices: cl_uint,
+    _out_devices: *mut cl_device_id,
+    _num_devices_ret: *mut cl_uint,
+) -> cl_int {
+    status(|| {
+        get::<Device>(device)?;
+        ensure(!properties.is_null(), CL_INVALID_VALUE)?;
+        // No way of partition is supported.
+        fail(CL_INVALID_VALUE)
+    })
+}
+
+pub unsafe extern "C" fn clGetDeviceAndHostTimer(
+    device: cl_device_id,
+    device_timestamp: *mut cl_ulong,
+    host_timestamp: *mut cl_ulong,
+) -> cl_int {
+    status(|| {
+        let device = get::<Device>(device)?;
+        ensure(!device_timestamp.is_null() && !host_timestamp.is_null(), CL_INVALID_VALUE)?;
+        device.board().session.check()?;
+        // Profiling counts in the clock of this process.
+        let time = now();
+        // SAFETY: the program's.
+        unsafe {
+            put(device_timestamp, time);
+            put(host_timestamp, time);
+        }
+        Ok(())
+    })
+}
+
+pub unsafe extern "C" fn clGetHostTimer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> cl_int {
+    status(|| {
+        get::<Device>(device)?;
+        ensure(!host_timestamp.is_null(), CL_INVALID_VALUE)?;
+        // SAFETY: the program's.
+        unsafe { put(host_timestamp, now()) };
+        Ok(())
+    })
+}
+
+pub unsafe extern "C" fn clUnloadPlatformCompiler(platform: cl_platform_id) -> cl_int {
+    status(|| get::<Platform>(platform).map(|_| ()))
+}
+
+pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(
+    platform: cl_platform_id,
+    name: *const c_char,
+) -> *mut c_void {
+    if get::<Platform>(platform).is_err() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: as this function's.
+    unsafe { crate::icd::clGetExtensionFunctionAddress(name) }
+}
+
+pub unsafe extern "C" fn clSetDefaultDeviceCommandQueue(
+    context: cl_context,
+    device: cl_device_id,
+    _queue: cl_command_queue,
+) -> cl_int {
+    status(|| {
+        let context = get::<crate::objects::context::Context>(context)?;
+        let device = get::<Device>(device)?;
+        context.index(&device).ok_or(Error(CL_INVALID_DEVICE))?;
+        // No device has queues of its own.
+        fail(CL_INVALID_OPERATION)
+    })
+}

@@ -1,0 +1,124 @@
+//! Running kernels.
+#![allow(unsafe_code, non_snake_case)]
+
+use opencl_sys::*;
+
+use super::{give_event, status, wait_list};
+use crate::api::transfer::check_place;
+use crate::command::Work;
+use crate::error::{Error, Result, ensure};
+use crate::gate::enqueue;
+use crate::handle::{Ref, get, lock};
+use crate::objects::kernel::{Kernel, Range};
+use crate::objects::queue::Queue;
+
+pub unsafe extern "C" fn clEnqueueNDRangeKernel(
+    queue: cl_command_queue,
+    kernel: cl_kernel,
+    dimensions: cl_uint,
+    offset: *const usize,
+    global: *const usize,
+    local: *const usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: as this function's.
+    unsafe { launch(queue, kernel, [offset, global, local], dimensions, num_waits, waits, event, CL_COMMAND_NDRANGE_KERNEL) }
+}
+
+pub unsafe extern "C" fn clEnqueueTask(
+    queue: cl_command_queue,
+    kernel: cl_kernel,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let one = &raw const ONE;
+    // SAFETY: as this function's; each array has the one dimension.
+    unsafe { launch(queue, kernel, [std::ptr::null(), one, one], 1, num_waits, waits, event, CL_COMMAND_TASK) }
+}
+
+static ONE: usize = 1;
+
+#[expect(clippy::too_many_arguments, reason = "those of the function of OpenCL")]
+unsafe fn launch(
+    queue: cl_command_queue,
+    kernel: cl_kernel,
+    [offset, global, local]: [*const usize; 3],
+    dimensions: cl_uint,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+    command: cl_command_type,
+) -> cl_int {
+    status(|| {
+        let queue = get::<Queue>(queue)?;
+        let kernel = get::<Kernel>(kernel)?;
+        ensure(queue.context.handle() == kernel.context.handle(), CL_INVALID_CONTEXT)?;
+        let part = kernel.program.part(&queue.device).ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
+        ensure(lock(&part.state).is_executable(), CL_INVALID_PROGRAM_EXECUTABLE)?;
+        ensure((1..=3).contains(&dimensions), CL_INVALID_WORK_DIMENSION)?;
+        // SAFETY: the program's, with as many numbers as dimensions.
+        let [offset, global, local] = unsafe { [offset, global, local].map(|p| numbers(p, dimensions)) };
+        // A launch of nothing ends as soon as it may begin.
+        let is_empty = global.is_none_or(|g| g[..dimensions as usize].contains(&0));
+        let range = Range { dimensions: dimensions as u8, offset: offset.unwrap_or([0; 3]), global: global.unwrap_or([0; 3]), local };
+        let range = if is_empty { range } else { check_range(&queue, &kernel, range)? };
+        // SAFETY: as above.
+        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
+        let launch = Kernel::launch(&kernel, range)?;
+        launch.buffers().try_for_each(|buffer| check_place(&queue, buffer))?;
+        let work = if is_empty { Work::Marker } else { Work::Launch(launch) };
+        let made = enqueue(&queue, command, waits, work, false)?;
+        // SAFETY: as above.
+        unsafe { give_event(event, &made) };
+        Ok(())
+    })
+}
+
+/// One number for each dimension, and 0 for others.
+///
+/// # Safety
+/// `from` is null or good for reading `dimensions` numbers, at most three.
+unsafe fn numbers(from: *const usize, dimensions: cl_uint) -> Option<[u64; 3]> {
+    let mut all = [0; 3];
+    for (at, to) in all.iter_mut().take(dimensions as usize).enumerate() {
+        // SAFETY: as the caller says.
+        *to = unsafe { from.as_ref()?; from.add(at).read_unaligned() } as u64;
+    }
+    Some(all)
+}
+
+/// Checks the work-items of a launch, and gives them with the size of groups that the kernel wants, if it wants one.
+fn check_range(queue: &Ref<Queue>, kernel: &Ref<Kernel>, mut range: Range) -> Result<Range> {
+    let bounds = &queue.device.bounds;
+    let dimensions = usize::from(range.dimensions);
+    let max = if bounds.address_bits == 32 { u64::from(u32::MAX) } else { u64::MAX };
+    for at in 0..dimensions {
+        ensure(range.global[at] <= max, CL_INVALID_GLOBAL_WORK_SIZE)?;
+        let end = range.offset[at].checked_add(range.global[at]);
+        ensure(end.is_some_and(|end| end <= max), CL_INVALID_GLOBAL_OFFSET)?;
+    }
+    let group = match kernel.context.single() {
+        Some(_) => kernel.info.work_group,
+        None => kernel.program.kernel_info(&queue.device, &kernel.name)?.work_group,
+    };
+    let wanted = (group.compiled[0] != 0).then_some(group.compiled);
+    let Some(mut local) = range.local else {
+        range.local = wanted;
+        return Ok(range);
+    };
+    local[dimensions..].fill(1);
+    range.local = Some(local);
+    ensure(wanted.is_none_or(|w| w == local), CL_INVALID_WORK_GROUP_SIZE)?;
+    let fits = |at: usize| local[at] <= bounds.items.get(at).map_or(1, |n| *n as u64);
+    ensure(local[..dimensions].iter().all(|n| *n > 0), CL_INVALID_WORK_GROUP_SIZE)?;
+    ensure((0..dimensions).all(fits), CL_INVALID_WORK_ITEM_SIZE)?;
+    let items = local.iter().try_fold(1u64, |all, n| all.checked_mul(*n));
+    let most = if group.size == 0 { bounds.group as u64 } else { group.size };
+    ensure(items.is_some_and(|n| n <= most), CL_INVALID_WORK_GROUP_SIZE)?;
+    let even = (0..dimensions).all(|at| range.global[at] % local[at] == 0);
+    ensure(even || bounds.uneven_groups && kernel.may_have_uneven_groups(&queue.device), CL_INVALID_WORK_GROUP_SIZE)?;
+    Ok(range)
+}

@@ -1,0 +1,136 @@
+//! Mapping buffers into the program's memory.
+#![allow(unsafe_code, non_snake_case)]
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use opencl_sys::*;
+
+use super::transfer::{check_bounds, check_readable, check_writable, place};
+use super::{give_event, object, status, wait_list};
+use crate::command::Work;
+use crate::error::{Error, Result, ensure};
+use crate::gate::enqueue;
+use crate::handle::{Ref, lock};
+use crate::host::{Host, Region};
+use crate::objects::mapping::Mapping;
+use crate::objects::memory::Buffer;
+use crate::objects::queue::Queue;
+
+pub unsafe extern "C" fn clEnqueueMapBuffer(
+    queue: cl_command_queue,
+    mem: cl_mem,
+    blocking: cl_bool,
+    flags: cl_map_flags,
+    offset: usize,
+    size: usize,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    let map = || {
+        let (queue, buffer) = place(queue, mem)?;
+        check_bounds(&buffer, offset, size)?;
+        check_flags(flags, size)?;
+        // SAFETY: the program's, as the specification asks.
+        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
+        if flags & CL_MAP_READ != 0 {
+            check_readable(&buffer)?;
+        }
+        if flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
+            check_writable(&buffer)?;
+        }
+        let mapping = Arc::new(mapping(&queue, &buffer, flags, offset, size)?);
+        let work = map_work(&buffer, &mapping);
+        // Counted before it is enqueued: a blocking call that returns has mapped.
+        lock(&buffer.maps).push(Arc::clone(&mapping));
+        let made = enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, blocking != CL_FALSE).inspect_err(|_| {
+            lock(&buffer.maps).retain(|m| !Arc::ptr_eq(m, &mapping));
+        })?;
+        // SAFETY: as above.
+        unsafe { give_event(event, &made) };
+        Ok(mapping.at.cast())
+    };
+    // SAFETY: as above.
+    unsafe { object(errcode_ret, map) }
+}
+
+fn check_flags(flags: u64, size: usize) -> Result<()> {
+    let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    let invalidates = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
+    ensure(size > 0 && flags & !known == 0, CL_INVALID_VALUE)?;
+    ensure(!invalidates || flags & (CL_MAP_READ | CL_MAP_WRITE) == 0, CL_INVALID_VALUE)
+}
+
+fn mapping(queue: &Ref<Queue>, buffer: &Ref<Buffer>, flags: u64, offset: usize, size: usize) -> Result<Mapping> {
+    let at = buffer.offset + offset as u64;
+    if let Some(pointer) = buffer.host_pointer()? {
+        return Ok(Mapping::within(pointer.wrapping_add(offset), at, size, flags));
+    }
+    let board = queue.device.board();
+    board.session.check()?;
+    let bulk = board.bulk(size as u64).map_err(|_| Error(CL_MAP_FAILURE))?;
+    Mapping::own(bulk, at, flags)
+}
+
+/// What makes a mapping show the buffer's content.
+fn map_work(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Work {
+    let root = Buffer::root(buffer).clone();
+    let (offset, len) = (mapping.offset, mapping.len);
+    if buffer.is_backed() {
+        return Work::Map { buffer: root, flags: mapping.flags, offset, len: len as u64 };
+    }
+    if mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION != 0 {
+        return Work::Marker;
+    }
+    if mapping.is_own() {
+        return Work::Show { from: root, offset, mapping: Arc::clone(mapping) };
+    }
+    // SAFETY: memory of the program's, or ours, that stays while the buffer does, which the command holds.
+    let host = unsafe { Host::linear(mapping.at, len) };
+    Work::Read { from: root, region: Region::Linear(offset), host }
+}
+
+/// What makes a mapping's content the buffer's.
+fn unmap_work(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Work {
+    let root = Buffer::root(buffer).clone();
+    let (offset, len) = (mapping.offset, mapping.len);
+    if buffer.is_backed() {
+        return Work::Unmap { buffer: root, offset, len: len as u64 };
+    }
+    if !mapping.writes() {
+        return Work::Marker;
+    }
+    if mapping.is_own() {
+        return Work::TakeBack { to: root, offset, mapping: Arc::clone(mapping) };
+    }
+    // SAFETY: as in `map_work`.
+    let host = unsafe { Host::linear(mapping.at, len) };
+    Work::Write { to: root, region: Region::Linear(offset), host }
+}
+
+pub unsafe extern "C" fn clEnqueueUnmapMemObject(
+    queue: cl_command_queue,
+    mem: cl_mem,
+    mapped_ptr: *mut c_void,
+    num_waits: cl_uint,
+    waits: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    status(|| {
+        let (queue, buffer) = place(queue, mem)?;
+        // SAFETY: the program's, as the specification asks.
+        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
+        let mapping = {
+            let mut maps = lock(&buffer.maps);
+            let at = maps.iter().rposition(|m| m.at.cast() == mapped_ptr).ok_or(Error(CL_INVALID_VALUE))?;
+            maps.remove(at)
+        };
+        let work = unmap_work(&buffer, &mapping);
+        let made = enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, work, false)?;
+        // SAFETY: as above.
+        unsafe { give_event(event, &made) };
+        Ok(())
+    })
+}

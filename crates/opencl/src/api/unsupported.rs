@@ -1,0 +1,457 @@
+//! What does not work through this library: images, samplers, pipes, shared virtual memory, intermediate language, native
+//! and built-in kernels. No device claims them, so the specification says how each call fails.
+#![allow(unsafe_code, non_snake_case)]
+
+use std::ffi::{c_char, c_void};
+
+use opencl_sys::*;
+
+use super::{object, status};
+use crate::error::{Error, Result, ensure, fail};
+use crate::handle::{Kind, get};
+use crate::info::put;
+use crate::objects::context::Context;
+use crate::objects::kernel::Kernel;
+use crate::objects::memory::Buffer;
+use crate::objects::queue::Queue;
+use crate::objects::sampler::Sampler;
+
+/// Fails with `code` if the handle is right.
+fn refuse<T: Kind>(handle: *mut c_void, code: cl_int) -> cl_int {
+    status(|| get::<T>(handle).and(Err(Error(code))))
+}
+
+/// The same for a call that would make an object.
+///
+/// # Safety
+/// `errcode_ret` is null or good for writing.
+unsafe fn refuse_object<T: Kind>(handle: *mut c_void, code: cl_int, errcode_ret: *mut cl_int) -> *mut c_void {
+    // SAFETY: as the caller says.
+    unsafe { object(errcode_ret, || get::<T>(handle).and(Err(Error(code)))) }
+}
+
+/// A buffer is no image.
+fn no_image(mem: cl_mem) -> Result<()> {
+    get::<Buffer>(mem)?;
+    fail(CL_INVALID_MEM_OBJECT)
+}
+
+pub unsafe extern "C" fn clCreateImage(
+    context: cl_context,
+    _flags: cl_mem_flags,
+    _format: *const cl_image_format,
+    _desc: *const cl_image_desc,
+    _host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    // SAFETY: the program's, as the specification asks.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+pub unsafe extern "C" fn clCreateImageWithProperties(
+    context: cl_context,
+    _properties: *const cl_mem_properties,
+    _flags: cl_mem_flags,
+    _format: *const cl_image_format,
+    _desc: *const cl_image_desc,
+    _host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    // SAFETY: as above.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+pub unsafe extern "C" fn clCreateImage2D(
+    context: cl_context,
+    _flags: cl_mem_flags,
+    _format: *const cl_image_format,
+    _width: usize,
+    _height: usize,
+    _row_pitch: usize,
+    _host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    // SAFETY: as above.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+pub unsafe extern "C" fn clCreateImage3D(
+    context: cl_context,
+    _flags: cl_mem_flags,
+    _format: *const cl_image_format,
+    _width: usize,
+    _height: usize,
+    _depth: usize,
+    _row_pitch: usize,
+    _slice_pitch: usize,
+    _host_ptr: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    // SAFETY: as above.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+/// No formats.
+pub unsafe extern "C" fn clGetSupportedImageFormats(
+    context: cl_context,
+    _flags: cl_mem_flags,
+    image_type: cl_mem_object_type,
+    num_entries: cl_uint,
+    formats: *mut cl_image_format,
+    num_formats: *mut cl_uint,
+) -> cl_int {
+    status(|| {
+        get::<Context>(context)?;
+        let known = (CL_MEM_OBJECT_IMAGE2D..=CL_MEM_OBJECT_IMAGE1D_BUFFER).contains(&image_type);
+        ensure(known && (num_entries > 0 || formats.is_null()), CL_INVALID_VALUE)?;
+        // SAFETY: the program's, or null.
+        unsafe { put(num_formats, 0) };
+        Ok(())
+    })
+}
+
+pub unsafe extern "C" fn clGetImageInfo(
+    image: cl_mem,
+    _name: cl_image_info,
+    _size: usize,
+    _value: *mut c_void,
+    _size_ret: *mut usize,
+) -> cl_int {
+    status(|| no_image(image))
+}
+
+pub unsafe extern "C" fn clEnqueueReadImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    _blocking: cl_bool,
+    _origin: *const usize,
+    _region: *const usize,
+    _row_pitch: usize,
+    _slice_pitch: usize,
+    _ptr: *mut c_void,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    status(|| get::<Queue>(queue).and_then(|_| no_image(image)))
+}
+
+pub unsafe extern "C" fn clEnqueueWriteImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    _blocking: cl_bool,
+    _origin: *const usize,
+    _region: *const usize,
+    _row_pitch: usize,
+    _slice_pitch: usize,
+    _ptr: *const c_void,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    status(|| get::<Queue>(queue).and_then(|_| no_image(image)))
+}
+
+pub unsafe extern "C" fn clEnqueueCopyImage(
+    queue: cl_command_queue,
+    from: cl_mem,
+    _to: cl_mem,
+    _from_origin: *const usize,
+    _to_origin: *const usize,
+    _region: *const usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    status(|| get::<Queue>(queue).and_then(|_| no_image(from)))
+}
+
+pub unsafe extern "C" fn clEnqueueCopyImageToBuffer(
+    queue: cl_command_queue,
+    from: cl_mem,
+    _to: cl_mem,
+    _from_origin: *const usize,
+    _region: *const usize,
+    _to_offset: usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    status(|| get::<Queue>(queue).and_then(|_| no_image(from)))
+}
+
+pub unsafe extern "C" fn clEnqueueCopyBufferToImage(
+    queue: cl_command_queue,
+    from: cl_mem,
+    to: cl_mem,
+    _from_offset: usize,
+    _to_origin: *const usize,
+    _region: *const usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    status(|| {
+        get::<Queue>(queue)?;
+        get::<Buffer>(from)?;
+        no_image(to)
+    })
+}
+
+pub unsafe extern "C" fn clEnqueueFillImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    _color: *const c_void,
+    _origin: *const usize,
+    _region: *const usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    status(|| get::<Queue>(queue).and_then(|_| no_image(image)))
+}
+
+pub unsafe extern "C" fn clEnqueueMapImage(
+    queue: cl_command_queue,
+    image: cl_mem,
+    _blocking: cl_bool,
+    _flags: cl_map_flags,
+    _origin: *const usize,
+    _region: *const usize,
+    _row_pitch: *mut usize,
+    _slice_pitch: *mut usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+    errcode_ret: *mut cl_int,
+) -> *mut c_void {
+    let map = || {
+        get::<Queue>(queue)?;
+        no_image(image)?;
+        fail(CL_INVALID_OPERATION)
+    };
+    // SAFETY: the program's, as the specification asks.
+    unsafe { object(errcode_ret, map) }
+}
+
+pub unsafe extern "C" fn clCreateSampler(
+    context: cl_context,
+    _normalized: cl_bool,
+    _addressing: cl_addressing_mode,
+    _filter: cl_filter_mode,
+    errcode_ret: *mut cl_int,
+) -> cl_sampler {
+    // SAFETY: as above.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+pub unsafe extern "C" fn clCreateSamplerWithProperties(
+    context: cl_context,
+    _properties: *const cl_sampler_properties,
+    errcode_ret: *mut cl_int,
+) -> cl_sampler {
+    // SAFETY: as above.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+pub unsafe extern "C" fn clRetainSampler(sampler: cl_sampler) -> cl_int {
+    refuse::<Sampler>(sampler, CL_INVALID_SAMPLER)
+}
+
+pub unsafe extern "C" fn clReleaseSampler(sampler: cl_sampler) -> cl_int {
+    refuse::<Sampler>(sampler, CL_INVALID_SAMPLER)
+}
+
+pub unsafe extern "C" fn clGetSamplerInfo(
+    sampler: cl_sampler,
+    _name: cl_sampler_info,
+    _size: usize,
+    _value: *mut c_void,
+    _size_ret: *mut usize,
+) -> cl_int {
+    refuse::<Sampler>(sampler, CL_INVALID_SAMPLER)
+}
+
+pub unsafe extern "C" fn clCreatePipe(
+    context: cl_context,
+    _flags: cl_mem_flags,
+    _packet_size: cl_uint,
+    _max_packets: cl_uint,
+    _properties: *const cl_pipe_properties,
+    errcode_ret: *mut cl_int,
+) -> cl_mem {
+    // SAFETY: as above.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+pub unsafe extern "C" fn clGetPipeInfo(
+    pipe: cl_mem,
+    _name: cl_pipe_info,
+    _size: usize,
+    _value: *mut c_void,
+    _size_ret: *mut usize,
+) -> cl_int {
+    status(|| no_image(pipe))
+}
+
+pub unsafe extern "C" fn clCreateProgramWithIL(
+    context: cl_context,
+    _il: *const c_void,
+    _length: usize,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    // SAFETY: as above.
+    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+}
+
+pub unsafe extern "C" fn clCreateProgramWithBuiltInKernels(
+    context: cl_context,
+    num_devices: cl_uint,
+    devices: *const cl_device_id,
+    names: *const c_char,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    let make = || {
+        get::<Context>(context)?;
+        // No device has any, so no name is one.
+        ensure(num_devices > 0 && !devices.is_null() && !names.is_null(), CL_INVALID_VALUE)?;
+        fail(CL_INVALID_VALUE)
+    };
+    // SAFETY: as above.
+    unsafe { object(errcode_ret, make) }
+}
+
+pub unsafe extern "C" fn clEnqueueNativeKernel(
+    queue: cl_command_queue,
+    _function: Option<unsafe extern "C" fn(*mut c_void)>,
+    _args: *mut c_void,
+    _args_size: usize,
+    _num_mems: cl_uint,
+    _mems: *const cl_mem,
+    _args_mem_loc: *const *const c_void,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clSVMAlloc(
+    _context: cl_context,
+    _flags: cl_svm_mem_flags,
+    _size: usize,
+    _alignment: cl_uint,
+) -> *mut c_void {
+    std::ptr::null_mut()
+}
+
+pub unsafe extern "C" fn clSVMFree(_context: cl_context, _pointer: *mut c_void) {}
+
+pub unsafe extern "C" fn clEnqueueSVMFree(
+    queue: cl_command_queue,
+    _count: cl_uint,
+    _pointers: *mut *mut c_void,
+    _free: Option<unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void)>,
+    _user_data: *mut c_void,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clEnqueueSVMMemcpy(
+    queue: cl_command_queue,
+    _blocking: cl_bool,
+    _to: *mut c_void,
+    _from: *const c_void,
+    _size: usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clEnqueueSVMMemFill(
+    queue: cl_command_queue,
+    _pointer: *mut c_void,
+    _pattern: *const c_void,
+    _pattern_size: usize,
+    _size: usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clEnqueueSVMMap(
+    queue: cl_command_queue,
+    _blocking: cl_bool,
+    _flags: cl_map_flags,
+    _pointer: *mut c_void,
+    _size: usize,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clEnqueueSVMUnmap(
+    queue: cl_command_queue,
+    _pointer: *mut c_void,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clEnqueueSVMMigrateMem(
+    queue: cl_command_queue,
+    _count: cl_uint,
+    _pointers: *const *const c_void,
+    _sizes: *const usize,
+    _flags: cl_mem_migration_flags,
+    _num_waits: cl_uint,
+    _waits: *const cl_event,
+    _event: *mut cl_event,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clSetKernelArgSVMPointer(
+    kernel: cl_kernel,
+    _index: cl_uint,
+    _value: *const c_void,
+) -> cl_int {
+    refuse::<Kernel>(kernel, CL_INVALID_OPERATION)
+}
+
+pub unsafe extern "C" fn clSetKernelExecInfo(
+    kernel: cl_kernel,
+    _name: cl_kernel_exec_info,
+    _size: usize,
+    _value: *const c_void,
+) -> cl_int {
+    refuse::<Kernel>(kernel, CL_INVALID_OPERATION)
+}
+
+/// Of OpenCL 3.1; no device claims it.
+pub unsafe extern "C" fn clGetKernelSuggestedLocalWorkSize(
+    queue: cl_command_queue,
+    _kernel: cl_kernel,
+    _dimensions: cl_uint,
+    _offset: *const usize,
+    _global: *const usize,
+    _suggested: *mut usize,
+) -> cl_int {
+    refuse::<Queue>(queue, CL_INVALID_OPERATION)
+}
+
+/// Gone: there never was anything to unload.
+pub unsafe extern "C" fn clUnloadCompiler() -> cl_int {
+    CL_SUCCESS
+}

@@ -1,0 +1,94 @@
+//! The thread that calls the program.
+//!
+//! One thread calls all functions that the program has set, one after the other, in the order in which they fell due:
+//! never the thread that reads messages, for a program's function may take long, or call back.
+#![allow(unsafe_code)]
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::handle::lock;
+
+/// A call to make.
+pub type Call = Box<dyn FnOnce() + Send>;
+
+/// Calls to make, and the thread that makes them, begun with the first.
+#[derive(Default)]
+pub struct Callbacks {
+    state: Mutex<State>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    calls: VecDeque<Call>,
+    running: bool,
+}
+
+impl Callbacks {
+    /// Makes these calls soon.
+    pub fn push(&'static self, calls: impl IntoIterator<Item = Call>) {
+        let mut state = lock(&self.state);
+        state.calls.extend(calls);
+        if state.calls.is_empty() {
+            return;
+        }
+        if !state.running {
+            state.running = spawn("opencl-callback", move || self.run());
+        }
+        drop(state);
+        self.more.notify_one();
+    }
+
+    fn run(&self) {
+        let mut state = lock(&self.state);
+        loop {
+            while let Some(call) = state.calls.pop_front() {
+                drop(state);
+                call();
+                state = lock(&self.state);
+            }
+            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Begins a thread of the library; whether the system let us. It takes no signals: they are the program's. A panic in
+/// it is a mistake of ours and ends the process, for the program would wait for ever.
+pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> bool {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                std::process::abort();
+            }
+        }
+    }
+    let start = move || {
+        let _bomb = Bomb;
+        // SAFETY: fills and uses a set on the stack, and changes only this thread's mask.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+        }
+        run();
+    };
+    std::thread::Builder::new().name(name.into()).spawn(start).is_ok()
+}
+
+/// A pointer of the program that is only handed back to it.
+#[derive(Debug, Clone, Copy)]
+pub struct UserData(pub *mut std::ffi::c_void);
+
+// SAFETY: nothing here follows it; the program gets back what it gave, on another thread as the specification says.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
+
+impl UserData {
+    /// What the program gave.
+    pub const fn pointer(self) -> *mut std::ffi::c_void {
+        self.0
+    }
+}

@@ -1,0 +1,176 @@
+//! Objects as a program holds them, and the list of those that live.
+//!
+//! A handle is an object's address. It is looked up in a list before it is followed, so that a wrong one is an error
+//! code. The program's references are counted apart from ours: an object that the program has released stays in the
+//! list while a command, or another object, has it; for a queue's context may be asked for, and retained, as long as the
+//! queue lives.
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use opencl_sys::cl_int;
+
+use crate::error::{Error, Result};
+use crate::globals::{Globals, globals};
+use crate::table::{TABLE, Table};
+
+/// What an object is.
+pub trait Kind: Sized + Send + Sync + 'static {
+    /// What a call gives whose handle names none of these.
+    const INVALID: cl_int;
+
+    /// The list of those that live.
+    fn live(globals: &Globals) -> &Live<Self>;
+}
+
+/// An object. A loader reads its first two words.
+#[repr(C)]
+pub struct Object<T: Kind> {
+    table: &'static Table,
+    /// The loader's own, from version 2 of the interface on.
+    loader: AtomicPtr<c_void>,
+    listed: AtomicBool,
+    body: T,
+}
+
+/// An object that stays while this is held.
+pub type Ref<T> = Arc<Object<T>>;
+
+impl<T: Kind> Object<T> {
+    /// A new object that no program can name yet.
+    pub fn new(body: T) -> Ref<T> {
+        let loader = AtomicPtr::new(globals().loader_data());
+        Arc::new(Self { table: &TABLE, loader, listed: AtomicBool::new(false), body })
+    }
+
+    /// Gives the program a handle of it, and one reference.
+    pub fn list(this: &Ref<T>) -> *mut c_void {
+        let handle = this.handle();
+        this.listed.store(true, Ordering::Release);
+        let entry = Entry { refs: 1, strong: Some(Arc::clone(this)), object: Arc::downgrade(this) };
+        T::live(globals()).shard(handle.addr()).insert(handle.addr(), entry);
+        handle
+    }
+
+    /// Its handle.
+    pub fn handle(&self) -> *mut c_void {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// References that the program has.
+    pub fn references(&self) -> u32 {
+        T::live(globals()).shard(self.handle().addr()).get(&self.handle().addr()).map_or(0, |e| e.refs)
+    }
+
+    /// Gives the loader's word to an object that is there already.
+    pub fn set_loader_data(&self, data: *mut c_void) {
+        self.loader.store(data, Ordering::Release);
+    }
+}
+
+impl<T: Kind> Deref for Object<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.body
+    }
+}
+
+impl<T: Kind> Drop for Object<T> {
+    fn drop(&mut self) {
+        debug_assert!(std::ptr::eq(self.table, &raw const TABLE));
+        if *self.listed.get_mut() {
+            let at = self.handle().addr();
+            T::live(globals()).shard(at).remove(&at);
+        }
+    }
+}
+
+/// The object that a handle names.
+pub fn get<T: Kind>(handle: *mut c_void) -> Result<Ref<T>> {
+    let at = handle.addr();
+    // The reference is made under the lock: who drops the last one removes the entry before the memory goes.
+    T::live(globals()).shard(at).get(&at).and_then(|e| e.object.upgrade()).ok_or(Error(T::INVALID))
+}
+
+/// The objects that these handles name.
+pub fn get_all<T: Kind>(handles: &[*mut c_void]) -> Result<Vec<Ref<T>>> {
+    handles.iter().map(|h| get(*h)).collect()
+}
+
+/// Adds a reference of the program.
+pub fn retain<T: Kind>(handle: *mut c_void) -> Result<()> {
+    let object = get::<T>(handle)?;
+    let mut shard = T::live(globals()).shard(handle.addr());
+    let entry = shard.get_mut(&handle.addr()).ok_or(Error(T::INVALID))?;
+    entry.refs += 1;
+    entry.strong.get_or_insert(object);
+    Ok(())
+}
+
+/// Takes a reference of the program back.
+pub fn release<T: Kind>(handle: *mut c_void) -> Result<()> {
+    let mut shard = T::live(globals()).shard(handle.addr());
+    let entry = shard.get_mut(&handle.addr()).filter(|e| e.refs > 0).ok_or(Error(T::INVALID))?;
+    entry.refs -= 1;
+    let last = if entry.refs == 0 { entry.strong.take() } else { None };
+    drop(shard); // Dropping the object locks the list again.
+    drop(last);
+    Ok(())
+}
+
+/// All objects of a kind that live, by address.
+pub struct Live<T: Kind>([Mutex<Entries<T>>; SHARDS]);
+
+type Entries<T> = HashMap<usize, Entry<T>, BuildHasherDefault<AddressHasher>>;
+
+struct Entry<T: Kind> {
+    refs: u32,
+    /// While the program has references.
+    strong: Option<Ref<T>>,
+    object: Weak<Object<T>>,
+}
+
+impl<T: Kind> Default for Live<T> {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl<T: Kind> Live<T> {
+    fn shard(&self, at: usize) -> MutexGuard<'_, Entries<T>> {
+        // Neighbours in a heap are some hundred bytes apart.
+        lock(&self.0[at / 128 % SHARDS])
+    }
+}
+
+/// So many threads look up without meeting.
+const SHARDS: usize = 16;
+
+/// Spreads addresses, whose low bits are all the same.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_usize(usize::from(*b)));
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.0 = (self.0 ^ n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
+
+/// Locks. A poisoned lock means a panic of ours, which ends the process anyway.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

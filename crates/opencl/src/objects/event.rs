@@ -1,0 +1,343 @@
+//! Events: how far a command is.
+//!
+//! ```text
+//! INIT    held back, or being sent        CL_QUEUED
+//! FIRST   all of it was sent              CL_SUBMITTED
+//! BUFFER  some of its data has moved      CL_RUNNING
+//! COMPLETE, or an error                   CL_COMPLETE, negative
+//! ```
+//!
+//! A command may go as several operations, each a *part*; the event ends with the last of them. Replies move it on, in
+//! whichever thread reads them.
+
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use opencl_sys::{
+    CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_EVENT, CL_INVALID_OPERATION, CL_QUEUED,
+    CL_RUNNING, CL_SUBMITTED, CL_SUCCESS, cl_int,
+};
+use rackloom_opencl_wire::Id;
+
+use crate::callback::Call;
+use crate::error::{Error, Result, ensure};
+use crate::gate::Held;
+use crate::globals::{Globals, globals};
+use crate::handle::{Kind, Live, Ref, lock};
+use crate::objects::context::Context;
+use crate::objects::queue::Queue;
+use crate::session::{Board, now};
+
+/// An event.
+pub struct Event {
+    pub context: Ref<Context>,
+    /// None for a user event.
+    pub queue: Option<Ref<Queue>>,
+    /// `CL_COMMAND_...`.
+    pub command: u32,
+    status: AtomicI32,
+    /// Parts that were sent and whose reply has not come.
+    unanswered: AtomicU32,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    /// Where all of it was sent.
+    place: Option<Place>,
+    /// Parts that have not ended, and one more while parts are being sent.
+    parts: u32,
+    /// What the first part that failed said.
+    failure: cl_int,
+    times: Profile,
+    /// What to call at which status.
+    callbacks: Vec<(cl_int, Notify)>,
+    /// What may not be sent before this is sent, or has ended.
+    dependents: Vec<Arc<Held>>,
+    /// Threads that sleep on `changed`.
+    sleepers: u32,
+}
+
+/// A function that wants the status, negative or that for which it was set.
+pub type Notify = Box<dyn FnOnce(cl_int) + Send>;
+
+/// Where a command was sent; its last operation.
+#[derive(Clone)]
+pub struct Place {
+    pub board: Arc<Board>,
+    pub id: Id,
+}
+
+/// `clGetEventProfilingInfo`, in nanoseconds of this process' `CLOCK_MONOTONIC`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Profile {
+    pub queued: u64,
+    pub submitted: u64,
+    pub started: u64,
+    pub ended: u64,
+}
+
+/// What an event is to a command that waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is no obstacle.
+    Complete,
+    /// The command fails.
+    Failed,
+    /// The manager waits for it.
+    Sent(Id),
+    /// The command must be held.
+    Elsewhere,
+}
+
+impl Kind for Event {
+    const INVALID: cl_int = CL_INVALID_EVENT;
+
+    fn live(globals: &Globals) -> &Live<Self> {
+        &globals.events
+    }
+}
+
+impl Event {
+    /// Of a command; in INIT.
+    pub fn new(context: Ref<Context>, queue: Option<Ref<Queue>>, command: u32) -> Self {
+        let status = if queue.is_some() { CL_QUEUED } else { CL_SUBMITTED };
+        let state = State {
+            place: None,
+            parts: 1,
+            failure: CL_SUCCESS,
+            times: Profile { queued: now(), ..Profile::default() },
+            callbacks: Vec::new(),
+            dependents: Vec::new(),
+            sleepers: 0,
+        };
+        Self {
+            context,
+            queue,
+            command,
+            status: AtomicI32::new(status),
+            unanswered: AtomicU32::new(0),
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// `CL_EVENT_COMMAND_EXECUTION_STATUS`.
+    pub fn status(&self) -> cl_int {
+        self.status.load(Ordering::Acquire)
+    }
+
+    /// Whether it has ended, well or not.
+    pub fn is_done(&self) -> bool {
+        self.status() <= CL_COMPLETE
+    }
+
+    /// Whether something of it is still to be sent.
+    pub fn is_unsent(&self) -> bool {
+        !self.is_done() && lock(&self.state).place.is_none()
+    }
+
+    /// What it means to a command for this board.
+    pub fn standing(&self, board: &Arc<Board>) -> Standing {
+        match self.status() {
+            CL_COMPLETE => return Standing::Complete,
+            ..CL_COMPLETE => return Standing::Failed,
+            _ => {}
+        }
+        match &lock(&self.state).place {
+            Some(place) if Arc::ptr_eq(&place.board, board) => Standing::Sent(place.id),
+            _ => match self.status() {
+                CL_COMPLETE => Standing::Complete,
+                ..CL_COMPLETE => Standing::Failed,
+                _ => Standing::Elsewhere,
+            },
+        }
+    }
+
+    /// When it was queued, sent, begun and ended.
+    pub fn profile(&self) -> Profile {
+        lock(&self.state).times
+    }
+
+    /// A part is about to be sent.
+    pub fn add_part(&self) {
+        self.unanswered.fetch_add(1, Ordering::AcqRel);
+        lock(&self.state).parts += 1;
+    }
+
+    /// The reply to a part has come; [`Self::part_done`] follows when its data have arrived, too.
+    pub fn answered(&self) {
+        self.unanswered.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// A part has ended, at `times` (begun, ended).
+    pub fn part_done(&self, status: cl_int, times: Option<(u64, u64)>) {
+        let mut state = lock(&self.state);
+        if let Some((started, ended)) = times {
+            let t = &mut state.times;
+            t.started = if t.started == 0 { started } else { t.started.min(started) };
+            t.ended = t.ended.max(ended);
+        }
+        if state.failure == CL_SUCCESS {
+            state.failure = status;
+        }
+        self.less_parts(state);
+    }
+
+    /// All parts were sent; the last as this.
+    pub fn sent(&self, place: Place) {
+        let mut state = lock(&self.state);
+        state.times.submitted = now();
+        let (free, rest) = std::mem::take(&mut state.dependents)
+            .into_iter()
+            .partition::<Vec<_>, _>(|held| Arc::ptr_eq(&held.order.board, &place.board));
+        state.dependents = rest;
+        state.place = Some(place);
+        if state.parts > 1 {
+            self.reach(&mut state, CL_SUBMITTED);
+        }
+        self.less_parts(state);
+        free.iter().for_each(|held| held.satisfied());
+    }
+
+    /// Sending failed after some parts.
+    pub fn abandon(&self, why: Error) {
+        let mut state = lock(&self.state);
+        state.failure = why.0;
+        self.less_parts(state);
+    }
+
+    fn less_parts(&self, mut state: MutexGuard<'_, State>) {
+        state.parts -= 1;
+        match state.parts {
+            0 => {
+                let status = state.failure;
+                self.end(state, status);
+            }
+            _ if state.place.is_some() && self.status() == CL_SUBMITTED && state.times.ended != 0 => {
+                self.reach(&mut state, CL_RUNNING);
+                self.wake(&state);
+            }
+            _ => self.wake(&state),
+        }
+    }
+
+    /// Ends a command of which nothing was sent.
+    pub fn fail(&self, why: Error) {
+        self.end(lock(&self.state), why.0);
+    }
+
+    /// `clSetUserEventStatus`.
+    pub fn set_by_user(&self, status: cl_int) -> Result<()> {
+        let state = lock(&self.state);
+        ensure(!self.is_done(), CL_INVALID_OPERATION)?;
+        self.end(state, status);
+        Ok(())
+    }
+
+    fn end(&self, mut state: MutexGuard<'_, State>, status: cl_int) {
+        if self.is_done() {
+            return;
+        }
+        // Times of a clock at another node are made to follow each other, whatever the estimate's error is.
+        let t = &mut state.times;
+        t.submitted = t.submitted.max(t.queued);
+        t.started = t.started.max(t.submitted);
+        t.ended = t.ended.max(t.started);
+        self.reach(&mut state, status);
+        let dependents = std::mem::take(&mut state.dependents);
+        self.wake(&state);
+        drop(state);
+        dependents.iter().for_each(|held| held.satisfied());
+    }
+
+    /// Moves on to a status, and has called what was set for it or for one before.
+    fn reach(&self, state: &mut State, status: cl_int) {
+        self.status.store(status, Ordering::Release);
+        if state.callbacks.is_empty() {
+            return;
+        }
+        let (mut due, rest) =
+            std::mem::take(&mut state.callbacks).into_iter().partition::<Vec<_>, _>(|(at, _)| *at >= status);
+        state.callbacks = rest;
+        due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        globals().callbacks.push(due.into_iter().map(|(at, notify)| -> Call {
+            let told = if status < CL_COMPLETE { status } else { at };
+            Box::new(move || notify(told))
+        }));
+    }
+
+    fn wake(&self, state: &State) {
+        // A wake is a system call even if nobody sleeps.
+        if state.sleepers > 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Has `notify` called once when it has reached `at` or ended.
+    pub fn on(&self, at: cl_int, notify: Notify) {
+        let mut state = lock(&self.state);
+        state.callbacks.push((at, notify));
+        let status = self.status();
+        self.reach(&mut state, status);
+    }
+
+    /// Lets `held` wait until this is sent to its board, or has ended; false if that is so already.
+    pub fn depend(&self, held: &Arc<Held>) -> bool {
+        let mut state = lock(&self.state);
+        let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, &held.order.board));
+        if self.is_done() || sent_there {
+            return false;
+        }
+        state.dependents.push(Arc::clone(held));
+        true
+    }
+
+    /// Sees to it that it is not left in an open task.
+    pub fn submit(&self) {
+        let place = if self.is_done() { None } else { lock(&self.state).place.clone() };
+        if let Some(place) = place {
+            place.board.submit();
+        }
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&self) {
+        let Some(place) = self.sleep_until(|state| state.place.is_some()).place.clone() else { return };
+        if self.is_done() {
+            return;
+        }
+        place.board.submit();
+        // If the connection is lost meanwhile, the event ends all the same.
+        let _ = place.board.session.wait(None, || {
+            (self.is_done() || self.unanswered.load(Ordering::Acquire) == 0).then_some(())
+        });
+        drop(self.sleep_until(|_| false));
+    }
+
+    /// Sleeps until `enough` or its end.
+    fn sleep_until(&self, enough: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let mut state = lock(&self.state);
+        while !self.is_done() && !enough(&state) {
+            state.sleepers += 1;
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.sleepers -= 1;
+        }
+        state
+    }
+
+    /// Its end as the result of a call that blocks.
+    pub fn outcome(&self) -> Result<()> {
+        match self.status() {
+            status if status < CL_COMPLETE => Err(Error(status)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Waits for events; an error if one of them failed.
+pub fn wait_all(events: &[Ref<Event>]) -> Result<()> {
+    events.iter().for_each(|e| e.submit());
+    events.iter().for_each(|e| e.wait());
+    ensure(events.iter().all(|e| e.status() == CL_COMPLETE), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+}

@@ -1,0 +1,13 @@
+//! The objects that a program holds.
+
+pub mod context;
+pub mod device;
+pub mod device_info;
+pub mod event;
+pub mod kernel;
+pub mod mapping;
+pub mod memory;
+pub mod platform;
+pub mod program;
+pub mod queue;
+pub mod sampler;

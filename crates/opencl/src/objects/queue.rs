@@ -1,0 +1,112 @@
+//! Queues: the order that a program wants.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use opencl_sys::{
+    CL_INVALID_COMMAND_QUEUE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_int,
+    cl_queue_properties,
+};
+
+use crate::gate::Scope;
+use crate::globals::Globals;
+use crate::handle::{Kind, Live, Object, Ref, lock};
+use crate::objects::context::Context;
+use crate::objects::device::Device;
+use crate::objects::event::Event;
+
+/// A queue.
+pub struct Queue {
+    pub context: Ref<Context>,
+    pub device: Ref<Device>,
+    /// `CL_QUEUE_PROPERTIES`.
+    pub properties: u64,
+    /// `CL_QUEUE_PROPERTIES_ARRAY`.
+    pub array: Vec<cl_queue_properties>,
+    /// Locked while a command is added, so that commands go out in the order of the queue.
+    pub state: Mutex<QueueState>,
+}
+
+/// What new commands may have to wait for. An event that is gone has ended; and an event holds its queue, so the queue
+/// must not hold events.
+pub struct QueueState {
+    in_order: bool,
+    /// The last command that did not fail at once.
+    last: Weak<Object<Event>>,
+    barrier: Weak<Object<Event>>,
+    /// Commands, without some that have ended.
+    commands: Vec<Weak<Object<Event>>>,
+    /// How many there were when those that have ended were last dropped.
+    kept: usize,
+}
+
+impl Kind for Queue {
+    const INVALID: cl_int = CL_INVALID_COMMAND_QUEUE;
+
+    fn live(globals: &Globals) -> &Live<Self> {
+        &globals.queues
+    }
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new(context: Ref<Context>, device: Ref<Device>, properties: u64, array: Vec<cl_queue_properties>) -> Self {
+        let in_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0;
+        let state = QueueState { in_order, last: Weak::new(), barrier: Weak::new(), commands: Vec::new(), kept: 0 };
+        Self { context, device, properties, array, state: Mutex::new(state) }
+    }
+
+    /// Whether events tell times.
+    pub fn profiles(&self) -> bool {
+        self.properties & CL_QUEUE_PROFILING_ENABLE != 0
+    }
+
+    /// Has all that was sent executed soon; what is held follows by itself.
+    pub fn flush(&self) {
+        self.device.board().submit();
+    }
+
+    /// Waits until all commands have ended.
+    pub fn finish(&self) {
+        let commands = {
+            let state = lock(&self.state);
+            state.commands.iter().filter_map(Weak::upgrade).collect::<Vec<_>>()
+        };
+        self.flush();
+        // The last one first: when that has ended, most others have.
+        commands.iter().rev().for_each(|event| event.wait());
+    }
+}
+
+impl QueueState {
+    /// Commands that have not been sent and must be before the next one, which waits for all before it if it is a
+    /// marker or barrier without a list.
+    pub fn blockers(&self, scope: Scope, has_no_list: bool) -> Vec<Ref<Event>> {
+        if self.in_order {
+            return unsent([&self.last]);
+        }
+        let all = if scope != Scope::Command && has_no_list { &self.commands[..] } else { &[] };
+        unsent(std::iter::once(&self.barrier).chain(all))
+    }
+
+    /// Notes a new command.
+    pub fn note(&mut self, event: &Ref<Event>, scope: Scope) {
+        if self.in_order {
+            self.last = Arc::downgrade(event);
+        } else if scope == Scope::Barrier {
+            self.barrier = Arc::downgrade(event);
+        }
+        if self.commands.len() >= 64 + 2 * self.kept {
+            self.prune();
+        }
+        self.commands.push(Arc::downgrade(event));
+    }
+
+    fn prune(&mut self) {
+        self.commands.retain(|e| e.upgrade().is_some_and(|e| !e.is_done()));
+        self.kept = self.commands.len();
+    }
+}
+
+fn unsent<'a>(events: impl IntoIterator<Item = &'a Weak<Object<Event>>>) -> Vec<Ref<Event>> {
+    events.into_iter().filter_map(Weak::upgrade).filter(|e| e.is_unsent()).collect()
+}

@@ -1,0 +1,17 @@
+//! Samplers: there are none, since there are no images.
+
+use opencl_sys::{CL_INVALID_SAMPLER, cl_int};
+
+use crate::globals::Globals;
+use crate::handle::{Kind, Live};
+
+/// No value of this exists; any handle of one is wrong.
+pub enum Sampler {}
+
+impl Kind for Sampler {
+    const INVALID: cl_int = CL_INVALID_SAMPLER;
+
+    fn live(globals: &Globals) -> &Live<Self> {
+        &globals.samplers
+    }
+}

@@ -1,0 +1,57 @@
+//! What was moved, for who asks with `RACKLOOM_LOG`: so that "one copy at most" is a number and not a claim.
+#![allow(unsafe_code)]
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A count that any thread adds to.
+pub struct Count(AtomicU64);
+
+impl Count {
+    const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Adds.
+    pub fn add(&self, n: usize) {
+        self.0.fetch_add(n as u64, Ordering::Relaxed);
+    }
+
+    /// What it is now.
+    pub fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Messages sent to managers.
+pub static MESSAGES: Count = Count::new();
+/// Operations among them.
+pub static OPERATIONS: Count = Count::new();
+/// Bytes that went inside messages, both ways.
+pub static INLINE_BYTES: Count = Count::new();
+/// Bytes that went, or came, as bulk.
+pub static BULK_BYTES: Count = Count::new();
+/// Bytes of bulk that this library copied between the program's memory and bulk memory.
+pub static COPIED_BYTES: Count = Count::new();
+/// Commands that had to be held back.
+pub static HELD: Count = Count::new();
+
+/// Has the counts printed when the process ends, if the user wants to know.
+pub fn print_at_exit() {
+    static ONCE: Once = Once::new();
+    extern "C" fn print() {
+        eprintln!(
+            "rackloom-opencl: {} messages, {} operations ({} held), {} bytes inline, {} bytes bulk, {} bytes copied",
+            MESSAGES.now(),
+            OPERATIONS.now(),
+            HELD.now(),
+            INLINE_BYTES.now(),
+            BULK_BYTES.now(),
+            COPIED_BYTES.now()
+        );
+    }
+    if crate::config::logs() {
+        // SAFETY: the function only reads counters and writes to standard error.
+        ONCE.call_once(|| unsafe { drop(libc::atexit(print)) });
+    }
+}

@@ -1,0 +1,218 @@
+//! How a command becomes operations.
+//!
+//! Small data go in the message. Large ones go in pieces, each an operation of its own and closing its task, so that the
+//! board works on one piece while the next is copied. Their last piece stands for all: it waits for the others.
+#![allow(unsafe_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use rackloom_opencl_wire::{Id, INLINE_MAX, Op, Payload, Place as Where, Rect};
+
+use crate::command::{Memory, Order, Work};
+use crate::error::{Error, Result};
+use crate::host::{Host, Region};
+use crate::objects::event::{Place, Standing};
+use crate::pending::{Finish, Pending};
+use crate::stats;
+
+/// Bytes of a piece: large enough that a message more is nothing, small enough to stay in a cache between the two that
+/// touch it.
+pub const PIECE: usize = 1 << 20;
+
+/// Bytes of pieces under way in a session. What is larger, and not blocking, is sent by the session's thread, so that
+/// the call does not wait.
+pub const WINDOW: u64 = 64 << 20;
+
+/// Bytes of pieces under way for a blocking call, which waits anyway: the same few pieces of memory come again.
+const WINDOW_BLOCKING: u64 = 8 << 20;
+
+/// Sends a command and moves its event on; if that fails, the event fails, once the parts that were sent have ended.
+///
+/// # Errors
+/// A command in its wait list failed; a quota is used up; the connection is lost.
+pub fn transmit(order: &Arc<Order>, submit: bool) -> Result<()> {
+    let sender = Sender { order, submit };
+    match sender.send() {
+        Ok(id) => order.event.sent(Place { board: Arc::clone(&order.board), id }),
+        Err(why) => {
+            order.event.abandon(why);
+            return Err(why);
+        }
+    }
+    Ok(())
+}
+
+struct Sender<'a> {
+    order: &'a Arc<Order>,
+    submit: bool,
+}
+
+impl Sender<'_> {
+    fn send(&self) -> Result<Id> {
+        match &self.order.work {
+            Work::Marker | Work::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
+            Work::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
+            Work::Read { from, region, host } => self.read(self.id(from)?, *region, *host),
+            &Work::Copy { ref from, from_offset, ref to, to_offset, len } => {
+                let (from, to) = (self.id(from)?, self.id(to)?);
+                self.operate(Op::Copy { from, from_offset, to, to_offset, len }, Finish::Nothing)
+            }
+            &Work::CopyRect { ref from, source, ref to, target } => {
+                let (from, to) = (self.id(from)?, self.id(to)?);
+                self.operate(Op::CopyRect { from, source, to, target }, Finish::Nothing)
+            }
+            Work::Fill { to, offset, len, pattern } => {
+                let op = Op::Fill { buffer: self.id(to)?, offset: *offset, len: *len, pattern };
+                self.operate(op, Finish::Nothing)
+            }
+            Work::Show { from, offset, mapping } => {
+                let place = mapping.expect()?;
+                stats::BULK_BYTES.add(mapping.len);
+                let (buffer, len) = (self.id(from)?, mapping.len as u64);
+                let op = Op::Read { buffer, offset: *offset, len, into: Some(place.into()) };
+                self.operate(op, Finish::Settle { mapping: Arc::clone(mapping), from: place })
+            }
+            Work::TakeBack { to, offset, mapping } => {
+                stats::BULK_BYTES.add(mapping.len);
+                let from = Payload::Bulk(mapping.publish()?.into());
+                self.operate(Op::Write { buffer: self.id(to)?, offset: *offset, from }, Finish::Nothing)
+            }
+            &Work::Map { ref buffer, flags, offset, len } => {
+                self.operate(Op::Map { buffer: self.id(buffer)?, flags, offset, len }, Finish::Nothing)
+            }
+            &Work::Unmap { ref buffer, offset, len } => {
+                self.operate(Op::Unmap { buffer: self.id(buffer)?, offset, len }, Finish::Nothing)
+            }
+            Work::Launch(launch) => launch.send(&self.order.board, |op| self.operate(op, Finish::Nothing)),
+        }
+    }
+
+    fn id(&self, buffer: &Memory) -> Result<Id> {
+        buffer.on(&self.order.board)
+    }
+
+    /// What the manager has to wait for.
+    fn waits(&self) -> Result<Vec<Id>> {
+        let mut ids = Vec::new();
+        for event in &self.order.waits {
+            match event.standing(&self.order.board) {
+                Standing::Complete => {}
+                Standing::Sent(id) => ids.push(id),
+                Standing::Failed => return Err(Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)),
+                Standing::Elsewhere => unreachable!("a command goes out when nothing of it is elsewhere"),
+            }
+        }
+        Ok(ids)
+    }
+
+    fn operate(&self, op: Op<'_>, finish: Finish) -> Result<Id> {
+        self.operate_with(op, &[], finish)
+    }
+
+    fn operate_with(&self, op: Op<'_>, tail: &[u8], finish: Finish) -> Result<Id> {
+        let pending = Pending { order: Arc::clone(self.order), finish, moving: 0 };
+        self.order.board.operate(self.waits()?, self.submit, op, tail, pending)
+    }
+
+    fn write(&self, buffer: Id, region: Region, host: Host) -> Result<Id> {
+        if host.len() > INLINE_MAX {
+            return self.pieces(region, host, |region, part| {
+                let bulk = self.order.board.bulk(part.len() as u64)?;
+                let from = match part.as_slice() {
+                    Some(bytes) => bulk.put(0, bytes)?,
+                    None => {
+                        // SAFETY: the bulk memory has this many bytes, and is ours alone.
+                        unsafe { part.gather(bulk.as_ptr()?) };
+                        bulk.publish(0, bulk.len())?
+                    }
+                };
+                stats::COPIED_BYTES.add(part.len());
+                Ok((write_op(buffer, region, Payload::Bulk(from.into())), Finish::Free { _bulk: bulk }))
+            });
+        }
+        let op = write_op(buffer, region, Payload::Inline);
+        match host.as_slice() {
+            Some(bytes) => self.operate_with(op, bytes, Finish::Nothing),
+            None => {
+                let mut bytes = vec![0; host.len()];
+                // SAFETY: room for all bytes.
+                unsafe { host.gather(bytes.as_mut_ptr()) };
+                self.operate_with(op, &bytes, Finish::Nothing)
+            }
+        }
+    }
+
+    fn read(&self, buffer: Id, region: Region, host: Host) -> Result<Id> {
+        if host.len() > INLINE_MAX {
+            return self.pieces(region, host, |region, part| {
+                let bulk = self.order.board.bulk(part.len() as u64)?;
+                let place = bulk.expect(0, bulk.len())?;
+                let op = read_op(buffer, region, bulk.len(), Some(place.into()));
+                Ok((op, Finish::Copy { to: part, bulk, from: place }))
+            });
+        }
+        self.operate(read_op(buffer, region, host.len() as u64, None), Finish::Inline(host))
+    }
+
+    /// Sends a transfer in pieces, as many at a time as the window lets.
+    fn pieces(
+        &self,
+        region: Region,
+        host: Host,
+        mut piece: impl FnMut(Region, Host) -> Result<(Op<'static>, Finish)>,
+    ) -> Result<Id> {
+        let board = &self.order.board;
+        let window = if self.order.submit { WINDOW_BLOCKING } else { WINDOW };
+        let mut ids: Vec<Id> = Vec::new();
+        let mut parts = host.split(region, PIECE).peekable();
+        while let Some((region, part)) = parts.next() {
+            let moving = part.len() as u64;
+            let fits = || {
+                let now = board.moving.load(Ordering::Acquire);
+                now == 0 || now + moving <= window
+            };
+            if !fits() {
+                board.submit(); // Else the last piece of a command before may never end.
+                board.session.wait(None, || fits().then_some(()))?;
+            }
+            let (op, finish) = piece(region, part)?;
+            board.moving.fetch_add(moving, Ordering::AcqRel);
+            stats::BULK_BYTES.add(part.len());
+            let is_last = parts.peek().is_none();
+            let mut waits = if ids.is_empty() || is_last { self.waits()? } else { Vec::new() };
+            if is_last {
+                waits.append(&mut ids);
+            }
+            let pending = Pending { order: Arc::clone(self.order), finish, moving };
+            ids.push(board.operate(waits, self.submit || !is_last, op, &[], pending)?);
+        }
+        Ok(*ids.last().expect("a transfer of more than a message holds has a piece"))
+    }
+}
+
+fn write_op(buffer: Id, region: Region, from: Payload) -> Op<'static> {
+    match region {
+        Region::Linear(offset) => Op::Write { buffer, offset, from },
+        Region::Rect(rect) => Op::WriteRect { buffer, rect, from },
+    }
+}
+
+fn read_op(buffer: Id, region: Region, len: u64, into: Option<Where>) -> Op<'static> {
+    match region {
+        Region::Linear(offset) => Op::Read { buffer, offset, len, into },
+        Region::Rect(rect) => Op::ReadRect { buffer, rect, into },
+    }
+}
+
+/// Bytes that a box spans, from its first to behind its last, and where it begins.
+pub fn span(rect: &Rect) -> Option<(u64, u64)> {
+    let start = |at: [u64; 3]| {
+        let slices = at[2].checked_mul(rect.slice_pitch)?;
+        at[1].checked_mul(rect.row_pitch)?.checked_add(slices)?.checked_add(at[0])
+    };
+    let [x, y, z] = rect.region;
+    let last = [x, y.checked_sub(1)?, z.checked_sub(1)?];
+    Some((start(rect.origin)?, start(last)?))
+}
