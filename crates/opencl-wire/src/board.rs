@@ -20,11 +20,11 @@ pub struct BoardInfo {
 /// exceeds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of buffers on each board.
+    /// Bytes of buffers.
     pub memory: u64,
     /// Objects of each kind: numbers are below this.
     pub objects: u32,
-    /// Operations that have not ended, on each board.
+    /// Operations that have not ended.
     pub operations: u32,
     /// Bytes of a program's source or binary.
     pub program: u64,

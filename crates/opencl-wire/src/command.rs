@@ -26,12 +26,17 @@ pub enum Command<'a> {
         /// Which.
         board: u16,
     },
+    /// Makes this session one of a board, once; answered by [`crate::Answer::Open`]. All commands below need it.
+    Open {
+        /// Number of this request.
+        request: u32,
+        /// Which.
+        board: u16,
+    },
     /// Makes a buffer of zeros, or of undefined content that was never another tenant's.
     CreateBuffer {
         /// Its number.
         buffer: Id,
-        /// Where.
-        board: u16,
         /// `CL_MEM_READ_WRITE`, `_READ_ONLY`, `_WRITE_ONLY` and the `_HOST_` access flags; no others.
         flags: u64,
         /// Bytes.
@@ -62,8 +67,6 @@ pub enum Command<'a> {
     CreateProgram {
         /// Its number.
         program: Id,
-        /// Where.
-        board: u16,
         /// What the bytes are.
         form: Form,
         /// The bytes.
@@ -101,8 +104,6 @@ pub enum Command<'a> {
         request: u32,
         /// The new one's number.
         program: Id,
-        /// Where.
-        board: u16,
         /// Options.
         options: &'a str,
         /// What to link.
@@ -142,10 +143,8 @@ pub enum Command<'a> {
     },
     /// Adds an operation to the task. Its end is told by [`crate::Reply::Done`].
     Enqueue {
-        /// The event that tells its end. Events of one board are sent in ascending order.
+        /// The event that tells its end. Events are sent in ascending order.
         event: Id,
-        /// The board.
-        board: u16,
         /// Events that were not complete yet, as far as the library knew. If one of them failed, so does this.
         waits: Vec<Id>,
         /// Closes the task behind this operation.
@@ -154,11 +153,8 @@ pub enum Command<'a> {
         #[serde(borrow)]
         op: Op<'a>,
     },
-    /// Closes the task of a board, if any operation is in it.
-    Submit {
-        /// Which board.
-        board: u16,
-    },
+    /// Closes the task, if any operation is in it.
+    Submit,
     /// Asks for the manager's clock, to be compared with the library's; answered by [`crate::Answer::Clock`].
     Clock {
         /// Number of this request.

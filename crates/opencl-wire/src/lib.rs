@@ -2,12 +2,13 @@
 //! a channel ([`rackloom_channel`]).
 //!
 //! # One stream
-//! A session is one channel. It carries **one stream of commands, executed in the order in which they are sent**, for
-//! each board by itself. The library sends an operation only when every event it waits for is either complete or an
-//! operation that was sent before it to the same board; what waits for anything else (a user event, another board,
-//! another manager) it keeps back, together with all that depends on it. So each order of arrival is a correct order of
-//! execution, whatever queues the program has; nothing in the manager ever waits for a client; and a tenant that never
-//! completes its user event occupies nothing but its own memory.
+//! A session is one channel, and works on one board ([`Command::Open`]); a program that uses several boards of a
+//! manager has a session for each. It carries **one stream of commands, executed in the order in which they are sent**.
+//! The library sends an operation only when every event it waits for is either complete or an operation that was sent
+//! before it in the same session; what waits for anything else (a user event, another board) it keeps back, together
+//! with all that depends on it. So each order of arrival is a correct order of execution, whatever queues the program
+//! has; nothing in the manager ever waits for a client; and a tenant that never completes its user event occupies
+//! nothing but its own memory.
 //!
 //! # Names
 //! The library numbers its objects itself, so that making one takes no answer. A number means something only in its own

@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_command_comes_back_with_its_tail() {
         let op = Op::Write { buffer: 3, offset: 1 << 40, from: Payload::Inline };
-        round_trip(&Command::Enqueue { event: 1 << 30, board: 2, waits: vec![1, 500], submit: true, op }, b"bytes");
+        round_trip(&Command::Enqueue { event: 1 << 30, waits: vec![1, 500], submit: true, op }, b"bytes");
         let arguments = vec![
             (0, Argument::Value(&[1, 2, 3])),
             (7, Argument::Buffer(None)),
@@ -75,8 +75,8 @@ mod tests {
         ];
         let (offset, global) = ([0; 3], [1920, 1080, 0]);
         let op = Op::Launch { kernel: 1, dimensions: 2, offset, global, local: Some([16, 16, 1]), arguments };
-        round_trip(&Command::Enqueue { event: 0, board: 0, waits: vec![], submit: false, op }, &[]);
-        round_trip(&Command::Link { request: 1, program: 2, board: 0, options: "-w", inputs: vec![0, 1] }, &[]);
+        round_trip(&Command::Enqueue { event: 0, waits: vec![], submit: false, op }, &[]);
+        round_trip(&Command::Link { request: 1, program: 2, options: "-w", inputs: vec![0, 1] }, &[]);
     }
 
     #[test]

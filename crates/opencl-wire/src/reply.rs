@@ -56,6 +56,8 @@ pub enum Answer {
     },
     /// To `Board`.
     Board(BoardInfo),
+    /// To `Open`.
+    Open,
     /// To `Build`, `Compile` and `Link`. A program with errors is an answer, too.
     Built(Build),
     /// To `Binary`: it is in its place.
