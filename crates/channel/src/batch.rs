@@ -35,6 +35,12 @@ impl Batch {
         self.entries.is_empty()
     }
 
+    /// Kind and body of one.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<(u32, &[u8])> {
+        self.entries.get(index).map(|e| (e.kind, &self.bytes[e.start..e.start + e.len]))
+    }
+
     /// Kinds and bodies.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         self.entries.iter().map(|e| (e.kind, &self.bytes[e.start..e.start + e.len]))

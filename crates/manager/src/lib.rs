@@ -1,0 +1,28 @@
+//! The daemon that shares boards among tenants (BlastFunction, section III-B).
+//!
+//! A [`board`] is whatever computes: here an OpenCL device behind its vendor's runtime ([`native`]). A client's channel
+//! is a [`session`]; what its commands enqueue gathers into tasks, which a [`scheduler`] puts in order and an
+//! [`executor`] runs, one at a time on each board.
+//!
+//! Nothing that a client says is trusted: its numbers name objects of its own session only, its ranges are checked
+//! here before a runtime sees them, and it cannot have more than it is granted.
+#![deny(unsafe_code)]
+
+pub mod board;
+mod clock;
+mod code;
+mod executor;
+mod lobby;
+pub mod native;
+mod options;
+mod quota;
+mod resolve;
+pub mod scheduler;
+mod server;
+mod session;
+mod table;
+
+pub use code::Code;
+pub use options::Options;
+pub use quota::Charge;
+pub use server::Manager;

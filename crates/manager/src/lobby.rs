@@ -1,0 +1,101 @@
+//! A client before it has chosen a board: who it is, what there is.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_INVALID_DEVICE, CL_INVALID_OPERATION};
+use rackloom_channel::{Batch, ChannelError, Peer};
+use rackloom_opencl_wire::{Answer, COMMAND, Command, Limits, REPLY, Reply, VERSION, decode_command, encode_reply};
+
+use crate::clock::now_ns;
+use crate::code::Code;
+use crate::server::SharedBoard;
+use crate::session::answer_to;
+
+/// A client's messages, one after the other.
+pub(crate) struct Inbox {
+    pub(crate) peer: Arc<Peer>,
+    batch: Batch,
+    next: usize,
+}
+
+/// How long a client may say nothing before it has greeted.
+const GREETING: Duration = Duration::from_secs(5);
+
+impl Inbox {
+    pub(crate) fn new(peer: Peer) -> Self {
+        Self { peer: Arc::new(peer), batch: Batch::new(), next: 0 }
+    }
+
+    /// The next message; waits for it until the deadline.
+    ///
+    /// # Errors
+    /// The channel is closed, or the time is over.
+    pub(crate) fn next(&mut self, deadline: Option<Instant>) -> Result<(u32, &[u8]), ChannelError> {
+        if self.next == self.batch.len() {
+            self.batch.clear();
+            self.next = 0;
+            if self.peer.recv(deadline, &mut self.batch)? == 0 {
+                return Err(ChannelError::Timeout);
+            }
+        }
+        self.next += 1;
+        Ok(self.batch.get(self.next - 1).expect("counted above"))
+    }
+
+    /// Ends the session with a word.
+    pub(crate) fn farewell(&self, reason: &str) {
+        let mut message = Vec::new();
+        encode_reply(&Reply::Farewell { reason: reason.to_owned() }, &[], &mut message);
+        let _ = self.peer.send(REPLY, &message);
+        self.peer.close();
+    }
+}
+
+/// Serves a client until it is gone.
+pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], limits: Limits) {
+    let mut greeted = false;
+    loop {
+        let deadline = (!greeted).then(|| Instant::now() + GREETING);
+        let peer = Arc::clone(&inbox.peer);
+        let Ok((kind, body)) = inbox.next(deadline) else { return };
+        let command = match (kind, decode_command(body)) {
+            (COMMAND, Ok((command, _))) => command,
+            (_, Err(why)) => return inbox.farewell(&why.to_string()),
+            (kind, _) => return inbox.farewell(&format!("message kind {kind} is none of ours")),
+        };
+        match command {
+            Command::Hello { request, version, .. } if version == VERSION && !greeted => {
+                greeted = true;
+                let software = format!("rackloom-manager {}", env!("CARGO_PKG_VERSION"));
+                let boards = boards.len() as u16;
+                answer_to(&peer, request, Ok(Answer::Welcome { boards, limits, software }));
+            }
+            Command::Hello { request, version, .. } if !greeted => {
+                answer_to(&peer, request, Err(Code(CL_INVALID_OPERATION)));
+                return inbox.farewell(&format!(
+                    "the library speaks version {version} and this manager version {VERSION}; use those of one release"
+                ));
+            }
+            _ if !greeted => return inbox.farewell("the first message must be a hello"),
+            Command::Board { .. } | Command::Clock { .. } => answer_any(&peer, boards, &command),
+            Command::Open { request, board } => match boards.get(usize::from(board)).cloned() {
+                Some(board) => return board.serve(inbox, request, boards, limits),
+                None => answer_to(&peer, request, Err(Code(CL_INVALID_DEVICE))),
+            },
+            _ => return inbox.farewell("this command needs a board; open one first"),
+        }
+    }
+}
+
+/// Answers what a client may ask at any time; whether the command was such.
+pub(crate) fn answer_any(peer: &Peer, boards: &[Arc<dyn SharedBoard>], command: &Command<'_>) {
+    match command {
+        Command::Board { request, board } => {
+            let board = boards.get(usize::from(*board)).ok_or(Code(CL_DEVICE_NOT_AVAILABLE));
+            answer_to(peer, *request, board.map(|board| Answer::Board(board.info().clone())));
+        }
+        Command::Clock { request } => answer_to(peer, *request, Ok(Answer::Clock(now_ns()))),
+        _ => {}
+    }
+}

@@ -1,0 +1,169 @@
+//! What a kernel's arguments are, and which values may be given to a runtime for them.
+//!
+//! A runtime takes an argument as bytes. For a buffer these are a pointer of its own, and few runtimes check it: bytes
+//! that a client chose must never get there.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::ptr::null;
+use std::sync::{Arc, PoisonError};
+
+use opencl_sys::{
+    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_VALUE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
+    CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
+    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
+    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE,
+    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
+    CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_mem, cl_uint,
+};
+use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
+
+use super::object::Kernel;
+use super::query;
+use super::runtime::{Table, call};
+use super::space::{NativeKernel, NativeSpace};
+use crate::board::Value;
+use crate::code::Code;
+
+/// What an argument takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Buffer,
+    Local,
+    Plain,
+    /// An image, a sampler, a pipe: what we do not offer.
+    Other,
+}
+
+/// What the arguments of a kernel take.
+#[derive(Debug)]
+pub(super) struct Kinds {
+    count: u32,
+    /// None where the runtime does not know.
+    known: Option<Vec<Kind>>,
+}
+
+impl Kinds {
+    pub(super) fn of(table: Table, kernel: &Kernel) -> Result<Self, Code> {
+        let count = count(table, kernel)?;
+        let known = (0..count).map(|index| Some(kind(&info(table, kernel, index).ok()?))).collect();
+        Ok(Self { count, known })
+    }
+
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether the value may be given to the runtime.
+    fn allow(&self, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
+        if index >= self.count {
+            return Err(Code(CL_INVALID_ARG_INDEX));
+        }
+        let allowed = match (self.known.as_ref().map(|kinds| kinds[index as usize]), value) {
+            (Some(Kind::Buffer), Value::Buffer(_))
+            | (Some(Kind::Local), Value::Local(_))
+            | (Some(Kind::Plain), Value::Plain(_))
+            | (None, Value::Buffer(_) | Value::Local(_)) => true,
+            // Bytes as long as a handle could be taken for one.
+            (None, Value::Plain(bytes)) => bytes.len() != size_of::<cl_mem>(),
+            _ => false,
+        };
+        if allowed { Ok(()) } else { Err(Code(CL_INVALID_ARG_VALUE)) }
+    }
+}
+
+/// Sets an argument, and keeps what it refers to.
+pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
+    kernel.kinds.allow(index, value)?;
+    let raw = kernel.kernel.raw();
+    let mut held = None;
+    match value {
+        Value::Plain(bytes) => {
+            call!(table, clSetKernelArg(raw, index, bytes.len(), bytes.as_ptr().cast()))?;
+        }
+        Value::Buffer(buffer) => {
+            let handle = buffer.as_ref().map(|b| b.memory.raw());
+            let at = handle.as_ref().map_or(null(), |handle| (&raw const *handle).cast::<c_void>());
+            call!(table, clSetKernelArg(raw, index, size_of::<cl_mem>(), at))?;
+            held.clone_from(buffer);
+        }
+        Value::Local(bytes) => {
+            call!(table, clSetKernelArg(raw, index, *bytes as usize, null()))?;
+        }
+    }
+    let mut place = kernel.held.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = std::mem::replace(&mut place[index as usize], held);
+    drop(place);
+    drop::<Option<Arc<_>>>(before);
+    Ok(())
+}
+
+/// All that is told of a kernel.
+pub(super) fn describe(table: Table, device: cl_device_id, kernel: &Kernel) -> Result<KernelInfo, Code> {
+    let argument_count = count(table, kernel)?;
+    let ask = |parameter, size, value, size_ret| ask_kernel(table, kernel, parameter, size, value, size_ret);
+    let group = |parameter: cl_uint, size, value: *mut c_void, size_ret| match table.clGetKernelWorkGroupInfo {
+        // SAFETY: kernel and device live, and the query passes room for `size` bytes.
+        Some(get) => unsafe { get(kernel.raw(), device, parameter, size, value, size_ret) },
+        None => opencl_sys::CL_INVALID_OPERATION,
+    };
+    let number = |parameter| query::number(&group, parameter).unwrap_or_default();
+    Ok(KernelInfo {
+        attributes: query::text(&ask, CL_KERNEL_ATTRIBUTES).unwrap_or_default(),
+        argument_count,
+        arguments: (0..argument_count).map(|index| info(table, kernel, index).ok()).collect(),
+        work_group: WorkGroup {
+            size: number(CL_KERNEL_WORK_GROUP_SIZE),
+            compiled: query::sizes(&group, CL_KERNEL_COMPILE_WORK_GROUP_SIZE).unwrap_or_default(),
+            local_memory: number(CL_KERNEL_LOCAL_MEM_SIZE),
+            preferred_multiple: number(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE),
+            private_memory: number(CL_KERNEL_PRIVATE_MEM_SIZE),
+        },
+    })
+}
+
+fn count(table: Table, kernel: &Kernel) -> Result<u32, Code> {
+    let ask = |parameter, size, value, size_ret| ask_kernel(table, kernel, parameter, size, value, size_ret);
+    Ok(query::number(&ask, CL_KERNEL_NUM_ARGS)? as u32)
+}
+
+fn info(table: Table, kernel: &Kernel, index: u32) -> Result<ArgumentInfo, Code> {
+    let ask = |parameter: cl_uint, size, value: *mut c_void, size_ret| match table.clGetKernelArgInfo {
+        // SAFETY: the kernel lives, and the query passes room for `size` bytes.
+        Some(get) => unsafe { get(kernel.raw(), index, parameter, size, value, size_ret) },
+        None => opencl_sys::CL_INVALID_OPERATION,
+    };
+    Ok(ArgumentInfo {
+        address: query::number(&ask, CL_KERNEL_ARG_ADDRESS_QUALIFIER)? as u32,
+        access: query::number(&ask, CL_KERNEL_ARG_ACCESS_QUALIFIER)? as u32,
+        qualifiers: query::number(&ask, CL_KERNEL_ARG_TYPE_QUALIFIER)?,
+        type_name: query::text(&ask, CL_KERNEL_ARG_TYPE_NAME)?,
+        name: query::text(&ask, CL_KERNEL_ARG_NAME)?,
+    })
+}
+
+fn kind(info: &ArgumentInfo) -> Kind {
+    let image_or_pipe = info.access != CL_KERNEL_ARG_ACCESS_NONE;
+    match info.address {
+        _ if image_or_pipe || info.type_name == "sampler_t" => Kind::Other,
+        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT => Kind::Buffer,
+        CL_KERNEL_ARG_ADDRESS_LOCAL => Kind::Local,
+        CL_KERNEL_ARG_ADDRESS_PRIVATE => Kind::Plain,
+        _ => Kind::Other,
+    }
+}
+
+fn ask_kernel(
+    table: Table,
+    kernel: &Kernel,
+    parameter: cl_uint,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
+    match table.clGetKernelInfo {
+        // SAFETY: the kernel lives, and the query passes room for `size` bytes.
+        Some(get) => unsafe { get(kernel.raw(), parameter, size, value, size_ret) },
+        None => opencl_sys::CL_INVALID_OPERATION,
+    }
+}

@@ -1,0 +1,102 @@
+//! A device of a runtime as a board.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use anyhow::Context as _;
+use opencl_sys::{
+    CL_DEVICE_HOST_UNIFIED_MEMORY, CL_DEVICE_NAME, CL_DEVICE_PARENT_DEVICE, CL_DEVICE_PLATFORM, cl_device_id, cl_int,
+    cl_uint,
+};
+use rackloom_opencl_wire::BoardInfo;
+
+use super::query;
+use super::runtime::{Runtime, Table};
+use super::space::NativeSpace;
+use crate::board::Board;
+use crate::code::Code;
+
+/// A device of a runtime.
+#[derive(Debug)]
+pub struct NativeBoard {
+    runtime: Runtime,
+    device: Device,
+    info: BoardInfo,
+}
+
+/// A device's handle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Device(pub(super) cl_device_id);
+
+// SAFETY: OpenCL's handles belong to no thread; a root device is never released.
+unsafe impl Send for Device {}
+// SAFETY: as above.
+unsafe impl Sync for Device {}
+
+/// The parameters of `clGetDeviceInfo` up to OpenCL 3.1. Those that a runtime does not know it refuses.
+const DEVICE_PARAMETERS: std::ops::RangeInclusive<u32> = 0x1000..=0x1074;
+
+/// The parameters of `clGetPlatformInfo`.
+const PLATFORM_PARAMETERS: std::ops::RangeInclusive<u32> = 0x0900..=0x0908;
+
+impl NativeBoard {
+    /// All devices of a runtime.
+    ///
+    /// # Errors
+    /// The runtime does not tell them.
+    pub fn all(runtime: Runtime) -> anyhow::Result<Vec<Self>> {
+        let devices = runtime.devices().context("the runtime does not tell its devices")?;
+        devices.into_iter().map(|device| Self::new(runtime, device)).collect()
+    }
+
+    fn new(runtime: Runtime, device: cl_device_id) -> anyhow::Result<Self> {
+        let table = runtime.table();
+        let ask = |parameter, size, value, size_ret| ask_device(table, device, parameter, size, value, size_ret);
+        let handles = [CL_DEVICE_PLATFORM, CL_DEVICE_PARENT_DEVICE];
+        let parameters = DEVICE_PARAMETERS.filter(|parameter| !handles.contains(parameter));
+        let platform = |parameter: cl_uint, size, value, size_ret| match table.clGetPlatformInfo {
+            // SAFETY: the platform lives, and the query passes room for `size` bytes.
+            Some(get) => unsafe { get(runtime.platform(), parameter, size, value, size_ret) },
+            None => opencl_sys::CL_INVALID_OPERATION,
+        };
+        let info = BoardInfo {
+            name: query::text(&ask, CL_DEVICE_NAME).context("the runtime does not tell a device's name")?,
+            device: query::all(&ask, parameters),
+            platform: query::all(&platform, PLATFORM_PARAMETERS),
+            shares_memory: query::number(&ask, CL_DEVICE_HOST_UNIFIED_MEMORY) == Ok(1),
+        };
+        Ok(Self { runtime, device: Device(device), info })
+    }
+
+    /// Gives it a name of its own among the manager's.
+    pub fn rename(&mut self, name: String) {
+        self.info.name = name;
+    }
+}
+
+fn ask_device(
+    table: Table,
+    device: cl_device_id,
+    parameter: cl_uint,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
+    match table.clGetDeviceInfo {
+        // SAFETY: the device lives, and the query passes room for `size` bytes.
+        Some(get) => unsafe { get(device, parameter, size, value, size_ret) },
+        None => opencl_sys::CL_INVALID_OPERATION,
+    }
+}
+
+impl Board for NativeBoard {
+    type Space = NativeSpace;
+
+    fn info(&self) -> &BoardInfo {
+        &self.info
+    }
+
+    fn open(&self) -> Result<NativeSpace, Code> {
+        NativeSpace::new(self.runtime, self.device)
+    }
+}

@@ -1,0 +1,247 @@
+//! Operations as calls of a runtime: started one behind the other, waited for in order.
+#![allow(unsafe_code)]
+
+use std::ptr::{null, null_mut};
+use std::sync::atomic::Ordering;
+
+use opencl_sys::{
+    CL_EVENT_COMMAND_EXECUTION_STATUS, CL_FALSE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES,
+    CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, cl_event, cl_uint, cl_ulong,
+};
+use rackloom_opencl_wire::{Rect, Times};
+
+use super::arguments;
+use super::object::Event;
+use super::runtime::{call, make};
+use super::space::{NativeBuffer, NativeSpace};
+use crate::board::{Operation, Shape, Value};
+use crate::clock::now_ns;
+use crate::code::Code;
+
+/// An operation that was handed to the runtime.
+#[derive(Debug)]
+pub struct Ticket {
+    event: Event,
+    submitted: u64,
+}
+
+/// Calls a function of the queue that gives an event as its last argument, which is added here, without waiting for
+/// any other.
+macro_rules! enqueue {
+    ($space:expr, $function:ident($($argument:expr),* $(,)?)) => {{
+        let mut event: cl_event = null_mut();
+        call!($space.table, $function($space.queue.raw(), $($argument,)* 0, null(), &raw mut event))
+            .map(|()| Event::new($space.table, event))
+    }};
+}
+
+/// Hands an operation to the runtime.
+pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>) -> Result<Ticket, Code> {
+    let submitted = now_ns();
+    let event = match operation {
+        Operation::Write { buffer, offset, from } => {
+            let (raw, len, at) = (buffer.memory.raw(), from.len(), from.as_ptr().cast());
+            let first = *offset as usize;
+            overwrite(space, buffer, *offset, len as u64, || {
+                enqueue!(space, clEnqueueWriteBuffer(raw, CL_FALSE, first, len, at))
+            })
+        }
+        Operation::Read { buffer, offset, into } => {
+            wash(space, buffer)?;
+            let (raw, offset, len, at) = (buffer.memory.raw(), *offset as usize, into.len(), into.as_mut_ptr().cast());
+            enqueue!(space, clEnqueueReadBuffer(raw, CL_FALSE, offset, len, at))
+        }
+        Operation::WriteRect { buffer, rect, from } => {
+            wash(space, buffer)?;
+            let (raw, at, [origin, region, [row, slice, _]]) = (buffer.memory.raw(), from.as_ptr().cast(), sizes(rect));
+            let (host, [width, height, _]) = ([0; 3], region);
+            enqueue!(
+                space,
+                clEnqueueWriteBufferRect(
+                    raw,
+                    CL_FALSE,
+                    origin.as_ptr(),
+                    host.as_ptr(),
+                    region.as_ptr(),
+                    row,
+                    slice,
+                    width,
+                    width * height,
+                    at
+                )
+            )
+        }
+        Operation::ReadRect { buffer, rect, into } => {
+            wash(space, buffer)?;
+            let (raw, at) = (buffer.memory.raw(), into.as_mut_ptr().cast());
+            let [origin, region, [row, slice, _]] = sizes(rect);
+            let (host, [width, height, _]) = ([0; 3], region);
+            enqueue!(
+                space,
+                clEnqueueReadBufferRect(
+                    raw,
+                    CL_FALSE,
+                    origin.as_ptr(),
+                    host.as_ptr(),
+                    region.as_ptr(),
+                    row,
+                    slice,
+                    width,
+                    width * height,
+                    at
+                )
+            )
+        }
+        Operation::Copy { from, from_offset, to, to_offset, len } => {
+            wash(space, from)?;
+            let (source, target) = (from.memory.raw(), to.memory.raw());
+            let (first, second, bytes) = (*from_offset as usize, *to_offset as usize, *len as usize);
+            overwrite(space, to, *to_offset, *len, || {
+                enqueue!(space, clEnqueueCopyBuffer(source, target, first, second, bytes))
+            })
+        }
+        Operation::CopyRect { from, source, to, target } => {
+            wash(space, from)?;
+            wash(space, to)?;
+            let ([from_origin, region, [from_row, from_slice, _]], [to_origin, _, [to_row, to_slice, _]]) =
+                (sizes(source), sizes(target));
+            enqueue!(
+                space,
+                clEnqueueCopyBufferRect(
+                    from.memory.raw(),
+                    to.memory.raw(),
+                    from_origin.as_ptr(),
+                    to_origin.as_ptr(),
+                    region.as_ptr(),
+                    from_row,
+                    from_slice,
+                    to_row,
+                    to_slice
+                )
+            )
+        }
+        Operation::Fill { buffer, offset, len, pattern } => {
+            overwrite(space, buffer, *offset, *len, || fill(space, buffer, pattern, *offset, *len))
+        }
+        Operation::Map { buffer, flags, offset, len } => map(space, buffer, *flags, *offset, *len),
+        Operation::Unmap { buffer, offset, len } => {
+            let place = backing(buffer, *offset, *len)?;
+            enqueue!(space, clEnqueueUnmapMemObject(buffer.memory.raw(), place.cast()))
+        }
+        Operation::Launch { kernel, shape, arguments } => {
+            for (index, value) in arguments.iter() {
+                arguments::set(space.table, kernel, *index, value)?;
+                if let Value::Buffer(Some(buffer)) = value {
+                    wash(space, buffer)?;
+                }
+            }
+            let Shape { dimensions, offset, global, local } = &*shape;
+            let local = local.as_ref().map_or(null(), |local| local.as_ptr());
+            let (raw, dimensions) = (kernel.kernel.raw(), *dimensions as cl_uint);
+            enqueue!(space, clEnqueueNDRangeKernel(raw, dimensions, offset.as_ptr(), global.as_ptr(), local))
+        }
+        Operation::Marker => enqueue!(space, clEnqueueMarkerWithWaitList()),
+    }?;
+    Ok(Ticket { event, submitted })
+}
+
+/// Waits for the end of an operation; when it was, by our clock.
+pub(super) fn finish(
+    space: &NativeSpace,
+    ticket: Ticket,
+    operation: &mut Operation<NativeSpace>,
+) -> Result<Times, Code> {
+    let event = ticket.event.raw();
+    let waited = call!(space.table, clWaitForEvents(1, &raw const event));
+    if waited.is_err() {
+        let mut status = 0i32;
+        let place = (&raw mut status).cast();
+        let parameter = CL_EVENT_COMMAND_EXECUTION_STATUS;
+        call!(space.table, clGetEventInfo(event, parameter, size_of::<i32>(), place, null_mut()))?;
+        return Err(Code(if status < 0 { status } else { CL_OUT_OF_RESOURCES }));
+    }
+    let at = |parameter| {
+        let mut time: cl_ulong = 0;
+        let place = (&raw mut time).cast();
+        let asked =
+            call!(space.table, clGetEventProfilingInfo(event, parameter, size_of::<cl_ulong>(), place, null_mut()));
+        asked.ok().map(|()| time)
+    };
+    let times = (at(CL_PROFILING_COMMAND_QUEUED), at(CL_PROFILING_COMMAND_START), at(CL_PROFILING_COMMAND_END));
+    let (started, ended) = match times {
+        // The device's clock may be any; ours said when it was queued.
+        (Some(queued), Some(start), Some(end)) if queued <= start && start <= end => {
+            (ticket.submitted + (start - queued), ticket.submitted + (end - queued))
+        }
+        _ => (ticket.submitted, now_ns()),
+    };
+    if let Operation::Launch { kernel, .. } = operation {
+        kernel.last_ns.store((ended - started).max(1), Ordering::Relaxed);
+    }
+    Ok(Times { submitted: ticket.submitted, started, ended })
+}
+
+/// Clears memory that may hold another tenant's bytes, before anything of this tenant can see them.
+fn wash(space: &NativeSpace, buffer: &NativeBuffer) -> Result<(), Code> {
+    let buffer = buffer.parent.as_deref().unwrap_or(buffer);
+    if buffer.unwashed.load(Ordering::Relaxed) {
+        fill(space, buffer, &[0], 0, buffer.size)?;
+        buffer.unwashed.store(false, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Writes a part of a buffer by `write`, which needs no clearing before if it is the whole.
+fn overwrite(
+    space: &NativeSpace,
+    buffer: &NativeBuffer,
+    offset: u64,
+    len: u64,
+    write: impl FnOnce() -> Result<Event, Code>,
+) -> Result<Event, Code> {
+    let whole = offset == 0 && len == buffer.size && buffer.parent.is_none();
+    if !whole {
+        wash(space, buffer)?;
+    }
+    let event = write()?;
+    if whole {
+        buffer.unwashed.store(false, Ordering::Relaxed);
+    }
+    Ok(event)
+}
+
+fn fill(space: &NativeSpace, buffer: &NativeBuffer, pattern: &[u8], offset: u64, len: u64) -> Result<Event, Code> {
+    let (raw, at, size) = (buffer.memory.raw(), pattern.as_ptr().cast(), pattern.len());
+    enqueue!(space, clEnqueueFillBuffer(raw, at, size, offset as usize, len as usize))
+}
+
+fn map(space: &NativeSpace, buffer: &NativeBuffer, flags: u64, offset: u64, len: u64) -> Result<Event, Code> {
+    let place = backing(buffer, offset, len)?;
+    let mut event: cl_event = null_mut();
+    let (queue, raw) = (space.queue.raw(), buffer.memory.raw());
+    let (offset, len) = (offset as usize, len as usize);
+    let mapped =
+        make!(space.table, clEnqueueMapBuffer(queue, raw, CL_FALSE, flags, offset, len, 0, null(), &raw mut event))?;
+    let event = Event::new(space.table, event);
+    // The standard says so of CL_MEM_USE_HOST_PTR.
+    assert_eq!(mapped, place.cast(), "the runtime maps a buffer in host memory elsewhere");
+    Ok(event)
+}
+
+/// Where a part of a backed buffer stands.
+fn backing(buffer: &NativeBuffer, offset: u64, len: u64) -> Result<*mut u8, Code> {
+    let place = buffer.backing.as_ref().ok_or(Code(CL_INVALID_OPERATION))?;
+    let within = offset.checked_add(len).is_some_and(|end| end <= place.len() as u64);
+    // SAFETY: within the place.
+    if within { Ok(unsafe { place.as_mut_ptr().add(offset as usize) }) } else { Err(Code(CL_INVALID_VALUE)) }
+}
+
+/// Origin, region and pitches.
+const fn sizes(rect: &Rect) -> [[usize; 3]; 3] {
+    let Rect { origin: [x, y, z], region: [width, height, depth], row_pitch, slice_pitch } = *rect;
+    [
+        [x as usize, y as usize, z as usize],
+        [width as usize, height as usize, depth as usize],
+        [row_pitch as usize, slice_pitch as usize, 0],
+    ]
+}

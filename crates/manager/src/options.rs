@@ -1,0 +1,171 @@
+//! What the manager is told when it is started.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, bail};
+use rackloom_channel::{Endpoint, Server, ServerConfig, Token};
+use rackloom_opencl_wire::Limits;
+
+use crate::native::{NativeBoard, Runtime, installed};
+use crate::scheduler::Policy;
+use crate::server::Manager;
+
+/// Shares the OpenCL devices of this machine among programs, here and on other machines.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// Where to listen: unix:PATH or tcp:ADDRESS:PORT; may be repeated.
+    #[arg(long, value_name = "ENDPOINT")]
+    pub listen: Vec<Endpoint>,
+    /// Vendor's OpenCL library whose devices to share; may be repeated. Default: all that /etc/OpenCL/vendors names.
+    #[arg(long, value_name = "LIBRARY")]
+    pub runtime: Vec<PathBuf>,
+    /// The order of tenants' tasks on a board.
+    #[arg(long, value_enum, default_value_t)]
+    pub policy: Policy,
+    /// File of tokens, one of 64 hexadecimal digits a line: only clients that show one of them are admitted.
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<PathBuf>,
+    /// Clients at a time on each endpoint.
+    #[arg(long, value_name = "N", default_value_t = rackloom_channel::CLIENTS_MAX)]
+    pub clients: usize,
+    /// Bytes of buffers that each client may have on a board.
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
+    pub memory: u64,
+    /// Objects of each kind that each client may have.
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
+    pub objects: u32,
+    /// Operations that each client may have under way.
+    #[arg(long, value_name = "N", default_value_t = 16_384)]
+    pub operations: u32,
+    /// Bytes of a program's source or binary.
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
+    pub program: u64,
+}
+
+impl Options {
+    /// Opens the boards and serves until `stop` is set; `ready` is called with a line for each endpoint and board.
+    ///
+    /// # Errors
+    /// There is no board, or an endpoint cannot be listened on.
+    pub fn run(&self, stop: &AtomicBool, ready: impl FnOnce(&[String])) -> anyhow::Result<()> {
+        let mut manager = Manager::default();
+        let boards = self.open_boards()?;
+        for board in boards {
+            manager.add(board, self.policy)?;
+        }
+        let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
+        let servers = endpoints.iter().map(|to| manager.listen(to, self.config()?, self.limits()));
+        let servers: Vec<Arc<Server>> = servers.collect::<anyhow::Result<_>>()?;
+        let listening = servers.iter().map(|server| format!("listening on {}", server.endpoint()));
+        let boards = manager.boards().enumerate().map(|(i, board)| format!("board {i}: {}", board.name));
+        ready(&listening.chain(boards).collect::<Vec<_>>());
+        while !stop.load(Ordering::Acquire) {
+            std::thread::park();
+        }
+        servers.iter().for_each(|server| server.stop());
+        Ok(())
+    }
+
+    fn open_boards(&self) -> anyhow::Result<Vec<NativeBoard>> {
+        let libraries = if self.runtime.is_empty() { installed() } else { self.runtime.clone() };
+        if libraries.is_empty() {
+            bail!(
+                "no OpenCL runtime is installed (/etc/OpenCL/vendors is empty); install one, or name it by --runtime"
+            );
+        }
+        let mut boards: Vec<NativeBoard> = Vec::new();
+        for library in &libraries {
+            match Runtime::open(library) {
+                Ok(platforms) => {
+                    for platform in platforms {
+                        boards.extend(NativeBoard::all(platform)?);
+                    }
+                }
+                // Of those that happen to be installed some may have no hardware; one that was named must open.
+                Err(why) if self.runtime.is_empty() => eprintln!("rackloom-manager: left out: {why:#}"),
+                Err(why) => return Err(why),
+            }
+        }
+        if boards.is_empty() {
+            bail!("the OpenCL runtimes have no device");
+        }
+        number_equals(&mut boards);
+        Ok(boards)
+    }
+
+    const fn limits(&self) -> Limits {
+        let Self { memory, objects, operations, program, .. } = *self;
+        Limits { memory, objects, operations, program }
+    }
+
+    fn config(&self) -> anyhow::Result<ServerConfig> {
+        let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
+        if let Some(path) = &self.tokens {
+            let tokens = read_tokens(path)?;
+            config.admit = Box::new(move |shown, _| {
+                // Each is compared, so that the time says nothing.
+                tokens.iter().fold(false, |known, token| known | ServerConfig::same_token(token, shown))
+            });
+        }
+        Ok(config)
+    }
+}
+
+/// Gives devices of the same name a number each.
+fn number_equals(boards: &mut [NativeBoard]) {
+    use crate::board::Board as _;
+    let names: Vec<String> = boards.iter().map(|board| board.info().name.clone()).collect();
+    for (at, board) in boards.iter_mut().enumerate() {
+        if names.iter().filter(|name| **name == names[at]).count() > 1 {
+            let number = names[..=at].iter().filter(|name| **name == names[at]).count();
+            board.rename(format!("{} #{number}", names[at]));
+        }
+    }
+}
+
+/// Where a library of the same user looks first.
+fn default_endpoint() -> anyhow::Result<Endpoint> {
+    let folder = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(|| PathBuf::from("/run"), PathBuf::from);
+    let folder = folder.join("rackloom");
+    std::fs::create_dir_all(&folder).with_context(|| {
+        format!("cannot make the folder {}; name another place by --listen unix:PATH", folder.display())
+    })?;
+    Ok(Endpoint::Unix(folder.join("manager.sock")))
+}
+
+fn read_tokens(path: &Path) -> anyhow::Result<Vec<Token>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the tokens {}", path.display()))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let tokens = lines.map(|(at, line)| {
+        parse_token(line.trim())
+            .with_context(|| format!("{}:{}: a token is 64 hexadecimal digits", path.display(), at + 1))
+    });
+    tokens.collect()
+}
+
+fn parse_token(text: &str) -> Option<Token> {
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut token = Token::default();
+    for (byte, digits) in token.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_read_or_refused_with_their_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("# lab\n{}\n\n{}\n", "00".repeat(32), "fF".repeat(32))).unwrap();
+        assert_eq!(read_tokens(file.path()).unwrap(), [[0; 32], [255; 32]]);
+        std::fs::write(file.path(), format!("{}\n+f{}\n", "00".repeat(32), "00".repeat(31))).unwrap();
+        assert!(read_tokens(file.path()).unwrap_err().to_string().contains(":2:"));
+    }
+}

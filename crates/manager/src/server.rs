@@ -1,0 +1,132 @@
+//! The manager: its boards, its listeners, a thread for each client.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use anyhow::Context as _;
+use rackloom_channel::{Endpoint, Server, ServerConfig};
+use rackloom_opencl_wire::{Answer, BoardInfo, COMMAND, Command, Limits, decode_command};
+
+use crate::board::Board;
+use crate::executor::{Executor, Tenant};
+use crate::lobby::{self, Inbox};
+use crate::scheduler::Policy;
+use crate::session::{Session, answer_to};
+
+/// A board with its tasks, of whatever kind.
+pub(crate) trait SharedBoard: Send + Sync {
+    /// What it is.
+    fn info(&self) -> &BoardInfo;
+
+    /// Serves a client that has asked for this board, until it is gone.
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], limits: Limits);
+
+    /// Makes the board's thread end.
+    fn stop(&self);
+}
+
+struct Shared<B: Board> {
+    board: B,
+    executor: Arc<Executor<B::Space>>,
+    tenants: AtomicU64,
+}
+
+impl<B: Board> SharedBoard for Shared<B> {
+    fn info(&self) -> &BoardInfo {
+        self.board.info()
+    }
+
+    fn serve(&self, mut inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], limits: Limits) {
+        let space = match self.board.open() {
+            Ok(space) => space,
+            Err(code) => return answer_to(&inbox.peer, request, Err(code)),
+        };
+        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
+        let tenant = Arc::new(Tenant::new(id, 1, space, Arc::clone(&inbox.peer)));
+        let mut session = Session::new(tenant, Arc::clone(&self.executor), limits);
+        let peer = Arc::clone(&inbox.peer);
+        answer_to(&peer, request, Ok(Answer::Open));
+        loop {
+            let Ok((kind, body)) = inbox.next(None) else { return };
+            let done = match (kind, decode_command(body)) {
+                (COMMAND, Ok((command @ (Command::Board { .. } | Command::Clock { .. }), _))) => {
+                    lobby::answer_any(&peer, boards, &command);
+                    Ok(())
+                }
+                (COMMAND, Ok((command, tail))) => session.command(command, tail).map_err(|why| why.to_string()),
+                (_, Err(why)) => Err(why.to_string()),
+                (kind, _) => Err(format!("message kind {kind} is none of ours")),
+            };
+            if let Err(reason) = done {
+                return inbox.farewell(&reason);
+            }
+        }
+    }
+
+    fn stop(&self) {
+        self.executor.stop();
+    }
+}
+
+/// Boards that are shared.
+#[derive(Default)]
+pub struct Manager {
+    boards: Vec<Arc<dyn SharedBoard>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Manager {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.boards.iter().map(|board| &board.info().name)).finish()
+    }
+}
+
+impl Manager {
+    /// Adds a board.
+    ///
+    /// # Errors
+    /// There is no thread for it.
+    pub fn add<B: Board>(&mut self, board: B, policy: Policy) -> anyhow::Result<()> {
+        let executor = Arc::new(Executor::new(policy));
+        let run = Arc::clone(&executor);
+        let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
+        self.threads.push(thread.context("cannot start a thread for a board")?);
+        self.boards.push(Arc::new(Shared { board, executor, tenants: AtomicU64::new(1) }));
+        Ok(())
+    }
+
+    /// What the boards are.
+    pub fn boards(&self) -> impl Iterator<Item = &BoardInfo> {
+        self.boards.iter().map(|board| board.info())
+    }
+
+    /// Serves clients of an endpoint until the server is stopped.
+    ///
+    /// # Errors
+    /// The endpoint cannot be listened on.
+    pub fn listen(&self, to: &Endpoint, config: ServerConfig, limits: Limits) -> anyhow::Result<Arc<Server>> {
+        let server = Server::bind(to, config).with_context(|| format!("cannot listen on {to}"))?;
+        let server = Arc::new(server);
+        let (accepting, boards) = (Arc::clone(&server), self.boards.clone());
+        let accept = move || {
+            while let Ok(Some(peer)) = accepting.accept(None) {
+                let boards = boards.clone();
+                let serve = move || lobby::serve(Inbox::new(peer), &boards, limits);
+                // Without a thread the client is dropped, and told so by the end of its channel.
+                let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
+            }
+        };
+        std::thread::Builder::new().name("accept".into()).spawn(accept).context("cannot start a thread")?;
+        Ok(server)
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        self.boards.iter().for_each(|board| board.stop());
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
