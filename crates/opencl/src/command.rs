@@ -22,7 +22,7 @@ pub struct Order {
     /// Closes the task behind it.
     pub submit: bool,
     /// Memory of ours that the work points into.
-    pub keep: Option<Arc<HostMemory>>,
+    pub _keep: Option<Arc<HostMemory>>,
 }
 
 /// A buffer's memory at the order's board: always that of a buffer which is no part of another.
@@ -59,9 +59,8 @@ pub enum Work {
 impl Work {
     /// The buffers that it uses, and how.
     pub fn uses(&self) -> Vec<(Memory, Use)> {
-        let change = |buffer: &Memory, replaces: bool| {
-            (buffer.clone(), if replaces { Use::Replaces } else { Use::Changes })
-        };
+        let change =
+            |buffer: &Memory, replaces: bool| (buffer.clone(), if replaces { Use::Replaces } else { Use::Changes });
         match self {
             Self::Marker => Vec::new(),
             Self::Write { to, region, host } => {

@@ -42,7 +42,13 @@ pub enum Scope {
 ///
 /// # Errors
 /// The board is lost; a blocking command failed.
-pub fn enqueue(queue: &Ref<Queue>, command: u32, waits: Vec<Ref<Event>>, work: Work, blocking: bool) -> Result<Ref<Event>> {
+pub fn enqueue(
+    queue: &Ref<Queue>,
+    command: u32,
+    waits: Vec<Ref<Event>>,
+    work: Work,
+    blocking: bool,
+) -> Result<Ref<Event>> {
     enqueue_as(queue, command, waits, work, blocking, Scope::Command)
 }
 
@@ -61,7 +67,7 @@ pub fn enqueue_as(
     let board = Arc::clone(queue.device.board());
     let event = Object::new(Event::new(queue.context.clone(), Some(queue.clone()), command));
     let submit = blocking || scope == Scope::Barrier;
-    let mut order = Order { board, event: event.clone(), waits, work, submit, keep: None };
+    let mut order = Order { board, event: event.clone(), waits, work, submit, _keep: None };
     migrate::prepare(&queue.context, &mut order)?;
     let mut state = lock(&queue.state);
     let before = state.blockers(scope, order.waits.is_empty());

@@ -98,7 +98,7 @@ fn hidden(
 ) -> Result<Ref<Event>> {
     let event = Object::new(Event::new(context.clone(), None, 0));
     let keep = Some(Arc::clone(memory));
-    let order = Order { board: Arc::clone(board), event: event.clone(), waits, work, submit: true, keep };
+    let order = Order { board: Arc::clone(board), event: event.clone(), waits, work, submit: true, _keep: keep };
     dispatch(Arc::new(order), Vec::new(), false)?;
     Ok(event)
 }
@@ -112,7 +112,7 @@ pub fn fill_new(buffer: &Ref<Buffer>, host: Host) -> Result<()> {
     let board = Arc::clone(context.devices[0].board());
     let event = Object::new(Event::new(context.clone(), None, 0));
     let work = Work::Write { to: buffer.clone(), region: Region::Linear(0), host };
-    let mut order = Order { board, event, waits: Vec::new(), work, submit: false, keep: None };
+    let mut order = Order { board, event, waits: Vec::new(), work, submit: false, _keep: None };
     prepare(context, &mut order)?;
     order.board.session.check()?;
     crate::transmit::transmit(&Arc::new(order), false)

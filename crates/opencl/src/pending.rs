@@ -58,7 +58,8 @@ impl Pending {
             self.order.event.answered();
             return Some(Landing { pending: self, times });
         }
-        let status = if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
+        let status =
+            if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
         self.order.event.answered();
         self.order.event.part_done(status, times);
         None

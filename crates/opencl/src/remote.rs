@@ -34,7 +34,12 @@ impl Remote {
     ///
     /// # Errors
     /// The quota is used up, or the connection lost.
-    pub fn new<'a>(board: &Arc<Board>, table: Table, make: impl FnOnce(Id) -> Command<'a>, tail: &[u8]) -> Result<Self> {
+    pub fn new<'a>(
+        board: &Arc<Board>,
+        table: Table,
+        make: impl FnOnce(Id) -> Command<'a>,
+        tail: &[u8],
+    ) -> Result<Self> {
         let mut this = Self::reserve(board, table)?;
         board.session.send(&make(this.id), tail)?;
         this.is_told = true;

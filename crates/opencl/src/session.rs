@@ -1,4 +1,4 @@
-//! A connection to one manager, and the boards behind it.
+//! A connection to a manager, and the board behind it.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -54,10 +54,9 @@ struct Mover {
     is_running: bool,
 }
 
-/// A board of a session.
+/// The board of a session.
 pub struct Board {
     pub session: Arc<Session>,
-    pub number: u16,
     pub info: BoardInfo,
     /// Bytes of buffers there.
     pub memory: AtomicU64,
@@ -81,11 +80,27 @@ thread_local! {
 }
 
 impl Session {
-    /// Connects, and asks for the boards.
+    /// Connects to a manager, once for each of its boards.
     ///
     /// # Errors
     /// Why not, for a person.
     pub fn connect(endpoint: &Endpoint, token: Token) -> std::result::Result<Vec<Arc<Board>>, String> {
+        let mut boards = Vec::new();
+        loop {
+            let session = Self::dial(endpoint, token).map_err(|e| describe(&e))?;
+            let number = boards.len() as u16;
+            let (board, count) = session.open(number).map_err(|e| format!("opening board {number} fails: {}", e.0))?;
+            boards.extend(board);
+            if boards.len() >= usize::from(count) {
+                break;
+            }
+        }
+        stats::print_at_exit();
+        log(|| format!("{endpoint}: {} boards", boards.len()));
+        Ok(boards)
+    }
+
+    fn dial(endpoint: &Endpoint, token: Token) -> std::result::Result<Arc<Self>, ChannelError> {
         let is_tcp = matches!(endpoint, Endpoint::Tcp(_));
         let session = Arc::new_cyclic(|me| Self {
             client: OnceLock::new(),
@@ -105,41 +120,37 @@ impl Session {
             me: me.clone(),
         });
         let config = ClientConfig { token, ..ClientConfig::default() };
-        let handler = Box::new(Reader(Arc::downgrade(&session)));
-        let client = Client::connect(endpoint, &config, handler).map_err(|e| describe(&e))?;
+        let client = Client::connect(endpoint, &config, Box::new(Reader(Arc::downgrade(&session))))?;
         let _ = session.client.set(client);
-        let boards = session.greet().map_err(|e| format!("greeting fails with {}", e.0))?;
-        stats::print_at_exit();
-        log(|| format!("{endpoint}: {} boards", boards.len()));
-        Ok(boards)
+        Ok(session)
     }
 
-    fn greet(self: &Arc<Self>) -> Result<Vec<Arc<Board>>> {
+    /// Makes this the session of a board; the board, if there is one of this number, and how many there are.
+    fn open(self: &Arc<Self>, number: u16) -> Result<(Option<Arc<Board>>, u16)> {
         let deadline = Some(Instant::now() + GREETING);
         let name = program_name();
         let hello = self.ask(deadline, &[], |request| Command::Hello { request, version: VERSION, name: &name })?;
         let Answer::Welcome { boards, limits, software } = hello else { return unexpected() };
         log(|| format!("the manager is {software}; {limits:?}"));
         let _ = self.limits.set(limits);
+        if number >= boards {
+            return Ok((None, boards));
+        }
+        let ask = |request| Command::Board { request, board: number };
+        let Answer::Board(info) = self.ask(deadline, &[], ask)? else { return unexpected() };
+        self.ask(deadline, &[], |request| Command::Open { request, board: number })?;
         if self.is_tcp {
             self.compare_clocks(deadline)?;
         }
-        let mut found = Vec::new();
-        for number in 0..boards {
-            let Answer::Board(info) = self.ask(deadline, &[], |request| Command::Board { request, board: number })? else {
-                return unexpected();
-            };
-            found.push(Arc::new(Board {
-                session: Arc::clone(self),
-                number,
-                info,
-                memory: AtomicU64::new(0),
-                operations: AtomicU32::new(0),
-                moving: AtomicU64::new(0),
-                is_open: AtomicBool::new(false),
-            }));
-        }
-        Ok(found)
+        let board = Board {
+            session: Arc::clone(self),
+            info,
+            memory: AtomicU64::new(0),
+            operations: AtomicU32::new(0),
+            moving: AtomicU64::new(0),
+            is_open: AtomicBool::new(false),
+        };
+        Ok((Some(Arc::new(board)), boards))
     }
 
     fn compare_clocks(&self, deadline: Option<Instant>) -> Result<()> {

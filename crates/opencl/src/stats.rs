@@ -52,6 +52,6 @@ pub fn print_at_exit() {
     }
     if crate::config::logs() {
         // SAFETY: the function only reads counters and writes to standard error.
-        ONCE.call_once(|| unsafe { drop(libc::atexit(print)) });
+        ONCE.call_once(|| unsafe { _ = libc::atexit(print) });
     }
 }

@@ -72,7 +72,7 @@ impl Board {
         pending.order.event.add_part();
         session.in_flight.insert(event, pending);
         stats::OPERATIONS.add(1);
-        let command = Command::Enqueue { event, board: self.number, waits, submit, op };
+        let command = Command::Enqueue { event, waits, submit, op };
         self.is_open.store(!submit, Ordering::Release);
         if let Err(why) = session.put(&mut sending, &command, tail) {
             drop(sending);
@@ -93,7 +93,7 @@ impl Board {
         let mut sending = lock(&self.session.stream.0);
         if self.is_open.swap(false, Ordering::AcqRel) {
             // If the connection is lost, so is the task.
-            let _ = self.session.put(&mut sending, &Command::Submit { board: self.number }, &[]);
+            let _ = self.session.put(&mut sending, &Command::Submit, &[]);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-use rackloom_opencl_wire::{Id, INLINE_MAX, Op, Payload, Place as Where, Rect};
+use rackloom_opencl_wire::{INLINE_MAX, Id, Op, Payload, Place as Where, Rect};
 
 use crate::command::{Memory, Order, Work};
 use crate::error::{Error, Result};

@@ -36,9 +36,7 @@ pub unsafe extern "C" fn clGetEventInfo(
         // SAFETY: the program's, as the specification asks.
         let out = unsafe { Out::new(size, value, size_ret) };
         match name {
-            CL_EVENT_COMMAND_QUEUE => {
-                out.pointer(event.queue.as_ref().map_or(std::ptr::null_mut(), |q| q.handle()))
-            }
+            CL_EVENT_COMMAND_QUEUE => out.pointer(event.queue.as_ref().map_or(std::ptr::null_mut(), |q| q.handle())),
             CL_EVENT_CONTEXT => out.pointer(event.context.handle()),
             CL_EVENT_COMMAND_TYPE => out.uint(event.command),
             CL_EVENT_REFERENCE_COUNT => out.uint(event.references()),

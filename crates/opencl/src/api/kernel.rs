@@ -107,12 +107,7 @@ const HANDLE: usize = size_of::<cl_mem>();
 ///
 /// # Safety
 /// `value` is null or good for reading `size` bytes.
-unsafe fn argument(
-    kernel: &Kernel,
-    known: Option<&ArgumentInfo>,
-    size: usize,
-    value: *const c_void,
-) -> Result<Value> {
+unsafe fn argument(kernel: &Kernel, known: Option<&ArgumentInfo>, size: usize, value: *const c_void) -> Result<Value> {
     // SAFETY: as the caller says.
     let handle = || unsafe { value.cast::<cl_mem>().read_unaligned() };
     let buffer = |handle: cl_mem| {

@@ -24,7 +24,9 @@ pub unsafe extern "C" fn clEnqueueNDRangeKernel(
     event: *mut cl_event,
 ) -> cl_int {
     // SAFETY: as this function's.
-    unsafe { launch(queue, kernel, [offset, global, local], dimensions, num_waits, waits, event, CL_COMMAND_NDRANGE_KERNEL) }
+    unsafe {
+        launch(queue, kernel, [offset, global, local], dimensions, num_waits, waits, event, CL_COMMAND_NDRANGE_KERNEL)
+    }
 }
 
 pub unsafe extern "C" fn clEnqueueTask(
@@ -63,7 +65,12 @@ unsafe fn launch(
         let [offset, global, local] = unsafe { [offset, global, local].map(|p| numbers(p, dimensions)) };
         // A launch of nothing ends as soon as it may begin.
         let is_empty = global.is_none_or(|g| g[..dimensions as usize].contains(&0));
-        let range = Range { dimensions: dimensions as u8, offset: offset.unwrap_or([0; 3]), global: global.unwrap_or([0; 3]), local };
+        let range = Range {
+            dimensions: dimensions as u8,
+            offset: offset.unwrap_or([0; 3]),
+            global: global.unwrap_or([0; 3]),
+            local,
+        };
         let range = if is_empty { range } else { check_range(&queue, &kernel, range)? };
         // SAFETY: as above.
         let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
@@ -85,7 +92,10 @@ unsafe fn numbers(from: *const usize, dimensions: cl_uint) -> Option<[u64; 3]> {
     let mut all = [0; 3];
     for (at, to) in all.iter_mut().take(dimensions as usize).enumerate() {
         // SAFETY: as the caller says.
-        *to = unsafe { from.as_ref()?; from.add(at).read_unaligned() } as u64;
+        *to = unsafe {
+            from.as_ref()?;
+            from.add(at).read_unaligned()
+        } as u64;
     }
     Some(all)
 }

@@ -175,9 +175,7 @@ pub unsafe extern "C" fn clGetMemObjectInfo(
             }
             CL_MEM_OFFSET => out.size(buffer.offset as usize),
             CL_MEM_USES_SVM_POINTER => out.uint(CL_FALSE),
-            CL_MEM_PROPERTIES => {
-                out.bytes(&buffer.properties.iter().flat_map(|p| p.to_ne_bytes()).collect::<Vec<_>>())
-            }
+            CL_MEM_PROPERTIES => out.bytes(&buffer.properties.iter().flat_map(|p| p.to_ne_bytes()).collect::<Vec<_>>()),
             _ => fail(CL_INVALID_VALUE),
         }
     })

@@ -19,7 +19,7 @@ type Notify = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
 pub unsafe extern "C" fn clCreateProgramWithSource(
     context: cl_context,
     count: cl_uint,
-    strings: *const *const c_char,
+    strings: *mut *const c_char,
     lengths: *const usize,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn clCreateProgramWithSource(
         let context = get::<Context>(context)?;
         ensure(count > 0 && !strings.is_null(), CL_INVALID_VALUE)?;
         // SAFETY: the program's, as the specification asks.
-        let (strings, lengths) = unsafe { (list(strings, count as usize), list(lengths, count as usize)) };
+        let (strings, lengths) = unsafe { (list(strings.cast_const(), count as usize), list(lengths, count as usize)) };
         let mut source = String::new();
         for (at, string) in strings.into_iter().enumerate() {
             ensure(!string.is_null(), CL_INVALID_VALUE)?;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn clCreateProgramWithBinary(
     num_devices: cl_uint,
     devices: *const cl_device_id,
     lengths: *const usize,
-    binaries: *const *const c_uchar,
+    binaries: *mut *const c_uchar,
     binary_status: *mut cl_int,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn clCreateProgramWithBinary(
         let count = num_devices as usize;
         // SAFETY: the program's, as the specification asks.
         let (handles, lengths, binaries) =
-            unsafe { (list(devices, count), list(lengths, count), list(binaries, count)) };
+            unsafe { (list(devices, count), list(lengths, count), list(binaries.cast_const(), count)) };
         let devices = get_all::<Device>(&handles)?;
         ensure(devices.iter().all(|d| context.index(d).is_some()), CL_INVALID_DEVICE)?;
         let mut parts = Vec::new();
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn clCompileProgram(
     options: *const c_char,
     num_headers: cl_uint,
     headers: *const cl_program,
-    names: *const *const c_char,
+    names: *mut *const c_char,
     notify: Notify,
     user_data: *mut c_void,
 ) -> cl_int {
@@ -176,7 +176,8 @@ pub unsafe extern "C" fn clCompileProgram(
         ensure(matches!(program.origin, Origin::Source(_)), CL_INVALID_OPERATION)?;
         ensure(places.iter().all(|at| program.parts[*at].device.compiles()), CL_COMPILER_NOT_AVAILABLE)?;
         // SAFETY: as above.
-        let (handles, names) = unsafe { (list(headers, num_headers as usize), list(names, num_headers as usize)) };
+        let (handles, names) =
+            unsafe { (list(headers, num_headers as usize), list(names.cast_const(), num_headers as usize)) };
         let mut included = Vec::new();
         for (handle, name) in handles.into_iter().zip(names) {
             let header = get::<Program>(handle)?;

@@ -96,7 +96,9 @@ pub unsafe extern "C" fn clGetCommandQueueInfo(
             CL_QUEUE_DEVICE => out.pointer(queue.device.handle()),
             CL_QUEUE_REFERENCE_COUNT => out.uint(queue.references()),
             CL_QUEUE_PROPERTIES => out.ulong(queue.properties),
-            CL_QUEUE_PROPERTIES_ARRAY => out.bytes(&queue.array.iter().flat_map(|p| p.to_ne_bytes()).collect::<Vec<_>>()),
+            CL_QUEUE_PROPERTIES_ARRAY => {
+                out.bytes(&queue.array.iter().flat_map(|p| p.to_ne_bytes()).collect::<Vec<_>>())
+            }
             CL_QUEUE_DEVICE_DEFAULT => out.pointer(std::ptr::null()),
             // Only queues on devices have a size.
             CL_QUEUE_SIZE => fail(CL_INVALID_COMMAND_QUEUE),

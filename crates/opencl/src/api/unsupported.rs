@@ -328,7 +328,7 @@ pub unsafe extern "C" fn clEnqueueNativeKernel(
     _args_size: usize,
     _num_mems: cl_uint,
     _mems: *const cl_mem,
-    _args_mem_loc: *const *const c_void,
+    _args_mem_loc: *mut *const c_void,
     _num_waits: cl_uint,
     _waits: *const cl_event,
     _event: *mut cl_event,
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn clEnqueueSVMUnmap(
 pub unsafe extern "C" fn clEnqueueSVMMigrateMem(
     queue: cl_command_queue,
     _count: cl_uint,
-    _pointers: *const *const c_void,
+    _pointers: *mut *const c_void,
     _sizes: *const usize,
     _flags: cl_mem_migration_flags,
     _num_waits: cl_uint,
@@ -422,11 +422,7 @@ pub unsafe extern "C" fn clEnqueueSVMMigrateMem(
     refuse::<Queue>(queue, CL_INVALID_OPERATION)
 }
 
-pub unsafe extern "C" fn clSetKernelArgSVMPointer(
-    kernel: cl_kernel,
-    _index: cl_uint,
-    _value: *const c_void,
-) -> cl_int {
+pub unsafe extern "C" fn clSetKernelArgSVMPointer(kernel: cl_kernel, _index: cl_uint, _value: *const c_void) -> cl_int {
     refuse::<Kernel>(kernel, CL_INVALID_OPERATION)
 }
 

@@ -75,12 +75,6 @@ impl Device {
         number(&self.values, name)
     }
 
-    /// A text, without its terminating zero.
-    pub fn text(&self, name: cl_device_info) -> String {
-        let bytes = self.values.get(&name).map_or(&[][..], Vec::as_slice);
-        String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
-    }
-
     /// Whether it compiles OpenCL C.
     pub fn compiles(&self) -> bool {
         self.number(CL_DEVICE_COMPILER_AVAILABLE) != 0

@@ -217,7 +217,8 @@ impl Values {
     }
 
     fn versions(&mut self) {
-        let embedded = self.string(CL_DEVICE_PROFILE) != "FULL_PROFILE" || self.number(CL_DEVICE_COMPILER_AVAILABLE) == 0;
+        let embedded =
+            self.string(CL_DEVICE_PROFILE) != "FULL_PROFILE" || self.number(CL_DEVICE_COMPILER_AVAILABLE) == 0;
         let (text, number) = if embedded { ("1.2", make_version(1, 2, 0)) } else { ("3.0", VERSION) };
         let theirs = self.string(CL_DEVICE_VERSION);
         self.text(CL_DEVICE_PROFILE, if embedded { "EMBEDDED_PROFILE" } else { "FULL_PROFILE" });
@@ -230,7 +231,8 @@ impl Values {
         if !self.0.contains_key(&CL_DEVICE_OPENCL_C_ALL_VERSIONS) {
             let known = [(1, 0), (1, 1), (1, 2), (2, 0), (3, 0)];
             // A compiler of 3.0 need not know 2.0.
-            let spoken = known.into_iter().filter(|v| *v <= (major, minor) && (*v != (2, 0) || (major, minor) == (2, 0)));
+            let spoken =
+                known.into_iter().filter(|v| *v <= (major, minor) && (*v != (2, 0) || (major, minor) == (2, 0)));
             let list: Vec<u8> =
                 spoken.flat_map(|(major, minor)| name_version("OpenCL C", make_version(major, minor, 0))).collect();
             self.set(CL_DEVICE_OPENCL_C_ALL_VERSIONS, list);
@@ -361,7 +363,10 @@ mod tests {
         assert_eq!(values.number(CL_DEVICE_IMAGE_SUPPORT), 0);
         assert_eq!(values.string(CL_DEVICE_EXTENSIONS), "cl_khr_fp64");
         assert_eq!(values.0[&CL_DEVICE_OPENCL_C_FEATURES], other);
-        assert_eq!((values.number(CL_DEVICE_GLOBAL_MEM_SIZE), values.number(CL_DEVICE_MAX_MEM_ALLOC_SIZE)), (1000, 600));
+        assert_eq!(
+            (values.number(CL_DEVICE_GLOBAL_MEM_SIZE), values.number(CL_DEVICE_MAX_MEM_ALLOC_SIZE)),
+            (1000, 600)
+        );
         assert_eq!(values.string(CL_DEVICE_VERSION), "OpenCL 3.0 Rackloom (OpenCL 1.2 maker)");
     }
 }

@@ -309,9 +309,10 @@ impl Event {
         }
         place.board.submit();
         // If the connection is lost meanwhile, the event ends all the same.
-        let _ = place.board.session.wait(None, || {
-            (self.is_done() || self.unanswered.load(Ordering::Acquire) == 0).then_some(())
-        });
+        let _ = place
+            .board
+            .session
+            .wait(None, || (self.is_done() || self.unanswered.load(Ordering::Acquire) == 0).then_some(()));
         drop(self.sleep_until(|_| false));
     }
 

@@ -171,7 +171,7 @@ impl Kernel {
     fn may_change(&self, index: usize, flags: u64) -> bool {
         let known = self.info.arguments.as_ref().and_then(|a| a.get(index));
         let constant = known.is_some_and(|a| {
-            a.address == CL_KERNEL_ARG_ADDRESS_CONSTANT || a.qualifiers & CL_KERNEL_ARG_TYPE_CONST != 0
+            a.address == CL_KERNEL_ARG_ADDRESS_CONSTANT || a.qualifiers & u64::from(CL_KERNEL_ARG_TYPE_CONST) != 0
         });
         flags & CL_MEM_READ_ONLY == 0 && !constant
     }

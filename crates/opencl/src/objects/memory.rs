@@ -131,7 +131,7 @@ impl Buffer {
             HostSide::Backing(bulk) => Some(bulk.publish(0, bulk.len())?.into()),
             _ => None,
         };
-        let whole = |buffer| Command::CreateBuffer { buffer, board: board.number, flags, size, backing };
+        let whole = |buffer| Command::CreateBuffer { buffer, flags, size, backing };
         Remote::new(board, Table::Buffers(size), whole, &[])
     }
 

@@ -75,4 +75,3 @@ impl Platform {
         manager.devices.clone()
     }
 }
-

@@ -181,7 +181,7 @@ impl Part {
         let board = self.board();
         ensure(self.bytes.len() as u64 <= board.session.limits().program, CL_OUT_OF_RESOURCES)?;
         let form = self.form;
-        let make = |bytes| move |program| Command::CreateProgram { program, board: board.number, form, bytes };
+        let make = |bytes| move |program| Command::CreateProgram { program, form, bytes };
         if self.bytes.len() <= INLINE_MAX {
             return Remote::new(board, Table::Programs, make(Payload::Inline), &self.bytes);
         }
@@ -213,8 +213,8 @@ impl Part {
                 let parts = inputs.iter().map(|p| p.part(&self.device).ok_or(Error(CL_INVALID_OPERATION))?.id());
                 let inputs = parts.collect::<Result<Vec<Id>>>()?;
                 let mut remote = Remote::reserve(board, Table::Programs)?;
-                let (program, board) = (remote.id, board.number);
-                let link = |request| Command::Link { request, program, board, options, inputs };
+                let program = remote.id;
+                let link = |request| Command::Link { request, program, options, inputs };
                 session.request(&[], link, then)?;
                 remote.told();
                 // A program is linked once, when it is made.

@@ -1,0 +1,230 @@
+//! The table of functions to which each object points, and the same functions by name.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use opencl_sys::cl_icd::_cl_icd_dispatch;
+
+use crate::{api, icd};
+
+/// The table as both versions of the interface read it: in version 2, two places hold a mark instead of the functions
+/// that stood there, which loaders never called.
+#[repr(C)]
+pub union Table {
+    functions: _cl_icd_dispatch,
+    words: [usize; SLOTS],
+}
+
+/// As many as in OpenCL 3.1; loaders of older versions look at the first of them.
+pub const SLOTS: usize = 150;
+
+/// "OPENCL31", of `CL/cl_icd.h`.
+const MARK: usize = 0x4f50_454e_434c_3331;
+
+/// Places of the mark: of `clGetPlatformIDs` and `clUnloadCompiler`.
+const MARKED: [usize; 2] = [0, 31];
+
+const _: () = assert!(size_of::<_cl_icd_dispatch>() == SLOTS * size_of::<usize>());
+
+// SAFETY: it is never written.
+unsafe impl Sync for Table {}
+
+macro_rules! table {
+    ($($name:ident => $function:expr,)*) => {
+        const FUNCTIONS: _cl_icd_dispatch = _cl_icd_dispatch { $($name: $function,)* };
+
+        /// The function of a name; null if there is none.
+        pub fn find(name: &[u8]) -> *mut c_void {
+            match str::from_utf8(name).unwrap_or_default() {
+                $(stringify!($name) => FUNCTIONS.$name.map_or(std::ptr::null_mut(), |f| f as *mut c_void),)*
+                _ => std::ptr::null_mut(),
+            }
+        }
+    };
+}
+
+/// The table.
+pub static TABLE: Table = {
+    let mut table = Table { functions: FUNCTIONS };
+    // SAFETY: the union is as long as either, and any word is one.
+    unsafe {
+        table.words[MARKED[0]] = MARK;
+        table.words[MARKED[1]] = MARK;
+    }
+    table
+};
+
+// In the order of `CL/cl_icd.h`. Functions of graphics interfaces may be missing.
+table! {
+    clGetPlatformIDs => Some(icd::clIcdGetPlatformIDsKHR),
+    clGetPlatformInfo => Some(icd::clGetPlatformInfo),
+    clGetDeviceIDs => Some(api::device::clGetDeviceIDs),
+    clGetDeviceInfo => Some(api::device::clGetDeviceInfo),
+    clCreateContext => Some(api::context::clCreateContext),
+    clCreateContextFromType => Some(api::context::clCreateContextFromType),
+    clRetainContext => Some(api::context::clRetainContext),
+    clReleaseContext => Some(api::context::clReleaseContext),
+    clGetContextInfo => Some(api::context::clGetContextInfo),
+    clCreateCommandQueue => Some(api::queue::clCreateCommandQueue),
+    clRetainCommandQueue => Some(api::queue::clRetainCommandQueue),
+    clReleaseCommandQueue => Some(api::queue::clReleaseCommandQueue),
+    clGetCommandQueueInfo => Some(api::queue::clGetCommandQueueInfo),
+    clSetCommandQueueProperty => Some(api::queue::clSetCommandQueueProperty),
+    clCreateBuffer => Some(api::memory::clCreateBuffer),
+    clCreateImage2D => Some(api::unsupported::clCreateImage2D),
+    clCreateImage3D => Some(api::unsupported::clCreateImage3D),
+    clRetainMemObject => Some(api::memory::clRetainMemObject),
+    clReleaseMemObject => Some(api::memory::clReleaseMemObject),
+    clGetSupportedImageFormats => Some(api::unsupported::clGetSupportedImageFormats),
+    clGetMemObjectInfo => Some(api::memory::clGetMemObjectInfo),
+    clGetImageInfo => Some(api::unsupported::clGetImageInfo),
+    clCreateSampler => Some(api::unsupported::clCreateSampler),
+    clRetainSampler => Some(api::unsupported::clRetainSampler),
+    clReleaseSampler => Some(api::unsupported::clReleaseSampler),
+    clGetSamplerInfo => Some(api::unsupported::clGetSamplerInfo),
+    clCreateProgramWithSource => Some(api::program::clCreateProgramWithSource),
+    clCreateProgramWithBinary => Some(api::program::clCreateProgramWithBinary),
+    clRetainProgram => Some(api::program::clRetainProgram),
+    clReleaseProgram => Some(api::program::clReleaseProgram),
+    clBuildProgram => Some(api::program::clBuildProgram),
+    clUnloadCompiler => Some(api::unsupported::clUnloadCompiler),
+    clGetProgramInfo => Some(api::program_info::clGetProgramInfo),
+    clGetProgramBuildInfo => Some(api::program_info::clGetProgramBuildInfo),
+    clCreateKernel => Some(api::kernel::clCreateKernel),
+    clCreateKernelsInProgram => Some(api::kernel::clCreateKernelsInProgram),
+    clRetainKernel => Some(api::kernel::clRetainKernel),
+    clReleaseKernel => Some(api::kernel::clReleaseKernel),
+    clSetKernelArg => Some(api::kernel::clSetKernelArg),
+    clGetKernelInfo => Some(api::kernel::clGetKernelInfo),
+    clGetKernelWorkGroupInfo => Some(api::kernel::clGetKernelWorkGroupInfo),
+    clWaitForEvents => Some(api::event::clWaitForEvents),
+    clGetEventInfo => Some(api::event::clGetEventInfo),
+    clRetainEvent => Some(api::event::clRetainEvent),
+    clReleaseEvent => Some(api::event::clReleaseEvent),
+    clGetEventProfilingInfo => Some(api::event::clGetEventProfilingInfo),
+    clFlush => Some(api::queue::clFlush),
+    clFinish => Some(api::queue::clFinish),
+    clEnqueueReadBuffer => Some(api::transfer::clEnqueueReadBuffer),
+    clEnqueueWriteBuffer => Some(api::transfer::clEnqueueWriteBuffer),
+    clEnqueueCopyBuffer => Some(api::transfer::clEnqueueCopyBuffer),
+    clEnqueueReadImage => Some(api::unsupported::clEnqueueReadImage),
+    clEnqueueWriteImage => Some(api::unsupported::clEnqueueWriteImage),
+    clEnqueueCopyImage => Some(api::unsupported::clEnqueueCopyImage),
+    clEnqueueCopyImageToBuffer => Some(api::unsupported::clEnqueueCopyImageToBuffer),
+    clEnqueueCopyBufferToImage => Some(api::unsupported::clEnqueueCopyBufferToImage),
+    clEnqueueMapBuffer => Some(api::map::clEnqueueMapBuffer),
+    clEnqueueMapImage => Some(api::unsupported::clEnqueueMapImage),
+    clEnqueueUnmapMemObject => Some(api::map::clEnqueueUnmapMemObject),
+    clEnqueueNDRangeKernel => Some(api::launch::clEnqueueNDRangeKernel),
+    clEnqueueTask => Some(api::launch::clEnqueueTask),
+    clEnqueueNativeKernel => Some(api::unsupported::clEnqueueNativeKernel),
+    clEnqueueMarker => Some(api::sync::clEnqueueMarker),
+    clEnqueueWaitForEvents => Some(api::sync::clEnqueueWaitForEvents),
+    clEnqueueBarrier => Some(api::sync::clEnqueueBarrier),
+    clGetExtensionFunctionAddress => Some(icd::clGetExtensionFunctionAddress),
+    clCreateFromGLBuffer => None,
+    clCreateFromGLTexture2D => None,
+    clCreateFromGLTexture3D => None,
+    clCreateFromGLRenderbuffer => None,
+    clGetGLObjectInfo => None,
+    clGetGLTextureInfo => None,
+    clEnqueueAcquireGLObjects => None,
+    clEnqueueReleaseGLObjects => None,
+    clGetGLContextInfoKHR => None,
+    clGetDeviceIDsFromD3D10KHR => None,
+    clCreateFromD3D10BufferKHR => None,
+    clCreateFromD3D10Texture2DKHR => None,
+    clCreateFromD3D10Texture3DKHR => None,
+    clEnqueueAcquireD3D10ObjectsKHR => None,
+    clEnqueueReleaseD3D10ObjectsKHR => None,
+    clSetEventCallback => Some(api::event::clSetEventCallback),
+    clCreateSubBuffer => Some(api::memory::clCreateSubBuffer),
+    clSetMemObjectDestructorCallback => Some(api::memory::clSetMemObjectDestructorCallback),
+    clCreateUserEvent => Some(api::event::clCreateUserEvent),
+    clSetUserEventStatus => Some(api::event::clSetUserEventStatus),
+    clEnqueueReadBufferRect => Some(api::rect::clEnqueueReadBufferRect),
+    clEnqueueWriteBufferRect => Some(api::rect::clEnqueueWriteBufferRect),
+    clEnqueueCopyBufferRect => Some(api::rect::clEnqueueCopyBufferRect),
+    clCreateSubDevicesEXT => None,
+    clRetainDeviceEXT => None,
+    clReleaseDeviceEXT => None,
+    clCreateEventFromGLsyncKHR => None,
+    clCreateSubDevices => Some(api::device::clCreateSubDevices),
+    clRetainDevice => Some(api::device::clRetainDevice),
+    clReleaseDevice => Some(api::device::clReleaseDevice),
+    clCreateImage => Some(api::unsupported::clCreateImage),
+    clCreateProgramWithBuiltInKernels => Some(api::unsupported::clCreateProgramWithBuiltInKernels),
+    clCompileProgram => Some(api::program::clCompileProgram),
+    clLinkProgram => Some(api::program::clLinkProgram),
+    clUnloadPlatformCompiler => Some(api::device::clUnloadPlatformCompiler),
+    clGetKernelArgInfo => Some(api::kernel::clGetKernelArgInfo),
+    clEnqueueFillBuffer => Some(api::transfer::clEnqueueFillBuffer),
+    clEnqueueFillImage => Some(api::unsupported::clEnqueueFillImage),
+    clEnqueueMigrateMemObjects => Some(api::transfer::clEnqueueMigrateMemObjects),
+    clEnqueueMarkerWithWaitList => Some(api::sync::clEnqueueMarkerWithWaitList),
+    clEnqueueBarrierWithWaitList => Some(api::sync::clEnqueueBarrierWithWaitList),
+    clGetExtensionFunctionAddressForPlatform => Some(api::device::clGetExtensionFunctionAddressForPlatform),
+    clCreateFromGLTexture => None,
+    clGetDeviceIDsFromD3D11KHR => None,
+    clCreateFromD3D11BufferKHR => None,
+    clCreateFromD3D11Texture2DKHR => None,
+    clCreateFromD3D11Texture3DKHR => None,
+    clCreateFromDX9MediaSurfaceKHR => None,
+    clEnqueueAcquireD3D11ObjectsKHR => None,
+    clEnqueueReleaseD3D11ObjectsKHR => None,
+    clGetDeviceIDsFromDX9MediaAdapterKHR => None,
+    clEnqueueAcquireDX9MediaSurfacesKHR => None,
+    clEnqueueReleaseDX9MediaSurfacesKHR => None,
+    clCreateFromEGLImageKHR => None,
+    clEnqueueAcquireEGLObjectsKHR => None,
+    clEnqueueReleaseEGLObjectsKHR => None,
+    clCreateEventFromEGLSyncKHR => None,
+    clCreateCommandQueueWithProperties => Some(api::queue::clCreateCommandQueueWithProperties),
+    clCreatePipe => Some(api::unsupported::clCreatePipe),
+    clGetPipeInfo => Some(api::unsupported::clGetPipeInfo),
+    clSVMAlloc => Some(api::unsupported::clSVMAlloc),
+    clSVMFree => Some(api::unsupported::clSVMFree),
+    clEnqueueSVMFree => Some(api::unsupported::clEnqueueSVMFree),
+    clEnqueueSVMMemcpy => Some(api::unsupported::clEnqueueSVMMemcpy),
+    clEnqueueSVMMemFill => Some(api::unsupported::clEnqueueSVMMemFill),
+    clEnqueueSVMMap => Some(api::unsupported::clEnqueueSVMMap),
+    clEnqueueSVMUnmap => Some(api::unsupported::clEnqueueSVMUnmap),
+    clCreateSamplerWithProperties => Some(api::unsupported::clCreateSamplerWithProperties),
+    clSetKernelArgSVMPointer => Some(api::unsupported::clSetKernelArgSVMPointer),
+    clSetKernelExecInfo => Some(api::unsupported::clSetKernelExecInfo),
+    clGetKernelSubGroupInfoKHR => Some(api::kernel::clGetKernelSubGroupInfo),
+    clCloneKernel => Some(api::kernel::clCloneKernel),
+    clCreateProgramWithIL => Some(api::unsupported::clCreateProgramWithIL),
+    clEnqueueSVMMigrateMem => Some(api::unsupported::clEnqueueSVMMigrateMem),
+    clGetDeviceAndHostTimer => Some(api::device::clGetDeviceAndHostTimer),
+    clGetHostTimer => Some(api::device::clGetHostTimer),
+    clGetKernelSubGroupInfo => Some(api::kernel::clGetKernelSubGroupInfo),
+    clSetDefaultDeviceCommandQueue => Some(api::device::clSetDefaultDeviceCommandQueue),
+    clSetProgramReleaseCallback => Some(api::program_info::clSetProgramReleaseCallback),
+    clSetProgramSpecializationConstant => Some(api::program_info::clSetProgramSpecializationConstant),
+    clCreateBufferWithProperties => Some(api::memory::clCreateBufferWithProperties),
+    clCreateImageWithProperties => Some(api::unsupported::clCreateImageWithProperties),
+    clSetContextDestructorCallback => Some(api::context::clSetContextDestructorCallback),
+    clGetKernelSuggestedLocalWorkSize => Some(api::unsupported::clGetKernelSuggestedLocalWorkSize),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_functions_of_graphics_interfaces_are_missing_and_two_are_marks() {
+        // SAFETY: any word is one.
+        let words = unsafe { TABLE.words };
+        let marks: Vec<usize> = (0..SLOTS).filter(|at| words[*at] == MARK).collect();
+        assert_eq!(marks, MARKED);
+        assert_eq!(words.iter().filter(|w| **w == 0).count(), 34);
+        // Places as the headers of the loaders have them.
+        let places = [(1, "clGetPlatformInfo"), (65, "clGetExtensionFunctionAddress"), (81, "clSetEventCallback")];
+        let later = [(123, "clCreateCommandQueueWithProperties"), (148, "clSetContextDestructorCallback")];
+        for (at, name) in places.into_iter().chain(later) {
+            assert_eq!(find(name.as_bytes()).addr(), words[at], "{name}");
+        }
+        assert!(find(b"clCreateFromGLBuffer").is_null() && find(b"clNothing").is_null());
+    }
+}
