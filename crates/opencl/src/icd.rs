@@ -1,19 +1,14 @@
 //! What an ICD loader finds by name: versions 1 and 2 of `cl_khr_icd`. All else is reached through the table.
+//!
+//! A loader exports functions of the same names, and a symbol of ours would be resolved to the loader's where we use it.
+//! So what is exported here only calls functions that are not, and nothing else refers to it.
 #![allow(unsafe_code, non_snake_case)]
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
-use opencl_sys::{
-    CL_INVALID_PLATFORM, CL_INVALID_VALUE, CL_SUCCESS, cl_int, cl_platform_id, cl_platform_info, cl_uint,
-};
+use opencl_sys::{cl_int, cl_platform_id, cl_platform_info, cl_uint};
 
-use crate::api::device::platform_info;
-use crate::error::{code, ensure};
-use crate::globals::globals;
-use crate::handle::get;
-use crate::info::{Out, put};
-use crate::objects::platform::Platform;
-use crate::table;
+use crate::api::platform;
 
 /// The platforms: always the one, whether its managers are there or not.
 ///
@@ -25,16 +20,8 @@ pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
     platforms: *mut cl_platform_id,
     num_platforms: *mut cl_uint,
 ) -> cl_int {
-    code((|| {
-        ensure(platforms.is_null() == (num_entries == 0), CL_INVALID_VALUE)?;
-        ensure(!platforms.is_null() || !num_platforms.is_null(), CL_INVALID_VALUE)?;
-        // SAFETY: the caller's, or null.
-        unsafe {
-            put(platforms, globals().platform().handle());
-            put(num_platforms, 1);
-        }
-        Ok(())
-    })())
+    // SAFETY: as this function's.
+    unsafe { platform::get_ids(num_entries, platforms, num_platforms) }
 }
 
 /// What the platform is.
@@ -49,8 +36,8 @@ pub unsafe extern "C" fn clGetPlatformInfo(
     value: *mut c_void,
     size_ret: *mut usize,
 ) -> cl_int {
-    // SAFETY: as the caller says.
-    code(platform_info(platform, name, unsafe { Out::new(size, value, size_ret) }))
+    // SAFETY: as this function's.
+    unsafe { platform::get_info(platform, name, size, value, size_ret) }
 }
 
 /// Functions that only loaders need; null for others.
@@ -59,16 +46,8 @@ pub unsafe extern "C" fn clGetPlatformInfo(
 /// `name` is null or a text that ends with a zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
-    if name.is_null() {
-        return std::ptr::null_mut();
-    }
-    // SAFETY: as the caller says.
-    match unsafe { CStr::from_ptr(name) }.to_bytes() {
-        b"clIcdGetPlatformIDsKHR" => clIcdGetPlatformIDsKHR as *mut c_void,
-        b"clIcdGetFunctionAddressForPlatformKHR" => clIcdGetFunctionAddressForPlatformKHR as *mut c_void,
-        b"clIcdSetPlatformDispatchDataKHR" => clIcdSetPlatformDispatchDataKHR as *mut c_void,
-        _ => std::ptr::null_mut(),
-    }
+    // SAFETY: as this function's.
+    unsafe { platform::extension(name) }
 }
 
 /// Any function of the table, by name; null if there is none.
@@ -80,11 +59,8 @@ pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(
     platform: cl_platform_id,
     name: *const c_char,
 ) -> *mut c_void {
-    if name.is_null() || get::<Platform>(platform).is_err() {
-        return std::ptr::null_mut();
-    }
-    // SAFETY: as the caller says.
-    table::find(unsafe { CStr::from_ptr(name) }.to_bytes())
+    // SAFETY: as this function's.
+    unsafe { platform::function(platform, name) }
 }
 
 /// Sets the loader's word of the platform and of all objects to come.
@@ -93,8 +69,6 @@ pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(
 /// The loader's word is not followed; any value will do.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clIcdSetPlatformDispatchDataKHR(platform: cl_platform_id, data: *mut c_void) -> cl_int {
-    let Ok(platform) = get::<Platform>(platform) else { return CL_INVALID_PLATFORM };
-    globals().set_loader_data(data);
-    platform.set_loader_data(data);
-    CL_SUCCESS
+    // SAFETY: as this function's.
+    unsafe { platform::set_loader_data(platform, data) }
 }

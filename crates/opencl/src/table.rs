@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use opencl_sys::cl_icd::_cl_icd_dispatch;
 
-use crate::{api, icd};
+use crate::api;
 
 /// The table as both versions of the interface read it: in version 2, two places hold a mark instead of the functions
 /// that stood there, which loaders never called.
@@ -56,8 +56,8 @@ pub static TABLE: Table = {
 
 // In the order of `CL/cl_icd.h`. Functions of graphics interfaces may be missing.
 table! {
-    clGetPlatformIDs => Some(icd::clIcdGetPlatformIDsKHR),
-    clGetPlatformInfo => Some(icd::clGetPlatformInfo),
+    clGetPlatformIDs => Some(api::platform::get_ids),
+    clGetPlatformInfo => Some(api::platform::get_info),
     clGetDeviceIDs => Some(api::device::clGetDeviceIDs),
     clGetDeviceInfo => Some(api::device::clGetDeviceInfo),
     clCreateContext => Some(api::context::clCreateContext),
@@ -121,7 +121,7 @@ table! {
     clEnqueueMarker => Some(api::sync::clEnqueueMarker),
     clEnqueueWaitForEvents => Some(api::sync::clEnqueueWaitForEvents),
     clEnqueueBarrier => Some(api::sync::clEnqueueBarrier),
-    clGetExtensionFunctionAddress => Some(icd::clGetExtensionFunctionAddress),
+    clGetExtensionFunctionAddress => Some(api::platform::extension),
     clCreateFromGLBuffer => None,
     clCreateFromGLTexture2D => None,
     clCreateFromGLTexture3D => None,
@@ -156,14 +156,14 @@ table! {
     clCreateProgramWithBuiltInKernels => Some(api::unsupported::clCreateProgramWithBuiltInKernels),
     clCompileProgram => Some(api::program::clCompileProgram),
     clLinkProgram => Some(api::program::clLinkProgram),
-    clUnloadPlatformCompiler => Some(api::device::clUnloadPlatformCompiler),
+    clUnloadPlatformCompiler => Some(api::platform::clUnloadPlatformCompiler),
     clGetKernelArgInfo => Some(api::kernel::clGetKernelArgInfo),
     clEnqueueFillBuffer => Some(api::transfer::clEnqueueFillBuffer),
     clEnqueueFillImage => Some(api::unsupported::clEnqueueFillImage),
     clEnqueueMigrateMemObjects => Some(api::transfer::clEnqueueMigrateMemObjects),
     clEnqueueMarkerWithWaitList => Some(api::sync::clEnqueueMarkerWithWaitList),
     clEnqueueBarrierWithWaitList => Some(api::sync::clEnqueueBarrierWithWaitList),
-    clGetExtensionFunctionAddressForPlatform => Some(api::device::clGetExtensionFunctionAddressForPlatform),
+    clGetExtensionFunctionAddressForPlatform => Some(api::platform::clGetExtensionFunctionAddressForPlatform),
     clCreateFromGLTexture => None,
     clGetDeviceIDsFromD3D11KHR => None,
     clCreateFromD3D11BufferKHR => None,

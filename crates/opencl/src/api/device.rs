@@ -1,7 +1,7 @@
-//! The platform and its devices.
+//! Devices.
 #![allow(unsafe_code, non_snake_case)]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 
 use opencl_sys::*;
 
@@ -11,7 +11,6 @@ use crate::globals::globals;
 use crate::handle::get;
 use crate::info::{Out, put};
 use crate::objects::device::Device;
-use crate::objects::device_info::{VERSION, name_version};
 use crate::objects::platform::Platform;
 use crate::session::now;
 
@@ -21,27 +20,6 @@ const TYPES: u64 = CL_DEVICE_TYPE_DEFAULT
     | CL_DEVICE_TYPE_GPU
     | CL_DEVICE_TYPE_ACCELERATOR
     | CL_DEVICE_TYPE_CUSTOM;
-
-/// The platform's extensions.
-pub const PLATFORM_EXTENSIONS: [&str; 1] = ["cl_khr_icd"];
-
-pub fn platform_info(platform: cl_platform_id, name: cl_platform_info, out: Out) -> Result<()> {
-    // A null platform is the only one there is.
-    if !platform.is_null() {
-        get::<Platform>(platform)?;
-    }
-    match name {
-        CL_PLATFORM_PROFILE => out.text("FULL_PROFILE"),
-        CL_PLATFORM_VERSION => out.text(concat!("OpenCL 3.0 Rackloom ", env!("CARGO_PKG_VERSION"))),
-        CL_PLATFORM_NUMERIC_VERSION => out.uint(VERSION),
-        CL_PLATFORM_NAME | CL_PLATFORM_VENDOR => out.text("Rackloom"),
-        CL_PLATFORM_EXTENSIONS => out.text(&PLATFORM_EXTENSIONS.join(" ")),
-        CL_PLATFORM_EXTENSIONS_WITH_VERSION => out.bytes(&name_version(PLATFORM_EXTENSIONS[0], 2 << 22)),
-        CL_PLATFORM_ICD_SUFFIX_KHR => out.text("RACKLOOM"),
-        CL_PLATFORM_HOST_TIMER_RESOLUTION => out.ulong(1),
-        _ => fail(CL_INVALID_VALUE),
-    }
-}
 
 /// Devices of a platform that are of these types.
 pub fn devices_of(platform: &Platform, types: cl_device_type) -> Result<Vec<crate::handle::Ref<Device>>> {
@@ -147,21 +125,6 @@ pub unsafe extern "C" fn clGetHostTimer(device: cl_device_id, host_timestamp: *m
         unsafe { put(host_timestamp, now()) };
         Ok(())
     })
-}
-
-pub unsafe extern "C" fn clUnloadPlatformCompiler(platform: cl_platform_id) -> cl_int {
-    status(|| get::<Platform>(platform).map(|_| ()))
-}
-
-pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(
-    platform: cl_platform_id,
-    name: *const c_char,
-) -> *mut c_void {
-    if get::<Platform>(platform).is_err() {
-        return std::ptr::null_mut();
-    }
-    // SAFETY: as this function's.
-    unsafe { crate::icd::clGetExtensionFunctionAddress(name) }
 }
 
 pub unsafe extern "C" fn clSetDefaultDeviceCommandQueue(

@@ -9,6 +9,7 @@ pub mod kernel;
 pub mod launch;
 pub mod map;
 pub mod memory;
+pub mod platform;
 pub mod program;
 pub mod program_info;
 pub mod queue;
