@@ -1,0 +1,204 @@
+//! Building, compiling, linking, and what is told of programs and kernels.
+#![allow(unsafe_code)]
+#![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
+
+mod common;
+
+use std::ffi::{CStr, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use common::{ADD, Bench, info};
+use opencl_sys::*;
+
+#[test]
+fn a_manager_process() {
+    common::be_a_manager();
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    CStr::from_bytes_with_nul(&bytes).unwrap().to_str().unwrap().to_owned()
+}
+
+fn build_info(bench: &Bench, program: cl_program, name: u32) -> Vec<u8> {
+    let device = bench.devices[0];
+    info(|s, v, r| cl!(bench.cl, clGetProgramBuildInfo(program, device, name, s, v, r))).unwrap()
+}
+
+#[test]
+fn a_program_and_its_kernels_say_what_they_are() {
+    for bench in Bench::each(0) {
+        let cl = bench.cl;
+        let source = "kernel void a(global const float4 *restrict in, constant int *c, local short *l, uint n) {}
+            kernel void b(void) {}";
+        let program = bench.program(source);
+        let of = |name| info(|s, v, r| cl!(cl, clGetProgramInfo(program, name, s, v, r)));
+        assert_eq!(text(of(CL_PROGRAM_SOURCE).unwrap()), source);
+        assert_eq!(of(CL_PROGRAM_NUM_KERNELS), Err(CL_INVALID_PROGRAM_EXECUTABLE));
+        assert_eq!(refused!(cl, clCreateKernel(program, c"a".as_ptr())), CL_INVALID_PROGRAM_EXECUTABLE);
+        assert_eq!(build_info(&bench, program, CL_PROGRAM_BUILD_STATUS), CL_BUILD_NONE.to_ne_bytes());
+        ok!(cl, clBuildProgram(program, 0, null(), c"-DX=1".as_ptr(), None, null_mut()));
+        assert_eq!(build_info(&bench, program, CL_PROGRAM_BUILD_STATUS), CL_BUILD_SUCCESS.to_ne_bytes());
+        assert_eq!(text(build_info(&bench, program, CL_PROGRAM_BUILD_OPTIONS)), "-DX=1");
+        let executable = CL_PROGRAM_BINARY_TYPE_EXECUTABLE.to_ne_bytes();
+        assert_eq!(build_info(&bench, program, CL_PROGRAM_BINARY_TYPE), executable);
+        assert_eq!(of(CL_PROGRAM_NUM_KERNELS).unwrap(), 2usize.to_ne_bytes());
+        let mut names: Vec<String> =
+            text(of(CL_PROGRAM_KERNEL_NAMES).unwrap()).split(';').map(str::to_owned).collect();
+        names.sort();
+        assert_eq!(names, ["a", "b"]);
+
+        let kernel = make!(cl, clCreateKernel(program, c"a".as_ptr()));
+        let again = cl!(cl, clBuildProgram(program, 0, null(), null(), None, null_mut()));
+        assert_eq!(again, CL_INVALID_OPERATION, "a kernel of it lives");
+        let of_kernel = |name| info(|s, v, r| cl!(cl, clGetKernelInfo(kernel, name, s, v, r))).unwrap();
+        assert_eq!(text(of_kernel(CL_KERNEL_FUNCTION_NAME)), "a");
+        assert_eq!(of_kernel(CL_KERNEL_NUM_ARGS), 4u32.to_ne_bytes());
+        let of_arg = |at, name| info(|s, v, r| cl!(cl, clGetKernelArgInfo(kernel, at, name, s, v, r)));
+        let address = CL_KERNEL_ARG_ADDRESS_QUALIFIER;
+        assert_eq!(of_arg(0, address).unwrap(), CL_KERNEL_ARG_ADDRESS_GLOBAL.to_ne_bytes());
+        assert_eq!(of_arg(1, address).unwrap(), CL_KERNEL_ARG_ADDRESS_CONSTANT.to_ne_bytes());
+        assert_eq!(of_arg(2, address).unwrap(), CL_KERNEL_ARG_ADDRESS_LOCAL.to_ne_bytes());
+        assert_eq!(of_arg(3, address).unwrap(), CL_KERNEL_ARG_ADDRESS_PRIVATE.to_ne_bytes());
+        assert_eq!(text(of_arg(0, CL_KERNEL_ARG_TYPE_NAME).unwrap()), "float4*");
+        assert_eq!(text(of_arg(3, CL_KERNEL_ARG_NAME).unwrap()), "n");
+        assert_eq!(of_arg(4, address), Err(CL_INVALID_ARG_INDEX));
+        let device = bench.devices[0];
+        let group = |name| info(|s, v, r| cl!(cl, clGetKernelWorkGroupInfo(kernel, device, name, s, v, r)));
+        assert!(usize::from_ne_bytes(group(CL_KERNEL_WORK_GROUP_SIZE).unwrap().try_into().unwrap()) > 0);
+        assert_eq!(group(CL_KERNEL_COMPILE_WORK_GROUP_SIZE).unwrap().len(), 24);
+        assert_eq!(group(CL_KERNEL_GLOBAL_WORK_SIZE), Err(CL_INVALID_VALUE));
+
+        let mut kernels = [null_mut(); 2];
+        let mut count = 0;
+        ok!(cl, clCreateKernelsInProgram(program, 2, kernels.as_mut_ptr(), &raw mut count));
+        assert_eq!(count, 2);
+        let few = cl!(cl, clCreateKernelsInProgram(program, 1, kernels.as_mut_ptr(), null_mut()));
+        assert_eq!(few, CL_INVALID_VALUE);
+        kernels.into_iter().chain([kernel]).for_each(|k| ok!(cl, clReleaseKernel(k)));
+        ok!(cl, clReleaseProgram(program));
+    }
+}
+
+#[test]
+fn a_program_with_errors_says_so_in_its_log() {
+    for bench in Bench::each(0) {
+        let program = bench.program("kernel void k(global int *v) { v[0] = nonsense; }");
+        let code = cl!(bench.cl, clBuildProgram(program, 0, null(), null(), None, null_mut()));
+        assert_eq!(code, CL_BUILD_PROGRAM_FAILURE);
+        assert_eq!(build_info(&bench, program, CL_PROGRAM_BUILD_STATUS), CL_BUILD_ERROR.to_ne_bytes());
+        assert!(text(build_info(&bench, program, CL_PROGRAM_BUILD_LOG)).contains("nonsense"));
+        let wrong = [(1, null(), CL_INVALID_VALUE), (0, bench.devices.as_ptr(), CL_INVALID_VALUE)];
+        for (count, devices, wanted) in wrong {
+            assert_eq!(cl!(bench.cl, clBuildProgram(program, count, devices, null(), None, null_mut())), wanted);
+        }
+        let data = (&raw const bench).cast_mut().cast();
+        assert_eq!(cl!(bench.cl, clBuildProgram(program, 0, null(), null(), None, data)), CL_INVALID_VALUE);
+        ok!(bench.cl, clReleaseProgram(program));
+    }
+}
+
+extern "C" fn built(program: cl_program, to: *mut c_void) {
+    let _ = unsafe { &*to.cast::<Sender<usize>>() }.send(program.addr());
+}
+
+#[test]
+fn a_build_with_a_callback_does_not_wait() {
+    for bench in Bench::each(0) {
+        let (to, from) = channel::<usize>();
+        let program = bench.program(ADD);
+        let data = (&raw const to).cast_mut().cast();
+        ok!(bench.cl, clBuildProgram(program, 0, null(), null(), Some(built), data));
+        assert_eq!(from.recv_timeout(Duration::from_secs(60)).unwrap(), program.addr());
+        let kernel = make!(bench.cl, clCreateKernel(program, c"add".as_ptr()));
+        ok!(bench.cl, clReleaseKernel(kernel));
+        ok!(bench.cl, clReleaseProgram(program));
+    }
+}
+
+#[test]
+fn a_binary_makes_the_same_program_again() {
+    for bench in Bench::each(0) {
+        let cl = bench.cl;
+        let program = bench.built(ADD);
+        let mut size = 0usize;
+        ok!(cl, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 8, (&raw mut size).cast(), null_mut()));
+        assert!(size > 0);
+        let mut binary = vec![0u8; size];
+        let mut place = binary.as_mut_ptr();
+        ok!(cl, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, (&raw mut place).cast(), null_mut()));
+        ok!(cl, clReleaseProgram(program));
+        let (mut from, mut status) = (binary.as_ptr(), 1);
+        let program = make!(
+            cl,
+            clCreateProgramWithBinary(
+                bench.context,
+                1,
+                bench.devices.as_ptr(),
+                &raw const size,
+                &raw mut from,
+                &raw mut status
+            )
+        );
+        assert_eq!(status, 0);
+        ok!(cl, clBuildProgram(program, 0, null(), null(), None, null_mut()));
+        let kernel = make!(cl, clCreateKernel(program, c"add".as_ptr()));
+        let buffer = bench.filled(&[0; 40]);
+        bench.set(kernel, 0, &buffer);
+        bench.set(kernel, 1, &5);
+        ok!(cl, clReleaseEvent(bench.launch(bench.queue(), kernel, 10, &[])));
+        assert_eq!(bench.read(bench.queue(), buffer, 4), 5i32.to_ne_bytes());
+        ok!(cl, clReleaseKernel(kernel));
+        ok!(cl, clReleaseProgram(program));
+        ok!(cl, clReleaseMemObject(buffer));
+        let zero = 0usize;
+        let mut code = 1;
+        let devices = bench.devices.as_ptr();
+        let none = cl!(
+            cl,
+            clCreateProgramWithBinary(
+                bench.context,
+                1,
+                devices,
+                &raw const zero,
+                &raw mut from,
+                &raw mut status,
+                &raw mut code
+            )
+        );
+        assert_eq!((none.is_null(), code, status), (true, CL_INVALID_VALUE, CL_INVALID_VALUE));
+    }
+}
+
+#[test]
+fn programs_are_compiled_with_headers_and_linked() {
+    for bench in Bench::each(0) {
+        let cl = bench.cl;
+        let header = bench.program("int twice(int n);");
+        let part = bench.program("#include \"twice.h\"\nint twice(int n) { return 2 * n; }");
+        let main = bench.program(
+            "#include \"twice.h\"\nkernel void k(global int *v) { v[get_global_id(0)] = twice(v[get_global_id(0)]); }",
+        );
+        let mut name = c"twice.h".as_ptr();
+        for program in [part, main] {
+            let (headers, names) = (&raw const header, &raw mut name);
+            ok!(cl, clCompileProgram(program, 0, null(), null(), 1, headers, names, None, null_mut()));
+            let object = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT.to_ne_bytes();
+            assert_eq!(build_info(&bench, program, CL_PROGRAM_BINARY_TYPE), object);
+        }
+        let context = bench.context;
+        let inputs = [main, part];
+        let linked = make!(cl, clLinkProgram(context, 0, null(), null(), 2, inputs.as_ptr(), None, null_mut()));
+        let kernel = make!(cl, clCreateKernel(linked, c"k".as_ptr()));
+        let buffer = bench.filled(&21i32.to_ne_bytes());
+        bench.set(kernel, 0, &buffer);
+        ok!(cl, clReleaseEvent(bench.launch(bench.queue(), kernel, 1, &[])));
+        assert_eq!(bench.read(bench.queue(), buffer, 4), 42i32.to_ne_bytes());
+        let none = refused!(cl, clLinkProgram(context, 0, null(), null(), 1, &raw const header, None, null_mut()));
+        assert_eq!(none, CL_INVALID_OPERATION, "it was not compiled");
+        [header, part, main, linked].iter().for_each(|p| ok!(cl, clReleaseProgram(*p)));
+        ok!(cl, clReleaseKernel(kernel));
+        ok!(cl, clReleaseMemObject(buffer));
+    }
+}
