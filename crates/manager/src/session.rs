@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use opencl_sys::{CL_INVALID_PROGRAM, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
+use opencl_sys::{CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
 use rackloom_channel::Peer;
 use rackloom_opencl_wire::{Answer, Command, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply};
 
@@ -159,6 +159,9 @@ impl<S: Space> Session<S> {
     fn program(&self, form: Form, bytes: Payload, tail: &[u8]) -> Result<S::Program, Code> {
         let resolver = Resolver::<S> { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
         let source = resolver.source(bytes, tail)?;
+        if source.is_empty() {
+            return Err(Code(CL_INVALID_VALUE)); // To a runtime no length means: up to the next zero.
+        }
         if source.len() as u64 > self.limits.program {
             return Err(Code(CL_OUT_OF_RESOURCES));
         }
