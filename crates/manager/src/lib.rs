@@ -12,7 +12,9 @@ pub mod board;
 mod clock;
 mod code;
 mod executor;
+mod exporter;
 mod lobby;
+mod metrics;
 pub mod native;
 mod options;
 mod quota;
@@ -23,6 +25,7 @@ mod session;
 mod table;
 
 pub use code::Code;
+pub use metrics::Metrics;
 pub use options::Options;
 pub use quota::Charge;
-pub use server::Manager;
+pub use server::{Listener, Manager};

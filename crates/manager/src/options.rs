@@ -1,13 +1,15 @@
 //! What the manager is told when it is started.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
-use rackloom_channel::{Endpoint, Server, ServerConfig, Token};
+use rackloom_channel::{Endpoint, ServerConfig, Token};
 use rackloom_opencl_wire::Limits;
 
+use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::scheduler::Policy;
 use crate::server::Manager;
@@ -27,6 +29,9 @@ pub struct Options {
     /// File of tokens, one of 64 hexadecimal digits a line: only clients that show one of them are admitted.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
+    /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
     /// Clients at a time on each endpoint.
     #[arg(long, value_name = "N", default_value_t = rackloom_channel::CLIENTS_MAX)]
     pub clients: usize,
@@ -56,15 +61,16 @@ impl Options {
             manager.add(board, self.policy)?;
         }
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
-        let servers = endpoints.iter().map(|to| manager.listen(to, self.config()?, self.limits()));
-        let servers: Vec<Arc<Server>> = servers.collect::<anyhow::Result<_>>()?;
-        let listening = servers.iter().map(|server| format!("listening on {}", server.endpoint()));
+        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config()?, self.limits()));
+        let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
+        let listening = listeners.iter().map(|listener| format!("listening on {}", listener.endpoint()));
         let boards = manager.boards().enumerate().map(|(i, board)| format!("board {i}: {}", board.name));
-        ready(&listening.chain(boards).collect::<Vec<_>>());
+        let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
+        let metrics = metrics.map(|at| format!("metrics at http://{at}/metrics"));
+        ready(&listening.chain(boards).chain(metrics).collect::<Vec<_>>());
         while !stop.load(Ordering::Acquire) {
             std::thread::park();
         }
-        servers.iter().for_each(|server| server.stop());
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use rackloom_channel::Peer;
 use rackloom_opencl_wire::{Answer, Command, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply};
 
 use crate::board::Space;
+use crate::clock::now_ns;
 use crate::code::Code;
 use crate::executor::{Entry, Executor, Task, Tenant};
 use crate::quota::Quota;
@@ -146,7 +147,7 @@ impl<S: Space> Session<S> {
     fn submit(&mut self) {
         if !self.task.is_empty() {
             let entries = std::mem::take(&mut self.task);
-            self.executor.submit(Task { tenant: Arc::clone(&self.tenant), entries });
+            self.executor.submit(Task { tenant: Arc::clone(&self.tenant), entries, since: now_ns() });
         }
     }
 
@@ -192,6 +193,7 @@ impl<S: Space> Session<S> {
 
     /// Has something done by the builder, which answers.
     fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
+        self.executor.metrics.builds.inc();
         let tenant = Arc::clone(&self.tenant);
         let job: Job = Box::new(move || {
             let answer = job(&tenant.space);
@@ -221,6 +223,7 @@ impl<S: Space> Session<S> {
 impl<S: Space> Drop for Session<S> {
     fn drop(&mut self) {
         self.executor.forget(self.tenant.id);
+        self.executor.metrics.tenants.dec();
     }
 }
 

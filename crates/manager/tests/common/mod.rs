@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rackloom_channel::{Bulk, Client, ClientConfig, Closed, Endpoint, Handler, Server, ServerConfig};
-use rackloom_manager::Manager;
+use rackloom_channel::{Bulk, Client, ClientConfig, Closed, Endpoint, Handler, ServerConfig};
 use rackloom_manager::native::{NativeBoard, Runtime, installed};
 use rackloom_manager::scheduler::Policy;
+use rackloom_manager::{Listener, Manager};
 use rackloom_opencl_wire::{
     Answer, Argument, Build, COMMAND, Command, Form, Id, Limits, Op, Payload, Reply, Times, VERSION, decode_reply,
     encode_command,
@@ -24,7 +24,7 @@ pub const LIMITS: Limits = Limits { memory: 64 << 20, objects: 64, operations: 2
 pub struct Daemon {
     pub manager: Manager,
     pub endpoint: Endpoint,
-    server: Arc<Server>,
+    _listener: Listener,
     _folder: tempfile::TempDir,
 }
 
@@ -48,18 +48,12 @@ impl Daemon {
         }
         let to =
             if tcp { "tcp:127.0.0.1:0".parse().unwrap() } else { Endpoint::Unix(folder.path().join("manager.sock")) };
-        let server = manager.listen(&to, ServerConfig::default(), LIMITS).unwrap();
-        Self { manager, endpoint: server.endpoint().clone(), server, _folder: folder }
+        let listener = manager.listen(&to, ServerConfig::default(), LIMITS).unwrap();
+        Self { manager, endpoint: listener.endpoint().clone(), _listener: listener, _folder: folder }
     }
 
     pub fn client(&self) -> Tenant {
         Tenant::connect(&self.endpoint)
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.server.stop();
     }
 }
 
