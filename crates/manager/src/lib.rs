@@ -26,6 +26,6 @@ mod table;
 
 pub use code::Code;
 pub use metrics::Metrics;
-pub use options::Options;
+pub use options::{Options, Service};
 pub use quota::Charge;
 pub use server::{Listener, Manager};

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use rackloom_channel::{Endpoint, ServerConfig, Token};
@@ -12,7 +11,7 @@ use rackloom_opencl_wire::Limits;
 use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::scheduler::Policy;
-use crate::server::Manager;
+use crate::server::{Listener, Manager};
 
 /// Shares the OpenCL devices of this machine among programs, here and on other machines.
 #[derive(Debug, Clone, clap::Args)]
@@ -49,29 +48,48 @@ pub struct Options {
     pub program: u64,
 }
 
+/// A manager that serves, until it is dropped.
+#[derive(Debug)]
+pub struct Service {
+    // Dropped in this order: nobody comes in any more before the boards go.
+    listeners: Vec<Listener>,
+    manager: Manager,
+    metrics: Option<SocketAddr>,
+}
+
+impl Service {
+    /// Where it listens, with the ports that were chosen.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Endpoint> {
+        self.listeners.iter().map(Listener::endpoint)
+    }
+
+    /// The names of its boards, in the order of their numbers.
+    pub fn boards(&self) -> impl Iterator<Item = &str> {
+        self.manager.boards().map(|board| &*board.name)
+    }
+
+    /// Where its metrics are, if anywhere.
+    #[must_use]
+    pub const fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics
+    }
+}
+
 impl Options {
-    /// Opens the boards and serves until `stop` is set; `ready` is called with a line for each endpoint and board.
+    /// Opens the boards, and serves.
     ///
     /// # Errors
-    /// There is no board, or an endpoint cannot be listened on.
-    pub fn run(&self, stop: &AtomicBool, ready: impl FnOnce(&[String])) -> anyhow::Result<()> {
+    /// There is no board, or an address cannot be listened on.
+    pub fn start(&self) -> anyhow::Result<Service> {
         let mut manager = Manager::default();
-        let boards = self.open_boards()?;
-        for board in boards {
+        for board in self.open_boards()? {
             manager.add(board, self.policy)?;
         }
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
         let listeners = endpoints.iter().map(|to| manager.listen(to, self.config()?, self.limits()));
-        let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
-        let listening = listeners.iter().map(|listener| format!("listening on {}", listener.endpoint()));
-        let boards = manager.boards().enumerate().map(|(i, board)| format!("board {i}: {}", board.name));
+        let listeners = listeners.collect::<anyhow::Result<_>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
-        let metrics = metrics.map(|at| format!("metrics at http://{at}/metrics"));
-        ready(&listening.chain(boards).chain(metrics).collect::<Vec<_>>());
-        while !stop.load(Ordering::Acquire) {
-            std::thread::park();
-        }
-        Ok(())
+        Ok(Service { listeners, manager, metrics })
     }
 
     fn open_boards(&self) -> anyhow::Result<Vec<NativeBoard>> {
