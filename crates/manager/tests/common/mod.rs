@@ -25,7 +25,7 @@ pub struct Daemon {
     pub manager: Manager,
     pub endpoint: Endpoint,
     _listener: Listener,
-    _folder: tempfile::TempDir,
+    folder: Option<tempfile::TempDir>,
 }
 
 impl Daemon {
@@ -35,6 +35,12 @@ impl Daemon {
 
     pub fn over(policy: Policy, tcp: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let to =
+            if tcp { "tcp:127.0.0.1:0".parse().unwrap() } else { Endpoint::Unix(folder.path().join("manager.sock")) };
+        Self { folder: Some(folder), ..Self::at(policy, &to) }
+    }
+
+    pub fn at(policy: Policy, to: &Endpoint) -> Self {
         let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
         let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
         let mut manager = Manager::default();
@@ -46,10 +52,8 @@ impl Daemon {
                 manager.add(board, policy).unwrap();
             }
         }
-        let to =
-            if tcp { "tcp:127.0.0.1:0".parse().unwrap() } else { Endpoint::Unix(folder.path().join("manager.sock")) };
-        let listener = manager.listen(&to, ServerConfig::default(), LIMITS).unwrap();
-        Self { manager, endpoint: listener.endpoint().clone(), _listener: listener, _folder: folder }
+        let listener = manager.listen(to, ServerConfig::default(), LIMITS).unwrap();
+        Self { manager, endpoint: listener.endpoint().clone(), _listener: listener, folder: None }
     }
 
     pub fn client(&self) -> Tenant {
