@@ -106,36 +106,39 @@ pub(crate) enum Command {
     /// Write a file to a card's memory
     #[command(display_order = 9)]
     Write(Write),
+    /// Share this machine's OpenCL devices among programs, here and on other machines
+    #[command(display_order = 10, after_help = MANAGER_HELP)]
+    Manager(rackloom_manager::Options),
     /// A rack of cards in this process does real work, checked
-    #[command(display_order = 10)]
+    #[command(display_order = 11)]
     Demo(Demo),
     /// Redo the evaluation of the SAF paper, in virtual time
-    #[command(display_order = 11)]
+    #[command(display_order = 12)]
     Study(Study),
     /// Measure this machine
-    #[command(display_order = 12)]
+    #[command(display_order = 13)]
     Bench {
         #[command(subcommand)]
         bench: Bench,
     },
     /// Check what Rackloom needs on this machine
-    #[command(display_order = 13)]
+    #[command(display_order = 14)]
     Doctor,
     /// Print a completion script for a shell
-    #[command(display_order = 14)]
+    #[command(display_order = 15)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write manual pages
-    #[command(display_order = 15)]
+    #[command(display_order = 16)]
     Man {
         /// The folder for them; made if missing
         #[arg(value_hint = ValueHint::DirPath)]
         dir: PathBuf,
     },
     /// Print the JSON Schema of what --json prints
-    #[command(display_order = 16)]
+    #[command(display_order = 17)]
     Schema {
         /// One schema, such as rackloom.ls/1; without it, the list of them
         name: Option<String>,
@@ -154,6 +157,12 @@ pub(crate) enum Command {
     #[command(hide = true, name = "environment", long_about = ENVIRONMENT)]
     Environment,
 }
+
+const MANAGER_HELP: &str = "\
+Examples:
+  rackloom manager                                     for programs of this machine
+  rackloom manager --listen tcp:0.0.0.0:7000 --tokens tokens.txt   for others, too
+  RACKLOOM_MANAGERS=tcp:10.0.0.7:7000 clinfo           a program that uses it";
 
 /// The help topic.
 pub(crate) const ENVIRONMENT: &str = "\

@@ -38,8 +38,8 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// An operation under way.
     type Ticket: Send;
 
-    /// Makes a buffer without any other tenant's bytes. `backing` is as long as it. The charge is kept until the memory is
-    /// free again.
+    /// Makes a buffer without any other tenant's bytes. `backing` is as long as it. The charge is kept until the memory
+    /// is free again.
     ///
     /// # Errors
     /// OpenCL's code.

@@ -12,6 +12,7 @@ use rackloom_opencl_wire::{Id, REPLY, Reply, Times, encode_reply};
 use crate::board::{Operation, Sink, Space};
 use crate::clock::now_ns;
 use crate::code::Code;
+use crate::metrics::{BoardMetrics, TenantMetrics};
 use crate::scheduler::{Policy, Scheduler, TenantId};
 
 /// A client on a board, as far as the board's executor is concerned.
@@ -24,12 +25,15 @@ pub(crate) struct Tenant<S> {
     pub(crate) pending: AtomicU32,
     /// Events that failed, the latest ones: what waits for them fails, too.
     failed: Mutex<BTreeSet<Id>>,
+    metrics: TenantMetrics,
 }
 
 /// What runs on the board without another tenant's operations in between.
 pub(crate) struct Task<S: Space> {
     pub(crate) tenant: Arc<Tenant<S>>,
     pub(crate) entries: Vec<Entry<S>>,
+    /// When it was closed, in nanoseconds of our clock.
+    pub(crate) since: u64,
 }
 
 /// An operation of a task.
@@ -44,6 +48,7 @@ pub(crate) struct Entry<S: Space> {
 pub(crate) struct Executor<S: Space> {
     state: Mutex<State<S>>,
     work: Condvar,
+    pub(crate) metrics: BoardMetrics,
 }
 
 struct State<S: Space> {
@@ -64,8 +69,9 @@ const SHORT_NS: u64 = 100_000;
 const SHORT_BYTES: u64 = 64 * 1024;
 
 impl<S> Tenant<S> {
-    pub(crate) const fn new(id: TenantId, weight: u32, space: S, peer: Arc<Peer>) -> Self {
-        Self { id, weight, space, peer, pending: AtomicU32::new(0), failed: Mutex::new(BTreeSet::new()) }
+    pub(crate) fn new(id: TenantId, space: S, peer: Arc<Peer>, metrics: TenantMetrics) -> Self {
+        let (pending, failed) = (AtomicU32::new(0), Mutex::new(BTreeSet::new()));
+        Self { id, weight: 1, space, peer, pending, failed, metrics }
     }
 
     fn remember_failed(&self, event: Id) {
@@ -98,9 +104,10 @@ impl<S: Space> Task<S> {
     }
 
     /// Runs it, and tells the client of each operation's end as it comes; how many nanoseconds the board was taken.
-    fn run(self) -> u64 {
-        let Self { tenant, entries } = self;
+    fn run(self, metrics: &BoardMetrics) -> u64 {
+        let Self { tenant, entries, since } = self;
         let began = now_ns();
+        metrics.operations.inc_by(entries.len() as u64);
         let mut started = Vec::with_capacity(entries.len());
         let mut message = Vec::new();
         for Entry { event, waits, operation } in entries {
@@ -115,25 +122,41 @@ impl<S: Space> Task<S> {
             });
             match ticket {
                 Ok((ticket, operation)) => started.push((event, ticket, operation)),
-                Err(code) => tenant.tell(event, Err(code), None, &mut message),
+                Err(code) => tenant.tell(event, Err(code), None, &mut message, metrics),
             }
         }
         tenant.space.flush();
         for (event, ticket, mut operation) in started {
             let ended = tenant.space.finish(ticket, &mut operation);
             let sink = match operation {
-                Operation::Read { into, .. } | Operation::ReadRect { into, .. } => Some(into),
+                Operation::Write { from, .. } | Operation::WriteRect { from, .. } => {
+                    metrics.bytes_in.inc_by(from.len() as u64);
+                    None
+                }
+                Operation::Read { into, .. } | Operation::ReadRect { into, .. } => {
+                    metrics.bytes_out.inc_by(into.len() as u64);
+                    Some(into)
+                }
                 _ => None,
             };
-            tenant.tell(event, ended, sink, &mut message);
+            tenant.tell(event, ended, sink, &mut message, metrics);
         }
-        now_ns() - began
+        let cost = now_ns() - began;
+        metrics.task(&tenant.metrics, began.saturating_sub(since), cost);
+        cost
     }
 }
 
 impl<S> Tenant<S> {
     /// Tells the client of an end.
-    fn tell(&self, event: Id, ended: Result<Times, Code>, sink: Option<Sink>, message: &mut Vec<u8>) {
+    fn tell(
+        &self,
+        event: Id,
+        ended: Result<Times, Code>,
+        sink: Option<Sink>,
+        message: &mut Vec<u8>,
+        metrics: &BoardMetrics,
+    ) {
         let (mut status, times) = match ended {
             Ok(times) => (opencl_sys::CL_SUCCESS, Some(times)),
             Err(Code(code)) => (code, None),
@@ -150,6 +173,7 @@ impl<S> Tenant<S> {
         };
         if status < 0 {
             self.remember_failed(event);
+            metrics.failures.inc();
         }
         let tail = if status < 0 { &[][..] } else { &inline };
         encode_reply(&Reply::Done { event, status, times }, tail, message);
@@ -161,9 +185,9 @@ impl<S> Tenant<S> {
 }
 
 impl<S: Space> Executor<S> {
-    pub(crate) fn new(policy: Policy) -> Self {
+    pub(crate) fn new(policy: Policy, metrics: BoardMetrics) -> Self {
         let state = State { scheduler: Scheduler::new(policy), busy: false, stopping: false };
-        Self { state: Mutex::new(state), work: Condvar::new() }
+        Self { state: Mutex::new(state), work: Condvar::new(), metrics }
     }
 
     /// Runs a task now, or leaves it to the board's thread.
@@ -171,6 +195,7 @@ impl<S: Space> Executor<S> {
         let short = task.is_short();
         let mut state = lock(&self.state);
         state.scheduler.push(task.tenant.id, task.tenant.weight, task);
+        self.metrics.depth.set(state.scheduler.len() as i64);
         if short && !state.busy && state.scheduler.len() == 1 {
             state = self.run_next(state);
             if !state.scheduler.is_empty() {
@@ -202,8 +227,9 @@ impl<S: Space> Executor<S> {
     fn run_next<'a>(&'a self, mut state: MutexGuard<'a, State<S>>) -> MutexGuard<'a, State<S>> {
         let Some((tenant, task)) = state.scheduler.pop() else { return state };
         state.busy = true;
+        self.metrics.depth.set(state.scheduler.len() as i64);
         drop(state);
-        let cost = task.run();
+        let cost = task.run(&self.metrics);
         let mut state = lock(&self.state);
         state.scheduler.pay(tenant, cost);
         state.busy = false;
@@ -212,7 +238,10 @@ impl<S: Space> Executor<S> {
 
     /// Forgets the tasks of a tenant that is gone; one that runs goes on to its end.
     pub(crate) fn forget(&self, tenant: TenantId) {
-        let tasks = lock(&self.state).scheduler.remove(tenant);
+        let mut state = lock(&self.state);
+        let tasks = state.scheduler.remove(tenant);
+        self.metrics.depth.set(state.scheduler.len() as i64);
+        drop(state);
         drop(tasks); // Not under the lock: objects are released with them.
     }
 }

@@ -15,6 +15,8 @@ use crate::session::answer_to;
 /// A client's messages, one after the other.
 pub(crate) struct Inbox {
     pub(crate) peer: Arc<Peer>,
+    /// What the program calls itself, as a label.
+    pub(crate) name: String,
     batch: Batch,
     next: usize,
 }
@@ -24,7 +26,7 @@ const GREETING: Duration = Duration::from_secs(5);
 
 impl Inbox {
     pub(crate) fn new(peer: Peer) -> Self {
-        Self { peer: Arc::new(peer), batch: Batch::new(), next: 0 }
+        Self { peer: Arc::new(peer), name: String::new(), batch: Batch::new(), next: 0 }
     }
 
     /// The next message; waits for it until the deadline.
@@ -65,8 +67,9 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], limits: L
             (kind, _) => return inbox.farewell(&format!("message kind {kind} is none of ours")),
         };
         match command {
-            Command::Hello { request, version, .. } if version == VERSION && !greeted => {
+            Command::Hello { request, version, name } if version == VERSION && !greeted => {
                 greeted = true;
+                inbox.name = label(name);
                 let software = format!("rackloom-manager {}", env!("CARGO_PKG_VERSION"));
                 let boards = boards.len() as u16;
                 answer_to(&peer, request, Ok(Answer::Welcome { boards, limits, software }));
@@ -86,6 +89,16 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], limits: L
             _ => return inbox.farewell("this command needs a board; open one first"),
         }
     }
+}
+
+/// Bytes of a client's name that are kept.
+const NAME_MAX: usize = 32;
+
+/// A name as it goes into metrics and tables: short, and of plain characters.
+fn label(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let short: String = name.chars().map(|c| if plain(c) { c } else { '_' }).take(NAME_MAX).collect();
+    if short.is_empty() { "unnamed".to_owned() } else { short }
 }
 
 /// Answers what a client may ask at any time; whether the command was such.

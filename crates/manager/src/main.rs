@@ -22,5 +22,14 @@ fn main() -> anyhow::Result<()> {
         told.store(true, Ordering::Release);
         main.unpark();
     })?;
-    options.run(&stop, |lines| lines.iter().for_each(|line| println!("{line}")))
+    let service = options.start()?;
+    service.endpoints().for_each(|endpoint| println!("listening on {endpoint}"));
+    service.boards().enumerate().for_each(|(number, board)| println!("board {number}: {board}"));
+    if let Some(metrics) = service.metrics() {
+        println!("metrics at http://{metrics}/metrics");
+    }
+    while !stop.load(Ordering::Acquire) {
+        std::thread::park();
+    }
+    Ok(())
 }

@@ -1,16 +1,17 @@
 //! What the manager is told when it is started.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
-use rackloom_channel::{Endpoint, Server, ServerConfig, Token};
+use rackloom_channel::{Endpoint, ServerConfig, Token};
 use rackloom_opencl_wire::Limits;
 
+use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::scheduler::Policy;
-use crate::server::Manager;
+use crate::server::{Listener, Manager};
 
 /// Shares the OpenCL devices of this machine among programs, here and on other machines.
 #[derive(Debug, Clone, clap::Args)]
@@ -27,6 +28,9 @@ pub struct Options {
     /// File of tokens, one of 64 hexadecimal digits a line: only clients that show one of them are admitted.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
+    /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
     /// Clients at a time on each endpoint.
     #[arg(long, value_name = "N", default_value_t = rackloom_channel::CLIENTS_MAX)]
     pub clients: usize,
@@ -44,28 +48,48 @@ pub struct Options {
     pub program: u64,
 }
 
+/// A manager that serves, until it is dropped.
+#[derive(Debug)]
+pub struct Service {
+    // Dropped in this order: nobody comes in any more before the boards go.
+    listeners: Vec<Listener>,
+    manager: Manager,
+    metrics: Option<SocketAddr>,
+}
+
+impl Service {
+    /// Where it listens, with the ports that were chosen.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Endpoint> {
+        self.listeners.iter().map(Listener::endpoint)
+    }
+
+    /// The names of its boards, in the order of their numbers.
+    pub fn boards(&self) -> impl Iterator<Item = &str> {
+        self.manager.boards().map(|board| &*board.name)
+    }
+
+    /// Where its metrics are, if anywhere.
+    #[must_use]
+    pub const fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics
+    }
+}
+
 impl Options {
-    /// Opens the boards and serves until `stop` is set; `ready` is called with a line for each endpoint and board.
+    /// Opens the boards, and serves.
     ///
     /// # Errors
-    /// There is no board, or an endpoint cannot be listened on.
-    pub fn run(&self, stop: &AtomicBool, ready: impl FnOnce(&[String])) -> anyhow::Result<()> {
+    /// There is no board, or an address cannot be listened on.
+    pub fn start(&self) -> anyhow::Result<Service> {
         let mut manager = Manager::default();
-        let boards = self.open_boards()?;
-        for board in boards {
+        for board in self.open_boards()? {
             manager.add(board, self.policy)?;
         }
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
-        let servers = endpoints.iter().map(|to| manager.listen(to, self.config()?, self.limits()));
-        let servers: Vec<Arc<Server>> = servers.collect::<anyhow::Result<_>>()?;
-        let listening = servers.iter().map(|server| format!("listening on {}", server.endpoint()));
-        let boards = manager.boards().enumerate().map(|(i, board)| format!("board {i}: {}", board.name));
-        ready(&listening.chain(boards).collect::<Vec<_>>());
-        while !stop.load(Ordering::Acquire) {
-            std::thread::park();
-        }
-        servers.iter().for_each(|server| server.stop());
-        Ok(())
+        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config()?, self.limits()));
+        let listeners = listeners.collect::<anyhow::Result<_>>()?;
+        let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
+        Ok(Service { listeners, manager, metrics })
     }
 
     fn open_boards(&self) -> anyhow::Result<Vec<NativeBoard>> {

@@ -11,6 +11,7 @@ use rackloom_opencl_wire::{Answer, BoardInfo, COMMAND, Command, Limits, decode_c
 use crate::board::Board;
 use crate::executor::{Executor, Tenant};
 use crate::lobby::{self, Inbox};
+use crate::metrics::Metrics;
 use crate::scheduler::Policy;
 use crate::session::{Session, answer_to};
 
@@ -43,7 +44,8 @@ impl<B: Board> SharedBoard for Shared<B> {
             Err(code) => return answer_to(&inbox.peer, request, Err(code)),
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
-        let tenant = Arc::new(Tenant::new(id, 1, space, Arc::clone(&inbox.peer)));
+        let metrics = self.executor.metrics.tenant(format!("{}-{id}", inbox.name));
+        let tenant = Arc::new(Tenant::new(id, space, Arc::clone(&inbox.peer), metrics));
         let mut session = Session::new(tenant, Arc::clone(&self.executor), limits);
         let peer = Arc::clone(&inbox.peer);
         answer_to(&peer, request, Ok(Answer::Open));
@@ -69,11 +71,36 @@ impl<B: Board> SharedBoard for Shared<B> {
     }
 }
 
+/// An endpoint that is listened on.
+#[derive(Debug)]
+pub struct Listener {
+    server: Arc<Server>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Listener {
+    /// Where; with the port that was chosen.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.server.endpoint()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.server.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // Then the server is ours alone, and goes with us.
+        }
+    }
+}
+
 /// Boards that are shared.
 #[derive(Default)]
 pub struct Manager {
     boards: Vec<Arc<dyn SharedBoard>>,
     threads: Vec<JoinHandle<()>>,
+    metrics: Arc<Metrics>,
 }
 
 impl std::fmt::Debug for Manager {
@@ -88,7 +115,7 @@ impl Manager {
     /// # Errors
     /// There is no thread for it.
     pub fn add<B: Board>(&mut self, board: B, policy: Policy) -> anyhow::Result<()> {
-        let executor = Arc::new(Executor::new(policy));
+        let executor = Arc::new(Executor::new(policy, self.metrics.board(&board.info().name)));
         let run = Arc::clone(&executor);
         let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
         self.threads.push(thread.context("cannot start a thread for a board")?);
@@ -96,16 +123,22 @@ impl Manager {
         Ok(())
     }
 
+    /// What is counted.
+    #[must_use]
+    pub const fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
     /// What the boards are.
     pub fn boards(&self) -> impl Iterator<Item = &BoardInfo> {
         self.boards.iter().map(|board| board.info())
     }
 
-    /// Serves clients of an endpoint until the server is stopped.
+    /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay.
     ///
     /// # Errors
     /// The endpoint cannot be listened on.
-    pub fn listen(&self, to: &Endpoint, config: ServerConfig, limits: Limits) -> anyhow::Result<Arc<Server>> {
+    pub fn listen(&self, to: &Endpoint, config: ServerConfig, limits: Limits) -> anyhow::Result<Listener> {
         let server = Server::bind(to, config).with_context(|| format!("cannot listen on {to}"))?;
         let server = Arc::new(server);
         let (accepting, boards) = (Arc::clone(&server), self.boards.clone());
@@ -117,8 +150,8 @@ impl Manager {
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
             }
         };
-        std::thread::Builder::new().name("accept".into()).spawn(accept).context("cannot start a thread")?;
-        Ok(server)
+        let thread = std::thread::Builder::new().name("accept".into()).spawn(accept);
+        Ok(Listener { server, thread: Some(thread.context("cannot start a thread")?) })
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use opencl_sys::{CL_INVALID_PROGRAM, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
+use opencl_sys::{CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
 use rackloom_channel::Peer;
 use rackloom_opencl_wire::{Answer, Command, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply};
 
 use crate::board::Space;
+use crate::clock::now_ns;
 use crate::code::Code;
 use crate::executor::{Entry, Executor, Task, Tenant};
 use crate::quota::Quota;
@@ -146,7 +147,7 @@ impl<S: Space> Session<S> {
     fn submit(&mut self) {
         if !self.task.is_empty() {
             let entries = std::mem::take(&mut self.task);
-            self.executor.submit(Task { tenant: Arc::clone(&self.tenant), entries });
+            self.executor.submit(Task { tenant: Arc::clone(&self.tenant), entries, since: now_ns() });
         }
     }
 
@@ -159,6 +160,9 @@ impl<S: Space> Session<S> {
     fn program(&self, form: Form, bytes: Payload, tail: &[u8]) -> Result<S::Program, Code> {
         let resolver = Resolver::<S> { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
         let source = resolver.source(bytes, tail)?;
+        if source.is_empty() {
+            return Err(Code(CL_INVALID_VALUE)); // To a runtime no length means: up to the next zero.
+        }
         if source.len() as u64 > self.limits.program {
             return Err(Code(CL_OUT_OF_RESOURCES));
         }
@@ -189,6 +193,7 @@ impl<S: Space> Session<S> {
 
     /// Has something done by the builder, which answers.
     fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
+        self.executor.metrics.builds.inc();
         let tenant = Arc::clone(&self.tenant);
         let job: Job = Box::new(move || {
             let answer = job(&tenant.space);
@@ -218,6 +223,7 @@ impl<S: Space> Session<S> {
 impl<S: Space> Drop for Session<S> {
     fn drop(&mut self) {
         self.executor.forget(self.tenant.id);
+        self.executor.metrics.tenants.dec();
     }
 }
 

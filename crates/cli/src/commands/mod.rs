@@ -8,6 +8,7 @@ mod image;
 mod info;
 pub(crate) mod load;
 mod ls;
+mod manager;
 mod memory;
 mod run;
 mod schema;
@@ -64,6 +65,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Run(args) => run::run(cx, &args),
         Command::Read(args) => memory::read(cx, &args),
         Command::Write(args) => memory::write(cx, &args),
+        Command::Manager(options) => manager::run(cx, &options),
         Command::Demo(args) => demo::run(cx, &args),
         Command::Bench { bench } => bench::run(cx, &bench),
         Command::Study(args) => study::run(cx, &args),

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, demo, doctor, image, info, load, ls, memory, study, up};
+use super::{card, demo, doctor, image, info, load, ls, manager, memory, study, up};
 use crate::bench;
 use crate::commands::Context;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 21] = [
+pub(super) const ALL: [Entry; 22] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
@@ -26,6 +26,7 @@ pub(super) const ALL: [Entry; 21] = [
     ("rackloom.load/1", "load", of::<load::LoadOutcome>),
     ("rackloom.ls/1", "ls", of::<ls::LsReport>),
     ("rackloom.ls-event/1", "ls --watch, a line for each event after the first", of::<ls::LsEvent>),
+    ("rackloom.manager/1", "manager, once it serves", of::<manager::ManagerReport>),
     ("rackloom.memory/1", "read, write", of::<memory::MemoryReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
     ("rackloom.studies/1", "study without a name", of::<study::StudyList>),

@@ -1,0 +1,55 @@
+//! `rackloom manager`: the daemon that shares this machine's OpenCL devices.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rackloom_manager::Options;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::commands::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::interrupt;
+
+/// A manager that serves.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ManagerReport {
+    /// `rackloom.manager/1`
+    schema: &'static str,
+    /// Where programs reach it: what goes into RACKLOOM_MANAGERS.
+    endpoints: Vec<String>,
+    /// Its boards, in the order of their numbers.
+    boards: Vec<String>,
+    /// Where Prometheus reads its metrics.
+    metrics: Option<String>,
+}
+
+/// How long a signal to stop may wait.
+const TICK: Duration = Duration::from_millis(50);
+
+pub(super) fn run(cx: &Context, options: &Options) -> Result<Exit> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    interrupt::instead(move || told.store(true, Ordering::Release));
+    let service = options.start().map_err(|e| Failure::of(&*e))?;
+    let report = ManagerReport {
+        schema: "rackloom.manager/1",
+        endpoints: service.endpoints().map(ToString::to_string).collect(),
+        boards: service.boards().map(Into::into).collect(),
+        metrics: service.metrics().map(|at| format!("http://{at}/metrics")),
+    };
+    cx.ui.result(&report, || {
+        let mut lines: Vec<_> = report.endpoints.iter().map(|at| format!("listening on {at}")).collect();
+        lines.extend(report.boards.iter().enumerate().map(|(number, board)| format!("board {number}: {board}")));
+        lines.extend(report.metrics.iter().map(|at| format!("metrics at {at}")));
+        lines.join("\n")
+    });
+    cx.ui.say(format!("programs use it with RACKLOOM_MANAGERS={}", report.endpoints.join(",")));
+    while !stop.load(Ordering::Acquire) {
+        std::thread::sleep(TICK);
+    }
+    cx.ui.say("stopping; what runs on a board ends first");
+    Ok(Exit::Ok)
+}
