@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
 
+#[macro_use]
 mod common;
 
 use std::ptr::{null, null_mut};
@@ -329,9 +330,8 @@ fn commands_on_buffers_fail_as_documented() {
     assert_eq!(fill(256, 0, 0), CL_INVALID_VALUE);
     assert_eq!(fill(4, 2, 4), CL_INVALID_VALUE);
     assert_eq!(fill(4, 0, 6), CL_INVALID_VALUE);
-    let map = |flags, size| {
-        refused!(cl, clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, 0, size, 0, null(), null_mut()))
-    };
+    let map =
+        |flags, size| refused!(cl, clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, 0, size, 0, null(), null_mut()));
     assert_eq!(map(CL_MAP_READ, 0), CL_INVALID_VALUE);
     assert_eq!(map(CL_MAP_READ, 65), CL_INVALID_VALUE);
     assert_eq!(map(CL_MAP_READ | CL_MAP_WRITE_INVALIDATE_REGION, 8), CL_INVALID_VALUE);

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
 
+#[macro_use]
 mod common;
 
 use std::ffi::c_void;
@@ -78,10 +79,8 @@ fn a_failed_event_fails_what_waits_for_it() {
         let mut byte = 0u8;
         let to = (&raw mut byte).cast();
         let waits = [gate];
-        let code = cl!(
-            bench.cl,
-            clEnqueueReadBuffer(bench.queue(), a, CL_TRUE, 0, 1, to, 1, waits.as_ptr(), null_mut())
-        );
+        let code =
+            cl!(bench.cl, clEnqueueReadBuffer(bench.queue(), a, CL_TRUE, 0, 1, to, 1, waits.as_ptr(), null_mut()));
         assert_eq!(code, failed, "a blocking call");
         [gate, held, late, chained, after].iter().for_each(|e| ok!(bench.cl, clReleaseEvent(*e)));
         ok!(bench.cl, clReleaseMemObject(a));
@@ -230,7 +229,8 @@ fn many_threads_and_more_operations_than_the_manager_takes_at_a_time() {
     for bench in Bench::each(0) {
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| {
+                let bench = &bench;
+                scope.spawn(move || {
                     let own = Bench::of(bench.cl, &bench.devices, 0);
                     let kernel = own.kernel(NEXT, "next");
                     let a = own.filled(&[0; 8]);

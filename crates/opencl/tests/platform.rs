@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
 
+#[macro_use]
 mod common;
 
 use std::ffi::{CStr, c_void};

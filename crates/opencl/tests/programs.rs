@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
 
+#[macro_use]
 mod common;
 
 use std::ffi::{CStr, c_void};
@@ -44,8 +45,7 @@ fn a_program_and_its_kernels_say_what_they_are() {
         let executable = CL_PROGRAM_BINARY_TYPE_EXECUTABLE.to_ne_bytes();
         assert_eq!(build_info(&bench, program, CL_PROGRAM_BINARY_TYPE), executable);
         assert_eq!(of(CL_PROGRAM_NUM_KERNELS).unwrap(), 2usize.to_ne_bytes());
-        let mut names: Vec<String> =
-            text(of(CL_PROGRAM_KERNEL_NAMES).unwrap()).split(';').map(str::to_owned).collect();
+        let mut names: Vec<String> = text(of(CL_PROGRAM_KERNEL_NAMES).unwrap()).split(';').map(str::to_owned).collect();
         names.sort();
         assert_eq!(names, ["a", "b"]);
 

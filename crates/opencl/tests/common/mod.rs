@@ -1,5 +1,6 @@
 //! The built library, opened as a loader opens it, and a manager on PoCL in a process of its own.
 #![allow(dead_code, unsafe_code, reason = "each test program uses a part; calling C is what is tested")]
+#![allow(unused_macros, reason = "as above")]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
 
 use std::ffi::{CString, c_void};
@@ -75,8 +76,12 @@ pub fn be_a_manager() {
         let _ = std::io::read_to_string(std::io::stdin());
         std::process::exit(0);
     });
-    let never = std::sync::atomic::AtomicBool::new(false);
-    arguments.options.run(&never, |lines| lines.iter().for_each(|line| println!("{line}"))).unwrap();
+    let service = arguments.options.start().unwrap();
+    service.endpoints().for_each(|endpoint| println!("listening on {endpoint}"));
+    service.boards().enumerate().for_each(|(number, board)| println!("board {number}: {board}"));
+    loop {
+        std::thread::park();
+    }
 }
 
 /// The library's table and platform.
@@ -90,7 +95,6 @@ unsafe impl Send for Cl {}
 unsafe impl Sync for Cl {}
 
 /// Calls a function of the table.
-#[macro_export]
 macro_rules! cl {
     ($cl:expr, $name:ident($($argument:expr),* $(,)?)) => {
         unsafe { ($cl.table.$name.expect(stringify!($name)))($($argument),*) }
@@ -98,30 +102,27 @@ macro_rules! cl {
 }
 
 /// Calls a function that has to succeed.
-#[macro_export]
 macro_rules! ok {
     ($cl:expr, $name:ident($($argument:expr),* $(,)?)) => {
-        assert_eq!($crate::cl!($cl, $name($($argument),*)), 0, stringify!($name))
+        assert_eq!(cl!($cl, $name($($argument),*)), 0, stringify!($name))
     };
 }
 
 /// Calls a function that makes an object.
-#[macro_export]
 macro_rules! make {
     ($cl:expr, $name:ident($($argument:expr),* $(,)?)) => {{
         let mut code = 1;
-        let made = $crate::cl!($cl, $name($($argument,)* &raw mut code));
+        let made = cl!($cl, $name($($argument,)* &raw mut code));
         assert_eq!((code, made.is_null()), (0, false), stringify!($name));
         made
     }};
 }
 
 /// Calls a function that must not make an object; its code.
-#[macro_export]
 macro_rules! refused {
     ($cl:expr, $name:ident($($argument:expr),* $(,)?)) => {{
         let mut code = 1;
-        assert!($crate::cl!($cl, $name($($argument,)* &raw mut code)).is_null(), stringify!($name));
+        assert!(cl!($cl, $name($($argument,)* &raw mut code)).is_null(), stringify!($name));
         code
     }};
 }
@@ -177,6 +178,10 @@ pub struct Bench {
     pub context: cl_context,
     pub queues: Vec<cl_command_queue>,
 }
+
+// Handles may be used by any thread.
+unsafe impl Send for Bench {}
+unsafe impl Sync for Bench {}
 
 impl Bench {
     /// One for each of the shared devices: the same board through shared memory and over TCP.
