@@ -33,7 +33,8 @@ fn what_is_written_is_read_at_any_size() {
             ok!(bench.cl, clFinish(queue));
             assert!(to == bytes, "{size} bytes");
             let blocking = bench.read(queue, buffer, size);
-            assert!(blocking[7..] == bytes[..size - 7.min(size)], "{size} bytes");
+            let some = size.saturating_sub(7);
+            assert!(size < 7 || blocking[7..] == bytes[..some], "{size} bytes");
             ok!(bench.cl, clReleaseMemObject(buffer));
         }
     }

@@ -118,6 +118,11 @@ fn barriers_and_markers_order_an_out_of_order_queue() {
 
 type Told = (usize, i32);
 
+/// A callback may still be at work with what it was given when what it has told is here already.
+fn leaked<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
 extern "C" fn tell(event: cl_event, status: i32, to: *mut c_void) {
     let to = unsafe { &*to.cast::<Sender<Told>>() };
     let _ = to.send((event.addr(), status));
@@ -136,24 +141,25 @@ fn callbacks_come_once_in_order_and_with_the_status() {
     for bench in Bench::each(0) {
         let a = bench.filled(&[1]);
         let (to, from) = channel();
+        let to = leaked(to);
         let gate = bench.user_event();
         let held = write(&bench, bench.queue(), a, &2, &[gate]);
         for at in [CL_COMPLETE, CL_SUBMITTED, CL_RUNNING] {
-            on(&bench, held, at, &to);
+            on(&bench, held, at, to);
         }
         assert!(from.recv_timeout(Duration::from_millis(50)).is_err(), "nothing has happened yet");
         ok!(bench.cl, clSetUserEventStatus(gate, CL_COMPLETE));
         let told: Vec<i32> = (0..3).map(|_| next(&from).1).collect();
         assert_eq!(told, [CL_SUBMITTED, CL_RUNNING, CL_COMPLETE]);
         // Set when it has ended: at once. No flush was asked for anywhere.
-        on(&bench, held, CL_COMPLETE, &to);
+        on(&bench, held, CL_COMPLETE, to);
         assert_eq!(next(&from), (held.addr(), CL_COMPLETE));
         let failed = bench.user_event();
-        on(&bench, failed, CL_COMPLETE, &to);
+        on(&bench, failed, CL_COMPLETE, to);
         ok!(bench.cl, clSetUserEventStatus(failed, -5));
         assert_eq!(next(&from), (failed.addr(), -5));
         let unflushed = write(&bench, bench.queue(), a, &9, &[]);
-        on(&bench, unflushed, CL_COMPLETE, &to);
+        on(&bench, unflushed, CL_COMPLETE, to);
         assert_eq!(next(&from), (unflushed.addr(), CL_COMPLETE));
         assert!(from.recv_timeout(Duration::from_millis(20)).is_err());
         assert_eq!(cl!(bench.cl, clSetEventCallback(held, CL_QUEUED, Some(tell), null_mut())), CL_INVALID_VALUE);
@@ -172,13 +178,12 @@ extern "C" fn gone(what: *mut c_void, to: *mut c_void) {
 fn destructors_are_told_the_last_first_when_the_last_command_has_ended() {
     let (to, from) = channel();
     for bench in Bench::each(0) {
-        let (one, two) = ((1, to.clone()), (2, to.clone()));
-        let context = (3, to.clone());
+        let [one, two, context] = [1, 2, 3].map(|number| leaked((number, to.clone())));
         let data = |d: &(i32, Sender<Told>)| (&raw const *d).cast_mut().cast();
         let a = bench.filled(&[1]);
-        ok!(bench.cl, clSetMemObjectDestructorCallback(a, Some(gone), data(&one)));
-        ok!(bench.cl, clSetMemObjectDestructorCallback(a, Some(gone), data(&two)));
-        ok!(bench.cl, clSetContextDestructorCallback(bench.context, Some(gone), data(&context)));
+        ok!(bench.cl, clSetMemObjectDestructorCallback(a, Some(gone), data(one)));
+        ok!(bench.cl, clSetMemObjectDestructorCallback(a, Some(gone), data(two)));
+        ok!(bench.cl, clSetContextDestructorCallback(bench.context, Some(gone), data(context)));
         let gate = bench.user_event();
         let held = write(&bench, bench.queue(), a, &2, &[gate]);
         ok!(bench.cl, clReleaseMemObject(a));
