@@ -53,8 +53,8 @@ impl Callbacks {
     }
 }
 
-/// Begins a thread of the library; whether the system let us. It takes no signals: they are the program's. A panic in
-/// it is a mistake of ours and ends the process, for the program would wait for ever.
+/// Begins a thread of the library; whether the system let us. A panic in it is a mistake of ours and ends the process,
+/// for the program would wait for ever.
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> bool {
     struct Bomb;
     impl Drop for Bomb {
@@ -66,15 +66,24 @@ pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> bool {
     }
     let start = move || {
         let _bomb = Bomb;
-        // SAFETY: fills and uses a set on the stack, and changes only this thread's mask.
-        unsafe {
-            let mut all = std::mem::zeroed();
-            libc::sigfillset(&raw mut all);
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
-        }
         run();
     };
-    std::thread::Builder::new().name(name.into()).spawn(start).is_ok()
+    without_signals(|| std::thread::Builder::new().name(name.into()).spawn(start).is_ok())
+}
+
+/// Does something with all signals of this thread blocked. Threads begun meanwhile take none: signals are the program's.
+pub fn without_signals<T>(call: impl FnOnce() -> T) -> T {
+    // SAFETY: fills and uses sets on the stack, and changes only this thread's mask.
+    let before = unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+        before
+    };
+    let result = call();
+    // SAFETY: as it was.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    result
 }
 
 /// A pointer of the program that is only handed back to it.

@@ -1,27 +1,26 @@
 //! What there is once in a process, and what becomes of it in a child of a fork.
 //!
 //! A child has none of our threads, and locks may be held for good. So it begins anew with nothing: the handles of its
-//! parent name nothing in it, and asking for devices connects again.
+//! parent name nothing in it, but for the platform's, and asking that for devices connects again.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Once, OnceLock};
 
 use crate::callback::Callbacks;
-use crate::config::Config;
-use crate::handle::{Live, Object, Ref};
+use crate::handle::Live;
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
 use crate::objects::kernel::Kernel;
 use crate::objects::memory::Buffer;
-use crate::objects::platform::Platform;
+use crate::objects::platform::{Managers, Platform};
 use crate::objects::program::Program;
 use crate::objects::queue::Queue;
 use crate::objects::sampler::Sampler;
 
-/// The lists of objects, the platform, and the thread that calls the program.
+/// The lists of objects, the managers, and the thread that calls the program.
 #[derive(Default)]
 pub struct Globals {
     pub platforms: Live<Platform>,
@@ -35,7 +34,7 @@ pub struct Globals {
     pub samplers: Live<Sampler>,
     pub callbacks: Callbacks,
     loader_data: AtomicPtr<c_void>,
-    platform: std::sync::OnceLock<Ref<Platform>>,
+    managers: OnceLock<Managers>,
 }
 
 static CURRENT: AtomicPtr<Globals> = AtomicPtr::new(std::ptr::null_mut());
@@ -70,13 +69,9 @@ unsafe extern "C" fn forget_all() {
 }
 
 impl Globals {
-    /// The one platform.
-    pub fn platform(&self) -> &Ref<Platform> {
-        self.platform.get_or_init(|| {
-            let platform = Object::new(Platform::new(Config::from_environment()));
-            Object::list(&platform);
-            platform
-        })
+    /// The managers, and the devices behind them.
+    pub fn managers(&self) -> &Managers {
+        self.managers.get_or_init(Managers::default)
     }
 
     /// The loader's word for new objects.

@@ -10,7 +10,7 @@ use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES, cl_int};
 use rackloom_channel::{Bulk, ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
 use rackloom_opencl_wire::{Answer, BoardInfo, Command, Limits, REPLY, Reply, VERSION, decode_reply};
 
-use crate::callback::spawn;
+use crate::callback::{spawn, without_signals};
 use crate::config::log;
 use crate::error::{Error, Result};
 use crate::gate::Held;
@@ -120,7 +120,8 @@ impl Session {
             me: me.clone(),
         });
         let config = ClientConfig { token, ..ClientConfig::default() };
-        let client = Client::connect(endpoint, &config, Box::new(Reader(Arc::downgrade(&session))))?;
+        let reader = Box::new(Reader(Arc::downgrade(&session)));
+        let client = without_signals(|| Client::connect(endpoint, &config, reader))?;
         let _ = session.client.set(client);
         Ok(session)
     }

@@ -104,7 +104,10 @@ fn forks(bench: &Bench) {
     if child == 0 {
         let stale = cl!(cl, clFinish(bench.queue())) == CL_INVALID_COMMAND_QUEUE
             && cl!(cl, clRetainContext(bench.context)) == CL_INVALID_CONTEXT;
-        unsafe { libc::_exit(i32::from(!stale)) };
+        let own = Bench::of(cl, &cl.devices(), 0);
+        let buffer = own.filled(&[5; 8]);
+        let works = own.read(own.queue(), buffer, 8) == [5; 8];
+        unsafe { libc::_exit(i32::from(!stale) + 2 * i32::from(!works)) };
     }
     let mut status = 1;
     let until = Instant::now() + Duration::from_secs(10);
@@ -112,5 +115,5 @@ fn forks(bench: &Bench) {
         assert!(Instant::now() < until, "the child hangs");
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(status, 0, "old handles work in a child");
+    assert_eq!(status, 0, "old handles work in a child, or new ones do not");
 }

@@ -9,7 +9,6 @@ use super::{object, status};
 use crate::api::device::devices_of;
 use crate::callback::UserData;
 use crate::error::{Error, Result, ensure, fail};
-use crate::globals::globals;
 use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
 use crate::info::{Out, list, properties};
 use crate::migrate::DEVICES_MAX;
@@ -19,19 +18,18 @@ use crate::objects::platform::Platform;
 
 type ErrorNotify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
 
-/// Checks properties and gives them as `CL_CONTEXT_PROPERTIES` does, with the platform that they name.
+/// Checks properties and gives them as `CL_CONTEXT_PROPERTIES` does.
 ///
 /// # Safety
 /// `given` is null or a list of properties.
-unsafe fn check(given: *const cl_context_properties) -> Result<(Vec<cl_context_properties>, Ref<Platform>)> {
+unsafe fn check(given: *const cl_context_properties) -> Result<Vec<cl_context_properties>> {
     // SAFETY: as the caller says.
     let pairs = unsafe { properties(given) };
-    let mut platform = globals().platform().clone();
     let mut kept = Vec::new();
     for (at, (name, value)) in pairs.iter().enumerate() {
         ensure(pairs[..at].iter().all(|(other, _)| other != name), CL_INVALID_PROPERTY)?;
         match *name {
-            CL_CONTEXT_PLATFORM => platform = get(std::ptr::without_provenance_mut(value.cast_unsigned()))?,
+            CL_CONTEXT_PLATFORM => Platform::check(std::ptr::without_provenance_mut(value.cast_unsigned()))?,
             CL_CONTEXT_INTEROP_USER_SYNC => ensure(*value == 0 || *value == 1, CL_INVALID_PROPERTY)?,
             _ => return fail(CL_INVALID_PROPERTY),
         }
@@ -40,7 +38,7 @@ unsafe fn check(given: *const cl_context_properties) -> Result<(Vec<cl_context_p
     if !given.is_null() {
         kept.push(0);
     }
-    Ok((kept, platform))
+    Ok(kept)
 }
 
 fn create(devices: Vec<Ref<Device>>, properties: Vec<cl_context_properties>) -> Result<*mut c_void> {
@@ -66,7 +64,7 @@ pub unsafe extern "C" fn clCreateContext(
 ) -> cl_context {
     let make = || {
         // SAFETY: the program's, as the specification asks.
-        let (properties, _) = unsafe { check(properties) }?;
+        let properties = unsafe { check(properties) }?;
         ensure(!devices.is_null() && num_devices > 0, CL_INVALID_VALUE)?;
         ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
         // SAFETY: as above.
@@ -86,9 +84,9 @@ pub unsafe extern "C" fn clCreateContextFromType(
 ) -> cl_context {
     let make = || {
         // SAFETY: the program's, as the specification asks.
-        let (properties, platform) = unsafe { check(properties) }?;
+        let properties = unsafe { check(properties) }?;
         ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
-        create(devices_of(&platform, device_type)?, properties)
+        create(devices_of(device_type)?, properties)
     };
     // SAFETY: as above.
     unsafe { object(errcode_ret, make) }

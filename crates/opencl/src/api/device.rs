@@ -8,7 +8,7 @@ use opencl_sys::*;
 use super::status;
 use crate::error::{Error, Result, ensure, fail};
 use crate::globals::globals;
-use crate::handle::get;
+use crate::handle::{Ref, get};
 use crate::info::{Out, put};
 use crate::objects::device::Device;
 use crate::objects::platform::Platform;
@@ -21,11 +21,11 @@ const TYPES: u64 = CL_DEVICE_TYPE_DEFAULT
     | CL_DEVICE_TYPE_ACCELERATOR
     | CL_DEVICE_TYPE_CUSTOM;
 
-/// Devices of a platform that are of these types.
-pub fn devices_of(platform: &Platform, types: cl_device_type) -> Result<Vec<crate::handle::Ref<Device>>> {
+/// Devices that are of these types.
+pub fn devices_of(types: cl_device_type) -> Result<Vec<Ref<Device>>> {
     ensure(types == CL_DEVICE_TYPE_ALL || types != 0 && types & !TYPES == 0, CL_INVALID_DEVICE_TYPE)?;
-    let all = platform.devices();
-    let is_meant = |(at, device): &(usize, crate::handle::Ref<Device>)| {
+    let all = globals().managers().devices();
+    let is_meant = |(at, device): &(usize, Ref<Device>)| {
         let default = types != CL_DEVICE_TYPE_ALL && types & CL_DEVICE_TYPE_DEFAULT != 0 && *at == 0;
         default || device.is_of(types)
     };
@@ -41,10 +41,10 @@ pub unsafe extern "C" fn clGetDeviceIDs(
     num_devices: *mut cl_uint,
 ) -> cl_int {
     status(|| {
-        let platform = get::<Platform>(platform)?;
+        Platform::check(platform)?;
         ensure(devices.is_null() == (num_entries == 0), CL_INVALID_VALUE)?;
         ensure(!devices.is_null() || !num_devices.is_null(), CL_INVALID_VALUE)?;
-        let found = devices_of(&platform, device_type)?;
+        let found = devices_of(device_type)?;
         for (at, device) in found.iter().take(num_entries as usize).enumerate() {
             // SAFETY: the program's array has `num_entries` places.
             unsafe { put(devices.add(at), device.handle()) };
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn clGetDeviceInfo(
         // SAFETY: the program's, as the specification asks.
         let out = unsafe { Out::new(size, value, size_ret) };
         if name == CL_DEVICE_PLATFORM {
-            return out.pointer(globals().platform().handle());
+            return out.pointer(Platform::the().handle());
         }
         device.info(name, out)
     })

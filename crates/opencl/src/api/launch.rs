@@ -128,7 +128,7 @@ fn check_range(queue: &Ref<Queue>, kernel: &Ref<Kernel>, mut range: Range) -> Re
     let items = local.iter().try_fold(1u64, |all, n| all.checked_mul(*n));
     let most = if group.size == 0 { bounds.group as u64 } else { group.size };
     ensure(items.is_some_and(|n| n <= most), CL_INVALID_WORK_GROUP_SIZE)?;
-    let even = (0..dimensions).all(|at| range.global[at] % local[at] == 0);
+    let even = (0..dimensions).all(|at| range.global[at].is_multiple_of(local[at]));
     ensure(even || bounds.uneven_groups && kernel.may_have_uneven_groups(&queue.device), CL_INVALID_WORK_GROUP_SIZE)?;
     Ok(range)
 }

@@ -61,12 +61,12 @@ fn host_side(context: &Ref<Context>, flags: u64, size: usize, host_ptr: *mut c_v
     if flags & CL_MEM_ALLOC_HOST_PTR == 0 {
         return Ok(HostSide::None);
     }
-    let none = Error(CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    match context.single().map(|d| d.board()) {
-        // Memory that the manager sees, too.
-        Some(board) if !board.session.is_tcp => Ok(HostSide::Backing(board.bulk(size as u64).map_err(|_| none)?)),
-        _ => Ok(HostSide::Own(HostMemory::new(size).ok_or(none)?)),
+    // Memory that the manager sees, too, if there is one manager on this node, and it grants so much.
+    let board = context.single().map(|d| d.board()).filter(|board| !board.session.is_tcp);
+    if let Some(bulk) = board.and_then(|board| board.bulk(size as u64).ok()) {
+        return Ok(HostSide::Backing(bulk));
     }
+    Ok(HostSide::Own(HostMemory::new(size).ok_or(Error(CL_MEM_OBJECT_ALLOCATION_FAILURE))?))
 }
 
 pub unsafe extern "C" fn clCreateBuffer(

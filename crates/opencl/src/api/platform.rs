@@ -8,7 +8,6 @@ use opencl_sys::*;
 use super::status;
 use crate::error::{ensure, fail};
 use crate::globals::globals;
-use crate::handle::get;
 use crate::info::{Out, put};
 use crate::objects::device_info::{VERSION, make_version, name_version};
 use crate::objects::platform::Platform;
@@ -27,7 +26,7 @@ pub unsafe extern "C" fn get_ids(
         ensure(!platforms.is_null() || !num_platforms.is_null(), CL_INVALID_VALUE)?;
         // SAFETY: the caller's, or null.
         unsafe {
-            put(platforms, globals().platform().handle());
+            put(platforms, Platform::the().handle());
             put(num_platforms, 1);
         }
         Ok(())
@@ -45,7 +44,7 @@ pub unsafe extern "C" fn get_info(
     status(|| {
         // A null platform is the only one there is.
         if !platform.is_null() {
-            get::<Platform>(platform)?;
+            Platform::check(platform)?;
         }
         // SAFETY: the program's, as the specification asks.
         let out = unsafe { Out::new(size, value, size_ret) };
@@ -79,7 +78,7 @@ pub unsafe extern "C" fn extension(name: *const c_char) -> *mut c_void {
 
 /// `clIcdGetFunctionAddressForPlatformKHR`.
 pub unsafe extern "C" fn function(platform: cl_platform_id, name: *const c_char) -> *mut c_void {
-    if name.is_null() || get::<Platform>(platform).is_err() {
+    if name.is_null() || Platform::check(platform).is_err() {
         return std::ptr::null_mut();
     }
     // SAFETY: a text, as the specification asks.
@@ -89,9 +88,9 @@ pub unsafe extern "C" fn function(platform: cl_platform_id, name: *const c_char)
 /// `clIcdSetPlatformDispatchDataKHR`.
 pub unsafe extern "C" fn set_loader_data(platform: cl_platform_id, data: *mut c_void) -> cl_int {
     status(|| {
-        let platform = get::<Platform>(platform)?;
+        Platform::check(platform)?;
         globals().set_loader_data(data);
-        platform.set_loader_data(data);
+        Platform::the().set_loader_data(data);
         Ok(())
     })
 }
@@ -100,7 +99,7 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(
     platform: cl_platform_id,
     name: *const c_char,
 ) -> *mut c_void {
-    if get::<Platform>(platform).is_err() {
+    if Platform::check(platform).is_err() {
         return std::ptr::null_mut();
     }
     // SAFETY: as this function's.
@@ -108,5 +107,5 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddressForPlatform(
 }
 
 pub unsafe extern "C" fn clUnloadPlatformCompiler(platform: cl_platform_id) -> cl_int {
-    status(|| get::<Platform>(platform).map(|_| ()))
+    status(|| Platform::check(platform))
 }

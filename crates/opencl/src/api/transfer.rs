@@ -27,7 +27,7 @@ pub fn place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Bu
 /// Whether a queue's device can use a buffer.
 pub fn check_place(queue: &Ref<Queue>, buffer: &Ref<Buffer>) -> Result<()> {
     ensure(queue.context.handle() == buffer.context.handle(), CL_INVALID_CONTEXT)?;
-    ensure(buffer.offset % queue.device.bounds.align == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET)
+    ensure(buffer.offset.is_multiple_of(queue.device.bounds.align), CL_MISALIGNED_SUB_BUFFER_OFFSET)
 }
 
 /// Whether `len` bytes from `offset` on are in the buffer.
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn clEnqueueFillBuffer(
         check_bounds(&buffer, offset, size)?;
         let fits = pattern_size.is_power_of_two() && pattern_size <= 128;
         ensure(!pattern.is_null() && fits, CL_INVALID_VALUE)?;
-        ensure(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE)?;
+        ensure(offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE)?;
         // SAFETY: the program's, as the specification asks.
         let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
         // SAFETY: as above.

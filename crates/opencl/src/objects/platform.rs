@@ -1,19 +1,26 @@
 //! The platform: all boards of all managers.
+//!
+//! A loader asks for the platform once, and a child of a fork goes on with the handle of its parent. So the platform is
+//! one object without a state, the same for both; the connections are each process' own.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use opencl_sys::{CL_INVALID_PLATFORM, cl_int};
+use opencl_sys::{CL_INVALID_PLATFORM, cl_int, cl_platform_id};
 use rackloom_channel::Endpoint;
 
 use crate::config::{Config, log};
+use crate::error::{Result, ensure};
 use crate::globals::Globals;
 use crate::handle::{Kind, Live, Object, Ref, lock};
 use crate::objects::device::Device;
 use crate::session::Session;
 
 /// The one platform.
-pub struct Platform {
+pub struct Platform;
+
+/// The managers of this process.
+pub struct Managers {
     config: Config,
     /// As many as in the configuration, in its order.
     managers: Vec<Mutex<Manager>>,
@@ -38,12 +45,30 @@ impl Kind for Platform {
 }
 
 impl Platform {
-    /// Connects to nobody yet.
-    pub fn new(config: Config) -> Self {
-        let managers = config.managers.iter().map(|_| Mutex::default()).collect();
-        Self { config, managers }
+    /// The platform.
+    pub fn the() -> &'static Ref<Self> {
+        static THE: OnceLock<Ref<Platform>> = OnceLock::new();
+        THE.get_or_init(|| Object::new(Self))
     }
 
+    /// Whether the handle is the platform's.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check(handle: cl_platform_id) -> Result<()> {
+        ensure(handle == Self::the().handle(), CL_INVALID_PLATFORM)
+    }
+}
+
+impl Default for Managers {
+    /// Those of the environment; connects to nobody yet.
+    fn default() -> Self {
+        let config = Config::from_environment();
+        Self { managers: config.managers.iter().map(|_| Mutex::default()).collect(), config }
+    }
+}
+
+impl Managers {
     /// All devices that there are, after connecting to those managers to which there is no connection.
     pub fn devices(&self) -> Vec<Ref<Device>> {
         let pairs = self.config.managers.iter().zip(&self.managers);
