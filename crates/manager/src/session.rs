@@ -97,6 +97,10 @@ impl<S: Space> Session<S> {
                 let made = self.program(form, bytes, tail);
                 self.programs.put(program, made)?;
             }
+            Command::Created { request, program } => {
+                let answer = self.programs.get(program).map(|_| Answer::Created);
+                self.answer(request, answer);
+            }
             Command::ReleaseProgram { program } => self.programs.release(program)?,
             Command::Build { request, program, options } => {
                 let (program, options) = (self.programs.get(program), options.to_owned());

@@ -72,6 +72,14 @@ pub enum Command<'a> {
         /// The bytes.
         bytes: Payload,
     },
+    /// Asks whether a program was made, which a binary of another board is not; answered by
+    /// [`crate::Answer::Created`], or by why not.
+    Created {
+        /// Number of this request.
+        request: u32,
+        /// Which.
+        program: Id,
+    },
     /// Forgets a program. Its kernels stay.
     ReleaseProgram {
         /// Which.
