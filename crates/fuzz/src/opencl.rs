@@ -1,4 +1,4 @@
-//! Messages between the OpenCL library and the manager: any bytes are one, or refused, and none costs more than its size.
+//! Messages between the OpenCL library and the manager: any bytes are one, or refused, and none costs more than itself.
 
 use arbitrary::{Result, Unstructured};
 use rackloom_opencl_wire::{
