@@ -40,6 +40,13 @@ func TestAllocate(t *testing.T) {
 			boards: []Board{with(board("a", "sobel"), busy(0.5)), with(board("b", "sobel"), busy(0.2))},
 			want:   Choice{Board: "b", Node: "node-b"},
 		},
+		"as good as equally utilised, and fewer instances": {
+			claim: sobel,
+			boards: []Board{
+				with(board("a", "sobel", tenant("x", "")), busy(0.51)), with(board("b", "sobel"), busy(0.59)),
+			},
+			want: Choice{Board: "b", Node: "node-b"},
+		},
 		"a match before an idle board without": {
 			claim:  sobel,
 			boards: []Board{with(board("a", "sobel"), busy(0.8)), with(board("b", ""), busy(0))},
@@ -161,6 +168,20 @@ func TestEvacuateMovesAllOrNamesWhoStays(t *testing.T) {
 	want := Plan{Moves: []Move{{Instance: "y", From: "a", To: "b"}}, Stuck: []string{"coming", "x"}}
 	if !reflect.DeepEqual(plan, want) {
 		t.Fatalf("got %+v, want %+v", plan, want)
+	}
+}
+
+func TestKeysAreReadAsWritten(t *testing.T) {
+	for _, text := range []string{"utilisation", "queue_depth / 4", "task_seconds / 0.001"} {
+		key, err := ParseKey(text)
+		if err != nil || key.String() != text {
+			t.Errorf("%q became %q, %v", text, key, err)
+		}
+	}
+	for _, text := range []string{"", "load", "utilisation /", "utilisation / 0", "utilisation / -1", "tenants / Inf"} {
+		if key, err := ParseKey(text); err == nil {
+			t.Errorf("%q became %q", text, key)
+		}
 	}
 }
 

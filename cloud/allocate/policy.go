@@ -121,19 +121,66 @@ func (f Filter) holds(board *Board, claim *Claim, more int) bool {
 	return !reading.Known || reading.Value < f.Limit || f.Inclusive && reading.Value == f.Limit
 }
 
+// Key is a metric that boards are ordered by, lower first.
+type Key struct {
+	Metric Metric
+	// Step is how much makes a difference: values in the same step are equal, and the next key decides. 0 compares
+	// exactly. Metrics lag behind, so many allocations in a short time would all go to the board that was last seen a
+	// little less busy than the others; with a step, the count of instances, which is exact, spreads them.
+	Step float64
+}
+
+// ParseKey reads `METRIC` or `METRIC / STEP`.
+func ParseKey(text string) (Key, error) {
+	name, step, found := strings.Cut(text, "/")
+	metric, err := ParseMetric(strings.TrimSpace(name))
+	if err != nil || !found {
+		return Key{Metric: metric}, err
+	}
+	value, err := strconv.ParseFloat(strings.TrimSpace(step), 64)
+	if err != nil || !(value > 0) || math.IsInf(value, 0) {
+		return Key{}, fmt.Errorf("%q is no order: %q is no step", text, strings.TrimSpace(step))
+	}
+	return Key{Metric: metric, Step: value}, nil
+}
+
+// String writes a key as ParseKey reads it.
+func (k Key) String() string {
+	if k.Step == 0 {
+		return string(k.Metric)
+	}
+	return fmt.Sprintf("%s / %s", k.Metric, strconv.FormatFloat(k.Step, 'g', -1, 64))
+}
+
+func (k Key) compare(a, b Reading) int {
+	switch {
+	case a.Known && b.Known && k.Step > 0:
+		return cmp.Compare(math.Floor(a.Value/k.Step), math.Floor(b.Value/k.Step))
+	case a.Known && b.Known:
+		return cmp.Compare(a.Value, b.Value)
+	case a.Known:
+		return -1
+	case b.Known:
+		return 1
+	}
+	return 0
+}
+
 // Policy is what a cluster's owner decides about allocation.
 type Policy struct {
 	// Filters must all hold.
 	Filters []Filter
-	// Order compares boards by its first metric, then by the next; lower is better.
-	Order []Metric
+	// Order compares boards by its first key, then by the next.
+	Order []Key
 }
 
 // DefaultPolicy avoids boards that are as good as saturated, and spreads instances over the others.
 func DefaultPolicy() Policy {
 	return Policy{
 		Filters: []Filter{{Metric: Utilisation, Limit: 0.9}},
-		Order:   []Metric{Distance, Utilisation, QueueDepth, Instances},
+		Order: []Key{
+			{Metric: Distance}, {Metric: Utilisation, Step: 0.1}, {Metric: Instances}, {Metric: QueueDepth},
+		},
 	}
 }
 
@@ -161,22 +208,10 @@ func (p *Policy) compare(a, b *Board, claim *Claim, more func(*Board) int) int {
 	if order := cmp.Compare(rank(a), rank(b)); order != 0 {
 		return order
 	}
-	for _, metric := range p.Order {
-		if order := compareReadings(metric.of(a, claim, more(a)), metric.of(b, claim, more(b))); order != 0 {
+	for _, key := range p.Order {
+		if order := key.compare(key.Metric.of(a, claim, more(a)), key.Metric.of(b, claim, more(b))); order != 0 {
 			return order
 		}
 	}
 	return cmp.Compare(a.ID, b.ID)
-}
-
-func compareReadings(a, b Reading) int {
-	switch {
-	case a.Known && b.Known:
-		return cmp.Compare(a.Value, b.Value)
-	case a.Known:
-		return -1
-	case b.Known:
-		return 1
-	}
-	return 0
 }

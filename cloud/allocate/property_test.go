@@ -75,8 +75,8 @@ func drawBoards(t *rapid.T) []Board {
 }
 
 func drawPolicy(t *rapid.T) Policy {
-	metrics := []Metric{Utilisation, QueueDepth, Instances, Distance}
-	policy := Policy{Order: rapid.Permutation(metrics).Draw(t, "order")[:rapid.IntRange(0, 4).Draw(t, "keys")]}
+	keys := []Key{{Metric: Utilisation}, {Metric: QueueDepth, Step: 0.5}, {Metric: Instances}, {Metric: Distance}}
+	policy := Policy{Order: rapid.Permutation(keys).Draw(t, "order")[:rapid.IntRange(0, 4).Draw(t, "keys")]}
 	if rapid.Bool().Draw(t, "filtered") {
 		policy.Filters = append(policy.Filters, Filter{Metric: Utilisation, Limit: 0.75})
 	}
@@ -140,12 +140,12 @@ func key(board Board, claim Claim, policy Policy) []float64 {
 	if matches(board, claim) {
 		key[0] = 0
 	}
-	for _, metric := range policy.Order {
-		switch metric {
+	for _, by := range policy.Order {
+		switch by.Metric {
 		case Utilisation:
 			key = append(key, value(board.Metrics.Utilisation))
 		case QueueDepth:
-			key = append(key, value(board.Metrics.QueueDepth))
+			key = append(key, math.Floor(2*value(board.Metrics.QueueDepth)))
 		case Instances:
 			key = append(key, float64(len(board.Tenants)))
 		case Distance:
@@ -222,7 +222,8 @@ func checkChoice(t *rapid.T, claim Claim, boards []Board, policy Policy, choice 
 		if !mayHold(*chosen, claim, policy) {
 			t.Fatalf("chose %+v, which may not hold %+v", *chosen, claim)
 		}
-		if choice.Reconfigure == matches(*chosen, claim) || choice.Reconfigure && !loadable(*chosen, claim.Query.Accelerator) {
+		other := choice.Reconfigure
+		if other == matches(*chosen, claim) || other && !loadable(*chosen, claim.Query.Accelerator) {
 			t.Fatalf("reconfigure %v of %+v for %+v", choice.Reconfigure, *chosen, claim)
 		}
 		if choice.Reconfigure {

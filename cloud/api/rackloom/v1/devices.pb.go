@@ -411,8 +411,8 @@ type Device struct {
 	Draining bool `protobuf:"varint,4,opt,name=draining,proto3" json:"draining,omitempty"`
 	// Set while flagged.
 	Reconfiguration *Reconfiguration `protobuf:"bytes,5,opt,name=reconfiguration,proto3" json:"reconfiguration,omitempty"`
-	// Instances allocated here, those under way hither and away included.
-	Instances []string `protobuf:"bytes,6,rep,name=instances,proto3" json:"instances,omitempty"`
+	// How many instances are allocated here, those under way hither and away included. ListInstances names them.
+	Instances uint32 `protobuf:"varint,6,opt,name=instances,proto3" json:"instances,omitempty"`
 	// What was measured; values that are unknown or stale are unset.
 	Metrics       *DeviceMetrics `protobuf:"bytes,7,opt,name=metrics,proto3" json:"metrics,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -484,11 +484,11 @@ func (x *Device) GetReconfiguration() *Reconfiguration {
 	return nil
 }
 
-func (x *Device) GetInstances() []string {
+func (x *Device) GetInstances() uint32 {
 	if x != nil {
 		return x.Instances
 	}
-	return nil
+	return 0
 }
 
 func (x *Device) GetMetrics() *DeviceMetrics {
@@ -1166,7 +1166,7 @@ func (x *GetDeviceRequest) GetId() string {
 
 type ListDevicesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 500; 0 for 100.
+	// At most 100; 0 for 100.
 	PageSize uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the page before; empty for the first.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1866,7 +1866,7 @@ const file_rackloom_v1_devices_proto_rawDesc = "" +
 	"lost_since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tlostSince\x12\x1a\n" +
 	"\bdraining\x18\x04 \x01(\bR\bdraining\x12F\n" +
 	"\x0freconfiguration\x18\x05 \x01(\v2\x1c.rackloom.v1.ReconfigurationR\x0freconfiguration\x12\x1c\n" +
-	"\tinstances\x18\x06 \x03(\tR\tinstances\x124\n" +
+	"\tinstances\x18\x06 \x01(\rR\tinstances\x124\n" +
 	"\ametrics\x18\a \x01(\v2\x1a.rackloom.v1.DeviceMetricsR\ametrics\"\xe0\x01\n" +
 	"\rDeviceMetrics\x12%\n" +
 	"\vutilisation\x18\x01 \x01(\x01H\x00R\vutilisation\x88\x01\x01\x12$\n" +

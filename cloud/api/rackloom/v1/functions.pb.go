@@ -253,7 +253,7 @@ type Instance struct {
 	State  InstanceState `protobuf:"varint,5,opt,name=state,proto3,enum=rackloom.v1.InstanceState" json:"state,omitempty"`
 	// Counts the boards it has had, from 1.
 	Generation uint64 `protobuf:"varint,6,opt,name=generation,proto3" json:"generation,omitempty"`
-	// To be set in the program's environment: RACKLOOM_MANAGERS, RACKLOOM_BOARD and RACKLOOM_TOKEN. Only for who may
+	// To be set in the program's environment: RACKLOOM_MANAGERS and RACKLOOM_TOKEN. Only for who may
 	// create instances, and not in lists unless asked for.
 	Environment map[string]string `protobuf:"bytes,7,rep,name=environment,proto3" json:"environment,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Set while moving.
@@ -555,7 +555,7 @@ func (*DeleteFunctionResponse) Descriptor() ([]byte, []int) {
 
 type ListFunctionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 500; 0 for 100.
+	// At most 100; 0 for 100.
 	PageSize      uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -846,7 +846,7 @@ func (x *GetInstanceRequest) GetId() string {
 
 type ListInstancesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 500; 0 for 100.
+	// At most 100; 0 for 100.
 	PageSize  uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only of this function; empty for all.
