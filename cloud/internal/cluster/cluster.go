@@ -145,8 +145,17 @@ func load[T any](s *store.Store, bucket store.Bucket, into *table[T]) error {
 	})
 }
 
-// check finds what cannot be if the registry is right: references to nothing, and exclusive boards with two claims.
+// check finds what cannot be if the registry is right: references to nothing, exclusive boards with two claims, and boards
+// held back for somebody who is not there.
 func (c *Cluster) check() error {
+	for id, device := range c.devices.all() {
+		if device.Flag == nil || !device.Flag.GrantedAt.IsZero() {
+			continue // What is granted ends by its manager's word, or in time.
+		}
+		if wanted := c.instances.get(device.Flag.Instance); wanted == nil || wanted.Device != id {
+			return fmt.Errorf("device %s is flagged for instance %s, which is not on it", id, device.Flag.Instance)
+		}
+	}
 	for id, instance := range c.instances.all() {
 		function := c.functions.get(instance.Function)
 		if function == nil {

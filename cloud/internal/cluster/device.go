@@ -57,16 +57,12 @@ func (c *Cluster) RegisterDevice(spec *Device) (Lease, TenantList, error) {
 	if device.InstancesMax == 0 {
 		device.InstancesMax = c.options.InstancesDefault
 	}
+	edit.devices[device.ID] = &device
 	if old != nil {
 		device.Draining = old.Draining
-		if old.Flag != nil && old.Flag.Accelerator != device.Accelerator {
-			// A load that was under way ended with the manager; who wanted it asks again.
-			flag := *old.Flag
-			flag.GrantedAt = time.Time{}
-			device.Flag = &flag
-		}
+		device.Flag = old.Flag
+		edit.resume(&device)
 	}
-	edit.devices[device.ID] = &device
 	if err := edit.commit(); err != nil {
 		return Lease{}, TenantList{}, err
 	}

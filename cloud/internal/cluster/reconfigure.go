@@ -166,6 +166,23 @@ func (e *edit) withdraw(instance *Instance) {
 	e.giveUp(current.ID)
 }
 
+// resume goes on with a flag after a restart of the manager, which ended a load under way: it has come true by what is
+// configured now, or whoever wanted it asks again, or there is nobody any more who did.
+func (e *edit) resume(device *Device) {
+	device.configured(device.Accelerator)
+	if device.Flag == nil {
+		return
+	}
+	wanted := e.c.instances.get(device.Flag.Instance)
+	if wanted == nil || wanted.Device != device.ID {
+		e.giveUp(device.ID)
+		return
+	}
+	flag := *device.Flag
+	flag.GrantedAt = time.Time{}
+	device.Flag = &flag
+}
+
 // giveUp takes a device's flag away, and ends the moves that made way for it.
 func (e *edit) giveUp(id string) {
 	e.device(id).Flag = nil
