@@ -122,8 +122,8 @@ func (s *Store) Each(bucket Bucket, visit func(key string, value []byte) error) 
 	})
 }
 
-// Commit writes all of the records or, if it fails, none. They are durable when it returns nil.
-func (s *Store) Commit(records []Record) error {
+// write commits all of the records or, if it fails, none.
+func (s *Store) write(records []Record) error {
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		for _, record := range records {
 			bucket := tx.Bucket([]byte(record.Bucket))
