@@ -1,7 +1,7 @@
 // Package client is the registry's commands for people and scripts: lists, and what an administrator does now and then.
 //
-// Results go to standard output, as tables of at most 80 columns or, with --json, as one JSON document; all else goes to
-// standard error.
+// Results go to standard output, as tables of at most 80 columns or, with --json, as one JSON document; all else goes
+// to standard error.
 package client
 
 import (

@@ -145,8 +145,8 @@ func load[T any](s *store.Store, bucket store.Bucket, into *table[T]) error {
 	})
 }
 
-// check finds what cannot be if the registry is right: references to nothing, exclusive boards with two claims, and boards
-// held back for somebody who is not there.
+// check finds what cannot be if the registry is right: references to nothing, exclusive boards with two claims, and
+// boards held back for somebody who is not there.
 func (c *Cluster) check() error {
 	for id, device := range c.devices.all() {
 		if device.Flag == nil || !device.Flag.GrantedAt.IsZero() {

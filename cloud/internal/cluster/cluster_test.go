@@ -44,8 +44,8 @@ func newRig(t *testing.T, change func(*Options)) *rig {
 	return r
 }
 
-// folder is in memory where it can be: these tests make thousands of commits, and the tests of the store and of killed
-// processes are about the disk.
+// folder is in memory where it can be: these tests make thousands of commits, and the tests of the store and of
+// killed processes are about the disk.
 func folder(t *testing.T) string {
 	path, err := os.MkdirTemp("/dev/shm", "rackloom-")
 	if err != nil {
@@ -117,7 +117,9 @@ func (r *rig) wantOn(id, device string) *Instance {
 	return view.Instance
 }
 
-func (r *rig) validate(device string, lease uint64, instance, accelerator string, want Decision, reason string) Verdict {
+func (r *rig) validate(
+	device string, lease uint64, instance, accelerator string, want Decision, reason string,
+) Verdict {
 	r.t.Helper()
 	verdict, err := r.ValidateReconfiguration(device, lease, instance, accelerator)
 	if err != nil || verdict.Decision != want || !strings.Contains(verdict.Reason, reason) {
@@ -343,7 +345,7 @@ func TestTheGraceRuleMovesWhatALostBoardHad(t *testing.T) {
 func TestDrainingMovesWithTimeToLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.Lease = time.Hour })
-		lease := r.register(spec("a/0", "sobel"))
+		r.register(spec("a/0", "sobel"))
 		r.function("f", "sobel")
 		r.create("i", "f")
 		r.create("j", "f")
@@ -351,7 +353,7 @@ func TestDrainingMovesWithTimeToLeave(t *testing.T) {
 		if _, err := r.DrainDevice("a/0", true, false); err != nil {
 			t.Fatal(err)
 		}
-		lease = r.register(spec("a/0", "sobel"))
+		lease := r.register(spec("a/0", "sobel"))
 		if device, _, _ := r.GetDevice("a/0"); !device.Draining {
 			t.Fatal("a restart of the manager ended the draining")
 		}

@@ -124,7 +124,12 @@ func Parse(flags *flag.FlagSet, arguments []string) (Config, error) {
 	file := flags.String("config", "", "read this TOML `file`; flags win over it")
 	option := func(name, usage string, set func(value string) error) {
 		flags.Func(name, usage, func(value string) error {
-			overrides = append(overrides, func() error { return set(value) })
+			overrides = append(overrides, func() error {
+				if err := set(value); err != nil {
+					return fmt.Errorf("-%s %s: %w", name, value, err)
+				}
+				return nil
+			})
 			return nil
 		})
 	}
@@ -154,7 +159,8 @@ func Parse(flags *flag.FlagSet, arguments []string) (Config, error) {
 	duration("move-grace", "an instance may take this `time` to leave a board", &config.Leases.MoveGrace)
 	duration("reconfigure-timeout", "a manager may take this `time` to load an accelerator",
 		&config.Leases.ReconfigureTimeout)
-	text("prometheus", "measure boards through this `URL` of Prometheus; else managers are asked", &config.Metrics.Prometheus)
+	text("prometheus", "measure boards through this `URL` of Prometheus; else managers are asked",
+		&config.Metrics.Prometheus)
 	duration("metrics-interval", "measure boards every so much `time`", &config.Metrics.Interval)
 	duration("metrics-window", "average rates over this `time`", &config.Metrics.Window)
 	option("insecure", "`true` allows to listen on the network without TLS and tokens", func(value string) (err error) {

@@ -58,7 +58,8 @@ func TestTheScraperMakesRatesOfCounters(t *testing.T) {
 	step := func(second int, busy float64, tasks int, seconds float64) map[board]allocate.Metrics {
 		t.Helper()
 		text = fmt.Sprintf(exported, busy, tasks, seconds, tasks)
-		measured, err := scraper.measure(context.Background(), start.Add(time.Duration(second)*time.Second), []string{address})
+		now := start.Add(time.Duration(second) * time.Second)
+		measured, err := scraper.measure(context.Background(), now, []string{address})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,9 +128,8 @@ func TestAFunctionGetsABoardAndItsManagerHearsOfIt(t *testing.T) {
 		t.Fatalf("%v", first)
 	}
 	function := &rackloomv1.Function{Name: "edges", Query: &rackloomv1.DeviceQuery{Accelerator: "sobel"}}
-	if _, err := c.functions.RegisterFunction(orchestrator, &rackloomv1.RegisterFunctionRequest{Function: function}); err != nil {
-		t.Fatal(err)
-	}
+	must[*rackloomv1.Function](t)(c.functions.RegisterFunction(
+		orchestrator, &rackloomv1.RegisterFunctionRequest{Function: function}))
 	instance := must[*rackloomv1.Instance](t)(c.functions.CreateInstance(
 		orchestrator, &rackloomv1.CreateInstanceRequest{Id: "edges-1", Function: "edges"}))
 	token := instance.Environment["RACKLOOM_TOKEN"]

@@ -38,7 +38,8 @@ const (
 //
 // Functions, and the boards that their instances are allocated.
 type FunctionsServiceClient interface {
-	// Makes a function known, or changes it. FAILED_PRECONDITION if what it asks of a board changes while it has instances.
+	// Makes a function known, or changes it. FAILED_PRECONDITION if what it asks of a board changes while it has
+	// instances.
 	RegisterFunction(ctx context.Context, in *RegisterFunctionRequest, opts ...grpc.CallOption) (*Function, error)
 	// Forgets a function. FAILED_PRECONDITION while it has instances.
 	DeleteFunction(ctx context.Context, in *DeleteFunctionRequest, opts ...grpc.CallOption) (*DeleteFunctionResponse, error)
@@ -175,7 +176,8 @@ func (c *functionsServiceClient) ConfirmMove(ctx context.Context, in *ConfirmMov
 //
 // Functions, and the boards that their instances are allocated.
 type FunctionsServiceServer interface {
-	// Makes a function known, or changes it. FAILED_PRECONDITION if what it asks of a board changes while it has instances.
+	// Makes a function known, or changes it. FAILED_PRECONDITION if what it asks of a board changes while it has
+	// instances.
 	RegisterFunction(context.Context, *RegisterFunctionRequest) (*Function, error)
 	// Forgets a function. FAILED_PRECONDITION while it has instances.
 	DeleteFunction(context.Context, *DeleteFunctionRequest) (*DeleteFunctionResponse, error)
