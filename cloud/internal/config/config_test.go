@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
 func parse(t *testing.T, file string, arguments ...string) (Config, error) {
@@ -62,6 +64,41 @@ func TestDefaultsAreGoodAndEmptyListsMeanNone(t *testing.T) {
 	config, err := parse(t, "", "-filters", "", "-order", " , ")
 	if err != nil || len(config.Allocation.Filters)+len(config.Allocation.Order) > 0 {
 		t.Fatalf("%+v, %v", config.Allocation, err)
+	}
+}
+
+// TestTheReferenceShowsTheDefaults holds the documentation to what is true.
+func TestTheReferenceShowsTheDefaults(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/src/reference/registry.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```toml\n")
+	file, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the page has no TOML")
+	}
+	config, err := parse(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Store = "/var/lib/rackloom/registry.db"
+	if !reflect.DeepEqual(config, want) {
+		t.Fatalf("the page has %+v\nand true is %+v", config, want)
+	}
+	// And it shows every option, not only some.
+	var shown, all map[string]any
+	whole, err := toml.Marshal(want)
+	if err = errors.Join(err, toml.Unmarshal(whole, &all), toml.Unmarshal([]byte(file), &shown)); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range all {
+		table, _ := value.(map[string]any)
+		inPage, _ := shown[name].(map[string]any)
+		if _, found := shown[name]; !found || len(table) != len(inPage) {
+			t.Errorf("%s is shown as %v", name, shown[name])
+		}
 	}
 }
 

@@ -94,10 +94,17 @@ func TestTheScraperMakesRatesOfCounters(t *testing.T) {
 func TestOneManagersFaultIsNotAnothers(t *testing.T) {
 	good := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, exported, 1.0, 1, 1.0, 1) })
 	broken := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })
+	elsewhere := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, good, http.StatusFound) })
 	garbled := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "a{b= 1\n") })
-	measured, err := newScraper(time.Minute).measure(context.Background(), time.Now(), []string{broken, good, garbled})
-	if len(measured) != 2 || err == nil || !strings.Contains(err.Error(), "418") || !strings.Contains(err.Error(), garbled) {
+	urls := []string{broken, good, garbled, elsewhere}
+	measured, err := newScraper(time.Minute).measure(context.Background(), time.Now(), urls)
+	if len(measured) != 2 || err == nil {
 		t.Fatalf("%v, %v", measured, err)
+	}
+	for _, want := range []string{"418", "302", garbled} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %s in %v", want, err)
+		}
 	}
 }
 

@@ -42,7 +42,9 @@ type counters struct {
 }
 
 func newScraper(window time.Duration) *scraper {
-	return &scraper{window: window, client: &http.Client{}, past: map[board][]counters{}}
+	// A manager that sends the registry elsewhere is not followed.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &scraper{window: window, client: &http.Client{CheckRedirect: stay}, past: map[board][]counters{}}
 }
 
 func (s *scraper) measure(ctx context.Context, now time.Time, urls []string) (map[board]allocate.Metrics, error) {

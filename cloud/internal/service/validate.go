@@ -49,9 +49,9 @@ func (c *checks) fault(why, help string) {
 
 func (c *checks) device(id string) {
 	node, board, _ := strings.Cut(id, "/")
-	if !label.MatchString(node) || !label.MatchString(board) {
+	if !name.MatchString(node) || !label.MatchString(board) {
 		c.fault(fmt.Sprintf("%.100q is no id of a device", id),
-			"write NODE/BOARD, each 1 to 63 of a-z, 0-9, and inside also . _ -")
+			"write NODE/BOARD, 1 to 253 and 1 to 63 of a-z, 0-9, and inside also . _ -")
 	}
 }
 
@@ -62,8 +62,8 @@ func (c *checks) name(field, value string) {
 }
 
 func (c *checks) node(value string) {
-	if value != "" && !label.MatchString(value) {
-		c.fault(fmt.Sprintf("node %.100q is no name", value), "write 1 to 63 of a-z, 0-9, and inside also . _ -")
+	if value != "" {
+		c.name("node", value)
 	}
 }
 

@@ -195,7 +195,7 @@ func (ReconfigurationDecision) EnumDescriptor() ([]byte, []int) {
 // What a board is, as its manager says it.
 type DeviceSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Unique in the cluster: NODE/BOARD, each 1 to 63 of [a-z0-9._-].
+	// Unique in the cluster: NODE/BOARD, 1 to 253 and 1 to 63 of [a-z0-9._-], with a letter or digit at both ends.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Where programs reach the manager: `unix:PATH` on the same node, `tcp:ADDRESS:PORT` from anywhere. 1 to 8.
 	Endpoints []string `protobuf:"bytes,2,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
