@@ -15,8 +15,13 @@ type Reading struct {
 	Known bool
 }
 
-// Known makes a reading.
-func Known(value float64) Reading { return Reading{Value: value, Known: true} }
+// Known makes a reading. What is no finite number is unknown: it would stand anywhere in an order.
+func Known(value float64) Reading {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return Reading{}
+	}
+	return Reading{Value: value, Known: true}
+}
 
 // Metrics are what a board's measurements say.
 type Metrics struct {

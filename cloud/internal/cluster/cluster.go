@@ -81,7 +81,9 @@ type Cluster struct {
 	touched map[string]uint64
 	// leases has the end of each lease of a device that is not lost.
 	leases map[string]time.Time
-	opened time.Time
+	// rescued is the revision at which a lost board's instances were last looked after.
+	rescued map[string]uint64
+	opened  time.Time
 }
 
 const revisionKey = "revision"
@@ -93,7 +95,8 @@ func Open(
 	c := &Cluster{
 		options: options, log: log, metrics: metrics, store: s, devices: newTable[Device](),
 		functions: newTable[Function](), instances: newTable[Instance](), on: map[string]map[string]struct{}{},
-		touched: map[string]uint64{}, leases: map[string]time.Time{}, opened: time.Now(),
+		touched: map[string]uint64{}, leases: map[string]time.Time{}, rescued: map[string]uint64{},
+		opened: time.Now(),
 	}
 	if err := c.load(); err != nil {
 		return nil, err

@@ -342,6 +342,43 @@ func TestTheGraceRuleMovesWhatALostBoardHad(t *testing.T) {
 	})
 }
 
+func TestANetworkThatFailsTakesManyBoardsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const boards = 100
+		r := newRig(t, func(o *Options) { o.LostGrace = time.Minute })
+		r.function("f", "")
+		for i := range boards {
+			r.register(spec(fmt.Sprintf("n%02d/0", i), ""))
+		}
+		for i := range boards {
+			r.create(fmt.Sprintf("i%02d", i), "f")
+		}
+		before := r.revision
+		time.Sleep(r.options.Lease + r.options.LostGrace + time.Second)
+		r.Sweep(time.Now())
+		if r.revision != before+1 || len(r.leases) != 0 {
+			t.Fatalf("%d commits, %d leases are left", r.revision-before, len(r.leases))
+		}
+		time.Sleep(r.options.LostGrace + time.Second)
+		for range 3 * boards / evacuationsMax {
+			r.Sweep(time.Now())
+		}
+		if r.revision != before+1 || len(r.rescued) != boards {
+			t.Fatalf("%d commits, %d of %d boards were looked after", r.revision-before, len(r.rescued), boards)
+		}
+		// One with room for all comes back: everybody's turn comes.
+		back := spec("n00/0", "")
+		back.InstancesMax = boards
+		lease := r.register(back)
+		for range 3 * boards / evacuationsMax {
+			r.Sweep(time.Now())
+		}
+		if list, err := r.Tenants("n00/0", lease); err != nil || len(list.Tenants) != boards {
+			t.Fatalf("%d instances came to the board, %v", len(list.Tenants), err)
+		}
+	})
+}
+
 func TestDrainingMovesWithTimeToLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.Lease = time.Hour })

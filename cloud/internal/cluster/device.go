@@ -99,10 +99,7 @@ func (c *Cluster) Heartbeat(id string, lease uint64, accelerator string, seen ui
 	if device.Accelerator != accelerator || !device.LostSince.IsZero() {
 		edit := c.edit()
 		changed := edit.device(id)
-		if !changed.LostSince.IsZero() {
-			c.log.Info("device is back", "device", id, "lostFor", time.Since(changed.LostSince).Round(time.Millisecond))
-			changed.LostSince = time.Time{}
-		}
+		changed.LostSince = time.Time{}
 		changed.configured(accelerator)
 		if err := edit.commit(); err != nil {
 			return nil, nil, err

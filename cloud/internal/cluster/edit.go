@@ -52,6 +52,14 @@ func (e *edit) peek(id string) *Instance {
 	return e.c.instances.get(id)
 }
 
+// peekDevice is a device as the edit leaves it so far, not to be changed.
+func (e *edit) peekDevice(id string) *Device {
+	if device, ok := e.devices[id]; ok {
+		return device
+	}
+	return e.c.devices.get(id)
+}
+
 // commit makes the change durable, and then visible. If it fails nothing has changed.
 func (e *edit) commit() error {
 	c := e.c
@@ -114,24 +122,7 @@ func (e *edit) apply() {
 		old := c.devices.get(id)
 		c.devices.put(id, device)
 		c.hub.changed(devicesTopic, id)
-		if device == nil {
-			delete(c.touched, id)
-			delete(c.leases, id)
-			c.hub.changed(tenantsTopic(id), id)
-			continue
-		}
-		if old == nil || old.Lease != device.Lease {
-			c.touched[id] = c.revision
-			c.hub.changed(tenantsTopic(id), id) // Who watches with the old lease learns that it is superseded.
-		}
-		// An instance says whether its board is lost, and where it is reached.
-		shows := old != nil && old.LostSince.IsZero() == device.LostSince.IsZero() &&
-			slices.Equal(old.Endpoints, device.Endpoints)
-		if !shows {
-			for instance := range c.on[id] {
-				c.hub.changed(instancesTopic, instance)
-			}
-		}
+		c.deviceChanged(id, old, device)
 	}
 	for id, instance := range e.instances {
 		old := c.instances.get(id)
@@ -143,6 +134,42 @@ func (e *edit) apply() {
 			}
 		}
 		c.hub.changed(instancesTopic, id)
+		if old != nil && instance != nil && old.Device != instance.Device {
+			c.stats.moves.Inc()
+			c.log.Info("instance moved", "instance", id, "from", old.Device, "to", instance.Device)
+		}
+	}
+}
+
+// deviceChanged does what follows from a change of a device. Either side may be nil.
+func (c *Cluster) deviceChanged(id string, old, device *Device) {
+	if device == nil {
+		delete(c.touched, id)
+		delete(c.leases, id)
+		delete(c.rescued, id)
+		c.hub.changed(tenantsTopic(id), id)
+		return
+	}
+	if old == nil || old.Lease != device.Lease {
+		c.touched[id] = c.revision
+		c.hub.changed(tenantsTopic(id), id) // Who watches with the old lease learns that it is superseded.
+	}
+	if old == nil {
+		return
+	}
+	if found := device.LostSince.IsZero(); found != old.LostSince.IsZero() {
+		if found {
+			c.log.Info("device is back", "device", id, "lostFor", time.Since(old.LostSince).Round(time.Millisecond))
+		} else {
+			c.log.Warn("device is lost: its lease has ended", "device", id, "manager", device.Manager,
+				"instances", len(c.on[id]))
+		}
+	} else if slices.Equal(old.Endpoints, device.Endpoints) {
+		return
+	}
+	// An instance says whether its board is lost, and where it is reached.
+	for instance := range c.on[id] {
+		c.hub.changed(instancesTopic, instance)
 	}
 }
 

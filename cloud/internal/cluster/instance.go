@@ -128,8 +128,6 @@ func (c *Cluster) ConfirmMove(id, to string) (View, error) {
 
 // finishMove gives an instance that is being edited its new board for good.
 func (e *edit) finishMove(instance *Instance) {
-	e.c.log.Info("instance moved", "instance", instance.ID, "from", instance.Device, "to", instance.Move.To)
-	e.c.stats.moves.Inc()
 	e.withdraw(e.c.instances.get(instance.ID))
 	instance.Device = instance.Move.To
 	instance.Move = nil

@@ -146,10 +146,7 @@ func (e *edit) flag(id, accelerator, instance string, moves []allocate.Move) *Re
 // withdraw is called when an instance goes from its board. If the board is flagged for it and nothing has been granted,
 // the flag passes to another instance that needs the same, or is given up, and with it the moves that made way.
 func (e *edit) withdraw(instance *Instance) {
-	current := e.c.devices.get(instance.Device)
-	if edited, ok := e.devices[instance.Device]; ok {
-		current = edited
-	}
+	current := e.peekDevice(instance.Device)
 	if current.Flag == nil || current.Flag.Instance != instance.ID || !current.Flag.GrantedAt.IsZero() {
 		return
 	}

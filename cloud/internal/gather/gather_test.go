@@ -95,10 +95,11 @@ func TestOneManagersFaultIsNotAnothers(t *testing.T) {
 	good := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, exported, 1.0, 1, 1.0, 1) })
 	broken := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })
 	elsewhere := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, good, http.StatusFound) })
+	odd := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, queueDepth+"{board=\"b\"} NaN\n") })
 	garbled := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "a{b= 1\n") })
-	urls := []string{broken, good, garbled, elsewhere}
+	urls := []string{broken, good, garbled, elsewhere, odd}
 	measured, err := newScraper(time.Minute).measure(context.Background(), time.Now(), urls)
-	if len(measured) != 2 || err == nil {
+	if len(measured) != 3 || err == nil || measured[board{hostOf(t, odd), "b"}] != (allocate.Metrics{}) {
 		t.Fatalf("%v, %v", measured, err)
 	}
 	for _, want := range []string{"418", "302", garbled} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
@@ -36,7 +35,8 @@ func newPrometheus(address string, window time.Duration) (*fromPrometheus, error
 		return "sum by (instance, board) (" + fmt.Sprintf(format, arguments...) + ")"
 	}
 	w := model.Duration(window).String()
-	// Rates and last values reach back for the window only: a series that ended longer ago gives no value.
+	// Rates and last values reach back for the window only: a series that ended longer ago gives no value. A mean over
+	// no task is 0/0, which is unknown.
 	mean := by("rate(%s_sum[%s])", taskSeconds, w) + " / " + by("rate(%s_count[%s])", taskSeconds, w)
 	return &fromPrometheus{
 		api: prometheusv1.NewAPI(client),
@@ -72,10 +72,6 @@ func (p *fromPrometheus) measure(ctx context.Context, now time.Time, _ []string)
 			continue
 		}
 		for _, sample := range vector {
-			// A mean over no task is 0/0.
-			if math.IsNaN(float64(sample.Value)) {
-				continue
-			}
 			name := board{instance: string(sample.Metric["instance"]), name: string(sample.Metric["board"])}
 			metrics := measured[name]
 			query.set(&metrics, float64(sample.Value))
