@@ -147,6 +147,13 @@ func (r *rig) storm(kills int, victims []*process) error {
 		if err := victim.start(); err != nil {
 			return err
 		}
+		if r.random.IntN(8) == 0 { // While it starts.
+			time.Sleep(time.Duration(r.random.IntN(40)) * time.Millisecond)
+			if err := errors.Join(victim.kill(), victim.start()); err != nil {
+				return fmt.Errorf("kill %d: %w", kill, err)
+			}
+			r.seen["killed at its start"]++
+		}
 		if err := r.check(); err != nil {
 			return fmt.Errorf("after kill %d, of %s: %w", kill, victim.name, err)
 		}
