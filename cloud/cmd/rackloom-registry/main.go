@@ -74,9 +74,9 @@ func exit(err error) int {
 
 func help() string {
 	var text strings.Builder
-	text.WriteString("Allocates the boards of a cluster to functions.\n\n")
+	text.WriteString("Allocates the boards of a cluster to functions.\n\nrackloom-registry COMMAND [OPTIONS]\n\n")
 	line := func(name, arguments, usage string) {
-		fmt.Fprintf(&text, "  rackloom-registry %-27s %s\n", strings.TrimSpace(name+" "+arguments), usage)
+		fmt.Fprintf(&text, "  %-27s %s\n", strings.TrimSpace(name+" "+arguments), usage)
 	}
 	line("serve", "", "be the registry")
 	for _, command := range client.Commands() {

@@ -15,6 +15,7 @@ type Device struct {
 	Manager        string           `json:"manager"`
 	Endpoints      []string         `json:"endpoints"`
 	MetricsURL     string           `json:"metricsUrl,omitempty"`
+	MetricsBoard   string           `json:"metricsBoard,omitempty"`
 	Vendor         string           `json:"vendor"`
 	Platform       string           `json:"platform"`
 	Accelerator    string           `json:"accelerator,omitempty"`

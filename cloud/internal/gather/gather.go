@@ -36,7 +36,11 @@ func boardOf(device *cluster.Device) (board, bool) {
 	if device.MetricsURL == "" || err != nil {
 		return board{}, false
 	}
-	return board{instance: parsed.Host, name: device.Board()}, true
+	name := device.MetricsBoard
+	if name == "" {
+		name = device.Board()
+	}
+	return board{instance: parsed.Host, name: name}, true
 }
 
 // source measures boards. It returns what it could measure, and the errors for the rest.

@@ -91,6 +91,47 @@ func TestTheScraperMakesRatesOfCounters(t *testing.T) {
 	}
 }
 
+// openMetrics is what a manager says in the OpenMetrics format, whose counters' families lack the `_total`.
+const openMetrics = `# HELP rackloom_board_busy_seconds Time that tasks had the board.
+# TYPE rackloom_board_busy_seconds counter
+# UNIT rackloom_board_busy_seconds seconds
+rackloom_board_busy_seconds_total{board="one \"quoted\""} %g
+# HELP rackloom_board_queue_depth Tasks that wait for the board.
+# TYPE rackloom_board_queue_depth gauge
+rackloom_board_queue_depth{board="one \"quoted\""} 4
+# HELP rackloom_task_seconds Time that each task had the board.
+# TYPE rackloom_task_seconds histogram
+# UNIT rackloom_task_seconds seconds
+rackloom_task_seconds_sum{board="one \"quoted\""} %g
+rackloom_task_seconds_count{board="one \"quoted\""} %d
+rackloom_task_seconds_bucket{le="0.00001",board="one \"quoted\""} 0
+rackloom_task_seconds_bucket{le="+Inf",board="one \"quoted\""} %d
+# EOF
+`
+
+func TestOpenMetricsAreUnderstood(t *testing.T) {
+	text := ""
+	address := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
+	scraper, start := newScraper(time.Minute), time.Unix(1000, 0)
+	var got map[board]allocate.Metrics
+	for i, busy := range []float64{1.5, 2.5} {
+		text = fmt.Sprintf(openMetrics, busy, busy, i*4, i*4)
+		var err error
+		got, err = scraper.measure(context.Background(), start.Add(time.Duration(i)*4*time.Second), []string{address})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	device := &cluster.Device{ID: "n/0", MetricsURL: address, MetricsBoard: `one "quoted"`}
+	name, _ := boardOf(device)
+	want := allocate.Metrics{
+		Utilisation: allocate.Known(0.25), QueueDepth: allocate.Known(4), TaskSeconds: allocate.Known(0.25),
+	}
+	if got[name] != want {
+		t.Fatalf("%+v in %+v", got[name], got)
+	}
+}
+
 func TestOneManagersFaultIsNotAnothers(t *testing.T) {
 	good := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, exported, 1.0, 1, 1.0, 1) })
 	broken := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })

@@ -140,6 +140,7 @@ func deviceOf(request *rackloomv1.RegisterDeviceRequest) (*cluster.Device, error
 	}
 	check.endpoints(spec.GetEndpoints())
 	check.metricsURL(spec.GetMetricsUrl())
+	check.text("metrics_board", spec.GetMetricsBoard(), textMax)
 	check.text("vendor", spec.GetVendor(), textMax)
 	check.text("platform", spec.GetPlatform(), textMax)
 	check.text("accelerator", spec.GetAccelerator(), textMax)
@@ -152,7 +153,7 @@ func deviceOf(request *rackloomv1.RegisterDeviceRequest) (*cluster.Device, error
 		check.fault(fmt.Sprintf("reconfiguration policy %d is unknown", policy), "")
 	}
 	return &cluster.Device{
-		ID: spec.GetId(), Manager: request.GetManager(), Endpoints: spec.GetEndpoints(), MetricsURL: spec.GetMetricsUrl(),
+		ID: spec.GetId(), Manager: request.GetManager(), Endpoints: spec.GetEndpoints(), MetricsURL: spec.GetMetricsUrl(), MetricsBoard: spec.GetMetricsBoard(),
 		Vendor: spec.GetVendor(), Platform: spec.GetPlatform(), Accelerator: spec.GetAccelerator(),
 		Reconfigurable: policy == rackloomv1.ReconfigurationPolicy_RECONFIGURATION_POLICY_ON_REQUEST,
 		Loadable:       spec.GetLoadable(), Capabilities: spec.GetCapabilities(),

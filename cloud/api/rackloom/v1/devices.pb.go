@@ -215,7 +215,9 @@ type DeviceSpec struct {
 	// The most instances at a time, 1 to 4096; 0 for the registry's default.
 	InstancesMax uint32 `protobuf:"varint,10,opt,name=instances_max,json=instancesMax,proto3" json:"instances_max,omitempty"`
 	// Memory to share out among instances; 0 if instances need not say how much they use.
-	MemoryBytes   uint64 `protobuf:"varint,11,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	MemoryBytes uint64 `protobuf:"varint,11,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	// The label `board` of the board's metrics; empty if it is the BOARD of the id.
+	MetricsBoard  string `protobuf:"bytes,12,opt,name=metrics_board,json=metricsBoard,proto3" json:"metrics_board,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -325,6 +327,13 @@ func (x *DeviceSpec) GetMemoryBytes() uint64 {
 		return x.MemoryBytes
 	}
 	return 0
+}
+
+func (x *DeviceSpec) GetMetricsBoard() string {
+	if x != nil {
+		return x.MetricsBoard
+	}
+	return ""
 }
 
 // A board's reconfiguration that has been decided and not yet reported as done.
@@ -1836,7 +1845,7 @@ var File_rackloom_v1_devices_proto protoreflect.FileDescriptor
 
 const file_rackloom_v1_devices_proto_rawDesc = "" +
 	"\n" +
-	"\x19rackloom/v1/devices.proto\x12\vrackloom.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x87\x03\n" +
+	"\x19rackloom/v1/devices.proto\x12\vrackloom.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xac\x03\n" +
 	"\n" +
 	"DeviceSpec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
@@ -1851,7 +1860,8 @@ const file_rackloom_v1_devices_proto_rawDesc = "" +
 	"\fcapabilities\x18\t \x03(\tR\fcapabilities\x12#\n" +
 	"\rinstances_max\x18\n" +
 	" \x01(\rR\finstancesMax\x12!\n" +
-	"\fmemory_bytes\x18\v \x01(\x04R\vmemoryBytes\"\xc5\x01\n" +
+	"\fmemory_bytes\x18\v \x01(\x04R\vmemoryBytes\x12#\n" +
+	"\rmetrics_board\x18\f \x01(\tR\fmetricsBoard\"\xc5\x01\n" +
 	"\x0fReconfiguration\x12 \n" +
 	"\vaccelerator\x18\x01 \x01(\tR\vaccelerator\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x129\n" +
