@@ -28,7 +28,8 @@ func deviceMessage(device *cluster.Device, instances int, metrics allocate.Metri
 	}
 	return &rackloomv1.Device{
 		Spec: &rackloomv1.DeviceSpec{
-			Id: device.ID, Endpoints: device.Endpoints, MetricsUrl: device.MetricsURL, MetricsBoard: device.MetricsBoard, Vendor: device.Vendor,
+			Id: device.ID, Endpoints: device.Endpoints, MetricsUrl: device.MetricsURL, MetricsBoard: device.MetricsBoard,
+			Vendor:   device.Vendor,
 			Platform: device.Platform, Accelerator: device.Accelerator, Reconfiguration: policy,
 			Loadable: device.Loadable, Capabilities: device.Capabilities, InstancesMax: uint32(device.InstancesMax),
 			MemoryBytes: device.MemoryBytes,

@@ -153,7 +153,8 @@ func deviceOf(request *rackloomv1.RegisterDeviceRequest) (*cluster.Device, error
 		check.fault(fmt.Sprintf("reconfiguration policy %d is unknown", policy), "")
 	}
 	return &cluster.Device{
-		ID: spec.GetId(), Manager: request.GetManager(), Endpoints: spec.GetEndpoints(), MetricsURL: spec.GetMetricsUrl(), MetricsBoard: spec.GetMetricsBoard(),
+		ID: spec.GetId(), Manager: request.GetManager(), Endpoints: spec.GetEndpoints(),
+		MetricsURL: spec.GetMetricsUrl(), MetricsBoard: spec.GetMetricsBoard(),
 		Vendor: spec.GetVendor(), Platform: spec.GetPlatform(), Accelerator: spec.GetAccelerator(),
 		Reconfigurable: policy == rackloomv1.ReconfigurationPolicy_RECONFIGURATION_POLICY_ON_REQUEST,
 		Loadable:       spec.GetLoadable(), Capabilities: spec.GetCapabilities(),
