@@ -29,10 +29,9 @@ func deviceMessage(device *cluster.Device, instances int, metrics allocate.Metri
 	return &rackloomv1.Device{
 		Spec: &rackloomv1.DeviceSpec{
 			Id: device.ID, Endpoints: device.Endpoints, MetricsUrl: device.MetricsURL, MetricsBoard: device.MetricsBoard,
-			Vendor:   device.Vendor,
-			Platform: device.Platform, Accelerator: device.Accelerator, Reconfiguration: policy,
-			Loadable: device.Loadable, Capabilities: device.Capabilities, InstancesMax: uint32(device.InstancesMax),
-			MemoryBytes: device.MemoryBytes,
+			Vendor: device.Vendor, Platform: device.Platform, Accelerator: device.Accelerator,
+			Reconfiguration: policy, Loadable: device.Loadable, Capabilities: device.Capabilities,
+			InstancesMax: uint32(device.InstancesMax), MemoryBytes: device.MemoryBytes,
 		},
 		State: state, LostSince: timestamp(device.LostSince), Draining: device.Draining,
 		Reconfiguration: flagMessage(device.Flag), Instances: uint32(instances),
