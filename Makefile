@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint gateware synth bitstream bench sim fuzz docs clean
+.PHONY: help setup build run test lint cloud protos gateware synth bitstream bench sim fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -15,12 +15,14 @@ setup: ## Install what building and testing need (Debian packages, a Python envi
 
 build: setup ## Build the release binaries
 	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-soak
+	scripts/cloud.sh build
 
 run: build ## The main job: a rack of 20 emulated cards transposes and adds a real matrix, checked
 	$(RACKLOOM) demo
 
-lint: setup ## Formatting, lints, generated files; of Rust and of the gateware
+lint: setup ## Formatting, lints, generated files; of Rust, of Go and of the gateware
 	gateware/lint.sh
+	scripts/cloud.sh lint
 	$(CARGO) fmt --check
 	$(CARGO) run --locked -q -p protogen -- --check
 	$(CARGO) test --locked -q -p rackloom-tidy
@@ -28,6 +30,14 @@ lint: setup ## Formatting, lints, generated files; of Rust and of the gateware
 
 test: lint ## All tests, in the size of continuous integration
 	scripts/test.sh
+
+cloud: setup ## What is written in Go: built, checked and tested
+	scripts/cloud.sh build
+	scripts/cloud.sh lint
+	scripts/cloud.sh test
+
+protos: setup ## The registry's API in Go, made from its .proto files
+	scripts/cloud.sh protos
 
 gateware: setup ## The gateware's benches and proofs
 	scripts/gateware.sh
@@ -54,4 +64,4 @@ docs: ## Build the book (installs mdbook once)
 
 clean: ## Remove what was built
 	$(CARGO) clean
-	rm -rf .venv .venv-board out
+	rm -rf .venv .venv-board .go out

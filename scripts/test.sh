@@ -10,6 +10,8 @@ gateware/synth/synth.py --check
 # Each fuzz target runs for a minute.
 export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-60}"
 cargo test --locked --workspace
+# The registry, in Go.
+scripts/cloud.sh test
 # The cards with planted bugs, which the simulator and the card's own random tests have to find.
 cargo test --locked --workspace --features rackloom-card/planted-bugs,rackloom-soak/planted-bugs,rackloom-conformance/planted-bugs \
   --test swarm --test card --test differential

@@ -19,5 +19,6 @@ pub mod frame;
 pub mod host;
 pub mod image;
 pub mod node;
+pub mod opencl;
 pub mod sack;
 pub mod talk;

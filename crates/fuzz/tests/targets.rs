@@ -1,6 +1,6 @@
 //! Every target, by name: `cargo test -p rackloom-fuzz`, or one of them under libFuzzer with `crates/fuzz/guided.sh`.
 
-use rackloom_fuzz::{channel, frame, host, image, sack};
+use rackloom_fuzz::{channel, frame, host, image, opencl, sack};
 
 /// A test for each target. Under libFuzzer the engine takes over; else it is a campaign of random inputs.
 macro_rules! targets {
@@ -36,6 +36,8 @@ targets! {
     channel_greeting: channel::greeting;
     channel_ring: channel::ring;
     channel_stream: channel::stream;
+    opencl_command: opencl::command;
+    opencl_reply: opencl::reply;
 }
 
 #[cfg(feature = "card")]

@@ -17,6 +17,7 @@ mod lobby;
 mod metrics;
 pub mod native;
 mod options;
+pub mod paced;
 mod quota;
 mod resolve;
 pub mod scheduler;

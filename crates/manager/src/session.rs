@@ -5,7 +5,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use opencl_sys::{CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
+use opencl_sys::{
+    CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
+    CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
+};
 use rackloom_channel::Peer;
 use rackloom_opencl_wire::{Answer, Command, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply};
 
@@ -22,6 +25,9 @@ pub(crate) const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Builds that a client may have under way and waiting.
 const BUILDS_MAX: usize = 64;
+
+/// The flags of buffers that a runtime is told of.
+const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 
 /// Operations of a task; a longer one is closed. It bounds how long a tenant has the board by one submission.
 const TASK_MAX: usize = 1024;
@@ -84,18 +90,23 @@ impl<S: Space> Session<S> {
             Command::Enqueue { event, waits, submit, op } => self.enqueue(event, waits, submit, op, tail)?,
             Command::Submit => self.submit(),
             Command::CreateBuffer { buffer, flags, size, backing } => {
-                let made = self.buffer(flags, size, backing);
+                let made = self.buffer(flags & ACCESS, size, backing);
                 self.buffers.put(buffer, made)?;
             }
             Command::CreateSubBuffer { buffer, parent, flags, offset, size } => {
                 let parent = self.buffers.get(parent);
-                let made = parent.and_then(|parent| self.tenant.space.sub_buffer(&parent, flags, offset, size));
+                let made =
+                    parent.and_then(|parent| self.tenant.space.sub_buffer(&parent, flags & ACCESS, offset, size));
                 self.buffers.put(buffer, made)?;
             }
             Command::ReleaseBuffer { buffer } => self.buffers.release(buffer)?,
             Command::CreateProgram { program, form, bytes } => {
                 let made = self.program(form, bytes, tail);
                 self.programs.put(program, made)?;
+            }
+            Command::Created { request, program } => {
+                let answer = self.programs.get(program).map(|_| Answer::Created);
+                self.answer(request, answer);
             }
             Command::ReleaseProgram { program } => self.programs.release(program)?,
             Command::Build { request, program, options } => {

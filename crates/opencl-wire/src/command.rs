@@ -37,7 +37,8 @@ pub enum Command<'a> {
     CreateBuffer {
         /// Its number.
         buffer: Id,
-        /// `CL_MEM_READ_WRITE`, `_READ_ONLY`, `_WRITE_ONLY` and the `_HOST_` access flags; no others.
+        /// `CL_MEM_READ_WRITE`, `_READ_ONLY` or `_WRITE_ONLY`; others are not looked at. What the program may do from
+        /// its host is the library's to check: it writes also where the program must not, to begin with.
         flags: u64,
         /// Bytes.
         size: u64,
@@ -71,6 +72,14 @@ pub enum Command<'a> {
         form: Form,
         /// The bytes.
         bytes: Payload,
+    },
+    /// Asks whether a program was made, which a binary of another board is not; answered by
+    /// [`crate::Answer::Created`], or by why not.
+    Created {
+        /// Number of this request.
+        request: u32,
+        /// Which.
+        program: Id,
     },
     /// Forgets a program. Its kernels stay.
     ReleaseProgram {

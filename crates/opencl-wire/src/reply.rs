@@ -58,6 +58,8 @@ pub enum Answer {
     Board(BoardInfo),
     /// To `Open`.
     Open,
+    /// To `Created`: it was.
+    Created,
     /// To `Build`, `Compile` and `Link`. A program with errors is an answer, too.
     Built(Build),
     /// To `Binary`: it is in its place.

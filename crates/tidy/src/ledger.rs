@@ -1,4 +1,4 @@
-//! DEPENDENCIES.md says of each crate of others why we have it and what would replace it.
+//! DEPENDENCIES.md says of each crate and each Go module of others why we have it and what would replace it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,35 @@ pub fn declared(manifest: &str) -> Result<BTreeSet<String>> {
     Ok(table.iter().filter(|(_, v)| v.get("path").is_none()).map(|(name, _)| name.clone()).collect())
 }
 
-/// Each dependency has its row, each row its dependency, and each row says something.
-pub fn check(ledger: &str, declared: &BTreeSet<String>, workspace: &Workspace) -> Vec<Finding> {
+/// The modules that a `go.mod` requires itself, and those of the tools it names. What only these require is left out.
+pub fn required(go_mod: &str) -> BTreeSet<String> {
+    let mut modules = BTreeSet::new();
+    let mut tools = BTreeSet::new();
+    let mut block = "";
+    for line in go_mod.lines().map(str::trim) {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match (block, words.as_slice()) {
+            (_, [directive, "("]) => block = directive,
+            (_, [")"]) => block = "",
+            ("require", [module, _, rest @ ..]) | ("", ["require", module, _, rest @ ..]) => {
+                modules.insert(((*module).to_owned(), rest.contains(&"indirect")));
+            }
+            ("tool", [package]) | ("", ["tool", package]) => _ = tools.insert((*package).to_owned()),
+            _ => {}
+        }
+    }
+    let is_tools = |module: &str| tools.iter().any(|t| t == module || t.starts_with(&format!("{module}/")));
+    modules.into_iter().filter(|(module, indirect)| !indirect || is_tools(module)).map(|(module, _)| module).collect()
+}
+
+/// Each dependency has its row, each row its dependency, and each row says something. Names with a slash are modules of
+/// Go, and none of crates has one.
+pub fn check(
+    ledger: &str,
+    declared: &BTreeSet<String>,
+    workspace: &Workspace,
+    modules: &BTreeSet<String>,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut finding = |line, what: String, remedy| {
         found.push(Finding { file: FILE.to_owned(), line, what, remedy });
@@ -57,9 +84,21 @@ pub fn check(ledger: &str, declared: &BTreeSet<String>, workspace: &Workspace) -
             finding(0, what, "declare it there, so that the workspace has one version");
         }
     }
+    for module in modules.iter().filter(|module| !rows.contains_key(*module)) {
+        finding(
+            0,
+            format!("{module}, which cloud/go.mod requires, has no row"),
+            "add: module, why, what would replace it",
+        );
+    }
     for (name, line) in &rows {
-        if !declared.contains(name) {
-            finding(*line, format!("{name} is no dependency of the workspace"), "take the row away");
+        let (known, whose) = if name.contains('/') {
+            (modules.contains(name), "cloud/go.mod")
+        } else {
+            (declared.contains(name), "the workspace")
+        };
+        if !known {
+            finding(*line, format!("{name} is no dependency of {whose}"), "take the row away");
         }
     }
     found
@@ -85,7 +124,9 @@ mod tests {
         let ledger = "| crate | why | instead |\n|---|---|---|\n\
                       | `bytes` | frames | |\n| `gone` | once | x |\n| `two` | x |\n\
                       | `bytes` | again | y |\n";
-        let found: Vec<_> = check(ledger, &declared, &workspace).iter().map(|f| (f.line, f.what.clone())).collect();
+        let none = BTreeSet::new();
+        let found: Vec<_> =
+            check(ledger, &declared, &workspace, &none).iter().map(|f| (f.line, f.what.clone())).collect();
         let wanted = [
             (3, "bytes has an empty cell"),
             (5, "a row of 2 cells"),
@@ -96,5 +137,22 @@ mod tests {
             (4, "gone is no dependency of the workspace"),
         ];
         assert_eq!(found, wanted.map(|(line, what)| (line, what.to_owned())));
+    }
+
+    #[test]
+    fn modules_of_go_are_held_to_it_too() {
+        let go_mod = "module x\n\ngo 1.26.0\n\nrequire example.org/one v1.0.0\n\nrequire (\n\texample.org/a/b v0.1.0\n\
+                      \texample.org/c v2.0.0 // indirect\n\texample.org/t v1.0.0 // indirect\n)\n\n\
+                      tool (\n\texample.org/t/cmd/t\n)\n";
+        let modules = required(go_mod);
+        assert_eq!(modules.iter().collect::<Vec<_>>(), ["example.org/a/b", "example.org/one", "example.org/t"]);
+        let ledger = "| `example.org/one` | w | i |\n| `example.org/c` | w | i |\n| `example.org/t` | w | i |\n";
+        let found = check(ledger, &BTreeSet::new(), &workspace(&[]), &modules);
+        let found: Vec<_> = found.iter().map(|f| (f.line, f.what.as_str())).collect();
+        let wanted = [
+            (0, "example.org/a/b, which cloud/go.mod requires, has no row"),
+            (2, "example.org/c is no dependency of cloud/go.mod"),
+        ];
+        assert_eq!(found, wanted);
     }
 }

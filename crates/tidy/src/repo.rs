@@ -15,10 +15,13 @@ pub struct File {
 }
 
 impl File {
-    /// True for what a generator of ours writes: its length and layout are the generator's business.
+    /// True for what a generator writes: its length and layout are the generator's business.
     pub fn is_generated(&self) -> bool {
         let marks = ["Made from protocol/", "Made by gateware/"];
-        self.text.lines().take(3).any(|line| marks.iter().any(|mark| line.contains(mark)))
+        let ours = self.text.lines().take(3).any(|line| marks.iter().any(|mark| line.contains(mark)));
+        // Go's own rule: such a line, anywhere.
+        let go = |line: &str| line.starts_with("// Code generated ") && line.ends_with(" DO NOT EDIT.");
+        ours || self.path.ends_with(".go") && self.text.lines().any(go)
     }
 
     /// True for Rust.

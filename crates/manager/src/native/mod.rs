@@ -5,6 +5,7 @@
 
 mod arguments;
 mod board;
+mod clock;
 mod object;
 mod query;
 mod runtime;

@@ -17,6 +17,7 @@ use rackloom_channel::Given;
 use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
 
 use super::board::Device;
+use super::clock::DeviceClock;
 use super::object::{Context, Kernel, Memory, Program, Queue};
 use super::query;
 use super::runtime::{Runtime, Table, call, make};
@@ -33,6 +34,7 @@ pub struct NativeSpace {
     context: Context,
     pub(super) table: Table,
     device: Device,
+    pub(super) clock: DeviceClock,
 }
 
 impl std::fmt::Debug for NativeSpace {
@@ -79,7 +81,7 @@ impl NativeSpace {
         let context = make!(table, clCreateContext(properties.as_ptr(), 1, &raw const device.0, None, null_mut()))?;
         let context = Context::new(table, context);
         let queue = make!(table, clCreateCommandQueue(context.raw(), device.0, CL_QUEUE_PROFILING_ENABLE))?;
-        Ok(Self { queue: Queue::new(table, queue), context, table, device })
+        Ok(Self { queue: Queue::new(table, queue), context, table, device, clock: DeviceClock::new() })
     }
 
     /// What came of a build.

@@ -22,7 +22,9 @@ use crate::code::Code;
 #[derive(Debug)]
 pub struct Ticket {
     event: Event,
+    /// Before and after it was handed over, by our clock.
     submitted: u64,
+    queued: u64,
 }
 
 /// Calls a function of the queue that gives an event as its last argument, which is added here, without waiting for
@@ -142,7 +144,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
         }
         Operation::Marker => enqueue!(space, clEnqueueMarkerWithWaitList()),
     }?;
-    Ok(Ticket { event, submitted })
+    Ok(Ticket { event, submitted, queued: now_ns() })
 }
 
 /// Waits for the end of an operation; when it was, by our clock.
@@ -169,14 +171,14 @@ pub(super) fn finish(
     };
     let times = (at(CL_PROFILING_COMMAND_QUEUED), at(CL_PROFILING_COMMAND_START), at(CL_PROFILING_COMMAND_END));
     let (started, ended) = match times {
-        // The device's clock may be any; ours said when it was queued.
         (Some(queued), Some(start), Some(end)) if queued <= start && start <= end => {
-            (ticket.submitted + (start - queued), ticket.submitted + (end - queued))
+            space.clock.learn(queued, ticket.submitted, ticket.queued);
+            (space.clock.ours(start), space.clock.ours(end))
         }
         _ => (ticket.submitted, now_ns()),
     };
     if let Operation::Launch { kernel, .. } = operation {
-        kernel.last_ns.store((ended - started).max(1), Ordering::Relaxed);
+        kernel.last_ns.store(ended.saturating_sub(started).max(1), Ordering::Relaxed);
     }
     Ok(Times { submitted: ticket.submitted, started, ended })
 }

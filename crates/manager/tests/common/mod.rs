@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rackloom_channel::{Bulk, Client, ClientConfig, Closed, Endpoint, Handler, ServerConfig};
+use rackloom_manager::board::Board as _;
 use rackloom_manager::native::{NativeBoard, Runtime, installed};
+use rackloom_manager::paced::{Pace, PacedBoard};
 use rackloom_manager::scheduler::Policy;
 use rackloom_manager::{Listener, Manager};
 use rackloom_opencl_wire::{
@@ -41,17 +43,23 @@ impl Daemon {
     }
 
     pub fn at(policy: Policy, to: &Endpoint) -> Self {
-        let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
-        let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
         let mut manager = Manager::default();
-        // A runtime sets itself up at the first calls, and PoCL does not bear two threads there. The daemon has one.
-        static OPENING: Mutex<()> = Mutex::new(());
-        let _opening = OPENING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for runtime in Runtime::open(&library).unwrap() {
-            for board in NativeBoard::all(runtime).unwrap() {
-                manager.add(board, policy).unwrap();
-            }
+        for board in pocl() {
+            manager.add(board, policy).unwrap();
         }
+        Self::listening(manager, to)
+    }
+
+    /// With a board whose operations take a fixed time.
+    pub fn paced(policy: Policy, pace: Pace) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut manager = Manager::default();
+        manager.add(PacedBoard::new("paced", pace, pocl()[0].info()), policy).unwrap();
+        let daemon = Self::listening(manager, &Endpoint::Unix(folder.path().join("manager.sock")));
+        Self { folder: Some(folder), ..daemon }
+    }
+
+    fn listening(manager: Manager, to: &Endpoint) -> Self {
         let listener = manager.listen(to, ServerConfig::default(), LIMITS).unwrap();
         Self { manager, endpoint: listener.endpoint().clone(), _listener: listener, folder: None }
     }
@@ -59,6 +67,16 @@ impl Daemon {
     pub fn client(&self) -> Tenant {
         Tenant::connect(&self.endpoint)
     }
+}
+
+/// The devices of PoCL.
+fn pocl() -> Vec<NativeBoard> {
+    let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
+    let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
+    // A runtime sets itself up at the first calls, and PoCL does not bear two threads there. The daemon has one.
+    static OPENING: Mutex<()> = Mutex::new(());
+    let _opening = OPENING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Runtime::open(&library).unwrap().into_iter().flat_map(|runtime| NativeBoard::all(runtime).unwrap()).collect()
 }
 
 /// How an operation ended, and what it read.

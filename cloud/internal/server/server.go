@@ -1,0 +1,236 @@
+// Package server is the registry as a process: it opens the store, serves gRPC and HTTP, and stops in good order.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+
+	rackloomv1 "rackloom/cloud/api/rackloom/v1"
+	"rackloom/cloud/internal/cluster"
+	"rackloom/cloud/internal/config"
+	"rackloom/cloud/internal/gather"
+	"rackloom/cloud/internal/service"
+	"rackloom/cloud/internal/store"
+)
+
+const (
+	// messageMax bounds a request. The largest that is well formed has some 40 KiB.
+	messageMax = 1 << 18
+	// streamsMax bounds the calls of one connection at a time, connectionsMax the connections.
+	streamsMax     = 1024
+	connectionsMax = 8192
+	// stopTime is how long calls under way may take when the registry stops.
+	stopTime = 5 * time.Second
+)
+
+// Run serves until the context ends, and then stops. It reports where it listens on the log.
+func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) {
+	options, err := conf.Options()
+	if err != nil {
+		return err
+	}
+	auth, err := readTokens(conf.Tokens)
+	if err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	gatherer, err := gather.New(conf.Gather(), registry, log)
+	if err != nil {
+		return err
+	}
+	opened, err := store.Open(conf.Store)
+	if err != nil {
+		return err
+	}
+	c, err := cluster.Open(opened, options, gatherer, registry, log)
+	if err != nil {
+		return errors.Join(fmt.Errorf("read %s: %w", conf.Store, err), opened.Close())
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+
+	calls := newCalls(registry, log)
+	grpcServer, healthServer, err := newGRPC(conf, c, gatherer, auth, calls)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(conf.Listen)
+	if err != nil {
+		return err
+	}
+	// The work besides calls ends with this context, after the last call.
+	working, stopWork := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stopWork()
+	work.Go(func() { c.Run(working) })
+	work.Go(func() { gatherer.Run(working, c.MetricsURLs) })
+
+	failed := make(chan error, 2)
+	work.Go(func() { failed <- grpcServer.Serve(listener) })
+	if conf.HTTP != "" {
+		stopHTTP, err := serveHTTP(conf.HTTP, registry, log, failed)
+		if err != nil {
+			grpcServer.Stop()
+			return err
+		}
+		defer stopHTTP()
+	}
+	log.Info("serving", "listen", listener.Addr().String(), "store", conf.Store, "tls", conf.TLS.Cert != "",
+		"tokens", conf.Tokens != "")
+	select {
+	case <-ctx.Done():
+		log.Info("stopping")
+	case err = <-failed:
+		err = fmt.Errorf("serve: %w", err)
+	}
+	healthServer.Shutdown()
+	calls.stop()
+	late := time.AfterFunc(stopTime, grpcServer.Stop)
+	grpcServer.GracefulStop()
+	late.Stop()
+	return err
+}
+
+func readTokens(path string) (*service.Auth, error) {
+	if path == "" {
+		return &service.Auth{}, nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	}
+	auth, err := service.ParseTokens(string(content))
+	if err != nil {
+		return nil, fmt.Errorf("read the tokens in %s: %w", path, err)
+	}
+	return auth, nil
+}
+
+func newGRPC(
+	conf config.Config, c *cluster.Cluster, metrics cluster.Metrics, auth *service.Auth, calls *calls,
+) (*grpc.Server, *health.Server, error) {
+	options := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(messageMax), grpc.MaxConcurrentStreams(streamsMax), grpc.ConnectionTimeout(10 * time.Second),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		// A client whose machine has vanished does not keep its watch for ever.
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
+		grpc.ChainUnaryInterceptor(calls.unary, auth.Unary), grpc.ChainStreamInterceptor(calls.stream, auth.Stream),
+	}
+	if conf.TLS.Cert != "" {
+		tlsConfig, err := readTLS(conf.TLS)
+		if err != nil {
+			return nil, nil, err
+		}
+		options = append(options, grpc.Creds(credentials.NewTLS(tlsConfig)))
+	}
+	server := grpc.NewServer(options...)
+	rackloomv1.RegisterDevicesServiceServer(server, &service.Devices{Cluster: c, Metrics: metrics})
+	rackloomv1.RegisterFunctionsServiceServer(server, &service.Functions{Cluster: c})
+	healthServer := health.NewServer()
+	for name := range server.GetServiceInfo() {
+		healthServer.SetServingStatus(name, healthv1.HealthCheckResponse_SERVING)
+	}
+	healthv1.RegisterHealthServer(server, healthServer)
+	return server, healthServer, nil
+}
+
+func readTLS(files config.TLS) (*tls.Config, error) {
+	// Certificates are renewed while the registry runs, so the files are read for each connection: there are few.
+	read := func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate: %w", err)
+		}
+		return &pair, nil
+	}
+	if _, err := read(); err != nil {
+		return nil, err
+	}
+	result := &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return read() },
+	}
+	if files.ClientCA != "" {
+		content, err := os.ReadFile(files.ClientCA)
+		if err != nil {
+			return nil, fmt.Errorf("read the clients' authorities: %w", err)
+		}
+		result.ClientCAs = x509.NewCertPool()
+		if !result.ClientCAs.AppendCertsFromPEM(content) {
+			return nil, fmt.Errorf("read the clients' authorities: there is no certificate in %s", files.ClientCA)
+		}
+		result.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	return result, nil
+}
+
+// listen opens the address. A socket that a killed registry left behind is taken away: the store's lock says that none
+// is alive.
+func listen(address string) (net.Listener, error) {
+	network := "tcp"
+	if path, local := strings.CutPrefix(address, "unix:"); local {
+		network, address = "unix", path
+		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
+			if err := os.Remove(path); err != nil {
+				return nil, fmt.Errorf("take the old socket away: %w", err)
+			}
+		}
+	}
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		return nil, err
+	}
+	if network == "unix" {
+		if err := os.Chmod(address, 0o600); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+	}
+	return netutil.LimitListener(listener, connectionsMax), nil
+}
+
+// serveHTTP serves metrics and a health check beside gRPC, and returns what stops it.
+func serveHTTP(address string, registry *prometheus.Registry, log *slog.Logger, failed chan<- error) (func(), error) {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve metrics: %w", err)
+	}
+	log.Info("serving metrics", "http", listener.Addr().String())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := server.Serve(netutil.LimitListener(listener, 64)); !errors.Is(err, http.ErrServerClosed) {
+			failed <- err
+		}
+	}()
+	return func() {
+		server.Close() // Nobody needs the end of a scrape.
+		<-done
+	}, nil
+}
