@@ -80,14 +80,14 @@ fn quotas(bench: &Bench) {
         let made = cl!(cl, clCreateBuffer(bench.context, 0, size, null_mut(), &raw mut code));
         (code, made)
     };
-    assert_eq!(make((1 << 20) + 1).0, CL_INVALID_BUFFER_SIZE);
-    let big = make(1 << 20).1;
+    assert_eq!(make((1 << 19) + 1).0, CL_INVALID_BUFFER_SIZE);
+    let halves = [make(1 << 19).1, make(1 << 19).1];
     assert_eq!(make(1).0, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    ok!(cl, clReleaseMemObject(big));
+    halves.iter().for_each(|m| ok!(cl, clReleaseMemObject(*m)));
     let many: Vec<cl_mem> = (0..8).map(|_| make(1).1).collect();
     assert_eq!(make(1).0, CL_OUT_OF_RESOURCES);
     many.iter().for_each(|m| ok!(cl, clReleaseMemObject(*m)));
-    let (code, again) = make(1 << 20);
+    let (code, again) = make(1 << 19);
     assert_eq!(code, 0, "what was released can be had again");
     ok!(cl, clReleaseMemObject(again));
     // More than 16 operations that wait for nothing but a flush.

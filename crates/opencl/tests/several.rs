@@ -46,6 +46,38 @@ fn a_buffer_follows_the_commands_from_device_to_device() {
 }
 
 #[test]
+fn mappings_and_parts_of_a_buffer_follow_too() {
+    let cl = shared();
+    let bench = Bench::of(cl, &cl.devices(), 0);
+    let kernel = bench.kernel(NEXT, "next");
+    let size = 100_000;
+    for flags in [0, CL_MEM_ALLOC_HOST_PTR] {
+        let buffer = bench.buffer(flags, size);
+        let mut model = pattern(size, 3);
+        bench.write(bench.queues[0], buffer, &model);
+        let region = cl_buffer_region { origin: 4096, size: 512 };
+        let (kind, info) = (CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast());
+        let part = make!(cl, clCreateSubBuffer(buffer, 0, kind, info));
+        bench.set(kernel, 0, &part);
+        ok!(cl, clReleaseEvent(bench.launch(bench.queues[1], kernel, 512, &[])));
+        ok!(cl, clFinish(bench.queues[1]));
+        model[4096..4608].iter_mut().for_each(|b| *b = b.wrapping_add(1));
+        let both = CL_MAP_READ | CL_MAP_WRITE;
+        let queue = bench.queues[0];
+        let at = make!(cl, clEnqueueMapBuffer(queue, buffer, CL_TRUE, both, 0, size, 0, null(), null_mut()));
+        let seen = unsafe { std::slice::from_raw_parts_mut(at.cast::<u8>(), size) };
+        assert!(seen == model);
+        seen[..100].fill(1);
+        model[..100].fill(1);
+        ok!(cl, clEnqueueUnmapMemObject(queue, buffer, at, 0, null(), null_mut()));
+        ok!(cl, clFinish(queue));
+        assert!(bench.read(bench.queues[1], buffer, size) == model);
+        [part, buffer].iter().for_each(|m| ok!(cl, clReleaseMemObject(*m)));
+    }
+    ok!(cl, clReleaseKernel(kernel));
+}
+
+#[test]
 fn an_event_of_another_device_holds_a_command_back() {
     let cl = shared();
     let bench = Bench::of(cl, &cl.devices(), 0);
