@@ -153,6 +153,19 @@ fn a_binary_makes_the_same_program_again() {
         ok!(cl, clReleaseKernel(kernel));
         ok!(cl, clReleaseProgram(program));
         ok!(cl, clReleaseMemObject(buffer));
+        let (mut garbage, len) = (b"no binary at all".as_ptr(), 16usize);
+        let none = refused!(
+            cl,
+            clCreateProgramWithBinary(
+                bench.context,
+                1,
+                bench.devices.as_ptr(),
+                &raw const len,
+                &raw mut garbage,
+                &raw mut status
+            )
+        );
+        assert_eq!((none, status), (CL_INVALID_BINARY, CL_INVALID_BINARY));
         let zero = 0usize;
         let mut code = 1;
         let devices = bench.devices.as_ptr();

@@ -7,12 +7,12 @@ use opencl_sys::*;
 
 use super::{object, status, text};
 use crate::callback::{Call, UserData};
-use crate::error::{Error, Result, ensure, fail};
+use crate::error::{Error, Result, code, ensure, fail};
 use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
 use crate::info::{list, put};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
-use crate::objects::program::{Origin, Program, Task};
+use crate::objects::program::{Origin, Part, Program, Task};
 
 type Notify = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
 
@@ -65,19 +65,21 @@ pub unsafe extern "C" fn clCreateProgramWithBinary(
         let devices = get_all::<Device>(&handles)?;
         ensure(devices.iter().all(|d| context.index(d).is_some()), CL_INVALID_DEVICE)?;
         let mut parts = Vec::new();
-        let mut right = true;
         for (at, device) in devices.into_iter().enumerate() {
-            let given = lengths[at] > 0 && !binaries[at].is_null();
-            right &= given;
-            if !binary_status.is_null() {
-                // SAFETY: as above. What is in a binary is found when it is built.
-                unsafe { put(binary_status.add(at), if given { CL_SUCCESS } else { CL_INVALID_VALUE }) };
-            }
+            let len = if binaries[at].is_null() { 0 } else { lengths[at] };
             // SAFETY: as above.
-            parts.push((device, unsafe { list(binaries[at], if given { lengths[at] } else { 0 }) }));
+            parts.push((device, unsafe { list(binaries[at], len) }));
         }
-        ensure(right, CL_INVALID_VALUE)?;
-        Ok(Object::list(&Object::new(Program::new(context, Origin::Binary, parts))))
+        let program = Object::new(Program::new(context, Origin::Binary, parts));
+        let found: Vec<Result<()>> = program.parts.iter().map(Part::check_binary).collect();
+        if !binary_status.is_null() {
+            for (at, found) in found.iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { put(binary_status.add(at), code(*found)) };
+            }
+        }
+        found.into_iter().collect::<Result<()>>()?;
+        Ok(Object::list(&program))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }

@@ -191,6 +191,18 @@ impl Part {
         Remote::new(board, Table::Programs, make(Payload::Bulk(place.into())), &[])
     }
 
+    /// Whether the board takes the bytes for a binary of its own.
+    ///
+    /// # Errors
+    /// There are none; it does not; the connection is lost.
+    pub fn check_binary(&self) -> Result<()> {
+        ensure(!self.bytes.is_empty(), CL_INVALID_VALUE)?;
+        let program = self.id()?;
+        self.board().session.ask(None, &[], |request| Command::Created { request, program })?;
+        *lock(&self.bulk) = None;
+        Ok(())
+    }
+
     fn start(&self, task: &Task, options: &str, then: Then) -> Result<()> {
         let board = self.board();
         let session = &board.session;
