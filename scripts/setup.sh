@@ -7,7 +7,6 @@
 #   g++, make      compile what Verilator makes of the gateware
 #   libpython      runs Python inside of the simulated gateware
 #   liblz4, zlib   its traces (FST)
-#   curl           fetches Go where the machine has none that is new enough
 #   .go            Go, unless the machine has it: the registry is written in it
 #   .venv          NumPy, which the tests check results with, and the gateware's tools: Verilator, cocotb, Yosys, nextpnr
 set -euo pipefail
@@ -21,7 +20,6 @@ command -v tshark >/dev/null || need+=(tshark)
 command -v ip >/dev/null || need+=(iproute2)
 command -v g++ >/dev/null || need+=(g++)
 command -v make >/dev/null || need+=(make)
-command -v curl >/dev/null || need+=(curl ca-certificates)
 # Debian's Python comes without its library.
 library() { python3 -c "import sysconfig; print(sysconfig.get_config_var('LIBDIR') + '/' + sysconfig.get_config_var('INSTSONAME'))"; }
 [ -e "$(library)" ] || need+=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')")

@@ -109,36 +109,43 @@ pub(crate) enum Command {
     /// Share this machine's OpenCL devices among programs, here and on other machines
     #[command(display_order = 10, after_help = MANAGER_HELP)]
     Manager(rackloom_manager::Options),
+    /// Allocate the boards of a cluster: be the registry, or ask the one that is
+    #[command(display_order = 11, disable_help_flag = true)]
+    Registry {
+        /// What `rackloom-registry` is given; nothing or options alone: serve. `rackloom registry help` tells more
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<String>,
+    },
     /// A rack of cards in this process does real work, checked
-    #[command(display_order = 11)]
+    #[command(display_order = 12)]
     Demo(Demo),
     /// Redo the evaluation of the SAF paper, in virtual time
-    #[command(display_order = 12)]
+    #[command(display_order = 13)]
     Study(Study),
     /// Measure this machine
-    #[command(display_order = 13)]
+    #[command(display_order = 14)]
     Bench {
         #[command(subcommand)]
         bench: Bench,
     },
     /// Check what Rackloom needs on this machine
-    #[command(display_order = 14)]
+    #[command(display_order = 15)]
     Doctor,
     /// Print a completion script for a shell
-    #[command(display_order = 15)]
+    #[command(display_order = 16)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write manual pages
-    #[command(display_order = 16)]
+    #[command(display_order = 17)]
     Man {
         /// The folder for them; made if missing
         #[arg(value_hint = ValueHint::DirPath)]
         dir: PathBuf,
     },
     /// Print the JSON Schema of what --json prints
-    #[command(display_order = 17)]
+    #[command(display_order = 18)]
     Schema {
         /// One schema, such as rackloom.ls/1; without it, the list of them
         name: Option<String>,

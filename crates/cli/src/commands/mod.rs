@@ -10,6 +10,7 @@ pub(crate) mod load;
 mod ls;
 mod manager;
 mod memory;
+mod registry;
 mod run;
 mod schema;
 mod study;
@@ -66,6 +67,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Read(args) => memory::read(cx, &args),
         Command::Write(args) => memory::write(cx, &args),
         Command::Manager(options) => manager::run(cx, &options),
+        Command::Registry { arguments } => registry::run(cx, &arguments),
         Command::Demo(args) => demo::run(cx, &args),
         Command::Bench { bench } => bench::run(cx, &bench),
         Command::Study(args) => study::run(cx, &args),
