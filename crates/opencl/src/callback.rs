@@ -71,7 +71,7 @@ pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> bool {
     without_signals(|| std::thread::Builder::new().name(name.into()).spawn(start).is_ok())
 }
 
-/// Does something with all signals of this thread blocked. Threads begun meanwhile take none: signals are the program's.
+/// Does something with all signals of this thread blocked. Threads begun meanwhile take none: they are the program's.
 pub fn without_signals<T>(call: impl FnOnce() -> T) -> T {
     // SAFETY: fills and uses sets on the stack, and changes only this thread's mask.
     let before = unsafe {

@@ -2,8 +2,8 @@
 //!
 //! A handle is an object's address. It is looked up in a list before it is followed, so that a wrong one is an error
 //! code. The program's references are counted apart from ours: an object that the program has released stays in the
-//! list while a command, or another object, has it; for a queue's context may be asked for, and retained, as long as the
-//! queue lives.
+//! list while a command, or another object, has it; for a queue's context may be asked for, and retained, as long as
+//! the queue lives.
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! What an ICD loader finds by name: versions 1 and 2 of `cl_khr_icd`. All else is reached through the table.
 //!
-//! A loader exports functions of the same names, and a symbol of ours would be resolved to the loader's where we use it.
+//! A loader exports functions of the same names, and where we use a symbol of ours, the loader's would take its place.
 //! So what is exported here only calls functions that are not, and nothing else refers to it.
 #![allow(unsafe_code, non_snake_case)]
 

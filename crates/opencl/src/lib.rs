@@ -11,8 +11,8 @@
 //! - A command goes out only when it may run there and then. What waits for a user event, or for another board, is held
 //!   here with all that depends on it, and goes out from a thread of this library.
 //! - A handle is looked up before it is followed: a wrong one is an error code, never a fault.
-//! - After a manager was lost its devices give `CL_DEVICE_NOT_AVAILABLE`, commands under way fail with that, and the next
-//!   `clGetDeviceIDs` connects again.
+//! - After a manager was lost its devices give `CL_DEVICE_NOT_AVAILABLE`, commands under way fail with that, and the
+//!   next `clGetDeviceIDs` connects again.
 
 mod api;
 mod callback;

@@ -1,7 +1,7 @@
 //! How a command becomes operations.
 //!
-//! Small data go in the message. Large ones go in pieces, each an operation of its own and closing its task, so that the
-//! board works on one piece while the next is copied. Their last piece stands for all: it waits for the others.
+//! Small data go in the message. Large ones go in pieces, each an operation of its own and closing its task, so that
+//! the board works on one piece while the next is copied. Their last piece stands for all: it waits for the others.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;

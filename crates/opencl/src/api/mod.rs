@@ -1,5 +1,5 @@
-//! The functions of the table, by family. Each checks all that the specification wants checked at the call, in the order
-//! of the specification's list, and leaves the work to the objects.
+//! The functions of the table, by family. Each checks all that the specification wants checked at the call, and leaves
+//! the work to the objects.
 #![allow(unsafe_code)]
 
 pub mod context;

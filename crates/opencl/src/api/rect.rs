@@ -161,8 +161,8 @@ pub unsafe extern "C" fn clEnqueueCopyBufferRect(
     })
 }
 
-/// Whether two boxes of one buffer overlap, as the specification's appendix decides it. Boxes of different pitches, which
-/// only parts of one buffer can have, do if what they span does.
+/// Whether two boxes of one buffer overlap, as the specification's appendix decides it. Boxes of different pitches,
+/// which only parts of one buffer can have, do if what they span does.
 fn overlap(a: &Rect, b: &Rect) -> bool {
     let Some(((a_start, a_len), (b_start, b_len))) = span(a).zip(span(b)) else { return true };
     if a_start + a_len <= b_start || b_start + b_len <= a_start {

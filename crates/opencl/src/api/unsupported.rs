@@ -1,5 +1,5 @@
-//! What does not work through this library: images, samplers, pipes, shared virtual memory, intermediate language, native
-//! and built-in kernels. No device claims them, so the specification says how each call fails.
+//! What does not work through this library: images, samplers, pipes, shared virtual memory, intermediate language,
+//! native and built-in kernels. No device claims them, so the specification says how each call fails.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::{c_char, c_void};
