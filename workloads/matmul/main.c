@@ -20,7 +20,7 @@ static const char SOURCE[] =
     ;
 
 enum {
-  BLOCK = 16,          /* The kernel's. */
+  BLOCK = 16, LANES = 8, /* The kernel's. */
   CHECKED_N_MAX = 256, /* Up to here all rows are checked: 17 million products. */
   CHECKED_ROWS = 16,   /* Of larger matrices. */
 };
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
   check(clSetKernelArg(kernel, 1, sizeof b_buffer, &b_buffer), "clSetKernelArg");
   check(clSetKernelArg(kernel, 2, sizeof c_buffer, &c_buffer), "clSetKernelArg");
   check(clSetKernelArg(kernel, 3, sizeof width, &width), "clSetKernelArg");
-  const size_t global[2] = {n, n}, local[2] = {BLOCK, BLOCK};
+  const size_t global[2] = {n / LANES, n}, local[2] = {BLOCK / LANES, BLOCK};
 
   float *a = allocate(bytes), *b = allocate(bytes), *c = allocate(bytes);
   struct draw draw = {args.seed};

@@ -1,26 +1,28 @@
 /* c = a * b of n x n floats, in blocks of 16 x 16, divided as Spector's best design for one FPGA: a work-group makes a
- * block of c, one work-item each element, from a row of blocks of a and a column of blocks of b, which pass through
- * local memory one pair at a time. n is a multiple of 16.
+ * block of c from a row of blocks of a and a column of blocks of b, which pass through local memory one pair at a
+ * time. n is a multiple of 16.
  *
- * Spector asks its compiler for 8 work-items side by side and one compute unit. The standard's word for the first is
- * the hint below; the second is what one launch on one device is.
+ * Spector asks its compiler to run 8 neighbouring work-items in lockstep; here these 8 are one work-item with a vector
+ * of 8 lanes, which any compiler understands.
  */
 #define BLOCK 16
+#define LANES 8
 
-__kernel __attribute__((reqd_work_group_size(BLOCK, BLOCK, 1))) __attribute__((vec_type_hint(float8)))
+__kernel __attribute__((reqd_work_group_size(BLOCK / LANES, BLOCK, 1)))
 void matmul(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, int n) {
-  __local float a_block[BLOCK][BLOCK], b_block[BLOCK][BLOCK];
+  __local float a_block[BLOCK][BLOCK];
+  __local float8 b_block[BLOCK][BLOCK / LANES];
   const int x = (int)get_local_id(0), y = (int)get_local_id(1);
-  const int column = (int)get_global_id(0), row = (int)get_global_id(1);
+  const size_t column = get_global_id(0) * LANES, row = get_global_id(1);
 
-  float sum = 0;
+  float8 sum = 0;
   for (int block = 0; block < n; block += BLOCK) {
-    a_block[y][x] = a[(size_t)row * n + block + x];
-    b_block[y][x] = b[(size_t)(block + y) * n + column];
+    vstore8(vload8(0, a + row * n + block + x * LANES), x, a_block[y]);
+    b_block[y][x] = vload8(0, b + (size_t)(block + y) * n + column);
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (int k = 0; k < BLOCK; k++) sum += a_block[y][k] * b_block[k][x];
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  c[(size_t)row * n + column] = sum;
+  vstore8(sum, 0, c + row * n + column);
 }
