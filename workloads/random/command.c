@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "deviations.h"
 #include "transcript.h"
 
 struct command command_begin(struct world *world, struct queue *queue, bool blocking) {
@@ -91,8 +92,8 @@ void command_seal(struct command *command) {
       if (status != CL_SUCCESS) note_status(status, CL_SUCCESS, "flush q%u", event->queue->number);
     }
   }
-  /* A blocking call may wait for all of its queue: PoCL's do. See deviations.md. */
-  if (command->blocking) open_gates(world, command->gates | command->queue->gates);
+  if (command->blocking && deviates(BLOCKING_WAITS_FOR_ALL)) open_gates(world, command->queue->gates);
+  if (command->blocking) open_gates(world, command->gates);
   if (command->blocking) command->gates = 0;
 
   command->list = command->wait_count > 0 ? command->waits_handles : NULL;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "command.h"
+#include "deviations.h"
 #include "status.h"
 #include "transcript.h"
 #include "world.h"
@@ -33,6 +34,7 @@ void event_watch(struct world *world, struct event *event) {
   unsigned count = draw_from(&world->draw, 1, WATCHES_MAX);
   for (unsigned i = 0; i < count; i++) {
     cl_int at = STATUSES[draw_below(&world->draw, 4)];
+    if (at == CL_RUNNING && !event->queue && deviates(RUNNING_USER_EVENTS)) at = CL_COMPLETE;
     if (event->watch_count == WATCHES_MAX) return;
     struct watch *watch = allocate(sizeof *watch);
     *watch = (struct watch){.at = at};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "deviations.h"
 #include "device.h"
 #include "probes.h"
 #include "status.h"
@@ -104,8 +105,10 @@ int main(int argc, char **argv) {
   const struct options options = read_options(argc, argv);
   if (options.list) {
     probes_list();
+    deviations_list();
     return 0;
   }
+  if (options.all_of_standard) deviations_none();
   expect_progress(SECONDS_PER_STEP_MAX);
   struct device device = device_open((unsigned)options.device);
   struct probes *probes = probes_open(&device, options.all_of_standard);

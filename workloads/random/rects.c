@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "deviations.h"
 #include "status.h"
 #include "transcript.h"
 #include "world.h"
@@ -101,6 +102,7 @@ void step_copy_rect(struct world *world) {
   struct box from_box = draw_box(&world->draw, region), to_box = draw_box(&world->draw, region);
   struct buffer *from = pick_buffer(world, from_box.bytes, 0), *to = pick_buffer(world, to_box.bytes, 0);
   if (!from || !to || from->memory == to->memory) return;
+  if ((from->parent || to->parent) && deviates(COPY_RECT_OF_SUB_BUFFERS)) return;
   copy_box(model_of(to), &to_box, model_of(from), &from_box, region);
 
   struct command command = command_begin(world, pick_queue(world), false);
