@@ -13,7 +13,7 @@
 enum {
   /* No device of today asks for more of a sub-buffer's origin (CL_DEVICE_MEM_BASE_ADDR_ALIGN, in bytes). */
   SUB_BUFFER_ALIGN = 512,
-  DESTRUCTOR_MS_MAX = 5000,
+  DESTRUCTOR_MS_MAX = 2000,
 };
 
 /* What a destructor callback is told. */

@@ -13,7 +13,7 @@
 #include "world.h"
 
 /* A callback comes soon after its event, but the standard says no time. In steps of a millisecond. */
-enum { CALLBACK_MS_MAX = 5000 };
+enum { CALLBACK_MS_MAX = 2000 };
 
 struct event *event_new(struct world *world, cl_event handle, cl_command_type type) {
   assert(world->event_count < EVENTS_MAX);

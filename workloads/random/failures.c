@@ -10,7 +10,7 @@
 #include "transcript.h"
 #include "world.h"
 
-enum { BYTES = 256, COMMANDS = 4, CALLBACK_MS_MAX = 5000 };
+enum { BYTES = 256, COMMANDS = 4, CALLBACK_MS_MAX = 2000 };
 
 static void CL_CALLBACK failed(cl_event event, cl_int status, void *data) {
   (void)event;

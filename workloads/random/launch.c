@@ -19,6 +19,7 @@ static const char *const NAMES[KERNELS] = {[ADD] = "add",       [AXPY] = "axpy",
 
 struct kernels {
   uint32_t twist;
+  bool of_source; /* Built from it at once. */
   cl_program program;
   cl_kernel kernel[KERNELS];
 };
@@ -84,9 +85,9 @@ void step_program(struct world *world) {
   unsigned way = draw_below(&world->draw, 3);
   kernels_release(world);
   struct kernels *kernels = allocate(sizeof *kernels);
-  *kernels = (struct kernels){.twist = draw_from(&world->draw, 1, TWISTS)};
-  char options[32];
-  snprintf(options, sizeof options, "-D TWIST=%uu", kernels->twist);
+  *kernels = (struct kernels){.twist = draw_from(&world->draw, 1, TWISTS), .of_source = way == 0};
+  char options[64];
+  snprintf(options, sizeof options, "-cl-kernel-arg-info -D TWIST=%uu", kernels->twist);
   kernels->program = ways[way](world, options);
   for (unsigned i = 0; i < KERNELS; i++) {
     cl_int status = 1;
@@ -103,6 +104,14 @@ void kernels_release(struct world *world) {
   note_status(clReleaseProgram(kernels->program), CL_SUCCESS, "%u release program", world->step);
   free(kernels);
   world->kernels = NULL;
+}
+
+cl_program kernels_program(const struct kernels *kernels) { return kernels->program; }
+
+bool kernels_of_source(const struct kernels *kernels) { return kernels->of_source; }
+
+cl_kernel kernels_any(const struct kernels *kernels, struct draw *draw) {
+  return kernels->kernel[draw_below(draw, KERNELS)];
 }
 
 static void set(cl_kernel kernel, cl_uint index, size_t bytes, const void *value) {

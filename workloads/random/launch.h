@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "world.h"
+
 /* The source of random.cl. */
 extern const char RANDOM_SOURCE[];
 
@@ -24,5 +26,10 @@ void model_lookup(uint32_t *a, const uint32_t *table, uint32_t entries, const st
 /* `b` may be NULL. */
 void model_either(uint32_t *a, const uint32_t *b, const struct range3 *range, uint32_t twist);
 void model_bytes(uint8_t *a, const struct range3 *range, uint32_t twist, const uint8_t k[4], uint64_t l);
+
+/* launch.c: what is built now. */
+cl_program kernels_program(const struct kernels *kernels);
+bool kernels_of_source(const struct kernels *kernels);
+cl_kernel kernels_any(const struct kernels *kernels, struct draw *draw);
 
 #endif

@@ -177,6 +177,10 @@ void step_launch(struct world *world);
 void step_program(struct world *world);
 void kernels_release(struct world *world);
 
+/* --- facts.c --- */
+
+void step_facts(struct world *world);
+
 /* --- failures.c --- */
 
 /* Commands that wait for a user event which fails. */
