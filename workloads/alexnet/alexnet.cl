@@ -1,10 +1,10 @@
 /* A convolutional network, divided into kernels as PipeCNN divides it: memory read, convolution, pooling, memory write,
- * and local response normalisation. On an FPGA the first four run at once and pass data through channels; here each leaves
- * it in a buffer.
+ * and local response normalisation. On an FPGA the first four run at once and pass data through channels; here each
+ * leaves it in a buffer.
  *
  * Activations are dense planes: plane, row, column. A window matrix has a row for each weight of a filter and a column
- * for each place that the filter is laid upon; its rows are padded to a multiple of LANES. A range of items may be longer
- * than what there is to do, to be whole groups. */
+ * for each place that the filter is laid upon; its rows are padded to a multiple of LANES. A range of items may be
+ * longer than what there is to do, to be whole groups. */
 #define LANES 8
 
 /* Lays the data out as a window matrix: items are columns and rows of it. */

@@ -81,7 +81,8 @@ static void convolve(const struct layer *layer, const float *in, int plane, floa
   for (int k = 0; k < layer->depth; k++) {
     const float weight = layer->weights[(size_t)k * (size_t)layer->out_planes + (size_t)plane];
     const int x = k % layer->filter - layer->padding, y = k / layer->filter % layer->filter - layer->padding;
-    const float *from = in + (size_t)(first + k / (layer->filter * layer->filter)) * (size_t)(layer->size * layer->size);
+    const int from_plane = first + k / (layer->filter * layer->filter);
+    const float *from = in + (size_t)from_plane * (size_t)(layer->size * layer->size);
     for (int j = 0; j < n; j++) {
       const int at_y = j * layer->stride + y;
       if (at_y < 0 || at_y >= layer->size) continue;

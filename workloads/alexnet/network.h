@@ -9,8 +9,8 @@
 
 enum { LAYERS = 8, LANES = 8 };
 
-/* A layer: filters laid upon all planes of its input; then, if they are there, pooling and normalisation. A full layer is
- * a filter as large as its input. */
+/* A layer: filters laid upon all planes of its input; then, if they are there, pooling and normalisation. A full layer
+ * is a filter as large as its input. */
 struct layer {
   int planes, size; /* Of the input: each plane is size x size. */
   int filter, stride, padding, groups;
@@ -29,8 +29,8 @@ struct network {
   struct layer layer[LAYERS];
 };
 
-/* The network with 1/scale of AlexNet's planes; scale is 1, 2, 4 or 8. The input is 3 planes of 227 x 227 and the output 1000
- * numbers. The weights are drawn so that activations keep their size from layer to layer. */
+/* The network with 1/scale of AlexNet's planes; scale is 1, 2, 4 or 8. The input is 3 planes of 227 x 227 and the
+ * output 1000 numbers. The weights are drawn so that activations keep their size from layer to layer. */
 struct network network_make(struct draw *draw, int scale);
 
 void network_free(struct network *network);

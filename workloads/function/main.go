@@ -1,5 +1,5 @@
-// Function is an HTTP function around an OpenCL workload: it keeps one process of it alive and hands it one request at a
-// time, as the functions of the BlastFunction paper do.
+// Function is an HTTP function around an OpenCL workload: it keeps one process of it alive and hands it one request
+// at a time, as the functions of the BlastFunction paper do.
 package main
 
 import (

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// A server answers HTTP requests by requests to a worker. More than `queue` of them that wait are refused: whoever sends
-// them has to slow down.
+// A server answers HTTP requests by requests to a worker. More than `queue` of them that wait are refused: whoever
+// sends them has to slow down.
 type server struct {
 	worker  *worker
 	queue   int64

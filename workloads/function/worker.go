@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// A worker keeps one workload process alive and hands it requests, one at a time. A process that dies fails the request that
-// it had; the next request starts another one.
+// A worker keeps one workload process alive and hands it requests, one at a time. A process that dies fails the
+// request that it had; the next request starts another one.
 //
-// The process runs with --serve: it says that it is ready by a line on stdout, then answers each line on stdin by a line of
-// JSON, and ends when stdin does.
+// The process runs with --serve: it says that it is ready by a line on stdout, then answers each line on stdin by a
+// line of JSON, and ends when stdin does.
 type worker struct {
 	command []string
 	timeout time.Duration // For one request, and for the process to become ready.
@@ -46,8 +46,9 @@ func newWorker(command []string, timeout time.Duration) *worker {
 	return w
 }
 
-// do runs one request and returns the workload's line of JSON. It waits for its turn until ctx is done. A request that has
-// begun is finished even if ctx is done meanwhile: a device cannot be interrupted, and the next answer would be this one's.
+// do runs one request and returns the workload's line of JSON. It waits for its turn until ctx is done. A request
+// that has begun is finished even if ctx is done meanwhile: a device cannot be interrupted, and the next answer would
+// be this one's.
 func (w *worker) do(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case <-w.turn:

@@ -137,6 +137,9 @@ struct event *command_end(struct command *command, cl_command_type type, cl_int 
   }
   note_status(status, CL_SUCCESS, "%u q%u e%u %s%s after%s", world->step, queue->number, event->number, text,
               command->blocking ? " blocking" : "", *waits ? waits : " nothing");
+  if (event->handle && command->blocking && event_status(event) != CL_COMPLETE) {
+    wrong("e%u blocked and is not complete", event->number);
+  }
   if (event->handle && !command->blocking && draw_chance(&world->draw, 20)) event_watch(world, event);
   return event;
 }

@@ -1,6 +1,6 @@
-/* What PoCL 3.1 does otherwise than the standard says. A random program keeps away from it, so that PoCL can be what others
- * are compared with; with --standard it does not, and only a better implementation than that comes through. Single calls
- * with wrong arguments have this at the call: see DEVIANT in the lists of probes. */
+/* What PoCL 3.1 does otherwise than the standard says. A random program keeps away from it, so that PoCL can be what
+ * others are compared with; with --standard it does not, and only a better implementation than that comes through.
+ * Single calls with wrong arguments have this at the call: see DEVIANT in the lists of probes. */
 #ifndef RANDOM_DEVIATIONS_H
 #define RANDOM_DEVIATIONS_H
 

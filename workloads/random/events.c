@@ -141,7 +141,8 @@ void step_barrier(struct world *world) {
   struct event *event = command_end(&command, CL_COMMAND_BARRIER, status, old ? "old barrier" : "barrier");
   event->covers |= all;
   queue->held |= event->gates;
-  /* With a list it waits for that alone; without one for all before it, and those after it wait for it in both cases. */
+  /* With a list it waits for that alone; without one for all before it, and those after it wait for it in both
+   * cases. */
   if (all) queue->barrier = event->place + 1;
 }
 
@@ -155,7 +156,7 @@ void step_finish(struct world *world) {
   note_status(clFinish(queue->handle), CL_SUCCESS, "%u finish q%u", world->step, queue->number);
 }
 
-static cl_int status_of(const struct event *event) {
+cl_int event_status(const struct event *event) {
   cl_int status = 1234;
   cl_int got = clGetEventInfo(event->handle, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
   if (got != CL_SUCCESS) wrong("clGetEventInfo of e%u: %s", event->number, status_name(got));
@@ -176,7 +177,7 @@ void step_wait(struct world *world) {
   if (count == 0) return;
   note_status(clWaitForEvents(count, list), CL_SUCCESS, "%u wait for %u events", world->step, count);
   for (unsigned i = 0; i < count; i++) {
-    if (status_of(events[i]) != CL_COMPLETE) wrong("e%u was waited for and is not complete", events[i]->number);
+    if (event_status(events[i]) != CL_COMPLETE) wrong("e%u was waited for and is not complete", events[i]->number);
   }
 }
 
@@ -185,7 +186,7 @@ void step_look_at_waiting(struct world *world) {
   for (unsigned i = 0; i < world->event_count; i++) {
     struct event *event = &world->event[i];
     if (!event->handle || event->gates == 0) continue;
-    cl_int status = status_of(event);
+    cl_int status = event_status(event);
     /* Which of the two is up to the implementation. */
     bool waits = status == CL_QUEUED || status == CL_SUBMITTED;
     note("%u e%u %s", world->step, event->number, waits ? "waits" : "does not wait");
@@ -209,7 +210,9 @@ static void tell_times(const struct event *event) {
   if (!event->queue->profiling) {
     cl_ulong time;
     cl_int got = clGetEventProfilingInfo(event->handle, CL_PROFILING_COMMAND_START, sizeof time, &time, NULL);
-    if (got != CL_PROFILING_INFO_NOT_AVAILABLE) wrong("e%u of a queue without times: %s", event->number, status_name(got));
+    if (got != CL_PROFILING_INFO_NOT_AVAILABLE) {
+      wrong("e%u of a queue without times: %s", event->number, status_name(got));
+    }
     return;
   }
   cl_ulong queued, submitted, started, ended;
@@ -261,7 +264,7 @@ static void tell(struct event *event) {
     }
   }
   if (event->handle) {
-    cl_int status = status_of(event);
+    cl_int status = event_status(event);
     cl_command_type type = 0;
     cl_command_queue queue = NULL;
     cl_context context = NULL;
@@ -271,7 +274,8 @@ static void tell(struct event *event) {
     if (status != CL_COMPLETE) wrong("e%u ended with %d", event->number, status);
     if (type != event->type) wrong("e%u is of type %#x", event->number, type);
     bool released = event->queue && !event->queue->handle;
-    if (!released && queue != (event->queue ? event->queue->handle : NULL)) wrong("e%u has another queue", event->number);
+    cl_command_queue own = event->queue ? event->queue->handle : NULL;
+    if (!released && queue != own) wrong("e%u has another queue", event->number);
     if (!context) wrong("e%u has no context", event->number);
     if (event->queue) tell_times(event);
     tell_watches(event);

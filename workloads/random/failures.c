@@ -1,5 +1,5 @@
-/* Commands that wait for a user event which fails: they do not run, they end with an error, and so does whoever waits for
- * them. All in a queue of its own, for what a failure does to other commands of an in-order queue is not said. */
+/* Commands that wait for a user event which fails: they do not run, they end with an error, and so does whoever waits
+ * for them. All in a queue of its own, for what a failure does to other commands of an in-order queue is not said. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,18 @@
-/* Planted bugs: an OpenCL layer that spoils one thing of the implementation below it, so that it can be seen that the random
- * programs find such a bug.
+/* Planted bugs: an OpenCL layer that spoils one thing of the implementation below it, so that it can be seen that the
+ * random programs find such a bug.
  *
  *     OPENCL_LAYERS=$PWD/libfaults.so FAULT=lost_callback random --seed 1
  *
  * FAULT names the bug; without it, or with "none", the layer passes everything on. See BUGS for the names. */
 #include <CL/cl_layer.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const cl_icd_dispatch *below;
 static cl_icd_dispatch table;
@@ -38,11 +40,29 @@ static cl_int CL_API_CALL short_write(cl_command_queue queue, cl_mem buffer, cl_
   return below->clEnqueueWriteBuffer(queue, buffer, blocking, offset, bytes, from, waits, list, event);
 }
 
+/* Two milliseconds later. */
+static void *open_late(void *event) {
+  nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+  below->clSetUserEventStatus(event, CL_COMPLETE);
+  below->clReleaseEvent(event);
+  return NULL;
+}
+
+/* A blocking write that waits for nothing returns before its data are taken. */
 static cl_int CL_API_CALL early_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                       size_t bytes, const void *from, cl_uint waits, const cl_event *list,
                                       cl_event *event) {
-  (void)blocking;
-  return below->clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, bytes, from, waits, list, event);
+  cl_context context = NULL;
+  below->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+  if (!blocking || waits > 0 || list || !context) {
+    return below->clEnqueueWriteBuffer(queue, buffer, blocking, offset, bytes, from, waits, list, event);
+  }
+  cl_event gate = below->clCreateUserEvent(context, NULL);
+  cl_int status = below->clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, bytes, from, 1, &gate, event);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, open_late, gate)) abort();
+  pthread_detach(thread);
+  return status;
 }
 
 static cl_int CL_API_CALL lost_wait(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
@@ -71,8 +91,8 @@ static cl_int CL_API_CALL flat_rect(cl_command_queue queue, cl_mem buffer, cl_bo
                                     size_t host_row, size_t host_slice, void *to, cl_uint waits, const cl_event *list,
                                     cl_event *event) {
   size_t first[3] = {region[0], region[1], region[2] ? 1 : 0};
-  return below->clEnqueueReadBufferRect(queue, buffer, blocking, there, here, first, row, slice, host_row, host_slice, to,
-                                        waits, list, event);
+  return below->clEnqueueReadBufferRect(queue, buffer, blocking, there, here, first, row, slice, host_row, host_slice,
+                                        to, waits, list, event);
 }
 
 static cl_int CL_API_CALL short_pattern(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t size,
@@ -152,7 +172,9 @@ static cl_int CL_API_CALL lost_destructor(cl_mem buffer, void(CL_CALLBACK *call)
 
 static cl_int CL_API_CALL wrong_flags(cl_mem buffer, cl_mem_info what, size_t bytes, void *value, size_t *told) {
   cl_int status = below->clGetMemObjectInfo(buffer, what, bytes, value, told);
-  if (what == CL_MEM_FLAGS && status == CL_SUCCESS && value) *(cl_mem_flags *)value &= ~(cl_mem_flags)CL_MEM_ALLOC_HOST_PTR;
+  if (what == CL_MEM_FLAGS && status == CL_SUCCESS && value) {
+    *(cl_mem_flags *)value &= ~(cl_mem_flags)CL_MEM_ALLOC_HOST_PTR;
+  }
   return status;
 }
 

@@ -59,7 +59,9 @@ void model_sum(const uint32_t *x, uint32_t *total, const struct range3 *range, u
 }
 
 void model_lookup(uint32_t *a, const uint32_t *table, uint32_t entries, const struct range3 *range, uint32_t twist) {
-  for (size_t i = range->offset[0]; i < range->offset[0] + range->global[0]; i++) a[i] ^= table[(a[i] + twist) % entries];
+  for (size_t i = range->offset[0]; i < range->offset[0] + range->global[0]; i++) {
+    a[i] ^= table[(a[i] + twist) % entries];
+  }
 }
 
 void model_either(uint32_t *a, const uint32_t *b, const struct range3 *range, uint32_t twist) {

@@ -1,5 +1,5 @@
-/* Kernels, launched over ranges of all kinds, from programs built in three ways: from source, compiled and linked, and from
- * their own binary. */
+/* Kernels, launched over ranges of all kinds, from programs built in three ways: from source, compiled and linked, and
+ * from their own binary. */
 #include "launch.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Random OpenCL programs that a seed decides. What such a program prints is the same for every correct implementation:
- * run natively and through another library, two transcripts that differ are a bug of one of them. What the standard says
- * itself, and what a model of the buffers knows, is checked at once; such lines begin with WRONG. */
+ * run natively and through another library, two transcripts that differ are a bug of one of them. What the standard
+ * says itself, and what a model of the buffers knows, is checked at once; such lines begin with WRONG. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

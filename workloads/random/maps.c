@@ -1,5 +1,5 @@
-/* Buffers mapped into the program's memory, read and written there, and unmapped by a queue that need not be the one that
- * mapped them. */
+/* Buffers mapped into the program's memory, read and written there, and unmapped by a queue that need not be the one
+ * that mapped them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +52,8 @@ static void unmap(struct world *world, struct buffer *buffer) {
                 buffer->number);
   }
   if (mapping.flags & CL_MAP_READ) {
-    note("%u b%u holds %016llx", world->step, buffer->number, (unsigned long long)digest(mapping.pointer, mapping.bytes));
+    note("%u b%u holds %016llx", world->step, buffer->number,
+         (unsigned long long)digest(mapping.pointer, mapping.bytes));
     if (memcmp(mapping.pointer, model, mapping.bytes) != 0) wrong("b%u is mapped with another content", buffer->number);
   }
   if (mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) {

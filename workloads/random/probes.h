@@ -1,5 +1,5 @@
-/* Calls with wrong arguments. Each has one fault alone, so that there is one right answer. They are made on objects of their
- * own, and change none of them. */
+/* Calls with wrong arguments. Each has one fault alone, so that there is one right answer. They are made on objects of
+ * their own, and change none of them. */
 #ifndef RANDOM_PROBES_H
 #define RANDOM_PROBES_H
 
@@ -10,7 +10,8 @@
 
 struct probes;
 
-/* Makes the objects. With `all_of_standard` also those calls are made that PoCL answers otherwise than the standard says. */
+/* Makes the objects. With `all_of_standard` also those calls are made that PoCL answers otherwise than the standard
+ * says. */
 struct probes *probes_open(const struct device *device, bool all_of_standard);
 void probes_close(struct probes *probes);
 

@@ -103,8 +103,8 @@ PROBE(copy_rect_beyond, INVALID_VALUE,
 PROBE(copy_rect_overlap, MEM_COPY_OVERLAP,
       COPY_RECT(s->buffer, s->buffer, ZERO, ((size_t[3]){8, 1, 0}), BOX, 32, 256))
 PROBE(copy_rect_within_one_of_two_pitches, INVALID_VALUE,
-      clEnqueueCopyBufferRect(s->queue, s->buffer, s->buffer, ZERO, ((size_t[3]){0, 0, 4}), BOX, 16, 64, 32, 128, 0, NULL,
-                              NULL))
+      clEnqueueCopyBufferRect(s->queue, s->buffer, s->buffer, ZERO, ((size_t[3]){0, 0, 4}), BOX, 16, 64, 32, 128,
+                              0, NULL, NULL))
 
 #define FILL(queue, buffer, pattern, size, offset, bytes) \
   clEnqueueFillBuffer(queue, buffer, pattern, size, offset, bytes, 0, NULL, NULL)

@@ -144,5 +144,3 @@ DEVIANT(launch_offset_overflow, INVALID_GLOBAL_OFFSET,
         "runs, and crashes",
         overflowing_offset(s))
 PROBE(task_without_arguments, INVALID_KERNEL_ARGS, clEnqueueTask(s->queue, s->unset, 0, NULL, NULL))
-PROBE(native_without_function, INVALID_VALUE,
-      clEnqueueNativeKernel(s->queue, NULL, NULL, 0, 0, NULL, NULL, 0, NULL, NULL))

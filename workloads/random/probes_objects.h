@@ -2,6 +2,7 @@
 
 #define ONE_BYTE 1, text_of_one_byte(), NULL
 #define UNKNOWN 0x7777
+#define PLATFORM(s) ((cl_context_properties[]){CL_CONTEXT_PLATFORM, (cl_context_properties)(s)->platform, 0})
 
 PROBE(platforms_nothing_asked, INVALID_VALUE, clGetPlatformIDs(0, NULL, NULL))
 PROBE(platform_info_unknown, INVALID_VALUE, clGetPlatformInfo(s->platform, UNKNOWN, 0, NULL, NULL))
@@ -43,17 +44,14 @@ PROBE(context_of_property_twice, INVALID_PROPERTY,
 DEVIANT(context_from_unknown_type, INVALID_DEVICE_TYPE,
         "makes a context without devices, and fails in it later",
         MADE(clReleaseContext,
-           clCreateContextFromType((cl_context_properties[]){CL_CONTEXT_PLATFORM, (cl_context_properties)s->platform, 0},
-                                   (cl_device_type)1 << 20, NULL, NULL, &status)))
+             clCreateContextFromType(PLATFORM(s), (cl_device_type)1 << 20, NULL, NULL, &status)))
 DEVIANT(context_from_type_not_there, DEVICE_NOT_FOUND,
         "makes a context without devices, and fails in it later",
         MADE(clReleaseContext,
-           clCreateContextFromType((cl_context_properties[]){CL_CONTEXT_PLATFORM, (cl_context_properties)s->platform, 0},
-                                   CL_DEVICE_TYPE_CUSTOM, NULL, NULL, &status)))
+             clCreateContextFromType(PLATFORM(s), CL_DEVICE_TYPE_CUSTOM, NULL, NULL, &status)))
 PROBE(context_from_type_data_without_function, INVALID_VALUE,
       MADE(clReleaseContext,
-           clCreateContextFromType((cl_context_properties[]){CL_CONTEXT_PLATFORM, (cl_context_properties)s->platform, 0},
-                                   CL_DEVICE_TYPE_ALL, NULL, s->memory, &status)))
+           clCreateContextFromType(PLATFORM(s), CL_DEVICE_TYPE_ALL, NULL, s->memory, &status)))
 PROBE(context_info_unknown, INVALID_VALUE, clGetContextInfo(s->context, UNKNOWN, 0, NULL, NULL))
 PROBE(context_info_short, INVALID_VALUE, clGetContextInfo(s->context, CL_CONTEXT_DEVICES, ONE_BYTE))
 PROBE(context_info_of_none, INVALID_CONTEXT, clGetContextInfo(NULL, CL_CONTEXT_DEVICES, 0, NULL, NULL))
@@ -165,6 +163,7 @@ PROBE(times_of_waiting, PROFILING_INFO_NOT_AVAILABLE,
 PROBE(times_of_none, INVALID_EVENT,
       clGetEventProfilingInfo(NULL, CL_PROFILING_COMMAND_END, 8, (cl_ulong[1]){0}, NULL))
 
+#undef PLATFORM
 #undef BUFFER
 #undef SUB
 #undef REGION

@@ -38,7 +38,8 @@ static cl_event user_event_of(cl_context context, cl_int end) {
 
 static cl_event write_of(const struct probes *s, cl_command_queue queue, cl_uint waits, const cl_event *list) {
   cl_event event;
-  check(clEnqueueWriteBuffer(queue, s->buffer, CL_FALSE, 0, 64, s->memory, waits, list, &event), "clEnqueueWriteBuffer");
+  check(clEnqueueWriteBuffer(queue, s->buffer, CL_FALSE, 0, 64, s->memory, waits, list, &event),
+        "clEnqueueWriteBuffer");
   return event;
 }
 
@@ -151,7 +152,8 @@ cl_int compile_rubbish(const struct probes *s) {
 }
 
 cl_int compile_without_header(const struct probes *s) {
-  cl_program program = program_of(s->context, "#include \"nowhere.h\"\n__kernel void k(__global uint *a) { *a = 1; }\n");
+  cl_program program =
+      program_of(s->context, "#include \"nowhere.h\"\n__kernel void k(__global uint *a) { *a = 1; }\n");
   cl_int status = clCompileProgram(program, 1, &s->device, "", 0, NULL, NULL, NULL, NULL);
   clReleaseProgram(program);
   return status;
@@ -175,7 +177,8 @@ cl_int link_rubbish(const struct probes *s) {
 cl_int link_uncompiled(const struct probes *s) { return link_one(s, s->unbuilt, ""); }
 
 cl_int link_unresolved(const struct probes *s) {
-  cl_program program = program_of(s->context, "uint far(uint a);\n__kernel void k(__global uint *a) { *a = far(*a); }\n");
+  cl_program program =
+      program_of(s->context, "uint far(uint a);\n__kernel void k(__global uint *a) { *a = far(*a); }\n");
   check(clCompileProgram(program, 1, &s->device, "", 0, NULL, NULL, NULL, NULL), "clCompileProgram");
   cl_int status = link_one(s, program, "");
   clReleaseProgram(program);

@@ -64,7 +64,9 @@ void step_read(struct world *world) {
   event->host = host;
   event->expected = expected;
   event->bytes = range.bytes;
-  if (command.blocking && memcmp(host, expected, range.bytes) != 0) wrong("e%u came back without what it was to read", event->number);
+  if (command.blocking && memcmp(host, expected, range.bytes) != 0) {
+    wrong("e%u came back without what it was to read", event->number);
+  }
 }
 
 void step_copy(struct world *world) {

@@ -126,6 +126,8 @@ void queues_release(struct world *world);
 
 /* A new event; the caller fills in what it is. */
 struct event *event_new(struct world *world, cl_event handle, cl_command_type type);
+/* How far it is: CL_QUEUED to CL_COMPLETE, or an error. */
+cl_int event_status(const struct event *event);
 /* Registers up to WATCHES_MAX callbacks, by chance. */
 void event_watch(struct world *world, struct event *event);
 /* Sets these user events complete. */

@@ -5,14 +5,14 @@ import re
 import pytest
 from conftest import BIN, WORKLOADS, run
 
-STEPS = 250
+STEPS = 200
 
 
 def transcript(seed, fault=None):
     return run("random", "--seed", seed, "--steps", STEPS, fault=fault)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_program_prints_the_same_each_time(seed):
     first, second = transcript(seed), transcript(seed)
     assert first.returncode == 0, first.stdout[-2000:]
