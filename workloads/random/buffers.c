@@ -84,7 +84,11 @@ void step_buffer(struct world *world) {
   uint8_t *host = given ? allocate(memory->bytes) : NULL;
   if (given) memcpy(host, memory->model, memory->bytes);
   cl_int status = 1;
-  buffer->handle = clCreateBuffer(world->context, flags, memory->bytes, host, &status);
+  if (draw_chance(&world->draw, 70)) {
+    buffer->handle = clCreateBuffer(world->context, flags, memory->bytes, host, &status);
+  } else {
+    buffer->handle = clCreateBufferWithProperties(world->context, NULL, flags, memory->bytes, host, &status);
+  }
   note_status(status, CL_SUCCESS, "%u create b%u of %zu flags %#llx", world->step, buffer->number, memory->bytes,
               (unsigned long long)flags);
   if (flags & CL_MEM_USE_HOST_PTR) {

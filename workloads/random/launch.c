@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "deviations.h"
 #include "status.h"
 #include "transcript.h"
 #include "world.h"
@@ -140,9 +141,30 @@ static struct range3 draw_block(struct draw *draw) {
   return range;
 }
 
+/* One work-item. */
+static void launch_task(struct world *world) {
+  struct buffer *a = pick_buffer(world, sizeof(uint32_t), 0);
+  if (!a) return;
+  cl_kernel kernel = world->kernels->kernel[ADD];
+  const uint32_t k = (uint32_t)draw_bits(&world->draw);
+  const struct range3 range = {1, {0, 0, 0}, {1, 1, 1}};
+  struct command command = command_begin(world, pick_queue(world), false);
+  command_writes(&command, a);
+  set_buffer(kernel, 0, a);
+  set(kernel, 1, sizeof k, &k);
+  model_add((uint32_t *)(void *)model_of(a), &range, world->kernels->twist, k);
+  command_seal(&command);
+  cl_int status = clEnqueueTask(command.queue->handle, kernel, command.wait_count, command.list, command.event);
+  command_end(&command, CL_COMMAND_TASK, status, "task b%u", a->number);
+}
+
 void step_launch(struct world *world) {
   struct draw *draw = &world->draw;
   if (!world->kernels) step_program(world);
+  if (draw_chance(draw, 5)) {
+    launch_task(world);
+    return;
+  }
   enum kernel_name name = draw_below(draw, KERNELS);
   const size_t least = name == BYTES ? ITEMS_MIN : ITEMS_MIN * sizeof(uint32_t);
   struct buffer *a = pick_buffer(world, least, 0), *b = pick_buffer(world, least, 0);
@@ -229,11 +251,19 @@ void step_launch(struct world *world) {
     }
     case KERNELS: break;
   }
+  /* A copy of the kernel has its arguments, and keeps them whatever is set in the kernel later. */
+  cl_kernel copy = NULL;
+  if (draw_chance(draw, 15) && !(name == EITHER && !others && deviates(CLONES_WITHOUT_BUFFER))) {
+    cl_int cloned = 1;
+    copy = clCloneKernel(kernel, &cloned);
+    note_status(cloned, CL_SUCCESS, "%u clone kernel %s", world->step, NAMES[name]);
+  }
   bool shifted = range.offset[0] || range.offset[1] || range.offset[2];
   command_seal(&command);
-  cl_int status = clEnqueueNDRangeKernel(command.queue->handle, kernel, range.dimensions,
+  cl_int status = clEnqueueNDRangeKernel(command.queue->handle, copy ? copy : kernel, range.dimensions,
                                          shifted ? range.offset : NULL, range.global, local, command.wait_count,
                                          command.list, command.event);
+  if (copy) clReleaseKernel(copy);
   command_end(&command, CL_COMMAND_NDRANGE_KERNEL, status, "%s b%u and b%u items %zux%zux%zu at %zu %zu %zu",
               NAMES[name], a->number, b ? b->number : a->number, range.global[0], range.global[1], range.global[2],
               range.offset[0], range.offset[1], range.offset[2]);

@@ -25,7 +25,7 @@ static const struct {
     {step_copy_rect, 5},  {step_map, 6},         {step_unmap, 6},            {step_launch, 25},
     {step_program, 1},    {step_user_event, 4},  {step_set_user_event, 4},   {step_wait, 3},
     {step_marker, 3},     {step_barrier, 3},     {step_look_at_waiting, 3},  {step_finish, 3},
-    {step_settle, 2},     {step_failure, 1},       {step_facts, 2},
+    {step_chain, 2},         {step_release_event, 3}, {step_settle, 2},     {step_failure, 1},       {step_facts, 2},
 };
 enum { STEP_KINDS = sizeof STEPS / sizeof *STEPS };
 

@@ -82,6 +82,7 @@ PROBE(kernel_of_a_function, INVALID_KERNEL_NAME, KERNEL(s->program, "stir"))
 PROBE(kernel_without_name, INVALID_VALUE, KERNEL(s->program, NULL))
 PROBE(kernels_of_unbuilt, INVALID_PROGRAM_EXECUTABLE, clCreateKernelsInProgram(s->unbuilt, 0, NULL, NULL))
 PROBE(kernels_without_room, INVALID_VALUE, clCreateKernelsInProgram(s->program, 1, (cl_kernel[1]){0}, NULL))
+PROBE(clone_of_no_kernel, INVALID_KERNEL, MADE(clReleaseKernel, clCloneKernel(NULL, &status)))
 PROBE(kernel_info_unknown, INVALID_VALUE, clGetKernelInfo(s->add, UNKNOWN, 0, NULL, NULL))
 PROBE(kernel_info_short, INVALID_VALUE, clGetKernelInfo(s->add, CL_KERNEL_FUNCTION_NAME, ONE_BYTE))
 PROBE(kernel_info_of_none, INVALID_KERNEL, clGetKernelInfo(NULL, CL_KERNEL_FUNCTION_NAME, 0, NULL, NULL))
@@ -144,3 +145,11 @@ DEVIANT(launch_offset_overflow, INVALID_GLOBAL_OFFSET,
         "runs, and crashes",
         overflowing_offset(s))
 PROBE(task_without_arguments, INVALID_KERNEL_ARGS, clEnqueueTask(s->queue, s->unset, 0, NULL, NULL))
+
+/* What comes after 1.2 and a device need not have: it is there, and says that it is not. */
+PROBE(intermediate_language_of_no_bytes, INVALID_VALUE,
+      MADE(clReleaseProgram, clCreateProgramWithIL(s->context, s->memory, 0, &status)))
+PROBE(sampler_of_unknown_property, INVALID_VALUE,
+      MADE(clReleaseSampler,
+           clCreateSamplerWithProperties(s->context, (const cl_sampler_properties[]){UNKNOWN, 1, 0}, &status)))
+PROBE(release_callback_without_function, INVALID_VALUE, clSetContextDestructorCallback(s->context, NULL, NULL))

@@ -64,6 +64,12 @@ PROBE(queue_of_no_device, INVALID_DEVICE,
       MADE(clReleaseCommandQueue, clCreateCommandQueue(s->context, NULL, 0, &status)))
 PROBE(queue_of_unknown_properties, INVALID_VALUE,
       MADE(clReleaseCommandQueue, clCreateCommandQueue(s->context, s->device, 1 << 20, &status)))
+#define QUEUE(...) \
+  MADE(clReleaseCommandQueue, \
+       clCreateCommandQueueWithProperties(s->context, s->device, (const cl_queue_properties[]){__VA_ARGS__}, &status))
+PROBE(queue_of_unknown_property, INVALID_VALUE, QUEUE(UNKNOWN, 1, 0))
+PROBE(queue_of_unknown_bits, INVALID_VALUE, QUEUE(CL_QUEUE_PROPERTIES, 1 << 20, 0))
+PROBE(queue_of_size_for_the_host, INVALID_VALUE, QUEUE(CL_QUEUE_PROPERTIES, 0, CL_QUEUE_SIZE, 64, 0))
 PROBE(queue_info_unknown, INVALID_VALUE, clGetCommandQueueInfo(s->queue, UNKNOWN, 0, NULL, NULL))
 PROBE(queue_info_short, INVALID_VALUE, clGetCommandQueueInfo(s->queue, CL_QUEUE_CONTEXT, ONE_BYTE))
 PROBE(queue_info_of_none, INVALID_COMMAND_QUEUE, clGetCommandQueueInfo(NULL, CL_QUEUE_CONTEXT, 0, NULL, NULL))
@@ -92,6 +98,9 @@ PROBE(buffer_host_writes_only_and_nothing, INVALID_VALUE,
 PROBE(buffer_used_without_memory, INVALID_HOST_PTR, BUFFER(CL_MEM_USE_HOST_PTR, 64, NULL))
 PROBE(buffer_copied_without_memory, INVALID_HOST_PTR, BUFFER(CL_MEM_COPY_HOST_PTR, 64, NULL))
 PROBE(buffer_with_memory_for_nothing, INVALID_HOST_PTR, BUFFER(0, 64, s->memory))
+PROBE(buffer_of_unknown_property, INVALID_PROPERTY,
+      MADE(clReleaseMemObject, clCreateBufferWithProperties(s->context, (const cl_mem_properties[]){UNKNOWN, 1, 0}, 0, 64,
+                                                            NULL, &status)))
 PROBE(buffer_without_status, INVALID_VALUE, NOTHING(clReleaseMemObject, clCreateBuffer(s->context, 0, 0, NULL, NULL)))
 
 #define SUB(parent, flags, kind, region) \
@@ -164,6 +173,7 @@ PROBE(times_of_none, INVALID_EVENT,
       clGetEventProfilingInfo(NULL, CL_PROFILING_COMMAND_END, 8, (cl_ulong[1]){0}, NULL))
 
 #undef PLATFORM
+#undef QUEUE
 #undef BUFFER
 #undef SUB
 #undef REGION

@@ -19,7 +19,12 @@ void queue_open(struct world *world, cl_command_queue_properties properties) {
     *queue = (struct queue){.number = world->queues_made++,
                             .in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
                             .profiling = properties & CL_QUEUE_PROFILING_ENABLE};
-    queue->handle = clCreateCommandQueue(world->context, world->device, properties, &status);
+    if (draw_chance(&world->draw, 50)) {
+      queue->handle = clCreateCommandQueue(world->context, world->device, properties, &status);
+    } else {
+      const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
+      queue->handle = clCreateCommandQueueWithProperties(world->context, world->device, list, &status);
+    }
     note_status(status, CL_SUCCESS, "%u create q%u %s%s", world->step, queue->number,
                 queue->in_order ? "in-order" : "out-of-order", queue->profiling ? " with times" : "");
     cl_command_queue_properties told = 0;

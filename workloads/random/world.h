@@ -137,6 +137,10 @@ void settle(struct world *world);
 void step_user_event(struct world *world);
 void step_set_user_event(struct world *world);
 void step_wait(struct world *world);
+/* A user event that a callback of another event sets. */
+void step_chain(struct world *world);
+/* The program lets go of an event before its command has ended. */
+void step_release_event(struct world *world);
 void step_look_at_waiting(struct world *world);
 void step_finish(struct world *world);
 void step_marker(struct world *world);
