@@ -3,9 +3,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command.h"
+#include "soon.h"
 #include "status.h"
 #include "transcript.h"
 #include "world.h"
@@ -13,7 +13,6 @@
 enum {
   /* No device of today asks for more of a sub-buffer's origin (CL_DEVICE_MEM_BASE_ADDR_ALIGN, in bytes). */
   SUB_BUFFER_ALIGN = 512,
-  DESTRUCTOR_MS_MAX = 2000,
 };
 
 /* What a destructor callback is told. */
@@ -201,9 +200,7 @@ void step_release_buffer(struct world *world) {
 void bury(struct world *world) {
   for (struct grave *grave = world->graves; grave; grave = grave->next) {
     if (grave->told || grave->memory->users > 0) continue;
-    for (unsigned ms = 0; atomic_load(&grave->calls) < grave->registered && ms < DESTRUCTOR_MS_MAX; ms++) {
-      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
+    soon(&grave->calls, grave->registered);
     unsigned calls = atomic_load(&grave->calls);
     if (calls != grave->registered) wrong("b%u: %u destructors of %u", grave->number, calls, grave->registered);
     for (unsigned i = 0; i + 1 < calls && i + 1 < DESTRUCTORS_MAX; i++) {

@@ -4,16 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command.h"
 #include "deviations.h"
+#include "soon.h"
 #include "status.h"
 #include "transcript.h"
 #include "world.h"
-
-/* A callback comes soon after its event, but the standard says no time. In steps of a millisecond. */
-enum { CALLBACK_MS_MAX = 2000 };
 
 struct event *event_new(struct world *world, cl_event handle, cl_command_type type) {
   assert(world->event_count < EVENTS_MAX);
@@ -271,9 +268,7 @@ static void tell_times(const struct event *event) {
 static void tell_watches(struct event *event) {
   for (unsigned i = 0; i < event->watch_count; i++) {
     struct watch *watch = event->watch[i];
-    for (unsigned ms = 0; atomic_load(&watch->calls) == 0 && ms < CALLBACK_MS_MAX; ms++) {
-      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
+    soon(&watch->calls, 1);
     unsigned calls = atomic_load(&watch->calls);
     cl_int status = atomic_load(&watch->status);
     if (calls != 1) wrong("e%u called its callback for %d %u times", event->number, watch->at, calls);

@@ -3,36 +3,37 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "deviations.h"
+#include "soon.h"
 #include "status.h"
 #include "transcript.h"
 #include "world.h"
 
-enum { BYTES = 256, COMMANDS = 4, CALLBACK_MS_MAX = 2000 };
+enum { BYTES = 256, COMMANDS = 4 };
 
 static void CL_CALLBACK failed(cl_event event, cl_int status, void *data) {
   (void)event;
-  atomic_store((_Atomic cl_int *)data, status);
+  struct watch *watch = data;
+  atomic_store(&watch->status, status);
+  atomic_fetch_add(&watch->calls, 1);
 }
 
-/* Where the callback leaves the status that it is told. */
-static _Atomic cl_int *watch(cl_event event) {
-  _Atomic cl_int *told = allocate(sizeof *told);
-  *told = 1;
-  note_status(clSetEventCallback(event, CL_COMPLETE, failed, (void *)told), CL_SUCCESS, "watch the write");
-  return told;
+static struct watch *watch_failure(cl_event event) {
+  struct watch *watch = allocate(sizeof *watch);
+  *watch = (struct watch){.at = CL_COMPLETE};
+  note_status(clSetEventCallback(event, CL_COMPLETE, failed, watch), CL_SUCCESS, "watch the write");
+  return watch;
 }
 
 /* The callback is to be told an error. If it is not called its memory stays, for it may be yet. */
-static void tell_watch(_Atomic cl_int *told) {
-  for (unsigned ms = 0; atomic_load(told) > 0 && ms < CALLBACK_MS_MAX; ms++) {
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+static void tell_watch(struct watch *watch) {
+  if (!soon(&watch->calls, 1)) {
+    wrong("the callback of a failure was not called");
+    return;
   }
-  cl_int status = atomic_load(told);
-  if (status >= 0) wrong("the callback of a failure was told %d", status);
-  if (status <= 0) free((void *)told);
+  if (atomic_load(&watch->status) >= 0) wrong("the callback of a failure was told %d", atomic_load(&watch->status));
+  free(watch);
 }
 
 void step_failure(struct world *world) {
@@ -60,7 +61,7 @@ void step_failure(struct world *world) {
   status = clEnqueueMarkerWithWaitList(queue, 1, &gate, &event[3]);
   note_status(status, CL_SUCCESS, "%u marker that fails", world->step);
 
-  _Atomic cl_int *told = deviates(CALLBACKS_OF_FAILURES) ? NULL : watch(event[0]);
+  struct watch *watch = deviates(CALLBACKS_OF_FAILURES) ? NULL : watch_failure(event[0]);
   clFlush(queue);
   cl_int code = -(cl_int)draw_from(&world->draw, 1, 5000);
   note_status(clSetUserEventStatus(gate, code), CL_SUCCESS, "%u fail with %d", world->step, code);
@@ -73,7 +74,7 @@ void step_failure(struct world *world) {
     /* Which error is not said. */
     if (end >= 0) wrong("command %u after a failure ended with %d", i, end);
   }
-  if (told) tell_watch(told);
+  if (watch) tell_watch(watch);
   /* A blocking read that waits for the failure does not read. */
   if (!deviates(WAITS_FOR_FAILED)) {
     status = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, BYTES, after, 1, &event[0], NULL);

@@ -29,10 +29,9 @@ static const struct {
 };
 enum { STEP_KINDS = sizeof STEPS / sizeof *STEPS };
 
-enum { SECONDS_PER_STEP_MAX = 60 };
-
 struct options {
   uint64_t seed, steps, device;
+  uint64_t patience; /* Seconds that a step may take. */
   bool probes, all_of_standard, list;
   const char *probe; /* The only one; NULL for all. */
 };
@@ -40,14 +39,15 @@ struct options {
 static void help(void) {
   puts("A random OpenCL program, and a transcript of what it saw.\n\n"
        "Usage: random [OPTIONS]\n\n"
-       "  --seed N    which program [default: 1]\n"
-       "  --steps M   its length [default: 500]\n"
-       "  --device I  number of the OpenCL device, from 0 [default: 0]\n"
-       "  --probes    instead: each call with wrong arguments once\n"
-       "  --probe P   instead: this one of them\n"
-       "  --standard  also those of which PoCL answers otherwise than the standard says\n"
-       "  --list      list the calls with wrong arguments, what they return, and where PoCL differs; calls nothing\n"
-       "  --help      this\n\n"
+       "  --seed N      which program [default: 1]\n"
+       "  --steps M     its length [default: 500]\n"
+       "  --device I    number of the OpenCL device, from 0 [default: 0]\n"
+       "  --patience S  seconds that a step may take [default: 60]\n"
+       "  --probes      instead: each call with wrong arguments once\n"
+       "  --probe P     instead: this one of them\n"
+       "  --standard    also those of which PoCL answers otherwise than the standard says\n"
+       "  --list        list the calls with wrong arguments, what they return, and where PoCL differs\n"
+       "  --help        this\n\n"
        "Exit codes: 0 all right; 1 a line is WRONG; 2 usage; 3 a call did not return.");
 }
 
@@ -56,8 +56,9 @@ static struct options read_options(int argc, char **argv) {
       {"seed", required_argument, NULL, 's'}, {"steps", required_argument, NULL, 'n'},
       {"device", required_argument, NULL, 'd'}, {"probes", no_argument, NULL, 'p'},
       {"probe", required_argument, NULL, 'o'},
-      {"standard", no_argument, NULL, 'a'}, {"list", no_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
-  struct options options = {.seed = 1, .steps = 500};
+      {"standard", no_argument, NULL, 'a'}, {"patience", required_argument, NULL, 't'},
+      {"list", no_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
+  struct options options = {.seed = 1, .steps = 500, .patience = 60};
   int letter;
   bool good = true;
   while ((letter = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
@@ -65,6 +66,7 @@ static struct options read_options(int argc, char **argv) {
       case 's': good &= args_number(optarg, 0, UINT64_MAX, &options.seed); break;
       case 'n': good &= args_number(optarg, 1, UINT32_MAX, &options.steps); break;
       case 'd': good &= args_number(optarg, 0, UINT32_MAX, &options.device); break;
+      case 't': good &= args_number(optarg, 1, 86400, &options.patience); break;
       case 'p': options.probes = true; break;
       case 'o': options.probe = optarg; options.probes = true; break;
       case 'a': options.all_of_standard = true; break;
@@ -85,7 +87,7 @@ static void take_steps(struct world *world, const struct probes *probes, const s
   for (unsigned i = 0; i < STEP_KINDS; i++) weights += STEPS[i].weight;
   queue_open(world, CL_QUEUE_PROFILING_ENABLE);
   for (world->step = 1; world->step <= options->steps; world->step++) {
-    expect_progress(SECONDS_PER_STEP_MAX);
+    expect_progress((unsigned)options->patience);
     unsigned kind = 0;
     for (unsigned at = draw_below(&world->draw, weights); at >= STEPS[kind].weight; kind++) at -= STEPS[kind].weight;
     STEPS[kind].take(world);
@@ -93,7 +95,7 @@ static void take_steps(struct world *world, const struct probes *probes, const s
     if (draw_chance(&world->draw, 30)) probes_any(probes, &world->draw);
     if (world->event_count >= SETTLE_AT) settle(world);
   }
-  expect_progress(SECONDS_PER_STEP_MAX);
+  expect_progress((unsigned)options->patience);
   unmap_all(world);
   settle(world);
   kernels_release(world);
@@ -109,7 +111,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (options.all_of_standard) deviations_none();
-  expect_progress(SECONDS_PER_STEP_MAX);
+  expect_progress((unsigned)options.patience);
   struct device device = device_open((unsigned)options.device);
   struct probes *probes = probes_open(&device, options.all_of_standard);
   if (options.probes) {

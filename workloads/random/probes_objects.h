@@ -99,8 +99,8 @@ PROBE(buffer_used_without_memory, INVALID_HOST_PTR, BUFFER(CL_MEM_USE_HOST_PTR, 
 PROBE(buffer_copied_without_memory, INVALID_HOST_PTR, BUFFER(CL_MEM_COPY_HOST_PTR, 64, NULL))
 PROBE(buffer_with_memory_for_nothing, INVALID_HOST_PTR, BUFFER(0, 64, s->memory))
 PROBE(buffer_of_unknown_property, INVALID_PROPERTY,
-      MADE(clReleaseMemObject, clCreateBufferWithProperties(s->context, (const cl_mem_properties[]){UNKNOWN, 1, 0}, 0, 64,
-                                                            NULL, &status)))
+      MADE(clReleaseMemObject,
+           clCreateBufferWithProperties(s->context, (const cl_mem_properties[]){UNKNOWN, 1, 0}, 0, 64, NULL, &status)))
 PROBE(buffer_without_status, INVALID_VALUE, NOTHING(clReleaseMemObject, clCreateBuffer(s->context, 0, 0, NULL, NULL)))
 
 #define SUB(parent, flags, kind, region) \
