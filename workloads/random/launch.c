@@ -2,12 +2,15 @@
  * from their own binary. */
 #include "launch.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "command.h"
 #include "deviations.h"
+#include "soon.h"
 #include "status.h"
 #include "transcript.h"
 #include "world.h"
@@ -30,15 +33,44 @@ enum {
   ITEMS_MIN = 64,
   ITEMS_MAX = 1024,
   TWISTS = 2,
+  BUILD_MS_MAX = 30000,
   CONSTANT_MAX = 65536, /* Every device of the full profile takes so much. */
 };
+
+static void CL_CALLBACK built(cl_program program, void *calls) {
+  (void)program;
+  atomic_fetch_add((_Atomic unsigned *)calls, 1);
+}
+
+/* The build may go on when the call has returned; the callback tells its end. */
+static void build_with_callback(struct world *world, cl_program program, const char *options) {
+  _Atomic unsigned *calls = allocate(sizeof *calls);
+  atomic_init(calls, 0);
+  cl_int status = clBuildProgram(program, 1, &world->device, options, built, (void *)calls);
+  note_status(status, CL_SUCCESS, "%u build with a callback", world->step);
+  cl_build_status state = CL_BUILD_IN_PROGRESS;
+  for (unsigned i = 0; i < BUILD_MS_MAX && state == CL_BUILD_IN_PROGRESS; i++) {
+    clGetProgramBuildInfo(program, world->device, CL_PROGRAM_BUILD_STATUS, sizeof state, &state, NULL);
+    if (state == CL_BUILD_IN_PROGRESS) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  }
+  if (state != CL_BUILD_SUCCESS) wrong("the build ended with %d", state);
+  if (!soon(calls, 1) || atomic_load(calls) != 1) {
+    wrong("the build called its callback %u times", atomic_load(calls));
+    return; /* It may be called yet: its memory stays. */
+  }
+  free((void *)calls);
+}
 
 static cl_program from_source(struct world *world, const char *options) {
   const char *source = RANDOM_SOURCE;
   cl_int status = 1;
   cl_program program = clCreateProgramWithSource(world->context, 1, &source, NULL, &status);
   note_status(status, CL_SUCCESS, "%u program of source", world->step);
-  note_status(clBuildProgram(program, 1, &world->device, options, NULL, NULL), CL_SUCCESS, "%u build", world->step);
+  if (draw_chance(&world->draw, 50)) {
+    build_with_callback(world, program, options);
+  } else {
+    note_status(clBuildProgram(program, 1, &world->device, options, NULL, NULL), CL_SUCCESS, "%u build", world->step);
+  }
   return program;
 }
 

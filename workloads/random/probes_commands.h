@@ -59,6 +59,13 @@ PROBE(read_rect_of_short_slices, INVALID_VALUE, READ_RECT(s->queue, s->buffer, Z
 PROBE(read_rect_of_broken_slices, INVALID_VALUE, READ_RECT(s->queue, s->buffer, ZERO, BOX, 16, 72, s->memory))
 PROBE(read_rect_beyond, INVALID_VALUE,
       READ_RECT(s->queue, s->buffer, ((size_t[3]){0, 0, SANDBOX_BYTES / 64 - 1}), BOX, 16, 64, s->memory))
+#define READ_RECT_HOST(row, slice) \
+  clEnqueueReadBufferRect(s->queue, s->buffer, CL_TRUE, ZERO, ZERO, BOX, 0, 0, row, slice, s->memory, 0, NULL, NULL)
+PROBE(read_rect_no_queue, INVALID_COMMAND_QUEUE, READ_RECT(NULL, s->buffer, ZERO, BOX, 0, 0, s->memory))
+PROBE(read_rect_to_short_rows, INVALID_VALUE, READ_RECT_HOST(15, 0))
+PROBE(read_rect_to_short_slices, INVALID_VALUE, READ_RECT_HOST(16, 48))
+PROBE(read_rect_to_broken_slices, INVALID_VALUE, READ_RECT_HOST(16, 72))
+PROBE(read_rect_what_host_may_not, INVALID_OPERATION, READ_RECT(s->queue, s->no_access, ZERO, BOX, 0, 0, s->memory))
 PROBE(read_rect_what_host_only_writes, INVALID_OPERATION,
       READ_RECT(s->queue, s->write_only, ZERO, BOX, 0, 0, s->memory))
 
@@ -67,6 +74,11 @@ PROBE(read_rect_what_host_only_writes, INVALID_OPERATION,
 #define WRITE_RECT_AFTER(count, list) \
   clEnqueueWriteBufferRect(s->queue, s->buffer, CL_TRUE, ZERO, ZERO, BOX, 0, 0, 0, 0, s->memory, count, list, NULL)
 WAITS(write_rect, WRITE_RECT_AFTER)
+PROBE(write_rect_no_queue, INVALID_COMMAND_QUEUE, WRITE_RECT(NULL, s->buffer, ZERO, BOX, 0, 0, s->memory))
+PROBE(write_rect_no_buffer, INVALID_MEM_OBJECT, WRITE_RECT(s->queue, NULL, ZERO, BOX, 0, 0, s->memory))
+PROBE(write_rect_another_context, INVALID_CONTEXT, WRITE_RECT(s->queue, s->other_buffer, ZERO, BOX, 0, 0, s->memory))
+PROBE(write_rect_of_broken_slices, INVALID_VALUE, WRITE_RECT(s->queue, s->buffer, ZERO, BOX, 16, 72, s->memory))
+PROBE(write_rect_what_host_may_not, INVALID_OPERATION, WRITE_RECT(s->queue, s->no_access, ZERO, BOX, 0, 0, s->memory))
 PROBE(write_rect_from_nowhere, INVALID_VALUE, WRITE_RECT(s->queue, s->buffer, ZERO, BOX, 0, 0, NULL))
 PROBE(write_rect_of_no_width, INVALID_VALUE,
       WRITE_RECT(s->queue, s->buffer, ZERO, ((size_t[3]){0, 4, 2}), 0, 0, s->memory))
@@ -80,6 +92,9 @@ PROBE(write_rect_what_host_only_reads, INVALID_OPERATION,
   clEnqueueCopyBuffer(s->queue, from, to, from_offset, to_offset, bytes, 0, NULL, NULL)
 #define COPY_AFTER(count, list) clEnqueueCopyBuffer(s->queue, s->buffer, s->read_only, 0, 0, 64, count, list, NULL)
 WAITS(copy, COPY_AFTER)
+PROBE(copy_in_no_queue, INVALID_COMMAND_QUEUE,
+      clEnqueueCopyBuffer(NULL, s->buffer, s->read_only, 0, 0, 64, 0, NULL, NULL))
+PROBE(copy_overflow, INVALID_VALUE, COPY(s->buffer, s->read_only, 64, 0, SIZE_MAX - 32))
 PROBE(copy_from_none, INVALID_MEM_OBJECT, COPY(NULL, s->buffer, 0, 0, 64))
 PROBE(copy_to_none, INVALID_MEM_OBJECT, COPY(s->buffer, NULL, 0, 0, 64))
 PROBE(copy_from_another_context, INVALID_CONTEXT, COPY(s->other_buffer, s->buffer, 0, 0, 64))
@@ -94,6 +109,12 @@ PROBE(copy_overlap_of_sub_buffer, MEM_COPY_OVERLAP, COPY(s->buffer, s->sub, SUB_
 #define COPY_RECT_AFTER(count, list) \
   clEnqueueCopyBufferRect(s->queue, s->buffer, s->read_only, ZERO, ZERO, BOX, 0, 0, 0, 0, count, list, NULL)
 WAITS(copy_rect, COPY_RECT_AFTER)
+DEVIANT(copy_rect_from_none, INVALID_MEM_OBJECT, "crashes",
+        COPY_RECT(NULL, s->buffer, ZERO, ZERO, BOX, 0, 0))
+DEVIANT(copy_rect_to_none, INVALID_MEM_OBJECT, "crashes",
+        COPY_RECT(s->buffer, NULL, ZERO, ZERO, BOX, 0, 0))
+PROBE(copy_rect_from_beyond, INVALID_VALUE,
+      COPY_RECT(s->buffer, s->read_only, ((size_t[3]){0, 0, SANDBOX_BYTES / 64 - 1}), ZERO, BOX, 16, 64))
 PROBE(copy_rect_to_another_context, INVALID_CONTEXT, COPY_RECT(s->buffer, s->other_buffer, ZERO, ZERO, BOX, 0, 0))
 PROBE(copy_rect_of_no_width, INVALID_VALUE,
       COPY_RECT(s->buffer, s->read_only, ZERO, ZERO, ((size_t[3]){0, 4, 2}), 0, 0))
@@ -138,6 +159,7 @@ PROBE(map_no_queue, INVALID_COMMAND_QUEUE, MAP(NULL, s->buffer, CL_MAP_READ, 0, 
 PROBE(map_no_buffer, INVALID_MEM_OBJECT, MAP(s->queue, NULL, CL_MAP_READ, 0, 64))
 PROBE(map_another_context, INVALID_CONTEXT, MAP(s->queue, s->other_buffer, CL_MAP_READ, 0, 64))
 PROBE(map_beyond, INVALID_VALUE, MAP(s->queue, s->buffer, CL_MAP_READ, SANDBOX_BYTES - 63, 64))
+PROBE(map_overflow, INVALID_VALUE, MAP(s->queue, s->buffer, CL_MAP_READ, 64, SIZE_MAX - 32))
 PROBE(map_no_bytes, INVALID_VALUE, MAP(s->queue, s->buffer, CL_MAP_READ, 0, 0))
 DEVIANT(map_with_unknown_flags, INVALID_VALUE,
         "does not look at the flags",
@@ -150,6 +172,9 @@ PROBE(map_what_host_only_reads, INVALID_OPERATION, MAP(s->queue, s->read_only, C
 PROBE(map_what_host_may_not, INVALID_OPERATION, MAP(s->queue, s->no_access, CL_MAP_READ, 0, 64))
 PROBE(unmap_what_is_not_mapped, INVALID_VALUE,
       clEnqueueUnmapMemObject(s->queue, s->buffer, s->memory, 0, NULL, NULL))
+#define UNMAP_AFTER(count, list) unmap_after(s, count, list)
+WAITS(unmap, UNMAP_AFTER)
+PROBE(unmap_in_no_queue, INVALID_COMMAND_QUEUE, clEnqueueUnmapMemObject(NULL, s->buffer, s->memory, 0, NULL, NULL))
 PROBE(unmap_nothing, INVALID_VALUE, clEnqueueUnmapMemObject(s->queue, s->buffer, NULL, 0, NULL, NULL))
 PROBE(unmap_no_buffer, INVALID_MEM_OBJECT, clEnqueueUnmapMemObject(s->queue, NULL, s->memory, 0, NULL, NULL))
 PROBE(unmap_twice, INVALID_VALUE, unmap_twice(s))
@@ -158,6 +183,7 @@ PROBE(unmap_through_another_buffer, INVALID_VALUE, unmap_through_another_buffer(
 #define MIGRATE(count, list, flags) clEnqueueMigrateMemObjects(s->queue, count, list, flags, 0, NULL, NULL)
 #define MIGRATE_AFTER(count, list) clEnqueueMigrateMemObjects(s->queue, 1, &s->buffer, 0, count, list, NULL)
 WAITS(migrate, MIGRATE_AFTER)
+PROBE(migrate_in_no_queue, INVALID_COMMAND_QUEUE, clEnqueueMigrateMemObjects(NULL, 1, &s->buffer, 0, 0, NULL, NULL))
 PROBE(migrate_none, INVALID_VALUE, MIGRATE(0, &s->buffer, 0))
 PROBE(migrate_without_list, INVALID_VALUE, MIGRATE(1, NULL, 0))
 PROBE(migrate_no_buffer_in_list, INVALID_MEM_OBJECT, MIGRATE(2, ((cl_mem[]){s->buffer, NULL}), 0))
@@ -171,6 +197,8 @@ WAITS(barrier, BARRIER_AFTER)
 PROBE(marker_in_no_queue, INVALID_COMMAND_QUEUE, clEnqueueMarkerWithWaitList(NULL, 0, NULL, NULL))
 PROBE(barrier_in_no_queue, INVALID_COMMAND_QUEUE, clEnqueueBarrierWithWaitList(NULL, 0, NULL, NULL))
 PROBE(old_marker_without_event, INVALID_VALUE, clEnqueueMarker(s->queue, NULL))
+PROBE(old_marker_in_no_queue, INVALID_COMMAND_QUEUE, clEnqueueMarker(NULL, (cl_event[1]){0}))
+PROBE(old_barrier_in_no_queue, INVALID_COMMAND_QUEUE, clEnqueueBarrier(NULL))
 DEVIANT(old_wait_for_no_events, INVALID_VALUE,
         "ends the program: clEnqueueWaitForEvents is not there",
         clEnqueueWaitForEvents(s->queue, 0, NULL))

@@ -49,6 +49,13 @@ PROBE(compile_with_unknown_options, INVALID_COMPILER_OPTIONS,
       clCompileProgram(s->unbuilt, 1, &s->device, "-no-such-option", 0, NULL, NULL, NULL, NULL))
 PROBE(compile_with_kernels, INVALID_OPERATION,
       clCompileProgram(s->program, 1, &s->device, "", 0, NULL, NULL, NULL, NULL))
+PROBE(compile_no_program, INVALID_PROGRAM, clCompileProgram(NULL, 1, &s->device, "", 0, NULL, NULL, NULL, NULL))
+PROBE(compile_for_devices_without_list, INVALID_VALUE,
+      clCompileProgram(s->unbuilt, 1, NULL, "", 0, NULL, NULL, NULL, NULL))
+PROBE(compile_data_without_function, INVALID_VALUE,
+      clCompileProgram(s->unbuilt, 1, &s->device, "", 0, NULL, NULL, NULL, s->memory))
+PROBE(link_in_no_context, INVALID_CONTEXT,
+      MADE(clReleaseProgram, clLinkProgram(NULL, 1, &s->device, "", 1, &s->program, NULL, NULL, &status)))
 PROBE(link_no_programs, INVALID_VALUE,
       MADE(clReleaseProgram, clLinkProgram(s->context, 1, &s->device, "", 0, NULL, NULL, NULL, &status)))
 DEVIANT(link_no_program_in_list, INVALID_PROGRAM,
@@ -65,6 +72,8 @@ PROBE(program_info_of_none, INVALID_PROGRAM, clGetProgramInfo(NULL, CL_PROGRAM_S
 PROBE(program_kernels_before_build, INVALID_PROGRAM_EXECUTABLE, info_of_kernels_before_build(s))
 PROBE(build_info_unknown, INVALID_VALUE, clGetProgramBuildInfo(s->program, s->device, UNKNOWN, 0, NULL, NULL))
 PROBE(build_info_short, INVALID_VALUE, clGetProgramBuildInfo(s->program, s->device, CL_PROGRAM_BUILD_STATUS, ONE_BYTE))
+PROBE(build_info_of_no_program, INVALID_PROGRAM,
+      clGetProgramBuildInfo(NULL, s->device, CL_PROGRAM_BUILD_STATUS, 0, NULL, NULL))
 PROBE(build_info_of_no_device, INVALID_DEVICE,
       clGetProgramBuildInfo(s->program, NULL, CL_PROGRAM_BUILD_STATUS, 0, NULL, NULL))
 PROBE(retain_no_program, INVALID_PROGRAM, clRetainProgram(NULL))
@@ -81,11 +90,13 @@ PROBE(kernel_of_unknown_name, INVALID_KERNEL_NAME, KERNEL(s->program, "subtract"
 PROBE(kernel_of_a_function, INVALID_KERNEL_NAME, KERNEL(s->program, "stir"))
 PROBE(kernel_without_name, INVALID_VALUE, KERNEL(s->program, NULL))
 PROBE(kernels_of_unbuilt, INVALID_PROGRAM_EXECUTABLE, clCreateKernelsInProgram(s->unbuilt, 0, NULL, NULL))
+PROBE(kernels_of_no_program, INVALID_PROGRAM, clCreateKernelsInProgram(NULL, 0, NULL, NULL))
 PROBE(kernels_without_room, INVALID_VALUE, clCreateKernelsInProgram(s->program, 1, (cl_kernel[1]){0}, NULL))
 PROBE(clone_of_no_kernel, INVALID_KERNEL, MADE(clReleaseKernel, clCloneKernel(NULL, &status)))
 PROBE(kernel_info_unknown, INVALID_VALUE, clGetKernelInfo(s->add, UNKNOWN, 0, NULL, NULL))
 PROBE(kernel_info_short, INVALID_VALUE, clGetKernelInfo(s->add, CL_KERNEL_FUNCTION_NAME, ONE_BYTE))
 PROBE(kernel_info_of_none, INVALID_KERNEL, clGetKernelInfo(NULL, CL_KERNEL_FUNCTION_NAME, 0, NULL, NULL))
+PROBE(argument_info_of_none, INVALID_KERNEL, clGetKernelArgInfo(NULL, 0, CL_KERNEL_ARG_NAME, 0, NULL, NULL))
 PROBE(argument_info_beyond, INVALID_ARG_INDEX, clGetKernelArgInfo(s->add, 2, CL_KERNEL_ARG_NAME, 0, NULL, NULL))
 PROBE(argument_info_unknown, INVALID_VALUE, clGetKernelArgInfo(s->add, 0, UNKNOWN, 0, NULL, NULL))
 PROBE(argument_info_short, INVALID_VALUE,
@@ -144,6 +155,9 @@ PROBE(launch_group_too_large, INVALID_WORK_GROUP_SIZE, too_large_group(s))
 DEVIANT(launch_offset_overflow, INVALID_GLOBAL_OFFSET,
         "runs, and crashes",
         overflowing_offset(s))
+PROBE(task_in_no_queue, INVALID_COMMAND_QUEUE, clEnqueueTask(NULL, s->add, 0, NULL, NULL))
+PROBE(task_of_another_context, INVALID_CONTEXT, clEnqueueTask(s->queue, s->other_add, 0, NULL, NULL))
+PROBE(task_of_a_required_group, INVALID_WORK_GROUP_SIZE, clEnqueueTask(s->queue, s->reverse, 0, NULL, NULL))
 PROBE(task_without_arguments, INVALID_KERNEL_ARGS, clEnqueueTask(s->queue, s->unset, 0, NULL, NULL))
 
 /* What comes after 1.2 and a device need not have: it is there, and says that it is not. */

@@ -157,6 +157,8 @@ PROBE(user_event_set_after_failure, INVALID_OPERATION, clSetUserEventStatus(s->f
 PROBE(set_event_of_command, INVALID_EVENT, clSetUserEventStatus(s->done, CL_COMPLETE))
 PROBE(set_no_event, INVALID_EVENT, clSetUserEventStatus(NULL, CL_COMPLETE))
 PROBE(watch_without_function, INVALID_VALUE, clSetEventCallback(s->done, CL_COMPLETE, NULL, NULL))
+PROBE(watch_no_event, INVALID_EVENT,
+      clSetEventCallback(NULL, CL_COMPLETE, (void(CL_CALLBACK *)(cl_event, cl_int, void *))abort, NULL))
 PROBE(watch_for_queued, INVALID_VALUE,
       clSetEventCallback(s->done, CL_QUEUED, (void(CL_CALLBACK *)(cl_event, cl_int, void *))abort, NULL))
 PROBE(watch_for_unknown, INVALID_VALUE,

@@ -236,6 +236,16 @@ static void *map(const struct probes *s) {
   return pointer;
 }
 
+cl_int unmap_after(const struct probes *s, cl_uint waits, const cl_event *list) {
+  void *pointer = map(s);
+  cl_int status = clEnqueueUnmapMemObject(s->queue, s->buffer, pointer, waits, list, NULL);
+  if (status != CL_SUCCESS) {
+    check(clEnqueueUnmapMemObject(s->queue, s->buffer, pointer, 0, NULL, NULL), "clEnqueueUnmapMemObject");
+  }
+  check(clFinish(s->queue), "clFinish");
+  return status;
+}
+
 cl_int unmap_twice(const struct probes *s) {
   void *pointer = map(s);
   check(clEnqueueUnmapMemObject(s->queue, s->buffer, pointer, 0, NULL, NULL), "clEnqueueUnmapMemObject");

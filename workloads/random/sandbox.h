@@ -73,6 +73,7 @@ cl_int binary_of_rubbish(const struct probes *s);
 cl_int binary_without_bytes(const struct probes *s);
 cl_int user_event_set_twice(const struct probes *s);
 cl_int user_event_set_to(const struct probes *s, cl_int status);
+cl_int unmap_after(const struct probes *s, cl_uint waits, const cl_event *list);
 cl_int unmap_twice(const struct probes *s);
 cl_int unmap_through_another_buffer(const struct probes *s);
 cl_int misaligned_origin(const struct probes *s);
