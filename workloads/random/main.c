@@ -2,6 +2,7 @@
  * run natively and through another library, two transcripts that differ are a bug of one of them. What the standard
  * says itself, and what a model of the buffers knows, is checked at once; such lines begin with WRONG. */
 #include <getopt.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,11 @@ static const struct {
 };
 enum { STEP_KINDS = sizeof STEPS / sizeof *STEPS };
 
+enum { THREADS_MAX = 64 };
+
 struct options {
   uint64_t seed, steps, device;
+  uint64_t threads;
   uint64_t patience; /* Seconds that a step may take. */
   bool probes, all_of_standard, list;
   const char *probe; /* The only one; NULL for all. */
@@ -41,6 +45,7 @@ static void help(void) {
        "Usage: random [OPTIONS]\n\n"
        "  --seed N      which program [default: 1]\n"
        "  --steps M     its length [default: 500]\n"
+       "  --threads T   so many programs at once, of the seeds from N on [default: 1]\n"
        "  --device I    number of the OpenCL device, from 0 [default: 0]\n"
        "  --patience S  seconds that a step may take [default: 60]\n"
        "  --probes      instead: each call with wrong arguments once\n"
@@ -53,12 +58,13 @@ static void help(void) {
 
 static struct options read_options(int argc, char **argv) {
   static const struct option OPTIONS[] = {
-      {"seed", required_argument, NULL, 's'}, {"steps", required_argument, NULL, 'n'},
-      {"device", required_argument, NULL, 'd'}, {"probes", no_argument, NULL, 'p'},
-      {"probe", required_argument, NULL, 'o'},
-      {"standard", no_argument, NULL, 'a'}, {"patience", required_argument, NULL, 't'},
-      {"list", no_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
-  struct options options = {.seed = 1, .steps = 500, .patience = 60};
+      {"seed", required_argument, NULL, 's'},     {"steps", required_argument, NULL, 'n'},
+      {"threads", required_argument, NULL, 'm'},  {"device", required_argument, NULL, 'd'},
+      {"patience", required_argument, NULL, 't'}, {"probes", no_argument, NULL, 'p'},
+      {"probe", required_argument, NULL, 'o'},    {"standard", no_argument, NULL, 'a'},
+      {"list", no_argument, NULL, 'l'},           {"help", no_argument, NULL, 'h'},
+      {0}};
+  struct options options = {.seed = 1, .steps = 500, .threads = 1, .patience = 60};
   int letter;
   bool good = true;
   while ((letter = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
@@ -66,6 +72,7 @@ static struct options read_options(int argc, char **argv) {
       case 's': good &= args_number(optarg, 0, UINT64_MAX, &options.seed); break;
       case 'n': good &= args_number(optarg, 1, UINT32_MAX, &options.steps); break;
       case 'd': good &= args_number(optarg, 0, UINT32_MAX, &options.device); break;
+      case 'm': good &= args_number(optarg, 1, THREADS_MAX, &options.threads); break;
       case 't': good &= args_number(optarg, 1, 86400, &options.patience); break;
       case 'p': options.probes = true; break;
       case 'o': options.probe = optarg; options.probes = true; break;
@@ -103,6 +110,74 @@ static void take_steps(struct world *world, const struct probes *probes, const s
   queues_release(world);
 }
 
+/* One random program, with a context of its own. */
+static void perform(const struct options *options, uint64_t seed) {
+  struct device device = device_open((unsigned)options->device);
+  struct probes *probes = probes_open(&device, options->all_of_standard);
+  struct world *world = allocate(sizeof *world);
+  memset(world, 0, sizeof *world);
+  world->draw.state = seed;
+  world->device = device.id;
+  world->context = device.context;
+  note("seed %llu steps %llu", (unsigned long long)seed, (unsigned long long)options->steps);
+  take_steps(world, probes, options);
+  free(world);
+  probes_close(probes);
+  device_close(&device);
+  note("%u wrong", wrong_count());
+}
+
+static unsigned perform_probes(const struct options *options) {
+  struct device device = device_open((unsigned)options->device);
+  struct probes *probes = probes_open(&device, options->all_of_standard);
+  probes_all(probes, options->probe);
+  probes_close(probes);
+  device_close(&device);
+  note("%u wrong", wrong_count());
+  return wrong_count();
+}
+
+/* A program in a thread, and its transcript. */
+struct actor {
+  const struct options *options;
+  uint64_t seed;
+  pthread_t thread;
+  char *text;
+  size_t bytes;
+  unsigned wrong;
+};
+
+static void *act(void *data) {
+  struct actor *actor = data;
+  FILE *file = open_memstream(&actor->text, &actor->bytes);
+  if (!file) die("no memory for a transcript");
+  transcript_to(file);
+  perform(actor->options, actor->seed);
+  actor->wrong = wrong_count();
+  fclose(file);
+  return NULL;
+}
+
+/* Programs with the seeds from the given one on, all at once. Their transcripts are those that they have alone. */
+static unsigned perform_together(const struct options *options) {
+  struct actor actor[THREADS_MAX];
+  /* PoCL tells a thread that there is no device while another finds it for the first time. */
+  struct device found = device_open((unsigned)options->device);
+  device_close(&found);
+  unsigned wrong_lines = 0;
+  for (unsigned i = 0; i < options->threads; i++) {
+    actor[i] = (struct actor){.options = options, .seed = options->seed + i};
+    if (pthread_create(&actor[i].thread, NULL, act, &actor[i])) die("no thread");
+  }
+  for (unsigned i = 0; i < options->threads; i++) {
+    pthread_join(actor[i].thread, NULL);
+    fwrite(actor[i].text, 1, actor[i].bytes, stdout);
+    free(actor[i].text);
+    wrong_lines += actor[i].wrong;
+  }
+  return wrong_lines;
+}
+
 int main(int argc, char **argv) {
   const struct options options = read_options(argc, argv);
   if (options.list) {
@@ -112,22 +187,8 @@ int main(int argc, char **argv) {
   }
   if (options.all_of_standard) deviations_none();
   expect_progress((unsigned)options.patience);
-  struct device device = device_open((unsigned)options.device);
-  struct probes *probes = probes_open(&device, options.all_of_standard);
-  if (options.probes) {
-    probes_all(probes, options.probe);
-  } else {
-    struct world *world = allocate(sizeof *world);
-    memset(world, 0, sizeof *world);
-    world->draw.state = options.seed;
-    world->device = device.id;
-    world->context = device.context;
-    note("seed %llu steps %llu", (unsigned long long)options.seed, (unsigned long long)options.steps);
-    take_steps(world, probes, &options);
-    free(world);
-  }
-  probes_close(probes);
-  device_close(&device);
-  note("%u wrong", wrong_count());
+  if (options.probes) return perform_probes(&options) > 0;
+  if (options.threads > 1) return perform_together(&options) > 0;
+  perform(&options, options.seed);
   return wrong_count() > 0;
 }

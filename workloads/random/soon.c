@@ -6,7 +6,7 @@
 enum { MS_MAX = 2000, MS_MAX_AFTER_LOSS = 20 };
 
 bool soon(_Atomic unsigned *count, unsigned least) {
-  static unsigned patience_ms = MS_MAX;
+  static _Thread_local unsigned patience_ms = MS_MAX;
   for (unsigned ms = 0; atomic_load(count) < least; ms++) {
     if (ms == patience_ms) {
       patience_ms = MS_MAX_AFTER_LOSS;

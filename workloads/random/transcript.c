@@ -8,14 +8,22 @@
 
 #include "status.h"
 
-static unsigned wrongs;
+static _Thread_local FILE *out; /* NULL: stdout. */
+static _Thread_local unsigned wrongs;
 
 static void line(const char *begin, const char *format, va_list args, const char *end) {
-  fputs(begin, stdout);
-  vprintf(format, args);
-  puts(end);
+  FILE *file = out ? out : stdout;
+  fputs(begin, file);
+  vfprintf(file, format, args);
+  fputs(end, file);
+  fputc('\n', file);
   /* After a crash or a hang the last line says where. */
-  fflush(stdout);
+  fflush(file);
+}
+
+void transcript_to(FILE *file) {
+  out = file;
+  wrongs = 0;
 }
 
 void note(const char *format, ...) {

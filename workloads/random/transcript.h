@@ -5,6 +5,7 @@
 #include <CL/cl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Prints a line. Nothing may go into it that differs between two correct implementations. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -13,7 +14,10 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * says. Counts it. */
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* How many lines were wrong. */
+/* The lines of this thread go to `file` from now on, and its wrong lines are counted from 0. At first, to stdout. */
+void transcript_to(FILE *file);
+
+/* How many lines of this thread were wrong. */
 unsigned wrong_count(void);
 
 /* A number for the content of memory: FNV-1a over 64-bit words. */

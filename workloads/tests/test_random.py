@@ -21,6 +21,12 @@ def test_a_program_prints_the_same_each_time(seed):
     assert transcript(seed, fault="none").stdout == first.stdout
 
 
+def test_programs_at_once_print_what_they_print_alone():
+    together = transcript(5, "--threads", 3)
+    assert together.returncode == 0, together.stdout[-2000:]
+    assert together.stdout == "".join(transcript(seed).stdout for seed in (5, 6, 7))
+
+
 def test_seeds_are_different_programs():
     assert transcript(4).stdout != transcript(5).stdout
 
