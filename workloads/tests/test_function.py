@@ -85,12 +85,12 @@ def test_more_than_may_wait_are_refused():
 
 
 def test_a_stopped_function_finishes_what_it_has_begun():
-    with function("matmul", "--size", 1024, "--check", "none") as (process, address):
+    with function("matmul", "--size", 2048, "--check", "none") as (process, address):
         workload = workload_of(process)
         with ThreadPoolExecutor(1) as pool:
             answer = pool.submit(get, address)
-            # Compiling its kernel and 2 billion operations take longer than this.
-            time.sleep(0.02)
+            # 17 billion operations take longer than this, and a request comes in sooner.
+            time.sleep(0.1)
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=40) == 0
             # Stopped before the request came in it would have been refused; it was not.
