@@ -1,6 +1,7 @@
 """The random programs print the same each time, and find bugs that were planted."""
 
 import re
+import subprocess
 
 import pytest
 from conftest import BIN, WORKLOADS, run
@@ -58,3 +59,18 @@ def test_a_planted_bug_is_found(fault):
         if transcript(seed, "--patience", 15, fault=fault).returncode != 0:
             return
     pytest.fail(f"eight programs did not find {fault}")
+
+
+def compare(*variables):
+    command = [WORKLOADS / "compare.py", "--seeds", "1-2", "--steps", str(STEPS), *variables]
+    return subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+
+
+def test_two_implementations_are_compared():
+    layer = f"OPENCL_LAYERS={BIN / 'libfaults.so'}"
+    same = compare(layer, "FAULT=none")
+    assert (same.returncode, same.stdout) == (0, "0 of 2 programs differ\n")
+    differs = compare(layer, "FAULT=wrong_flags")
+    assert differs.returncode == 1
+    assert "2 of 2 programs differ" in differs.stdout
+    assert "other:     WRONG b" in differs.stdout
