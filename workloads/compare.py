@@ -3,8 +3,8 @@
 
     workloads/compare.py --seeds 1-100 OCL_ICD_VENDORS=/path/of/another.icd
 
-The variables are the environment of the other. Prints the first line that differs for each seed that does. Exit codes: 0 all
-the same; 1 not; 2 usage.
+The variables are the environment of the other. Prints the first line that differs for each seed that does. Exit codes:
+0 all the same; 1 not; 2 usage.
 """
 
 import argparse

@@ -70,7 +70,7 @@ def test_two_implementations_are_compared():
     layer = f"OPENCL_LAYERS={BIN / 'libfaults.so'}"
     same = compare(layer, "FAULT=none")
     assert (same.returncode, same.stdout) == (0, "0 of 2 programs differ\n")
-    differs = compare(layer, "FAULT=wrong_flags")
+    differs = compare(layer, "FAULT=crossed_times")
     assert differs.returncode == 1
     assert "2 of 2 programs differ" in differs.stdout
-    assert "other:     WRONG b" in differs.stdout
+    assert "other:     WRONG the times of" in differs.stdout
