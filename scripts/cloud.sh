@@ -15,11 +15,12 @@ case ${1:-} in
     CGO_ENABLED=0 go build -trimpath -o "$target/rackloom-registry" ./cmd/rackloom-registry
     ;;
   lint)
-    unformatted=$(gofmt -l .)
+    unformatted=$(gofmt -l . ../workloads/function)
     [ -z "$unformatted" ] || { echo "error: gofmt would change $unformatted" >&2; exit 1; }
     go mod verify >/dev/null
     go run ./internal/apigen -check
     go vet ./...
+    (cd ../workloads/function && go vet ./...)
     go vet -tags planted ./internal/store
     go tool staticcheck ./...
     ;;

@@ -7,6 +7,8 @@ export RACKLOOM_PYTHON="$PWD/.venv/bin/python3"
 # The gateware: a bench for each block, the proofs, and that no area changed unseen.
 scripts/gateware.sh
 gateware/synth/synth.py --check
+# The OpenCL workloads, on PoCL; they are built for it.
+.venv/bin/pytest -q -n 2 workloads/tests
 # Each fuzz target runs for a minute.
 export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-60}"
 cargo test --locked --workspace

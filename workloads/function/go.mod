@@ -1,0 +1,3 @@
+module rackloom/workloads/function
+
+go 1.19
