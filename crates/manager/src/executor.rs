@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_channel::Peer;
-use rackloom_opencl_wire::{Id, REPLY, Reply, Times, encode_reply};
+use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply};
 
 use crate::board::{Operation, Sink, Space};
 use crate::clock::now_ns;
@@ -24,7 +24,7 @@ pub(crate) struct Tenant<S> {
     /// Operations that have not ended.
     pub(crate) pending: AtomicU32,
     /// Events that failed, the latest ones: what waits for them fails, too.
-    failed: Mutex<BTreeSet<Id>>,
+    failed: Mutex<BTreeSet<EventId>>,
     metrics: TenantMetrics,
 }
 
@@ -38,8 +38,8 @@ pub(crate) struct Task<S: Space> {
 
 /// An operation of a task.
 pub(crate) struct Entry<S: Space> {
-    pub(crate) event: Id,
-    pub(crate) waits: Vec<Id>,
+    pub(crate) event: EventId,
+    pub(crate) waits: Vec<EventId>,
     /// Or why there is none.
     pub(crate) operation: Result<Operation<S>, Code>,
 }
@@ -74,7 +74,7 @@ impl<S> Tenant<S> {
         Self { id, weight: 1, space, peer, pending, failed, metrics }
     }
 
-    fn remember_failed(&self, event: Id) {
+    fn remember_failed(&self, event: EventId) {
         let mut failed = lock(&self.failed);
         failed.insert(event);
         if failed.len() > FAILED_MAX {
@@ -82,7 +82,7 @@ impl<S> Tenant<S> {
         }
     }
 
-    fn any_failed(&self, events: &[Id]) -> bool {
+    fn any_failed(&self, events: &[EventId]) -> bool {
         !events.is_empty() && {
             let failed = lock(&self.failed);
             events.iter().any(|event| failed.contains(event))
@@ -151,7 +151,7 @@ impl<S> Tenant<S> {
     /// Tells the client of an end.
     fn tell(
         &self,
-        event: Id,
+        event: EventId,
         ended: Result<Times, Code>,
         sink: Option<Sink>,
         message: &mut Vec<u8>,

@@ -10,7 +10,9 @@ use opencl_sys::{
     CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
 };
 use rackloom_channel::Peer;
-use rackloom_opencl_wire::{Answer, Command, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply};
+use rackloom_opencl_wire::{
+    Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply,
+};
 
 use crate::board::Space;
 use crate::clock::now_ns;
@@ -142,7 +144,14 @@ impl<S: Space> Session<S> {
         Ok(())
     }
 
-    fn enqueue(&mut self, event: Id, waits: Vec<Id>, submit: bool, op: Op<'_>, tail: &[u8]) -> Result<(), Breach> {
+    fn enqueue(
+        &mut self,
+        event: EventId,
+        waits: Vec<EventId>,
+        submit: bool,
+        op: Op<'_>,
+        tail: &[u8],
+    ) -> Result<(), Breach> {
         if self.tenant.pending.fetch_add(1, Ordering::AcqRel) >= self.limits.operations {
             return Err(Breach::Operations(self.limits.operations));
         }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{Daemon, Tenant};
 use rackloom_manager::paced::Pace;
 use rackloom_manager::scheduler::Policy;
-use rackloom_opencl_wire::{Command, Id};
+use rackloom_opencl_wire::{Command, EventId};
 
 const SHORT: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_millis(10);
@@ -51,7 +51,7 @@ fn light_beside_greedy(policy: Policy, rounds: usize) -> Duration {
             let t = daemon.client();
             with_kernels(&t);
             let launch = || t.enqueue_after(Tenant::launch(1, 1, vec![]), &[], vec![], true);
-            let mut waiting: std::collections::VecDeque<Id> = (0..10).map(|_| launch()).collect();
+            let mut waiting: std::collections::VecDeque<EventId> = (0..10).map(|_| launch()).collect();
             while !stop.load(Ordering::Relaxed) {
                 assert_eq!(t.end(waiting.pop_front().unwrap()).status, 0);
                 waiting.push_back(launch());

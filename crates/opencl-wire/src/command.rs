@@ -3,9 +3,12 @@
 use rackloom_channel::BulkRef;
 use serde::{Deserialize, Serialize};
 
-/// The number of an object, or of an event. Objects of one kind have numbers of their own, from 0 up and dense: the
-/// manager keeps them in a table as long as the quota. Events count up and are never used again.
+/// The number of an object. Objects of one kind have numbers of their own, from 0 up and dense: the manager keeps them in
+/// a table as long as the quota.
 pub type Id = u32;
+
+/// The number of an event. Events count up, and none is used again.
+pub type EventId = u64;
 
 /// A message to the manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,9 +156,9 @@ pub enum Command<'a> {
     /// Adds an operation to the task. Its end is told by [`crate::Reply::Done`].
     Enqueue {
         /// The event that tells its end. Events are sent in ascending order.
-        event: Id,
+        event: EventId,
         /// Events that were not complete yet, as far as the library knew. If one of them failed, so does this.
-        waits: Vec<Id>,
+        waits: Vec<EventId>,
         /// Closes the task behind this operation.
         submit: bool,
         /// What to do.

@@ -30,7 +30,7 @@ mod message;
 mod reply;
 
 pub use board::{BoardInfo, Limits};
-pub use command::{Argument, Command, Form, Id, Op, Payload, Place, Rect};
+pub use command::{Argument, Command, EventId, Form, Id, Op, Payload, Place, Rect};
 pub use message::{COMMAND, Malformed, REPLY, decode_command, decode_reply, encode_command, encode_reply};
 pub use reply::{Answer, ArgumentInfo, Build, KernelInfo, Reply, Times, WorkGroup};
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::board::{BoardInfo, Limits};
-use crate::command::Id;
+use crate::command::EventId;
 
 /// A message to the library. Status codes are OpenCL's: `CL_SUCCESS`, or a negative one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub enum Reply {
     /// An operation has ended. The tail is what a read without a place has read.
     Done {
         /// Its event.
-        event: Id,
+        event: EventId,
         /// `CL_SUCCESS`, or why it failed.
         status: i32,
         /// When; none for one that failed before it began.

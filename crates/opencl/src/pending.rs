@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_SUCCESS, cl_int};
 use rackloom_channel::{Bulk, BulkRef};
-use rackloom_opencl_wire::{Id, Times};
+use rackloom_opencl_wire::{EventId, Times};
 
 use crate::command::Order;
 use crate::error::{Error, Result};
@@ -113,16 +113,16 @@ impl Landing {
 
 /// All of a session, by event.
 #[derive(Default)]
-pub struct InFlight(Mutex<HashMap<Id, Pending, BuildHasherDefault<CountHasher>>>);
+pub struct InFlight(Mutex<HashMap<EventId, Pending, BuildHasherDefault<CountHasher>>>);
 
 impl InFlight {
     /// Adds one.
-    pub fn insert(&self, event: Id, pending: Pending) {
+    pub fn insert(&self, event: EventId, pending: Pending) {
         lock(&self.0).insert(event, pending);
     }
 
     /// Takes one out.
-    pub fn take(&self, event: Id) -> Option<Pending> {
+    pub fn take(&self, event: EventId) -> Option<Pending> {
         lock(&self.0).remove(&event)
     }
 
@@ -144,10 +144,10 @@ impl Hasher for CountHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u32(u32::from(*b)));
+        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
     }
 
-    fn write_u32(&mut self, n: u32) {
-        self.0 = (self.0 ^ u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0 ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }

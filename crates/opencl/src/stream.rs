@@ -3,10 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-use opencl_sys::CL_OUT_OF_RESOURCES;
-use rackloom_opencl_wire::{COMMAND, Command, Id, Op, encode_command};
+use rackloom_opencl_wire::{COMMAND, Command, EventId, Op, encode_command};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::handle::lock;
 use crate::pending::Pending;
 use crate::session::{Board, Session, Then};
@@ -18,7 +17,7 @@ pub struct Stream(Mutex<Sending>);
 
 #[derive(Default)]
 struct Sending {
-    next_event: Id,
+    next_event: EventId,
     next_request: u32,
     bytes: Vec<u8>,
 }
@@ -59,16 +58,19 @@ impl Board {
     ///
     /// # Errors
     /// The connection is lost.
-    pub fn operate(&self, waits: Vec<Id>, submit: bool, op: Op<'_>, tail: &[u8], pending: Pending) -> Result<Id> {
+    pub fn operate(
+        &self,
+        waits: Vec<EventId>,
+        submit: bool,
+        op: Op<'_>,
+        tail: &[u8],
+        pending: Pending,
+    ) -> Result<EventId> {
         self.take_room()?;
         let session = &self.session;
         let mut sending = lock(&session.stream.0);
         let event = sending.next_event;
-        let Some(next) = event.checked_add(1) else {
-            self.give_room();
-            return Err(Error(CL_OUT_OF_RESOURCES));
-        };
-        sending.next_event = next;
+        sending.next_event += 1;
         pending.order.event.add_part();
         session.in_flight.insert(event, pending);
         stats::OPERATIONS.add(1);

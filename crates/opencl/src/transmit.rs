@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-use rackloom_opencl_wire::{INLINE_MAX, Id, Op, Payload, Place as Where, Rect};
+use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place as Where, Rect};
 
 use crate::command::{Memory, Order, Work};
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    fn send(&self) -> Result<Id> {
+    fn send(&self) -> Result<EventId> {
         match &self.order.work {
             Work::Marker | Work::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
             Work::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
@@ -94,7 +94,7 @@ impl Sender<'_> {
     }
 
     /// What the manager has to wait for.
-    fn waits(&self) -> Result<Vec<Id>> {
+    fn waits(&self) -> Result<Vec<EventId>> {
         let mut ids = Vec::new();
         for event in &self.order.waits {
             match event.standing(&self.order.board) {
@@ -107,16 +107,16 @@ impl Sender<'_> {
         Ok(ids)
     }
 
-    fn operate(&self, op: Op<'_>, finish: Finish) -> Result<Id> {
+    fn operate(&self, op: Op<'_>, finish: Finish) -> Result<EventId> {
         self.operate_with(op, &[], finish)
     }
 
-    fn operate_with(&self, op: Op<'_>, tail: &[u8], finish: Finish) -> Result<Id> {
+    fn operate_with(&self, op: Op<'_>, tail: &[u8], finish: Finish) -> Result<EventId> {
         let pending = Pending { order: Arc::clone(self.order), finish, moving: 0 };
         self.order.board.operate(self.waits()?, self.submit, op, tail, pending)
     }
 
-    fn write(&self, buffer: Id, region: Region, host: Host) -> Result<Id> {
+    fn write(&self, buffer: Id, region: Region, host: Host) -> Result<EventId> {
         if host.len() > INLINE_MAX {
             return self.pieces(region, host, |region, part| {
                 let bulk = self.order.board.bulk(part.len() as u64)?;
@@ -144,7 +144,7 @@ impl Sender<'_> {
         }
     }
 
-    fn read(&self, buffer: Id, region: Region, host: Host) -> Result<Id> {
+    fn read(&self, buffer: Id, region: Region, host: Host) -> Result<EventId> {
         if host.len() > INLINE_MAX {
             return self.pieces(region, host, |region, part| {
                 let bulk = self.order.board.bulk(part.len() as u64)?;
@@ -162,10 +162,10 @@ impl Sender<'_> {
         region: Region,
         host: Host,
         mut piece: impl FnMut(Region, Host) -> Result<(Op<'static>, Finish)>,
-    ) -> Result<Id> {
+    ) -> Result<EventId> {
         let board = &self.order.board;
         let window = if self.order.submit { WINDOW_BLOCKING } else { WINDOW };
-        let mut ids: Vec<Id> = Vec::new();
+        let mut ids: Vec<EventId> = Vec::new();
         let mut parts = host.split(region, PIECE).peekable();
         while let Some((region, part)) = parts.next() {
             let moving = part.len() as u64;

@@ -12,8 +12,8 @@ use rackloom_manager::paced::{Pace, PacedBoard};
 use rackloom_manager::scheduler::Policy;
 use rackloom_manager::{Listener, Manager};
 use rackloom_opencl_wire::{
-    Answer, Argument, Build, COMMAND, Command, Form, Id, Limits, Op, Payload, Reply, Times, VERSION, decode_reply,
-    encode_command,
+    Answer, Argument, Build, COMMAND, Command, EventId, Form, Id, Limits, Op, Payload, Reply, Times, VERSION,
+    decode_reply, encode_command,
 };
 
 /// Longest that anything may take; a test that needs it has failed.
@@ -89,9 +89,9 @@ pub struct End {
 
 #[derive(Debug, Default)]
 pub struct Inbox {
-    pub done: BTreeMap<Id, End>,
+    pub done: BTreeMap<EventId, End>,
     /// In the order in which they came.
-    pub order: Vec<Id>,
+    pub order: Vec<EventId>,
     pub answers: BTreeMap<u32, Result<Answer, i32>>,
     pub farewell: Option<String>,
     pub closed: Option<Closed>,
@@ -171,12 +171,12 @@ impl Tenant {
     }
 
     /// Adds an operation to the task.
-    pub fn enqueue(&self, op: Op<'_>, tail: &[u8]) -> Id {
+    pub fn enqueue(&self, op: Op<'_>, tail: &[u8]) -> EventId {
         self.enqueue_after(op, tail, vec![], false)
     }
 
-    pub fn enqueue_after(&self, op: Op<'_>, tail: &[u8], waits: Vec<Id>, submit: bool) -> Id {
-        let event = self.number();
+    pub fn enqueue_after(&self, op: Op<'_>, tail: &[u8], waits: Vec<EventId>, submit: bool) -> EventId {
+        let event = self.number().into();
         self.send(&Command::Enqueue { event, waits, submit, op }, tail);
         event
     }
@@ -187,7 +187,7 @@ impl Tenant {
         self.end(event)
     }
 
-    pub fn end(&self, event: Id) -> End {
+    pub fn end(&self, event: EventId) -> End {
         self.wait(|inbox| inbox.done.get(&event).cloned())
     }
 

@@ -17,7 +17,7 @@ use opencl_sys::{
     CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_EVENT, CL_INVALID_OPERATION, CL_QUEUED,
     CL_RUNNING, CL_SUBMITTED, CL_SUCCESS, cl_int,
 };
-use rackloom_opencl_wire::Id;
+use rackloom_opencl_wire::EventId;
 
 use crate::callback::Call;
 use crate::error::{Error, Result, ensure};
@@ -65,7 +65,7 @@ pub type Notify = Box<dyn FnOnce(cl_int) + Send>;
 #[derive(Clone)]
 pub struct Place {
     pub board: Arc<Board>,
-    pub id: Id,
+    pub id: EventId,
 }
 
 /// `clGetEventProfilingInfo`, in nanoseconds of this process' `CLOCK_MONOTONIC`.
@@ -85,7 +85,7 @@ pub enum Standing {
     /// The command fails.
     Failed,
     /// The manager waits for it.
-    Sent(Id),
+    Sent(EventId),
     /// The command must be held.
     Elsewhere,
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use opencl_sys::*;
-use rackloom_opencl_wire::{Argument, Command, Id, KernelInfo, Op};
+use rackloom_opencl_wire::{Argument, Command, EventId, KernelInfo, Op};
 
 use crate::command::Memory;
 use crate::error::{Error, Result, ensure, fail};
@@ -218,7 +218,7 @@ impl Launch {
     ///
     /// # Errors
     /// A quota is used up; what `operate` says.
-    pub fn send(&self, board: &Arc<Board>, operate: impl FnOnce(Op<'_>) -> Result<Id>) -> Result<Id> {
+    pub fn send(&self, board: &Arc<Board>, operate: impl FnOnce(Op<'_>) -> Result<EventId>) -> Result<EventId> {
         let there = self.kernel.on(board)?;
         // Until it is sent: which arguments have changed depends on the launch before.
         let mut sent = lock(&there.sent);
