@@ -155,7 +155,11 @@ fn programs_are_compiled_and_linked() {
         let form = rackloom_opencl_wire::Form::Source;
         t.send(&Command::CreateProgram { program, form, bytes: Payload::Inline }, text.as_bytes());
     };
-    source(0, "#include \"more.h\"\nkernel void k(global int *a) { a[0] = MORE + helper(); }");
+    source(
+        0,
+        "#include \"more.h\"
+        kernel void k(global int *a, local int *tmp, double more) { tmp[0] = (int)more; a[0] = MORE + helper() + tmp[0]; }",
+    );
     source(1, "#define MORE 40\nint helper(void);");
     source(2, "int helper(void) { return 2; }");
     let compile = |program, headers| match t.ask(|request| Command::Compile { request, program, options: "", headers })
@@ -170,6 +174,13 @@ fn programs_are_compiled_and_linked() {
     assert_eq!((build.status, &build.kernels[..]), (0, &["k".to_owned()][..]), "{}", build.log);
     t.send(&Command::CreateKernel { kernel: 0, program: 3, name: "k" }, &[]);
     t.buffer(0, 4);
-    assert_eq!(t.run(Tenant::launch(0, 1, vec![(0, Argument::Buffer(Some(0)))]), &[]).status, 0);
-    assert_eq!(t.read(0, 0, 4).tail, 42i32.to_le_bytes());
+    // The runtime does not say what a linked program's arguments are; no handle may be posed as for any other.
+    let value = 8f64.to_le_bytes();
+    let good = vec![(0, Argument::Buffer(Some(0))), (1, Argument::Local(4)), (2, Argument::Value(&value))];
+    assert_eq!(t.run(Tenant::launch(0, 1, good), &[]).status, 0);
+    assert_eq!(t.read(0, 0, 4).tail, 50i32.to_le_bytes());
+    let bad = [(0, Argument::Value(&value[..])), (1, Argument::Value(&value)), (2, Argument::Buffer(Some(0)))];
+    for argument in bad {
+        assert_eq!(t.run(Tenant::launch(0, 1, vec![argument.clone()]), &[]).status, -50, "{argument:?}");
+    }
 }

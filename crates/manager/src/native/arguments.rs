@@ -5,16 +5,16 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::{Arc, PoisonError};
 
 use opencl_sys::{
-    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_VALUE, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER,
-    CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
-    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
-    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE,
-    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE,
-    CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_mem, cl_uint,
+    CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_KERNEL_ARG_ACCESS_NONE,
+    CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL,
+    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME,
+    CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ATTRIBUTES, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+    CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_mem, cl_uint,
 };
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 
@@ -37,38 +37,40 @@ enum Kind {
 
 /// What the arguments of a kernel take.
 #[derive(Debug)]
-pub(super) struct Kinds {
-    count: u32,
-    /// None where the runtime does not know.
-    known: Option<Vec<Kind>>,
-}
+pub(super) struct Kinds(Vec<Kind>);
 
 impl Kinds {
-    pub(super) fn of(table: Table, kernel: &Kernel) -> Result<Self, Code> {
+    /// What the runtime says of them; or, where it knows nothing (of linked programs and binaries), what it accepts.
+    /// `again` makes another kernel of the function, to be tried.
+    pub(super) fn of(
+        table: Table,
+        kernel: &Kernel,
+        again: impl FnOnce() -> Result<Kernel, Code>,
+    ) -> Result<Self, Code> {
         let count = count(table, kernel)?;
-        let known = (0..count).map(|index| Some(kind(&info(table, kernel, index).ok()?))).collect();
-        Ok(Self { count, known })
+        let told: Option<_> = (0..count).map(|index| Some(kind(&info(table, kernel, index).ok()?))).collect();
+        Ok(Self(match told {
+            Some(kinds) => kinds,
+            None => {
+                let tried = again()?;
+                (0..count).map(|index| try_kind(table, &tried, index)).collect()
+            }
+        }))
     }
 
-    pub(super) const fn count(&self) -> u32 {
-        self.count
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
     }
 
     /// Whether the value may be given to the runtime.
     fn allow(&self, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
-        if index >= self.count {
-            return Err(Code(CL_INVALID_ARG_INDEX));
+        let kind = self.0.get(index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
+        match (kind, value) {
+            (Kind::Buffer, Value::Buffer(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
+                Ok(())
+            }
+            _ => Err(Code(CL_INVALID_ARG_VALUE)),
         }
-        let allowed = match (self.known.as_ref().map(|kinds| kinds[index as usize]), value) {
-            (Some(Kind::Buffer), Value::Buffer(_))
-            | (Some(Kind::Local), Value::Local(_))
-            | (Some(Kind::Plain), Value::Plain(_))
-            | (None, Value::Buffer(_) | Value::Local(_)) => true,
-            // Bytes as long as a handle could be taken for one.
-            (None, Value::Plain(bytes)) => bytes.len() != size_of::<cl_mem>(),
-            _ => false,
-        };
-        if allowed { Ok(()) } else { Err(Code(CL_INVALID_ARG_VALUE)) }
     }
 }
 
@@ -150,6 +152,22 @@ fn kind(info: &ArgumentInfo) -> Kind {
         CL_KERNEL_ARG_ADDRESS_LOCAL => Kind::Local,
         CL_KERNEL_ARG_ADDRESS_PRIVATE => Kind::Plain,
         _ => Kind::Other,
+    }
+}
+
+/// What an argument takes, as `clSetKernelArg` answers attempts that name no object: no value at all is one for a
+/// buffer and for local memory, a handle of nothing for a buffer alone. What is none of these, and not said to be an
+/// object that is missing, is a value.
+fn try_kind(table: Table, kernel: &Kernel, index: u32) -> Kind {
+    let (raw, size) = (kernel.raw(), size_of::<cl_mem>());
+    match call!(table, clSetKernelArg(raw, index, size, null())) {
+        Ok(()) => {
+            let nothing: cl_mem = null_mut();
+            let accepted = call!(table, clSetKernelArg(raw, index, size, (&raw const nothing).cast()));
+            if accepted.is_ok() { Kind::Buffer } else { Kind::Local }
+        }
+        Err(Code(CL_INVALID_ARG_VALUE | CL_INVALID_ARG_SIZE)) => Kind::Plain,
+        Err(_) => Kind::Other,
     }
 }
 

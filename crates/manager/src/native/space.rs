@@ -269,7 +269,7 @@ impl Space for NativeSpace {
 
     fn kernel(&self, program: &NativeProgram, name: &str) -> Result<NativeKernel, Code> {
         let kernel = self.make_kernel(program, name)?;
-        let kinds = arguments::Kinds::of(self.table, &kernel)?;
+        let kinds = arguments::Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
         let held = (0..kinds.count()).map(|_| None).collect();
         Ok(NativeKernel { kernel, kinds, held: Mutex::new(held), last_ns: AtomicU64::new(0) })
     }
