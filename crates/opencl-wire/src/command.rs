@@ -3,8 +3,8 @@
 use rackloom_channel::BulkRef;
 use serde::{Deserialize, Serialize};
 
-/// The number of an object. Objects of one kind have numbers of their own, from 0 up and dense: the manager keeps them in
-/// a table as long as the quota.
+/// The number of an object. Objects of one kind have numbers of their own, from 0 up and dense: the manager keeps them
+/// in a table as long as the quota.
 pub type Id = u32;
 
 /// The number of an event. Events count up, and none is used again.
