@@ -128,7 +128,7 @@ fn no_bytes_of_a_client_become_a_handle() {
     assert_eq!(t.run(Tenant::launch(0, 1, good), &[]).status, 0);
     let bad = [
         (0, Argument::Value(&eight[..])),
-        (0, Argument::Local(8)),
+        (0, Argument::Local(7)),
         (1, Argument::Value(&eight[..])),
         (1, Argument::Buffer(Some(0))),
         (2, Argument::Buffer(Some(0))),

@@ -69,6 +69,8 @@ impl Kinds {
             (Kind::Buffer, Value::Buffer(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
                 Ok(())
             }
+            // The same call as for no buffer. A library that does not know the kernel's arguments means either.
+            (Kind::Buffer, Value::Local(bytes)) if *bytes == size_of::<cl_mem>() as u64 => Ok(()),
             _ => Err(Code(CL_INVALID_ARG_VALUE)),
         }
     }
