@@ -12,6 +12,8 @@ gateware/synth/synth.py --check
 # Each fuzz target runs for a minute.
 export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-60}"
 cargo test --locked --workspace
+# The OpenCL library and the manager, with programs that know neither.
+scripts/opencl.sh
 # The registry, in Go.
 scripts/cloud.sh test
 # The cards with planted bugs, which the simulator and the card's own random tests have to find.

@@ -100,7 +100,7 @@ unsafe fn numbers(from: *const usize, dimensions: cl_uint) -> Option<[u64; 3]> {
     Some(all)
 }
 
-/// Checks the work-items of a launch, and gives them with the size of groups that the kernel wants, if it wants one.
+/// Checks the work-items of a launch, and gives them with the groups' size in all dimensions, if it has one.
 fn check_range(queue: &Ref<Queue>, kernel: &Ref<Kernel>, mut range: Range) -> Result<Range> {
     let bounds = &queue.device.bounds;
     let dimensions = usize::from(range.dimensions);
@@ -116,7 +116,7 @@ fn check_range(queue: &Ref<Queue>, kernel: &Ref<Kernel>, mut range: Range) -> Re
     };
     let wanted = (group.compiled[0] != 0).then_some(group.compiled);
     let Some(mut local) = range.local else {
-        range.local = wanted;
+        ensure(wanted.is_none(), CL_INVALID_WORK_GROUP_SIZE)?;
         return Ok(range);
     };
     local[dimensions..].fill(1);

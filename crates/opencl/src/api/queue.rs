@@ -55,7 +55,7 @@ pub unsafe extern "C" fn clCreateCommandQueueWithProperties(
             match *name as cl_command_queue_info {
                 CL_QUEUE_PROPERTIES => bits = *value,
                 // A size is for queues on devices.
-                CL_QUEUE_SIZE => return fail(CL_INVALID_QUEUE_PROPERTIES),
+                CL_QUEUE_SIZE => return fail(CL_INVALID_VALUE),
                 _ => return fail(CL_INVALID_VALUE),
             }
         }

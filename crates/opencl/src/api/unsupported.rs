@@ -9,7 +9,7 @@ use opencl_sys::*;
 use super::{object, status};
 use crate::error::{Error, Result, ensure, fail};
 use crate::handle::{Kind, get};
-use crate::info::put;
+use crate::info::{properties, put};
 use crate::objects::context::Context;
 use crate::objects::kernel::Kernel;
 use crate::objects::memory::Buffer;
@@ -247,11 +247,20 @@ pub unsafe extern "C" fn clCreateSampler(
 
 pub unsafe extern "C" fn clCreateSamplerWithProperties(
     context: cl_context,
-    _properties: *const cl_sampler_properties,
+    given: *const cl_sampler_properties,
     errcode_ret: *mut cl_int,
 ) -> cl_sampler {
+    let make = || {
+        get::<Context>(context)?;
+        // SAFETY: the program's, as the specification asks.
+        let pairs = unsafe { properties(given) };
+        let known = [CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE];
+        let all_known = pairs.iter().all(|(name, _)| known.iter().any(|k| u64::from(*k) == *name));
+        ensure(all_known, CL_INVALID_VALUE)?;
+        fail(CL_INVALID_OPERATION)
+    };
     // SAFETY: as above.
-    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+    unsafe { object(errcode_ret, make) }
 }
 
 pub unsafe extern "C" fn clRetainSampler(sampler: cl_sampler) -> cl_int {
@@ -296,12 +305,17 @@ pub unsafe extern "C" fn clGetPipeInfo(
 
 pub unsafe extern "C" fn clCreateProgramWithIL(
     context: cl_context,
-    _il: *const c_void,
-    _length: usize,
+    il: *const c_void,
+    length: usize,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
+    let make = || {
+        get::<Context>(context)?;
+        ensure(!il.is_null() && length > 0, CL_INVALID_VALUE)?;
+        fail(CL_INVALID_OPERATION)
+    };
     // SAFETY: as above.
-    unsafe { refuse_object::<Context>(context, CL_INVALID_OPERATION, errcode_ret) }
+    unsafe { object(errcode_ret, make) }
 }
 
 pub unsafe extern "C" fn clCreateProgramWithBuiltInKernels(
