@@ -24,6 +24,7 @@ pub mod scheduler;
 mod server;
 mod session;
 mod table;
+mod tokens;
 
 pub use code::Code;
 pub use metrics::Metrics;

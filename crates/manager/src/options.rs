@@ -1,17 +1,18 @@
 //! What the manager is told when it is started.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use rackloom_channel::{Endpoint, ServerConfig, Token};
+use rackloom_channel::{Endpoint, ServerConfig};
 use rackloom_opencl_wire::Limits;
 
 use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::scheduler::Policy;
 use crate::server::{Listener, Manager};
+use crate::tokens::Tokens;
 
 /// Shares the OpenCL devices of this machine among programs, here and on other machines.
 #[derive(Debug, Clone, clap::Args)]
@@ -25,7 +26,8 @@ pub struct Options {
     /// The order of tenants' tasks on a board.
     #[arg(long, value_enum, default_value_t)]
     pub policy: Policy,
-    /// File of tokens, one of 64 hexadecimal digits a line: only clients that show one of them are admitted.
+    /// File of tokens, one of 64 hexadecimal digits a line: only clients that show one of them are admitted. It is read
+    /// again when it has changed.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
     /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
@@ -127,11 +129,8 @@ impl Options {
     fn config(&self) -> anyhow::Result<ServerConfig> {
         let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
         if let Some(path) = &self.tokens {
-            let tokens = read_tokens(path)?;
-            config.admit = Box::new(move |shown, _| {
-                // Each is compared, so that the time says nothing.
-                tokens.iter().fold(false, |known, token| known | ServerConfig::same_token(token, shown))
-            });
+            let tokens = Tokens::open(path)?;
+            config.admit = Box::new(move |shown, _| tokens.admit(shown));
         }
         Ok(config)
     }
@@ -157,39 +156,4 @@ fn default_endpoint() -> anyhow::Result<Endpoint> {
         format!("cannot make the folder {}; name another place by --listen unix:PATH", folder.display())
     })?;
     Ok(Endpoint::Unix(folder.join("manager.sock")))
-}
-
-fn read_tokens(path: &Path) -> anyhow::Result<Vec<Token>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the tokens {}", path.display()))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    let tokens = lines.map(|(at, line)| {
-        parse_token(line.trim())
-            .with_context(|| format!("{}:{}: a token is 64 hexadecimal digits", path.display(), at + 1))
-    });
-    tokens.collect()
-}
-
-fn parse_token(text: &str) -> Option<Token> {
-    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    let mut token = Token::default();
-    for (byte, digits) in token.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
-    Some(token)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_are_read_or_refused_with_their_line() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), format!("# lab\n{}\n\n{}\n", "00".repeat(32), "fF".repeat(32))).unwrap();
-        assert_eq!(read_tokens(file.path()).unwrap(), [[0; 32], [255; 32]]);
-        std::fs::write(file.path(), format!("{}\n+f{}\n", "00".repeat(32), "00".repeat(31))).unwrap();
-        assert!(read_tokens(file.path()).unwrap_err().to_string().contains(":2:"));
-    }
 }
