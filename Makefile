@@ -14,7 +14,7 @@ setup: ## Install what building and testing need (Debian packages, a Python envi
 	@scripts/setup.sh
 
 build: setup ## Build the release binaries
-	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-soak
+	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-soak -p rackloom-opencl
 	scripts/cloud.sh build
 
 run: build ## The main job: a rack of 20 emulated cards transposes and adds a real matrix, checked
