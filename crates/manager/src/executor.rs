@@ -7,10 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_channel::Peer;
-use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply};
+use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
 
 use crate::board::{Operation, Sink, Space};
-use crate::clock::now_ns;
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, TenantMetrics};
 use crate::scheduler::{Policy, Scheduler, TenantId};
@@ -229,7 +228,10 @@ impl<S: Space> Executor<S> {
         state.busy = true;
         self.metrics.depth.set(state.scheduler.len() as i64);
         drop(state);
-        let cost = task.run(&self.metrics);
+        let cost = {
+            let _ends_all = EndsAll;
+            task.run(&self.metrics)
+        };
         let mut state = lock(&self.state);
         state.scheduler.pay(tenant, cost);
         state.busy = false;
@@ -243,6 +245,18 @@ impl<S: Space> Executor<S> {
         self.metrics.depth.set(state.scheduler.len() as i64);
         drop(state);
         drop(tasks); // Not under the lock: objects are released with them.
+    }
+}
+
+/// A panic with the board in hand ends the process: the board would stay busy for ever and its tenants wait, where they
+/// are told at once that a manager is gone, and the next one serves them.
+struct EndsAll;
+
+impl Drop for EndsAll {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
     }
 }
 

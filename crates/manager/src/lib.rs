@@ -9,7 +9,6 @@
 #![deny(unsafe_code)]
 
 pub mod board;
-mod clock;
 mod code;
 mod executor;
 mod exporter;

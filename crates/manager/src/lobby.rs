@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_INVALID_DEVICE, CL_INVALID_OPERATION};
 use rackloom_channel::{Batch, ChannelError, Peer};
-use rackloom_opencl_wire::{Answer, COMMAND, Command, Limits, REPLY, Reply, VERSION, decode_command, encode_reply};
+use rackloom_opencl_wire::{
+    Answer, COMMAND, Command, Limits, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns,
+};
 
-use crate::clock::now_ns;
 use crate::code::Code;
 use crate::server::SharedBoard;
 use crate::session::answer_to;

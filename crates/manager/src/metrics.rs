@@ -67,7 +67,7 @@ pub(crate) struct BoardMetrics {
     busy: Seconds,
     tenant_busy: Family<OfTenant, Seconds>,
     pub(crate) depth: Gauge,
-    pub(crate) tenants: Gauge,
+    tenants: Gauge,
     task: Histogram,
     wait: Histogram,
     pub(crate) operations: Counter,
@@ -77,10 +77,12 @@ pub(crate) struct BoardMetrics {
     pub(crate) builds: Counter,
 }
 
-/// The board time of one tenant; it is counted no more when this is dropped, so that labels do not pile up.
+/// The board time of one tenant. It is counted until this is dropped, with all else that the tenant had; so labels do
+/// not pile up.
 #[derive(Debug)]
 pub(crate) struct TenantMetrics {
     busy: Seconds,
+    tenants: Gauge,
     label: OfTenant,
     family: Family<OfTenant, Seconds>,
 }
@@ -163,7 +165,7 @@ impl BoardMetrics {
         let label = OfTenant { board: self.board.clone(), tenant: name };
         self.tenants.inc();
         let busy = self.tenant_busy.get_or_create_owned(&label);
-        TenantMetrics { busy, label, family: self.tenant_busy.clone() }
+        TenantMetrics { busy, tenants: self.tenants.clone(), label, family: self.tenant_busy.clone() }
     }
 
     /// A task has ended.
@@ -179,6 +181,7 @@ impl BoardMetrics {
 impl Drop for TenantMetrics {
     fn drop(&mut self) {
         self.family.remove(&self.label);
+        self.tenants.dec();
     }
 }
 
@@ -210,5 +213,6 @@ mod tests {
         }
         drop(tenant);
         assert!(!metrics.text().contains("program-7"));
+        assert!(metrics.text().contains(r#"rackloom_tenants{board="one \"quoted\""} 0"#));
     }
 }

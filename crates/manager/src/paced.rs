@@ -13,10 +13,9 @@ use opencl_sys::{
     CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_SUCCESS,
 };
 use rackloom_channel::Given;
-use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Times, WorkGroup};
+use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Times, WorkGroup, now_ns};
 
 use crate::board::{Board, Headers, Operation, Sink, Source, Space};
-use crate::clock::now_ns;
 use crate::code::Code;
 use crate::quota::Charge;
 

@@ -15,7 +15,7 @@ pub type TenantId = u64;
 pub enum Policy {
     /// As they come, as in the paper.
     Fifo,
-    /// Each tenant gets board time in proportion to its weight.
+    /// Each tenant gets the same board time, whatever its tasks' length.
     #[default]
     Fair,
 }

@@ -11,11 +11,10 @@ use opencl_sys::{
 };
 use rackloom_channel::Peer;
 use rackloom_opencl_wire::{
-    Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply,
+    Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply, now_ns,
 };
 
 use crate::board::Space;
-use crate::clock::now_ns;
 use crate::code::Code;
 use crate::executor::{Entry, Executor, Task, Tenant};
 use crate::quota::Quota;
@@ -243,7 +242,6 @@ impl<S: Space> Session<S> {
 impl<S: Space> Drop for Session<S> {
     fn drop(&mut self) {
         self.executor.forget(self.tenant.id);
-        self.executor.metrics.tenants.dec();
     }
 }
 

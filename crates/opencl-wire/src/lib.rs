@@ -25,11 +25,13 @@
 #![deny(unsafe_code)]
 
 mod board;
+mod clock;
 mod command;
 mod message;
 mod reply;
 
 pub use board::{BoardInfo, Limits};
+pub use clock::now_ns;
 pub use command::{Argument, Command, EventId, Form, Id, Op, Payload, Place, Rect};
 pub use message::{COMMAND, Malformed, REPLY, decode_command, decode_reply, encode_command, encode_reply};
 pub use reply::{Answer, ArgumentInfo, Build, KernelInfo, Reply, Times, WorkGroup};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES, cl_int};
 use rackloom_channel::{Bulk, ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
-use rackloom_opencl_wire::{Answer, BoardInfo, Command, Limits, REPLY, Reply, VERSION, decode_reply};
+use rackloom_opencl_wire::{Answer, BoardInfo, Command, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
 
 use crate::callback::{spawn, without_signals};
 use crate::config::log;
@@ -157,11 +157,11 @@ impl Session {
     fn compare_clocks(&self, deadline: Option<Instant>) -> Result<()> {
         let mut best = u64::MAX;
         for _ in 0..CLOCK_ROUNDS {
-            let before = now();
+            let before = now_ns();
             let Answer::Clock(there) = self.ask(deadline, &[], |request| Command::Clock { request })? else {
                 return unexpected();
             };
-            let took = now() - before;
+            let took = now_ns() - before;
             if took < best {
                 best = took;
                 let here = before + took / 2;
@@ -415,15 +415,6 @@ impl Handler for Reader {
             session.end();
         }
     }
-}
-
-/// Nanoseconds of `CLOCK_MONOTONIC`.
-#[allow(unsafe_code)]
-pub fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` outlives the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
 fn unexpected<T>() -> Result<T> {

@@ -12,7 +12,7 @@ use crate::handle::{Ref, get};
 use crate::info::{Out, put};
 use crate::objects::device::Device;
 use crate::objects::platform::Platform;
-use crate::session::now;
+use rackloom_opencl_wire::now_ns;
 
 /// Names that type checks of `clGetDeviceIDs` know.
 const TYPES: u64 = CL_DEVICE_TYPE_DEFAULT
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn clGetDeviceAndHostTimer(
         ensure(!device_timestamp.is_null() && !host_timestamp.is_null(), CL_INVALID_VALUE)?;
         device.board().session.check()?;
         // Profiling counts in the clock of this process.
-        let time = now();
+        let time = now_ns();
         // SAFETY: the program's.
         unsafe {
             put(device_timestamp, time);
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn clGetHostTimer(device: cl_device_id, host_timestamp: *m
         get::<Device>(device)?;
         ensure(!host_timestamp.is_null(), CL_INVALID_VALUE)?;
         // SAFETY: the program's.
-        unsafe { put(host_timestamp, now()) };
+        unsafe { put(host_timestamp, now_ns()) };
         Ok(())
     })
 }

@@ -17,7 +17,7 @@ use opencl_sys::{
     CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_EVENT, CL_INVALID_OPERATION, CL_QUEUED,
     CL_RUNNING, CL_SUBMITTED, CL_SUCCESS, cl_int,
 };
-use rackloom_opencl_wire::EventId;
+use rackloom_opencl_wire::{EventId, now_ns};
 
 use crate::callback::Call;
 use crate::error::{Error, Result, ensure};
@@ -26,7 +26,7 @@ use crate::globals::{Globals, globals};
 use crate::handle::{Kind, Live, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::queue::Queue;
-use crate::session::{Board, now};
+use crate::session::Board;
 
 /// An event.
 pub struct Event {
@@ -106,7 +106,7 @@ impl Event {
             place: None,
             parts: 1,
             failure: CL_SUCCESS,
-            times: Profile { queued: now(), ..Profile::default() },
+            times: Profile { queued: now_ns(), ..Profile::default() },
             callbacks: Vec::new(),
             dependents: Vec::new(),
             sleepers: 0,
@@ -187,7 +187,7 @@ impl Event {
     /// All parts were sent; the last as this.
     pub fn sent(&self, place: Place) {
         let mut state = lock(&self.state);
-        state.times.submitted = now();
+        state.times.submitted = now_ns();
         let (free, rest) = std::mem::take(&mut state.dependents)
             .into_iter()
             .partition::<Vec<_>, _>(|held| Arc::ptr_eq(&held.order.board, &place.board));
