@@ -27,6 +27,7 @@ mod tokens;
 
 pub use code::Code;
 pub use metrics::Metrics;
+pub use native::installed;
 pub use options::{Options, Service};
 pub use quota::Charge;
 pub use server::{Listener, Manager};

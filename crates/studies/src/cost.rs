@@ -8,13 +8,13 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::chart::{Chart, Legend, Series, Style};
 use crate::error::Result;
-use crate::holds::{self, Claim};
 use crate::paper::{Row2, TABLE_2};
-use crate::progress::Progress;
 use crate::report::{self, StudyReport};
-use crate::table::{Table, wrap};
+use rackloom_report::Claim;
+use rackloom_report::Progress;
+use rackloom_report::{Chart, Legend, Series, Style};
+use rackloom_report::{Table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-cost/1";
@@ -196,7 +196,7 @@ impl fmt::Display for Report {
             write!(f, "{}", wrap(&format!("- {o}"), "  "))?;
         }
         let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        holds::rows(&self.holds).into_iter().for_each(|r| table.row(r));
+        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
         write!(f, "\n{table}")
     }
 }
@@ -252,7 +252,7 @@ const OMISSIONS: [&str; 3] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use rackloom_report::Silent;
 
     #[test]
     fn unit_prices_follow_from_the_table() {

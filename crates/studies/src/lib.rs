@@ -13,13 +13,9 @@
 //! itself as SVG.
 #![forbid(unsafe_code)]
 
-mod chart;
 mod error;
-mod holds;
 mod pool;
-mod progress;
 mod report;
-mod table;
 
 pub mod cost;
 pub mod ondemand;
@@ -29,8 +25,7 @@ pub mod reconfigure;
 pub mod scaling;
 
 pub use error::{Result, StudyError};
-pub use holds::{Claim, Rule};
-pub use progress::{Progress, Silent};
+pub use rackloom_report::{Claim, Progress, Rule, Silent};
 pub use report::{Settings, StudyReport, run};
 
 /// Names of the studies.

@@ -29,7 +29,7 @@ use serde::Serialize;
 use crate::error::{Result, StudyError};
 use crate::paper;
 use crate::pool;
-use crate::progress::Progress;
+use rackloom_report::Progress;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

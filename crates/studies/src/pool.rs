@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::Result;
-use crate::progress::Progress;
+use rackloom_report::Progress;
 
 /// Runs `work` on each item, `threads` at a time, largest first if they are so ordered. Results are in the items'
 /// order: nothing depends on which thread did what. The first error in that order is returned.

@@ -24,8 +24,8 @@ use serde::Serialize;
 use crate::error::{Result, StudyError};
 use crate::paper;
 use crate::pool;
-use crate::progress::Progress;
 use crate::rack::{Kind, RackOptions};
+use rackloom_report::Progress;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

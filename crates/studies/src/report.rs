@@ -5,10 +5,10 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
-use crate::holds::Claim;
-use crate::progress::Progress;
 use crate::rack::Kind;
 use crate::{cost, ondemand, reconfigure, scaling};
+use rackloom_report::Claim;
+use rackloom_report::Progress;
 
 /// What a study found: prints itself as text, serializes, draws itself.
 pub trait StudyReport: Display {

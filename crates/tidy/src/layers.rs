@@ -6,13 +6,14 @@ use crate::metadata::{DepKind, Workspace};
 /// Our crates from the bottom up. A crate may depend on those of the layers below its own, not on its neighbours.
 const LAYERS: [&[&str]; 9] = [
     &["node", "wire"],
-    &["image"],
+    &["image", "report"],
     &["role", "rolec"],
     &["roles"],
     &["card", "host"],
     &["sim", "link", "rtl", "channel"],
     &["client", "soak", "conformance", "opencl-wire"],
     &["studies", "opencl", "manager"],
+    &["opencl-bench"],
     &["cli"],
 ];
 

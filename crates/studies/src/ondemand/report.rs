@@ -8,11 +8,11 @@ use serde::Serialize;
 use super::Options;
 use super::energy::{self, Energies, Finding, busy_kj};
 use super::measure::Run;
-use crate::chart::{Chart, Legend, Series, Style};
-use crate::holds::{self, Claim};
 use crate::paper::{Row3, TABLE_3};
 use crate::report::{self, StudyReport};
-use crate::table::{Table, wrap};
+use rackloom_report::Claim;
+use rackloom_report::{Chart, Legend, Series, Style};
+use rackloom_report::{Table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-ondemand/1";
@@ -180,7 +180,7 @@ impl fmt::Display for Report {
             write!(f, "{}", wrap(&format!("- {}: {}.", finding.place, finding.what), "  "))?;
         }
         let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        holds::rows(&self.holds).into_iter().for_each(|r| table.row(r));
+        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
         write!(f, "\n{table}")
     }
 }

@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use super::measure::Measured;
 use super::{Job, Options};
-use crate::chart::{Chart, Legend, Series, Style};
-use crate::holds::{self, Claim};
 use crate::paper;
 use crate::rack::{Kind, Loaded};
 use crate::report::{self, StudyReport};
-use crate::table::{Table, wrap};
+use rackloom_report::Claim;
+use rackloom_report::{Chart, Legend, Series, Style};
+use rackloom_report::{Table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-reconfigure/1";
@@ -286,7 +286,7 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{table}")?;
         let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        holds::rows(&self.holds).into_iter().for_each(|r| table.row(r));
+        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
         write!(f, "{table}")
     }
 }

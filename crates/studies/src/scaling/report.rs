@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::measure::Phases;
 use super::{Job, Options};
-use crate::chart::{Chart, Legend, Series, Style};
-use crate::holds::{self, Claim};
 use crate::report::{self, StudyReport};
-use crate::table::{Table, wrap};
+use rackloom_report::Claim;
+use rackloom_report::{Chart, Legend, Series, Style};
+use rackloom_report::{Table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-scaling/1";
@@ -157,7 +157,7 @@ impl fmt::Display for Report {
                     is the limit, and cards help only with what is not LINK.";
         writeln!(f, "{}", wrap(note, ""))?;
         let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        holds::rows(&self.holds).into_iter().for_each(|r| table.row(r));
+        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
         write!(f, "{table}")
     }
 }

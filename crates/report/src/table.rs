@@ -3,20 +3,27 @@
 use std::fmt;
 
 /// Most columns of a line.
-pub(crate) const WIDTH: usize = 80;
+pub const WIDTH: usize = 80;
 
 /// Rows under a header: the first column to the left, the others to the right, two spaces between.
-pub(crate) struct Table {
+#[derive(Debug, Clone)]
+pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new(header: &[&str]) -> Self {
+    /// A table without rows.
+    #[must_use]
+    pub fn new(header: &[&str]) -> Self {
         Self { header: header.iter().map(|&h| h.to_owned()).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// It has not a cell for each column.
+    pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.header.len(), "a row of another table");
         self.rows.push(cells);
     }
@@ -40,7 +47,8 @@ impl fmt::Display for Table {
 }
 
 /// `text` in lines of at most 80 columns; all but the first begin with `indent`.
-pub(crate) fn wrap(text: &str, indent: &str) -> String {
+#[must_use]
+pub fn wrap(text: &str, indent: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {

@@ -30,18 +30,21 @@ pub struct Claim {
 
 impl Claim {
     /// That `measured` is at most `bound`.
+    #[must_use]
     pub fn at_most(name: &'static str, measured: f64, bound: f64) -> Self {
         Self { name, measured, rule: Rule::AtMost, bound, holds: measured <= bound }
     }
 
     /// That `measured` is at least `bound`.
+    #[must_use]
     pub fn at_least(name: &'static str, measured: f64, bound: f64) -> Self {
         Self { name, measured, rule: Rule::AtLeast, bound, holds: measured >= bound }
     }
 }
 
 /// The claims as lines of a table.
-pub(crate) fn rows(claims: &[Claim]) -> Vec<Vec<String>> {
+#[must_use]
+pub fn rows(claims: &[Claim]) -> Vec<Vec<String>> {
     let sign = |rule| if rule == Rule::AtMost { "<=" } else { ">=" };
     let row = |c: &Claim| {
         vec![

@@ -4,15 +4,19 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 
 /// A line with a mark at each point.
-pub(crate) struct Series {
-    pub(crate) name: String,
-    pub(crate) points: Vec<(f64, f64)>,
-    pub(crate) style: Style,
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// What the legend calls it.
+    pub name: String,
+    /// Its points, by x.
+    pub points: Vec<(f64, f64)>,
+    /// How it is drawn.
+    pub style: Style,
 }
 
 /// How a series is drawn.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
     /// Ours: a line in colour number so, with round marks.
     Ours(usize),
     /// The paper's, or a baseline: a thin grey line with crosses in colour number so.
@@ -24,26 +28,35 @@ pub(crate) enum Style {
 }
 
 /// Where there is room for the legend.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Legend {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Legend {
+    /// Above to the left.
     UpperLeft,
+    /// Above to the right.
     UpperRight,
 }
 
 /// A chart.
-pub(crate) struct Chart<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) x: &'a str,
-    pub(crate) y: &'a str,
+#[derive(Debug, Clone)]
+pub struct Chart<'a> {
+    /// Above it.
+    pub title: &'a str,
+    /// Below its x axis.
+    pub x: &'a str,
+    /// Beside its y axis.
+    pub y: &'a str,
     /// Both axes logarithmic.
-    pub(crate) log: bool,
-    pub(crate) legend: Legend,
-    pub(crate) series: Vec<Series>,
+    pub log: bool,
+    /// Where there is room for the legend.
+    pub legend: Legend,
+    /// What is drawn.
+    pub series: Vec<Series>,
 }
 
 impl Chart<'_> {
     /// The chart as an SVG document.
-    pub(crate) fn svg(&self) -> String {
+    #[must_use]
+    pub fn svg(&self) -> String {
         let mut out = String::new();
         {
             let area = SVGBackend::with_string(&mut out, SIZE).into_drawing_area();

@@ -1,0 +1,36 @@
+//! What can go wrong in a bench.
+
+use opencl3::error_codes::ClError;
+
+/// What can go wrong in a bench.
+pub type Result<T> = std::result::Result<T, BenchError>;
+
+/// Why a bench could not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// A call of OpenCL failed.
+    #[error("an OpenCL call failed: {0}")]
+    OpenCl(#[from] ClError),
+    /// The manager, a workload or a file.
+    #[error("{what}: {why}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        why: std::io::Error,
+    },
+    /// Something that has to be there is not, or is not as it has to be; what, and what to do.
+    #[error("{0}")]
+    Site(String),
+    /// A device gave other bytes than were written, or computed wrong.
+    #[error("{0} gave a wrong result")]
+    Wrong(String),
+}
+
+impl BenchError {
+    /// With what was tried.
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |why| Self::Io { what, why }
+    }
+}

@@ -1,0 +1,13 @@
+//! What measurements are told with: tables for terminals of 80 columns, claims beside their bounds, charts as SVG, and
+//! word of how far they are.
+#![forbid(unsafe_code)]
+
+mod chart;
+mod claim;
+mod progress;
+mod table;
+
+pub use chart::{Chart, Legend, Series, Style};
+pub use claim::{Claim, Rule, rows};
+pub use progress::{Progress, Silent};
+pub use table::{Table, WIDTH, wrap};
