@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help, completions, manual pages and the reference.
 
+mod bench;
 mod parse;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use rackloom_client::NetSpec;
 
+pub(crate) use self::bench::{Bench, OpenClSite, Overhead};
 pub(crate) use self::parse::{CardCount, HotplugStep, Step, TileExtent};
 
 /// Weaves a rack of network-attached FPGA cards into one machine.
@@ -370,29 +372,4 @@ pub(crate) struct Study {
     /// Draw the result to this file
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
     pub(crate) svg: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Bench {
-    /// Broadcast an image to cards in this process, beside a memcpy
-    Load {
-        /// Cards
-        #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-        cards: u16,
-        /// Size of the image
-        #[arg(long, default_value = "97.4M", value_name = "BYTES", value_parser = parse::bytes)]
-        bytes: u64,
-        /// Times it is done; the median counts
-        #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
-        times: u16,
-        /// Standard frames instead of jumbo frames
-        #[arg(long)]
-        standard: bool,
-    },
-    /// Read 8 bytes of a card's memory, again and again
-    Rtt {
-        /// Reads that are measured
-        #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
-        reads: u32,
-    },
 }

@@ -1,6 +1,7 @@
 //! The one way to the terminal: results go to stdout, the story and its progress to stderr.
 
 mod progress;
+mod steps;
 
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
@@ -8,6 +9,7 @@ use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use serde::Serialize;
 
 pub(crate) use self::progress::{Amount, Progress};
+pub(crate) use self::steps::Steps;
 use crate::args::Global;
 use crate::failure::Failure;
 

@@ -7,6 +7,7 @@ mod error;
 mod sample;
 
 pub mod lane;
+pub mod overhead;
 
 pub mod site;
 

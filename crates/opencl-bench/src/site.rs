@@ -1,5 +1,4 @@
 //! Where a bench runs: a manager as a process of its own, and one device seen in three ways.
-#![allow(unsafe_code)]
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -30,6 +29,9 @@ pub enum Way {
 /// All ways.
 pub const WAYS: [Way; 3] = [Way::Native, Way::SharedMemory, Way::Network];
 
+/// The folder of the loader's files.
+const VENDORS: &str = "vendors";
+
 /// What a site is made of.
 #[derive(Debug, Clone)]
 pub struct SiteOptions {
@@ -39,32 +41,24 @@ pub struct SiteOptions {
     pub library: Option<PathBuf>,
     /// The vendor's OpenCL library; the first that is installed if none is named.
     pub runtime: Option<PathBuf>,
-    /// The number of the device among that runtime's.
-    pub device: usize,
 }
 
-/// A manager, and its device in three ways. The manager ends with this.
+/// A manager, and what a program needs in its environment to see its device in three ways. The manager ends with this.
+///
+/// A bench is another process than who starts the site: the loader reads its environment once, and a process must not
+/// change its own while it has threads.
 #[derive(Debug)]
 pub struct Site {
     manager: Manager,
     folder: TempDir,
-    /// The device, by way.
-    pub devices: [cl_device_id; 3],
-    /// Its number among all that the loader names, by way.
-    pub numbers: [usize; 3],
-    /// What it calls itself.
-    pub name: String,
 }
 
 impl Site {
-    /// Starts a manager and finds its device.
+    /// Starts a manager.
     ///
     /// # Errors
-    /// There is no library, no runtime, or no device; the manager does not start.
-    ///
-    /// # Safety
-    /// It changes the environment: no other thread may use that meanwhile, and OpenCL may not have been called before.
-    pub unsafe fn open(options: &SiteOptions) -> Result<Self> {
+    /// There is no library or no runtime; the manager does not start.
+    pub fn start(options: &SiteOptions) -> Result<Self> {
         let library = match &options.library {
             Some(path) => path.clone(),
             None => beside_us()?,
@@ -74,56 +68,59 @@ impl Site {
             BenchError::Site("no OpenCL runtime is installed; install one (`make setup` takes PoCL), or name it".into())
         })?;
         let folder = TempDir::with_prefix("rackloom-bench-").map_err(BenchError::io("cannot make a folder"))?;
-        let vendors = folder.path().join("vendors");
-        let write = |name: &str, path: &Path| {
-            std::fs::write(vendors.join(name), format!("{}\n", path.display())).map_err(BenchError::io("cannot write"))
-        };
+        let vendors = folder.path().join(VENDORS);
         std::fs::create_dir(&vendors).map_err(BenchError::io("cannot make a folder"))?;
-        write("1-native.icd", &runtime)?;
-        write("2-rackloom.icd", &library)?;
-        let manager = Manager::start(&options.manager, &runtime, folder.path())?;
-        // SAFETY: the caller's to see to.
-        unsafe {
-            std::env::set_var("OCL_ICD_VENDORS", &vendors);
-            std::env::set_var("RACKLOOM_MANAGERS", manager.endpoints.join(","));
+        for (name, path) in [("1-native.icd", &runtime), ("2-rackloom.icd", &library)] {
+            let line = format!("{}\n", path.display());
+            std::fs::write(vendors.join(name), line).map_err(BenchError::io("cannot write a file"))?;
         }
-        let mut site =
-            Self { manager, folder, devices: [std::ptr::null_mut(); 3], numbers: [0; 3], name: String::new() };
-        site.find(options.device)?;
-        Ok(site)
+        let manager = Manager::start(&options.manager, &runtime, folder.path())?;
+        Ok(Self { manager, folder })
     }
 
-    fn find(&mut self, device: usize) -> Result<()> {
-        let (mut all, mut ours, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    /// What a bench's environment has to have.
+    #[must_use]
+    pub fn environment(&self) -> [(&'static str, OsString); 2] {
+        let vendors = self.folder.path().join(VENDORS).into_os_string();
+        [("OCL_ICD_VENDORS", vendors), ("RACKLOOM_MANAGERS", self.manager.endpoints.join(",").into())]
+    }
+}
+
+/// A device, in three ways.
+#[derive(Debug, Clone)]
+pub struct Ways {
+    /// The device, by way.
+    pub devices: [cl_device_id; 3],
+    /// Its number among all that the loader names, by way.
+    pub numbers: [usize; 3],
+    /// What it calls itself.
+    pub name: String,
+}
+
+impl Ways {
+    /// Finds the device of this number among the runtime's, in a process with a [`Site::environment`].
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(device: usize) -> Result<Self> {
+        let (mut ours, mut theirs, mut all) = (Vec::new(), Vec::new(), 0);
         for platform in get_platforms()? {
             let of = if platform.name()? == "Rackloom" { &mut ours } else { &mut theirs };
-            let devices = devices_of(&platform)?;
-            of.extend(devices.iter().map(|device| (*device, all.len())).enumerate().map(|(i, (d, n))| (d, n + i)));
-            all.extend(devices);
+            for device in devices_of(&platform)? {
+                of.push((device, all));
+                all += 1;
+            }
         }
         let count = theirs.len();
         if device >= count || ours.len() != 2 * count {
-            let (remote, of) = (ours.len(), self.manager.endpoints.len());
             return Err(BenchError::Site(format!(
-                "there is no device number {device}: the runtime has {count}, the manager shows {remote} over {of} ways"
+                "there is no device number {device}: the runtime has {count}, the manager {} in two ways",
+                ours.len()
             )));
         }
         let found = [theirs[device], ours[device], ours[count + device]];
-        (self.devices, self.numbers) = (found.map(|f| f.0), found.map(|f| f.1));
-        self.name = Device::new(found[0].0).name()?;
-        Ok(())
-    }
-
-    /// A folder that goes with the site.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// The manager's process.
-    #[must_use]
-    pub fn manager(&self) -> u32 {
-        self.manager.child.id()
+        let name = Device::new(found[0].0).name()?;
+        Ok(Self { devices: found.map(|f| f.0), numbers: found.map(|f| f.1), name })
     }
 }
 

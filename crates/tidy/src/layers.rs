@@ -4,7 +4,7 @@ use crate::Finding;
 use crate::metadata::{DepKind, Workspace};
 
 /// Our crates from the bottom up. A crate may depend on those of the layers below its own, not on its neighbours.
-const LAYERS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 10] = [
     &["node", "wire"],
     &["image", "report"],
     &["role", "rolec"],

@@ -1,6 +1,8 @@
 //! Measurements of this machine, beside what it does at best.
 
+mod inside;
 pub(crate) mod load;
+pub(crate) mod overhead;
 pub(crate) mod process;
 pub(crate) mod rtt;
 
@@ -18,5 +20,6 @@ pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
             load::run(cx, &load::Parameters { cards, bytes, times, standard })
         }
         Bench::Rtt { reads } => rtt::run(cx, reads),
+        Bench::OpenclOverhead(ref args) => overhead::run(cx, args),
     }
 }

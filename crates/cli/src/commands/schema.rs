@@ -13,8 +13,9 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 22] = [
+pub(super) const ALL: [Entry; 23] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
+    (rackloom_opencl_bench::overhead::SCHEMA, "bench opencl-overhead", of::<rackloom_opencl_bench::overhead::Report>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
     ("rackloom.demo/1", "demo", of::<demo::DemoReport>),

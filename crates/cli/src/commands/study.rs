@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::images::nearest;
 use crate::rack::Kind;
-use crate::ui::{Amount, Progress, Ui};
+use crate::ui::Steps;
 
 /// The studies there are.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub(super) fn run(cx: &Context, args: &Study) -> Result<Exit> {
         (kind, usize::from(cards.count))
     });
     let settings = Settings { quick: args.quick, seed: args.seed, cards };
-    let mut steps = Steps { ui: cx.ui, name: name.clone(), bar: None };
+    let mut steps = Steps::new(cx.ui, name);
     let done = run_study(name, settings, &mut steps);
     steps.finish();
     let report = done.map_err(|e| explain(name, &e))?;
@@ -54,25 +54,5 @@ fn explain(name: &str, e: &StudyError) -> Failure {
         (StudyError::Unknown { .. }, Some(near)) => failure.help(format!("did you mean `{near}`?")),
         (StudyError::Unknown { .. }, None) => failure.help("`rackloom study` lists them"),
         _ => failure,
-    }
-}
-
-/// Shows how far a study is.
-struct Steps {
-    ui: Ui,
-    name: String,
-    bar: Option<Progress>,
-}
-
-impl Steps {
-    fn finish(&self) {
-        self.bar.iter().for_each(Progress::finish);
-    }
-}
-
-impl rackloom_studies::Progress for Steps {
-    fn step(&mut self, done: usize, total: usize, what: &str) {
-        let bar = self.bar.get_or_insert_with(|| self.ui.progress(&self.name, total as u64, Amount::Steps));
-        bar.set(done as u64, what);
     }
 }

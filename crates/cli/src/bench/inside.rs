@@ -1,0 +1,38 @@
+//! This program once more, in an environment with a manager and its device: what benches of OpenCL run in.
+
+use std::process::Command;
+
+use rackloom_opencl_bench::site::{Site, SiteOptions};
+
+use crate::args::OpenClSite;
+use crate::exit::Exit;
+use crate::failure::{Explain, Failure, Result};
+
+/// Says that the environment is that of a site.
+const MARK: &str = "RACKLOOM_BENCH_INSIDE";
+
+/// Whether this process was started by [`run`].
+pub(super) fn is() -> bool {
+    std::env::var_os(MARK).is_some()
+}
+
+/// Starts a manager, and this very command inside of its site.
+pub(super) fn run(options: &OpenClSite) -> Result<Exit> {
+    let this = std::env::current_exe().during("cannot find this program")?;
+    let site = Site::start(&SiteOptions {
+        manager: vec![this.clone().into(), "manager".into(), "--quiet".into()],
+        library: options.library.clone(),
+        runtime: options.runtime.clone(),
+    });
+    let site = site.map_err(|e| Failure::of(&e))?;
+    let mut again = Command::new(this);
+    again.args(std::env::args_os().skip(1)).envs(site.environment()).env(MARK, "1");
+    let status = again.status().during("cannot start this program again")?;
+    // It has said itself what there was to say.
+    Ok(match status.code() {
+        Some(0) => Exit::Ok,
+        Some(1) => Exit::Negative,
+        Some(130) | None => Exit::Interrupted,
+        Some(_) => Exit::Error,
+    })
+}

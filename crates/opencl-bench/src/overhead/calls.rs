@@ -1,0 +1,40 @@
+//! Single calls: what each costs when nothing else goes on.
+
+use super::Bench;
+use crate::error::Result;
+use crate::sample::{in_turn, timed};
+
+/// How many rows these are.
+pub(super) const ROWS: usize = 4;
+
+/// Kernels of a batch.
+const BATCH: usize = 10;
+
+impl Bench<'_> {
+    /// Blocking calls of 64 bytes, an empty kernel, and ten in a batch.
+    pub(super) fn calls(&mut self) -> Result<()> {
+        let effort = self.effort(200, 4000, 1000);
+        let lanes = &self.lanes;
+        let mut buffers = Vec::new();
+        for lane in lanes {
+            buffers.push(lane.buffer(0, 64)?);
+        }
+        let bytes = [0x5a; 64];
+        let write = in_turn(effort, |way| timed(|| lanes[way].write(&mut buffers[way], &bytes)))?;
+        let mut back = [0; 64];
+        let read = in_turn(effort, |way| timed(|| lanes[way].read(&buffers[way], &mut back)))?;
+        let launch = |way: usize, count: usize| {
+            timed(|| {
+                (0..count).try_for_each(|_| lanes[way].launch())?;
+                lanes[way].finish()
+            })
+        };
+        let one = in_turn(effort, |way| launch(way, 1))?;
+        let batch = in_turn(effort, |way| Ok(launch(way, BATCH)? / BATCH as f64))?;
+        self.row("call", "blocking write of 64 B".into(), Some(64), write);
+        self.row("call", "blocking read of 64 B".into(), Some(64), read);
+        self.row("call", "empty kernel and finish".into(), None, one);
+        self.row("call", "each of ten kernels".into(), None, batch);
+        Ok(())
+    }
+}
