@@ -12,7 +12,8 @@ pub struct BoardInfo {
     pub device: Vec<(u32, Vec<u8>)>,
     /// The same of `clGetPlatformInfo` of the runtime.
     pub platform: Vec<(u32, Vec<u8>)>,
-    /// Whether a backed buffer's memory is the board's own, so that mapping it moves nothing.
+    /// Whether a backed buffer's memory is the board's own: what either side writes there while no operation is under
+    /// way is what the other one reads, and there is nothing to map.
     pub shares_memory: bool,
 }
 

@@ -12,6 +12,7 @@ use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use crate::command::{Order, Work};
 use crate::error::{Error, Result};
 use crate::handle::{Object, Ref, lock};
+use crate::local::at_once;
 use crate::migrate;
 use crate::objects::event::{Event, Standing};
 use crate::objects::queue::Queue;
@@ -100,6 +101,9 @@ pub fn dispatch(order: Arc<Order>, mut blockers: Vec<Ref<Event>>, blocking: bool
     if failed {
         order.event.fail(Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST));
     } else if blockers.is_empty() && (blocking || order.work.bytes() <= WINDOW) {
+        if at_once(&order, blocking)? {
+            return Ok(true);
+        }
         if let Err(why) = transmit(&order, order.submit) {
             // Parts that were sent still use the program's memory.
             order.event.wait();

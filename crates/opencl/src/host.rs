@@ -45,6 +45,34 @@ impl Host {
         Self { at, region: rect.region.map(|n| n as usize), row_pitch, slice_pitch }
     }
 
+    /// A region of memory of ours; `len` is that of a line.
+    pub fn inside(at: *mut u8, region: Region, len: usize) -> Self {
+        match region {
+            // SAFETY: commands are checked against their buffer when they are made, and hold it until they have ended.
+            Region::Linear(offset) => unsafe { Self::linear(at.add(offset as usize), len) },
+            // SAFETY: as above.
+            Region::Rect(rect) => unsafe { Self::rect(at, &rect) },
+        }
+    }
+
+    /// Copies the bytes to another place of as many rows and slices.
+    pub fn copy_to(&self, to: &Self) {
+        assert_eq!(self.region, to.region, "what moves has one shape");
+        let [row, rows, slices] = self.region;
+        // The program may name memory of the very buffer, which it has mapped; so places may overlap.
+        if let (Some(from), Some(_)) = (self.as_slice(), to.as_slice()) {
+            // SAFETY: both are as long, and good as the constructors were promised.
+            return unsafe { std::ptr::copy(from.as_ptr(), to.at, from.len()) };
+        }
+        for z in 0..slices {
+            for y in 0..rows {
+                let row_of = |host: &Self| host.at.wrapping_add(z * host.slice_pitch + y * host.row_pitch);
+                // SAFETY: each row lies in its memory, as the constructors were promised.
+                unsafe { std::ptr::copy(row_of(self), row_of(to), row) };
+            }
+        }
+    }
+
     /// Bytes in all.
     pub fn len(&self) -> usize {
         self.region.iter().product()

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::gate::dispatch;
 use crate::handle::{Object, Ref, lock};
 use crate::host::{Host, HostMemory, Region};
+use crate::local;
 use crate::objects::context::Context;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
@@ -108,6 +109,9 @@ fn hidden(
 /// # Errors
 /// The connection is lost; the board's memory is used up.
 pub fn fill_new(buffer: &Ref<Buffer>, host: Host) -> Result<()> {
+    if local::fill(buffer, &host)? {
+        return Ok(());
+    }
     let context = &buffer.context;
     let board = Arc::clone(context.devices[0].board());
     let event = Object::new(Event::new(context.clone(), None, 0));

@@ -50,16 +50,19 @@ impl Pending {
     /// The manager says that it has ended. What has to wait for bulk, which a handler of messages must not, is given
     /// back.
     pub fn done(self, session: &Session, status: cl_int, times: Option<Times>, tail: &[u8]) -> Option<Landing> {
-        self.order.board.give_room();
-        self.order.board.moving.fetch_sub(self.moving, Ordering::AcqRel);
+        let board = &self.order.board;
+        board.moving.fetch_sub(self.moving, Ordering::AcqRel);
         let times = times.map(|t| (session.to_local(t.started), session.to_local(t.ended)));
         let lands = matches!(self.finish, Finish::Copy { .. } | Finish::Settle { .. });
         if lands && status == CL_SUCCESS && session.is_tcp {
+            board.give_room();
             self.order.event.answered();
             return Some(Landing { pending: self, times });
         }
         let status =
             if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
+        // Who finds the board idle may count on what came from it.
+        board.give_room();
         self.order.event.answered();
         self.order.event.part_done(status, times);
         None
@@ -124,6 +127,11 @@ impl InFlight {
     /// Takes one out.
     pub fn take(&self, event: EventId) -> Option<Pending> {
         lock(&self.0).remove(&event)
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> Option<EventId> {
+        lock(&self.0).keys().min().copied()
     }
 
     /// Takes all out, in the order in which they were sent.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES, cl_int};
 use rackloom_channel::{Bulk, ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
-use rackloom_opencl_wire::{Answer, BoardInfo, Command, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
+use rackloom_opencl_wire::{Answer, BoardInfo, Command, EventId, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
 
 use crate::callback::{spawn, without_signals};
 use crate::config::log;
@@ -61,11 +61,13 @@ pub struct Board {
     /// Bytes of buffers there.
     pub memory: AtomicU64,
     /// Operations that have not ended.
-    operations: AtomicU32,
+    pub operations: AtomicU32,
     /// Bytes of bulk under way in pieces.
     pub moving: AtomicU64,
     /// Operations were sent since the last task was closed.
     pub is_open: AtomicBool,
+    /// Memory of buffers that are released, and the first event that was sent later.
+    graves: Mutex<VecDeque<(EventId, Bulk)>>,
 }
 
 /// The longest that a manager may take to say who it is.
@@ -150,6 +152,7 @@ impl Session {
             operations: AtomicU32::new(0),
             moving: AtomicU64::new(0),
             is_open: AtomicBool::new(false),
+            graves: Mutex::default(),
         };
         Ok((Some(Arc::new(board)), boards))
     }
@@ -337,6 +340,7 @@ impl Board {
     /// It grants not so much at all; the connection is lost.
     pub fn bulk(&self, len: u64) -> Result<Bulk> {
         loop {
+            self.reap();
             let before = self.operations.load(Ordering::Acquire);
             match self.session.client()?.bulk(len) {
                 Err(ChannelError::Quota { .. }) if before > 0 => {
@@ -372,6 +376,26 @@ impl Board {
     /// An operation has ended.
     pub fn give_room(&self) {
         self.operations.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Takes the memory of a buffer that is released: operations that were sent before may still use it.
+    pub fn bury(&self, bulk: Bulk) {
+        let sent = self.session.stream.sent();
+        lock(&self.graves).push_back((sent, bulk));
+        self.reap();
+    }
+
+    /// Frees the memory of released buffers that no operation under way can use.
+    pub fn reap(&self) {
+        let mut graves = lock(&self.graves);
+        if graves.is_empty() {
+            return;
+        }
+        let first = self.session.in_flight.first();
+        let free = graves.iter().take_while(|(sent, _)| first.is_none_or(|first| first >= *sent)).count();
+        let gone: Vec<_> = graves.drain(..free).collect();
+        drop(graves);
+        drop(gone);
     }
 }
 

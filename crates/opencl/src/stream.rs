@@ -1,7 +1,7 @@
 //! The stream of commands to a manager: one order for all threads of the program.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard};
 
 use rackloom_opencl_wire::{COMMAND, Command, EventId, Op, encode_command};
 
@@ -20,6 +20,21 @@ struct Sending {
     next_event: EventId,
     next_request: u32,
     bytes: Vec<u8>,
+}
+
+/// Keeps all commands from being sent while it lives.
+pub struct Stopped<'a>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'a, Sending>);
+
+impl Stream {
+    /// Stops it.
+    pub fn stop(&self) -> Stopped<'_> {
+        Stopped(lock(&self.0))
+    }
+
+    /// Events of operations that were sent.
+    pub fn sent(&self) -> EventId {
+        lock(&self.0).next_event
+    }
 }
 
 impl Session {

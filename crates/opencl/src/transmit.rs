@@ -79,6 +79,10 @@ impl Sender<'_> {
                 let from = Payload::Bulk(mapping.publish()?.into());
                 self.operate(Op::Write { buffer: self.id(to)?, offset: *offset, from }, Finish::Nothing)
             }
+            // The buffer stands where the program looks.
+            Work::Map { buffer, .. } | Work::Unmap { buffer, .. } if buffer.is_shared() => {
+                self.operate(Op::Marker, Finish::Nothing)
+            }
             &Work::Map { ref buffer, flags, offset, len } => {
                 self.operate(Op::Map { buffer: self.id(buffer)?, flags, offset, len }, Finish::Nothing)
             }

@@ -139,6 +139,16 @@ impl Client {
         Bulk::new(&self.core, len)
     }
 
+    /// Bytes of new bulk memory that both sides see which the server would still grant: none between nodes. What this
+    /// client holds and does not use is not counted.
+    #[must_use]
+    pub fn shared_room(&self) -> u64 {
+        match &self.core.link {
+            Link::Shm(link) => link.room(),
+            Link::Tcp(_) => 0,
+        }
+    }
+
     /// Why the channel is closed, if it is.
     #[must_use]
     pub fn closed(&self) -> Option<Closed> {

@@ -40,6 +40,8 @@ pub(super) struct ShmLink {
     asks: Mutex<Asks>,
     answered: Condvar,
     pub(super) spans: Mutex<Spans>,
+    /// Bytes of arenas that the server grants.
+    bytes_max: u64,
 }
 
 #[derive(Debug, Default)]
@@ -105,9 +107,15 @@ impl ShmLink {
             asks: Mutex::default(),
             answered: Condvar::new(),
             spans: Mutex::default(),
+            bytes_max: welcome.bulk_bytes_max,
         };
         link.leave();
         Ok((link, welcome))
+    }
+
+    /// Bytes of arenas that could still be asked for.
+    pub(super) fn room(&self) -> u64 {
+        self.bytes_max.saturating_sub(lock(&self.spans).bytes())
     }
 
     fn bell(&self, which: Bell) -> &AtomicU32 {

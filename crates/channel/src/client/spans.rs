@@ -58,6 +58,11 @@ impl Spans {
         None
     }
 
+    /// Bytes of all arenas.
+    pub(super) fn bytes(&self) -> u64 {
+        self.arenas.iter().map(|gaps| gaps.arena.map.len() as u64).sum()
+    }
+
     /// A new arena, with nothing in it yet.
     pub(super) fn add(&mut self, arena: Arena) {
         let free = BTreeMap::from([(0, arena.map.len() as u64)]);

@@ -5,11 +5,12 @@ use std::ffi::c_void;
 
 use anyhow::Context as _;
 use opencl_sys::{
-    CL_DEVICE_HOST_UNIFIED_MEMORY, CL_DEVICE_NAME, CL_DEVICE_PARENT_DEVICE, CL_DEVICE_PLATFORM, cl_device_id, cl_int,
-    cl_uint,
+    CL_DEVICE_HOST_UNIFIED_MEMORY, CL_DEVICE_NAME, CL_DEVICE_PARENT_DEVICE, CL_DEVICE_PLATFORM, CL_DEVICE_TYPE,
+    CL_DEVICE_TYPE_CPU, cl_device_id, cl_int, cl_uint,
 };
 use rackloom_opencl_wire::BoardInfo;
 
+use super::coherence::is_coherent;
 use super::query;
 use super::runtime::{Runtime, Table};
 use super::space::NativeSpace;
@@ -63,7 +64,9 @@ impl NativeBoard {
             name: query::text(&ask, CL_DEVICE_NAME).context("the runtime does not tell a device's name")?,
             device: query::all(&ask, parameters),
             platform: query::all(&platform, PLATFORM_PARAMETERS),
-            shares_memory: query::number(&ask, CL_DEVICE_HOST_UNIFIED_MEMORY) == Ok(1),
+            shares_memory: query::number(&ask, CL_DEVICE_HOST_UNIFIED_MEMORY) == Ok(1)
+                && query::number(&ask, CL_DEVICE_TYPE).is_ok_and(|kind| kind & CL_DEVICE_TYPE_CPU != 0)
+                && NativeSpace::new(runtime, Device(device)).is_ok_and(|space| is_coherent(&space)),
         };
         Ok(Self { runtime, device: Device(device), info })
     }

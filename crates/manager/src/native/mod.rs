@@ -6,6 +6,7 @@
 mod arguments;
 mod board;
 mod clock;
+mod coherence;
 mod object;
 mod query;
 mod runtime;

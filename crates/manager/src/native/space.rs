@@ -31,7 +31,7 @@ use crate::quota::Charge;
 pub struct NativeSpace {
     // Dropped in this order.
     pub(super) queue: Queue,
-    context: Context,
+    pub(super) context: Context,
     pub(super) table: Table,
     device: Device,
     pub(super) clock: DeviceClock,

@@ -14,6 +14,7 @@ use crate::info::{Out, properties};
 use crate::migrate::fill_new;
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
+use crate::resident::Resident;
 
 const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
@@ -58,13 +59,16 @@ fn host_side(context: &Ref<Context>, flags: u64, size: usize, host_ptr: *mut c_v
     if flags & CL_MEM_USE_HOST_PTR != 0 {
         return Ok(HostSide::User(UserData(host_ptr)));
     }
-    if flags & CL_MEM_ALLOC_HOST_PTR == 0 {
-        return Ok(HostSide::None);
-    }
+    let wanted = flags & CL_MEM_ALLOC_HOST_PTR != 0;
     // Memory that the manager sees, too, if there is one manager on this node, and it grants so much.
-    let board = context.single().map(|d| d.board()).filter(|board| !board.session.is_tcp);
-    if let Some(bulk) = board.and_then(|board| board.bulk(size as u64).ok()) {
-        return Ok(HostSide::Backing(bulk));
+    if let Some(board) = context.single().map(|device| device.board())
+        && (wanted || board.info.shares_memory)
+        && let Some(memory) = Resident::new(board, size as u64)?
+    {
+        return Ok(if board.info.shares_memory { HostSide::Shared(memory) } else { HostSide::Backing(memory) });
+    }
+    if !wanted {
+        return Ok(HostSide::None);
     }
     Ok(HostSide::Own(HostMemory::new(size).ok_or(Error(CL_MEM_OBJECT_ALLOCATION_FAILURE))?))
 }

@@ -222,6 +222,13 @@ impl Event {
         }
     }
 
+    /// Ends a command that was done without its board, from `started` to `ended`.
+    pub fn done_here(&self, started: u64, ended: u64) {
+        let mut state = lock(&self.state);
+        state.times = Profile { submitted: started, started, ended, ..state.times };
+        self.end(state, CL_COMPLETE);
+    }
+
     /// Ends a command of which nothing was sent.
     pub fn fail(&self, why: Error) {
         self.end(lock(&self.state), why.0);

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
-use rackloom_channel::Bulk;
 use rackloom_opencl_wire::{Command, Id};
 
 use crate::callback::{Call, UserData};
@@ -15,6 +14,7 @@ use crate::migrate::Content;
 use crate::objects::context::Context;
 use crate::objects::mapping::Mapping;
 use crate::remote::{Remote, Table};
+use crate::resident::Resident;
 use crate::session::Board;
 
 /// A buffer, or a part of one.
@@ -46,7 +46,9 @@ pub enum HostSide {
     /// Memory of ours (`CL_MEM_ALLOC_HOST_PTR`) that no manager sees.
     Own(HostMemory),
     /// The buffer's own memory at the manager, too (`CL_MEM_ALLOC_HOST_PTR`).
-    Backing(Bulk),
+    Backing(Resident),
+    /// The same at a board that works right in it: nothing has to be mapped.
+    Shared(Resident),
 }
 
 /// Flags that a manager is told of.
@@ -128,7 +130,7 @@ impl Buffer {
             return Remote::new(board, Table::Buffers(0), part, &[]);
         }
         let backing = match &self.side {
-            HostSide::Backing(bulk) => Some(bulk.publish(0, bulk.len())?.into()),
+            HostSide::Backing(memory) | HostSide::Shared(memory) => Some(memory.publish()?.into()),
             _ => None,
         };
         let whole = |buffer| Command::CreateBuffer { buffer, flags, size, backing };
@@ -145,14 +147,19 @@ impl Buffer {
             HostSide::None => return Ok(None),
             HostSide::User(data) => data.pointer().cast::<u8>(),
             HostSide::Own(memory) => memory.as_ptr(),
-            HostSide::Backing(bulk) => bulk.as_ptr()?,
+            HostSide::Backing(memory) | HostSide::Shared(memory) => memory.as_ptr()?,
         };
         Ok(Some(base.wrapping_add(self.offset as usize)))
     }
 
+    /// Whether its memory is the board's own, to be used without the manager while no operation is under way.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Shared(_))
+    }
+
     /// Whether mapping it is the manager's business.
     pub fn is_backed(&self) -> bool {
-        matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Backing(_))
+        matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Backing(_) | HostSide::Shared(_))
     }
 }
 

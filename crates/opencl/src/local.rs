@@ -1,0 +1,97 @@
+//! Commands that need no manager: they move bytes of a buffer that stands in memory of ours, too, while no operation is
+//! under way.
+//!
+//! A board that works right in shared memory sees what is written there, and it has nothing to do with it meanwhile: so
+//! a blocking write is one copy and no message, as it is natively. Order is kept by the stream: it stays locked during
+//! the copy, so that whatever comes behind is sent behind.
+
+use std::sync::atomic::Ordering;
+
+use rackloom_opencl_wire::now_ns;
+
+use crate::command::{Memory, Order, Work};
+use crate::error::Result;
+use crate::host::{Host, Region};
+use crate::objects::event::Standing;
+use crate::stats;
+
+/// Does a command that is not held back by another one, if it can be done here and now; whether it has ended so. A
+/// blocking one waits for operations under way first.
+///
+/// # Errors
+/// The connection is lost.
+pub fn at_once(order: &Order, blocking: bool) -> Result<bool> {
+    let Some(buffer) = only_moves(&order.work).filter(|buffer| buffer.is_shared()) else { return Ok(false) };
+    let (board, session) = (&order.board, &order.board.session);
+    let is_idle = || board.operations.load(Ordering::Acquire) == 0;
+    if !is_idle() {
+        if !blocking {
+            return Ok(false);
+        }
+        board.submit();
+        // Others may go on sending: then this goes the way of all commands.
+        let last = session.stream.sent();
+        session.wait(None, || (is_idle() || session.stream.sent() != last).then_some(()))?;
+    }
+    let queue = session.stream.stop();
+    let complete = || order.waits.iter().all(|event| event.standing(board) == Standing::Complete);
+    if !is_idle() || !complete() {
+        return Ok(false);
+    }
+    session.check()?;
+    let started = now_ns();
+    copy(buffer, &order.work)?;
+    drop(queue);
+    order.event.done_here(started, now_ns());
+    Ok(true)
+}
+
+/// The buffer of a command that does nothing but move bytes between it and the program.
+const fn only_moves(work: &Work) -> Option<&Memory> {
+    match work {
+        Work::Write { to: buffer, .. }
+        | Work::Read { from: buffer, .. }
+        | Work::Map { buffer, .. }
+        | Work::Unmap { buffer, .. } => Some(buffer),
+        _ => None,
+    }
+}
+
+fn copy(buffer: &Memory, work: &Work) -> Result<()> {
+    match work {
+        Work::Write { region, host, .. } => {
+            host.copy_to(&place(buffer, *region, host)?);
+            count(host);
+        }
+        Work::Read { region, host, .. } => {
+            place(buffer, *region, host)?.copy_to(host);
+            count(host);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Copies the program's bytes into a buffer of which no operation knows yet, if it can be done here; whether it was.
+///
+/// # Errors
+/// The connection is lost.
+pub fn fill(buffer: &Memory, host: &Host) -> Result<bool> {
+    if !buffer.is_shared() {
+        return Ok(false);
+    }
+    host.copy_to(&place(buffer, Region::Linear(0), host)?);
+    count(host);
+    Ok(true)
+}
+
+fn count(host: &Host) {
+    stats::BULK_BYTES.add(host.len());
+    stats::COPIED_BYTES.add(host.len());
+}
+
+/// The bytes of a region in a buffer's own memory, as many as the program's.
+fn place(buffer: &Memory, region: Region, host: &Host) -> Result<Host> {
+    let at = buffer.host_pointer()?.expect("a shared buffer has memory");
+    Ok(Host::inside(at, region, host.len()))
+}
