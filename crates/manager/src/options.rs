@@ -128,6 +128,7 @@ impl Options {
 
     fn config(&self) -> anyhow::Result<ServerConfig> {
         let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
+        config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
         if let Some(path) = &self.tokens {
             let tokens = Tokens::open(path)?;
             config.admit = Box::new(move |shown, _| tokens.admit(shown));
@@ -135,6 +136,10 @@ impl Options {
         Ok(config)
     }
 }
+
+/// Bytes of memory that a client shares with the manager beyond that of its buffers, which may all be there: for bytes
+/// on their way.
+const TRANSFERS: u64 = 256 << 20;
 
 /// Gives devices of the same name a number each.
 fn number_equals(boards: &mut [NativeBoard]) {

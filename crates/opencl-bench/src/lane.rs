@@ -13,8 +13,8 @@ use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_device_id, cl_map_flags, c
 
 use crate::error::{BenchError, Result};
 
-/// Kernels that do as little as there is.
-const SOURCE: &str = "kernel void empty(void) {}";
+/// A kernel that does as little as there is: NVIDIA's compiler cannot take one with nothing in it.
+const SOURCE: &str = "kernel void empty(int x) { if (x) return; }";
 
 /// A device and a queue in order.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ impl Lane {
         let program = Program::create_and_build_from_source(&context, SOURCE, "")
             .map_err(|log| BenchError::Site(format!("the device cannot build a kernel: {log}")))?;
         let empty = Kernel::create(&program, "empty")?;
+        // SAFETY: the argument is an int, as the kernel's is.
+        unsafe { empty.set_arg(0, &0_i32) }?;
         Ok(Self { empty, _program: program, queue, context })
     }
 
@@ -95,7 +97,7 @@ impl Lane {
     /// That of the call.
     pub fn launch(&self) -> Result<()> {
         let one = 1usize;
-        // SAFETY: one dimension of one item; the kernel has no arguments.
+        // SAFETY: one dimension of one item; the argument is set.
         unsafe { self.queue.enqueue_nd_range_kernel(self.empty.get(), 1, null(), &raw const one, null(), &[]) }?;
         Ok(())
     }

@@ -59,10 +59,7 @@ impl Site {
     /// # Errors
     /// There is no library or no runtime; the manager does not start.
     pub fn start(options: &SiteOptions) -> Result<Self> {
-        let library = match &options.library {
-            Some(path) => path.clone(),
-            None => beside_us()?,
-        };
+        let library = find_library(options.library.as_deref())?;
         let runtime = options.runtime.clone().or_else(|| rackloom_manager::installed().into_iter().next());
         let runtime = runtime.ok_or_else(|| {
             BenchError::Site("no OpenCL runtime is installed; install one (`make setup` takes PoCL), or name it".into())
@@ -114,7 +111,7 @@ impl Ways {
         let count = theirs.len();
         if device >= count || ours.len() != 2 * count {
             return Err(BenchError::Site(format!(
-                "there is no device number {device}: the runtime has {count}, the manager {} in two ways",
+                "there is no device number {device}: the runtime has {count}, the manager shows {} in two ways (RACKLOOM_LOG=1 says why)",
                 ours.len()
             )));
         }
@@ -132,13 +129,17 @@ fn devices_of(platform: &Platform) -> Result<Vec<cl_device_id>> {
     }
 }
 
-/// Our OpenCL library in the folder of this program, as cargo leaves it.
-fn beside_us() -> Result<PathBuf> {
+/// Our OpenCL library: the one that is named, else one in the folder of this program, as cargo leaves it.
+fn find_library(named: Option<&Path>) -> Result<PathBuf> {
     let program = std::env::current_exe().map_err(BenchError::io("cannot find this program"))?;
-    let folder = program.parent().unwrap_or(Path::new("."));
-    let places = ["librackloom_opencl.so", "deps/librackloom_opencl.so"].map(|name| folder.join(name));
-    places.iter().find(|path| path.exists()).cloned().ok_or_else(|| {
-        let build = "build it with `cargo build --release -p rackloom-opencl`, or name it";
+    let folder = program.parent().unwrap_or_else(|| Path::new("."));
+    let built = ["librackloom_opencl.so", "deps/librackloom_opencl.so"].map(|name| folder.join(name));
+    let places: Vec<&Path> = named.map_or_else(|| built.iter().map(AsRef::as_ref).collect(), |path| vec![path]);
+    // Tests leave theirs in `deps` alone: the newer one is that of this program.
+    let found = places.iter().max_by_key(|path| path.metadata().and_then(|about| about.modified()).ok());
+    let found = found.filter(|path| path.exists());
+    found.map(|path| path.to_path_buf()).ok_or_else(|| {
+        let build = "build it with `cargo build --release -p rackloom-opencl`, or name it by --library";
         BenchError::Site(format!("there is no {}; {build}", places[0].display()))
     })
 }

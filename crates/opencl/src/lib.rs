@@ -31,7 +31,6 @@ mod numbers;
 mod objects;
 mod pending;
 mod remote;
-mod resident;
 mod session;
 mod stats;
 mod stream;

@@ -129,11 +129,6 @@ impl InFlight {
         lock(&self.0).remove(&event)
     }
 
-    /// The first of them.
-    pub fn first(&self) -> Option<EventId> {
-        lock(&self.0).keys().min().copied()
-    }
-
     /// Takes all out, in the order in which they were sent.
     pub fn take_all(&self) -> Vec<Pending> {
         let mut all: Vec<_> = std::mem::take(&mut *lock(&self.0)).into_iter().collect();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES, cl_int};
 use rackloom_channel::{Bulk, ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
-use rackloom_opencl_wire::{Answer, BoardInfo, Command, EventId, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
+use rackloom_opencl_wire::{Answer, BoardInfo, Command, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
 
 use crate::callback::{spawn, without_signals};
 use crate::config::log;
@@ -66,8 +66,6 @@ pub struct Board {
     pub moving: AtomicU64,
     /// Operations were sent since the last task was closed.
     pub is_open: AtomicBool,
-    /// Memory of buffers that are released, and the first event that was sent later.
-    graves: Mutex<VecDeque<(EventId, Bulk)>>,
 }
 
 /// The longest that a manager may take to say who it is.
@@ -75,6 +73,9 @@ const GREETING: Duration = Duration::from_secs(5);
 
 /// Questions about a distant clock; the fastest answer counts.
 const CLOCK_ROUNDS: usize = 8;
+
+/// Bytes of bulk memory that buffers leave to transfers.
+const LEFT: u64 = 128 << 20;
 
 thread_local! {
     /// This thread waits, and so will look for landings itself.
@@ -152,7 +153,6 @@ impl Session {
             operations: AtomicU32::new(0),
             moving: AtomicU64::new(0),
             is_open: AtomicBool::new(false),
-            graves: Mutex::default(),
         };
         Ok((Some(Arc::new(board)), boards))
     }
@@ -340,7 +340,6 @@ impl Board {
     /// It grants not so much at all; the connection is lost.
     pub fn bulk(&self, len: u64) -> Result<Bulk> {
         loop {
-            self.reap();
             let before = self.operations.load(Ordering::Acquire);
             match self.session.client()?.bulk(len) {
                 Err(ChannelError::Quota { .. }) if before > 0 => {
@@ -350,6 +349,23 @@ impl Board {
                 }
                 other => return Ok(other?),
             }
+        }
+    }
+
+    /// Memory of a buffer that program and board are both to see; none if the manager grants not so much, or is on
+    /// another node. Commands hold their buffers: when it is free again no operation uses it.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn memory_for_both(&self, len: u64) -> Result<Option<Bulk>> {
+        let client = self.session.client()?;
+        if client.shared_room() < len.saturating_add(LEFT) {
+            return Ok(None);
+        }
+        match client.bulk(len) {
+            Ok(bulk) => Ok(Some(bulk)),
+            Err(ChannelError::Quota { .. }) => Ok(None),
+            Err(why) => Err(why.into()),
         }
     }
 
@@ -376,26 +392,6 @@ impl Board {
     /// An operation has ended.
     pub fn give_room(&self) {
         self.operations.fetch_sub(1, Ordering::AcqRel);
-    }
-
-    /// Takes the memory of a buffer that is released: operations that were sent before may still use it.
-    pub fn bury(&self, bulk: Bulk) {
-        let sent = self.session.stream.sent();
-        lock(&self.graves).push_back((sent, bulk));
-        self.reap();
-    }
-
-    /// Frees the memory of released buffers that no operation under way can use.
-    pub fn reap(&self) {
-        let mut graves = lock(&self.graves);
-        if graves.is_empty() {
-            return;
-        }
-        let first = self.session.in_flight.first();
-        let free = graves.iter().take_while(|(sent, _)| first.is_none_or(|first| first >= *sent)).count();
-        let gone: Vec<_> = graves.drain(..free).collect();
-        drop(graves);
-        drop(gone);
     }
 }
 

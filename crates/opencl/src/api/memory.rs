@@ -14,7 +14,6 @@ use crate::info::{Out, properties};
 use crate::migrate::fill_new;
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
-use crate::resident::Resident;
 
 const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
@@ -63,9 +62,9 @@ fn host_side(context: &Ref<Context>, flags: u64, size: usize, host_ptr: *mut c_v
     // Memory that the manager sees, too, if there is one manager on this node, and it grants so much.
     if let Some(board) = context.single().map(|device| device.board())
         && (wanted || board.info.shares_memory)
-        && let Some(memory) = Resident::new(board, size as u64)?
+        && let Some(bulk) = board.memory_for_both(size as u64)?
     {
-        return Ok(if board.info.shares_memory { HostSide::Shared(memory) } else { HostSide::Backing(memory) });
+        return Ok(if board.info.shares_memory { HostSide::Shared(bulk) } else { HostSide::Backing(bulk) });
     }
     if !wanted {
         return Ok(HostSide::None);

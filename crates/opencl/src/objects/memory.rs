@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
+use rackloom_channel::Bulk;
 use rackloom_opencl_wire::{Command, Id};
 
 use crate::callback::{Call, UserData};
@@ -14,7 +15,6 @@ use crate::migrate::Content;
 use crate::objects::context::Context;
 use crate::objects::mapping::Mapping;
 use crate::remote::{Remote, Table};
-use crate::resident::Resident;
 use crate::session::Board;
 
 /// A buffer, or a part of one.
@@ -46,9 +46,9 @@ pub enum HostSide {
     /// Memory of ours (`CL_MEM_ALLOC_HOST_PTR`) that no manager sees.
     Own(HostMemory),
     /// The buffer's own memory at the manager, too (`CL_MEM_ALLOC_HOST_PTR`).
-    Backing(Resident),
+    Backing(Bulk),
     /// The same at a board that works right in it: nothing has to be mapped.
-    Shared(Resident),
+    Shared(Bulk),
 }
 
 /// Flags that a manager is told of.
@@ -130,7 +130,7 @@ impl Buffer {
             return Remote::new(board, Table::Buffers(0), part, &[]);
         }
         let backing = match &self.side {
-            HostSide::Backing(memory) | HostSide::Shared(memory) => Some(memory.publish()?.into()),
+            HostSide::Backing(bulk) | HostSide::Shared(bulk) => Some(bulk.publish(0, bulk.len())?.into()),
             _ => None,
         };
         let whole = |buffer| Command::CreateBuffer { buffer, flags, size, backing };
@@ -147,7 +147,7 @@ impl Buffer {
             HostSide::None => return Ok(None),
             HostSide::User(data) => data.pointer().cast::<u8>(),
             HostSide::Own(memory) => memory.as_ptr(),
-            HostSide::Backing(memory) | HostSide::Shared(memory) => memory.as_ptr()?,
+            HostSide::Backing(bulk) | HostSide::Shared(bulk) => bulk.as_ptr()?,
         };
         Ok(Some(base.wrapping_add(self.offset as usize)))
     }

@@ -1,0 +1,35 @@
+//! The benches of OpenCL, in the size of a check: that they run and say what their schemas promise. Times are none to
+//! test for: a test shares its machine.
+
+mod common;
+
+use common::Rack;
+
+#[test]
+fn the_overhead_of_sharing_is_measured_in_three_ways() {
+    let rack = Rack::none();
+    let arguments = ["bench", "opencl-overhead", "--quick", "--bytes", "1M", "--svg", "o.svg"];
+    let report = rack.json(&arguments);
+    assert_eq!(report["schema"], "rackloom.bench-opencl-overhead/1");
+    let rows = report["rows"].as_array().unwrap();
+    for group in ["call", "write and read", "mapped"] {
+        let of_group: Vec<_> = rows.iter().filter(|row| row["group"] == group).collect();
+        assert!(of_group.len() >= 4, "{group}: {report}");
+        for row in of_group {
+            for way in ["native", "shared_memory", "network"] {
+                assert!(row[way]["median_us"].as_f64().unwrap() > 0.0, "{row}");
+            }
+        }
+    }
+    assert!(report["sweep"].as_array().unwrap().len() > 30, "{report}");
+    assert!(std::fs::read_to_string(rack.path("o.svg")).unwrap().contains("<svg"));
+}
+
+#[test]
+fn a_bench_without_its_library_says_what_is_missing() {
+    let rack = Rack::none();
+    let finished = rack.run(&["bench", "opencl-overhead", "--quick", "--library", "/nowhere.so"]);
+    assert_eq!(finished.code, 2, "{}", finished.stderr);
+    assert!(finished.stderr.contains("error"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("/nowhere.so"), "{}", finished.stderr);
+}
