@@ -60,6 +60,9 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// OpenCL's code.
     fn program(&self, form: Form, bytes: Vec<u8>) -> Result<Self::Program, Code>;
 
+    /// What a program is before it is built, as `CL_PROGRAM_BINARY_TYPE`: a binary may hold an object or a library.
+    fn binary_type(&self, program: &Self::Program) -> u32;
+
     /// Builds a program; may take long.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_INVALID_KERNEL_NAME, CL_INVALID_OPERATION, CL_INVALID_VALUE,
-    CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_SUCCESS,
+    CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE, CL_SUCCESS,
 };
 use rackloom_channel::Given;
 use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Times, WorkGroup, now_ns};
@@ -107,6 +107,10 @@ impl Space for PacedSpace {
             (Form::Source, Ok(text)) => Ok(kernels(&text)),
             _ => Err(Code(CL_INVALID_VALUE)),
         }
+    }
+
+    fn binary_type(&self, _: &PacedProgram) -> u32 {
+        CL_PROGRAM_BINARY_TYPE_NONE
     }
 
     fn build(&self, program: &PacedProgram, _: &str) -> Result<Build, Code> {

@@ -106,8 +106,9 @@ impl<S: Space> Session<S> {
                 self.programs.put(program, made)?;
             }
             Command::Created { request, program } => {
-                let answer = self.programs.get(program).map(|_| Answer::Created);
-                self.answer(request, answer);
+                let made = self.programs.get(program);
+                let binary_type = made.map(|made| self.tenant.space.binary_type(&made));
+                self.answer(request, binary_type.map(|binary_type| Answer::Created { binary_type }));
             }
             Command::ReleaseProgram { program } => self.programs.release(program)?,
             Command::Build { request, program, options } => {

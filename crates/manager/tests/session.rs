@@ -141,7 +141,7 @@ fn builds_fail_with_a_log_and_binaries_come_back() {
         panic!("no build");
     };
     assert_eq!((again.status, again.kernels), (0, vec!["add".to_owned()]), "{}", again.log);
-    assert_eq!(t.ask(|request| Command::Created { request, program: 2 }), Ok(Answer::Created));
+    assert_eq!(t.ask(|request| Command::Created { request, program: 2 }), Ok(Answer::Created { binary_type: 4 }));
     let form = rackloom_opencl_wire::Form::Binary;
     t.send(&Command::CreateProgram { program: 3, form, bytes: Payload::Inline }, b"no binary of anything");
     assert_eq!(t.ask(|request| Command::Created { request, program: 3 }), Err(-42));

@@ -59,7 +59,10 @@ pub enum Answer {
     /// To `Open`.
     Open,
     /// To `Created`: it was.
-    Created,
+    Created {
+        /// `CL_PROGRAM_BINARY_TYPE` before anything is done with it: an object or library may be linked as it is.
+        binary_type: u32,
+    },
     /// To `Build`, `Compile` and `Link`. A program with errors is an answer, too.
     Built(Build),
     /// To `Binary`: it is in its place.

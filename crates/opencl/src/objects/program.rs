@@ -198,7 +198,9 @@ impl Part {
     pub fn check_binary(&self) -> Result<()> {
         ensure(!self.bytes.is_empty(), CL_INVALID_VALUE)?;
         let program = self.id()?;
-        self.board().session.ask(None, &[], |request| Command::Created { request, program })?;
+        let created = self.board().session.ask(None, &[], |request| Command::Created { request, program })?;
+        let Answer::Created { binary_type } = created else { return fail(CL_OUT_OF_RESOURCES) };
+        lock(&self.state).build.binary_type = binary_type;
         *lock(&self.bulk) = None;
         Ok(())
     }
