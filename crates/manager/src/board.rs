@@ -81,6 +81,13 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// As for [`Self::build`].
     fn link(&self, inputs: &[Arc<Self::Program>], options: &str) -> Result<(Self::Program, Build), Code>;
 
+    /// Bytes of a built program's binary. It may take long: a runtime makes the binary, with code for what launches
+    /// would else compile when they know their groups, only when it is asked.
+    ///
+    /// # Errors
+    /// There is none.
+    fn binary_size(&self, program: &Self::Program) -> Result<u64, Code>;
+
     /// Copies a built program's binary out, if there is room.
     ///
     /// # Errors

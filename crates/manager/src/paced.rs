@@ -121,7 +121,6 @@ impl Space for PacedSpace {
             binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
             log,
             kernels: program.keys().cloned().collect(),
-            binary_size: 0,
             global_variables: 0,
         })
     }
@@ -131,6 +130,10 @@ impl Space for PacedSpace {
     }
 
     fn link(&self, _: &[Arc<PacedProgram>], _: &str) -> Result<(PacedProgram, Build), Code> {
+        Err(Code(CL_INVALID_OPERATION))
+    }
+
+    fn binary_size(&self, _: &PacedProgram) -> Result<u64, Code> {
         Err(Code(CL_INVALID_OPERATION))
     }
 

@@ -122,6 +122,10 @@ impl<S: Space> Session<S> {
                 self.build(request, move |space| space.compile(&*program?, &options, &headers?).map(Answer::Built));
             }
             Command::Link { request, program, options, inputs } => self.link(request, program, options, &inputs)?,
+            Command::BinarySize { request, program } => {
+                let program = self.programs.get(program);
+                self.later(request, move |space| space.binary_size(&*program?).map(Answer::BinarySize));
+            }
             Command::Binary { request, program, into } => {
                 let answer = self.binary(program, into);
                 self.answer(request, answer);
@@ -211,9 +215,13 @@ impl<S: Space> Session<S> {
         Ok(())
     }
 
-    /// Has something done by the builder, which answers.
     fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
         self.executor.metrics.builds.inc();
+        self.later(request, job);
+    }
+
+    /// Has something that may take long done by the builder, which answers.
+    fn later(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
         let tenant = Arc::clone(&self.tenant);
         let job: Job = Box::new(move || {
             let answer = job(&tenant.space);

@@ -118,7 +118,6 @@ impl NativeSpace {
             binary_type,
             log,
             kernels: names.split(';').filter(|name| !name.is_empty()).map(Into::into).collect(),
-            binary_size: if good { query::number(&info, CL_PROGRAM_BINARY_SIZES).unwrap_or_default() } else { 0 },
             global_variables: query::number(&build_info, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE)
                 .unwrap_or_default(),
         }
@@ -259,15 +258,21 @@ impl Space for NativeSpace {
         Ok((program, build))
     }
 
-    fn binary(&self, program: &NativeProgram, into: &Given) -> Result<(), Code> {
+    fn binary_size(&self, program: &NativeProgram) -> Result<u64, Code> {
         let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        let raw = program.program.raw();
         let mut size = 0usize;
-        let sizes = (&raw mut size).cast();
+        let (raw, sizes) = (program.program.raw(), (&raw mut size).cast());
         call!(self.table, clGetProgramInfo(raw, CL_PROGRAM_BINARY_SIZES, size_of::<usize>(), sizes, null_mut()))?;
-        if size == 0 || size > into.len() {
+        Ok(size as u64)
+    }
+
+    fn binary(&self, program: &NativeProgram, into: &Given) -> Result<(), Code> {
+        let size = self.binary_size(program)?;
+        if size == 0 || size > into.len() as u64 {
             return Err(Code(CL_INVALID_VALUE));
         }
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let raw = program.program.raw();
         let mut place = into.as_mut_ptr();
         let places = (&raw mut place).cast();
         call!(self.table, clGetProgramInfo(raw, CL_PROGRAM_BINARIES, size_of::<*mut u8>(), places, null_mut()))
