@@ -67,7 +67,6 @@ pub fn reply(u: &mut Unstructured<'_>) -> Result<()> {
                 binary_type: u.arbitrary()?,
                 log: u.arbitrary()?,
                 kernels: u.arbitrary()?,
-                binary_size: u.arbitrary()?,
                 global_variables: u.arbitrary()?,
             };
             Reply::Answer { request: u.arbitrary()?, answer: Ok(Answer::Built(build)) }

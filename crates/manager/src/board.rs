@@ -60,6 +60,9 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// OpenCL's code.
     fn program(&self, form: Form, bytes: Vec<u8>) -> Result<Self::Program, Code>;
 
+    /// What a program is before it is built, as `CL_PROGRAM_BINARY_TYPE`: a binary may hold an object or a library.
+    fn binary_type(&self, program: &Self::Program) -> u32;
+
     /// Builds a program; may take long.
     ///
     /// # Errors
@@ -77,6 +80,13 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// # Errors
     /// As for [`Self::build`].
     fn link(&self, inputs: &[Arc<Self::Program>], options: &str) -> Result<(Self::Program, Build), Code>;
+
+    /// Bytes of a built program's binary. It may take long: a runtime makes the binary, with code for what launches
+    /// would else compile when they know their groups, only when it is asked.
+    ///
+    /// # Errors
+    /// There is none.
+    fn binary_size(&self, program: &Self::Program) -> Result<u64, Code>;
 
     /// Copies a built program's binary out, if there is room.
     ///

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_INVALID_KERNEL_NAME, CL_INVALID_OPERATION, CL_INVALID_VALUE,
-    CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_SUCCESS,
+    CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE, CL_SUCCESS,
 };
 use rackloom_channel::Given;
 use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Times, WorkGroup, now_ns};
@@ -109,6 +109,10 @@ impl Space for PacedSpace {
         }
     }
 
+    fn binary_type(&self, _: &PacedProgram) -> u32 {
+        CL_PROGRAM_BINARY_TYPE_NONE
+    }
+
     fn build(&self, program: &PacedProgram, _: &str) -> Result<Build, Code> {
         let unknown: Vec<_> = program.keys().filter(|name| !self.pace.kernels.contains_key(*name)).collect();
         let log = unknown.iter().map(|name| format!("this board has no pace for the kernel {name}\n")).collect();
@@ -117,7 +121,6 @@ impl Space for PacedSpace {
             binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
             log,
             kernels: program.keys().cloned().collect(),
-            binary_size: 0,
             global_variables: 0,
         })
     }
@@ -127,6 +130,10 @@ impl Space for PacedSpace {
     }
 
     fn link(&self, _: &[Arc<PacedProgram>], _: &str) -> Result<(PacedProgram, Build), Code> {
+        Err(Code(CL_INVALID_OPERATION))
+    }
+
+    fn binary_size(&self, _: &PacedProgram) -> Result<u64, Code> {
         Err(Code(CL_INVALID_OPERATION))
     }
 

@@ -106,8 +106,9 @@ impl<S: Space> Session<S> {
                 self.programs.put(program, made)?;
             }
             Command::Created { request, program } => {
-                let answer = self.programs.get(program).map(|_| Answer::Created);
-                self.answer(request, answer);
+                let made = self.programs.get(program);
+                let binary_type = made.map(|made| self.tenant.space.binary_type(&made));
+                self.answer(request, binary_type.map(|binary_type| Answer::Created { binary_type }));
             }
             Command::ReleaseProgram { program } => self.programs.release(program)?,
             Command::Build { request, program, options } => {
@@ -121,6 +122,10 @@ impl<S: Space> Session<S> {
                 self.build(request, move |space| space.compile(&*program?, &options, &headers?).map(Answer::Built));
             }
             Command::Link { request, program, options, inputs } => self.link(request, program, options, &inputs)?,
+            Command::BinarySize { request, program } => {
+                let program = self.programs.get(program);
+                self.later(request, move |space| space.binary_size(&*program?).map(Answer::BinarySize));
+            }
             Command::Binary { request, program, into } => {
                 let answer = self.binary(program, into);
                 self.answer(request, answer);
@@ -210,9 +215,13 @@ impl<S: Space> Session<S> {
         Ok(())
     }
 
-    /// Has something done by the builder, which answers.
     fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
         self.executor.metrics.builds.inc();
+        self.later(request, job);
+    }
+
+    /// Has something that may take long done by the builder, which answers.
+    fn later(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
         let tenant = Arc::clone(&self.tenant);
         let job: Job = Box::new(move || {
             let answer = job(&tenant.space);

@@ -130,18 +130,22 @@ fn builds_fail_with_a_log_and_binaries_come_back() {
     assert_eq!(build.status, -11);
     assert!(build.log.contains("nowhere"), "{}", build.log);
     let build = t.build(1, ADD);
-    let bulk = t.bulk(build.binary_size);
-    let into = bulk.expect(0, build.binary_size).unwrap();
+    assert_eq!(build.status, 0);
+    let Ok(Answer::BinarySize(size)) = t.ask(|request| Command::BinarySize { request, program: 1 }) else {
+        panic!("no binary");
+    };
+    let bulk = t.bulk(size);
+    let into = bulk.expect(0, size).unwrap();
     let answer = t.ask(|request| Command::Binary { request, program: 1, into: into.into() });
     assert_eq!(answer, Ok(Answer::Binary));
     // A program from that binary does the same.
-    let bytes = Payload::Bulk(bulk.publish(0, build.binary_size).unwrap().into());
+    let bytes = Payload::Bulk(bulk.publish(0, size).unwrap().into());
     t.send(&Command::CreateProgram { program: 2, form: rackloom_opencl_wire::Form::Binary, bytes }, &[]);
     let Ok(Answer::Built(again)) = t.ask(|request| Command::Build { request, program: 2, options: "" }) else {
         panic!("no build");
     };
     assert_eq!((again.status, again.kernels), (0, vec!["add".to_owned()]), "{}", again.log);
-    assert_eq!(t.ask(|request| Command::Created { request, program: 2 }), Ok(Answer::Created));
+    assert_eq!(t.ask(|request| Command::Created { request, program: 2 }), Ok(Answer::Created { binary_type: 4 }));
     let form = rackloom_opencl_wire::Form::Binary;
     t.send(&Command::CreateProgram { program: 3, form, bytes: Payload::Inline }, b"no binary of anything");
     assert_eq!(t.ask(|request| Command::Created { request, program: 3 }), Err(-42));

@@ -121,7 +121,15 @@ pub enum Command<'a> {
         /// What to link.
         inputs: Vec<Id>,
     },
-    /// Asks for a built program's binary, whose size [`crate::Build`] told; answered by [`crate::Answer::Binary`].
+    /// Asks how long a built program's binary is, for which a runtime may have to make it first; answered by
+    /// [`crate::Answer::BinarySize`].
+    BinarySize {
+        /// Number of this request.
+        request: u32,
+        /// Which program.
+        program: Id,
+    },
+    /// Asks for a built program's binary; answered by [`crate::Answer::Binary`].
     Binary {
         /// Number of this request.
         request: u32,

@@ -59,9 +59,14 @@ pub enum Answer {
     /// To `Open`.
     Open,
     /// To `Created`: it was.
-    Created,
+    Created {
+        /// `CL_PROGRAM_BINARY_TYPE` before anything is done with it: an object or library may be linked as it is.
+        binary_type: u32,
+    },
     /// To `Build`, `Compile` and `Link`. A program with errors is an answer, too.
     Built(Build),
+    /// To `BinarySize`: bytes.
+    BinarySize(u64),
     /// To `Binary`: it is in its place.
     Binary,
     /// To `Kernel`.
@@ -81,8 +86,6 @@ pub struct Build {
     pub log: String,
     /// The kernels' names, in the board's order; none unless the program is executable.
     pub kernels: Vec<String>,
-    /// Bytes of the binary.
-    pub binary_size: u64,
     /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`.
     pub global_variables: u64,
 }

@@ -26,6 +26,9 @@ pub trait Kind: Sized + Send + Sync + 'static {
 
     /// The list of those that live.
     fn live(globals: &Globals) -> &Live<Self>;
+
+    /// The program has given its last reference back; others may still be there.
+    fn released(_this: &Ref<Self>) {}
 }
 
 /// An object. A loader reads its first two words.
@@ -120,7 +123,9 @@ pub fn release<T: Kind>(handle: *mut c_void) -> Result<()> {
     entry.refs -= 1;
     let last = if entry.refs == 0 { entry.strong.take() } else { None };
     drop(shard); // Dropping the object locks the list again.
-    drop(last);
+    if let Some(object) = last {
+        T::released(&object);
+    }
     Ok(())
 }
 
@@ -143,6 +148,14 @@ impl<T: Kind> Default for Live<T> {
 }
 
 impl<T: Kind> Live<T> {
+    /// Those that the program has references of.
+    pub fn all(&self) -> Vec<Ref<T>> {
+        self.0
+            .iter()
+            .flat_map(|shard| lock(shard).values().filter_map(|e| e.strong.clone()).collect::<Vec<_>>())
+            .collect()
+    }
+
     fn shard(&self, at: usize) -> MutexGuard<'_, Entries<T>> {
         // Neighbours in a heap are some hundred bytes apart.
         lock(&self.0[at / 128 % SHARDS])

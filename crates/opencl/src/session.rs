@@ -14,8 +14,10 @@ use crate::callback::{spawn, without_signals};
 use crate::config::log;
 use crate::error::{Error, Result};
 use crate::gate::Held;
+use crate::globals::globals;
 use crate::handle::lock;
 use crate::numbers::Numbers;
+use crate::objects::context::Context;
 use crate::pending::{InFlight, Landing};
 use crate::remote::Table;
 use crate::stats;
@@ -27,6 +29,8 @@ pub type Then = Box<dyn FnOnce(std::result::Result<Answer, cl_int>) + Send>;
 /// A connection.
 pub struct Session {
     client: OnceLock<Client>,
+    /// Where the manager is.
+    endpoint: String,
     /// Whether bulk is streamed, and has to be waited for.
     pub is_tcp: bool,
     limits: OnceLock<Limits>,
@@ -107,6 +111,7 @@ impl Session {
         let is_tcp = matches!(endpoint, Endpoint::Tcp(_));
         let session = Arc::new_cyclic(|me| Self {
             client: OnceLock::new(),
+            endpoint: endpoint.to_string(),
             is_tcp,
             limits: OnceLock::new(),
             lost: AtomicBool::new(false),
@@ -321,8 +326,10 @@ impl Session {
         }
     }
 
-    fn end(&self) {
+    fn end(&self, closed: &Closed) {
         self.lost.store(true, Ordering::Release);
+        let text = format!("Rackloom: the connection to the manager at {} is lost: {closed}", self.endpoint);
+        globals().contexts.all().iter().for_each(|context| Context::lost(context, self, &text));
         let why = Error(CL_DEVICE_NOT_AVAILABLE);
         self.in_flight.take_all().into_iter().for_each(|p| p.lost(why));
         let requests = std::mem::take(&mut *lock(&self.requests));
@@ -432,7 +439,7 @@ impl Handler for Reader {
     fn closed(&self, why: Closed) {
         if let Some(session) = self.0.upgrade() {
             log(|| format!("a connection ended: {why}"));
-            session.end();
+            session.end(&why);
         }
     }
 }

@@ -199,6 +199,42 @@ fn destructors_are_told_the_last_first_when_the_last_command_has_ended() {
 }
 
 #[test]
+fn what_waits_for_an_event_that_nobody_can_set_any_more_goes_with_the_context() {
+    for late in [false, true] {
+        let (to, from) = channel();
+        for bench in Bench::each(0) {
+            let cl = bench.cl;
+            let mark = |number: i32| (&raw const *leaked((number, to.clone()))).cast_mut().cast();
+            let context = make!(cl, clCreateContext(null(), 1, bench.devices.as_ptr(), None, null_mut()));
+            ok!(cl, clSetContextDestructorCallback(context, Some(gone), mark(2)));
+            let queue = make!(cl, clCreateCommandQueue(context, bench.devices[0], 0));
+            let a = make!(cl, clCreateBuffer(context, 0, 1, null_mut()));
+            ok!(cl, clSetMemObjectDestructorCallback(a, Some(gone), mark(1)));
+            let gate = make!(cl, clCreateUserEvent(context));
+            let held = write(&bench, queue, a, &2, &[gate]);
+            ok!(cl, clReleaseCommandQueue(queue));
+            ok!(cl, clReleaseMemObject(a));
+            // Whichever goes last.
+            if late {
+                ok!(cl, clReleaseContext(context));
+                assert_eq!([gate, held].map(|e| bench.status(e)), [CL_SUBMITTED, CL_QUEUED], "it may still be set");
+                ok!(cl, clReleaseEvent(gate));
+            } else {
+                ok!(cl, clReleaseEvent(gate));
+                assert_eq!(bench.status(held), CL_QUEUED, "as the specification says");
+                ok!(cl, clReleaseContext(context));
+            }
+            assert_eq!(next(&from).1, 1, "the buffer");
+            let failed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+            assert_eq!(cl!(cl, clWaitForEvents(1, [held].as_ptr())), failed);
+            assert_eq!(bench.status(held), failed);
+            ok!(cl, clReleaseEvent(held));
+            assert_eq!(next(&from).1, 2, "and the context behind it");
+        }
+    }
+}
+
+#[test]
 fn times_follow_each_other_and_are_told_only_where_asked_for() {
     for bench in Bench::each(CL_QUEUE_PROFILING_ENABLE) {
         let kernel = bench.kernel(NEXT, "next");

@@ -5,7 +5,9 @@
 #[macro_use]
 mod common;
 
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use common::{Bench, Manager, NEXT, open};
@@ -33,6 +35,17 @@ fn a_lost_manager_gives_errors_and_a_new_one_new_devices() {
     quotas(&bench);
     forks(&bench);
 
+    // Two contexts want to hear of errors, and one of them is gone by then.
+    let (to, from) = channel::<(u8, String)>();
+    let [kept, _released] = [1, 2].map(|mark| {
+        let data = (&raw const *Box::leak(Box::new((mark, to.clone())))).cast_mut().cast();
+        let context = make!(cl, clCreateContext(null(), 1, devices.as_ptr(), Some(told), data));
+        if mark == 2 {
+            ok!(cl, clReleaseContext(context));
+        }
+        context
+    });
+
     let kernel = bench.kernel(NEXT, "next");
     let a = bench.filled(&[0; 8]);
     bench.set(kernel, 0, &a);
@@ -48,6 +61,10 @@ fn a_lost_manager_gives_errors_and_a_new_one_new_devices() {
     assert_eq!(waiter.join().unwrap(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());
     assert_eq!(bench.status(held), CL_DEVICE_NOT_AVAILABLE);
+    let (mark, text) = from.recv_timeout(Duration::from_secs(1)).unwrap();
+    assert!(mark == 1 && text.contains(&socket) && text.contains("lost"), "{mark}: {text}");
+    assert!(from.recv_timeout(Duration::from_millis(100)).is_err(), "told once, and only who is there");
+    ok!(cl, clReleaseContext(kept));
     assert_eq!(cl!(cl, clFinish(bench.queue())), CL_DEVICE_NOT_AVAILABLE);
     let lost = cl!(cl, clEnqueueMarkerWithWaitList(bench.queue(), 0, null(), null_mut()));
     assert_eq!(lost, CL_DEVICE_NOT_AVAILABLE);
@@ -71,6 +88,12 @@ fn a_lost_manager_gives_errors_and_a_new_one_new_devices() {
     let a = bench.filled(&[3; 8]);
     assert_eq!(bench.read(bench.queue(), a, 8), [3; 8]);
     ok!(cl, clReleaseMemObject(a));
+}
+
+/// What a context's errors are told to.
+extern "C" fn told(text: *const c_char, _: *const c_void, _: usize, to: *mut c_void) {
+    let (mark, to) = unsafe { &*to.cast::<(u8, Sender<(u8, String)>)>() };
+    let _ = to.send((*mark, unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()));
 }
 
 fn quotas(bench: &Bench) {

@@ -118,31 +118,29 @@ fn a_build_with_a_callback_does_not_wait() {
     }
 }
 
+/// A program of the binary of another.
+fn from_binary(bench: &Bench, program: cl_program) -> cl_program {
+    let cl = bench.cl;
+    let mut size = 0usize;
+    ok!(cl, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 8, (&raw mut size).cast(), null_mut()));
+    assert!(size > 0);
+    let mut binary = vec![0u8; size];
+    let mut place = binary.as_mut_ptr();
+    ok!(cl, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, (&raw mut place).cast(), null_mut()));
+    let (context, devices, mut from, mut status) = (bench.context, bench.devices.as_ptr(), binary.as_ptr(), 1);
+    let (size, from, to) = (&raw const size, &raw mut from, &raw mut status);
+    let program = make!(cl, clCreateProgramWithBinary(context, 1, devices, size, from, to));
+    assert_eq!(status, 0);
+    program
+}
+
 #[test]
 fn a_binary_makes_the_same_program_again() {
     for bench in Bench::each(0) {
         let cl = bench.cl;
-        let program = bench.built(ADD);
-        let mut size = 0usize;
-        ok!(cl, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 8, (&raw mut size).cast(), null_mut()));
-        assert!(size > 0);
-        let mut binary = vec![0u8; size];
-        let mut place = binary.as_mut_ptr();
-        ok!(cl, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, (&raw mut place).cast(), null_mut()));
-        ok!(cl, clReleaseProgram(program));
-        let (mut from, mut status) = (binary.as_ptr(), 1);
-        let program = make!(
-            cl,
-            clCreateProgramWithBinary(
-                bench.context,
-                1,
-                bench.devices.as_ptr(),
-                &raw const size,
-                &raw mut from,
-                &raw mut status
-            )
-        );
-        assert_eq!(status, 0);
+        let built = bench.built(ADD);
+        let program = from_binary(&bench, built);
+        ok!(cl, clReleaseProgram(built));
         ok!(cl, clBuildProgram(program, 0, null(), null(), None, null_mut()));
         let kernel = make!(cl, clCreateKernel(program, c"add".as_ptr()));
         let buffer = bench.filled(&[0; 40]);
@@ -153,7 +151,7 @@ fn a_binary_makes_the_same_program_again() {
         ok!(cl, clReleaseKernel(kernel));
         ok!(cl, clReleaseProgram(program));
         ok!(cl, clReleaseMemObject(buffer));
-        let (mut garbage, len) = (b"no binary at all".as_ptr(), 16usize);
+        let (mut garbage, len, mut status) = (b"no binary at all".as_ptr(), 16usize, 1);
         let none = refused!(
             cl,
             clCreateProgramWithBinary(
@@ -176,7 +174,7 @@ fn a_binary_makes_the_same_program_again() {
                 1,
                 devices,
                 &raw const zero,
-                &raw mut from,
+                &raw mut garbage,
                 &raw mut status,
                 &raw mut code
             )
@@ -209,6 +207,27 @@ fn programs_are_compiled_with_headers_and_linked() {
         bench.set(kernel, 0, &buffer);
         ok!(cl, clReleaseEvent(bench.launch(bench.queue(), kernel, 1, &[])));
         assert_eq!(bench.read(bench.queue(), buffer, 4), 42i32.to_ne_bytes());
+        // The same of their binaries, one of which is a library.
+        let library = make!(
+            cl,
+            clLinkProgram(context, 0, null(), c"-create-library".as_ptr(), 1, &raw const part, None, null_mut())
+        );
+        let kinds = [CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, CL_PROGRAM_BINARY_TYPE_LIBRARY];
+        let inputs = [main, library].map(|p| from_binary(&bench, p));
+        for (input, kind) in inputs.iter().zip(kinds) {
+            assert_eq!(build_info(&bench, *input, CL_PROGRAM_BINARY_TYPE), kind.to_ne_bytes());
+            assert_eq!(build_info(&bench, *input, CL_PROGRAM_BUILD_STATUS), CL_BUILD_NONE.to_ne_bytes());
+        }
+        let again = make!(cl, clLinkProgram(context, 0, null(), null(), 2, inputs.as_ptr(), None, null_mut()));
+        let of_binaries = make!(cl, clCreateKernel(again, c"k".as_ptr()));
+        bench.set(of_binaries, 0, &buffer);
+        ok!(cl, clReleaseEvent(bench.launch(bench.queue(), of_binaries, 1, &[])));
+        assert_eq!(bench.read(bench.queue(), buffer, 4), 84i32.to_ne_bytes());
+        ok!(cl, clReleaseKernel(of_binaries));
+        let executable = from_binary(&bench, linked);
+        let none = refused!(cl, clLinkProgram(context, 0, null(), null(), 1, &raw const executable, None, null_mut()));
+        assert_eq!(none, CL_INVALID_OPERATION, "it is linked");
+        inputs.iter().chain([&library, &again, &executable]).for_each(|p| ok!(cl, clReleaseProgram(*p)));
         let none = refused!(cl, clLinkProgram(context, 0, null(), null(), 1, &raw const header, None, null_mut()));
         assert_eq!(none, CL_INVALID_OPERATION, "it was not compiled");
         [header, part, main, linked].iter().for_each(|p| ok!(cl, clReleaseProgram(*p)));

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_CONTEXT_PLATFORM,
     CL_INVALID_BUILD_OPTIONS, CL_INVALID_VALUE, CL_LINK_PROGRAM_FAILURE, CL_MEM_USE_HOST_PTR, CL_PROGRAM_BINARIES,
-    CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+    CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE,
     CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES,
     CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_buffer_region, cl_int, cl_program, cl_uint,
 };
@@ -84,14 +84,18 @@ impl NativeSpace {
         Ok(Self { queue: Queue::new(table, queue), context, table, device, clock: DeviceClock::new() })
     }
 
-    /// What came of a build.
-    fn built(&self, program: cl_program, status: cl_int) -> Build {
-        let build_info = |parameter: cl_uint, size, value: *mut c_void, size_ret| match self.table.clGetProgramBuildInfo
-        {
+    /// `clGetProgramBuildInfo` of a program that lives.
+    fn build_info(&self, program: cl_program) -> impl Fn(cl_uint, usize, *mut c_void, *mut usize) -> cl_int {
+        move |parameter, size, value, size_ret| match self.table.clGetProgramBuildInfo {
             // SAFETY: the program lives, and the query passes room for `size` bytes.
             Some(get) => unsafe { get(program, self.device.0, parameter, size, value, size_ret) },
             None => opencl_sys::CL_INVALID_OPERATION,
-        };
+        }
+    }
+
+    /// What came of a build.
+    fn built(&self, program: cl_program, status: cl_int) -> Build {
+        let build_info = self.build_info(program);
         let info = |parameter: cl_uint, size, value: *mut c_void, size_ret| match self.table.clGetProgramInfo {
             // SAFETY: as above.
             Some(get) => unsafe { get(program, parameter, size, value, size_ret) },
@@ -114,7 +118,6 @@ impl NativeSpace {
             binary_type,
             log,
             kernels: names.split(';').filter(|name| !name.is_empty()).map(Into::into).collect(),
-            binary_size: if good { query::number(&info, CL_PROGRAM_BINARY_SIZES).unwrap_or_default() } else { 0 },
             global_variables: query::number(&build_info, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE)
                 .unwrap_or_default(),
         }
@@ -192,6 +195,13 @@ impl Space for NativeSpace {
         Ok(NativeProgram { program: Program::new(self.table, program), busy: Mutex::default() })
     }
 
+    fn binary_type(&self, program: &NativeProgram) -> u32 {
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        // A runtime of OpenCL 1.1 knows executables only, and not this question.
+        let told = query::number(&self.build_info(program.program.raw()), CL_PROGRAM_BINARY_TYPE);
+        told.map_or(CL_PROGRAM_BINARY_TYPE_NONE, |told| told as u32)
+    }
+
     fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
         let options = options_with_info(options)?;
         let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,15 +258,21 @@ impl Space for NativeSpace {
         Ok((program, build))
     }
 
-    fn binary(&self, program: &NativeProgram, into: &Given) -> Result<(), Code> {
+    fn binary_size(&self, program: &NativeProgram) -> Result<u64, Code> {
         let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        let raw = program.program.raw();
         let mut size = 0usize;
-        let sizes = (&raw mut size).cast();
+        let (raw, sizes) = (program.program.raw(), (&raw mut size).cast());
         call!(self.table, clGetProgramInfo(raw, CL_PROGRAM_BINARY_SIZES, size_of::<usize>(), sizes, null_mut()))?;
-        if size == 0 || size > into.len() {
+        Ok(size as u64)
+    }
+
+    fn binary(&self, program: &NativeProgram, into: &Given) -> Result<(), Code> {
+        let size = self.binary_size(program)?;
+        if size == 0 || size > into.len() as u64 {
             return Err(Code(CL_INVALID_VALUE));
         }
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let raw = program.program.raw();
         let mut place = into.as_mut_ptr();
         let places = (&raw mut place).cast();
         call!(self.table, clGetProgramInfo(raw, CL_PROGRAM_BINARIES, size_of::<*mut u8>(), places, null_mut()))

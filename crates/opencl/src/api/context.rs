@@ -1,7 +1,8 @@
 //! Contexts.
 #![allow(unsafe_code, non_snake_case)]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
 
 use opencl_sys::*;
 
@@ -12,7 +13,7 @@ use crate::error::{Error, Result, ensure, fail};
 use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
 use crate::info::{Out, list, properties};
 use crate::migrate::DEVICES_MAX;
-use crate::objects::context::Context;
+use crate::objects::context::{Context, Notify};
 use crate::objects::device::Device;
 use crate::objects::platform::Platform;
 
@@ -41,17 +42,40 @@ unsafe fn check(given: *const cl_context_properties) -> Result<Vec<cl_context_pr
     Ok(kept)
 }
 
-fn create(devices: Vec<Ref<Device>>, properties: Vec<cl_context_properties>) -> Result<*mut c_void> {
+/// The function for errors as one that takes their text.
+fn notifier(notify: ErrorNotify, user_data: *mut c_void) -> Result<Option<Notify>> {
+    ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
+    let data = UserData(user_data);
+    Ok(notify.map(|notify| -> Notify {
+        Arc::new(move |text| {
+            let text = CString::new(text).unwrap_or_default();
+            // SAFETY: the program gave the function for this call; there is no binary information.
+            unsafe { notify(text.as_ptr(), std::ptr::null(), 0, data.pointer()) };
+        })
+    }))
+}
+
+fn create(
+    devices: Vec<Ref<Device>>,
+    properties: Vec<cl_context_properties>,
+    notify: Option<Notify>,
+) -> Result<*mut c_void> {
     let mut distinct: Vec<Ref<Device>> = Vec::new();
     for device in devices {
-        device.board().session.check()?;
         if distinct.iter().all(|d| d.handle() != device.handle()) {
             distinct.push(device);
         }
     }
     ensure(distinct.len() <= DEVICES_MAX, CL_OUT_OF_RESOURCES)?;
-    let context = Context { devices: distinct, properties, destructors: Default::default() };
-    Ok(Object::list(&Object::new(context)))
+    let (destructors, orphans) = Default::default();
+    let context = Object::new(Context { devices: distinct, properties, notify, destructors, orphans });
+    let handle = Object::list(&context);
+    // A connection that was lost before the context was listed has told it nothing.
+    if let Err(why) = context.devices.iter().try_for_each(|device| device.board().session.check()) {
+        release::<Context>(handle)?;
+        return Err(why);
+    }
+    Ok(handle)
 }
 
 pub unsafe extern "C" fn clCreateContext(
@@ -66,10 +90,10 @@ pub unsafe extern "C" fn clCreateContext(
         // SAFETY: the program's, as the specification asks.
         let properties = unsafe { check(properties) }?;
         ensure(!devices.is_null() && num_devices > 0, CL_INVALID_VALUE)?;
-        ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
+        let notify = notifier(notify, user_data)?;
         // SAFETY: as above.
         let devices = get_all(&unsafe { list(devices, num_devices as usize) })?;
-        create(devices, properties)
+        create(devices, properties, notify)
     };
     // SAFETY: as above.
     unsafe { object(errcode_ret, make) }
@@ -85,8 +109,8 @@ pub unsafe extern "C" fn clCreateContextFromType(
     let make = || {
         // SAFETY: the program's, as the specification asks.
         let properties = unsafe { check(properties) }?;
-        ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
-        create(devices_of(device_type)?, properties)
+        let notify = notifier(notify, user_data)?;
+        create(devices_of(device_type)?, properties, notify)
     };
     // SAFETY: as above.
     unsafe { object(errcode_ret, make) }

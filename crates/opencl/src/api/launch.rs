@@ -3,11 +3,11 @@
 
 use opencl_sys::*;
 
-use super::{give_event, status, wait_list};
+use super::edges::Edges;
+use super::status;
 use crate::api::transfer::check_place;
 use crate::command::Work;
 use crate::error::{Error, Result, ensure};
-use crate::gate::enqueue;
 use crate::handle::{Ref, get, lock};
 use crate::objects::kernel::{Kernel, Range};
 use crate::objects::queue::Queue;
@@ -25,7 +25,8 @@ pub unsafe extern "C" fn clEnqueueNDRangeKernel(
 ) -> cl_int {
     // SAFETY: as this function's.
     unsafe {
-        launch(queue, kernel, [offset, global, local], dimensions, num_waits, waits, event, CL_COMMAND_NDRANGE_KERNEL)
+        let edges = Edges::new(num_waits, waits, event);
+        launch(queue, kernel, [offset, global, local], dimensions, edges, CL_COMMAND_NDRANGE_KERNEL)
     }
 }
 
@@ -38,20 +39,20 @@ pub unsafe extern "C" fn clEnqueueTask(
 ) -> cl_int {
     let one = &raw const ONE;
     // SAFETY: as this function's; each array has the one dimension.
-    unsafe { launch(queue, kernel, [std::ptr::null(), one, one], 1, num_waits, waits, event, CL_COMMAND_TASK) }
+    unsafe {
+        let edges = Edges::new(num_waits, waits, event);
+        launch(queue, kernel, [std::ptr::null(), one, one], 1, edges, CL_COMMAND_TASK)
+    }
 }
 
 static ONE: usize = 1;
 
-#[expect(clippy::too_many_arguments, reason = "those of the function of OpenCL")]
 unsafe fn launch(
     queue: cl_command_queue,
     kernel: cl_kernel,
     [offset, global, local]: [*const usize; 3],
     dimensions: cl_uint,
-    num_waits: cl_uint,
-    waits: *const cl_event,
-    event: *mut cl_event,
+    edges: Edges,
     command: cl_command_type,
 ) -> cl_int {
     status(|| {
@@ -72,15 +73,11 @@ unsafe fn launch(
             local,
         };
         let range = if is_empty { range } else { check_range(&queue, &kernel, range)? };
-        // SAFETY: as above.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
+        let waits = edges.waits(&queue.context)?;
         let launch = Kernel::launch(&kernel, range)?;
         launch.buffers().try_for_each(|buffer| check_place(&queue, buffer))?;
         let work = if is_empty { Work::Marker } else { Work::Launch(launch) };
-        let made = enqueue(&queue, command, waits, work, false)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
+        edges.enqueue(&queue, command, waits, work, false)
     })
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
+use super::edges::Edges;
 use super::transfer::{check_bounds, check_readable, check_writable, place};
-use super::{give_event, object, status, wait_list};
+use super::{object, status};
 use crate::command::Work;
 use crate::error::{Error, Result, ensure};
 use crate::gate::enqueue;
@@ -29,12 +30,13 @@ pub unsafe extern "C" fn clEnqueueMapBuffer(
     event: *mut cl_event,
     errcode_ret: *mut cl_int,
 ) -> *mut c_void {
+    // SAFETY: the program's, as the specification asks.
+    let edges = unsafe { Edges::new(num_waits, waits, event) };
     let map = || {
         let (queue, buffer) = place(queue, mem)?;
         check_bounds(&buffer, offset, size)?;
         check_flags(flags, size)?;
-        // SAFETY: the program's, as the specification asks.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
+        let waits = edges.waits(&queue.context)?;
         if flags & CL_MAP_READ != 0 {
             check_readable(&buffer)?;
         }
@@ -48,8 +50,7 @@ pub unsafe extern "C" fn clEnqueueMapBuffer(
         let made = enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, blocking != CL_FALSE).inspect_err(|_| {
             lock(&buffer.maps).retain(|m| !Arc::ptr_eq(m, &mapping));
         })?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
+        edges.give(&made);
         Ok(mapping.at.cast())
     };
     // SAFETY: as above.
@@ -118,19 +119,17 @@ pub unsafe extern "C" fn clEnqueueUnmapMemObject(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let edges = unsafe { Edges::new(num_waits, waits, event) };
     status(|| {
         let (queue, buffer) = place(queue, mem)?;
-        // SAFETY: the program's, as the specification asks.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
+        let waits = edges.waits(&queue.context)?;
         let mapping = {
             let mut maps = lock(&buffer.maps);
             let at = maps.iter().rposition(|m| m.at.cast() == mapped_ptr).ok_or(Error(CL_INVALID_VALUE))?;
             maps.remove(at)
         };
         let work = unmap_work(&buffer, &mapping);
-        let made = enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, work, false)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
+        edges.enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, work, false)
     })
 }

@@ -34,7 +34,9 @@ pub unsafe extern "C" fn clGetProgramInfo(
                 Origin::Binary | Origin::Linked => out.text(""),
             },
             CL_PROGRAM_IL => out.bytes(&[]),
-            CL_PROGRAM_BINARY_SIZES => out.sizes(program.parts.iter().map(|p| p.binary_size())),
+            CL_PROGRAM_BINARY_SIZES => {
+                out.sizes(program.parts.iter().map(|p| p.binary_size()).collect::<Result<Vec<_>>>()?)
+            }
             CL_PROGRAM_BINARIES => binaries(&program, out),
             CL_PROGRAM_NUM_KERNELS => out.size(kernels(&program)?.len()),
             CL_PROGRAM_KERNEL_NAMES => out.text(&kernels(&program)?.join(";")),

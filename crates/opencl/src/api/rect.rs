@@ -1,26 +1,23 @@
-//! Reading, writing and copying boxes of buffers.
-#![allow(unsafe_code, non_snake_case)]
+//! Boxes: reading them from a call's parameters, and where they lie.
+#![allow(unsafe_code)]
 
-use std::ffi::c_void;
-
-use opencl_sys::*;
+use opencl_sys::CL_INVALID_VALUE;
 use rackloom_opencl_wire::Rect;
 
-use super::transfer::{check_place, check_readable, check_writable, place};
-use super::{give_event, status, wait_list};
-use crate::command::Work;
 use crate::error::{Error, Result, ensure};
-use crate::gate::enqueue;
-use crate::handle::get;
-use crate::host::{Host, Region};
 use crate::objects::memory::Buffer;
 use crate::transmit::span;
+
+/// Bytes without gaps, as a box of one row.
+pub const fn line(len: u64) -> Rect {
+    Rect { origin: [0; 3], region: [len, 1, 1], row_pitch: len, slice_pitch: len }
+}
 
 /// A box as the program describes it, with the pitches that 0 stands for.
 ///
 /// # Safety
 /// `origin` and `region` are null or good for reading three numbers.
-unsafe fn rect(origin: *const usize, region: *const usize, row_pitch: usize, slice_pitch: usize) -> Result<Rect> {
+pub unsafe fn rect(origin: *const usize, region: *const usize, row_pitch: usize, slice_pitch: usize) -> Result<Rect> {
     ensure(!origin.is_null() && !region.is_null(), CL_INVALID_VALUE)?;
     // SAFETY: as the caller says.
     let [origin, region] = [origin, region].map(|p| unsafe { p.cast::<[usize; 3]>().read_unaligned() });
@@ -35,7 +32,7 @@ unsafe fn rect(origin: *const usize, region: *const usize, row_pitch: usize, sli
 }
 
 /// Whether a box lies in a buffer; and as one in the whole, if the buffer is a part.
-fn within(buffer: &Buffer, mut rect: Rect) -> Result<Rect> {
+pub fn within(buffer: &Buffer, mut rect: Rect) -> Result<Rect> {
     let end = span(&rect).and_then(|(start, len)| start.checked_add(len));
     ensure(end.is_some_and(|end| end <= buffer.size), CL_INVALID_VALUE)?;
     rect.origin[0] += buffer.offset;
@@ -43,127 +40,14 @@ fn within(buffer: &Buffer, mut rect: Rect) -> Result<Rect> {
 }
 
 /// Whether a box of the program's memory can be addressed at all.
-fn check_host(rect: &Rect) -> Result<()> {
+pub fn check_host(rect: &Rect) -> Result<()> {
     let end = span(rect).and_then(|(start, len)| start.checked_add(len));
     ensure(end.is_some_and(|end| end <= isize::MAX as u64), CL_INVALID_VALUE)
 }
 
-pub unsafe extern "C" fn clEnqueueReadBufferRect(
-    queue: cl_command_queue,
-    mem: cl_mem,
-    blocking: cl_bool,
-    origin: *const usize,
-    host_origin: *const usize,
-    region: *const usize,
-    row_pitch: usize,
-    slice_pitch: usize,
-    host_row_pitch: usize,
-    host_slice_pitch: usize,
-    ptr: *mut c_void,
-    num_waits: cl_uint,
-    waits: *const cl_event,
-    event: *mut cl_event,
-) -> cl_int {
-    status(|| {
-        let (queue, buffer) = place(queue, mem)?;
-        // SAFETY: the program's, as the specification asks.
-        let there = within(&buffer, unsafe { rect(origin, region, row_pitch, slice_pitch) }?)?;
-        // SAFETY: as above.
-        let here = unsafe { rect(host_origin, region, host_row_pitch, host_slice_pitch) }?;
-        check_host(&here)?;
-        ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
-        // SAFETY: as above.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        check_readable(&buffer)?;
-        // SAFETY: the program keeps the memory for us until the command has ended.
-        let host = unsafe { Host::rect(ptr.cast(), &here) };
-        let work = Work::Read { from: Buffer::root(&buffer).clone(), region: Region::Rect(there), host };
-        let made = enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, waits, work, blocking != CL_FALSE)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
-}
-
-pub unsafe extern "C" fn clEnqueueWriteBufferRect(
-    queue: cl_command_queue,
-    mem: cl_mem,
-    blocking: cl_bool,
-    origin: *const usize,
-    host_origin: *const usize,
-    region: *const usize,
-    row_pitch: usize,
-    slice_pitch: usize,
-    host_row_pitch: usize,
-    host_slice_pitch: usize,
-    ptr: *const c_void,
-    num_waits: cl_uint,
-    waits: *const cl_event,
-    event: *mut cl_event,
-) -> cl_int {
-    status(|| {
-        let (queue, buffer) = place(queue, mem)?;
-        // SAFETY: the program's, as the specification asks.
-        let there = within(&buffer, unsafe { rect(origin, region, row_pitch, slice_pitch) }?)?;
-        // SAFETY: as above.
-        let here = unsafe { rect(host_origin, region, host_row_pitch, host_slice_pitch) }?;
-        check_host(&here)?;
-        ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
-        // SAFETY: as above.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        check_writable(&buffer)?;
-        // SAFETY: the program keeps the memory for us until the command has ended; it is only read.
-        let host = unsafe { Host::rect(ptr.cast_mut().cast(), &here) };
-        let work = Work::Write { to: Buffer::root(&buffer).clone(), region: Region::Rect(there), host };
-        let made = enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, waits, work, blocking != CL_FALSE)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
-}
-
-pub unsafe extern "C" fn clEnqueueCopyBufferRect(
-    queue: cl_command_queue,
-    from: cl_mem,
-    to: cl_mem,
-    from_origin: *const usize,
-    to_origin: *const usize,
-    region: *const usize,
-    from_row_pitch: usize,
-    from_slice_pitch: usize,
-    to_row_pitch: usize,
-    to_slice_pitch: usize,
-    num_waits: cl_uint,
-    waits: *const cl_event,
-    event: *mut cl_event,
-) -> cl_int {
-    status(|| {
-        let (queue, from) = place(queue, from)?;
-        let to = get::<Buffer>(to)?;
-        check_place(&queue, &to)?;
-        // SAFETY: the program's, as the specification asks.
-        let source = within(&from, unsafe { rect(from_origin, region, from_row_pitch, from_slice_pitch) }?)?;
-        // SAFETY: as above.
-        let target = within(&to, unsafe { rect(to_origin, region, to_row_pitch, to_slice_pitch) }?)?;
-        // SAFETY: as above.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        if from.handle() == to.handle() {
-            let same = source.row_pitch == target.row_pitch && source.slice_pitch == target.slice_pitch;
-            ensure(same, CL_INVALID_VALUE)?;
-        }
-        let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
-        ensure(from.handle() != to.handle() || !overlap(&source, &target), CL_MEM_COPY_OVERLAP)?;
-        let work = Work::CopyRect { from, source, to, target };
-        let made = enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, work, false)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
-}
-
 /// Whether two boxes of one buffer overlap, as the specification's appendix decides it. Boxes of different pitches,
 /// which only parts of one buffer can have, do if what they span does.
-fn overlap(a: &Rect, b: &Rect) -> bool {
+pub fn overlap(a: &Rect, b: &Rect) -> bool {
     let Some(((a_start, a_len), (b_start, b_len))) = span(a).zip(span(b)) else { return true };
     if a_start + a_len <= b_start || b_start + b_len <= a_start {
         return false;

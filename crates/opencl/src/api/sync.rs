@@ -3,28 +3,20 @@
 
 use opencl_sys::*;
 
-use super::{give_event, status, wait_list};
+use super::edges::Edges;
+use super::status;
 use crate::command::Work;
 use crate::error::{Error, ensure};
 use crate::gate::{Scope, enqueue_as};
 use crate::handle::get;
 use crate::objects::queue::Queue;
 
-unsafe fn mark(
-    queue: cl_command_queue,
-    num_waits: cl_uint,
-    waits: *const cl_event,
-    event: *mut cl_event,
-    scope: Scope,
-) -> cl_int {
+fn mark(queue: cl_command_queue, edges: Edges, scope: Scope) -> cl_int {
     status(|| {
         let queue = get::<Queue>(queue)?;
-        // SAFETY: the program's, as the specification asks.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
+        let waits = edges.waits(&queue.context)?;
         let command = if scope == Scope::Barrier { CL_COMMAND_BARRIER } else { CL_COMMAND_MARKER };
-        let made = enqueue_as(&queue, command, waits, Work::Marker, false, scope)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
+        edges.give(&enqueue_as(&queue, command, waits, Work::Marker, false, scope)?);
         Ok(())
     })
 }
@@ -35,8 +27,8 @@ pub unsafe extern "C" fn clEnqueueMarkerWithWaitList(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    // SAFETY: as this function's.
-    unsafe { mark(queue, num_waits, waits, event, Scope::Marker) }
+    // SAFETY: the program's, as the specification asks.
+    mark(queue, unsafe { Edges::new(num_waits, waits, event) }, Scope::Marker)
 }
 
 pub unsafe extern "C" fn clEnqueueBarrierWithWaitList(
@@ -45,21 +37,21 @@ pub unsafe extern "C" fn clEnqueueBarrierWithWaitList(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    // SAFETY: as this function's.
-    unsafe { mark(queue, num_waits, waits, event, Scope::Barrier) }
+    // SAFETY: the program's, as the specification asks.
+    mark(queue, unsafe { Edges::new(num_waits, waits, event) }, Scope::Barrier)
 }
 
 pub unsafe extern "C" fn clEnqueueMarker(queue: cl_command_queue, event: *mut cl_event) -> cl_int {
     if event.is_null() {
         return status(|| get::<Queue>(queue).and(Err(Error(CL_INVALID_VALUE))));
     }
-    // SAFETY: as this function's.
-    unsafe { mark(queue, 0, std::ptr::null(), event, Scope::Marker) }
+    // SAFETY: the program's, as the specification asks.
+    mark(queue, unsafe { Edges::new(0, std::ptr::null(), event) }, Scope::Marker)
 }
 
 pub unsafe extern "C" fn clEnqueueBarrier(queue: cl_command_queue) -> cl_int {
-    // SAFETY: as this function's.
-    unsafe { mark(queue, 0, std::ptr::null(), std::ptr::null_mut(), Scope::Barrier) }
+    // SAFETY: there is nothing to read or write.
+    mark(queue, unsafe { Edges::new(0, std::ptr::null(), std::ptr::null_mut()) }, Scope::Barrier)
 }
 
 pub unsafe extern "C" fn clEnqueueWaitForEvents(
@@ -67,16 +59,14 @@ pub unsafe extern "C" fn clEnqueueWaitForEvents(
     num_events: cl_uint,
     events: *const cl_event,
 ) -> cl_int {
+    // SAFETY: the program's, as the specification asks.
+    let edges = unsafe { Edges::new(num_events, events, std::ptr::null_mut()) };
     let wrong = status(|| {
         let queue = get::<Queue>(queue)?;
         ensure(num_events > 0 && !events.is_null(), CL_INVALID_VALUE)?;
-        // SAFETY: the program's, as the specification asks. This call has its own name for a wrong event.
-        let list = unsafe { wait_list(&queue.context, num_events, events) };
-        list.map(|_| ()).map_err(|e| if e.0 == CL_INVALID_EVENT_WAIT_LIST { Error(CL_INVALID_EVENT) } else { e })
+        // This call has its own name for a wrong event.
+        let named = |e: Error| if e.0 == CL_INVALID_EVENT_WAIT_LIST { Error(CL_INVALID_EVENT) } else { e };
+        edges.waits(&queue.context).map(|_| ()).map_err(named)
     });
-    if wrong != CL_SUCCESS {
-        return wrong;
-    }
-    // SAFETY: as this function's.
-    unsafe { mark(queue, num_events, events, std::ptr::null_mut(), Scope::Barrier) }
+    if wrong == CL_SUCCESS { mark(queue, edges, Scope::Barrier) } else { wrong }
 }

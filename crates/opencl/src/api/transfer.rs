@@ -1,18 +1,18 @@
-//! Reading, writing, copying and filling buffers.
+//! Moving bytes between the program and buffers, from a byte on or in boxes.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
 
 use opencl_sys::*;
+use rackloom_opencl_wire::Rect;
 
-use super::{give_event, status, wait_list};
+use super::edges::Edges;
+use super::rect::{check_host, line, rect, within};
+use super::status;
 use crate::command::Work;
 use crate::error::{Result, ensure};
-use crate::gate::enqueue;
 use crate::handle::{Ref, get};
 use crate::host::{Host, Region};
-use crate::info::list;
-use crate::migrate::use_of;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 
@@ -46,6 +46,78 @@ pub fn check_writable(buffer: &Buffer) -> Result<()> {
     ensure(buffer.flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS) == 0, CL_INVALID_OPERATION)
 }
 
+/// Which way bytes go.
+#[derive(Clone, Copy)]
+enum Way {
+    Read,
+    Write,
+}
+
+/// Enqueues a transfer. `find` checks what the program asked for, and gives the place in the buffer and the box in the
+/// program's memory, from `ptr` on.
+///
+/// # Safety
+/// That box lies in memory of the program, which leaves it to us until the command has ended.
+unsafe fn transfer(
+    (queue, mem): (cl_command_queue, cl_mem),
+    way: Way,
+    blocking: cl_bool,
+    ptr: *mut c_void,
+    edges: Edges,
+    find: impl FnOnce(&Buffer) -> Result<(Region, Rect)>,
+) -> cl_int {
+    status(|| {
+        let (queue, buffer) = place(queue, mem)?;
+        let (region, here) = find(&buffer)?;
+        ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
+        let waits = edges.waits(&queue.context)?;
+        match way {
+            Way::Read => check_readable(&buffer)?,
+            Way::Write => check_writable(&buffer)?,
+        }
+        // SAFETY: as the caller says; what is written to a buffer is only read.
+        let host = unsafe { Host::rect(ptr.cast(), &here) };
+        let command = match (way, region) {
+            (Way::Read, Region::Linear(_)) => CL_COMMAND_READ_BUFFER,
+            (Way::Read, Region::Rect(_)) => CL_COMMAND_READ_BUFFER_RECT,
+            (Way::Write, Region::Linear(_)) => CL_COMMAND_WRITE_BUFFER,
+            (Way::Write, Region::Rect(_)) => CL_COMMAND_WRITE_BUFFER_RECT,
+        };
+        let root = Buffer::root(&buffer).clone();
+        let work = match way {
+            _ if host.len() == 0 => Work::Marker,
+            Way::Read => Work::Read { from: root, region, host },
+            Way::Write => Work::Write { to: root, region, host },
+        };
+        edges.enqueue(&queue, command, waits, work, blocking != CL_FALSE)
+    })
+}
+
+/// Bytes from an offset on, and as many of the program's.
+fn bytes(buffer: &Buffer, offset: usize, size: usize) -> Result<(Region, Rect)> {
+    check_bounds(buffer, offset, size)?;
+    Ok((Region::Linear(buffer.offset + offset as u64), line(size as u64)))
+}
+
+/// A box of the buffer, and one of the program's. Origins are the buffer's and the program's, pitches as well: of rows
+/// and slices.
+///
+/// # Safety
+/// `origins` and `region` are null or good for reading three numbers.
+unsafe fn boxes(
+    buffer: &Buffer,
+    origins: [*const usize; 2],
+    region: *const usize,
+    [row_pitch, slice_pitch, host_row_pitch, host_slice_pitch]: [usize; 4],
+) -> Result<(Region, Rect)> {
+    // SAFETY: as the caller says.
+    let there = within(buffer, unsafe { rect(origins[0], region, row_pitch, slice_pitch) }?)?;
+    // SAFETY: as above.
+    let here = unsafe { rect(origins[1], region, host_row_pitch, host_slice_pitch) }?;
+    check_host(&here)?;
+    Ok((Region::Rect(there), here))
+}
+
 pub unsafe extern "C" fn clEnqueueReadBuffer(
     queue: cl_command_queue,
     mem: cl_mem,
@@ -57,23 +129,9 @@ pub unsafe extern "C" fn clEnqueueReadBuffer(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    status(|| {
-        let (queue, buffer) = place(queue, mem)?;
-        check_bounds(&buffer, offset, size)?;
-        ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
-        // SAFETY: the program's, as the specification asks.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        check_readable(&buffer)?;
-        // SAFETY: the program keeps the memory for us until the command has ended.
-        let host = unsafe { Host::linear(ptr.cast(), size) };
-        let region = Region::Linear(buffer.offset + offset as u64);
-        let from = Buffer::root(&buffer).clone();
-        let work = if size == 0 { Work::Marker } else { Work::Read { from, region, host } };
-        let made = enqueue(&queue, CL_COMMAND_READ_BUFFER, waits, work, blocking != CL_FALSE)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
+    let find = |buffer: &Buffer| bytes(buffer, offset, size);
+    // SAFETY: the program's, as the specification asks.
+    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, Edges::new(num_waits, waits, event), find) }
 }
 
 pub unsafe extern "C" fn clEnqueueWriteBuffer(
@@ -87,116 +145,53 @@ pub unsafe extern "C" fn clEnqueueWriteBuffer(
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    status(|| {
-        let (queue, buffer) = place(queue, mem)?;
-        check_bounds(&buffer, offset, size)?;
-        ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
-        // SAFETY: the program's, as the specification asks.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        check_writable(&buffer)?;
-        // SAFETY: the program keeps the memory for us until the command has ended; it is only read.
-        let host = unsafe { Host::linear(ptr.cast_mut().cast(), size) };
-        let region = Region::Linear(buffer.offset + offset as u64);
-        let to = Buffer::root(&buffer).clone();
-        let work = if size == 0 { Work::Marker } else { Work::Write { to, region, host } };
-        let made = enqueue(&queue, CL_COMMAND_WRITE_BUFFER, waits, work, blocking != CL_FALSE)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
+    let find = |buffer: &Buffer| bytes(buffer, offset, size);
+    // SAFETY: the program's, as the specification asks.
+    unsafe { transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), Edges::new(num_waits, waits, event), find) }
 }
 
-pub unsafe extern "C" fn clEnqueueCopyBuffer(
-    queue: cl_command_queue,
-    from: cl_mem,
-    to: cl_mem,
-    from_offset: usize,
-    to_offset: usize,
-    size: usize,
-    num_waits: cl_uint,
-    waits: *const cl_event,
-    event: *mut cl_event,
-) -> cl_int {
-    status(|| {
-        let (queue, from) = place(queue, from)?;
-        let to = get::<Buffer>(to)?;
-        check_place(&queue, &to)?;
-        check_bounds(&from, from_offset, size)?;
-        check_bounds(&to, to_offset, size)?;
-        // SAFETY: the program's, as the specification asks.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        let (from_offset, to_offset) = (from.offset + from_offset as u64, to.offset + to_offset as u64);
-        let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
-        let overlap = from.handle() == to.handle() && from_offset.abs_diff(to_offset) < size as u64;
-        ensure(!overlap, CL_MEM_COPY_OVERLAP)?;
-        let len = size as u64;
-        let work = if size == 0 { Work::Marker } else { Work::Copy { from, from_offset, to, to_offset, len } };
-        let made = enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, work, false)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
-}
-
-pub unsafe extern "C" fn clEnqueueFillBuffer(
+pub unsafe extern "C" fn clEnqueueReadBufferRect(
     queue: cl_command_queue,
     mem: cl_mem,
-    pattern: *const c_void,
-    pattern_size: usize,
-    offset: usize,
-    size: usize,
+    blocking: cl_bool,
+    origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    row_pitch: usize,
+    slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *mut c_void,
     num_waits: cl_uint,
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    status(|| {
-        let (queue, buffer) = place(queue, mem)?;
-        check_bounds(&buffer, offset, size)?;
-        let fits = pattern_size.is_power_of_two() && pattern_size <= 128;
-        ensure(!pattern.is_null() && fits, CL_INVALID_VALUE)?;
-        ensure(offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE)?;
-        // SAFETY: the program's, as the specification asks.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        // SAFETY: as above.
-        let pattern = unsafe { list(pattern.cast::<u8>(), pattern_size) };
-        let (offset, len) = (buffer.offset + offset as u64, size as u64);
-        let to = Buffer::root(&buffer).clone();
-        let work = if size == 0 { Work::Marker } else { Work::Fill { to, offset, len, pattern } };
-        let made = enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, work, false)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
+    let pitches = [row_pitch, slice_pitch, host_row_pitch, host_slice_pitch];
+    // SAFETY: the program's, as the specification asks.
+    let find = |buffer: &Buffer| unsafe { boxes(buffer, [origin, host_origin], region, pitches) };
+    // SAFETY: as above.
+    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, Edges::new(num_waits, waits, event), find) }
 }
 
-pub unsafe extern "C" fn clEnqueueMigrateMemObjects(
+pub unsafe extern "C" fn clEnqueueWriteBufferRect(
     queue: cl_command_queue,
-    count: cl_uint,
-    mems: *const cl_mem,
-    flags: cl_mem_migration_flags,
+    mem: cl_mem,
+    blocking: cl_bool,
+    origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    row_pitch: usize,
+    slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *const c_void,
     num_waits: cl_uint,
     waits: *const cl_event,
     event: *mut cl_event,
 ) -> cl_int {
-    status(|| {
-        let queue = get::<Queue>(queue)?;
-        ensure(count > 0 && !mems.is_null(), CL_INVALID_VALUE)?;
-        let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-        ensure(flags & !known == 0, CL_INVALID_VALUE)?;
-        // SAFETY: the program's, as the specification asks.
-        let handles = unsafe { list(mems, count as usize) };
-        let mut buffers = Vec::new();
-        for handle in handles {
-            let buffer = get::<Buffer>(handle)?;
-            check_place(&queue, &buffer)?;
-            buffers.push(Buffer::root(&buffer).clone());
-        }
-        // SAFETY: as above.
-        let waits = unsafe { wait_list(&queue.context, num_waits, waits) }?;
-        let work = Work::Migrate { buffers, does: use_of(flags) };
-        let made = enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, work, false)?;
-        // SAFETY: as above.
-        unsafe { give_event(event, &made) };
-        Ok(())
-    })
+    let pitches = [row_pitch, slice_pitch, host_row_pitch, host_slice_pitch];
+    // SAFETY: the program's, as the specification asks.
+    let find = |buffer: &Buffer| unsafe { boxes(buffer, [origin, host_origin], region, pitches) };
+    // SAFETY: as above.
+    unsafe { transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), Edges::new(num_waits, waits, event), find) }
 }

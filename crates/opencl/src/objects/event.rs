@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use opencl_sys::{
-    CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_EVENT, CL_INVALID_OPERATION, CL_QUEUED,
-    CL_RUNNING, CL_SUBMITTED, CL_SUCCESS, cl_int,
+    CL_COMMAND_USER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_EVENT, CL_INVALID_OPERATION,
+    CL_QUEUED, CL_RUNNING, CL_SUBMITTED, CL_SUCCESS, cl_int,
 };
 use rackloom_opencl_wire::{EventId, now_ns};
 
@@ -95,6 +95,15 @@ impl Kind for Event {
 
     fn live(globals: &Globals) -> &Live<Self> {
         &globals.events
+    }
+
+    fn released(this: &Ref<Self>) {
+        if this.command == CL_COMMAND_USER && !this.is_done() {
+            lock(&this.context.orphans).push(Arc::downgrade(this));
+            if this.context.references() == 0 {
+                this.context.end_orphans();
+            }
+        }
     }
 }
 

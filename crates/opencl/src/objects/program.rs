@@ -59,6 +59,8 @@ pub struct State {
     pub options: String,
     /// What the manager said; its log is empty before.
     pub build: Build,
+    /// Bytes of what was built, once somebody has asked.
+    binary_size: Option<u64>,
 }
 
 /// What is to be done with a program.
@@ -198,7 +200,9 @@ impl Part {
     pub fn check_binary(&self) -> Result<()> {
         ensure(!self.bytes.is_empty(), CL_INVALID_VALUE)?;
         let program = self.id()?;
-        self.board().session.ask(None, &[], |request| Command::Created { request, program })?;
+        let created = self.board().session.ask(None, &[], |request| Command::Created { request, program })?;
+        let Answer::Created { binary_type } = created else { return fail(CL_OUT_OF_RESOURCES) };
+        lock(&self.state).build.binary_type = binary_type;
         *lock(&self.bulk) = None;
         Ok(())
     }
@@ -265,8 +269,8 @@ impl Part {
     /// # Errors
     /// The connection is lost.
     pub fn binary(&self) -> Result<Vec<u8>> {
-        let len = self.binary_size();
-        if lock(&self.state).build.binary_size == 0 {
+        let len = self.binary_size()?;
+        if lock(&self.state).status != CL_BUILD_SUCCESS {
             return Ok(self.bytes[..len].to_vec());
         }
         let board = self.board();
@@ -279,11 +283,26 @@ impl Part {
     }
 
     /// Bytes of [`Self::binary`].
-    pub fn binary_size(&self) -> usize {
-        match lock(&self.state).build.binary_size {
-            0 if self.form == Form::Binary => self.bytes.len(),
-            size => size as usize,
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn binary_size(&self) -> Result<usize> {
+        let (is_built, known) = {
+            let state = lock(&self.state);
+            (state.status == CL_BUILD_SUCCESS, state.binary_size)
+        };
+        match known {
+            Some(size) => return Ok(size as usize),
+            None if !is_built => return Ok(if self.form == Form::Binary { self.bytes.len() } else { 0 }),
+            None => {}
         }
+        let program = self.id()?;
+        let ask = |request| Command::BinarySize { request, program };
+        let Answer::BinarySize(size) = self.board().session.ask(None, &[], ask)? else {
+            return fail(CL_OUT_OF_RESOURCES);
+        };
+        lock(&self.state).binary_size = Some(size);
+        Ok(size as usize)
     }
 }
 
@@ -294,10 +313,9 @@ impl Default for State {
             binary_type: CL_PROGRAM_BINARY_TYPE_NONE,
             log: String::new(),
             kernels: Vec::new(),
-            binary_size: 0,
             global_variables: 0,
         };
-        Self { status: CL_BUILD_NONE, options: String::new(), build }
+        Self { status: CL_BUILD_NONE, options: String::new(), build, binary_size: None }
     }
 }
 

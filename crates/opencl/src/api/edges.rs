@@ -1,0 +1,66 @@
+//! What a command is tied to: the events before it, and the place for its own. They are the last three parameters of
+//! each call that enqueues one.
+#![allow(unsafe_code)]
+
+use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
+
+use crate::command::Work;
+use crate::error::{Error, Result, ensure};
+use crate::gate::enqueue;
+use crate::handle::{Object, Ref, get};
+use crate::info::{list, put};
+use crate::objects::context::Context;
+use crate::objects::event::Event;
+use crate::objects::queue::Queue;
+
+/// `num_events_in_wait_list`, `event_wait_list` and `event`.
+#[derive(Clone, Copy)]
+pub struct Edges {
+    count: cl_uint,
+    before: *const cl_event,
+    own: *mut cl_event,
+}
+
+impl Edges {
+    /// # Safety
+    /// `before` is null or good for reading `count` handles, `own` null or good for writing one.
+    pub const unsafe fn new(count: cl_uint, before: *const cl_event, own: *mut cl_event) -> Self {
+        Self { count, before, own }
+    }
+
+    /// The events that the command waits for, all of this context.
+    pub fn waits(self, context: &Ref<Context>) -> Result<Vec<Ref<Event>>> {
+        ensure(self.before.is_null() == (self.count == 0), CL_INVALID_EVENT_WAIT_LIST)?;
+        if self.count == 0 {
+            return Ok(Vec::new());
+        }
+        // SAFETY: as `new` was promised.
+        let handles = unsafe { list(self.before, self.count as usize) };
+        let events = handles.into_iter().map(|h| get::<Event>(h).map_err(|_| Error(CL_INVALID_EVENT_WAIT_LIST)));
+        let events = events.collect::<Result<Vec<_>>>()?;
+        ensure(events.iter().all(|e| e.context.handle() == context.handle()), CL_INVALID_CONTEXT)?;
+        Ok(events)
+    }
+
+    /// Gives the program the command's event, if it wants it.
+    pub fn give(self, event: &Ref<Event>) {
+        if !self.own.is_null() {
+            // SAFETY: as `new` was promised.
+            unsafe { put(self.own, Object::list(event)) };
+        }
+    }
+
+    /// Enqueues a command behind events that [`Self::waits`] gave, and gives its own. A blocking one has ended on
+    /// return.
+    pub fn enqueue(
+        self,
+        queue: &Ref<Queue>,
+        command: cl_command_type,
+        waits: Vec<Ref<Event>>,
+        work: Work,
+        blocking: bool,
+    ) -> Result<()> {
+        self.give(&enqueue(queue, command, waits, work, blocking)?);
+        Ok(())
+    }
+}
