@@ -37,6 +37,8 @@ type Attendant struct {
 	Device  *rackloomv1.DeviceSpec
 	// Tokens is the file to keep; empty for none.
 	Tokens string
+	// Boards lists the labels that the manager's metrics have for its boards; nil if it serves none.
+	Boards func(ctx context.Context) ([]string, error)
 	// Alive says whether the manager serves. While it does not the lease is left to end.
 	Alive func(ctx context.Context) error
 	Log   *slog.Logger
@@ -49,11 +51,15 @@ type Attendant struct {
 // Run attends until the context ends, or the registry refuses the board for good. The file of tokens stays: the manager
 // goes on without its attendant.
 func (a *Attendant) Run(ctx context.Context) error {
+	wanted := a.Device.MetricsBoard
 	for ctx.Err() == nil {
-		registered, err := a.register(ctx)
+		registered, err := a.register(ctx, wanted)
 		if err != nil {
 			switch status.Code(err) {
 			case codes.InvalidArgument, codes.PermissionDenied, codes.Unauthenticated:
+				return err
+			}
+			if errors.Is(err, errNoSuchBoard) {
 				return err
 			}
 			a.Log.Warn("not registered; trying again", "device", a.Device.Id, "error", err)
@@ -75,11 +81,14 @@ func sleep(ctx context.Context, duration time.Duration) {
 	}
 }
 
-func (a *Attendant) register(ctx context.Context) (*rackloomv1.RegisterDeviceResponse, error) {
+func (a *Attendant) register(ctx context.Context, wanted string) (*rackloomv1.RegisterDeviceResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	if err := a.Alive(ctx); err != nil {
 		return nil, fmt.Errorf("the manager does not serve: %w", err)
+	}
+	if err := a.findBoard(ctx, wanted); err != nil {
+		return nil, err
 	}
 	registered, err := a.Client.RegisterDevice(ctx, &rackloomv1.RegisterDeviceRequest{
 		Manager: a.Manager, Device: a.Device,
@@ -166,7 +175,7 @@ func (a *Attendant) hold(lease uint64, list *rackloomv1.TenantList) error {
 		var text strings.Builder
 		fmt.Fprintf(&text, "# Who may use %s; kept by the registry.\n", a.Device.Id)
 		for _, tenant := range list.Tenants {
-			fmt.Fprintf(&text, "# %s\n%s\n", tenant.Instance, tenant.Token)
+			fmt.Fprintf(&text, "%s name=%s weight=%d\n", tenant.Token, tenant.Instance, max(tenant.Weight, 1))
 		}
 		if err := replace(a.Tokens, text.String()); err != nil {
 			return fmt.Errorf("write the tokens: %w", err)

@@ -97,7 +97,7 @@ func TestABoardIsAttendedTo(t *testing.T) {
 	eventually(t, "registered", isOnline)
 	create := func(id string) string {
 		t.Helper()
-		request := &rackloomv1.RegisterFunctionRequest{Function: &rackloomv1.Function{Name: "f"}}
+		request := &rackloomv1.RegisterFunctionRequest{Function: &rackloomv1.Function{Name: "f", Weight: 3}}
 		if _, err := functions.RegisterFunction(t.Context(), request); err != nil {
 			t.Fatal(err)
 		}
@@ -109,10 +109,14 @@ func TestABoardIsAttendedTo(t *testing.T) {
 	}
 	admits := func(token string) bool {
 		content, err := os.ReadFile(tokens)
-		return err == nil && strings.Contains(string(content), "\n"+token+"\n")
+		return err == nil && strings.Contains(string(content), "\n"+token+" name=")
 	}
 	first := create("i1")
 	eventually(t, "the token is there", func() bool { return admits(first) })
+	content, err := os.ReadFile(tokens)
+	if line := "\n" + first + " name=i1 weight=3\n"; err != nil || !strings.Contains(string(content), line) {
+		t.Fatalf("%v: %s", err, content)
+	}
 	if info, err := os.Stat(tokens); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rackloom/cloud/internal/attend"
+	"rackloom/cloud/internal/gather"
 )
 
 func attendFlags(flags *flag.FlagSet, o *options) {
@@ -18,7 +19,7 @@ func attendFlags(flags *flag.FlagSet, o *options) {
 			return nil
 		})
 	queryText("metrics-url", "the manager's `URL` of metrics", &o.device.MetricsUrl)
-	queryText("metrics-board", "the `label` board of its metrics, if it is not the board's name", &o.device.MetricsBoard)
+	queryText("metrics-board", "the `label` board of its metrics; else the board's name, or the only one there", &o.device.MetricsBoard)
 	queryText("vendor", "the board's `vendor`", &o.device.Vendor)
 	queryText("platform", "the board's `platform`", &o.device.Platform)
 	queryText("accelerator", "the `accelerator` that is configured", &o.device.Accelerator)
@@ -47,6 +48,9 @@ func attendDevice(ctx context.Context, c *call) error {
 		Client: c.devices, Manager: manager, Device: device, Tokens: c.options.tokens,
 		Alive: attend.Probe(device.MetricsUrl, device.Endpoints[0]),
 		Log:   slog.New(slog.NewTextHandler(c.notes, nil)),
+	}
+	if device.MetricsUrl != "" {
+		attendant.Boards = func(ctx context.Context) ([]string, error) { return gather.Boards(ctx, device.MetricsUrl) }
 	}
 	return attendant.Run(ctx)
 }

@@ -18,7 +18,7 @@ type stats struct {
 func newStats(c *Cluster, registerer prometheus.Registerer) *stats {
 	factory := promauto.With(registerer)
 	registerer.MustRegister(&census{c: c})
-	return &stats{
+	all := &stats{
 		allocations: factory.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackloom_registry_allocations_total", Help: "Instances that asked for a board, by what came of it.",
 		}, []string{"result"}),
@@ -41,6 +41,14 @@ func newStats(c *Cluster, registerer prometheus.Registerer) *stats {
 			Help: "Reconfigurations asked for, by decision, and ended, by result.",
 		}, []string{"result"}),
 	}
+	// A series that begins with its first event hides it: rates are of two values.
+	for _, result := range []string{"allocated", "refused", "failed"} {
+		all.allocations.WithLabelValues(result)
+	}
+	for _, result := range append([]string{"loaded", "failed"}, decisionNames...) {
+		all.reconfigurations.WithLabelValues(result)
+	}
+	return all
 }
 
 // census counts what there is when it is asked.

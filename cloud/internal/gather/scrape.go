@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,9 +43,27 @@ type counters struct {
 }
 
 func newScraper(window time.Duration) *scraper {
-	// A manager that sends the registry elsewhere is not followed.
+	return &scraper{window: window, client: client(), past: map[board][]counters{}}
+}
+
+// client is for asking managers. One that sends the registry elsewhere is not followed.
+func client() *http.Client {
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &scraper{window: window, client: &http.Client{CheckRedirect: stay}, past: map[board][]counters{}}
+	return &http.Client{CheckRedirect: stay}
+}
+
+// Boards lists the boards that a manager exports metrics of, by their label, in order.
+func Boards(ctx context.Context, address string) ([]string, error) {
+	boards, err := scrape(ctx, client(), address)
+	if err != nil {
+		return nil, fmt.Errorf("scrape %s: %w", address, err)
+	}
+	var names []string
+	for name := range boards {
+		names = append(names, name.name)
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 func (s *scraper) measure(ctx context.Context, now time.Time, urls []string) (map[board]allocate.Metrics, error) {
@@ -59,7 +78,7 @@ func (s *scraper) measure(ctx context.Context, now time.Time, urls []string) (ma
 		waiting.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			boards, err := s.scrape(ctx, address)
+			boards, err := scrape(ctx, s.client, address)
 			if err != nil {
 				err = fmt.Errorf("scrape %s: %w", address, err)
 			}
@@ -84,7 +103,7 @@ func (s *scraper) measure(ctx context.Context, now time.Time, urls []string) (ma
 	return measured, all
 }
 
-func (s *scraper) scrape(ctx context.Context, address string) (map[board]counters, error) {
+func scrape(ctx context.Context, client *http.Client, address string) (map[board]counters, error) {
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return nil, err
@@ -94,7 +113,7 @@ func (s *scraper) scrape(ctx context.Context, address string) (map[board]counter
 		return nil, err
 	}
 	request.Header.Set("Accept", string(expfmt.NewFormat(expfmt.TypeTextPlain)))
-	response, err := s.client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,13 @@
 //! Runs a board's tasks, one at a time: by a thread of its own, or, when the board is free and the task short, by the
 //! thread that brought it, which saves two hand-overs.
+//!
+//! Where tenants' tasks have a time, one that has used it up is cut: what has not been handed to the board goes back to
+//! the scheduler as a task of its own. The operations are the tenant's stream and keep their order.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_channel::Peer;
@@ -12,26 +16,30 @@ use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
 use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, TenantMetrics};
-use crate::scheduler::{Policy, Scheduler, TenantId};
+use crate::scheduler::{Policy, Scheduler, Share, TenantId};
 
 /// A client on a board, as far as the board's executor is concerned.
 pub(crate) struct Tenant<S> {
     pub(crate) id: TenantId,
-    pub(crate) weight: u32,
+    share: Share,
+    /// How long a task may have the board, in nanoseconds.
+    task_ns: Option<u64>,
     pub(crate) space: S,
     pub(crate) peer: Arc<Peer>,
     /// Operations that have not ended.
     pub(crate) pending: AtomicU32,
     /// Events that failed, the latest ones: what waits for them fails, too.
     failed: Mutex<BTreeSet<EventId>>,
+    /// Its session has ended: nothing of it runs any more.
+    gone: AtomicBool,
     metrics: TenantMetrics,
 }
 
 /// What runs on the board without another tenant's operations in between.
 pub(crate) struct Task<S: Space> {
     pub(crate) tenant: Arc<Tenant<S>>,
-    pub(crate) entries: Vec<Entry<S>>,
-    /// When it was closed, in nanoseconds of our clock.
+    pub(crate) entries: VecDeque<Entry<S>>,
+    /// When it was closed, or cut, in nanoseconds of our clock.
     pub(crate) since: u64,
 }
 
@@ -68,9 +76,17 @@ const SHORT_NS: u64 = 100_000;
 const SHORT_BYTES: u64 = 64 * 1024;
 
 impl<S> Tenant<S> {
-    pub(crate) fn new(id: TenantId, space: S, peer: Arc<Peer>, metrics: TenantMetrics) -> Self {
-        let (pending, failed) = (AtomicU32::new(0), Mutex::new(BTreeSet::new()));
-        Self { id, weight: 1, space, peer, pending, failed, metrics }
+    pub(crate) fn new(
+        id: TenantId,
+        share: Share,
+        task_time: Option<Duration>,
+        space: S,
+        peer: Arc<Peer>,
+        metrics: TenantMetrics,
+    ) -> Self {
+        let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        let (pending, failed, gone) = (AtomicU32::new(0), Mutex::default(), AtomicBool::new(false));
+        Self { id, share, task_ns, space, peer, pending, failed, gone, metrics }
     }
 
     fn remember_failed(&self, event: EventId) {
@@ -89,6 +105,17 @@ impl<S> Tenant<S> {
     }
 }
 
+impl<S: Space> Operation<S> {
+    /// How long it should take, in nanoseconds; no bound for what nobody knows.
+    fn expected_ns(&self) -> u64 {
+        let launch = match self {
+            Self::Launch { kernel, .. } => S::last_launch_ns(kernel).unwrap_or(u64::MAX),
+            _ => 0,
+        };
+        launch.saturating_add(self.bytes().saturating_mul(SHORT_NS) / SHORT_BYTES)
+    }
+}
+
 impl<S: Space> Task<S> {
     /// Whether it is sure to end soon.
     fn is_short(&self) -> bool {
@@ -102,30 +129,72 @@ impl<S: Space> Task<S> {
         bytes <= SHORT_BYTES && ns <= SHORT_NS
     }
 
-    /// Runs it, and tells the client of each operation's end as it comes; how many nanoseconds the board was taken.
-    fn run(self, metrics: &BoardMetrics) -> u64 {
-        let Self { tenant, entries, since } = self;
+    /// Runs it, and tells the client of each operation's end as it comes; how many nanoseconds the board was taken, and
+    /// what is left if its time was over.
+    fn run(mut self, metrics: &BoardMetrics) -> (u64, Option<Self>) {
+        let tenant = Arc::clone(&self.tenant);
         let began = now_ns();
-        metrics.operations.inc_by(entries.len() as u64);
-        let mut started = Vec::with_capacity(entries.len());
-        let mut message = Vec::new();
-        for Entry { event, waits, operation } in entries {
-            let operation = if tenant.any_failed(&waits) {
-                Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
-            } else {
-                operation
-            };
-            let ticket = operation.and_then(|mut operation| {
-                let ticket = tenant.space.start(&mut operation)?;
-                Ok((ticket, operation))
-            });
-            match ticket {
-                Ok((ticket, operation)) => started.push((event, ticket, operation)),
-                Err(code) => tenant.tell(event, Err(code), None, &mut message, metrics),
+        metrics.meter.begin(&tenant.metrics.busy, began);
+        let mut under_way = UnderWay { tenant: &tenant, metrics, started: Vec::new(), message: Vec::new() };
+        under_way.started.reserve(self.entries.len());
+        let mut count = 0;
+        // What it has had of the board, and what was handed over should take.
+        let mut taken = 0u64;
+        while let Some(entry) = self.entries.pop_front() {
+            if let Some(limit) = tenant.task_ns {
+                // What was handed over cannot be called back, so that is no more than what should end in time, and one
+                // operation. How long it really took is known when it has ended.
+                if taken >= limit && count > 0 {
+                    under_way.finish();
+                    taken = now_ns() - began;
+                    if taken >= limit {
+                        self.entries.push_front(entry);
+                        break;
+                    }
+                }
+                taken = taken.saturating_add(entry.operation.as_ref().map_or(0, Operation::expected_ns));
             }
+            count += 1;
+            under_way.start(entry);
         }
+        under_way.finish();
+        metrics.operations.inc_by(count);
+        let ended = now_ns();
+        metrics.meter.end(ended);
+        metrics.task(began.saturating_sub(self.since), ended - began);
+        let rest = (!self.entries.is_empty()).then(|| Self { since: ended, ..self });
+        (ended - began, rest)
+    }
+}
+
+/// Operations that were handed to the board.
+struct UnderWay<'a, S: Space> {
+    tenant: &'a Tenant<S>,
+    metrics: &'a BoardMetrics,
+    started: Vec<(EventId, S::Ticket, Operation<S>)>,
+    message: Vec<u8>,
+}
+
+impl<S: Space> UnderWay<'_, S> {
+    fn start(&mut self, Entry { event, waits, operation }: Entry<S>) {
+        let tenant = self.tenant;
+        let operation =
+            if tenant.any_failed(&waits) { Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)) } else { operation };
+        let ticket = operation.and_then(|mut operation| {
+            let ticket = tenant.space.start(&mut operation)?;
+            Ok((ticket, operation))
+        });
+        match ticket {
+            Ok((ticket, operation)) => self.started.push((event, ticket, operation)),
+            Err(code) => tenant.tell(event, Err(code), None, &mut self.message, self.metrics),
+        }
+    }
+
+    /// Waits for the ends of all of them.
+    fn finish(&mut self) {
+        let Self { tenant, metrics, started, message } = self;
         tenant.space.flush();
-        for (event, ticket, mut operation) in started {
+        for (event, ticket, mut operation) in started.drain(..) {
             let ended = tenant.space.finish(ticket, &mut operation);
             let sink = match operation {
                 Operation::Write { from, .. } | Operation::WriteRect { from, .. } => {
@@ -138,11 +207,8 @@ impl<S: Space> Task<S> {
                 }
                 _ => None,
             };
-            tenant.tell(event, ended, sink, &mut message, metrics);
+            tenant.tell(event, ended, sink, message, metrics);
         }
-        let cost = now_ns() - began;
-        metrics.task(&tenant.metrics, began.saturating_sub(since), cost);
-        cost
     }
 }
 
@@ -193,7 +259,7 @@ impl<S: Space> Executor<S> {
     pub(crate) fn submit(&self, task: Task<S>) {
         let short = task.is_short();
         let mut state = lock(&self.state);
-        state.scheduler.push(task.tenant.id, task.tenant.weight, task);
+        state.scheduler.push(task.tenant.id, task.tenant.share, task);
         self.metrics.depth.set(state.scheduler.len() as i64);
         if short && !state.busy && state.scheduler.len() == 1 {
             state = self.run_next(state);
@@ -228,20 +294,31 @@ impl<S: Space> Executor<S> {
         state.busy = true;
         self.metrics.depth.set(state.scheduler.len() as i64);
         drop(state);
-        let cost = {
+        let (cost, mut rest) = {
             let _ends_all = EndsAll;
             task.run(&self.metrics)
         };
         let mut state = lock(&self.state);
+        if let Some(task) = rest.take_if(|task| !task.tenant.gone.load(Ordering::Relaxed)) {
+            self.metrics.cut.inc();
+            state.scheduler.put_back(tenant, task);
+            self.metrics.depth.set(state.scheduler.len() as i64);
+        }
         state.scheduler.pay(tenant, cost);
         state.busy = false;
+        if rest.is_some() {
+            drop(state); // Not under the lock: objects are released with it.
+            drop(rest);
+            state = lock(&self.state);
+        }
         state
     }
 
-    /// Forgets the tasks of a tenant that is gone; one that runs goes on to its end.
-    pub(crate) fn forget(&self, tenant: TenantId) {
+    /// Forgets the tasks of a tenant that is gone; one that runs goes on to its end, or until its time is over.
+    pub(crate) fn forget(&self, tenant: &Tenant<S>) {
         let mut state = lock(&self.state);
-        let tasks = state.scheduler.remove(tenant);
+        tenant.gone.store(true, Ordering::Relaxed); // Under the lock, like the look at it.
+        let tasks = state.scheduler.remove(tenant.id);
         self.metrics.depth.set(state.scheduler.len() as i64);
         drop(state);
         drop(tasks); // Not under the lock: objects are released with them.

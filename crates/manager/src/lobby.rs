@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_INVALID_DEVICE, CL_INVALID_OPERATION};
 use rackloom_channel::{Batch, ChannelError, Peer};
-use rackloom_opencl_wire::{
-    Answer, COMMAND, Command, Limits, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns,
-};
+use rackloom_opencl_wire::{Answer, COMMAND, Command, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns};
 
 use crate::code::Code;
 use crate::server::SharedBoard;
 use crate::session::answer_to;
+use crate::terms::Terms;
 
 /// A client's messages, one after the other.
 pub(crate) struct Inbox {
@@ -56,7 +55,7 @@ impl Inbox {
 }
 
 /// Serves a client until it is gone.
-pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], limits: Limits) {
+pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
     let mut greeted = false;
     loop {
         let deadline = (!greeted).then(|| Instant::now() + GREETING);
@@ -72,7 +71,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], limits: L
                 greeted = true;
                 inbox.name = label(name);
                 let software = format!("rackloom-manager {}", env!("CARGO_PKG_VERSION"));
-                let boards = boards.len() as u16;
+                let (boards, limits) = (boards.len() as u16, terms.limits);
                 answer_to(&peer, request, Ok(Answer::Welcome { boards, limits, software }));
             }
             Command::Hello { request, version, .. } if !greeted => {
@@ -84,7 +83,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], limits: L
             _ if !greeted => return inbox.farewell("the first message must be a hello"),
             Command::Board { .. } | Command::Clock { .. } => answer_any(&peer, boards, &command),
             Command::Open { request, board } => match boards.get(usize::from(board)).cloned() {
-                Some(board) => return board.serve(inbox, request, boards, limits),
+                Some(board) => return board.serve(inbox, request, boards, terms),
                 None => answer_to(&peer, request, Err(Code(CL_INVALID_DEVICE))),
             },
             _ => return inbox.farewell("this command needs a board; open one first"),

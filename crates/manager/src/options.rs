@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rackloom_channel::{Endpoint, ServerConfig};
@@ -12,6 +13,7 @@ use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::scheduler::Policy;
 use crate::server::{Listener, Manager};
+use crate::terms::Terms;
 use crate::tokens::Tokens;
 
 /// Shares the OpenCL devices of this machine among programs, here and on other machines.
@@ -26,8 +28,8 @@ pub struct Options {
     /// The order of tenants' tasks on a board.
     #[arg(long, value_enum, default_value_t)]
     pub policy: Policy,
-    /// File of tokens, one of 64 hexadecimal digits a line: only clients that show one of them are admitted. It is read
-    /// again when it has changed.
+    /// File of lines TOKEN [name=NAME] [weight=N]: only clients that show one of the tokens, each of 64 hexadecimal
+    /// digits, are admitted. It is read again when it has changed.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
     /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
@@ -48,6 +50,10 @@ pub struct Options {
     /// Bytes of a program's source or binary.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub program: u64,
+    /// How long a task may have a board before the rest of it has to wait like a new task: such as 20ms. Default: as
+    /// long as it takes.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub task_time: Option<Duration>,
 }
 
 /// A manager that serves, until it is dropped.
@@ -88,7 +94,8 @@ impl Options {
             manager.add(board, self.policy)?;
         }
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
-        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config()?, self.limits()));
+        let terms = self.terms()?;
+        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&terms), terms.clone()));
         let listeners = listeners.collect::<anyhow::Result<_>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
         Ok(Service { listeners, manager, metrics })
@@ -121,19 +128,38 @@ impl Options {
         Ok(boards)
     }
 
-    const fn limits(&self) -> Limits {
-        let Self { memory, objects, operations, program, .. } = *self;
-        Limits { memory, objects, operations, program }
+    fn terms(&self) -> anyhow::Result<Terms> {
+        let Self { memory, objects, operations, program, task_time, .. } = *self;
+        let limits = Limits { memory, objects, operations, program };
+        let tokens = self.tokens.as_ref().map(|path| Tokens::open(path).map(Arc::new)).transpose()?;
+        Ok(Terms { limits, task_time, tokens })
     }
 
-    fn config(&self) -> anyhow::Result<ServerConfig> {
+    fn config(&self, terms: &Terms) -> ServerConfig {
         let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
-        if let Some(path) = &self.tokens {
-            let tokens = Tokens::open(path)?;
+        if let Some(tokens) = terms.tokens.clone() {
             config.admit = Box::new(move |shown, _| tokens.admit(shown));
         }
-        Ok(config)
+        config
+    }
+}
+
+/// `500us`, `20ms`, `2s`: more than nothing.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let scale = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return Err(format!("`{text}` has no unit of time; write 500us, 20ms or 2s")),
+    };
+    let seconds: f64 = number.parse().map_err(|_| format!("`{text}` is no time; write 500us, 20ms or 2s"))?;
+    let time = Duration::try_from_secs_f64(seconds * scale).map_err(|_| format!("`{text}` is out of range"))?;
+    if time.is_zero() {
+        Err(format!("`{text}` is no time at all; leave the option out for no bound"))
+    } else {
+        Ok(time)
     }
 }
 
@@ -161,4 +187,18 @@ fn default_endpoint() -> anyhow::Result<Endpoint> {
         format!("cannot make the folder {}; name another place by --listen unix:PATH", folder.display())
     })?;
     Ok(Endpoint::Unix(folder.join("manager.sock")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit_and_are_not_nothing() {
+        assert_eq!(duration("500us"), Ok(Duration::from_micros(500)));
+        assert_eq!((duration("1.5ms"), duration("2s")), (Ok(Duration::from_micros(1500)), Ok(Duration::from_secs(2))));
+        for bad in ["", "5", "5h", "ms", "-1ms", "0s", "0.1ns", "1e300s", "nans", "infs"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -5,15 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use anyhow::Context as _;
+use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use rackloom_channel::{Endpoint, Server, ServerConfig};
-use rackloom_opencl_wire::{Answer, BoardInfo, COMMAND, Command, Limits, decode_command};
+use rackloom_opencl_wire::{Answer, BoardInfo, COMMAND, Command, decode_command};
 
 use crate::board::Board;
+use crate::code::Code;
 use crate::executor::{Executor, Tenant};
 use crate::lobby::{self, Inbox};
 use crate::metrics::Metrics;
 use crate::scheduler::Policy;
 use crate::session::{Session, answer_to};
+use crate::terms::Terms;
 
 /// A board with its tasks, of whatever kind.
 pub(crate) trait SharedBoard: Send + Sync {
@@ -21,7 +24,7 @@ pub(crate) trait SharedBoard: Send + Sync {
     fn info(&self) -> &BoardInfo;
 
     /// Serves a client that has asked for this board, until it is gone.
-    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], limits: Limits);
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms);
 
     /// Makes the board's thread end.
     fn stop(&self);
@@ -38,16 +41,21 @@ impl<B: Board> SharedBoard for Shared<B> {
         self.board.info()
     }
 
-    fn serve(&self, mut inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], limits: Limits) {
+    fn serve(&self, mut inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+        let Some(grant) = terms.grant(inbox.peer.token()) else {
+            answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
+            return inbox.farewell("the token is not admitted any more");
+        };
         let space = match self.board.open() {
             Ok(space) => space,
             Err(code) => return answer_to(&inbox.peer, request, Err(code)),
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
-        let metrics = self.executor.metrics.tenant(format!("{}-{id}", inbox.name));
-        let tenant = Arc::new(Tenant::new(id, space, Arc::clone(&inbox.peer), metrics));
-        let mut session = Session::new(tenant, Arc::clone(&self.executor), limits);
+        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
+        let metrics = self.executor.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
+        let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics);
+        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.executor), terms.limits);
         answer_to(&peer, request, Ok(Answer::Open));
         loop {
             let Ok((kind, body)) = inbox.next(None) else { return };
@@ -134,18 +142,20 @@ impl Manager {
         self.boards.iter().map(|board| board.info())
     }
 
-    /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay.
+    /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay. Limits alone do
+    /// as terms, too.
     ///
     /// # Errors
     /// The endpoint cannot be listened on.
-    pub fn listen(&self, to: &Endpoint, config: ServerConfig, limits: Limits) -> anyhow::Result<Listener> {
+    pub fn listen(&self, to: &Endpoint, config: ServerConfig, terms: impl Into<Terms>) -> anyhow::Result<Listener> {
+        let terms = Arc::new(terms.into());
         let server = Server::bind(to, config).with_context(|| format!("cannot listen on {to}"))?;
         let server = Arc::new(server);
         let (accepting, boards) = (Arc::clone(&server), self.boards.clone());
         let accept = move || {
             while let Ok(Some(peer)) = accepting.accept(None) {
-                let boards = boards.clone();
-                let serve = move || lobby::serve(Inbox::new(peer), &boards, limits);
+                let (boards, terms) = (boards.clone(), Arc::clone(&terms));
+                let serve = move || lobby::serve(Inbox::new(peer), &boards, &terms);
                 // Without a thread the client is dropped, and told so by the end of its channel.
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
             }

@@ -171,7 +171,8 @@ impl<S: Space> Session<S> {
     fn submit(&mut self) {
         if !self.task.is_empty() {
             let entries = std::mem::take(&mut self.task);
-            self.executor.submit(Task { tenant: Arc::clone(&self.tenant), entries, since: now_ns() });
+            let (tenant, entries) = (Arc::clone(&self.tenant), entries.into());
+            self.executor.submit(Task { tenant, entries, since: now_ns() });
         }
     }
 
@@ -250,7 +251,7 @@ impl<S: Space> Session<S> {
 
 impl<S: Space> Drop for Session<S> {
     fn drop(&mut self) {
-        self.executor.forget(self.tenant.id);
+        self.executor.forget(&self.tenant);
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rackloom_channel::{Bulk, Client, ClientConfig, Closed, Endpoint, Handler, ServerConfig};
+use rackloom_channel::{Bulk, Client, ClientConfig, Closed, Endpoint, Handler, ServerConfig, Token};
 use rackloom_manager::board::Board as _;
 use rackloom_manager::native::{NativeBoard, Runtime, installed};
 use rackloom_manager::paced::{Pace, PacedBoard};
 use rackloom_manager::scheduler::Policy;
-use rackloom_manager::{Listener, Manager};
+use rackloom_manager::{Listener, Manager, Terms};
 use rackloom_opencl_wire::{
     Answer, Argument, Build, COMMAND, Command, EventId, Form, Id, Limits, Op, Payload, Reply, Times, VERSION,
     decode_reply, encode_command,
@@ -47,25 +47,41 @@ impl Daemon {
         for board in pocl() {
             manager.add(board, policy).unwrap();
         }
-        Self::listening(manager, to)
+        Self::listening(manager, to, LIMITS.into())
     }
 
     /// With a board whose operations take a fixed time.
     pub fn paced(policy: Policy, pace: Pace) -> Self {
+        Self::paced_with(policy, pace, LIMITS.into())
+    }
+
+    /// The same, on other terms.
+    pub fn paced_with(policy: Policy, pace: Pace, terms: Terms) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut manager = Manager::default();
         manager.add(PacedBoard::new("paced", pace, pocl()[0].info()), policy).unwrap();
-        let daemon = Self::listening(manager, &Endpoint::Unix(folder.path().join("manager.sock")));
+        let daemon = Self::listening(manager, &Endpoint::Unix(folder.path().join("manager.sock")), terms);
         Self { folder: Some(folder), ..daemon }
     }
 
-    fn listening(manager: Manager, to: &Endpoint) -> Self {
-        let listener = manager.listen(to, ServerConfig::default(), LIMITS).unwrap();
+    fn listening(manager: Manager, to: &Endpoint, terms: Terms) -> Self {
+        let mut config = ServerConfig::default();
+        if let Some(tokens) = terms.tokens.clone() {
+            config.admit = Box::new(move |shown, _| tokens.admit(shown));
+        }
+        let listener = manager.listen(to, config, terms).unwrap();
         Self { manager, endpoint: listener.endpoint().clone(), _listener: listener, folder: None }
     }
 
     pub fn client(&self) -> Tenant {
         Tenant::connect(&self.endpoint)
+    }
+
+    /// A client that shows a token.
+    pub fn client_with(&self, token: Token) -> Tenant {
+        let tenant = Tenant::greeting(&self.endpoint, token);
+        tenant.open();
+        tenant
     }
 }
 
@@ -134,18 +150,29 @@ pub struct Tenant {
 impl Tenant {
     /// Connected, and no more.
     pub fn silent(to: &Endpoint) -> Self {
+        Self::greeting(to, Token::default())
+    }
+
+    /// The same with a token.
+    pub fn greeting(to: &Endpoint, token: Token) -> Self {
         let inbox = Arc::new(Mutex::new(Inbox::default()));
-        let client = Client::connect(to, &ClientConfig::default(), Box::new(Into(Arc::clone(&inbox)))).unwrap();
+        let config = ClientConfig { token, ..ClientConfig::default() };
+        let client = Client::connect(to, &config, Box::new(Into(Arc::clone(&inbox)))).unwrap();
         Self { client, inbox, next: std::cell::Cell::new(0) }
     }
 
     /// With the first board open.
     pub fn connect(to: &Endpoint) -> Self {
         let tenant = Self::silent(to);
-        let welcome = tenant.ask(|request| Command::Hello { request, version: VERSION, name: "test" });
-        assert!(matches!(welcome, Ok(Answer::Welcome { boards: 1.., limits: LIMITS, .. })), "{welcome:?}");
-        assert_eq!(tenant.ask(|request| Command::Open { request, board: 0 }), Ok(Answer::Open));
+        tenant.open();
         tenant
+    }
+
+    /// Greets, and opens the first board.
+    fn open(&self) {
+        let welcome = self.ask(|request| Command::Hello { request, version: VERSION, name: "test" });
+        assert!(matches!(welcome, Ok(Answer::Welcome { boards: 1.., limits: LIMITS, .. })), "{welcome:?}");
+        assert_eq!(self.ask(|request| Command::Open { request, board: 0 }), Ok(Answer::Open));
     }
 
     pub fn number(&self) -> u32 {
