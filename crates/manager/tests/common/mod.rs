@@ -50,13 +50,18 @@ impl Daemon {
         Self::listening(manager, to)
     }
 
-    /// With a board whose operations take a fixed time.
-    pub fn paced(policy: Policy, pace: Pace) -> Self {
+    /// With these boards.
+    pub fn of(manager: Manager) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut manager = Manager::default();
-        manager.add(PacedBoard::new("paced", pace, pocl()[0].info()), policy).unwrap();
         let daemon = Self::listening(manager, &Endpoint::Unix(folder.path().join("manager.sock")));
         Self { folder: Some(folder), ..daemon }
+    }
+
+    /// With a board whose operations take a fixed time.
+    pub fn paced(policy: Policy, pace: Pace) -> Self {
+        let mut manager = Manager::default();
+        manager.add(PacedBoard::new("paced", pace, pocl()[0].info()), policy).unwrap();
+        Self::of(manager)
     }
 
     fn listening(manager: Manager, to: &Endpoint) -> Self {
