@@ -17,7 +17,7 @@ use crate::scheduler::Policy;
 use crate::server::{Listener, Manager};
 use crate::tokens::Tokens;
 
-/// Shares the OpenCL devices of this machine among programs, here and on other machines.
+/// Shares OpenCL devices of this machine, or Rackloom cards, among programs, here and on other machines.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Where to listen: unix:PATH or tcp:ADDRESS:PORT; may be repeated.

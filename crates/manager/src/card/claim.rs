@@ -174,12 +174,7 @@ impl Card {
             Err(why) if failure::is_unfinished(why) => state.has_runaway = true,
             // One that fails may have been refused out of turn.
             Err(_) => {}
-            Ok(_) => {
-                state.has_runaway = false;
-                for (at, size) in std::mem::take(&mut state.held_back) {
-                    state.memory.give(at, size);
-                }
-            }
+            Ok(_) => state.nothing_runs_away(),
         }
     }
 
@@ -211,6 +206,8 @@ impl Card {
             return Ok(());
         }
         let began = Instant::now();
+        // A load that fails leaves the old image in most cases, and none in some.
+        lock(&self.state).active = None;
         let loading = self.send(claim, |rack| rack.load(&[self.mac], image.bytes().clone(), true, |_, _, _| {}))?;
         let loaded = loading.wait().map_err(|why| self.judge(claim, &why))?;
         let outcome = loaded.cards.get(&self.mac).ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))?;
@@ -223,6 +220,7 @@ impl Card {
         let mut state = lock(&self.state);
         if state.claim == claim {
             state.active = Some(*digest);
+            state.nothing_runs_away(); // What ran was stopped with the old role.
         }
         Ok(())
     }
@@ -236,6 +234,16 @@ impl Card {
             state.held_back.push((at, size));
         } else {
             state.memory.give(at, size);
+        }
+    }
+}
+
+impl State {
+    /// A kernel that was given up has surely ended.
+    fn nothing_runs_away(&mut self) {
+        self.has_runaway = false;
+        for (at, size) in std::mem::take(&mut self.held_back) {
+            self.memory.give(at, size);
         }
     }
 }

@@ -80,12 +80,10 @@ impl CardRack {
         let (mut cards, mut boards) = (Vec::new(), Vec::new());
         for card in &found {
             let name = name(card, &found);
-            match claim(&rack, card.mac, until) {
-                Ok(()) => {}
-                Err(why) => {
-                    eprintln!("rackloom-manager: {name} is left out: {why}");
-                    continue;
-                }
+            let waits = |why: &Error| eprintln!("rackloom-manager: waiting for {name}: {why}");
+            if let Err(why) = claim(&rack, card.mac, until, waits) {
+                eprintln!("rackloom-manager: {name} is left out: {why}");
+                continue;
             }
             let counted = metrics.reconfigurations(&name);
             let shared = Arc::new(Card::new(Arc::clone(&rack), card, name.clone(), options.exclusive, counted));
@@ -161,19 +159,23 @@ impl Keeper {
             // The kernels of the tenant that has left are called off with the claim.
             let _ = self.rack.release(&[card.mac], Scrub::Keep).wait();
         }
-        if claim(&self.rack, card.mac, Instant::now()).is_ok() {
+        if claim(&self.rack, card.mac, Instant::now(), |_| {}).is_ok() {
             card.claimed(info.memory);
         }
     }
 }
 
-/// Claims a card and has it zeroed; tries until this time while another host has it.
-fn claim(rack: &Rack, card: MacAddr, until: Instant) -> Result<(), Error> {
+/// Claims a card and has it zeroed; while another host has it, says so once and tries again until this time.
+fn claim(rack: &Rack, card: MacAddr, until: Instant, waits: impl FnOnce(&Error)) -> Result<(), Error> {
+    let mut waits = Some(waits);
     loop {
         let options = ClaimOptions { scrub: Scrub::Zero, ..ClaimOptions::default() };
         match rack.claim(&[card], options).wait_all() {
             Ok(_) => return Ok(()),
-            Err(Error::Op(OpError::Claimed { .. })) if Instant::now() < until => std::thread::sleep(RETRY),
+            Err(why @ Error::Op(OpError::Claimed { .. })) if Instant::now() < until => {
+                waits.take().into_iter().for_each(|tell| tell(&why));
+                std::thread::sleep(RETRY);
+            }
             Err(why) => return Err(why),
         }
     }
