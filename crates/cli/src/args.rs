@@ -108,7 +108,7 @@ pub(crate) enum Command {
     /// Write a file to a card's memory
     #[command(display_order = 9)]
     Write(Write),
-    /// Share this machine's OpenCL devices among programs, here and on other machines
+    /// Share this machine's OpenCL devices, or cards, among programs, here and on other machines
     #[command(display_order = 10, after_help = MANAGER_HELP)]
     Manager(rackloom_manager::Options),
     /// Allocate the boards of a cluster: be the registry, or ask the one that is
@@ -171,6 +171,7 @@ const MANAGER_HELP: &str = "\
 Examples:
   rackloom manager                                     for programs of this machine
   rackloom manager --listen tcp:0.0.0.0:7000 --tokens tokens.txt   for others, too
+  rackloom manager --cards virtual                     the cards of `rackloom up`
   RACKLOOM_MANAGERS=tcp:10.0.0.7:7000 clinfo           a program that uses it";
 
 /// The help topic.

@@ -1,7 +1,7 @@
 //! The daemon that shares boards among tenants (BlastFunction, section III-B).
 //!
-//! A [`board`] is whatever computes: here an OpenCL device behind its vendor's runtime ([`native`]). A client's channel
-//! is a [`session`]; what its commands enqueue gathers into tasks, which a [`scheduler`] puts in order and an
+//! A [`board`] is whatever computes: an OpenCL device behind its vendor's runtime ([`native`]), or a Rackloom card
+//! ([`card`]). A client's channel is a [`session`]; what its commands enqueue gathers into tasks, which a [`scheduler`] puts in order and an
 //! [`executor`] runs, one at a time on each board.
 //!
 //! Nothing that a client says is trusted: its numbers name objects of its own session only, its ranges are checked
@@ -9,6 +9,7 @@
 #![deny(unsafe_code)]
 
 pub mod board;
+pub mod card;
 mod code;
 mod executor;
 mod exporter;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Parser;
 use rackloom_manager::Options;
 
-/// Shares the OpenCL devices of this machine among programs.
+/// Shares OpenCL devices of this machine, or Rackloom cards, among programs.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {

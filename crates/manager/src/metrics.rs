@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
@@ -58,6 +59,8 @@ pub struct Metrics {
     failures: Family<OfBoard, Counter>,
     bytes: Family<OfTransfer, Counter>,
     builds: Family<OfBoard, Counter>,
+    reconfigurations: Family<OfBoard, Counter>,
+    reconfiguration: Family<OfBoard, Histogram>,
 }
 
 impl std::fmt::Debug for Metrics {
@@ -97,9 +100,30 @@ pub(crate) struct TenantMetrics {
     family: Family<OfTenant, Seconds>,
 }
 
+/// How often a board was configured anew, and how long that took.
+#[derive(Debug, Clone)]
+pub(crate) struct Reconfigurations {
+    count: Counter,
+    time: Histogram,
+}
+
+impl Reconfigurations {
+    /// One took so long.
+    pub(crate) fn count(&self, took: Duration) {
+        self.count.inc();
+        self.time.observe(took.as_secs_f64());
+    }
+}
+
 /// From 10 microseconds to 5.2 seconds, each twice the one before.
 fn latencies() -> Histogram {
     Histogram::new(exponential_buckets(10e-6, 2.0, 20))
+}
+
+/// From a millisecond to 16 seconds, each twice the one before: from a small image into memory to a bitstream through a
+/// slow port.
+fn configurations() -> Histogram {
+    Histogram::new(exponential_buckets(1e-3, 2.0, 15))
 }
 
 impl Default for Metrics {
@@ -118,6 +142,8 @@ impl Default for Metrics {
             failures: Family::default(),
             bytes: Family::default(),
             builds: Family::default(),
+            reconfigurations: Family::default(),
+            reconfiguration: Family::new_with_constructor(configurations),
         };
         let mut registry = lock(&metrics.registry);
         let seconds = || Unit::Seconds;
@@ -137,6 +163,17 @@ impl Default for Metrics {
         registry.register("failures", "Operations that ended with an error", metrics.failures.clone());
         registry.register("transfer_bytes", "Bytes to the board (In) and from it (Out)", metrics.bytes.clone());
         registry.register("builds", "Programs built for the board", metrics.builds.clone());
+        registry.register(
+            "board_reconfigurations",
+            "Times that the board was configured with another image",
+            metrics.reconfigurations.clone(),
+        );
+        registry.register_with_unit(
+            "board_reconfiguration",
+            "Time that each took, with the board blocked",
+            seconds(),
+            metrics.reconfiguration.clone(),
+        );
         drop(registry);
         metrics
     }
@@ -164,6 +201,15 @@ impl Metrics {
             bytes_in: bytes(Direction::In),
             bytes_out: bytes(Direction::Out),
             builds: self.builds.get_or_create_owned(&label),
+        }
+    }
+
+    /// The reconfigurations of a board of this name.
+    pub(crate) fn reconfigurations(&self, name: &str) -> Reconfigurations {
+        let label = OfBoard { board: name.to_owned() };
+        Reconfigurations {
+            count: self.reconfigurations.get_or_create_owned(&label),
+            time: self.reconfiguration.get_or_create_owned(&label),
         }
     }
 

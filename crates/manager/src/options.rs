@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rackloom_channel::{Endpoint, ServerConfig};
+use rackloom_client::NetSpec;
 use rackloom_opencl_wire::Limits;
 
+use crate::card::{CardOptions, CardRack};
 use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::scheduler::Policy;
@@ -16,7 +18,7 @@ use crate::server::{Listener, Manager};
 use crate::terms::Terms;
 use crate::tokens::Tokens;
 
-/// Shares the OpenCL devices of this machine among programs, here and on other machines.
+/// Shares OpenCL devices of this machine, or Rackloom cards, among programs, here and on other machines.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Where to listen: unix:PATH or tcp:ADDRESS:PORT; may be repeated.
@@ -25,6 +27,15 @@ pub struct Options {
     /// Vendor's OpenCL library whose devices to share; may be repeated. Default: all that /etc/OpenCL/vendors names.
     #[arg(long, value_name = "LIBRARY")]
     pub runtime: Vec<PathBuf>,
+    /// Segment whose Rackloom cards to share: virtual, virtual:NAME, or eth:INTERFACE. Without --runtime: those alone.
+    #[arg(long, value_name = "NET")]
+    pub cards: Option<NetSpec>,
+    /// Give each card to one client at a time, and zero it before the next.
+    #[arg(long, requires = "cards")]
+    pub exclusive: bool,
+    /// Longest that a kernel on a card may take, in seconds; then it is called off.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub card_timeout: u32,
     /// The order of tenants' tasks on a board.
     #[arg(long, value_enum, default_value_t)]
     pub policy: Policy,
@@ -62,6 +73,8 @@ pub struct Service {
     // Dropped in this order: nobody comes in any more before the boards go.
     listeners: Vec<Listener>,
     manager: Manager,
+    /// Given back when nobody uses them any more.
+    _cards: Option<CardRack>,
     metrics: Option<SocketAddr>,
 }
 
@@ -90,15 +103,26 @@ impl Options {
     /// There is no board, or an address cannot be listened on.
     pub fn start(&self) -> anyhow::Result<Service> {
         let mut manager = Manager::default();
-        for board in self.open_boards()? {
-            manager.add(board, self.policy)?;
+        if self.cards.is_none() || !self.runtime.is_empty() {
+            for board in self.open_boards()? {
+                manager.add(board, self.policy)?;
+            }
         }
+        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &mut manager)).transpose()?;
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
         let terms = self.terms()?;
         let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&terms), terms.clone()));
         let listeners = listeners.collect::<anyhow::Result<_>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
-        Ok(Service { listeners, manager, metrics })
+        Ok(Service { listeners, manager, _cards: cards, metrics })
+    }
+
+    fn claim_cards(&self, net: &NetSpec, manager: &mut Manager) -> anyhow::Result<CardRack> {
+        let deadline = Duration::from_secs(self.card_timeout.into());
+        let options = CardOptions { exclusive: self.exclusive, deadline };
+        let (rack, boards) = CardRack::connect(net, options, manager.metrics())?;
+        boards.into_iter().try_for_each(|board| manager.add(board, self.policy))?;
+        Ok(rack)
     }
 
     fn open_boards(&self) -> anyhow::Result<Vec<NativeBoard>> {

@@ -93,12 +93,11 @@ impl Session {
     /// Why not, for a person.
     pub fn connect(endpoint: &Endpoint, token: Token) -> std::result::Result<Vec<Arc<Board>>, String> {
         let mut boards = Vec::new();
-        loop {
+        for number in 0.. {
             let session = Self::dial(endpoint, token).map_err(|e| describe(&e))?;
-            let number = boards.len() as u16;
             let (board, count) = session.open(number).map_err(|e| format!("opening board {number} fails: {}", e.0))?;
             boards.extend(board);
-            if boards.len() >= usize::from(count) {
+            if number + 1 >= count {
                 break;
             }
         }
@@ -134,7 +133,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Makes this the session of a board; the board, if there is one of this number, and how many there are.
+    /// Makes this the session of a board; the board, if it can be had, and how many there are.
     fn open(self: &Arc<Self>, number: u16) -> Result<(Option<Arc<Board>>, u16)> {
         let deadline = Some(Instant::now() + GREETING);
         let name = program_name();
@@ -147,7 +146,12 @@ impl Session {
         }
         let ask = |request| Command::Board { request, board: number };
         let Answer::Board(info) = self.ask(deadline, &[], ask)? else { return unexpected() };
-        self.ask(deadline, &[], |request| Command::Open { request, board: number })?;
+        if let Err(Error(code)) = self.ask(deadline, &[], |request| Command::Open { request, board: number }) {
+            self.check()?;
+            // It may be somebody's alone, or gone; the manager's others are none the less there.
+            log(|| format!("board {number}, {}, is not to be had: {code}", info.name));
+            return Ok((None, boards));
+        }
         if self.is_tcp {
             self.compare_clocks(deadline)?;
         }

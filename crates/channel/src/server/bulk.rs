@@ -146,6 +146,17 @@ impl Given {
         }
     }
 
+    /// Copies bytes out, from `offset` on: of a place that the client writes to as well.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        Part::check(self.0.as_ref(), offset, out.len());
+        if let Some(part) = &self.0 {
+            part.memory.read(part.offset + offset, out);
+        }
+    }
+
     /// The bytes are complete: sends them on their way, and never waits. To be called before the message that says so.
     ///
     /// # Errors

@@ -50,6 +50,18 @@ impl Daemon {
         Self::listening(manager, to, LIMITS.into())
     }
 
+    /// With these boards.
+    pub fn of(manager: Manager) -> Self {
+        Self::on(manager, LIMITS.into())
+    }
+
+    /// The same, on other terms.
+    fn on(manager: Manager, terms: Terms) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = Self::listening(manager, &Endpoint::Unix(folder.path().join("manager.sock")), terms);
+        Self { folder: Some(folder), ..daemon }
+    }
+
     /// With a board whose operations take a fixed time.
     pub fn paced(policy: Policy, pace: Pace) -> Self {
         Self::paced_with(policy, pace, LIMITS.into())
@@ -57,11 +69,9 @@ impl Daemon {
 
     /// The same, on other terms.
     pub fn paced_with(policy: Policy, pace: Pace, terms: Terms) -> Self {
-        let folder = tempfile::tempdir().unwrap();
         let mut manager = Manager::default();
         manager.add(PacedBoard::new("paced", pace, pocl()[0].info()), policy).unwrap();
-        let daemon = Self::listening(manager, &Endpoint::Unix(folder.path().join("manager.sock")), terms);
-        Self { folder: Some(folder), ..daemon }
+        Self::on(manager, terms)
     }
 
     fn listening(manager: Manager, to: &Endpoint, terms: Terms) -> Self {

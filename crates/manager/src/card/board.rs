@@ -1,0 +1,43 @@
+//! A card as a board.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rackloom_opencl_wire::BoardInfo;
+
+use super::claim::Card;
+use super::failure::GONE;
+use super::space::CardSpace;
+use crate::board::Board;
+use crate::code::Code;
+
+/// A card that this manager has claimed.
+#[derive(Debug)]
+pub struct CardBoard {
+    pub(super) card: Arc<Card>,
+    pub(super) info: BoardInfo,
+    pub(super) tenants: AtomicU64,
+}
+
+/// How long a tenant waits for a card that is being zeroed after the one before.
+const WASHING: Duration = Duration::from_secs(3);
+
+impl Board for CardBoard {
+    type Space = CardSpace;
+
+    fn info(&self) -> &BoardInfo {
+        &self.info
+    }
+
+    fn open(&self) -> Result<CardSpace, Code> {
+        if !self.card.tenancy().enter(self.card.is_exclusive) {
+            return Err(GONE);
+        }
+        let space = CardSpace::new(Arc::clone(&self.card), self.tenants.fetch_add(1, Ordering::Relaxed));
+        if self.card.is_exclusive {
+            self.card.wait_for_claim(WASHING)?;
+        }
+        Ok(space)
+    }
+}

@@ -1,0 +1,101 @@
+//! Which parts of a card's memory are free: first fit, lowest address first.
+//!
+//! Pure state. What was given out once may hold bytes of whoever had it; what was not is as the card zeroed it.
+
+use std::collections::BTreeMap;
+
+/// Blocks begin and end at multiples of this: a beat of the card's memory.
+pub(super) const ALIGN: u64 = 64;
+
+/// The free parts of a range of addresses.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Memory {
+    /// Address and length of each free part; no two touch.
+    free: BTreeMap<u64, u64>,
+    /// From here on nothing was ever given out.
+    clean_from: u64,
+}
+
+impl Memory {
+    /// Memory from `first` up to, not including, `end`, all zero.
+    pub(super) fn new(first: u64, end: u64) -> Self {
+        let first = first.next_multiple_of(ALIGN);
+        let len = (end / ALIGN * ALIGN).saturating_sub(first);
+        Self { free: if len > 0 { [(first, len)].into() } else { BTreeMap::new() }, clean_from: first }
+    }
+
+    /// A block of this size, more than 0: its address, and whether it is zero for sure.
+    pub(super) fn take(&mut self, size: u64) -> Option<(u64, bool)> {
+        let size = size.checked_next_multiple_of(ALIGN)?;
+        let (&at, &len) = self.free.iter().find(|(_, len)| **len >= size)?;
+        self.free.remove(&at);
+        if len > size {
+            self.free.insert(at + size, len - size);
+        }
+        let is_clean = at >= self.clean_from;
+        self.clean_from = self.clean_from.max(at + size);
+        Some((at, is_clean))
+    }
+
+    /// Gives back a block that [`Self::take`] gave for this size.
+    pub(super) fn give(&mut self, mut at: u64, size: u64) {
+        let mut len = size.next_multiple_of(ALIGN);
+        let before = self.free.range(..at).next_back().map(|(a, l)| (*a, *l));
+        let after = self.free.range(at..).next().map(|(a, l)| (*a, *l));
+        assert!(
+            before.is_none_or(|(a, l)| a + l <= at) && after.is_none_or(|(a, _)| at + len <= a),
+            "given back twice"
+        );
+        if let Some((next, more)) = after.filter(|(next, _)| at + len == *next) {
+            self.free.remove(&next);
+            len += more;
+        }
+        if let Some((earlier, more)) = before.filter(|(a, l)| a + l == at) {
+            at = earlier;
+            len += more;
+        }
+        self.free.insert(at, len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_was_given_out_is_not_clean_any_more() {
+        let mut memory = Memory::new(1 << 20, (1 << 20) + 1000);
+        assert_eq!(memory.take(100), Some((1 << 20, true)));
+        assert_eq!(memory.take(64), Some(((1 << 20) + 128, true)));
+        memory.give(1 << 20, 100);
+        assert_eq!(memory.take(1), Some((1 << 20, false)));
+        assert_eq!(memory.take(900), None, "960 bytes are there in all");
+        assert_eq!(memory.take(u64::MAX), None);
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_never_overlap_and_all_come_back(sizes in prop::collection::vec(1..5000u64, 1..60), seed in any::<u64>()) {
+            let (first, end) = (1 << 20, (1 << 20) + 64 * 1024);
+            let mut memory = Memory::new(first, end);
+            let mut rng = rackloom_node::Rng::new(seed);
+            let (mut held, mut used): (Vec<(u64, u64)>, u64) = (Vec::new(), first);
+            for size in sizes {
+                if let Some((at, clean)) = memory.take(size) {
+                    prop_assert!(at.is_multiple_of(ALIGN) && at >= first && at + size <= end);
+                    prop_assert!(held.iter().all(|(a, l)| at + size <= *a || a + l <= at));
+                    prop_assert!(!clean || at >= used);
+                    used = used.max(at + size);
+                    held.push((at, size));
+                }
+                if !held.is_empty() && rng.below(2) == 0 {
+                    let (at, size) = held.swap_remove(rng.below(held.len() as u64) as usize);
+                    memory.give(at, size);
+                }
+            }
+            held.into_iter().for_each(|(at, size)| memory.give(at, size));
+            prop_assert_eq!(memory.free, BTreeMap::from([(first, end - first)]));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Programs: images, and who has them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use opencl_sys::{
+    CL_BUILD_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE, CL_INVALID_BINARY, CL_INVALID_PROGRAM_EXECUTABLE,
+    CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE, CL_SUCCESS,
+};
+use rackloom_image::{Image, ImageError, MAGIC, TARGET_MODEL, TARGET_RTL};
+use rackloom_opencl_wire::{Build, Form};
+use rackloom_wire::CardKind;
+
+use super::claim::Card;
+use super::tenancy::{Digest, Taken, TenantNumber};
+use crate::code::Code;
+
+/// A program.
+#[derive(Debug)]
+pub struct CardProgram {
+    /// An image's file; none for a program of source, which a card has no compiler for.
+    file: Option<Bytes>,
+    built: Mutex<Option<Arc<Built>>>,
+}
+
+/// An image that a tenant may use: as long as this lives, no other tenant gets another one onto the card.
+pub(super) struct Built {
+    pub(super) image: Image,
+    pub(super) digest: Digest,
+    card: Arc<Card>,
+    tenant: TenantNumber,
+}
+
+impl CardProgram {
+    /// A program of these bytes.
+    ///
+    /// # Errors
+    /// A binary that is no image.
+    pub(super) fn new(form: Form, bytes: Vec<u8>) -> Result<Self, Code> {
+        let file = match form {
+            Form::Source => None,
+            Form::Binary if bytes.starts_with(&MAGIC) => Some(bytes.into()),
+            Form::Binary => return Err(Code(CL_INVALID_BINARY)),
+        };
+        Ok(Self { file, built: Mutex::default() })
+    }
+
+    /// Checks the image, and whether the card may be configured with it.
+    ///
+    /// # Errors
+    /// It is no image.
+    pub(super) fn build(&self, card: &Arc<Card>, tenant: TenantNumber) -> Result<Build, Code> {
+        let file = self.file.clone().ok_or(Code(CL_COMPILER_NOT_AVAILABLE))?;
+        let image = match check(file, card.kind) {
+            Ok(image) => image,
+            Err(why) => return Ok(failed(CL_INVALID_BINARY, format!("{}: {why}\n", why.code_name()))),
+        };
+        let digest = image.digest();
+        let name = format!("{} {}", image.manifest().name, image.manifest().version);
+        if let Err(Taken { image, tenants }) = card.tenancy().hold(tenant, digest, &name) {
+            let them =
+                if tenants == 1 { "1 other program has".into() } else { format!("{tenants} other programs have") };
+            let log = format!(
+                "{} is used with the image {image}: {them} kernels of it. It can be configured with {name} when they \
+                 have released them.\n",
+                card.name
+            );
+            return Ok(failed(CL_BUILD_PROGRAM_FAILURE, log));
+        }
+        let kernels = image.manifest().kernels.iter().map(|k| k.name.clone()).collect();
+        let built = Arc::new(Built { image, digest, card: Arc::clone(card), tenant });
+        let before = self.lock().replace(built);
+        drop(before); // What a build before this one held; not under the lock.
+        let (status, binary_type) = (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+        Ok(Build { status, binary_type, log: String::new(), kernels, global_variables: 0 })
+    }
+
+    /// What was built.
+    ///
+    /// # Errors
+    /// Nothing was.
+    pub(super) fn built(&self) -> Result<Arc<Built>, Code> {
+        self.lock().clone().ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Built>>> {
+        self.built.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Built {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Built").field("image", &self.image.manifest().name).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Built {
+    fn drop(&mut self) {
+        self.card.tenancy().release(self.tenant, self.digest);
+    }
+}
+
+/// All that can be checked without the card: the whole file's form, the digests of all parts, and that there is one for
+/// this kind of card. A real board knows by itself which it needs.
+fn check(file: Bytes, kind: CardKind) -> Result<Image, ImageError> {
+    let image = Image::parse(file)?;
+    image.verify()?;
+    match kind {
+        CardKind::Model => image.part(TARGET_MODEL).map(|_| ())?,
+        CardKind::Rtl => image.part(TARGET_RTL).map(|_| ())?,
+        CardKind::Board => {}
+    }
+    image.layout().check_shell(rackloom_wire::VERSION.into())?;
+    Ok(image)
+}
+
+const fn failed(status: i32, log: String) -> Build {
+    let binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
+    Build { status, binary_type, log, kernels: Vec::new(), global_variables: 0 }
+}

@@ -1,0 +1,131 @@
+//! Cards that are given to one client at a time: what passes from one to the next is nothing.
+
+mod common;
+#[path = "common/lab.rs"]
+mod lab;
+
+use std::time::{Duration, Instant};
+
+use common::{Daemon, PATIENCE, Tenant};
+use lab::Lab;
+use rackloom_channel::Endpoint;
+use rackloom_client::{ClaimOptions, RackOptions};
+use rackloom_manager::Manager;
+use rackloom_manager::card::{CardOptions, CardRack};
+use rackloom_manager::scheduler::Policy;
+use rackloom_opencl_wire::{Answer, Argument, Command, Form, Op, Payload, VERSION};
+
+const NOT_AVAILABLE: i32 = -2;
+const FAILURE: i32 = -11;
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+fn cards(lab: &Lab, exclusive: bool) -> (CardRack, Daemon) {
+    let mut manager = Manager::default();
+    let rack = lab.rack(RackOptions { deadline: DEADLINE, ..RackOptions::default() });
+    let options = CardOptions { exclusive, deadline: DEADLINE };
+    let (rack, boards) = CardRack::claim(rack, options, manager.metrics()).unwrap();
+    boards.into_iter().for_each(|board| manager.add(board, Policy::Fair).unwrap());
+    (rack, Daemon::of(manager))
+}
+
+/// A client that asks for the board; whether it gets it.
+fn open(to: &Endpoint) -> Result<Tenant, i32> {
+    let tenant = Tenant::silent(to);
+    assert!(tenant.ask(|request| Command::Hello { request, version: VERSION, name: "test" }).is_ok());
+    tenant.ask(|request| Command::Open { request, board: 0 }).map(|_| tenant)
+}
+
+fn build(t: &Tenant, program: u32, role: &str) -> (i32, String) {
+    let image = rackloom_roles::image(role).unwrap();
+    let bulk = t.bulk(image.len() as u64);
+    let bytes = Payload::Bulk(bulk.put(0, image).unwrap().into());
+    t.send(&Command::CreateProgram { program, form: Form::Binary, bytes }, &[]);
+    match t.ask(|request| Command::Build { request, program, options: "" }) {
+        Ok(Answer::Built(build)) => (build.status, build.log),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_exclusive_card_is_empty_for_each_client() {
+    let lab = Lab::new(1, 4 << 20);
+    let (rack, daemon) = cards(&lab, true);
+    for role in ["vadd", "ptrans"] {
+        let first = open(&daemon.endpoint).unwrap();
+        assert_eq!(build(&first, 0, role).0, 0);
+        first.buffer(0, 1 << 20);
+        let fill = Op::Fill { buffer: 0, offset: 0, len: 1 << 20, pattern: &[0xa5] };
+        assert_eq!(first.run(fill, &[]).status, 0);
+        assert_eq!(open(&daemon.endpoint).err(), Some(NOT_AVAILABLE), "it is somebody's");
+        assert!(lab.memory(0).contains(&0xa5));
+        drop(first);
+        let end = Instant::now() + PATIENCE;
+        let next = loop {
+            match open(&daemon.endpoint) {
+                Ok(next) => break next,
+                Err(code) => assert_eq!(code, NOT_AVAILABLE),
+            }
+            assert!(Instant::now() < end, "the card never comes free");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert!(!lab.memory(0).contains(&0xa5), "washed before the next has it");
+        next.buffer(0, 64);
+        assert_eq!(next.read(0, 0, 64).tail, [0; 64]);
+        drop(next);
+        // Or the next round might come before this one has left.
+        while open(&daemon.endpoint).is_err() {
+            assert!(Instant::now() < end, "the card never comes free");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    drop((daemon, rack));
+}
+
+#[test]
+fn cards_are_given_back_without_bytes() {
+    let lab = Lab::new(2, 4 << 20);
+    let (rack, daemon) = cards(&lab, false);
+    let tenant = daemon.client();
+    tenant.buffer(0, 1 << 20);
+    let fill = Op::Fill { buffer: 0, offset: 0, len: 1 << 20, pattern: &[0xa5] };
+    assert_eq!(tenant.run(fill, &[]).status, 0);
+    let other = lab.rack(RackOptions::default());
+    other.discover(Duration::from_secs(1)).unwrap();
+    let claim = |unit| other.claim(&[Lab::mac(unit)], ClaimOptions::default()).wait_all();
+    assert!(claim(0).is_err() && claim(1).is_err(), "the manager has both");
+    drop(daemon);
+    drop(rack);
+    claim(0).unwrap();
+    claim(1).unwrap();
+    assert!(!lab.memory(0).contains(&0xa5));
+    drop(tenant);
+}
+
+#[test]
+fn a_killed_clients_image_is_nobodys() {
+    let lab = Lab::new(1, 4 << 20);
+    let (_rack, daemon) = cards(&lab, false);
+    let (first, second) = (daemon.client(), daemon.client());
+    assert_eq!(build(&first, 0, "vadd").0, 0);
+    first.send(&Command::CreateKernel { kernel: 0, program: 0, name: "vadd" }, &[]);
+    (0..3).for_each(|buffer| first.buffer(buffer, 64));
+    let words = 16u64.to_le_bytes();
+    let mut arguments: Vec<_> = (0..3).map(|n| (n, Argument::Buffer(Some(n)))).collect();
+    arguments.push((3, Argument::Value(&words)));
+    assert_eq!(first.run(Tenant::launch(0, 1, arguments), &[]).status, 0);
+    let (status, log) = build(&second, 0, "ptrans");
+    assert_eq!(status, FAILURE, "{log}");
+    // Released buffers are no arguments any more, and the launch says so.
+    first.send(&Command::ReleaseBuffer { buffer: 1 }, &[]);
+    assert_eq!(first.run(Tenant::launch(0, 1, vec![]), &[]).status, -52);
+    first.client.close();
+    let end = Instant::now() + PATIENCE;
+    let mut program = 1;
+    while build(&second, program, "ptrans").0 != 0 {
+        assert!(Instant::now() < end && program < 60, "the image stays taken");
+        std::thread::sleep(Duration::from_millis(50));
+        program += 1;
+    }
+}
