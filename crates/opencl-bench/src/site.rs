@@ -133,7 +133,7 @@ fn devices_of(platform: &Platform) -> Result<Vec<cl_device_id>> {
 }
 
 /// Our OpenCL library in the folder of this program, as cargo leaves it.
-fn beside_us() -> Result<PathBuf> {
+pub(crate) fn beside_us() -> Result<PathBuf> {
     let program = std::env::current_exe().map_err(BenchError::io("cannot find this program"))?;
     let folder = program.parent().unwrap_or(Path::new("."));
     let places = ["librackloom_opencl.so", "deps/librackloom_opencl.so"].map(|name| folder.join(name));
