@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use rackloom_channel::Endpoint;
-use rackloom_channel::ServerConfig;
+use rackloom_channel::{Endpoint, ServerConfig};
 use rackloom_manager::board::Board;
 use rackloom_manager::scheduler::Policy;
 use rackloom_manager::{Listener, Manager};
