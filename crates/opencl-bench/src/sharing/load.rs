@@ -1,7 +1,7 @@
 //! Requests at a rate, one at a time, as the paper's load generator sends them.
 //!
-//! That is `hey -c 1 -q RATE`: one connection, which takes a tick of a Go ticker before each request. Ticks come whatever
-//! the function does; one tick may wait, and those that come meanwhile are lost. So a function that falls behind is
+//! That is `hey -c 1 -q RATE`: one connection, which takes a tick of a Go ticker before each request. Ticks come
+//! whatever the function does; one tick may wait, and those that come meanwhile are lost. So a function that falls behind is
 //! not buried in requests that nobody waits for any more: it gets the next as soon as it has answered, and what it does
 //! not process of its target is lost ticks.
 
@@ -98,8 +98,8 @@ pub(super) struct Served {
     pub(super) answered: u64,
     /// From sending to the answer, milliseconds: what `hey` measures.
     pub(super) latencies: Vec<f64>,
-    /// From when the tick was due to the answer, milliseconds: what somebody waits whose time does not stand still while
-    /// the connection is busy.
+    /// From when the tick was due to the answer, milliseconds: what somebody waits whose time does not stand still
+    /// while the connection is busy.
     pub(super) since_due: Vec<f64>,
 }
 

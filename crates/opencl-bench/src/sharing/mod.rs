@@ -2,8 +2,8 @@
 //!
 //! It is the evaluation of the BlastFunction paper, section IV-B: tables I to IV. The functions are the programs of
 //! `workloads/`, each a process of its own, and reach their boards through the OpenCL loader, Rackloom's library and
-//! managers. The boards take the time of the paper's, whatever this machine is; beside them the same is done with a real
-//! runtime. What the paper does not measure comes last: a light tenant beside a greedy one.
+//! managers. The boards take the time of the paper's, whatever this machine is; beside them the same is done with a
+//! real runtime. What the paper does not measure comes last: a light tenant beside a greedy one.
 
 mod direct;
 mod greedy;

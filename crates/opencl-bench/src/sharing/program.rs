@@ -52,8 +52,8 @@ struct Answer {
 }
 
 impl Program {
-    /// Starts a program with `--serve`, and waits until it is ready. `name` is unique in the folder, which takes what the
-    /// program says on standard error.
+    /// Starts a program with `--serve`, and waits until it is ready. `name` is unique in the folder, which takes what
+    /// the program says on standard error.
     ///
     /// # Errors
     /// It does not start, or ends before it is ready.

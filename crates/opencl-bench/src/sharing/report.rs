@@ -243,7 +243,7 @@ fn used(scenario: &Scenario, node: &str) -> f64 {
     here.map(|row| row.figures.utilisation).sum()
 }
 
-/// As in `low` or, where less is asked for than in the paper, `medium/3`; `high+` where functions were placed under load.
+/// As in `low`; `medium/3` where less is asked for than in the paper, `high+` where functions were placed under load.
 fn load_name(c: &Configuration) -> String {
     let name = format!("{:?}", c.load).to_lowercase();
     match (c.placement, c.divisor) {

@@ -88,8 +88,8 @@ const LEAD: Duration = Duration::from_millis(20);
 /// Parts of a tick between the phases of two functions: no few of them keep step (it is the golden ratio's).
 const PHASE: f64 = 0.618_033_988_749_895;
 
-/// Puts functions under load, all at the same time, each by a thread of its own. `reading` is taken at the beginning and
-/// at the end; its increase is given beside what was served.
+/// Puts functions under load, all at the same time, each by a thread of its own. `reading` is taken at the beginning
+/// and at the end; its increase is given beside what was served.
 ///
 /// # Errors
 /// A function's.

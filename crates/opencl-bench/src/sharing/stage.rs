@@ -116,8 +116,8 @@ impl Stage {
         }
     }
 
-    /// Puts both scenarios under load: at the same time where they do not disturb each other, for paced boards leave the
-    /// processor to others.
+    /// Puts both scenarios under load: at the same time where they do not disturb each other, for paced boards leave
+    /// the processor to others.
     pub(super) fn measure(&mut self, load: Load, divisor: u32, seconds: u32) -> Result<Configuration> {
         let rates = paper::rates(self.of, load).map(|rate| rate / divisor);
         let Self { shared, native, hosts, of, placement } = self;
