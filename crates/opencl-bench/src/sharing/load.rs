@@ -1,9 +1,9 @@
 //! Requests at a rate, one at a time, as the paper's load generator sends them.
 //!
 //! That is `hey -c 1 -q RATE`: one connection, which takes a tick of a Go ticker before each request. Ticks come
-//! whatever the function does; one tick may wait, and those that come meanwhile are lost. So a function that falls behind is
-//! not buried in requests that nobody waits for any more: it gets the next as soon as it has answered, and what it does
-//! not process of its target is lost ticks.
+//! whatever the function does; one tick may wait, and those that come meanwhile are lost. So a function that falls
+//! behind is not buried in requests that nobody waits for any more: it gets the next as soon as it has answered, and
+//! what it does not process of its target is lost ticks.
 
 use std::time::{Duration, Instant};
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Options;
 use super::greedy::{LightRow, TASK_MS};
 use super::load::Latency;
-use super::paper::{Figures, NODES, Placement, UseCase, demand, device_ms};
+use super::paper::{Figures, NODES, Placement, UseCase, demand, device_ms, rates};
 use super::scenario::{FunctionRow, Scenario};
 use super::stage::{Boards, Configuration};
 
@@ -189,6 +189,18 @@ impl Report {
         chart.svg()
     }
 
+    /// Table I, as far as it was measured.
+    fn rates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Table I: requests a second of each function; natively there are the first three\n")?;
+        let mut table = Table::new(&["", "1ST", "2ND", "3RD", "4TH", "5TH"]);
+        for c in self.on(Boards::Paced).filter(|c| c.placement == Placement::Paper) {
+            let mut cells = vec![format!("{} {}", c.use_case.program(), load_name(c))];
+            cells.extend(rates(c.use_case, c.load).map(|rate| rate.to_string()));
+            table.row(cells);
+        }
+        writeln!(f, "{table}")
+    }
+
     fn table(&self, f: &mut fmt::Formatter<'_>, title: &str, rows: &[&Configuration]) -> fmt::Result {
         if rows.is_empty() {
             return Ok(());
@@ -272,6 +284,7 @@ impl fmt::Display for Report {
             f,
             "Latencies (mean, p99) in milliseconds, done and target in requests a second;\nPAPER: what was done there\n"
         )?;
+        self.rates(f)?;
         for (number, of) in ["II", "III", "IV"].into_iter().zip(UseCase::ALL) {
             let rows: Vec<_> = self.on(Boards::Paced).filter(|c| c.use_case == of).collect();
             self.table(f, &format!("Table {number}: {} on boards of the paper's pace", of.program()), &rows)?;

@@ -90,7 +90,7 @@ fn all_that_is_measured_is_told() {
             }
         }
         let sum = configuration.shared.sum;
-        assert!(sum.processed > 0.5 * sum.target && sum.utilisation < 310.0, "{configuration:?}");
+        assert!(sum.processed > 0.25 * sum.target && sum.utilisation < 310.0, "{configuration:?}");
     }
     let [alone, fair, fifo] = &report.light[..] else { panic!("{:?}", report.light) };
     assert!(alone.latency.p50_ms >= 2.0, "{alone:?}");
@@ -101,9 +101,16 @@ fn all_that_is_measured_is_told() {
 
     let text = report.to_string();
     assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-    for part in
-        ["Table II: sobel", "Table III: matmul", "Table IV: alexnet", "high shared", "sobel-5 on B", "49.58", "fifo"]
-    {
+    for part in [
+        "Table I:",
+        "Table II: sobel",
+        "Table III: matmul",
+        "Table IV: alexnet",
+        "high shared",
+        "sobel-5 on B",
+        "49.58",
+        "fifo",
+    ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
     let json = serde_json::to_value(&report).unwrap();
