@@ -36,8 +36,29 @@ def test_alexnet_is_right():
     assert [r["correct"] for r in results(done)] == [True, True]
 
 
+@pytest.mark.parametrize("options", [(), ("--launches", 7), ("--launches", 2, "--depth", 5)])
+def test_bursts_are_right(options):
+    done = run("burst", *options, "--iterations", 12, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [r["correct"] for r in results(done)] == [True] * 12
+
+
+def test_an_answer_belongs_to_its_line_whatever_the_depth():
+    done = run("burst", "--depth", 4, "--serve", text="\n\n")
+    ready, *answers = results(done)
+    assert done.returncode == 0, done.stderr
+    assert [(a["iteration"], a["depth"], a["correct"]) for a in answers] == [(0, 1, True), (1, 1, True)]
+
+
 @pytest.mark.parametrize(
-    "command", [("sobel", "--size", "10x10"), ("matmul", "--size", 16), ("alexnet", "--scale", 8)]
+    "command",
+    [
+        ("sobel", "--size", "10x10"),
+        ("matmul", "--size", 16),
+        ("alexnet", "--scale", 8),
+        ("burst",),
+        ("burst", "--depth", 3),
+    ],
 )
 def test_a_stale_result_is_seen(command):
     # The fourth read brings half of what it should.

@@ -10,7 +10,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use rackloom_client::NetSpec;
 
-pub(crate) use self::bench::{Bench, OpenClSite, Overhead};
+pub(crate) use self::bench::{Bench, OpenClSite, Overhead, Sharing};
 pub(crate) use self::parse::{CardCount, HotplugStep, Step, TileExtent};
 
 /// Weaves a rack of network-attached FPGA cards into one machine.

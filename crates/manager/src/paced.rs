@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use opencl_sys::{
-    CL_BUILD_PROGRAM_FAILURE, CL_INVALID_KERNEL_NAME, CL_INVALID_OPERATION, CL_INVALID_VALUE,
+    CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
+    CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_DEVICE_NAME, CL_INVALID_KERNEL_NAME, CL_INVALID_OPERATION, CL_INVALID_VALUE,
     CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE, CL_SUCCESS,
 };
 use rackloom_channel::Given;
@@ -44,7 +45,23 @@ impl PacedBoard {
         let info = BoardInfo { name: name.to_owned(), shares_memory: false, ..like.clone() };
         Self { info, pace: Arc::new(pace), free_at: Arc::default() }
     }
+
+    /// A board of this name that is an accelerator like no other: it tells of itself what a program needs to know.
+    #[must_use]
+    pub fn accelerator(name: &str, pace: Pace) -> Self {
+        let device = vec![
+            (CL_DEVICE_NAME, [name.as_bytes(), b"\0"].concat()),
+            (CL_DEVICE_COMPILER_AVAILABLE, 1u32.to_ne_bytes().to_vec()),
+            (CL_DEVICE_MAX_WORK_GROUP_SIZE, GROUP_MAX.to_ne_bytes().to_vec()),
+            (CL_DEVICE_MAX_WORK_ITEM_SIZES, [GROUP_MAX; 3].map(usize::to_ne_bytes).concat()),
+        ];
+        let like = BoardInfo { name: String::new(), device, platform: Vec::new(), shares_memory: false };
+        Self::new(name, pace, &like)
+    }
 }
+
+/// Most work-items of a group.
+const GROUP_MAX: usize = 4096;
 
 impl Board for PacedBoard {
     type Space = PacedSpace;
@@ -143,8 +160,13 @@ impl Space for PacedSpace {
 
     fn kernel_info(&self, program: &PacedProgram, name: &str) -> Result<KernelInfo, Code> {
         let argument_count = *program.get(name).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
-        let work_group =
-            WorkGroup { size: 4096, compiled: [0; 3], local_memory: 0, preferred_multiple: 1, private_memory: 0 };
+        let work_group = WorkGroup {
+            size: GROUP_MAX as u64,
+            compiled: [0; 3],
+            local_memory: 0,
+            preferred_multiple: 1,
+            private_memory: 0,
+        };
         Ok(KernelInfo { attributes: String::new(), argument_count, arguments: None, work_group })
     }
 
@@ -218,16 +240,28 @@ fn perform(operation: &mut Operation<PacedSpace>) -> Result<(), Code> {
     Ok(())
 }
 
-/// The kernels of a source: what stands between `kernel void` and the closing parenthesis.
+/// The kernels of a source, as far as they are written `kernel [__attribute__((...))] void NAME(ARGUMENTS)`.
 fn kernels(text: &str) -> PacedProgram {
-    let heads = text.split("kernel void").skip(1);
     let parse = |head: &str| {
+        let head = without_attribute(head).strip_prefix("void")?;
         let (name, rest) = head.split_once('(')?;
         let arguments = rest.split_once(')')?.0;
         let count = if arguments.trim().is_empty() { 0 } else { arguments.split(',').count() as u32 };
         Some((name.trim().to_owned(), count))
     };
-    heads.filter_map(parse).collect()
+    text.split("kernel").skip(1).filter_map(parse).collect()
+}
+
+/// What follows an attribute, if one stands here.
+fn without_attribute(text: &str) -> &str {
+    let text = text.trim_start();
+    let Some(attribute) = text.strip_prefix("__attribute__") else { return text };
+    let mut depth = 0;
+    let end = attribute.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ')' && depth == 0
+    });
+    end.map_or("", |end| attribute[end + 1..].trim_start())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -240,7 +274,13 @@ mod tests {
 
     #[test]
     fn kernels_of_a_source() {
-        let found = kernels("__kernel void a(global int *x, int y) {}\nkernel void none() {} kernel void b(int x){}");
-        assert_eq!(found, BTreeMap::from([("a".to_owned(), 2), ("b".to_owned(), 1), ("none".to_owned(), 0)]));
+        let found = kernels(
+            "// This kernel is one of many kernels.
+            __kernel void a(global int *x, int y) {}\nkernel void none() {} kernel void b(int x){}
+            __kernel __attribute__((reqd_work_group_size(32, 8, 1)))\nvoid c(int x, int y, int z) {}
+            void helper(int x) {} __kernel __attribute__((",
+        );
+        let wanted = [("a", 2), ("b", 1), ("c", 3), ("none", 0)].map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(found, BTreeMap::from(wanted));
     }
 }

@@ -30,6 +30,14 @@ impl Quota {
     }
 }
 
+impl Charge {
+    /// A charge on nobody, for who uses a board without a manager.
+    #[must_use]
+    pub fn on_nobody() -> Self {
+        Self { quota: Quota::new(0), amount: 0 }
+    }
+}
+
 impl Drop for Charge {
     fn drop(&mut self) {
         self.quota.used.fetch_sub(self.amount, Ordering::AcqRel);

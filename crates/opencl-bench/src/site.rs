@@ -130,7 +130,7 @@ fn devices_of(platform: &Platform) -> Result<Vec<cl_device_id>> {
 }
 
 /// Our OpenCL library: the one that is named, else one in the folder of this program, as cargo leaves it.
-fn find_library(named: Option<&Path>) -> Result<PathBuf> {
+pub(crate) fn find_library(named: Option<&Path>) -> Result<PathBuf> {
     let program = std::env::current_exe().map_err(BenchError::io("cannot find this program"))?;
     let folder = program.parent().unwrap_or_else(|| Path::new("."));
     let built = ["librackloom_opencl.so", "deps/librackloom_opencl.so"].map(|name| folder.join(name));

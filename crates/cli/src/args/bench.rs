@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use rackloom_manager::scheduler::Policy;
 
 use super::parse;
 
@@ -31,6 +32,8 @@ pub(crate) enum Bench {
     },
     /// OpenCL calls, transfers and programs, natively and through a manager
     OpenclOverhead(Overhead),
+    /// Five OpenCL functions share three boards, beside three that have a board each
+    OpenclSharing(Sharing),
 }
 
 /// Which device, and whose library.
@@ -62,5 +65,30 @@ pub(crate) struct Overhead {
     pub(crate) quick: bool,
     /// Draw the round trips to this file
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rackloom bench opencl-sharing --svg .          about three minutes; charts into this folder
+  rackloom bench opencl-sharing --policy fifo    tasks as they come, as in the paper")]
+pub(crate) struct Sharing {
+    #[command(flatten)]
+    pub(crate) site: OpenClSite,
+    /// Folder of the workloads' programs
+    #[arg(long, value_name = "FOLDER", default_value = "out/workloads/bin", value_hint = ValueHint::DirPath)]
+    pub(crate) programs: PathBuf,
+    /// Seconds of load in each configuration
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) seconds: u32,
+    /// The order of tasks on the boards of the tables
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) policy: Policy,
+    /// A few configurations of a second: a check that all runs, and no measurement
+    #[arg(long, conflicts_with = "seconds")]
+    pub(crate) quick: bool,
+    /// Draw charts into this folder
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) svg: Option<PathBuf>,
 }

@@ -5,6 +5,7 @@ pub(crate) mod load;
 pub(crate) mod overhead;
 pub(crate) mod process;
 pub(crate) mod rtt;
+pub(crate) mod sharing;
 
 use crate::args::Bench;
 use crate::commands::Context;
@@ -21,5 +22,6 @@ pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
         }
         Bench::Rtt { reads } => rtt::run(cx, reads),
         Bench::OpenclOverhead(ref args) => overhead::run(cx, args),
+        Bench::OpenclSharing(ref args) => sharing::run(cx, args),
     }
 }

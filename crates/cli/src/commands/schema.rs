@@ -13,9 +13,10 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 23] = [
+pub(super) const ALL: [Entry; 24] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     (rackloom_opencl_bench::overhead::SCHEMA, "bench opencl-overhead", of::<rackloom_opencl_bench::overhead::Report>),
+    (rackloom_opencl_bench::sharing::SCHEMA, "bench opencl-sharing", of::<rackloom_opencl_bench::sharing::Report>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
     ("rackloom.demo/1", "demo", of::<demo::DemoReport>),
