@@ -158,7 +158,6 @@ impl<S: Space> Task<S> {
             under_way.start(entry);
         }
         under_way.finish();
-        metrics.operations.inc_by(count);
         let ended = now_ns();
         metrics.meter.end(ended);
         metrics.task(began.saturating_sub(self.since), ended - began);
@@ -178,6 +177,8 @@ struct UnderWay<'a, S: Space> {
 impl<S: Space> UnderWay<'_, S> {
     fn start(&mut self, Entry { event, waits, operation }: Entry<S>) {
         let tenant = self.tenant;
+        // Before its client is told: what somebody knows to have ended is counted.
+        self.metrics.operations.inc();
         let operation =
             if tenant.any_failed(&waits) { Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)) } else { operation };
         let ticket = operation.and_then(|mut operation| {

@@ -111,7 +111,8 @@ impl Ways {
         let count = theirs.len();
         if device >= count || ours.len() != 2 * count {
             return Err(BenchError::Site(format!(
-                "there is no device number {device}: the runtime has {count}, the manager shows {} in two ways (RACKLOOM_LOG=1 says why)",
+                "there is no device number {device}: the runtime has {count}, the manager shows {} in two ways \
+                 (RACKLOOM_LOG=1 says why)",
                 ours.len()
             )));
         }

@@ -1,7 +1,7 @@
 //! `bench opencl-overhead`: what the manager adds to OpenCL calls, to transfers, and to whole programs.
 //!
-//! The BlastFunction paper measures this in its section IV-A (figures 4 and 5): round trips of a write and a read, Sobel
-//! and matrix multiplication by size, natively and remotely, on one node.
+//! The BlastFunction paper measures this in its section IV-A (figures 4 and 5): round trips of a write and a read,
+//! Sobel and matrix multiplication by size, natively and remotely, on one node.
 
 mod calls;
 mod report;
