@@ -109,6 +109,12 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// How long a kernel's last launch took, in nanoseconds, if there was one.
     fn last_launch_ns(kernel: &Self::Kernel) -> Option<u64>;
 
+    /// From the next task on times are to be the board's own. Boards for which that makes no difference do nothing.
+    fn profile(&self) {}
+
+    /// A task begins: all operations of this space have ended.
+    fn begin(&self) {}
+
     /// Hands an operation to the board, behind those before it.
     ///
     /// # Errors

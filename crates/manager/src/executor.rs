@@ -135,6 +135,7 @@ impl<S: Space> Task<S> {
         let tenant = Arc::clone(&self.tenant);
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
+        tenant.space.begin();
         let mut under_way = UnderWay { tenant: &tenant, metrics, started: Vec::new(), message: Vec::new() };
         under_way.started.reserve(self.entries.len());
         let mut count = 0;

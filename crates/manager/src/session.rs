@@ -90,6 +90,7 @@ impl<S: Space> Session<S> {
         match command {
             Command::Enqueue { event, waits, submit, op } => self.enqueue(event, waits, submit, op, tail)?,
             Command::Submit => self.submit(),
+            Command::Profile => self.tenant.space.profile(),
             Command::CreateBuffer { buffer, flags, size, backing } => {
                 let made = self.buffer(flags & ACCESS, size, backing);
                 self.buffers.put(buffer, made)?;

@@ -278,6 +278,7 @@ fn random_command(random: &mut impl FnMut(u64) -> u64, to: &Tenant) -> Vec<u8> {
         8 => Command::Binary { request: event, program: a, into: bulk },
         9 => Command::Submit,
         10 => Command::BinarySize { request: event, program: a },
+        11 => Command::Profile,
         _ => Command::Enqueue { event: event.into(), waits: vec![len], submit: len2 % 2 == 0, op },
     };
     let mut bytes = Vec::new();

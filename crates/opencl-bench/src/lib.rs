@@ -13,4 +13,4 @@ pub mod sharing;
 pub mod site;
 
 pub use error::{BenchError, Result};
-pub use sample::{Effort, Stat, in_turn};
+pub use sample::{Effort, Stat, Turns, in_turn};

@@ -46,13 +46,40 @@ impl Stat {
     }
 }
 
+/// Times of one thing in several ways.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turns<const N: usize> {
+    /// All times, by way.
+    pub stats: [Stat; N],
+    /// How long each way takes beside the first: the median over all rounds, in each of which medians are compared. So a
+    /// machine that gets slower meanwhile is no slower way.
+    pub ratios: [f64; N],
+}
+
+impl<const N: usize> Turns<N> {
+    /// Of rounds, each with times in all ways, in microseconds.
+    ///
+    /// # Panics
+    /// There is no round, or one of them lacks times.
+    #[must_use]
+    pub fn of(rounds: Vec<[Vec<f64>; N]>) -> Self {
+        let medians: Vec<[f64; N]> =
+            rounds.iter().map(|round| std::array::from_fn(|way| Stat::of(round[way].clone()).median_us)).collect();
+        let ratio = |way: usize| Stat::of(medians.iter().map(|round| round[way] / round[0]).collect()).median_us;
+        let ratios = std::array::from_fn(ratio);
+        let mut all: [Vec<f64>; N] = std::array::from_fn(|_| Vec::new());
+        rounds.into_iter().flatten().enumerate().for_each(|(at, times)| all[at % N].extend(times));
+        Self { stats: all.map(Stat::of), ratios }
+    }
+}
+
 /// Does something in `N` ways, in turn; `once` does it in one way, and gives its time in microseconds. Each way has a
 /// round of its own between rounds of the others, the first of which warms up and does not count.
 ///
 /// # Errors
 /// That of the first that fails.
-pub fn in_turn<const N: usize>(effort: Effort, mut once: impl FnMut(usize) -> Result<f64>) -> Result<[Stat; N]> {
-    let mut times: [Vec<f64>; N] = std::array::from_fn(|_| Vec::new());
+pub fn in_turn<const N: usize>(effort: Effort, mut once: impl FnMut(usize) -> Result<f64>) -> Result<Turns<N>> {
+    let (mut rounds, mut count) = (Vec::new(), 0);
     let round = (effort.most / 20).clamp(1, 100);
     for way in 0..N {
         for _ in 0..round.min(10) {
@@ -60,17 +87,20 @@ pub fn in_turn<const N: usize>(effort: Effort, mut once: impl FnMut(usize) -> Re
         }
     }
     let started = Instant::now();
-    while times[0].len() < effort.most {
-        if times[0].len() >= effort.least && started.elapsed() > effort.time * N as u32 {
+    while count < effort.most {
+        if count >= effort.least && started.elapsed() > effort.time * N as u32 {
             break;
         }
+        let mut times: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(round));
         for (way, times) in times.iter_mut().enumerate() {
             for _ in 0..round {
                 times.push(once(way)?);
             }
         }
+        rounds.push(times);
+        count += round;
     }
-    Ok(times.map(Stat::of))
+    Ok(Turns::of(rounds))
 }
 
 /// How long something takes, in microseconds.
@@ -88,13 +118,14 @@ mod tests {
     fn each_way_is_done_as_often_and_in_turn() {
         let mut order = Vec::new();
         let effort = Effort { least: 3, most: 3, time: Duration::ZERO };
-        let stats = in_turn::<2>(effort, |way| {
+        let turns = in_turn::<2>(effort, |way| {
             order.push(way);
             Ok(order.len() as f64)
         });
         assert_eq!(order, [0, 1, 0, 1, 0, 1, 0, 1], "a round to warm up, and three that count");
-        let [first, second] = stats.unwrap();
+        let Turns { stats: [first, second], ratios } = turns.unwrap();
         assert_eq!((first.samples, first.min_us, first.median_us, first.max_us), (3, 3.0, 5.0, 7.0));
         assert_eq!(second.median_us, 6.0);
+        assert_eq!(ratios, [1.0, 6.0 / 5.0], "of 4/3, 6/5 and 8/7");
     }
 }

@@ -175,6 +175,9 @@ pub enum Command<'a> {
     },
     /// Closes the task, if any operation is in it.
     Submit,
+    /// From the next task on times are to be those that the board measures, which costs some boards more than an
+    /// operation does. Else they are those that the manager sees.
+    Profile,
     /// Asks for the manager's clock, to be compared with the library's; answered by [`crate::Answer::Clock`].
     Clock {
         /// Number of this request.

@@ -70,6 +70,8 @@ pub struct Board {
     pub moving: AtomicU64,
     /// Operations were sent since the last task was closed.
     pub is_open: AtomicBool,
+    /// The manager was asked for the board's own times.
+    pub profiles: AtomicBool,
 }
 
 /// The longest that a manager may take to say who it is.
@@ -162,6 +164,7 @@ impl Session {
             operations: AtomicU32::new(0),
             moving: AtomicU64::new(0),
             is_open: AtomicBool::new(false),
+            profiles: AtomicBool::new(false),
         };
         Ok((Some(Arc::new(board)), boards))
     }

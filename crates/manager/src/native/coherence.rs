@@ -30,7 +30,7 @@ fn try_out(space: &NativeSpace) -> Result<bool, Code> {
     let mut block = Box::new(Block([0; LEN]));
     let at = block.0.as_mut_ptr();
     let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
-    let (context, queue) = (space.context.raw(), space.queue.raw());
+    let (context, queue) = (space.context.raw(), space.queue().raw());
     let memory = make!(space.table, clCreateBuffer(context, flags, LEN, at.cast()))?;
     // Dropped before the block, which it uses.
     let memory = Memory::new(space.table, memory);

@@ -4,7 +4,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_CONTEXT_PLATFORM,
@@ -30,11 +30,18 @@ use crate::quota::Charge;
 /// A context, a queue, and what belongs to them.
 pub struct NativeSpace {
     // Dropped in this order.
-    pub(super) queue: Queue,
+    plain: Queue,
+    /// Times are measured by the runtime, which costs some of them more than an operation does.
+    profiling: OnceLock<Queue>,
     pub(super) context: Context,
     pub(super) table: Table,
     device: Device,
     pub(super) clock: DeviceClock,
+    /// Whether the tenant wants times, and whether this task has the queue that measures them.
+    wants_times: AtomicBool,
+    measures: AtomicBool,
+    /// When the last operation was seen to end.
+    pub(super) last_end: AtomicU64,
 }
 
 impl std::fmt::Debug for NativeSpace {
@@ -80,8 +87,28 @@ impl NativeSpace {
         let properties = [CL_CONTEXT_PLATFORM, runtime.platform() as isize, 0];
         let context = make!(table, clCreateContext(properties.as_ptr(), 1, &raw const device.0, None, null_mut()))?;
         let context = Context::new(table, context);
-        let queue = make!(table, clCreateCommandQueue(context.raw(), device.0, CL_QUEUE_PROFILING_ENABLE))?;
-        Ok(Self { queue: Queue::new(table, queue), context, table, device, clock: DeviceClock::new() })
+        let plain = Queue::new(table, make!(table, clCreateCommandQueue(context.raw(), device.0, 0))?);
+        Ok(Self {
+            plain,
+            profiling: OnceLock::new(),
+            context,
+            table,
+            device,
+            clock: DeviceClock::new(),
+            wants_times: AtomicBool::new(false),
+            measures: AtomicBool::new(false),
+            last_end: AtomicU64::new(0),
+        })
+    }
+
+    /// The queue of this task.
+    pub(super) fn queue(&self) -> &Queue {
+        self.profiling.get().filter(|_| self.measures()).unwrap_or(&self.plain)
+    }
+
+    /// Whether that queue measures times.
+    pub(super) fn measures(&self) -> bool {
+        self.measures.load(Ordering::Relaxed)
     }
 
     /// `clGetProgramBuildInfo` of a program that lives.
@@ -294,13 +321,29 @@ impl Space for NativeSpace {
         Some(kernel.last_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
     }
 
+    fn profile(&self) {
+        self.wants_times.store(true, Ordering::Release);
+    }
+
+    fn begin(&self) {
+        if self.measures() || !self.wants_times.load(Ordering::Acquire) {
+            return;
+        }
+        // Without such a queue times are the manager's.
+        let properties = CL_QUEUE_PROFILING_ENABLE;
+        if let Ok(queue) = make!(self.table, clCreateCommandQueue(self.context.raw(), self.device.0, properties)) {
+            self.profiling.get_or_init(|| Queue::new(self.table, queue));
+            self.measures.store(true, Ordering::Relaxed);
+        }
+    }
+
     fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
         work::start(self, operation)
     }
 
     fn flush(&self) {
         // What the runtime says comes up again when the operations are waited for.
-        let _ = call!(self.table, clFlush(self.queue.raw()));
+        let _ = call!(self.table, clFlush(self.queue().raw()));
     }
 
     fn finish(&self, ticket: Ticket, operation: &mut Operation<Self>) -> Result<Times, Code> {

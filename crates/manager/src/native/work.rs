@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use opencl_sys::{
     CL_EVENT_COMMAND_EXECUTION_STATUS, CL_FALSE, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_FAILURE,
-    CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, cl_event,
-    cl_uint, cl_ulong,
+    CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_TRUE,
+    cl_event, cl_uint, cl_ulong,
 };
 use rackloom_opencl_wire::{Rect, Times, now_ns};
 
@@ -15,7 +15,7 @@ use super::arguments;
 use super::object::Event;
 use super::runtime::{call, make};
 use super::space::{NativeBuffer, NativeSpace};
-use crate::board::{Operation, Shape, Value};
+use crate::board::{Operation, Shape, Sink, Value};
 use crate::code::Code;
 
 /// An operation that was handed to the runtime.
@@ -32,7 +32,7 @@ pub struct Ticket {
 macro_rules! enqueue {
     ($space:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let mut event: cl_event = null_mut();
-        call!($space.table, $function($space.queue.raw(), $($argument,)* 0, null(), &raw mut event))
+        call!($space.table, $function($space.queue().raw(), $($argument,)* 0, null(), &raw mut event))
             .map(|()| Event::new($space.table, event))
     }};
 }
@@ -50,8 +50,10 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
         }
         Operation::Read { buffer, offset, into } => {
             wash(space, buffer)?;
+            // A few bytes come at once when asked for so, where a wait for them is a system call or more (NVIDIA).
+            let blocking = if matches!(into, Sink::Inline(_)) { CL_TRUE } else { CL_FALSE };
             let (raw, offset, len, at) = (buffer.memory.raw(), *offset as usize, into.len(), into.as_mut_ptr().cast());
-            enqueue!(space, clEnqueueReadBuffer(raw, CL_FALSE, offset, len, at))
+            enqueue!(space, clEnqueueReadBuffer(raw, blocking, offset, len, at))
         }
         Operation::WriteRect { buffer, rect, from } => {
             wash(space, buffer)?;
@@ -169,14 +171,20 @@ pub(super) fn finish(
             call!(space.table, clGetEventProfilingInfo(event, parameter, size_of::<cl_ulong>(), place, null_mut()));
         asked.ok().map(|()| time)
     };
-    let times = (at(CL_PROFILING_COMMAND_QUEUED), at(CL_PROFILING_COMMAND_START), at(CL_PROFILING_COMMAND_END));
+    let times = if space.measures() {
+        (at(CL_PROFILING_COMMAND_QUEUED), at(CL_PROFILING_COMMAND_START), at(CL_PROFILING_COMMAND_END))
+    } else {
+        (None, None, None)
+    };
     let (started, ended) = match times {
         (Some(queued), Some(start), Some(end)) if queued <= start && start <= end => {
             space.clock.learn(queued, ticket.submitted, ticket.queued);
             (space.clock.ours(start), space.clock.ours(end))
         }
-        _ => (ticket.submitted, now_ns()),
+        // It began when it was handed over, or when the one before it had ended.
+        _ => (ticket.submitted.max(space.last_end.load(Ordering::Relaxed)), now_ns()),
     };
+    space.last_end.store(ended, Ordering::Relaxed);
     if let Operation::Launch { kernel, .. } = operation {
         kernel.last_ns.store(ended.saturating_sub(started).max(1), Ordering::Relaxed);
     }
@@ -220,7 +228,7 @@ fn fill(space: &NativeSpace, buffer: &NativeBuffer, pattern: &[u8], offset: u64,
 fn map(space: &NativeSpace, buffer: &NativeBuffer, flags: u64, offset: u64, len: u64) -> Result<Event, Code> {
     let place = backing(buffer, offset, len)?;
     let mut event: cl_event = null_mut();
-    let (queue, raw) = (space.queue.raw(), buffer.memory.raw());
+    let (queue, raw) = (space.queue().raw(), buffer.memory.raw());
     let (offset, len) = (offset as usize, len as usize);
     let mapped =
         make!(space.table, clEnqueueMapBuffer(queue, raw, CL_FALSE, flags, offset, len, 0, null(), &raw mut event))?;

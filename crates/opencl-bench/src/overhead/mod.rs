@@ -15,7 +15,7 @@ use rackloom_report::Progress;
 
 use crate::error::Result;
 use crate::lane::Lane;
-use crate::sample::{Effort, Stat};
+use crate::sample::{Effort, Turns};
 use crate::site::Ways;
 
 pub use report::{Report, Row, SCHEMA};
@@ -52,9 +52,10 @@ impl Bench<'_> {
     }
 
     /// Notes a row.
-    fn row(&mut self, group: &'static str, case: String, bytes: Option<u64>, ways: [Stat; 3]) {
+    fn row(&mut self, group: &'static str, case: String, bytes: Option<u64>, turns: Turns<3>) {
         self.progress.step(self.rows.len() + 1, self.steps, &format!("{group} {case}"));
-        self.rows.push(Row { group, case, bytes, native: ways[0], shared_memory: ways[1], network: ways[2] });
+        let ([native, shared_memory, network], [_, shared_memory_ratio, network_ratio]) = (turns.stats, turns.ratios);
+        self.rows.push(Row { group, case, bytes, native, shared_memory, shared_memory_ratio, network, network_ratio });
     }
 }
 

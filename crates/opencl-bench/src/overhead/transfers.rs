@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Bench, Options};
 use crate::error::{BenchError, Result};
-use crate::sample::{Stat, in_turn, timed};
+use crate::sample::{Stat, Turns, in_turn, timed};
 use crate::site::WAYS;
 
 /// A size of the sweep.
@@ -52,10 +52,11 @@ impl Bench<'_> {
         let mut sizes: Vec<usize> = sizes.collect();
         sizes.dedup();
         for size in sizes {
-            let [native, shared_memory, network] = in_turn(effort, |way| {
+            let turns = in_turn(effort, |way| {
                 let (lane, buffer) = (&self.lanes[way], &mut buffers[way]);
                 timed(|| lane.write_launch_read(buffer, &bytes[..size], &mut back[..size]))
             })?;
+            let [native, shared_memory, network] = turns.stats;
             steps.push(Step { bytes: size as u64, native, shared_memory, network });
         }
         Ok(steps)
@@ -74,7 +75,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn round_trips(&self, size: usize, mapped: bool) -> Result<[Stat; 3]> {
+    fn round_trips(&self, size: usize, mapped: bool) -> Result<Turns<3>> {
         let effort = self.effort(5, 1000, 700);
         let mut buffers = Vec::new();
         for lane in &self.lanes {

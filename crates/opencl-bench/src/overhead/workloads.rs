@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Bench;
 use crate::error::{BenchError, Result};
-use crate::sample::Stat;
+use crate::sample::Turns;
 use crate::site::{WAYS, Way};
 
 /// A program and its size; runs of it in each way, iterations in each run.
@@ -29,15 +29,15 @@ const ALL: [Workload; 14] = [
     workload("sobel", "320x240", 3, 100),
     workload("sobel", "640x480", 3, 60),
     workload("sobel", "1280x720", 5, 30),
-    workload("sobel", "1920x1080", 7, 20),
+    workload("sobel", "1920x1080", 9, 20),
     workload("matmul", "16", 3, 300),
     workload("matmul", "64", 3, 200),
     workload("matmul", "128", 3, 100),
     workload("matmul", "256", 3, 50),
     workload("matmul", "512", 3, 20),
     workload("matmul", "1024", 5, 6),
-    workload("matmul", "2048", 5, 2),
-    workload("alexnet", "1", 5, 4),
+    workload("matmul", "2048", 15, 3),
+    workload("alexnet", "1", 7, 4),
 ];
 
 /// Small ones, for a check that all runs.
@@ -73,8 +73,9 @@ struct Iteration {
 impl Bench<'_> {
     pub(super) fn workloads(&mut self, folder: &Path) -> Result<()> {
         for workload in all(self.options.quick) {
-            let mut times: [Vec<f64>; 3] = Default::default();
+            let mut rounds = Vec::new();
             for run in 0..workload.runs {
+                let mut times: [Vec<f64>; 3] = Default::default();
                 for i in 0..WAYS.len() {
                     // Another one begins each time.
                     let way = WAYS[(run + i) % WAYS.len()];
@@ -82,9 +83,9 @@ impl Bench<'_> {
                     let lines = self.start(folder, workload, way, workload.iterations + 1)?.0;
                     times[way as usize].extend(lines.iter().skip(1).map(|line| line.total_us));
                 }
+                rounds.push(times);
             }
-            let bytes = None;
-            self.row(workload.program, workload.size.to_owned(), bytes, times.map(Stat::of));
+            self.row(workload.program, workload.size.to_owned(), None, Turns::of(rounds));
         }
         Ok(())
     }

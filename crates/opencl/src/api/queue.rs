@@ -3,7 +3,10 @@
 
 use std::ffi::c_void;
 
+use std::sync::atomic::Ordering;
+
 use opencl_sys::*;
+use rackloom_opencl_wire::Command;
 
 use super::{object, status};
 use crate::error::{Error, Result, ensure, fail};
@@ -27,7 +30,11 @@ fn create(
     context.index(&device).ok_or(Error(CL_INVALID_DEVICE))?;
     ensure(bits & !(KNOWN | ON_DEVICE) == 0, CL_INVALID_VALUE)?;
     ensure(bits & ON_DEVICE == 0, CL_INVALID_QUEUE_PROPERTIES)?;
-    device.board().session.check()?;
+    let board = device.board();
+    board.session.check()?;
+    if bits & CL_QUEUE_PROFILING_ENABLE != 0 && !board.profiles.swap(true, Ordering::AcqRel) {
+        board.session.send(&Command::Profile, &[])?;
+    }
     Ok(Object::list(&Object::new(Queue::new(context, device, bits, array))))
 }
 
