@@ -115,7 +115,7 @@ impl Report {
                     let over = (0..NODES.len()).filter(|node| c.is_over(*node));
                     over.map(|node| used(&c.shared, NODES[node]) / 100.0)
                 })),
-                0.95,
+                0.9,
             ),
         ];
         if let [alone, fair, _] = &self.light[..] {
@@ -255,13 +255,12 @@ fn used(scenario: &Scenario, node: &str) -> f64 {
     here.map(|row| row.figures.utilisation).sum()
 }
 
-/// As in `low`; `medium/3` where less is asked for than in the paper, `high+` where functions were placed under load.
+/// As in `low`; `high+` where functions were placed under load.
 fn load_name(c: &Configuration) -> String {
     let name = format!("{:?}", c.load).to_lowercase();
-    match (c.placement, c.divisor) {
-        (Placement::UnderLoad, _) => format!("{name}+"),
-        (Placement::Paper, 1) => name,
-        (Placement::Paper, divisor) => format!("{name}/{divisor}"),
+    match c.placement {
+        Placement::UnderLoad => name + "+",
+        Placement::Paper => name,
     }
 }
 
