@@ -174,16 +174,16 @@ impl Report {
     fn curves(&self) -> String {
         let curve = |(number, row): (usize, &LightRow)| {
             let last = row.curve_ms.len().saturating_sub(1).max(1) as f64;
-            let part = |(i, ms): (usize, &f64)| (*ms, i as f64 / last * 100.0);
+            let part = |(i, ms): (usize, &f64)| (i as f64 / last * 100.0, *ms);
             let style = if row.case == "fifo" { Style::Theirs(0) } else { Style::Ours(number) };
             Series { name: row.case.to_owned(), points: row.curve_ms.iter().enumerate().map(part).collect(), style }
         };
         let chart = Chart {
             title: "A light tenant beside a greedy one",
-            x: "latency, milliseconds",
-            y: "percent of requests within",
+            x: "percent of requests",
+            y: "took no longer than, milliseconds",
             log: false,
-            legend: Legend::UpperRight,
+            legend: Legend::UpperLeft,
             series: self.light.iter().enumerate().map(curve).collect(),
         };
         chart.svg()
