@@ -38,6 +38,14 @@ fn wrong_usage_is_code_2() {
 }
 
 #[test]
+fn a_bench_without_its_programs_says_how_to_build_them() {
+    let rack = Rack::none();
+    let sharing = |args: &[&str]| rack.run(&[&["bench", "opencl-sharing", "--library", "/dev/null"], args].concat());
+    fails(&sharing(&["--programs", "nowhere"]), 2, &["error: cannot find nowhere", "make -C workloads"]);
+    fails(&sharing(&["--quick", "--seconds", "3"]), 2, &["cannot be used with"]);
+}
+
+#[test]
 fn a_segment_is_served_once() {
     let rack = Rack::up(&["--cards", "0"]);
     fails(&rack.run(&["up"]), 2, &["is up already, served by process"]);

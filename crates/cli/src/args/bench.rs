@@ -71,8 +71,8 @@ pub(crate) struct Overhead {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rackloom bench opencl-sharing --svg .          about three minutes; charts into this folder
-  rackloom bench opencl-sharing --policy fifo    tasks as they come, as in the paper")]
+  rackloom bench opencl-sharing --svg .         three minutes, and charts here
+  rackloom bench opencl-sharing --policy fifo   tasks as they come, as in the paper")]
 pub(crate) struct Sharing {
     #[command(flatten)]
     pub(crate) site: OpenClSite,

@@ -71,12 +71,13 @@ impl Tools {
     }
 }
 
-/// What a real runtime is asked for: the paper's rates, divided where this machine's processor is too slow for them.
-const PROCESSOR: [(UseCase, Load, u32); 4] = [
-    (UseCase::Sobel, Load::Low, 1),
-    (UseCase::Sobel, Load::High, 1),
-    (UseCase::Matmul, Load::High, 1),
-    (UseCase::Alexnet, Load::Medium, 3),
+/// Configurations of a real runtime. The sizes are such that two cores have enough time for all.
+const PROCESSOR: [(UseCase, Load); 5] = [
+    (UseCase::Sobel, Load::Low),
+    (UseCase::Sobel, Load::High),
+    (UseCase::Matmul, Load::High),
+    (UseCase::Alexnet, Load::Medium),
+    (UseCase::Alexnet, Load::High),
 ];
 
 /// Configurations of paced boards in a quick run.
@@ -93,43 +94,40 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     let folder = TempDir::with_prefix("rackloom-bench-").map_err(BenchError::io("cannot make a folder"))?;
     let tools = Tools { programs: absolute(options.programs.clone())?, library: absolute(library)?, folder };
     let paced: &[(UseCase, Load)] = if options.quick { &QUICK } else { &CONFIGURATIONS };
-    let on_processor = match (&runtime, options.quick) {
-        (None, _) => &PROCESSOR[..0],
-        (Some(_), true) => &PROCESSOR[..1],
-        (Some(_), false) => &PROCESSOR[..],
+    let on_processor = match options.quick {
+        _ if runtime.is_none() => &PROCESSOR[..0],
+        true => &PROCESSOR[..1],
+        false => &PROCESSOR[..],
     };
     let steps = paced.len() + usize::from(!options.quick) + 1 + on_processor.len();
+    let mut done = 0;
+    let mut step = |what: &str| {
+        progress.step(done, steps, what);
+        done += 1;
+    };
     let mut configurations = Vec::new();
-    let mut step = |done: usize, what: &str| progress.step(done, steps, what);
-    step(0, "starting functions");
-    for of in UseCase::ALL {
-        let mut stage = None;
-        for (_, load) in paced.iter().filter(|configuration| configuration.0 == of) {
-            let stage = match &mut stage {
-                Some(stage) => stage,
-                none => none.insert(Stage::paced(of, Placement::Paper, options, &tools)?),
-            };
-            configurations.push(stage.measure(*load, 1, options.seconds)?);
-            step(configurations.len(), &format!("{} {load:?}", of.program()));
+    step("starting functions");
+    for same in paced.chunk_by(|a, b| a.0 == b.0) {
+        let mut stage = Stage::paced(same[0].0, Placement::Paper, options, &tools)?;
+        for (of, load) in same {
+            configurations.push(stage.measure(*load, options.seconds)?);
+            step(&format!("{} {load:?}", of.program()));
         }
     }
     if !options.quick {
         let mut stage = Stage::paced(UseCase::Sobel, Placement::UnderLoad, options, &tools)?;
-        configurations.push(stage.measure(Load::High, 1, options.seconds)?);
-        step(configurations.len(), "sobel High, placed under load");
+        configurations.push(stage.measure(Load::High, options.seconds)?);
+        step("sobel High, placed under load");
     }
     let light = greedy::light(options.seconds * 2, &tools)?;
-    step(configurations.len() + 1, "a light tenant");
-    for of in UseCase::ALL {
-        let mut stage = None;
-        for (_, load, divisor) in on_processor.iter().filter(|configuration| configuration.0 == of) {
-            let Some(runtime) = &runtime else { break };
-            let stage = match &mut stage {
-                Some(stage) => stage,
-                none => none.insert(Stage::processor(of, options, &tools, runtime)?),
-            };
-            configurations.push(stage.measure(*load, *divisor, options.seconds.div_ceil(2))?);
-            step(configurations.len() + 1, &format!("{} {load:?} on the processor", of.program()));
+    step("a light tenant");
+    if let Some(runtime) = &runtime {
+        for same in on_processor.chunk_by(|a, b| a.0 == b.0) {
+            let mut stage = Stage::processor(same[0].0, options, &tools, runtime)?;
+            for (of, load) in same {
+                configurations.push(stage.measure(*load, options.seconds.div_ceil(2))?);
+                step(&format!("{} {load:?} on the processor", of.program()));
+            }
         }
     }
     Ok(Report::new(options, configurations, light))

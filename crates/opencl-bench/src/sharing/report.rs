@@ -115,7 +115,7 @@ impl Report {
                     let over = (0..NODES.len()).filter(|node| c.is_over(*node));
                     over.map(|node| used(&c.shared, NODES[node]) / 100.0)
                 })),
-                0.95,
+                0.9,
             ),
         ];
         if let [alone, fair, _] = &self.light[..] {
@@ -174,16 +174,16 @@ impl Report {
     fn curves(&self) -> String {
         let curve = |(number, row): (usize, &LightRow)| {
             let last = row.curve_ms.len().saturating_sub(1).max(1) as f64;
-            let part = |(i, ms): (usize, &f64)| (*ms, i as f64 / last * 100.0);
+            let part = |(i, ms): (usize, &f64)| (i as f64 / last * 100.0, *ms);
             let style = if row.case == "fifo" { Style::Theirs(0) } else { Style::Ours(number) };
             Series { name: row.case.to_owned(), points: row.curve_ms.iter().enumerate().map(part).collect(), style }
         };
         let chart = Chart {
             title: "A light tenant beside a greedy one",
-            x: "latency, milliseconds",
-            y: "percent of requests within",
+            x: "percent of requests",
+            y: "took no longer than, milliseconds",
             log: false,
-            legend: Legend::UpperRight,
+            legend: Legend::UpperLeft,
             series: self.light.iter().enumerate().map(curve).collect(),
         };
         chart.svg()
@@ -255,13 +255,12 @@ fn used(scenario: &Scenario, node: &str) -> f64 {
     here.map(|row| row.figures.utilisation).sum()
 }
 
-/// As in `low`; `medium/3` where less is asked for than in the paper, `high+` where functions were placed under load.
+/// As in `low`; `high+` where functions were placed under load.
 fn load_name(c: &Configuration) -> String {
     let name = format!("{:?}", c.load).to_lowercase();
-    match (c.placement, c.divisor) {
-        (Placement::UnderLoad, _) => format!("{name}+"),
-        (Placement::Paper, 1) => name,
-        (Placement::Paper, divisor) => format!("{name}/{divisor}"),
+    match c.placement {
+        Placement::UnderLoad => name + "+",
+        Placement::Paper => name,
     }
 }
 

@@ -38,8 +38,6 @@ pub struct Configuration {
     pub load: Load,
     /// How the five functions came to their boards.
     pub placement: Placement,
-    /// What table I has is divided by this.
-    pub divisor: u32,
     /// Five functions share three boards.
     pub shared: Scenario,
     /// Three functions have a board each.
@@ -118,8 +116,8 @@ impl Stage {
 
     /// Puts both scenarios under load: at the same time where they do not disturb each other, for paced boards leave
     /// the processor to others.
-    pub(super) fn measure(&mut self, load: Load, divisor: u32, seconds: u32) -> Result<Configuration> {
-        let rates = paper::rates(self.of, load).map(|rate| rate / divisor);
+    pub(super) fn measure(&mut self, load: Load, seconds: u32) -> Result<Configuration> {
+        let rates = paper::rates(self.of, load);
         let Self { shared, native, hosts, of, placement } = self;
         let (of, placement) = (*of, *placement);
         let tenants = tenants(of, placement);
@@ -160,7 +158,6 @@ impl Stage {
             use_case: of,
             load,
             placement,
-            divisor,
             shared: scenario(shared, busy, &placement.places(), true),
             native: scenario(native, native_busy, &[0, 1, 2], false),
         })
