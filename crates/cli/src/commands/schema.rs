@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 22] = [
+pub(super) const ALL: [Entry; 23] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
@@ -35,6 +35,7 @@ pub(super) const ALL: [Entry; 22] = [
     ("rackloom.study.saf-reconfigure/1", "study saf-reconfigure", of::<rackloom_studies::reconfigure::Report>),
     ("rackloom.study.saf-scaling/1", "study saf-scaling", of::<rackloom_studies::scaling::Report>),
     ("rackloom.text/1", "completions, help topics, reference", of::<super::docs::TextReport>),
+    ("rackloom.top/1", "top, a line each interval", of::<crate::top::TopReport>),
     ("rackloom.up/1", "up, once the cards are up", of::<up::UpReport>),
 ];
 
