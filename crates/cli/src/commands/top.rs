@@ -47,13 +47,13 @@ pub(super) fn run(cx: &Context, args: &Top) -> Result<Exit> {
 
 /// Waits for an interval; whether it was interrupted.
 fn pause(cx: &Context, interval: Duration, with_progress: bool, stop: &AtomicBool) -> bool {
-    let millis = |time: Duration| time.as_millis() as u64;
-    let progress = with_progress.then(|| cx.ui.progress("measuring", millis(interval), Amount::Steps));
+    let ticks = |time: Duration| time.as_millis() as u64 / TICK.as_millis() as u64;
+    let progress = with_progress.then(|| cx.ui.progress("measuring", ticks(interval), Amount::Steps));
     let start = Instant::now();
     while start.elapsed() < interval && !stop.load(Ordering::Acquire) {
         std::thread::sleep(TICK.min(interval.saturating_sub(start.elapsed())));
         if let Some(progress) = &progress {
-            progress.set(millis(start.elapsed()).min(millis(interval)), "ms");
+            progress.set(ticks(start.elapsed()).min(ticks(interval)), "");
         }
     }
     if let Some(progress) = &progress {
