@@ -142,8 +142,8 @@ impl Manager {
         self.boards.iter().map(|board| board.info())
     }
 
-    /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay. Limits alone do
-    /// as terms, too.
+    /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay. Limits alone
+    /// do as terms, too.
     ///
     /// # Errors
     /// The endpoint cannot be listened on.

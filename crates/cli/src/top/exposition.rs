@@ -1,4 +1,4 @@
-//! The text format of Prometheus and OpenMetrics, as far as values go: types, help, times and exemplars are passed over.
+//! The text format of Prometheus and OpenMetrics, as far as values go: types, help, times and exemplars are skipped.
 
 use std::collections::BTreeMap;
 

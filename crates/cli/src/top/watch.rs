@@ -18,7 +18,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Where managers are looked for unless others are named: the port that OpenTelemetry has for one process's metrics.
+    /// Where managers are looked for unless others are named: OpenTelemetry's port for metrics of one process.
     pub(crate) const DEFAULT: &'static str = "127.0.0.1:9464";
 }
 
