@@ -12,7 +12,7 @@ import (
 var errNoSuchBoard = errors.New("the manager's metrics do not say which board it is")
 
 // findBoard finds the board among those that the manager's metrics have. Managers name boards as their runtimes do,
-// which an id cannot always be: then it is the manager's only one, or the wanted one, that was named on the command line.
+// which an id cannot always be: then it is the manager's only one, or the wanted one, named on the command line.
 func (a *Attendant) findBoard(ctx context.Context, wanted string) error {
 	if a.Boards == nil {
 		return nil
