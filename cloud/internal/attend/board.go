@@ -11,8 +11,8 @@ import (
 // errNoSuchBoard is a board that the manager's metrics do not have, or not plainly: somebody has to say which.
 var errNoSuchBoard = errors.New("the manager's metrics do not say which board it is")
 
-// findBoard finds the board among those that the manager's metrics have. Managers name boards as their runtimes do, which
-// an id cannot always be: then it is the manager's only one, or the wanted one, that was named on the command line.
+// findBoard finds the board among those that the manager's metrics have. Managers name boards as their runtimes do,
+// which an id cannot always be: then it is the manager's only one, or the wanted one, named on the command line.
 func (a *Attendant) findBoard(ctx context.Context, wanted string) error {
 	if a.Boards == nil {
 		return nil
@@ -25,7 +25,8 @@ func (a *Attendant) findBoard(ctx context.Context, wanted string) error {
 	switch {
 	case wanted != "" && slices.Contains(boards, wanted):
 	case wanted != "":
-		return fmt.Errorf("%w: there is no %q, only %q; name one of them with --metrics-board", errNoSuchBoard, wanted, boards)
+		return fmt.Errorf("%w: there is no %q, only %q; name one of them with --metrics-board",
+			errNoSuchBoard, wanted, boards)
 	case slices.Contains(boards, board):
 		a.Device.MetricsBoard = ""
 	case len(boards) == 1:

@@ -12,6 +12,7 @@ use rackloom_client::NetSpec;
 
 pub(crate) use self::bench::{Bench, OpenClSite, Overhead, Sharing};
 pub(crate) use self::parse::{CardCount, HotplugStep, Step, TileExtent};
+use crate::top::Address;
 
 /// Weaves a rack of network-attached FPGA cards into one machine.
 #[derive(Debug, Parser)]
@@ -111,43 +112,46 @@ pub(crate) enum Command {
     /// Share this machine's OpenCL devices, or cards, among programs, here and on other machines
     #[command(display_order = 10, after_help = MANAGER_HELP)]
     Manager(rackloom_manager::Options),
+    /// Watch boards, tenants and queues of managers
+    #[command(display_order = 11)]
+    Top(Top),
     /// Allocate the boards of a cluster: be the registry, or ask the one that is
-    #[command(display_order = 11, disable_help_flag = true)]
+    #[command(display_order = 12, disable_help_flag = true)]
     Registry {
         /// What `rackloom-registry` is given; nothing or options alone: serve. `rackloom registry help` tells more
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<String>,
     },
     /// A rack of cards in this process does real work, checked
-    #[command(display_order = 12)]
+    #[command(display_order = 13)]
     Demo(Demo),
     /// Redo the evaluation of the SAF paper, in virtual time
-    #[command(display_order = 13)]
+    #[command(display_order = 14)]
     Study(Study),
     /// Measure this machine
-    #[command(display_order = 14)]
+    #[command(display_order = 15)]
     Bench {
         #[command(subcommand)]
         bench: Bench,
     },
     /// Check what Rackloom needs on this machine
-    #[command(display_order = 15)]
+    #[command(display_order = 16)]
     Doctor,
     /// Print a completion script for a shell
-    #[command(display_order = 16)]
+    #[command(display_order = 17)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write manual pages
-    #[command(display_order = 17)]
+    #[command(display_order = 18)]
     Man {
         /// The folder for them; made if missing
         #[arg(value_hint = ValueHint::DirPath)]
         dir: PathBuf,
     },
     /// Print the JSON Schema of what --json prints
-    #[command(display_order = 18)]
+    #[command(display_order = 19)]
     Schema {
         /// One schema, such as rackloom.ls/1; without it, the list of them
         name: Option<String>,
@@ -234,6 +238,25 @@ pub(crate) enum CardAction {
     },
     /// List what is plugged in, as the rack knows it
     Ls,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rackloom manager --metrics 127.0.0.1:9464 &  a manager to look at
+  rackloom top                                 until `q`
+  rackloom top node-a:9464 node-b:9464         of several managers
+  rackloom top --snapshot --interval 10s       one table, of the next ten seconds")]
+pub(crate) struct Top {
+    /// Where managers serve their metrics (`rackloom manager --metrics`), as ADDRESS:PORT or http://ADDRESS:PORT/PATH
+    #[arg(value_name = "MANAGER", default_value = Address::DEFAULT)]
+    pub(crate) managers: Vec<Address>,
+    /// Time between looks, at least 100ms; rates are of this time
+    #[arg(long, short, default_value = "1s", value_name = "TIME", value_parser = parse::interval)]
+    pub(crate) interval: Duration,
+    /// Print one table and end; so it is without a terminal, too
+    #[arg(long)]
+    pub(crate) snapshot: bool,
 }
 
 #[derive(Debug, Args)]

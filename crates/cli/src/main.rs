@@ -16,6 +16,7 @@ mod interrupt;
 mod npy;
 mod rack;
 mod table;
+mod top;
 mod ui;
 
 use std::process::ExitCode;

@@ -32,9 +32,10 @@ fn the_reference_of_json_is_fresh() {
 #[test]
 fn short_help_fits_a_terminal() {
     let rack = Rack::none();
-    for command in
-        ["", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "demo", "study", "bench", "doctor"]
-    {
+    for command in [
+        "", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "manager", "top", "demo", "study",
+        "bench", "doctor",
+    ] {
         let args: Vec<_> = [command, "-h"].into_iter().filter(|a| !a.is_empty()).collect();
         let mut help = rack.command(&args);
         let help = String::from_utf8(help.env("COLUMNS", "80").output().unwrap().stdout).unwrap();

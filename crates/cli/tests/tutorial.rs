@@ -12,17 +12,23 @@ mod page;
 #[path = "tutorial/shell.rs"]
 mod shell;
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use page::Step;
 use shell::Shell;
 
 /// Runs the sessions of a page; it must have at least this many commands, or it would prove little.
 fn works(page: &str, commands: usize) {
-    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    works_in(&mut Shell::start(&root()), page, commands, |text| text);
+}
+
+/// The same in a shell that was prepared, with a page that fits this place.
+fn works_in(shell: &mut Shell, page: &str, commands: usize, fit: impl Fn(String) -> String) {
+    let text = fit(std::fs::read_to_string(root().join(page)).unwrap());
     let steps = page::steps(&text);
     assert!(steps.len() >= commands, "{page} has only {} commands", steps.len());
-    let mut shell = Shell::start(&root());
     for step in &steps {
         if let Err(why) = shell.run(step) {
             panic!("{page}:{}: $ {}\n{why}", step.line, step.command);
@@ -47,6 +53,27 @@ fn the_readme_works() {
 #[test]
 fn the_guide_to_roles_works() {
     works("docs/src/guides/write-a-role.md", 8);
+}
+
+#[test]
+fn the_guide_to_sharing_works() {
+    // As the page's `make build && make -C workloads`, but of what this test is built with, and no more of it.
+    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workloads");
+    let programs = ["sobel", "matmul"].map(|program| made.join("bin").join(program));
+    let mut make = Command::new("make");
+    make.args(["-s", "-C"]).arg(root().join("workloads")).arg(format!("OUT={}", made.display())).args(&programs);
+    assert!(make.status().expect("make is installed").success(), "`make setup` installs what the programs need");
+    let mut shell = Shell::start(&root());
+    let path = format!("```console\n$ PATH={}:$PATH\n```\n", made.join("bin").display());
+    page::steps(&path).iter().for_each(|step| shell.run(step).unwrap());
+    let library = Path::new(env!("CARGO_BIN_EXE_rackloom")).with_file_name("deps/librackloom_opencl.so");
+    assert!(library.exists(), "{} is built with this test", library.display());
+    // Any port will do; the page's may be in use here.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    works_in(&mut shell, "docs/src/guides/share-a-board.md", 5, |text| {
+        let text = text.replace("$RACKLOOM_ROOT/target/release/librackloom_opencl.so", &library.display().to_string());
+        text.replace(":9464", &format!(":{port}"))
+    });
 }
 
 #[test]

@@ -106,13 +106,17 @@ impl<S> Tenant<S> {
 }
 
 impl<S: Space> Operation<S> {
-    /// How long it should take, in nanoseconds; no bound for what nobody knows.
-    fn expected_ns(&self) -> u64 {
-        let launch = match self {
+    /// How long its kernel took the last time, in nanoseconds; no bound for one that was never launched.
+    fn launch_ns(&self) -> u64 {
+        match self {
             Self::Launch { kernel, .. } => S::last_launch_ns(kernel).unwrap_or(u64::MAX),
             _ => 0,
-        };
-        launch.saturating_add(self.bytes().saturating_mul(SHORT_NS) / SHORT_BYTES)
+        }
+    }
+
+    /// How long it should take, in nanoseconds.
+    fn expected_ns(&self) -> u64 {
+        self.launch_ns().saturating_add(self.bytes().saturating_mul(SHORT_NS) / SHORT_BYTES)
     }
 }
 
@@ -122,9 +126,7 @@ impl<S: Space> Task<S> {
         let (mut bytes, mut ns) = (0u64, 0u64);
         for operation in self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok()) {
             bytes = bytes.saturating_add(operation.bytes());
-            if let Operation::Launch { kernel, .. } = operation {
-                ns = ns.saturating_add(S::last_launch_ns(kernel).unwrap_or(u64::MAX));
-            }
+            ns = ns.saturating_add(operation.launch_ns());
         }
         bytes <= SHORT_BYTES && ns <= SHORT_NS
     }

@@ -20,6 +20,12 @@ pub(super) fn duration(s: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(value * scale).map_err(|_| format!("`{s}` is out of range"))
 }
 
+/// A [`duration`] between two looks at something: at least 100 ms.
+pub(super) fn interval(s: &str) -> Result<Duration, String> {
+    let time = duration(s)?;
+    if time < Duration::from_millis(100) { Err(format!("`{s}` is too short; write 100ms or more")) } else { Ok(time) }
+}
+
 /// `4096`, `0x1000`, `64K`, `97.4M`, `4G`, `1Gi`: K, M and G are powers of 1024 where the number is whole, as memory is
 /// counted, and powers of 1000 where it has a fraction, as files are.
 pub(super) fn bytes(s: &str) -> Result<u64, String> {

@@ -14,6 +14,7 @@ mod registry;
 mod run;
 mod schema;
 mod study;
+mod top;
 mod up;
 
 use rackloom_client::{MacAddr, Rack, RackOptions};
@@ -67,6 +68,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Read(args) => memory::read(cx, &args),
         Command::Write(args) => memory::write(cx, &args),
         Command::Manager(options) => manager::run(cx, &options),
+        Command::Top(args) => top::run(cx, &args),
         Command::Registry { arguments } => registry::run(cx, &arguments),
         Command::Demo(args) => demo::run(cx, &args),
         Command::Bench { bench } => bench::run(cx, &bench),

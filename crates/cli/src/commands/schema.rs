@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 24] = [
+pub(super) const ALL: [Entry; 25] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     (rackloom_opencl_bench::overhead::SCHEMA, "bench opencl-overhead", of::<rackloom_opencl_bench::overhead::Report>),
     (rackloom_opencl_bench::sharing::SCHEMA, "bench opencl-sharing", of::<rackloom_opencl_bench::sharing::Report>),
@@ -37,6 +37,7 @@ pub(super) const ALL: [Entry; 24] = [
     ("rackloom.study.saf-reconfigure/1", "study saf-reconfigure", of::<rackloom_studies::reconfigure::Report>),
     ("rackloom.study.saf-scaling/1", "study saf-scaling", of::<rackloom_studies::scaling::Report>),
     ("rackloom.text/1", "completions, help topics, reference", of::<super::docs::TextReport>),
+    ("rackloom.top/1", "top, a line each interval", of::<crate::top::TopReport>),
     ("rackloom.up/1", "up, once the cards are up", of::<up::UpReport>),
 ];
 
