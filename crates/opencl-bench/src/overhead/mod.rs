@@ -55,7 +55,17 @@ impl Bench<'_> {
     fn row(&mut self, group: &'static str, case: String, bytes: Option<u64>, turns: Turns<3>) {
         self.progress.step(self.rows.len() + 1, self.steps, &format!("{group} {case}"));
         let ([native, shared_memory, network], [_, shared_memory_ratio, network_ratio]) = (turns.stats, turns.ratios);
-        self.rows.push(Row { group, case, bytes, native, shared_memory, shared_memory_ratio, network, network_ratio });
+        self.rows.push(Row {
+            group,
+            case,
+            bytes,
+            native,
+            shared_memory,
+            shared_memory_ratio,
+            network,
+            network_ratio,
+            transfers_us: None,
+        });
     }
 }
 
