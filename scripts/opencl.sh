@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # OpenCL programs that do not know Rackloom, through its library and a manager on PoCL, over shared memory and over TCP:
-# random programs do what they do on PoCL itself, workloads compute right. Needs what `cargo test --workspace` has built.
+# random programs do what they do on PoCL itself, workloads compute right, pyopencl's tests pass. Needs what
+# `cargo test --workspace` has built, and the Python environment of `make setup`.
 #   scripts/opencl.sh [SEEDS]     which random programs: 1-12 unless told otherwise
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,3 +28,4 @@ for endpoint in $(sed -n 's/^listening on //p' "$folder/says"); do
   done
   workloads/compare.py --seeds "$seeds" --steps 200 "${remote[@]}" 2>/dev/null
 done
+scripts/opencl-programs.sh quick
