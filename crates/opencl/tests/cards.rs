@@ -460,6 +460,8 @@ fn a_tenant_sees_no_byte_of_another() {
     let full = cl!(second.cl, clEnqueueWriteBuffer(second.queue(), more, CL_TRUE, 0, 8, from, 0, null(), null_mut()));
     assert_eq!(full, CL_MEM_OBJECT_ALLOCATION_FAILURE, "there are not so many bytes left");
     release(&second, &[more], &[]);
+    // A command under way would keep its buffer.
+    buffers.iter().for_each(|buffer| assert_eq!(first.read(first.queue(), *buffer, 1), [0xa5]));
     release(&first, &buffers, &[]);
     // What is released is free when the manager has read so; it has, when it answers to what came after.
     let after = first.filled(&[0; 64]);

@@ -96,8 +96,10 @@ impl CardRack {
             boards.push(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
         }
         if boards.is_empty() {
-            bail!("another host has them all; `rackloom ls` shows which");
+            bail!("none of the {} that answered could be claimed", found.len());
         }
+        // What happened while cards were claimed is over. A loss in this moment is noticed by the first operation.
+        while watch.next_within(Duration::ZERO).is_some() {}
         let stop = Arc::new(AtomicBool::new(false));
         let keeper = Keeper { rack: Arc::clone(&rack), cards: cards.clone(), stop: Arc::clone(&stop) };
         let thread = std::thread::Builder::new().name("card-keeper".into()).spawn(move || keeper.run(&watch));
