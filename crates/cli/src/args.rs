@@ -175,7 +175,7 @@ const MANAGER_HELP: &str = "\
 Examples:
   rackloom manager                                     for programs of this machine
   rackloom manager --listen tcp:0.0.0.0:7000 --tokens tokens.txt   for others, too
-  rackloom manager --cards virtual                     the cards of `rackloom up`
+  rackloom manager --cards virtual                     the cards of a rack
   RACKLOOM_MANAGERS=tcp:10.0.0.7:7000 clinfo           a program that uses it";
 
 /// The help topic.

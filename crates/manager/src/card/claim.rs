@@ -29,6 +29,8 @@ pub(super) struct Card {
     pub(super) name: String,
     /// Whether it has one tenant at a time, and is zeroed in between.
     pub(super) is_exclusive: bool,
+    /// Whether it zeroes its memory when it is claimed.
+    pub(super) zeroes: bool,
     state: Mutex<State>,
     was_claimed: Condvar,
     tenancy: Mutex<Tenancy>,
@@ -72,13 +74,14 @@ impl Card {
         info: &CardInfo,
         name: String,
         is_exclusive: bool,
+        zeroes: bool,
         reconfigurations: Reconfigurations,
     ) -> Self {
         let state = State {
             claim: 0,
             is_claimed: false,
             is_retired: false,
-            memory: Memory::new(0, 0),
+            memory: Memory::new(0, 0, false),
             active: None,
             has_runaway: false,
             held_back: Vec::new(),
@@ -89,6 +92,7 @@ impl Card {
             kind: info.kind,
             name,
             is_exclusive,
+            zeroes,
             state: Mutex::new(state),
             was_claimed: Condvar::new(),
             tenancy: Mutex::default(),
@@ -97,12 +101,12 @@ impl Card {
         }
     }
 
-    /// It was claimed anew, and its memory zeroed.
+    /// It was claimed anew, with so many bytes of memory.
     pub(super) fn claimed(&self, memory: u64) {
         let mut state = lock(&self.state);
         state.claim += 1;
         (state.is_claimed, state.is_retired) = (true, false);
-        state.memory = Memory::new(ROLE_PRIVATE, memory);
+        state.memory = Memory::new(ROLE_PRIVATE, memory, self.zeroes);
         state.active = None;
         state.has_runaway = false;
         state.held_back.clear();
@@ -235,6 +239,12 @@ impl Card {
         } else {
             state.memory.give(at, size);
         }
+    }
+}
+
+impl std::fmt::Debug for Card {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Card").field("mac", &self.mac).finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Operations that were sent to a card and may not have ended.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
@@ -42,6 +43,8 @@ impl<T> Flight<T> {
 pub(super) struct Flights {
     pub(super) reads: Hangar<Bytes>,
     pub(super) launches: Hangar<LaunchReport>,
+    /// The launch that was sent last may take long.
+    pub(super) has_long: AtomicBool,
 }
 
 /// Operations of one kind.
@@ -59,6 +62,11 @@ impl<T> Hangar<T> {
         let flight = Arc::new(Flight::new(pending));
         self.lock().push(Arc::clone(&flight));
         flight
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
     }
 
     /// Forgets one that was waited for.

@@ -35,8 +35,9 @@ pub struct CardRack {
 /// How long to look for cards.
 const DISCOVERY: Duration = Duration::from_secs(1);
 
-/// How long to try to claim a card at the start: a manager that was killed has its cards until its lease is over.
-const PATIENCE: Duration = Duration::from_secs(7);
+/// How long to try to claim cards at the start: a manager that was killed has its cards until its lease is over, and a
+/// slow card takes a while to zero itself.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How soon a loss or a retirement is seen to.
 const TICK: Duration = Duration::from_millis(50);
@@ -80,20 +81,25 @@ impl CardRack {
         let (mut cards, mut boards) = (Vec::new(), Vec::new());
         for card in &found {
             let name = name(card, &found);
-            let waits = |why: &Error| eprintln!("rackloom-manager: waiting for {name}: {why}");
-            if let Err(why) = claim(&rack, card.mac, until, waits) {
-                eprintln!("rackloom-manager: {name} is left out: {why}");
-                continue;
-            }
+            let zeroes = match claim_first(&rack, card.mac, options.exclusive, until, &name) {
+                Ok(zeroes) => zeroes,
+                Err(why) => {
+                    eprintln!("rackloom-manager: {name} is left out: {why}");
+                    continue;
+                }
+            };
             let counted = metrics.reconfigurations(&name);
-            let shared = Arc::new(Card::new(Arc::clone(&rack), card, name.clone(), options.exclusive, counted));
+            let shared = Card::new(Arc::clone(&rack), card, name.clone(), options.exclusive, zeroes, counted);
+            let shared = Arc::new(shared);
             shared.claimed(card.memory);
             cards.push(Arc::clone(&shared));
             boards.push(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
         }
         if boards.is_empty() {
-            bail!("another host has them all; `rackloom ls` shows which");
+            bail!("none of the {} that answered could be claimed", found.len());
         }
+        // What happened while cards were claimed is over. A loss in this moment is noticed by the first operation.
+        while watch.next_within(Duration::ZERO).is_some() {}
         let stop = Arc::new(AtomicBool::new(false));
         let keeper = Keeper { rack: Arc::clone(&rack), cards: cards.clone(), stop: Arc::clone(&stop) };
         let thread = std::thread::Builder::new().name("card-keeper".into()).spawn(move || keeper.run(&watch));
@@ -159,25 +165,39 @@ impl Keeper {
             // The kernels of the tenant that has left are called off with the claim.
             let _ = self.rack.release(&[card.mac], Scrub::Keep).wait();
         }
-        if claim(&self.rack, card.mac, Instant::now(), |_| {}).is_ok() {
+        if claim(&self.rack, card.mac, card.zeroes).is_ok() {
             card.claimed(info.memory);
         }
     }
 }
 
-/// Claims a card and has it zeroed; while another host has it, says so once and tries again until this time.
-fn claim(rack: &Rack, card: MacAddr, until: Instant, waits: impl FnOnce(&Error)) -> Result<(), Error> {
-    let mut waits = Some(waits);
+/// Claims a card, and may have it zeroed.
+fn claim(rack: &Rack, card: MacAddr, zero: bool) -> Result<(), Error> {
+    let scrub = if zero { Scrub::Zero } else { Scrub::Keep };
+    rack.claim(&[card], ClaimOptions { scrub, ..ClaimOptions::default() }).wait_all().map(|_| ())
+}
+
+/// Claims a card at the start, until this time; whether it was zeroed. One that takes so long for that as to be given up
+/// (gateware in a simulator does) is left as it is, and its memory cleared by us, piece by piece; unless it is to be
+/// exclusive, for then nothing at all may stay.
+fn claim_first(rack: &Rack, card: MacAddr, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
+    let (mut zero, mut told) = (true, false);
     loop {
-        let options = ClaimOptions { scrub: Scrub::Zero, ..ClaimOptions::default() };
-        match rack.claim(&[card], options).wait_all() {
-            Ok(_) => return Ok(()),
-            Err(why @ Error::Op(OpError::Claimed { .. })) if Instant::now() < until => {
-                waits.take().into_iter().for_each(|tell| tell(&why));
-                std::thread::sleep(RETRY);
-            }
-            Err(why) => return Err(why),
+        let why = match claim(rack, card, zero) {
+            Ok(()) => return Ok(zero),
+            Err(why) => why,
+        };
+        match &why {
+            _ if Instant::now() >= until => return Err(why),
+            Error::Op(OpError::Claimed { .. }) => {}
+            Error::Op(OpError::Vanished { .. } | OpError::Deadline { .. }) if !is_exclusive => zero = false,
+            Error::Op(OpError::UnknownCard { .. }) if !zero => {} // It is still at it.
+            _ => return Err(why),
         }
+        if !std::mem::replace(&mut told, true) {
+            eprintln!("rackloom-manager: waiting for {name}: {why}");
+        }
+        std::thread::sleep(RETRY);
     }
 }
 

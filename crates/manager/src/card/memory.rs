@@ -17,11 +17,12 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Memory from `first` up to, not including, `end`, all zero.
-    pub(super) fn new(first: u64, end: u64) -> Self {
+    /// Memory from `first` up to, not including, `end`; all zero if it is clean.
+    pub(super) fn new(first: u64, end: u64, is_clean: bool) -> Self {
         let first = first.next_multiple_of(ALIGN);
         let len = (end / ALIGN * ALIGN).saturating_sub(first);
-        Self { free: if len > 0 { [(first, len)].into() } else { BTreeMap::new() }, clean_from: first }
+        let free = if len > 0 { [(first, len)].into() } else { BTreeMap::new() };
+        Self { free, clean_from: if is_clean { first } else { u64::MAX } }
     }
 
     /// A block of this size, more than 0: its address, and whether it is zero for sure.
@@ -65,13 +66,14 @@ mod tests {
 
     #[test]
     fn what_was_given_out_is_not_clean_any_more() {
-        let mut memory = Memory::new(1 << 20, (1 << 20) + 1000);
+        let mut memory = Memory::new(1 << 20, (1 << 20) + 1000, true);
         assert_eq!(memory.take(100), Some((1 << 20, true)));
         assert_eq!(memory.take(64), Some(((1 << 20) + 128, true)));
         memory.give(1 << 20, 100);
         assert_eq!(memory.take(1), Some((1 << 20, false)));
         assert_eq!(memory.take(900), None, "960 bytes are there in all");
         assert_eq!(memory.take(u64::MAX), None);
+        assert_eq!(Memory::new(0, 640, false).take(64), Some((0, false)), "as the last host has left it");
     }
 
     proptest! {
@@ -80,7 +82,7 @@ mod tests {
             sizes in prop::collection::vec(1..5000u64, 1..60), seed in any::<u64>(),
         ) {
             let (first, end) = (1 << 20, (1 << 20) + 64 * 1024);
-            let mut memory = Memory::new(first, end);
+            let mut memory = Memory::new(first, end, true);
             let mut rng = rackloom_node::Rng::new(seed);
             let (mut held, mut used): (Vec<(u64, u64)>, u64) = (Vec::new(), first);
             for size in sizes {

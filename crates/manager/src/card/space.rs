@@ -182,12 +182,6 @@ impl Space for CardSpace {
     }
 }
 
-impl std::fmt::Debug for Card {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("mac", &self.mac).finish_non_exhaustive()
-    }
-}
-
 /// A lock that is held for moments only; what it guards is whole even after a panic.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -50,6 +50,12 @@ struct Launched {
 /// Bytes of a transfer that need not be over when it is started. A task has at most 1,024, all in memory at once.
 const SHORT: usize = 64 << 10;
 
+/// A launch that took no longer than this, in nanoseconds, the last time is sent before those ahead of it have ended.
+const SHORT_LAUNCH_NS: u64 = 50_000_000;
+
+/// Launches that are sent and have not ended, at most; as many as a card queues.
+const LAUNCHES_AHEAD: usize = rackloom_wire::LAUNCH_QUEUE as usize;
+
 /// Mappings of a buffer at a time.
 const MAPPINGS_MAX: usize = 4096;
 
@@ -304,6 +310,12 @@ fn launch(
         buffer.block.wash()?;
     }
     card.flights.reads.settle();
+    let is_short = (1..SHORT_LAUNCH_NS).contains(&kernel.last_ns.load(Ordering::Relaxed));
+    let after_long = card.flights.has_long.swap(!is_short, Ordering::Relaxed);
+    // The time that a launch may take counts from when it is sent: it must not wait for long behind others.
+    if !is_short || after_long || card.flights.launches.len() >= LAUNCHES_AHEAD {
+        card.flights.launches.settle();
+    }
     if !card.has_active(&kernel.built.digest) {
         card.flights.launches.settle();
         card.configure(claim, &kernel.built.image, &kernel.built.digest)?;
