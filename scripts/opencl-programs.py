@@ -14,13 +14,16 @@ PYTEST = {"PASSED": PASS, "XPASS": PASS, "SKIPPED": SKIP, "XFAIL": SKIP, "FAILED
 # CLBlast's marks: right, the right error; wrong, the wrong error; not compiled, not supported, not in the reference.
 MARKS = {":": PASS, ".": PASS, "X": FAIL, "/": FAIL, "\\": FAIL, "o": SKIP, "-": SKIP}
 
+# What cannot pass: uses shared virtual memory without asking for it, which is no part of a board behind a network.
+KNOWN = {"examples demo_array_svm"}
+
 
 def pytest(text):
     """The outcome of each test; of one that was under way when the time was over as well."""
     outcomes = {}
     for line in text.splitlines():
         if found := re.match(r"(test_\w+\.py::.*?)(?: (PASSED|XPASS|SKIPPED|XFAIL|FAILED|ERROR)\b.*)?$", line):
-            name = re.sub(r"<context factory.*?>>", "", found[1])
+            name = re.sub(r"<context factory.*?>>|<pyopencl\.Platform.*?>", "", found[1])
             outcomes[name] = PYTEST.get(found[2], FAIL)
     return outcomes
 
@@ -80,8 +83,8 @@ def outcomes(file, reader):
     text = file.read_text(errors="replace")
     found = reader(text)
     # A program that ends badly with no test to show for it has failed; one whose time was over, too.
-    if ended(text) == FAIL and FAIL not in found.values():
-        found["how it ended"] = FAIL
+    if not found or ended(text) == FAIL and FAIL not in found.values():
+        found["how it ended"] = ended(text)
     return found
 
 
@@ -91,16 +94,17 @@ def main():
     print(f"{'':32}{'PoCL alone':>20}{'through Rackloom':>22}")
     print(f"{'':32}" + "  ".join(2 * [f"{'pass':>8}{'skip':>6}{'fail':>6}"]))
     for program in programs:
-        files = sorted({file.name for way in ("native", "rackloom") for file in (folder / way / program).glob("*")})
-        for name in files:
-            native, rackloom = (outcomes(folder / way / program / name, READERS[program]) for way in ("native", "rackloom"))
+        names = sorted({file.name for way in ("native", "rackloom") for file in (folder / way / program).glob("*")})
+        for name in names:
+            files = (folder / way / program / name for way in ("native", "rackloom"))
+            native, rackloom = (outcomes(file, READERS[program]) for file in files)
             counts = [Counter(found.values()) for found in (native, rackloom)]
             row = "  ".join(f"{c[PASS]:8}{c[SKIP]:6}{c[FAIL]:6}" if c else f"{'-':>20}" for c in counts)
             print(f"{program + ' ' + name if name != program else name:32}{row}")
             total += len(rackloom)
             for test, outcome in rackloom.items():
                 # Without a run on PoCL alone, all has to pass.
-                if outcome == FAIL and native.get(test, PASS) == PASS:
+                if outcome == FAIL and native.get(test, PASS) == PASS and f"{program} {name}" not in KNOWN:
                     worse.append(f"{program} {name}: {test} fails")
             missing = [test for test, outcome in native.items() if outcome == PASS and test not in rackloom]
             # A device does not tell of what it has not.
