@@ -97,7 +97,7 @@ mod tests {
                 let at = band.offset as usize..(band.offset + band.len) as usize;
                 let before = got.len();
                 band.gather(&buffer[at.clone()], region[0], &mut got);
-                band.scatter(&got[before..].to_vec(), region[0], &mut blank[at]);
+                band.scatter(&got[before..], region[0], &mut blank[at]);
             }
             prop_assert_eq!(&got, &expected);
             prop_assert_eq!(blank.iter().filter(|b| **b != 0).count(), got.iter().filter(|b| **b != 0).count());
