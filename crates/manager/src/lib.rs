@@ -1,8 +1,8 @@
 //! The daemon that shares boards among tenants (BlastFunction, section III-B).
 //!
 //! A [`board`] is whatever computes: an OpenCL device behind its vendor's runtime ([`native`]), or a Rackloom card
-//! ([`card`]). A client's channel is a [`session`]; what its commands enqueue gathers into tasks, which a [`scheduler`] puts in order and an
-//! [`executor`] runs, one at a time on each board.
+//! ([`card`]). A client's channel is a [`session`]; what its commands enqueue gathers into tasks, which a
+//! [`scheduler`] puts in order and an [`executor`] runs, one at a time on each board.
 //!
 //! Nothing that a client says is trusted: its numbers name objects of its own session only, its ranges are checked
 //! here before a runtime sees them, and it cannot have more than it is granted.

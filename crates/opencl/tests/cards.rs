@@ -466,7 +466,8 @@ fn a_tenant_sees_no_byte_of_another() {
     // What is released is free when the manager has read so; it has, when it answers to what came after.
     let after = first.filled(&[0; 64]);
     assert_eq!(first.read(first.queue(), after, 64), [0; 64]);
-    // Nearly all memory that there is, in pieces: some looked at as they come, some after a small write, some by a kernel.
+    // Nearly all memory that there is, in pieces: some looked at as they come, some after a small write, some by a
+    // kernel.
     let vadd = kernel(&second, "vadd", "vadd");
     let pieces: Vec<cl_mem> = (0..14).map(|_| second.buffer(0, 1 << 20)).collect();
     let held = site().lab.lock().unwrap().memory(3);

@@ -82,7 +82,8 @@ pub(super) fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Res
             return Err(Code(CL_INVALID_ARG_SIZE));
         }
         let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes); // In the low bits: values come in the order of this machine's bytes.
+        // In the low bits: values come in the order of this machine's bytes.
+        word[..bytes.len()].copy_from_slice(bytes);
         Ok(Slot::Word(u64::from_le_bytes(word)))
     };
     match (arg, value) {

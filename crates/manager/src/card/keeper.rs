@@ -177,8 +177,8 @@ fn claim(rack: &Rack, card: MacAddr, zero: bool) -> Result<(), Error> {
     rack.claim(&[card], ClaimOptions { scrub, ..ClaimOptions::default() }).wait_all().map(|_| ())
 }
 
-/// Claims a card at the start, until this time; whether it was zeroed. One that takes so long for that as to be given up
-/// (gateware in a simulator does) is left as it is, and its memory cleared by us, piece by piece; unless it is to be
+/// Claims a card at the start, until this time; whether it was zeroed. One that takes so long for that as to be given
+/// up (gateware in a simulator does) is left as it is, and its memory cleared by us, piece by piece; unless it is to be
 /// exclusive, for then nothing at all may stay.
 fn claim_first(rack: &Rack, card: MacAddr, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
     let (mut zero, mut told) = (true, false);

@@ -78,7 +78,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_never_overlap_and_all_come_back(sizes in prop::collection::vec(1..5000u64, 1..60), seed in any::<u64>()) {
+        fn blocks_never_overlap_and_all_come_back(
+            sizes in prop::collection::vec(1..5000u64, 1..60), seed in any::<u64>(),
+        ) {
             let (first, end) = (1 << 20, (1 << 20) + 64 * 1024);
             let mut memory = Memory::new(first, end, true);
             let mut rng = rackloom_node::Rng::new(seed);

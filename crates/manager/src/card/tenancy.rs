@@ -1,7 +1,7 @@
 //! Who is on a card, and whose programs are of which image: pure state.
 //!
-//! A tenant alone may have programs of several images, and its launches reconfigure the card. Where several tenants have
-//! programs, all are of one image. So a launch never takes the card from a neighbour.
+//! A tenant alone may have programs of several images, and its launches reconfigure the card. Where several tenants
+//! have programs, all are of one image. So a launch never takes the card from a neighbour.
 
 use std::collections::BTreeMap;
 

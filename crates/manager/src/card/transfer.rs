@@ -1,4 +1,5 @@
-//! Ranges of a card's memory, moved piece by piece: what the manager keeps of a transfer is bounded, whatever its length.
+//! Ranges of a card's memory, moved piece by piece: what the manager keeps of a transfer is bounded, whatever its
+//! length.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;

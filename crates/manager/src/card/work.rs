@@ -162,7 +162,8 @@ pub(super) fn finish(card: &Card, ticket: Ticket, operation: &mut Operation<Card
     Ok(Times { submitted, started, ended })
 }
 
-/// Writes all of a range by `write`. What may hold another tenant's bytes is cleared before, unless this overwrites it all.
+/// Writes all of a range by `write`. What may hold another tenant's bytes is cleared before, unless this overwrites it
+/// all.
 fn overwrite(range: Range<'_>, write: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
     if !range.is_whole() {
         range.block.wash()?;
