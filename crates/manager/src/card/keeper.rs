@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use rackloom_client::{
     CardInfo, ClaimOptions, Error, Event, MacAddr, NetSpec, OpError, Rack, RackOptions, Scrub, Watch,
 };
+use rackloom_wire::CardKind;
 
 use super::board::CardBoard;
 use super::claim::Card;
@@ -81,7 +82,7 @@ impl CardRack {
         let (mut cards, mut boards) = (Vec::new(), Vec::new());
         for card in &found {
             let name = name(card, &found);
-            let zeroes = match claim_first(&rack, card.mac, options.exclusive, until, &name) {
+            let zeroes = match claim_first(&rack, card, options.exclusive, until, &name) {
                 Ok(zeroes) => zeroes,
                 Err(why) => {
                     eprintln!("rackloom-manager: {name} is left out: {why}");
@@ -177,13 +178,13 @@ fn claim(rack: &Rack, card: MacAddr, zero: bool) -> Result<(), Error> {
     rack.claim(&[card], ClaimOptions { scrub, ..ClaimOptions::default() }).wait_all().map(|_| ())
 }
 
-/// Claims a card at the start, until this time; whether it was zeroed. One that takes so long for that as to be given up
-/// (gateware in a simulator does) is left as it is, and its memory cleared by us, piece by piece; unless it is to be
-/// exclusive, for then nothing at all may stay.
-fn claim_first(rack: &Rack, card: MacAddr, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
-    let (mut zero, mut told) = (true, false);
+/// Claims a card at the start, until this time; whether it was zeroed. Gateware in a simulator would take a minute for
+/// that, and is left as it is, as is one that takes so long as to be given up: their memory is cleared by us, piece by
+/// piece. Not so if the card is to be exclusive, for then nothing at all may stay.
+fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
+    let (mut zero, mut told) = (is_exclusive || card.kind != CardKind::Rtl, false);
     loop {
-        let why = match claim(rack, card, zero) {
+        let why = match claim(rack, card.mac, zero) {
             Ok(()) => return Ok(zero),
             Err(why) => why,
         };
