@@ -102,8 +102,8 @@ impl Report {
         ratio("16 MiB through a mapping / native", "mapped", "16 MiB", 1.1);
         ratio("Sobel 1920x1080 / native", "sobel", "1920x1080", 1.03);
         ratio("AlexNet / native", "alexnet", "1", 1.05);
-        // A kernel of a quarter of a second varies by a percent from one time to the next: what the manager adds to it is
-        // found in what it adds to the calls around it.
+        // A kernel of a quarter of a second varies by a percent from one time to the next: what the manager adds to it
+        // is found in what it adds to the calls around it.
         let matmul = self.find("matmul", "2048").and_then(|row| Some((row.transfers_us?, row.native.median_us)));
         if let (Some(([before, shared, _], total)), Some(kernel)) = (matmul, kernel) {
             let added = shared - before + kernel.shared_memory.added(&kernel.native);
