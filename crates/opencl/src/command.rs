@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rackloom_opencl_wire::Rect;
 
+use crate::board::Board;
 use crate::handle::Ref;
 use crate::host::{Host, HostMemory, Region};
 use crate::migrate::Use;
@@ -11,7 +12,6 @@ use crate::objects::event::Event;
 use crate::objects::kernel::Launch;
 use crate::objects::mapping::Mapping;
 use crate::objects::memory::Buffer;
-use crate::session::Board;
 
 /// A command for a board. It holds all objects that it uses.
 pub struct Order {

@@ -15,6 +15,7 @@
 //!   next `clGetDeviceIDs` connects again.
 
 mod api;
+mod board;
 mod callback;
 mod command;
 mod config;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED};
 
+use crate::board::Board;
 use crate::command::{Memory, Order, Work};
 use crate::error::{Error, Result};
 use crate::gate::dispatch;
@@ -16,7 +17,6 @@ use crate::local;
 use crate::objects::context::Context;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
-use crate::session::Board;
 
 /// Where the content of a buffer is.
 #[derive(Default)]

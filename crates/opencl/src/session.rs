@@ -1,15 +1,16 @@
-//! A connection to a manager, and the board behind it.
+//! A connection to a manager.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES, cl_int};
-use rackloom_channel::{Bulk, ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
-use rackloom_opencl_wire::{Answer, BoardInfo, Command, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
+use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, cl_int};
+use rackloom_channel::{ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
+use rackloom_opencl_wire::{Answer, Command, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
 
+use crate::board::Board;
 use crate::callback::{spawn, without_signals};
 use crate::config::log;
 use crate::error::{Error, Result};
@@ -58,30 +59,11 @@ struct Mover {
     is_running: bool,
 }
 
-/// The board of a session.
-pub struct Board {
-    pub session: Arc<Session>,
-    pub info: BoardInfo,
-    /// Bytes of buffers there.
-    pub memory: AtomicU64,
-    /// Operations that have not ended.
-    pub operations: AtomicU32,
-    /// Bytes of bulk under way in pieces.
-    pub moving: AtomicU64,
-    /// Operations were sent since the last task was closed.
-    pub is_open: AtomicBool,
-    /// The manager was asked for the board's own times.
-    pub profiles: AtomicBool,
-}
-
 /// The longest that a manager may take to say who it is.
 const GREETING: Duration = Duration::from_secs(5);
 
 /// Questions about a distant clock; the fastest answer counts.
 const CLOCK_ROUNDS: usize = 8;
-
-/// Bytes of bulk memory that buffers leave to transfers.
-const LEFT: u64 = 128 << 20;
 
 thread_local! {
     /// This thread waits, and so will look for landings itself.
@@ -157,15 +139,7 @@ impl Session {
         if self.is_tcp {
             self.compare_clocks(deadline)?;
         }
-        let board = Board {
-            session: Arc::clone(self),
-            info,
-            memory: AtomicU64::new(0),
-            operations: AtomicU32::new(0),
-            moving: AtomicU64::new(0),
-            is_open: AtomicBool::new(false),
-            profiles: AtomicBool::new(false),
-        };
+        let board = Board::new(Arc::clone(self), info);
         Ok((Some(Arc::new(board)), boards))
     }
 
@@ -344,68 +318,6 @@ impl Session {
         let held = std::mem::take(&mut *lock(&self.held)).0;
         held.iter().filter_map(Weak::upgrade).for_each(|h| h.fail(why));
         self.call_mover();
-    }
-}
-
-impl Board {
-    /// Bulk memory. Waits for operations to end while the manager grants no more.
-    ///
-    /// # Errors
-    /// It grants not so much at all; the connection is lost.
-    pub fn bulk(&self, len: u64) -> Result<Bulk> {
-        loop {
-            let before = self.operations.load(Ordering::Acquire);
-            match self.session.client()?.bulk(len) {
-                Err(ChannelError::Quota { .. }) if before > 0 => {
-                    self.submit();
-                    let fewer = || (self.operations.load(Ordering::Acquire) != before).then_some(());
-                    self.session.wait(None, fewer)?;
-                }
-                other => return Ok(other?),
-            }
-        }
-    }
-
-    /// Memory of a buffer that program and board are both to see; none if the manager grants not so much, or is on
-    /// another node. Commands hold their buffers: when it is free again no operation uses it.
-    ///
-    /// # Errors
-    /// The connection is lost.
-    pub fn memory_for_both(&self, len: u64) -> Result<Option<Bulk>> {
-        let client = self.session.client()?;
-        if client.shared_room() < len.saturating_add(LEFT) {
-            return Ok(None);
-        }
-        match client.bulk(len) {
-            Ok(bulk) => Ok(Some(bulk)),
-            Err(ChannelError::Quota { .. }) => Ok(None),
-            Err(why) => Err(why.into()),
-        }
-    }
-
-    /// Counts an operation, waiting until there is room for it.
-    ///
-    /// # Errors
-    /// The connection is lost, or grants no operation at all.
-    pub fn take_room(&self) -> Result<()> {
-        let max = self.session.limits().operations;
-        let take = || {
-            let more = |n: u32| (n < max).then_some(n + 1);
-            self.operations.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| ())
-        };
-        if take().is_some() {
-            return Ok(());
-        }
-        if max == 0 {
-            return Err(Error(CL_OUT_OF_RESOURCES));
-        }
-        self.submit();
-        Ok(self.session.wait(None, take)?)
-    }
-
-    /// An operation has ended.
-    pub fn give_room(&self) {
-        self.operations.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

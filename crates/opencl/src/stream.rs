@@ -5,10 +5,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use rackloom_opencl_wire::{COMMAND, Command, EventId, Op, encode_command};
 
+use crate::board::Board;
 use crate::error::Result;
 use crate::handle::lock;
 use crate::pending::Pending;
-use crate::session::{Board, Session, Then};
+use crate::session::{Session, Then};
 use crate::stats;
 
 /// What is numbered in the order of sending. Nothing waits for messages while it is locked.

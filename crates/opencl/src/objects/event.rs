@@ -19,6 +19,7 @@ use opencl_sys::{
 };
 use rackloom_opencl_wire::{EventId, now_ns};
 
+use crate::board::Board;
 use crate::callback::Call;
 use crate::error::{Error, Result, ensure};
 use crate::gate::Held;
@@ -26,7 +27,6 @@ use crate::globals::{Globals, globals};
 use crate::handle::{Kind, Live, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::queue::Queue;
-use crate::session::Board;
 
 /// An event.
 pub struct Event {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use opencl_sys::*;
 use rackloom_opencl_wire::{Argument, Command, EventId, KernelInfo, Op};
 
+use crate::board::Board;
 use crate::command::Memory;
 use crate::error::{Error, Result, ensure, fail};
 use crate::globals::Globals;
@@ -19,7 +20,6 @@ use crate::objects::device::Device;
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
 use crate::remote::{Remote, Table};
-use crate::session::Board;
 
 /// A kernel.
 pub struct Kernel {

@@ -6,6 +6,7 @@ use opencl_sys::*;
 use rackloom_channel::Bulk;
 use rackloom_opencl_wire::{Command, Id};
 
+use crate::board::Board;
 use crate::callback::{Call, UserData};
 use crate::error::{Result, fail};
 use crate::globals::{Globals, globals};
@@ -15,7 +16,6 @@ use crate::migrate::Content;
 use crate::objects::context::Context;
 use crate::objects::mapping::Mapping;
 use crate::remote::{Remote, Table};
-use crate::session::Board;
 
 /// A buffer, or a part of one.
 pub struct Buffer {

@@ -8,6 +8,7 @@ use opencl_sys::*;
 use rackloom_channel::Bulk;
 use rackloom_opencl_wire::{Answer, Build, Command, Form, INLINE_MAX, Id, KernelInfo, Payload};
 
+use crate::board::Board;
 use crate::callback::Call;
 use crate::error::{Error, Result, ensure, fail};
 use crate::globals::{Globals, globals};
@@ -15,7 +16,7 @@ use crate::handle::{Kind, Live, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::remote::{Remote, Table};
-use crate::session::{Board, Then};
+use crate::session::Then;
 
 /// A program.
 pub struct Program {
