@@ -48,9 +48,12 @@ synth: setup ## Area and clock rates of the gateware's blocks, for three familie
 bitstream: ## From source to a bitstream for a board: BOARD=ecpix5; OPTIONS="--mac ..."
 	@scripts/bitstream.sh "$(BOARD)" $(OPTIONS)
 
-bench: build ## Loading and round-trip benchmarks, live and in-process
+bench: build ## Benchmarks: loading, round trips, OpenCL natively and through a manager, boards that are shared
 	$(RACKLOOM) bench load
 	$(RACKLOOM) bench rtt
+	$(MAKE) -s -C workloads
+	$(RACKLOOM) bench opencl-overhead
+	$(RACKLOOM) bench opencl-sharing
 
 sim: build ## The nightly simulation: 20,000 seeds
 	target/release/rackloom-sim --seeds 20000
