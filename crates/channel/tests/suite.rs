@@ -272,8 +272,11 @@ fn bulk_is_granted_up_to_the_quota_and_comes_back() {
         let (client, _inbox, peer) = place.pair();
         thread::scope(|s| {
             s.spawn(|| serve(&peer));
+            let all = if transport == Transport::Shm { 10 << 20 } else { 0 };
+            assert_eq!(client.shared_room(), all, "{transport:?}");
             for _ in 0..3 {
                 let held: Vec<_> = (0..5).map(|_| client.bulk(2 << 20).unwrap()).collect();
+                assert_eq!(client.shared_room(), 0, "{transport:?}");
                 let more = client.bulk(2 << 20).map(|_| ());
                 assert!(matches!(more, Err(ChannelError::Quota { .. })), "{transport:?}: {more:?}");
                 drop(held);

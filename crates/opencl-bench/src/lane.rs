@@ -22,10 +22,8 @@ pub struct Lane {
     // Dropped in this order: objects before their context.
     empty: Kernel,
     _program: Program,
-    /// The queue.
-    pub queue: CommandQueue,
-    /// The context.
-    pub context: Context,
+    queue: CommandQueue,
+    context: Context,
 }
 
 /// Bytes on a device.

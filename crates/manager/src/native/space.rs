@@ -366,3 +366,27 @@ impl NativeSpace {
 fn options_with_info(options: &str) -> Result<CString, Code> {
     CString::new(format!("{options} -cl-kernel-arg-info")).map_err(|_| Code(CL_INVALID_BUILD_OPTIONS))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::coherence::is_coherent;
+    use crate::native::installed;
+
+    #[test]
+    fn times_are_measured_from_the_next_task_on_for_who_asks_and_a_processor_shares_memory() {
+        let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
+        let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
+        let runtime = Runtime::open(&library).unwrap().remove(0);
+        let device = Device(runtime.devices().unwrap()[0]);
+        let space = NativeSpace::new(runtime, device).unwrap();
+        let plain = space.queue().raw();
+        space.begin();
+        assert!(!space.measures() && space.queue().raw() == plain, "nobody has asked");
+        space.profile();
+        assert!(space.queue().raw() == plain, "a task keeps its queue");
+        space.begin();
+        assert!(space.measures() && space.queue().raw() != plain);
+        assert!(is_coherent(&space));
+    }
+}
