@@ -11,6 +11,7 @@
 #     clblast       tests of 34 routines                          half an hour to build, an hour to run
 #     quick         pyopencl's tests of the wrapper and of copies, through Rackloom only; in `make test`
 #   Without a program: all but quick. LIMIT is the longest that one test program may take, in seconds (1800).
+#   WAYS=native or WAYS=rackloom does one of the two, and keeps what there is of the other.
 #   RESULTS=1 only prints the table of what was run before.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,6 +20,7 @@ out=$root/out/opencl-programs
 built=${CARGO_TARGET_DIR:-$root/target}/debug
 python=${RACKLOOM_PYTHON:-$root/.venv/bin/python3}
 limit=${LIMIT:-1800}
+read -ra ways <<<"${WAYS:-native rackloom}"
 pyopencl=pyopencl-$("$python" -c 'import importlib.metadata as m; print(m.version("pyopencl"))')
 clblast=(1.7.0 ca2fc3cb09d4917cc72d4ca661d30296865a4afc)
 blas_tests="xaxpy xdot xgemv xgemm xtrsm xgemmbatched xomatcopy xamax xnrm2 xger xtrsv xim2col xaxpybatched xconvgemm
@@ -52,9 +54,9 @@ try() {
   printf '\nended with %s\n' $status >>"$out/$way/$group/$name"
 }
 
-both() {
-  try native "$@"
-  try rackloom "$@"
+# Either way, one after the other.
+each() {
+  for way in "${ways[@]}"; do try "$way" "$@"; done
 }
 
 # Unpacks Debian packages, for what is not installed; nothing of the system changes.
@@ -92,30 +94,30 @@ clblast_built() {
 
 run() {
   case $1 in
-    clinfo) both clinfo clinfo clinfo --raw ;;
+    clinfo) each clinfo clinfo clinfo --raw ;;
     clpeak)
       command -v clpeak >/dev/null || debian clpeak
-      both clpeak clpeak "$(command -v clpeak || echo "$out/debian/usr/bin/clpeak")"
+      each clpeak clpeak "$(command -v clpeak || echo "$out/debian/usr/bin/clpeak")"
       ;;
     pyopencl | quick)
       pyopencl_source
       cd "$out/$pyopencl/test"
-      local tests=(wrapper enqueue_copy arrays_in_structs clrandom clmath array algorithm) each=(both)
-      [ "$1" = pyopencl ] || { tests=(wrapper enqueue_copy arrays_in_structs) each=(try rackloom); }
+      local tests=(wrapper enqueue_copy arrays_in_structs clrandom clmath array algorithm) run=(each)
+      [ "$1" = pyopencl ] || { tests=(wrapper enqueue_copy arrays_in_structs) run=(try rackloom); }
       for test in "${tests[@]}"; do
-        "${each[@]}" "$1" "test_$test" "$python" -m pytest -p no:cacheprovider -v --color=no "test_$test.py"
+        "${run[@]}" "$1" "test_$test" "$python" -m pytest -p no:cacheprovider -v --color=no "test_$test.py"
       done
       cd "$root"
       ;;
     examples)
       pyopencl_source
       cd "$out/$pyopencl/examples"
-      for example in *.py; do both examples "${example%.py}" "$python" "$example"; done
+      for example in *.py; do each examples "${example%.py}" "$python" "$example"; done
       cd "$root"
       ;;
     clblast)
       clblast_built
-      for test in $blas_tests; do both clblast "$test" "$out/clblast-build/clblast_test_$test" -cblas 1 -clblas 0; done
+      for test in $blas_tests; do each clblast "$test" "$out/clblast-build/clblast_test_$test" -cblas 1 -clblas 0; done
       ;;
     *) echo "error: no such program: $1" >&2; exit 2 ;;
   esac
@@ -125,7 +127,9 @@ programs=("$@")
 [ $# -gt 0 ] || programs=(clinfo pyopencl examples clpeak clblast)
 libraries=
 if [ -z "${RESULTS:-}" ]; then
-  for program in "${programs[@]}"; do rm -rf "$out"/{native,rackloom}/"$program"; done
+  for way in "${ways[@]}"; do
+    for program in "${programs[@]}"; do rm -rf "${out:?}/$way/$program"; done
+  done
   folder=$(mktemp -d)
   POCL_CACHE_DIR=$out/pocl "$built/rackloom-manager" --listen "unix:$folder/manager.sock" \
     >"$folder/says" 2>"$out/manager-errors" &

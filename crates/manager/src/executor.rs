@@ -16,7 +16,7 @@ use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
 use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, TenantMetrics};
-use crate::scheduler::{Policy, Scheduler, Share, TenantId};
+use crate::scheduler::{Next, Policy, Scheduler, Share, TenantId};
 
 /// A client on a board, as far as the board's executor is concerned.
 pub(crate) struct Tenant<S> {
@@ -62,6 +62,8 @@ struct State<S: Space> {
     scheduler: Scheduler<Task<S>>,
     /// Somebody has the board.
     busy: bool,
+    /// The board's thread sleeps only until a time that it knows.
+    is_held: bool,
     stopping: bool,
 }
 
@@ -255,35 +257,48 @@ impl<S> Tenant<S> {
 
 impl<S: Space> Executor<S> {
     pub(crate) fn new(policy: Policy, metrics: BoardMetrics) -> Self {
-        let state = State { scheduler: Scheduler::new(policy), busy: false, stopping: false };
+        let state = State { scheduler: Scheduler::new(policy), busy: false, is_held: false, stopping: false };
         Self { state: Mutex::new(state), work: Condvar::new(), metrics }
     }
 
     /// Runs a task now, or leaves it to the board's thread.
     pub(crate) fn submit(&self, task: Task<S>) {
-        let short = task.is_short();
+        let (short, tenant) = (task.is_short(), task.tenant.id);
         let mut state = lock(&self.state);
-        state.scheduler.push(task.tenant.id, task.tenant.share, task);
+        let now = now_ns();
+        state.scheduler.push(now, tenant, task.tenant.share, task);
         self.metrics.depth.set(state.scheduler.len() as i64);
-        if short && !state.busy && state.scheduler.len() == 1 {
-            state = self.run_next(state);
-            if !state.scheduler.is_empty() {
-                self.work.notify_one();
-            }
-        } else if !state.busy {
-            self.work.notify_one();
+        if state.busy {
+            return;
         }
+        if short && state.scheduler.is_next(tenant, now) {
+            if let Next::Run(tenant, task) = state.scheduler.pop(now) {
+                state = self.run_task(state, tenant, task);
+            }
+            if state.scheduler.is_empty() || state.is_held {
+                return; // It looks by itself in time: who was expected and came is most likely expected again.
+            }
+        }
+        self.work.notify_one();
     }
 
     /// The board's thread.
     pub(crate) fn run(&self) {
         let mut state = lock(&self.state);
         while !state.stopping {
-            if state.busy || state.scheduler.is_empty() {
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-            } else {
-                state = self.run_next(state);
-            }
+            let now = now_ns();
+            let next = if state.busy { Next::Nothing } else { state.scheduler.pop(now) };
+            state = match next {
+                Next::Run(tenant, task) => self.run_task(state, tenant, task),
+                Next::Hold(until) => {
+                    state.is_held = true;
+                    let time = Duration::from_nanos(until.saturating_sub(now));
+                    let mut state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+                    state.is_held = false;
+                    state
+                }
+                Next::Nothing => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
         }
     }
 
@@ -293,10 +308,15 @@ impl<S: Space> Executor<S> {
         self.work.notify_all();
     }
 
-    fn run_next<'a>(&'a self, mut state: MutexGuard<'a, State<S>>) -> MutexGuard<'a, State<S>> {
-        let Some((tenant, task)) = state.scheduler.pop() else { return state };
+    fn run_task<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State<S>>,
+        tenant: TenantId,
+        task: Task<S>,
+    ) -> MutexGuard<'a, State<S>> {
         state.busy = true;
         self.metrics.depth.set(state.scheduler.len() as i64);
+        self.metrics.held.inc_by(state.scheduler.take_held_ns() as f64 * 1e-9);
         drop(state);
         let (cost, mut rest) = {
             let _ends_all = EndsAll;
@@ -308,7 +328,7 @@ impl<S: Space> Executor<S> {
             state.scheduler.put_back(tenant, task);
             self.metrics.depth.set(state.scheduler.len() as i64);
         }
-        state.scheduler.pay(tenant, cost);
+        state.scheduler.pay(now_ns(), tenant, cost);
         state.busy = false;
         if rest.is_some() {
             drop(state); // Not under the lock: objects are released with it.

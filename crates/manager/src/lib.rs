@@ -13,6 +13,7 @@ pub mod card;
 mod code;
 mod executor;
 mod exporter;
+mod habit;
 mod lobby;
 mod meter;
 mod metrics;

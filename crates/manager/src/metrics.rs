@@ -50,6 +50,7 @@ pub struct Metrics {
     meters: Mutex<Vec<Arc<Meter>>>,
     busy: Family<OfBoard, Seconds>,
     tenant_busy: Family<OfTenant, Seconds>,
+    held: Family<OfBoard, Seconds>,
     depth: Family<OfBoard, Gauge>,
     tenants: Family<OfBoard, Gauge>,
     task: Family<OfBoard, Histogram>,
@@ -77,6 +78,7 @@ pub(crate) struct BoardMetrics {
     tenant_busy: Family<OfTenant, Seconds>,
     /// Tenants of each name.
     names: Arc<Mutex<BTreeMap<String, u32>>>,
+    pub(crate) held: Seconds,
     pub(crate) depth: Gauge,
     tenants: Gauge,
     task: Histogram,
@@ -133,6 +135,7 @@ impl Default for Metrics {
             meters: Mutex::default(),
             busy: Family::default(),
             tenant_busy: Family::default(),
+            held: Family::default(),
             depth: Family::default(),
             tenants: Family::default(),
             task: Family::new_with_constructor(latencies),
@@ -154,6 +157,8 @@ impl Default for Metrics {
             seconds(),
             metrics.tenant_busy.clone(),
         );
+        let held = "Time that the board was kept free, with tasks waiting, for a tenant whose turn it was";
+        registry.register_with_unit("board_held", held, seconds(), metrics.held.clone());
         registry.register("board_queue_depth", "Tasks that wait for the board", metrics.depth.clone());
         registry.register("tenants", "Clients that have the board open", metrics.tenants.clone());
         registry.register_with_unit("task", "Time that each task had the board", seconds(), metrics.task.clone());
@@ -191,6 +196,7 @@ impl Metrics {
             meter,
             names: Arc::default(),
             tenant_busy: self.tenant_busy.clone(),
+            held: self.held.get_or_create_owned(&label),
             depth: self.depth.get_or_create_owned(&label),
             tenants: self.tenants.get_or_create_owned(&label),
             task: self.task.get_or_create_owned(&label),

@@ -1,4 +1,4 @@
-//! Which task runs next on a board: pure state, no thread and no clock.
+//! Which task runs next on a board: pure state, no thread and no clock. Times are nanoseconds of the caller's.
 //!
 //! [`Policy::Fair`] is start-time fair queueing (Goyal, Vin, Cheng, 1996) with costs that are known afterwards: each
 //! tenant has a tag, the virtual time at which its next task may begin. The smallest tag is next; a task moves its
@@ -7,8 +7,14 @@
 //!
 //! Tenants of one account divide its share: while several of them have tasks, each pays as if it was of a part of the
 //! weight. So nobody gets more of a board by connecting more often.
+//!
+//! A program that waits for each task before it enqueues the next has none when the board comes free. If it is expected
+//! back at once (its [`Habit`]) and others have had more than their share, the board is kept free for it, which counts
+//! as its time. Else such programs would take turns with all others, whatever their weights.
 
 use std::collections::{BTreeMap, VecDeque};
+
+use crate::habit::Habit;
 
 /// Who a task is of.
 pub type TenantId = u64;
@@ -38,6 +44,17 @@ pub enum Policy {
     Fair,
 }
 
+/// What a board that is free is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next<T> {
+    /// This task. [`Scheduler::pay`] is to be called when it has ended.
+    Run(TenantId, T),
+    /// Somebody who is expected: to be asked again when a task has come, and at this time.
+    Hold(u64),
+    /// Nothing waits.
+    Nothing,
+}
+
 /// Tasks that wait.
 #[derive(Debug)]
 pub struct Scheduler<T> {
@@ -47,6 +64,10 @@ pub struct Scheduler<T> {
     present: u64,
     arrivals: u64,
     waiting: usize,
+    /// For whom the board is kept free, and since when.
+    held: Option<(TenantId, u64)>,
+    /// How long it was, in nanoseconds, beyond what was told.
+    held_ns: u64,
 }
 
 #[derive(Debug)]
@@ -56,13 +77,34 @@ struct Flow<T> {
     share: Share,
     /// Tasks taken and not paid for.
     running: u32,
+    habit: Habit,
+}
+
+impl<T> Flow<T> {
+    /// Moves the tag on by so many nanoseconds of the board, of which tenants of its account are charged alike.
+    fn charge(&mut self, cost_ns: u64, among: u64) {
+        self.tag = self.tag.saturating_add(self.virtual_ns(cost_ns, among));
+    }
+
+    fn virtual_ns(&self, cost_ns: u64, among: u64) -> u64 {
+        cost_ns.saturating_mul(among) / u64::from(self.share.weight)
+    }
+
+    fn has_work(&self) -> bool {
+        self.running > 0 || !self.tasks.is_empty()
+    }
+
+    /// Whether it has work, or is expected back with some.
+    fn is_active(&self, now: u64) -> bool {
+        self.has_work() || self.habit.expected_until(now).is_some()
+    }
 }
 
 impl<T> Scheduler<T> {
     /// Without tasks.
     #[must_use]
     pub const fn new(policy: Policy) -> Self {
-        Self { policy, flows: BTreeMap::new(), present: 0, arrivals: 0, waiting: 0 }
+        Self { policy, flows: BTreeMap::new(), present: 0, arrivals: 0, waiting: 0, held: None, held_ns: 0 }
     }
 
     /// Tasks that wait.
@@ -78,7 +120,7 @@ impl<T> Scheduler<T> {
     }
 
     /// Adds a task of a tenant.
-    pub fn push(&mut self, tenant: TenantId, share: Share, task: T) {
+    pub fn push(&mut self, now: u64, tenant: TenantId, share: Share, task: T) {
         assert!(share.weight > 0, "a tenant without weight would never run");
         let present = self.present;
         let flow = self.flows.entry(tenant).or_insert_with(|| Flow {
@@ -86,10 +128,12 @@ impl<T> Scheduler<T> {
             tag: present,
             share,
             running: 0,
+            habit: Habit::default(),
         });
         flow.share = share;
-        if flow.tasks.is_empty() && flow.running == 0 {
+        if !flow.has_work() {
             flow.tag = flow.tag.max(present);
+            flow.habit.comes(now);
         }
         flow.tasks.push_back((self.arrivals, task));
         self.arrivals += 1;
@@ -105,36 +149,86 @@ impl<T> Scheduler<T> {
         self.waiting += 1;
     }
 
-    /// Takes the next task. [`Self::pay`] is to be called when it has ended.
-    pub fn pop(&mut self) -> Option<(TenantId, T)> {
-        let fair = self.policy == Policy::Fair;
-        // Of equal tags the one that came first.
-        let next = self.flows.iter().filter_map(|(id, flow)| {
-            let arrival = flow.tasks.front()?.0;
-            Some((if fair { flow.tag } else { 0 }, arrival, *id))
-        });
-        let (tag, _, tenant) = next.min()?;
-        let flow = self.flows.get_mut(&tenant)?;
-        let (_, task) = flow.tasks.pop_front()?;
+    /// Takes the next task, if the board is not to be kept free for another one.
+    pub fn pop(&mut self, now: u64) -> Next<T> {
+        self.let_go(now);
+        let Some((tag, tenant)) = self.first() else { return Next::Nothing };
+        if let Some((expected, until)) = self.expected_before(tag, now) {
+            self.held = Some((expected, now));
+            return Next::Hold(until);
+        }
+        let flow = self.flows.get_mut(&tenant).expect("it is the first");
+        let (_, task) = flow.tasks.pop_front().expect("it has a task");
         flow.running += 1;
         self.waiting -= 1;
         self.present = self.present.max(tag);
-        Some((tenant, task))
+        Next::Run(tenant, task)
+    }
+
+    /// Whether [`Self::pop`] would give a task of this tenant.
+    #[must_use]
+    pub fn is_next(&self, tenant: TenantId, now: u64) -> bool {
+        self.first().is_some_and(|(tag, first)| first == tenant && self.expected_before(tag, now).is_none())
+    }
+
+    /// Of the tasks that wait the one whose turn it is; of equal tags the one that came first.
+    fn first(&self) -> Option<(u64, TenantId)> {
+        let fair = self.policy == Policy::Fair;
+        let first = self.flows.iter().filter_map(|(id, flow)| {
+            let arrival = flow.tasks.front()?.0;
+            Some((if fair { flow.tag } else { 0 }, arrival, *id))
+        });
+        first.min().map(|(tag, _, tenant)| (tag, tenant))
+    }
+
+    /// Who is expected back and should go before a task of this tag, and until when to wait. It has to be behind by half
+    /// a task at least: between two who are about even, whoever is there goes first.
+    fn expected_before(&self, tag: u64, now: u64) -> Option<(TenantId, u64)> {
+        if self.policy == Policy::Fifo {
+            return None;
+        }
+        let expected = self.flows.iter().filter(|(_, flow)| !flow.has_work()).filter_map(|(id, flow)| {
+            let until = flow.habit.expected_until(now)?;
+            let half = flow.virtual_ns(flow.habit.task_ns() / 2, self.among(flow, now));
+            let from = flow.tag.max(self.present);
+            (from.saturating_add(half) < tag).then_some((from, *id, until))
+        });
+        expected.min().map(|(_, id, until)| (id, until))
+    }
+
+    /// Charges whom the board was kept free for.
+    fn let_go(&mut self, now: u64) {
+        let Some((tenant, since)) = self.held.take() else { return };
+        let held = now.saturating_sub(since);
+        self.held_ns += held;
+        let Some(flow) = self.flows.get(&tenant) else { return };
+        let among = self.among(flow, now);
+        self.flows.get_mut(&tenant).expect("seen above").charge(held, among);
+    }
+
+    /// How long the board was kept free for somebody, in nanoseconds, since this was asked last.
+    pub const fn take_held_ns(&mut self) -> u64 {
+        std::mem::replace(&mut self.held_ns, 0)
+    }
+
+    /// Tenants that divide the share of this one at present, itself among them.
+    fn among(&self, flow: &Flow<T>, now: u64) -> u64 {
+        let Some(account) = flow.share.account else { return 1 };
+        let others = self.flows.values().filter(|other| other.share.account == Some(account));
+        (others.filter(|other| other.is_active(now)).count() as u64).max(1)
     }
 
     /// A task that was taken has ended, and took so many nanoseconds of the board.
-    pub fn pay(&mut self, tenant: TenantId, cost_ns: u64) {
-        let Some(share) = self.flows.get(&tenant).map(|flow| flow.share) else { return };
-        let among = share.account.map_or(1, |account| {
-            let active = |flow: &&Flow<T>| flow.running > 0 || !flow.tasks.is_empty();
-            self.flows.values().filter(|flow| flow.share.account == Some(account)).filter(active).count() as u64
-        });
+    pub fn pay(&mut self, now: u64, tenant: TenantId, cost_ns: u64) {
+        let Some(flow) = self.flows.get(&tenant) else { return };
+        let among = self.among(flow, now);
         let flow = self.flows.get_mut(&tenant).expect("seen above");
         flow.running = flow.running.saturating_sub(1);
-        flow.tag = flow.tag.saturating_add(cost_ns.saturating_mul(among.max(1)) / u64::from(share.weight));
-        // A tenant that owes nothing is as good as one that never was; so the table does not grow.
+        flow.charge(cost_ns, among);
+        flow.habit.ends(now, cost_ns, !flow.has_work());
+        // A tenant that owes nothing is soon as good as one that never was; so the table does not grow.
         let present = self.present;
-        self.flows.retain(|_, flow| !flow.tasks.is_empty() || flow.running > 0 || flow.tag > present);
+        self.flows.retain(|_, flow| flow.has_work() || flow.tag > present || flow.habit.is_fresh(now));
     }
 
     /// Takes out all tasks of a tenant.
@@ -142,163 +236,10 @@ impl<T> Scheduler<T> {
         let Some(flow) = self.flows.get_mut(&tenant) else { return Vec::new() };
         let tasks: Vec<T> = flow.tasks.drain(..).map(|(_, task)| task).collect();
         self.waiting -= tasks.len();
+        flow.habit.is_over();
         tasks
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const ONE: Share = Share { weight: 1, account: None };
-
-    const fn weight(weight: u32) -> Share {
-        Share { weight, account: None }
-    }
-
-    /// Runs tenants that always have a task of a fixed cost; board time of each.
-    fn contend(policy: Policy, tenants: &[(Share, u64)], total_ns: u64) -> Vec<u64> {
-        let mut scheduler = Scheduler::new(policy);
-        for (id, (share, cost)) in tenants.iter().enumerate() {
-            scheduler.push(id as u64, *share, *cost);
-        }
-        let mut had = vec![0; tenants.len()];
-        while had.iter().sum::<u64>() < total_ns {
-            let (id, cost) = scheduler.pop().unwrap();
-            had[id as usize] += cost;
-            scheduler.push(id, tenants[id as usize].0, cost);
-            scheduler.pay(id, cost);
-        }
-        had
-    }
-
-    #[test]
-    fn fair_shares_follow_weights_not_task_lengths() {
-        let had = contend(Policy::Fair, &[(ONE, 1_000), (ONE, 50_000), (weight(2), 7_000)], 100_000_000);
-        let share = |i: usize| had[i] as f64 / 100e6;
-        assert!((share(0) - 0.25).abs() < 0.01 && (share(1) - 0.25).abs() < 0.01, "{had:?}");
-        assert!((share(2) - 0.5).abs() < 0.01, "{had:?}");
-    }
-
-    #[test]
-    fn tenants_of_an_account_divide_its_share() {
-        let of = |weight, account| (Share { weight, account: Some(account) }, 1_000);
-        let had = contend(Policy::Fair, &[of(2, 7), of(2, 7), of(2, 7), of(1, 8)], 90_000_000);
-        assert!(had[..3].iter().all(|had| had.abs_diff(20_000_000) < 1_000_000), "{had:?}");
-        assert!(had[3].abs_diff(30_000_000) < 1_000_000, "{had:?}");
-        // Those who rest take nothing from it.
-        let mut scheduler = Scheduler::new(Policy::Fair);
-        let (share, _) = of(2, 7);
-        scheduler.push(3, share, ());
-        let (resting, ()) = scheduler.pop().unwrap();
-        scheduler.pay(resting, 1);
-        let mut had = [0u64; 2];
-        scheduler.push(1, share, ());
-        scheduler.push(2, ONE, ());
-        for _ in 0..300 {
-            let (id, ()) = scheduler.pop().unwrap();
-            had[id as usize - 1] += 1;
-            scheduler.push(id, if id == 1 { share } else { ONE }, ());
-            scheduler.pay(id, 1_000);
-        }
-        assert!(had[0].abs_diff(200) <= 3, "{had:?}");
-    }
-
-    #[test]
-    fn what_is_left_of_a_task_comes_before_its_tenants_others() {
-        for policy in [Policy::Fair, Policy::Fifo] {
-            let mut scheduler = Scheduler::new(policy);
-            scheduler.push(1, ONE, "a");
-            scheduler.push(1, ONE, "b");
-            assert_eq!(scheduler.pop(), Some((1, "a")));
-            scheduler.push(2, ONE, "c");
-            scheduler.put_back(1, "rest of a");
-            scheduler.pay(1, 10);
-            let order: Vec<_> = std::iter::from_fn(|| scheduler.pop()).map(|(_, task)| task).collect();
-            assert_eq!(order, ["c", "rest of a", "b"], "{policy:?}");
-        }
-    }
-
-    #[test]
-    fn fifo_gives_the_board_to_who_asks_for_most() {
-        let had = contend(Policy::Fifo, &[(ONE, 1_000), (ONE, 50_000)], 10_000_000);
-        assert!(had[1] > 40 * had[0], "{had:?}");
-    }
-
-    #[test]
-    fn a_light_tenant_waits_for_one_task_at_most() {
-        let mut scheduler = Scheduler::new(Policy::Fair);
-        (0..100).for_each(|i| scheduler.push(7, ONE, i));
-        for _ in 0..50 {
-            let (id, _) = scheduler.pop().unwrap();
-            scheduler.pay(id, 1_000_000);
-        }
-        let (greedy, _) = scheduler.pop().unwrap();
-        scheduler.push(8, ONE, 1000);
-        scheduler.pay(greedy, 1_000_000);
-        assert_eq!(scheduler.pop(), Some((8, 1000)));
-    }
-
-    #[test]
-    fn a_pause_saves_nothing_up() {
-        let mut scheduler = Scheduler::new(Policy::Fair);
-        for round in 0..1000u64 {
-            scheduler.push(1, ONE, round);
-            let (id, _) = scheduler.pop().unwrap();
-            scheduler.pay(id, 1_000);
-        }
-        // Both come now; the newcomer is not ahead by what the other had while it was alone.
-        let mut had = [0u64; 2];
-        scheduler.push(1, ONE, 0);
-        scheduler.push(2, ONE, 0);
-        for _ in 0..100 {
-            let (id, _) = scheduler.pop().unwrap();
-            had[id as usize - 1] += 1;
-            scheduler.push(id, ONE, 0);
-            scheduler.pay(id, 1_000);
-        }
-        assert!(had[0].abs_diff(had[1]) <= 2, "{had:?}");
-    }
-
-    proptest! {
-        #[test]
-        fn each_task_is_taken_once_and_in_its_tenants_order(
-            acts in prop::collection::vec((0..4u64, 1..4u32, 0..3u8, 0..10_000u64), 1..300),
-            fair in any::<bool>(),
-        ) {
-            let policy = if fair { Policy::Fair } else { Policy::Fifo };
-            let (mut scheduler, mut pushed, mut got) = (Scheduler::new(policy), 0u64, Vec::new());
-            for (tenant, weight, act, cost) in acts {
-                if act == 0 {
-                    // Some of them divide a share.
-                    let account = (tenant > 1).then_some(9);
-                    scheduler.push(tenant, Share { weight, account }, (tenant, pushed));
-                    pushed += 1;
-                } else if let Some((id, task)) = scheduler.pop() {
-                    prop_assert_eq!(id, task.0);
-                    if act == 1 {
-                        got.push(task);
-                    } else {
-                        scheduler.put_back(id, task);
-                    }
-                    scheduler.pay(id, cost);
-                }
-                prop_assert_eq!(scheduler.len() as u64, pushed - got.len() as u64);
-            }
-            while let Some((id, task)) = scheduler.pop() {
-                got.push(task);
-                scheduler.pay(id, 1);
-            }
-            prop_assert_eq!(got.len() as u64, pushed);
-            for tenant in 0..4 {
-                let order: Vec<_> = got.iter().filter(|t| t.0 == tenant).map(|t| t.1).collect();
-                prop_assert!(order.is_sorted());
-            }
-            if !fair {
-                // With no arrivals in between FIFO's rest is in the order of arrival.
-                prop_assert!(scheduler.is_empty());
-            }
-        }
-    }
-}
+mod tests;

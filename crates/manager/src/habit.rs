@@ -1,0 +1,129 @@
+//! How soon a tenant that waits for each task's end comes with its next one: what a board may be kept free for.
+//!
+//! After Iyer and Druschel, "Anticipatory scheduling" (SOSP 2001): who has nothing waiting at the moment when a board
+//! comes free is not always done; a program that waits for each task is back within microseconds.
+
+/// Longest time, in nanoseconds, that a board is kept free at once.
+pub(crate) const HOLD_MAX_NS: u64 = 1_000_000;
+
+/// Added to what is expected, in nanoseconds: threads wake late.
+const SLACK_NS: u64 = 50_000;
+
+/// What a tenant did until now. Times are in nanoseconds of a clock that does not go back.
+#[derive(Debug, Default)]
+pub(crate) struct Habit {
+    /// Mean time from the end of its last task to its next one; none before it has come again.
+    pause_ns: Option<u64>,
+    /// Mean time that a task takes.
+    task_ns: u64,
+    /// Since when it has no task.
+    resting_since: Option<u64>,
+}
+
+impl Habit {
+    /// It brings a task and had none.
+    pub(crate) fn comes(&mut self, now: u64) {
+        let pause = self.resting_since.take().map(|since| now.saturating_sub(since).min(2 * HOLD_MAX_NS));
+        self.pause_ns = pause.map(|pause| self.pause_ns.map_or(pause, |mean| mix(mean, pause)));
+    }
+
+    /// A task of it has ended and took so long; whether it `rests`, with no other task.
+    pub(crate) fn ends(&mut self, now: u64, cost_ns: u64, rests: bool) {
+        self.task_ns = if self.task_ns == 0 { cost_ns } else { mix(self.task_ns, cost_ns) };
+        if rests {
+            self.resting_since = Some(now);
+        } else {
+            self.pause_ns = Some(mix(self.pause_ns.unwrap_or(0), 0));
+        }
+    }
+
+    /// It will not come again.
+    pub(crate) const fn is_over(&mut self) {
+        (self.resting_since, self.pause_ns) = (None, None);
+    }
+
+    /// Until when its next task is worth waiting for. Not at all if its pauses are longer than its tasks: a board would
+    /// be free for the most part of its share.
+    pub(crate) fn expected_until(&self, now: u64) -> Option<u64> {
+        let (since, pause) = (self.resting_since?, self.pause_ns?);
+        let until = since.saturating_add((2 * pause + SLACK_NS).min(HOLD_MAX_NS));
+        (pause <= self.task_ns.min(HOLD_MAX_NS) && now < until).then_some(until)
+    }
+
+    /// Whether it may come so soon that this is worth keeping.
+    pub(crate) fn is_fresh(&self, now: u64) -> bool {
+        self.resting_since.is_some_and(|since| now < since.saturating_add(2 * HOLD_MAX_NS))
+    }
+
+    /// Mean time that a task of it takes.
+    pub(crate) const fn task_ns(&self) -> u64 {
+        self.task_ns
+    }
+}
+
+/// A mean that follows its samples within some of them.
+const fn mix(mean: u64, sample: u64) -> u64 {
+    mean - mean / 4 + sample / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tenant with tasks and pauses of such lengths, at the end of its last task; and that time.
+    fn after(rounds: &[(u64, u64)]) -> (Habit, u64) {
+        let (mut habit, mut now) = (Habit::default(), 0);
+        for (task, pause) in rounds {
+            habit.comes(now);
+            now += task;
+            habit.ends(now, *task, true);
+            now += pause;
+        }
+        now -= rounds.last().map_or(0, |(_, pause)| *pause);
+        (habit, now)
+    }
+
+    #[test]
+    fn who_always_comes_soon_is_expected() {
+        let (habit, now) = after(&[(100_000, 20_000); 3]);
+        assert_eq!(habit.expected_until(now), Some(now + 90_000));
+        assert_eq!(habit.expected_until(now + 89_999), Some(now + 90_000));
+        assert_eq!(habit.expected_until(now + 90_000), None, "it did not come");
+    }
+
+    #[test]
+    fn who_is_new_or_slow_or_gone_is_not() {
+        assert_eq!(Habit::default().expected_until(0), None);
+        let (habit, now) = after(&[(100_000, 0)]);
+        assert_eq!(habit.expected_until(now), None, "nobody knows");
+        let (habit, now) = after(&[(10_000, 20_000); 9]);
+        assert_eq!(habit.expected_until(now), None, "its pauses are longer than its tasks");
+        let (habit, now) = after(&[(9_000_000, 1_100_000); 9]);
+        assert_eq!(habit.expected_until(now), None, "longer than a board is kept free");
+        let (mut habit, now) = after(&[(100_000, 20_000); 3]);
+        habit.is_over();
+        assert_eq!(habit.expected_until(now), None);
+    }
+
+    #[test]
+    fn habits_change() {
+        let mut rounds = vec![(1_000_000, 20_000); 5];
+        rounds.extend([(1_000_000, 5_000_000); 5]);
+        let (habit, now) = after(&rounds);
+        assert_eq!(habit.expected_until(now), None);
+        rounds.extend([(1_000_000, 20_000); 5]);
+        let (habit, now) = after(&rounds);
+        assert!(habit.expected_until(now).is_some(), "{habit:?}");
+    }
+
+    #[test]
+    fn a_task_that_waits_is_no_pause() {
+        let mut habit = Habit::default();
+        habit.comes(0);
+        for now in 1..10 {
+            habit.ends(now * 1_000, 1_000, false);
+        }
+        habit.ends(10_000, 1_000, true);
+        assert!(habit.expected_until(10_000).is_some());
+    }
+}
