@@ -131,6 +131,7 @@ if [ -z "${RESULTS:-}" ]; then
     for program in "${programs[@]}"; do rm -rf "${out:?}/$way/$program"; done
   done
   folder=$(mktemp -d)
+  touch "$folder/says"
   POCL_CACHE_DIR=$out/pocl "$built/rackloom-manager" --listen "unix:$folder/manager.sock" \
     >"$folder/says" 2>"$out/manager-errors" &
   manager=$!

@@ -240,7 +240,7 @@ fn times_follow_each_other_and_are_told_only_where_asked_for() {
         let kernel = bench.kernel(NEXT, "next");
         let a = bench.filled(&vec![0; 3 << 20]);
         bench.set(kernel, 0, &a);
-        let event = bench.launch(bench.queue(), kernel, 3 << 20, &[]);
+        let events: Vec<_> = (0..8).map(|_| bench.launch(bench.queue(), kernel, 3 << 20, &[])).collect();
         let time = |event, name| {
             let mut value = 0u64;
             let to = (&raw mut value).cast();
@@ -249,8 +249,13 @@ fn times_follow_each_other_and_are_told_only_where_asked_for() {
         };
         ok!(bench.cl, clFinish(bench.queue()));
         let names = CL_PROFILING_COMMAND_QUEUED..=CL_PROFILING_COMMAND_COMPLETE;
-        let times: Vec<u64> = names.map(|name| time(event, name).unwrap()).collect();
+        let times: Vec<u64> = names.map(|name| time(events[0], name).unwrap()).collect();
         assert!(times.is_sorted() && times[3] > times[2], "{times:?}");
+        let spans = events.iter().map(|e| [CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END].map(|t| time(*e, t)));
+        let spans: Vec<u64> = spans.flatten().map(Result::unwrap).collect();
+        assert!(spans.is_sorted(), "one after the other: {spans:?}");
+        // By the manager's own times each would begin at the very nanosecond at which it knows the end of the last.
+        assert!((1..8).any(|at| spans[2 * at] > spans[2 * at - 1]), "not the board's times: {spans:?}");
         let (mut device, mut host) = (0, 0);
         ok!(bench.cl, clGetDeviceAndHostTimer(bench.devices[0], &raw mut device, &raw mut host));
         assert!(times[3] <= device && device - times[3] < 60_000_000_000, "in the same clock: {times:?} {device}");
@@ -258,7 +263,7 @@ fn times_follow_each_other_and_are_told_only_where_asked_for() {
         let silent = bench.launch(plain, kernel, 1, &[]);
         ok!(bench.cl, clFinish(plain));
         assert_eq!(time(silent, CL_PROFILING_COMMAND_START), Err(CL_PROFILING_INFO_NOT_AVAILABLE));
-        [event, silent].iter().for_each(|e| ok!(bench.cl, clReleaseEvent(*e)));
+        events.iter().chain([&silent]).for_each(|e| ok!(bench.cl, clReleaseEvent(*e)));
         ok!(bench.cl, clReleaseCommandQueue(plain));
         ok!(bench.cl, clReleaseMemObject(a));
         ok!(bench.cl, clReleaseKernel(kernel));

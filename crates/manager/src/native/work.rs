@@ -179,7 +179,9 @@ pub(super) fn finish(
     let (started, ended) = match times {
         (Some(queued), Some(start), Some(end)) if queued <= start && start <= end => {
             space.clock.learn(queued, ticket.submitted, ticket.queued);
-            (space.clock.ours(start), space.clock.ours(end))
+            // The queue is in order. What is known of the clock becomes better, and must not make it seem otherwise.
+            let started = space.clock.ours(start).max(space.last_end.load(Ordering::Relaxed));
+            (started, space.clock.ours(end).max(started))
         }
         // It began when it was handed over, or when the one before it had ended.
         _ => (ticket.submitted.max(space.last_end.load(Ordering::Relaxed)), now_ns()),
