@@ -9,6 +9,7 @@
 #![deny(unsafe_code)]
 
 pub mod board;
+mod boards;
 pub mod card;
 mod code;
 mod executor;

@@ -7,8 +7,8 @@ use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_INVALID_DEVICE, CL_INVALID_OPERATIO
 use rackloom_channel::{Batch, ChannelError, Peer};
 use rackloom_opencl_wire::{Answer, COMMAND, Command, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns};
 
+use crate::boards::Boards;
 use crate::code::Code;
-use crate::server::SharedBoard;
 use crate::session::answer_to;
 use crate::terms::Terms;
 
@@ -55,7 +55,7 @@ impl Inbox {
 }
 
 /// Serves a client until it is gone.
-pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+pub(crate) fn serve(mut inbox: Inbox, boards: &Boards, terms: &Terms) {
     let mut greeted = false;
     loop {
         let deadline = (!greeted).then(|| Instant::now() + GREETING);
@@ -71,7 +71,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &T
                 greeted = true;
                 inbox.name = label(name);
                 let software = format!("rackloom-manager {}", env!("CARGO_PKG_VERSION"));
-                let (boards, limits) = (boards.len() as u16, terms.limits);
+                let (boards, limits) = (boards.all().len() as u16, terms.limits);
                 answer_to(&peer, request, Ok(Answer::Welcome { boards, limits, software }));
             }
             Command::Hello { request, version, .. } if !greeted => {
@@ -82,7 +82,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &T
             }
             _ if !greeted => return inbox.farewell("the first message must be a hello"),
             Command::Board { .. } | Command::Clock { .. } => answer_any(&peer, boards, &command),
-            Command::Open { request, board } => match boards.get(usize::from(board)).cloned() {
+            Command::Open { request, board } => match boards.get(board) {
                 Some(board) => return board.serve(inbox, request, boards, terms),
                 None => answer_to(&peer, request, Err(Code(CL_INVALID_DEVICE))),
             },
@@ -102,10 +102,10 @@ fn label(name: &str) -> String {
 }
 
 /// Answers what a client may ask at any time; whether the command was such.
-pub(crate) fn answer_any(peer: &Peer, boards: &[Arc<dyn SharedBoard>], command: &Command<'_>) {
+pub(crate) fn answer_any(peer: &Peer, boards: &Boards, command: &Command<'_>) {
     match command {
         Command::Board { request, board } => {
-            let board = boards.get(usize::from(*board)).ok_or(Code(CL_DEVICE_NOT_AVAILABLE));
+            let board = boards.get(*board).ok_or(Code(CL_DEVICE_NOT_AVAILABLE));
             answer_to(peer, *request, board.map(|board| Answer::Board(board.info().clone())));
         }
         Command::Clock { request } => answer_to(peer, *request, Ok(Answer::Clock(now_ns()))),

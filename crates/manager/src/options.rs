@@ -10,7 +10,7 @@ use rackloom_channel::{Endpoint, ServerConfig};
 use rackloom_client::NetSpec;
 use rackloom_opencl_wire::Limits;
 
-use crate::card::{CardOptions, CardRack};
+use crate::card::{CardBoard, CardOptions, CardRack};
 use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::scheduler::Policy;
@@ -84,9 +84,10 @@ impl Service {
         self.listeners.iter().map(Listener::endpoint)
     }
 
-    /// The names of its boards, in the order of their numbers.
-    pub fn boards(&self) -> impl Iterator<Item = &str> {
-        self.manager.boards().map(|board| &*board.name)
+    /// The names of its boards of now, in the order of their numbers.
+    #[must_use]
+    pub fn boards(&self) -> Vec<String> {
+        self.manager.boards()
     }
 
     /// Where its metrics are, if anywhere.
@@ -102,13 +103,13 @@ impl Options {
     /// # Errors
     /// There is no board, or an address cannot be listened on.
     pub fn start(&self) -> anyhow::Result<Service> {
-        let mut manager = Manager::default();
+        let manager = Manager::default();
         if self.cards.is_none() || !self.runtime.is_empty() {
             for board in self.open_boards()? {
                 manager.add(board, self.policy)?;
             }
         }
-        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &mut manager)).transpose()?;
+        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &manager)).transpose()?;
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
         let terms = self.terms()?;
         let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&terms), terms.clone()));
@@ -117,12 +118,17 @@ impl Options {
         Ok(Service { listeners, manager, _cards: cards, metrics })
     }
 
-    fn claim_cards(&self, net: &NetSpec, manager: &mut Manager) -> anyhow::Result<CardRack> {
+    fn claim_cards(&self, net: &NetSpec, manager: &Manager) -> anyhow::Result<CardRack> {
         let deadline = Duration::from_secs(self.card_timeout.into());
         let options = CardOptions { exclusive: self.exclusive, deadline };
-        let (rack, boards) = CardRack::connect(net, options, manager.metrics())?;
-        boards.into_iter().try_for_each(|board| manager.add(board, self.policy))?;
-        Ok(rack)
+        let (boards, policy) = (manager.clone(), self.policy);
+        let plug = move |board: CardBoard| {
+            let name = board.name().to_owned();
+            if let Err(why) = boards.add(board, policy) {
+                eprintln!("rackloom-manager: {name} is left out: {why:#}");
+            }
+        };
+        CardRack::connect(net, options, Arc::clone(manager.metrics()), Box::new(plug))
     }
 
     fn open_boards(&self) -> anyhow::Result<Vec<NativeBoard>> {

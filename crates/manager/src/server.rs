@@ -1,7 +1,7 @@
 //! The manager: its boards, its listeners, a thread for each client.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use anyhow::Context as _;
@@ -10,6 +10,7 @@ use rackloom_channel::{Endpoint, Server, ServerConfig};
 use rackloom_opencl_wire::{Answer, BoardInfo, COMMAND, Command, decode_command};
 
 use crate::board::Board;
+use crate::boards::{Boards, SharedBoard};
 use crate::code::Code;
 use crate::executor::{Executor, Tenant};
 use crate::lobby::{self, Inbox};
@@ -17,18 +18,6 @@ use crate::metrics::Metrics;
 use crate::scheduler::Policy;
 use crate::session::{Session, answer_to};
 use crate::terms::Terms;
-
-/// A board with its tasks, of whatever kind.
-pub(crate) trait SharedBoard: Send + Sync {
-    /// What it is.
-    fn info(&self) -> &BoardInfo;
-
-    /// Serves a client that has asked for this board, until it is gone.
-    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms);
-
-    /// Makes the board's thread end.
-    fn stop(&self);
-}
 
 struct Shared<B: Board> {
     board: B,
@@ -41,7 +30,7 @@ impl<B: Board> SharedBoard for Shared<B> {
         self.board.info()
     }
 
-    fn serve(&self, mut inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+    fn serve(&self, mut inbox: Inbox, request: u32, boards: &Boards, terms: &Terms) {
         let Some(grant) = terms.grant(inbox.peer.token()) else {
             answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
             return inbox.farewell("the token is not admitted any more");
@@ -103,43 +92,49 @@ impl Drop for Listener {
     }
 }
 
-/// Boards that are shared.
+/// Boards that are shared: a handle, of which there may be several. What it has ends with the last of them.
+#[derive(Debug, Default, Clone)]
+pub struct Manager(Arc<Shop>);
+
 #[derive(Default)]
-pub struct Manager {
-    boards: Vec<Arc<dyn SharedBoard>>,
-    threads: Vec<JoinHandle<()>>,
+struct Shop {
+    boards: Arc<Boards>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
     metrics: Arc<Metrics>,
 }
 
-impl std::fmt::Debug for Manager {
+impl std::fmt::Debug for Shop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.boards.iter().map(|board| &board.info().name)).finish()
+        f.debug_list().entries(self.boards.all().iter().map(|board| &board.info().name)).finish()
     }
 }
 
 impl Manager {
-    /// Adds a board.
+    /// Adds a board. Clients that come from now on see it.
     ///
     /// # Errors
     /// There is no thread for it.
-    pub fn add<B: Board>(&mut self, board: B, policy: Policy) -> anyhow::Result<()> {
-        let executor = Arc::new(Executor::new(policy, self.metrics.board(&board.info().name)));
+    pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<()> {
+        let Self(shop) = self;
+        let executor = Arc::new(Executor::new(policy, shop.metrics.board(&board.info().name)));
         let run = Arc::clone(&executor);
         let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
-        self.threads.push(thread.context("cannot start a thread for a board")?);
-        self.boards.push(Arc::new(Shared { board, executor, tenants: AtomicU64::new(1) }));
+        let thread = thread.context("cannot start a thread for a board")?;
+        shop.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        shop.boards.add(Arc::new(Shared { board, executor, tenants: AtomicU64::new(1) }));
         Ok(())
     }
 
     /// What is counted.
     #[must_use]
-    pub const fn metrics(&self) -> &Arc<Metrics> {
-        &self.metrics
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.0.metrics
     }
 
-    /// What the boards are.
-    pub fn boards(&self) -> impl Iterator<Item = &BoardInfo> {
-        self.boards.iter().map(|board| board.info())
+    /// The names of the boards, in the order of their numbers.
+    #[must_use]
+    pub fn boards(&self) -> Vec<String> {
+        self.0.boards.all().iter().map(|board| board.info().name.clone()).collect()
     }
 
     /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay. Limits alone
@@ -151,10 +146,10 @@ impl Manager {
         let terms = Arc::new(terms.into());
         let server = Server::bind(to, config).with_context(|| format!("cannot listen on {to}"))?;
         let server = Arc::new(server);
-        let (accepting, boards) = (Arc::clone(&server), self.boards.clone());
+        let (accepting, boards) = (Arc::clone(&server), Arc::clone(&self.0.boards));
         let accept = move || {
             while let Ok(Some(peer)) = accepting.accept(None) {
-                let (boards, terms) = (boards.clone(), Arc::clone(&terms));
+                let (boards, terms) = (Arc::clone(&boards), Arc::clone(&terms));
                 let serve = move || lobby::serve(Inbox::new(peer), &boards, &terms);
                 // Without a thread the client is dropped, and told so by the end of its channel.
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
@@ -165,10 +160,11 @@ impl Manager {
     }
 }
 
-impl Drop for Manager {
+impl Drop for Shop {
     fn drop(&mut self) {
-        self.boards.iter().for_each(|board| board.stop());
-        for thread in self.threads.drain(..) {
+        self.boards.all().iter().for_each(|board| board.stop());
+        let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
             let _ = thread.join();
         }
     }

@@ -4,6 +4,7 @@ mod common;
 #[path = "common/lab.rs"]
 mod lab;
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{Daemon, PATIENCE, Tenant};
@@ -11,8 +12,7 @@ use lab::Lab;
 use rackloom_channel::Endpoint;
 use rackloom_client::{ClaimOptions, RackOptions};
 use rackloom_manager::Manager;
-use rackloom_manager::card::{CardOptions, CardRack};
-use rackloom_manager::scheduler::Policy;
+use rackloom_manager::card::CardRack;
 use rackloom_opencl_wire::{Answer, Argument, Command, Form, Op, Payload, VERSION};
 
 const NOT_AVAILABLE: i32 = -2;
@@ -21,11 +21,8 @@ const FAILURE: i32 = -11;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn cards(lab: &Lab, exclusive: bool) -> (CardRack, Daemon) {
-    let mut manager = Manager::default();
-    let rack = lab.rack(RackOptions { deadline: DEADLINE, ..RackOptions::default() });
-    let options = CardOptions { exclusive, deadline: DEADLINE };
-    let (rack, boards) = CardRack::claim(rack, options, manager.metrics()).unwrap();
-    boards.into_iter().for_each(|board| manager.add(board, Policy::Fair).unwrap());
+    let manager = Manager::default();
+    let rack = lab.share(&manager, exclusive, RackOptions { deadline: DEADLINE, ..RackOptions::default() });
     (rack, Daemon::of(manager))
 }
 
@@ -131,4 +128,85 @@ fn a_killed_clients_image_is_nobodys() {
         std::thread::sleep(Duration::from_millis(50));
         program += 1;
     }
+}
+
+/// Boards that a client is told of.
+fn boards(to: &Endpoint) -> Vec<String> {
+    let tenant = Tenant::silent(to);
+    let hello = tenant.ask(|request| Command::Hello { request, version: VERSION, name: "test" });
+    let Ok(Answer::Welcome { boards, .. }) = hello else { panic!("{hello:?}") };
+    let name = |board| match tenant.ask(|request| Command::Board { request, board }) {
+        Ok(Answer::Board(info)) => info.name,
+        other => panic!("{other:?}"),
+    };
+    (0..boards).map(name).collect()
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < end, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_card_that_is_plugged_in_later_is_a_board() {
+    let mut lab = Lab::new(1, 4 << 20);
+    let (_rack, daemon) = cards(&lab, false);
+    let tenant = daemon.client();
+    let other = lab.rack(RackOptions::default());
+    lab.add(1);
+    until("the new card is a board", || boards(&daemon.endpoint).len() == 2);
+    assert_eq!(boards(&daemon.endpoint), ["Rackloom card 0", "Rackloom card 1"]);
+    other.discover(Duration::from_secs(1)).unwrap();
+    assert!(other.claim(&[Lab::mac(1)], ClaimOptions::default()).wait_all().is_err(), "it is the manager's");
+    let second = Tenant::silent(&daemon.endpoint);
+    assert!(second.ask(|request| Command::Hello { request, version: VERSION, name: "test" }).is_ok());
+    assert!(second.ask(|request| Command::Open { request, board: 1 }).is_ok());
+    for tenant in [&tenant, &second] {
+        tenant.buffer(0, 64);
+        assert_eq!(tenant.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status, 0);
+        assert_eq!(tenant.read(0, 0, 64).tail, [7; 64]);
+    }
+    // The same card again is the same board.
+    lab.yank(1);
+    until("its loss is known", || {
+        second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status != 0
+    });
+    lab.add(1);
+    until("it is there again", || {
+        second.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
+        second.buffer(0, 64);
+        second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status == 0
+    });
+    assert_eq!(boards(&daemon.endpoint).len(), 2);
+}
+
+#[test]
+fn a_segment_that_ends_and_comes_again_has_the_same_boards() {
+    let segment = Arc::new(Mutex::new(Some(Lab::new(2, 4 << 20))));
+    let attached = Arc::clone(&segment);
+    let attach = move || match &*attached.lock().unwrap() {
+        Some(lab) => Ok(lab.rack(RackOptions { deadline: DEADLINE, ..RackOptions::default() })),
+        None => Err(rackloom_client::Error::Stopped),
+    };
+    let manager = Manager::default();
+    let _rack = lab::share(Box::new(attach), &manager, false);
+    let daemon = Daemon::of(manager);
+    let tenant = daemon.client();
+    tenant.buffer(0, 64);
+    let fill = || tenant.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status;
+    assert_eq!(fill(), 0);
+    drop(segment.lock().unwrap().take());
+    until("the loss is known", || fill() == NOT_AVAILABLE);
+    *segment.lock().unwrap() = Some(Lab::new(3, 4 << 20));
+    until("a new buffer works", || {
+        tenant.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
+        tenant.buffer(0, 64);
+        fill() == 0
+    });
+    assert_eq!(tenant.read(0, 0, 64).tail, [7; 64]);
+    until("the third is there", || boards(&daemon.endpoint).len() == 3);
+    assert_eq!(boards(&daemon.endpoint)[0], "Rackloom card 0");
 }

@@ -18,8 +18,7 @@ use lab::Lab;
 use opencl_sys::*;
 use rackloom_channel::ServerConfig;
 use rackloom_client::RackOptions;
-use rackloom_manager::card::{CardOptions, CardRack};
-use rackloom_manager::scheduler::Policy;
+use rackloom_manager::card::CardRack;
 use rackloom_manager::{Listener, Manager};
 use rackloom_opencl_wire::Limits;
 
@@ -43,12 +42,9 @@ fn site() -> &'static Site {
     static SITE: OnceLock<Site> = OnceLock::new();
     SITE.get_or_init(|| {
         let lab = Lab::new(CARDS, MEMORY);
-        let mut manager = Manager::default();
-        let deadline = Duration::from_secs(8);
-        let rack = lab.rack(RackOptions { deadline, ..RackOptions::default() });
-        let options = CardOptions { exclusive: false, deadline };
-        let (rack, boards) = CardRack::claim(rack, options, manager.metrics()).unwrap();
-        boards.into_iter().for_each(|board| manager.add(board, Policy::Fair).unwrap());
+        let manager = Manager::default();
+        let options = RackOptions { deadline: Duration::from_secs(8), ..RackOptions::default() };
+        let rack = lab.share(&manager, false, options);
         let folder = tempfile::tempdir().unwrap();
         let socket = format!("unix:{}", folder.path().join("m.sock").display());
         let limits = Limits { memory: 1 << 30, objects: 1000, operations: 1000, program: 64 << 20 };

@@ -37,7 +37,7 @@ pub(super) fn run(cx: &Context, options: &Options) -> Result<Exit> {
     let report = ManagerReport {
         schema: "rackloom.manager/1",
         endpoints: service.endpoints().map(ToString::to_string).collect(),
-        boards: service.boards().map(Into::into).collect(),
+        boards: service.boards(),
         metrics: service.metrics().map(|at| format!("http://{at}/metrics")),
     };
     cx.ui.result(&report, || {

@@ -20,6 +20,14 @@ pub struct CardBoard {
     pub(super) tenants: AtomicU64,
 }
 
+impl CardBoard {
+    /// What people call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.info.name
+    }
+}
+
 /// How long a tenant waits for a card that is being zeroed after the one before.
 const WASHING: Duration = Duration::from_secs(3);
 

@@ -22,7 +22,6 @@ pub(super) type ClaimNumber = u64;
 
 /// A card.
 pub(super) struct Card {
-    rack: Arc<Rack>,
     pub(super) mac: MacAddr,
     pub(super) kind: CardKind,
     /// What people call it.
@@ -39,6 +38,8 @@ pub(super) struct Card {
 }
 
 struct State {
+    /// Our host on its segment; another one when the segment was gone meanwhile.
+    rack: Arc<Rack>,
     claim: ClaimNumber,
     /// Whether that claim is still there, as far as is known.
     is_claimed: bool,
@@ -70,7 +71,7 @@ pub(super) struct Block {
 impl Card {
     /// A card that is not claimed yet.
     pub(super) fn new(
-        rack: Arc<Rack>,
+        rack: &Arc<Rack>,
         info: &CardInfo,
         name: String,
         is_exclusive: bool,
@@ -78,6 +79,7 @@ impl Card {
         reconfigurations: Reconfigurations,
     ) -> Self {
         let state = State {
+            rack: Arc::clone(rack),
             claim: 0,
             is_claimed: false,
             is_retired: false,
@@ -87,7 +89,6 @@ impl Card {
             held_back: Vec::new(),
         };
         Self {
-            rack,
             mac: info.mac,
             kind: info.kind,
             name,
@@ -101,9 +102,10 @@ impl Card {
         }
     }
 
-    /// It was claimed anew, with so many bytes of memory.
-    pub(super) fn claimed(&self, memory: u64) {
+    /// It was claimed anew by this host, with so many bytes of memory.
+    pub(super) fn claimed(&self, rack: &Arc<Rack>, memory: u64) {
         let mut state = lock(&self.state);
+        state.rack = Arc::clone(rack);
         state.claim += 1;
         (state.is_claimed, state.is_retired) = (true, false);
         state.memory = Memory::new(ROLE_PRIVATE, memory, self.zeroes);
@@ -158,7 +160,7 @@ impl Card {
             return Err(GONE);
         }
         // Still locked: what is handed to the rack now goes before the next claim of the card.
-        Ok(send(&self.rack))
+        Ok(send(&state.rack))
     }
 
     /// What an operation under this claim has ended with.

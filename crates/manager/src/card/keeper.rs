@@ -1,14 +1,13 @@
-//! Claims cards, and claims them again when they were lost.
+//! Looks after the cards of a segment: claims those that come, claims again those that were lost, attaches to the
+//! segment again when it was gone, and gives all back at the end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
-use rackloom_client::{
-    CardInfo, ClaimOptions, Error, Event, MacAddr, NetSpec, OpError, Rack, RackOptions, Scrub, Watch,
-};
+use anyhow::bail;
+use rackloom_client::{CardInfo, ClaimOptions, Error, Event, MacAddr, OpError, Rack, Scrub, Watch};
 use rackloom_wire::CardKind;
 
 use super::board::CardBoard;
@@ -16,21 +15,23 @@ use super::claim::Card;
 use super::info;
 use crate::metrics::Metrics;
 
-/// How cards are shared.
-#[derive(Debug, Clone, Copy)]
-pub struct CardOptions {
-    /// Each card has one tenant at a time, and is zeroed before the next.
-    pub exclusive: bool,
-    /// Longest that a kernel, a load or a transfer of a piece may take; what takes longer is called off.
-    pub deadline: Duration,
-}
+/// Attaches to the segment.
+pub type Attach = Box<dyn FnMut() -> Result<Rack, Error> + Send>;
 
-/// The cards of a segment that this manager has. They are zeroed and given back when it is dropped.
-pub struct CardRack {
+/// Takes over a card that was claimed, as a board.
+pub type Plug = Box<dyn FnMut(CardBoard) + Send>;
+
+/// What looks after the cards.
+pub(super) struct Keeper {
+    attach: Attach,
+    plug: Plug,
+    exclusive: bool,
+    metrics: Arc<Metrics>,
     rack: Arc<Rack>,
+    watch: Watch,
     cards: Vec<Arc<Card>>,
-    stop: Arc<AtomicBool>,
-    keeper: Option<JoinHandle<()>>,
+    /// Cards that could not be claimed when they came.
+    left_out: BTreeSet<MacAddr>,
 }
 
 /// How long to look for cards.
@@ -40,110 +41,61 @@ const DISCOVERY: Duration = Duration::from_secs(1);
 /// slow card takes a while to zero itself.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How soon a loss or a retirement is seen to.
+/// How soon a loss, a retirement or a new card is seen to.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Time between attempts to claim a card that another host has.
+/// Time between attempts to claim a card that another host has, or to attach to a segment that is gone.
 const RETRY: Duration = Duration::from_millis(500);
 
-impl std::fmt::Debug for CardRack {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.cards.iter().map(|card| card.mac)).finish()
-    }
-}
-
-impl CardRack {
-    /// Claims all cards of a segment.
+impl Keeper {
+    /// Claims all cards that are there.
     ///
     /// # Errors
     /// The segment cannot be attached to; no card answers, or none can be claimed.
-    pub fn connect(net: &NetSpec, options: CardOptions, metrics: &Metrics) -> anyhow::Result<(Self, Vec<CardBoard>)> {
-        let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
-        let rack = Rack::connect(net, more).map_err(|why| {
+    pub(super) fn begin(
+        mut attach: Attach,
+        exclusive: bool,
+        metrics: Arc<Metrics>,
+        plug: Plug,
+    ) -> anyhow::Result<Self> {
+        let rack = attach().map_err(|why| {
             let help = why.help().map(|help| format!("; {help}")).unwrap_or_default();
-            anyhow::Error::new(why).context(format!("cannot reach the cards on {net}{help}"))
+            anyhow::Error::new(why).context(format!("cannot reach the segment{help}"))
         })?;
-        Self::claim(rack, options, metrics).with_context(|| format!("no card to share on {net}"))
-    }
-
-    /// Claims all cards that a host of ours sees.
-    ///
-    /// # Errors
-    /// No card answers, or none can be claimed.
-    pub fn claim(rack: Rack, options: CardOptions, metrics: &Metrics) -> anyhow::Result<(Self, Vec<CardBoard>)> {
+        let rack = Arc::new(rack);
         let watch = rack.watch()?;
         let mut found = rack.discover(DISCOVERY)?;
         found.sort_by_key(|card| (card.unit, card.mac));
         if found.is_empty() {
             bail!("none answered; plug one in with `rackloom card add`, and see `rackloom ls`");
         }
-        let rack = Arc::new(rack);
+        let (cards, left_out) = (Vec::new(), BTreeSet::new());
+        let mut keeper = Self { attach, plug, exclusive, metrics, rack, watch, cards, left_out };
         let until = Instant::now() + PATIENCE;
-        let (mut cards, mut boards) = (Vec::new(), Vec::new());
-        for card in &found {
-            let name = name(card, &found);
-            let zeroes = match claim_first(&rack, card, options.exclusive, until, &name) {
-                Ok(zeroes) => zeroes,
-                Err(why) => {
-                    eprintln!("rackloom-manager: {name} is left out: {why}");
-                    continue;
-                }
-            };
-            let counted = metrics.reconfigurations(&name);
-            let shared = Card::new(Arc::clone(&rack), card, name.clone(), options.exclusive, zeroes, counted);
-            let shared = Arc::new(shared);
-            shared.claimed(card.memory);
-            cards.push(Arc::clone(&shared));
-            boards.push(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
-        }
-        if boards.is_empty() {
+        found.iter().for_each(|card| keeper.take_in(card, until));
+        if keeper.cards.is_empty() {
             bail!("none of the {} that answered could be claimed", found.len());
         }
         // What happened while cards were claimed is over. A loss in this moment is noticed by the first operation.
-        while watch.next_within(Duration::ZERO).is_some() {}
-        let stop = Arc::new(AtomicBool::new(false));
-        let keeper = Keeper { rack: Arc::clone(&rack), cards: cards.clone(), stop: Arc::clone(&stop) };
-        let thread = std::thread::Builder::new().name("card-keeper".into()).spawn(move || keeper.run(&watch));
-        let keeper = Some(thread.context("cannot start a thread")?);
-        Ok((Self { rack, cards, stop, keeper }, boards))
+        while keeper.watch.next_within(Duration::ZERO).is_some() {}
+        Ok(keeper)
     }
-}
 
-impl Drop for CardRack {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(keeper) = self.keeper.take() {
-            let _ = keeper.join();
-        }
-        let held: Vec<_> = self.cards.iter().filter(|card| card.is_claimed()).collect();
-        held.iter().for_each(|card| card.lost());
-        let held: Vec<MacAddr> = held.iter().map(|card| card.mac).collect();
-        // A card that does not answer is free when its lease is over.
-        let _ = self.rack.release(&held, Scrub::Zero).wait();
-    }
-}
-
-/// What looks after the cards.
-struct Keeper {
-    rack: Arc<Rack>,
-    cards: Vec<Arc<Card>>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Keeper {
-    fn run(&self, watch: &Watch) {
+    /// Looks after the cards until it is to stop, and gives them back.
+    pub(super) fn run(mut self, stop: &AtomicBool) {
         let mut tried: Option<Instant> = None;
-        while !self.stop.load(Ordering::Acquire) {
-            if let Some(event) = watch.next_within(TICK) {
+        while !stop.load(Ordering::Acquire) {
+            if let Some(event) = self.watch.next_within(TICK) {
                 self.heed(&event);
             }
             // Asked of the host's thread, which by then has told what it knew; so no loss is taken for one of a later
             // claim.
             let Ok(up) = self.rack.cards() else {
                 self.cards.iter().for_each(|card| card.lost());
-                return; // The segment is gone, and no host of ours is there any more.
+                self.attach_again(stop);
+                continue;
             };
-            while let Some(event) = watch.next_within(Duration::ZERO) {
+            while let Some(event) = self.watch.next_within(Duration::ZERO) {
                 self.heed(&event);
             }
             for card in self.cards.iter().filter(|card| !card.is_claimed()) {
@@ -153,12 +105,45 @@ impl Keeper {
                     tried = Some(Instant::now());
                 }
             }
+            for card in &up {
+                if !self.left_out.contains(&card.mac) && self.cards.iter().all(|known| known.mac != card.mac) {
+                    self.take_in(card, Instant::now());
+                }
+            }
         }
+        self.give_back();
     }
 
-    fn heed(&self, event: &Event) {
+    /// Claims a card that is new, trying until this time, and hands it over as a board.
+    fn take_in(&mut self, card: &CardInfo, until: Instant) {
+        let name = self.name(card);
+        let zeroes = match claim_first(&self.rack, card, self.exclusive, until, &name) {
+            Ok(zeroes) => zeroes,
+            Err(why) => {
+                eprintln!("rackloom-manager: {name} is left out: {why}");
+                self.left_out.insert(card.mac);
+                return;
+            }
+        };
+        let counted = self.metrics.reconfigurations(&name);
+        let shared = Arc::new(Card::new(&self.rack, card, name.clone(), self.exclusive, zeroes, counted));
+        shared.claimed(&self.rack, card.memory);
+        self.cards.push(Arc::clone(&shared));
+        (self.plug)(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
+    }
+
+    /// What people call a card: by its number in the rack, or by its address if another one has that.
+    fn name(&self, card: &CardInfo) -> String {
+        let name = format!("Rackloom card {}", card.unit);
+        if self.cards.iter().any(|other| other.name == name) { format!("Rackloom card {}", card.mac) } else { name }
+    }
+
+    fn heed(&mut self, event: &Event) {
         let (Event::CardDown { card, .. } | Event::ClaimLost { card }) = event else { return };
         self.cards.iter().filter(|c| c.mac == *card).for_each(|c| c.lost());
+        if matches!(event, Event::CardDown { .. }) {
+            self.left_out.remove(card); // When it comes again, it is new.
+        }
     }
 
     fn claim_again(&self, card: &Card, info: &CardInfo) {
@@ -167,8 +152,33 @@ impl Keeper {
             let _ = self.rack.release(&[card.mac], Scrub::Keep).wait();
         }
         if claim(&self.rack, card.mac, card.zeroes).is_ok() {
-            card.claimed(info.memory);
+            card.claimed(&self.rack, info.memory);
         }
+    }
+
+    /// The segment is gone: waits until it is there again.
+    fn attach_again(&mut self, stop: &AtomicBool) {
+        eprintln!("rackloom-manager: the segment of the cards is gone; waiting for it to come again");
+        while !stop.load(Ordering::Acquire) {
+            std::thread::sleep(RETRY);
+            let Ok(rack) = (self.attach)() else { continue };
+            let Ok(watch) = rack.watch() else { continue };
+            if rack.discover(DISCOVERY).is_ok() {
+                (self.rack, self.watch) = (Arc::new(rack), watch);
+                self.left_out.clear();
+                eprintln!("rackloom-manager: the segment of the cards is there again");
+                return;
+            }
+        }
+    }
+
+    fn give_back(self) {
+        drop(self.plug); // Boards end before their cards.
+        let held: Vec<_> = self.cards.iter().filter(|card| card.is_claimed()).collect();
+        held.iter().for_each(|card| card.lost());
+        let held: Vec<MacAddr> = held.iter().map(|card| card.mac).collect();
+        // A card that does not answer is free when its lease is over.
+        let _ = self.rack.release(&held, Scrub::Zero).wait();
     }
 }
 
@@ -178,7 +188,7 @@ fn claim(rack: &Rack, card: MacAddr, zero: bool) -> Result<(), Error> {
     rack.claim(&[card], ClaimOptions { scrub, ..ClaimOptions::default() }).wait_all().map(|_| ())
 }
 
-/// Claims a card at the start, until this time; whether it was zeroed. Gateware in a simulator would take a minute for
+/// Claims a card that is new, until this time; whether it was zeroed. Gateware in a simulator would take a minute for
 /// that, and is left as it is, as is one that takes so long as to be given up: their memory is cleared by us, piece by
 /// piece. Not so if the card is to be exclusive, for then nothing at all may stay.
 fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
@@ -199,14 +209,5 @@ fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant,
             eprintln!("rackloom-manager: waiting for {name}: {why}");
         }
         std::thread::sleep(RETRY);
-    }
-}
-
-/// What people call a card: by its number in the rack where that is unique, else by its address.
-fn name(card: &CardInfo, all: &[CardInfo]) -> String {
-    if all.iter().filter(|other| other.unit == card.unit).count() == 1 {
-        format!("Rackloom card {}", card.unit)
-    } else {
-        format!("Rackloom card {}", card.mac)
     }
 }

@@ -9,8 +9,8 @@
 //! one that differs ([`tenancy`]); memory stays as it is when a card is reconfigured.
 //!
 //! # A claim that is lost
-//! A card is claimed for as long as the manager runs ([`keeper`]). One that vanishes or is taken by another host is
-//! claimed again when it is there again, with its memory zeroed: what was in buffers is gone, and they say so. Each
+//! A card is claimed when it comes, and for as long as the manager runs ([`keeper`]). One that vanishes or is taken by
+//! another host is claimed again when it is there again, with its memory zeroed: what was in buffers is gone, and they say so. Each
 //! claim has a number, and each buffer that of the claim under which it was made, so that none is ever mistaken for
 //! memory of a later one ([`claim`]).
 
@@ -24,10 +24,12 @@ mod info;
 mod keeper;
 mod memory;
 mod program;
+mod rack;
 mod space;
 mod tenancy;
 mod transfer;
 mod work;
 
 pub use board::CardBoard;
-pub use keeper::{CardOptions, CardRack};
+pub use keeper::{Attach, Plug};
+pub use rack::{CardOptions, CardRack};

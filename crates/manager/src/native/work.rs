@@ -181,7 +181,7 @@ pub(super) fn finish(
             space.clock.learn(queued, ticket.submitted, ticket.queued);
             // The queue is in order. What is known of the clock becomes better, and must not make it seem otherwise.
             let started = space.clock.ours(start).max(space.last_end.load(Ordering::Relaxed));
-            (started, space.clock.ours(end).max(started))
+            (started, space.clock.ours(end).max(started + 1))
         }
         // It began when it was handed over, or when the one before it had ended.
         _ => (ticket.submitted.max(space.last_end.load(Ordering::Relaxed)), now_ns()),

@@ -1,13 +1,22 @@
-//! Model cards on an in-process switch, which can be pulled out and plugged in.
+//! Model cards on an in-process switch, which can be pulled out and plugged in. Hosts learn of the lab's end, as they do
+//! when `rackloom up` ends.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::BTreeMap;
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+use std::time::Instant;
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_client::{MacAddr, Rack, RackOptions};
-use rackloom_link::{Clock, Member, Pool, Switch};
+use rackloom_link::{Clock, Member, Pool, Port, Switch, Wire};
+use rackloom_manager::Manager;
+use rackloom_manager::card::{Attach, CardRack};
+use rackloom_manager::scheduler::Policy;
+use rackloom_node::Frame;
 use rackloom_role::WasmSandbox;
 
 pub struct Lab {
@@ -18,14 +27,21 @@ pub struct Lab {
     sandbox: Arc<WasmSandbox>,
     memory: u64,
     boots: u32,
+    is_gone: Arc<AtomicBool>,
+}
+
+/// A host's cable.
+struct Cable {
+    port: Port,
+    is_gone: Arc<AtomicBool>,
 }
 
 impl Lab {
     /// With cards of so many bytes, numbered from 0.
     pub fn new(cards: u16, memory: u64) -> Self {
         let pool = Pool::new(NonZeroUsize::new(2).unwrap(), Clock::start()).unwrap();
-        let (switch, sandbox) = (Switch::default(), Arc::default());
-        let mut lab = Self { cards: BTreeMap::new(), pool, switch, sandbox, memory, boots: 0 };
+        let (switch, sandbox, is_gone) = (Switch::default(), Arc::default(), Arc::default());
+        let mut lab = Self { cards: BTreeMap::new(), pool, switch, sandbox, memory, boots: 0, is_gone };
         (0..cards).for_each(|unit| lab.add(unit));
         lab
     }
@@ -57,10 +73,51 @@ impl Lab {
 
     /// A host on the switch.
     pub fn rack(&self, options: RackOptions) -> Rack {
-        Rack::attach(self.switch.attach("host").unwrap(), options).unwrap()
+        let (port, is_gone) = (self.switch.attach("host").unwrap(), Arc::clone(&self.is_gone));
+        Rack::attach(Cable { port, is_gone }, options).unwrap()
+    }
+
+    /// All cards, now and later, as boards of a manager; on this switch only.
+    pub fn share(&self, manager: &Manager, exclusive: bool, options: RackOptions) -> CardRack {
+        let mut rack = Some(self.rack(options));
+        share(Box::new(move || Ok(rack.take().expect("the switch stays"))), manager, exclusive)
     }
 
     pub const fn mac(unit: u16) -> MacAddr {
         MacAddr([2, 0, 0, 0, 0, unit as u8])
     }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.is_gone.store(true, Ordering::Release);
+    }
+}
+
+impl Wire for Cable {
+    fn send(&mut self, frames: &[Frame]) -> io::Result<usize> {
+        self.port.send(frames)
+    }
+
+    fn recv(&mut self, deadline: Option<Instant>, out: &mut Vec<Frame>) -> io::Result<()> {
+        if self.is_gone.load(Ordering::Acquire) {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.port.recv(deadline, out)
+    }
+
+    fn mtu(&self) -> usize {
+        self.port.mtu()
+    }
+
+    fn waker(&self) -> Waker {
+        self.port.waker()
+    }
+}
+
+/// All cards of whatever is attached to, now and later, as boards of a manager.
+pub fn share(attach: Attach, manager: &Manager, exclusive: bool) -> CardRack {
+    let boards = manager.clone();
+    let plug = Box::new(move |board| boards.add(board, Policy::Fair).unwrap());
+    CardRack::claim(attach, exclusive, Arc::clone(manager.metrics()), plug).unwrap()
 }

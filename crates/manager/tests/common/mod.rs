@@ -43,7 +43,7 @@ impl Daemon {
     }
 
     pub fn at(policy: Policy, to: &Endpoint) -> Self {
-        let mut manager = Manager::default();
+        let manager = Manager::default();
         for board in pocl() {
             manager.add(board, policy).unwrap();
         }
@@ -69,7 +69,7 @@ impl Daemon {
 
     /// The same, on other terms.
     pub fn paced_with(policy: Policy, pace: Pace, terms: Terms) -> Self {
-        let mut manager = Manager::default();
+        let manager = Manager::default();
         manager.add(PacedBoard::new("paced", pace, pocl()[0].info()), policy).unwrap();
         Self::on(manager, terms)
     }

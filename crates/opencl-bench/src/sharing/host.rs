@@ -30,7 +30,7 @@ impl Host {
     pub(super) fn start(node: &str, board: impl Board, policy: Policy, folder: &Path) -> Result<Self> {
         let name = board.info().name.clone();
         let failed = |why| BenchError::Site(format!("the manager of node {node} does not start: {why:#}"));
-        let mut manager = Manager::default();
+        let manager = Manager::default();
         manager.add(board, policy).map_err(failed)?;
         let endpoint = Endpoint::Unix(folder.join(format!("{node}.sock")));
         let listener = manager.listen(&endpoint, ServerConfig::default(), LIMITS).map_err(failed)?;

@@ -78,7 +78,7 @@ pub fn be_a_manager() {
     });
     let service = arguments.options.start().unwrap();
     service.endpoints().for_each(|endpoint| println!("listening on {endpoint}"));
-    service.boards().enumerate().for_each(|(number, board)| println!("board {number}: {board}"));
+    service.boards().iter().enumerate().for_each(|(number, board)| println!("board {number}: {board}"));
     loop {
         std::thread::park();
     }
