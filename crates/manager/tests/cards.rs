@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::{Daemon, PATIENCE, Tenant};
 use lab::Lab;
 use rackloom_channel::Endpoint;
-use rackloom_client::{ClaimOptions, RackOptions};
+use rackloom_client::{ClaimOptions, MacAddr, RackOptions};
 use rackloom_manager::Manager;
 use rackloom_manager::card::CardRack;
 use rackloom_opencl_wire::{Answer, Argument, Command, Form, Op, Payload, VERSION};
@@ -180,7 +180,22 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
         second.buffer(0, 64);
         second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status == 0
     });
+    // And so is another one in its place.
+    lab.yank(1);
+    until("its loss is known", || {
+        second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status != 0
+    });
+    lab.add_as(1, MacAddr([2, 0, 0, 0, 1, 1]));
+    until("the other one is there", || {
+        second.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
+        second.buffer(0, 64);
+        second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status == 0
+    });
     assert_eq!(boards(&daemon.endpoint).len(), 2);
+    // Where the number is taken, the address is the name.
+    lab.add_as(1, Lab::mac(9));
+    until("it is one more", || boards(&daemon.endpoint).len() == 3);
+    assert_eq!(boards(&daemon.endpoint)[2], format!("Rackloom card {}", Lab::mac(9)));
 }
 
 #[test]

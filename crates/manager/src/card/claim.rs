@@ -22,7 +22,6 @@ pub(super) type ClaimNumber = u64;
 
 /// A card.
 pub(super) struct Card {
-    pub(super) mac: MacAddr,
     pub(super) kind: CardKind,
     /// What people call it.
     pub(super) name: String,
@@ -40,6 +39,8 @@ pub(super) struct Card {
 struct State {
     /// Our host on its segment; another one when the segment was gone meanwhile.
     rack: Arc<Rack>,
+    /// Its address there; another one when the card was exchanged.
+    mac: MacAddr,
     claim: ClaimNumber,
     /// Whether that claim is still there, as far as is known.
     is_claimed: bool,
@@ -80,6 +81,7 @@ impl Card {
     ) -> Self {
         let state = State {
             rack: Arc::clone(rack),
+            mac: info.mac,
             claim: 0,
             is_claimed: false,
             is_retired: false,
@@ -89,7 +91,6 @@ impl Card {
             held_back: Vec::new(),
         };
         Self {
-            mac: info.mac,
             kind: info.kind,
             name,
             is_exclusive,
@@ -102,13 +103,14 @@ impl Card {
         }
     }
 
-    /// It was claimed anew by this host, with so many bytes of memory.
-    pub(super) fn claimed(&self, rack: &Arc<Rack>, memory: u64) {
+    /// It was claimed anew by this host.
+    pub(super) fn claimed(&self, rack: &Arc<Rack>, info: &CardInfo) {
         let mut state = lock(&self.state);
         state.rack = Arc::clone(rack);
+        state.mac = info.mac;
         state.claim += 1;
         (state.is_claimed, state.is_retired) = (true, false);
-        state.memory = Memory::new(ROLE_PRIVATE, memory, self.zeroes);
+        state.memory = Memory::new(ROLE_PRIVATE, info.memory, self.zeroes);
         state.active = None;
         state.has_runaway = false;
         state.held_back.clear();
@@ -149,18 +151,22 @@ impl Card {
         Ok(())
     }
 
+    pub(super) fn mac(&self) -> MacAddr {
+        lock(&self.state).mac
+    }
+
     pub(super) fn tenancy(&self) -> MutexGuard<'_, Tenancy> {
         lock(&self.tenancy)
     }
 
     /// Sends something to the card under this claim, and under no later one.
-    pub(super) fn send<T>(&self, claim: ClaimNumber, send: impl FnOnce(&Rack) -> T) -> Result<T, Code> {
+    pub(super) fn send<T>(&self, claim: ClaimNumber, send: impl FnOnce(&Rack, MacAddr) -> T) -> Result<T, Code> {
         let state = lock(&self.state);
         if !state.is_claimed || state.claim != claim {
             return Err(GONE);
         }
         // Still locked: what is handed to the rack now goes before the next claim of the card.
-        Ok(send(&state.rack))
+        Ok(send(&state.rack, state.mac))
     }
 
     /// What an operation under this claim has ended with.
@@ -214,9 +220,10 @@ impl Card {
         let began = Instant::now();
         // A load that fails leaves the old image in most cases, and none in some.
         lock(&self.state).active = None;
-        let loading = self.send(claim, |rack| rack.load(&[self.mac], image.bytes().clone(), true, |_, _, _| {}))?;
+        let load = |rack: &Rack, mac| (mac, rack.load(&[mac], image.bytes().clone(), true, |_, _, _| {}));
+        let (mac, loading) = self.send(claim, load)?;
         let loaded = loading.wait().map_err(|why| self.judge(claim, &why))?;
-        let outcome = loaded.cards.get(&self.mac).ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))?;
+        let outcome = loaded.cards.get(&mac).ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))?;
         if let Err(why) = outcome {
             let name = &image.manifest().name;
             eprintln!("rackloom-manager: {} does not get the image {name}: {why}", self.name);
@@ -246,7 +253,7 @@ impl Card {
 
 impl std::fmt::Debug for Card {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("mac", &self.mac).finish_non_exhaustive()
+        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -99,16 +99,18 @@ impl Keeper {
                 self.heed(&event);
             }
             for card in self.cards.iter().filter(|card| !card.is_claimed()) {
-                let Some(info) = up.iter().find(|info| info.mac == card.mac) else { continue };
+                let Some(info) = up.iter().find(|info| self.is_it(card, info, &up)) else { continue };
                 if card.is_retired() || tried.is_none_or(|at| at.elapsed() >= RETRY) {
                     self.claim_again(card, info);
                     tried = Some(Instant::now());
                 }
             }
-            for card in &up {
-                if !self.left_out.contains(&card.mac) && self.cards.iter().all(|known| known.mac != card.mac) {
-                    self.take_in(card, Instant::now());
-                }
+            let is_new = |info: &&CardInfo| {
+                let known = self.left_out.contains(&info.mac) || self.cards.iter().any(|c| self.is_it(c, info, &up));
+                !known
+            };
+            if let Some(info) = up.iter().find(is_new) {
+                self.take_in(info, Instant::now()); // One at a time: what is new may depend on it.
             }
         }
         self.give_back();
@@ -127,20 +129,31 @@ impl Keeper {
         };
         let counted = self.metrics.reconfigurations(&name);
         let shared = Arc::new(Card::new(&self.rack, card, name.clone(), self.exclusive, zeroes, counted));
-        shared.claimed(&self.rack, card.memory);
+        shared.claimed(&self.rack, card);
         self.cards.push(Arc::clone(&shared));
         (self.plug)(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
     }
 
     /// What people call a card: by its number in the rack, or by its address if another one has that.
     fn name(&self, card: &CardInfo) -> String {
-        let name = format!("Rackloom card {}", card.unit);
+        let name = numbered(card);
         if self.cards.iter().any(|other| other.name == name) { format!("Rackloom card {}", card.mac) } else { name }
+    }
+
+    /// Whether what answers is a card of ours: itself, or another one of the kind that has its number now, while it is
+    /// gone. So a card that was exchanged is the same board, and so are the cards of a rack that was started again.
+    fn is_it(&self, card: &Card, info: &CardInfo, up: &[CardInfo]) -> bool {
+        let mac = card.mac();
+        let has_its_place = || card.name == numbered(info) && card.kind == info.kind && !card.is_claimed();
+        info.mac == mac
+            || has_its_place()
+                && up.iter().all(|other| other.mac != mac)
+                && self.cards.iter().all(|other| other.mac() != info.mac)
     }
 
     fn heed(&mut self, event: &Event) {
         let (Event::CardDown { card, .. } | Event::ClaimLost { card }) = event else { return };
-        self.cards.iter().filter(|c| c.mac == *card).for_each(|c| c.lost());
+        self.cards.iter().filter(|c| c.mac() == *card).for_each(|c| c.lost());
         if matches!(event, Event::CardDown { .. }) {
             self.left_out.remove(card); // When it comes again, it is new.
         }
@@ -149,10 +162,10 @@ impl Keeper {
     fn claim_again(&self, card: &Card, info: &CardInfo) {
         if card.is_retired() {
             // The kernels of the tenant that has left are called off with the claim.
-            let _ = self.rack.release(&[card.mac], Scrub::Keep).wait();
+            let _ = self.rack.release(&[card.mac()], Scrub::Keep).wait();
         }
-        if claim(&self.rack, card.mac, card.zeroes).is_ok() {
-            card.claimed(&self.rack, info.memory);
+        if claim(&self.rack, info.mac, card.zeroes).is_ok() {
+            card.claimed(&self.rack, info);
         }
     }
 
@@ -176,10 +189,14 @@ impl Keeper {
         drop(self.plug); // Boards end before their cards.
         let held: Vec<_> = self.cards.iter().filter(|card| card.is_claimed()).collect();
         held.iter().for_each(|card| card.lost());
-        let held: Vec<MacAddr> = held.iter().map(|card| card.mac).collect();
+        let held: Vec<MacAddr> = held.iter().map(|card| card.mac()).collect();
         // A card that does not answer is free when its lease is over.
         let _ = self.rack.release(&held, Scrub::Zero).wait();
     }
+}
+
+fn numbered(card: &CardInfo) -> String {
+    format!("Rackloom card {}", card.unit)
 }
 
 /// Claims a card, and may have it zeroed.

@@ -60,7 +60,7 @@ pub struct CardKernel {
 
 impl std::fmt::Debug for CardSpace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CardSpace").field("card", &self.card.mac).field("tenant", &self.tenant).finish()
+        f.debug_struct("CardSpace").field("card", &self.card.name).field("tenant", &self.tenant).finish()
     }
 }
 

@@ -47,14 +47,14 @@ impl Range<'_> {
     /// Begins reading it.
     pub(super) fn start_read(self) -> Result<Pending<Bytes>, Code> {
         let card = &self.block.card;
-        card.send(self.block.claim, |rack| rack.read(card.mac, self.address(), self.len))
+        card.send(self.block.claim, |rack, mac| rack.read(mac, self.address(), self.len))
     }
 
     /// Begins writing it; there are as many bytes as it is long.
     pub(super) fn start_write(self, bytes: Bytes) -> Result<Pending<()>, Code> {
         assert_eq!(bytes.len() as u64, self.len);
         let card = &self.block.card;
-        card.send(self.block.claim, |rack: &Rack| rack.write(card.mac, self.address(), bytes))
+        card.send(self.block.claim, |rack: &Rack, mac| rack.write(mac, self.address(), bytes))
     }
 
     /// Reads it, and hands out each piece with its place in the range.

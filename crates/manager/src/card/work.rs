@@ -321,6 +321,6 @@ fn launch(
         card.configure(claim, &kernel.built.image, &kernel.built.digest)?;
     }
     let launch = Launch { kernel: kernel.number, args: words, ..Launch::default() };
-    let pending = card.send(claim, |rack| rack.launch(card.mac, launch))?;
+    let pending = card.send(claim, |rack, mac| rack.launch(mac, launch))?;
     Ok(Launched { flight: card.flights.launches.begin(pending), claim, _buffers: buffers })
 }

@@ -2,7 +2,6 @@
 //! when `rackloom up` ends.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use rackloom_role::WasmSandbox;
 
 pub struct Lab {
     // Cards go before the pool, the pool before the switch.
-    cards: BTreeMap<u16, Member<Card>>,
+    cards: Vec<(u16, Member<Card>)>,
     pool: Pool,
     switch: Switch,
     sandbox: Arc<WasmSandbox>,
@@ -41,34 +40,40 @@ impl Lab {
     pub fn new(cards: u16, memory: u64) -> Self {
         let pool = Pool::new(NonZeroUsize::new(2).unwrap(), Clock::start()).unwrap();
         let (switch, sandbox, is_gone) = (Switch::default(), Arc::default(), Arc::default());
-        let mut lab = Self { cards: BTreeMap::new(), pool, switch, sandbox, memory, boots: 0, is_gone };
+        let mut lab = Self { cards: Vec::new(), pool, switch, sandbox, memory, boots: 0, is_gone };
         (0..cards).for_each(|unit| lab.add(unit));
         lab
     }
 
     /// Plugs a card in, switched on anew.
     pub fn add(&mut self, unit: u16) {
+        self.add_as(unit, Self::mac(unit));
+    }
+
+    /// The same, with this address.
+    pub fn add_as(&mut self, unit: u16, mac: MacAddr) {
         self.boots += 1;
         let (memory, boot) = (self.memory, self.boots);
-        let config = Config { unit, memory, boot, seed: boot.into(), ..Config::new(Self::mac(unit), Pace::Live) };
+        let config = Config { unit, memory, boot, seed: boot.into(), ..Config::new(mac, Pace::Live) };
         let card = Card::new(config, self.sandbox.clone()).unwrap();
-        self.cards.insert(unit, self.pool.add(card, self.switch.attach("card").unwrap(), |_| {}));
+        self.cards.push((unit, self.pool.add(card, self.switch.attach("card").unwrap(), |_| {})));
     }
 
     /// Pulls a card out, without a goodbye.
     pub fn yank(&mut self, unit: u16) {
-        self.cards.remove(&unit).expect("it is there");
+        let at = self.cards.iter().position(|(number, _)| *number == unit).expect("it is there");
+        drop(self.cards.remove(at));
     }
 
     /// A card's own view of its memory: what no host can hide.
     pub fn memory(&self, unit: u16) -> Vec<u8> {
-        self.cards[&unit]
-            .with(|card, _| {
-                let mut bytes = vec![0; card.ddr().len() as usize];
-                card.ddr().read(0, &mut bytes).unwrap();
-                bytes
-            })
-            .unwrap()
+        let (_, card) = self.cards.iter().find(|(number, _)| *number == unit).expect("it is there");
+        card.with(|card, _| {
+            let mut bytes = vec![0; card.ddr().len() as usize];
+            card.ddr().read(0, &mut bytes).unwrap();
+            bytes
+        })
+        .unwrap()
     }
 
     /// A host on the switch.
