@@ -41,12 +41,12 @@ def clinfo(text):
 
 
 def clpeak(text):
-    """Each figure of each section."""
+    """Each figure of each section. It counts whole microseconds: what takes less has an infinite bandwidth."""
     outcomes, section = {}, ""
     for line in text.splitlines():
         name, colon, value = (part.strip() for part in line.partition(" : "))
         if colon:
-            outcomes[f"{section} {name}"] = PASS if re.match(r"[\d.]+", value) else FAIL
+            outcomes[f"{section} {name}"] = PASS if re.match(r"[\d.]+|inf$", value) else FAIL
         else:
             section = name
     return {name: outcome for name, outcome in outcomes.items() if "version" not in name}

@@ -5,10 +5,10 @@
 # downloads (Debian, PyPI, GitHub for CLBlast) is pinned and kept in out/opencl-programs, as are all outputs.
 #   scripts/opencl-programs.sh [PROGRAM...]
 #     clinfo        what the device tells
-#     pyopencl      its test suite                                half an hour
+#     pyopencl      its test suite                                some minutes
 #     examples      pyopencl's examples that need no screen
 #     clpeak        all of it
-#     clblast       tests of 34 routines                          half an hour to build, an hour to run
+#     clblast       tests of 34 routines                          five minutes to build, ten to run
 #     quick         pyopencl's tests of the wrapper and of copies, through Rackloom only; in `make test`
 #   Without a program: all but quick. LIMIT is the longest that one test program may take, in seconds (1800).
 #   WAYS=native or WAYS=rackloom does one of the two, and keeps what there is of the other.

@@ -181,8 +181,8 @@ impl<T> Scheduler<T> {
         first.min().map(|(tag, _, tenant)| (tag, tenant))
     }
 
-    /// Who is expected back and should go before a task of this tag, and until when to wait. It has to be behind by half
-    /// a task at least: between two who are about even, whoever is there goes first.
+    /// Who is expected back and should go before a task of this tag, and until when to wait. It has to be behind by
+    /// half a task at least: between two who are about even, whoever is there goes first.
     fn expected_before(&self, tag: u64, now: u64) -> Option<(TenantId, u64)> {
         if self.policy == Policy::Fifo {
             return None;

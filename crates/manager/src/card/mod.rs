@@ -10,9 +10,9 @@
 //!
 //! # A claim that is lost
 //! A card is claimed when it comes, and for as long as the manager runs ([`keeper`]). One that vanishes or is taken by
-//! another host is claimed again when it is there again, with its memory zeroed: what was in buffers is gone, and they say so. Each
-//! claim has a number, and each buffer that of the claim under which it was made, so that none is ever mistaken for
-//! memory of a later one ([`claim`]).
+//! another host is claimed again when it is there again, with its memory zeroed: what was in buffers is gone, and they
+//! say so. Each claim has a number, and each buffer that of the claim under which it was made, so that none is ever
+//! mistaken for memory of a later one ([`claim`]).
 
 mod arguments;
 mod board;

@@ -1,5 +1,5 @@
-//! Model cards on an in-process switch, which can be pulled out and plugged in. Hosts learn of the lab's end, as they do
-//! when `rackloom up` ends.
+//! Model cards on an in-process switch, which can be pulled out and plugged in. Hosts learn of the lab's end, as they
+//! do when `rackloom up` ends.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io;
