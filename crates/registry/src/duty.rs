@@ -1,0 +1,410 @@
+//! What an attendant does, call by call: one at a time, so that the registry hears everything in order.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tonic::{Code, Response, Status, Streaming};
+
+use crate::access::{Access, AccessError, Client};
+use crate::api::{
+    DeviceSpec, HeartbeatRequest, ReconfigurationDecision, RegisterDeviceRequest, ReportReconfigurationRequest,
+    TenantList, ValidateReconfigurationRequest, ValidateReconfigurationResponse, WatchTenantsRequest,
+};
+use crate::attendant::{Event, Tell, Unanswered, Verdict};
+
+/// Longest that a call may take.
+const CALL: Duration = Duration::from_secs(5);
+
+/// Times between attempts, from the first to the last, each twice the one before.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// Time between attempts while somebody waits for an answer.
+const ASKED_PAUSE: Duration = Duration::from_millis(200);
+
+/// Time before a watch that ended is opened again.
+const WATCH_PAUSE: Duration = Duration::from_secs(1);
+
+/// Bytes of a failure's text that the registry takes.
+const FAILURE_MAX: usize = 1024;
+
+/// What the manager has an attendant do.
+pub(crate) enum Order {
+    Configured(String),
+    Report(Report),
+    Ask(Question),
+}
+
+/// How a reconfiguration ended.
+pub(crate) struct Report {
+    pub(crate) accelerator: String,
+    /// Empty after success.
+    pub(crate) failure: String,
+}
+
+/// Whether an accelerator may be loaded.
+pub(crate) struct Question {
+    pub(crate) instance: String,
+    pub(crate) accelerator: String,
+    /// When nobody waits for the answer any more.
+    pub(crate) until: Instant,
+    pub(crate) reply: SyncSender<Result<Verdict, Unanswered>>,
+}
+
+/// A lease and what was said under it.
+struct Lease {
+    id: u64,
+    /// A heartbeat is to be sent this often.
+    third: Duration,
+    /// When the next is due.
+    beat: Instant,
+    /// What the registry takes for configured.
+    told: String,
+    /// Of the list that we have.
+    revision: u64,
+    watch: Option<Streaming<TenantList>>,
+}
+
+/// Why an attempt did not go well.
+enum Trouble {
+    /// Somebody has registered the board since, or the registry does not know it.
+    Superseded,
+    /// The registry does not answer, or refuses.
+    Away(Code, String),
+}
+
+impl From<Status> for Trouble {
+    fn from(status: Status) -> Self {
+        match status.code() {
+            Code::FailedPrecondition => Self::Superseded,
+            code => Self::Away(code, describe(&status)),
+        }
+    }
+}
+
+impl From<AccessError> for Trouble {
+    fn from(why: AccessError) -> Self {
+        Self::Away(Code::Unknown, chain(&why))
+    }
+}
+
+/// An attendant's work on one board.
+pub(crate) struct Duty {
+    access: Access,
+    manager: String,
+    /// With the accelerator that is configured now.
+    board: DeviceSpec,
+    tell: Tell,
+    orders: UnboundedReceiver<Order>,
+    client: Option<Client>,
+    lease: Option<Lease>,
+    /// What the registry has still to hear.
+    owed: Option<Report>,
+    questions: VecDeque<Question>,
+    /// When to do something by ourselves.
+    due: Instant,
+    /// How long to wait after the next failure.
+    pause: Duration,
+    /// What is known to fail.
+    failing: Option<(Code, String)>,
+}
+
+impl Duty {
+    pub(crate) fn new(
+        access: Access,
+        manager: String,
+        board: DeviceSpec,
+        tell: Tell,
+        orders: UnboundedReceiver<Order>,
+    ) -> Self {
+        Self {
+            access,
+            manager,
+            board,
+            tell,
+            orders,
+            client: None,
+            lease: None,
+            owed: None,
+            questions: VecDeque::new(),
+            due: Instant::now(),
+            pause: PAUSE.0,
+            failing: None,
+        }
+    }
+
+    /// Works until the attendant is dropped.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let watch = self.lease.as_mut().and_then(|lease| lease.watch.as_mut());
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(order) => self.take(order),
+                    None => return,
+                },
+                list = next(watch) => self.heard(list),
+                () = tokio::time::sleep_until(self.due.into()) => {}
+            }
+            while let Ok(order) = self.orders.try_recv() {
+                self.take(order);
+            }
+            if self.due <= Instant::now() {
+                self.attempt().await;
+            }
+        }
+    }
+
+    fn take(&mut self, order: Order) {
+        match order {
+            Order::Configured(accelerator) => self.board.accelerator = accelerator,
+            Order::Report(report) => {
+                self.board.accelerator.clone_from(&report.accelerator);
+                self.owed = Some(report);
+            }
+            Order::Ask(question) => self.questions.push_back(question),
+        }
+        self.due = Instant::now();
+    }
+
+    /// A list has come by the watch, or it has ended.
+    fn heard(&mut self, list: Result<Option<TenantList>, Status>) {
+        let Some(lease) = &mut self.lease else { return };
+        match list {
+            Ok(Some(list)) => hold(lease, list, &self.tell),
+            Ok(None) | Err(_) => {
+                // It ends with the lease, or with the registry: the next heartbeat tells which.
+                lease.watch = None;
+                lease.beat = Instant::now();
+                self.due = self.due.min(Instant::now() + WATCH_PAUSE);
+            }
+        }
+    }
+
+    /// Does all that there is to do, and plans the next time.
+    async fn attempt(&mut self) {
+        let was_registered = self.lease.is_some();
+        match self.round().await {
+            Ok(()) => {
+                if self.failing.take().is_some() {
+                    (self.tell)(Event::Back);
+                }
+                if was_registered {
+                    self.pause = PAUSE.0; // Not before: two that take a board from each other do so ever more slowly.
+                }
+                self.due = self.lease.as_ref().map_or_else(Instant::now, |lease| lease.beat);
+            }
+            Err(trouble) => {
+                self.client = None; // What does not answer may be a connection that nobody is at.
+                match trouble {
+                    Trouble::Superseded => self.lease = None,
+                    Trouble::Away(code, why) => self.failed(code, why),
+                }
+                if let Some(lease) = &mut self.lease {
+                    lease.watch = None;
+                }
+                self.due = Instant::now() + self.pause;
+                self.pause = PAUSE.1.min(self.pause * 2);
+            }
+        }
+        self.dismiss();
+        if !self.questions.is_empty() {
+            self.due = self.due.min(Instant::now() + ASKED_PAUSE);
+        }
+    }
+
+    fn failed(&mut self, code: Code, why: String) {
+        if self.failing.as_ref().is_none_or(|(before, _)| *before != code) {
+            (self.tell)(Event::Failing(why.clone()));
+        }
+        self.failing = Some((code, why));
+    }
+
+    /// Answers the questions whose time is over.
+    fn dismiss(&mut self) {
+        let why = self.failing.as_ref().map_or("the registry does not answer", |(_, why)| why);
+        let now = Instant::now();
+        self.questions.retain(|question| {
+            let waits = now < question.until;
+            if !waits {
+                let _ = question.reply.try_send(Err(Unanswered(why.to_owned())));
+            }
+            waits
+        });
+    }
+
+    async fn round(&mut self) -> Result<(), Trouble> {
+        let mut client = match &self.client {
+            Some(client) => client.clone(),
+            None => self.client.insert(self.access.client()?).clone(),
+        };
+        if self.lease.is_none() {
+            self.register(&mut client).await?;
+        }
+        let Some(lease) = &mut self.lease else { return Ok(()) };
+        if let Some(report) = &self.owed {
+            let request = ReportReconfigurationRequest {
+                id: self.board.id.clone(),
+                lease: lease.id,
+                accelerator: report.accelerator.clone(),
+                error: shorten(&report.failure),
+            };
+            timely(client.report_reconfiguration(request)).await?;
+            lease.told.clone_from(&report.accelerator);
+            self.owed = None;
+        }
+        if lease.beat <= Instant::now() || lease.told != self.board.accelerator {
+            beat(&mut client, &self.board, lease, &self.tell).await?;
+        }
+        while let Some(question) = self.questions.front() {
+            if question.until <= Instant::now() {
+                self.questions.pop_front();
+                continue;
+            }
+            let request = ValidateReconfigurationRequest {
+                id: self.board.id.clone(),
+                lease: lease.id,
+                instance: question.instance.clone(),
+                accelerator: question.accelerator.clone(),
+            };
+            let answer = match timely(client.validate_reconfiguration(request)).await {
+                Ok(verdict) => Ok(read(verdict)),
+                Err(status) if is_final(status.code()) => Err(Unanswered(describe(&status))),
+                Err(status) => return Err(status.into()),
+            };
+            let was_granted = answer == Ok(Verdict::Granted);
+            let is_heard = question.reply.try_send(answer).is_ok();
+            self.questions.pop_front();
+            if was_granted && !is_heard {
+                // Nobody will load it, and the board would be kept for that.
+                let failure = "who asked did not wait for the answer".to_owned();
+                self.owed = Some(Report { accelerator: self.board.accelerator.clone(), failure });
+                lease.beat = Instant::now();
+            }
+        }
+        if lease.watch.is_none() {
+            let request = WatchTenantsRequest { id: self.board.id.clone(), lease: lease.id };
+            // Without a watch heartbeats bring the list, a little later.
+            lease.watch = timely(client.watch_tenants(request)).await.ok();
+        }
+        Ok(())
+    }
+
+    async fn register(&mut self, client: &mut Client) -> Result<(), Trouble> {
+        let request = RegisterDeviceRequest { manager: self.manager.clone(), device: Some(self.board.clone()) };
+        let answer = timely(client.register_device(request)).await.map_err(|status| {
+            Trouble::Away(status.code(), describe(&status)) // Even if it says that something stands against it.
+        })?;
+        let third = Duration::from_millis(answer.lease_ms.into()) / 3;
+        let told = self.board.accelerator.clone();
+        let lease = Lease { id: answer.lease, third, beat: Instant::now() + third, told, revision: 0, watch: None };
+        // Whatever the last lease's list was: a registry may have been set back to an older state.
+        let lease = self.lease.insert(lease);
+        // What was granted under the lease before ended with it, and what is configured was just said.
+        self.owed = None;
+        (self.tell)(Event::Registered);
+        hold(lease, answer.tenants.unwrap_or_default(), &self.tell);
+        Ok(())
+    }
+}
+
+async fn beat(client: &mut Client, board: &DeviceSpec, lease: &mut Lease, tell: &Tell) -> Result<(), Trouble> {
+    let request = HeartbeatRequest {
+        id: board.id.clone(),
+        lease: lease.id,
+        accelerator: board.accelerator.clone(),
+        tenants_revision: lease.revision,
+    };
+    let answer = timely(client.heartbeat(request)).await?;
+    lease.third = Duration::from_millis(answer.lease_ms.into()) / 3;
+    lease.beat = Instant::now() + lease.third;
+    lease.told.clone_from(&board.accelerator);
+    if let Some(list) = answer.tenants {
+        hold(lease, list, tell);
+    }
+    Ok(())
+}
+
+/// Takes a list, unless a newer one is held.
+fn hold(lease: &mut Lease, list: TenantList, tell: &Tell) {
+    if list.revision > lease.revision {
+        lease.revision = list.revision;
+        tell(Event::Tenants(list.tenants));
+    }
+}
+
+/// The next list of a watch; never, without one.
+async fn next(watch: Option<&mut Streaming<TenantList>>) -> Result<Option<TenantList>, Status> {
+    match watch {
+        Some(watch) => watch.message().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn timely<T>(call: impl Future<Output = Result<Response<T>, Status>>) -> Result<T, Status> {
+    match tokio::time::timeout(CALL, call).await {
+        Ok(answer) => answer.map(Response::into_inner),
+        Err(_) => Err(Status::deadline_exceeded(format!("the registry gave no answer in {} s", CALL.as_secs()))),
+    }
+}
+
+/// Whether asking again would be answered in the same way.
+fn is_final(code: Code) -> bool {
+    matches!(code, Code::InvalidArgument | Code::PermissionDenied | Code::Unauthenticated | Code::Unimplemented)
+}
+
+fn read(said: ValidateReconfigurationResponse) -> Verdict {
+    match said.decision() {
+        ReconfigurationDecision::Granted => Verdict::Granted,
+        ReconfigurationDecision::Unneeded => Verdict::Unneeded,
+        ReconfigurationDecision::Wait => {
+            let whereto = said.moves.iter().map(|plan| format!("{} to {}", plan.instance, plan.to));
+            let whereto: Vec<_> = whereto.collect();
+            let reason = format!("{} ({})", said.reason, whereto.join(", "));
+            Verdict::Wait { retry: Duration::from_millis(said.retry_ms.into()), reason }
+        }
+        ReconfigurationDecision::Refused => Verdict::Refused(said.reason),
+        ReconfigurationDecision::Unspecified => {
+            Verdict::Refused("the registry gave a decision that this manager does not know".to_owned())
+        }
+    }
+}
+
+/// As much of a text as the registry takes.
+fn shorten(text: &str) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut bytes = 0;
+    plain
+        .take_while(|c| {
+            bytes += c.len_utf8();
+            bytes <= FAILURE_MAX
+        })
+        .collect()
+}
+
+/// A status for people: its text, and the causes below it.
+fn describe(status: &Status) -> String {
+    let said = status.message().to_owned();
+    let below = std::error::Error::source(status).map(chain);
+    match below {
+        Some(below) if said.is_empty() => below,
+        Some(below) => format!("{said}: {below}"),
+        None if said.is_empty() => format!("{:?}", status.code()),
+        None => said,
+    }
+}
+
+/// An error and its causes, each said once.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut below = error.source();
+    while let Some(cause) = below {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        below = cause.source();
+    }
+    text
+}
