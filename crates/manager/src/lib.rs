@@ -8,6 +8,7 @@
 //! here before a runtime sees them, and it cannot have more than it is granted.
 #![deny(unsafe_code)]
 
+mod admission;
 pub mod board;
 pub mod card;
 mod code;
@@ -20,7 +21,9 @@ pub mod native;
 mod options;
 pub mod paced;
 mod quota;
+mod registry;
 mod resolve;
+mod roll;
 pub mod scheduler;
 mod server;
 mod session;
@@ -28,11 +31,13 @@ mod table;
 mod terms;
 mod tokens;
 
+pub use admission::Admission;
 pub use code::Code;
 pub use metrics::Metrics;
 pub use native::installed;
 pub use options::{Options, Service};
 pub use quota::Charge;
+pub use roll::Roll;
 pub use server::{Listener, Manager};
 pub use terms::Terms;
 pub use tokens::Tokens;

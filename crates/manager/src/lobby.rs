@@ -47,14 +47,19 @@ impl Inbox {
 
     /// Ends the session with a word.
     pub(crate) fn farewell(&self, reason: &str) {
-        let mut message = Vec::new();
-        encode_reply(&Reply::Farewell { reason: reason.to_owned() }, &[], &mut message);
-        let _ = self.peer.send(REPLY, &message);
-        self.peer.close();
+        farewell(&self.peer, reason);
     }
 }
 
-/// Serves a client until it is gone.
+/// Ends a client's session with a word.
+pub(crate) fn farewell(peer: &Peer, reason: &str) {
+    let mut message = Vec::new();
+    encode_reply(&Reply::Farewell { reason: reason.to_owned() }, &[], &mut message);
+    let _ = peer.send(REPLY, &message);
+    peer.close();
+}
+
+/// Serves a client until it is gone. The boards are those that are there for it.
 pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
     let mut greeted = false;
     loop {
@@ -71,7 +76,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &T
                 greeted = true;
                 inbox.name = label(name);
                 let software = format!("rackloom-manager {}", env!("CARGO_PKG_VERSION"));
-                let (boards, limits) = (boards.len() as u16, terms.limits);
+                let (boards, limits) = (boards.len() as u16, terms.limits(peer.token()));
                 answer_to(&peer, request, Ok(Answer::Welcome { boards, limits, software }));
             }
             Command::Hello { request, version, .. } if !greeted => {

@@ -10,9 +10,12 @@ use rackloom_channel::{Endpoint, ServerConfig};
 use rackloom_client::NetSpec;
 use rackloom_opencl_wire::Limits;
 
+use crate::admission::Admission;
 use crate::card::{CardOptions, CardRack};
 use crate::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
+use crate::registry::{Entry, Membership, RegistryOptions};
+use crate::roll::Roll;
 use crate::scheduler::Policy;
 use crate::server::{Listener, Manager};
 use crate::terms::Terms;
@@ -43,6 +46,9 @@ pub struct Options {
     /// digits, are admitted. It is read again when it has changed.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
+    /// The registry, if there is one.
+    #[command(flatten)]
+    pub registry: RegistryOptions,
     /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
@@ -72,6 +78,7 @@ pub struct Options {
 pub struct Service {
     // Dropped in this order: nobody comes in any more before the boards go.
     listeners: Vec<Listener>,
+    membership: Option<Membership>,
     manager: Manager,
     /// Given back when nobody uses them any more.
     _cards: Option<CardRack>,
@@ -89,6 +96,11 @@ impl Service {
         self.manager.boards().map(|board| &*board.name)
     }
 
+    /// The ids of its boards at the registry, in the same order; none without a registry.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        self.membership.iter().flat_map(|membership| &membership.devices).map(|id| &**id)
+    }
+
     /// Where its metrics are, if anywhere.
     #[must_use]
     pub const fn metrics(&self) -> Option<SocketAddr> {
@@ -100,7 +112,7 @@ impl Options {
     /// Opens the boards, and serves.
     ///
     /// # Errors
-    /// There is no board, or an address cannot be listened on.
+    /// There is no board, an address cannot be listened on, or the registry could not work with what is said of it.
     pub fn start(&self) -> anyhow::Result<Service> {
         let mut manager = Manager::default();
         if self.cards.is_none() || !self.runtime.is_empty() {
@@ -110,11 +122,36 @@ impl Options {
         }
         let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &mut manager)).transpose()?;
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
-        let terms = self.terms()?;
+        let terms = self.terms(manager.boards().count())?;
         let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&terms), terms.clone()));
-        let listeners = listeners.collect::<anyhow::Result<_>>()?;
+        let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
-        Ok(Service { listeners, manager, _cards: cards, metrics })
+        let membership = match &terms.admission {
+            Admission::Registry(rolls) => {
+                self.join(&endpoints, &listeners, metrics, &manager, cards.as_ref(), rolls)?
+            }
+            Admission::Anybody | Admission::File(_) => None,
+        };
+        Ok(Service { listeners, membership, manager, _cards: cards, metrics })
+    }
+
+    /// Has the boards registered.
+    fn join(
+        &self,
+        asked: &[Endpoint],
+        listeners: &[Listener],
+        metrics: Option<SocketAddr>,
+        manager: &Manager,
+        cards: Option<&CardRack>,
+        rolls: &[Arc<Roll>],
+    ) -> anyhow::Result<Option<Membership>> {
+        let entries = manager.boards().zip(rolls).map(|(info, roll)| {
+            let consent = cards.and_then(|rack| rack.consent(&info.name));
+            let is_exclusive = consent.is_some() && self.exclusive;
+            Entry { info, roll: Arc::clone(roll), consent, is_exclusive }
+        });
+        let listening: Vec<_> = listeners.iter().map(|listener| listener.endpoint().clone()).collect();
+        Membership::join(&self.registry, asked, &listening, metrics, &entries.collect::<Vec<_>>())
     }
 
     fn claim_cards(&self, net: &NetSpec, manager: &mut Manager) -> anyhow::Result<CardRack> {
@@ -152,19 +189,22 @@ impl Options {
         Ok(boards)
     }
 
-    fn terms(&self) -> anyhow::Result<Terms> {
+    fn terms(&self, boards: usize) -> anyhow::Result<Terms> {
         let Self { memory, objects, operations, program, task_time, .. } = *self;
         let limits = Limits { memory, objects, operations, program };
-        let tokens = self.tokens.as_ref().map(|path| Tokens::open(path).map(Arc::new)).transpose()?;
-        Ok(Terms { limits, task_time, tokens })
+        let admission = match (&self.tokens, &self.registry.registry) {
+            (Some(path), _) => Admission::File(Arc::new(Tokens::open(path)?)),
+            (None, Some(_)) => Admission::Registry((0..boards).map(|_| Arc::new(Roll::new(memory))).collect()),
+            (None, None) => Admission::Anybody,
+        };
+        Ok(Terms { limits, task_time, admission })
     }
 
     fn config(&self, terms: &Terms) -> ServerConfig {
         let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
-        if let Some(tokens) = terms.tokens.clone() {
-            config.admit = Box::new(move |shown, _| tokens.admit(shown));
-        }
+        let admission = terms.admission.clone();
+        config.admit = Box::new(move |shown, _| admission.admit(shown));
         config
     }
 }

@@ -14,6 +14,7 @@ use crate::code::Code;
 use crate::executor::{Executor, Tenant};
 use crate::lobby::{self, Inbox};
 use crate::metrics::Metrics;
+use crate::quota::Quota;
 use crate::scheduler::Policy;
 use crate::session::{Session, answer_to};
 use crate::terms::Terms;
@@ -23,6 +24,9 @@ pub(crate) trait SharedBoard: Send + Sync {
     /// What it is.
     fn info(&self) -> &BoardInfo;
 
+    /// Its number among the manager's.
+    fn number(&self) -> usize;
+
     /// Serves a client that has asked for this board, until it is gone.
     fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms);
 
@@ -31,6 +35,7 @@ pub(crate) trait SharedBoard: Send + Sync {
 }
 
 struct Shared<B: Board> {
+    number: usize,
     board: B,
     executor: Arc<Executor<B::Space>>,
     tenants: AtomicU64,
@@ -41,21 +46,26 @@ impl<B: Board> SharedBoard for Shared<B> {
         self.board.info()
     }
 
+    fn number(&self) -> usize {
+        self.number
+    }
+
     fn serve(&self, mut inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
-        let Some(grant) = terms.grant(inbox.peer.token()) else {
+        let Some(grant) = terms.admission.enter(self.number, &inbox.peer) else {
             answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
             return inbox.farewell("the token is not admitted any more");
         };
-        let space = match self.board.open() {
+        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
+        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
+        let space = match self.board.open(&name) {
             Ok(space) => space,
             Err(code) => return answer_to(&inbox.peer, request, Err(code)),
         };
-        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
-        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
         let metrics = self.executor.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
         let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics);
-        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.executor), terms.limits);
+        let memory = grant.memory.unwrap_or_else(|| Quota::new(terms.limits.memory));
+        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.executor), memory, terms.limits);
         answer_to(&peer, request, Ok(Answer::Open));
         loop {
             let Ok((kind, body)) = inbox.next(None) else { return };
@@ -127,7 +137,8 @@ impl Manager {
         let run = Arc::clone(&executor);
         let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
         self.threads.push(thread.context("cannot start a thread for a board")?);
-        self.boards.push(Arc::new(Shared { board, executor, tenants: AtomicU64::new(1) }));
+        let number = self.boards.len();
+        self.boards.push(Arc::new(Shared { number, board, executor, tenants: AtomicU64::new(1) }));
         Ok(())
     }
 
@@ -154,7 +165,8 @@ impl Manager {
         let (accepting, boards) = (Arc::clone(&server), self.boards.clone());
         let accept = move || {
             while let Ok(Some(peer)) = accepting.accept(None) {
-                let (boards, terms) = (boards.clone(), Arc::clone(&terms));
+                let shown = boards.iter().filter(|board| terms.admission.shows(board.number(), peer.token()));
+                let (boards, terms): (Vec<_>, _) = (shown.cloned().collect(), Arc::clone(&terms));
                 let serve = move || lobby::serve(Inbox::new(peer), &boards, &terms);
                 // Without a thread the client is dropped, and told so by the end of its channel.
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);

@@ -30,11 +30,12 @@ impl Board for CardBoard {
         &self.info
     }
 
-    fn open(&self) -> Result<CardSpace, Code> {
+    fn open(&self, tenant: &str) -> Result<CardSpace, Code> {
         if !self.card.tenancy().enter(self.card.is_exclusive) {
             return Err(GONE);
         }
-        let space = CardSpace::new(Arc::clone(&self.card), self.tenants.fetch_add(1, Ordering::Relaxed));
+        let number = self.tenants.fetch_add(1, Ordering::Relaxed);
+        let space = CardSpace::new(Arc::clone(&self.card), number, tenant);
         if self.card.is_exclusive {
             self.card.wait_for_claim(WASHING)?;
         }

@@ -1,4 +1,5 @@
-//! A card, as far as this manager has it: the claim, the memory under it, the image that is active.
+//! A card, as far as this manager has it: the claim, the memory under it, the image that is active, and who may load
+//! another.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,19 +7,26 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
 use rackloom_client::{CardInfo, Error, LaunchReport, MacAddr, Rack};
-use rackloom_image::Image;
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
+use super::consent::{Consent, Gone, Wanted};
 use super::failure::{self, GONE};
 use super::flight::Flights;
 use super::memory::Memory;
-use super::tenancy::{Digest, Tenancy};
+use super::program::Built;
+use super::tenancy::{Digest, Taken, Tenancy, TenantNumber};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
 use crate::quota::Charge;
 
 /// Counts the times that the card was claimed: what belongs to one claim is nothing under the next.
 pub(super) type ClaimNumber = u64;
+
+/// How long tenants that lose the board may take to end what they have on it.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether they have.
+const FAREWELL_LOOK: Duration = Duration::from_millis(20);
 
 /// A card.
 pub(super) struct Card {
@@ -34,6 +42,8 @@ pub(super) struct Card {
     state: Mutex<State>,
     was_claimed: Condvar,
     tenancy: Mutex<Tenancy>,
+    /// The registry's.
+    pub(super) consent: Arc<Consent>,
     pub(super) flights: Flights,
     reconfigurations: Reconfigurations,
 }
@@ -45,13 +55,21 @@ struct State {
     /// Whether the card is to be given back before it is claimed again.
     is_retired: bool,
     memory: Memory,
-    /// The image that was loaded under this claim last.
-    active: Option<Digest>,
+    /// The image that was loaded under this claim last, and what the registry calls it.
+    active: Option<(Digest, String)>,
     /// A kernel was given up and may still write. The card runs launches in order: when a later one has ended well, so
     /// has that.
     has_runaway: bool,
     /// Blocks that came back meanwhile.
     held_back: Vec<(u64, u64)>,
+}
+
+/// Why a card may not be configured with an image.
+pub(super) enum Denied {
+    /// Others have programs of another one.
+    Neighbours(Taken),
+    /// The registry refuses or cannot be asked.
+    Registry(String),
 }
 
 /// A piece of a card's memory; free again when dropped.
@@ -96,6 +114,7 @@ impl Card {
             state: Mutex::new(state),
             was_claimed: Condvar::new(),
             tenancy: Mutex::default(),
+            consent: Arc::default(),
             flights: Flights::default(),
             reconfigurations,
         }
@@ -111,18 +130,25 @@ impl Card {
         state.has_runaway = false;
         state.held_back.clear();
         drop(state);
+        self.consent.configured("");
         self.was_claimed.notify_all();
     }
 
     /// The claim is gone.
     pub(super) fn lost(&self) {
-        lock(&self.state).is_claimed = false;
+        self.lose(&mut lock(&self.state));
+    }
+
+    fn lose(&self, state: &mut State) {
+        (state.is_claimed, state.active) = (false, None);
+        self.consent.configured("");
     }
 
     /// The last tenant has left a card that is for one at a time.
     pub(super) fn retire(&self) {
         let mut state = lock(&self.state);
-        (state.is_claimed, state.is_retired) = (false, true);
+        self.lose(&mut state);
+        state.is_retired = true;
     }
 
     pub(super) fn is_claimed(&self) -> bool {
@@ -151,6 +177,56 @@ impl Card {
         lock(&self.tenancy)
     }
 
+    /// A tenant has built a program of an image that people call `name`; to be paired with [`Self::release`]. If it is
+    /// not the active one, the registry is asked first, and may make the neighbours leave; this waits for that.
+    pub(super) fn hold(
+        &self,
+        tenant: TenantNumber,
+        wanted: &Wanted<'_>,
+        name: &str,
+        gone: &Gone,
+    ) -> Result<(), Denied> {
+        let asks = self.consent.is_needed() && !self.has_active(&wanted.digest);
+        if asks {
+            self.make_way(tenant, &wanted.digest);
+            self.consent.ask(wanted, gone).map_err(Denied::Registry)?;
+        }
+        // Who has just lost the board may still have an operation on it.
+        let until = Instant::now() + if asks { FAREWELL } else { Duration::ZERO };
+        loop {
+            let held = self.tenancy().hold(tenant, wanted.digest, name);
+            let Err(taken) = held else { return Ok(()) };
+            if Instant::now() >= until || gone.within(FAREWELL_LOOK) {
+                self.consent.withdraw(&wanted.digest, &self.accelerator());
+                return Err(Denied::Neighbours(taken));
+            }
+        }
+    }
+
+    /// A program and all its kernels are gone.
+    pub(super) fn release(&self, tenant: TenantNumber, digest: &Digest) {
+        let mut tenancy = self.tenancy();
+        tenancy.release(tenant, *digest);
+        let is_held = tenancy.is_held(digest, None);
+        drop(tenancy);
+        if !is_held {
+            self.consent.withdraw(digest, &self.accelerator());
+        }
+    }
+
+    /// Gives back what was granted for another image and not used, unless another tenant counts on it.
+    fn make_way(&self, tenant: TenantNumber, digest: &Digest) {
+        let unused = self.consent.unused().filter(|unused| unused != digest);
+        if let Some(unused) = unused.filter(|unused| !self.tenancy().is_held(unused, Some(tenant))) {
+            self.consent.withdraw(&unused, &self.accelerator());
+        }
+    }
+
+    /// What is configured, as the registry calls it; empty for nothing.
+    fn accelerator(&self) -> String {
+        lock(&self.state).active.as_ref().map(|(_, name)| name.clone()).unwrap_or_default()
+    }
+
     /// Sends something to the card under this claim, and under no later one.
     pub(super) fn send<T>(&self, claim: ClaimNumber, send: impl FnOnce(&Rack) -> T) -> Result<T, Code> {
         let state = lock(&self.state);
@@ -165,7 +241,7 @@ impl Card {
     pub(super) fn judge(&self, claim: ClaimNumber, error: &Error) -> Code {
         let mut state = lock(&self.state);
         if failure::is_loss(error) && state.claim == claim {
-            state.is_claimed = false;
+            self.lose(&mut state);
         }
         failure::code(error)
     }
@@ -201,29 +277,51 @@ impl Card {
 
     /// Whether the image is active.
     pub(super) fn has_active(&self, digest: &Digest) -> bool {
-        lock(&self.state).active.as_ref() == Some(digest)
+        lock(&self.state).active.as_ref().is_some_and(|(active, _)| active == digest)
     }
 
-    /// Loads the image if it is not the active one. Launches must have ended.
-    pub(super) fn configure(&self, claim: ClaimNumber, image: &Image, digest: &Digest) -> Result<(), Code> {
-        if self.has_active(digest) {
+    /// Loads a program's image if it is not the active one. Launches must have ended.
+    pub(super) fn configure(&self, claim: ClaimNumber, built: &Built) -> Result<(), Code> {
+        if self.has_active(&built.digest) {
             return Ok(());
         }
+        let name = &built.image.manifest().name;
+        let complain = |why: &dyn std::fmt::Display| {
+            eprintln!("rackloom-manager: {} does not get the image {name}: {why}", self.name);
+        };
+        self.make_way(built.tenant, &built.digest);
+        if let Err(why) = self.consent.confirm(&built.wanted()) {
+            complain(&why);
+            return Err(Code(CL_INVALID_PROGRAM_EXECUTABLE));
+        }
+        let loaded = self.load(claim, built);
+        let (code, failure) = match &loaded {
+            Ok(()) => (Ok(()), None),
+            Err((code, why)) => (Err(*code), Some(why)),
+        };
+        if let Some(why) = failure {
+            complain(why);
+        }
+        self.consent.loaded(&self.accelerator(), failure.map(String::as_str));
+        code
+    }
+
+    /// Or why not: for the program, and for people.
+    fn load(&self, claim: ClaimNumber, built: &Built) -> Result<(), (Code, String)> {
         let began = Instant::now();
         // A load that fails leaves the old image in most cases, and none in some.
         lock(&self.state).active = None;
-        let loading = self.send(claim, |rack| rack.load(&[self.mac], image.bytes().clone(), true, |_, _, _| {}))?;
-        let loaded = loading.wait().map_err(|why| self.judge(claim, &why))?;
-        let outcome = loaded.cards.get(&self.mac).ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))?;
-        if let Err(why) = outcome {
-            let name = &image.manifest().name;
-            eprintln!("rackloom-manager: {} does not get the image {name}: {why}", self.name);
-            return Err(self.judge(claim, &why.clone().into()));
-        }
+        let file = built.image.bytes().clone();
+        let loading = self.send(claim, |rack| rack.load(&[self.mac], file, true, |_, _, _| {}));
+        let loading = loading.map_err(|code| (code, "the card is gone".to_owned()))?;
+        let loaded = loading.wait().map_err(|why| (self.judge(claim, &why), why.to_string()))?;
+        let silent = (Code(CL_INVALID_PROGRAM_EXECUTABLE), "the card does not say how it went".to_owned());
+        let outcome = loaded.cards.get(&self.mac).ok_or(silent)?;
+        outcome.clone().map_err(|why| (self.judge(claim, &why.clone().into()), why.to_string()))?;
         self.reconfigurations.count(began.elapsed());
         let mut state = lock(&self.state);
         if state.claim == claim {
-            state.active = Some(*digest);
+            state.active = Some((built.digest, built.accelerator.clone()));
             state.nothing_runs_away(); // What ran was stopped with the old role.
         }
         Ok(())

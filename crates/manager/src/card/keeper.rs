@@ -13,6 +13,7 @@ use rackloom_wire::CardKind;
 
 use super::board::CardBoard;
 use super::claim::Card;
+use super::consent::Consent;
 use super::info;
 use crate::metrics::Metrics;
 
@@ -106,6 +107,11 @@ impl CardRack {
         let thread = std::thread::Builder::new().name("card-keeper".into()).spawn(move || keeper.run(&watch));
         let keeper = Some(thread.context("cannot start a thread")?);
         Ok((Self { rack, cards, stop, keeper }, boards))
+    }
+
+    /// The registry's consent to reconfigurations of a card, if there is one of this name.
+    pub(crate) fn consent(&self, name: &str) -> Option<Arc<Consent>> {
+        self.cards.iter().find(|card| card.name == name).map(|card| Arc::clone(&card.consent))
     }
 }
 

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_client::{MacAddr, Rack, RackOptions};
+use rackloom_link::segment::{SegmentPath, SegmentServer};
 use rackloom_link::{Clock, Member, Pool, Switch};
 use rackloom_role::WasmSandbox;
 
@@ -42,6 +44,12 @@ impl Lab {
     /// Pulls a card out, without a goodbye.
     pub fn yank(&mut self, unit: u16) {
         self.cards.remove(&unit).expect("it is there");
+    }
+
+    /// Lets other processes attach to the switch, as `virtual:default` where RACKLOOM_RUN is this directory.
+    pub fn serve(&self, directory: &Path) -> SegmentServer {
+        let path = SegmentPath::under(directory, "default").unwrap();
+        SegmentServer::spawn(path, self.switch.clone(), 8).unwrap()
     }
 
     /// A card's own view of its memory: what no host can hide.

@@ -76,9 +76,8 @@ impl Daemon {
 
     fn listening(manager: Manager, to: &Endpoint, terms: Terms) -> Self {
         let mut config = ServerConfig::default();
-        if let Some(tokens) = terms.tokens.clone() {
-            config.admit = Box::new(move |shown, _| tokens.admit(shown));
-        }
+        let admission = terms.admission.clone();
+        config.admit = Box::new(move |shown, _| admission.admit(shown));
         let listener = manager.listen(to, config, terms).unwrap();
         Self { manager, endpoint: listener.endpoint().clone(), _listener: listener, folder: None }
     }
