@@ -385,26 +385,66 @@ fn shorten(text: &str) -> String {
 
 /// A status for people: its text, and the causes below it.
 fn describe(status: &Status) -> String {
-    let said = status.message().to_owned();
-    let below = std::error::Error::source(status).map(chain);
-    match below {
-        Some(below) if said.is_empty() => below,
-        Some(below) => format!("{said}: {below}"),
-        None if said.is_empty() => format!("{:?}", status.code()),
-        None => said,
-    }
+    let said = [status.message().to_owned()].into_iter().filter(|said| !said.is_empty());
+    let text = join(said.chain(causes(std::error::Error::source(status))));
+    if text.is_empty() { format!("{:?}", status.code()) } else { text }
 }
 
-/// An error and its causes, each said once.
+/// An error and its causes for people.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut below = error.source();
-    while let Some(cause) = below {
-        let said = cause.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
+    join(causes(Some(error)))
+}
+
+fn causes<'a>(error: Option<&'a (dyn std::error::Error + 'static)>) -> impl Iterator<Item = String> + 'a {
+    std::iter::successors(error, |error| error.source()).map(ToString::to_string)
+}
+
+/// Layers repeat what those below them say; each is said once.
+fn join(said: impl Iterator<Item = String>) -> String {
+    let mut once: Vec<String> = Vec::new();
+    for said in said.filter(|said| said != "transport error") {
+        if !once.iter().any(|before| before.contains(&said)) {
+            once.push(said);
         }
-        below = cause.source();
     }
-    text
+    once.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_are_said_once() {
+        let said = ["tcp connect error", "transport error", "tcp connect error", "Connection refused (os error 111)"];
+        let said = join(said.iter().map(ToString::to_string));
+        assert_eq!(said, "tcp connect error: Connection refused (os error 111)");
+        assert_eq!(describe(&Status::not_found("no such thing")), "no such thing");
+        assert_eq!(describe(&Status::not_found("")), "NotFound");
+    }
+
+    #[test]
+    fn failures_fit_and_are_printable() {
+        assert_eq!(shorten("a\nb"), "a b");
+        assert_eq!(shorten(&"\u{e9}".repeat(600)).len(), FAILURE_MAX);
+        assert_eq!(shorten(&("x".to_owned() + &"\u{e9}".repeat(600))).len(), FAILURE_MAX - 1);
+    }
+
+    #[test]
+    fn decisions_are_read() {
+        let said = |decision: ReconfigurationDecision| {
+            let moves = vec![crate::api::PlannedMove { instance: "i".into(), from: "a".into(), to: "b".into() }];
+            let reason = "r".to_owned();
+            read(ValidateReconfigurationResponse { decision: decision.into(), reason, retry_ms: 500, moves })
+        };
+        assert_eq!(said(ReconfigurationDecision::Granted), Verdict::Granted);
+        assert_eq!(said(ReconfigurationDecision::Unneeded), Verdict::Unneeded);
+        assert_eq!(said(ReconfigurationDecision::Refused), Verdict::Refused("r".into()));
+        let wait = Verdict::Wait { retry: Duration::from_millis(500), reason: "r (i to b)".into() };
+        assert_eq!(said(ReconfigurationDecision::Wait), wait);
+        assert!(
+            matches!(said(ReconfigurationDecision::Unspecified), Verdict::Refused(_)),
+            "what is unknown is no grant"
+        );
+    }
 }

@@ -59,25 +59,44 @@ impl Drop for Process {
 pub struct Site {
     pub folder: tempfile::TempDir,
     registry: Option<Process>,
+    /// Where it listens.
+    address: String,
     options: Vec<String>,
+    /// Of the commands that ask it.
+    showing: Vec<String>,
 }
 
 impl Site {
     /// With a registry that has these options.
     pub fn new(options: &[&str]) -> Self {
-        let options = options.iter().map(ToString::to_string).collect();
-        let mut site = Self { folder: tempfile::tempdir().unwrap(), registry: None, options };
-        site.start_registry();
+        let mut site = Self::unstarted();
+        let address = site.registry();
+        site.start_at(&address, options, &[]);
         site
+    }
+
+    /// Without a registry so far.
+    pub fn unstarted() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("unix:{}", folder.path().join("registry.sock").display());
+        Self { folder, registry: None, address, options: Vec::new(), showing: Vec::new() }
+    }
+
+    /// Starts the registry at an address. `showing` are options of commands that ask it.
+    pub fn start_at(&mut self, address: &str, options: &[&str], showing: &[&str]) {
+        self.address = address.to_owned();
+        self.options = options.iter().map(ToString::to_string).collect();
+        self.showing = showing.iter().map(ToString::to_string).collect();
+        self.start_registry();
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Its URL.
+    /// The registry's address.
     pub fn registry(&self) -> String {
-        format!("unix:{}", self.path("registry.sock").display())
+        self.address.clone()
     }
 
     pub fn start_registry(&mut self) {
@@ -95,7 +114,7 @@ impl Site {
     fn run(&self, arguments: &[&str]) -> Output {
         let (command, rest) = arguments.split_first().unwrap();
         let mut program = Command::new(registry_program());
-        program.arg(command).args(["--registry", &self.registry()]).args(rest).output().unwrap()
+        program.arg(command).args(["--registry", &self.registry()]).args(&self.showing).args(rest).output().unwrap()
     }
 
     fn ask(&self, arguments: &[&str]) -> Option<String> {
@@ -147,9 +166,14 @@ impl Site {
 
     /// Starts a manager of the node `node`, which listens at a socket in the folder, with these options besides.
     pub fn manager(&self, node: &str, options: &[&str]) -> Process {
+        self.manager_at(&self.registry(), node, options)
+    }
+
+    /// The same, for a registry of this URL.
+    pub fn manager_at(&self, url: &str, node: &str, options: &[&str]) -> Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rackloom-manager"));
         let listen = format!("unix:{}", self.socket(node).display());
-        command.args(["--listen", &listen, "--registry", &self.registry(), "--node", node]).args(options);
+        command.args(["--listen", &listen, "--registry", url, "--node", node]).args(options);
         Process::spawn(command.env("RACKLOOM_RUN", self.path("run")))
     }
 
