@@ -171,9 +171,14 @@ impl Site {
 
     /// The same, for a registry of this URL.
     pub fn manager_at(&self, url: &str, node: &str, options: &[&str]) -> Process {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rackloom-manager"));
         let listen = format!("unix:{}", self.socket(node).display());
-        command.args(["--listen", &listen, "--registry", url, "--node", node]).args(options);
+        self.launch(&[&["--listen", &listen, "--registry", url, "--node", node], options].concat())
+    }
+
+    /// Starts a manager with these options.
+    pub fn launch(&self, options: &[&str]) -> Process {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rackloom-manager"));
+        command.args(options);
         Process::spawn(command.env("RACKLOOM_RUN", self.path("run")))
     }
 
