@@ -297,8 +297,8 @@ fn a_card_is_configured_as_the_registry_agrees() {
 
 #[test]
 fn an_instance_alone_may_change_its_mind() {
-    let mut site = Site::new(&[]);
-    let _cards = Cards::start(&site, 1);
+    let mut site = Site::new(&["-lease", "2s"]);
+    let mut cards = Cards::start(&site, 1);
     let (vadd, ptrans) = (accelerator_of("vadd"), accelerator_of("ptrans"));
     site.say(&["function", "alone", "--exclusive"]);
     let token = site.allocate("alone", "x-1");
@@ -330,6 +330,12 @@ fn an_instance_alone_may_change_its_mind() {
     assert_eq!(add(&t, 0, "vadd"), -45, "nor for a launch that needs another image: {log}");
     assert!(t.is_served());
     site.start_registry();
+    // Without its card the board is none, until it is there again.
+    cards.lab.yank(0);
+    until("it counts as lost", || site.device(&card(0))["state"] == "DEVICE_STATE_LOST");
+    assert_eq!(accelerator(&site, &card(0)), "");
+    cards.lab.add(0);
+    until("it is back", || site.are_online(1));
     until("it is asked again", || {
         build(&t, 5, &image("ptrans")).0 == 0 || {
             t.send(&Command::ReleaseProgram { program: 5 }, &[]);

@@ -136,9 +136,15 @@ impl Attendant {
         let _ = self.orders.send(Order::Report(Report { accelerator: accelerator.to_owned(), failure }));
     }
 
-    /// Says at once what is configured, as when a card came back empty. Does not wait.
-    pub fn configured(&self, accelerator: &str) {
-        let _ = self.orders.send(Order::Configured(accelerator.to_owned()));
+    /// Says at once that the board is there, with this accelerator configured. Does not wait.
+    pub fn found(&self, accelerator: &str) {
+        let _ = self.orders.send(Order::Found(accelerator.to_owned()));
+    }
+
+    /// Says at once that nothing is configured, and then lets the lease run out, as the board is not there: it keeps its
+    /// instances, and gets no new ones. Until [`Self::found`]. Does not wait.
+    pub fn lost(&self) {
+        let _ = self.orders.send(Order::Lost);
     }
 }
 

@@ -32,7 +32,8 @@ const FAILURE_MAX: usize = 1024;
 
 /// What the manager has an attendant do.
 pub(crate) enum Order {
-    Configured(String),
+    Found(String),
+    Lost,
     Report(Report),
     Ask(Question),
 }
@@ -96,6 +97,8 @@ pub(crate) struct Duty {
     manager: String,
     /// With the accelerator that is configured now.
     board: DeviceSpec,
+    /// Whether the board itself is there.
+    is_there: bool,
     tell: Tell,
     orders: UnboundedReceiver<Order>,
     client: Option<Client>,
@@ -123,6 +126,7 @@ impl Duty {
             access,
             manager,
             board,
+            is_there: true,
             tell,
             orders,
             client: None,
@@ -158,7 +162,16 @@ impl Duty {
 
     fn take(&mut self, order: Order) {
         match order {
-            Order::Configured(accelerator) => self.board.accelerator = accelerator,
+            Order::Found(accelerator) => {
+                self.board.accelerator = accelerator;
+                if !std::mem::replace(&mut self.is_there, true) {
+                    self.lease.iter_mut().for_each(|lease| lease.beat = Instant::now());
+                }
+            }
+            Order::Lost => {
+                self.board.accelerator.clear();
+                self.is_there = false;
+            }
             Order::Report(report) => {
                 self.board.accelerator.clone_from(&report.accelerator);
                 self.owed = Some(report);
@@ -193,7 +206,11 @@ impl Duty {
                 if was_registered {
                     self.pause = PAUSE.0; // Not before: two that take a board from each other do so ever more slowly.
                 }
-                self.due = self.lease.as_ref().map_or_else(Instant::now, |lease| lease.beat);
+                self.due = match &self.lease {
+                    Some(lease) if self.is_there => lease.beat,
+                    Some(lease) => Instant::now() + lease.third, // To look after the watch.
+                    None => Instant::now(),
+                };
             }
             Err(trouble) => {
                 self.client = None; // What does not answer may be a connection that nobody is at.
@@ -254,7 +271,7 @@ impl Duty {
             lease.told.clone_from(&report.accelerator);
             self.owed = None;
         }
-        if lease.beat <= Instant::now() || lease.told != self.board.accelerator {
+        if (self.is_there && lease.beat <= Instant::now()) || lease.told != self.board.accelerator {
             beat(&mut client, &self.board, lease, &self.tell).await?;
         }
         while let Some(question) = self.questions.front() {
@@ -296,7 +313,7 @@ impl Duty {
         let answer = timely(client.register_device(request)).await.map_err(|status| {
             Trouble::Away(status.code(), describe(&status)) // Even if it says that something stands against it.
         })?;
-        let third = Duration::from_millis(answer.lease_ms.into()) / 3;
+        let third = third(answer.lease_ms);
         let told = self.board.accelerator.clone();
         let lease = Lease { id: answer.lease, third, beat: Instant::now() + third, told, revision: 0, watch: None };
         // Whatever the last lease's list was: a registry may have been set back to an older state.
@@ -317,13 +334,18 @@ async fn beat(client: &mut Client, board: &DeviceSpec, lease: &mut Lease, tell: 
         tenants_revision: lease.revision,
     };
     let answer = timely(client.heartbeat(request)).await?;
-    lease.third = Duration::from_millis(answer.lease_ms.into()) / 3;
+    lease.third = third(answer.lease_ms);
     lease.beat = Instant::now() + lease.third;
     lease.told.clone_from(&board.accelerator);
     if let Some(list) = answer.tenants {
         hold(lease, list, tell);
     }
     Ok(())
+}
+
+/// How often to send heartbeats; not without a pause, whatever the registry says.
+fn third(lease_ms: u32) -> Duration {
+    PAUSE.0.max(Duration::from_millis(lease_ms.into()) / 3)
 }
 
 /// Takes a list, unless a newer one is held.

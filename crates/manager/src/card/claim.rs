@@ -1,5 +1,4 @@
-//! A card, as far as this manager has it: the claim, the memory under it, the image that is active, and who may load
-//! another.
+//! A card, as far as this manager has it: the claim, the memory under it, the image that is active.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,24 +8,18 @@ use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE
 use rackloom_client::{CardInfo, Error, LaunchReport, MacAddr, Rack};
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
-use super::consent::{Consent, Gone, Wanted};
+use super::consent::Consent;
 use super::failure::{self, GONE};
 use super::flight::Flights;
 use super::memory::Memory;
 use super::program::Built;
-use super::tenancy::{Digest, Taken, Tenancy, TenantNumber};
+use super::tenancy::{Digest, Tenancy};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
 use crate::quota::Charge;
 
 /// Counts the times that the card was claimed: what belongs to one claim is nothing under the next.
 pub(super) type ClaimNumber = u64;
-
-/// How long tenants that lose the board may take to end what they have on it.
-const FAREWELL: Duration = Duration::from_secs(10);
-
-/// How often it is looked whether they have.
-const FAREWELL_LOOK: Duration = Duration::from_millis(20);
 
 /// A card.
 pub(super) struct Card {
@@ -62,14 +55,6 @@ struct State {
     has_runaway: bool,
     /// Blocks that came back meanwhile.
     held_back: Vec<(u64, u64)>,
-}
-
-/// Why a card may not be configured with an image.
-pub(super) enum Denied {
-    /// Others have programs of another one.
-    Neighbours(Taken),
-    /// The registry refuses or cannot be asked.
-    Registry(String),
 }
 
 /// A piece of a card's memory; free again when dropped.
@@ -130,7 +115,7 @@ impl Card {
         state.has_runaway = false;
         state.held_back.clear();
         drop(state);
-        self.consent.configured("");
+        self.consent.found();
         self.was_claimed.notify_all();
     }
 
@@ -141,7 +126,7 @@ impl Card {
 
     fn lose(&self, state: &mut State) {
         (state.is_claimed, state.active) = (false, None);
-        self.consent.configured("");
+        self.consent.lost();
     }
 
     /// The last tenant has left a card that is for one at a time.
@@ -177,53 +162,8 @@ impl Card {
         lock(&self.tenancy)
     }
 
-    /// A tenant has built a program of an image that people call `name`; to be paired with [`Self::release`]. If it is
-    /// not the active one, the registry is asked first, and may make the neighbours leave; this waits for that.
-    pub(super) fn hold(
-        &self,
-        tenant: TenantNumber,
-        wanted: &Wanted<'_>,
-        name: &str,
-        gone: &Gone,
-    ) -> Result<(), Denied> {
-        let asks = self.consent.is_needed() && !self.has_active(&wanted.digest);
-        if asks {
-            self.make_way(tenant, &wanted.digest);
-            self.consent.ask(wanted, gone).map_err(Denied::Registry)?;
-        }
-        // Who has just lost the board may still have an operation on it.
-        let until = Instant::now() + if asks { FAREWELL } else { Duration::ZERO };
-        loop {
-            let held = self.tenancy().hold(tenant, wanted.digest, name);
-            let Err(taken) = held else { return Ok(()) };
-            if Instant::now() >= until || gone.within(FAREWELL_LOOK) {
-                self.consent.withdraw(&wanted.digest, &self.accelerator());
-                return Err(Denied::Neighbours(taken));
-            }
-        }
-    }
-
-    /// A program and all its kernels are gone.
-    pub(super) fn release(&self, tenant: TenantNumber, digest: &Digest) {
-        let mut tenancy = self.tenancy();
-        tenancy.release(tenant, *digest);
-        let is_held = tenancy.is_held(digest, None);
-        drop(tenancy);
-        if !is_held {
-            self.consent.withdraw(digest, &self.accelerator());
-        }
-    }
-
-    /// Gives back what was granted for another image and not used, unless another tenant counts on it.
-    fn make_way(&self, tenant: TenantNumber, digest: &Digest) {
-        let unused = self.consent.unused().filter(|unused| unused != digest);
-        if let Some(unused) = unused.filter(|unused| !self.tenancy().is_held(unused, Some(tenant))) {
-            self.consent.withdraw(&unused, &self.accelerator());
-        }
-    }
-
     /// What is configured, as the registry calls it; empty for nothing.
-    fn accelerator(&self) -> String {
+    pub(super) fn accelerator(&self) -> String {
         lock(&self.state).active.as_ref().map(|(_, name)| name.clone()).unwrap_or_default()
     }
 
@@ -280,34 +220,8 @@ impl Card {
         lock(&self.state).active.as_ref().is_some_and(|(active, _)| active == digest)
     }
 
-    /// Loads a program's image if it is not the active one. Launches must have ended.
-    pub(super) fn configure(&self, claim: ClaimNumber, built: &Built) -> Result<(), Code> {
-        if self.has_active(&built.digest) {
-            return Ok(());
-        }
-        let name = &built.image.manifest().name;
-        let complain = |why: &dyn std::fmt::Display| {
-            eprintln!("rackloom-manager: {} does not get the image {name}: {why}", self.name);
-        };
-        self.make_way(built.tenant, &built.digest);
-        if let Err(why) = self.consent.confirm(&built.wanted()) {
-            complain(&why);
-            return Err(Code(CL_INVALID_PROGRAM_EXECUTABLE));
-        }
-        let loaded = self.load(claim, built);
-        let (code, failure) = match &loaded {
-            Ok(()) => (Ok(()), None),
-            Err((code, why)) => (Err(*code), Some(why)),
-        };
-        if let Some(why) = failure {
-            complain(why);
-        }
-        self.consent.loaded(&self.accelerator(), failure.map(String::as_str));
-        code
-    }
-
-    /// Or why not: for the program, and for people.
-    fn load(&self, claim: ClaimNumber, built: &Built) -> Result<(), (Code, String)> {
+    /// Loads a program's image. Or why not: for the program, and for people.
+    pub(super) fn load(&self, claim: ClaimNumber, built: &Built) -> Result<(), (Code, String)> {
         let began = Instant::now();
         // A load that fails leaves the old image in most cases, and none in some.
         lock(&self.state).active = None;

@@ -45,6 +45,8 @@ pub(super) struct Wanted<'a> {
 #[derive(Debug)]
 struct Grant {
     digest: Digest,
+    /// Whether the registry keeps the board for it; else it takes it for configured.
+    is_flagged: bool,
     since: Instant,
 }
 
@@ -119,8 +121,9 @@ impl Consent {
     ) -> Result<Option<(Duration, String)>, String> {
         let verdict = attendant.validate(wanted.instance, wanted.accelerator, patience);
         match verdict.map_err(|why| format!("the registry cannot be asked: {why}"))? {
-            Verdict::Granted | Verdict::Unneeded => {
-                *lock(&self.grant) = Some(Grant { digest: wanted.digest, since: Instant::now() });
+            verdict @ (Verdict::Granted | Verdict::Unneeded) => {
+                let is_flagged = verdict == Verdict::Granted;
+                *lock(&self.grant) = Some(Grant { digest: wanted.digest, is_flagged, since: Instant::now() });
                 Ok(None)
             }
             Verdict::Wait { retry, reason } => Ok(Some((retry, reason))),
@@ -139,15 +142,22 @@ impl Consent {
     pub(super) fn withdraw(&self, digest: &Digest, accelerator: &str) {
         let Some(attendant) = self.attendant.get() else { return };
         let unused = lock(&self.grant).take_if(|grant| grant.digest == *digest);
-        if unused.is_some() {
+        if unused.is_some_and(|grant| grant.is_flagged) {
             attendant.report(accelerator, Some("it is not wanted any more"));
         }
     }
 
-    /// Says what is configured, when that changed otherwise.
-    pub(super) fn configured(&self, accelerator: &str) {
+    /// Says that the card is there again, and empty.
+    pub(super) fn found(&self) {
         if let Some(attendant) = self.attendant.get() {
-            attendant.configured(accelerator);
+            attendant.found("");
+        }
+    }
+
+    /// Says that it is not there any more.
+    pub(super) fn lost(&self) {
+        if let Some(attendant) = self.attendant.get() {
+            attendant.lost();
         }
     }
 }

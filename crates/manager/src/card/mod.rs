@@ -21,6 +21,7 @@ mod arguments;
 mod board;
 mod boxes;
 mod claim;
+mod configure;
 mod consent;
 mod failure;
 mod flight;

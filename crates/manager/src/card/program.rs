@@ -11,7 +11,8 @@ use rackloom_image::{Image, ImageError, MAGIC, TARGET_MODEL, TARGET_RTL};
 use rackloom_opencl_wire::{Build, Form};
 use rackloom_wire::CardKind;
 
-use super::claim::{Card, Denied};
+use super::claim::Card;
+use super::configure::Denied;
 use super::consent::Wanted;
 use super::space::CardSpace;
 use super::tenancy::{Digest, Taken, TenantNumber};
