@@ -1,6 +1,5 @@
 //! The manager's side: plain calls that block, of a thread that does not.
 
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use crate::access::Access;
+use crate::access::{Access, AccessError};
 use crate::api::{DeviceSpec, Tenant};
 use crate::duty::{Duty, Order, Question, Report};
 
@@ -64,12 +63,23 @@ pub enum Verdict {
 #[error("{0}")]
 pub struct Unanswered(pub String);
 
+/// Why there is nobody to speak to a registry.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It cannot be called.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The system refuses.
+    #[error("cannot start a thread for it")]
+    Thread(#[from] std::io::Error),
+}
+
 impl Registry {
     /// Starts the thread. The registry need not be there.
     ///
     /// # Errors
     /// A file that is to be shown is missing or makes no sense, or there is no thread.
-    pub fn new(access: Access) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+    pub fn new(access: Access) -> Result<Self, StartError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         {
@@ -141,8 +151,8 @@ impl Attendant {
         let _ = self.orders.send(Order::Found(accelerator.to_owned()));
     }
 
-    /// Says at once that nothing is configured, and then lets the lease run out, as the board is not there: it keeps its
-    /// instances, and gets no new ones. Until [`Self::found`]. Does not wait.
+    /// Says at once that nothing is configured, and then lets the lease run out, as the board is not there: it keeps
+    /// its instances, and gets no new ones. Until [`Self::found`]. Does not wait.
     pub fn lost(&self) {
         let _ = self.orders.send(Order::Lost);
     }
@@ -150,8 +160,3 @@ impl Attendant {
 
 /// Hears what an attendant tells.
 pub(crate) type Tell = Box<dyn Fn(Event) + Send + Sync>;
-
-const _: () = {
-    const fn shared<T: Send + Sync>() {}
-    shared::<Arc<Attendant>>();
-};

@@ -267,8 +267,11 @@ impl Duty {
                 accelerator: report.accelerator.clone(),
                 error: shorten(&report.failure),
             };
-            timely(client.report_reconfiguration(request)).await?;
-            lease.told.clone_from(&report.accelerator);
+            match timely(client.report_reconfiguration(request)).await {
+                Ok(_) => lease.told.clone_from(&report.accelerator),
+                Err(status) if is_final(status.code()) => {} // The heartbeat tells the accelerator.
+                Err(status) => return Err(status.into()),
+            }
             self.owed = None;
         }
         if (self.is_there && lease.beat <= Instant::now()) || lease.told != self.board.accelerator {

@@ -1,8 +1,8 @@
 //! Which image a card is configured with: who may build programs of one, and when it is loaded.
 //!
-//! The last word is the local rule's ([`super::tenancy`]): no program is built while a neighbour has one of another image.
-//! Where there is a registry it is asked before, since its word may make that neighbour leave: it gives him another board,
-//! and his session here ends.
+//! The last word is the local rule's ([`super::tenancy`]): no program is built while a neighbour has one of another
+//! image. Where there is a registry it is asked before, since its word may make that neighbour leave: it gives him
+//! another board, and his session here ends.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! The registry's consent to a reconfiguration: asked for when a program is built, and once more before the load if that
-//! was long ago.
+//! The registry's consent to a reconfiguration: asked for when a program is built, and once more before the load if
+//! that was long ago.
 //!
-//! What is granted keeps the board for its image, so a grant is used, reported, or given back: when nobody has a program
-//! of it any more, or who has one wants another image first.
+//! What is granted keeps the board for its image, so a grant is used, reported, or given back: when nobody has a
+//! program of it any more, or who has one wants another image first.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,20 +1,21 @@
-//! The manager's boards at the registry: each is a device there, with an attendant that tells its list of tenants and is
-//! asked before a card is reconfigured.
+//! The manager's boards at the registry: each is a device there, with an attendant that tells its list of tenants and
+//! is asked before a card is reconfigured.
 
 mod describe;
 mod options;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use anyhow::anyhow;
+use anyhow::Context as _;
 use rackloom_channel::Endpoint;
+use rackloom_opencl_wire::BoardInfo;
 use rackloom_registry_client::{Attendant, Event, Registry};
 
 use self::describe::{describe, label};
 pub use self::options::RegistryOptions;
 use crate::card::Consent;
 use crate::roll::Roll;
-use rackloom_opencl_wire::BoardInfo;
 
 /// A board that is to be registered.
 pub(crate) struct Entry<'a> {
@@ -48,7 +49,7 @@ impl Membership {
         options: &RegistryOptions,
         asked: &[Endpoint],
         listening: &[Endpoint],
-        metrics: Option<std::net::SocketAddr>,
+        metrics: Option<SocketAddr>,
         boards: &[Entry<'_>],
     ) -> anyhow::Result<Option<Self>> {
         let Some(access) = options.access()? else { return Ok(None) };
@@ -58,7 +59,7 @@ impl Membership {
         let metrics = options.metrics(metrics, is_here)?;
         let manager = installation(asked, &node);
         let url = access.url.to_string();
-        let registry = Registry::new(access).map_err(|why| anyhow!("cannot speak to the registry {url}: {why}"))?;
+        let registry = Registry::new(access).with_context(|| format!("cannot speak to the registry {url}"))?;
         let mut devices: Vec<String> = Vec::new();
         let mut attendants = Vec::new();
         for board in boards {

@@ -21,10 +21,10 @@ pub struct RegistryOptions {
     #[arg(long, value_name = "FILE", requires = "registry")]
     pub registry_ca: Option<PathBuf>,
     /// File of the certificate, in PEM, to show to the registry.
-    #[arg(long, value_name = "FILE", requires = "registry_key")]
+    #[arg(long, value_name = "FILE", requires = "registry", requires = "registry_key")]
     pub registry_cert: Option<PathBuf>,
     /// File of that certificate's key, in PEM.
-    #[arg(long, value_name = "FILE", requires = "registry_cert")]
+    #[arg(long, value_name = "FILE", requires = "registry", requires = "registry_cert")]
     pub registry_key: Option<PathBuf>,
     /// This machine's name at the registry, where the boards are NODE/BOARD. Default: the host's name.
     #[arg(long, value_name = "NODE", requires = "registry")]
