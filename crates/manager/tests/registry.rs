@@ -284,13 +284,39 @@ fn a_card_is_configured_as_the_registry_agrees() {
     assert_eq!(build(&again, 0, &image("vadd")), (0, String::new()));
     assert_eq!(add(&again, 0, "vadd"), 0);
 
+    // Who has said nothing of an accelerator takes what there is, and is not robbed of it.
+    site.say(&["function", "plain"]);
+    let fourth = site.allocate("plain", "p-1");
+    assert_eq!(site.board_of("p-1"), card(0));
+    let p1 = open(&site, fourth);
+    let (code, log) = build(&p1, 0, &image("vadd"));
+    assert_eq!(code, FAILURE);
+    assert!(log.contains("the registry refuses: function plain is registered for no accelerator"), "{log}");
+    assert_eq!(build(&p1, 1, &image("ptrans")), (0, String::new()));
+    drop(t1);
+    site.say(&["free", "t-1"]);
+    site.say(&["drain", &card(1)]);
+    let fifth = open(&site, site.allocate("adds", "a-3"));
+    site.say(&["undrain", &card(1)]);
+    assert_eq!(name_of(&fifth), "Rackloom card 0");
+    let (code, log) = build(&fifth, 0, &image("vadd"));
+    assert_eq!(code, FAILURE);
+    assert!(log.contains("is used with the image ptrans") && log.contains("1 other program has"), "{log}");
+    until("the grant is given back", || site.device(&card(0))["reconfiguration"].is_null());
+    assert_eq!(add(&p1, 1, "ptrans"), 0);
+    p1.send(&Command::ReleaseProgram { program: 1 }, &[]);
+    assert!(p1.is_served());
+    assert_eq!(build(&fifth, 1, &image("vadd")), (0, String::new()));
+    assert_eq!(add(&fifth, 1, "vadd"), 0);
+    until("the load is reported", || accelerator(&site, &card(0)) == vadd);
+
     // A card that comes back is empty, and that is known at once.
     cards.lab.yank(0);
     let took = until("the loss is told", || accelerator(&site, &card(0)).is_empty());
     assert!(took < AT_ONCE, "{took:?}");
     cards.lab.add(0);
-    until("it is configured again", || add(&t1, 0, "ptrans") == 0);
-    until("that is reported", || accelerator(&site, &card(0)) == ptrans);
+    until("it is configured again", || add(&fifth, 1, "vadd") == 0);
+    until("that is reported", || accelerator(&site, &card(0)) == vadd);
     assert!(!cards.manager.words().contains("panicked"), "{}", cards.manager.words());
     cards.manager.kill();
 }

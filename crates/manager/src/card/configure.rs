@@ -24,7 +24,7 @@ pub(super) enum Denied {
 }
 
 /// How long tenants that lose the board may take to end what they have on it.
-const FAREWELL: Duration = Duration::from_secs(10);
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// How often it is looked whether they have.
 const FAREWELL_LOOK: Duration = Duration::from_millis(20);
