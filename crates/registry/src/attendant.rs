@@ -124,14 +124,13 @@ impl Attendant {
         let question = Question {
             instance: instance.to_owned(),
             accelerator: accelerator.to_owned(),
-            until: Instant::now() + patience,
+            until: Instant::now() + patience - patience / 10, // So that there is time to say why it gives up.
             reply,
         };
         let ended = || Unanswered("this manager is stopping".to_owned());
         self.orders.send(Order::Ask(question)).map_err(|_| ended())?;
         match answer.recv_timeout(patience) {
             Ok(answer) => answer,
-            // The word of its giving up may be on its way.
             Err(RecvTimeoutError::Timeout) => answer.try_recv().unwrap_or_else(|_| {
                 Err(Unanswered(format!("the registry gave no answer in {} s", patience.as_secs_f32())))
             }),
