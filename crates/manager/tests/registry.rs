@@ -206,9 +206,15 @@ fn a_killed_registry_is_waited_for() {
     site.say(&["free", "a-1"]);
     assert!(until("the list is followed again", || before.inbox.lock().unwrap().closed.is_some()) < AT_ONCE);
     // It was one word for each.
-    let words = manager.words();
-    let count = |word: &str| words.matches(word).count();
-    assert_eq!((count("fails"), count("answers again"), count("is registered")), (1, 1, 1), "{words}");
+    let count = |word: &str| manager.words().matches(word).count();
+    let counted = || (count("fails"), count("answers again"), count("is registered"));
+    assert_eq!(counted(), (1, 1, 1), "{}", manager.words());
+    // A lease that is none any more is replaced.
+    let id = site.devices()[0]["spec"]["id"].as_str().unwrap().to_owned();
+    site.say(&["forget", &id]);
+    let took = until("it is registered again", || counted() == (1, 1, 2));
+    assert!(took < AT_ONCE && site.are_online(1), "{took:?}");
+    drop(open(&site, site.allocate("any", "a-2")));
 }
 
 #[test]
