@@ -67,7 +67,7 @@ impl Roll {
             stays
         });
         drop(state);
-        leaving.iter().for_each(|peer| lobby::farewell(peer, "the registry has given the board to others"));
+        leaving.iter().for_each(|peer| lobby::farewell(peer, "the registry has taken the board back"));
     }
 
     /// What a token is granted.

@@ -178,7 +178,7 @@ fn boards_are_devices_and_tokens_open_them() {
     site.say(&["free", "s-1"]);
     let took = until("the sessions end", || [&s, &more].iter().all(|t| t.inbox.lock().unwrap().closed.is_some()));
     assert!(took < AT_ONCE, "{took:?}");
-    assert_eq!(s.ended().as_deref(), Some("the registry has given the board to others"));
+    assert_eq!(s.ended().as_deref(), Some("the registry has taken the board back"));
     assert!(greet(&site, second).is_none());
     a.buffer(0, 64);
     assert_eq!(a.write(0, 0, &[1]).status, 0, "the neighbour stays");
@@ -280,7 +280,7 @@ fn a_card_is_configured_as_the_registry_agrees() {
     let t1 = open(&site, third);
     assert_eq!(add(&a1, 0, "vadd"), 0, "until then the old one works");
     assert_eq!(build(&t1, 0, &image("ptrans")), (0, String::new()));
-    assert_eq!(a1.ended().as_deref(), Some("the registry has given the board to others"));
+    assert_eq!(a1.ended().as_deref(), Some("the registry has taken the board back"));
     assert_eq!(site.board_of("a-1"), card(1));
     assert_eq!(add(&t1, 0, "ptrans"), 0);
     until("the load is reported", || accelerator(&site, &card(0)) == ptrans);

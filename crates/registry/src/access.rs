@@ -20,6 +20,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// How often a connection that says nothing is tried; the registry lets nobody do that more often than every 5 s.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
+/// How a certificate begins.
+const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
 /// A registry's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Url {
@@ -60,6 +63,9 @@ pub enum AccessError {
     /// The file has no token as a header can carry it.
     #[error("{} has no token; write it there, in one line of printable characters", .0.display())]
     Token(PathBuf),
+    /// The file of the authorities has none.
+    #[error("{} has no certificate in PEM; name the file of the registry's authorities", .0.display())]
+    Authorities(PathBuf),
     /// TLS without authorities.
     #[error("https needs the authorities to check the registry's certificate by; name their file with --registry-ca")]
     NoAuthorities,
@@ -157,7 +163,11 @@ impl Access {
             return if is_bare { Ok(endpoint) } else { Err(AccessError::NoTls) };
         }
         let ca = self.ca.as_ref().ok_or(AccessError::NoAuthorities)?;
-        let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(read("the authorities", ca)?));
+        let pem = read("the authorities", ca)?;
+        if !pem.windows(BEGIN.len()).any(|bytes| bytes == BEGIN) {
+            return Err(AccessError::Authorities(ca.clone())); // No connection would come about, for no clear reason.
+        }
+        let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem));
         if let Some((cert, key)) = &self.identity {
             tls = tls.identity(Identity::from_pem(read("the certificate", cert)?, read("the key", key)?));
         }
@@ -225,11 +235,12 @@ mod tests {
             told(&Access { ca: Some(missing.clone()), ..bare.clone() }),
             "cannot read the authorities /nonexistent/file"
         );
-        let plain = Access { url: "http://a:1".parse().unwrap(), ..bare };
+        let plain = Access { url: "http://a:1".parse().unwrap(), ..bare.clone() };
         assert_eq!(told(&plain), "");
         assert!(told(&Access { ca: Some(missing.clone()), ..plain.clone() }).contains("https alone"));
         assert_eq!(told(&Access { token: Some(missing), ..plain.clone() }), "cannot read the token /nonexistent/file");
         let empty = Some(PathBuf::from("/dev/null"));
-        assert!(told(&Access { token: empty, ..plain }).contains("/dev/null has no token"));
+        assert!(told(&Access { token: empty.clone(), ..plain }).contains("/dev/null has no token"));
+        assert!(told(&Access { ca: empty, ..bare }).contains("/dev/null"));
     }
 }
