@@ -34,10 +34,8 @@ type Command struct {
 	Name, Arguments, Usage string
 	// count is the number of arguments it takes.
 	count int
-	// endless commands run until they are told to stop.
-	endless bool
-	flags   func(*flag.FlagSet, *options)
-	run     func(context.Context, *call) error
+	flags func(*flag.FlagSet, *options)
+	run   func(context.Context, *call) error
 }
 
 // Commands are all, in the order of the help.
@@ -55,10 +53,6 @@ func Commands() []Command {
 		{Name: "free", Arguments: "INSTANCE", Usage: "free an instance's board", count: 1, run: free},
 		{Name: "drain", Arguments: "DEVICE", Usage: "take a board out of allocation", count: 1, flags: moveFlag, run: drain},
 		{Name: "undrain", Arguments: "DEVICE", Usage: "take a board back", count: 1, run: undrain},
-		{
-			Name: "attend", Arguments: "DEVICE", Usage: "keep a manager's board registered", count: 1, endless: true,
-			flags: attendFlags, run: attendDevice,
-		},
 		{Name: "forget", Arguments: "DEVICE", Usage: "forget a board for good", count: 1, run: forget},
 	}
 }
@@ -71,9 +65,6 @@ type options struct {
 	exclusive, move                    bool
 	weight                             uint
 	node                               string
-	device                             rackloomv1.DeviceSpec
-	instancesMax                       uint
-	manager, tokens                    string
 }
 
 // call is a command under way.
@@ -121,11 +112,8 @@ func Run(ctx context.Context, command Command, arguments []string, out, notes io
 		return err
 	}
 	defer connection.Close()
-	if !command.endless {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	if options.tokenFile != "" {
 		token, err := os.ReadFile(options.tokenFile)
 		if err != nil {

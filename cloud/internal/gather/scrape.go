@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
@@ -43,27 +42,9 @@ type counters struct {
 }
 
 func newScraper(window time.Duration) *scraper {
-	return &scraper{window: window, client: client(), past: map[board][]counters{}}
-}
-
-// client is for asking managers. One that sends the registry elsewhere is not followed.
-func client() *http.Client {
+	// A manager that sends the registry elsewhere is not followed.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &http.Client{CheckRedirect: stay}
-}
-
-// Boards lists the boards that a manager exports metrics of, by their label, in order.
-func Boards(ctx context.Context, address string) ([]string, error) {
-	boards, err := scrape(ctx, client(), address)
-	if err != nil {
-		return nil, fmt.Errorf("scrape %s: %w", address, err)
-	}
-	var names []string
-	for name := range boards {
-		names = append(names, name.name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return &scraper{window: window, client: &http.Client{CheckRedirect: stay}, past: map[board][]counters{}}
 }
 
 func (s *scraper) measure(ctx context.Context, now time.Time, urls []string) (map[board]allocate.Metrics, error) {

@@ -111,7 +111,7 @@ pub(crate) enum Command {
     Write(Write),
     /// Share this machine's OpenCL devices, or cards, among programs, here and on other machines
     #[command(display_order = 10, after_help = MANAGER_HELP)]
-    Manager(rackloom_manager::Options),
+    Manager(Box<rackloom_manager::Options>),
     /// Watch boards, tenants and queues of managers
     #[command(display_order = 11)]
     Top(Top),

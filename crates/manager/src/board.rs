@@ -19,11 +19,11 @@ pub trait Board: Send + Sync + 'static {
     /// What it is.
     fn info(&self) -> &BoardInfo;
 
-    /// Room for one more tenant.
+    /// Room for one more tenant of this name; to the registry it is that instance.
     ///
     /// # Errors
     /// The runtime has no more.
-    fn open(&self) -> Result<Self::Space, Code>;
+    fn open(&self, tenant: &str) -> Result<Self::Space, Code>;
 }
 
 /// A tenant's part of a board. Operations are started and finished by one thread at a time, the one that has the board;
@@ -114,6 +114,9 @@ pub trait Space: Send + Sync + Sized + 'static {
 
     /// A task begins: all operations of this space have ended.
     fn begin(&self) {}
+
+    /// The tenant is gone: what still waits for its sake is to give up.
+    fn leave(&self) {}
 
     /// Hands an operation to the board, behind those before it.
     ///

@@ -12,8 +12,11 @@ pub(crate) trait SharedBoard: Send + Sync {
     /// What it is.
     fn info(&self) -> &BoardInfo;
 
-    /// Serves a client that has asked for this board, until it is gone.
-    fn serve(&self, inbox: Inbox, request: u32, boards: &Boards, terms: &Terms);
+    /// Its number among the manager's.
+    fn number(&self) -> usize;
+
+    /// Serves a client that has asked for this board, until it is gone. The boards are those that are there for it.
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms);
 
     /// Makes the board's thread end.
     fn stop(&self);
@@ -24,18 +27,16 @@ pub(crate) trait SharedBoard: Send + Sync {
 pub(crate) struct Boards(RwLock<Vec<Arc<dyn SharedBoard>>>);
 
 impl Boards {
-    /// Adds one; its number is the count until now.
-    pub(crate) fn add(&self, board: Arc<dyn SharedBoard>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).push(board);
+    /// Adds one, made for its number.
+    pub(crate) fn add(&self, make: impl FnOnce(usize) -> Arc<dyn SharedBoard>) -> usize {
+        let mut boards = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let number = boards.len();
+        boards.push(make(number));
+        number
     }
 
     /// All of now.
     pub(crate) fn all(&self) -> Vec<Arc<dyn SharedBoard>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The one of this number.
-    pub(crate) fn get(&self, number: u16) -> Option<Arc<dyn SharedBoard>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(usize::from(number)).cloned()
     }
 }

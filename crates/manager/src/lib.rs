@@ -8,6 +8,7 @@
 //! here before a runtime sees them, and it cannot have more than it is granted.
 #![deny(unsafe_code)]
 
+mod admission;
 pub mod board;
 mod boards;
 pub mod card;
@@ -15,6 +16,7 @@ mod code;
 mod executor;
 mod exporter;
 mod habit;
+mod intake;
 mod lobby;
 mod meter;
 mod metrics;
@@ -22,7 +24,9 @@ pub mod native;
 mod options;
 pub mod paced;
 mod quota;
+mod registry;
 mod resolve;
+mod roll;
 pub mod scheduler;
 mod server;
 mod session;
@@ -30,11 +34,13 @@ mod table;
 mod terms;
 mod tokens;
 
+pub use admission::Admission;
 pub use code::Code;
 pub use metrics::Metrics;
 pub use native::installed;
 pub use options::{Options, Service};
 pub use quota::Charge;
+pub use roll::{Roll, Rolls};
 pub use server::{Listener, Manager};
 pub use terms::Terms;
 pub use tokens::Tokens;

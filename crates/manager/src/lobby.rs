@@ -7,7 +7,7 @@ use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_INVALID_DEVICE, CL_INVALID_OPERATIO
 use rackloom_channel::{Batch, ChannelError, Peer};
 use rackloom_opencl_wire::{Answer, COMMAND, Command, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns};
 
-use crate::boards::Boards;
+use crate::boards::SharedBoard;
 use crate::code::Code;
 use crate::session::answer_to;
 use crate::terms::Terms;
@@ -47,15 +47,20 @@ impl Inbox {
 
     /// Ends the session with a word.
     pub(crate) fn farewell(&self, reason: &str) {
-        let mut message = Vec::new();
-        encode_reply(&Reply::Farewell { reason: reason.to_owned() }, &[], &mut message);
-        let _ = self.peer.send(REPLY, &message);
-        self.peer.close();
+        farewell(&self.peer, reason);
     }
 }
 
-/// Serves a client until it is gone.
-pub(crate) fn serve(mut inbox: Inbox, boards: &Boards, terms: &Terms) {
+/// Ends a client's session with a word.
+pub(crate) fn farewell(peer: &Peer, reason: &str) {
+    let mut message = Vec::new();
+    encode_reply(&Reply::Farewell { reason: reason.to_owned() }, &[], &mut message);
+    let _ = peer.send(REPLY, &message);
+    peer.close();
+}
+
+/// Serves a client until it is gone. The boards are those that are there for it.
+pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
     let mut greeted = false;
     loop {
         let deadline = (!greeted).then(|| Instant::now() + GREETING);
@@ -71,7 +76,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &Boards, terms: &Terms) {
                 greeted = true;
                 inbox.name = label(name);
                 let software = format!("rackloom-manager {}", env!("CARGO_PKG_VERSION"));
-                let (boards, limits) = (boards.all().len() as u16, terms.limits);
+                let (boards, limits) = (boards.len() as u16, terms.limits(peer.token()));
                 answer_to(&peer, request, Ok(Answer::Welcome { boards, limits, software }));
             }
             Command::Hello { request, version, .. } if !greeted => {
@@ -82,7 +87,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &Boards, terms: &Terms) {
             }
             _ if !greeted => return inbox.farewell("the first message must be a hello"),
             Command::Board { .. } | Command::Clock { .. } => answer_any(&peer, boards, &command),
-            Command::Open { request, board } => match boards.get(board) {
+            Command::Open { request, board } => match boards.get(usize::from(board)).cloned() {
                 Some(board) => return board.serve(inbox, request, boards, terms),
                 None => answer_to(&peer, request, Err(Code(CL_INVALID_DEVICE))),
             },
@@ -102,10 +107,10 @@ fn label(name: &str) -> String {
 }
 
 /// Answers what a client may ask at any time; whether the command was such.
-pub(crate) fn answer_any(peer: &Peer, boards: &Boards, command: &Command<'_>) {
+pub(crate) fn answer_any(peer: &Peer, boards: &[Arc<dyn SharedBoard>], command: &Command<'_>) {
     match command {
         Command::Board { request, board } => {
-            let board = boards.get(*board).ok_or(Code(CL_DEVICE_NOT_AVAILABLE));
+            let board = boards.get(usize::from(*board)).ok_or(Code(CL_DEVICE_NOT_AVAILABLE));
             answer_to(peer, *request, board.map(|board| Answer::Board(board.info().clone())));
         }
         Command::Clock { request } => answer_to(peer, *request, Ok(Answer::Clock(now_ns()))),

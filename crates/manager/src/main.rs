@@ -25,6 +25,7 @@ fn main() -> anyhow::Result<()> {
     let service = options.start()?;
     service.endpoints().for_each(|endpoint| println!("listening on {endpoint}"));
     service.boards().iter().enumerate().for_each(|(number, board)| println!("board {number}: {board}"));
+    service.devices().iter().enumerate().for_each(|(number, id)| println!("board {number} is device {id}"));
     if let Some(metrics) = service.metrics() {
         println!("metrics at http://{metrics}/metrics");
     }

@@ -10,9 +10,13 @@ use rackloom_channel::{Endpoint, ServerConfig};
 use rackloom_client::NetSpec;
 use rackloom_opencl_wire::Limits;
 
-use crate::card::{CardBoard, CardOptions, CardRack};
+use crate::admission::Admission;
+use crate::card::{CardOptions, CardRack};
 use crate::exporter;
+use crate::intake::Intake;
 use crate::native::{NativeBoard, Runtime, installed};
+use crate::registry::{Membership, RegistryOptions};
+use crate::roll::Rolls;
 use crate::scheduler::Policy;
 use crate::server::{Listener, Manager};
 use crate::terms::Terms;
@@ -43,6 +47,9 @@ pub struct Options {
     /// digits, are admitted. It is read again when it has changed.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
+    /// The registry, if there is one.
+    #[command(flatten)]
+    pub registry: RegistryOptions,
     /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
@@ -72,7 +79,7 @@ pub struct Options {
 pub struct Service {
     // Dropped in this order: nobody comes in any more before the boards go.
     listeners: Vec<Listener>,
-    manager: Manager,
+    intake: Arc<Intake>,
     /// Given back when nobody uses them any more.
     _cards: Option<CardRack>,
     metrics: Option<SocketAddr>,
@@ -87,7 +94,13 @@ impl Service {
     /// The names of its boards of now, in the order of their numbers.
     #[must_use]
     pub fn boards(&self) -> Vec<String> {
-        self.manager.boards()
+        self.intake.manager().boards()
+    }
+
+    /// The ids of its boards of now at the registry, in the same order; none without a registry.
+    #[must_use]
+    pub fn devices(&self) -> Vec<String> {
+        self.intake.devices()
     }
 
     /// Where its metrics are, if anywhere.
@@ -101,34 +114,31 @@ impl Options {
     /// Opens the boards, and serves.
     ///
     /// # Errors
-    /// There is no board, or an address cannot be listened on.
+    /// There is no board, an address cannot be listened on, or the registry could not work with what is said of it.
     pub fn start(&self) -> anyhow::Result<Service> {
-        let manager = Manager::default();
-        if self.cards.is_none() || !self.runtime.is_empty() {
-            for board in self.open_boards()? {
-                manager.add(board, self.policy)?;
-            }
-        }
-        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &manager)).transpose()?;
-        let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
         let terms = self.terms()?;
+        let manager = Manager::default();
+        let intake = Arc::new(Intake::new(manager.clone(), self.policy, terms.admission.clone()));
+        if self.cards.is_none() || !self.runtime.is_empty() {
+            self.open_boards()?.into_iter().try_for_each(|board| intake.add(board))?;
+        }
+        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &intake)).transpose()?;
+        let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
         let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&terms), terms.clone()));
-        let listeners = listeners.collect::<anyhow::Result<_>>()?;
+        let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
-        Ok(Service { listeners, manager, _cards: cards, metrics })
+        let listening: Vec<_> = listeners.iter().map(|listener| listener.endpoint().clone()).collect();
+        if let Some(membership) = Membership::new(&self.registry, &endpoints, &listening, metrics)? {
+            intake.join(membership);
+        }
+        Ok(Service { listeners, intake, _cards: cards, metrics })
     }
 
-    fn claim_cards(&self, net: &NetSpec, manager: &Manager) -> anyhow::Result<CardRack> {
+    fn claim_cards(&self, net: &NetSpec, intake: &Arc<Intake>) -> anyhow::Result<CardRack> {
         let deadline = Duration::from_secs(self.card_timeout.into());
         let options = CardOptions { exclusive: self.exclusive, deadline };
-        let (boards, policy) = (manager.clone(), self.policy);
-        let plug = move |board: CardBoard| {
-            let name = board.name().to_owned();
-            if let Err(why) = boards.add(board, policy) {
-                eprintln!("rackloom-manager: {name} is left out: {why:#}");
-            }
-        };
-        CardRack::connect(net, options, Arc::clone(manager.metrics()), Box::new(plug))
+        let (metrics, intake) = (Arc::clone(intake.manager().metrics()), Arc::clone(intake));
+        CardRack::connect(net, options, metrics, Box::new(move |card| intake.add_card(card)))
     }
 
     fn open_boards(&self) -> anyhow::Result<Vec<NativeBoard>> {
@@ -161,16 +171,19 @@ impl Options {
     fn terms(&self) -> anyhow::Result<Terms> {
         let Self { memory, objects, operations, program, task_time, .. } = *self;
         let limits = Limits { memory, objects, operations, program };
-        let tokens = self.tokens.as_ref().map(|path| Tokens::open(path).map(Arc::new)).transpose()?;
-        Ok(Terms { limits, task_time, tokens })
+        let admission = match (&self.tokens, &self.registry.registry) {
+            (Some(path), _) => Admission::File(Arc::new(Tokens::open(path)?)),
+            (None, Some(_)) => Admission::Registry(Arc::new(Rolls::new(memory))),
+            (None, None) => Admission::Anybody,
+        };
+        Ok(Terms { limits, task_time, admission })
     }
 
     fn config(&self, terms: &Terms) -> ServerConfig {
         let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
-        if let Some(tokens) = terms.tokens.clone() {
-            config.admit = Box::new(move |shown, _| tokens.admit(shown));
-        }
+        let admission = terms.admission.clone();
+        config.admit = Box::new(move |shown, _| admission.admit(shown));
         config
     }
 }

@@ -70,7 +70,7 @@ impl Board for PacedBoard {
         &self.info
     }
 
-    fn open(&self) -> Result<PacedSpace, Code> {
+    fn open(&self, _: &str) -> Result<PacedSpace, Code> {
         Ok(PacedSpace { pace: Arc::clone(&self.pace), free_at: Arc::clone(&self.free_at) })
     }
 }

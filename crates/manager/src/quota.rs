@@ -22,6 +22,11 @@ impl Quota {
         Arc::new(Self { used: AtomicU64::new(0), most })
     }
 
+    /// All that there is to take.
+    pub(crate) const fn most(&self) -> u64 {
+        self.most
+    }
+
     /// Takes so much, if it is there.
     pub(crate) fn take(self: &Arc<Self>, amount: u64) -> Option<Charge> {
         let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.most);

@@ -15,11 +15,13 @@ use crate::code::Code;
 use crate::executor::{Executor, Tenant};
 use crate::lobby::{self, Inbox};
 use crate::metrics::Metrics;
+use crate::quota::Quota;
 use crate::scheduler::Policy;
 use crate::session::{Session, answer_to};
 use crate::terms::Terms;
 
 struct Shared<B: Board> {
+    number: usize,
     board: B,
     executor: Arc<Executor<B::Space>>,
     tenants: AtomicU64,
@@ -30,21 +32,26 @@ impl<B: Board> SharedBoard for Shared<B> {
         self.board.info()
     }
 
-    fn serve(&self, mut inbox: Inbox, request: u32, boards: &Boards, terms: &Terms) {
-        let Some(grant) = terms.grant(inbox.peer.token()) else {
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn serve(&self, mut inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+        let Some(grant) = terms.admission.enter(self.number, &inbox.peer) else {
             answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
             return inbox.farewell("the token is not admitted any more");
         };
-        let space = match self.board.open() {
+        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
+        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
+        let space = match self.board.open(&name) {
             Ok(space) => space,
             Err(code) => return answer_to(&inbox.peer, request, Err(code)),
         };
-        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
-        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
         let metrics = self.executor.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
         let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics);
-        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.executor), terms.limits);
+        let memory = grant.memory.unwrap_or_else(|| Quota::new(terms.limits.memory));
+        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.executor), memory, terms.limits);
         answer_to(&peer, request, Ok(Answer::Open));
         loop {
             let Ok((kind, body)) = inbox.next(None) else { return };
@@ -110,19 +117,19 @@ impl std::fmt::Debug for Shop {
 }
 
 impl Manager {
-    /// Adds a board. Clients that come from now on see it.
+    /// Adds a board; its number. Clients that come from now on see it.
     ///
     /// # Errors
     /// There is no thread for it.
-    pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<()> {
+    pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<usize> {
         let Self(shop) = self;
         let executor = Arc::new(Executor::new(policy, shop.metrics.board(&board.info().name)));
         let run = Arc::clone(&executor);
         let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
         let thread = thread.context("cannot start a thread for a board")?;
         shop.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
-        shop.boards.add(Arc::new(Shared { board, executor, tenants: AtomicU64::new(1) }));
-        Ok(())
+        let tenants = AtomicU64::new(1);
+        Ok(shop.boards.add(|number| Arc::new(Shared { number, board, executor, tenants })))
     }
 
     /// What is counted.
@@ -149,7 +156,9 @@ impl Manager {
         let (accepting, boards) = (Arc::clone(&server), Arc::clone(&self.0.boards));
         let accept = move || {
             while let Ok(Some(peer)) = accepting.accept(None) {
-                let (boards, terms) = (Arc::clone(&boards), Arc::clone(&terms));
+                let shown = boards.all().into_iter();
+                let shown = shown.filter(|board| terms.admission.shows(board.number(), peer.token()));
+                let (boards, terms): (Vec<_>, _) = (shown.collect(), Arc::clone(&terms));
                 let serve = move || lobby::serve(Inbox::new(peer), &boards, &terms);
                 // Without a thread the client is dropped, and told so by the end of its channel.
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);

@@ -71,11 +71,11 @@ impl From<BadNumber> for Breach {
 }
 
 impl<S: Space> Session<S> {
-    pub(crate) fn new(tenant: Arc<Tenant<S>>, executor: Arc<Executor<S>>, limits: Limits) -> Self {
+    pub(crate) fn new(tenant: Arc<Tenant<S>>, executor: Arc<Executor<S>>, memory: Arc<Quota>, limits: Limits) -> Self {
         Self {
             tenant,
             executor,
-            memory: Quota::new(limits.memory),
+            memory,
             buffers: Table::new(limits.objects, NO_BUFFER),
             programs: Table::new(limits.objects, Code(CL_INVALID_PROGRAM)),
             kernels: Table::new(limits.objects, NO_KERNEL),
@@ -253,6 +253,7 @@ impl<S: Space> Session<S> {
 impl<S: Space> Drop for Session<S> {
     fn drop(&mut self) {
         self.executor.forget(&self.tenant);
+        self.tenant.space.leave();
     }
 }
 

@@ -1,5 +1,4 @@
-//! Who may connect, and what they are granted of a board's time: tokens in a file, which may change while the manager
-//! serves.
+//! Tokens in a file, which may change while the manager serves.
 //!
 //! A line is `TOKEN [name=NAME] [weight=N]`.
 
@@ -8,8 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
-use rackloom_channel::{ServerConfig, Token};
+use rackloom_channel::Token;
 
+use crate::admission::Grant;
+use crate::roll::find;
 use crate::scheduler::Share;
 
 /// The tokens of a file.
@@ -17,14 +18,6 @@ use crate::scheduler::Share;
 pub struct Tokens {
     path: PathBuf,
     known: Mutex<(Option<SystemTime>, List)>,
-}
-
-/// What who shows a token is granted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Grant {
-    /// What metrics call it, if it has a name.
-    pub(crate) name: Option<String>,
-    pub(crate) share: Share,
 }
 
 #[derive(Debug, Default)]
@@ -67,9 +60,7 @@ impl Tokens {
                 eprintln!("rackloom-manager: the tokens stay as they were: {why:#}");
             }
         }
-        // Each is compared, so that the time says nothing.
-        let same = |found, (token, grant)| if ServerConfig::same_token(token, shown) { Some(grant) } else { found };
-        known.1.grants.iter().map(|(token, grant)| (token, grant)).fold(None, same).cloned()
+        find(&known.1.grants, shown).cloned()
     }
 }
 
@@ -103,7 +94,7 @@ impl List {
                 accounts += 1;
                 accounts
             });
-            grants.push((token, Grant { name, share: Share { weight, account: Some(account) } }));
+            grants.push((token, Grant { name, share: Share { weight, account: Some(account) }, memory: None }));
         }
         *self = Self { grants, accounts };
         Ok(())
@@ -147,7 +138,8 @@ fn name(text: &str) -> anyhow::Result<String> {
     Ok(text.to_owned())
 }
 
-fn token(text: &str) -> Option<Token> {
+/// A token of 64 hexadecimal digits.
+pub(crate) fn token(text: &str) -> Option<Token> {
     if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
@@ -176,16 +168,14 @@ mod tests {
         write(file.path(), &format!("# lab\n{zero}\n\n  {ones}\tweight=7 name=a_b.c-9\n{two} name=x"), 0);
         let mut list = List::default();
         list.read(file.path()).unwrap();
-        let grant = |name: Option<&str>, weight, account| Grant {
-            name: name.map(Into::into),
-            share: Share { weight, account: Some(account) },
-        };
+        let grant = |name, weight, account| (name, Share { weight, account: Some(account) });
         let right = [
             ([0; 32], grant(None, 1, 1)),
             ([0xff; 32], grant(Some("a_b.c-9"), 7, 2)),
             ([0x22; 32], grant(Some("x"), 1, 3)),
         ];
-        assert_eq!(list.grants, right);
+        let read = list.grants.iter().map(|(token, grant)| (*token, (grant.name.as_deref(), grant.share)));
+        assert_eq!(read.collect::<Vec<_>>(), right);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::{Daemon, LIMITS, PATIENCE, Tenant};
 use rackloom_manager::paced::Pace;
 use rackloom_manager::scheduler::Policy;
-use rackloom_manager::{Terms, Tokens};
+use rackloom_manager::{Admission, Terms, Tokens};
 use rackloom_opencl_wire::{Command, Op};
 
 const SHORT: Duration = Duration::from_millis(1);
@@ -66,8 +66,8 @@ fn three_to_one(load: fn(&Tenant, u32, &AtomicBool)) -> f64 {
     let file = tempfile::NamedTempFile::new().unwrap();
     let text = format!("{} name=heavy weight=3\n{} name=light\n", "aa".repeat(32), "bb".repeat(32));
     std::fs::write(file.path(), text).unwrap();
-    let tokens = Some(Arc::new(Tokens::open(file.path()).unwrap()));
-    let daemon = Daemon::paced_with(Policy::Fair, pace(), Terms { tokens, ..LIMITS.into() });
+    let admission = Admission::File(Arc::new(Tokens::open(file.path()).unwrap()));
+    let daemon = Daemon::paced_with(Policy::Fair, pace(), Terms { admission, ..LIMITS.into() });
     let stop = AtomicBool::new(false);
     let had = std::thread::scope(|scope| {
         for (token, kernel) in [(heavy, 0), (light, 1), (light, 1)] {

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 10] = [
     &["role", "rolec"],
     &["roles"],
     &["card", "host"],
-    &["sim", "link", "rtl", "channel"],
+    &["sim", "link", "rtl", "channel", "registry"],
     &["client", "soak", "conformance", "opencl-wire"],
     &["studies", "opencl", "manager"],
     &["opencl-bench"],
@@ -39,7 +39,7 @@ pub fn arrows(workspace: &Workspace) -> Vec<Finding> {
             finding(format!("{from} has no layer"), "give it one in crates/tidy/src/layers.rs and in ARCHITECTURE.md");
         }
         let ours = package.dependencies.iter().filter(|d| d.source.is_none() && d.kind != DepKind::Dev);
-        for to in ours.map(|d| d.name.strip_prefix("rackloom-").unwrap_or(&d.name)) {
+        for to in ours.map(|d| folder_of(workspace, &d.name)) {
             if TOOLS.contains(&to) {
                 finding(format!("{from} depends on the tool {to}"), "only tests may: make it a dev-dependency");
             } else if let (Some(a), Some(b)) = (layer, layer_of(to))
@@ -53,6 +53,12 @@ pub fn arrows(workspace: &Workspace) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// The folder of a package; most are named like it.
+fn folder_of<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
+    let member = workspace.members().find(|package| package.name == name);
+    member.map_or_else(|| name.strip_prefix("rackloom-").unwrap_or(name), |package| &package.folder)
 }
 
 fn layer_of(folder: &str) -> Option<usize> {

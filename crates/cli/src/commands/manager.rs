@@ -22,6 +22,8 @@ pub(super) struct ManagerReport {
     endpoints: Vec<String>,
     /// Its boards, in the order of their numbers.
     boards: Vec<String>,
+    /// Their ids at the registry, in the same order; none without a registry.
+    devices: Vec<String>,
     /// Where Prometheus reads its metrics.
     metrics: Option<String>,
 }
@@ -38,15 +40,21 @@ pub(super) fn run(cx: &Context, options: &Options) -> Result<Exit> {
         schema: "rackloom.manager/1",
         endpoints: service.endpoints().map(ToString::to_string).collect(),
         boards: service.boards(),
+        devices: service.devices(),
         metrics: service.metrics().map(|at| format!("http://{at}/metrics")),
     };
     cx.ui.result(&report, || {
         let mut lines: Vec<_> = report.endpoints.iter().map(|at| format!("listening on {at}")).collect();
         lines.extend(report.boards.iter().enumerate().map(|(number, board)| format!("board {number}: {board}")));
+        lines.extend(report.devices.iter().enumerate().map(|(number, id)| format!("board {number} is device {id}")));
         lines.extend(report.metrics.iter().map(|at| format!("metrics at {at}")));
         lines.join("\n")
     });
-    cx.ui.say(format!("programs use it with RACKLOOM_MANAGERS={}", report.endpoints.join(",")));
+    if report.devices.is_empty() {
+        cx.ui.say(format!("programs use it with RACKLOOM_MANAGERS={}", report.endpoints.join(",")));
+    } else {
+        cx.ui.say("programs use it with what `rackloom registry allocate` prints");
+    }
     while !stop.load(Ordering::Acquire) {
         std::thread::sleep(TICK);
     }

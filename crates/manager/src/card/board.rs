@@ -7,6 +7,7 @@ use std::time::Duration;
 use rackloom_opencl_wire::BoardInfo;
 
 use super::claim::Card;
+use super::consent::Consent;
 use super::failure::GONE;
 use super::space::CardSpace;
 use crate::board::Board;
@@ -21,6 +22,16 @@ pub struct CardBoard {
 }
 
 impl CardBoard {
+    /// The registry's consent to its reconfigurations.
+    pub(crate) fn consent(&self) -> Arc<Consent> {
+        Arc::clone(&self.card.consent)
+    }
+
+    /// Whether it is for one tenant at a time.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        self.card.is_exclusive
+    }
+
     /// What people call it.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -38,11 +49,12 @@ impl Board for CardBoard {
         &self.info
     }
 
-    fn open(&self) -> Result<CardSpace, Code> {
+    fn open(&self, tenant: &str) -> Result<CardSpace, Code> {
         if !self.card.tenancy().enter(self.card.is_exclusive) {
             return Err(GONE);
         }
-        let space = CardSpace::new(Arc::clone(&self.card), self.tenants.fetch_add(1, Ordering::Relaxed));
+        let number = self.tenants.fetch_add(1, Ordering::Relaxed);
+        let space = CardSpace::new(Arc::clone(&self.card), number, tenant);
         if self.card.is_exclusive {
             self.card.wait_for_claim(WASHING)?;
         }

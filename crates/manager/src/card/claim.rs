@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
 use rackloom_client::{CardInfo, Error, LaunchReport, MacAddr, Rack};
-use rackloom_image::Image;
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
+use super::consent::Consent;
 use super::failure::{self, GONE};
 use super::flight::Flights;
 use super::memory::Memory;
+use super::program::Built;
 use super::tenancy::{Digest, Tenancy};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
@@ -32,6 +33,8 @@ pub(super) struct Card {
     state: Mutex<State>,
     was_claimed: Condvar,
     tenancy: Mutex<Tenancy>,
+    /// The registry's.
+    pub(super) consent: Arc<Consent>,
     pub(super) flights: Flights,
     reconfigurations: Reconfigurations,
 }
@@ -47,8 +50,8 @@ struct State {
     /// Whether the card is to be given back before it is claimed again.
     is_retired: bool,
     memory: Memory,
-    /// The image that was loaded under this claim last.
-    active: Option<Digest>,
+    /// The image that was loaded under this claim last, and what the registry calls it.
+    active: Option<(Digest, String)>,
     /// A kernel was given up and may still write. The card runs launches in order: when a later one has ended well, so
     /// has that.
     has_runaway: bool,
@@ -98,6 +101,7 @@ impl Card {
             state: Mutex::new(state),
             was_claimed: Condvar::new(),
             tenancy: Mutex::default(),
+            consent: Arc::default(),
             flights: Flights::default(),
             reconfigurations,
         }
@@ -115,18 +119,25 @@ impl Card {
         state.has_runaway = false;
         state.held_back.clear();
         drop(state);
+        self.consent.found();
         self.was_claimed.notify_all();
     }
 
     /// The claim is gone.
     pub(super) fn lost(&self) {
-        lock(&self.state).is_claimed = false;
+        self.lose(&mut lock(&self.state));
+    }
+
+    fn lose(&self, state: &mut State) {
+        (state.is_claimed, state.active) = (false, None);
+        self.consent.lost();
     }
 
     /// The last tenant has left a card that is for one at a time.
     pub(super) fn retire(&self) {
         let mut state = lock(&self.state);
-        (state.is_claimed, state.is_retired) = (false, true);
+        self.lose(&mut state);
+        state.is_retired = true;
     }
 
     pub(super) fn is_claimed(&self) -> bool {
@@ -159,6 +170,11 @@ impl Card {
         lock(&self.tenancy)
     }
 
+    /// What is configured, as the registry calls it; empty for nothing.
+    pub(super) fn accelerator(&self) -> String {
+        lock(&self.state).active.as_ref().map(|(_, name)| name.clone()).unwrap_or_default()
+    }
+
     /// Sends something to the card under this claim, and under no later one.
     pub(super) fn send<T>(&self, claim: ClaimNumber, send: impl FnOnce(&Rack, MacAddr) -> T) -> Result<T, Code> {
         let state = lock(&self.state);
@@ -173,7 +189,7 @@ impl Card {
     pub(super) fn judge(&self, claim: ClaimNumber, error: &Error) -> Code {
         let mut state = lock(&self.state);
         if failure::is_loss(error) && state.claim == claim {
-            state.is_claimed = false;
+            self.lose(&mut state);
         }
         failure::code(error)
     }
@@ -209,30 +225,25 @@ impl Card {
 
     /// Whether the image is active.
     pub(super) fn has_active(&self, digest: &Digest) -> bool {
-        lock(&self.state).active.as_ref() == Some(digest)
+        lock(&self.state).active.as_ref().is_some_and(|(active, _)| active == digest)
     }
 
-    /// Loads the image if it is not the active one. Launches must have ended.
-    pub(super) fn configure(&self, claim: ClaimNumber, image: &Image, digest: &Digest) -> Result<(), Code> {
-        if self.has_active(digest) {
-            return Ok(());
-        }
+    /// Loads a program's image. Or why not: for the program, and for people.
+    pub(super) fn load(&self, claim: ClaimNumber, built: &Built) -> Result<(), (Code, String)> {
         let began = Instant::now();
         // A load that fails leaves the old image in most cases, and none in some.
         lock(&self.state).active = None;
-        let load = |rack: &Rack, mac| (mac, rack.load(&[mac], image.bytes().clone(), true, |_, _, _| {}));
-        let (mac, loading) = self.send(claim, load)?;
-        let loaded = loading.wait().map_err(|why| self.judge(claim, &why))?;
-        let outcome = loaded.cards.get(&mac).ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))?;
-        if let Err(why) = outcome {
-            let name = &image.manifest().name;
-            eprintln!("rackloom-manager: {} does not get the image {name}: {why}", self.name);
-            return Err(self.judge(claim, &why.clone().into()));
-        }
+        let file = built.image.bytes().clone();
+        let loading = self.send(claim, |rack, mac| (mac, rack.load(&[mac], file, true, |_, _, _| {})));
+        let (mac, loading) = loading.map_err(|code| (code, "the card is gone".to_owned()))?;
+        let loaded = loading.wait().map_err(|why| (self.judge(claim, &why), why.to_string()))?;
+        let silent = (Code(CL_INVALID_PROGRAM_EXECUTABLE), "the card does not say how it went".to_owned());
+        let outcome = loaded.cards.get(&mac).ok_or(silent)?;
+        outcome.clone().map_err(|why| (self.judge(claim, &why.clone().into()), why.to_string()))?;
         self.reconfigurations.count(began.elapsed());
         let mut state = lock(&self.state);
         if state.claim == claim {
-            state.active = Some(*digest);
+            state.active = Some((built.digest, built.accelerator.clone()));
             state.nothing_runs_away(); // What ran was stopped with the old role.
         }
         Ok(())

@@ -8,6 +8,9 @@
 //! tenants do not take the card from each other at every task, an image can be built only while no other tenant has
 //! one that differs ([`tenancy`]); memory stays as it is when a card is reconfigured.
 //!
+//! Where a registry shares out the boards of several managers, it is asked before that ([`consent`]): it knows which
+//! tenants are about to come or to leave.
+//!
 //! # A claim that is lost
 //! A card is claimed when it comes, and for as long as the manager runs ([`keeper`]). One that vanishes or is taken by
 //! another host is claimed again when it is there again, with its memory zeroed: what was in buffers is gone, and they
@@ -18,6 +21,8 @@ mod arguments;
 mod board;
 mod boxes;
 mod claim;
+mod configure;
+mod consent;
 mod failure;
 mod flight;
 mod info;
@@ -31,5 +36,6 @@ mod transfer;
 mod work;
 
 pub use board::CardBoard;
+pub(crate) use consent::Consent;
 pub use keeper::{Attach, Plug};
 pub use rack::{CardOptions, CardRack};

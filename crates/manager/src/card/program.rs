@@ -12,6 +12,9 @@ use rackloom_opencl_wire::{Build, Form};
 use rackloom_wire::CardKind;
 
 use super::claim::Card;
+use super::configure::Denied;
+use super::consent::Wanted;
+use super::space::CardSpace;
 use super::tenancy::{Digest, Taken, TenantNumber};
 use crate::code::Code;
 
@@ -27,8 +30,12 @@ pub struct CardProgram {
 pub(super) struct Built {
     pub(super) image: Image,
     pub(super) digest: Digest,
+    /// NAME@VERSION, as the registry calls it.
+    pub(super) accelerator: String,
+    /// The instance that the tenant is to the registry.
+    instance: Arc<str>,
     card: Arc<Card>,
-    tenant: TenantNumber,
+    pub(super) tenant: TenantNumber,
 }
 
 impl CardProgram {
@@ -45,30 +52,43 @@ impl CardProgram {
         Ok(Self { file, built: Mutex::default() })
     }
 
-    /// Checks the image, and whether the card may be configured with it.
+    /// Checks the image, and whether the card may be configured with it; that may take long where a registry has to
+    /// make room first.
     ///
     /// # Errors
     /// It is no image.
-    pub(super) fn build(&self, card: &Arc<Card>, tenant: TenantNumber) -> Result<Build, Code> {
+    pub(super) fn build(&self, space: &CardSpace) -> Result<Build, Code> {
+        let card = &space.card;
         let file = self.file.clone().ok_or(Code(CL_COMPILER_NOT_AVAILABLE))?;
         let image = match check(file, card.kind) {
             Ok(image) => image,
             Err(why) => return Ok(failed(CL_INVALID_BINARY, format!("{}: {why}\n", why.code_name()))),
         };
-        let digest = image.digest();
-        let name = format!("{} {}", image.manifest().name, image.manifest().version);
-        if let Err(Taken { image, tenants }) = card.tenancy().hold(tenant, digest, &name) {
-            let them =
-                if tenants == 1 { "1 other program has".into() } else { format!("{tenants} other programs have") };
-            let log = format!(
-                "{} is used with the image {image}: {them} kernels of it. It can be configured with {name} when they \
-                 have released them.\n",
-                card.name
-            );
+        let manifest = image.manifest();
+        let kernels = manifest.kernels.iter().map(|k| k.name.clone()).collect();
+        let name = format!("{} {}", manifest.name, manifest.version);
+        let accelerator = format!("{}@{}", manifest.name, manifest.version);
+        let (digest, tenant) = (image.digest(), space.tenant);
+        let wanted = Wanted { instance: &space.name, accelerator: &accelerator, digest };
+        if let Err(why) = card.hold(tenant, &wanted, &name, &space.gone) {
+            let log = match why {
+                Denied::Registry(why) => format!("{} does not get the image {name}: {why}.\n", card.name),
+                Denied::Neighbours(Taken { image, tenants }) => {
+                    let them = match tenants {
+                        1 => "1 other program has".into(),
+                        _ => format!("{tenants} other programs have"),
+                    };
+                    format!(
+                        "{} is used with the image {image}: {them} kernels of it. It can be configured with {name} \
+                         when they have released them.\n",
+                        card.name
+                    )
+                }
+            };
             return Ok(failed(CL_BUILD_PROGRAM_FAILURE, log));
         }
-        let kernels = image.manifest().kernels.iter().map(|k| k.name.clone()).collect();
-        let built = Arc::new(Built { image, digest, card: Arc::clone(card), tenant });
+        let instance = Arc::clone(&space.name);
+        let built = Arc::new(Built { image, digest, accelerator, instance, card: Arc::clone(card), tenant });
         let before = self.lock().replace(built);
         drop(before); // What a build before this one held; not under the lock.
         let (status, binary_type) = (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
@@ -94,9 +114,16 @@ impl std::fmt::Debug for Built {
     }
 }
 
+impl Built {
+    /// As the registry is asked for it.
+    pub(super) fn wanted(&self) -> Wanted<'_> {
+        Wanted { instance: &self.instance, accelerator: &self.accelerator, digest: self.digest }
+    }
+}
+
 impl Drop for Built {
     fn drop(&mut self) {
-        self.card.tenancy().release(self.tenant, self.digest);
+        self.card.release(self.tenant, &self.digest);
     }
 }
 

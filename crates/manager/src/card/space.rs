@@ -12,6 +12,7 @@ use rackloom_opencl_wire::{Build, Form, KernelInfo, Times};
 
 use super::arguments::{self, Slot};
 use super::claim::{Block, Card};
+use super::consent::Gone;
 use super::program::{Built, CardProgram};
 use super::tenancy::TenantNumber;
 use super::transfer::Range;
@@ -23,7 +24,10 @@ use crate::quota::Charge;
 /// A tenant's part.
 pub struct CardSpace {
     pub(super) card: Arc<Card>,
-    tenant: TenantNumber,
+    pub(super) tenant: TenantNumber,
+    /// To the registry it is this instance.
+    pub(super) name: Arc<str>,
+    pub(super) gone: Gone,
 }
 
 /// Memory of a card, or a part of it.
@@ -72,8 +76,8 @@ impl std::fmt::Debug for CardBuffer {
 }
 
 impl CardSpace {
-    pub(super) const fn new(card: Arc<Card>, tenant: TenantNumber) -> Self {
-        Self { card, tenant }
+    pub(super) fn new(card: Arc<Card>, tenant: TenantNumber, name: &str) -> Self {
+        Self { card, tenant, name: name.into(), gone: Gone::default() }
     }
 }
 
@@ -127,7 +131,7 @@ impl Space for CardSpace {
     }
 
     fn build(&self, program: &CardProgram, _: &str) -> Result<Build, Code> {
-        program.build(&self.card, self.tenant)
+        program.build(self)
     }
 
     fn compile(&self, _: &CardProgram, _: &str, _: &Headers<Self>) -> Result<Build, Code> {
@@ -173,6 +177,10 @@ impl Space for CardSpace {
 
     fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
         work::start(&self.card, operation)
+    }
+
+    fn leave(&self) {
+        self.gone.set();
     }
 
     fn flush(&self) {}

@@ -52,6 +52,11 @@ impl Tenancy {
         Ok(())
     }
 
+    /// Whether any other tenant, or any at all if none is named, has programs of an image.
+    pub(super) fn is_held(&self, digest: &Digest, except: Option<TenantNumber>) -> bool {
+        self.holds.keys().any(|(tenant, held)| held == digest && Some(*tenant) != except)
+    }
+
     /// A program and all its kernels are gone.
     pub(super) fn release(&mut self, tenant: TenantNumber, digest: Digest) {
         let entry = self.holds.get_mut(&(tenant, digest)).expect("it was held");

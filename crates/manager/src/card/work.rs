@@ -318,7 +318,7 @@ fn launch(
     }
     if !card.has_active(&kernel.built.digest) {
         card.flights.launches.settle();
-        card.configure(claim, &kernel.built.image, &kernel.built.digest)?;
+        card.configure(claim, &kernel.built)?;
     }
     let launch = Launch { kernel: kernel.number, args: words, ..Launch::default() };
     let pending = card.send(claim, |rack, mac| rack.launch(mac, launch))?;

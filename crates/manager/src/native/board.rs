@@ -99,7 +99,7 @@ impl Board for NativeBoard {
         &self.info
     }
 
-    fn open(&self) -> Result<NativeSpace, Code> {
+    fn open(&self, _: &str) -> Result<NativeSpace, Code> {
         NativeSpace::new(self.runtime, self.device)
     }
 }

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
@@ -11,6 +12,7 @@ use std::time::Instant;
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_client::{MacAddr, Rack, RackOptions};
+use rackloom_link::segment::{SegmentPath, SegmentServer};
 use rackloom_link::{Clock, Member, Pool, Port, Switch, Wire};
 use rackloom_manager::Manager;
 use rackloom_manager::card::{Attach, CardRack};
@@ -63,6 +65,12 @@ impl Lab {
     pub fn yank(&mut self, unit: u16) {
         let at = self.cards.iter().position(|(number, _)| *number == unit).expect("it is there");
         drop(self.cards.remove(at));
+    }
+
+    /// Lets other processes attach to the switch, as `virtual:default` where RACKLOOM_RUN is this directory.
+    pub fn serve(&self, directory: &Path) -> SegmentServer {
+        let path = SegmentPath::under(directory, "default").unwrap();
+        SegmentServer::spawn(path, self.switch.clone(), 8).unwrap()
     }
 
     /// A card's own view of its memory: what no host can hide.
@@ -123,6 +131,8 @@ impl Wire for Cable {
 /// All cards of whatever is attached to, now and later, as boards of a manager.
 pub fn share(attach: Attach, manager: &Manager, exclusive: bool) -> CardRack {
     let boards = manager.clone();
-    let plug = Box::new(move |board| boards.add(board, Policy::Fair).unwrap());
-    CardRack::claim(attach, exclusive, Arc::clone(manager.metrics()), plug).unwrap()
+    let plug = move |board| {
+        boards.add(board, Policy::Fair).unwrap();
+    };
+    CardRack::claim(attach, exclusive, Arc::clone(manager.metrics()), Box::new(plug)).unwrap()
 }

@@ -76,9 +76,8 @@ impl Daemon {
 
     fn listening(manager: Manager, to: &Endpoint, terms: Terms) -> Self {
         let mut config = ServerConfig::default();
-        if let Some(tokens) = terms.tokens.clone() {
-            config.admit = Box::new(move |shown, _| tokens.admit(shown));
-        }
+        let admission = terms.admission.clone();
+        config.admit = Box::new(move |shown, _| admission.admit(shown));
         let listener = manager.listen(to, config, terms).unwrap();
         Self { manager, endpoint: listener.endpoint().clone(), _listener: listener, folder: None }
     }
@@ -165,10 +164,15 @@ impl Tenant {
 
     /// The same with a token.
     pub fn greeting(to: &Endpoint, token: Token) -> Self {
+        Self::try_greeting(to, token).expect("it is admitted")
+    }
+
+    /// The same, if it is admitted.
+    pub fn try_greeting(to: &Endpoint, token: Token) -> Option<Self> {
         let inbox = Arc::new(Mutex::new(Inbox::default()));
         let config = ClientConfig { token, ..ClientConfig::default() };
-        let client = Client::connect(to, &config, Box::new(Into(Arc::clone(&inbox)))).unwrap();
-        Self { client, inbox, next: std::cell::Cell::new(0) }
+        let client = Client::connect(to, &config, Box::new(Into(Arc::clone(&inbox)))).ok()?;
+        Some(Self { client, inbox, next: std::cell::Cell::new(0) })
     }
 
     /// With the first board open.

@@ -30,7 +30,7 @@ impl Direct {
     /// # Errors
     /// The board has no pace for a kernel.
     pub(super) fn new(board: &PacedBoard, request: &[Vec<Call>]) -> Result<Self> {
-        let space = board.open().map_err(refused)?;
+        let space = board.open("direct").map_err(refused)?;
         let operation = |call: &Call| Self::operation(&space, *call).map_err(refused);
         let group = |calls: &Vec<Call>| calls.iter().map(operation).collect::<Result<Vec<_>>>();
         let groups = request.iter().map(group).collect::<Result<Vec<_>>>()?;

@@ -1,0 +1,225 @@
+//! A registry and managers as processes: the programs that are shipped, killed and started again.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Longest that anything may take; a test that needs it has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A process; killed when dropped.
+pub struct Process {
+    child: Child,
+    /// What it has written to stderr.
+    words: Arc<Mutex<String>>,
+}
+
+impl Process {
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let said = BufReader::new(child.stderr.take().unwrap());
+        let words = Arc::new(Mutex::new(String::new()));
+        let keep = Arc::clone(&words);
+        std::thread::spawn(move || {
+            for line in said.lines().map_while(Result::ok) {
+                *keep.lock().unwrap() += &(line + "\n");
+            }
+        });
+        Self { child, words }
+    }
+
+    /// As nothing can prepare for.
+    pub fn kill(&mut self) {
+        assert_eq!(self.child.try_wait().unwrap(), None, "it has ended by itself: {}", self.words());
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn words(&self) -> String {
+        self.words.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("--- process {} said:\n{}", self.child.id(), self.words());
+        }
+    }
+}
+
+/// A cluster of one machine: a folder with the registry's socket and store.
+pub struct Site {
+    pub folder: tempfile::TempDir,
+    registry: Option<Process>,
+    /// Where it listens.
+    address: String,
+    options: Vec<String>,
+    /// Of the commands that ask it.
+    showing: Vec<String>,
+}
+
+impl Site {
+    /// With a registry that has these options.
+    pub fn new(options: &[&str]) -> Self {
+        let mut site = Self::unstarted();
+        let address = site.registry();
+        site.start_at(&address, options, &[]);
+        site
+    }
+
+    /// Without a registry so far.
+    pub fn unstarted() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("unix:{}", folder.path().join("registry.sock").display());
+        Self { folder, registry: None, address, options: Vec::new(), showing: Vec::new() }
+    }
+
+    /// Starts the registry at an address. `showing` are options of commands that ask it.
+    pub fn start_at(&mut self, address: &str, options: &[&str], showing: &[&str]) {
+        self.address = address.to_owned();
+        self.options = options.iter().map(ToString::to_string).collect();
+        self.showing = showing.iter().map(ToString::to_string).collect();
+        self.start_registry();
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The registry's address.
+    pub fn registry(&self) -> String {
+        self.address.clone()
+    }
+
+    pub fn start_registry(&mut self) {
+        let mut command = Command::new(registry_program());
+        command.args(["serve", "-http", "", "-log-level", "warn", "-listen", &self.registry()]);
+        command.arg("-store").arg(self.path("registry.db")).args(&self.options);
+        self.registry = Some(Process::spawn(&mut command));
+        until("the registry serves", || self.ask(&["devices"]).is_some());
+    }
+
+    pub fn kill_registry(&mut self) {
+        self.registry.take().unwrap().kill();
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let (command, rest) = arguments.split_first().unwrap();
+        let mut program = Command::new(registry_program());
+        program.arg(command).args(["--registry", &self.registry()]).args(&self.showing).args(rest).output().unwrap()
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Option<String> {
+        let said = self.run(arguments);
+        said.status.success().then(|| String::from_utf8(said.stdout).unwrap())
+    }
+
+    /// Runs one of the registry's commands.
+    pub fn say(&self, arguments: &[&str]) -> String {
+        let said = self.run(arguments);
+        assert!(said.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).unwrap()
+    }
+
+    /// Gives an instance a board; the token to show there.
+    pub fn allocate(&self, function: &str, instance: &str) -> [u8; 32] {
+        let environment = self.say(&["allocate", function, instance]);
+        let token = environment.lines().find_map(|line| line.strip_prefix("RACKLOOM_TOKEN=")).unwrap();
+        let digits = |at: usize| u8::from_str_radix(&token[2 * at..][..2], 16).unwrap();
+        std::array::from_fn(digits)
+    }
+
+    /// All boards that the registry knows.
+    pub fn devices(&self) -> Vec<Value> {
+        let mut all: Value = serde_json::from_str(&self.say(&["devices", "--json"])).unwrap();
+        all["devices"].as_array_mut().unwrap().drain(..).collect()
+    }
+
+    /// One that is there.
+    pub fn device(&self, id: &str) -> Value {
+        let mut all = self.devices();
+        let at = all.iter().position(|device| device["spec"]["id"] == id);
+        all.swap_remove(at.unwrap_or_else(|| panic!("no {id} in {all:#?}")))
+    }
+
+    /// Where an instance is.
+    pub fn board_of(&self, instance: &str) -> String {
+        let all: Value = serde_json::from_str(&self.say(&["allocations", "--json"])).unwrap();
+        let mut of = all.as_object().unwrap().values().next().unwrap().as_array().unwrap().iter();
+        let found = of.find(|one| one["id"] == instance).unwrap_or_else(|| panic!("no {instance} in {all:#}"));
+        found["device"].as_str().unwrap().to_owned()
+    }
+
+    /// Whether all of so many boards are online.
+    pub fn are_online(&self, count: usize) -> bool {
+        let devices = self.devices();
+        devices.len() == count && devices.iter().all(|device| device["state"] == "DEVICE_STATE_ONLINE")
+    }
+
+    /// Starts a manager of the node `node`, which listens at a socket in the folder, with these options besides.
+    pub fn manager(&self, node: &str, options: &[&str]) -> Process {
+        self.manager_at(&self.registry(), node, options)
+    }
+
+    /// The same, for a registry of this URL.
+    pub fn manager_at(&self, url: &str, node: &str, options: &[&str]) -> Process {
+        let listen = format!("unix:{}", self.socket(node).display());
+        self.launch(&[&["--listen", &listen, "--registry", url, "--node", node], options].concat())
+    }
+
+    /// Starts a manager with these options.
+    pub fn launch(&self, options: &[&str]) -> Process {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rackloom-manager"));
+        command.args(options);
+        Process::spawn(command.env("RACKLOOM_RUN", self.path("run")))
+    }
+
+    /// Where the manager of a node listens.
+    pub fn socket(&self, node: &str) -> PathBuf {
+        self.path(&format!("{node}.sock"))
+    }
+}
+
+/// The registry's program, built once.
+pub fn registry_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rackloom-registry");
+        let mut build = go();
+        build.args(["build", "-o"]).arg(&to).arg("./cmd/rackloom-registry");
+        let built = build.output().unwrap();
+        assert!(built.status.success(), "go build: {}", String::from_utf8_lossy(&built.stderr));
+        to
+    })
+}
+
+/// The Go command, in the folder of the registry's sources.
+pub fn go() -> Command {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let found = Command::new(top.join("scripts/go.sh")).output().expect("scripts/go.sh is there");
+    let folder = String::from_utf8(found.stdout).unwrap();
+    let program = Path::new(folder.trim()).join("go");
+    let help = "these tests build the registry, which is written in Go: install Go, or run `make setup`";
+    assert!(found.status.success() && program.exists(), "{help}\n{}", String::from_utf8_lossy(&found.stderr));
+    let mut go = Command::new(program);
+    go.current_dir(top.join("cloud")).env("CGO_ENABLED", "0");
+    go
+}
+
+/// Waits until something is true; how long that took.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    start.elapsed()
+}
