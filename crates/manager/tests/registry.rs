@@ -7,7 +7,7 @@ mod lab;
 #[path = "common/site.rs"]
 mod site;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::Tenant;
 use lab::Lab;
@@ -15,6 +15,7 @@ use rackloom_channel::Endpoint;
 use rackloom_link::segment::SegmentServer;
 use rackloom_manager::installed;
 use rackloom_opencl_wire::{Answer, Argument, Command, Form, Id, Limits, Payload, VERSION};
+use rustix::process::Signal;
 use serde_json::Value;
 use site::{Process, Site, go, until};
 
@@ -374,6 +375,34 @@ fn an_instance_alone_may_change_its_mind() {
             false
         }
     });
+}
+
+#[test]
+fn a_registry_that_hangs_holds_up_nobody_but_who_asks() {
+    let site = Site::new(&[]);
+    let _cards = Cards::start(&site, 1);
+    site.say(&["function", "adds", "--accelerator", &accelerator_of("vadd")]);
+    let [asker, neighbour] = ["a-1", "a-2"].map(|instance| open(&site, site.allocate("adds", instance)));
+    assert_eq!(build(&neighbour, 0, &image("vadd")), (0, String::new()));
+    assert_eq!(add(&neighbour, 0, "vadd"), 0);
+    site.signal_registry(Signal::STOP);
+    let began = Instant::now();
+    let asking = std::thread::spawn(move || build(&asker, 0, &image("ptrans")));
+    let mut slowest = Duration::ZERO;
+    while !asking.is_finished() {
+        let began = Instant::now();
+        assert_eq!(add(&neighbour, 0, "vadd"), 0);
+        slowest = slowest.max(began.elapsed());
+        // What is configured needs nobody's consent.
+        assert_eq!(build(&neighbour, 1, &image("vadd")), (0, String::new()));
+        neighbour.send(&Command::ReleaseProgram { program: 1 }, &[]);
+    }
+    let (took, (code, log)) = (began.elapsed(), asking.join().unwrap());
+    assert_eq!(code, FAILURE);
+    assert!(log.contains("the registry cannot be asked: the registry gave no answer in 5 s"), "{log}");
+    assert!(took < Duration::from_secs(8) && slowest < Duration::from_secs(2), "{took:?}, {slowest:?}");
+    site.signal_registry(Signal::CONT);
+    until("it answers again", || site.are_online(1));
 }
 
 #[test]

@@ -7,10 +7,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// Longest that anything may take; a test that needs it has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process; killed when dropped.
 pub struct Process {
@@ -38,6 +39,11 @@ impl Process {
         assert_eq!(self.child.try_wait().unwrap(), None, "it has ended by itself: {}", self.words());
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Stops it, or lets it go on.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.child.id() as i32).unwrap(), signal).unwrap();
     }
 
     pub fn words(&self) -> String {
@@ -109,6 +115,11 @@ impl Site {
 
     pub fn kill_registry(&mut self) {
         self.registry.take().unwrap().kill();
+    }
+
+    /// Makes the registry hang, or go on.
+    pub fn signal_registry(&self, signal: Signal) {
+        self.registry.as_ref().unwrap().signal(signal);
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
