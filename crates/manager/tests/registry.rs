@@ -441,3 +441,20 @@ fn tls_and_tokens_are_shown() {
     assert!(!bad.words().contains("is registered") && !bad.words().contains("another-token"), "{}", bad.words());
     assert!(good.words().contains(&format!("is registered at {url}")), "{}", good.words());
 }
+
+#[test]
+fn a_card_that_is_plugged_in_later_is_a_device() {
+    let site = Site::new(&[]);
+    let mut cards = Cards::start(&site, 1);
+    site.say(&["function", "plain"]);
+    let first = open(&site, site.allocate("plain", "p-1"));
+    cards.lab.add(1);
+    let took = until("the new one is registered", || site.are_online(2));
+    assert!(took < AT_ONCE, "{took:?}");
+    site.say(&["drain", &card(0)]);
+    let second = open(&site, site.allocate("plain", "p-2"));
+    assert_eq!((name_of(&first), name_of(&second)), ("Rackloom card 0".into(), "Rackloom card 1".into()));
+    second.buffer(0, 64);
+    assert_eq!(second.write(0, 0, &[1]).status, 0);
+    cards.manager.kill();
+}
