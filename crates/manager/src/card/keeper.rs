@@ -41,6 +41,9 @@ const DISCOVERY: Duration = Duration::from_secs(1);
 /// slow card takes a while to zero itself.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The same for a card that is plugged in later: the others have to wait meanwhile.
+const PATIENCE_LATER: Duration = Duration::from_secs(3);
+
 /// How soon a loss, a retirement or a new card is seen to.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -110,7 +113,7 @@ impl Keeper {
                 !known
             };
             if let Some(info) = up.iter().find(is_new) {
-                self.take_in(info, Instant::now()); // One at a time: what is new may depend on it.
+                self.take_in(info, Instant::now() + PATIENCE_LATER); // One at a time: what is new may depend on it.
             }
         }
         self.give_back();
