@@ -46,9 +46,9 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// Prepares to have boards registered. `asked` are the endpoints as the user wrote them: they tell this manager from
-    /// others of the node, also after a restart. `listening` are these with the ports that were chosen. None without a
-    /// registry.
+    /// Prepares to have boards registered. `asked` are the endpoints as the user wrote them: they tell this manager
+    /// from others of the node, also after a restart. `listening` are these with the ports that were chosen. None
+    /// without a registry.
     ///
     /// # Errors
     /// The options name a file that is missing or makes no sense, or programs could not reach the boards.
