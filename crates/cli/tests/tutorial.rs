@@ -7,6 +7,8 @@
 
 mod common;
 
+#[path = "../../manager/tests/common/go.rs"]
+mod go;
 #[path = "tutorial/page.rs"]
 mod page;
 #[path = "tutorial/shell.rs"]
@@ -15,6 +17,7 @@ mod shell;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use page::Step;
 use shell::Shell;
@@ -55,25 +58,45 @@ fn the_guide_to_roles_works() {
     works("docs/src/guides/write-a-role.md", 8);
 }
 
-#[test]
-fn the_guide_to_sharing_works() {
-    // As the page's `make build && make -C workloads`, but of what this test is built with, and no more of it.
-    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workloads");
-    let programs = ["sobel", "matmul"].map(|program| made.join("bin").join(program));
-    let mut make = Command::new("make");
-    make.args(["-s", "-C"]).arg(root().join("workloads")).arg(format!("OUT={}", made.display())).args(&programs);
-    assert!(make.status().expect("make is installed").success(), "`make setup` installs what the programs need");
+/// As a page's `make build && make -C workloads`, but of what this test is built with, and no more of it: what is to be
+/// on the path.
+fn made() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workloads");
+        let programs = ["sobel", "matmul"].map(|program| made.join("bin").join(program));
+        let mut make = Command::new("make");
+        make.args(["-s", "-C"]).arg(root().join("workloads")).arg(format!("OUT={}", made.display())).args(&programs);
+        assert!(make.status().expect("make is installed").success(), "`make setup` installs what the programs need");
+        made.join("bin")
+    })
+}
+
+/// Runs a page whose programs use boards, with more on the path.
+fn works_with_boards(page: &str, commands: usize, more: &[&Path]) {
     let mut shell = Shell::start(&root());
-    let path = format!("```console\n$ PATH={}:$PATH\n```\n", made.join("bin").display());
+    let more: String = [&[made()], more].concat().iter().map(|folder| format!("{}:", folder.display())).collect();
+    let path = format!("```console\n$ PATH={more}$PATH\n```\n");
     page::steps(&path).iter().for_each(|step| shell.run(step).unwrap());
     let library = Path::new(env!("CARGO_BIN_EXE_rackloom")).with_file_name("deps/librackloom_opencl.so");
     assert!(library.exists(), "{} is built with this test", library.display());
     // Any port will do; the page's may be in use here.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    works_in(&mut shell, "docs/src/guides/share-a-board.md", 5, |text| {
+    works_in(&mut shell, page, commands, |text| {
         let text = text.replace("$RACKLOOM_ROOT/target/release/librackloom_opencl.so", &library.display().to_string());
         text.replace(":9464", &format!(":{port}"))
     });
+}
+
+#[test]
+fn the_guide_to_sharing_works() {
+    works_with_boards("docs/src/guides/share-a-board.md", 5, &[]);
+}
+
+#[test]
+fn the_guide_to_giving_out_works() {
+    let registry = go::registry_program().parent().unwrap();
+    works_with_boards("docs/src/guides/give-out-boards.md", 10, &[registry]);
 }
 
 #[test]

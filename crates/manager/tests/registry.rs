@@ -2,6 +2,8 @@
 //! side may be killed, and cards are reconfigured only when the registry agrees.
 
 mod common;
+#[path = "common/go.rs"]
+mod go;
 #[path = "common/lab.rs"]
 mod lab;
 #[path = "common/site.rs"]
@@ -10,6 +12,7 @@ mod site;
 use std::time::{Duration, Instant};
 
 use common::Tenant;
+use go::go;
 use lab::Lab;
 use rackloom_channel::Endpoint;
 use rackloom_link::segment::SegmentServer;
@@ -17,7 +20,7 @@ use rackloom_manager::installed;
 use rackloom_opencl_wire::{Answer, Argument, Command, Form, Id, Limits, Payload, VERSION};
 use rustix::process::Signal;
 use serde_json::Value;
-use site::{Process, Site, go, until};
+use site::{Process, Site, until};
 
 /// Well below a third of the lease, when a heartbeat would bring it.
 const AT_ONCE: Duration = Duration::from_secs(4);

@@ -2,13 +2,15 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+use crate::go::registry_program;
 
 /// Longest that anything may take; a test that needs it has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -197,32 +199,6 @@ impl Site {
     pub fn socket(&self, node: &str) -> PathBuf {
         self.path(&format!("{node}.sock"))
     }
-}
-
-/// The registry's program, built once.
-pub fn registry_program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rackloom-registry");
-        let mut build = go();
-        build.args(["build", "-o"]).arg(&to).arg("./cmd/rackloom-registry");
-        let built = build.output().unwrap();
-        assert!(built.status.success(), "go build: {}", String::from_utf8_lossy(&built.stderr));
-        to
-    })
-}
-
-/// The Go command, in the folder of the registry's sources.
-pub fn go() -> Command {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = Command::new(top.join("scripts/go.sh")).output().expect("scripts/go.sh is there");
-    let folder = String::from_utf8(found.stdout).unwrap();
-    let program = Path::new(folder.trim()).join("go");
-    let help = "these tests build the registry, which is written in Go: install Go, or run `make setup`";
-    assert!(found.status.success() && program.exists(), "{help}\n{}", String::from_utf8_lossy(&found.stderr));
-    let mut go = Command::new(program);
-    go.current_dir(top.join("cloud")).env("CGO_ENABLED", "0");
-    go
 }
 
 /// Waits until something is true; how long that took.
