@@ -13,7 +13,7 @@ use rackloom_channel::Endpoint;
 use rackloom_client::{ClaimOptions, MacAddr, RackOptions};
 use rackloom_manager::Manager;
 use rackloom_manager::card::CardRack;
-use rackloom_opencl_wire::{Answer, Argument, Command, Form, Op, Payload, VERSION};
+use rackloom_opencl_wire::{Answer, Argument, Command, Op, VERSION};
 
 const NOT_AVAILABLE: i32 = -2;
 const FAILURE: i32 = -11;
@@ -51,15 +51,8 @@ fn open_at_last(to: &Endpoint) -> Tenant {
     }
 }
 
-fn build(t: &Tenant, program: u32, role: &str) -> (i32, String) {
-    let image = rackloom_roles::image(role).unwrap();
-    let bulk = t.bulk(image.len() as u64);
-    let bytes = Payload::Bulk(bulk.put(0, image).unwrap().into());
-    t.send(&Command::CreateProgram { program, form: Form::Binary, bytes }, &[]);
-    match t.ask(|request| Command::Build { request, program, options: "" }) {
-        Ok(Answer::Built(build)) => (build.status, build.log),
-        other => panic!("{other:?}"),
-    }
+fn image(role: &str) -> Vec<u8> {
+    rackloom_roles::image(role).unwrap().to_vec()
 }
 
 #[test]
@@ -68,7 +61,7 @@ fn an_exclusive_card_is_empty_for_each_client() {
     let (rack, daemon) = cards(&lab, true);
     for role in ["vadd", "ptrans"] {
         let first = open_at_last(&daemon.endpoint);
-        assert_eq!(build(&first, 0, role).0, 0);
+        assert_eq!(first.build_image(0, &image(role)).0, 0);
         first.buffer(0, 1 << 20);
         let fill = Op::Fill { buffer: 0, offset: 0, len: 1 << 20, pattern: &[0xa5] };
         assert_eq!(first.run(fill, &[]).status, 0);
@@ -108,14 +101,14 @@ fn a_killed_clients_image_is_nobodys() {
     let lab = Lab::new(1, 4 << 20);
     let (_rack, daemon) = cards(&lab, false);
     let (first, second) = (daemon.client(), daemon.client());
-    assert_eq!(build(&first, 0, "vadd").0, 0);
+    assert_eq!(first.build_image(0, &image("vadd")).0, 0);
     first.send(&Command::CreateKernel { kernel: 0, program: 0, name: "vadd" }, &[]);
     (0..3).for_each(|buffer| first.buffer(buffer, 64));
     let words = 16u64.to_le_bytes();
     let mut arguments: Vec<_> = (0..3).map(|n| (n, Argument::Buffer(Some(n)))).collect();
     arguments.push((3, Argument::Value(&words)));
     assert_eq!(first.run(Tenant::launch(0, 1, arguments), &[]).status, 0);
-    let (status, log) = build(&second, 0, "ptrans");
+    let (status, log) = second.build_image(0, &image("ptrans"));
     assert_eq!(status, FAILURE, "{log}");
     // Released buffers are no arguments any more, and the launch says so.
     first.send(&Command::ReleaseBuffer { buffer: 1 }, &[]);
@@ -123,7 +116,7 @@ fn a_killed_clients_image_is_nobodys() {
     first.client.close();
     let end = Instant::now() + PATIENCE;
     let mut program = 1;
-    while build(&second, program, "ptrans").0 != 0 {
+    while second.build_image(program, &image("ptrans")).0 != 0 {
         assert!(Instant::now() < end && program < 60, "the image stays taken");
         std::thread::sleep(Duration::from_millis(50));
         program += 1;

@@ -17,7 +17,7 @@ use lab::Lab;
 use rackloom_channel::Endpoint;
 use rackloom_link::segment::SegmentServer;
 use rackloom_manager::installed;
-use rackloom_opencl_wire::{Answer, Argument, Command, Form, Id, Limits, Payload, VERSION};
+use rackloom_opencl_wire::{Answer, Argument, Command, Id, Limits, VERSION};
 use rustix::process::Signal;
 use serde_json::Value;
 use site::{Process, Site, until};
@@ -110,17 +110,6 @@ fn other_image(role: &str) -> Vec<u8> {
 fn accelerator_of(role: &str) -> String {
     let parsed = rackloom_image::Image::parse(image(role).into()).unwrap();
     format!("{}@{}", parsed.manifest().name, parsed.manifest().version)
-}
-
-/// Builds a program: code and log.
-fn build(t: &Tenant, program: Id, image: &[u8]) -> (i32, String) {
-    let bulk = t.bulk(image.len() as u64);
-    let bytes = Payload::Bulk(bulk.put(0, image).unwrap().into());
-    t.send(&Command::CreateProgram { program, form: Form::Binary, bytes }, &[]);
-    match t.ask(|request| Command::Build { request, program, options: "" }) {
-        Ok(Answer::Built(build)) => (build.status, build.log),
-        other => panic!("{other:?}"),
-    }
 }
 
 /// Adds by a kernel of `vadd` or `ptrans`, which was built as that program; the status.
@@ -269,12 +258,12 @@ fn a_card_is_configured_as_the_registry_agrees() {
     assert_eq!((name_of(&a1), name_of(&a2)), ("Rackloom card 0".into(), "Rackloom card 1".into()));
     assert_eq!(accelerator(&site, &card(0)), "");
     for t in [&a1, &a2] {
-        assert_eq!(build(t, 0, &image("vadd")), (0, String::new()));
+        assert_eq!(t.build_image(0, &image("vadd")), (0, String::new()));
         assert_eq!(add(t, 0, "vadd"), 0);
     }
     until("the loads are reported", || (0..2).all(|n| accelerator(&site, &card(n)) == vadd));
     assert!(site.devices().iter().all(|device| device["reconfiguration"].is_null()), "{:#?}", site.devices());
-    let (code, log) = build(&a1, 1, &image("ptrans"));
+    let (code, log) = a1.build_image(1, &image("ptrans"));
     assert_eq!(code, FAILURE);
     assert!(log.contains("the registry refuses: function adds is registered for accelerator vadd@"), "{log}");
 
@@ -283,7 +272,7 @@ fn a_card_is_configured_as_the_registry_agrees() {
     assert_eq!(site.board_of("t-1"), card(0));
     let t1 = open(&site, third);
     assert_eq!(add(&a1, 0, "vadd"), 0, "until then the old one works");
-    assert_eq!(build(&t1, 0, &image("ptrans")), (0, String::new()));
+    assert_eq!(t1.build_image(0, &image("ptrans")), (0, String::new()));
     assert_eq!(a1.ended().as_deref(), Some("the registry has taken the board back"));
     assert_eq!(site.board_of("a-1"), card(1));
     assert_eq!(add(&t1, 0, "ptrans"), 0);
@@ -291,7 +280,7 @@ fn a_card_is_configured_as_the_registry_agrees() {
     assert!(site.device(&card(0))["reconfiguration"].is_null());
     let again = open(&site, first);
     assert_eq!(name_of(&again), "Rackloom card 1");
-    assert_eq!(build(&again, 0, &image("vadd")), (0, String::new()));
+    assert_eq!(again.build_image(0, &image("vadd")), (0, String::new()));
     assert_eq!(add(&again, 0, "vadd"), 0);
 
     // Who has said nothing of an accelerator takes what there is, and is not robbed of it.
@@ -299,24 +288,24 @@ fn a_card_is_configured_as_the_registry_agrees() {
     let fourth = site.allocate("plain", "p-1");
     assert_eq!(site.board_of("p-1"), card(0));
     let p1 = open(&site, fourth);
-    let (code, log) = build(&p1, 0, &image("vadd"));
+    let (code, log) = p1.build_image(0, &image("vadd"));
     assert_eq!(code, FAILURE);
     assert!(log.contains("the registry refuses: function plain is registered for no accelerator"), "{log}");
-    assert_eq!(build(&p1, 1, &image("ptrans")), (0, String::new()));
+    assert_eq!(p1.build_image(1, &image("ptrans")), (0, String::new()));
     drop(t1);
     site.say(&["free", "t-1"]);
     site.say(&["drain", &card(1)]);
     let fifth = open(&site, site.allocate("adds", "a-3"));
     site.say(&["undrain", &card(1)]);
     assert_eq!(name_of(&fifth), "Rackloom card 0");
-    let (code, log) = build(&fifth, 0, &image("vadd"));
+    let (code, log) = fifth.build_image(0, &image("vadd"));
     assert_eq!(code, FAILURE);
     assert!(log.contains("is used with the image ptrans") && log.contains("1 other program has"), "{log}");
     until("the grant is given back", || site.device(&card(0))["reconfiguration"].is_null());
     assert_eq!(add(&p1, 1, "ptrans"), 0);
     p1.send(&Command::ReleaseProgram { program: 1 }, &[]);
     assert!(p1.is_served());
-    assert_eq!(build(&fifth, 1, &image("vadd")), (0, String::new()));
+    assert_eq!(fifth.build_image(1, &image("vadd")), (0, String::new()));
     assert_eq!(add(&fifth, 1, "vadd"), 0);
     until("the load is reported", || accelerator(&site, &card(0)) == vadd);
 
@@ -340,27 +329,27 @@ fn an_instance_alone_may_change_its_mind() {
     let token = site.allocate("alone", "x-1");
     let t = open(&site, token);
     let flag = || site.device(&card(0))["reconfiguration"]["accelerator"].as_str().unwrap_or_default().to_owned();
-    assert_eq!(build(&t, 0, &image("vadd")).0, 0);
+    assert_eq!(t.build_image(0, &image("vadd")).0, 0);
     assert_eq!(flag(), vadd, "granted, and not yet used");
-    assert_eq!(build(&t, 1, &image("ptrans")), (0, String::new()), "what was granted before is given back");
+    assert_eq!(t.build_image(1, &image("ptrans")), (0, String::new()), "what was granted before is given back");
     assert_eq!(flag(), ptrans);
     for (program, role, accelerator) in [(0, "vadd", &vadd), (1, "ptrans", &ptrans), (0, "vadd", &vadd)] {
         assert_eq!(add(&t, program, role), 0);
         until("it is reported", || self::accelerator(&site, &card(0)) == *accelerator);
     }
     // Another file of the same name and version is loaded, whatever the registry takes it for.
-    assert_eq!(build(&t, 2, &other_image("vadd")), (0, String::new()));
+    assert_eq!(t.build_image(2, &other_image("vadd")), (0, String::new()));
     assert_eq!(add(&t, 2, "vadd"), 0);
     until("nothing is pending", || flag().is_empty());
     // A program that goes without a launch gives its grant back.
-    let ask = || build(&t, 3, &image("ptrans"));
+    let ask = || t.build_image(3, &image("ptrans"));
     assert_eq!(ask(), (0, String::new()));
     t.send(&Command::ReleaseProgram { program: 1 }, &[]);
     t.send(&Command::ReleaseProgram { program: 3 }, &[]);
     until("it is given back", || flag().is_empty());
 
     site.kill_registry();
-    let (code, log) = build(&t, 4, &image("ptrans"));
+    let (code, log) = t.build_image(4, &image("ptrans"));
     assert_eq!(code, FAILURE);
     assert!(log.contains("the registry cannot be asked: ") && log.contains("os error"), "{log}");
     assert_eq!(add(&t, 0, "vadd"), -45, "nor for a launch that needs another image: {log}");
@@ -373,7 +362,7 @@ fn an_instance_alone_may_change_its_mind() {
     cards.lab.add(0);
     until("it is back", || site.are_online(1));
     until("it is asked again", || {
-        build(&t, 5, &image("ptrans")).0 == 0 || {
+        t.build_image(5, &image("ptrans")).0 == 0 || {
             t.send(&Command::ReleaseProgram { program: 5 }, &[]);
             false
         }
@@ -386,18 +375,18 @@ fn a_registry_that_hangs_holds_up_nobody_but_who_asks() {
     let _cards = Cards::start(&site, 1);
     site.say(&["function", "adds", "--accelerator", &accelerator_of("vadd")]);
     let [asker, neighbour] = ["a-1", "a-2"].map(|instance| open(&site, site.allocate("adds", instance)));
-    assert_eq!(build(&neighbour, 0, &image("vadd")), (0, String::new()));
+    assert_eq!(neighbour.build_image(0, &image("vadd")), (0, String::new()));
     assert_eq!(add(&neighbour, 0, "vadd"), 0);
     site.signal_registry(Signal::STOP);
     let began = Instant::now();
-    let asking = std::thread::spawn(move || build(&asker, 0, &image("ptrans")));
+    let asking = std::thread::spawn(move || asker.build_image(0, &image("ptrans")));
     let mut slowest = Duration::ZERO;
     while !asking.is_finished() {
         let began = Instant::now();
         assert_eq!(add(&neighbour, 0, "vadd"), 0);
         slowest = slowest.max(began.elapsed());
         // What is configured needs nobody's consent.
-        assert_eq!(build(&neighbour, 1, &image("vadd")), (0, String::new()));
+        assert_eq!(neighbour.build_image(1, &image("vadd")), (0, String::new()));
         neighbour.send(&Command::ReleaseProgram { program: 1 }, &[]);
     }
     let (took, (code, log)) = (began.elapsed(), asking.join().unwrap());

@@ -252,6 +252,17 @@ impl Tenant {
         }
     }
 
+    /// The same with an image, for a card: status and log.
+    pub fn build_image(&self, program: Id, image: &[u8]) -> (i32, String) {
+        let bulk = self.bulk(image.len() as u64);
+        let bytes = Payload::Bulk(bulk.put(0, image).unwrap().into());
+        self.send(&Command::CreateProgram { program, form: Form::Binary, bytes }, &[]);
+        match self.ask(|request| Command::Build { request, program, options: "" }) {
+            Ok(Answer::Built(build)) => (build.status, build.log),
+            other => panic!("{other:?}"),
+        }
+    }
+
     pub fn launch<'a>(kernel: Id, items: u64, arguments: Vec<(u32, Argument<'a>)>) -> Op<'a> {
         Op::Launch { kernel, dimensions: 1, offset: [0; 3], global: [items, 0, 0], local: None, arguments }
     }
