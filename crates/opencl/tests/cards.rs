@@ -448,6 +448,8 @@ fn a_tenant_sees_no_byte_of_another() {
     let size = 6 << 20;
     let (secret, partly) = (vec![0xa5; size], vec![0xa5; 3 << 20]);
     let buffers = [first.filled(&secret), first.filled(&partly)];
+    // They are at the board when something was read from them.
+    buffers.iter().for_each(|buffer| assert_eq!(first.read(first.queue(), *buffer, 1), [0xa5]));
     let mut code = 1;
     let more = cl!(second.cl, clCreateBuffer(second.context, 0, 7 << 20, null_mut(), &raw mut code));
     assert_eq!((code, more.is_null()), (0, false), "it is made at the board when it is used");
