@@ -17,7 +17,7 @@ use lab::Lab;
 use rackloom_channel::Endpoint;
 use rackloom_link::segment::SegmentServer;
 use rackloom_manager::installed;
-use rackloom_opencl_wire::{Answer, Argument, Command, Id, Limits, VERSION};
+use rackloom_opencl_wire::{Answer, Argument, Command, Form, Id, Limits, Payload, VERSION};
 use rustix::process::Signal;
 use serde_json::Value;
 use site::{Process, Site, until};
@@ -449,4 +449,43 @@ fn a_card_that_is_plugged_in_later_is_a_device() {
     second.buffer(0, 64);
     assert_eq!(second.write(0, 0, &[1]).status, 0);
     cards.manager.kill();
+}
+
+#[test]
+fn who_waits_for_others_to_leave_and_goes_waits_no_longer() {
+    let site = Site::new(&["-move-grace", "60s", "-filters", "utilisation < 2"]);
+    let cards = Cards::start(&site, 2);
+    let (vadd, ptrans) = (accelerator_of("vadd"), accelerator_of("ptrans"));
+    for (function, accelerator) in [("adds", &vadd), ("transposes", &ptrans)] {
+        site.say(&["function", function, "--accelerator", accelerator]);
+    }
+    let settled = ["a-1", "a-2"].map(|instance| {
+        let t = open(&site, site.allocate("adds", instance));
+        assert_eq!(t.build_image(0, &image("vadd")), (0, String::new()));
+        assert_eq!(add(&t, 0, "vadd"), 0);
+        until("the load is reported", || accelerator(&site, &site.board_of(instance)) == vadd);
+        // The next one has the other card.
+        site.say(&["drain", &site.board_of(instance)]);
+        t
+    });
+    (0..2).for_each(|number| drop(site.say(&["undrain", &card(number)])));
+    let asker = open(&site, site.allocate("transposes", "t-1"));
+    // Each session that builds has a thread for that.
+    let builders = || cards.manager.threads("builder");
+    let file = image("ptrans");
+    let bulk = asker.bulk(file.len() as u64);
+    let bytes = Payload::Bulk(bulk.put(0, &file).unwrap().into());
+    asker.send(&Command::CreateProgram { program: 0, form: Form::Binary, bytes }, &[]);
+    asker.send(&Command::Build { request: u32::MAX, program: 0, options: "" }, &[]);
+    until("the board is to be reconfigured", || {
+        site.devices().iter().any(|device| device["reconfiguration"]["accelerator"] == *ptrans)
+    });
+    assert!(asker.is_served());
+    assert_eq!(builders(), 3, "others have a minute to leave");
+    drop((bulk, asker));
+    let took = until("nobody waits any more", || builders() == 2);
+    assert!(took < AT_ONCE, "{took:?}");
+    site.say(&["free", "t-1"]);
+    until("the board stays what it is", || site.devices().iter().all(|device| device["reconfiguration"].is_null()));
+    settled.iter().for_each(|t| assert_eq!(add(t, 0, "vadd"), 0));
 }

@@ -48,6 +48,14 @@ impl Process {
         kill_process(Pid::from_raw(self.child.id() as i32).unwrap(), signal).unwrap();
     }
 
+    /// Threads of it that have this name.
+    pub fn threads(&self, name: &str) -> usize {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let comm =
+            |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.ok()?.path().join("comm")).ok();
+        tasks.filter_map(comm).filter(|comm| comm.trim() == name).count()
+    }
+
     pub fn words(&self) -> String {
         self.words.lock().unwrap().clone()
     }
