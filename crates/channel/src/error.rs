@@ -47,6 +47,12 @@ pub enum ChannelError {
     /// The time is over. The channel goes on.
     #[error("nothing came in time")]
     Timeout,
+    /// A channel can be handed over to another process only while nothing is under way. It goes on as it was.
+    #[error("a channel cannot be handed over while {0}")]
+    Busy(&'static str),
+    /// What another process has handed over is no channel.
+    #[error("what was handed over is no channel: {0}")]
+    BadHandover(&'static str),
     /// The server refused the greeting.
     #[error("the server refused: {0}")]
     Refused(Refusal),
@@ -82,6 +88,9 @@ pub enum Closed {
     /// The other side broke the rules.
     #[error("the other side broke the rules: {0}")]
     Violation(#[from] Violation),
+    /// The channel was handed over to another process: it goes on there, and only this handle may not use it any more.
+    #[error("the channel was handed over to another process")]
+    HandedOver,
     /// The system failed us: a socket error that names no peer's fault.
     #[error("the system failed: {0}")]
     System(rustix::io::Errno),

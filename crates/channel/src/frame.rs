@@ -50,6 +50,11 @@ impl Default for Decoder {
 }
 
 impl Decoder {
+    /// Whether it holds no part of a message.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     /// Where the next bytes of the stream go. Never empty after [`Self::take`] has taken all it could.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {

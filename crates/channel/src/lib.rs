@@ -13,6 +13,8 @@
 //! each client. The server takes nothing of what a client shares on trust: a client that breaks the rules has its
 //! channel closed with a name for it ([`Closed`]), and nobody else notices.
 //!
+//! A server's process can leave a client to another process, which then serves it alone ([`Peer::hand_over`]).
+//!
 //! Bulk is written once for both transports: the client makes a [`Bulk`], puts bytes or expects some, and sends the
 //! [`BulkRef`] in a message; the server takes or fills what the reference names ([`Peer::take`], [`Peer::give`]).
 #![deny(unsafe_code)]
@@ -43,4 +45,4 @@ pub use frame::RESERVED;
 pub use hello::{Refusal, Token};
 pub use limits::{CLIENTS_MAX, Limits, Spin};
 pub use ring::{BODY_MAX, Corrupt};
-pub use server::{Given, Identity, Peer, Server, ServerConfig, Taken};
+pub use server::{Given, Grant, Handover, Identity, Peer, Server, ServerConfig, Taken};

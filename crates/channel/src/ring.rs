@@ -104,6 +104,21 @@ impl<A: Area> Producer<A> {
         Self { area, head: start, tail: start }
     }
 
+    /// Goes on where another one stopped: its [`Self::positions`].
+    ///
+    /// # Panics
+    /// If there can be no such positions.
+    pub fn resume(area: A, (head, tail): (u32, u32)) -> Self {
+        assert!(head.wrapping_sub(tail) <= area.capacity(), "callers check positions");
+        assert!(head.is_multiple_of(8) && tail.is_multiple_of(8), "callers check positions");
+        Self { area, head, tail }
+    }
+
+    /// How far it has written, and the reader's position as last seen.
+    pub const fn positions(&self) -> (u32, u32) {
+        (self.head, self.tail)
+    }
+
     /// What it writes to.
     pub const fn area(&self) -> &A {
         &self.area
@@ -175,6 +190,11 @@ impl<A: Area> Consumer<A> {
     /// Begins where `start` says.
     pub const fn new(area: A, start: u32) -> Self {
         Self { area, tail: start }
+    }
+
+    /// How far it has read.
+    pub const fn position(&self) -> u32 {
+        self.tail
     }
 
     /// What it reads from.

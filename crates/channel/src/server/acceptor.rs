@@ -1,4 +1,4 @@
-//! One thread that takes connections, greets, and watches for the end of clients on this node.
+//! One thread that takes connections, greets, and watches for the end of clients on this node ([`super::watch`]).
 //!
 //! It never waits for a client: greetings are read as they come, a bounded number at a time, each with a deadline.
 
@@ -16,8 +16,8 @@ use rustix::process::{Pid, PidfdFlags};
 use super::peer::{Link, Peer, PeerCore, Seat};
 use super::shm::{RING_START, ShmPeer};
 use super::tcp::TcpPeer;
+use super::watch;
 use super::{Grant, Identity, ServerConfig};
-use crate::error::{Closed, Violation};
 use crate::hello::{FEATURES, Hello, Refusal, Role, Welcome, same_token};
 use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX, SOCKET_SEND};
 use crate::sys::socket::{self, Packet};
@@ -57,7 +57,7 @@ struct Session {
     seat: Seat,
 }
 
-/// How long to leave connections alone when there is no file for one, and between calls of a thread that does not hear.
+/// How long to leave connections alone when there is no file for one.
 const REST: Duration = Duration::from_millis(20);
 
 impl Acceptor {
@@ -93,23 +93,9 @@ impl Acceptor {
         let Self { watched, listener, ready, .. } = self;
         drop((listener, ready));
         if !watched.is_empty() {
-            let watch = move || Self::watch_on(watched);
+            let watch = move || watch::run(watched);
             // Without a thread the clients' ends would be noticed by their own threads' timeouts only.
             let _ = std::thread::Builder::new().name("channel-watch".into()).spawn(watch);
-        }
-    }
-
-    fn watch_on(mut watched: Vec<Arc<PeerCore>>) {
-        while !watched.is_empty() {
-            let mut fds = Vec::new();
-            watch_fds(&watched, &mut fds);
-            let deadline = unheard(&watched).then(|| Instant::now() + REST);
-            if socket::poll_all(&mut fds, deadline).is_err() {
-                return;
-            }
-            let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
-            drop(fds);
-            watch(&mut watched, &ready);
         }
     }
 
@@ -123,10 +109,10 @@ impl Acceptor {
             PollFd::new(&self.listener, if accepting { PollFlags::IN } else { PollFlags::empty() }),
         ];
         fds.extend(self.greeting.iter().map(|g| PollFd::new(&g.socket, PollFlags::IN)));
-        watch_fds(&self.watched, &mut fds);
+        watch::files(&self.watched, &mut fds);
         let deadlines = self.greeting.iter().map(|g| g.deadline).chain(self.sessions.iter().map(|s| s.deadline));
-        let unheard = unheard(&self.watched).then(|| now + REST);
-        let deadline = deadlines.chain(self.rest_until).chain(unheard).min();
+        let again = watch::again(&self.watched);
+        let deadline = deadlines.chain(self.rest_until).chain(again).min();
         if socket::poll_all(&mut fds, deadline).is_err() {
             return true;
         }
@@ -134,7 +120,7 @@ impl Acceptor {
         drop(fds);
         let (head, ready) = ready.split_at(2);
         let (greeting, watched) = ready.split_at(self.greeting.len());
-        watch(&mut self.watched, watched);
+        watch::look(&mut self.watched, watched);
         let now = Instant::now();
         let greeting = greeting.to_vec();
         for at in (0..greeting.len()).rev() {
@@ -254,13 +240,13 @@ impl Acceptor {
         // The socket moves into the peer, which answers by it.
         match ShmPeer::new(sock, process, &limits) {
             Err(_) => {} // Closed with the socket: there may be no file for an answer either.
-            Ok((link, file)) => {
-                answer(&link.socket, &Ok(welcome), Some(&file));
+            Ok(link) => {
+                answer(&link.socket, &Ok(welcome), Some(&link.memory));
                 let grant = Arc::clone(&self.grant);
-                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), seat);
+                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), Some(seat));
                 let core = Arc::new(core);
                 self.watched.push(Arc::clone(&core));
-                let _ = self.ready.try_send(Peer::new(core, Vec::new())); // As many seats as places.
+                let _ = self.ready.try_send(Peer::new(core)); // As many seats as places.
             }
         }
     }
@@ -288,66 +274,13 @@ impl Acceptor {
         };
         answer(&sock, &Ok(welcome), None);
         let Ok(link) = TcpPeer::new(main, sock, &limits) else { return };
-        let link = Arc::new(link);
         let grant = Arc::clone(&self.grant);
-        let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::clone(&link)), seat);
-        let core = Arc::new(core);
-        let mut threads = Vec::new();
-        let builder = || std::thread::Builder::new().name("channel-bulk".into());
-        let (c, l) = (Arc::clone(&core), Arc::clone(&link));
-        threads.extend(builder().spawn(move || l.run_in(&c)));
-        let (c, l) = (Arc::clone(&core), link);
-        threads.extend(builder().spawn(move || l.run_out(&c)));
-        let whole = threads.len() == 2;
-        let peer = Peer::new(core, threads);
-        if whole {
-            let _ = self.ready.try_send(peer); // As many seats as places.
-        }
+        let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::new(link)), Some(seat));
+        let _ = self.ready.try_send(Peer::new(Arc::new(core))); // As many seats as places.
     }
 }
 
 fn answer(sock: &OwnedFd, answer: &Result<Welcome, Refusal>, file: Option<&OwnedFd>) {
     // The socket is new: there is room. A client that has gone needs no answer.
     let _ = socket::send_packet(sock, &Welcome::encode(answer), file.map(AsFd::as_fd));
-}
-
-fn watch_fds<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>) {
-    for core in watched {
-        let Link::Shm(link) = &core.link else { continue };
-        if core.is_told() {
-            continue; // It has hung up, and would be ready for ever.
-        }
-        fds.push(PollFd::new(&link.socket, PollFlags::IN | PollFlags::RDHUP));
-        if let Some(process) = &link.process {
-            fds.push(PollFd::new(process, PollFlags::IN));
-        }
-    }
-}
-
-/// Whether somebody was told of the end and may not have heard it.
-fn unheard(watched: &[Arc<PeerCore>]) -> bool {
-    watched.iter().any(|core| core.is_told())
-}
-
-/// Closes and forgets clients whose socket or process has something to say: after the greeting that is the end.
-fn watch(watched: &mut Vec<Arc<PeerCore>>, ready: &[bool]) {
-    let mut ready = ready.iter().copied();
-    watched.retain(|core| {
-        let Link::Shm(link) = &core.link else { return false };
-        if core.is_told() {
-            return !link.wake();
-        }
-        let sock = ready.next().unwrap_or(false);
-        let process = link.process.is_some() && ready.next().unwrap_or(false);
-        if !sock && !process {
-            return true;
-        }
-        let why = match socket::recv_packet(&link.socket, &mut [0; 1]) {
-            Ok(Packet::Whole(..) | Packet::Oversize) => Violation::Socket.into(),
-            Ok(Packet::None | Packet::End) | Err(_) => Closed::PeerGone,
-        };
-        core.close(why);
-        core.set_told();
-        !link.wake()
-    });
 }

@@ -12,12 +12,23 @@ use crate::sys::map::{self, Mapping};
 /// What a client shares with us beyond the rings. A span in use keeps its arena mapped after it was given back.
 #[derive(Debug, Default)]
 pub(super) struct Arenas {
-    next: u32,
+    /// The number of the last one made.
+    last: u32,
     maps: BTreeMap<u32, Arc<Mapping>>,
     bytes: u64,
 }
 
 impl Arenas {
+    /// None yet, after the one of this number: a client may still name those that it had.
+    pub(super) fn after(last: u32) -> Self {
+        Self { last, ..Self::default() }
+    }
+
+    /// The number of the last one made.
+    pub(super) const fn last(&self) -> u32 {
+        self.last
+    }
+
     /// Bytes of all of them.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
@@ -30,13 +41,14 @@ impl Arenas {
 
     /// Makes one, of zeros; its number and the file for the client.
     pub(super) fn make(&mut self, len: u64) -> io::Result<(u32, OwnedFd)> {
+        let id = self.last.checked_add(1).ok_or(io::ErrorKind::InvalidInput)?;
         let bytes = usize::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
         let file = map::create(bytes)?;
         let mapping = Mapping::new(&file, bytes)?;
-        self.next += 1;
-        self.maps.insert(self.next, Arc::new(mapping));
+        self.last = id;
+        self.maps.insert(id, Arc::new(mapping));
         self.bytes += len;
-        Ok((self.next, file))
+        Ok((id, file))
     }
 
     /// Takes one back.

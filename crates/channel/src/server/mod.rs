@@ -3,9 +3,11 @@
 mod acceptor;
 mod arenas;
 mod bulk;
+mod handover;
 mod peer;
 mod shm;
 mod tcp;
+mod watch;
 
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
@@ -22,6 +24,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use self::acceptor::Acceptor;
 pub use self::bulk::{Given, Taken};
+pub use self::handover::Handover;
 pub use self::peer::Peer;
 use crate::client::lock;
 use crate::endpoint::Endpoint;
@@ -51,7 +54,8 @@ pub enum Identity {
 }
 
 type Admit = dyn Fn(&Token, &Identity) -> bool + Send + Sync;
-type Grant = dyn Fn(&Token, &Identity, u64, u64) -> bool + Send + Sync;
+/// Whether a client that holds so many bytes of arenas (last) may have so many more (before).
+pub type Grant = dyn Fn(&Token, &Identity, u64, u64) -> bool + Send + Sync;
 
 /// How to serve.
 pub struct ServerConfig {

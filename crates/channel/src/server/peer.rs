@@ -1,7 +1,8 @@
 //! One client, as the daemon holds it.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use super::tcp::TcpPeer;
 use super::{Grant, Identity};
 use crate::batch::Batch;
 use crate::bulkref::BulkRef;
+use crate::client::lock;
 use crate::error::{ChannelError, Closed};
 use crate::frame::RESERVED;
 use crate::hello::Token;
@@ -20,8 +22,7 @@ use crate::ring::BODY_MAX;
 /// One client's channel; closed when dropped. One thread receives; any sends.
 #[derive(Debug)]
 pub struct Peer {
-    core: Arc<PeerCore>,
-    threads: Vec<JoinHandle<()>>,
+    pub(super) core: Arc<PeerCore>,
 }
 
 /// What the handle, the acceptor and the threads of a client share.
@@ -33,8 +34,12 @@ pub(super) struct PeerCore {
     closed: OnceLock<Closed>,
     /// The acceptor has seen the end.
     told: AtomicBool,
+    /// Another process serves the client. Only changed while the link's locks are held.
+    handed_over: AtomicBool,
+    /// End with the channel; the handle waits for them.
+    threads: Mutex<Vec<JoinHandle<()>>>,
     pub(super) link: Link,
-    _seat: Seat,
+    _seat: Option<Seat>,
 }
 
 impl std::fmt::Debug for PeerCore {
@@ -42,6 +47,7 @@ impl std::fmt::Debug for PeerCore {
         f.debug_struct("PeerCore")
             .field("identity", &self.identity)
             .field("closed", &self.closed)
+            .field("handed_over", &self.handed_over)
             .finish_non_exhaustive()
     }
 }
@@ -78,7 +84,7 @@ impl PeerCore {
         limits: Limits,
         grant: Arc<Box<Grant>>,
         link: Link,
-        seat: Seat,
+        seat: Option<Seat>,
     ) -> Self {
         Self {
             identity,
@@ -87,6 +93,8 @@ impl PeerCore {
             grant,
             closed: OnceLock::new(),
             told: AtomicBool::new(false),
+            handed_over: AtomicBool::new(false),
+            threads: Mutex::default(),
             link,
             _seat: seat,
         }
@@ -104,9 +112,42 @@ impl PeerCore {
         self.told.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the connection is ours to use: it is not any more when another process serves the client. To be asked
+    /// with a lock of the link held, which then keeps it so.
+    pub(super) fn ours(&self) -> Result<(), Closed> {
+        if self.is_handed_over() { Err(Closed::HandedOver) } else { Ok(()) }
+    }
+
+    fn is_handed_over(&self) -> bool {
+        self.handed_over.load(Ordering::Acquire)
+    }
+
+    /// From here on the connection is another process's. All locks of the link must be held.
+    pub(super) fn set_handed_over(&self) {
+        self.handed_over.store(true, Ordering::Release);
+    }
+
+    /// The client of another process is gone. It is left to that one to shut the connection, after it has read what
+    /// came before the end.
+    pub(super) fn set_gone(&self) {
+        let _ = self.closed.set(Closed::PeerGone);
+    }
+
+    /// Starts a thread, which must end when the channel is closed.
+    pub(super) fn spawn(self: &Arc<Self>, name: &str, run: impl FnOnce(&Arc<Self>) + Send + 'static) -> io::Result<()> {
+        let core = Arc::clone(self);
+        let thread = std::thread::Builder::new().name(name.into()).spawn(move || run(&core))?;
+        lock(&self.threads).push(thread);
+        Ok(())
+    }
+
     /// Closes for this reason, unless it is closed already, and wakes all who wait; what is the reason then.
     pub(super) fn close(&self, why: Closed) -> Closed {
-        if self.closed.set(why).is_ok() {
+        if why == Closed::HandedOver {
+            return why; // What failed is a call; the channel goes on.
+        }
+        // A client that another process serves has its connection shut here even if it seemed gone.
+        if self.closed.set(why).is_ok() || self.is_handed_over() {
             match &self.link {
                 Link::Shm(link) => link.shut(),
                 Link::Tcp(link) => link.shut(),
@@ -117,8 +158,8 @@ impl PeerCore {
 }
 
 impl Peer {
-    pub(super) const fn new(core: Arc<PeerCore>, threads: Vec<JoinHandle<()>>) -> Self {
-        Self { core, threads }
+    pub(super) const fn new(core: Arc<PeerCore>) -> Self {
+        Self { core }
     }
 
     /// Who it is, as the system says.
@@ -139,7 +180,7 @@ impl Peer {
     /// # Errors
     /// The channel is closed: the client is gone, broke the rules, or did not read.
     pub fn recv(&self, deadline: Option<Instant>, out: &mut Batch) -> Result<usize, ChannelError> {
-        let core = &*self.core;
+        let core = &self.core;
         let got = match &core.link {
             Link::Shm(link) => link.recv(core, deadline, out),
             Link::Tcp(link) => link.recv(core, deadline, out),
@@ -178,6 +219,7 @@ impl Peer {
     /// The reference names nothing of this client ([`ChannelError::BadReference`]), the time is over, or the channel is
     /// closed.
     pub fn take(&self, what: &BulkRef, deadline: Option<Instant>) -> Result<Taken, ChannelError> {
+        self.core.ours()?;
         match &self.core.link {
             _ if what.is_empty() => Ok(Taken::empty()),
             Link::Shm(link) => link.find(what).map(Taken::shared),
@@ -190,6 +232,7 @@ impl Peer {
     /// # Errors
     /// The reference names nothing of this client ([`ChannelError::BadReference`]), or more than it may have.
     pub fn give(&self, what: &BulkRef) -> Result<Given, ChannelError> {
+        self.core.ours()?;
         match &self.core.link {
             _ if what.is_empty() => Ok(Given::empty()),
             Link::Shm(link) => link.find(what).map(Given::shared),
@@ -221,7 +264,8 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         self.core.close(Closed::Here);
-        for thread in self.threads.drain(..) {
+        let threads = std::mem::take(&mut *lock(&self.core.threads));
+        for thread in threads {
             let _ = thread.join();
         }
     }

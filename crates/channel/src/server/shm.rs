@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use rustix::net::Shutdown;
 
 use super::arenas::Arenas;
+use super::handover::{Positions, copy, idle};
 use super::peer::PeerCore;
 use crate::batch::{BATCH_BYTES, BATCH_MAX, Batch};
 use crate::bulkref::BulkRef;
@@ -30,6 +31,8 @@ pub(super) struct ShmPeer {
     pub(super) socket: OwnedFd,
     /// Its process, where the system lets us watch it: a child of a fork may keep the socket open.
     pub(super) process: Option<OwnedFd>,
+    /// The rings' file, for the client and for a process that serves it in our place.
+    pub(super) memory: OwnedFd,
     map: Arc<Mapping>,
     rx: Mutex<Rx>,
     tx: Mutex<Tx>,
@@ -57,31 +60,77 @@ struct Tx {
 pub(super) const RING_START: u32 = u32::MAX - 0xffff;
 
 impl ShmPeer {
-    /// Makes the rings; gives the file for the client, too.
-    pub(super) fn new(socket: OwnedFd, process: Option<OwnedFd>, limits: &Limits) -> std::io::Result<(Self, OwnedFd)> {
+    /// Makes the rings.
+    pub(super) fn new(socket: OwnedFd, process: Option<OwnedFd>, limits: &Limits) -> std::io::Result<Self> {
         let bytes = shared::bytes(limits.ring_bytes);
-        let file = map::create(bytes)?;
-        let map = Arc::new(Mapping::new(&file, bytes)?);
+        let memory = map::create(bytes)?;
+        let map = Mapping::new(&memory, bytes)?;
         shared::prepare(&map, RING_START);
+        let start = Positions { read: RING_START, written: RING_START, freed: RING_START, arena: 0 };
+        Ok(Self::over(socket, memory, process, map, limits, start))
+    }
+
+    /// Goes on where another process has stopped.
+    pub(super) fn resume(
+        socket: OwnedFd,
+        memory: OwnedFd,
+        process: Option<OwnedFd>,
+        limits: &Limits,
+        at: Positions,
+    ) -> std::io::Result<Self> {
+        let map = Mapping::new(&memory, shared::bytes(limits.ring_bytes))?;
+        Ok(Self::over(socket, memory, process, map, limits, at))
+    }
+
+    fn over(
+        socket: OwnedFd,
+        memory: OwnedFd,
+        process: Option<OwnedFd>,
+        map: Mapping,
+        limits: &Limits,
+        at: Positions,
+    ) -> Self {
+        let map = Arc::new(map);
         let half = |way| Half::new(Arc::clone(&map), way, limits.ring_bytes);
-        let peer = Self {
+        Self {
             socket,
             process,
+            memory,
             rx: Mutex::new(Rx {
-                consumer: Consumer::new(half(Way::ToServer), RING_START),
+                consumer: Consumer::new(half(Way::ToServer), at.read),
                 spinner: Spinner::new(limits.spin),
             }),
             tx: Mutex::new(Tx {
-                producer: Producer::new(half(Way::ToClient), RING_START),
+                producer: Producer::resume(half(Way::ToClient), (at.written, at.freed)),
                 queue: VecDeque::new(),
                 queued_bytes: 0,
             }),
             map,
             backlog: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
-            arenas: Mutex::default(),
-        };
-        Ok((peer, file))
+            arenas: Mutex::new(Arenas::after(at.arena)),
+        }
+    }
+
+    /// Leaves the rings and the socket to another process: where it goes on, and copies of the files it needs.
+    pub(super) fn hand_over(&self, core: &PeerCore) -> Result<(Positions, Vec<OwnedFd>), ChannelError> {
+        let rx = idle(&self.rx)?;
+        let tx = lock(&self.tx);
+        let arenas = lock(&self.arenas);
+        core.ours()?;
+        if !rx.consumer.is_empty() {
+            return Err(ChannelError::Busy("messages are unread"));
+        }
+        if !tx.queue.is_empty() {
+            return Err(ChannelError::Busy("messages wait for space"));
+        }
+        if arenas.count() > 0 {
+            return Err(ChannelError::Busy("the client holds bulk"));
+        }
+        let files = copy([Some(&self.socket), Some(&self.memory), self.process.as_ref()])?;
+        let (written, freed) = tx.producer.positions();
+        core.set_handed_over();
+        Ok((Positions { read: rx.consumer.position(), written, freed, arena: arenas.last() }, files))
     }
 
     fn bell(&self, which: Bell) -> &AtomicU32 {
@@ -90,6 +139,7 @@ impl ShmPeer {
 
     pub(super) fn recv(&self, core: &PeerCore, deadline: Option<Instant>, out: &mut Batch) -> Result<usize, Closed> {
         let mut rx = lock(&self.rx);
+        core.ours()?;
         let Rx { consumer, spinner } = &mut *rx;
         loop {
             // Before the look at the ring: what came before the end is given.
@@ -139,6 +189,7 @@ impl ShmPeer {
 
     pub(super) fn send(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
         let mut tx = lock(&self.tx);
+        core.ours()?;
         if !tx.queue.is_empty() {
             self.flush(&mut tx)?;
         }

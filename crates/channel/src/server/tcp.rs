@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-use rustix::event::{EventfdFlags, PollFlags};
+use rustix::event::{EventfdFlags, PollFd, PollFlags};
 use rustix::net::Shutdown;
 
 use super::bulk::{Given, Remote, Taken};
-use super::peer::PeerCore;
+use super::handover::{copy, idle};
+use super::peer::{Link, PeerCore};
+use super::watch;
 use crate::batch::Batch;
 use crate::bulkref::BulkRef;
 use crate::client::lock;
@@ -22,8 +25,10 @@ use crate::sys::socket;
 /// The client's two connections and what is on its way.
 #[derive(Debug)]
 pub(super) struct TcpPeer {
-    main: OwnedFd,
+    pub(super) main: OwnedFd,
     bulk: OwnedFd,
+    /// The threads of the bulk connection run: from its first use on, so that nobody has read from it before.
+    moving: AtomicBool,
     /// Calls the receiving thread: there is something to write, or it is over.
     wake: OwnedFd,
     rx: Mutex<Decoder>,
@@ -60,6 +65,7 @@ impl TcpPeer {
         Ok(Self {
             main,
             bulk,
+            moving: AtomicBool::new(false),
             wake: rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             rx: Mutex::default(),
             tx: Mutex::default(),
@@ -69,8 +75,61 @@ impl TcpPeer {
         })
     }
 
-    pub(super) fn recv(&self, core: &PeerCore, deadline: Option<Instant>, out: &mut Batch) -> Result<usize, Closed> {
+    /// Leaves both connections to another process, and only watches for the end: copies of them.
+    pub(super) fn hand_over(&self, core: &Arc<PeerCore>) -> Result<Vec<OwnedFd>, ChannelError> {
+        let rx = idle(&self.rx)?;
+        let tx = lock(&self.tx);
+        let _store = lock(&self.store); // Nobody begins to move bulk meanwhile.
+        core.ours()?;
+        let come = [(self.main.as_fd(), PollFlags::IN), (self.bulk.as_fd(), PollFlags::IN)];
+        let come = socket::poll(come, Some(Instant::now())).map_err(ChannelError::io("look for messages"))?;
+        if !rx.is_empty() || !come[0].is_empty() {
+            return Err(ChannelError::Busy("messages are unread"));
+        }
+        if !tx.queue.is_empty() {
+            return Err(ChannelError::Busy("messages wait for space"));
+        }
+        if self.moving.load(Ordering::Acquire) || !come[1].is_empty() {
+            return Err(ChannelError::Busy("the client has moved bulk"));
+        }
+        let files = copy([Some(&self.main), Some(&self.bulk), None])?;
+        let watched = vec![Arc::clone(core)];
+        core.spawn("channel-watch", move |_| watch::run(watched)).map_err(ChannelError::io("start a thread"))?;
+        core.set_handed_over();
+        Ok(files)
+    }
+
+    /// Begins to move bulk, unless that has begun or all is over; closes the channel where the system has no threads.
+    fn start(&self, core: &Arc<PeerCore>) -> Result<(), Closed> {
+        if self.moving.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let store = lock(&self.store);
+        core.ours()?;
+        // Another thread was faster, or there is an end, which callers look for.
+        if core.closed().is_some() || self.moving.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let run = |run: fn(&Arc<Self>, &PeerCore)| {
+            core.spawn("channel-bulk", move |core| {
+                if let Link::Tcp(link) = &core.link {
+                    run(link, core);
+                }
+            })
+        };
+        let started = run(Self::run_in).and_then(|()| run(Self::run_out));
+        drop(store); // The end takes the lock.
+        started.map_err(|e| core.close(e.into()))
+    }
+
+    pub(super) fn recv(
+        &self,
+        core: &Arc<PeerCore>,
+        deadline: Option<Instant>,
+        out: &mut Batch,
+    ) -> Result<usize, Closed> {
         let mut rx = lock(&self.rx);
+        core.ours()?;
         let before = out.len();
         loop {
             // A client that is gone may have left messages.
@@ -87,7 +146,12 @@ impl TcpPeer {
             }
             let backlog = closed.is_none() && !self.flush(&mut lock(&self.tx))?;
             let want = if backlog { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-            let [main, wake] = socket::poll([(self.main.as_fd(), want), (self.wake.as_fd(), PollFlags::IN)], deadline)?;
+            // A client may wait until it is rid of its bulk before it sends the message that names it.
+            let mut fds = [(&self.main, want), (&self.wake, PollFlags::IN), (&self.bulk, PollFlags::IN)]
+                .map(|(file, want)| PollFd::new(file, want));
+            let count = if self.moving.load(Ordering::Acquire) { 2 } else { 3 };
+            socket::poll_all(&mut fds[..count], deadline)?;
+            let [main, wake, bulk] = fds.map(|fd| fd.revents());
             if !wake.is_empty() {
                 let _ = rustix::io::read(&self.wake, &mut [0; 8]);
             }
@@ -101,8 +165,13 @@ impl TcpPeer {
                         }
                     }
                 }
-            } else if main.is_empty() && wake.is_empty() && deadline.is_some_and(|at| at <= Instant::now()) {
+            } else if [main, wake, bulk].iter().all(PollFlags::is_empty)
+                && deadline.is_some_and(|at| at <= Instant::now())
+            {
                 return Ok(0);
+            }
+            if !bulk.is_empty() {
+                self.start(core)?;
             }
         }
     }
@@ -110,6 +179,7 @@ impl TcpPeer {
     pub(super) fn send(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
         let head = frame::message_head(kind, body.len());
         let mut tx = lock(&self.tx);
+        core.ours()?;
         let mut sent = 0;
         if self.flush(&mut tx)? {
             sent = socket::send_some(&self.main, &head, body)?;
@@ -170,10 +240,11 @@ impl TcpPeer {
     /// Takes a whole transfer out, waiting for it.
     pub(super) fn take(
         &self,
-        core: &PeerCore,
+        core: &Arc<PeerCore>,
         what: &BulkRef,
         deadline: Option<Instant>,
     ) -> Result<Taken, ChannelError> {
+        self.start(core)?;
         let mut store = lock(&self.store);
         loop {
             if let Some(remote) = store.come.remove(&what.id) {
@@ -200,12 +271,13 @@ impl TcpPeer {
     }
 
     /// A buffer for bytes that the client expects.
-    pub(super) fn give(self: &Arc<Self>, core: &PeerCore, what: &BulkRef) -> Result<Given, ChannelError> {
+    pub(super) fn give(self: &Arc<Self>, core: &Arc<PeerCore>, what: &BulkRef) -> Result<Given, ChannelError> {
         let bad = ChannelError::BadReference { id: what.id, offset: what.offset, len: what.len };
         if what.offset != 0 {
             return Err(bad);
         }
         let len = usize::try_from(what.len).map_err(|_| bad)?;
+        self.start(core)?;
         let mut store = lock(&self.store);
         if let Some(why) = core.closed().or(store.closed) {
             return Err(why.into());
@@ -245,7 +317,7 @@ impl TcpPeer {
     }
 
     /// A thread: reads transfers from the client.
-    pub(super) fn run_in(self: &Arc<Self>, core: &PeerCore) {
+    fn run_in(self: &Arc<Self>, core: &PeerCore) {
         let why = loop {
             if let Err(why) = self.transfer(core) {
                 break why;
@@ -320,7 +392,7 @@ impl TcpPeer {
     }
 
     /// A thread: writes transfers to the client.
-    pub(super) fn run_out(&self, core: &PeerCore) {
+    fn run_out(self: &Arc<Self>, core: &PeerCore) {
         loop {
             let mut store = lock(&self.store);
             let remote = loop {

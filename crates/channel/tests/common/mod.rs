@@ -120,7 +120,8 @@ pub fn serve(peer: &Peer) -> Closed {
     }
 }
 
-fn answer(peer: &Peer, batch: &Batch) -> Result<(), rackloom_channel::ChannelError> {
+/// Does what messages ask for.
+pub fn answer(peer: &Peer, batch: &Batch) -> Result<(), rackloom_channel::ChannelError> {
     for (kind, body) in batch.iter() {
         match kind {
             COPY => {
