@@ -73,6 +73,10 @@ pub(crate) const GREETINGS_MAX: usize = 32;
 /// them count against the server's user, whose limit all clients share.
 pub(crate) const SOCKET_SEND: usize = 8 * 1024;
 
+/// How long a client that has asked for an arena may leave its full socket unread: many times what a thread waits for a
+/// processor on a busy machine.
+pub(crate) const UNREAD_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// How long a greeting may take, on both sides.
 pub(crate) const GREETING_TIMEOUT: Duration = Duration::from_secs(2);
 

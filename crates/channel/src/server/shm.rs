@@ -1,11 +1,12 @@
 //! A client through shared memory, as the daemon sees it. Nothing that the client shares is taken on trust.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 
@@ -17,7 +18,7 @@ use crate::bulkref::BulkRef;
 use crate::client::{ARENA_ANSWER, PACKET_ARENA, PACKET_CALL, lock};
 use crate::error::{ChannelError, Closed, Violation};
 use crate::frame::{self, le_u32, le_u64};
-use crate::limits::Limits;
+use crate::limits::{Limits, UNREAD_TIMEOUT};
 use crate::ring::{Consumer, Producer, Refused};
 use crate::shared::{self, Bell, Half, WANT_BACKGROUND, WANT_LEADER, Way};
 use crate::spin::Spinner;
@@ -271,6 +272,7 @@ impl ShmPeer {
         let granted = within && (core.grant)(&core.token, &core.identity, len, arenas.bytes());
         // When the system has no more the client hears the same.
         let made = if granted { arenas.make(len).ok() } else { None };
+        drop(arenas); // Only this thread makes and frees them; others find theirs meanwhile.
         let mut answer = [0; ARENA_ANSWER];
         answer[0] = PACKET_ARENA;
         answer[4..8].copy_from_slice(&request.to_le_bytes());
@@ -279,16 +281,30 @@ impl ShmPeer {
             let mut answer = answer;
             answer[8..12].copy_from_slice(&id.to_le_bytes());
             answer[16..].copy_from_slice(&len.to_le_bytes());
-            sent = socket::send_packet(&self.socket, &answer, Some(file.as_fd()));
+            sent = self.tell(&answer, Some(file.as_fd()));
             if sent.is_err() {
-                arenas.free(*id)?;
+                lock(&self.arenas).free(*id)?;
             }
         }
         // As many files as the system allows are on their way to others: that is no reason to close this one.
         if sent.as_ref().is_err_and(|e| e.raw_os_error() == Some(Errno::TOOMANYREFS.raw_os_error())) {
-            sent = socket::send_packet(&self.socket, &answer, None);
+            sent = self.tell(&answer, None);
         }
         sent.map_err(|e| if e.kind() == std::io::ErrorKind::WouldBlock { Closed::Overflow } else { e.into() })
+    }
+
+    /// Sends a packet that the client waits for. Its socket may be full of calls while its own thread has no processor:
+    /// that thread gets a while to read them, during which only this client's messages wait.
+    fn tell(&self, packet: &[u8], file: Option<BorrowedFd<'_>>) -> std::io::Result<()> {
+        let deadline = Instant::now() + UNREAD_TIMEOUT;
+        loop {
+            match socket::send_packet(&self.socket, packet, file) {
+                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock && Instant::now() < deadline => {
+                    socket::poll([(self.socket.as_fd(), PollFlags::OUT)], Some(deadline))?;
+                }
+                other => return other,
+            }
+        }
     }
 
     /// The memory that a reference names.
