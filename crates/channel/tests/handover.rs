@@ -277,10 +277,9 @@ fn what_arenas_a_client_had_names_nothing_at_the_next() {
     let place = Place::new(Transport::Shm, ServerConfig::default());
     let (client, inbox, peer) = place.pair();
     // So large that the client does not keep it.
-    let hold = || thread::scope(|s| s.spawn(|| client.bulk(200 << 20).unwrap().expect(0, 5).unwrap()).join().unwrap());
     let old = thread::scope(|s| {
         let server = s.spawn(|| serve_until_stop(&peer));
-        let old = hold();
+        let old = client.bulk(200 << 20).unwrap().expect(0, 5).unwrap();
         client.send(STOP, &[]).unwrap();
         server.join().unwrap();
         old
