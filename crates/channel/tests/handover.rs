@@ -46,6 +46,7 @@ fn echo(peer: &Peer, count: usize) {
 }
 
 const STOP: u32 = 0xf000_00ff;
+const UNASKED: u32 = 0xf000_00fe;
 
 /// Serves until it is told to stop.
 fn serve_until_stop(peer: &Peer) {
@@ -59,7 +60,7 @@ fn serve_until_stop(peer: &Peer) {
 
 /// Bulk to the server and back, of this size.
 fn copy(client: &Client, inbox: &Inbox, len: usize) {
-    let bytes: Vec<u8> = (0..len).map(|i| (i * 31 ^ (i >> 8)) as u8).collect();
+    let bytes: Vec<u8> = (0..len).map(|i| ((i * 31) ^ (i >> 8)) as u8).collect();
     let (from, to) = (client.bulk(len as u64).unwrap(), client.bulk(len as u64).unwrap());
     let place = to.expect(0, len as u64).unwrap();
     client.send(COPY, &[from.put(0, &bytes).unwrap().encode(), place.encode()].concat()).unwrap();
@@ -93,6 +94,8 @@ fn a_client_goes_from_hand_to_hand_and_misses_nothing() {
             let bodies: Vec<_> = (0..hand % 7).map(|i| vec![hand as u8; (hand * 1237 + i * 4001) % 60_000]).collect();
             thread::scope(|s| {
                 s.spawn(|| echo(peer, bodies.len()));
+                peer.send(UNASKED, &[]).unwrap(); // Or both rings were in the same place.
+                assert_eq!(client.wait(deadline(), || inbox.pop()).unwrap().0, UNASKED);
                 bodies.iter().for_each(|body| call(&client, &inbox, hand as u32, body));
             });
             let next = pass_on(peer);
@@ -254,6 +257,46 @@ fn a_client_that_does_not_read_gets_all_in_order_from_both() {
             server.join().unwrap();
         });
         assert!(gate.kinds.lock().unwrap().iter().copied().eq(0..150), "{transport:?}");
+    }
+}
+
+#[test]
+fn who_sends_while_a_client_is_handed_over_spoils_nothing() {
+    let limits = Limits { queue_messages_max: 1 << 20, queue_bytes_max: 1 << 30, ..Limits::default() };
+    for transport in BOTH {
+        let place = Place::new(transport, ServerConfig { limits, ..ServerConfig::default() });
+        for round in 0..30 {
+            let (client, inbox, peer) = place.pair();
+            let (next, from) = thread::scope(|s| {
+                let sender = s.spawn(|| {
+                    let refused = |i: &u32| {
+                        // Bursts that the ring holds, for what is queued keeps the client here.
+                        if i % 1000 == 999 {
+                            thread::sleep(Duration::from_millis(1));
+                        }
+                        peer.send(*i, &[3; 40]).is_err()
+                    };
+                    (0..).find(refused).unwrap()
+                });
+                thread::sleep(Duration::from_micros(round * 20));
+                let end = Instant::now() + common::PATIENCE;
+                let handover = loop {
+                    match peer.hand_over() {
+                        Err(ChannelError::Busy(_)) if Instant::now() < end => client.poll().unwrap(),
+                        other => break other.unwrap(),
+                    }
+                };
+                let (files, state) = parts(&handover);
+                let next = Handover::from_parts(files, &state).unwrap().into_peer(any_grant()).unwrap();
+                (next, sender.join().unwrap())
+            });
+            assert_eq!(peer.closed(), None);
+            (from..from + 100).for_each(|i| next.send(i, &[4; 40]).unwrap());
+            for i in 0..from + 100 {
+                let body = vec![if i < from { 3 } else { 4 }; 40];
+                assert_eq!(client.wait(deadline(), || inbox.pop()).unwrap(), (i, body), "{transport:?}");
+            }
+        }
     }
 }
 

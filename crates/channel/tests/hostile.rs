@@ -17,7 +17,8 @@ use proptest::prelude::*;
 use rackloom_channel::frame::{Piece, message_head};
 use rackloom_channel::hello::{Hello, Role, Welcome};
 use rackloom_channel::{
-    BODY_MAX, Batch, BulkRef, ChannelError, Closed, Corrupt, Endpoint, Limits, Peer, RESERVED, ServerConfig, Violation,
+    BODY_MAX, Batch, BulkRef, ChannelError, Closed, Corrupt, Endpoint, Handover, Limits, Peer, RESERVED, Refusal,
+    ServerConfig, Violation,
 };
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix, SocketType,
@@ -250,6 +251,74 @@ fn memory_that_changes_all_the_time_disturbs_nobody() {
     });
 }
 
+fn tcp(place: &Place, bytes: &[u8]) -> (TcpStream, Result<Welcome, Refusal>) {
+    let Endpoint::Tcp(address) = place.server.endpoint() else { unreachable!() };
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(bytes).unwrap();
+    let mut answer = [0; Welcome::LEN];
+    stream.read_exact(&mut answer).unwrap();
+    (stream, Welcome::decode(&answer).unwrap())
+}
+
+/// Both connections of a client, and its peer.
+fn tcp_pair(place: &Place) -> (TcpStream, TcpStream, Peer) {
+    let (main, welcome) = tcp(place, &hello(Role::Messages, [0; 16]));
+    let (bulk, joined) = tcp(place, &hello(Role::Bulk, welcome.unwrap().session));
+    assert!(joined.is_ok());
+    (main, bulk, place.server.accept(deadline()).unwrap().unwrap())
+}
+
+/// Serves a client from another handle, as another process would.
+fn pass_on(peer: &Peer) -> Peer {
+    let handover = peer.hand_over().unwrap();
+    let files = handover.files().into_iter().map(|file| file.try_clone_to_owned().unwrap()).collect();
+    Handover::from_parts(files, &handover.state()).unwrap().into_peer(Box::new(|_, _, _, _| true)).unwrap()
+}
+
+fn end_of(peer: &Peer) -> Closed {
+    let end = Instant::now() + common::PATIENCE;
+    loop {
+        if let Some(why) = peer.closed() {
+            return why;
+        }
+        assert!(Instant::now() < end, "the end is not noticed");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_a_client_breaks_ends_it_for_both_processes() {
+    let place = Place::new(Transport::Shm, ServerConfig::default());
+    for _ in 0..20 {
+        // A packet is read by one of two that watch, and the other is not left waiting.
+        let (raw, peer) = Raw::new(&place);
+        let next = pass_on(&peer);
+        rustix::net::send(&raw.socket, b"hm", SendFlags::NOSIGNAL).unwrap();
+        let ends = [end_of(&peer), end_of(&next)];
+        assert!(ends.contains(&Closed::Violation(Violation::Socket)), "{ends:?}");
+        // What is in the ring is for the one who serves.
+        let (raw, peer) = Raw::new(&place);
+        let next = pass_on(&peer);
+        raw.word(HEAD_TO_SERVER, raw.start.wrapping_add(4));
+        assert_eq!(recv_all(&next), ring_violation(Corrupt::Head));
+        assert_eq!(end_of(&peer), Closed::PeerGone);
+    }
+}
+
+#[test]
+fn a_client_that_has_half_gone_goes_with_the_old_handle() {
+    let place = Place::new(Transport::Tcp, ServerConfig::default());
+    let (mut main, mut bulk, peer) = tcp_pair(&place);
+    let _next = pass_on(&peer); // Which hangs, and reads nothing.
+    main.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(end_of(&peer), Closed::PeerGone);
+    drop(peer);
+    for stream in [&mut main, &mut bulk] {
+        stream.set_read_timeout(Some(common::PATIENCE)).unwrap();
+        assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);
+    }
+}
+
 #[test]
 fn nonsense_in_greetings_is_refused_and_the_next_client_is_taken() {
     let limits = Limits { bulk_bytes_max: 1 << 20, ..Limits::default() };
@@ -268,22 +337,9 @@ fn nonsense_in_greetings_is_refused_and_the_next_client_is_taken() {
     drop(silent);
 
     let place = Place::new(Transport::Tcp, config());
-    let Endpoint::Tcp(address) = place.server.endpoint() else { unreachable!() };
-    let tcp = |bytes: &[u8]| {
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream.write_all(bytes).unwrap();
-        let mut answer = [0; Welcome::LEN];
-        stream.read_exact(&mut answer).unwrap();
-        (stream, Welcome::decode(&answer).unwrap())
-    };
-    assert!(tcp(&[0x55; Hello::LEN]).1.is_err());
-    assert!(tcp(&hello(Role::Bulk, [1; 16])).1.is_err(), "no such session");
-    let pair = || {
-        let (main, welcome) = tcp(&hello(Role::Messages, [0; 16]));
-        let (bulk, joined) = tcp(&hello(Role::Bulk, welcome.unwrap().session));
-        assert!(joined.is_ok());
-        (main, bulk, place.server.accept(deadline()).unwrap().unwrap())
-    };
+    assert!(tcp(&place, &[0x55; Hello::LEN]).1.is_err());
+    assert!(tcp(&place, &hello(Role::Bulk, [1; 16])).1.is_err(), "no such session");
+    let pair = || tcp_pair(&place);
     let end = |peer: &Peer| loop {
         if let Err(ChannelError::Closed(why)) = peer.recv(deadline(), &mut Batch::new()) {
             return why;

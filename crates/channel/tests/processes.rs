@@ -475,7 +475,7 @@ fn greet(client: &Client, inbox: &Inbox, peer: &Peer) {
 
 /// Bulk both ways, of so many bytes.
 fn copy(client: &Client, inbox: &Inbox, len: usize) {
-    let bytes: Vec<u8> = (0..len).map(|i| (i * 31 ^ (i >> 8)) as u8).collect();
+    let bytes: Vec<u8> = (0..len).map(|i| ((i * 31) ^ (i >> 8)) as u8).collect();
     let (from, to) = (client.bulk(len as u64).unwrap(), client.bulk(len as u64).unwrap());
     let place = to.expect(0, len as u64).unwrap();
     client.send(COPY, &[from.put(0, &bytes).unwrap().encode(), place.encode()].concat()).unwrap();

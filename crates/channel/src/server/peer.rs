@@ -32,7 +32,7 @@ pub(super) struct PeerCore {
     pub(super) limits: Limits,
     pub(super) grant: Arc<Box<Grant>>,
     closed: OnceLock<Closed>,
-    /// The acceptor has seen the end.
+    /// Who watches has seen the end.
     told: AtomicBool,
     /// Another process serves the client. Only changed while the link's locks are held.
     handed_over: AtomicBool,

@@ -11,7 +11,7 @@ use rustix::net::Shutdown;
 
 use super::bulk::{Given, Remote, Taken};
 use super::handover::{copy, idle};
-use super::peer::{Link, PeerCore};
+use super::peer::PeerCore;
 use super::watch;
 use crate::batch::Batch;
 use crate::bulkref::BulkRef;
@@ -100,7 +100,7 @@ impl TcpPeer {
     }
 
     /// Begins to move bulk, unless that has begun or all is over; closes the channel where the system has no threads.
-    fn start(&self, core: &Arc<PeerCore>) -> Result<(), Closed> {
+    fn start(self: &Arc<Self>, core: &Arc<PeerCore>) -> Result<(), Closed> {
         if self.moving.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -110,20 +110,16 @@ impl TcpPeer {
         if core.closed().is_some() || self.moving.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        let run = |run: fn(&Arc<Self>, &PeerCore)| {
-            core.spawn("channel-bulk", move |core| {
-                if let Link::Tcp(link) = &core.link {
-                    run(link, core);
-                }
-            })
-        };
-        let started = run(Self::run_in).and_then(|()| run(Self::run_out));
+        let (reads, writes) = (Arc::clone(self), Arc::clone(self));
+        let started = core
+            .spawn("channel-bulk", move |core| reads.run_in(core))
+            .and_then(|()| core.spawn("channel-bulk", move |core| writes.run_out(core)));
         drop(store); // The end takes the lock.
         started.map_err(|e| core.close(e.into()))
     }
 
     pub(super) fn recv(
-        &self,
+        self: &Arc<Self>,
         core: &Arc<PeerCore>,
         deadline: Option<Instant>,
         out: &mut Batch,
@@ -239,7 +235,7 @@ impl TcpPeer {
 
     /// Takes a whole transfer out, waiting for it.
     pub(super) fn take(
-        &self,
+        self: &Arc<Self>,
         core: &Arc<PeerCore>,
         what: &BulkRef,
         deadline: Option<Instant>,
@@ -392,7 +388,7 @@ impl TcpPeer {
     }
 
     /// A thread: writes transfers to the client.
-    fn run_out(self: &Arc<Self>, core: &PeerCore) {
+    fn run_out(&self, core: &PeerCore) {
         loop {
             let mut store = lock(&self.store);
             let remote = loop {
