@@ -28,6 +28,7 @@ use crate::commands::Context;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
+    rackloom_manager::work_if_asked(); // `rackloom manager` starts itself again for its clients.
     // clap prints its own errors, and ends with 2 for them.
     let cli = Cli::parse();
     let ui = Ui::new(&cli.global);

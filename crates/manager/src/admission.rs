@@ -1,8 +1,8 @@
 //! Who may connect, and what they are granted: said by nobody, by a file, or by the registry.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use rackloom_channel::{Peer, Token};
+use rackloom_channel::Token;
 
 use crate::quota::Quota;
 use crate::roll::Rolls;
@@ -29,6 +29,12 @@ pub(crate) struct Grant {
     pub(crate) share: Share,
     /// Bytes of buffers for all who show the token together; none if each has what every client may have.
     pub(crate) memory: Option<Arc<Quota>>,
+}
+
+/// A client that can be sent away.
+pub(crate) trait Dismiss: Send + Sync {
+    /// Ends its session with a word. It does not wait for that.
+    fn dismiss(&self, reason: &str);
 }
 
 impl Admission {
@@ -60,11 +66,11 @@ impl Admission {
 
     /// What a client of a board is granted; none if it is not admitted, or not any more. It may be told to leave from
     /// now on.
-    pub(crate) fn enter(&self, board: usize, peer: &Arc<Peer>) -> Option<Grant> {
+    pub(crate) fn enter(&self, board: usize, shown: &Token, client: Weak<dyn Dismiss>) -> Option<Grant> {
         match self {
             Self::Anybody => Some(Grant::default()),
-            Self::File(tokens) => tokens.grant(peer.token()),
-            Self::Registry(rolls) => rolls.of(board).enter(peer),
+            Self::File(tokens) => tokens.grant(shown),
+            Self::Registry(rolls) => rolls.of(board).enter(shown, client),
         }
     }
 }

@@ -9,6 +9,9 @@ pub(crate) const HOLD_MAX_NS: u64 = 1_000_000;
 /// Added to what is expected, in nanoseconds: threads wake late.
 const SLACK_NS: u64 = 50_000;
 
+/// Longest pause, in nanoseconds, of a tenant that is quick.
+const QUICK_NS: u64 = 300_000;
+
 /// What a tenant did until now. Times are in nanoseconds of a clock that does not go back.
 #[derive(Debug, Default)]
 pub(crate) struct Habit {
@@ -50,6 +53,11 @@ impl Habit {
         (pause <= self.task_ns.min(HOLD_MAX_NS) && now < until).then_some(until)
     }
 
+    /// Whether it comes again sooner than the board could pass to another and back.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.pause_ns.is_some_and(|pause| pause <= QUICK_NS)
+    }
+
     /// Whether it may come so soon that this is worth keeping.
     pub(crate) fn is_fresh(&self, now: u64) -> bool {
         self.resting_since.is_some_and(|since| now < since.saturating_add(2 * HOLD_MAX_NS))
@@ -89,6 +97,12 @@ mod tests {
         assert_eq!(habit.expected_until(now), Some(now + 90_000));
         assert_eq!(habit.expected_until(now + 89_999), Some(now + 90_000));
         assert_eq!(habit.expected_until(now + 90_000), None, "it did not come");
+    }
+
+    #[test]
+    fn who_comes_within_a_hand_over_is_quick() {
+        assert!(!Habit::default().is_quick() && !after(&[(5_000, 0)]).0.is_quick(), "nobody knows");
+        assert!(after(&[(5_000, 300_000); 3]).0.is_quick() && !after(&[(5_000, 300_004); 3]).0.is_quick());
     }
 
     #[test]

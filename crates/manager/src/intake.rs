@@ -2,9 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rackloom_opencl_wire::BoardInfo;
+
 use crate::admission::Admission;
 use crate::board::Board;
 use crate::card::{CardBoard, Consent};
+use crate::isolate::IsolatedBoard;
 use crate::registry::{Entry, Membership};
 use crate::scheduler::Policy;
 use crate::server::Manager;
@@ -36,22 +39,37 @@ impl Intake {
     /// # Errors
     /// There is no thread for it.
     pub(crate) fn add<B: Board>(&self, board: B) -> anyhow::Result<()> {
-        self.enter(board, None)
+        let info = board.info().clone();
+        self.enter(info, None, |manager, policy| manager.add(board, policy))
+    }
+
+    /// Takes in a board whose clients have processes of their own.
+    ///
+    /// # Errors
+    /// There is no thread for it.
+    pub(crate) fn add_isolated(&self, board: IsolatedBoard) -> anyhow::Result<()> {
+        let info = board.info().clone();
+        self.enter(info, None, |manager, policy| manager.add_isolated(board, policy))
     }
 
     /// Takes a card in. One for which there is no thread is left out with a word.
     pub(crate) fn add_card(&self, card: CardBoard) {
         let (name, consent) = (card.name().to_owned(), card.consent());
         let asked = Some((consent, card.is_exclusive()));
-        if let Err(why) = self.enter(card, asked) {
+        let info = card.info().clone();
+        if let Err(why) = self.enter(info, asked, |manager, policy| manager.add(card, policy)) {
             eprintln!("rackloom-manager: {name} is left out: {why:#}");
         }
     }
 
-    fn enter<B: Board>(&self, board: B, asked: Option<(Arc<Consent>, bool)>) -> anyhow::Result<()> {
+    fn enter(
+        &self,
+        info: BoardInfo,
+        asked: Option<(Arc<Consent>, bool)>,
+        add: impl FnOnce(&Manager, Policy) -> anyhow::Result<usize>,
+    ) -> anyhow::Result<()> {
         let mut state = self.lock();
-        let info = board.info().clone();
-        let number = self.manager.add(board, self.policy)?;
+        let number = add(&self.manager, self.policy)?;
         let Admission::Registry(rolls) = &self.admission else { return Ok(()) };
         let (consent, is_exclusive) = asked.map_or((None, false), |(consent, alone)| (Some(consent), alone));
         let entry = Entry { info, roll: rolls.of(number), consent, is_exclusive };

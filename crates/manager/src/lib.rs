@@ -2,7 +2,8 @@
 //!
 //! A [`board`] is whatever computes: an OpenCL device behind its vendor's runtime ([`native`]), or a Rackloom card
 //! ([`card`]). A client's channel is a [`session`]; what its commands enqueue gathers into tasks, which a
-//! [`scheduler`] puts in order and an [`executor`] runs, one at a time on each board.
+//! [`scheduler`] puts in order and [`turns`] run, one at a time on each board. Where kernels run
+//! in the process that asks for them, each session has one of its own ([`isolate`]).
 //!
 //! Nothing that a client says is trusted: its numbers name objects of its own session only, its ranges are checked
 //! here before a runtime sees them, and it cannot have more than it is granted.
@@ -13,10 +14,11 @@ pub mod board;
 mod boards;
 pub mod card;
 mod code;
-mod executor;
 mod exporter;
 mod habit;
 mod intake;
+mod isolate;
+mod latencies;
 mod lobby;
 mod meter;
 mod metrics;
@@ -31,14 +33,17 @@ pub mod scheduler;
 mod server;
 mod session;
 mod table;
+mod task;
 mod terms;
 mod tokens;
+mod turns;
 
 pub use admission::Admission;
 pub use code::Code;
+pub use isolate::work_if_asked;
 pub use metrics::Metrics;
 pub use native::installed;
-pub use options::{Options, Service};
+pub use options::{Isolate, Options, Service};
 pub use quota::Charge;
 pub use roll::{Roll, Rolls};
 pub use server::{Listener, Manager};

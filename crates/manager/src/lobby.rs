@@ -5,11 +5,15 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_INVALID_DEVICE, CL_INVALID_OPERATION};
 use rackloom_channel::{Batch, ChannelError, Peer};
-use rackloom_opencl_wire::{Answer, COMMAND, Command, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns};
+use rackloom_opencl_wire::{
+    Answer, BoardInfo, COMMAND, Command, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns,
+};
 
+use crate::admission::Dismiss;
+use crate::board::Space;
 use crate::boards::SharedBoard;
 use crate::code::Code;
-use crate::session::answer_to;
+use crate::session::{Session, answer_to};
 use crate::terms::Terms;
 
 /// A client's messages, one after the other.
@@ -45,6 +49,11 @@ impl Inbox {
         Ok(self.batch.get(self.next - 1).expect("counted above"))
     }
 
+    /// Whether no message has come that was not taken.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.next == self.batch.len()
+    }
+
     /// Ends the session with a word.
     pub(crate) fn farewell(&self, reason: &str) {
         farewell(&self.peer, reason);
@@ -57,6 +66,12 @@ pub(crate) fn farewell(peer: &Peer, reason: &str) {
     encode_reply(&Reply::Farewell { reason: reason.to_owned() }, &[], &mut message);
     let _ = peer.send(REPLY, &message);
     peer.close();
+}
+
+impl Dismiss for Peer {
+    fn dismiss(&self, reason: &str) {
+        farewell(self, reason);
+    }
 }
 
 /// Serves a client until it is gone. The boards are those that are there for it.
@@ -86,7 +101,9 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &T
                 ));
             }
             _ if !greeted => return inbox.farewell("the first message must be a hello"),
-            Command::Board { .. } | Command::Clock { .. } => answer_any(&peer, boards, &command),
+            Command::Board { .. } | Command::Clock { .. } => {
+                answer_any(&peer, &|number| info(boards, number), &command);
+            }
             Command::Open { request, board } => match boards.get(usize::from(board)).cloned() {
                 Some(board) => return board.serve(inbox, request, boards, terms),
                 None => answer_to(&peer, request, Err(Code(CL_INVALID_DEVICE))),
@@ -106,14 +123,42 @@ fn label(name: &str) -> String {
     if short.is_empty() { "unnamed".to_owned() } else { short }
 }
 
-/// Answers what a client may ask at any time; whether the command was such.
-pub(crate) fn answer_any(peer: &Peer, boards: &[Arc<dyn SharedBoard>], command: &Command<'_>) {
+/// What a board is, by its number for this client.
+type Infos<'a> = dyn Fn(u16) -> Option<BoardInfo> + 'a;
+
+/// Of boards that are there.
+pub(crate) fn info(boards: &[Arc<dyn SharedBoard>], number: u16) -> Option<BoardInfo> {
+    boards.get(usize::from(number)).map(|board| board.info().clone())
+}
+
+/// Answers what a client may ask at any time.
+fn answer_any(peer: &Peer, boards: &Infos<'_>, command: &Command<'_>) {
     match command {
         Command::Board { request, board } => {
-            let board = boards.get(usize::from(*board)).ok_or(Code(CL_DEVICE_NOT_AVAILABLE));
-            answer_to(peer, *request, board.map(|board| Answer::Board(board.info().clone())));
+            let board = boards(*board).ok_or(Code(CL_DEVICE_NOT_AVAILABLE));
+            answer_to(peer, *request, board.map(Answer::Board));
         }
         Command::Clock { request } => answer_to(peer, *request, Ok(Answer::Clock(now_ns()))),
         _ => {}
+    }
+}
+
+/// Takes the commands of a client that has its board open, until it is gone or breaks the rules.
+pub(crate) fn attend<S: Space>(mut inbox: Inbox, session: &mut Session<S>, boards: &Infos<'_>) {
+    let peer = Arc::clone(&inbox.peer);
+    loop {
+        let Ok((kind, body)) = inbox.next(None) else { return };
+        let done = match (kind, decode_command(body)) {
+            (COMMAND, Ok((command @ (Command::Board { .. } | Command::Clock { .. }), _))) => {
+                answer_any(&peer, boards, &command);
+                Ok(())
+            }
+            (COMMAND, Ok((command, tail))) => session.command(command, tail).map_err(|why| why.to_string()),
+            (_, Err(why)) => Err(why.to_string()),
+            (kind, _) => Err(format!("message kind {kind} is none of ours")),
+        };
+        if let Err(reason) = done {
+            return inbox.farewell(&reason);
+        }
     }
 }

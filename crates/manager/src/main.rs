@@ -15,6 +15,7 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<()> {
+    rackloom_manager::work_if_asked();
     let Arguments { options } = Arguments::parse();
     let stop = Arc::new(AtomicBool::new(false));
     let (told, main) = (Arc::clone(&stop), std::thread::current());

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rackloom_opencl_wire::now_ns;
 
-use crate::metrics::Seconds;
+use crate::metrics::{Seconds, Source};
 
 /// Counts the time that tasks have a board.
 #[derive(Debug)]
@@ -37,13 +37,6 @@ impl Meter {
         self.charge(&mut running.expect("a task began"), now);
     }
 
-    /// Charges what has passed of a task that runs.
-    pub(crate) fn catch_up(&self) {
-        if let Some(running) = &mut *self.lock() {
-            self.charge(running, now_ns());
-        }
-    }
-
     fn charge(&self, running: &mut Running, now: u64) {
         let seconds = now.saturating_sub(running.charged) as f64 * 1e-9;
         running.charged = running.charged.max(now);
@@ -53,6 +46,15 @@ impl Meter {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for Meter {
+    /// Charges what has passed of a task that runs.
+    fn catch_up(&self) {
+        if let Some(running) = &mut *self.lock() {
+            self.charge(running, now_ns());
+        }
     }
 }
 

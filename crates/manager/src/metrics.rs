@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -17,6 +17,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::latencies::Latencies;
 use crate::meter::Meter;
 
 pub(crate) type Seconds = Counter<f64, AtomicU64>;
@@ -44,17 +45,23 @@ enum Direction {
     Out,
 }
 
+/// What counts for itself, and tells the metrics when they are read.
+pub(crate) trait Source: Send + Sync {
+    /// Tells all until now.
+    fn catch_up(&self);
+}
+
 /// All that a manager counts.
 pub struct Metrics {
     registry: Mutex<Registry>,
-    meters: Mutex<Vec<Arc<Meter>>>,
+    sources: Arc<Mutex<Vec<Weak<dyn Source>>>>,
     busy: Family<OfBoard, Seconds>,
     tenant_busy: Family<OfTenant, Seconds>,
     held: Family<OfBoard, Seconds>,
     depth: Family<OfBoard, Gauge>,
     tenants: Family<OfBoard, Gauge>,
-    task: Family<OfBoard, Histogram>,
-    wait: Family<OfBoard, Histogram>,
+    task: Family<OfBoard, Latencies>,
+    wait: Family<OfBoard, Latencies>,
     cut: Family<OfBoard, Counter>,
     operations: Family<OfBoard, Counter>,
     failures: Family<OfBoard, Counter>,
@@ -75,14 +82,17 @@ impl std::fmt::Debug for Metrics {
 pub(crate) struct BoardMetrics {
     board: String,
     pub(crate) meter: Arc<Meter>,
+    /// What the meter counts.
+    pub(crate) busy: Seconds,
+    sources: Arc<Mutex<Vec<Weak<dyn Source>>>>,
     tenant_busy: Family<OfTenant, Seconds>,
     /// Tenants of each name.
     names: Arc<Mutex<BTreeMap<String, u32>>>,
     pub(crate) held: Seconds,
     pub(crate) depth: Gauge,
     tenants: Gauge,
-    task: Histogram,
-    wait: Histogram,
+    pub(crate) task: Latencies,
+    pub(crate) wait: Latencies,
     pub(crate) cut: Counter,
     pub(crate) operations: Counter,
     pub(crate) failures: Counter,
@@ -117,11 +127,6 @@ impl Reconfigurations {
     }
 }
 
-/// From 10 microseconds to 5.2 seconds, each twice the one before.
-fn latencies() -> Histogram {
-    Histogram::new(exponential_buckets(10e-6, 2.0, 20))
-}
-
 /// From a millisecond to 16 seconds, each twice the one before: from a small image into memory to a bitstream through a
 /// slow port.
 fn configurations() -> Histogram {
@@ -132,14 +137,14 @@ impl Default for Metrics {
     fn default() -> Self {
         let metrics = Self {
             registry: Mutex::new(Registry::with_prefix("rackloom")),
-            meters: Mutex::default(),
+            sources: Arc::default(),
             busy: Family::default(),
             tenant_busy: Family::default(),
             held: Family::default(),
             depth: Family::default(),
             tenants: Family::default(),
-            task: Family::new_with_constructor(latencies),
-            wait: Family::new_with_constructor(latencies),
+            task: Family::default(),
+            wait: Family::default(),
             cut: Family::default(),
             operations: Family::default(),
             failures: Family::default(),
@@ -189,11 +194,13 @@ impl Metrics {
     pub(crate) fn board(&self, name: &str) -> BoardMetrics {
         let label = OfBoard { board: name.to_owned() };
         let bytes = |direction| self.bytes.get_or_create_owned(&OfTransfer { board: name.to_owned(), direction });
-        let meter = Arc::new(Meter::new(self.busy.get_or_create_owned(&label)));
-        lock(&self.meters).push(Arc::clone(&meter));
-        BoardMetrics {
+        let busy = self.busy.get_or_create_owned(&label);
+        let meter = Arc::new(Meter::new(busy.clone()));
+        let metrics = BoardMetrics {
             board: name.to_owned(),
             meter,
+            busy,
+            sources: Arc::clone(&self.sources),
             names: Arc::default(),
             tenant_busy: self.tenant_busy.clone(),
             held: self.held.get_or_create_owned(&label),
@@ -207,7 +214,9 @@ impl Metrics {
             bytes_in: bytes(Direction::In),
             bytes_out: bytes(Direction::Out),
             builds: self.builds.get_or_create_owned(&label),
-        }
+        };
+        metrics.watch(&(Arc::clone(&metrics.meter) as Arc<dyn Source>));
+        metrics
     }
 
     /// The reconfigurations of a board of this name.
@@ -222,7 +231,9 @@ impl Metrics {
     /// All, as text in the OpenMetrics format.
     #[must_use]
     pub fn text(&self) -> String {
-        lock(&self.meters).iter().for_each(|meter| meter.catch_up());
+        let sources: Vec<_> = lock(&self.sources).iter().filter_map(Weak::upgrade).collect();
+        sources.iter().for_each(|source| source.catch_up());
+        drop(sources); // Not under the lock: the last of them may be.
         let mut text = String::new();
         encode(&mut text, &lock(&self.registry)).expect("a string takes any text");
         text
@@ -230,6 +241,18 @@ impl Metrics {
 }
 
 impl BoardMetrics {
+    /// The same but for the depth, which somebody else counts.
+    pub(crate) fn with_own_depth(&self) -> Self {
+        Self { depth: Gauge::default(), ..self.clone() }
+    }
+
+    /// Asks a source, as long as it is there, when the metrics are read.
+    pub(crate) fn watch(&self, source: &Arc<dyn Source>) {
+        let mut sources = lock(&self.sources);
+        sources.retain(|source| source.strong_count() > 0);
+        sources.push(Arc::downgrade(source));
+    }
+
     /// For a tenant that opens the board.
     pub(crate) fn tenant(&self, name: String) -> TenantMetrics {
         let label = OfTenant { board: self.board.clone(), tenant: name };
@@ -243,8 +266,8 @@ impl BoardMetrics {
 
     /// A task has ended, or a part of one; its time is the meter's.
     pub(crate) fn task(&self, waited_ns: u64, ran_ns: u64) {
-        self.task.observe(ran_ns as f64 * 1e-9);
-        self.wait.observe(waited_ns as f64 * 1e-9);
+        self.task.observe(ran_ns);
+        self.wait.observe(waited_ns);
     }
 }
 

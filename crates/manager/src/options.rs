@@ -11,9 +11,11 @@ use rackloom_client::NetSpec;
 use rackloom_opencl_wire::Limits;
 
 use crate::admission::Admission;
+use crate::board::Board as _;
 use crate::card::{CardOptions, CardRack};
 use crate::exporter;
 use crate::intake::Intake;
+use crate::isolate::{IsolatedBoard, Origin, can_work};
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::registry::{Membership, RegistryOptions};
 use crate::roll::Rolls;
@@ -72,6 +74,36 @@ pub struct Options {
     /// long as it takes.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub task_time: Option<Duration>,
+    /// Which OpenCL devices' clients to serve in processes of their own: their kernels cannot reach the manager or
+    /// other clients, and one that never ends can be stopped.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
+    pub isolate: Isolate,
+    /// How long a client with a process of its own may keep others waiting by one task; then its process is ended.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "60s")]
+    pub stall_time: Duration,
+}
+
+/// Devices whose clients have processes of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Isolate {
+    /// Processors: their kernels run in the process that asks for them.
+    #[default]
+    Processors,
+    /// All.
+    All,
+    /// None: for people who trust each other.
+    None,
+}
+
+impl Isolate {
+    /// Whether a board's clients have; not, where it is not asked for, if this program cannot start itself again.
+    fn applies_to(self, board: &NativeBoard) -> bool {
+        match self {
+            Self::Processors => board.is_processor() && can_work(),
+            Self::All => true,
+            Self::None => false,
+        }
+    }
 }
 
 /// A manager that serves, until it is dropped.
@@ -120,7 +152,16 @@ impl Options {
         let manager = Manager::default();
         let intake = Arc::new(Intake::new(manager.clone(), self.policy, terms.admission.clone()));
         if self.cards.is_none() || !self.runtime.is_empty() {
-            self.open_boards()?.into_iter().try_for_each(|board| intake.add(board))?;
+            if self.isolate == Isolate::All && !can_work() {
+                bail!("this program cannot start itself again for each client: it has not called work_if_asked");
+            }
+            for (origin, board) in self.open_boards()? {
+                if self.isolate.applies_to(&board) {
+                    intake.add_isolated(IsolatedBoard::new(board.info().clone(), origin, self.stall_time)?)?;
+                } else {
+                    intake.add(board)?;
+                }
+            }
         }
         let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &intake)).transpose()?;
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
@@ -141,19 +182,24 @@ impl Options {
         CardRack::connect(net, options, metrics, Box::new(move |card| intake.add_card(card)))
     }
 
-    fn open_boards(&self) -> anyhow::Result<Vec<NativeBoard>> {
+    fn open_boards(&self) -> anyhow::Result<Vec<(Origin, NativeBoard)>> {
         let libraries = if self.runtime.is_empty() { installed() } else { self.runtime.clone() };
         if libraries.is_empty() {
             bail!(
                 "no OpenCL runtime is installed (/etc/OpenCL/vendors is empty); install one, or name it by --runtime"
             );
         }
-        let mut boards: Vec<NativeBoard> = Vec::new();
+        let mut boards = Vec::new();
         for library in &libraries {
             match Runtime::open(library) {
                 Ok(platforms) => {
-                    for platform in platforms {
-                        boards.extend(NativeBoard::all(platform)?);
+                    for (platform, opened) in platforms.into_iter().enumerate() {
+                        let origin = |device, board: &NativeBoard| {
+                            let (library, is_processor) = (library.clone(), board.is_processor());
+                            Origin { library, platform, device, is_processor }
+                        };
+                        let devices = NativeBoard::all(opened)?.into_iter().enumerate();
+                        boards.extend(devices.map(|(device, board)| (origin(device, &board), board)));
                     }
                 }
                 // Of those that happen to be installed some may have no hardware; one that was named must open.
@@ -211,10 +257,9 @@ fn duration(text: &str) -> Result<Duration, String> {
 const TRANSFERS: u64 = 256 << 20;
 
 /// Gives devices of the same name a number each.
-fn number_equals(boards: &mut [NativeBoard]) {
-    use crate::board::Board as _;
-    let names: Vec<String> = boards.iter().map(|board| board.info().name.clone()).collect();
-    for (at, board) in boards.iter_mut().enumerate() {
+fn number_equals(boards: &mut [(Origin, NativeBoard)]) {
+    let names: Vec<String> = boards.iter().map(|(_, board)| board.info().name.clone()).collect();
+    for (at, (_, board)) in boards.iter_mut().enumerate() {
         if names.iter().filter(|name| **name == names[at]).count() > 1 {
             let number = names[..=at].iter().filter(|name| **name == names[at]).count();
             board.rename(format!("{} #{number}", names[at]));

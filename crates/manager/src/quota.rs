@@ -3,11 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sum with a bound.
+/// A sum with a bound, kept here or elsewhere.
 #[derive(Debug)]
 pub(crate) struct Quota {
     used: AtomicU64,
     most: u64,
+    elsewhere: Option<Box<dyn Bank>>,
+}
+
+/// Where a quota is kept that others have a part in, too.
+pub(crate) trait Bank: std::fmt::Debug + Send + Sync {
+    /// Takes so much, if it is there; a number to give it back by.
+    fn take(&self, amount: u64) -> Option<u64>;
+
+    /// Gives back what was taken under a number.
+    fn give(&self, number: u64);
 }
 
 /// A part of a quota, given back when dropped.
@@ -15,11 +25,18 @@ pub(crate) struct Quota {
 pub struct Charge {
     quota: Arc<Quota>,
     amount: u64,
+    /// Where the quota is kept elsewhere.
+    number: u64,
 }
 
 impl Quota {
     pub(crate) fn new(most: u64) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), most })
+        Arc::new(Self { used: AtomicU64::new(0), most, elsewhere: None })
+    }
+
+    /// One that is kept elsewhere.
+    pub(crate) fn at(bank: Box<dyn Bank>) -> Arc<Self> {
+        Arc::new(Self { used: AtomicU64::new(0), most: u64::MAX, elsewhere: Some(bank) })
     }
 
     /// All that there is to take.
@@ -29,9 +46,13 @@ impl Quota {
 
     /// Takes so much, if it is there.
     pub(crate) fn take(self: &Arc<Self>, amount: u64) -> Option<Charge> {
+        if let Some(bank) = &self.elsewhere {
+            let number = bank.take(amount)?;
+            return Some(Charge { quota: Arc::clone(self), amount, number });
+        }
         let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.most);
         self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
-        Some(Charge { quota: Arc::clone(self), amount })
+        Some(Charge { quota: Arc::clone(self), amount, number: 0 })
     }
 }
 
@@ -39,13 +60,16 @@ impl Charge {
     /// A charge on nobody, for who uses a board without a manager.
     #[must_use]
     pub fn on_nobody() -> Self {
-        Self { quota: Quota::new(0), amount: 0 }
+        Self { quota: Quota::new(0), amount: 0, number: 0 }
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.quota.used.fetch_sub(self.amount, Ordering::AcqRel);
+        match &self.quota.elsewhere {
+            Some(bank) => bank.give(self.number),
+            None => drop(self.quota.used.fetch_sub(self.amount, Ordering::AcqRel)),
+        }
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-use rackloom_channel::{Peer, ServerConfig, Token};
+use rackloom_channel::{ServerConfig, Token};
 use rackloom_registry_client::Tenant;
 
-use crate::admission::Grant;
-use crate::lobby;
+use crate::admission::{Dismiss, Grant};
 use crate::quota::Quota;
 use crate::scheduler::Share;
 use crate::tokens;
@@ -19,12 +18,19 @@ pub struct Roll {
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     grants: Vec<(Token, Grant)>,
     /// Numbers of accounts that were given.
     accounts: u64,
-    clients: Vec<(Token, Weak<Peer>)>,
+    clients: Vec<(Token, Weak<dyn Dismiss>)>,
+}
+
+/// Without the tokens.
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("clients", &self.clients.len()).finish_non_exhaustive()
+    }
 }
 
 /// The lists of a manager's boards.
@@ -88,16 +94,16 @@ impl Roll {
         }
         let State { grants, clients, .. } = &mut *state;
         let mut leaving = Vec::new();
-        clients.retain(|(token, peer)| {
-            let Some(peer) = peer.upgrade() else { return false };
+        clients.retain(|(token, client)| {
+            let Some(client) = client.upgrade() else { return false };
             let stays = find(grants, token).is_some();
             if !stays {
-                leaving.push(peer);
+                leaving.push(client);
             }
             stays
         });
         drop(state);
-        leaving.iter().for_each(|peer| lobby::farewell(peer, "the registry has taken the board back"));
+        leaving.iter().for_each(|client| client.dismiss("the registry has taken the board back"));
     }
 
     /// What a token is granted.
@@ -106,11 +112,11 @@ impl Roll {
     }
 
     /// What a client is granted, which from now on is told when that is over.
-    pub(crate) fn enter(&self, peer: &Arc<Peer>) -> Option<Grant> {
+    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Dismiss>) -> Option<Grant> {
         let mut state = self.lock();
-        let grant = find(&state.grants, peer.token())?.clone();
-        state.clients.retain(|(_, peer)| peer.strong_count() > 0);
-        state.clients.push((*peer.token(), Arc::downgrade(peer)));
+        let grant = find(&state.grants, shown)?.clone();
+        state.clients.retain(|(_, client)| client.strong_count() > 0);
+        state.clients.push((*shown, client));
         Some(grant)
     }
 

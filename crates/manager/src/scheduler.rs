@@ -171,6 +171,13 @@ impl<T> Scheduler<T> {
         self.first().is_some_and(|(tag, first)| first == tenant && self.expected_before(tag, now).is_none())
     }
 
+    /// Whether a tenant that has the board is likely back with its next task sooner than another could have it. Nobody
+    /// is where tasks run as they come.
+    #[must_use]
+    pub fn is_quick(&self, tenant: TenantId) -> bool {
+        self.policy == Policy::Fair && self.flows.get(&tenant).is_some_and(|flow| flow.habit.is_quick())
+    }
+
     /// Of the tasks that wait the one whose turn it is; of equal tags the one that came first.
     fn first(&self) -> Option<(u64, TenantId)> {
         let fair = self.policy == Policy::Fair;

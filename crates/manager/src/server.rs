@@ -7,23 +7,25 @@ use std::thread::JoinHandle;
 use anyhow::Context as _;
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use rackloom_channel::{Endpoint, Server, ServerConfig};
-use rackloom_opencl_wire::{Answer, BoardInfo, COMMAND, Command, decode_command};
+use rackloom_opencl_wire::{Answer, BoardInfo};
 
 use crate::board::Board;
 use crate::boards::{Boards, SharedBoard};
 use crate::code::Code;
-use crate::executor::{Executor, Tenant};
+use crate::isolate::IsolatedBoard;
 use crate::lobby::{self, Inbox};
-use crate::metrics::Metrics;
+use crate::metrics::{BoardMetrics, Metrics};
 use crate::quota::Quota;
 use crate::scheduler::Policy;
 use crate::session::{Session, answer_to};
+use crate::task::{Task, Tenant};
 use crate::terms::Terms;
+use crate::turns::{Turn, Turns};
 
 struct Shared<B: Board> {
     number: usize,
     board: B,
-    executor: Arc<Executor<B::Space>>,
+    turns: Arc<Turns<Task<B::Space>>>,
     tenants: AtomicU64,
 }
 
@@ -36,8 +38,9 @@ impl<B: Board> SharedBoard for Shared<B> {
         self.number
     }
 
-    fn serve(&self, mut inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
-        let Some(grant) = terms.admission.enter(self.number, &inbox.peer) else {
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+        let client = Arc::downgrade(&inbox.peer);
+        let Some(grant) = terms.admission.enter(self.number, inbox.peer.token(), client) else {
             answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
             return inbox.farewell("the token is not admitted any more");
         };
@@ -47,31 +50,17 @@ impl<B: Board> SharedBoard for Shared<B> {
             Ok(space) => space,
             Err(code) => return answer_to(&inbox.peer, request, Err(code)),
         };
-        let metrics = self.executor.metrics.tenant(name);
+        let metrics = self.turns.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
-        let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics);
+        let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics, None);
         let memory = grant.memory.unwrap_or_else(|| Quota::new(terms.limits.memory));
-        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.executor), memory, terms.limits);
+        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.turns), memory, terms.limits);
         answer_to(&peer, request, Ok(Answer::Open));
-        loop {
-            let Ok((kind, body)) = inbox.next(None) else { return };
-            let done = match (kind, decode_command(body)) {
-                (COMMAND, Ok((command @ (Command::Board { .. } | Command::Clock { .. }), _))) => {
-                    lobby::answer_any(&peer, boards, &command);
-                    Ok(())
-                }
-                (COMMAND, Ok((command, tail))) => session.command(command, tail).map_err(|why| why.to_string()),
-                (_, Err(why)) => Err(why.to_string()),
-                (kind, _) => Err(format!("message kind {kind} is none of ours")),
-            };
-            if let Err(reason) = done {
-                return inbox.farewell(&reason);
-            }
-        }
+        lobby::attend(inbox, &mut session, &|number| lobby::info(boards, number));
     }
 
     fn stop(&self) {
-        self.executor.stop();
+        self.turns.stop();
     }
 }
 
@@ -122,14 +111,28 @@ impl Manager {
     /// # Errors
     /// There is no thread for it.
     pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<usize> {
-        let Self(shop) = self;
-        let executor = Arc::new(Executor::new(policy, shop.metrics.board(&board.info().name)));
-        let run = Arc::clone(&executor);
+        let metrics = self.0.metrics.board(&board.info().name);
+        let turns = self.turns(policy, metrics)?;
+        let tenants = AtomicU64::new(1);
+        Ok(self.0.boards.add(|number| Arc::new(Shared { number, board, turns, tenants })))
+    }
+
+    /// The same for a board whose clients have processes of their own.
+    pub(crate) fn add_isolated(&self, board: IsolatedBoard, policy: Policy) -> anyhow::Result<usize> {
+        let metrics = self.0.metrics.board(&board.info().name);
+        // Tasks wait with the workers, who count them.
+        let turns = self.turns(policy, metrics.with_own_depth())?;
+        Ok(self.0.boards.add(|number| Arc::new(board.share(number, turns, metrics))))
+    }
+
+    /// Turns that a thread runs.
+    fn turns<T: Turn + Send + 'static>(&self, policy: Policy, metrics: BoardMetrics) -> anyhow::Result<Arc<Turns<T>>> {
+        let turns = Arc::new(Turns::new(policy, metrics));
+        let run = Arc::clone(&turns);
         let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
         let thread = thread.context("cannot start a thread for a board")?;
-        shop.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
-        let tenants = AtomicU64::new(1);
-        Ok(shop.boards.add(|number| Arc::new(Shared { number, board, executor, tenants })))
+        self.0.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(turns)
     }
 
     /// What is counted.

@@ -16,10 +16,11 @@ use rackloom_opencl_wire::{
 
 use crate::board::Space;
 use crate::code::Code;
-use crate::executor::{Entry, Executor, Task, Tenant};
 use crate::quota::Quota;
 use crate::resolve::{NO_BUFFER, NO_KERNEL, Resolver, refused};
 use crate::table::{BadNumber, Table};
+use crate::task::{Entry, Task, Tenant};
+use crate::turns::Turns;
 
 /// How long bulk that a command names may be on its way, over TCP.
 pub(crate) const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -36,7 +37,7 @@ const TASK_MAX: usize = 1024;
 /// A session.
 pub(crate) struct Session<S: Space> {
     tenant: Arc<Tenant<S>>,
-    executor: Arc<Executor<S>>,
+    turns: Arc<Turns<Task<S>>>,
     limits: Limits,
     memory: Arc<Quota>,
     buffers: Table<S::Buffer>,
@@ -71,10 +72,10 @@ impl From<BadNumber> for Breach {
 }
 
 impl<S: Space> Session<S> {
-    pub(crate) fn new(tenant: Arc<Tenant<S>>, executor: Arc<Executor<S>>, memory: Arc<Quota>, limits: Limits) -> Self {
+    pub(crate) fn new(tenant: Arc<Tenant<S>>, turns: Arc<Turns<Task<S>>>, memory: Arc<Quota>, limits: Limits) -> Self {
         Self {
             tenant,
-            executor,
+            turns,
             memory,
             buffers: Table::new(limits.objects, NO_BUFFER),
             programs: Table::new(limits.objects, Code(CL_INVALID_PROGRAM)),
@@ -173,7 +174,7 @@ impl<S: Space> Session<S> {
         if !self.task.is_empty() {
             let entries = std::mem::take(&mut self.task);
             let (tenant, entries) = (Arc::clone(&self.tenant), entries.into());
-            self.executor.submit(Task { tenant, entries, since: now_ns() });
+            self.turns.submit(Task { tenant, entries, since: now_ns() });
         }
     }
 
@@ -218,7 +219,7 @@ impl<S: Space> Session<S> {
     }
 
     fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
-        self.executor.metrics.builds.inc();
+        self.turns.metrics.builds.inc();
         self.later(request, job);
     }
 
@@ -252,7 +253,7 @@ impl<S: Space> Session<S> {
 
 impl<S: Space> Drop for Session<S> {
     fn drop(&mut self) {
-        self.executor.forget(&self.tenant);
+        self.turns.forget(self.tenant.id, || self.tenant.is_gone());
         self.tenant.space.leave();
     }
 }

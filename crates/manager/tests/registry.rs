@@ -135,8 +135,17 @@ fn add(t: &Tenant, program: Id, role: &str) -> i32 {
 
 #[test]
 fn boards_are_devices_and_tokens_open_them() {
+    devices_and_tokens(&[]);
+}
+
+#[test]
+fn so_it_is_where_all_clients_have_one_process() {
+    devices_and_tokens(&["--isolate", "none"]);
+}
+
+fn devices_and_tokens(options: &[&str]) {
     let site = Site::new(&["-metrics-interval", "100ms", "-metrics-window", "1s"]);
-    let manager = pocl(&site, &["--metrics", "127.0.0.1:0", "--memory", "1000000000"]);
+    let manager = pocl(&site, &[&["--metrics", "127.0.0.1:0", "--memory", "1000000000"], options].concat());
     until("registered", || site.are_online(1));
     let device = &site.devices()[0];
     let spec = &device["spec"];

@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use rustix::event::PollFlags;
 use rustix::net::{AddressFamily, SocketType};
 
 use super::peer::{Link, Peer, PeerCore};
@@ -99,6 +100,18 @@ impl Handover {
     #[must_use]
     pub fn files(&self) -> Vec<BorrowedFd<'_>> {
         self.files.iter().map(AsFd::as_fd).collect()
+    }
+
+    /// What to poll, and for what: whatever of it is ready, the client is gone or the other process has closed.
+    #[must_use]
+    pub fn ends(&self) -> Vec<(BorrowedFd<'_>, PollFlags)> {
+        let flags = if self.at.is_some() {
+            [PollFlags::RDHUP, PollFlags::empty(), PollFlags::IN] // The rings' file has no end.
+        } else {
+            [PollFlags::RDHUP, PollFlags::RDHUP, PollFlags::empty()]
+        };
+        let files = self.files.iter().map(AsFd::as_fd).zip(flags);
+        files.filter(|(_, flags)| !flags.is_empty()).collect()
     }
 
     /// All else that the other process has to know. It holds the client's token: a secret.

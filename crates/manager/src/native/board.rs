@@ -23,6 +23,7 @@ pub struct NativeBoard {
     runtime: Runtime,
     device: Device,
     info: BoardInfo,
+    is_processor: bool,
 }
 
 /// A device's handle.
@@ -60,15 +61,22 @@ impl NativeBoard {
             Some(get) => unsafe { get(runtime.platform(), parameter, size, value, size_ret) },
             None => opencl_sys::CL_INVALID_OPERATION,
         };
+        let is_processor = query::number(&ask, CL_DEVICE_TYPE).is_ok_and(|kind| kind & CL_DEVICE_TYPE_CPU != 0);
         let info = BoardInfo {
             name: query::text(&ask, CL_DEVICE_NAME).context("the runtime does not tell a device's name")?,
             device: query::all(&ask, parameters),
             platform: query::all(&platform, PLATFORM_PARAMETERS),
             shares_memory: query::number(&ask, CL_DEVICE_HOST_UNIFIED_MEMORY) == Ok(1)
-                && query::number(&ask, CL_DEVICE_TYPE).is_ok_and(|kind| kind & CL_DEVICE_TYPE_CPU != 0)
+                && is_processor
                 && NativeSpace::new(runtime, Device(device)).is_ok_and(|space| is_coherent(&space)),
         };
-        Ok(Self { runtime, device: Device(device), info })
+        Ok(Self { runtime, device: Device(device), info, is_processor })
+    }
+
+    /// Whether it is a processor, such as the one that runs this.
+    #[must_use]
+    pub const fn is_processor(&self) -> bool {
+        self.is_processor
     }
 
     /// Gives it a name of its own among the manager's.

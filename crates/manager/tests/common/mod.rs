@@ -88,9 +88,7 @@ impl Daemon {
 
     /// A client that shows a token.
     pub fn client_with(&self, token: Token) -> Tenant {
-        let tenant = Tenant::greeting(&self.endpoint, token);
-        tenant.open();
-        tenant
+        Tenant::opening(&self.endpoint, token)
     }
 }
 
@@ -177,7 +175,12 @@ impl Tenant {
 
     /// With the first board open.
     pub fn connect(to: &Endpoint) -> Self {
-        let tenant = Self::silent(to);
+        Self::opening(to, Token::default())
+    }
+
+    /// With a token and the first board open.
+    pub fn opening(to: &Endpoint, token: Token) -> Self {
+        let tenant = Self::greeting(to, token);
         tenant.open();
         tenant
     }

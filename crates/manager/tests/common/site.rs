@@ -23,7 +23,7 @@ pub struct Process {
 }
 
 impl Process {
-    fn spawn(command: &mut Command) -> Self {
+    pub fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
         let words = Arc::new(Mutex::new(String::new()));
@@ -54,6 +54,15 @@ impl Process {
         let comm =
             |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.ok()?.path().join("comm")).ok();
         tasks.filter_map(comm).filter(|comm| comm.trim() == name).count()
+    }
+
+    /// Processes that it has started and that have not ended.
+    pub fn children(&self) -> Vec<u32> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let children =
+            |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.ok()?.path().join("children")).ok();
+        let children: String = tasks.filter_map(children).collect();
+        children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
     }
 
     pub fn words(&self) -> String {

@@ -1,12 +1,11 @@
-//! Runs a board's tasks, one at a time: by a thread of its own, or, when the board is free and the task short, by the
-//! thread that brought it, which saves two hand-overs.
+//! A tenant's tasks, and how they run on a board.
 //!
 //! Where tenants' tasks have a time, one that has used it up is cut: what has not been handed to the board goes back to
 //! the scheduler as a task of its own. The operations are the tenant's stream and keep their order.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
@@ -15,10 +14,12 @@ use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
 
 use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
+use crate::isolate::Gate;
 use crate::metrics::{BoardMetrics, TenantMetrics};
-use crate::scheduler::{Next, Policy, Scheduler, Share, TenantId};
+use crate::scheduler::{Share, TenantId};
+use crate::turns::Turn;
 
-/// A client on a board, as far as the board's executor is concerned.
+/// A client on a board, as far as its tasks are concerned.
 pub(crate) struct Tenant<S> {
     pub(crate) id: TenantId,
     share: Share,
@@ -33,6 +34,8 @@ pub(crate) struct Tenant<S> {
     /// Its session has ended: nothing of it runs any more.
     gone: AtomicBool,
     metrics: TenantMetrics,
+    /// Where the board is asked for, in a process of its own.
+    gate: Option<Arc<Gate>>,
 }
 
 /// What runs on the board without another tenant's operations in between.
@@ -49,22 +52,6 @@ pub(crate) struct Entry<S: Space> {
     pub(crate) waits: Vec<EventId>,
     /// Or why there is none.
     pub(crate) operation: Result<Operation<S>, Code>,
-}
-
-/// A board's tasks and who runs them.
-pub(crate) struct Executor<S: Space> {
-    state: Mutex<State<S>>,
-    work: Condvar,
-    pub(crate) metrics: BoardMetrics,
-}
-
-struct State<S: Space> {
-    scheduler: Scheduler<Task<S>>,
-    /// Somebody has the board.
-    busy: bool,
-    /// The board's thread sleeps only until a time that it knows.
-    is_held: bool,
-    stopping: bool,
 }
 
 /// Events that a tenant's failures are remembered for: the library knows of older ones by itself.
@@ -85,10 +72,16 @@ impl<S> Tenant<S> {
         space: S,
         peer: Arc<Peer>,
         metrics: TenantMetrics,
+        gate: Option<Arc<Gate>>,
     ) -> Self {
         let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let (pending, failed, gone) = (AtomicU32::new(0), Mutex::default(), AtomicBool::new(false));
-        Self { id, share, task_ns, space, peer, pending, failed, gone, metrics }
+        Self { id, share, task_ns, space, peer, pending, failed, gone, metrics, gate }
+    }
+
+    /// Its session has ended.
+    pub(crate) fn is_gone(&self) {
+        self.gone.store(true, Ordering::Relaxed);
     }
 
     fn remember_failed(&self, event: EventId) {
@@ -122,9 +115,19 @@ impl<S: Space> Operation<S> {
     }
 }
 
-impl<S: Space> Task<S> {
-    /// Whether it is sure to end soon.
+impl<S: Space> Turn for Task<S> {
+    fn tenant(&self) -> (TenantId, Share) {
+        (self.tenant.id, self.tenant.share)
+    }
+
+    fn is_over(&self) -> bool {
+        self.tenant.gone.load(Ordering::Relaxed)
+    }
+
     fn is_short(&self) -> bool {
+        if self.tenant.gate.as_ref().is_some_and(|gate| !gate.is_lent()) {
+            return false;
+        }
         let (mut bytes, mut ns) = (0u64, 0u64);
         for operation in self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok()) {
             bytes = bytes.saturating_add(operation.bytes());
@@ -133,10 +136,10 @@ impl<S: Space> Task<S> {
         bytes <= SHORT_BYTES && ns <= SHORT_NS
     }
 
-    /// Runs it, and tells the client of each operation's end as it comes; how many nanoseconds the board was taken, and
-    /// what is left if its time was over.
-    fn run(mut self, metrics: &BoardMetrics) -> (u64, Option<Self>) {
+    /// Tells the client of each operation's end as it comes.
+    fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
+        let turn = tenant.gate.as_ref().map(|gate| gate.enter(metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         tenant.space.begin();
@@ -166,6 +169,7 @@ impl<S: Space> Task<S> {
         let ended = now_ns();
         metrics.meter.end(ended);
         metrics.task(began.saturating_sub(self.since), ended - began);
+        drop(turn);
         let rest = (!self.entries.is_empty()).then(|| Self { since: ended, ..self });
         (ended - began, rest)
     }
@@ -252,112 +256,6 @@ impl<S> Tenant<S> {
         self.pending.fetch_sub(1, Ordering::AcqRel);
         // A client that is gone, or does not read, has its channel closed; its session notices.
         let _ = self.peer.send(REPLY, message);
-    }
-}
-
-impl<S: Space> Executor<S> {
-    pub(crate) fn new(policy: Policy, metrics: BoardMetrics) -> Self {
-        let state = State { scheduler: Scheduler::new(policy), busy: false, is_held: false, stopping: false };
-        Self { state: Mutex::new(state), work: Condvar::new(), metrics }
-    }
-
-    /// Runs a task now, or leaves it to the board's thread.
-    pub(crate) fn submit(&self, task: Task<S>) {
-        let (short, tenant) = (task.is_short(), task.tenant.id);
-        let mut state = lock(&self.state);
-        let now = now_ns();
-        state.scheduler.push(now, tenant, task.tenant.share, task);
-        self.metrics.depth.set(state.scheduler.len() as i64);
-        if state.busy {
-            return;
-        }
-        if short && state.scheduler.is_next(tenant, now) {
-            if let Next::Run(tenant, task) = state.scheduler.pop(now) {
-                state = self.run_task(state, tenant, task);
-            }
-            if state.scheduler.is_empty() || state.is_held {
-                return; // It looks by itself in time: who was expected and came is most likely expected again.
-            }
-        }
-        self.work.notify_one();
-    }
-
-    /// The board's thread.
-    pub(crate) fn run(&self) {
-        let mut state = lock(&self.state);
-        while !state.stopping {
-            let now = now_ns();
-            let next = if state.busy { Next::Nothing } else { state.scheduler.pop(now) };
-            state = match next {
-                Next::Run(tenant, task) => self.run_task(state, tenant, task),
-                Next::Hold(until) => {
-                    state.is_held = true;
-                    let time = Duration::from_nanos(until.saturating_sub(now));
-                    let mut state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
-                    state.is_held = false;
-                    state
-                }
-                Next::Nothing => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
-    }
-
-    /// Makes [`Self::run`] return.
-    pub(crate) fn stop(&self) {
-        lock(&self.state).stopping = true;
-        self.work.notify_all();
-    }
-
-    fn run_task<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State<S>>,
-        tenant: TenantId,
-        task: Task<S>,
-    ) -> MutexGuard<'a, State<S>> {
-        state.busy = true;
-        self.metrics.depth.set(state.scheduler.len() as i64);
-        self.metrics.held.inc_by(state.scheduler.take_held_ns() as f64 * 1e-9);
-        drop(state);
-        let (cost, mut rest) = {
-            let _ends_all = EndsAll;
-            task.run(&self.metrics)
-        };
-        let mut state = lock(&self.state);
-        if let Some(task) = rest.take_if(|task| !task.tenant.gone.load(Ordering::Relaxed)) {
-            self.metrics.cut.inc();
-            state.scheduler.put_back(tenant, task);
-            self.metrics.depth.set(state.scheduler.len() as i64);
-        }
-        state.scheduler.pay(now_ns(), tenant, cost);
-        state.busy = false;
-        if rest.is_some() {
-            drop(state); // Not under the lock: objects are released with it.
-            drop(rest);
-            state = lock(&self.state);
-        }
-        state
-    }
-
-    /// Forgets the tasks of a tenant that is gone; one that runs goes on to its end, or until its time is over.
-    pub(crate) fn forget(&self, tenant: &Tenant<S>) {
-        let mut state = lock(&self.state);
-        tenant.gone.store(true, Ordering::Relaxed); // Under the lock, like the look at it.
-        let tasks = state.scheduler.remove(tenant.id);
-        self.metrics.depth.set(state.scheduler.len() as i64);
-        drop(state);
-        drop(tasks); // Not under the lock: objects are released with them.
-    }
-}
-
-/// A panic with the board in hand ends the process: the board would stay busy for ever and its tenants wait, where they
-/// are told at once that a manager is gone, and the next one serves them.
-struct EndsAll;
-
-impl Drop for EndsAll {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            std::process::abort();
-        }
     }
 }
 

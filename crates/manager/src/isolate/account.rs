@@ -1,0 +1,70 @@
+//! Memory of workers, where a client shares its quota with others: the manager counts it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::packet::{self, Order, Word};
+use crate::quota::{Bank, Charge, Quota};
+
+/// What a worker holds of a quota, as the manager counts it. It is free when this is dropped.
+#[derive(Debug)]
+pub(super) struct Account {
+    quota: Option<Arc<Quota>>,
+    charges: BTreeMap<u64, Charge>,
+    most: usize,
+}
+
+impl Account {
+    /// With so many charges at a time at most.
+    pub(super) const fn new(quota: Option<Arc<Quota>>, most: usize) -> Self {
+        Self { quota, charges: BTreeMap::new(), most }
+    }
+
+    /// Answers a worker that wants so much.
+    pub(super) fn answer(&mut self, to: impl AsFd, number: u64, amount: u64) -> io::Result<()> {
+        let within = self.charges.len() < self.most && !self.charges.contains_key(&number);
+        let charge = self.quota.as_ref().filter(|_| within).and_then(|quota| quota.take(amount));
+        let was = charge.is_some();
+        self.charges.extend(charge.map(|charge| (number, charge)));
+        packet::send(to, &Order::Taken(was), &[])
+    }
+
+    /// A worker needs this no more.
+    pub(super) fn give(&mut self, number: u64) {
+        self.charges.remove(&number);
+    }
+}
+
+/// The same, as the worker asks for it.
+#[derive(Debug)]
+pub(super) struct Elsewhere {
+    control: Arc<OwnedFd>,
+    /// One asks at a time.
+    answers: Mutex<Receiver<bool>>,
+    next: AtomicU64,
+}
+
+impl Elsewhere {
+    /// The answers go to the sender.
+    pub(super) fn new(control: Arc<OwnedFd>) -> (Self, Sender<bool>) {
+        let (sender, answers) = channel();
+        (Self { control, answers: Mutex::new(answers), next: AtomicU64::new(0) }, sender)
+    }
+}
+
+impl Bank for Elsewhere {
+    fn take(&self, amount: u64) -> Option<u64> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        packet::send(&*self.control, &Word::Take(number, amount), &[]).ok()?;
+        answers.recv().ok()?.then_some(number)
+    }
+
+    fn give(&self, number: u64) {
+        let _ = packet::send(&*self.control, &Word::Give(number), &[]); // A manager that is gone needs none.
+    }
+}

@@ -1,0 +1,98 @@
+//! Workers for a device: one is kept ready, since a runtime takes a while to begin.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempDir;
+
+use super::kernels::Kernels;
+use super::packet::{Origin, Place, Sight};
+use super::worker::Worker;
+
+/// A device's workers.
+#[derive(Debug)]
+pub(super) struct Crew {
+    origin: Origin,
+    /// Those that wait for a client, one for each sort of clients that have come.
+    spare: Mutex<BTreeMap<Sight, Worker>>,
+    kernels: Kernels,
+    /// Of all workers, who have a folder each in it.
+    folder: TempDir,
+    number: AtomicU64,
+}
+
+impl Crew {
+    /// With one that is ready, for programs of this user.
+    ///
+    /// # Errors
+    /// It cannot be started, or not open the device.
+    pub(super) fn new(origin: Origin) -> io::Result<Self> {
+        let folder = TempDir::with_prefix("rackloom-manager-")?;
+        let kernels = Kernels::new(folder.path().join("kernels"))?;
+        let crew = Self { origin, spare: Mutex::default(), kernels, folder, number: AtomicU64::new(0) };
+        let spare = crew.start(Sight::Users)?;
+        if !spare.is_confined {
+            eprintln!(
+                "rackloom-manager: this system has no Landlock; a hostile kernel may do to files and processes of this \
+                 user what the user may"
+            );
+        }
+        crew.spare().insert(Sight::Users, spare);
+        Ok(crew)
+    }
+
+    /// Starts one and waits until it is ready.
+    fn start(&self, sight: Sight) -> io::Result<Worker> {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let own = self.folder.path().join(format!("worker-{number}"));
+        Worker::start(Place { origin: self.origin.clone(), own, sight })
+    }
+
+    fn spare(&self) -> MutexGuard<'_, BTreeMap<Sight, Worker>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One for a client of a tenant's, if it is known whose; the next is made ready meanwhile.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub(super) fn take(self: &Arc<Self>, tenant: Option<&str>, sight: Sight) -> io::Result<Worker> {
+        let spare = self.spare().remove(&sight);
+        // It has been idle, and may have been ended by somebody.
+        let spare = spare.and_then(|mut worker| worker.is_there().then_some(worker));
+        let worker = match spare {
+            Some(worker) => worker,
+            None => self.start(sight)?,
+        };
+        if let Some(tenant) = tenant {
+            self.kernels.take(tenant, &worker.kernels);
+        }
+        let crew = Arc::downgrade(self);
+        let refill = move || {
+            let Some(crew) = crew.upgrade() else { return };
+            let mut spare = crew.spare(); // Who comes meanwhile waits for this one.
+            if !spare.contains_key(&sight) {
+                spare.extend(crew.start(sight).ok().map(|worker| (sight, worker)));
+            }
+        };
+        // Without a thread the next client waits a little.
+        let _ = std::thread::Builder::new().name("worker".into()).spawn(refill);
+        Ok(worker)
+    }
+
+    /// Ends one, and keeps what its runtime has compiled for the tenant.
+    pub(super) fn put_back(&self, mut worker: Worker, tenant: Option<String>) {
+        worker.end();
+        if let Some(tenant) = tenant {
+            self.kernels.keep(tenant, &worker.kernels);
+        }
+    }
+
+    /// Leaves nothing, though there may be workers that have not ended yet.
+    pub(super) fn close(&self) {
+        drop(std::mem::take(&mut *self.spare()));
+        let _ = std::fs::remove_dir_all(self.folder.path()); // The system clears what is left.
+    }
+}

@@ -1,0 +1,213 @@
+//! A worker's turn on the board, as the manager holds it.
+
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rackloom_opencl_wire::now_ns;
+use rustix::process::Signal;
+
+use super::page::{Hold, Page};
+use crate::metrics::BoardMetrics;
+use crate::scheduler::{Share, TenantId};
+use crate::turns::{Holder, Turn};
+
+/// What a worker has to do with the board.
+#[derive(Debug)]
+pub(super) struct Lessee {
+    pub(super) id: TenantId,
+    pub(super) name: String,
+    pub(super) share: Share,
+    pub(super) page: Arc<Page>,
+    /// The worker, to be ended if it does not give the board back.
+    pub(super) process: OwnedFd,
+    /// How long it may keep others waiting.
+    pub(super) patience: Duration,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// It waits for the board.
+    has_asked: bool,
+    /// It has the board.
+    has_turn: bool,
+    /// Others wait for it, and since when.
+    wanted: Option<Instant>,
+    /// Somebody waits while it has the board, so that it has to pay.
+    is_charged: bool,
+    /// It knows.
+    is_told: bool,
+    /// Until when it may keep the board all the same, in nanoseconds of the clock.
+    slice_end: u64,
+    is_gone: bool,
+    /// It has kept others waiting for too long.
+    is_overdue: bool,
+    /// Since when it is charged.
+    charged_from: u64,
+}
+
+/// A turn of a worker's.
+#[derive(Debug)]
+pub(crate) struct Lease(Arc<Lessee>);
+
+impl Lessee {
+    pub(super) fn new(
+        id: TenantId,
+        name: String,
+        share: Share,
+        page: Arc<Page>,
+        process: OwnedFd,
+        patience: Duration,
+    ) -> Self {
+        let (state, changed) = Default::default();
+        Self { id, name, share, page, process, patience, state, changed }
+    }
+
+    /// The worker asks for the board; its turn, unless it waits for one already.
+    pub(super) fn asks(self: &Arc<Self>) -> Option<Lease> {
+        let has_asked = std::mem::replace(&mut self.lock().has_asked, true);
+        (!has_asked).then(|| Lease(Arc::clone(self)))
+    }
+
+    /// The worker says that it has given the board back.
+    pub(super) fn has_left(&self) {
+        self.lock().has_turn = false;
+        self.changed.notify_all();
+    }
+
+    /// The worker has ended, or is about to.
+    pub(super) fn is_gone(&self) {
+        self.lock().is_gone = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether it was ended because others waited.
+    pub(super) fn was_overdue(&self) -> bool {
+        self.lock().is_overdue
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Holder for Lessee {
+    fn wanted(&self) {
+        let mut state = self.lock();
+        if state.wanted.is_some() {
+            return;
+        }
+        state.wanted = Some(Instant::now());
+        let now = now_ns();
+        if state.has_turn && now >= state.slice_end {
+            self.take_back(&mut state);
+        } else if state.has_turn {
+            (state.is_charged, state.charged_from) = (true, now);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+impl Lessee {
+    /// Others wait: takes the board back if the worker has no task now, else has it given back after the task.
+    fn take_back(&self, state: &mut State) {
+        if self.page.change(Hold::Lent, Hold::None) {
+            state.has_turn = false;
+            if !state.is_charged {
+                state.charged_from = u64::MAX; // Nobody has had to wait for it, so it pays nothing.
+            }
+        } else if self.page.change(Hold::Busy, Hold::Last) && !state.is_charged {
+            // From the beginning of the task that runs: what it did before was at nobody's cost.
+            let began = self.page.read().map_or(0, |tally| tally.began);
+            state.charged_from = state.charged_from.max(began.min(now_ns()));
+        }
+        state.is_told = true;
+    }
+
+    /// Waits a little in the worker's slice. One that rests has had enough of it.
+    fn in_slice<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let left = state.slice_end.saturating_sub(now_ns());
+        let before = self.page.read().map(|tally| tally.busy);
+        let time = Duration::from_nanos(left.min(REST_NS));
+        state = self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+        let rests = self.page.is_lent() && self.page.read().map(|tally| tally.busy) == before;
+        if state.has_turn && !state.is_told && (rests || now_ns() >= state.slice_end) {
+            self.take_back(&mut state);
+        }
+        state
+    }
+}
+
+/// How long a worker that is back at once may keep the board for its next tasks while others wait, in nanoseconds. It
+/// is some times what it takes to pass the board on; else the passing would be most of what there is.
+const SLICE_NS: u64 = 300_000;
+
+/// How long it may rest then, in nanoseconds.
+const REST_NS: u64 = 50_000;
+
+impl Turn for Lease {
+    fn tenant(&self) -> (TenantId, Share) {
+        (self.0.id, self.0.share)
+    }
+
+    /// Never: whoever brings it has to listen to the worker meanwhile.
+    fn is_short(&self) -> bool {
+        false
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.lock().is_gone
+    }
+
+    fn holder(&self) -> Option<Arc<dyn Holder>> {
+        Some(Arc::clone(&self.0) as Arc<dyn Holder>)
+    }
+
+    /// The worker has the board until it has given it back: if others wait after a task, or a slice if it is quick.
+    fn run(self, _: &BoardMetrics, is_quick: bool) -> (u64, Option<Self>) {
+        let Self(lessee) = self;
+        let mut state = lessee.lock();
+        state.has_asked = false;
+        if state.is_gone {
+            state.wanted = None;
+            return (0, None);
+        }
+        let now = now_ns();
+        state.has_turn = true;
+        state.is_charged = state.wanted.is_some();
+        state.is_told = state.is_charged && !is_quick;
+        (state.charged_from, state.slice_end) = (now, if is_quick { now + SLICE_NS } else { now });
+        lessee.page.give(if state.is_told { Hold::Last } else { Hold::Busy });
+        while state.has_turn && !state.is_gone {
+            state = match state.wanted {
+                None => lessee.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(_) if !state.is_told => lessee.in_slice(state),
+                Some(since) => lessee.until_back(state, since),
+            };
+        }
+        (state.has_turn, state.wanted) = (false, None);
+        (now_ns().saturating_sub(state.charged_from), None)
+    }
+}
+
+impl Lessee {
+    /// Waits for the worker to give the board back, and ends it when it has had enough time for that.
+    fn until_back<'a>(&'a self, mut state: MutexGuard<'a, State>, since: Instant) -> MutexGuard<'a, State> {
+        let left = self.patience.saturating_sub(since.elapsed());
+        if state.is_overdue {
+            // It ends; whoever listens to it will say so.
+            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if left.is_zero() {
+            state.is_overdue = true;
+            let (name, seconds) = (&self.name, self.patience.as_secs_f64());
+            eprintln!("rackloom-manager: {name} has kept others waiting for {seconds} s and is ended");
+            let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL); // Or it has ended.
+            return state;
+        }
+        self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+}

@@ -1,0 +1,231 @@
+//! Memory that the manager shares with a worker: whose turn it is, and what the worker has counted.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+use rustix::thread::futex;
+
+use crate::latencies::{BUCKETS, Counts};
+
+/// Who has the board, as far as a worker is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Hold {
+    /// Not the worker: it has to ask.
+    None = 0,
+    /// The worker, which has no task now; the manager may take it back.
+    Lent = 1,
+    /// The worker, which runs a task.
+    Busy = 2,
+    /// The same, and it is to give the board back after this task.
+    Last = 3,
+}
+
+/// What a worker has counted since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Tally {
+    /// Since when a task has run, in nanoseconds of the clock; 0 for none.
+    pub(super) began: u64,
+    /// Nanoseconds of tasks that have ended.
+    pub(super) busy: u64,
+    /// Tasks that wait.
+    pub(super) depth: u64,
+    pub(super) operations: u64,
+    pub(super) failures: u64,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
+    pub(super) builds: u64,
+    pub(super) cut: u64,
+    /// Times that tasks had the board, and that they waited.
+    pub(super) tasks: Counts,
+    pub(super) waits: Counts,
+}
+
+/// The memory.
+#[derive(Debug)]
+pub(super) struct Page {
+    start: NonNull<AtomicU64>,
+    file: OwnedFd,
+}
+
+// SAFETY: the map belongs to no thread, and only atomics are in it.
+unsafe impl Send for Page {}
+// SAFETY: as above.
+unsafe impl Sync for Page {}
+
+const BYTES: usize = 4096;
+
+/// Words of a tally: nine numbers, and twice the buckets with a sum.
+const WORDS: usize = 9 + 2 * (BUCKETS + 1);
+
+/// Where the tally begins: behind the word for the turn and the number of changes, in a line of its own.
+const TALLY: usize = 8;
+
+/// How often a tally is looked at again if it changes meanwhile.
+const LOOKS: u32 = 100;
+
+impl Page {
+    /// Makes one: the board is with nobody, and nothing is counted.
+    pub(super) fn create() -> std::io::Result<Self> {
+        let file = rustix::fs::memfd_create("rackloom-worker", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        rustix::fs::ftruncate(&file, BYTES as u64)?;
+        rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        Self::open(file)
+    }
+
+    /// The manager's, as the worker has received it.
+    pub(super) fn open(file: OwnedFd) -> std::io::Result<Self> {
+        // SAFETY: a new map at an address of the kernel's choice touches nothing that exists; the file is sealed at
+        // this size by whoever made it, which is the manager.
+        let start = unsafe {
+            rustix::mm::mmap(null_mut(), BYTES, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)
+        }?;
+        let start = NonNull::new(start.cast()).ok_or_else(|| std::io::Error::other("a map at address 0"))?;
+        Ok(Self { start, file })
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the map is as long and aligned, lives as long as `self`, and is used as atomics by both sides.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), BYTES / 8) }
+    }
+
+    fn hold(&self) -> &AtomicU32 {
+        // SAFETY: the first half of the first word, which is used as nothing else.
+        unsafe { self.start.cast::<AtomicU32>().as_ref() }
+    }
+
+    /// Whether the worker has the board and runs no task.
+    pub(super) fn is_lent(&self) -> bool {
+        self.hold().load(Ordering::Acquire) == Hold::Lent as u32
+    }
+
+    /// Goes from one state to another, if it is so; whether it was.
+    pub(super) fn change(&self, from: Hold, to: Hold) -> bool {
+        self.hold().compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// The manager gives the board, and wakes who waits for it.
+    pub(super) fn give(&self, hold: Hold) {
+        self.hold().store(hold as u32, Ordering::Release);
+        let _ = futex::wake(self.hold(), futex::Flags::empty(), i32::MAX as u32);
+    }
+
+    /// The worker, without waking anybody.
+    pub(super) fn set(&self, hold: Hold) {
+        self.hold().store(hold as u32, Ordering::Release);
+    }
+
+    /// The worker waits until it has the board.
+    pub(super) fn wait(&self) {
+        while self.hold().load(Ordering::Acquire) == Hold::None as u32 {
+            let _ = futex::wait(self.hold(), futex::Flags::empty(), Hold::None as u32, None);
+        }
+    }
+
+    /// The worker tells what it has counted. One thread at a time.
+    pub(super) fn publish(&self, tally: &Tally) {
+        let (changes, cells) = self.tally();
+        let change = changes.load(Ordering::Relaxed);
+        changes.store(change | 1, Ordering::Relaxed);
+        fence(Ordering::Release);
+        for (cell, word) in cells.iter().zip(tally.words()) {
+            cell.store(word, Ordering::Relaxed);
+        }
+        changes.store((change | 1).wrapping_add(1), Ordering::Release);
+    }
+
+    /// What the worker has counted; none if it changes all the time, as only a hostile one's does.
+    pub(super) fn read(&self) -> Option<Tally> {
+        let (changes, cells) = self.tally();
+        for _ in 0..LOOKS {
+            let before = changes.load(Ordering::Acquire);
+            let words = std::array::from_fn(|i| cells[i].load(Ordering::Relaxed));
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && changes.load(Ordering::Relaxed) == before {
+                return Some(Tally::from_words(&words));
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    fn tally(&self) -> (&AtomicU64, &[AtomicU64]) {
+        let words = self.words();
+        (&words[1], &words[TALLY..TALLY + WORDS])
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: our map, and nothing of it is lent out any more.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), BYTES) };
+    }
+}
+
+impl Tally {
+    fn words(&self) -> impl Iterator<Item = u64> {
+        let Self { began, busy, depth, operations, failures, bytes_in, bytes_out, builds, cut, tasks, waits } = *self;
+        let numbers = [began, busy, depth, operations, failures, bytes_in, bytes_out, builds, cut];
+        let histogram = |(counts, sum): Counts| counts.into_iter().chain([sum]);
+        numbers.into_iter().chain(histogram(tasks)).chain(histogram(waits))
+    }
+
+    fn from_words(words: &[u64; WORDS]) -> Self {
+        let [began, busy, depth, operations, failures, bytes_in, bytes_out, builds, cut, ..] = *words;
+        let histogram = |at: usize| (std::array::from_fn(|bucket| words[at + bucket]), words[at + BUCKETS]);
+        let (tasks, waits) = (histogram(9), histogram(9 + BUCKETS + 1));
+        Self { began, busy, depth, operations, failures, bytes_in, bytes_out, builds, cut, tasks, waits }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_read_in_another_map() {
+        let page = Page::create().unwrap();
+        let other = Page::open(page.file().try_clone_to_owned().unwrap()).unwrap();
+        assert_eq!(page.read(), Some(Tally::default()));
+        let words: [u64; WORDS] = std::array::from_fn(|i| i as u64 * 3 + 1);
+        let tally = Tally::from_words(&words);
+        assert!(tally.words().eq(words));
+        other.publish(&tally);
+        assert_eq!(page.read(), Some(tally));
+        other.words()[1].store(7, Ordering::Relaxed);
+        assert_eq!(page.read(), None, "it is being changed");
+        assert!(page.change(Hold::None, Hold::Lent) && other.is_lent() && !other.change(Hold::None, Hold::Busy));
+    }
+
+    #[test]
+    fn a_tally_is_read_whole_or_not() {
+        let page = Page::create().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for i in 1..20_000_u64 {
+                    page.publish(&Tally {
+                        busy: i,
+                        operations: 2 * i,
+                        waits: ([i; BUCKETS], 3 * i),
+                        ..Tally::default()
+                    });
+                }
+            });
+            let mut last = 0;
+            while last < 19_999 {
+                let Some(tally) = page.read() else { continue };
+                assert_eq!((tally.operations, tally.waits), (2 * tally.busy, ([tally.busy; BUCKETS], 3 * tally.busy)));
+                assert!(tally.busy >= last);
+                last = tally.busy;
+            }
+        });
+    }
+}
