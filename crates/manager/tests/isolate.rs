@@ -18,6 +18,7 @@ use common::Tenant;
 use rackloom_channel::Endpoint;
 use rackloom_manager::installed;
 use rackloom_opencl_wire::{Argument, Command, Op, Payload};
+use rustix::process::Signal;
 use site::{Process, until};
 
 /// A manager that isolates its clients.
@@ -290,6 +291,25 @@ fn workers_end_with_their_manager_and_leave_nothing() {
     let is_there = |pid: &u32| std::path::Path::new(&format!("/proc/{pid}/exe")).exists();
     until("all have ended", || !workers.iter().any(is_there));
     let left: Vec<_> = walk(&manager.folder.path().join("tmp")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_manager_that_is_told_to_stop_waits_for_no_kernel_and_leaves_nothing() {
+    let mut manager = Isolating::start(&[]);
+    let (hanging, waiting) = (manager.client(), manager.client());
+    with_kernels(&hanging);
+    with_kernels(&waiting);
+    hanging.enqueue_after(Tenant::launch(HANG, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+    until("it has the board", || manager.metric("rackloom_tenant_busy_seconds_total")["test-1"] > 0.1);
+    waiting.enqueue_after(Tenant::launch(COUNT, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+    let workers = manager.workers();
+    manager.process.signal(Signal::TERM);
+    let took = until("it has ended", || manager.process.has_ended());
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let is_there = |pid: &u32| std::path::Path::new(&format!("/proc/{pid}/exe")).exists();
+    until("all workers have ended", || !workers.iter().any(is_there));
+    let left: Vec<_> = manager.folder.path().join("tmp").read_dir().unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -49,7 +49,8 @@ impl IsolatedBoard {
 
     /// Shares it under a number.
     pub(crate) fn share(self, number: usize, turns: Arc<Turns<Lease>>, metrics: BoardMetrics) -> impl SharedBoard {
-        Shared { board: self, number, turns, metrics, tenants: AtomicU64::new(1) }
+        let (tenants, lessees) = (AtomicU64::new(1), Mutex::default());
+        Shared { board: self, number, turns, metrics, tenants, lessees }
     }
 }
 
@@ -59,6 +60,14 @@ struct Shared {
     turns: Arc<Turns<Lease>>,
     metrics: BoardMetrics,
     tenants: AtomicU64,
+    /// Those that are served.
+    lessees: Mutex<Vec<Weak<Lessee>>>,
+}
+
+impl Shared {
+    fn lessees(&self) -> MutexGuard<'_, Vec<Weak<Lessee>>> {
+        self.lessees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl SharedBoard for Shared {
@@ -113,6 +122,11 @@ impl SharedBoard for Shared {
         self.metrics.watch(&(Arc::clone(&ledger) as Arc<dyn Source>));
         let Ok(process) = worker.process.try_clone() else { return };
         let lessee = Arc::new(Lessee::new(id, name.clone(), grant.share, page, process, self.board.patience));
+        {
+            let mut lessees = self.lessees();
+            lessees.retain(|lessee| lessee.strong_count() > 0);
+            lessees.push(Arc::downgrade(&lessee));
+        }
         let account = Account::new(grant.memory, terms.limits.objects as usize);
         let end = self.listen(&mut worker, &client, &handover, &lessee, account);
         if let (End::Worker, false, Some(signal)) = (end, lessee.was_overdue(), worker.signal()) {
@@ -126,6 +140,12 @@ impl SharedBoard for Shared {
 
     fn stop(&self) {
         self.turns.stop();
+        // The board's thread does not wait for kernels that may never end.
+        let lessees: Vec<_> = self.lessees().iter().filter_map(Weak::upgrade).collect();
+        lessees.iter().for_each(|lessee| {
+            lessee.end();
+            lessee.is_gone();
+        });
         self.board.crew.close();
     }
 }

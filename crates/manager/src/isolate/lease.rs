@@ -83,6 +83,11 @@ impl Lessee {
         self.changed.notify_all();
     }
 
+    /// Ends the worker; whoever listens to it will say so.
+    pub(super) fn end(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL); // Or it has ended.
+    }
+
     /// Whether it was ended because others waited.
     pub(super) fn was_overdue(&self) -> bool {
         self.lock().is_overdue
@@ -198,14 +203,13 @@ impl Lessee {
     fn until_back<'a>(&'a self, mut state: MutexGuard<'a, State>, since: Instant) -> MutexGuard<'a, State> {
         let left = self.patience.saturating_sub(since.elapsed());
         if state.is_overdue {
-            // It ends; whoever listens to it will say so.
             return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if left.is_zero() {
             state.is_overdue = true;
             let (name, seconds) = (&self.name, self.patience.as_secs_f64());
             eprintln!("rackloom-manager: {name} has kept others waiting for {seconds} s and is ended");
-            let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL); // Or it has ended.
+            self.end();
             return state;
         }
         self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
