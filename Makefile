@@ -14,7 +14,7 @@ setup: ## Install what building and testing need (Debian packages, a Python envi
 	@scripts/setup.sh
 
 build: setup ## Build the release binaries
-	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-soak -p rackloom-opencl
+	$(CARGO) build --release --locked -p rackloom-cli -p rackloom-swarm -p rackloom-opencl
 	scripts/cloud.sh build
 
 run: build ## The main job: a rack of 20 emulated cards transposes and adds a real matrix, checked
@@ -56,7 +56,7 @@ bench: build ## Benchmarks: loading, round trips, OpenCL natively and through a 
 	$(RACKLOOM) bench opencl-sharing
 
 sim: build ## The nightly simulation: 20,000 seeds
-	target/release/rackloom-sim --seeds 20000
+	target/release/rackloom-swarm --seeds 20000
 
 fuzz: setup ## Each fuzz target for a minute
 	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --test targets -- --nocapture

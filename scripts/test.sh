@@ -17,5 +17,5 @@ scripts/opencl.sh
 # The registry, in Go.
 scripts/cloud.sh test
 # The cards with planted bugs, which the simulator and the card's own random tests have to find.
-cargo test --locked --workspace --features rackloom-card/planted-bugs,rackloom-soak/planted-bugs,rackloom-conformance/planted-bugs \
+cargo test --locked --workspace --features rackloom-card/planted-bugs,rackloom-swarm/planted-bugs,rackloom-conformance/planted-bugs \
   --test swarm --test card --test differential

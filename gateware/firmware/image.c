@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "wire.h"
 
-// The format, see crates/image: all integers are big-endian, as words of the transmit buffer are.
+// The format, see crates/core/image: all integers are big-endian, as words of the transmit buffer are.
 #define MAGIC_0 0x524C494Du  // "RLIM"
 #define MAGIC_1 0x41474500u  // "AGE\0"
 #define FORMAT 1u

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the dashboard asks of managers is checked where the manager is, in crates/manager/tests.
+// What the dashboard asks of managers is checked where the manager is, in crates/share/manager/tests.
 func TestTheDashboardAsksForWhatTheRegistryExports(t *testing.T) {
 	content, err := os.ReadFile("../../dashboards/boards.json")
 	if err != nil {

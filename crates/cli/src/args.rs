@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueHint};
-use rackloom_client::NetSpec;
+use rackloom::NetSpec;
 
 pub(crate) use self::bench::{Bench, OpenClSite, Overhead, Sharing};
 pub(crate) use self::parse::{CardCount, HotplugStep, Step, TileExtent};

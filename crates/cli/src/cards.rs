@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rackloom_client::{CardInfo, MacAddr, Rack};
+use rackloom::{CardInfo, MacAddr, Rack};
 
 use crate::args::{Cards, Global};
 use crate::failure::{Failure, Result};

@@ -81,10 +81,10 @@ impl Failure {
     }
 }
 
-impl From<rackloom_client::Error> for Failure {
-    fn from(error: rackloom_client::Error) -> Self {
+impl From<rackloom::Error> for Failure {
+    fn from(error: rackloom::Error) -> Self {
         let exit = match &error {
-            rackloom_client::Error::JobCancelled => Exit::Interrupted,
+            rackloom::Error::JobCancelled => Exit::Interrupted,
             e if e.is_timeout() => Exit::Timeout,
             _ => Exit::Error,
         };
@@ -114,7 +114,7 @@ impl<T> Explain<T> for std::io::Result<T> {
     }
 }
 
-impl<T> Explain<T> for std::result::Result<T, rackloom_client::Error> {
+impl<T> Explain<T> for std::result::Result<T, rackloom::Error> {
     fn during(self, what: impl Display) -> Result<T> {
         self.map_err(|e| Failure::from(e).during(what))
     }
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn causes_of_library_errors_are_listed() {
-        let last = rackloom_client::OpError::Cancelled { card: rackloom_client::MacAddr([2; 6]) };
+        let last = rackloom::OpError::Cancelled { card: rackloom::MacAddr([2; 6]) };
         let waited = std::time::Duration::from_secs(1);
-        let f = Failure::from(rackloom_client::Error::NoCards { waited, left: 1, tiles: 2, last: Some(last) });
+        let f = Failure::from(rackloom::Error::NoCards { waited, left: 1, tiles: 2, last: Some(last) });
         assert_eq!(f.exit, Exit::Timeout);
         assert_eq!(f.causes, ["the operation on card 02:02:02:02:02:02 was called off"]);
         assert!(f.help.is_some());

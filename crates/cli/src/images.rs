@@ -10,7 +10,7 @@ use crate::failure::{Explain, Failure, Result};
 
 /// Finds an image; its head is checked, and its parts where they are used.
 pub(crate) fn find(name: &str) -> Result<Image> {
-    if let Some(image) = rackloom_roles::image(name) {
+    if let Some(image) = rackloom_builtin_roles::image(name) {
         return parse(name, Bytes::from_static(image));
     }
     match std::fs::read(name) {
@@ -23,7 +23,7 @@ pub(crate) fn find(name: &str) -> Result<Image> {
 /// Finds the image and the kernel of `ROLE` or `ROLE/KERNEL`, and the kernel's number. Without a kernel's name it is
 /// the one of the role's name, or the only one.
 pub(crate) fn find_kernel(role: &str) -> Result<(Image, u16, Kernel)> {
-    let whole_is_image = rackloom_roles::image(role).is_some() || Path::new(role).is_file();
+    let whole_is_image = rackloom_builtin_roles::image(role).is_some() || Path::new(role).is_file();
     let (name, kernel) = match role.rsplit_once('/') {
         Some((name, kernel)) if !whole_is_image => (name, Some(kernel)),
         _ => (role, None),
@@ -51,8 +51,8 @@ pub(crate) fn find_kernel(role: &str) -> Result<(Image, u16, Kernel)> {
 
 /// The name of the built-in role whose image has this digest.
 pub(crate) fn name_of(digest: &[u8; 32]) -> Option<&'static str> {
-    rackloom_roles::names().find(|name| {
-        rackloom_roles::image(name)
+    rackloom_builtin_roles::names().find(|name| {
+        rackloom_builtin_roles::image(name)
             .and_then(|bytes| Image::parse(Bytes::from_static(bytes)).ok())
             .is_some_and(|image| image.digest() == *digest)
     })
@@ -70,10 +70,10 @@ fn looks_like_file(name: &str) -> bool {
 }
 
 fn unknown(name: &str) -> Failure {
-    let help = match nearest(name, rackloom_roles::names()) {
+    let help = match nearest(name, rackloom_builtin_roles::names()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
-            let names: Vec<_> = rackloom_roles::names().collect();
+            let names: Vec<_> = rackloom_builtin_roles::names().collect();
             format!("name a file, or one of the roles that come with Rackloom: {}", names.join(", "))
         }
     };
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert!(unknown("ptrns").help.unwrap().contains("did you mean `ptrans`?"));
         let help = unknown("something").help.unwrap();
-        assert!(rackloom_roles::names().all(|name| help.contains(name)), "{help}");
+        assert!(rackloom_builtin_roles::names().all(|name| help.contains(name)), "{help}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use rackloom_client::Array;
+use rackloom::Array;
 use rackloom_image::Dtype;
 
 use crate::failure::{Explain, Failure, Result};

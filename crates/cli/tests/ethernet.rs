@@ -4,7 +4,7 @@
 
 mod common;
 
-#[path = "../../link/tests/netns/mod.rs"]
+#[path = "../../run/live/tests/netns/mod.rs"]
 mod netns;
 
 use std::io::{BufRead, BufReader};

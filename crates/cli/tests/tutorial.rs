@@ -7,7 +7,7 @@
 
 mod common;
 
-#[path = "../../manager/tests/common/go.rs"]
+#[path = "../../share/manager/tests/common/go.rs"]
 mod go;
 #[path = "tutorial/page.rs"]
 mod page;

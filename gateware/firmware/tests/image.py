@@ -1,4 +1,4 @@
-"""Images (.rli), as crates/image builds them, with a part for `rtl`."""
+"""Images (.rli), as crates/core/image builds them, with a part for `rtl`."""
 
 import struct
 import zlib

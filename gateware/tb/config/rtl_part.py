@@ -1,4 +1,4 @@
-"""The `rtl` part of an image, as crates/rolec builds it."""
+"""The `rtl` part of an image, as crates/run/rolec builds it."""
 
 import random
 from zlib import crc32

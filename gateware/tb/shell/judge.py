@@ -1,4 +1,4 @@
-"""What becomes of a frame: the rules of crates/card/src/analyzer.rs and of the routes after it, on bytes.
+"""What becomes of a frame: the rules of crates/core/card/src/analyzer.rs and of the routes after it, on bytes.
 
 Which kinds may come to which address is the card's rule, not in protocol.toml: `REACH` repeats it.
 """

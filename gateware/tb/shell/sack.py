@@ -1,4 +1,4 @@
-"""The window of numbers as crates/wire/src/sack.rs has it, said in sets."""
+"""The window of numbers as crates/core/wire/src/sack.rs has it, said in sets."""
 
 NEW, DUPLICATE, BEYOND = ARRIVALS = ("new", "duplicate", "beyond")
 WINDOW = 256

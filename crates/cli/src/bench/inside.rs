@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use rackloom_opencl_bench::site::{Site, SiteOptions};
+use rackloom_study_blastfunction::site::{Site, SiteOptions};
 
 use crate::args::OpenClSite;
 use crate::exit::Exit;

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rackloom_client::{ClaimOptions, LoadReport, RackOptions};
+use rackloom::{ClaimOptions, LoadReport, RackOptions};
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     let size = usize::try_from(p.bytes).unwrap_or(usize::MAX);
     // Two images in turn: a card that has an image already would have nothing to do.
     let images = ["ptrans", "vadd"].map(|role| {
-        let plain = rackloom_roles::image(role).expect("it is built in");
+        let plain = rackloom_builtin_roles::image(role).expect("it is built in");
         rackloom_rolec::pad_image(plain, rackloom_image::TARGET_MODEL, size)
             .map(Bytes::from)
             .map_err(|e| Failure::of(&e))
@@ -101,7 +101,7 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
         progress.finish();
         let report = report?;
         if let Some(why) = report.fault().cloned() {
-            return Err(Failure::from(rackloom_client::Error::from(why)));
+            return Err(Failure::from(rackloom::Error::from(why)));
         }
         reports.push(report);
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use rackloom_opencl_bench::overhead::{Options, run as measure};
-use rackloom_opencl_bench::site::Ways;
+use rackloom_study_blastfunction::overhead::{Options, run as measure};
+use rackloom_study_blastfunction::site::Ways;
 
 use super::inside;
 use crate::args::Overhead;

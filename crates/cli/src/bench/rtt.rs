@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use rackloom_client::{ClaimOptions, RackOptions};
+use rackloom::{ClaimOptions, RackOptions};
 use rackloom_wire::{BULK_STANDARD, ROLE_PRIVATE};
 use schemars::JsonSchema;
 use serde::Serialize;

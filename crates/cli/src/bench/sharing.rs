@@ -1,6 +1,6 @@
 //! `rackloom bench opencl-sharing`: boards that are shared, beside boards of one's own.
 
-use rackloom_opencl_bench::sharing::{Options, run as measure};
+use rackloom_study_blastfunction::sharing::{Options, run as measure};
 
 use crate::args::Sharing;
 use crate::commands::Context;

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rackloom_client::{Array, ArrayWork, ClaimOptions, RackOptions, RunOptions, Scrub};
+use rackloom::{Array, ArrayWork, ClaimOptions, RackOptions, RunOptions, Scrub};
 use rackloom_image::{Dtype, Image};
 use rackloom_node::Rng;
 use rackloom_wire::BULK_JUMBO;
@@ -78,7 +78,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     clock.tell(format!("discovered {} cards by their announcements", roster.cards().len()));
 
     let size = usize::try_from(args.image).unwrap_or(usize::MAX);
-    let plain = rackloom_roles::image("ptrans").expect("it is built in");
+    let plain = rackloom_builtin_roles::image("ptrans").expect("it is built in");
     let padded = rackloom_rolec::pad_image(plain, rackloom_image::TARGET_MODEL, size).map_err(|e| Failure::of(&e))?;
     let image = Image::parse(padded.into()).map_err(|e| Failure::of(&e))?;
     let image_bytes = image.bytes().len() as u64;
@@ -92,7 +92,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     progress.finish();
     let load = load?;
     if let Some(why) = load.fault().cloned() {
-        return Err(Failure::from(rackloom_client::Error::from(why)));
+        return Err(Failure::from(rackloom::Error::from(why)));
     }
     clock.tell(format!(
         "reconfigured all {} at once by broadcast: {} on the wire, {} in all",
@@ -109,8 +109,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let kernel = &image.manifest().kernels[0];
     let inputs = [("a".to_owned(), a.clone()), ("b".to_owned(), b.clone())].into();
     let cards: Vec<_> = roster.cards().iter().collect();
-    let work =
-        ArrayWork::new(0, kernel, inputs, Default::default(), sizing(&cards)).map_err(rackloom_client::Error::from)?;
+    let work = ArrayWork::new(0, kernel, inputs, Default::default(), sizing(&cards)).map_err(rackloom::Error::from)?;
     let tiles = work.plan().tiles();
     let progress = ui.progress("running ptrans", tiles as u64, Amount::Tiles);
     let options = RunOptions { depth: DEPTH, deadline: Some(cx.global.timeout), ..RunOptions::default() };

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use rackloom_client::NetSpec;
-use rackloom_link::Raw;
+use rackloom::NetSpec;
+use rackloom_live::Raw;
 use rackloom_role::WasmSandbox;
 use schemars::JsonSchema;
 use serde::Serialize;

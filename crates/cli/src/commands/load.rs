@@ -1,6 +1,6 @@
 //! `rackloom load`: an image into many cards at once.
 
-use rackloom_client::{LoadPhase, LoadReport};
+use rackloom::{LoadPhase, LoadReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -126,7 +126,7 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     if ok == 0 {
         // Each card names the same fault of an image; one tells it.
         let first = report.fault().cloned();
-        let why = first.map(|e| Failure::from(rackloom_client::Error::from(e)));
+        let why = first.map(|e| Failure::from(rackloom::Error::from(e)));
         if let Some(why) = why {
             return Err(why.during(format!("no card took {}", args.image)));
         }

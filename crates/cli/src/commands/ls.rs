@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use rackloom_client::{CardInfo, DownReason, Event, Rack, Watch};
+use rackloom::{CardInfo, DownReason, Event, Rack, Watch};
 use rackloom_image::Manifest;
 use schemars::JsonSchema;
 use serde::Serialize;

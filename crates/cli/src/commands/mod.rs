@@ -17,7 +17,7 @@ mod study;
 mod top;
 mod up;
 
-use rackloom_client::{MacAddr, Rack, RackOptions};
+use rackloom::{MacAddr, Rack, RackOptions};
 
 use crate::args::{Command, Global};
 use crate::bench;
@@ -40,13 +40,9 @@ impl Context {
     }
 
     /// Claims cards; gives those that granted it, and tells of the others.
-    pub(crate) fn claim(
-        &self,
-        rack: &Rack,
-        cards: &[MacAddr],
-    ) -> (Vec<MacAddr>, Vec<(MacAddr, rackloom_client::Error)>) {
+    pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> (Vec<MacAddr>, Vec<(MacAddr, rackloom::Error)>) {
         let (mut granted, mut refused) = (Vec::new(), Vec::new());
-        for (card, result) in rack.claim(cards, rackloom_client::ClaimOptions::default()).wait() {
+        for (card, result) in rack.claim(cards, rackloom::ClaimOptions::default()).wait() {
             match result {
                 Ok(_) => granted.push(card),
                 Err(e) => refused.push((card, e)),

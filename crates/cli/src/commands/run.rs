@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rackloom_client::{ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, Rack, RunOptions, Sizing, scalar_word};
+use rackloom::{ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, Rack, RunOptions, Sizing, scalar_word};
 use rackloom_image::{Dir, Kernel};
 use rackloom_wire::ROLE_PRIVATE;
 use schemars::JsonSchema;
@@ -85,8 +85,7 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     let rack = Arc::new(cx.connect()?);
     let roster = Roster::discover(&rack, &cx.global)?;
     let chosen = roster.select(&args.cards)?;
-    let work =
-        ArrayWork::new(number, &kernel, inputs, scalars, sizing(&chosen)).map_err(rackloom_client::Error::from)?;
+    let work = ArrayWork::new(number, &kernel, inputs, scalars, sizing(&chosen)).map_err(rackloom::Error::from)?;
     let plan = work.plan().clone();
     let only = (!args.cards.cards.is_empty()).then(|| chosen.iter().map(|c| c.mac).collect::<BTreeSet<_>>());
     let options = RunOptions { cards: only, depth: DEPTH, deadline: Some(cx.global.timeout), ..RunOptions::default() };
@@ -155,7 +154,7 @@ pub(crate) fn rows(report: &JobReport, roster: &Roster) -> Vec<RunCard> {
     let order = |mac: MacAddr| roster.cards().iter().position(|c| c.mac == mac).unwrap_or(usize::MAX);
     let mut cards: Vec<_> = report.cards.iter().collect();
     cards.sort_by_key(|(mac, _)| (order(**mac), **mac));
-    let row = |(mac, share): (&MacAddr, &rackloom_client::CardShare)| RunCard {
+    let row = |(mac, share): (&MacAddr, &rackloom::CardShare)| RunCard {
         name: roster.name(*mac),
         mac: mac.to_string(),
         tiles: share.tiles,
@@ -179,7 +178,7 @@ fn everyone(rack: &Rack, roster: Roster) -> Result<Roster> {
     Ok(Roster::new(cards))
 }
 
-fn read_inputs(kernel: &Kernel, files: &[PathBuf]) -> Result<BTreeMap<String, rackloom_client::Array>> {
+fn read_inputs(kernel: &Kernel, files: &[PathBuf]) -> Result<BTreeMap<String, rackloom::Array>> {
     // In the order of the arguments, as they are called.
     let names: Vec<_> = names(kernel, Dir::In);
     if names.len() != files.len() {

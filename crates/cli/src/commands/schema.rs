@@ -15,8 +15,16 @@ type Entry = (&'static str, &'static str, fn() -> Schema);
 /// All of them, by name.
 pub(super) const ALL: [Entry; 25] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
-    (rackloom_opencl_bench::overhead::SCHEMA, "bench opencl-overhead", of::<rackloom_opencl_bench::overhead::Report>),
-    (rackloom_opencl_bench::sharing::SCHEMA, "bench opencl-sharing", of::<rackloom_opencl_bench::sharing::Report>),
+    (
+        rackloom_study_blastfunction::overhead::SCHEMA,
+        "bench opencl-overhead",
+        of::<rackloom_study_blastfunction::overhead::Report>,
+    ),
+    (
+        rackloom_study_blastfunction::sharing::SCHEMA,
+        "bench opencl-sharing",
+        of::<rackloom_study_blastfunction::sharing::Report>,
+    ),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
     ("rackloom.demo/1", "demo", of::<demo::DemoReport>),
@@ -32,10 +40,10 @@ pub(super) const ALL: [Entry; 25] = [
     ("rackloom.memory/1", "read, write", of::<memory::MemoryReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
     ("rackloom.studies/1", "study without a name", of::<study::StudyList>),
-    ("rackloom.study.saf-cost/1", "study saf-cost", of::<rackloom_studies::cost::Report>),
-    ("rackloom.study.saf-ondemand/1", "study saf-ondemand", of::<rackloom_studies::ondemand::Report>),
-    ("rackloom.study.saf-reconfigure/1", "study saf-reconfigure", of::<rackloom_studies::reconfigure::Report>),
-    ("rackloom.study.saf-scaling/1", "study saf-scaling", of::<rackloom_studies::scaling::Report>),
+    ("rackloom.study.saf-cost/1", "study saf-cost", of::<rackloom_study_saf::cost::Report>),
+    ("rackloom.study.saf-ondemand/1", "study saf-ondemand", of::<rackloom_study_saf::ondemand::Report>),
+    ("rackloom.study.saf-reconfigure/1", "study saf-reconfigure", of::<rackloom_study_saf::reconfigure::Report>),
+    ("rackloom.study.saf-scaling/1", "study saf-scaling", of::<rackloom_study_saf::scaling::Report>),
     ("rackloom.text/1", "completions, help topics, reference", of::<super::docs::TextReport>),
     ("rackloom.top/1", "top, a line each interval", of::<crate::top::TopReport>),
     ("rackloom.up/1", "up, once the cards are up", of::<up::UpReport>),

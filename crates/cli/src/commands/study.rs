@@ -1,7 +1,7 @@
 //! `rackloom study`: the paper's evaluation, redone in virtual time.
 
-use rackloom_studies::rack::Kind as StudyKind;
-use rackloom_studies::{Claim, NAMES, Settings, StudyError, run as run_study};
+use rackloom_study_saf::rack::Kind as StudyKind;
+use rackloom_study_saf::{Claim, NAMES, Settings, StudyError, run as run_study};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rackloom_client::MacAddr;
-use rackloom_link::segment::SegmentServer;
-use rackloom_link::{Capture, MTU_JUMBO, Raw, Uplink, Wire};
+use rackloom::MacAddr;
+use rackloom_live::segment::SegmentServer;
+use rackloom_live::{Capture, MTU_JUMBO, Raw, Uplink, Wire};
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 use schemars::JsonSchema;
 use serde::Serialize;

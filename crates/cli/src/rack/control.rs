@@ -8,8 +8,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rackloom_client::NetSpec;
-use rackloom_link::segment::SegmentPath;
+use rackloom::NetSpec;
+use rackloom_live::segment::SegmentPath;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

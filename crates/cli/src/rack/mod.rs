@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use rackloom::{MacAddr, Rack, RackOptions};
 pub(crate) use rackloom_card::Pace;
 use rackloom_card::{Card, Config, ConfigError};
-use rackloom_client::{MacAddr, Rack, RackOptions};
-use rackloom_link::{Clock, Member, Pool, Switch, SwitchConfig};
+use rackloom_live::{Clock, Member, Pool, Switch, SwitchConfig};
 use rackloom_node::{Either, Instant, Rng};
 use rackloom_role::WasmSandbox;
-use rackloom_rtl::RtlCard;
+use rackloom_verilated::RtlCard;
 use rackloom_wire::BULK_STANDARD;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ impl Kind {
     pub(crate) fn memory(self) -> u64 {
         match self {
             Self::Model => Config::new(MacAddr::ZERO, Pace::Live).memory,
-            Self::Rtl => rackloom_rtl::Config::new(MacAddr::ZERO, Pace::Live).card.memory,
+            Self::Rtl => rackloom_verilated::Config::new(MacAddr::ZERO, Pace::Live).card.memory,
         }
     }
 }
@@ -123,8 +123,8 @@ impl LocalRack {
         Ok(match kind {
             Kind::Model => Either::A(Card::new(own(Config::new(mac, shape.pace)), self.sandbox.clone())?),
             Kind::Rtl => {
-                let usual = rackloom_rtl::Config::new(mac, shape.pace);
-                Either::B(RtlCard::new(rackloom_rtl::Config { card: own(usual.card.clone()), ..usual })?)
+                let usual = rackloom_verilated::Config::new(mac, shape.pace);
+                Either::B(RtlCard::new(rackloom_verilated::Config { card: own(usual.card.clone()), ..usual })?)
             }
         })
     }

@@ -1,0 +1,45 @@
+//! The API of live programs. It blocks, and needs no async runtime; whoever has one awaits the same handles.
+//!
+//! [`Rack::connect`] plugs into an Ethernet segment and runs a [`rackloom_host::Host`] there, on a thread of its own.
+//! An operation on cards gives a [`Pending`] at once, or a [`Batch`] of them, one a card; `wait` blocks until it has
+//! ended, `await` does so in a future. Every operation ends: with its outcome, or with an error that names the card.
+//!
+//! [`Rack::run_job`] spreads work over all cards; [`ArrayWork`] is the work of a kernel on whole arrays, cut into
+//! tiles as the role's manifest says.
+//!
+//! ```no_run
+//! use rackloom::{NetSpec, Rack, RackOptions};
+//! use std::time::Duration;
+//!
+//! let rack = Rack::connect(&"virtual".parse::<NetSpec>()?, RackOptions::default())?;
+//! for card in rack.discover(Duration::from_secs(1))? {
+//!     println!("{} has {} bytes of memory", card.mac, card.memory);
+//! }
+//! # Ok::<(), rackloom::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod array_work;
+mod batch;
+mod entropy;
+mod error;
+mod job;
+mod net;
+mod pending;
+mod rack;
+mod runner;
+mod watch;
+
+pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
+pub use batch::Batch;
+pub use error::Error;
+pub use job::{CardShare, JobReport, JobUpdate, RunOptions};
+pub use net::NetSpec;
+pub use pending::Pending;
+pub use rack::{Rack, RackOptions};
+pub use watch::Watch;
+
+pub use rackloom_host::{
+    CardInfo, ClaimOptions, DownReason, Event, Launch, LaunchReport, LoadPhase, LoadReport, OpError, Work,
+};
+pub use rackloom_wire::{MacAddr, Scrub};

@@ -1,0 +1,387 @@
+//! A rack, as a program sees it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant as StdInstant};
+
+use bytes::Bytes;
+use rackloom_host::{
+    CardInfo, ClaimOptions, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId, Outcome,
+    Work,
+};
+use rackloom_live::{Clock, Driver, Wire};
+use rackloom_node::Instant;
+use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
+
+use crate::Error;
+use crate::batch::Batch;
+use crate::entropy::{random_mac, random_u64};
+use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
+use crate::net::NetSpec;
+use crate::pending::{Completer, Pending};
+use crate::runner::{LastWord, Runner, SharedWaiting};
+use crate::watch::{EVENTS_MAX, Watch};
+
+/// How a program connects.
+#[derive(Debug, Clone)]
+pub struct RackOptions {
+    /// The host's address; `None`: a random one that is locally administered.
+    pub mac: Option<MacAddr>,
+    /// Seed of nonces and group ids; `None`: from the operating system.
+    pub seed: Option<u64>,
+    /// Whether to use jumbo frames where the segment takes them. Cards that do not are sent standard ones.
+    pub jumbo: bool,
+    /// Rate at which frames leave, bits a second; `None`: as fast as the segment takes them.
+    pub tx_rate: Option<u64>,
+    /// How long an operation on a card's memory, a launch or a load may take.
+    pub deadline: Duration,
+}
+
+impl Default for RackOptions {
+    fn default() -> Self {
+        Self { mac: None, seed: None, jumbo: false, tx_rate: None, deadline: Duration::from_secs(120) }
+    }
+}
+
+/// A connection to all cards of a segment. Methods may be called from any thread; dropping it gives all cards back.
+pub struct Rack {
+    driver: Driver<Runner>,
+    mac: MacAddr,
+    deadline: Duration,
+}
+
+impl Rack {
+    /// Plugs into a segment and starts a host there.
+    ///
+    /// # Errors
+    /// There is no such segment, or the operating system refuses.
+    pub fn connect(net: &NetSpec, options: RackOptions) -> Result<Self, Error> {
+        Self::attach(net.attach()?, options)
+    }
+
+    /// Starts a host on a wire: a port of an in-process switch, say.
+    ///
+    /// # Errors
+    /// The operating system gives no thread.
+    pub fn attach(wire: impl Wire + 'static, options: RackOptions) -> Result<Self, Error> {
+        let mac = options.mac.unwrap_or_else(random_mac);
+        let mut config = Config::live(mac, options.seed.unwrap_or_else(random_u64));
+        config.bulk = match options.jumbo && wire.mtu() >= JUMBO_MTU {
+            true => BULK_JUMBO,
+            false => BULK_STANDARD,
+        };
+        config.tx_rate = options.tx_rate;
+        let waiting: SharedWaiting = Arc::new(Mutex::default());
+        // The driver drops the sink when the wire fails, and the runner only when the driver is dropped.
+        let last_word = LastWord(Arc::clone(&waiting));
+        let sink = move |()| {
+            let _ = &last_word;
+        };
+        let runner = Runner::new(Host::new(config), waiting);
+        let driver = Driver::spawn(runner, wire, Clock::start(), sink).map_err(Error::Thread)?;
+        Ok(Self { driver, mac, deadline: options.deadline })
+    }
+
+    /// The host's own address.
+    pub const fn mac(&self) -> MacAddr {
+        self.mac
+    }
+
+    /// Asks all cards to announce themselves and waits for them: until no more come, at most for `wait`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn discover(&self, wait: Duration) -> Result<Vec<CardInfo>, Error> {
+        let watch = self.watch()?;
+        let until = StdInstant::now() + wait;
+        let (mut ask_at, mut ask_again) = (StdInstant::now(), ANSWER_WINDOW * 4);
+        let mut quiet_until = until;
+        loop {
+            let now = StdInstant::now();
+            if now >= until || now >= quiet_until {
+                return self.cards();
+            }
+            if now >= ask_at {
+                // The question or an answer may be lost: it is asked again, ever more seldom.
+                self.with(|runner, now| runner.host().solicit(now, ANSWER_WINDOW))?;
+                ask_at = now + ask_again;
+                ask_again *= 2;
+                if !self.cards()?.is_empty() {
+                    quiet_until = quiet_until.min(now + QUIET);
+                }
+            }
+            let next = ask_at.min(until).min(quiet_until);
+            match watch.next_within(next.saturating_duration_since(now)) {
+                Some(Event::CardUp(_)) => quiet_until = (StdInstant::now() + QUIET).min(until),
+                Some(_) => {}
+                None if self.driver.is_stopped() => return Err(Error::Stopped),
+                None => {}
+            }
+        }
+    }
+
+    /// The cards that are up as far as is known now.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn cards(&self) -> Result<Vec<CardInfo>, Error> {
+        self.with(|runner, _| runner.host().cards().cloned().collect())
+    }
+
+    /// What happens from now on.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn watch(&self) -> Result<Watch, Error> {
+        let (tell, told) = sync_channel(EVENTS_MAX);
+        self.with(move |runner, _| runner.add_watcher(tell))?;
+        Ok(Watch(told))
+    }
+
+    /// Claims cards: each gives the epoch it granted.
+    pub fn claim(&self, cards: &[MacAddr], options: ClaimOptions) -> Batch<u16> {
+        self.batch(
+            cards,
+            None,
+            move |host, now, card| host.claim(now, card, options),
+            |outcome| match outcome {
+                Outcome::Claimed { epoch } => epoch,
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// Gives cards back.
+    pub fn release(&self, cards: &[MacAddr], scrub: Scrub) -> Batch<()> {
+        self.batch(
+            cards,
+            None,
+            move |host, now, card| host.release(now, card, scrub),
+            |outcome| match outcome {
+                Outcome::Released => (),
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// Loads an image into claimed cards, all at once. With `all_or_none` no card activates it unless every card has
+    /// verified it. `progress` is told the phase, and chunks done and in all; it runs on the host's thread and must
+    /// be quick.
+    ///
+    /// The report says how it went on each card: the load itself succeeds even when cards have failed.
+    pub fn load(
+        &self,
+        cards: &[MacAddr],
+        image: Bytes,
+        all_or_none: bool,
+        progress: impl FnMut(LoadPhase, u32, u32) + Send + 'static,
+    ) -> Pending<LoadReport> {
+        let (completer, pending) = Pending::new();
+        let (cards, deadline) = (cards.to_vec(), self.deadline);
+        self.post(move |runner, now| {
+            let op = runner.host().load(now, &cards, image, all_or_none);
+            runner.host().set_deadline(op, now + deadline);
+            runner.on_progress(op, Box::new(progress));
+            runner.when_over(
+                op,
+                waiter(completer, |outcome| match outcome {
+                    Outcome::Loaded(report) => report,
+                    other => mismatch(&other),
+                }),
+            );
+        });
+        pending
+    }
+
+    /// Writes bytes to a claimed card's memory.
+    pub fn write(&self, card: MacAddr, addr: u64, data: Bytes) -> Pending<()> {
+        self.one(
+            move |host, now| host.write(now, card, addr, data),
+            |outcome| match outcome {
+                Outcome::Written => (),
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// Reads `len` bytes of a claimed card's memory.
+    pub fn read(&self, card: MacAddr, addr: u64, len: u64) -> Pending<Bytes> {
+        self.one(
+            move |host, now| host.read(now, card, addr, len),
+            |outcome| match outcome {
+                Outcome::Data(data) => data,
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// Launches a kernel on a claimed card.
+    pub fn launch(&self, card: MacAddr, launch: Launch) -> Pending<LaunchReport> {
+        self.one(
+            move |host, now| host.launch(now, card, launch),
+            |outcome| match outcome {
+                Outcome::Launched(report) => report,
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// Starts the launches that are held for this number, on all cards at once.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn go(&self, number: u32) -> Result<(), Error> {
+        self.with(move |runner, now| runner.host().go(now, number))
+    }
+
+    /// Cards' counters, in the order of `Counter::NAMES`. Needs no claim.
+    pub fn counters(&self, cards: &[MacAddr]) -> Batch<Vec<u64>> {
+        self.batch(
+            cards,
+            None,
+            |host, now, card| host.counters(now, card),
+            |outcome| match outcome {
+                Outcome::Counters(counters) => counters,
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// The manifests of cards' active images, JSON. Needs no claim.
+    pub fn manifest(&self, cards: &[MacAddr]) -> Batch<Bytes> {
+        self.batch(
+            cards,
+            None,
+            |host, now, card| host.manifest(now, card),
+            |outcome| match outcome {
+                Outcome::Manifest(manifest) => manifest,
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// Spreads work over all cards that are there and that appear, and gives the work back with its outputs. Cards are
+    /// claimed, loaded with `image` where they have another, and given back at the end. `tell` runs on the host's
+    /// thread and must be quick.
+    ///
+    /// # Errors
+    /// A kernel fails wherever it is run, no card takes the image, or no card is left.
+    pub fn run_job<W: Work + 'static>(
+        &self,
+        image: Bytes,
+        work: W,
+        options: RunOptions,
+        tell: impl FnMut(&JobUpdate) + Send + 'static,
+    ) -> Result<(W, JobReport), Error> {
+        let work = Arc::new(Mutex::new(work));
+        let bytes = Arc::default();
+        let shared = Box::new(SharedWork { work: Arc::clone(&work), bytes: Arc::clone(&bytes) });
+        let (done, pending) = Pending::new();
+        let start = Start { image, work: shared, bytes, options, tell: Box::new(tell), done };
+        self.post(move |runner, now| {
+            let job = RunningJob::start(now, runner.host(), start);
+            runner.add_job(job);
+        });
+        let report = pending.wait()?;
+        // The job went before its end was told, and its share of the work with it.
+        let work = Arc::into_inner(work).expect("the job is gone");
+        Ok((work.into_inner().unwrap_or_else(PoisonError::into_inner), report))
+    }
+
+    /// Calls all jobs off; each ends with [`Error::JobCancelled`] once its cards are given back.
+    pub fn cancel_jobs(&self) {
+        self.post(Runner::cancel_jobs);
+    }
+
+    fn with<R: Send + 'static>(&self, f: impl FnOnce(&mut Runner, Instant) -> R + Send + 'static) -> Result<R, Error> {
+        self.driver.with(f).map_err(|_| Error::Stopped)
+    }
+
+    /// What cannot be posted is dropped, and completes whoever waits for it with [`Error::Stopped`].
+    fn post(&self, f: impl FnOnce(&mut Runner, Instant) + Send + 'static) {
+        let _ = self.driver.post(f);
+    }
+
+    fn one<T: Send + 'static>(
+        &self,
+        begin: impl FnOnce(&mut Host, Instant) -> OpId + Send + 'static,
+        convert: fn(Outcome) -> T,
+    ) -> Pending<T> {
+        let (completer, pending) = Pending::new();
+        let deadline = self.deadline;
+        self.post(move |runner, now| {
+            let op = begin(runner.host(), now);
+            runner.host().set_deadline(op, now + deadline);
+            runner.when_over(op, waiter(completer, convert));
+        });
+        pending
+    }
+
+    /// The same on many cards. Without a deadline the host's own for control operations holds.
+    fn batch<T: Send + 'static>(
+        &self,
+        cards: &[MacAddr],
+        deadline: Option<Duration>,
+        mut begin: impl FnMut(&mut Host, Instant, MacAddr) -> OpId + Send + 'static,
+        convert: fn(Outcome) -> T,
+    ) -> Batch<T> {
+        let (completers, pendings): (Vec<_>, Vec<_>) = cards.iter().map(|_| Pending::new()).unzip();
+        let targets = cards.to_vec();
+        self.post(move |runner, now| {
+            for (card, completer) in targets.into_iter().zip(completers) {
+                let op = begin(runner.host(), now, card);
+                if let Some(deadline) = deadline {
+                    runner.host().set_deadline(op, now + deadline);
+                }
+                runner.when_over(op, waiter(completer, convert));
+            }
+        });
+        Batch::new(cards.iter().copied().zip(pendings))
+    }
+}
+
+impl Drop for Rack {
+    fn drop(&mut self) {
+        // A card that is not given back is nobody's until its lease is over.
+        let held = self.with(|runner, _| {
+            let host = runner.host();
+            host.cards().map(|c| c.mac).filter(|c| host.claim_epoch(*c).is_some()).collect::<BTreeSet<_>>()
+        });
+        if let Ok(held) = held
+            && !held.is_empty()
+        {
+            let held: Vec<_> = held.into_iter().collect();
+            let release = |host: &mut Host, now, card| host.release(now, card, Scrub::Keep);
+            let _ = self.batch(&held, Some(FAREWELL), release, |_| ()).wait();
+        }
+    }
+}
+
+impl fmt::Debug for Rack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rack").field("mac", &self.mac).finish_non_exhaustive()
+    }
+}
+
+fn waiter<T: Send + 'static>(
+    completer: Completer<T>,
+    convert: fn(Outcome) -> T,
+) -> Box<dyn FnOnce(Result<Outcome, OpError>) + Send> {
+    Box::new(move |result| completer.complete(result.map(convert).map_err(Error::Op)))
+}
+
+/// A bug of the host: it promises an outcome of the operation's own kind.
+fn mismatch(outcome: &Outcome) -> ! {
+    unreachable!("an operation gave another's outcome: {outcome:?}")
+}
+
+/// Cards spread their answers over this: 256 of them send one each 80 us.
+const ANSWER_WINDOW: Duration = Duration::from_millis(20);
+/// No card answered for so long: all that heard the question have.
+const QUIET: Duration = Duration::from_millis(120);
+/// The MTU that jumbo frames need.
+const JUMBO_MTU: usize = 9000;
+/// How long giving cards back may take when a connection ends.
+const FAREWELL: Duration = Duration::from_millis(500);

@@ -1,0 +1,28 @@
+//! The model beside the gateware.
+
+use rackloom_card::{Card, Config, Pace};
+use rackloom_verilated::{DdrTiming, RtlCard, Stress};
+use rackloom_wire::CardKind;
+
+use super::{Pair, Side, config, seed_of_epoch};
+use crate::Specimen;
+
+/// A card of gateware and a model card that grants the same epochs. The seed also chooses what the gateware's
+/// surroundings do to it. `planted`: number of the bug to suffer from, 0 for none.
+pub fn model_and_gateware(seed: u64, planted: u8) -> Pair<Card, RtlCard> {
+    let epoch = Side::new(gateware(seed, planted), true).first_epoch();
+    let model = Card::plug(Config { seed: seed_of_epoch(epoch), ..config() });
+    // One of four seeds hands frames one by one, so that what waits in queues is not all that is ever tested.
+    let together = seed % 4 != 3;
+    Pair::new(Side::new(model, false), Side::new(gateware(seed, planted), together), seed)
+}
+
+fn gateware(seed: u64, planted: u8) -> RtlCard {
+    let card = Config { seed, pace: Pace::Live, kind: CardKind::Rtl, ..config() };
+    let (ddr, stress) = match seed % 3 {
+        0 => (DdrTiming::default(), Stress::default()),
+        1 => (DdrTiming { latency: 3, stalls: 0 }, Stress { rx_gaps: 40, tx_stalls: 100, clock_skips: 0 }),
+        _ => (DdrTiming { latency: 60, stalls: 100 }, Stress { rx_gaps: 0, tx_stalls: 20, clock_skips: 60 }),
+    };
+    RtlCard::new(rackloom_verilated::Config { card, ddr, stress, planted }).expect("a sound configuration")
+}

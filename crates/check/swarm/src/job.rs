@@ -1,0 +1,161 @@
+//! A job under faults: cards crash, are pulled and come back while one piece of work goes on; nothing of it may be
+//! lost, done twice in the result, or wrong.
+
+use bytes::Bytes;
+use rackloom_host::{Arg, ClaimOptions, Event, Host, Job, JobEvent, JobOptions, Tile, Work};
+use rackloom_node::{Duration, Either, Instant, Rng};
+
+use crate::plan::Plan;
+use crate::run::{Failure, caught};
+use crate::world::World;
+
+/// Tiles of the job.
+const TILES: usize = 120;
+/// Elements of a tile: 8 bytes each, several frames in each direction.
+const ELEMENTS: usize = 700;
+/// Faults go on for so long in virtual time, at most.
+const TROUBLE: Duration = Duration::from_secs(20);
+/// After they have stopped, the job ends within this time: a lost card is noticed within a second, its claim has run
+/// out within five, senders stand still for up to five, and then the work is done.
+const SETTLE: Duration = Duration::from_secs(30);
+
+/// What a job did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JobSummary {
+    /// Cards that joined, counting each time.
+    pub joined: u32,
+    /// Cards that were lost.
+    pub left: u32,
+    /// Hash of all that happened on the network.
+    pub hash: u64,
+}
+
+/// Runs a job in the rack that the plan describes, with one host.
+///
+/// # Errors
+/// If a tile is wrong, missing or given twice, or the job does not end.
+pub fn run_job(plan: &Plan) -> Result<JobSummary, Box<Failure>> {
+    // A job takes a wrong digest for what it mostly is, a bad image, and gives up when all cards say so.
+    let plan = Plan { hosts: 1, mangled: 0.0, ..plan.clone() };
+    caught(&plan, || go(&plan))
+}
+
+/// One tile's elements: the low 40 bits are the cycles that it takes, some tens of microseconds for a tile.
+fn element(tile: usize, i: usize) -> u64 {
+    (tile as u64) << 52 | (i as u64) << 40 | 50
+}
+
+/// What the role makes of an element: 64 rounds of SplitMix64, computed by another implementation.
+fn result(element: u64) -> u64 {
+    (0..64).fold(element, |z, _| Rng::new(z).next_u64())
+}
+
+#[derive(Debug)]
+struct Hashes {
+    got: Vec<Option<Bytes>>,
+}
+
+impl Work for Hashes {
+    fn tiles(&self) -> usize {
+        TILES
+    }
+
+    fn tile_bytes(&self) -> u64 {
+        2 * (ELEMENTS as u64 * 8).next_multiple_of(64)
+    }
+
+    fn inputs(&mut self, tile: usize) -> Tile {
+        let words: Vec<u8> = (0..ELEMENTS).flat_map(|i| element(tile, i).to_le_bytes()).collect();
+        let args = vec![Arg::Input(0), Arg::Output(0), Arg::Value(ELEMENTS as u64)];
+        Tile { kernel: 0, inputs: vec![words.into()], output: ELEMENTS as u64 * 8, args }
+    }
+
+    fn output(&mut self, tile: usize, output: Bytes) {
+        assert!(self.got[tile].replace(output).is_none(), "tile {tile} was given twice");
+    }
+}
+
+fn host<R>(world: &mut World, f: impl FnOnce(&mut Host, Instant) -> R) -> R {
+    world.net.with(world.hosts[0].id, |actor, now| match actor {
+        Either::A(mangler) => f(&mut mangler.host, now),
+        Either::B(_) => unreachable!("a host stands here"),
+    })
+}
+
+fn go(plan: &Plan) -> Result<JobSummary, String> {
+    let mut world = World::new(plan, None);
+    let mut summary = JobSummary::default();
+    let image = Bytes::from_static(rackloom_builtin_roles::image("burn").expect("it is built in"));
+    host(&mut world, |h, now| h.solicit(now, Duration::from_micros(100)));
+    let work = Box::new(Hashes { got: vec![None; TILES] });
+    let options = JobOptions {
+        claim: ClaimOptions { lease: Duration::from_secs(2), ..ClaimOptions::default() },
+        ..JobOptions::default()
+    };
+    let mut job = host(&mut world, |h, now| Job::start(now, h, image, work, options));
+    let trouble = world.now() + TROUBLE;
+    while !job.is_over() && world.now() < trouble {
+        let pause = Duration::from_micros(world.rng.below(60_000));
+        advance(&mut world, &mut job, pause, &mut summary)?;
+        disturb(&mut world, plan);
+    }
+    for card in 0..world.cards.len() {
+        if !world.net.is_on(world.cards[card].id) {
+            world.start_card(card, None);
+        }
+    }
+    world.calm();
+    let end = world.now() + SETTLE;
+    while !job.is_over() && world.now() < end {
+        advance(&mut world, &mut job, Duration::from_millis(20), &mut summary)?;
+        // What a person would do whose cards are all there and not used.
+        host(&mut world, |h, now| h.solicit(now, Duration::from_micros(100)));
+    }
+    if job.left() > 0 {
+        return Err(format!("{} of {TILES} tiles are not done, in {job:?}", job.left()));
+    }
+    summary.hash = world.net.event_hash().unwrap_or_default();
+    let work: Box<dyn std::any::Any> = job.into_work();
+    let work = work.downcast::<Hashes>().expect("the work it was given");
+    for (tile, got) in work.got.iter().enumerate() {
+        let right: Vec<u8> = (0..ELEMENTS).flat_map(|i| result(element(tile, i)).to_le_bytes()).collect();
+        if got.as_deref() != Some(&right[..]) {
+            return Err(format!("tile {tile} is wrong"));
+        }
+    }
+    Ok(summary)
+}
+
+fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSummary) -> Result<(), String> {
+    let end = world.now() + time;
+    while let Some((_, _, said)) = world.net.run_until(end) {
+        let Either::A(event) = said else { continue };
+        for told in host(world, |h, now| job.handle(now, h, &event)) {
+            match told {
+                JobEvent::Joined(_) => summary.joined += 1,
+                JobEvent::Left(..) => summary.left += 1,
+                JobEvent::Failed(why) => return Err(format!("the job failed: {why}")),
+                JobEvent::Tile { .. } | JobEvent::Finished => {}
+            }
+        }
+        if let Event::CardDown { .. } = event {
+            host(world, |h, now| h.solicit(now, Duration::from_micros(100)));
+        }
+    }
+    Ok(())
+}
+
+/// Cards lose power and get it back, cables are pulled and plugged in again.
+fn disturb(world: &mut World, plan: &Plan) {
+    let card = world.rng.below(plan.cards as u64) as usize;
+    let place = world.cards[card];
+    if !world.net.is_on(place.id) {
+        world.start_card(card, None);
+    } else if !world.net.is_up(place.link) {
+        world.net.up(place.link);
+    } else if plan.crashes && world.rng.chance(0.1) {
+        world.crash_card(card);
+    } else if plan.pulls && world.rng.chance(0.1) {
+        world.net.down(place.link);
+    }
+}

@@ -1,0 +1,76 @@
+//! Who may connect, and what they are granted: said by nobody, by a file, or by the registry.
+
+use std::sync::{Arc, Weak};
+
+use rackloom_ipc::Token;
+
+use crate::quota::Quota;
+use crate::roll::Rolls;
+use crate::scheduler::Share;
+use crate::tokens::Tokens;
+
+/// What says who may connect.
+#[derive(Debug, Clone, Default)]
+pub enum Admission {
+    /// Nothing: anybody may, and all are alike.
+    #[default]
+    Anybody,
+    /// A file, for all boards.
+    File(Arc<Tokens>),
+    /// The registry, for each board by its number.
+    Registry(Arc<Rolls>),
+}
+
+/// What who shows a token is granted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grant {
+    /// What metrics call it, if it has a name; to the registry, the instance.
+    pub(crate) name: Option<String>,
+    pub(crate) share: Share,
+    /// Bytes of buffers for all who show the token together; none if each has what every client may have.
+    pub(crate) memory: Option<Arc<Quota>>,
+}
+
+/// A client that can be sent away.
+pub(crate) trait Dismiss: Send + Sync {
+    /// Ends its session with a word. It does not wait for that.
+    fn dismiss(&self, reason: &str);
+}
+
+impl Admission {
+    /// Whether who shows a token may connect at all.
+    #[must_use]
+    pub fn admit(&self, shown: &Token) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::File(tokens) => tokens.admit(shown),
+            Self::Registry(rolls) => rolls.all().iter().any(|roll| roll.find(shown).is_some()),
+        }
+    }
+
+    /// Whether a board is there for who shows a token.
+    pub(crate) fn shows(&self, board: usize, shown: &Token) -> bool {
+        match self {
+            Self::Anybody | Self::File(_) => true,
+            Self::Registry(rolls) => rolls.of(board).find(shown).is_some(),
+        }
+    }
+
+    /// Bytes of buffers that a client may have that shows this token.
+    pub(crate) fn memory(&self, shown: &Token, most: u64) -> u64 {
+        let Self::Registry(rolls) = self else { return most };
+        let rolls = rolls.all();
+        let granted = rolls.iter().filter_map(|roll| roll.find(shown));
+        granted.map(|grant| grant.memory.map_or(most, |quota| quota.most())).max().unwrap_or(most)
+    }
+
+    /// What a client of a board is granted; none if it is not admitted, or not any more. It may be told to leave from
+    /// now on.
+    pub(crate) fn enter(&self, board: usize, shown: &Token, client: Weak<dyn Dismiss>) -> Option<Grant> {
+        match self {
+            Self::Anybody => Some(Grant::default()),
+            Self::File(tokens) => tokens.grant(shown),
+            Self::Registry(rolls) => rolls.of(board).enter(shown, client),
+        }
+    }
+}

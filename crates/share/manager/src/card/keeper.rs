@@ -1,0 +1,233 @@
+//! Looks after the cards of a segment: claims those that come, claims again those that were lost, attaches to the
+//! segment again when it was gone, and gives all back at the end.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use rackloom::{CardInfo, ClaimOptions, Error, Event, MacAddr, OpError, Rack, Scrub, Watch};
+use rackloom_wire::CardKind;
+
+use super::board::CardBoard;
+use super::claim::Card;
+use super::info;
+use crate::metrics::Metrics;
+
+/// Attaches to the segment.
+pub type Attach = Box<dyn FnMut() -> Result<Rack, Error> + Send>;
+
+/// Takes over a card that was claimed, as a board.
+pub type Plug = Box<dyn FnMut(CardBoard) + Send>;
+
+/// What looks after the cards.
+pub(super) struct Keeper {
+    attach: Attach,
+    plug: Plug,
+    exclusive: bool,
+    metrics: Arc<Metrics>,
+    rack: Arc<Rack>,
+    watch: Watch,
+    cards: Vec<Arc<Card>>,
+    /// Cards that could not be claimed when they came.
+    left_out: BTreeSet<MacAddr>,
+}
+
+/// How long to look for cards.
+const DISCOVERY: Duration = Duration::from_secs(1);
+
+/// How long to try to claim cards at the start: a manager that was killed has its cards until its lease is over, and a
+/// slow card takes a while to zero itself.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same for a card that is plugged in later: the others have to wait meanwhile.
+const PATIENCE_LATER: Duration = Duration::from_secs(3);
+
+/// How soon a loss, a retirement or a new card is seen to.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Time between attempts to claim a card that another host has, or to attach to a segment that is gone.
+const RETRY: Duration = Duration::from_millis(500);
+
+impl Keeper {
+    /// Claims all cards that are there.
+    ///
+    /// # Errors
+    /// The segment cannot be attached to; no card answers, or none can be claimed.
+    pub(super) fn begin(
+        mut attach: Attach,
+        exclusive: bool,
+        metrics: Arc<Metrics>,
+        plug: Plug,
+    ) -> anyhow::Result<Self> {
+        let rack = attach().map_err(|why| {
+            let help = why.help().map(|help| format!("; {help}")).unwrap_or_default();
+            anyhow::Error::new(why).context(format!("cannot reach the segment{help}"))
+        })?;
+        let rack = Arc::new(rack);
+        let watch = rack.watch()?;
+        let mut found = rack.discover(DISCOVERY)?;
+        found.sort_by_key(|card| (card.unit, card.mac));
+        if found.is_empty() {
+            bail!("none answered; plug one in with `rackloom card add`, and see `rackloom ls`");
+        }
+        let (cards, left_out) = (Vec::new(), BTreeSet::new());
+        let mut keeper = Self { attach, plug, exclusive, metrics, rack, watch, cards, left_out };
+        let until = Instant::now() + PATIENCE;
+        found.iter().for_each(|card| keeper.take_in(card, until));
+        if keeper.cards.is_empty() {
+            bail!("none of the {} that answered could be claimed", found.len());
+        }
+        // What happened while cards were claimed is over. A loss in this moment is noticed by the first operation.
+        while keeper.watch.next_within(Duration::ZERO).is_some() {}
+        Ok(keeper)
+    }
+
+    /// Looks after the cards until it is to stop, and gives them back.
+    pub(super) fn run(mut self, stop: &AtomicBool) {
+        let mut tried: Option<Instant> = None;
+        while !stop.load(Ordering::Acquire) {
+            if let Some(event) = self.watch.next_within(TICK) {
+                self.heed(&event);
+            }
+            // Asked of the host's thread, which by then has told what it knew; so no loss is taken for one of a later
+            // claim.
+            let Ok(up) = self.rack.cards() else {
+                self.cards.iter().for_each(|card| card.lost());
+                self.attach_again(stop);
+                continue;
+            };
+            while let Some(event) = self.watch.next_within(Duration::ZERO) {
+                self.heed(&event);
+            }
+            for card in self.cards.iter().filter(|card| !card.is_claimed()) {
+                let Some(info) = up.iter().find(|info| self.is_it(card, info, &up)) else { continue };
+                if card.is_retired() || tried.is_none_or(|at| at.elapsed() >= RETRY) {
+                    self.claim_again(card, info);
+                    tried = Some(Instant::now());
+                }
+            }
+            let is_new = |info: &&CardInfo| {
+                let known = self.left_out.contains(&info.mac) || self.cards.iter().any(|c| self.is_it(c, info, &up));
+                !known
+            };
+            if let Some(info) = up.iter().find(is_new) {
+                self.take_in(info, Instant::now() + PATIENCE_LATER); // One at a time: what is new may depend on it.
+            }
+        }
+        self.give_back();
+    }
+
+    /// Claims a card that is new, trying until this time, and hands it over as a board.
+    fn take_in(&mut self, card: &CardInfo, until: Instant) {
+        let name = self.name(card);
+        let zeroes = match claim_first(&self.rack, card, self.exclusive, until, &name) {
+            Ok(zeroes) => zeroes,
+            Err(why) => {
+                eprintln!("rackloom-manager: {name} is left out: {why}");
+                self.left_out.insert(card.mac);
+                return;
+            }
+        };
+        let counted = self.metrics.reconfigurations(&name);
+        let shared = Arc::new(Card::new(&self.rack, card, name.clone(), self.exclusive, zeroes, counted));
+        shared.claimed(&self.rack, card);
+        self.cards.push(Arc::clone(&shared));
+        (self.plug)(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
+    }
+
+    /// What people call a card: by its number in the rack, or by its address if another one has that.
+    fn name(&self, card: &CardInfo) -> String {
+        let name = numbered(card);
+        if self.cards.iter().any(|other| other.name == name) { format!("Rackloom card {}", card.mac) } else { name }
+    }
+
+    /// Whether what answers is a card of ours: itself, or another one of the kind that has its number now, while it is
+    /// gone. So a card that was exchanged is the same board, and so are the cards of a rack that was started again.
+    fn is_it(&self, card: &Card, info: &CardInfo, up: &[CardInfo]) -> bool {
+        let mac = card.mac();
+        let has_its_place = || card.name == numbered(info) && card.kind == info.kind && !card.is_claimed();
+        info.mac == mac
+            || has_its_place()
+                && up.iter().all(|other| other.mac != mac)
+                && self.cards.iter().all(|other| other.mac() != info.mac)
+    }
+
+    fn heed(&mut self, event: &Event) {
+        let (Event::CardDown { card, .. } | Event::ClaimLost { card }) = event else { return };
+        self.cards.iter().filter(|c| c.mac() == *card).for_each(|c| c.lost());
+        if matches!(event, Event::CardDown { .. }) {
+            self.left_out.remove(card); // When it comes again, it is new.
+        }
+    }
+
+    fn claim_again(&self, card: &Card, info: &CardInfo) {
+        if card.is_retired() {
+            // The kernels of the tenant that has left are called off with the claim.
+            let _ = self.rack.release(&[card.mac()], Scrub::Keep).wait();
+        }
+        if claim(&self.rack, info.mac, card.zeroes).is_ok() {
+            card.claimed(&self.rack, info);
+        }
+    }
+
+    /// The segment is gone: waits until it is there again.
+    fn attach_again(&mut self, stop: &AtomicBool) {
+        eprintln!("rackloom-manager: the segment of the cards is gone; waiting for it to come again");
+        while !stop.load(Ordering::Acquire) {
+            std::thread::sleep(RETRY);
+            let Ok(rack) = (self.attach)() else { continue };
+            let Ok(watch) = rack.watch() else { continue };
+            if rack.discover(DISCOVERY).is_ok() {
+                (self.rack, self.watch) = (Arc::new(rack), watch);
+                self.left_out.clear();
+                eprintln!("rackloom-manager: the segment of the cards is there again");
+                return;
+            }
+        }
+    }
+
+    fn give_back(self) {
+        drop(self.plug); // Boards end before their cards.
+        let held: Vec<_> = self.cards.iter().filter(|card| card.is_claimed()).collect();
+        held.iter().for_each(|card| card.lost());
+        let held: Vec<MacAddr> = held.iter().map(|card| card.mac()).collect();
+        // A card that does not answer is free when its lease is over.
+        let _ = self.rack.release(&held, Scrub::Zero).wait();
+    }
+}
+
+fn numbered(card: &CardInfo) -> String {
+    format!("Rackloom card {}", card.unit)
+}
+
+/// Claims a card, and may have it zeroed.
+fn claim(rack: &Rack, card: MacAddr, zero: bool) -> Result<(), Error> {
+    let scrub = if zero { Scrub::Zero } else { Scrub::Keep };
+    rack.claim(&[card], ClaimOptions { scrub, ..ClaimOptions::default() }).wait_all().map(|_| ())
+}
+
+/// Claims a card that is new, until this time; whether it was zeroed. Gateware in a simulator would take a minute for
+/// that, and is left as it is, as is one that takes so long as to be given up: their memory is cleared by us, piece by
+/// piece. Not so if the card is to be exclusive, for then nothing at all may stay.
+fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
+    let (mut zero, mut told) = (is_exclusive || card.kind != CardKind::Rtl, false);
+    loop {
+        let why = match claim(rack, card.mac, zero) {
+            Ok(()) => return Ok(zero),
+            Err(why) => why,
+        };
+        match &why {
+            _ if Instant::now() >= until => return Err(why),
+            Error::Op(OpError::Claimed { .. }) => {}
+            Error::Op(OpError::Vanished { .. } | OpError::Deadline { .. }) if !is_exclusive => zero = false,
+            Error::Op(OpError::UnknownCard { .. }) if !zero => {} // It is still at it.
+            _ => return Err(why),
+        }
+        if !std::mem::replace(&mut told, true) {
+            eprintln!("rackloom-manager: waiting for {name}: {why}");
+        }
+        std::thread::sleep(RETRY);
+    }
+}

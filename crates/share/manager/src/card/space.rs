@@ -1,0 +1,196 @@
+//! A tenant's part of a card.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use opencl_sys::{
+    CL_COMPILER_NOT_AVAILABLE, CL_INVALID_KERNEL_NAME, CL_INVALID_VALUE, CL_LINKER_NOT_AVAILABLE,
+    CL_PROGRAM_BINARY_TYPE_NONE,
+};
+use rackloom_ipc::Given;
+use rackloom_opencl_wire::{Build, Form, KernelInfo, Times};
+
+use super::arguments::{self, Slot};
+use super::claim::{Block, Card};
+use super::consent::Gone;
+use super::program::{Built, CardProgram};
+use super::tenancy::TenantNumber;
+use super::transfer::Range;
+use super::work::{self, Ticket};
+use crate::board::{Headers, Operation, Space};
+use crate::code::Code;
+use crate::quota::Charge;
+
+/// A tenant's part.
+pub struct CardSpace {
+    pub(super) card: Arc<Card>,
+    pub(super) tenant: TenantNumber,
+    /// To the registry it is this instance.
+    pub(super) name: Arc<str>,
+    pub(super) gone: Gone,
+}
+
+/// Memory of a card, or a part of it.
+pub struct CardBuffer {
+    pub(super) block: Arc<Block>,
+    /// First byte of the block.
+    offset: u64,
+    pub(super) size: u64,
+    /// The program's own view of it; a part has none of its own, for the whole is mapped.
+    pub(super) backing: Option<Given>,
+    pub(super) mappings: Mutex<Vec<Mapping>>,
+}
+
+/// A part of a buffer that is mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mapping {
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    /// Whether the program may change it.
+    pub(super) writes: bool,
+}
+
+/// A kernel and its arguments.
+#[derive(Debug)]
+pub struct CardKernel {
+    pub(super) built: Arc<Built>,
+    card: Arc<Card>,
+    /// Its number in the image.
+    pub(super) number: u16,
+    pub(super) slots: Mutex<Vec<Option<Slot>>>,
+    /// Nanoseconds of its last launch; 0 for none.
+    pub(super) last_ns: AtomicU64,
+}
+
+impl std::fmt::Debug for CardSpace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CardSpace").field("card", &self.card.name).field("tenant", &self.tenant).finish()
+    }
+}
+
+impl std::fmt::Debug for CardBuffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = self.block.at + self.offset;
+        f.debug_struct("CardBuffer").field("at", &at).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+impl CardSpace {
+    pub(super) fn new(card: Arc<Card>, tenant: TenantNumber, name: &str) -> Self {
+        Self { card, tenant, name: name.into(), gone: Gone::default() }
+    }
+}
+
+impl Drop for CardSpace {
+    fn drop(&mut self) {
+        if self.card.is_exclusive {
+            self.card.retire();
+        }
+        self.card.tenancy().leave();
+    }
+}
+
+impl CardBuffer {
+    pub(super) fn range(&self) -> Range<'_> {
+        Range { block: &self.block, offset: self.offset, len: self.size }
+    }
+}
+
+impl Space for CardSpace {
+    type Buffer = CardBuffer;
+    type Program = CardProgram;
+    type Kernel = CardKernel;
+    type Ticket = Ticket;
+
+    fn buffer(&self, _: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<CardBuffer, Code> {
+        if size == 0 || backing.as_ref().is_some_and(|given| given.len() as u64 != size) {
+            return Err(Code(CL_INVALID_VALUE));
+        }
+        let block = Arc::new(self.card.take(size, charge)?);
+        Ok(CardBuffer { block, offset: 0, size, backing, mappings: Mutex::default() })
+    }
+
+    fn size(buffer: &CardBuffer) -> u64 {
+        buffer.size
+    }
+
+    fn sub_buffer(&self, parent: &Arc<CardBuffer>, _: u64, offset: u64, size: u64) -> Result<CardBuffer, Code> {
+        let within = offset.checked_add(size).is_some_and(|end| end <= parent.size);
+        if !within || size == 0 || parent.size != parent.block.size {
+            return Err(Code(CL_INVALID_VALUE));
+        }
+        Ok(CardBuffer { block: Arc::clone(&parent.block), offset, size, backing: None, mappings: Mutex::default() })
+    }
+
+    fn program(&self, form: Form, bytes: Vec<u8>) -> Result<CardProgram, Code> {
+        CardProgram::new(form, bytes)
+    }
+
+    fn binary_type(&self, _: &CardProgram) -> u32 {
+        CL_PROGRAM_BINARY_TYPE_NONE
+    }
+
+    fn build(&self, program: &CardProgram, _: &str) -> Result<Build, Code> {
+        program.build(self)
+    }
+
+    fn compile(&self, _: &CardProgram, _: &str, _: &Headers<Self>) -> Result<Build, Code> {
+        Err(Code(CL_COMPILER_NOT_AVAILABLE))
+    }
+
+    fn link(&self, _: &[Arc<CardProgram>], _: &str) -> Result<(CardProgram, Build), Code> {
+        Err(Code(CL_LINKER_NOT_AVAILABLE))
+    }
+
+    fn binary_size(&self, program: &CardProgram) -> Result<u64, Code> {
+        Ok(program.built()?.image.bytes().len() as u64)
+    }
+
+    fn binary(&self, program: &CardProgram, into: &Given) -> Result<(), Code> {
+        let built = program.built()?;
+        let file = built.image.bytes();
+        if file.len() > into.len() {
+            return Err(Code(CL_INVALID_VALUE));
+        }
+        into.write(0, file);
+        Ok(())
+    }
+
+    fn kernel_info(&self, program: &CardProgram, name: &str) -> Result<KernelInfo, Code> {
+        let built = program.built()?;
+        let (_, kernel) = built.image.manifest().kernel(name).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
+        Ok(arguments::describe(kernel))
+    }
+
+    fn kernel(&self, program: &CardProgram, name: &str) -> Result<CardKernel, Code> {
+        let built = program.built()?;
+        let (number, kernel) = built.image.manifest().kernel(name).ok_or(Code(CL_INVALID_KERNEL_NAME))?;
+        let (number, slots) = (number as u16, Mutex::new(vec![None; kernel.args.len()]));
+        Ok(CardKernel { built, card: Arc::clone(&self.card), number, slots, last_ns: AtomicU64::new(0) })
+    }
+
+    fn last_launch_ns(kernel: &CardKernel) -> Option<u64> {
+        // A launch that has to configure the card first takes longer than the last one did.
+        let is_active = kernel.card.has_active(&kernel.built.digest);
+        Some(kernel.last_ns.load(Ordering::Relaxed)).filter(|ns| is_active && *ns > 0)
+    }
+
+    fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
+        work::start(&self.card, operation)
+    }
+
+    fn leave(&self) {
+        self.gone.set();
+    }
+
+    fn flush(&self) {}
+
+    fn finish(&self, ticket: Ticket, operation: &mut Operation<Self>) -> Result<Times, Code> {
+        work::finish(&self.card, ticket, operation)
+    }
+}
+
+/// A lock that is held for moments only; what it guards is whole even after a panic.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,274 @@
+//! A device whose clients each have a worker, as the manager shares it.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
+use rackloom_ipc::{Handover, Identity};
+use rackloom_opencl_wire::BoardInfo;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+
+use super::account::Account;
+use super::crew::Crew;
+use super::lease::{Lease, Lessee};
+use super::ledger::Ledger;
+use super::packet::{self, Order, Origin, Service, Sight, Word};
+use super::page::Page;
+use super::worker::Worker;
+use crate::admission::Dismiss;
+use crate::boards::SharedBoard;
+use crate::code::Code;
+use crate::lobby::Inbox;
+use crate::metrics::{BoardMetrics, Source};
+use crate::session::answer_to;
+use crate::terms::Terms;
+use crate::turns::Turns;
+
+/// A device, and workers for it.
+pub(crate) struct IsolatedBoard {
+    info: BoardInfo,
+    crew: Arc<Crew>,
+    /// How long a client may keep others waiting by one task.
+    patience: Duration,
+}
+
+impl IsolatedBoard {
+    /// # Errors
+    /// A worker cannot be started, or not open the device.
+    pub(crate) fn new(info: BoardInfo, origin: Origin, patience: Duration) -> anyhow::Result<Self> {
+        let crew = Crew::new(origin).with_context(|| format!("cannot start a process for clients of {}", info.name))?;
+        Ok(Self { info, crew: Arc::new(crew), patience })
+    }
+
+    pub(crate) const fn info(&self) -> &BoardInfo {
+        &self.info
+    }
+
+    /// Shares it under a number.
+    pub(crate) fn share(self, number: usize, turns: Arc<Turns<Lease>>, metrics: BoardMetrics) -> impl SharedBoard {
+        let (tenants, lessees) = (AtomicU64::new(1), Mutex::default());
+        Shared { board: self, number, turns, metrics, tenants, lessees }
+    }
+}
+
+struct Shared {
+    board: IsolatedBoard,
+    number: usize,
+    turns: Arc<Turns<Lease>>,
+    metrics: BoardMetrics,
+    tenants: AtomicU64,
+    /// Those that are served.
+    lessees: Mutex<Vec<Weak<Lessee>>>,
+}
+
+impl Shared {
+    fn lessees(&self) -> MutexGuard<'_, Vec<Weak<Lessee>>> {
+        self.lessees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SharedBoard for Shared {
+    fn info(&self) -> &BoardInfo {
+        &self.board.info
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+        let peer = Arc::clone(&inbox.peer);
+        let refuse = |why: &str| {
+            answer_to(&peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
+            inbox.farewell(why);
+        };
+        let client = match Client::new() {
+            Ok(client) => Arc::new(client),
+            Err(why) => return refuse(&format!("the system has no more files: {why}")),
+        };
+        let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Dismiss>));
+        let Some(grant) = terms.admission.enter(self.number, peer.token(), leaving) else {
+            return refuse("the token is not admitted any more");
+        };
+        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
+        let user = user(peer.identity());
+        let tenant = tenant(grant.name.as_deref(), user);
+        let is_ours = user == Some(rustix::process::geteuid().as_raw());
+        let sight = if is_ours { Sight::Users } else { Sight::Runtimes };
+        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
+        let service = Service {
+            channel: Vec::new(),
+            request,
+            limits: terms.limits,
+            shares_memory: grant.memory.is_some(),
+            task_ns: terms.task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+            boards: boards.iter().map(|board| board.info().clone()).collect(),
+            name: name.clone(),
+        };
+        let worker = || Ok(self.board.crew.take(tenant.as_deref(), sight)?);
+        let placed =
+            if inbox.is_empty() { worker().and_then(|worker| place(&inbox, worker, service)) } else { Err(early()) };
+        let (mut worker, page, handover) = match placed {
+            Ok(placed) => placed,
+            Err(why) => {
+                eprintln!("rackloom-manager: {name} cannot be served: {why:#}");
+                return refuse(&format!("there is no process for it: {why:#}"));
+            }
+        };
+        let ledger = Arc::new(Ledger::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
+        self.metrics.watch(&(Arc::clone(&ledger) as Arc<dyn Source>));
+        let Ok(process) = worker.process.try_clone() else { return };
+        let lessee = Arc::new(Lessee::new(id, name.clone(), grant.share, page, process, self.board.patience));
+        {
+            let mut lessees = self.lessees();
+            lessees.retain(|lessee| lessee.strong_count() > 0);
+            lessees.push(Arc::downgrade(&lessee));
+        }
+        let account = Account::new(grant.memory, terms.limits.objects as usize);
+        let end = self.listen(&mut worker, &client, &handover, &lessee, account);
+        if let (End::Worker, false, Some(signal)) = (end, lessee.was_overdue(), worker.signal()) {
+            eprintln!("rackloom-manager: the process of {name} was ended by signal {signal}; a kernel may be to blame");
+        }
+        worker.end(); // With its kernels: the next one has the board from here on.
+        lessee.is_gone();
+        self.turns.forget(id, || ());
+        self.board.crew.put_back(worker, tenant);
+    }
+
+    fn stop(&self) {
+        self.turns.stop();
+        // The board's thread does not wait for kernels that may never end.
+        let lessees: Vec<_> = self.lessees().iter().filter_map(Weak::upgrade).collect();
+        lessees.iter().for_each(|lessee| {
+            lessee.end();
+            lessee.is_gone();
+        });
+        self.board.crew.close();
+    }
+}
+
+/// A client that a worker serves.
+struct Client {
+    /// Why it is to leave.
+    reason: Mutex<Option<String>>,
+    /// Rings then.
+    bell: OwnedFd,
+}
+
+/// How long a worker may take to send its client away.
+const LEAVING: Duration = Duration::from_secs(1);
+
+impl Client {
+    fn new() -> std::io::Result<Self> {
+        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { reason: Mutex::default(), bell })
+    }
+
+    /// Why it is to leave; the bell has rung.
+    fn reason(&self) -> String {
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+}
+
+impl Dismiss for Client {
+    /// The worker says the word. One that does not is ended, with the session.
+    fn dismiss(&self, reason: &str) {
+        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+}
+
+/// Who has ended a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Client,
+    Worker,
+}
+
+/// Whose client it is, as far as that is sure: a name belongs to a token, and a user's processes are all the user's
+/// unless they are in a container, where each tenant may have the same number.
+fn tenant(name: Option<&str>, user: Option<u32>) -> Option<String> {
+    name.map(|name| format!("name {name}")).or_else(|| user.map(|user| format!("user {user}")))
+}
+
+/// The user whose process a client is; none if that is elsewhere or in a container, as far as we can tell.
+fn user(identity: Identity) -> Option<u32> {
+    let Identity::Unix { uid, pid, .. } = identity else { return None };
+    let is_here = ["mnt", "user"].iter().all(|space| {
+        let [ours, theirs] =
+            ["self", &pid.to_string()].map(|who| std::fs::read_link(format!("/proc/{who}/ns/{space}")));
+        matches!((ours, theirs), (Ok(ours), Ok(theirs)) if ours == theirs)
+    });
+    is_here.then_some(uid)
+}
+
+fn early() -> anyhow::Error {
+    anyhow::anyhow!("it did not wait until its board was open")
+}
+
+/// Gives a client to a worker.
+fn place(inbox: &Inbox, worker: Worker, service: Service) -> anyhow::Result<(Worker, Arc<Page>, Handover)> {
+    let page = Page::create()?;
+    let handover = inbox.peer.hand_over()?;
+    let order = Order::Serve(Box::new(Service { channel: handover.state(), ..service }));
+    let files: Vec<_> = std::iter::once(page.file()).chain(handover.files()).collect();
+    packet::send(&worker.control, &order, &files)?;
+    Ok((worker, Arc::new(page), handover))
+}
+
+impl Shared {
+    /// Does what the worker asks for, until it has ended or its client is gone.
+    fn listen(
+        &self,
+        worker: &mut Worker,
+        client: &Client,
+        channel: &Handover,
+        lessee: &Arc<Lessee>,
+        mut account: Account,
+    ) -> End {
+        let mut deadline: Option<Instant> = None;
+        loop {
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return End::Client;
+            }
+            let time = left.and_then(|left| Timespec::try_from(left).ok());
+            let mut files = vec![PollFd::new(&worker.control, PollFlags::IN), PollFd::new(&client.bell, PollFlags::IN)];
+            files.extend(channel.ends().into_iter().map(|(file, flags)| PollFd::from_borrowed_fd(file, flags)));
+            match rustix::event::poll(&mut files, time.as_ref()) {
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(_) => return End::Client,
+                // A worker that ends takes nothing of the client's with it, so this is not the worker's end.
+                Ok(_) if files[2..].iter().any(|file| !file.revents().is_empty()) => return End::Client,
+                Ok(_) => {}
+            }
+            let (has_word, is_leaving) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
+            if is_leaving {
+                let order = Order::Dismiss(client.reason());
+                if packet::send(&worker.control, &order, &[]).is_err() {
+                    return End::Worker;
+                }
+                deadline = Some(Instant::now() + LEAVING);
+            }
+            if !has_word {
+                continue;
+            }
+            let Ok(Some((word, _))) = worker.receiver.next(&worker.control) else { return End::Worker };
+            match word {
+                Word::Ask => lessee.asks().into_iter().for_each(|lease| self.turns.submit(lease)),
+                Word::Leave => lessee.has_left(),
+                Word::Take(number, amount) => {
+                    if account.answer(&worker.control, number, amount).is_err() {
+                        return End::Worker;
+                    }
+                }
+                Word::Give(number) => account.give(number),
+                Word::Ready(_) => return End::Worker, // It has said so before.
+            }
+        }
+    }
+}

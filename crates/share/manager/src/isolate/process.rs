@@ -1,0 +1,165 @@
+//! The worker: a process that serves one client, and ends with it.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use rackloom_ipc::{Handover, Peer};
+use rackloom_opencl_wire::Answer;
+use rustix::process::DumpableBehavior;
+
+use super::account::Elsewhere;
+use super::confine::confine;
+use super::gate::Gate;
+use super::packet::{self, Order, Origin, Receiver, Service, Word};
+use super::page::Page;
+use crate::board::Board as _;
+use crate::lobby::{self, Inbox};
+use crate::metrics::Metrics;
+use crate::native::{NativeBoard, Runtime};
+use crate::quota::Quota;
+use crate::scheduler::{Policy, Share};
+use crate::session::{Session, answer_to};
+use crate::task::Tenant;
+use crate::turns::Turns;
+
+/// The variable by which the manager makes a process of its own program a worker.
+pub(super) const ASKED: &str = "RACKLOOM_WORKER";
+
+/// Whether this program would become a worker if it was started as one; else it would do what it always does.
+pub(crate) fn can_work() -> bool {
+    CALLED.load(Ordering::Relaxed)
+}
+
+static CALLED: AtomicBool = AtomicBool::new(false);
+
+/// Becomes a worker if this process was started as one; then it does not return. Every program that starts a manager
+/// calls this before all else: with `--isolate` the manager runs it again for each client.
+pub fn work_if_asked() {
+    CALLED.store(true, Ordering::Relaxed);
+    if std::env::var_os(ASKED).is_none() {
+        return;
+    }
+    if let Err(why) = work() {
+        eprintln!("rackloom-worker: {why:#}");
+        std::process::exit(1);
+    }
+    end();
+}
+
+/// Ends the process at once. A runtime's own way out waits for kernels, which may never end.
+fn end() -> ! {
+    // SAFETY: ends the process without running anything of it.
+    unsafe { libc::_exit(0) }
+}
+
+fn work() -> anyhow::Result<()> {
+    let control = Arc::new(alone()?);
+    let mut receiver = Receiver::new();
+    let first = receiver.next(&control).context("this is for the manager to start")?;
+    let Some((Order::Device(place), _)) = first else { bail!("the manager is gone") };
+    let is_confined = confine(&place).context("cannot confine itself")?;
+    let board = open(&place.origin);
+    let ready = board.as_ref().map(|_| is_confined).map_err(|why| format!("{why:#}"));
+    packet::send(&*control, &Word::Ready(ready), &[])?;
+    let board = board?;
+    let Some((Order::Serve(service), files)) = receiver.next(&control)? else {
+        clear(&place.own);
+        return Ok(()); // It was not needed.
+    };
+    serve(&board, *service, files, control, receiver, place.own)
+}
+
+/// Lets go of all that is the manager's, and keeps other processes of this user out; the way to the manager.
+fn alone() -> anyhow::Result<OwnedFd> {
+    // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    let control = std::io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    // Else a kernel that has taken over another client's worker could read this one's memory.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    rustix::thread::set_no_new_privs(true)?;
+    rustix::thread::set_name(c"rackloom-worker")?; // It is started by a link.
+    Ok(control)
+}
+
+/// Leaves nothing where a manager that was killed cannot clear up.
+fn clear(own: &Path) {
+    std::fs::read_dir(own).into_iter().flatten().flatten().for_each(|entry| {
+        let _ = std::fs::remove_dir_all(entry.path());
+    });
+}
+
+fn open(origin: &Origin) -> anyhow::Result<NativeBoard> {
+    let platform = Runtime::open(&origin.library)?.into_iter().nth(origin.platform);
+    let platform = platform.context("the runtime has fewer platforms than before")?;
+    let board = NativeBoard::all(platform)?.into_iter().nth(origin.device);
+    board.context("the runtime has fewer devices than before")
+}
+
+fn serve(
+    board: &NativeBoard,
+    service: Service,
+    files: Vec<OwnedFd>,
+    control: Arc<OwnedFd>,
+    receiver: Receiver,
+    own: PathBuf,
+) -> anyhow::Result<()> {
+    let mut files = files.into_iter();
+    let page = Page::open(files.next().context("there is no page")?)?;
+    let client = Handover::from_parts(files.collect(), &service.channel)?;
+    let inbox = Inbox::new(client.into_peer(Box::new(|_, _, _, _| true))?);
+    let (elsewhere, taken) = Elsewhere::new(Arc::clone(&control));
+    let listen = {
+        let (control, peer) = (Arc::clone(&control), Arc::clone(&inbox.peer));
+        move || {
+            listen(&control, receiver, &taken, &peer);
+            clear(&own);
+            end();
+        }
+    };
+    std::thread::Builder::new().name("manager".into()).spawn(listen)?;
+    let memory = match service.shares_memory {
+        true => Quota::at(Box::new(elsewhere)),
+        false => Quota::new(service.limits.memory),
+    };
+    let gate = Arc::new(Gate::new(page, control));
+    // Of its own: the manager reads what is counted from the page.
+    let metrics = Metrics::default().board("");
+    let turns = Arc::new(Turns::new(Policy::Fifo, metrics.clone()));
+    let run = Arc::clone(&turns);
+    std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
+    let peer = Arc::clone(&inbox.peer);
+    let space = match board.open(&service.name) {
+        Ok(space) => space,
+        Err(code) => {
+            answer_to(&peer, service.request, Err(code));
+            return Ok(());
+        }
+    };
+    let task_time = service.task_ns.map(Duration::from_nanos);
+    let name = metrics.tenant(service.name);
+    let gated = Some(Arc::clone(&gate));
+    let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, gated);
+    let mut session = Session::new(Arc::new(tenant), turns, memory, service.limits);
+    answer_to(&peer, service.request, Ok(Answer::Open));
+    lobby::attend(inbox, &mut session, &|number| service.boards.get(usize::from(number)).cloned());
+    gate.tell(&metrics, 0);
+    end();
+}
+
+/// A thread: hears the manager, until it is gone.
+fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer: &Peer) {
+    while let Ok(Some((order, _))) = receiver.next(control) {
+        match order {
+            Order::Taken(was) => drop(taken.send(was)), // To whoever asked.
+            Order::Dismiss(reason) => lobby::farewell(peer, &reason),
+            Order::Device(_) | Order::Serve(_) => break,
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! A tenant's context on a device: its own, so that where the hardware keeps contexts apart it keeps tenants apart.
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_char, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use opencl_sys::{
+    CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_CONTEXT_PLATFORM,
+    CL_INVALID_BUILD_OPTIONS, CL_INVALID_VALUE, CL_LINK_PROGRAM_FAILURE, CL_MEM_USE_HOST_PTR, CL_PROGRAM_BINARIES,
+    CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE,
+    CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES,
+    CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_buffer_region, cl_int, cl_program, cl_uint,
+};
+use rackloom_ipc::Given;
+use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
+
+use super::board::Device;
+use super::clock::DeviceClock;
+use super::object::{Context, Kernel, Memory, Program, Queue};
+use super::query;
+use super::runtime::{Runtime, Table, call, make};
+use super::work::Ticket;
+use super::{arguments, work};
+use crate::board::{Headers, Operation, Space};
+use crate::code::Code;
+use crate::quota::Charge;
+
+/// A context, a queue, and what belongs to them.
+pub struct NativeSpace {
+    // Dropped in this order.
+    plain: Queue,
+    /// Times are measured by the runtime, which costs some of them more than an operation does.
+    profiling: OnceLock<Queue>,
+    pub(super) context: Context,
+    pub(super) table: Table,
+    device: Device,
+    pub(super) clock: DeviceClock,
+    /// Whether the tenant wants times, and whether this task has the queue that measures them.
+    wants_times: AtomicBool,
+    measures: AtomicBool,
+    /// When the last operation was seen to end.
+    pub(super) last_end: AtomicU64,
+}
+
+impl std::fmt::Debug for NativeSpace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NativeSpace").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// A buffer or a part of one.
+#[derive(Debug)]
+pub struct NativeBuffer {
+    // Dropped in this order.
+    pub(super) memory: Memory,
+    pub(super) backing: Option<Given>,
+    pub(super) parent: Option<Arc<Self>>,
+    pub(super) size: u64,
+    /// It may hold bytes of whoever had its memory before. Of a part, its parent's counts.
+    pub(super) unwashed: AtomicBool,
+    _charge: Option<Charge>,
+}
+
+/// A program.
+#[derive(Debug)]
+pub struct NativeProgram {
+    program: Program,
+    /// The runtimes need not take two calls for one program at a time.
+    busy: Mutex<()>,
+}
+
+/// A kernel, and what its arguments refer to: a runtime need not keep a buffer for a kernel that is not running.
+#[derive(Debug)]
+pub struct NativeKernel {
+    pub(super) kernel: Kernel,
+    pub(super) kinds: arguments::Kinds,
+    pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
+    /// Nanoseconds of its last launch; 0 for none.
+    pub(super) last_ns: AtomicU64,
+}
+
+impl NativeSpace {
+    pub(super) fn new(runtime: Runtime, device: Device) -> Result<Self, Code> {
+        let table = runtime.table();
+        let properties = [CL_CONTEXT_PLATFORM, runtime.platform() as isize, 0];
+        let context = make!(table, clCreateContext(properties.as_ptr(), 1, &raw const device.0, None, null_mut()))?;
+        let context = Context::new(table, context);
+        let plain = Queue::new(table, make!(table, clCreateCommandQueue(context.raw(), device.0, 0))?);
+        Ok(Self {
+            plain,
+            profiling: OnceLock::new(),
+            context,
+            table,
+            device,
+            clock: DeviceClock::new(),
+            wants_times: AtomicBool::new(false),
+            measures: AtomicBool::new(false),
+            last_end: AtomicU64::new(0),
+        })
+    }
+
+    /// The queue of this task.
+    pub(super) fn queue(&self) -> &Queue {
+        self.profiling.get().filter(|_| self.measures()).unwrap_or(&self.plain)
+    }
+
+    /// Whether that queue measures times.
+    pub(super) fn measures(&self) -> bool {
+        self.measures.load(Ordering::Relaxed)
+    }
+
+    /// `clGetProgramBuildInfo` of a program that lives.
+    fn build_info(&self, program: cl_program) -> impl Fn(cl_uint, usize, *mut c_void, *mut usize) -> cl_int {
+        move |parameter, size, value, size_ret| match self.table.clGetProgramBuildInfo {
+            // SAFETY: the program lives, and the query passes room for `size` bytes.
+            Some(get) => unsafe { get(program, self.device.0, parameter, size, value, size_ret) },
+            None => opencl_sys::CL_INVALID_OPERATION,
+        }
+    }
+
+    /// What came of a build.
+    fn built(&self, program: cl_program, status: cl_int) -> Build {
+        let build_info = self.build_info(program);
+        let info = |parameter: cl_uint, size, value: *mut c_void, size_ret| match self.table.clGetProgramInfo {
+            // SAFETY: as above.
+            Some(get) => unsafe { get(program, parameter, size, value, size_ret) },
+            None => opencl_sys::CL_INVALID_OPERATION,
+        };
+        let mut log = query::text(&build_info, CL_PROGRAM_BUILD_LOG).unwrap_or_default();
+        if log.len() > LOG_MAX {
+            let end = (0..=LOG_MAX).rev().find(|at| log.is_char_boundary(*at)).unwrap_or(0);
+            log.truncate(end);
+        }
+        let good = status == CL_SUCCESS;
+        let binary_type = query::number(&build_info, CL_PROGRAM_BINARY_TYPE).unwrap_or_default() as u32;
+        let names = if good && binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE {
+            query::text(&info, CL_PROGRAM_KERNEL_NAMES).unwrap_or_default()
+        } else {
+            String::new()
+        };
+        Build {
+            status,
+            binary_type,
+            log,
+            kernels: names.split(';').filter(|name| !name.is_empty()).map(Into::into).collect(),
+            global_variables: query::number(&build_info, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE)
+                .unwrap_or_default(),
+        }
+    }
+
+    fn make_kernel(&self, program: &NativeProgram, name: &str) -> Result<Kernel, Code> {
+        let name = CString::new(name).map_err(|_| Code(opencl_sys::CL_INVALID_KERNEL_NAME))?;
+        let kernel = make!(self.table, clCreateKernel(program.program.raw(), name.as_ptr()))?;
+        Ok(Kernel::new(self.table, kernel))
+    }
+}
+
+impl Space for NativeSpace {
+    type Buffer = NativeBuffer;
+    type Program = NativeProgram;
+    type Kernel = NativeKernel;
+    type Ticket = Ticket;
+
+    fn buffer(&self, flags: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<NativeBuffer, Code> {
+        let (flags, host) = match &backing {
+            Some(place) if place.len() as u64 == size => (flags | CL_MEM_USE_HOST_PTR, place.as_mut_ptr().cast()),
+            Some(_) => return Err(Code(CL_INVALID_VALUE)),
+            None => (flags, null_mut()),
+        };
+        let memory = make!(self.table, clCreateBuffer(self.context.raw(), flags, size as usize, host))?;
+        let memory = Memory::new(self.table, memory);
+        // Memory of the client itself needs no washing.
+        let unwashed = AtomicBool::new(backing.is_none());
+        Ok(NativeBuffer { memory, backing, parent: None, size, unwashed, _charge: Some(charge) })
+    }
+
+    fn size(buffer: &NativeBuffer) -> u64 {
+        buffer.size
+    }
+
+    fn sub_buffer(&self, parent: &Arc<NativeBuffer>, flags: u64, offset: u64, size: u64) -> Result<NativeBuffer, Code> {
+        let within = offset.checked_add(size).is_some_and(|end| end <= parent.size);
+        if !within || size == 0 || parent.parent.is_some() {
+            return Err(Code(CL_INVALID_VALUE));
+        }
+        let region = cl_buffer_region { origin: offset as usize, size: size as usize };
+        let region = (&raw const region).cast();
+        let (table, of) = (self.table, parent.memory.raw());
+        let memory = make!(table, clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, region))?;
+        let (memory, unwashed) = (Memory::new(table, memory), AtomicBool::new(false));
+        Ok(NativeBuffer { memory, backing: None, parent: Some(Arc::clone(parent)), size, unwashed, _charge: None })
+    }
+
+    fn program(&self, form: Form, bytes: Vec<u8>) -> Result<NativeProgram, Code> {
+        let len = bytes.len();
+        let program = match form {
+            Form::Source => {
+                let text = bytes.as_ptr().cast::<c_char>();
+                make!(
+                    self.table,
+                    clCreateProgramWithSource(self.context.raw(), 1, [text].as_ptr().cast_mut(), &raw const len)
+                )
+            }
+            Form::Binary => {
+                let mut status = CL_SUCCESS;
+                let binary = bytes.as_ptr();
+                make!(
+                    self.table,
+                    clCreateProgramWithBinary(
+                        self.context.raw(),
+                        1,
+                        &raw const self.device.0,
+                        &raw const len,
+                        [binary].as_ptr().cast_mut(),
+                        &raw mut status,
+                    )
+                )
+            }
+        }?;
+        Ok(NativeProgram { program: Program::new(self.table, program), busy: Mutex::default() })
+    }
+
+    fn binary_type(&self, program: &NativeProgram) -> u32 {
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        // A runtime of OpenCL 1.1 knows executables only, and not this question.
+        let told = query::number(&self.build_info(program.program.raw()), CL_PROGRAM_BINARY_TYPE);
+        told.map_or(CL_PROGRAM_BINARY_TYPE_NONE, |told| told as u32)
+    }
+
+    fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
+        let options = options_with_info(options)?;
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let (raw, device) = (program.program.raw(), &raw const self.device.0);
+        let built = call!(self.table, clBuildProgram(raw, 1, device, options.as_ptr(), None, null_mut()));
+        self.judge(raw, built, CL_BUILD_PROGRAM_FAILURE)
+    }
+
+    fn compile(&self, program: &NativeProgram, options: &str, headers: &Headers<Self>) -> Result<Build, Code> {
+        let options = options_with_info(options)?;
+        let names = headers.iter().map(|(name, _)| CString::new(name.as_str()));
+        let names = names.collect::<Result<Vec<_>, _>>().map_err(|_| Code(CL_INVALID_VALUE))?;
+        let mut names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
+        let programs: Vec<_> = headers.iter().map(|(_, header)| header.program.raw()).collect();
+        let (names, programs) = if headers.is_empty() {
+            (null_mut(), null()) // The standard wants no pointer where there is nothing.
+        } else {
+            (names.as_mut_ptr(), programs.as_ptr())
+        };
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let (raw, device, count) = (program.program.raw(), &raw const self.device.0, headers.len() as u32);
+        let compiled = call!(
+            self.table,
+            clCompileProgram(raw, 1, device, options.as_ptr(), count, programs, names, None, null_mut())
+        );
+        self.judge(raw, compiled, CL_COMPILE_PROGRAM_FAILURE)
+    }
+
+    fn link(&self, inputs: &[Arc<NativeProgram>], options: &str) -> Result<(NativeProgram, Build), Code> {
+        let options = CString::new(options).map_err(|_| Code(CL_INVALID_BUILD_OPTIONS))?;
+        let programs: Vec<_> = inputs.iter().map(|input| input.program.raw()).collect();
+        let Some(link) = self.table.clLinkProgram else { return Err(Code(opencl_sys::CL_INVALID_OPERATION)) };
+        let mut status = CL_SUCCESS;
+        // SAFETY: all handles live, and the lists are as long as said.
+        let linked = unsafe {
+            link(
+                self.context.raw(),
+                1,
+                &raw const self.device.0,
+                options.as_ptr(),
+                programs.len() as u32,
+                programs.as_ptr(),
+                None,
+                null_mut(),
+                &raw mut status,
+            )
+        };
+        if linked.is_null() {
+            return Err(Code(if status == CL_SUCCESS { CL_LINK_PROGRAM_FAILURE } else { status }));
+        }
+        // A program with a log, even where the linking failed.
+        let program = NativeProgram { program: Program::new(self.table, linked), busy: Mutex::default() };
+        let build = self.built(linked, status);
+        Ok((program, build))
+    }
+
+    fn binary_size(&self, program: &NativeProgram) -> Result<u64, Code> {
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut size = 0usize;
+        let (raw, sizes) = (program.program.raw(), (&raw mut size).cast());
+        call!(self.table, clGetProgramInfo(raw, CL_PROGRAM_BINARY_SIZES, size_of::<usize>(), sizes, null_mut()))?;
+        Ok(size as u64)
+    }
+
+    fn binary(&self, program: &NativeProgram, into: &Given) -> Result<(), Code> {
+        let size = self.binary_size(program)?;
+        if size == 0 || size > into.len() as u64 {
+            return Err(Code(CL_INVALID_VALUE));
+        }
+        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let raw = program.program.raw();
+        let mut place = into.as_mut_ptr();
+        let places = (&raw mut place).cast();
+        call!(self.table, clGetProgramInfo(raw, CL_PROGRAM_BINARIES, size_of::<*mut u8>(), places, null_mut()))
+    }
+
+    fn kernel_info(&self, program: &NativeProgram, name: &str) -> Result<KernelInfo, Code> {
+        let kernel = self.make_kernel(program, name)?;
+        arguments::describe(self.table, self.device.0, &kernel)
+    }
+
+    fn kernel(&self, program: &NativeProgram, name: &str) -> Result<NativeKernel, Code> {
+        let kernel = self.make_kernel(program, name)?;
+        let kinds = arguments::Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
+        let held = (0..kinds.count()).map(|_| None).collect();
+        Ok(NativeKernel { kernel, kinds, held: Mutex::new(held), last_ns: AtomicU64::new(0) })
+    }
+
+    fn last_launch_ns(kernel: &NativeKernel) -> Option<u64> {
+        Some(kernel.last_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
+    }
+
+    fn profile(&self) {
+        self.wants_times.store(true, Ordering::Release);
+    }
+
+    fn begin(&self) {
+        if self.measures() || !self.wants_times.load(Ordering::Acquire) {
+            return;
+        }
+        // Without such a queue times are the manager's.
+        let properties = CL_QUEUE_PROFILING_ENABLE;
+        if let Ok(queue) = make!(self.table, clCreateCommandQueue(self.context.raw(), self.device.0, properties)) {
+            self.profiling.get_or_init(|| Queue::new(self.table, queue));
+            self.measures.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn start(&self, operation: &mut Operation<Self>) -> Result<Ticket, Code> {
+        work::start(self, operation)
+    }
+
+    fn flush(&self) {
+        // What the runtime says comes up again when the operations are waited for.
+        let _ = call!(self.table, clFlush(self.queue().raw()));
+    }
+
+    fn finish(&self, ticket: Ticket, operation: &mut Operation<Self>) -> Result<Times, Code> {
+        work::finish(self, ticket, operation)
+    }
+}
+
+impl NativeSpace {
+    /// A program whose text is wrong is an answer; other failures are errors.
+    fn judge(&self, program: cl_program, done: Result<(), Code>, wrong: cl_int) -> Result<Build, Code> {
+        match done {
+            Ok(()) => Ok(self.built(program, CL_SUCCESS)),
+            Err(Code(code)) if code == wrong => Ok(self.built(program, code)),
+            Err(code) => Err(code),
+        }
+    }
+}
+
+/// What the arguments of kernels are has to be known here: it says which values are handles.
+fn options_with_info(options: &str) -> Result<CString, Code> {
+    CString::new(format!("{options} -cl-kernel-arg-info")).map_err(|_| Code(CL_INVALID_BUILD_OPTIONS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::coherence::is_coherent;
+    use crate::native::installed;
+
+    #[test]
+    fn times_are_measured_from_the_next_task_on_for_who_asks_and_a_processor_shares_memory() {
+        let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
+        let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
+        let runtime = Runtime::open(&library).unwrap().remove(0);
+        let device = Device(runtime.devices().unwrap()[0]);
+        let space = NativeSpace::new(runtime, device).unwrap();
+        let plain = space.queue().raw();
+        space.begin();
+        assert!(!space.measures() && space.queue().raw() == plain, "nobody has asked");
+        space.profile();
+        assert!(space.queue().raw() == plain, "a task keeps its queue");
+        space.begin();
+        assert!(space.measures() && space.queue().raw() != plain);
+        assert!(is_coherent(&space));
+    }
+}

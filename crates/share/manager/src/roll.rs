@@ -1,0 +1,168 @@
+//! Who may use a board by the registry's word: the newest list, and the clients that have come by it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
+use rackloom_ipc::{ServerConfig, Token};
+use rackloom_registry_client::Tenant;
+
+use crate::admission::{Dismiss, Grant};
+use crate::quota::Quota;
+use crate::scheduler::Share;
+use crate::tokens;
+
+/// A board's list. Before the first one nobody may use the board.
+#[derive(Debug)]
+pub struct Roll {
+    /// Bytes of buffers that each client may have, whatever the registry says.
+    memory: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    grants: Vec<(Token, Grant)>,
+    /// Numbers of accounts that were given.
+    accounts: u64,
+    clients: Vec<(Token, Weak<dyn Dismiss>)>,
+}
+
+/// Without the tokens.
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("clients", &self.clients.len()).finish_non_exhaustive()
+    }
+}
+
+/// The lists of a manager's boards.
+#[derive(Debug)]
+pub struct Rolls {
+    memory: u64,
+    rolls: RwLock<Vec<Arc<Roll>>>,
+}
+
+impl Rolls {
+    /// For clients that may have so many bytes of buffers each, whatever the registry says.
+    pub(crate) const fn new(memory: u64) -> Self {
+        Self { memory, rolls: RwLock::new(Vec::new()) }
+    }
+
+    /// The list of the board of this number.
+    pub(crate) fn of(&self, board: usize) -> Arc<Roll> {
+        if let Some(roll) = self.all().get(board) {
+            return Arc::clone(roll);
+        }
+        let mut rolls = self.rolls.write().unwrap_or_else(PoisonError::into_inner);
+        while rolls.len() <= board {
+            rolls.push(Arc::new(Roll::new(self.memory)));
+        }
+        Arc::clone(&rolls[board])
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Roll>> {
+        self.rolls.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Roll {
+    /// A list with nobody on it.
+    pub(crate) fn new(memory: u64) -> Self {
+        Self { memory, state: Mutex::default() }
+    }
+
+    /// Takes a new list, whole. Clients that are on it no more are told so, and lose their sessions.
+    pub(crate) fn renew(&self, tenants: &[Tenant]) {
+        let mut state = self.lock();
+        let before = std::mem::take(&mut state.grants);
+        for tenant in tenants {
+            let Some(token) = tokens::token(&tenant.token) else {
+                eprintln!("rackloom-manager: the registry gave {} a token that is none", tenant.instance);
+                continue;
+            };
+            let known = before.iter().find(|(known, _)| *known == token).map(|(_, grant)| grant);
+            // A token keeps its account and what it has taken of its quota.
+            let account = known.and_then(|grant| grant.share.account).unwrap_or_else(|| {
+                state.accounts += 1;
+                state.accounts
+            });
+            let share = Share { weight: tenant.weight.max(1), account: Some(account) };
+            let memory = (tenant.memory_bytes > 0).then(|| {
+                let most = tenant.memory_bytes.min(self.memory);
+                let known = known.and_then(|grant| grant.memory.clone()).filter(|quota| quota.most() == most);
+                known.unwrap_or_else(|| Quota::new(most))
+            });
+            state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory }));
+        }
+        let State { grants, clients, .. } = &mut *state;
+        let mut leaving = Vec::new();
+        clients.retain(|(token, client)| {
+            let Some(client) = client.upgrade() else { return false };
+            let stays = find(grants, token).is_some();
+            if !stays {
+                leaving.push(client);
+            }
+            stays
+        });
+        drop(state);
+        leaving.iter().for_each(|client| client.dismiss("the registry has taken the board back"));
+    }
+
+    /// What a token is granted.
+    pub(crate) fn find(&self, shown: &Token) -> Option<Grant> {
+        find(&self.lock().grants, shown).cloned()
+    }
+
+    /// What a client is granted, which from now on is told when that is over.
+    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Dismiss>) -> Option<Grant> {
+        let mut state = self.lock();
+        let grant = find(&state.grants, shown)?.clone();
+        state.clients.retain(|(_, client)| client.strong_count() > 0);
+        state.clients.push((*shown, client));
+        Some(grant)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Each is compared, so that the time says nothing.
+pub(crate) fn find<'a>(grants: &'a [(Token, Grant)], shown: &Token) -> Option<&'a Grant> {
+    let same = |found, (token, grant): &'a (Token, Grant)| {
+        if ServerConfig::same_token(token, shown) { Some(grant) } else { found }
+    };
+    grants.iter().fold(None, same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tenant(instance: &str, token: &str, weight: u32, memory_bytes: u64) -> Tenant {
+        let (instance, token) = (instance.to_owned(), token.repeat(32));
+        Tenant { instance, token, weight, memory_bytes, ..Tenant::default() }
+    }
+
+    #[test]
+    fn the_newest_list_counts_and_a_token_keeps_what_it_has() {
+        let roll = Roll::new(1000);
+        let (one, two) = ([0x11; 32], [0x22; 32]);
+        assert!(roll.find(&one).is_none(), "nobody before the first list");
+        roll.renew(&[tenant("a", "11", 3, 600), tenant("b", "22", 0, 5000), tenant("c", "no", 1, 0)]);
+        let first = roll.find(&one).unwrap();
+        assert_eq!((first.name.as_deref(), first.share.weight), (Some("a"), 3));
+        let most = |token| roll.find(token).unwrap().memory.map(|quota| quota.most());
+        assert_eq!((most(&one), most(&two)), (Some(600), Some(1000)), "never more than the manager grants");
+        assert_eq!(roll.find(&two).unwrap().share.weight, 1);
+        let charge = first.memory.unwrap().take(500).unwrap();
+        roll.renew(&[tenant("a", "11", 5, 600)]);
+        let again = roll.find(&one).unwrap();
+        assert!(roll.find(&two).is_none());
+        assert_eq!((again.share.weight, again.share.account), (5, first.share.account));
+        assert!(again.memory.unwrap().take(101).is_none(), "one instance has one quota");
+        drop(charge);
+        roll.renew(&[tenant("a", "11", 5, 0)]);
+        assert!(roll.find(&one).unwrap().memory.is_none());
+        roll.renew(&[]);
+        assert!(roll.find(&one).is_none());
+    }
+}

@@ -1,0 +1,183 @@
+//! The manager: its boards, its listeners, a thread for each client.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use anyhow::Context as _;
+use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
+use rackloom_ipc::{Endpoint, Server, ServerConfig};
+use rackloom_opencl_wire::{Answer, BoardInfo};
+
+use crate::board::Board;
+use crate::boards::{Boards, SharedBoard};
+use crate::code::Code;
+use crate::isolate::IsolatedBoard;
+use crate::lobby::{self, Inbox};
+use crate::metrics::{BoardMetrics, Metrics};
+use crate::quota::Quota;
+use crate::scheduler::Policy;
+use crate::session::{Session, answer_to};
+use crate::task::{Task, Tenant};
+use crate::terms::Terms;
+use crate::turns::{Turn, Turns};
+
+struct Shared<B: Board> {
+    number: usize,
+    board: B,
+    turns: Arc<Turns<Task<B::Space>>>,
+    tenants: AtomicU64,
+}
+
+impl<B: Board> SharedBoard for Shared<B> {
+    fn info(&self) -> &BoardInfo {
+        self.board.info()
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+        let client = Arc::downgrade(&inbox.peer);
+        let Some(grant) = terms.admission.enter(self.number, inbox.peer.token(), client) else {
+            answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
+            return inbox.farewell("the token is not admitted any more");
+        };
+        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
+        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
+        let space = match self.board.open(&name) {
+            Ok(space) => space,
+            Err(code) => return answer_to(&inbox.peer, request, Err(code)),
+        };
+        let metrics = self.turns.metrics.tenant(name);
+        let peer = Arc::clone(&inbox.peer);
+        let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics, None);
+        let memory = grant.memory.unwrap_or_else(|| Quota::new(terms.limits.memory));
+        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.turns), memory, terms.limits);
+        answer_to(&peer, request, Ok(Answer::Open));
+        lobby::attend(inbox, &mut session, &|number| lobby::info(boards, number));
+    }
+
+    fn stop(&self) {
+        self.turns.stop();
+    }
+}
+
+/// An endpoint that is listened on.
+#[derive(Debug)]
+pub struct Listener {
+    server: Arc<Server>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Listener {
+    /// Where; with the port that was chosen.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.server.endpoint()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.server.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // Then the server is ours alone, and goes with us.
+        }
+    }
+}
+
+/// Boards that are shared: a handle, of which there may be several. What it has ends with the last of them.
+#[derive(Debug, Default, Clone)]
+pub struct Manager(Arc<Shop>);
+
+#[derive(Default)]
+struct Shop {
+    boards: Arc<Boards>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    metrics: Arc<Metrics>,
+}
+
+impl std::fmt::Debug for Shop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.boards.all().iter().map(|board| &board.info().name)).finish()
+    }
+}
+
+impl Manager {
+    /// Adds a board; its number. Clients that come from now on see it.
+    ///
+    /// # Errors
+    /// There is no thread for it.
+    pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<usize> {
+        let metrics = self.0.metrics.board(&board.info().name);
+        let turns = self.turns(policy, metrics)?;
+        let tenants = AtomicU64::new(1);
+        Ok(self.0.boards.add(|number| Arc::new(Shared { number, board, turns, tenants })))
+    }
+
+    /// The same for a board whose clients have processes of their own.
+    pub(crate) fn add_isolated(&self, board: IsolatedBoard, policy: Policy) -> anyhow::Result<usize> {
+        let metrics = self.0.metrics.board(&board.info().name);
+        // Tasks wait with the workers, who count them.
+        let turns = self.turns(policy, metrics.with_own_depth())?;
+        Ok(self.0.boards.add(|number| Arc::new(board.share(number, turns, metrics))))
+    }
+
+    /// Turns that a thread runs.
+    fn turns<T: Turn + Send + 'static>(&self, policy: Policy, metrics: BoardMetrics) -> anyhow::Result<Arc<Turns<T>>> {
+        let turns = Arc::new(Turns::new(policy, metrics));
+        let run = Arc::clone(&turns);
+        let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
+        let thread = thread.context("cannot start a thread for a board")?;
+        self.0.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(turns)
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.0.metrics
+    }
+
+    /// The names of the boards, in the order of their numbers.
+    #[must_use]
+    pub fn boards(&self) -> Vec<String> {
+        self.0.boards.all().iter().map(|board| board.info().name.clone()).collect()
+    }
+
+    /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay. Limits alone
+    /// do as terms, too.
+    ///
+    /// # Errors
+    /// The endpoint cannot be listened on.
+    pub fn listen(&self, to: &Endpoint, config: ServerConfig, terms: impl Into<Terms>) -> anyhow::Result<Listener> {
+        let terms = Arc::new(terms.into());
+        let server = Server::bind(to, config).with_context(|| format!("cannot listen on {to}"))?;
+        let server = Arc::new(server);
+        let (accepting, boards) = (Arc::clone(&server), Arc::clone(&self.0.boards));
+        let accept = move || {
+            while let Ok(Some(peer)) = accepting.accept(None) {
+                let shown = boards.all().into_iter();
+                let shown = shown.filter(|board| terms.admission.shows(board.number(), peer.token()));
+                let (boards, terms): (Vec<_>, _) = (shown.collect(), Arc::clone(&terms));
+                let serve = move || lobby::serve(Inbox::new(peer), &boards, &terms);
+                // Without a thread the client is dropped, and told so by the end of its channel.
+                let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
+            }
+        };
+        let thread = std::thread::Builder::new().name("accept".into()).spawn(accept);
+        Ok(Listener { server, thread: Some(thread.context("cannot start a thread")?) })
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        self.boards.all().iter().for_each(|board| board.stop());
+        let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

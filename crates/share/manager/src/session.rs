@@ -1,0 +1,270 @@
+//! A client's session on a board: takes its commands in order, keeps its objects, and hands its tasks to the board.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
+
+use opencl_sys::{
+    CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
+    CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
+};
+use rackloom_ipc::Peer;
+use rackloom_opencl_wire::{
+    Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply, now_ns,
+};
+
+use crate::board::Space;
+use crate::code::Code;
+use crate::quota::Quota;
+use crate::resolve::{NO_BUFFER, NO_KERNEL, Resolver, refused};
+use crate::table::{BadNumber, Table};
+use crate::task::{Entry, Task, Tenant};
+use crate::turns::Turns;
+
+/// How long bulk that a command names may be on its way, over TCP.
+pub(crate) const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Builds that a client may have under way and waiting.
+const BUILDS_MAX: usize = 64;
+
+/// The flags of buffers that a runtime is told of.
+const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+
+/// Operations of a task; a longer one is closed. It bounds how long a tenant has the board by one submission.
+const TASK_MAX: usize = 1024;
+
+/// A session.
+pub(crate) struct Session<S: Space> {
+    tenant: Arc<Tenant<S>>,
+    turns: Arc<Turns<Task<S>>>,
+    limits: Limits,
+    memory: Arc<Quota>,
+    buffers: Table<S::Buffer>,
+    programs: Table<S::Program>,
+    kernels: Table<S::Kernel>,
+    /// The task that is being gathered.
+    task: Vec<Entry<S>>,
+    /// Where builds run, one after the other; started by the first.
+    builder: Option<SyncSender<Job>>,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The client broke the rules: the session ends, and this says why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Breach {
+    /// A number that is in use, or not, or beyond what is granted.
+    #[error("object number {0} is taken, free, or beyond what is granted")]
+    Number(Id),
+    /// Too many operations under way.
+    #[error("more than {0} operations that have not ended")]
+    Operations(u32),
+    /// A command that does not belong there.
+    #[error("a command that does not belong there")]
+    Misplaced,
+}
+
+impl From<BadNumber> for Breach {
+    fn from(BadNumber(id): BadNumber) -> Self {
+        Self::Number(id)
+    }
+}
+
+impl<S: Space> Session<S> {
+    pub(crate) fn new(tenant: Arc<Tenant<S>>, turns: Arc<Turns<Task<S>>>, memory: Arc<Quota>, limits: Limits) -> Self {
+        Self {
+            tenant,
+            turns,
+            memory,
+            buffers: Table::new(limits.objects, NO_BUFFER),
+            programs: Table::new(limits.objects, Code(CL_INVALID_PROGRAM)),
+            kernels: Table::new(limits.objects, NO_KERNEL),
+            limits,
+            task: Vec::new(),
+            builder: None,
+        }
+    }
+
+    /// Does what a command says.
+    pub(crate) fn command(&mut self, command: Command<'_>, tail: &[u8]) -> Result<(), Breach> {
+        match command {
+            Command::Enqueue { event, waits, submit, op } => self.enqueue(event, waits, submit, op, tail)?,
+            Command::Submit => self.submit(),
+            Command::Profile => self.tenant.space.profile(),
+            Command::CreateBuffer { buffer, flags, size, backing } => {
+                let made = self.buffer(flags & ACCESS, size, backing);
+                self.buffers.put(buffer, made)?;
+            }
+            Command::CreateSubBuffer { buffer, parent, flags, offset, size } => {
+                let parent = self.buffers.get(parent);
+                let made =
+                    parent.and_then(|parent| self.tenant.space.sub_buffer(&parent, flags & ACCESS, offset, size));
+                self.buffers.put(buffer, made)?;
+            }
+            Command::ReleaseBuffer { buffer } => self.buffers.release(buffer)?,
+            Command::CreateProgram { program, form, bytes } => {
+                let made = self.program(form, bytes, tail);
+                self.programs.put(program, made)?;
+            }
+            Command::Created { request, program } => {
+                let made = self.programs.get(program);
+                let binary_type = made.map(|made| self.tenant.space.binary_type(&made));
+                self.answer(request, binary_type.map(|binary_type| Answer::Created { binary_type }));
+            }
+            Command::ReleaseProgram { program } => self.programs.release(program)?,
+            Command::Build { request, program, options } => {
+                let (program, options) = (self.programs.get(program), options.to_owned());
+                self.build(request, move |space| space.build(&*program?, &options).map(Answer::Built));
+            }
+            Command::Compile { request, program, options, headers } => {
+                let (program, options) = (self.programs.get(program), options.to_owned());
+                let headers = headers.into_iter().map(|(name, id)| Ok((name.to_owned(), self.programs.get(id)?)));
+                let headers = headers.collect::<Result<Vec<_>, Code>>();
+                self.build(request, move |space| space.compile(&*program?, &options, &headers?).map(Answer::Built));
+            }
+            Command::Link { request, program, options, inputs } => self.link(request, program, options, &inputs)?,
+            Command::BinarySize { request, program } => {
+                let program = self.programs.get(program);
+                self.later(request, move |space| space.binary_size(&*program?).map(Answer::BinarySize));
+            }
+            Command::Binary { request, program, into } => {
+                let answer = self.binary(program, into);
+                self.answer(request, answer);
+            }
+            Command::Kernel { request, program, name } => {
+                let program = self.programs.get(program);
+                let answer = program.and_then(|program| self.tenant.space.kernel_info(&program, name));
+                self.answer(request, answer.map(Answer::Kernel));
+            }
+            Command::CreateKernel { kernel, program, name } => {
+                let program = self.programs.get(program);
+                let made = program.and_then(|program| self.tenant.space.kernel(&program, name));
+                self.kernels.put(kernel, made)?;
+            }
+            Command::ReleaseKernel { kernel } => self.kernels.release(kernel)?,
+            Command::Hello { .. } | Command::Board { .. } | Command::Open { .. } | Command::Clock { .. } => {
+                return Err(Breach::Misplaced);
+            }
+        }
+        Ok(())
+    }
+
+    fn enqueue(
+        &mut self,
+        event: EventId,
+        waits: Vec<EventId>,
+        submit: bool,
+        op: Op<'_>,
+        tail: &[u8],
+    ) -> Result<(), Breach> {
+        if self.tenant.pending.fetch_add(1, Ordering::AcqRel) >= self.limits.operations {
+            return Err(Breach::Operations(self.limits.operations));
+        }
+        let resolver = Resolver { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
+        let operation = resolver.operation(op, tail);
+        self.task.push(Entry { event, waits, operation });
+        if submit || self.task.len() >= TASK_MAX {
+            self.submit();
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self) {
+        if !self.task.is_empty() {
+            let entries = std::mem::take(&mut self.task);
+            let (tenant, entries) = (Arc::clone(&self.tenant), entries.into());
+            self.turns.submit(Task { tenant, entries, since: now_ns() });
+        }
+    }
+
+    fn buffer(&self, flags: u64, size: u64, backing: Option<Place>) -> Result<S::Buffer, Code> {
+        let charge = self.memory.take(size).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
+        let backing = backing.map(|place| self.tenant.peer.give(&place.into()).map_err(refused)).transpose()?;
+        self.tenant.space.buffer(flags, size, backing, charge)
+    }
+
+    fn program(&self, form: Form, bytes: Payload, tail: &[u8]) -> Result<S::Program, Code> {
+        let resolver = Resolver::<S> { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
+        let source = resolver.source(bytes, tail)?;
+        if source.is_empty() {
+            return Err(Code(CL_INVALID_VALUE)); // To a runtime no length means: up to the next zero.
+        }
+        if source.len() as u64 > self.limits.program {
+            return Err(Code(CL_OUT_OF_RESOURCES));
+        }
+        // Copied out: nothing may change it while the runtime looks at it.
+        self.tenant.space.program(form, source.into_vec())
+    }
+
+    fn binary(&self, program: Id, into: Place) -> Result<Answer, Code> {
+        let program = self.programs.get(program)?;
+        let given = self.tenant.peer.give(&into.into()).map_err(refused)?;
+        self.tenant.space.binary(&program, &given)?;
+        given.finish().map_err(refused)?;
+        Ok(Answer::Binary)
+    }
+
+    /// The new program has its number at once, but is one only when it is linked; so this waits.
+    fn link(&mut self, request: u32, program: Id, options: &str, inputs: &[Id]) -> Result<(), Breach> {
+        let inputs: Result<Vec<_>, _> = inputs.iter().map(|id| self.programs.get(*id)).collect();
+        let linked = inputs.and_then(|inputs| self.tenant.space.link(&inputs, options));
+        let (made, answer) = match linked {
+            Ok((made, build)) => (Ok(made), Ok(Answer::Built(build))),
+            Err(code) => (Err(code), Err(code)),
+        };
+        self.programs.put(program, made)?;
+        self.answer(request, answer);
+        Ok(())
+    }
+
+    fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
+        self.turns.metrics.builds.inc();
+        self.later(request, job);
+    }
+
+    /// Has something that may take long done by the builder, which answers.
+    fn later(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
+        let tenant = Arc::clone(&self.tenant);
+        let job: Job = Box::new(move || {
+            let answer = job(&tenant.space);
+            answer_to(&tenant.peer, request, answer);
+        });
+        if self.builder.is_none() {
+            let (send, jobs) = sync_channel::<Job>(BUILDS_MAX);
+            let run = move || jobs.into_iter().for_each(|job| job());
+            if std::thread::Builder::new().name("builder".into()).spawn(run).is_ok() {
+                self.builder = Some(send);
+            }
+        }
+        let sent = self
+            .builder
+            .as_ref()
+            .map_or(Err(TrySendError::Full(())), |builder| builder.try_send(job).map_err(|_| TrySendError::Full(())));
+        if sent.is_err() {
+            self.answer(request, Err(Code(CL_OUT_OF_RESOURCES)));
+        }
+    }
+
+    fn answer(&self, request: u32, answer: Result<Answer, Code>) {
+        answer_to(&self.tenant.peer, request, answer);
+    }
+}
+
+impl<S: Space> Drop for Session<S> {
+    fn drop(&mut self) {
+        self.turns.forget(self.tenant.id, || self.tenant.is_gone());
+        self.tenant.space.leave();
+    }
+}
+
+/// Answers a request.
+pub(crate) fn answer_to(peer: &Peer, request: u32, answer: Result<Answer, Code>) {
+    let mut message = Vec::new();
+    encode_reply(&Reply::Answer { request, answer: answer.map_err(|Code(code)| code) }, &[], &mut message);
+    // Longer than a message only if a runtime tells of thousands of kernels; the client is told of that.
+    if message.len() > rackloom_ipc::BODY_MAX {
+        encode_reply(&Reply::Answer { request, answer: Err(CL_OUT_OF_RESOURCES) }, &[], &mut message);
+    }
+    let _ = peer.send(REPLY, &message); // A client that is gone is noticed by its session.
+}

@@ -1,0 +1,346 @@
+//! Clients that each have a process: what kernels can and cannot do to others, with the program that is shipped.
+//!
+//! The kernels run on PoCL, in whose process they may read and write everything.
+
+mod common;
+#[path = "common/go.rs"]
+mod go;
+#[path = "common/site.rs"]
+mod site;
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use common::Tenant;
+use rackloom_ipc::Endpoint;
+use rackloom_manager::installed;
+use rackloom_opencl_wire::{Argument, Command, Op, Payload};
+use rustix::process::Signal;
+use site::{Process, until};
+
+/// A manager that isolates its clients.
+struct Isolating {
+    process: Process,
+    endpoint: Endpoint,
+    /// Over TCP.
+    tcp: Endpoint,
+    metrics: String,
+    folder: tempfile::TempDir,
+}
+
+/// Where a test's manager may serve metrics: a port that nobody has at the moment.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Isolating {
+    fn start(options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manager.sock");
+        let endpoint = Endpoint::Unix(path.clone());
+        let tcp: Endpoint = format!("tcp:127.0.0.1:{}", free_port()).parse().unwrap();
+        let metrics = format!("127.0.0.1:{}", free_port());
+        let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rackloom-manager"));
+        command.arg("--runtime").arg(pocl.expect("PoCL is installed (apt-get install pocl-opencl-icd)"));
+        // What a test's clients are told that they have.
+        command.args(["--memory", "67108864", "--objects", "64", "--operations", "256", "--program", "1048576"]);
+        command.args(["--listen", &endpoint.to_string(), "--listen", &tcp.to_string(), "--metrics", &metrics]);
+        std::fs::create_dir(folder.path().join("tmp")).unwrap();
+        command.env("TMPDIR", folder.path().join("tmp")).args(options);
+        let process = Process::spawn(&mut command);
+        until("the manager listens", || path.exists());
+        Self { process, endpoint, tcp, metrics, folder }
+    }
+
+    fn client(&self) -> Tenant {
+        Tenant::connect(&self.endpoint)
+    }
+
+    fn metric(&self, name: &str) -> BTreeMap<String, f64> {
+        let mut stream = TcpStream::connect(&self.metrics).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let samples = text.lines().filter_map(|line| {
+            let (labels, value) = line.strip_prefix(name)?.rsplit_once(' ')?;
+            let tenant = labels.split("tenant=\"").nth(1).map_or("", |rest| rest.split('"').next().unwrap());
+            Some((tenant.to_owned(), value.parse().unwrap()))
+        });
+        samples.collect()
+    }
+
+    /// Its workers, the one that waits for a client among them.
+    fn workers(&self) -> Vec<u32> {
+        self.process.children()
+    }
+}
+
+/// Files below a folder.
+fn walk(folder: &std::path::Path) -> Box<dyn Iterator<Item = std::path::PathBuf>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    Box::new(entries.flat_map(|path| if path.is_dir() { walk(&path) } else { Box::new(std::iter::once(path)) }))
+}
+
+/// A kernel that counts, one that never ends while its flag is set, one that takes as many steps as it is told, and two
+/// that go wherever they are told.
+const KERNELS: &str = "
+    kernel void count(global int *x) { x[0] += 1; }
+    kernel void hang(global volatile int *x) { while (x[0] == 0); }
+    kernel void work(global int *x, int steps) { for (int i = 0; i < steps; i++) x[0] = x[0] * 3 + i; }
+    kernel void where(global ulong *x) { x[0] = (ulong)x; }
+    kernel void peek(global uchar *to, ulong at) { for (int i = 0; i < 8; i++) to[i] = ((global uchar *)at)[i]; }
+    kernel void poke(global uchar *x, ulong at) { ((global uchar *)at)[0] = x[0]; }
+";
+const COUNT: u32 = 0;
+const HANG: u32 = 1;
+const WORK: u32 = 2;
+const WHERE: u32 = 3;
+const PEEK: u32 = 4;
+const POKE: u32 = 5;
+
+fn with_kernels(t: &Tenant) {
+    let build = t.build(0, KERNELS);
+    assert_eq!(build.status, 0, "{}", build.log);
+    for (kernel, name) in ["count", "hang", "work", "where", "peek", "poke"].into_iter().enumerate() {
+        t.send(&Command::CreateKernel { kernel: kernel as u32, program: 0, name }, &[]);
+    }
+    t.buffer(0, 64);
+    assert_eq!(t.write(0, 0, &[0; 64]).status, 0);
+}
+
+fn launch(t: &Tenant, kernel: u32, more: Option<&[u8]>) -> i32 {
+    let mut arguments = vec![(0, Argument::Buffer(Some(0)))];
+    arguments.extend(more.map(|value| (1, Argument::Value(value))));
+    t.run(Tenant::launch(kernel, 1, arguments), &[]).status
+}
+
+/// Counts one more, and has counted right.
+fn counts_to(t: &Tenant, number: u32) {
+    assert_eq!(launch(t, COUNT, None), 0);
+    assert_eq!(t.read(0, 0, 4).tail, number.to_le_bytes());
+}
+
+#[test]
+fn a_client_has_all_that_it_has_without() {
+    all_works(1, |manager| manager.client());
+}
+
+#[test]
+fn so_has_one_over_tcp() {
+    all_works(2, |manager| Tenant::connect(&manager.tcp));
+}
+
+/// For a client of a sort; so many workers are ready for others afterwards.
+fn all_works(spare: usize, connect: fn(&Isolating) -> Tenant) {
+    let manager = Isolating::start(&[]);
+    let t = connect(&manager);
+    with_kernels(&t);
+    for number in 1..=50 {
+        counts_to(&t, number);
+    }
+    // Bulk of its own, both ways, and a mapped buffer's memory.
+    let bulk = t.bulk(3 << 20);
+    let bytes: Vec<u8> = (0..3 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    t.buffer(1, 3 << 20);
+    let from = Payload::Bulk(bulk.put(0, &bytes).unwrap().into());
+    assert_eq!(t.run(Op::Write { buffer: 1, offset: 0, from }, &[]).status, 0);
+    assert_eq!(t.read(1, 1 << 20, 1000).tail, bytes[1 << 20..][..1000]);
+    until("all are counted", || manager.metric("rackloom_operations_total").values().sum::<f64>() == 103.0);
+    let busy = manager.metric("rackloom_tenant_busy_seconds_total");
+    assert!(busy.len() == 1 && busy["test-1"] > 0.0, "{busy:?}");
+    assert_eq!(manager.metric("rackloom_transfer_bytes_total{").len(), 1);
+    drop(t);
+    until("its tenant is gone", || manager.metric("rackloom_tenants{").values().all(|tenants| *tenants == 0.0));
+    until("its worker is gone", || manager.workers().len() == spare);
+}
+
+#[test]
+fn a_kernel_that_crashes_takes_nobody_with_it() {
+    let manager = Isolating::start(&[]);
+    let neighbour = manager.client();
+    with_kernels(&neighbour);
+    counts_to(&neighbour, 1);
+    for number in 2..5 {
+        let t = manager.client();
+        with_kernels(&t);
+        // To nowhere.
+        let arguments = vec![(0, Argument::Buffer(Some(0))), (1, Argument::Value(&[8, 0, 0, 0, 0, 0, 0, 0]))];
+        t.enqueue_after(Tenant::launch(POKE, 1, arguments), &[], vec![], true);
+        let start = Instant::now();
+        t.ended();
+        assert!(start.elapsed() < Duration::from_secs(2), "it heard of it after {:?}", start.elapsed());
+        counts_to(&neighbour, number);
+    }
+    until("it is said", || manager.process.words().matches("was ended by signal").count() == 3);
+    until("all crashed workers are gone", || manager.workers().len() == 2);
+}
+
+#[test]
+fn a_kernel_reaches_no_byte_of_another_client() {
+    let manager = Isolating::start(&[]);
+    let victim = manager.client();
+    with_kernels(&victim);
+    victim.buffer(1, 1 << 13);
+    assert_eq!(victim.write(1, 0, &b"a secret".repeat(1 << 10)).status, 0);
+    let arguments = vec![(0, Argument::Buffer(Some(1)))];
+    assert_eq!(victim.run(Tenant::launch(WHERE, 1, arguments), &[]).status, 0);
+    let at = victim.read(1, 0, 8).tail;
+    let at = u64::from_le_bytes(at.try_into().unwrap()) + 4096;
+    let thief = manager.client();
+    with_kernels(&thief);
+    let address = at.to_le_bytes();
+    let arguments = vec![(0, Argument::Buffer(Some(0))), (1, Argument::Value(&address))];
+    let event = thief.enqueue_after(Tenant::launch(PEEK, 1, arguments), &[], vec![], true);
+    // It has crashed, or read what is there in its own process.
+    until("it has ended", || {
+        let inbox = thief.inbox.lock().unwrap();
+        inbox.closed.is_some() || inbox.done.contains_key(&event)
+    });
+    if thief.inbox.lock().unwrap().closed.is_none() {
+        assert_ne!(thief.read(0, 0, 8).tail, b"a secret");
+    }
+    assert_eq!(victim.read(1, 4096, 8).tail, b"a secret");
+}
+
+#[test]
+fn a_client_of_elsewhere_reads_no_file_of_the_managers_user() {
+    let manager = Isolating::start(&[]);
+    let secret = manager.folder.path().join("secret.h");
+    std::fs::write(&secret, "constant int secret = 1;\n").unwrap();
+    // A runtime's compiler reads what the source names.
+    let source = format!("#include \"{}\"\nkernel void k(global int *x) {{ *x = secret; }}", secret.display());
+    let own = manager.client().build(0, &source);
+    assert_eq!(own.status, 0, "a process of the user reads it as well: {}", own.log);
+    let build = Tenant::connect(&manager.tcp).build(0, &source);
+    if manager.process.words().contains("this system has no Landlock") {
+        eprintln!("not tried: {}", manager.process.words());
+        return;
+    }
+    assert_ne!(build.status, 0, "it has read it");
+    assert!(build.log.contains("secret.h"), "{}", build.log);
+}
+
+#[test]
+fn the_next_program_of_a_user_finds_compiled_kernels() {
+    let manager = Isolating::start(&[]);
+    let first_count = || {
+        let t = manager.client();
+        let start = Instant::now();
+        with_kernels(&t);
+        counts_to(&t, 1);
+        start.elapsed()
+    };
+    let compiled = first_count();
+    until("its worker is gone", || manager.workers().len() == 1);
+    let found = first_count();
+    eprintln!("{compiled:?}, then {found:?}");
+    assert!(found * 3 < compiled, "{found:?} is not much less than {compiled:?}");
+}
+
+#[test]
+fn a_kernel_that_never_ends_is_ended_when_others_have_waited() {
+    let manager = Isolating::start(&["--stall-time", "500ms"]);
+    let (hanging, neighbour) = (manager.client(), manager.client());
+    with_kernels(&hanging);
+    with_kernels(&neighbour);
+    hanging.enqueue_after(Tenant::launch(HANG, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+    until("it has the board", || manager.metric("rackloom_tenant_busy_seconds_total")["test-1"] > 0.7);
+    assert!(hanging.inbox.lock().unwrap().closed.is_none(), "nobody waits for it");
+    let start = Instant::now();
+    counts_to(&neighbour, 1);
+    let took = start.elapsed();
+    assert!(took > Duration::from_millis(400) && took < Duration::from_secs(3), "{took:?}");
+    hanging.ended();
+    until("the word is said", || manager.process.words().contains("test-1 has kept others waiting"));
+    counts_to(&neighbour, 2);
+}
+
+#[test]
+fn who_is_gone_leaves_the_board_whatever_its_kernel_does() {
+    let manager = Isolating::start(&[]);
+    let (hanging, neighbour) = (manager.client(), manager.client());
+    with_kernels(&hanging);
+    with_kernels(&neighbour);
+    hanging.enqueue_after(Tenant::launch(HANG, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+    until("it has the board", || manager.metric("rackloom_tenant_busy_seconds_total")["test-1"] > 0.1);
+    drop(hanging);
+    let start = Instant::now();
+    counts_to(&neighbour, 1);
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    until("its worker is gone", || manager.workers().len() == 2);
+}
+
+#[test]
+fn workers_end_with_their_manager_and_leave_nothing() {
+    let mut manager = Isolating::start(&[]);
+    let clients = [manager.client(), manager.client()];
+    clients.iter().for_each(with_kernels);
+    let [hanging, other] = &clients;
+    hanging.enqueue_after(Tenant::launch(HANG, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+    until("the next one is ready", || manager.workers().len() == 3);
+    let workers = manager.workers();
+    manager.process.kill();
+    let start = Instant::now();
+    other.ended();
+    hanging.ended();
+    assert!(start.elapsed() < Duration::from_secs(1), "they heard of it after {:?}", start.elapsed());
+    let is_there = |pid: &u32| std::path::Path::new(&format!("/proc/{pid}/exe")).exists();
+    until("all have ended", || !workers.iter().any(is_there));
+    let left: Vec<_> = walk(&manager.folder.path().join("tmp")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_manager_that_is_told_to_stop_waits_for_no_kernel_and_leaves_nothing() {
+    let mut manager = Isolating::start(&[]);
+    let (hanging, waiting) = (manager.client(), manager.client());
+    with_kernels(&hanging);
+    with_kernels(&waiting);
+    hanging.enqueue_after(Tenant::launch(HANG, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+    until("it has the board", || manager.metric("rackloom_tenant_busy_seconds_total")["test-1"] > 0.1);
+    waiting.enqueue_after(Tenant::launch(COUNT, 1, vec![(0, Argument::Buffer(Some(0)))]), &[], vec![], true);
+    let workers = manager.workers();
+    manager.process.signal(Signal::TERM);
+    let took = until("it has ended", || manager.process.has_ended());
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let is_there = |pid: &u32| std::path::Path::new(&format!("/proc/{pid}/exe")).exists();
+    until("all workers have ended", || !workers.iter().any(is_there));
+    let left: Vec<_> = manager.folder.path().join("tmp").read_dir().unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn weights_divide_the_board_among_processes() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = format!("{} name=heavy weight=3\n{} name=light\n", "aa".repeat(32), "bb".repeat(32));
+    std::fs::write(file.path(), text).unwrap();
+    let manager = Isolating::start(&["--tokens", file.path().to_str().unwrap()]);
+    let stop = AtomicBool::new(false);
+    let busy = || manager.metric("rackloom_tenant_busy_seconds_total");
+    let had = std::thread::scope(|scope| {
+        for (token, steps) in [([0xaa; 32], 1_000_000_i32), ([0xbb; 32], 8_000_000)] {
+            let (stop, endpoint) = (&stop, &manager.endpoint);
+            scope.spawn(move || {
+                let t = Tenant::opening(endpoint, token);
+                with_kernels(&t);
+                while !stop.load(Ordering::Relaxed) {
+                    assert_eq!(launch(&t, WORK, Some(&steps.to_le_bytes())), 0);
+                }
+            });
+        }
+        until("both work", || busy().values().filter(|had| **had > 0.3).count() == 2);
+        let before = busy();
+        std::thread::sleep(Duration::from_secs(3));
+        let after = busy();
+        stop.store(true, Ordering::Relaxed);
+        after.into_iter().map(|(name, had)| (name.clone(), had - before[&name])).collect::<BTreeMap<_, _>>()
+    });
+    let ratio = had["heavy"] / had["light"];
+    eprintln!("{had:?}: {ratio:.2} to 1");
+    // Taking turns is 0.125 to 1. Kernels of tests beside this one take processors from the heavy one's pauses, too.
+    assert!((1.2..3.5).contains(&ratio), "3 to 1 is {ratio:.2} to 1");
+}

@@ -1,0 +1,89 @@
+//! What the environment says: where managers are, and with what token.
+
+use std::path::PathBuf;
+
+use rackloom_ipc::{Endpoint, Token};
+
+/// From the variables `RACKLOOM_MANAGERS`, `RACKLOOM_TOKEN`, `RACKLOOM_TOKEN_FILE`, `RACKLOOM_LOG`.
+#[derive(Clone, Default)]
+pub struct Config {
+    /// Managers, in the order of their devices.
+    pub managers: Vec<Endpoint>,
+    /// Proof of the right to connect; zero without one.
+    pub token: Token,
+}
+
+impl Config {
+    /// Reads the variables. What is wrong in them is said to who wants to know ([`log`]) and left out.
+    pub fn from_environment() -> Self {
+        let managers = match std::env::var("RACKLOOM_MANAGERS") {
+            Ok(list) => parse_managers(&list),
+            Err(_) => vec![Endpoint::Unix(default_socket())],
+        };
+        let file = std::env::var_os("RACKLOOM_TOKEN_FILE").map(|path| match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) => {
+                log(|| format!("RACKLOOM_TOKEN_FILE {}: {e}", PathBuf::from(path).display()));
+                String::new()
+            }
+        });
+        let text = std::env::var("RACKLOOM_TOKEN").ok().or(file);
+        let token = text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).map(|text| {
+            parse_token(&text).unwrap_or_else(|| {
+                log(|| "the token is not 64 hexadecimal digits".into());
+                Token::default()
+            })
+        });
+        Self { managers, token: token.unwrap_or_default() }
+    }
+}
+
+fn parse_managers(list: &str) -> Vec<Endpoint> {
+    let entries = list.split(',').map(str::trim).filter(|e| !e.is_empty());
+    entries.filter_map(|e| e.parse().map_err(|why| log(|| format!("RACKLOOM_MANAGERS: {why}"))).ok()).collect()
+}
+
+fn default_socket() -> PathBuf {
+    let mine = std::env::var_os("XDG_RUNTIME_DIR").map(|dir| PathBuf::from(dir).join("rackloom/manager.sock"));
+    mine.filter(|path| path.exists()).unwrap_or_else(|| PathBuf::from("/run/rackloom/manager.sock"))
+}
+
+fn parse_token(text: &str) -> Option<Token> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits = digits.filter(|d| d.len() == 64)?;
+    let mut token = Token::default();
+    token.iter_mut().zip(digits.chunks(2)).for_each(|(byte, pair)| *byte = pair[0] << 4 | pair[1]);
+    Some(token)
+}
+
+/// Whether the user wants to know (`RACKLOOM_LOG`, any value but 0).
+pub fn logs() -> bool {
+    std::env::var_os("RACKLOOM_LOG").is_some_and(|v| v != "0" && !v.is_empty())
+}
+
+/// Says something on standard error to who wants to know.
+pub fn log(text: impl FnOnce() -> String) {
+    if logs() {
+        eprintln!("rackloom-opencl: {}", text());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_come_in_order_and_bad_ones_are_left_out() {
+        let found = parse_managers("unix:/a, tcp:127.0.0.1:7 ,,nonsense");
+        assert_eq!(found, [Endpoint::Unix("/a".into()), Endpoint::Tcp("127.0.0.1:7".parse().unwrap())]);
+    }
+
+    #[test]
+    fn a_token_is_64_digits() {
+        let mut wanted = Token::default();
+        (wanted[0], wanted[31]) = (0xa5, 0x0f);
+        assert_eq!(parse_token(&format!("A5{}0f", "00".repeat(30))), Some(wanted));
+        assert_eq!(parse_token("a5"), None);
+        assert_eq!(parse_token(&"g".repeat(64)), None);
+    }
+}

@@ -1,0 +1,36 @@
+//! Error codes as results.
+
+use opencl_sys::cl_int;
+use rackloom_ipc::ChannelError;
+
+/// An OpenCL error code; never `CL_SUCCESS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Error(pub cl_int);
+
+/// What most calls give.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<ChannelError> for Error {
+    /// The connection is lost, unless the server only grants no more memory.
+    fn from(why: ChannelError) -> Self {
+        match why {
+            ChannelError::Quota { .. } => Self(opencl_sys::CL_OUT_OF_RESOURCES),
+            _ => Self(opencl_sys::CL_DEVICE_NOT_AVAILABLE),
+        }
+    }
+}
+
+/// The code of a result, for a function that returns it.
+pub fn code(result: Result<()>) -> cl_int {
+    result.err().map_or(opencl_sys::CL_SUCCESS, |e| e.0)
+}
+
+/// `Ok` if `right`, else this code.
+pub fn ensure(right: bool, code: cl_int) -> Result<()> {
+    if right { Ok(()) } else { Err(Error(code)) }
+}
+
+/// Shorthand for an error in tail position.
+pub fn fail<T>(code: cl_int) -> Result<T> {
+    Err(Error(code))
+}

@@ -1,0 +1,171 @@
+//! Buffers and parts of buffers.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use opencl_sys::*;
+use rackloom_ipc::Bulk;
+use rackloom_opencl_wire::{Command, Id};
+
+use crate::board::Board;
+use crate::callback::{Call, UserData};
+use crate::error::{Result, fail};
+use crate::globals::{Globals, globals};
+use crate::handle::{Kind, Live, Ref, lock};
+use crate::host::HostMemory;
+use crate::migrate::Content;
+use crate::objects::context::Context;
+use crate::objects::mapping::Mapping;
+use crate::remote::{Remote, Table};
+
+/// A buffer, or a part of one.
+pub struct Buffer {
+    /// At each device of the context, from its first use there on. Dropped before the parent.
+    remotes: Box<[OnceLock<Remote>]>,
+    making: Mutex<()>,
+    pub context: Ref<Context>,
+    pub flags: cl_mem_flags,
+    pub size: u64,
+    /// What it is a part of.
+    pub parent: Option<Ref<Self>>,
+    /// First byte there.
+    pub offset: u64,
+    pub side: HostSide,
+    pub properties: Vec<cl_mem_properties>,
+    pub maps: Mutex<Vec<Arc<Mapping>>>,
+    pub destructors: Mutex<Vec<Call>>,
+    /// Which device has what was written last; of a part, its parent's counts.
+    pub content: Mutex<Content>,
+}
+
+/// The program's view of a buffer when it is mapped.
+pub enum HostSide {
+    /// Memory that is there while it is mapped.
+    None,
+    /// Memory of the program (`CL_MEM_USE_HOST_PTR`).
+    User(UserData),
+    /// Memory of ours (`CL_MEM_ALLOC_HOST_PTR`) that no manager sees.
+    Own(HostMemory),
+    /// The buffer's own memory at the manager, too (`CL_MEM_ALLOC_HOST_PTR`).
+    Backing(Bulk),
+    /// The same at a board that works right in it: nothing has to be mapped.
+    Shared(Bulk),
+}
+
+/// Flags that a manager is told of.
+const TOLD: u64 = CL_MEM_READ_WRITE
+    | CL_MEM_READ_ONLY
+    | CL_MEM_WRITE_ONLY
+    | CL_MEM_HOST_READ_ONLY
+    | CL_MEM_HOST_WRITE_ONLY
+    | CL_MEM_HOST_NO_ACCESS;
+
+impl Kind for Buffer {
+    const INVALID: cl_int = CL_INVALID_MEM_OBJECT;
+
+    fn live(globals: &Globals) -> &Live<Self> {
+        &globals.buffers
+    }
+}
+
+impl Buffer {
+    /// A buffer that no manager knows yet.
+    pub fn new(
+        context: Ref<Context>,
+        flags: cl_mem_flags,
+        size: u64,
+        side: HostSide,
+        properties: Vec<cl_mem_properties>,
+    ) -> Self {
+        Self {
+            remotes: context.devices.iter().map(|_| OnceLock::new()).collect(),
+            making: Mutex::default(),
+            context,
+            flags,
+            size,
+            parent: None,
+            offset: 0,
+            side,
+            properties,
+            maps: Mutex::default(),
+            destructors: Mutex::default(),
+            content: Mutex::default(),
+        }
+    }
+
+    /// A part of a buffer that is none itself.
+    pub fn part(parent: Ref<Self>, flags: cl_mem_flags, offset: u64, size: u64) -> Self {
+        let mut this = Self::new(parent.context.clone(), flags, size, HostSide::None, Vec::new());
+        (this.parent, this.offset) = (Some(parent), offset);
+        this
+    }
+
+    /// The whole buffer.
+    pub fn root(this: &Ref<Self>) -> &Ref<Self> {
+        this.parent.as_ref().unwrap_or(this)
+    }
+
+    /// Its number at a board, where it is made if it is not there yet.
+    ///
+    /// # Errors
+    /// The quota is used up; the connection is lost; the board is none of the context's.
+    pub fn on(&self, board: &Arc<Board>) -> Result<Id> {
+        let place = self.context.devices.iter().position(|d| Arc::ptr_eq(d.board(), board));
+        let Some(slot) = place.map(|at| &self.remotes[at]) else { return fail(CL_INVALID_CONTEXT) };
+        if let Some(remote) = slot.get() {
+            return Ok(remote.id);
+        }
+        let _making = lock(&self.making);
+        if let Some(remote) = slot.get() {
+            return Ok(remote.id);
+        }
+        let remote = self.make(board)?;
+        Ok(slot.get_or_init(|| remote).id)
+    }
+
+    fn make(&self, board: &Arc<Board>) -> Result<Remote> {
+        let (flags, size, offset) = (self.flags & TOLD, self.size, self.offset);
+        if let Some(parent) = &self.parent {
+            let parent = parent.on(board)?;
+            let part = |buffer| Command::CreateSubBuffer { buffer, parent, flags, offset, size };
+            return Remote::new(board, Table::Buffers(0), part, &[]);
+        }
+        let backing = match &self.side {
+            HostSide::Backing(bulk) | HostSide::Shared(bulk) => Some(bulk.publish(0, bulk.len())?.into()),
+            _ => None,
+        };
+        let whole = |buffer| Command::CreateBuffer { buffer, flags, size, backing };
+        Remote::new(board, Table::Buffers(size), whole, &[])
+    }
+
+    /// Where the program sees this when it is mapped, if that is always the same.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn host_pointer(&self) -> Result<Option<*mut u8>> {
+        let side = self.parent.as_ref().map_or(&self.side, |p| &p.side);
+        let base = match side {
+            HostSide::None => return Ok(None),
+            HostSide::User(data) => data.pointer().cast::<u8>(),
+            HostSide::Own(memory) => memory.as_ptr(),
+            HostSide::Backing(bulk) | HostSide::Shared(bulk) => bulk.as_ptr()?,
+        };
+        Ok(Some(base.wrapping_add(self.offset as usize)))
+    }
+
+    /// Whether its memory is the board's own, to be used without the manager while no operation is under way.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Shared(_))
+    }
+
+    /// Whether mapping it is the manager's business.
+    pub fn is_backed(&self) -> bool {
+        matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Backing(_) | HostSide::Shared(_))
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // The last that was set is called first.
+        globals().callbacks.push(lock(&self.destructors).drain(..).rev());
+    }
+}
