@@ -14,7 +14,7 @@ use rackloom::{
 };
 use rackloom_card::{Card, Config, Pace};
 use rackloom_live::{Clock, Member, Pool, Port, Switch, Wire};
-use rackloom_role::WasmSandbox;
+use rackloom_sandbox::WasmSandbox;
 
 /// First address of a card's memory that is the host's to use.
 const MEMORY: u64 = 1 << 20;

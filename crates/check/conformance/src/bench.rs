@@ -62,6 +62,8 @@ pub struct Bench<S> {
     pub now: Instant,
     /// Epoch of the present claim.
     pub epoch: u16,
+    /// Most payload bytes that the card may send in a frame; [`CHUNK`] unless set.
+    pub bulk: u16,
     /// What came and was not looked at.
     pub sent: VecDeque<Sent>,
 }
@@ -80,7 +82,7 @@ impl<S: Specimen> Bench<S> {
 
     /// A card that is switched on now.
     pub fn of(card: S) -> Self {
-        let mut bench = Self { card, now: Instant::ZERO, epoch: 0, sent: VecDeque::new() };
+        let mut bench = Self { card, now: Instant::ZERO, epoch: 0, bulk: CHUNK, sent: VecDeque::new() };
         bench.drain();
         bench
     }
@@ -150,7 +152,7 @@ impl<S: Specimen> Bench<S> {
         let packet = Packet::parse(frame).expect("a card sends sound frames");
         assert!(packet.head.kind.is_from_card());
         assert_eq!(packet.head.src, CARD);
-        assert!((60..=32 + usize::from(CHUNK)).contains(&frame.len()), "{} bytes", frame.len());
+        assert!((60..=32 + usize::from(self.bulk)).contains(&frame.len()), "{} bytes", frame.len());
         Sent { at: self.now, head: packet.head, payload: packet.payload.to_vec() }
     }
 

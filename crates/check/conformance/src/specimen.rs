@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_node::{Frame, Instant, Node};
-use rackloom_role::{Ddr, WasmSandbox};
+use rackloom_role::Memory;
+use rackloom_sandbox::WasmSandbox;
 use rackloom_verilated::RtlCard;
 use rackloom_wire::{CardKind, ErrorCode};
 
@@ -35,7 +36,7 @@ pub trait Specimen: Node<Event: Debug> + Sized {
     fn handle_garbled(&mut self, now: Instant, frame: Frame) -> bool;
 
     /// Its memory; that of the hosts comes first.
-    fn ddr(&self) -> &Ddr;
+    fn ddr(&self) -> &dyn Memory;
 
     /// Asserts what must be true between two calls.
     fn check(&self);
@@ -63,7 +64,7 @@ impl Specimen for Card {
         false
     }
 
-    fn ddr(&self) -> &Ddr {
+    fn ddr(&self) -> &dyn Memory {
         Self::ddr(self)
     }
 
@@ -95,7 +96,7 @@ impl Specimen for RtlCard {
         true
     }
 
-    fn ddr(&self) -> &Ddr {
+    fn ddr(&self) -> &dyn Memory {
         Self::ddr(self)
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use arbitrary::{Result, Unstructured};
 use rackloom_card::{Card, Config, Pace};
 use rackloom_node::{Frame, Instant};
-use rackloom_role::{WasmConfig, WasmSandbox};
+use rackloom_sandbox::{WasmConfig, WasmSandbox};
 
 use crate::node::{self, CARD};
 

@@ -377,7 +377,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rackloom_role::WasmSandbox;
+    use rackloom_sandbox::WasmSandbox;
 
     fn rack(cards: usize) -> Rack {
         let mut rack = Rack::new(RackOptions::new(cards, 1), Arc::new(WasmSandbox::default())).unwrap();

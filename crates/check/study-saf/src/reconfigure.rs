@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rackloom_image::{Layout, TARGET_MODEL, TARGET_RTL};
-use rackloom_role::{Sandbox, WasmSandbox};
+use rackloom_role::Sandbox;
 use rackloom_rolec::pad_image;
+use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
 use serde::Serialize;
 

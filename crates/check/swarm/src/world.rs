@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rackloom_card::{Card, Config as CardConfig, Pace};
 use rackloom_host::{Config as HostConfig, Host};
 use rackloom_node::{Duration, Either, Instant, Rng};
-use rackloom_role::{Sandbox, WasmSandbox};
+use rackloom_role::Sandbox;
+use rackloom_sandbox::WasmSandbox;
 use rackloom_sim::{Cable, LinkId, Net, NodeId, SwitchConfig};
 use rackloom_wire::MacAddr;
 

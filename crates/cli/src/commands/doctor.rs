@@ -4,7 +4,7 @@ use std::process::Command;
 
 use rackloom::NetSpec;
 use rackloom_live::Raw;
-use rackloom_role::WasmSandbox;
+use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ fn processor_check() -> Check {
 }
 
 fn sandbox_check() -> Check {
-    match WasmSandbox::new(rackloom_role::WasmConfig::default()) {
+    match WasmSandbox::new(rackloom_sandbox::WasmConfig::default()) {
         Ok(_) => pass("role sandbox", "wasmtime compiles for this processor"),
         Err(e) => Check {
             name: "role sandbox",

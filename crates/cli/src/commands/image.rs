@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rackloom_image::{Image, TARGET_MODEL};
-use rackloom_role::{Sandbox, WasmSandbox};
+use rackloom_role::Sandbox;
 use rackloom_rolec::Options;
+use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ pub(crate) use rackloom_card::Pace;
 use rackloom_card::{Card, Config, ConfigError};
 use rackloom_live::{Clock, Member, Pool, Switch, SwitchConfig};
 use rackloom_node::{Either, Instant, Rng};
-use rackloom_role::WasmSandbox;
+use rackloom_sandbox::WasmSandbox;
 use rackloom_verilated::RtlCard;
 use rackloom_wire::BULK_STANDARD;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl LocalRack {
     pub(crate) fn new(shape: Shape) -> Result<Self> {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let pool = Pool::new(threads, Clock::start()).map_err(|e| Failure::of(&e).during("cannot start threads"))?;
-        let sandbox = WasmSandbox::new(rackloom_role::WasmConfig::default()).map_err(|e| Failure::of(&e))?;
+        let sandbox = WasmSandbox::new(rackloom_sandbox::WasmConfig::default()).map_err(|e| Failure::of(&e))?;
         let mut rng = Rng::new(shape.seed);
         let [a, b, c, ..] = rng.next_u64().to_be_bytes();
         let switch = Switch::new(SwitchConfig::default());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rackloom_node::{Frame, Instant, Node, Output, Port};
-use rackloom_role::{Ddr, Role, Sandbox};
+use rackloom_role::{self as role, Role, Sandbox};
 use rackloom_wire::{self as wire, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr, ROLE_PRIVATE, Scrub};
 
 use crate::analyzer::Filter;
@@ -24,7 +24,7 @@ mod dispatch;
 pub struct Card {
     shell: Shell,
     sandbox: Arc<dyn Sandbox>,
-    ddr: Ddr,
+    ddr: Arc<dyn role::Memory>,
     power: Power,
     session: Session,
     loader: Loader,
@@ -61,7 +61,7 @@ impl Card {
     /// If the configuration is out of range or the memory cannot be reserved.
     pub fn new(config: Config, sandbox: Arc<dyn Sandbox>) -> Result<Self, ConfigError> {
         config.validate()?;
-        let ddr = Ddr::new(config.memory)?;
+        let ddr = sandbox.memory(config.memory)?;
         let mut shell = Shell::new(config);
         let session = Session::new(&mut shell);
         Ok(Self {
@@ -91,8 +91,8 @@ impl Card {
     }
 
     /// Its memory. Whoever writes to it from outside does what no host can.
-    pub const fn ddr(&self) -> &Ddr {
-        &self.ddr
+    pub fn ddr(&self) -> &dyn role::Memory {
+        &*self.ddr
     }
 
     /// Its counters.
@@ -296,8 +296,8 @@ impl Card {
             let (owner, epoch) = (claim.owner, claim.epoch);
             let shell = &mut self.shell;
             self.memory
-                .transmit(now, shell, &self.ddr, owner, epoch)
-                .or_else(|| self.results.transmit(now, shell, &self.ddr, owner))
+                .transmit(now, shell, &*self.ddr, owner, epoch)
+                .or_else(|| self.results.transmit(now, shell, &*self.ddr, owner))
         })?;
         self.shell.counters.frame([Counter::TxFrames, Counter::TxBytes, Counter::TxWords], frame.len());
         Some(frame)

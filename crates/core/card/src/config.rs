@@ -177,8 +177,8 @@ pub enum ConfigError {
         field: &'static str,
     },
     /// The card's memory cannot be reserved.
-    #[error("no DDR for the card")]
-    Ddr(#[from] rackloom_role::DdrError),
+    #[error("cannot reserve the card's memory")]
+    Memory(#[from] rackloom_role::MemoryError),
 }
 
 /// Granule of a card's memory: a page of WebAssembly.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rackloom_image::Kernel;
 use rackloom_node::{Duration, Instant};
-use rackloom_role::{Ddr, Role, RoleFault, Step};
+use rackloom_role::{self as role, Role, RoleFault, Step};
 use rackloom_wire::{self as wire, Counter, ErrorCode, FromBytes, LAUNCH_ARGS, LAUNCH_QUEUE, U64};
 
 use crate::memory::is_hosts;
@@ -95,7 +95,7 @@ impl Launches {
     /// Checks a launch whose turn it is: the code and its detail if it is refused.
     pub(crate) fn judge(
         &self,
-        ddr: &Ddr,
+        ddr: &dyn role::Memory,
         kernels: &[Kernel],
         kernel: u64,
         body: &wire::Launch,

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use rackloom_node::{Frame, Instant};
-use rackloom_role::Ddr;
+use rackloom_role as role;
 use rackloom_wire::{
     Ack, Arrival, Counter, ErrorCode, FLAG_ACK_NOW, Head, IntoBytes, Kind, MacAddr, ROLE_PRIVATE, Read, Sack,
 };
@@ -38,7 +38,14 @@ impl Memory {
     }
 
     /// A write of the owner, in its epoch.
-    pub(crate) fn write(&mut self, now: Instant, shell: &mut Shell, ddr: &Ddr, asked: &Head, bytes: &[u8]) {
+    pub(crate) fn write(
+        &mut self,
+        now: Instant,
+        shell: &mut Shell,
+        ddr: &dyn role::Memory,
+        asked: &Head,
+        bytes: &[u8],
+    ) {
         let in_order = asked.seq == self.window.next();
         #[cfg(feature = "planted-bugs")]
         let closes_gap = in_order && !self.window.is_contiguous();
@@ -63,7 +70,7 @@ impl Memory {
         self.ack_at = earlier(self.ack_at, Some(due));
     }
 
-    fn store(&self, shell: &mut Shell, ddr: &Ddr, asked: &Head, bytes: &[u8]) {
+    fn store(&self, shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, bytes: &[u8]) {
         let length = bytes.len() as u64;
         if length > shell.config.bulk.into() {
             return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadRequest, shell.config.bulk.into());
@@ -79,7 +86,7 @@ impl Memory {
     }
 
     /// A read of the owner, in its epoch.
-    pub(crate) fn read(&mut self, now: Instant, shell: &mut Shell, ddr: &Ddr, asked: &Head, body: &Read) {
+    pub(crate) fn read(&mut self, now: Instant, shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, body: &Read) {
         let length = body.length.get();
         let bulk = shell.config.bulk;
         if length == 0 || length > bulk.into() {
@@ -101,7 +108,7 @@ impl Memory {
         &mut self,
         now: Instant,
         shell: &mut Shell,
-        ddr: &Ddr,
+        ddr: &dyn role::Memory,
         owner: MacAddr,
         epoch: u16,
     ) -> Option<Frame> {
@@ -137,7 +144,7 @@ impl Memory {
 }
 
 /// Whether a host may touch these bytes.
-pub(crate) fn is_hosts(ddr: &Ddr, addr: u64, length: u64) -> bool {
+pub(crate) fn is_hosts(ddr: &dyn role::Memory, addr: u64, length: u64) -> bool {
     addr >= ROLE_PRIVATE && addr.checked_add(length).is_some_and(|end| end <= ddr.len())
 }
 

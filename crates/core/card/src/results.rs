@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use rackloom_node::{Duration, Frame, Instant};
-use rackloom_role::Ddr;
+use rackloom_role as role;
 use rackloom_wire::{
     Counter, Done, ErrorCode, FLAG_RESEND, Head, IntoBytes, Kind, MacAddr, RESULTS_KEPT, ResultAck, SACK_BITS, Sack,
     U16, U32, U64,
@@ -125,7 +125,13 @@ impl Results {
     }
 
     /// The next frame, if there is one to send.
-    pub(crate) fn transmit(&mut self, now: Instant, shell: &mut Shell, ddr: &Ddr, owner: MacAddr) -> Option<Frame> {
+    pub(crate) fn transmit(
+        &mut self,
+        now: Instant,
+        shell: &mut Shell,
+        ddr: &dyn role::Memory,
+        owner: MacAddr,
+    ) -> Option<Frame> {
         if let Some(outcome) = self.list.iter_mut().find(|o| o.done_due) {
             return Some(outcome.send_done(now, shell, owner));
         }
@@ -233,7 +239,15 @@ impl Outcome {
         Head { flags, ..shell.head(owner, Kind::ResultDone, self.epoch, self.seq) }.frame(&[self.done.as_bytes()])
     }
 
-    fn send_chunk(&mut self, now: Instant, shell: &mut Shell, ddr: &Ddr, owner: MacAddr, n: u32, again: bool) -> Frame {
+    fn send_chunk(
+        &mut self,
+        now: Instant,
+        shell: &mut Shell,
+        ddr: &dyn role::Memory,
+        owner: MacAddr,
+        n: u32,
+        again: bool,
+    ) -> Frame {
         shell.counters.inc(if again { Counter::ResultResends } else { Counter::ResultChunks });
         self.timer = now + self.patience;
         let bulk = u64::from(shell.config.bulk);

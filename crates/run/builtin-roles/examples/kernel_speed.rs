@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use rackloom_ddr::Ddr;
 use rackloom_image::{Image, TARGET_MODEL};
-use rackloom_role::{Ddr, ROLE_PRIVATE, Sandbox, Step, WasmSandbox};
+use rackloom_role::{ROLE_PRIVATE, Sandbox, Step};
+use rackloom_sandbox::WasmSandbox;
 
 fn main() {
     let sandbox = WasmSandbox::default();
@@ -26,7 +28,7 @@ fn main() {
         let ddr = Ddr::new(1 << 30).expect("address space");
         let mut role = sandbox
             .prepare(image.manifest(), &part, ddr.len())
-            .and_then(|prepared| prepared.activate(&ddr))
+            .and_then(|prepared| prepared.activate(&ddr.handle()))
             .expect("our own roles are valid");
         let arrays = image.manifest().kernels[0].arrays.len() as u64;
         let mut args: Vec<u64> = (0..arrays).map(|n| ROLE_PRIVATE + n * (64 << 20)).collect();

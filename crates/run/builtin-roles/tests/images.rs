@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use rackloom_ddr::Ddr;
 use rackloom_image::{Image, TARGET_MODEL};
-use rackloom_role::{Ddr, RoleError, Sandbox, Step, WasmSandbox};
+use rackloom_role::{RoleError, Sandbox, Step};
 use rackloom_rolec::{Options, RolecError, build_role};
+use rackloom_sandbox::WasmSandbox;
 
 fn device() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../device/roles")
@@ -71,7 +73,7 @@ fn a_padded_image_has_the_size_and_runs() {
     assert_eq!(part.len(), bytes);
     let ddr = Ddr::new(4 << 20).unwrap();
     let sandbox = WasmSandbox::default();
-    let mut role = sandbox.prepare(image.manifest(), &part, 4 << 20).unwrap().activate(&ddr).unwrap();
+    let mut role = sandbox.prepare(image.manifest(), &part, 4 << 20).unwrap().activate(&ddr.handle()).unwrap();
     role.start(0, &[1 << 20, 1 << 20, 1 << 20, 16], 0).unwrap();
     assert_eq!(role.step(), Step::Done { value: 0, cycles: 3 });
 }
@@ -108,7 +110,7 @@ fn ordinary_c_works() {
     let ddr = Ddr::new(4 << 20).unwrap();
     ddr.write(0, &[0xff; 4096]).unwrap();
     ddr.write(60_000, &vec![0xff; 40_000]).unwrap();
-    let mut role = prepare(image).unwrap().activate(&ddr).unwrap();
+    let mut role = prepare(image).unwrap().activate(&ddr.handle()).unwrap();
     let mut run = |i| {
         role.start(0, &[1 << 20, i], 0).unwrap();
         match role.step() {
@@ -135,7 +137,7 @@ fn a_role_with_too_many_constants_is_refused() {
              RL_KERNEL(k)(u64 x, u64 i) { u8 a[1] = {0}; return deep(a, i) + x; }\n";
     let ddr = Ddr::new(4 << 20).unwrap();
     let image = build_role(&source("deep", c), &Options::default()).unwrap();
-    let mut role = prepare(image).unwrap().activate(&ddr).unwrap();
+    let mut role = prepare(image).unwrap().activate(&ddr.handle()).unwrap();
     role.start(0, &[0, 100], 0).unwrap();
     assert!(matches!(role.step(), Step::Failed { fault: rackloom_role::RoleFault::Trap, .. }));
 }

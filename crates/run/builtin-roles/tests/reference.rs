@@ -1,9 +1,11 @@
 //! Every role against a computation of its own in Rust, through the sandbox, on odd and extreme sizes.
 
 use bytes::Bytes;
+use rackloom_ddr::Ddr;
 use rackloom_image::{Image, TARGET_MODEL};
 use rackloom_node::Rng;
-use rackloom_role::{Ddr, ROLE_PRIVATE, Role, RoleFault, Sandbox, Step, WasmSandbox};
+use rackloom_role::{ROLE_PRIVATE, Role, RoleFault, Sandbox, Step};
+use rackloom_sandbox::WasmSandbox;
 
 const DDR_BYTES: u64 = 16 << 20;
 /// What memory holds that no kernel should touch.
@@ -22,7 +24,7 @@ impl Card {
         let image = Image::parse(Bytes::from_static(rackloom_builtin_roles::image(name).unwrap())).unwrap();
         let part = image.part(TARGET_MODEL).unwrap();
         let ddr = Ddr::new(DDR_BYTES).unwrap();
-        let role = sandbox.prepare(image.manifest(), &part, DDR_BYTES).unwrap().activate(&ddr).unwrap();
+        let role = sandbox.prepare(image.manifest(), &part, DDR_BYTES).unwrap().activate(&ddr.handle()).unwrap();
         let mut card = Self { ddr, role, next: ROLE_PRIVATE, gaps: Vec::new() };
         card.gap(192);
         card

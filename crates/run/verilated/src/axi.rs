@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
+use rackloom_ddr::Ddr;
 use rackloom_node::Rng;
-use rackloom_role::Ddr;
 
 use crate::DdrTiming;
 use crate::ffi::{AxiIn, AxiOut, BEAT_BYTES};
@@ -218,7 +218,7 @@ impl Beat {
 }
 
 impl Burst {
-    fn apply(&self, ddr: &Ddr) -> Result<(), rackloom_role::DdrError> {
+    fn apply(&self, ddr: &Ddr) -> Result<(), rackloom_role::MemoryError> {
         for (addr, beat) in (self.addr..).step_by(BEAT_BYTES).zip(&self.beats) {
             let mut at = 0;
             while at < BEAT_BYTES {

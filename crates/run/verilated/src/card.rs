@@ -3,8 +3,8 @@
 use core::convert::Infallible;
 
 use rackloom_card::{Config as CardConfig, ConfigError};
+use rackloom_ddr::Ddr;
 use rackloom_node::{Frame, Instant, Node, Output, Port, Rng};
-use rackloom_role::Ddr;
 use rackloom_wire::{HOSTS, Head, Kind};
 
 use crate::axi;

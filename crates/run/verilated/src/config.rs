@@ -2,7 +2,7 @@
 
 use rackloom_card::{Config as CardConfig, ConfigError, Pace};
 use rackloom_node::Duration;
-use rackloom_role::DDR_BYTES_MAX;
+use rackloom_role::MEMORY_BYTES_MAX;
 use rackloom_wire::{BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr};
 
 use crate::ffi::STRAPS;
@@ -58,7 +58,7 @@ impl Config {
         let rules = [
             ("bulk", c.bulk <= BULK_STANDARD),
             ("staging_max", c.staging_max <= IMAGE_BYTES_MAX),
-            ("memory", self.ddr_bytes() <= DDR_BYTES_MAX),
+            ("memory", self.ddr_bytes() <= MEMORY_BYTES_MAX),
             ("ack_every", c.ack_every <= u16::MAX.into()),
             ("ack_delay", fits(c.ack_delay.as_micros())),
             ("resend_after", fits(c.resend_after.as_micros())),

@@ -7,9 +7,9 @@ use crate::metadata::{DepKind, Workspace};
 const LAYERS: [&[&str]; 10] = [
     &["core/node", "core/wire"],
     &["core/image", "check/report"],
-    &["run/role", "run/rolec"],
-    &["run/builtin-roles"],
-    &["core/card", "core/host"],
+    &["core/role", "run/rolec"],
+    &["core/card", "core/host", "run/ddr", "run/builtin-roles"],
+    &["run/sandbox"],
     &["run/sim", "run/live", "run/verilated", "share/ipc", "share/registry-client"],
     &["api/rackloom", "check/swarm", "check/conformance", "share/opencl-wire"],
     &["check/study-saf", "share/opencl", "share/manager"],
@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 10] = [
 
 /// Arrows that go down and are wrong all the same, with the reason.
 const NEVER: [(&str, &str, &str); 2] = [
-    ("core/host", "run/role", "a host holds no sandbox: what it knows of a role stands in the image's manifest"),
+    ("core/host", "core/role", "a host holds no sandbox: what it knows of a role stands in the image's manifest"),
     ("core/card", "run/builtin-roles", "a card runs what it is sent, and knows no image beforehand"),
 ];
 
@@ -80,26 +80,26 @@ mod tests {
     #[test]
     fn down_is_right_and_up_and_sideways_are_wrong() {
         let good = found(&[
-            ("rackloom-core/card", &["rackloom-run/role", "rackloom-core/wire", "wasmtime"]),
+            ("rackloom-core/card", &["rackloom-core/role", "rackloom-core/wire", "wasmtime"]),
             ("rackloom-cli", &["rackloom-core/node"]),
             ("rackloom-check/fuzz", &["rackloom-core/card"]),
             ("rackloom-tools/protogen", &["serde"]),
         ]);
         assert_eq!(good, [""; 0]);
         let bad = found(&[
-            ("rackloom-core/image", &["rackloom-run/role"]),
-            ("rackloom-core/host", &["rackloom-core/card", "rackloom-run/role"]),
+            ("rackloom-core/image", &["rackloom-core/role"]),
+            ("rackloom-core/host", &["rackloom-core/card", "rackloom-core/role"]),
             ("rackloom-core/wire", &["rackloom-core/node"]),
-            ("rackloom-run/role", &["rackloom-tools/tidy", "rackloom-tools/protogen"]),
+            ("rackloom-core/role", &["rackloom-tools/tidy", "rackloom-tools/protogen"]),
             ("rackloom-run/loom", &[]),
         ]);
         let wanted = [
-            "core/image depends on run/role, which is not below it",
+            "core/image depends on core/role, which is not below it",
             "core/host depends on core/card, which is not below it",
-            "core/host depends on run/role",
+            "core/host depends on core/role",
             "core/wire depends on core/node, which is not below it",
-            "run/role depends on the tool tools/tidy",
-            "run/role depends on the tool tools/protogen",
+            "core/role depends on the tool tools/tidy",
+            "core/role depends on the tool tools/protogen",
             "run/loom has no layer",
         ];
         assert_eq!(bad, wanted);

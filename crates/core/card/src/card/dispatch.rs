@@ -55,13 +55,13 @@ impl Card {
             }
             Kind::InputWrite => {
                 if self.is_fresh(now, head, Kind::InputConfirmNak) || self.ignores_epoch(head) {
-                    self.memory.write(now, &mut self.shell, &self.ddr, head, packet.payload);
+                    self.memory.write(now, &mut self.shell, &*self.ddr, head, packet.payload);
                 }
             }
             Kind::InputRead => {
                 let Some(body) = self.exactly(packet) else { return };
                 if self.is_fresh(now, head, Kind::InputConfirmNak) {
-                    self.memory.read(now, &mut self.shell, &self.ddr, head, body);
+                    self.memory.read(now, &mut self.shell, &*self.ddr, head, body);
                 }
             }
             Kind::ExecLaunch => self.on_launch(now, packet),
@@ -274,7 +274,7 @@ impl Card {
             }
             None if self.loader.is_configuring() => Err((ErrorCode::Busy, 0)),
             None => Err((ErrorCode::NoRole, 0)),
-            Some(active) => self.launches.judge(&self.ddr, active.role.kernels(), head.addr, body),
+            Some(active) => self.launches.judge(&*self.ddr, active.role.kernels(), head.addr, body),
         };
         match judged {
             Ok(()) => self.launches.accept(&mut self.shell, head, body, args),

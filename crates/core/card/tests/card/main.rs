@@ -11,4 +11,3 @@ mod planted;
 mod random;
 mod results;
 mod session;
-mod wasm;

@@ -1,7 +1,10 @@
 //! A sandbox whose roles are Rust: small, exact, and with every way to fail that a real one has.
 
+use std::sync::Arc;
+
+use rackloom_ddr::Ddr;
 use rackloom_image::{Array, Dir, Dtype, ImageBuilder, Kernel, Manifest};
-use rackloom_role::{Ddr, DdrError, Prepared, Role, RoleError, RoleFault, Sandbox, Step};
+use rackloom_role::{Memory, MemoryError, Prepared, Role, RoleError, RoleFault, Sandbox, Step};
 
 /// Cycles that a slice takes.
 pub(crate) const SLICE: u64 = 100;
@@ -52,6 +55,10 @@ impl Sandbox for Native {
         "model"
     }
 
+    fn memory(&self, bytes: u64) -> Result<Arc<dyn Memory>, MemoryError> {
+        Ok(Arc::new(Ddr::new(bytes)?))
+    }
+
     fn prepare(&self, manifest: &Manifest, part: &[u8], ddr_bytes: u64) -> Result<Box<dyn Prepared>, RoleError> {
         match part {
             [b'b', b'a', b'd', ..] => Err(RoleError::Module("it says so itself".into())),
@@ -68,7 +75,7 @@ struct Waiting {
 }
 
 impl Prepared for Waiting {
-    fn activate(self: Box<Self>, ddr: &Ddr) -> Result<Box<dyn Role>, RoleError> {
+    fn activate(self: Box<Self>, ddr: &Arc<dyn Memory>) -> Result<Box<dyn Role>, RoleError> {
         if self.part.starts_with(b"late") {
             return Err(RoleError::Engine("no memory left".into()));
         }
@@ -80,7 +87,7 @@ impl Prepared for Waiting {
 #[derive(Debug)]
 struct Running {
     kernels: Vec<Kernel>,
-    ddr: Ddr,
+    ddr: Arc<dyn Memory>,
     run: Option<Run>,
 }
 
@@ -136,7 +143,7 @@ impl Role for Running {
 }
 
 impl Running {
-    fn count(&self, addr: u64) -> Result<u64, DdrError> {
+    fn count(&self, addr: u64) -> Result<u64, MemoryError> {
         let mut word = [0; 8];
         self.ddr.read(addr, &mut word)?;
         let value = u64::from_le_bytes(word).wrapping_add(1);
@@ -144,7 +151,7 @@ impl Running {
         Ok(value)
     }
 
-    fn fill(&self, addr: u64, n: u64, value: u64) -> Result<(), DdrError> {
+    fn fill(&self, addr: u64, n: u64, value: u64) -> Result<(), MemoryError> {
         self.ddr.view(addr, n, |_| ())?;
         let bytes: Vec<u8> = (0..n).map(|i| (i * 13 + i / 256).wrapping_add(value) as u8).collect();
         self.ddr.write(addr, &bytes)

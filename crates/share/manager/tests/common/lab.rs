@@ -18,7 +18,7 @@ use rackloom_manager::Manager;
 use rackloom_manager::card::{Attach, CardRack};
 use rackloom_manager::scheduler::Policy;
 use rackloom_node::Frame;
-use rackloom_role::WasmSandbox;
+use rackloom_sandbox::WasmSandbox;
 
 pub struct Lab {
     // Cards go before the pool, the pool before the switch.

@@ -1,8 +1,10 @@
 //! Small roles in WebAssembly text.
 #![allow(dead_code, unreachable_pub)] // Each test crate uses its share.
 
+use rackloom_ddr::Ddr;
 use rackloom_image::Manifest;
-use rackloom_role::{Ddr, Role, RoleError, RoleFault, Sandbox, Step, WasmConfig, WasmSandbox};
+use rackloom_role::{Role, RoleError, RoleFault, Sandbox, Step};
+use rackloom_sandbox::{WasmConfig, WasmSandbox};
 
 pub const DDR_BYTES: u64 = 4 << 20;
 
@@ -39,7 +41,7 @@ pub fn prepare_error(part: &[u8], kernels: &[(&str, usize)]) -> RoleError {
 
 pub fn role(part: &[u8], kernels: &[(&str, usize)]) -> (Ddr, Box<dyn Role>) {
     let ddr = Ddr::new(DDR_BYTES).unwrap();
-    let role = sandbox().prepare(&manifest(kernels), part, DDR_BYTES).unwrap().activate(&ddr).unwrap();
+    let role = sandbox().prepare(&manifest(kernels), part, DDR_BYTES).unwrap().activate(&ddr.handle()).unwrap();
     (ddr, role)
 }
 

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{DDR_BYTES, fault, manifest, role, run, sandbox, wasm};
-use rackloom_role::{Ddr, ROLE_PRIVATE, RoleError, RoleFault, Sandbox, Step, WasmConfig, WasmSandbox};
+use rackloom_ddr::Ddr;
+use rackloom_role::{ROLE_PRIVATE, RoleError, RoleFault, Sandbox, Step};
+use rackloom_sandbox::{WasmConfig, WasmSandbox};
 
 /// Adds 1 to the word at its argument, a million times; the constant at 0 is its step.
 const COUNT: &str = r#"
@@ -23,7 +25,7 @@ fn counter(config: WasmConfig) -> (Ddr, Box<dyn rackloom_role::Role>) {
     let ddr = Ddr::new(DDR_BYTES).unwrap();
     let sandbox = WasmSandbox::new(config).unwrap();
     let prepared = sandbox.prepare(&manifest(&[("count", 1)]), &wasm(COUNT), DDR_BYTES).unwrap();
-    let role = prepared.activate(&ddr).unwrap();
+    let role = prepared.activate(&ddr.handle()).unwrap();
     (ddr, role)
 }
 
@@ -127,7 +129,8 @@ fn memory_outlives_roles_but_the_roles_own() {
            (func (export "k") (param i64) (result i64)
              (i64.add (i64.load (i32.const 0x80000)) (i64.load (i32.wrap_i64 (local.get 0)))))"#,
     );
-    let mut first = sandbox.prepare(&manifest(&[("k", 1)]), &store, DDR_BYTES).unwrap().activate(&ddr).unwrap();
+    let mut first =
+        sandbox.prepare(&manifest(&[("k", 1)]), &store, DDR_BYTES).unwrap().activate(&ddr.handle()).unwrap();
     assert!(matches!(run(&mut *first, 0, &[ROLE_PRIVATE], 0).0, Step::Done { .. }));
     let before = ddr.view(0, DDR_BYTES, <[u8]>::to_vec).unwrap();
 
@@ -135,7 +138,7 @@ fn memory_outlives_roles_but_the_roles_own() {
     assert_eq!(ddr.view(0, DDR_BYTES, <[u8]>::to_vec).unwrap(), before, "preparing touches no memory");
     assert!(matches!(run(&mut *first, 0, &[ROLE_PRIVATE], 0).0, Step::Done { .. }), "the old role serves meanwhile");
 
-    let mut second = second.activate(&ddr).unwrap();
+    let mut second = second.activate(&ddr.handle()).unwrap();
     drop(first);
     assert_eq!(word(&ddr, ROLE_PRIVATE), 77);
     assert_eq!(ddr.view(0, 24, <[u8]>::to_vec).unwrap(), b"\0\0\0\0\0\0\0\0\0\0\0\0second\0\0\0\0\0\0");
@@ -154,7 +157,8 @@ fn compiled_modules_are_shared_and_bounded() {
     let cards: Vec<_> = (0..256)
         .map(|_| {
             let ddr = Ddr::new(4 << 30).unwrap();
-            let role = sandbox.prepare(&manifest(&[("k", 0)]), &part(9), 4 << 30).unwrap().activate(&ddr).unwrap();
+            let role =
+                sandbox.prepare(&manifest(&[("k", 0)]), &part(9), 4 << 30).unwrap().activate(&ddr.handle()).unwrap();
             (ddr, role)
         })
         .collect();

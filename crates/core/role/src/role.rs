@@ -2,19 +2,27 @@
 
 use core::fmt;
 use core::ops::Range;
+use std::sync::Arc;
 
 use rackloom_image::{Kernel, Manifest};
 
-use crate::{Ddr, RoleError};
+use crate::{Memory, MemoryError, RoleError};
 
 /// Turns the parts of one target into roles. One sandbox serves all cards of a process.
 pub trait Sandbox: fmt::Debug + Send + Sync {
     /// Tag of the part it takes.
     fn target(&self) -> &'static str;
 
-    /// Checks and compiles `part` for a card with `ddr_bytes` of memory. Everything that can be wrong with an image
+    /// Reserves `bytes` of memory, all zero, in which roles of this sandbox can run: a multiple of
+    /// [`PAGE_BYTES`](crate::PAGE_BYTES), at most [`MEMORY_BYTES_MAX`](crate::MEMORY_BYTES_MAX).
+    ///
+    /// # Errors
+    /// [`MemoryError::Size`] and [`MemoryError::Os`].
+    fn memory(&self, bytes: u64) -> Result<Arc<dyn Memory>, MemoryError>;
+
+    /// Checks and compiles `part` for a card with `memory` bytes of memory. Everything that can be wrong with an image
     /// shows here; the card's memory and its present role are not touched.
-    fn prepare(&self, manifest: &Manifest, part: &[u8], ddr_bytes: u64) -> Result<Box<dyn Prepared>, RoleError>;
+    fn prepare(&self, manifest: &Manifest, part: &[u8], memory: u64) -> Result<Box<dyn Prepared>, RoleError>;
 
     /// The same for a part of `length` bytes that does not lie in one piece: `read` fetches ranges of it. A sandbox
     /// that does not need all of a part fetches what it needs.
@@ -23,19 +31,22 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
         manifest: &Manifest,
         length: usize,
         read: &dyn Fn(Range<usize>) -> Vec<u8>,
-        ddr_bytes: u64,
+        memory: u64,
     ) -> Result<Box<dyn Prepared>, RoleError> {
-        self.prepare(manifest, &read(0..length), ddr_bytes)
+        self.prepare(manifest, &read(0..length), memory)
     }
 }
 
 /// A role that is ready to take its place.
 pub trait Prepared: fmt::Debug + Send {
-    /// Zeroes the role's private memory, places its constants there, and makes it ready to run. All DDR from
-    /// [`ROLE_PRIVATE`](crate::ROLE_PRIVATE) on keeps its contents.
+    /// Zeroes the role's private part of `memory`, places its constants there, and makes it ready to run. What lies
+    /// from [`ROLE_PRIVATE`](crate::ROLE_PRIVATE) on keeps its contents.
     ///
-    /// `ddr` has the size that was prepared for. No image causes an error here: only a host out of memory does.
-    fn activate(self: Box<Self>, ddr: &Ddr) -> Result<Box<dyn Role>, RoleError>;
+    /// `memory` is one that the same sandbox made, of the size that was prepared for.
+    ///
+    /// # Errors
+    /// No image causes one here: only a host out of memory does.
+    fn activate(self: Box<Self>, memory: &Arc<dyn Memory>) -> Result<Box<dyn Role>, RoleError>;
 }
 
 /// A role on a card. It runs one kernel at a time.

@@ -4,7 +4,8 @@ mod common;
 
 use common::{DDR_BYTES, fault, manifest, prepare_error, role, run, sandbox, wasm};
 use proptest::prelude::*;
-use rackloom_role::{Ddr, RoleError, RoleFault, Sandbox, Step};
+use rackloom_ddr::Ddr;
+use rackloom_role::{RoleError, RoleFault, Sandbox, Step};
 
 const RETURN_7: &str = r#"(func (export "k") (result i64) i64.const 7)"#;
 
@@ -179,7 +180,7 @@ fn traps_work_on_every_thread() {
             scope.spawn(|| {
                 let ddr = Ddr::new(DDR_BYTES).unwrap();
                 let mut role =
-                    sandbox.prepare(&manifest(&[("k", 0)]), &part, DDR_BYTES).unwrap().activate(&ddr).unwrap();
+                    sandbox.prepare(&manifest(&[("k", 0)]), &part, DDR_BYTES).unwrap().activate(&ddr.handle()).unwrap();
                 for _ in 0..20 {
                     assert_eq!(fault(&run(&mut *role, 0, &[], 0).0), RoleFault::Trap);
                 }
@@ -244,7 +245,8 @@ fn ballast_is_skipped() {
     let sandbox = sandbox();
     for part in [&plain, &heavy] {
         let ddr = Ddr::new(DDR_BYTES).unwrap();
-        let mut role = sandbox.prepare(&manifest(&[("k", 0)]), part, DDR_BYTES).unwrap().activate(&ddr).unwrap();
+        let mut role =
+            sandbox.prepare(&manifest(&[("k", 0)]), part, DDR_BYTES).unwrap().activate(&ddr.handle()).unwrap();
         assert_serves(&mut *role, 0);
     }
     assert_eq!(sandbox.modules_kept(), 1, "the same code is compiled once");
@@ -275,7 +277,7 @@ proptest! {
         }
         let ddr = Ddr::new(DDR_BYTES).unwrap();
         if let Ok(prepared) = sandbox().prepare(&manifest(&[("k", 1)]), &part, DDR_BYTES) {
-            let mut role = prepared.activate(&ddr).unwrap();
+            let mut role = prepared.activate(&ddr.handle()).unwrap();
             let (step, _) = run(&mut *role, 0, &[100], 100_000);
             prop_assert!(step != Step::Running);
         }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rackloom_ddr::{Ddr, GUARD_BYTES, RESERVED_BYTES};
+use rackloom_role::PAGE_BYTES;
 use wasmtime::{AsContextMut, Engine, Instance, LinearMemory, Memory, MemoryCreator, MemoryType, Module};
 
-use super::inspect::{push_leb, push_section};
-use crate::ddr::{GUARD_BYTES, RESERVED_BYTES};
-use crate::{Ddr, PAGE_BYTES};
+use crate::inspect::{push_leb, push_section};
 
 /// Gives the engine DDRs where it would allocate memories.
 ///
@@ -17,7 +17,7 @@ use crate::{Ddr, PAGE_BYTES};
 /// is, so the DDR is handed over on the side: `turn` lets one caller at a time put its DDR into `next`, from which the
 /// request takes it.
 #[derive(Debug, Default)]
-pub(super) struct DdrMemories {
+pub(crate) struct DdrMemories {
     /// The modules that define a memory of so many pages.
     turn: Mutex<BTreeMap<u32, Module>>,
     next: Mutex<Option<Ddr>>,
@@ -25,7 +25,7 @@ pub(super) struct DdrMemories {
 
 impl DdrMemories {
     /// `ddr` as a memory of `store`.
-    pub(super) fn memory_of(
+    pub(crate) fn memory_of(
         &self,
         engine: &Engine,
         mut store: impl AsContextMut,
@@ -66,7 +66,7 @@ fn memory_module(pages: u32) -> Vec<u8> {
 }
 
 /// What the engine sees; the sandbox keeps the other reference.
-pub(super) struct Creator(pub(super) Arc<DdrMemories>);
+pub(crate) struct Creator(pub(crate) Arc<DdrMemories>);
 
 // SAFETY: the memory returned is a DDR: page-aligned, `minimum` bytes accessible, with at least the reservation and
 // guard asked for behind it, which is checked here. It may hold data already, where the trait wants zeros: nothing but

@@ -2,12 +2,12 @@
 
 use core::ops::Range;
 
-use crate::RoleError;
+use rackloom_role::RoleError;
 
 /// The module's preamble and all sections but the custom ones, as they are. A vendor-sized image is mostly ballast in a
 /// custom section: it is never fetched. Nothing but the sections' lengths is checked, and at most `bytes_max` bytes of
 /// sections are fetched.
-pub(super) fn strip(
+pub(crate) fn strip(
     length: usize,
     bytes_max: usize,
     read: &dyn Fn(Range<usize>) -> Vec<u8>,

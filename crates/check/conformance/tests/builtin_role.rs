@@ -1,28 +1,28 @@
-//! The real sandbox with a real role: what the double stands for.
+//! A role that comes with Rackloom on a model card, in virtual time and live: the suite's cards run in virtual time only.
 
 use std::sync::Arc;
 
 use rackloom_card::{Card, Config, Pace};
-use rackloom_role::WasmSandbox;
+use rackloom_conformance::bench::{BASE, Bench, HOST, Out, config};
+use rackloom_sandbox::WasmSandbox;
 use rackloom_wire::{BULK_JUMBO, Counter, Done, ErrorCode, Kind};
-
-use crate::bench::{BASE, Bench, Out, config};
 
 const N: usize = 1000;
 
 /// Loads `vadd` and adds two arrays with it.
 fn add(pace: Pace, chunk: u16) {
-    let config = Config { bulk: chunk, ..config(pace) };
+    let config = Config { bulk: chunk, pace, fuel_max: 1 << 30, ..config() };
     let card = Card::new(config, Arc::new(WasmSandbox::default())).unwrap();
-    let mut bench = Bench::with_card(card);
-    bench.claim(crate::bench::HOST, 1);
+    let mut bench = Bench::of(card);
+    bench.bulk = chunk;
+    bench.claim(HOST, 1);
     let image = rackloom_builtin_roles::image("vadd").unwrap();
     bench.begin(1, image, chunk);
     for i in 0..image.len().div_ceil(chunk.into()) {
         bench.chunk(image, chunk, i);
     }
     bench.pass_ms(1);
-    bench.send_group(Kind::ImageCommit, 2, 0, &[]);
+    bench.commit(2);
     bench.pass_ms(1);
     assert_eq!(bench.card.active_digest(), Some(*blake3::hash(image).as_bytes()));
     let (a, b, c) = (BASE, BASE + 4096, BASE + 8192);
@@ -34,7 +34,7 @@ fn add(pace: Pace, chunk: u16) {
             bench.write(seq, at + i as u64 * u64::from(chunk), piece);
         }
     }
-    bench.clear();
+    bench.drain();
     let manifest = rackloom_image::Image::parse(image.into()).unwrap().manifest().clone();
     let kernel = &manifest.kernels[0];
     let args: Vec<u64> = kernel

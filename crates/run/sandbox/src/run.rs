@@ -7,15 +7,16 @@ use core::task::{Context, Poll, Waker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rackloom_ddr::Ddr;
 use rackloom_image::Kernel;
+use rackloom_role::{ROLE_PRIVATE, Role, RoleError, RoleFault, Step};
 use wasmtime::{Caller, Extern, Func, Instance, Module, Store, StoreLimits, StoreLimitsBuilder, Trap, Val};
 
-use super::inspect::{TABLE_ELEMENTS_MAX, TABLES_MAX};
-use super::sandbox::{Shared, engine_error};
-use crate::{Ddr, ROLE_PRIVATE, Role, RoleError, RoleFault, Step};
+use crate::engine::{Shared, engine_error};
+use crate::inspect::{TABLE_ELEMENTS_MAX, TABLES_MAX};
 
 /// A role whose kernels are functions of a module's instance.
-pub(super) struct WasmRole {
+pub(crate) struct WasmRole {
     shared: Arc<Shared>,
     module: Module,
     kernels: Arc<[Kernel]>,
@@ -41,7 +42,7 @@ struct Running {
 }
 
 impl WasmRole {
-    pub(super) fn new(
+    pub(crate) fn new(
         shared: Arc<Shared>,
         module: Module,
         kernels: Arc<[Kernel]>,
@@ -159,7 +160,7 @@ impl fmt::Debug for WasmRole {
 }
 
 /// An instance of a module on a DDR.
-pub(super) struct Live {
+pub(crate) struct Live {
     store: Store<Meter>,
     instance: Instance,
     kernels: Vec<Func>,
@@ -175,7 +176,7 @@ struct Meter {
 
 impl Live {
     /// Instantiates the module; its data segments go into `ddr`.
-    pub(super) fn new(shared: &Shared, module: &Module, kernels: &[Kernel], ddr: &Ddr) -> wasmtime::Result<Self> {
+    pub(crate) fn new(shared: &Shared, module: &Module, kernels: &[Kernel], ddr: &Ddr) -> wasmtime::Result<Self> {
         let limits = StoreLimitsBuilder::new()
             .table_elements(usize::try_from(TABLE_ELEMENTS_MAX).expect("it is small"))
             .tables(usize::try_from(TABLES_MAX).expect("it is small"))
@@ -201,7 +202,7 @@ impl Live {
     }
 
     /// The value of an exported global.
-    pub(super) fn global(&mut self, name: &str) -> Option<Val> {
+    pub(crate) fn global(&mut self, name: &str) -> Option<Val> {
         let global = self.instance.get_global(&mut self.store, name)?;
         Some(global.get(&mut self.store))
     }

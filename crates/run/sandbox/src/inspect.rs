@@ -4,11 +4,11 @@ use core::ops::Range;
 
 use wasmparser::{ConstExpr, DataKind, Operator, Parser, Payload};
 
-use crate::{ROLE_PRIVATE, RoleError};
+use rackloom_role::{ROLE_PRIVATE, RoleError};
 
 /// Most bytes of a module without its custom sections. With the limit on functions it keeps the compiler's time for the
 /// worst of modules to some seconds; kernels have kilobytes.
-pub(super) const MODULE_BYTES_MAX: u64 = 1 << 20;
+pub(crate) const MODULE_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of one function: the compiler's time grows faster than a function's size.
 const FUNCTION_BYTES_MAX: u64 = 64 << 10;
 /// Most functions, imported ones included.
@@ -16,12 +16,12 @@ const FUNCTIONS_MAX: u64 = 16 << 10;
 /// Most globals: each takes 16 bytes in every card's instance.
 const GLOBALS_MAX: u64 = 4 << 10;
 /// Most tables.
-pub(super) const TABLES_MAX: u64 = 4;
+pub(crate) const TABLES_MAX: u64 = 4;
 /// Most elements of a table: each takes 8 bytes in every card's instance.
-pub(super) const TABLE_ELEMENTS_MAX: u64 = 64 << 10;
+pub(crate) const TABLE_ELEMENTS_MAX: u64 = 64 << 10;
 
 /// The module in `part` without its custom sections.
-pub(super) fn inspect(part: &[u8]) -> Result<Vec<u8>, RoleError> {
+pub(crate) fn inspect(part: &[u8]) -> Result<Vec<u8>, RoleError> {
     let mut module = Vec::new();
     for payload in Parser::new(0).parse_all(part) {
         let payload = payload.map_err(module_error)?;
@@ -100,14 +100,14 @@ fn checked(range: Range<usize>, part: &[u8]) -> Result<Range<usize>, RoleError> 
 }
 
 /// Appends a section with this number.
-pub(super) fn push_section(module: &mut Vec<u8>, id: u8, body: &[u8]) {
+pub(crate) fn push_section(module: &mut Vec<u8>, id: u8, body: &[u8]) {
     module.push(id);
     push_leb(module, u32::try_from(body.len()).expect("limited by the caller"));
     module.extend_from_slice(body);
 }
 
 /// Appends a number in LEB128: seven bits a byte, the least significant first.
-pub(super) fn push_leb(module: &mut Vec<u8>, mut rest: u32) {
+pub(crate) fn push_leb(module: &mut Vec<u8>, mut rest: u32) {
     while rest >= 0x80 {
         module.push((rest & 0x7f) as u8 | 0x80);
         rest >>= 7;

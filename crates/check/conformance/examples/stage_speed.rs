@@ -1,4 +1,4 @@
-//! How fast cards on one core take in, hash and activate an image: `cargo run --release -p rackloom-card --example
+//! How fast cards on one core take in, hash and activate an image: `cargo run --release -p rackloom-conformance --example
 //! stage_speed [cards] [megabytes] [chunk]`. No switch and no host in between: the upper bound for a live rack.
 #![allow(clippy::print_stdout)]
 
@@ -7,7 +7,7 @@ use std::time::Instant as Clock;
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_node::{Frame, Instant, Node, Output};
-use rackloom_role::WasmSandbox;
+use rackloom_sandbox::WasmSandbox;
 use rackloom_wire::{self as wire, Head, IntoBytes, Kind, MacAddr};
 
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0xff, 1]);

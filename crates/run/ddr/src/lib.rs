@@ -1,4 +1,4 @@
-//! A card's memory.
+//! A card's memory as an anonymous mapping.
 //!
 //! It is reserved, not allocated: a card of 4 GiB costs the pages that were written. The same mapping is the linear
 //! memory of the role's WebAssembly module, so data moves from frames to kernels and back without a copy in between,
@@ -18,12 +18,8 @@ use core::ptr::NonNull;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rackloom_role::{MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
-
-/// DDR sizes are multiples of this: a WebAssembly page.
-pub const PAGE_BYTES: u64 = 64 << 10;
-/// Most bytes of DDR: what a 32-bit role can address.
-pub const DDR_BYTES_MAX: u64 = 4 << 30;
 
 /// A handle to a card's memory; clones refer to the same memory.
 ///
@@ -31,30 +27,6 @@ pub const DDR_BYTES_MAX: u64 = 4 << 30;
 /// threads. The lock is not reentrant: do not use any handle to the same memory inside [`Ddr::view`].
 #[derive(Clone)]
 pub struct Ddr(Arc<Mapping>);
-
-/// Why memory cannot be had or accessed.
-#[derive(Debug, thiserror::Error)]
-pub enum DdrError {
-    /// The size is not a multiple of 64 KiB from 64 KiB to 4 GiB.
-    #[error("a DDR of {bytes} bytes: it must be a multiple of 64 KiB, at most 4 GiB")]
-    Size {
-        /// The size asked for.
-        bytes: u64,
-    },
-    /// The range is not inside the memory.
-    #[error("{length} bytes at {addr:#x} are not inside a DDR of {size:#x} bytes")]
-    OutOfBounds {
-        /// First address.
-        addr: u64,
-        /// Bytes.
-        length: u64,
-        /// Bytes of the DDR.
-        size: u64,
-    },
-    /// The operating system refuses.
-    #[error("the operating system refuses the memory")]
-    Os(#[source] io::Error),
-}
 
 struct Mapping {
     base: NonNull<u8>,
@@ -64,15 +36,18 @@ struct Mapping {
 
 // SAFETY: `base` is an anonymous mapping that belongs to this value alone until `drop` and is tied to no thread.
 unsafe impl Send for Mapping {}
-// SAFETY: all accesses go through `lock`: those of `Ddr` here, those of compiled code by the guard that `Role::step`
-// and `Prepared::activate` hold while it runs.
+// SAFETY: all accesses go through `lock`: those of `Ddr` here, those of compiled code by the guard that the
+// sandbox holds while it runs.
 unsafe impl Sync for Mapping {}
 
 impl Ddr {
     /// Reserves `bytes` of memory, all zero: a multiple of 64 KiB, up to 4 GiB.
-    pub fn new(bytes: u64) -> Result<Self, DdrError> {
-        if bytes == 0 || bytes > DDR_BYTES_MAX || !bytes.is_multiple_of(PAGE_BYTES) {
-            return Err(DdrError::Size { bytes });
+    ///
+    /// # Errors
+    /// [`MemoryError::Size`], and [`MemoryError::Os`] when there is no address space.
+    pub fn new(bytes: u64) -> Result<Self, MemoryError> {
+        if bytes == 0 || bytes > MEMORY_BYTES_MAX || !bytes.is_multiple_of(PAGE_BYTES) {
+            return Err(MemoryError::Size { bytes });
         }
         let len = usize::try_from(bytes).expect("4 GiB fit into 64 bits");
         // SAFETY: a null hint lets the kernel choose an unused range, so no existing mapping changes.
@@ -92,6 +67,11 @@ impl Ddr {
         Ok(Self(Arc::new(mapping)))
     }
 
+    /// The same memory as card and roles hold it.
+    pub fn handle(&self) -> Arc<dyn Memory> {
+        Arc::new(self.clone())
+    }
+
     /// Bytes of memory.
     #[allow(clippy::len_without_is_empty)] // It never is.
     pub fn len(&self) -> u64 {
@@ -99,12 +79,12 @@ impl Ddr {
     }
 
     /// Copies `into.len()` bytes from `addr` on.
-    pub fn read(&self, addr: u64, into: &mut [u8]) -> Result<(), DdrError> {
+    pub fn read(&self, addr: u64, into: &mut [u8]) -> Result<(), MemoryError> {
         self.view(addr, into.len() as u64, |bytes| into.copy_from_slice(bytes))
     }
 
     /// Copies `bytes` to `addr`.
-    pub fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), DdrError> {
+    pub fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         let start = self.check(addr, bytes.len() as u64)?;
         let _guard = self.lock();
         // SAFETY: `check` found the range inside the accessible mapping; the lock keeps all others out; `bytes` cannot
@@ -114,7 +94,7 @@ impl Ddr {
     }
 
     /// Lets `f` look at memory in place. It must not use this memory's handles: it would wait for itself.
-    pub fn view<R>(&self, addr: u64, length: u64, f: impl FnOnce(&[u8]) -> R) -> Result<R, DdrError> {
+    pub fn view<R>(&self, addr: u64, length: u64, f: impl FnOnce(&[u8]) -> R) -> Result<R, MemoryError> {
         let start = self.check(addr, length)?;
         let _guard = self.lock();
         // SAFETY: `check` found the range inside the accessible mapping, which the kernel zeroed; while the lock is
@@ -129,25 +109,25 @@ impl Ddr {
     }
 
     /// Makes all memory zero and gives its pages back.
-    pub fn zero(&self) -> Result<(), DdrError> {
+    pub fn zero(&self) -> Result<(), MemoryError> {
         let _guard = self.lock();
         self.discard(self.0.len)
     }
 
     /// Bytes of the host's memory that this memory takes now.
-    pub fn resident_bytes(&self) -> Result<u64, DdrError> {
+    pub fn resident_bytes(&self) -> Result<u64, MemoryError> {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.0.len.div_ceil(page)];
         // SAFETY: the range is our mapping, and `pages` has one byte for each of its pages.
         let result = unsafe { libc::mincore(self.0.base.as_ptr().cast(), self.0.len, pages.as_mut_ptr()) };
         if result != 0 {
-            return Err(DdrError::Os(io::Error::last_os_error()));
+            return Err(MemoryError::Os(io::Error::last_os_error()));
         }
         Ok(pages.iter().filter(|&&p| p & 1 == 1).count() as u64 * page as u64)
     }
 
     /// Makes the first `length` bytes zero, a multiple of 64 KiB; the caller holds the lock.
-    pub(crate) fn discard(&self, length: usize) -> Result<(), DdrError> {
+    pub fn discard(&self, length: usize) -> Result<(), MemoryError> {
         assert!(length <= self.0.len && (length as u64).is_multiple_of(PAGE_BYTES));
         // SAFETY: the range is whole pages of our own private anonymous mapping, which read as zero afterwards; the
         // caller holds the lock, so nobody refers to them.
@@ -155,13 +135,13 @@ impl Ddr {
     }
 
     /// Keeps all others out until the guard is dropped.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
+    pub fn lock(&self) -> MutexGuard<'_, ()> {
         // A panic inside `view` leaves bytes, which have no invariant that could be broken.
         self.0.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// First byte of the mapping.
-    pub(crate) fn base(&self) -> NonNull<u8> {
+    pub fn base(&self) -> NonNull<u8> {
         self.0.base
     }
 
@@ -170,12 +150,34 @@ impl Ddr {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    fn check(&self, addr: u64, length: u64) -> Result<usize, DdrError> {
+    fn check(&self, addr: u64, length: u64) -> Result<usize, MemoryError> {
         let size = self.len();
         match addr.checked_add(length) {
             Some(end) if end <= size => Ok(usize::try_from(addr).expect("at most 4 GiB")),
-            _ => Err(DdrError::OutOfBounds { addr, length, size }),
+            _ => Err(MemoryError::OutOfBounds { addr, length, size }),
         }
+    }
+}
+
+impl Memory for Ddr {
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn read(&self, addr: u64, into: &mut [u8]) -> Result<(), MemoryError> {
+        self.read(addr, into)
+    }
+
+    fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.write(addr, bytes)
+    }
+
+    fn with_bytes(&self, addr: u64, length: u64, f: &mut dyn FnMut(&[u8])) -> Result<(), MemoryError> {
+        self.view(addr, length, f)
+    }
+
+    fn zero(&self) -> Result<(), MemoryError> {
+        self.zero()
     }
 }
 
@@ -193,14 +195,14 @@ impl Drop for Mapping {
     }
 }
 
-fn os(error: rustix::io::Errno) -> DdrError {
-    DdrError::Os(error.into())
+fn os(error: rustix::io::Errno) -> MemoryError {
+    MemoryError::Os(error.into())
 }
 
 /// Address space for the linear memory: all that a 32-bit address can reach.
-pub(crate) const RESERVED_BYTES: usize = 4 << 30;
+pub const RESERVED_BYTES: usize = 4 << 30;
 /// Address space behind it, for constant offsets that compiled code adds to an address.
-pub(crate) const GUARD_BYTES: usize = 32 << 20;
+pub const GUARD_BYTES: usize = 32 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -208,10 +210,10 @@ mod tests {
 
     #[test]
     fn sizes_are_whole_pages_up_to_4_gib() {
-        for bytes in [0, 1, PAGE_BYTES + 1, DDR_BYTES_MAX + PAGE_BYTES, u64::MAX] {
-            assert!(matches!(Ddr::new(bytes), Err(DdrError::Size { .. })), "{bytes}");
+        for bytes in [0, 1, PAGE_BYTES + 1, MEMORY_BYTES_MAX + PAGE_BYTES, u64::MAX] {
+            assert!(matches!(Ddr::new(bytes), Err(MemoryError::Size { .. })), "{bytes}");
         }
-        assert_eq!(Ddr::new(DDR_BYTES_MAX).unwrap().len(), DDR_BYTES_MAX);
+        assert_eq!(Ddr::new(MEMORY_BYTES_MAX).unwrap().len(), MEMORY_BYTES_MAX);
     }
 
     #[test]
@@ -220,8 +222,8 @@ mod tests {
         ddr.write(PAGE_BYTES - 3, b"end").unwrap();
         ddr.write(PAGE_BYTES, b"").unwrap();
         for (addr, length) in [(PAGE_BYTES - 3, 4), (PAGE_BYTES, 1), (u64::MAX, 2), (PAGE_BYTES + 1, 0)] {
-            assert!(matches!(ddr.write(addr, &vec![1; length]), Err(DdrError::OutOfBounds { .. })));
-            assert!(matches!(ddr.read(addr, &mut vec![1; length]), Err(DdrError::OutOfBounds { .. })));
+            assert!(matches!(ddr.write(addr, &vec![1; length]), Err(MemoryError::OutOfBounds { .. })));
+            assert!(matches!(ddr.read(addr, &mut vec![1; length]), Err(MemoryError::OutOfBounds { .. })));
         }
         assert!(ddr.view(0, u64::MAX, |_| ()).is_err());
         let mut end = [0; 3];
@@ -231,9 +233,9 @@ mod tests {
 
     #[test]
     fn a_card_costs_what_was_touched() {
-        let ddr = Ddr::new(DDR_BYTES_MAX).unwrap();
+        let ddr = Ddr::new(MEMORY_BYTES_MAX).unwrap();
         assert_eq!(ddr.resident_bytes().unwrap(), 0);
-        for addr in [0, 1 << 30, DDR_BYTES_MAX - 1] {
+        for addr in [0, 1 << 30, MEMORY_BYTES_MAX - 1] {
             ddr.write(addr, &[1]).unwrap();
         }
         // Three pages; with transparent huge pages, three of 2 MiB.

@@ -1,0 +1,83 @@
+//! A card's memory, as the shell and the roles share it.
+
+use core::any::Any;
+use core::fmt;
+use std::io;
+
+/// A card's DDR. Handles are shared; each access is atomic with respect to all others.
+///
+/// How the bytes are kept is the implementation's: a [`Sandbox`](crate::Sandbox) makes the memory that its roles can
+/// run in.
+pub trait Memory: fmt::Debug + Send + Sync + Any {
+    /// Bytes of memory; never 0.
+    #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
+    fn len(&self) -> u64;
+
+    /// Copies `into.len()` bytes from `addr` on.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
+    fn read(&self, addr: u64, into: &mut [u8]) -> Result<(), MemoryError>;
+
+    /// Copies `bytes` to `addr`.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`]; then nothing is written.
+    fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), MemoryError>;
+
+    /// Calls `f` once with `length` bytes from `addr` on, in place. It must not use this memory: it would wait for
+    /// itself.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
+    fn with_bytes(&self, addr: u64, length: u64, f: &mut dyn FnMut(&[u8])) -> Result<(), MemoryError>;
+
+    /// Makes all memory zero and gives its pages back.
+    ///
+    /// # Errors
+    /// [`MemoryError::Os`].
+    fn zero(&self) -> Result<(), MemoryError>;
+}
+
+impl dyn Memory {
+    /// What `f` makes of `length` bytes from `addr` on, in place. It must not use this memory: it would wait for
+    /// itself.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
+    pub fn view<R>(&self, addr: u64, length: u64, f: impl FnOnce(&[u8]) -> R) -> Result<R, MemoryError> {
+        let mut f = Some(f);
+        let mut result = None;
+        self.with_bytes(addr, length, &mut |bytes| result = f.take().map(|f| f(bytes)))?;
+        Ok(result.expect("with_bytes calls once"))
+    }
+}
+
+/// Why memory cannot be reserved or accessed.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// The size is not a multiple of 64 KiB from 64 KiB to 4 GiB.
+    #[error("invalid memory size of {bytes} bytes: expected a multiple of 64 KiB, at most 4 GiB")]
+    Size {
+        /// The size asked for.
+        bytes: u64,
+    },
+    /// The range is not inside the memory.
+    #[error("{length} bytes at {addr:#x} are not inside a memory of {size:#x} bytes")]
+    OutOfBounds {
+        /// First address.
+        addr: u64,
+        /// Length in bytes.
+        length: u64,
+        /// Size of the memory in bytes.
+        size: u64,
+    },
+    /// The operating system refuses.
+    #[error("the operating system refuses the memory")]
+    Os(#[source] io::Error),
+}
+
+/// Memory sizes are multiples of this many bytes: a page of WebAssembly.
+pub const PAGE_BYTES: u64 = 64 << 10;
+/// Most bytes of a card's memory: what a 32-bit role can address.
+pub const MEMORY_BYTES_MAX: u64 = 4 << 30;
