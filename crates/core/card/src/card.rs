@@ -12,6 +12,7 @@ use crate::discovery::{Discovery, Facts};
 use crate::launches::{Ended, Launches};
 use crate::loader::Loader;
 use crate::memory::Memory;
+use crate::ports::PortService;
 use crate::results::Results;
 use crate::session::Session;
 use crate::shell::{Shell, earlier};
@@ -22,7 +23,7 @@ mod dispatch;
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
 #[derive(Debug)]
 pub struct Card {
-    shell: Shell,
+    pub(crate) shell: Shell,
     sandbox: Arc<dyn Sandbox>,
     ddr: Arc<dyn role::Memory>,
     power: Power,
@@ -31,7 +32,7 @@ pub struct Card {
     memory: Memory,
     launches: Launches,
     results: Results,
-    role: Option<ActiveRole>,
+    pub(crate) role: Option<ActiveRole>,
 }
 
 #[derive(Debug)]
@@ -47,8 +48,8 @@ enum Power {
 }
 
 #[derive(Debug)]
-struct ActiveRole {
-    role: Box<dyn Role>,
+pub(crate) struct ActiveRole {
+    pub(crate) role: Box<dyn Role>,
     digest: [u8; 32],
     manifest_json: Bytes,
     clock_khz: u32,
@@ -82,6 +83,7 @@ impl Card {
     pub fn unplug(&mut self, now: Instant) {
         self.end_claim(now, ReleaseReason::Released, Scrub::Keep);
         self.shell.send(self.shell.head(HOSTS, Kind::DiscoveryGoodbye, 0, 0), &[]);
+        self.role = None;
         self.power = Power::Unplugged;
     }
 
@@ -290,6 +292,19 @@ impl Card {
         }
     }
 
+    /// A frame has come in on port 0.
+    fn handle_control(&mut self, now: Instant, frame: &Frame) {
+        let claim_group = self.session.claim().map(|c| c.group).filter(|&g| g != 0);
+        let filter = Filter { mac: self.shell.config.mac, load: self.loader.group(), claim: claim_group };
+        match filter.analyze(frame) {
+            Ok(packet) => {
+                self.dispatch(now, frame, &packet);
+                self.settle(now);
+            }
+            Err(drop) => self.shell.counters.inc(drop),
+        }
+    }
+
     fn next_frame(&mut self, now: Instant) -> Option<Frame> {
         let frame = self.shell.next_frame().or_else(|| {
             let claim = self.session.claim()?;
@@ -307,20 +322,16 @@ impl Card {
 impl Node for Card {
     type Event = CardEvent;
 
-    fn handle_frame(&mut self, now: Instant, _: Port, frame: Frame) {
+    fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
         if !self.wake(now) {
             return;
         }
         self.expire(now);
         self.shell.counters.frame([Counter::RxFrames, Counter::RxBytes, Counter::RxWords], frame.len());
-        let claim_group = self.session.claim().map(|c| c.group).filter(|&g| g != 0);
-        let filter = Filter { mac: self.shell.config.mac, load: self.loader.group(), claim: claim_group };
-        match filter.analyze(&frame) {
-            Ok(packet) => {
-                self.dispatch(now, &frame, &packet);
-                self.settle(now);
-            }
-            Err(drop) => self.shell.counters.inc(drop),
+        match self.shell.config.service(port) {
+            PortService::Control => self.handle_control(now, &frame),
+            PortService::Stream(stream) => self.handle_stream(now, port, stream, frame),
+            PortService::Closed => self.shell.counters.inc(Counter::DropForeign),
         }
     }
 
@@ -335,6 +346,11 @@ impl Node for Card {
         {
             self.keep(now, &ended);
         }
+        if let Some(active) = &mut self.role
+            && active.role.next_deadline().is_some_and(|at| at <= now)
+        {
+            active.role.handle_timeout(now);
+        }
         self.results.timeout(now);
         self.settle(now);
     }
@@ -344,7 +360,11 @@ impl Node for Card {
         if let Some(event) = self.shell.next_event() {
             return Some(Output::Event(event));
         }
-        self.next_frame(now).map(|frame| Output::Transmit(0, frame))
+        if let Some(frame) = self.next_frame(now) {
+            return Some(Output::Transmit(0, frame));
+        }
+        // Control comes first: a role that floods its port holds up no answer.
+        self.next_of_role(now)
     }
 
     fn next_deadline(&self) -> Option<Instant> {
@@ -360,6 +380,7 @@ impl Node for Card {
             self.memory.deadline(),
             self.launches.deadline(),
             self.results.deadline(),
+            self.role.as_ref().and_then(|active| active.role.next_deadline()),
         ]
         .into_iter()
         .fold(None, earlier)

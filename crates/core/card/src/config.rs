@@ -1,7 +1,11 @@
 //! What a card is: its addresses, sizes, rates and patience.
 
+use std::collections::BTreeSet;
+
 use rackloom_node::Duration;
 use rackloom_wire::{BEAT, BULK_JUMBO, BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE};
+
+use crate::ports::{PORTS_MAX, PortConfig, PortService};
 
 /// How the card's time relates to the time its model takes to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,8 @@ impl Pace {
 pub struct Config {
     /// Address of port 0.
     pub mac: MacAddr,
+    /// The ports from number 1 on; port 0 takes the control frames.
+    pub ports: Vec<PortConfig>,
     /// Slot number in the rack.
     pub unit: u16,
     /// Vendor id, announced.
@@ -89,6 +95,7 @@ impl Config {
         let live = pace.is_live();
         Self {
             mac,
+            ports: Vec::new(),
             unit: 0,
             vendor: 0x524c,
             product: 1,
@@ -128,6 +135,7 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let rules = [
             ("mac", !self.mac.is_multicast() && !self.mac.is_zero()),
+            ("ports", self.ports_are_valid()),
             ("memory", self.memory > ROLE_PRIVATE && self.memory.is_multiple_of(MEMORY_UNIT)),
             ("clock_khz", self.clock_khz > 0),
             ("bulk", self.bulk > 0 && self.bulk.is_multiple_of(BEAT) && self.bulk <= BULK_JUMBO),
@@ -141,6 +149,26 @@ impl Config {
             Some(&(field, _)) => Err(ConfigError::Range { field }),
             None => Ok(()),
         }
+    }
+
+    /// Each port has an address of its own, each stream one port, and control frames have port 0.
+    fn ports_are_valid(&self) -> bool {
+        let macs: BTreeSet<_> = self.ports.iter().map(|p| p.mac).chain([self.mac]).collect();
+        let services: BTreeSet<_> = self
+            .ports
+            .iter()
+            .filter_map(|p| match p.service {
+                PortService::Stream(stream) => Some(Some(stream)),
+                PortService::Control => Some(None),
+                PortService::Closed => None,
+            })
+            .collect();
+        let open = self.ports.iter().filter(|p| p.service != PortService::Closed).count();
+        self.ports.len() < PORTS_MAX
+            && macs.len() == self.ports.len() + 1
+            && macs.iter().all(|mac| !mac.is_multicast() && !mac.is_zero())
+            && !services.contains(&None)
+            && services.len() == open
     }
 }
 

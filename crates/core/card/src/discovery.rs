@@ -126,14 +126,14 @@ fn announce(shell: &mut Shell, facts: &Facts, reason: AnnounceReason, to: MacAdd
     let c = &shell.config;
     let body = Announce {
         mac0: c.mac,
-        mac1: MacAddr::ZERO,
+        mac1: c.ports.first().map_or(MacAddr::ZERO, |port| port.mac),
         vendor: U16::new(c.vendor),
         product: U16::new(c.product),
         unit: U16::new(c.unit),
         card_kind: c.kind.into(),
         state: facts.state.into(),
         reason: reason.into(),
-        ports: 1,
+        ports: u8::try_from(1 + c.ports.len()).expect("at most 64"),
         bulk: U16::new(c.bulk),
         boot: U32::new(c.boot),
         clock_khz: U32::new(facts.clock_khz),

@@ -56,6 +56,17 @@ pub enum CardEvent {
         /// How it ended.
         status: ErrorCode,
     },
+    /// The role reports a word, whose meaning is its own.
+    RoleEvent {
+        /// The word.
+        word: u64,
+    },
+    /// The role wanted to send what no port of its may carry: a stream without a port, a source address that is not
+    /// the port's, a control frame, or no Ethernet frame.
+    MessageRefused {
+        /// Number of the stream.
+        stream: u8,
+    },
     /// A write reached DDR.
     Written {
         /// The claim's epoch.

@@ -28,6 +28,7 @@ mod loader;
 mod memory;
 #[cfg(feature = "planted-bugs")]
 mod planted;
+mod ports;
 mod results;
 mod session;
 mod shell;
@@ -40,3 +41,4 @@ pub use counters::Counters;
 pub use event::{CardEvent, ReleaseReason};
 #[cfg(feature = "planted-bugs")]
 pub use planted::PlantedBug;
+pub use ports::{PortConfig, PortService};

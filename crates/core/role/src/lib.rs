@@ -14,7 +14,7 @@ mod role;
 
 pub use error::RoleError;
 pub use memory::{MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
-pub use role::{Prepared, Role, RoleFault, Sandbox, Step};
+pub use role::{Prepared, Role, RoleFault, RoleOutput, Sandbox, Step, StreamError};
 
 /// Bytes at the bottom of a card's memory that belong to the role, the protocol's `ROLE_PRIVATE`: stack and constants.
 pub const ROLE_PRIVATE: u64 = 1 << 20;

@@ -4,7 +4,9 @@ use core::fmt;
 use core::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use rackloom_image::{Kernel, Manifest};
+use rackloom_node::Instant;
 
 use crate::{Memory, MemoryError, RoleError};
 
@@ -49,10 +51,15 @@ pub trait Prepared: fmt::Debug + Send {
     fn activate(self: Box<Self>, memory: &Arc<dyn Memory>) -> Result<Box<dyn Role>, RoleError>;
 }
 
-/// A role on a card. It runs one kernel at a time.
+/// A role on a card. It runs one kernel at a time, and it may lead a life of its own beside that.
 ///
-/// Call order: [`start`](Self::start), then [`step`](Self::step) until it returns something other than
+/// Kernels: [`start`](Self::start), then [`step`](Self::step) until it returns something other than
 /// [`Step::Running`]; [`cancel`](Self::cancel) at any time.
+///
+/// Life: messages come in on streams ([`handle_message`](Self::handle_message)), messages and events go out
+/// ([`poll`](Self::poll)), whether a kernel runs or not. The law is that of [`Node`](rackloom_node::Node): after each
+/// call that may change the role, call `poll` until it returns `None`, then wait for
+/// [`next_deadline`](Self::next_deadline) at most. A role that only has kernels leaves all of this out.
 pub trait Role: fmt::Debug + Send {
     /// The kernels, in the order by which `start` numbers them.
     fn kernels(&self) -> &[Kernel];
@@ -70,6 +77,60 @@ pub trait Role: fmt::Debug + Send {
     /// Ends the present kernel, if there is one, between two slices. What it wrote to DDR stays. Yields a
     /// [`Step::Failed`] with [`RoleFault::Cancelled`] and the cycles so far, to a slice.
     fn cancel(&mut self) -> Option<Step>;
+
+    /// Number of streams, which are numbered from 0. Each carries messages in and out.
+    fn streams(&self) -> u8 {
+        0
+    }
+
+    /// A message has arrived on `stream`. Bounded work.
+    ///
+    /// # Errors
+    /// The role does not take the message, which is then lost; whoever needs it sends it again.
+    fn handle_message(&mut self, _now: Instant, _stream: u8, _message: Bytes) -> Result<(), StreamError> {
+        Err(StreamError::Unknown)
+    }
+
+    /// The role's deadline has come. Harmless when called early. Bounded work.
+    fn handle_timeout(&mut self, _now: Instant) {}
+
+    /// The next thing that the role wants done, or `None`: nothing until the next call or deadline.
+    fn poll(&mut self, _now: Instant) -> Option<RoleOutput> {
+        None
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is wanted.
+    fn next_deadline(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// What a role wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RoleOutput {
+    /// Send this message on this stream.
+    Message {
+        /// Number of the stream.
+        stream: u8,
+        /// The message's bytes.
+        message: Bytes,
+    },
+    /// Report this word, whose meaning is the role's, to the card's owner.
+    Event(u64),
+}
+
+/// Why a role does not take a message.
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum StreamError {
+    /// It has no such stream.
+    #[error("the role has no such stream")]
+    Unknown,
+    /// The stream's queue is full.
+    #[error("the stream's queue is full")]
+    Full,
+    /// The message is longer than the role's longest.
+    #[error("the message is longer than the role takes")]
+    TooLong,
 }
 
 /// Where a kernel is after a slice.

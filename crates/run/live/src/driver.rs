@@ -11,9 +11,10 @@ use rackloom_node::{Instant, Node};
 
 use crate::clock::Clock;
 use crate::engine::{Command, Counters, Engine, Rest};
-use crate::wire::Wire;
+use crate::wire::{RETRY, Wire};
+use crate::wires::{Ports, Wires};
 
-/// A node that runs on its own thread, at one wire, in real time.
+/// A node that runs on its own thread, in real time.
 ///
 /// Dropping it stops the node.
 pub struct Driver<N: Node> {
@@ -50,6 +51,26 @@ where
     where
         W: Wire + 'static,
     {
+        Self::spawn_with_ports(node, wire, Ports::new(), clock, sink)
+    }
+
+    /// As [`spawn`](Self::spawn), with cables in other ports than port 0, where `wire` is.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    ///
+    /// # Panics
+    /// If `others` has a port 0.
+    pub fn spawn_with_ports<W>(
+        node: N,
+        wire: W,
+        others: Ports,
+        clock: Clock,
+        sink: impl FnMut(N::Event) + Send + 'static,
+    ) -> io::Result<Self>
+    where
+        W: Wire + 'static,
+    {
         let (commands, inbox) = sync_channel(COMMANDS_MAX);
         let waker = wire.waker();
         let shared = Arc::new(Shared::default());
@@ -57,7 +78,7 @@ where
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("rackloom-node".to_owned())
-            .spawn(move || run(engine, wire, clock, &theirs))?;
+            .spawn(move || run(engine, Wires::driven(wire, others), clock, &theirs))?;
         let id = thread.thread().id();
         Ok(Self { commands, waker, clock, shared, thread: Some(thread), id })
     }
@@ -147,21 +168,27 @@ impl<N: Node> fmt::Debug for Driver<N> {
     }
 }
 
-fn run<N: Node, W: Wire>(mut engine: Engine<N>, mut wire: W, clock: Clock, shared: &Shared) -> (N, io::Result<()>) {
+fn run<N: Node>(
+    mut engine: Engine<N>,
+    mut wires: Wires<Box<dyn Wire>>,
+    clock: Clock,
+    shared: &Shared,
+) -> (N, io::Result<()>) {
     let result = loop {
         if shared.stop.load(std::sync::atomic::Ordering::Acquire) {
             break Ok(());
         }
-        let slept = engine.turn(&mut wire).and_then(|rest| {
+        let slept = engine.turn(&mut wires).and_then(|rest| {
             let deadline = match rest {
                 Rest::Again => Some(std::time::Instant::now()),
                 Rest::Until(deadline) => deadline.and_then(|at| clock.std(at)),
-                Rest::Full => None, // The wire tells when it has room.
+                // Port 0's wire tells when it has room, but a stuck port does not tell when its grace is over.
+                Rest::Full => (wires.count() > 1).then(|| std::time::Instant::now() + RETRY),
             };
             if rest != Rest::Again {
                 *shared.counters.lock().unwrap_or_else(PoisonError::into_inner) = engine.counters();
             }
-            engine.wait(&mut wire, deadline)
+            engine.wait(&mut wires, deadline)
         });
         if let Err(e) = slept {
             break Err(e);

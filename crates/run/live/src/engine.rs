@@ -1,18 +1,21 @@
-//! A node on a wire: the law of [`Node`], kept in one place for [`Driver`](crate::Driver) and [`Pool`](crate::Pool).
+//! A node on its wires: the law of [`Node`], kept in one place for [`Driver`](crate::Driver) and [`Pool`](crate::Pool).
 //!
 //! A turn is a bounded piece of work. In it frames, commands and deadlines go into the node, one at a time, and after
-//! each the node is polled until it has nothing more; but while the wire is full it is not polled. Frames still go in
-//! then: two nodes that fill each other's wires would otherwise wait for one another.
+//! each the node is polled until it has nothing more; but while one of its wires is full it is not polled, for nobody
+//! knows beforehand on which port it will send. Frames still go in then: two nodes that fill each other's wires would
+//! otherwise wait for one another. A port whose peer takes nothing holds up the others only as long as a switch lets it
+//! ([`SwitchConfig::stall`](crate::SwitchConfig::stall)).
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use rackloom_node::{Frame, Instant, Node, Output};
+use rackloom_node::{Frame, Instant, Node, Output, Port};
 
 use crate::clock::Clock;
 use crate::wire::{BATCH, Wire};
+use crate::wires::Wires;
 
 /// Something to do with a node on its own thread.
 pub(crate) type Command<N> = Box<dyn FnOnce(&mut N, Instant) + Send>;
@@ -27,11 +30,11 @@ pub struct Counters {
     pub turns: u64,
     /// Frames given to the node.
     pub rx_frames: u64,
-    /// Frames the wire took from the node.
+    /// Frames the wires took from the node.
     pub tx_frames: u64,
     /// Frames the node sent on a port that has no cable: dropped.
     pub tx_unplugged: u64,
-    /// Times the wire was full.
+    /// Times a wire was full.
     pub tx_full: u64,
     /// Events the node gave.
     pub events: u64,
@@ -42,9 +45,9 @@ pub struct Counters {
 pub(crate) enum Rest {
     /// There is more to do: another turn, once others had theirs.
     Again,
-    /// Sleep until the wire has something, or the deadline.
+    /// Sleep until a wire has something, or the deadline.
     Until(Option<Instant>),
-    /// The wire is full: sleep until it has room or frames.
+    /// A wire is full: sleep until it has room or frames.
     Full,
 }
 
@@ -54,11 +57,12 @@ pub(crate) struct Engine<N: Node> {
     clock: Clock,
     sink: Sink<N::Event>,
     commands: Receiver<Command<N>>,
-    rx: VecDeque<Frame>,
+    rx: VecDeque<(Port, Frame)>,
     inbox: Vec<Frame>,
-    tx: Vec<Frame>,
-    /// The last send was cut short.
-    full: bool,
+    /// What is to be sent, by port.
+    tx: Vec<Vec<Frame>>,
+    /// Ports whose last send was cut short.
+    full: usize,
     /// The node was polled until it had nothing, and was left alone since.
     drained: bool,
     counters: Counters,
@@ -73,8 +77,8 @@ impl<N: Node> Engine<N> {
             commands,
             rx: VecDeque::new(),
             inbox: Vec::with_capacity(BATCH),
-            tx: Vec::with_capacity(TX_BATCH),
-            full: false,
+            tx: Vec::new(),
+            full: 0,
             drained: false, // A new node may have something to say: a card announces itself.
             counters: Counters::default(),
         }
@@ -94,24 +98,28 @@ impl<N: Node> Engine<N> {
     }
 
     /// Waits for frames, if there are none yet; true if there are some then.
-    pub(crate) fn wait(&mut self, wire: &mut impl Wire, deadline: Option<std::time::Instant>) -> io::Result<bool> {
+    pub(crate) fn wait<W: Wire>(
+        &mut self,
+        wires: &mut Wires<W>,
+        deadline: Option<std::time::Instant>,
+    ) -> io::Result<bool> {
         if self.rx.is_empty() {
-            let result = wire.recv(deadline, &mut self.inbox);
-            self.rx.extend(self.inbox.drain(..));
-            result?;
+            let rx = &mut self.rx;
+            wires.recv(deadline, &mut self.inbox, |port, frame| rx.push_back((port, frame)))?;
         }
         Ok(!self.rx.is_empty())
     }
 
-    /// One turn. On an error the wire is gone; the node is whole.
-    pub(crate) fn turn(&mut self, wire: &mut impl Wire) -> io::Result<Rest> {
+    /// One turn. On an error port 0's wire is gone; the node is whole.
+    pub(crate) fn turn<W: Wire>(&mut self, wires: &mut Wires<W>) -> io::Result<Rest> {
         self.counters.turns += 1;
-        self.flush(wire)?;
+        self.tx.resize_with(wires.count(), Vec::new);
+        self.flush(wires)?;
         let mut outputs = OUTPUTS_MAX;
         let mut inputs = INPUTS_MAX;
         let mut deadline_seen = false;
         let rest = loop {
-            if !self.pump(wire, &mut outputs)? {
+            if !self.pump(wires, &mut outputs)? {
                 break Rest::Again;
             }
             if inputs == 0 {
@@ -121,7 +129,7 @@ impl<N: Node> Engine<N> {
             if self.command() || self.frame() {
                 continue;
             }
-            if self.full {
+            if self.full > 0 {
                 break Rest::Full;
             }
             let due = self.node.next_deadline();
@@ -137,15 +145,15 @@ impl<N: Node> Engine<N> {
             self.drained = false;
             self.node.handle_timeout(now);
         };
-        if !self.full {
-            self.flush(wire)?;
+        if self.full == 0 {
+            self.flush(wires)?;
         }
-        Ok(if self.full && matches!(rest, Rest::Until(_)) { Rest::Full } else { rest })
+        Ok(if self.full > 0 && matches!(rest, Rest::Until(_)) { Rest::Full } else { rest })
     }
 
-    /// Polls the node until it has nothing or the wire is full; false if it was cut short because it gave too much.
-    fn pump(&mut self, wire: &mut impl Wire, outputs: &mut usize) -> io::Result<bool> {
-        while !self.drained && !self.full {
+    /// Polls the node until it has nothing or a wire is full; false if it was cut short because it gave too much.
+    fn pump<W: Wire>(&mut self, wires: &mut Wires<W>, outputs: &mut usize) -> io::Result<bool> {
+        while !self.drained && self.full == 0 {
             if *outputs == 0 {
                 return Ok(false);
             }
@@ -156,16 +164,17 @@ impl<N: Node> Engine<N> {
                     self.counters.events += 1;
                     (self.sink)(event);
                 }
-                Some(Output::Transmit(0, frame)) => {
+                Some(Output::Transmit(port, frame)) => {
                     *outputs -= 1;
-                    self.tx.push(frame);
-                    if self.tx.len() >= TX_BATCH {
-                        self.flush(wire)?;
+                    let port = usize::from(port);
+                    let Some(tx) = self.tx.get_mut(port) else {
+                        self.counters.tx_unplugged += 1;
+                        continue;
+                    };
+                    tx.push(frame);
+                    if tx.len() >= TX_BATCH {
+                        self.full += usize::from(!self.flush_port(wires, port)?);
                     }
-                }
-                Some(Output::Transmit(_, _)) => {
-                    *outputs -= 1;
-                    self.counters.tx_unplugged += 1;
                 }
             }
         }
@@ -180,23 +189,36 @@ impl<N: Node> Engine<N> {
     }
 
     fn frame(&mut self) -> bool {
-        let Some(frame) = self.rx.pop_front() else { return false };
+        let Some((port, frame)) = self.rx.pop_front() else { return false };
         self.counters.rx_frames += 1;
         self.drained = false;
-        self.node.handle_frame(self.clock.now(), 0, frame);
+        self.node.handle_frame(self.clock.now(), port, frame);
         true
     }
 
-    fn flush(&mut self, wire: &mut impl Wire) -> io::Result<()> {
-        if self.tx.is_empty() {
-            return Ok(());
+    fn flush<W: Wire>(&mut self, wires: &mut Wires<W>) -> io::Result<()> {
+        self.full = 0;
+        for port in 0..self.tx.len() {
+            self.full += usize::from(!self.flush_port(wires, port)?);
         }
-        let taken = wire.send(&self.tx)?;
-        self.counters.tx_frames += taken as u64;
-        self.full = taken < self.tx.len();
-        self.counters.tx_full += u64::from(self.full);
-        self.tx.drain(..taken);
         Ok(())
+    }
+
+    /// Sends what waits at one port; false if its wire is full.
+    fn flush_port<W: Wire>(&mut self, wires: &mut Wires<W>, port: usize) -> io::Result<bool> {
+        let waiting = &mut self.tx[port];
+        if waiting.is_empty() {
+            return Ok(true);
+        }
+        let Some(taken) = wires.send(port, waiting)? else {
+            self.counters.tx_unplugged += waiting.len() as u64;
+            waiting.clear();
+            return Ok(true);
+        };
+        self.counters.tx_frames += taken as u64;
+        waiting.drain(..taken);
+        self.counters.tx_full += u64::from(!waiting.is_empty());
+        Ok(waiting.is_empty())
     }
 }
 

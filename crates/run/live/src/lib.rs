@@ -15,6 +15,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod cable;
 mod capture;
 mod clock;
 mod doorbell;
@@ -28,7 +29,9 @@ mod signal;
 mod switch;
 mod uplink;
 mod wire;
+mod wires;
 
+pub use cable::{Cable, CableError};
 pub use capture::{Capture, CaptureError, CaptureStats, Captured};
 pub use clock::Clock;
 pub use driver::{Driver, Stopped};
@@ -39,3 +42,4 @@ pub use raw::{ETHERTYPES, Raw, RawError, RawStats};
 pub use switch::{Port, PortStats, Switch, SwitchConfig, SwitchError, SwitchStats};
 pub use uplink::{Uplink, UplinkStats};
 pub use wire::{BATCH, ETHERNET_HEADER, MTU_JUMBO, MTU_STANDARD, RETRY, Wire};
+pub use wires::Ports;

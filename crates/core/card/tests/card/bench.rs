@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rackloom_card::{Card, CardEvent, Config, Pace};
-use rackloom_node::{Duration, Frame, Instant, Node, Output};
+use rackloom_node::{Duration, Frame, Instant, Node, Output, Port};
 use rackloom_wire::{self as wire, Counter, FromBytes, Head, IntoBytes, Kind, MacAddr, Packet, U16, U32, U64};
 
 use crate::native::{self, Native};
@@ -42,6 +42,8 @@ pub(crate) struct Bench {
     pub(crate) epoch: u16,
     pub(crate) sent: VecDeque<Sent>,
     pub(crate) events: Vec<CardEvent>,
+    /// What came out of ports beside port 0.
+    pub(crate) others: Vec<(Port, Frame)>,
 }
 
 pub(crate) fn config(pace: Pace) -> Config {
@@ -54,7 +56,8 @@ impl Bench {
     }
 
     pub(crate) fn with_card(card: Card) -> Self {
-        let mut bench = Self { card, now: Instant::ZERO, epoch: 0, sent: VecDeque::new(), events: Vec::new() };
+        let mut bench =
+            Self { card, now: Instant::ZERO, epoch: 0, sent: VecDeque::new(), events: Vec::new(), others: Vec::new() };
         bench.drain();
         bench
     }
@@ -87,14 +90,14 @@ impl Bench {
     pub(crate) fn drain(&mut self) {
         while let Some(output) = self.card.poll(self.now) {
             match output {
-                Output::Transmit(port, frame) => {
-                    assert_eq!(port, 0);
+                Output::Transmit(0, frame) => {
                     let packet = Packet::parse(&frame).unwrap();
                     assert!(packet.head.kind.is_from_card());
                     assert_eq!(packet.head.src, CARD);
                     assert!(frame.len() <= 32 + usize::from(self.card.config().bulk));
                     self.sent.push_back(Sent { at: self.now, head: packet.head, payload: packet.payload.to_vec() });
                 }
+                Output::Transmit(port, frame) => self.others.push((port, frame)),
                 Output::Event(event) => self.events.push(event),
             }
         }
@@ -102,13 +105,23 @@ impl Bench {
     }
 
     pub(crate) fn frame(&mut self, frame: Frame) {
-        self.card.handle_frame(self.now, 0, frame);
+        self.frame_at(0, frame);
+    }
+
+    pub(crate) fn frame_at(&mut self, port: Port, frame: Frame) {
+        self.hand(port, frame);
         self.drain();
+    }
+
+    /// A frame arrives, and nobody takes what the card has to say.
+    pub(crate) fn hand(&mut self, port: Port, frame: Frame) {
+        self.card.handle_frame(self.now, port, frame);
     }
 
     pub(crate) fn clear(&mut self) {
         self.sent.clear();
         self.events.clear();
+        self.others.clear();
     }
 
     /// Lets time pass, waking the card when it wants.

@@ -8,6 +8,8 @@ mod memory;
 mod native;
 #[cfg(feature = "planted-bugs")]
 mod planted;
+mod ports;
 mod random;
 mod results;
 mod session;
+mod talker;

@@ -6,6 +6,8 @@ use rackloom_ddr::Ddr;
 use rackloom_image::{Array, Dir, Dtype, ImageBuilder, Kernel, Manifest};
 use rackloom_role::{Memory, MemoryError, Prepared, Role, RoleError, RoleFault, Sandbox, Step};
 
+use crate::talker::Talker;
+
 /// Cycles that a slice takes.
 pub(crate) const SLICE: u64 = 100;
 
@@ -46,7 +48,7 @@ pub(crate) fn image(part: &[u8], filler: usize) -> Vec<u8> {
     builder.build().unwrap()
 }
 
-/// Parts that begin with `bad` are no modules, with `big` need too much memory, with `late` fail when activated.
+/// Parts that begin with `bad` are no modules, with `big` need too much memory, with `late` fail when activated, with `talk` have streams.
 #[derive(Debug)]
 pub(crate) struct Native;
 
@@ -80,7 +82,8 @@ impl Prepared for Waiting {
             return Err(RoleError::Engine("no memory left".into()));
         }
         ddr.write(0, &self.part).unwrap();
-        Ok(Box::new(Running { kernels: self.kernels, ddr: ddr.clone(), run: None }))
+        let running = Box::new(Running { kernels: self.kernels, ddr: ddr.clone(), run: None });
+        Ok(if self.part.starts_with(b"talk") { Box::new(Talker::new(running)) } else { running })
     }
 }
 

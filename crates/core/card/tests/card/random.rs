@@ -156,7 +156,11 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
                 }
                 (epoch, None)
             }
-            CardEvent::Staged { .. } | CardEvent::Activated { .. } | CardEvent::LoadFailed { .. } => continue,
+            CardEvent::Staged { .. }
+            | CardEvent::Activated { .. }
+            | CardEvent::LoadFailed { .. }
+            | CardEvent::RoleEvent { .. }
+            | CardEvent::MessageRefused { .. } => continue,
         };
         if epoch != Some(*of) {
             return Err(format!("{event:?} in epoch {epoch:?}"));
@@ -224,6 +228,9 @@ fn the_streams_are_rich() {
                 CardEvent::LaunchStarted { .. } => 5,
                 CardEvent::LaunchEnded { .. } => 6,
                 CardEvent::Written { .. } => 7,
+                CardEvent::RoleEvent { .. } | CardEvent::MessageRefused { .. } => {
+                    unreachable!("no role here has streams")
+                }
             };
             seen[kind] += 1;
         }

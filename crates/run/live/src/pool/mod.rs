@@ -1,6 +1,6 @@
 //! Runs many nodes on few threads.
 //!
-//! Each node sits on a port of a [`Switch`](crate::Switch). It gets a turn when frames, commands or its deadline are
+//! Each port of a node is on a port of a [`Switch`](crate::Switch), or at the end of a cable. It gets a turn when frames, commands or its deadline are
 //! there; a turn is bounded, and who wants more waits until all others that are ready had theirs.
 
 mod schedule;
@@ -24,6 +24,7 @@ use crate::driver::Stopped;
 use crate::engine::{Command, Counters, Engine, Rest};
 use crate::switch::Port;
 use crate::wire::RETRY;
+use crate::wires::{Ports, Wires};
 
 /// Threads that run nodes. Dropping it stops them all; their [`Member`]s still give the nodes back.
 #[derive(Debug)]
@@ -50,9 +51,9 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Runs `node` on `port`; its events go to `sink`, on a thread of the pool.
+    /// Runs `node` at these ports; its events go to `sink`, on a thread of the pool.
     #[must_use = "dropping a member removes its node"]
-    pub fn add<N>(&self, node: N, mut port: Port, sink: impl FnMut(N::Event) + Send + 'static) -> Member<N>
+    pub fn add<N>(&self, node: N, ports: impl Into<Ports>, sink: impl FnMut(N::Event) + Send + 'static) -> Member<N>
     where
         N: Node + Send + 'static,
         N::Event: 'static,
@@ -60,10 +61,10 @@ impl Pool {
         let (commands, inbox) = sync_channel(COMMANDS_MAX);
         let id = self.shared.lock().number();
         let waker = Waker::from(Arc::new(MemberWaker { shared: Arc::downgrade(&self.shared), id }));
-        port.set_waker(waker.clone());
+        let wires = Wires::pooled(ports.into(), &waker);
         let engine = Engine::new(node, self.shared.clock, Box::new(sink), inbox);
         let slot = Arc::new(Slot {
-            body: Mutex::new(Some(Body { engine, port, end: None })),
+            body: Mutex::new(Some(Body { engine, wires, end: None })),
             counters: Mutex::default(),
             clock: self.shared.clock,
         });
@@ -184,7 +185,7 @@ struct Slot<N: Node> {
 
 struct Body<N: Node> {
     engine: Engine<N>,
-    port: Port,
+    wires: Wires<Port>,
     end: Option<End>,
 }
 
@@ -228,10 +229,10 @@ impl<N: Node + Send> Turn for Slot<N> {
 impl<N: Node> Body<N> {
     fn turn(&mut self, clock: Clock) -> io::Result<After> {
         let at_once = clock.std(Instant::ZERO);
-        self.engine.wait(&mut self.port, at_once)?;
-        let rest = self.engine.turn(&mut self.port)?;
-        // Looking once more, and finding nothing, is what arms the port's waker.
-        if rest == Rest::Again || self.engine.wait(&mut self.port, at_once)? {
+        self.engine.wait(&mut self.wires, at_once)?;
+        let rest = self.engine.turn(&mut self.wires)?;
+        // Looking once more, and finding nothing, is what arms the ports' wakers.
+        if rest == Rest::Again || self.engine.wait(&mut self.wires, at_once)? {
             return Ok(After::Again);
         }
         Ok(After::Sleep(match rest {

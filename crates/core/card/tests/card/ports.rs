@@ -1,0 +1,152 @@
+//! Several ports: which service takes a frame, and what a role may send.
+
+use rackloom_card::{CardEvent, Config, Pace, PortConfig, PortService};
+use rackloom_node::Frame;
+use rackloom_wire::{Announce, CARDS, Counter, Kind, MacAddr};
+
+use crate::bench::{Bench, CARD, HOST, Out, config};
+use crate::native::SLOW;
+use crate::talker::{HELD, LATER, LONGEST, turned_round};
+
+const PORT_1: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 1]);
+const PORT_2: MacAddr = MacAddr([0x22, 0, 0, 0, 0, 1]);
+const PEER: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 2]);
+/// An EtherType for local experiments (IEEE 802).
+const FOREIGN: u16 = 0x88b5;
+
+fn three_ports(pace: Pace) -> Config {
+    let ports = vec![
+        PortConfig { mac: PORT_1, service: PortService::Stream(0) },
+        PortConfig { mac: PORT_2, service: PortService::Stream(1) },
+    ];
+    Config { ports, ..config(pace) }
+}
+
+fn talking() -> Bench {
+    let mut bench = Bench::claimed_with(three_ports(Pace::Virtual));
+    bench.load(1, b"talk", 0);
+    bench.clear();
+    bench
+}
+
+fn raw(dst: MacAddr, src: MacAddr, ethertype: u16, payload: &[u8]) -> Frame {
+    [&dst.0[..], &src.0, &ethertype.to_be_bytes(), payload].concat().into()
+}
+
+#[test]
+fn a_card_announces_its_ports() {
+    let mut bench = Bench::new(three_ports(Pace::Virtual));
+    bench.pass_ms(1);
+    let body: Announce = bench.expect(Kind::DiscoveryAnnounce).body();
+    assert_eq!((body.mac0, body.mac1, body.ports), (CARD, PORT_1, 3));
+}
+
+#[test]
+fn ports_that_contradict_each_other_are_refused() {
+    let with = |ports: &[(MacAddr, PortService)]| {
+        let ports = ports.iter().map(|&(mac, service)| PortConfig { mac, service }).collect();
+        Config { ports, ..config(Pace::Virtual) }.validate().is_ok()
+    };
+    assert!(with(&[(PORT_1, PortService::Closed), (PORT_2, PortService::Closed)]));
+    assert!(!with(&[(CARD, PortService::Closed)]), "port 0's address");
+    assert!(!with(&[(PORT_1, PortService::Stream(0)), (PORT_1, PortService::Stream(1))]), "one address twice");
+    assert!(!with(&[(PORT_1, PortService::Stream(7)), (PORT_2, PortService::Stream(7))]), "one stream twice");
+    assert!(!with(&[(PORT_1, PortService::Control)]), "a second port for control");
+    assert!(!with(&[(CARDS, PortService::Closed)]), "a group's address");
+}
+
+#[test]
+fn messages_go_to_the_role_and_come_back_on_their_port() {
+    let mut bench = talking();
+    let ping = raw(PORT_1, PEER, FOREIGN, b"ping");
+    bench.frame_at(1, ping.clone());
+    assert_eq!(bench.others, [(1, turned_round(&ping))]);
+    assert!(bench.events.contains(&CardEvent::RoleEvent { word: ping.len() as u64 }));
+    bench.others.clear();
+    bench.pass(LATER);
+    assert_eq!(bench.others, [(1, turned_round(&ping))], "the role's own deadline");
+    bench.expect_nothing();
+}
+
+#[test]
+fn a_role_lives_while_its_kernel_runs() {
+    let mut bench = talking();
+    bench.launch_with(1, SLOW, &[0, 1_000_000], Out::default());
+    bench.frame_at(1, raw(PORT_1, PEER, FOREIGN, b"now"));
+    assert_eq!(bench.others.len(), 1);
+    assert_eq!(bench.card.launches_queued(), 1);
+}
+
+#[test]
+fn control_is_taken_at_port_0_only() {
+    let mut bench = talking();
+    let before = bench.count(Counter::DropForeign);
+    let ping = bench.head(Kind::SessionPing, 5, 0).frame(&[]);
+    // Ports of streams, the only one beyond them, and one that no card has.
+    for port in [1, 2, 3, 255] {
+        bench.frame_at(port, ping.clone());
+    }
+    // Neither does a group's address lead there.
+    let solicit = raw(MacAddr::BROADCAST, HOST, 0x80ef, &[0x10, 2, 0, 8]);
+    bench.frame_at(1, solicit);
+    assert_eq!(bench.count(Counter::DropForeign), before + 5);
+    bench.expect_nothing();
+    assert!(bench.others.is_empty());
+    bench.frame(ping);
+    bench.expect(Kind::SessionPong);
+}
+
+#[test]
+fn what_is_not_for_a_stream_is_dropped_and_counted() {
+    let mut bench = talking();
+    let counts = |b: &Bench| [Counter::DropForeign, Counter::DropTruncated, Counter::DropQueue].map(|c| b.count(c));
+    let [foreign, truncated, queue] = counts(&bench);
+    bench.frame_at(1, raw(PORT_2, PEER, FOREIGN, b"another port's"));
+    bench.frame_at(1, raw(PORT_1, PORT_1, FOREIGN, b"its own, come back"));
+    bench.frame_at(1, raw(PORT_1, MacAddr::BROADCAST, FOREIGN, b"from a group"));
+    bench.frame_at(0, raw(CARD, PEER, FOREIGN, b"at port 0"));
+    bench.frame_at(1, Frame::from_static(b"short"));
+    bench.frame_at(1, raw(PORT_1, PEER, FOREIGN, &vec![0; LONGEST]));
+    assert_eq!(counts(&bench), [foreign + 4, truncated + 1, queue + 1]);
+    assert!(bench.others.is_empty());
+}
+
+#[test]
+fn without_a_role_nothing_listens() {
+    let mut bench = Bench::claimed_with(three_ports(Pace::Virtual));
+    bench.frame_at(1, raw(PORT_1, PEER, FOREIGN, b"anybody?"));
+    assert_eq!(bench.count(Counter::DropForeign), 1);
+    bench.load(1, b"a role without streams", 0);
+    bench.frame_at(1, raw(PORT_1, PEER, FOREIGN, b"anybody?"));
+    assert_eq!(bench.count(Counter::DropForeign), 2);
+    assert!(bench.others.is_empty());
+}
+
+#[test]
+fn a_role_that_does_not_keep_up_loses_messages_and_no_answer_of_the_shell() {
+    let mut bench = talking();
+    // The owner of the card polls no more: its wires are full.
+    for _ in 0..HELD + 3 {
+        bench.hand(1, raw(PORT_1, PEER, FOREIGN, b"again"));
+    }
+    bench.hand(0, bench.head(Kind::SessionPing, 5, 0).frame(&[]));
+    assert!(bench.count(Counter::DropQueue) > 0);
+    bench.drain();
+    bench.expect(Kind::SessionPong);
+    assert_eq!(bench.others.len(), HELD / 2);
+}
+
+#[test]
+fn a_role_forges_nothing() {
+    let mut bench = talking();
+    // Stream 1 sends what it is told on the stream that the last byte names.
+    let control = raw(PORT_2, PEER, FOREIGN, &[1]);
+    bench.frame_at(2, control); // Its source is the peer's address, not the port's.
+    assert!(bench.others.is_empty());
+    let refused = |b: &Bench, s| b.events.contains(&CardEvent::MessageRefused { stream: s });
+    assert!(refused(&bench, 1));
+    bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, &[9])); // A stream without a port.
+    assert!(refused(&bench, 9));
+    assert!(bench.others.is_empty());
+    bench.expect_nothing();
+}
