@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use rackloom::NetSpec;
+use rackloom_rack::CableEnds;
 
 pub(crate) use self::bench::{Bench, OpenClSite, Overhead, Sharing};
 pub(crate) use self::parse::{CardCount, HotplugStep, Step, TileExtent};
@@ -191,6 +192,7 @@ NO_COLOR        set to anything but nothing: no colours";
 Examples:
   rackloom up --cards 4
   rackloom up --card rtl:2,model:6            two are the gateware in Verilator
+  rackloom up --cards 4 --cable 0.1-1.1       a cable between two cards' ports
   rackloom up --cards 2 --hotplug 2s+4,5s-1   at 2 s four more, at 5 s one less
   rackloom up --net eth:veth0 --cards 8       on an Ethernet interface (needs CAP_NET_RAW)")]
 pub(crate) struct Up {
@@ -200,6 +202,12 @@ pub(crate) struct Up {
     /// Cards of each kind to start, such as rtl:2,model:6: model cards, and the gateware in Verilator
     #[arg(long, value_name = "KIND:N", value_delimiter = ',')]
     pub(crate) card: Vec<CardCount>,
+    /// A cable between two ports, such as 0.1-1.1: port 1 of card 0 and port 1 of card 1; may be repeated
+    #[arg(long, value_name = "CARD.PORT-CARD.PORT")]
+    pub(crate) cable: Vec<CableEnds>,
+    /// A file of such cables, one a line
+    #[arg(long, value_name = "FILE", conflicts_with = "cable", value_hint = ValueHint::FilePath)]
+    pub(crate) topology: Option<PathBuf>,
     /// Memory of each card, such as 512M, which costs only what is touched; default: 4G, and 64M for rtl cards
     #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
     pub(crate) memory: Option<u64>,

@@ -7,7 +7,7 @@ use std::time::Instant as Clock;
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_node::{Frame, Instant, Node, Output};
-use rackloom_sandbox::WasmSandbox;
+use rackloom_rack::Maker;
 use rackloom_wire::{self as wire, Head, IntoBytes, Kind, MacAddr};
 
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0xff, 1]);
@@ -19,7 +19,7 @@ fn main() {
     let megabytes = numbers.get(1).copied().unwrap_or(97);
     let chunk = numbers.get(2).map_or(wire::BULK_STANDARD, |&n| u16::try_from(n).expect("a chunk"));
     let image = rackloom_builtin_roles::padded("ptrans", megabytes as usize * 1_000_000);
-    let sandbox = Arc::new(WasmSandbox::default());
+    let sandbox = Arc::clone(Maker::shared().sandbox());
     let mut rack: Vec<Card> = (0..cards)
         .map(|i| {
             let mac = MacAddr([2, 0, 0, 0, 0, i]);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rackloom_card::{Config, Pace};
-use rackloom_node::{Duration, Frame, Instant, Output};
+use rackloom_node::{Duration, Frame, Instant, Output, Port};
 use rackloom_wire::{
     self as wire, Announce, CARDS, CardState, Counter, ErrorCode, FromBytes, Head, IntoBytes, Kind, MacAddr, Packet,
     Solicit, U16, U32, U64,
@@ -159,6 +159,12 @@ impl<S: Specimen> Bench<S> {
     /// A frame arrives, and the card does what it can at once.
     pub fn frame(&mut self, frame: Frame) {
         self.hand(frame);
+        self.drain();
+    }
+
+    /// As [`frame`](Self::frame), on another port.
+    pub fn frame_at(&mut self, port: Port, frame: Frame) {
+        self.card.handle_frame(self.now, port, frame);
         self.drain();
     }
 
@@ -318,9 +324,15 @@ impl<S: Specimen> Bench<S> {
 
     /// Sends one chunk of it.
     pub fn chunk(&mut self, image: &[u8], chunk: u16, index: usize) {
+        let (head, bytes) = self.chunk_of(image, chunk, index);
+        self.frame(head.frame(&[bytes]));
+    }
+
+    /// Head and payload of one chunk.
+    pub fn chunk_of<'a>(&self, image: &'a [u8], chunk: u16, index: usize) -> (Head, &'a [u8]) {
         let chunk = usize::from(chunk);
         let (from, to) = (index * chunk, image.len().min((index + 1) * chunk));
-        self.send_group(Kind::ImageData, 0, from as u64, &image[from..to]);
+        (self.group_head(Kind::ImageData, 0, from as u64), &image[from..to])
     }
 
     /// Sends all chunks of a standard frame's size, but those that `lost` picks.

@@ -13,5 +13,7 @@ pub mod pace;
 pub mod rack;
 mod specimen;
 mod suite;
+mod three_ports;
 
 pub use specimen::Specimen;
+pub use three_ports::ThreePorts;

@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use rackloom_card::{Card, Config as CardConfig, Pace};
+use rackloom_card::{Config as CardConfig, Pace};
 use rackloom_host::{ClaimOptions, Config, Event, Host, Launch, LaunchReport, LoadReport, OpError, OpId, Outcome};
 use rackloom_node::{Duration, Either, Instant};
-use rackloom_sim::{Cable, Faults, LinkId, Net, NodeId, SwitchConfig, SwitchId};
-use rackloom_verilated::RtlCard;
-use rackloom_wire::{CardKind, MacAddr};
+use rackloom_rack::{AnyCard, Kind, Maker, SimRack, Slot};
+use rackloom_sim::{Cable, Faults, SwitchConfig, SwitchId};
+use rackloom_wire::MacAddr;
 
 use crate::{Specimen, bench};
 
 /// Kinds of the cards of a rack.
 pub trait Kinds {
     /// The first cards of it.
-    const KINDS: &'static [CardKind];
+    const KINDS: &'static [Kind];
 }
 
 impl<S: Specimen> Kinds for S {
-    const KINDS: &'static [CardKind] = &[S::KIND; 2];
+    const KINDS: &'static [Kind] = &[S::KIND; 2];
 }
 
 /// Two cards of gateware and two models.
@@ -27,29 +27,18 @@ impl<S: Specimen> Kinds for S {
 pub struct Mixed;
 
 impl Kinds for Mixed {
-    const KINDS: &'static [CardKind] = &[CardKind::Rtl, CardKind::Model, CardKind::Rtl, CardKind::Model];
+    const KINDS: &'static [Kind] = &[Kind::Rtl, Kind::Model, Kind::Rtl, Kind::Model];
 }
-
-type AnyCard = Either<Card, RtlCard>;
-type Place = Either<Box<Host>, Box<AnyCard>>;
 
 /// A rack in virtual time.
 #[derive(Debug)]
 pub struct Rack {
-    net: Net<Place>,
-    host: NodeId,
+    rack: SimRack<Host>,
+    host: Slot,
     switch: SwitchId,
-    slots: Vec<Slot>,
+    cards: Vec<(Kind, Slot)>,
     /// What the host told beside the ends of operations.
     told: Vec<Event>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    mac: MacAddr,
-    kind: CardKind,
-    node: NodeId,
-    link: LinkId,
 }
 
 impl Rack {
@@ -67,76 +56,65 @@ impl Rack {
 
     /// A rack without cards. The seed says which frames get lost.
     fn new(seed: u64) -> Self {
-        let mut net = Net::new(seed);
-        net.hash_off();
+        let mut rack = SimRack::new(seed, Maker::shared());
+        rack.net.hash_off();
         let host = Host::new(Config::simulated(bench::HOST, seed, Cable::TEN_GIGABIT.rate_bps));
-        let host = net.add(Either::A(Box::new(host)));
-        let switch = net.switch(SwitchConfig::with_ports(PORTS));
-        net.plug(host, switch, Cable::TEN_GIGABIT);
-        Self { net, host, switch, slots: Vec::new(), told: Vec::new() }
+        let switch = rack.net.switch(SwitchConfig::with_ports(PORTS));
+        let host = rack.add_host(bench::HOST, host, switch, Cable::TEN_GIGABIT);
+        Self { rack, host, switch, cards: Vec::new(), told: Vec::new() }
     }
 
     /// Plugs a card in and switches it on; its place in the rack.
-    pub fn plug(&mut self, kind: CardKind) -> usize {
-        let at = self.slots.len();
-        let mac = MacAddr([2, 0, 0, 0, 1, at as u8]);
-        let node = self.net.add(Either::B(Box::new(card(kind, mac, 1))));
-        let link = self.net.plug(node, self.switch, Cable::TEN_GIGABIT);
-        self.slots.push(Slot { mac, kind, node, link });
+    pub fn plug(&mut self, kind: Kind) -> usize {
+        let at = self.cards.len();
+        let config = config(MacAddr([2, 0, 0, 0, 1, at as u8]), 1);
+        let slot = self.rack.add_card(kind, config, self.switch, Cable::TEN_GIGABIT).expect("a sound configuration");
+        self.cards.push((kind, slot));
         at
     }
 
     /// Places of all cards.
     pub fn cards(&self) -> Vec<usize> {
-        (0..self.slots.len()).collect()
+        (0..self.cards.len()).collect()
     }
 
     /// Each frame may get lost from now on, on each card's cable and in each direction for itself.
     pub fn lose(&mut self, probability: f64) {
-        for slot in &self.slots {
-            self.net.set_faults(slot.link, Faults::loss(probability));
+        for (_, slot) in &self.cards {
+            self.rack.net.set_faults(slot.link, Faults::loss(probability));
         }
     }
 
     /// A card's cable is pulled.
     pub fn pull_cable(&mut self, at: usize) {
-        self.net.down(self.slots[at].link);
+        self.rack.net.down(self.cards[at].1.link);
     }
 
     /// It is plugged in again.
     pub fn plug_cable(&mut self, at: usize) {
-        self.net.up(self.slots[at].link);
+        self.rack.net.up(self.cards[at].1.link);
     }
 
     /// A card is pulled out in good order.
     pub fn unplug(&mut self, at: usize) {
-        self.net.with(self.slots[at].node, |place, now| match place {
-            Either::B(card) => match card.as_mut() {
-                Either::A(card) => card.unplug(now),
-                Either::B(card) => card.unplug(now),
-            },
-            Either::A(_) => unreachable!("a host is not in a slot"),
-        });
+        self.rack.with_card(self.cards[at].1, AnyCard::unplug);
     }
 
     /// A card's power fails and comes back: another boot of it, which remembers nothing.
     pub fn restart(&mut self, at: usize) {
-        let Slot { mac, kind, node, .. } = self.slots[at];
-        self.net.take(node);
-        self.net.put(node, Either::B(Box::new(card(kind, mac, 2))));
+        let (kind, slot) = self.cards[at];
+        self.rack.net.take(slot.node);
+        self.rack.restart_card(slot, kind, config(slot.mac, 2)).expect("a sound configuration");
     }
 
     /// The host.
     pub fn host(&self) -> &Host {
-        match self.net.node(self.host) {
-            Either::A(host) => host,
-            Either::B(_) => unreachable!("it was added as a host"),
-        }
+        self.rack.host(self.host)
     }
 
     /// A card's address.
     pub fn mac(&self, at: usize) -> MacAddr {
-        self.slots[at].mac
+        self.cards[at].1.mac
     }
 
     /// Digest of a card's image, as the card told the host.
@@ -151,7 +129,7 @@ impl Rack {
 
     /// Lets time pass.
     pub fn pass(&mut self, time: Duration) {
-        let end = self.net.now() + time;
+        let end = self.rack.net.now() + time;
         while let Some((_, event)) = self.next(end) {
             self.told.push(event);
         }
@@ -163,7 +141,7 @@ impl Rack {
     /// # Panics
     /// If it does not within half a minute.
     pub fn discovered(&mut self, cards: &[usize]) {
-        let wanted: BTreeMap<_, _> = cards.iter().map(|&at| (self.slots[at].mac, self.slots[at].kind)).collect();
+        let wanted: BTreeMap<_, _> = cards.iter().map(|&at| (self.mac(at), self.cards[at].0.announced())).collect();
         for _ in 0..3000 {
             let known: BTreeMap<_, _> = self.host().cards().map(|card| (card.mac, card.kind)).collect();
             if known == wanted {
@@ -249,16 +227,13 @@ impl Rack {
     }
 
     fn command<R>(&mut self, command: impl FnOnce(&mut Host, Instant, &[MacAddr]) -> R) -> R {
-        let macs: Vec<_> = self.slots.iter().map(|slot| slot.mac).collect();
-        self.net.with(self.host, |place, now| match place {
-            Either::A(host) => command(host, now, &macs),
-            Either::B(_) => unreachable!("it was added as a host"),
-        })
+        let macs: Vec<_> = self.cards.iter().map(|(_, slot)| slot.mac).collect();
+        self.rack.with_host(self.host, |host, now| command(host, now, &macs))
     }
 
     /// Runs until an operation has ended.
     fn end(&mut self, op: OpId) -> Result<Outcome, OpError> {
-        let limit = self.net.now() + Duration::from_secs(60);
+        let limit = self.rack.net.now() + Duration::from_secs(60);
         while let Some((_, event)) = self.next(limit) {
             match event {
                 Event::Completed { op: done, result } if done == op => return result,
@@ -272,7 +247,7 @@ impl Rack {
     fn next(&mut self, limit: Instant) -> Option<(Instant, Event)> {
         loop {
             // What models tell beside frames, gateware does not.
-            if let (at, _, Either::A(event)) = self.net.run_until(limit)? {
+            if let (at, _, Either::A(event)) = self.rack.run_until(limit)? {
                 return Some((at, event));
             }
         }
@@ -280,29 +255,21 @@ impl Rack {
 
     /// What holds for each card at any time.
     fn check(&self) {
-        for (_, place) in self.net.nodes() {
-            if let Either::B(card) = place {
-                match card.as_ref() {
-                    Either::A(card) => Specimen::check(card),
-                    Either::B(card) => Specimen::check(card),
-                }
+        for (_, place) in self.rack.net.nodes() {
+            match place {
+                Either::A(_) => {}
+                Either::B(AnyCard::Model(card)) => Specimen::check(card.as_ref()),
+                Either::B(AnyCard::Rtl(card)) => Specimen::check(card.as_ref()),
             }
         }
     }
 }
 
-/// A card in virtual time.
-fn card(kind: CardKind, mac: MacAddr, boot: u32) -> AnyCard {
-    let config = CardConfig { mac, boot, seed: u64::from(boot) << 8 | u64::from(mac.0[5]), ..bench::config() };
-    let config = CardConfig { config_rate: 400_000_000, digest_rate: 1_250_000_000, kind, ..config };
-    match kind {
-        CardKind::Rtl => {
-            let usual = rackloom_verilated::Config::new(mac, Pace::Virtual);
-            let card = RtlCard::new(rackloom_verilated::Config { card: config, ..usual });
-            Either::B(card.expect("a sound configuration"))
-        }
-        _ => Either::A(<Card as Specimen>::plug(config)),
-    }
+/// Of a card in virtual time.
+fn config(mac: MacAddr, boot: u32) -> CardConfig {
+    let seed = u64::from(boot) << 8 | u64::from(mac.0[5]);
+    let rates = CardConfig { config_rate: 400_000_000, digest_rate: 1_250_000_000, ..bench::config() };
+    CardConfig { mac, boot, seed, pace: Pace::Virtual, ..rates }
 }
 
 /// Ports of the switch: the host's and those for cards.

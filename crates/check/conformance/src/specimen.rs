@@ -1,19 +1,21 @@
 //! A card on the bench, whatever runs it.
 
 use core::fmt::Debug;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_node::{Frame, Instant, Node};
+use rackloom_rack::{Kind, Maker};
 use rackloom_role::Memory;
-use rackloom_sandbox::WasmSandbox;
 use rackloom_verilated::RtlCard;
-use rackloom_wire::{CardKind, ErrorCode};
+use rackloom_wire::{Counter, ErrorCode};
 
 /// A card of any kind. What the suite sees of it is frames, DDR, and time.
 pub trait Specimen: Node<Event: Debug> + Sized {
-    /// What it announces to be run by.
-    const KIND: CardKind;
+    /// What runs it.
+    const KIND: Kind;
+    /// Its network ports.
+    const PORTS: u8;
     /// Tag of the image part that it takes.
     const TARGET: &'static str;
 
@@ -35,6 +37,9 @@ pub trait Specimen: Node<Event: Debug> + Sized {
     /// A frame arrives whose check sequence is wrong. False if a card of this kind never sees such a frame.
     fn handle_garbled(&mut self, now: Instant, frame: Frame) -> bool;
 
+    /// Frames so far that came in on ports that no service has, or that it does not have.
+    fn frames_elsewhere(&self) -> u64;
+
     /// Its memory; that of the hosts comes first.
     fn ddr(&self) -> &dyn Memory;
 
@@ -43,17 +48,16 @@ pub trait Specimen: Node<Event: Debug> + Sized {
 }
 
 impl Specimen for Card {
-    const KIND: CardKind = CardKind::Model;
+    const KIND: Kind = Kind::Model;
+    const PORTS: u8 = 1;
     const TARGET: &'static str = rackloom_image::TARGET_MODEL;
     const CHECKS_HEAD: bool = true;
     const PROBE_KHZ: u32 = 250_000;
     const STUCK: ErrorCode = ErrorCode::KernelFuel;
 
     fn plug(config: Config) -> Self {
-        static SANDBOX: OnceLock<Arc<WasmSandbox>> = OnceLock::new();
-        let sandbox = SANDBOX.get_or_init(|| Arc::new(WasmSandbox::default()));
-        let config = Config { kind: Self::KIND, pace: Pace::Virtual, ..config };
-        Self::new(config, sandbox.clone()).expect("a sound configuration")
+        let config = Config { kind: Self::KIND.announced(), pace: Pace::Virtual, ..config };
+        Self::new(config, Arc::clone(Maker::shared().sandbox())).expect("a sound configuration")
     }
 
     fn unplug(&mut self, now: Instant) {
@@ -62,6 +66,10 @@ impl Specimen for Card {
 
     fn handle_garbled(&mut self, _: Instant, _: Frame) -> bool {
         false
+    }
+
+    fn frames_elsewhere(&self) -> u64 {
+        self.counters().get(Counter::DropForeign)
     }
 
     fn ddr(&self) -> &dyn Memory {
@@ -74,7 +82,8 @@ impl Specimen for Card {
 }
 
 impl Specimen for RtlCard {
-    const KIND: CardKind = CardKind::Rtl;
+    const KIND: Kind = Kind::Rtl;
+    const PORTS: u8 = 1;
     const TARGET: &'static str = rackloom_image::TARGET_RTL;
     const CHECKS_HEAD: bool = false;
     const PROBE_KHZ: u32 = 156_250;
@@ -82,7 +91,7 @@ impl Specimen for RtlCard {
 
     fn plug(config: Config) -> Self {
         // Live, the bench's clock stands still while the gateware computes, as it does for the model.
-        let card = Config { kind: Self::KIND, pace: Pace::Live, ..config };
+        let card = Config { kind: Self::KIND.announced(), pace: Pace::Live, ..config };
         let surroundings = rackloom_verilated::Config::new(card.mac, card.pace);
         Self::new(rackloom_verilated::Config { card, ..surroundings }).expect("a sound configuration")
     }
@@ -94,6 +103,10 @@ impl Specimen for RtlCard {
     fn handle_garbled(&mut self, now: Instant, frame: Frame) -> bool {
         self.handle_bad_frame(now, frame);
         true
+    }
+
+    fn frames_elsewhere(&self) -> u64 {
+        Self::frames_elsewhere(self)
     }
 
     fn ddr(&self) -> &dyn Memory {

@@ -98,6 +98,12 @@ macro_rules! suite {
             chunks_in_the_wrong_place_are_malformed,
             a_new_role_keeps_the_hosts_memory,
             a_load_ends_with_its_claim,
+        } ports {
+            a_card_announces_its_ports,
+            control_is_taken_at_port_0_only,
+            frames_elsewhere_renew_no_lease,
+            a_load_takes_its_data_at_port_0,
+            a_foreign_family_goes_to_no_service,
         } drops {
             each_fault_has_its_counter,
             kinds_that_cards_send_are_not_taken,

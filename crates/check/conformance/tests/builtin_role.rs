@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rackloom_card::{Card, Config, Pace};
 use rackloom_conformance::bench::{BASE, Bench, HOST, Out, config};
-use rackloom_sandbox::WasmSandbox;
+use rackloom_rack::Maker;
 use rackloom_wire::{BULK_JUMBO, Counter, Done, ErrorCode, Kind};
 
 const N: usize = 1000;
@@ -12,7 +12,7 @@ const N: usize = 1000;
 /// Loads `vadd` and adds two arrays with it.
 fn add(pace: Pace, chunk: u16) {
     let config = Config { bulk: chunk, pace, fuel_max: 1 << 30, ..config() };
-    let card = Card::new(config, Arc::new(WasmSandbox::default())).unwrap();
+    let card = Card::new(config, Arc::clone(Maker::shared().sandbox())).unwrap();
     let mut bench = Bench::of(card);
     bench.bulk = chunk;
     bench.claim(HOST, 1);

@@ -17,13 +17,9 @@ mod report;
 pub use energy::{Energies, Finding};
 pub use report::{Report, Row, SCHEMA};
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use rackloom_image::TARGET_MODEL;
-use rackloom_role::Sandbox;
 use rackloom_rolec::pad_image;
-use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -109,10 +105,9 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
         TARGET_MODEL,
         options.image_bytes,
     )?);
-    let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let name = |percent: &u32| format!("cards added at {percent} %");
     let runs = pool::each(&options.percents, options.threads, progress, name, |percent| {
-        measure::measure(*percent, options, &image, &sandbox)
+        measure::measure(*percent, options, &image)
     })?;
     Ok(Report::new(options, runs))
 }

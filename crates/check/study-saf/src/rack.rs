@@ -11,33 +11,16 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use bytes::Bytes;
-use rackloom_card::{Card, Config as CardConfig, FirmwareTimes, Pace};
+use rackloom_card::{Config as CardConfig, FirmwareTimes, Pace};
 use rackloom_host::{ClaimOptions, Config as HostConfig, Event, Host, LoadPhase, LoadReport, OpId, Outcome};
 use rackloom_node::{Duration, Either, Instant, Rng};
-use rackloom_role::Sandbox;
-use rackloom_sim::{Cable, End, Faults, Net, NodeId, SwitchConfig, SwitchId, Way};
-use rackloom_verilated::RtlCard;
-use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, CardKind, MacAddr};
-use schemars::JsonSchema;
-use serde::Serialize;
+use rackloom_rack::{Kind, Maker, SimRack, Slot};
+use rackloom_sim::{Cable, End, Faults, SwitchConfig, SwitchId, Way};
+use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr};
 
 use crate::error::{Result, StudyError};
-
-/// The host or a card.
-type Place = Either<Box<Host>, Either<Box<Card>, Box<RtlCard>>>;
-
-/// What runs the cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// The card model.
-    Model,
-    /// The gateware in Verilator, cycle by cycle. It has its own digest rate, and takes standard frames only.
-    Rtl,
-}
 
 /// What a rack is like.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,20 +105,19 @@ pub struct Loaded {
 /// A rack in virtual time.
 #[derive(Debug)]
 pub struct Rack {
-    net: Net<Place>,
-    host: NodeId,
+    rack: SimRack<Host>,
+    host: Slot,
     options: RackOptions,
-    sandbox: Arc<dyn Sandbox>,
     switches: Vec<SwitchId>,
     cards: Vec<MacAddr>,
 }
 
 impl Rack {
-    /// A rack whose cards are on but not yet discovered. `sandbox` runs their roles.
+    /// A rack whose cards are on but not yet discovered.
     ///
     /// # Errors
     /// If an option is out of its range.
-    pub fn new(options: RackOptions, sandbox: Arc<dyn Sandbox>) -> Result<Self> {
+    pub fn new(options: RackOptions, maker: Maker) -> Result<Self> {
         let cards_max = options.cards_max.max(options.cards);
         if options.cards == 0 || cards_max > CARDS_MAX {
             return Err(StudyError::Option { option: "cards", why: format!("1 to {CARDS_MAX}") });
@@ -143,15 +125,14 @@ impl Rack {
         if !(0.0..1.0).contains(&options.loss) {
             return Err(StudyError::Option { option: "loss", why: "at least 0 and below 1".into() });
         }
-        let mut net = Net::new(options.seed);
-        net.hash_off();
+        let mut rack = SimRack::new(options.seed, maker);
+        rack.net.hash_off();
         let mut config = HostConfig::simulated(HOST, options.seed, options.link_rate);
         config.bulk = options.bulk();
         config.ping_interval = options.ping_interval;
         config.silence = options.ping_interval * 4;
-        let host = net.add(Either::A(Box::new(Host::new(config))));
-        let switches = wire_up(&mut net, host, &options, cards_max);
-        let mut rack = Self { net, host, options, sandbox, switches, cards: Vec::new() };
+        let (host, switches) = wire_up(&mut rack, Host::new(config), &options, cards_max);
+        let mut rack = Self { rack, host, options, switches, cards: Vec::new() };
         for _ in 0..rack.options.cards {
             rack.plug()?;
         }
@@ -178,27 +159,16 @@ impl Rack {
         config.announce_interval = self.options.announce_interval;
         config.seed = draw.next_u64();
         config.boot = draw.next_u64() as u32;
-        let node = self.net.add(Either::B(self.card(config)?));
-        let switch = self.switches.iter().copied().find(|s| self.net.free_port(*s).is_some());
-        let link = self.net.plug(End::Node(node, 0), switch.expect("sized for all cards"), self.options.cable());
+        // Verilated kernels fill no gigabytes.
+        config.memory = config.memory.min(self.options.kind.memory());
+        let switch = self.switches.iter().copied().find(|s| self.rack.net.free_port(*s).is_some());
+        let switch = switch.expect("sized for all cards");
+        let slot = self.rack.add_card(self.options.kind, config, switch, self.options.cable())?;
         if self.options.loss > 0.0 {
-            self.net.set_faults(link, Faults::loss(self.options.loss));
+            self.rack.net.set_faults(slot.link, Faults::loss(self.options.loss));
         }
         self.cards.push(mac);
         Ok(mac)
-    }
-
-    fn card(&self, config: CardConfig) -> Result<Either<Box<Card>, Box<RtlCard>>> {
-        Ok(match self.options.kind {
-            Kind::Model => Either::A(Box::new(Card::new(config, self.sandbox.clone())?)),
-            Kind::Rtl => {
-                let usual = rackloom_verilated::Config::new(config.mac, config.pace);
-                // Verilated kernels fill no gigabytes.
-                let memory = config.memory.min(usual.card.memory);
-                let card = CardConfig { kind: CardKind::Rtl, memory, ..config };
-                Either::B(Box::new(RtlCard::new(rackloom_verilated::Config { card, ..usual })?))
-            }
-        })
     }
 
     /// Addresses of all cards, in the order in which they were plugged in.
@@ -208,41 +178,35 @@ impl Rack {
 
     /// Virtual time.
     pub fn now(&self) -> Instant {
-        self.net.now()
+        self.rack.net.now()
     }
 
     /// Frames that came out of cables so far.
     pub fn deliveries(&self) -> u64 {
-        self.net.deliveries()
+        self.rack.net.deliveries()
     }
 
     /// Bytes on the host's cable so far, towards the rack and from it.
     pub fn host_wire_bytes(&self) -> (u64, u64) {
-        let link = self.net.links().next().expect("the host's cable is the first");
-        (self.net.link_stats(link, Way::Forth).wire_bytes, self.net.link_stats(link, Way::Back).wire_bytes)
+        let sent = |way| self.rack.net.link_stats(self.host.link, way).wire_bytes;
+        (sent(Way::Forth), sent(Way::Back))
     }
 
     /// The host.
     pub fn host(&self) -> &Host {
-        match self.net.node(self.host) {
-            Either::A(host) => host,
-            Either::B(_) => unreachable!("the host was added as one"),
-        }
+        self.rack.host(self.host)
     }
 
     /// Gives the host a command.
     pub fn command<R>(&mut self, command: impl FnOnce(&mut Host, Instant) -> R) -> R {
-        self.net.with(self.host, |place, now| match place {
-            Either::A(host) => command(host, now),
-            Either::B(_) => unreachable!("the host was added as one"),
-        })
+        self.rack.with_host(self.host, command)
     }
 
     /// Runs until the host tells something, and returns it; `None` when `limit` has come.
     pub fn next(&mut self, limit: Instant) -> Option<(Instant, Event)> {
         loop {
             // What cards tell is for oracles; a study learns what the host learns.
-            if let (at, _, Either::A(event)) = self.net.run_until(limit)? {
+            if let (at, _, Either::A(event)) = self.rack.run_until(limit)? {
                 return Some((at, event));
             }
         }
@@ -343,27 +307,27 @@ impl Rack {
     }
 }
 
-/// Connects host and switches. The switches that take cards, in the order in which they are filled.
-fn wire_up(net: &mut Net<Place>, host: NodeId, options: &RackOptions, cards: usize) -> Vec<SwitchId> {
+/// Connects host and switches. The host's place, and the switches that take cards in the order in which they are
+/// filled.
+fn wire_up(rack: &mut SimRack<Host>, host: Host, options: &RackOptions, cards: usize) -> (Slot, Vec<SwitchId>) {
     let small = SwitchConfig { queue_bytes: options.queue_bytes, ..SwitchConfig::with_ports(PORTS) };
     if cards <= 20 {
-        let first = net.switch(small);
-        let second = net.switch(small);
-        net.plug(host, first, options.cable());
-        let trunk = net.free_port(second).expect("it has no cable yet");
-        net.plug(End::Switch(second, trunk), first, options.cable());
-        return vec![first, second];
+        let first = rack.net.switch(small);
+        let second = rack.net.switch(small);
+        let host = rack.add_host(HOST, host, first, options.cable());
+        let trunk = rack.net.free_port(second).expect("it has no cable yet");
+        rack.net.plug(End::Switch(second, trunk), first, options.cable());
+        return (host, vec![first, second]);
     }
     let leaves = cards.div_ceil(usize::from(PORTS) - 1);
-    let core = net.switch(SwitchConfig { ports: leaves as u16 + 1, ..small });
-    net.plug(host, core, options.cable());
-    (0..leaves)
-        .map(|_| {
-            let leaf = net.switch(small);
-            net.plug(End::Switch(leaf, 0), core, options.cable());
-            leaf
-        })
-        .collect()
+    let core = rack.net.switch(SwitchConfig { ports: leaves as u16 + 1, ..small });
+    let host = rack.add_host(HOST, host, core, options.cable());
+    let leaves = (0..leaves).map(|_| {
+        let leaf = rack.net.switch(small);
+        rack.net.plug(End::Switch(leaf, 0), core, options.cable());
+        leaf
+    });
+    (host, leaves.collect())
 }
 
 /// Ports of a Dell X4012, SAF's switch.
@@ -377,10 +341,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rackloom_sandbox::WasmSandbox;
 
     fn rack(cards: usize) -> Rack {
-        let mut rack = Rack::new(RackOptions::new(cards, 1), Arc::new(WasmSandbox::default())).unwrap();
+        let mut rack = Rack::new(RackOptions::new(cards, 1), Maker::shared()).unwrap();
         rack.discover().unwrap();
         rack
     }
@@ -391,7 +354,7 @@ mod tests {
         for (cards, switches, cables) in [(1, 2, 3), (10, 2, 12), (20, 2, 22), (21, 3, 24), (256, 25, 281)] {
             let rack = rack(cards);
             assert_eq!(rack.switches.len() + usize::from(cards > 20), switches, "{cards} cards");
-            assert_eq!(rack.net.links().count(), cables, "{cards} cards");
+            assert_eq!(rack.rack.net.links().count(), cables, "{cards} cards");
             assert_eq!(rack.host().cards().count(), cards);
         }
     }
@@ -415,7 +378,7 @@ mod tests {
     #[test]
     fn a_card_plugged_in_later_is_discovered() {
         let options = RackOptions { cards_max: 3, ..RackOptions::new(2, 1) };
-        let mut rack = Rack::new(options, Arc::new(WasmSandbox::default())).unwrap();
+        let mut rack = Rack::new(options, Maker::shared()).unwrap();
         rack.discover().unwrap();
         let before = rack.now();
         let mac = rack.plug().unwrap();

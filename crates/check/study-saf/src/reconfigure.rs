@@ -12,20 +12,17 @@ mod report;
 
 pub use report::{Baseline, Limit, PhaseTimes, Point, Report, SCHEMA};
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use rackloom_image::{Layout, TARGET_MODEL, TARGET_RTL};
-use rackloom_role::Sandbox;
+use rackloom_rack::Kind;
 use rackloom_rolec::pad_image;
-use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
 use crate::paper;
 use crate::pool;
-use crate::rack::{Kind, RackOptions};
+use crate::rack::RackOptions;
 use rackloom_report::Progress;
 
 /// What to measure.
@@ -137,7 +134,6 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     }
     let image = image(options.kind, options.image_bytes)?;
     let for_models = if options.kind == Kind::Model { image.clone() } else { twin(options.image_bytes)? };
-    let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let mut jobs = Vec::new();
     for &loss in &options.losses {
         for &cards in &options.cards {
@@ -153,7 +149,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     jobs.sort_by_key(|job| std::cmp::Reverse(job.cards()));
     let measured = pool::each(&jobs, options.threads, progress, Job::name, |job| {
         let kind = job.kind(options);
-        measure::measure(job, kind, options, if kind == Kind::Model { &for_models } else { &image }, &sandbox)
+        measure::measure(job, kind, options, if kind == Kind::Model { &for_models } else { &image })
     })?;
     Ok(Report::new(options, &image, jobs.into_iter().zip(measured).collect()))
 }

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
-use crate::rack::Kind;
 use crate::{cost, ondemand, reconfigure, scaling};
+use rackloom_rack::Kind;
 use rackloom_report::Claim;
 use rackloom_report::Progress;
 

@@ -19,13 +19,9 @@ mod strip;
 pub use measure::Phases;
 pub use report::{Kind, Point, Report, SCHEMA};
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use rackloom_image::TARGET_MODEL;
-use rackloom_role::Sandbox;
 use rackloom_rolec::pad_image;
-use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -114,10 +110,9 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
         TARGET_MODEL,
         options.image_bytes,
     )?);
-    let sandbox: Arc<dyn Sandbox> = Arc::new(WasmSandbox::default());
     let name = |job: &Job| format!("{} scaling, order {}, {} cards", job.kind.name(), job.order, job.cards);
     let phases = pool::each(&jobs, options.threads, progress, name, |job| {
-        measure::measure(job.cards, job.order, options, &image, &sandbox)
+        measure::measure(job.cards, job.order, options, &image)
     })?;
     Ok(Report::new(options, jobs.into_iter().zip(phases).collect()))
 }

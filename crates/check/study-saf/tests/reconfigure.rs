@@ -2,7 +2,7 @@
 
 mod common;
 
-use rackloom_study_saf::rack::Kind;
+use rackloom_rack::Kind;
 use rackloom_study_saf::reconfigure::{Options, Point, Report, run};
 use rackloom_study_saf::{Silent, StudyError, StudyReport};
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::rack::Kind;
+use rackloom_rack::{Kind, UnknownKind};
 
 /// `500ms`, `2s`, `1.5m`, or seconds.
 pub(super) fn duration(s: &str) -> Result<Duration, String> {
@@ -65,11 +65,7 @@ impl FromStr for CardCount {
         }
         let (kind, count) = s.split_once(':').unwrap_or((s, "1"));
         let count = count.parse().map_err(|_| format!("`{s}` is no kind and number; write model:4"))?;
-        let kind = match kind {
-            "model" => Kind::Model,
-            "rtl" => Kind::Rtl,
-            _ => return Err(format!("there is no kind of card called `{kind}`; there are `model` and `rtl`")),
-        };
+        let kind = kind.parse().map_err(|e: UnknownKind| e.to_string())?;
         Ok(Self { kind, count })
     }
 }

@@ -17,7 +17,7 @@ use crate::commands::load::{Phases, show};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
-use crate::rack::{Kind, LocalRack, Pace, Shape};
+use crate::rack::{self, Pace, Shape};
 use crate::ui::Amount;
 
 /// What is measured.
@@ -71,12 +71,9 @@ const MEMORY: u64 = 512 << 20;
 
 pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     let bulk = if p.standard { BULK_STANDARD } else { BULK_JUMBO };
-    let mut local = LocalRack::new(Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live })?;
-    for _ in 0..p.cards {
-        local.add(Kind::Model)?;
-    }
+    let mut local = rack::of_models(p.cards, Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live })?;
     let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, ..RackOptions::default() };
-    let rack = local.connect(options)?;
+    let rack = rack::connect(&local, options)?;
     let cards: Vec<_> = rack.discover(cx.global.discover)?.iter().map(|c| c.mac).collect();
     if cards.len() != usize::from(p.cards) {
         return Err(Failure::new(format!("{} of {} cards answered", cards.len(), p.cards)));

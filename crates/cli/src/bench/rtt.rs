@@ -13,7 +13,7 @@ use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
-use crate::rack::{Kind, LocalRack, Pace, Shape};
+use crate::rack::{self, Pace, Shape};
 
 /// The figures.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -45,9 +45,9 @@ const WARM_UP: u32 = 1000;
 const PATTERN: [u8; 8] = *b"rackloom";
 
 pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
-    let mut local = LocalRack::new(Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live })?;
-    let (_, card) = local.add(Kind::Model)?;
-    let rack = local.connect(RackOptions::default())?;
+    let local = rack::of_models(1, Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live })?;
+    let card = local.mac(0);
+    let rack = rack::connect(&local, RackOptions::default())?;
     if rack.discover(cx.global.discover)?.is_empty() {
         return Err(Failure::new("the card did not answer").help("give it more time with --discover"));
     }

@@ -19,7 +19,7 @@ use crate::commands::run::{DEPTH, RunCard, rows, show, sizing};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
-use crate::rack::{Kind, LocalRack, Pace, Shape};
+use crate::rack::{self, Pace, Shape};
 use crate::ui::Amount;
 
 /// What the demonstration did.
@@ -61,15 +61,12 @@ const MEMORY: u64 = 1 << 30;
 pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let ui = cx.ui;
     let mut clock = Story::begin(cx);
-    let mut local =
-        LocalRack::new(Shape { memory: Some(MEMORY), bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live })?;
-    for _ in 0..args.cards {
-        local.add(Kind::Model)?;
-    }
+    let shape = Shape { memory: Some(MEMORY), bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live };
+    let mut local = rack::of_models(args.cards, shape)?;
     clock.tell(format!("started a rack of {} model cards on an in-process switch", args.cards));
 
     let options = RackOptions { jumbo: true, seed: Some(args.seed), deadline: cx.global.timeout, ..Default::default() };
-    let rack = local.connect(options)?;
+    let rack = rack::connect(&local, options)?;
     let roster = Roster::new(rack.discover(cx.global.discover)?);
     if roster.cards().len() != usize::from(args.cards) {
         let what = format!("{} of {} cards answered", roster.cards().len(), args.cards);

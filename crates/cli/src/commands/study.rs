@@ -1,6 +1,5 @@
 //! `rackloom study`: the paper's evaluation, redone in virtual time.
 
-use rackloom_study_saf::rack::Kind as StudyKind;
 use rackloom_study_saf::{Claim, NAMES, Settings, StudyError, run as run_study};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +9,6 @@ use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::images::nearest;
-use crate::rack::Kind;
 use crate::ui::Steps;
 
 /// The studies there are.
@@ -28,13 +26,7 @@ pub(super) fn run(cx: &Context, args: &Study) -> Result<Exit> {
         cx.ui.result(&list, || NAMES.join("\n"));
         return Ok(Exit::Ok);
     };
-    let cards = args.card.map(|cards| {
-        let kind = match cards.kind {
-            Kind::Model => StudyKind::Model,
-            Kind::Rtl => StudyKind::Rtl,
-        };
-        (kind, usize::from(cards.count))
-    });
+    let cards = args.card.map(|cards| (cards.kind, usize::from(cards.count)));
     let settings = Settings { quick: args.quick, seed: args.seed, cards };
     let mut steps = Steps::new(cx.ui, name);
     let done = run_study(name, settings, &mut steps);

@@ -15,9 +15,9 @@ use serde::Serialize;
 use crate::args::{CardCount, Step, Up};
 use crate::commands::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::{Explain, Failure, Result};
 use crate::rack::control::{ControlServer, Reply, Request, Slot, segment_of};
-use crate::rack::{Kind, LocalRack, Pace, Shape, random_seed};
+use crate::rack::{self, Kind, LiveRack, Pace, Removal, Shape, Topology, random_seed};
 use crate::{format, interrupt};
 
 /// A rack that is up.
@@ -52,7 +52,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let jumbo = raw.as_ref().is_none_or(|raw| raw.mtu() >= MTU_JUMBO);
     let bulk = if jumbo { BULK_JUMBO } else { BULK_STANDARD };
     let pace = if args.clocked { Pace::Clocked } else { Pace::Live };
-    let mut rack = LocalRack::new(Shape { memory: args.memory, bulk, seed, pace })?;
+    let mut rack = rack::local(Shape { memory: args.memory, bulk, seed, pace }, topology(args)?)?;
     let path = segment_of(net)?;
     let server = SegmentServer::spawn(path.clone(), rack.switch().clone(), CLIENTS_MAX).map_err(|e| Failure::of(&e))?;
     let control = ControlServer::open(&path)?;
@@ -109,7 +109,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
 fn keep_up(
     cx: &Context,
     args: &Up,
-    rack: &mut LocalRack,
+    rack: &mut LiveRack,
     control: &ControlServer,
     uplink: Option<&Uplink>,
     stop: &AtomicBool,
@@ -132,7 +132,7 @@ fn keep_up(
                 Step::Remove(count) => {
                     let units: Vec<_> = rack.units().rev().take(usize::from(count)).collect();
                     let removed: Vec<_> = units.iter().map(|&unit| slot(unit, rack.mac(unit))).collect();
-                    units.into_iter().for_each(|unit| _ = rack.remove(unit, false));
+                    units.into_iter().for_each(|unit| _ = rack.remove(unit, Removal::Goodbye));
                     cx.ui.say(format!("{}: pulled out {}", format::time(elapsed), names(&removed)));
                 }
             }
@@ -146,7 +146,7 @@ fn keep_up(
     }
 }
 
-fn answer(cx: &Context, rack: &mut LocalRack, request: &Request) -> Reply {
+fn answer(cx: &Context, rack: &mut LiveRack, request: &Request) -> Reply {
     match *request {
         Request::Add { kind, count } => match add(rack, CardCount { kind, count }) {
             Ok(slots) => {
@@ -157,7 +157,7 @@ fn answer(cx: &Context, rack: &mut LocalRack, request: &Request) -> Reply {
         },
         Request::Rm { unit, yank } => {
             let gone = slot(unit, rack.mac(unit));
-            if !rack.remove(unit, yank) {
+            if !rack.remove(unit, if yank { Removal::Yank } else { Removal::Goodbye }) {
                 return Reply::Failed(format!("there is no card{unit} in this rack"));
             }
             cx.ui.say(format!("{} {}", if yank { "yanked" } else { "pulled out" }, gone.name));
@@ -167,8 +167,15 @@ fn answer(cx: &Context, rack: &mut LocalRack, request: &Request) -> Reply {
     }
 }
 
-fn add(rack: &mut LocalRack, asked: CardCount) -> Result<Vec<Slot>> {
-    (0..asked.count).map(|_| rack.add(asked.kind).map(|(unit, mac)| slot(unit, mac))).collect()
+fn add(rack: &mut LiveRack, asked: CardCount) -> Result<Vec<Slot>> {
+    (0..asked.count).map(|_| Ok(rack.add(asked.kind).map(|(unit, mac)| slot(unit, mac))?)).collect()
+}
+
+/// The cables that were asked for, on the command line or in a file.
+fn topology(args: &Up) -> Result<Topology> {
+    let Some(file) = &args.topology else { return Topology::new(args.cable.clone()).map_err(|e| Failure::of(&e)) };
+    let text = std::fs::read_to_string(file).during(format!("cannot read {}", file.display()))?;
+    Topology::parse(&text).map_err(|e| Failure::of(&e).during(format!("in {}", file.display())))
 }
 
 /// Cards as people are told of them.

@@ -7,6 +7,12 @@
 //!   exported `__heap_base`, the end of both in what `wasm-ld` links;
 //! - it may import `rackloom.charge(i64)` and state with it how many cycles of the role's clock its work takes on the
 //!   card it models. Of a kernel that charges nothing, each unit of fuel, roughly an instruction, is a cycle;
+//! - it may have streams, numbered 0 to 15, and a life beside its kernels. `rackloom.receive(at, capacity)` copies the
+//!   next message there and returns its length with its stream above 32 bits, 0 if there is none, the negative length
+//!   if it does not fit; `rackloom.send(stream, at, length)` and `rackloom.event(word)` return 1, or 0 while the queue
+//!   of 64 is full; `rackloom.wake(microseconds)` asks for a call. While no kernel runs, the exports
+//!   `on_message(stream, length)` and `on_wake()` are called for each message and at that time, with 2^16 units of
+//!   fuel. All of these take and return i64;
 //! - it has no start function: nothing runs before a launch.
 //!
 //! What harms nobody: an access outside DDR traps; a kernel ends when its charged cycles or its fuel, whichever is
@@ -18,7 +24,9 @@
 #![deny(unsafe_code)]
 
 mod engine;
+mod imports;
 mod inspect;
+mod mailbox;
 mod memory;
 mod run;
 mod sandbox;

@@ -7,13 +7,17 @@ use core::task::{Context, Poll, Waker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytes::Bytes;
 use rackloom_ddr::Ddr;
 use rackloom_image::Kernel;
-use rackloom_role::{ROLE_PRIVATE, Role, RoleError, RoleFault, Step};
-use wasmtime::{Caller, Extern, Func, Instance, Module, Store, StoreLimits, StoreLimitsBuilder, Trap, Val};
+use rackloom_node::Instant;
+use rackloom_role::{ROLE_PRIVATE, Role, RoleError, RoleFault, RoleOutput, Step, StreamError};
+use wasmtime::{ExternType, Func, Instance, Module, Store, StoreLimitsBuilder, Trap, Val, ValType};
 
 use crate::engine::{Shared, engine_error};
+use crate::imports::{self, Meter};
 use crate::inspect::{TABLE_ELEMENTS_MAX, TABLES_MAX};
+use crate::mailbox::{Mailbox, STREAMS};
 
 /// A role whose kernels are functions of a module's instance.
 pub(crate) struct WasmRole {
@@ -22,6 +26,8 @@ pub(crate) struct WasmRole {
     kernels: Arc<[Kernel]>,
     ddr: Ddr,
     state: State,
+    /// None: the module has no streams and no handlers.
+    mailbox: Option<Mailbox>,
 }
 
 enum State {
@@ -48,7 +54,10 @@ impl WasmRole {
         kernels: Arc<[Kernel]>,
         ddr: Ddr,
     ) -> Result<Self, RoleError> {
-        let mut role = Self { shared, module, kernels, ddr, state: State::Stale };
+        let mailbox = (module.imports().any(|i| i.name() == "receive")
+            || Handler::ALL.iter().any(|h| h.is_in(&module)))
+        .then(Mailbox::default);
+        let mut role = Self { shared, module, kernels, ddr, state: State::Stale, mailbox };
         role.state = State::Idle(role.fresh()?);
         Ok(role)
     }
@@ -59,7 +68,44 @@ impl WasmRole {
         let guard = self.ddr.lock();
         self.ddr.discard(private).map_err(|e| RoleError::Engine(e.to_string()))?;
         drop(guard);
-        Live::new(&self.shared, &self.module, &self.kernels, &self.ddr).map_err(engine_error)
+        let mailbox = self.mailbox.clone().unwrap_or_default();
+        Live::new(&self.shared, &self.module, &self.kernels, &self.ddr, mailbox).map_err(engine_error)
+    }
+
+    /// Calls a handler of the module, if no kernel runs and the module has it. A handler that goes wrong loses its
+    /// message; the instance it leaves behind is not used again.
+    fn handle(&mut self, handler: Handler, args: &[u64]) {
+        if matches!(self.state, State::Running(_)) || !handler.is_in(&self.module) {
+            return;
+        }
+        let live = match core::mem::replace(&mut self.state, State::Stale) {
+            State::Idle(live) => Some(live),
+            _ => self.fresh().ok(), // A host out of memory loses the message.
+        };
+        let Some(live) = live else { return };
+        let mut future = Box::pin(live.call_handler(handler, args.to_vec()));
+        let guard = self.ddr.lock();
+        let (live, result) = loop {
+            // Its fuel bounds the slices.
+            if let Poll::Ready(ended) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                break ended;
+            }
+        };
+        drop(guard);
+        if result.is_ok() {
+            self.state = State::Idle(live);
+        }
+    }
+
+    /// Calls the handler for the messages that wait. Bounded: the inbox is.
+    fn read_mail(&mut self, now: Instant) {
+        let Some(mailbox) = self.mailbox.clone() else { return };
+        if matches!(self.state, State::Running(_)) || !Handler::Message.is_in(&self.module) {
+            return; // A kernel receives by itself, or the messages wait for it to end.
+        }
+        while let Some((stream, length)) = mailbox.begin(now) {
+            self.handle(Handler::Message, &[stream.into(), length as u64]);
+        }
     }
 
     /// The outcome of a kernel that ended by itself or by a fault.
@@ -146,6 +192,35 @@ impl Role for WasmRole {
         let text = "the launch was cancelled".into();
         Some(Step::Failed { fault: RoleFault::Cancelled, text, cycles: cycles.min(running.bound) })
     }
+
+    fn streams(&self) -> u8 {
+        if self.mailbox.is_some() { STREAMS } else { 0 }
+    }
+
+    fn handle_message(&mut self, now: Instant, stream: u8, message: Bytes) -> Result<(), StreamError> {
+        self.mailbox.as_ref().ok_or(StreamError::Unknown)?.post(now, stream, message)?;
+        self.read_mail(now);
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if !matches!(self.state, State::Running(_)) && self.mailbox.as_ref().is_some_and(|m| m.take_wake(now)) {
+            self.handle(Handler::Wake, &[]);
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<RoleOutput> {
+        // What came while a kernel ran.
+        if self.mailbox.as_ref().is_some_and(Mailbox::has_mail) {
+            self.read_mail(now);
+        }
+        self.mailbox.as_ref()?.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        // While a kernel runs the module cannot be called; the end of the kernel is a turn of its own.
+        if matches!(self.state, State::Running(_)) { None } else { self.mailbox.as_ref()?.wake_at() }
+    }
 }
 
 impl fmt::Debug for WasmRole {
@@ -166,29 +241,59 @@ pub(crate) struct Live {
     kernels: Vec<Func>,
 }
 
-/// What belongs to an instance besides its module's own state.
-struct Meter {
-    /// Cycles charged in this launch. Shared with [`Running`], which reads it while the store is inside the future.
-    charged: Arc<AtomicU64>,
-    bound: u64,
-    limits: StoreLimits,
+/// A function that a module may export beside its kernels.
+#[derive(Clone, Copy)]
+enum Handler {
+    /// A message has come: its stream and its length, which `receive` copies.
+    Message,
+    /// The time asked for with `wake` has come.
+    Wake,
+}
+
+impl Handler {
+    const ALL: [Self; 2] = [Self::Message, Self::Wake];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Message => "on_message",
+            Self::Wake => "on_wake",
+        }
+    }
+
+    const fn takes(self) -> usize {
+        match self {
+            Self::Message => 2,
+            Self::Wake => 0,
+        }
+    }
+
+    /// Whether the module exports it, as a function of i64 that returns nothing.
+    fn is_in(self, module: &Module) -> bool {
+        let Some(ExternType::Func(func)) = module.get_export(self.name()) else { return false };
+        func.params().len() == self.takes()
+            && func.params().all(|p| matches!(p, ValType::I64))
+            && func.results().len() == 0
+    }
 }
 
 impl Live {
     /// Instantiates the module; its data segments go into `ddr`.
-    pub(crate) fn new(shared: &Shared, module: &Module, kernels: &[Kernel], ddr: &Ddr) -> wasmtime::Result<Self> {
+    pub(crate) fn new(
+        shared: &Shared,
+        module: &Module,
+        kernels: &[Kernel],
+        ddr: &Ddr,
+        mailbox: Mailbox,
+    ) -> wasmtime::Result<Self> {
         let limits = StoreLimitsBuilder::new()
             .table_elements(usize::try_from(TABLE_ELEMENTS_MAX).expect("it is small"))
             .tables(usize::try_from(TABLES_MAX).expect("it is small"))
             .build();
-        let mut store = Store::new(&shared.engine, Meter { charged: Arc::default(), bound: 0, limits });
+        let meter = Meter { charged: Arc::default(), bound: 0, limits, mailbox, memory: None };
+        let mut store = Store::new(&shared.engine, meter);
         store.limiter(|meter| &mut meter.limits);
         let memory = shared.memories.memory_of(&shared.engine, &mut store, ddr)?;
-        let charge = Func::wrap(&mut store, charge);
-        let imports: Vec<Extern> = module
-            .imports()
-            .map(|import| if import.name() == "memory" { memory.into() } else { charge.into() })
-            .collect();
+        let imports = imports::resolve(&mut store, module, memory);
         store.set_fuel(INSTANTIATE_FUEL)?;
         let guard = ddr.lock();
         let instance = Instance::new(&mut store, module, &imports)?;
@@ -209,16 +314,26 @@ impl Live {
 
     /// Calls a kernel and gives the instance back with what it returned.
     async fn call(mut self, kernel: usize, args: Vec<u64>, bound: u64) -> (Self, wasmtime::Result<u64>) {
-        let params: Vec<Val> = args.into_iter().map(|word| Val::I64(word.cast_signed())).collect();
         let mut results = [Val::I64(0)];
+        let func = self.kernels[kernel];
+        let result = self.run(func, args, &mut results, bound).await;
+        (self, result.map(|()| results[0].unwrap_i64().cast_unsigned()))
+    }
+
+    /// The same for a handler.
+    async fn call_handler(mut self, handler: Handler, args: Vec<u64>) -> (Self, wasmtime::Result<()>) {
+        let func = self.instance.get_func(&mut self.store, handler.name()).expect("the export was checked");
+        let result = self.run(func, args, &mut [], HANDLER_FUEL).await;
+        (self, result)
+    }
+
+    async fn run(&mut self, func: Func, args: Vec<u64>, results: &mut [Val], bound: u64) -> wasmtime::Result<()> {
+        let params: Vec<Val> = args.into_iter().map(|word| Val::I64(word.cast_signed())).collect();
         let meter = self.store.data_mut();
         meter.charged.store(0, Ordering::Relaxed);
         meter.bound = bound;
         self.store.set_fuel(bound).expect("fuel is on");
-        let func = self.kernels[kernel];
-        let result = func.call_async(&mut self.store, &params, &mut results).await;
-        let value = result.map(|()| results[0].unwrap_i64().cast_unsigned());
-        (self, value)
+        func.call_async(&mut self.store, &params, results).await
     }
 
     /// Role clock cycles of the call that ended.
@@ -231,16 +346,8 @@ impl Live {
     }
 }
 
-/// The module states that its work so far takes `cycles` more of the role's clock.
-fn charge(caller: Caller<'_, Meter>, cycles: i64) -> wasmtime::Result<()> {
-    let Ok(cycles) = u64::try_from(cycles) else {
-        return Err(wasmtime::Error::msg("the role charges a negative number of cycles"));
-    };
-    let meter = caller.data();
-    let charged = meter.charged.load(Ordering::Relaxed).saturating_add(cycles);
-    meter.charged.store(charged, Ordering::Relaxed);
-    if charged > meter.bound { Err(Trap::OutOfFuel.into()) } else { Ok(()) }
-}
-
 /// Fuel for placing constants: a unit a byte, far more than the largest module has.
 const INSTANTIATE_FUEL: u64 = 1 << 30;
+/// Fuel, and cycles, of a call of a handler: some ten microseconds. A stranger's messages must not hold up the cards
+/// that share a thread with this one.
+const HANDLER_FUEL: u64 = 1 << 16;

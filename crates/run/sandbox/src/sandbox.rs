@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use rackloom_ddr::Ddr;
 use rackloom_image::{Kernel, Manifest, TARGET_MODEL};
-use rackloom_role::{Memory, MemoryError, PAGE_BYTES, Prepared, ROLE_PRIVATE, Role, RoleError, Sandbox};
+use rackloom_role::{Memory, MemoryError, Prepared, ROLE_PRIVATE, Role, RoleError, Sandbox};
 use wasmtime::{ExternType, Module, Val, ValType};
 
 use crate::engine::{Shared, WasmConfig};
+use crate::imports;
 use crate::inspect::MODULE_BYTES_MAX;
+use crate::mailbox::Mailbox;
 use crate::run::{Live, WasmRole};
 use crate::strip::strip;
 
@@ -61,7 +63,7 @@ impl Sandbox for WasmSandbox {
             )));
         }
         let module = self.0.module(part)?;
-        check_imports(&module, memory_bytes)?;
+        imports::check(&module, memory_bytes)?;
         manifest.kernels.iter().try_for_each(|kernel| check_kernel(&module, kernel))?;
         let prepared = WasmPrepared { shared: self.0.clone(), module, kernels: manifest.kernels.clone().into() };
         prepared.rehearse(memory_bytes)?;
@@ -90,7 +92,7 @@ impl WasmPrepared {
     /// Activates the role in a memory that nobody uses: whatever would fail on the card fails here, before the commit.
     fn rehearse(&self, memory_bytes: u64) -> Result<(), RoleError> {
         let scratch = Ddr::new(memory_bytes).map_err(|e| RoleError::Engine(e.to_string()))?;
-        let mut live = Live::new(&self.shared, &self.module, &self.kernels, &scratch)
+        let mut live = Live::new(&self.shared, &self.module, &self.kernels, &scratch, Mailbox::default())
             .map_err(|e| RoleError::Module(format!("it cannot be instantiated: {e:#}")))?;
         match live.global("__heap_base") {
             Some(Val::I32(end)) if u64::from(end.cast_unsigned()) > ROLE_PRIVATE => Err(RoleError::Memory(format!(
@@ -108,36 +110,6 @@ impl Prepared for WasmPrepared {
         let ddr = memory.downcast_ref::<Ddr>().expect("this sandbox made the memory");
         Ok(Box::new(WasmRole::new(self.shared, self.module, self.kernels, ddr.clone())?))
     }
-}
-
-fn check_imports(module: &Module, memory_bytes: u64) -> Result<(), RoleError> {
-    for import in module.imports() {
-        let refuse = |why| Err(RoleError::Import { module: import.module().into(), name: import.name().into(), why });
-        match (import.module(), import.name(), import.ty()) {
-            ("env", "memory", ExternType::Memory(memory)) => {
-                let pages = memory_bytes / PAGE_BYTES;
-                if memory.minimum() > pages || memory.maximum().is_some_and(|most| most < pages) {
-                    return Err(RoleError::Memory(format!(
-                        "the role is for {} to {} pages of 64 KiB, the card has {pages}",
-                        memory.minimum(),
-                        memory.maximum().unwrap_or(1 << 16),
-                    )));
-                }
-            }
-            ("rackloom", "charge", ExternType::Func(func)) => {
-                let ok = func.params().len() == 1
-                    && func.params().all(|p| matches!(p, ValType::I64))
-                    && func.results().len() == 0;
-                if !ok {
-                    return refuse("charge takes one i64 and returns nothing");
-                }
-            }
-            ("env", "memory", _) => return refuse("it is a memory"),
-            ("rackloom", "charge", _) => return refuse("it is a function"),
-            _ => return refuse("there are only env.memory and rackloom.charge"),
-        }
-    }
-    Ok(())
 }
 
 fn check_kernel(module: &Module, kernel: &Kernel) -> Result<(), RoleError> {

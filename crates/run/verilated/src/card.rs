@@ -37,6 +37,8 @@ pub struct RtlCard {
     marks: Marks,
     /// Live: cycles that may be run until the next timeout.
     slice: u32,
+    /// Frames for ports beside port 0.
+    frames_elsewhere: u64,
     /// What the configuration port may still take, in bytes times 10^9; and until when that was reckoned.
     config_credit: u128,
     config_ns: u64,
@@ -76,6 +78,7 @@ impl RtlCard {
             cycles: 0,
             marks: Marks::default(),
             slice: 0,
+            frames_elsewhere: 0,
             config_credit: 0,
             config_ns: 0,
             rng,
@@ -128,6 +131,11 @@ impl RtlCard {
     /// because no MAC would deliver them.
     pub const fn frames_lost(&self) -> u64 {
         self.rx.lost()
+    }
+
+    /// Frames that came in on ports that the gateware does not have: dropped.
+    pub const fn frames_elsewhere(&self) -> u64 {
+        self.frames_elsewhere
     }
 
     /// Accesses of the gateware to memory that is not there.
@@ -276,8 +284,10 @@ impl Node for RtlCard {
     /// Nothing is told beside frames: a card of hardware cannot.
     type Event = Infallible;
 
-    fn handle_frame(&mut self, now: Instant, _: Port, frame: Frame) {
-        if self.wake(now) {
+    fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
+        if port != 0 {
+            self.frames_elsewhere += 1;
+        } else if self.wake(now) {
             self.run_to(now);
             self.rx.push(frame, false);
         }

@@ -56,6 +56,7 @@ impl Config {
         self.card.validate()?;
         let c = &self.card;
         let rules = [
+            ("ports", c.ports.is_empty()),
             ("bulk", c.bulk <= BULK_STANDARD),
             ("staging_max", c.staging_max <= IMAGE_BYTES_MAX),
             ("memory", self.ddr_bytes() <= MEMORY_BYTES_MAX),

@@ -4,14 +4,15 @@ use crate::Finding;
 use crate::metadata::{DepKind, Workspace};
 
 /// Our crates from the bottom up. A crate may depend on those of the layers below its own, not on its neighbours.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["core/node", "core/wire"],
     &["core/image", "check/report"],
     &["core/role", "run/rolec"],
     &["core/card", "core/host", "run/ddr", "run/builtin-roles"],
     &["run/sandbox"],
     &["run/sim", "run/live", "run/verilated", "share/ipc", "share/registry-client"],
-    &["api/rackloom", "check/swarm", "check/conformance", "share/opencl-wire"],
+    &["api/rackloom", "run/rack", "share/opencl-wire"],
+    &["check/swarm", "check/conformance"],
     &["check/study-saf", "share/opencl", "share/manager"],
     &["check/study-blastfunction"],
     &["cli"],

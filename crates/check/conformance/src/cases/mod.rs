@@ -5,6 +5,7 @@ pub mod drops;
 pub mod launches;
 pub mod loading;
 pub mod memory;
+pub mod ports;
 pub mod racks;
 pub mod results;
 pub mod rogues;

@@ -43,7 +43,8 @@ pub fn a_card_that_comes_later_announces_itself_and_joins<K: Kinds>() {
         let late = rack.plug(kind);
         rack.pass(Duration::from_millis(1));
         let mac = rack.mac(late);
-        let up = |event: &Event| matches!(event, Event::CardUp(card) if card.mac == mac && card.kind == kind);
+        let up =
+            |event: &Event| matches!(event, Event::CardUp(card) if card.mac == mac && card.kind == kind.announced());
         assert!(rack.told().iter().any(up), "no {kind:?} card was found within a millisecond");
         rack.claim(&[late]);
         let cards = rack.cards();

@@ -1,13 +1,11 @@
 //! One run of the job.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
 use bytes::Bytes;
 use rackloom_host::{ClaimOptions, Event, Job, JobEvent, JobOptions};
 use rackloom_node::{Duration, Instant};
-use rackloom_role::Sandbox;
+use rackloom_rack::Maker;
 use rackloom_wire::MacAddr;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Options;
 use super::burn::Burn;
@@ -28,7 +26,7 @@ pub(super) struct Run {
     pub(super) tiles_added: usize,
 }
 
-pub(super) fn measure(percent: u32, options: &Options, image: &Bytes, sandbox: &Arc<dyn Sandbox>) -> Result<Run> {
+pub(super) fn measure(percent: u32, options: &Options, image: &Bytes) -> Result<Run> {
     let rack_options = RackOptions {
         cards_max: options.cards + options.added,
         // Ten hours of virtual time: a busy card is asked each second how its launch is, and need not be pinged
@@ -38,7 +36,7 @@ pub(super) fn measure(percent: u32, options: &Options, image: &Bytes, sandbox: &
         announce_interval: Duration::from_secs(600),
         ..RackOptions::new(options.cards, options.seed)
     };
-    let mut rack = Rack::new(rack_options, sandbox.clone())?;
+    let mut rack = Rack::new(rack_options, Maker::shared())?;
     rack.discover()?;
     let (work, tally) = Burn::new(options.tiles, options.tile_cycles());
     let job_options = JobOptions {

@@ -1,15 +1,13 @@
 //! One rack, loaded.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use rackloom_host::{Event, Outcome};
 use rackloom_node::Duration;
-use rackloom_role::Sandbox;
+use rackloom_rack::{Kind, Maker};
 
 use super::{Job, Options};
 use crate::error::Result;
-use crate::rack::{Kind, Loaded, Rack, RackOptions};
+use crate::rack::{Loaded, Rack, RackOptions};
 
 /// What was measured of a rack.
 #[derive(Debug)]
@@ -20,21 +18,15 @@ pub(super) enum Measured {
     AtOnce(Duration),
 }
 
-pub(super) fn measure(
-    job: &Job,
-    kind: Kind,
-    options: &Options,
-    image: &Bytes,
-    sandbox: &Arc<dyn Sandbox>,
-) -> Result<Measured> {
+pub(super) fn measure(job: &Job, kind: Kind, options: &Options, image: &Bytes) -> Result<Measured> {
     match *job {
         Job::Broadcast { cards, loss, .. } => {
-            let mut rack = ready(kind, cards, loss, options, sandbox)?;
+            let mut rack = ready(kind, cards, loss, options)?;
             let all = rack.cards().to_vec();
             Ok(Measured::Broadcast(Box::new(rack.load(&all, image)?)))
         }
         Job::Sequential { cards, loss } => {
-            let mut rack = ready(kind, cards, loss, options, sandbox)?;
+            let mut rack = ready(kind, cards, loss, options)?;
             let start = rack.now();
             let mut times = Vec::new();
             for card in rack.cards().to_vec() {
@@ -44,7 +36,7 @@ pub(super) fn measure(
             Ok(Measured::Sequential(times))
         }
         Job::AtOnce { cards, loss } => {
-            let mut rack = ready(kind, cards, loss, options, sandbox)?;
+            let mut rack = ready(kind, cards, loss, options)?;
             let start = rack.now();
             let all = rack.cards().to_vec();
             let mut loads: std::collections::BTreeSet<_> =
@@ -64,7 +56,7 @@ pub(super) fn measure(
 }
 
 /// A rack whose cards are claimed.
-fn ready(kind: Kind, cards: usize, loss: f64, o: &Options, sandbox: &Arc<dyn Sandbox>) -> Result<Rack> {
+fn ready(kind: Kind, cards: usize, loss: f64, o: &Options) -> Result<Rack> {
     let options = RackOptions {
         kind,
         link_rate: o.link_rate,
@@ -74,7 +66,7 @@ fn ready(kind: Kind, cards: usize, loss: f64, o: &Options, sandbox: &Arc<dyn San
         loss,
         ..RackOptions::new(cards, o.seed)
     };
-    let mut rack = Rack::new(options, sandbox.clone())?;
+    let mut rack = Rack::new(options, Maker::shared())?;
     rack.discover()?;
     rack.claim()?;
     Ok(rack)

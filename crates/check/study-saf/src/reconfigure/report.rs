@@ -4,6 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use rackloom_node::Duration;
+use rackloom_rack::Kind;
 use rackloom_sim::Cable;
 use rackloom_wire::{BULK_STANDARD, HEADER_END};
 use schemars::JsonSchema;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::measure::Measured;
 use super::{Job, Options};
 use crate::paper;
-use crate::rack::{Kind, Loaded};
+use crate::rack::Loaded;
 use crate::report::{self, StudyReport};
 use rackloom_report::Claim;
 use rackloom_report::{Chart, Legend, Series, Style};

@@ -1,15 +1,13 @@
 //! One rack computes PTRANS.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
-
 use bytes::Bytes;
 use rackloom_host::{Event, OpId, Outcome};
 use rackloom_node::Duration;
-use rackloom_role::Sandbox;
+use rackloom_rack::Maker;
 use rackloom_wire::{MacAddr, ROLE_PRIVATE};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Options;
 use super::strip::{self, Strip};
@@ -41,16 +39,10 @@ pub struct Phases {
     pub elements: u64,
 }
 
-pub(super) fn measure(
-    cards: usize,
-    order: usize,
-    options: &Options,
-    image: &Bytes,
-    sandbox: &Arc<dyn Sandbox>,
-) -> Result<Phases> {
+pub(super) fn measure(cards: usize, order: usize, options: &Options, image: &Bytes) -> Result<Phases> {
     let rack_options =
         RackOptions { jumbo: options.jumbo, memory: options.memory, ..RackOptions::new(cards, options.seed) };
-    let mut rack = Rack::new(rack_options, sandbox.clone())?;
+    let mut rack = Rack::new(rack_options, Maker::shared())?;
     rack.discover()?;
     let start = rack.now();
     rack.claim()?;

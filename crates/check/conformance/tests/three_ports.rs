@@ -1,0 +1,5 @@
+//! The suite, on the card model with three ports.
+
+use rackloom_conformance::ThreePorts;
+
+rackloom_conformance::suite!(ThreePorts);

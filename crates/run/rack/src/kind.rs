@@ -1,0 +1,81 @@
+//! What runs a card.
+
+use core::fmt;
+use core::str::FromStr;
+
+use rackloom_card::{Config, Pace};
+use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, CardKind, MacAddr};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What runs an emulated card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The card model.
+    Model,
+    /// The gateware in Verilator, cycle by cycle.
+    Rtl,
+}
+
+impl Kind {
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Rtl => "rtl",
+        }
+    }
+
+    /// What such a card announces to be run by.
+    pub const fn announced(self) -> CardKind {
+        match self {
+            Self::Model => CardKind::Model,
+            Self::Rtl => CardKind::Rtl,
+        }
+    }
+
+    /// Bytes of memory of a card of which nothing else is said.
+    pub fn memory(self) -> u64 {
+        match self {
+            Self::Model => Config::new(MacAddr::ZERO, Pace::Live).memory,
+            Self::Rtl => rackloom_verilated::Config::new(MacAddr::ZERO, Pace::Live).card.memory,
+        }
+    }
+
+    /// Most payload bytes of a frame.
+    pub const fn bulk_max(self) -> u16 {
+        match self {
+            Self::Model => BULK_JUMBO,
+            Self::Rtl => BULK_STANDARD,
+        }
+    }
+
+    /// Most network ports.
+    pub const fn ports_max(self) -> u8 {
+        match self {
+            Self::Model => 64,
+            Self::Rtl => 1,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text names no kind of card.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown kind of card `{0}`: expected model or rtl")]
+pub struct UnknownKind(String);
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKind> {
+        let kinds = [Self::Model, Self::Rtl];
+        kinds.into_iter().find(|kind| kind.name() == text).ok_or_else(|| UnknownKind(text.to_owned()))
+    }
+}

@@ -1,0 +1,195 @@
+//! A rack of cards in this process, in real time.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::num::NonZeroUsize;
+
+use rackloom_card::{Config, ConfigError, Pace};
+use rackloom_live::{Cable, Clock, Member, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
+use rackloom_node::Rng;
+use rackloom_wire::MacAddr;
+
+use crate::{AnyCard, CableEnd, CableEnds, Kind, Maker, Topology};
+
+/// Cards on an in-process switch, run by a few threads, with cables between their other ports.
+#[derive(Debug)]
+pub struct LiveRack {
+    // Cards go before the pool, the pool before the switch.
+    cards: BTreeMap<u16, Member<AnyCard>>,
+    pool: Pool,
+    switch: Switch,
+    cables: Vec<(CableEnds, Cable)>,
+    topology: Topology,
+    maker: Maker,
+    shape: Shape,
+    rng: Rng,
+    address: [u8; 3],
+}
+
+/// What all cards of a rack have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Bytes of memory of a card; `None`: as many as a card of its kind usually has.
+    pub memory: Option<u64>,
+    /// Most payload bytes of a frame, as far as the card's kind takes them.
+    pub bulk: u16,
+    /// Seed of addresses and of the cards' random numbers.
+    pub seed: u64,
+    /// Whether kernels take as long as they take, or as long as their cost model says.
+    pub pace: Pace,
+}
+
+/// Why a rack, or a card of it, cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum RackError {
+    /// No thread can be started.
+    #[error("cannot start threads")]
+    Threads(#[source] io::Error),
+    /// The card cannot be made.
+    #[error("cannot start card{unit}")]
+    Card {
+        /// Unit number of the card.
+        unit: u16,
+        /// The reason.
+        source: ConfigError,
+    },
+    /// The switch takes no more.
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
+    /// A cable ends in a port that the card does not have.
+    #[error("cable {cable} ends in port {} of card{}, and a card of kind {kind} has {} ports", .end.port, .end.unit, .kind.ports_max())]
+    NoSuchPort {
+        /// The cable.
+        cable: CableEnds,
+        /// The end without a port.
+        end: CableEnd,
+        /// Kind of the card.
+        kind: Kind,
+    },
+}
+
+impl LiveRack {
+    /// A rack without cards, and the cables that wait for them.
+    ///
+    /// # Errors
+    /// [`RackError::Threads`].
+    pub fn new(shape: Shape, topology: Topology, maker: Maker) -> Result<Self, RackError> {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let pool = Pool::new(threads, Clock::start()).map_err(RackError::Threads)?;
+        let mut rng = Rng::new(shape.seed);
+        let [a, b, c, ..] = rng.next_u64().to_be_bytes();
+        Ok(Self {
+            cards: BTreeMap::new(),
+            pool,
+            switch: Switch::new(SwitchConfig::default()),
+            cables: topology.cables().iter().map(|ends| (*ends, Cable::new())).collect(),
+            topology,
+            maker,
+            shape,
+            rng,
+            address: [a, b, c],
+        })
+    }
+
+    /// The switch that port 0 of all cards is on.
+    pub const fn switch(&self) -> &Switch {
+        &self.switch
+    }
+
+    /// The cards' unit numbers, in order.
+    pub fn units(&self) -> impl DoubleEndedIterator<Item = u16> + '_ {
+        self.cards.keys().copied()
+    }
+
+    /// The card with this unit number, if it is there.
+    pub fn card(&self, unit: u16) -> Option<&Member<AnyCard>> {
+        self.cards.get(&unit)
+    }
+
+    /// Plugs a card in, with all its cables; its unit number is the lowest that is free.
+    ///
+    /// # Errors
+    /// The card cannot be made, the switch is full, or a cable ends in a port that this kind of card does not have.
+    pub fn add(&mut self, kind: Kind) -> Result<(u16, MacAddr), RackError> {
+        let unit = (0..u16::MAX).find(|u| !self.cards.contains_key(u)).expect("a switch has fewer ports");
+        let ports = self.ports(kind, unit)?;
+        let config = self.config(kind, unit);
+        let mac = config.mac;
+        let card = self.maker.make(kind, config).map_err(|source| RackError::Card { unit, source })?;
+        self.cards.insert(unit, self.pool.add(card, ports, |_| {}));
+        Ok((unit, mac))
+    }
+
+    /// Pulls a card out: after its goodbye or, if it is yanked, without one. False if there is none. Its cables stay,
+    /// and wait for the next card of this number.
+    pub fn remove(&mut self, unit: u16, how: Removal) -> bool {
+        let Some(member) = self.cards.remove(&unit) else { return false };
+        if how == Removal::Goodbye {
+            // The first command queues the goodbye, and the second begins only once that was sent. If the card has
+            // stopped already, there is nothing to say.
+            let _ = member.with(AnyCard::unplug).and_then(|()| member.with(|_, _| ()));
+        }
+        drop(member);
+        true
+    }
+
+    /// The address of the card with this unit number, whether it is there or not.
+    pub fn mac(&self, unit: u16) -> MacAddr {
+        let [a, b, c] = self.address;
+        let [high, low] = unit.to_be_bytes();
+        // Locally administered, unicast.
+        MacAddr([0x02, a, b, c, high, low])
+    }
+
+    /// A port of the switch for a host.
+    ///
+    /// # Errors
+    /// [`RackError::Switch`].
+    pub fn attach(&self, name: &str) -> Result<Port, RackError> {
+        Ok(self.switch.attach(name)?)
+    }
+
+    /// Pulls all cards out, with goodbyes.
+    pub fn clear(&mut self) {
+        for unit in self.units().collect::<Vec<_>>() {
+            self.remove(unit, Removal::Goodbye);
+        }
+    }
+
+    fn ports(&self, kind: Kind, unit: u16) -> Result<Ports, RackError> {
+        let name = format!("card{unit}");
+        let mut ports = Ports::from(self.switch.attach(&name)?);
+        for (ends, cable) in &self.cables {
+            for end in [ends.0, ends.1].into_iter().filter(|end| end.unit == unit) {
+                if end.port >= kind.ports_max() {
+                    return Err(RackError::NoSuchPort { cable: *ends, end, kind });
+                }
+                ports = ports.with(end.port, cable.end(&name).expect("each port has one cable, each cable two ports"));
+            }
+        }
+        Ok(ports)
+    }
+
+    fn config(&mut self, kind: Kind, unit: u16) -> Config {
+        let (mac, shape) = (self.mac(unit), self.shape);
+        let ports = if kind.ports_max() > 1 { self.topology.ports(mac) } else { Vec::new() };
+        Config {
+            unit,
+            ports,
+            seed: self.rng.next_u64(),
+            boot: self.rng.next_u64() as u32,
+            memory: shape.memory.unwrap_or_else(|| kind.memory()),
+            bulk: shape.bulk,
+            ..Config::new(mac, shape.pace)
+        }
+    }
+}
+
+/// How a card leaves its rack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// It says goodbye first.
+    Goodbye,
+    /// As when its power fails.
+    Yank,
+}
