@@ -16,16 +16,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// The rows `| question | [text](place) | names |` of a page.
+/// The row `| question | [text](place) | names |` that a line of the page is.
+fn row(line: usize, text: &str) -> Option<Row<'_>> {
+    let mut cells = text.strip_prefix('|')?.split('|').skip(1);
+    let (_, place) = cells.next()?.split_once("](")?;
+    let (place, _) = place.split_once(')')?;
+    let names = cells.next()?.split('`').skip(1).step_by(2).collect();
+    Some(Row { line, place, names })
+}
+
+/// The rows of a page.
 fn rows(page: &str) -> Vec<Row<'_>> {
-    let row = |(line, text): (usize, &'_ str)| {
-        let mut cells = text.strip_prefix('|')?.split('|').skip(1);
-        let (_, place) = cells.next()?.split_once("](")?;
-        let (place, _) = place.split_once(')')?;
-        let names = cells.next()?.split('`').skip(1).step_by(2).collect();
-        Some(Row { line, place, names })
-    };
-    (1..).zip(page.lines()).filter_map(row).collect()
+    (1..).zip(page.lines()).filter_map(|(line, text)| row(line, text)).collect()
 }
 
 /// All text of a file, or of the files below a folder; empty if there is neither.
