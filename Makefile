@@ -25,6 +25,7 @@ lint: setup ## Formatting, lints, generated files; of Rust, of Go and of the gat
 	scripts/cloud.sh lint
 	$(CARGO) fmt --check
 	$(CARGO) run --locked -q -p protogen -- --check
+	scripts/pictures.py --check
 	$(CARGO) test --locked -q -p rackloom-tidy
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
