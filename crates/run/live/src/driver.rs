@@ -11,7 +11,7 @@ use rackloom_node::{Instant, Node};
 
 use crate::clock::Clock;
 use crate::engine::{Command, Counters, Engine, Rest};
-use crate::wire::Wire;
+use crate::wire::{RETRY, Wire};
 
 /// A node that runs on its own thread, at one wire, in real time.
 ///
@@ -156,7 +156,8 @@ fn run<N: Node, W: Wire>(mut engine: Engine<N>, mut wire: W, clock: Clock, share
             let deadline = match rest {
                 Rest::Again => Some(std::time::Instant::now()),
                 Rest::Until(deadline) => deadline.and_then(|at| clock.std(at)),
-                Rest::Full => None, // The wire tells when it has room.
+                // The wire tells when it has room, but deadlines go on.
+                Rest::Full => Some(std::time::Instant::now() + RETRY),
             };
             if rest != Rest::Again {
                 *shared.counters.lock().unwrap_or_else(PoisonError::into_inner) = engine.counters();
