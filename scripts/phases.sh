@@ -29,7 +29,8 @@ phase_table() {
   for i in "${phase_seconds[@]}"; do total=$((total + i)); done
   printf '\n%-52s %8s %6s\n' phase seconds share
   for i in "${!phase_names[@]}"; do
-    printf '%-52.52s %8d %4d %%\n' "${phase_names[i]}" "${phase_seconds[i]}" $((phase_seconds[i] * 100 / (total > 0 ? total : 1)))
+    printf '%-52.52s %8d %4d %%\n' "${phase_names[i]}" "${phase_seconds[i]}" \
+      $((phase_seconds[i] * 100 / (total > 0 ? total : 1)))
   done
   printf '%-52s %8d %4d %%\n' total "$total" 100
   if [ -n "$failed" ]; then
