@@ -21,16 +21,10 @@ run: build ## The main job: a rack of 20 emulated cards transposes and adds a re
 	$(RACKLOOM) demo
 
 lint: setup ## Formatting, lints, generated files; of Rust, of Go and of the gateware
-	gateware/lint.sh
-	scripts/cloud.sh lint
-	$(CARGO) fmt --check
-	$(CARGO) run --locked -q -p protogen -- --check
-	scripts/pictures.py --check
-	$(CARGO) test --locked -q -p rackloom-tidy
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	@scripts/test.sh lint
 
-test: lint ## All tests, in the size of continuous integration
-	scripts/test.sh
+test: setup ## Lints and all tests, in the size of continuous integration; then where the time went
+	@scripts/test.sh
 
 cloud: setup ## What is written in Go: built, checked and tested
 	scripts/cloud.sh build

@@ -2,7 +2,14 @@
 # Tests of the gateware: a bench for each block, the firmware's tests, and the proofs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-.venv/bin/pytest -q -n 2 gateware/tb
-gateware/firmware/build.py --check
-.venv/bin/pytest -q gateware/firmware/tests
-gateware/formal/run.sh
+. scripts/phases.sh
+
+# Two proofs at a time: each is a chain of programs that use one core.
+proofs() {
+  (cd gateware/formal && printf '%s\n' *.sby) | sed 's/\.sby$//' | xargs -P 2 -n 1 gateware/formal/run.sh
+}
+
+phase "gateware: benches" .venv/bin/pytest -q -n 2 gateware/tb
+phase "gateware: firmware, as generated" gateware/firmware/build.py --check
+phase "gateware: firmware's tests" .venv/bin/pytest -q gateware/firmware/tests
+phase "gateware: proofs" proofs

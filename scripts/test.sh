@@ -1,21 +1,51 @@
 #!/usr/bin/env bash
-# All tests, in the size of continuous integration. Everything is built as one workspace each time: with another selection of
-# packages cargo would build wasmtime again, for other features of what it depends on.
+# Lints and all tests, in the size of continuous integration; then a table of where the time went.
+#   scripts/test.sh         lints and tests
+#   scripts/test.sh lint    lints alone
+# Cargo always gets the whole workspace: with another selection of packages it would build wasmtime again, for other
+# features of what it depends on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/phases.sh
 export RACKLOOM_PYTHON="$PWD/.venv/bin/python3"
-# The gateware: a bench for each block, the proofs, and that no area changed unseen.
-scripts/gateware.sh
-gateware/synth/synth.py --check
-# The OpenCL workloads, on PoCL; they are built for it.
-.venv/bin/pytest -q -n 2 workloads/tests
+
+lints() {
+  phase "lint: gateware" gateware/lint.sh
+  phase "lint: Go" scripts/cloud.sh lint
+  phase "lint: rustfmt" cargo fmt --check
+  phase "lint: generated files" cargo run --locked -q --bin protogen -- --check
+  phase "lint: pictures" scripts/pictures.py --check
+  phase "lint: tidy" cargo test --locked -q --workspace --test tidy
+  phase "lint: planted bugs are off in what is released" no_planted_bugs
+  phase "lint: clippy" cargo clippy --locked --workspace --all-targets -- -D warnings
+}
+
+# Cards with planted bugs, which the simulator and the cards' own random tests have to find, are in the build that is
+# tested: they only add settings, so one build serves all tests. What is released must not have them.
+planted=rackloom-card/planted-bugs,rackloom-swarm/planted-bugs,rackloom-conformance/planted-bugs
+no_planted_bugs() {
+  local features
+  features=$(cargo tree --locked -p rackloom-cli -p rackloom-swarm -p rackloom-opencl -e normal,features -f '{p} {f}')
+  # The search must be able to find something.
+  grep -q rackloom-card <<<"$features"
+  if grep planted-bugs <<<"$features"; then
+    echo "error: a released binary has planted bugs" >&2
+    return 1
+  fi
+}
+
+tests() {
+  cargo test --locked --workspace --features "$planted" "$@"
+}
+
+lints
+[ "${1:-}" != lint ] || exit 0
+. scripts/gateware.sh
+phase "gateware: areas" gateware/synth/synth.py --check
+phase "workloads, on PoCL" .venv/bin/pytest -q -n 2 workloads/tests
+phase "cargo: build all tests" tests --no-run
 # Each fuzz target runs for a minute.
 export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-60}"
-cargo test --locked --workspace
-# The OpenCL library and the manager, with programs that know neither.
-scripts/opencl.sh
-# The registry, in Go.
-scripts/cloud.sh test
-# The cards with planted bugs, which the simulator and the card's own random tests have to find.
-cargo test --locked --workspace --features rackloom-card/planted-bugs,rackloom-swarm/planted-bugs,rackloom-conformance/planted-bugs \
-  --test swarm --test card --test differential
+phase "cargo: run all tests" tests
+phase "OpenCL programs, through a manager" scripts/opencl.sh
+phase "cloud: Go tests" scripts/cloud.sh test

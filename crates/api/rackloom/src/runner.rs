@@ -134,6 +134,10 @@ impl Node for Runner {
         self.tend_jobs(now, None);
     }
 
+    fn handle_starvation(&mut self) {
+        self.host.handle_starvation();
+    }
+
     fn poll(&mut self, now: Instant) -> Option<Output<()>> {
         loop {
             match self.host.poll(now)? {

@@ -23,7 +23,7 @@ pub struct Config {
     /// A card that was silent this long is asked whether it lives.
     pub ping_interval: Duration,
     /// A card that was silent this long has vanished. At least three ping intervals, since a ping or its answer may be
-    /// lost.
+    /// lost. Counts the time in which the host was served; up to eight times as long while processors are short.
     pub silence: Duration,
     /// How long claims, releases and the like may take.
     pub control_timeout: Duration,

@@ -14,6 +14,7 @@ use crate::card_info::CardInfo;
 use crate::config::{ClaimOptions, Config};
 use crate::event::{DownReason, Event, LoadPhase, OpError, OpId, Outcome};
 use crate::launcher::Launch;
+use crate::liveness::Patience;
 use crate::loader::Loader;
 use crate::pacer::Pacer;
 use crate::peer::{Peer, PeerState};
@@ -31,6 +32,9 @@ pub struct Host {
     loads: BTreeMap<OpId, Loader>,
     ops: BTreeMap<OpId, Place>,
     deadlines: BTreeSet<(Instant, OpId)>,
+    /// Ends of the host's own patience with requests, by its clock.
+    limits: BTreeSet<(Instant, OpId)>,
+    patience: Patience,
     gos: Vec<Go>,
     /// Small frames that go before all others: questions and acknowledgements.
     control: VecDeque<Frame>,
@@ -49,6 +53,8 @@ struct Place {
     /// `None`: a load.
     card: Option<MacAddr>,
     deadline: Option<Instant>,
+    /// In `limits`.
+    limit: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +93,8 @@ impl Host {
             loads: BTreeMap::new(),
             ops: BTreeMap::new(),
             deadlines: BTreeSet::new(),
+            limits: BTreeSet::new(),
+            patience: Patience::new(config.ping_interval),
             gos: Vec::new(),
             control: VecDeque::new(),
             ready: VecDeque::new(),
@@ -201,8 +209,9 @@ impl Host {
         };
         let op = OpId(self.next_op);
         self.next_op += 1;
-        let loader = Loader::new(op, now, &self.config, group, seq, image, &members, all_or_none);
-        self.ops.insert(op, Place { card: None, deadline: None });
+        self.patience.serve(now, None);
+        let loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, all_or_none);
+        self.ops.insert(op, Place { card: None, deadline: None, limit: None });
         self.loads.insert(op, loader);
         self.ready.push_back(Source::Load(op));
         op
@@ -276,9 +285,13 @@ impl Host {
         self.send_go(number);
     }
 
-    /// Lets an operation fail with [`OpError::Deadline`] if it has not completed by then.
+    /// Lets an operation fail with [`OpError::Deadline`] if it has not completed by then, in place of the time that
+    /// `Config::control_timeout` gives it.
     pub fn set_deadline(&mut self, op: OpId, at: Instant) {
         if let Some(place) = self.ops.get_mut(&op) {
+            if let Some(limit) = place.limit.take() {
+                self.limits.remove(&(limit, op));
+            }
             if let Some(old) = place.deadline.replace(at) {
                 self.deadlines.remove(&(old, op));
             }
@@ -321,7 +334,7 @@ impl Host {
     fn new_op(&mut self, card: Option<MacAddr>) -> OpId {
         let op = OpId(self.next_op);
         self.next_op += 1;
-        self.ops.insert(op, Place { card, deadline: None });
+        self.ops.insert(op, Place { card, deadline: None, limit: None });
         op
     }
 
@@ -345,7 +358,10 @@ impl Host {
             return self.failed(OpError::UnknownCard { card });
         }
         let (op, seq) = (self.new_op(Some(card)), self.seq());
-        self.set_deadline(op, now + self.config.control_timeout);
+        self.patience.serve(now, None);
+        let limit = self.patience.now() + self.config.control_timeout;
+        self.limits.insert((limit, op));
+        self.ops.get_mut(&op).expect("just made").limit = Some(limit);
         let wait = self.config.rto_min * 2;
         self.peers.get_mut(&card).expect("just seen").requests.push(Request::new(op, seq, ask, now, wait));
         self.ask_due(now, card);
@@ -357,6 +373,9 @@ impl Host {
         if let Some(place) = self.ops.remove(&op) {
             if let Some(at) = place.deadline {
                 self.deadlines.remove(&(at, op));
+            }
+            if let Some(at) = place.limit {
+                self.limits.remove(&(at, op));
             }
             self.events.push_back(Event::Completed { op, result });
         }
@@ -428,10 +447,10 @@ impl Host {
         if let Some(session) = peer.session.as_mut() {
             session.handle_timeout(now);
         }
-        if peer.state == PeerState::Up && now - peer.heard_at >= silence {
+        if peer.state == PeerState::Up && peer.is_silent(silence, &self.patience) {
             return self.down(now, card, DownReason::Silent);
         }
-        if peer.watch_at(interval, silence).is_some_and(|t| t <= now) {
+        if peer.watch_at(interval, silence, &self.patience).is_some_and(|t| t <= now) {
             peer.pinged_at = now;
             let epoch = peer.session.as_mut().map_or(0, |s| {
                 s.sent_at = now;
@@ -511,15 +530,22 @@ impl Node for Host {
     type Event = Event;
 
     fn handle_frame(&mut self, now: Instant, _port: Port, frame: Frame) {
+        self.patience.serve(now, None);
         self.receive(now, &frame);
+    }
+
+    fn handle_starvation(&mut self) {
+        self.patience.note_starvation();
     }
 
     fn handle_timeout(&mut self, now: Instant) {
         let (interval, silence) = (self.config.ping_interval, self.config.silence);
+        let deadline = |p: &Peer, patience: &Patience| p.deadline(interval, silence, patience);
+        self.patience.serve(now, self.peers.values().filter_map(|p| deadline(p, &self.patience)).min());
         let due: Vec<_> = self
             .peers
             .iter()
-            .filter(|(_, p)| p.deadline(interval, silence).is_some_and(|t| t <= now))
+            .filter(|(_, p)| deadline(p, &self.patience).is_some_and(|t| t <= now))
             .map(|(card, _)| *card)
             .collect();
         for card in due {
@@ -533,8 +559,8 @@ impl Node for Host {
         if self.gos.iter().any(|go| go.again_at <= now) {
             self.repeat_gos(now);
         }
-        while let Some((at, op)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
-            self.deadlines.remove(&(at, op));
+        let late = |set: &BTreeSet<(Instant, OpId)>, now| set.first().filter(|(at, _)| *at <= now).map(|(_, op)| *op);
+        while let Some(op) = late(&self.deadlines, now).or_else(|| late(&self.limits, self.patience.now())) {
             let card = self.ops.get(&op).and_then(|p| p.card).unwrap_or_default();
             self.give_up(now, op, OpError::Deadline { card });
         }
@@ -563,6 +589,7 @@ impl Node for Host {
                 Source::Load(op) => {
                     let Some(loader) = self.loads.get_mut(&op) else { continue };
                     let before = loader.progress();
+                    loader.set_patience(self.patience.now());
                     let frame = loader.next_frame(now);
                     self.tell_progress(op, before);
                     if frame.is_none() {
@@ -586,13 +613,14 @@ impl Node for Host {
     fn next_deadline(&self) -> Option<Instant> {
         let (interval, silence) = (self.config.ping_interval, self.config.silence);
         let wire = (!self.control.is_empty() || !self.ready.is_empty()).then(|| self.pacer.opens_at()).flatten();
-        let peers = self.peers.values().filter_map(|p| p.deadline(interval, silence)).min();
+        let peers = self.peers.values().filter_map(|p| p.deadline(interval, silence, &self.patience)).min();
         // Those that are ready wait for the wire only.
         let waiting = self.loads.iter().filter(|(op, _)| !self.ready.contains(&Source::Load(**op)));
         let loads = waiting.filter_map(|(_, l)| l.deadline()).min();
         let gos = self.gos.iter().map(|go| go.again_at).min();
         let ops = self.deadlines.first().map(|(at, _)| *at);
-        [wire, peers, loads, gos, ops].into_iter().flatten().min()
+        let limits = self.limits.first().map(|(at, _)| self.patience.reaches(*at));
+        [wire, peers, loads, gos, ops, limits].into_iter().flatten().min()
     }
 }
 

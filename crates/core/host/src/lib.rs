@@ -15,6 +15,7 @@ mod event;
 mod host;
 mod job;
 mod launcher;
+mod liveness;
 mod loader;
 mod pacer;
 mod peer;

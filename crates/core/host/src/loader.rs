@@ -32,6 +32,8 @@ pub(crate) struct Loader {
     all_or_none: bool,
     phase: LoadPhase,
     phase_at: Instant,
+    /// What the clock of the host's patience shows.
+    patience: Instant,
     phases: [Duration; 5],
     pacer: Pacer,
     /// Frames of control that are to go at once.
@@ -55,6 +57,7 @@ struct Member {
     epoch: u16,
     config_rate: u64,
     state: State,
+    /// By the clock of the host's patience.
     progress_at: Instant,
     /// The last poll this card has answered wholly.
     answered: u32,
@@ -123,6 +126,7 @@ impl Loader {
     pub(crate) fn new(
         op: OpId,
         now: Instant,
+        patience: Instant,
         config: &Config,
         group: u16,
         seq: u32,
@@ -144,7 +148,7 @@ impl Loader {
                 epoch: *epoch,
                 config_rate: card.config_rate,
                 state: State::Invited,
-                progress_at: now,
+                progress_at: patience,
                 answered: 0,
             };
             (card.mac, member)
@@ -161,6 +165,7 @@ impl Loader {
             all_or_none,
             phase: LoadPhase::Begin,
             phase_at: now,
+            patience,
             phases: [Duration::ZERO; 5],
             // Where the host's own wire has no stated rate, its back-pressure paces; a live rack's rates are nominal.
             pacer: Pacer::new(config.tx_rate.and(slowest)),
@@ -177,6 +182,11 @@ impl Loader {
             wire_bytes: 0,
             pass_total: chunks,
         }
+    }
+
+    /// Sets what the clock of the host's patience shows; before each call that may find a card stalled.
+    pub(crate) const fn set_patience(&mut self, at: Instant) {
+        self.patience = at;
     }
 
     /// Image chunks sent in this pass, and in all of it.
@@ -328,7 +338,7 @@ impl Loader {
             _ => return,
         };
         if progress {
-            m.progress_at = now;
+            m.progress_at = self.patience;
             self.wait = self.wait_min;
         }
         self.advance(now);
@@ -395,7 +405,7 @@ impl Loader {
             // A card that configures shows no progress until the port is done.
             let port =
                 if m.state == State::Committed { port_time(self.image.len(), m.config_rate) } else { Duration::ZERO };
-            if now - m.progress_at >= self.stall + port {
+            if self.patience - m.progress_at >= self.stall + port {
                 m.state = State::Failed(OpError::Deadline { card: *card });
             }
         }
@@ -469,7 +479,7 @@ impl Loader {
         self.phases[self.phase as usize] += now - self.phase_at;
         (self.phase, self.phase_at, self.wait) = (phase, now, self.wait_min);
         for m in self.members.values_mut() {
-            m.progress_at = now;
+            m.progress_at = self.patience;
         }
     }
 

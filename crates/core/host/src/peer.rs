@@ -3,6 +3,7 @@
 use rackloom_node::{Duration, Instant};
 
 use crate::card_info::CardInfo;
+use crate::liveness::Patience;
 use crate::request::Request;
 use crate::session::Session;
 
@@ -19,7 +20,9 @@ pub enum PeerState {
 pub(crate) struct Peer {
     pub(crate) info: CardInfo,
     pub(crate) state: PeerState,
-    pub(crate) heard_at: Instant,
+    heard_at: Instant,
+    /// The same by the clock of the host's patience.
+    heard_by_patience: Instant,
     /// When it was last asked whether it lives.
     pub(crate) pinged_at: Instant,
     pub(crate) session: Option<Session>,
@@ -31,11 +34,12 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) const fn new(info: CardInfo, now: Instant) -> Self {
+    pub(crate) const fn new(info: CardInfo, now: Instant, patience: &Patience) -> Self {
         Self {
             info,
             state: PeerState::Up,
             heard_at: now,
+            heard_by_patience: patience.now(),
             pinged_at: now,
             session: None,
             requests: Vec::new(),
@@ -44,21 +48,31 @@ impl Peer {
         }
     }
 
+    /// The card has said something.
+    pub(crate) const fn hear(&mut self, now: Instant, patience: &Patience) {
+        (self.heard_at, self.heard_by_patience) = (now, patience.now());
+    }
+
+    /// Whether it has been silent for so long that it must be gone.
+    pub(crate) fn is_silent(&self, silence: Duration, patience: &Patience) -> bool {
+        patience.now() - self.heard_by_patience >= silence
+    }
+
     /// When it has to be pinged, or given up, next. A claim is kept alive by a ping each third of its lease; an idle
     /// claim or an unclaimed card by one each ping interval of silence.
-    pub(crate) fn watch_at(&self, interval: Duration, silence: Duration) -> Option<Instant> {
+    pub(crate) fn watch_at(&self, interval: Duration, silence: Duration, patience: &Patience) -> Option<Instant> {
         if self.state == PeerState::Down {
             return None;
         }
         let quiet = self.heard_at.max(self.pinged_at) + interval;
         let lease = self.session.as_ref().map(|s| s.sent_at + s.lease / 3);
-        let over = self.heard_at + silence;
+        let over = patience.reaches(self.heard_by_patience + silence);
         Some(lease.map_or(quiet, |l| l.min(quiet)).min(over))
     }
 
     /// The next time this peer needs the host's attention.
-    pub(crate) fn deadline(&self, interval: Duration, silence: Duration) -> Option<Instant> {
-        let watch = self.watch_at(interval, silence);
+    pub(crate) fn deadline(&self, interval: Duration, silence: Duration, patience: &Patience) -> Option<Instant> {
+        let watch = self.watch_at(interval, silence, patience);
         let requests = self.requests.iter().map(Request::deadline).min();
         let session = self.session.as_ref().and_then(Session::deadline);
         [watch, requests, session].into_iter().flatten().min()

@@ -28,6 +28,13 @@ impl<A: Node, B: Node> Node for Either<A, B> {
         }
     }
 
+    fn handle_starvation(&mut self) {
+        match self {
+            Self::A(node) => node.handle_starvation(),
+            Self::B(node) => node.handle_starvation(),
+        }
+    }
+
     fn poll(&mut self, now: Instant) -> Option<Output<Self::Event>> {
         match self {
             Self::A(node) => node.poll(now).map(|out| out.map(Either::A)),

@@ -60,6 +60,11 @@ pub trait Node {
     /// The deadline has come. Harmless when called early or for nothing.
     fn handle_timeout(&mut self, now: Instant);
 
+    /// The driver has seen that other nodes on this machine wait for a processor: frames to them lie unread. Their
+    /// silence since this node's last timeout says little. Comes just before a [`handle_timeout`](Self::handle_timeout);
+    /// a node that waits for nobody ignores it.
+    fn handle_starvation(&mut self) {}
+
     /// The next thing to do, or `None`: nothing until a frame or the deadline.
     fn poll(&mut self, now: Instant) -> Option<Output<Self::Event>>;
 
@@ -76,6 +81,10 @@ impl<N: Node + ?Sized> Node for Box<N> {
 
     fn handle_timeout(&mut self, now: Instant) {
         (**self).handle_timeout(now);
+    }
+
+    fn handle_starvation(&mut self) {
+        (**self).handle_starvation();
     }
 
     fn poll(&mut self, now: Instant) -> Option<Output<Self::Event>> {

@@ -182,8 +182,8 @@ fn run<N: Node>(
             let deadline = match rest {
                 Rest::Again => Some(std::time::Instant::now()),
                 Rest::Until(deadline) => deadline.and_then(|at| clock.std(at)),
-                // Port 0's wire tells when it has room, but a stuck port does not tell when its grace is over.
-                Rest::Full => (wires.count() > 1).then(|| std::time::Instant::now() + RETRY),
+                // The wire tells when it has room, but deadlines go on.
+                Rest::Full => Some(std::time::Instant::now() + RETRY),
             };
             if rest != Rest::Again {
                 *shared.counters.lock().unwrap_or_else(PoisonError::into_inner) = engine.counters();

@@ -122,28 +122,31 @@ impl<N: Node> Engine<N> {
             if !self.pump(wires, &mut outputs)? {
                 break Rest::Again;
             }
-            if inputs == 0 {
-                break Rest::Again;
-            }
-            inputs -= 1;
-            if self.command() || self.frame() {
+            if inputs > 0 && (self.command() || self.frame()) {
+                inputs -= 1;
                 continue;
             }
-            if self.full > 0 {
-                break Rest::Full;
-            }
+            // The deadline is served although a wire is full: a host that sends an image for seconds would not ask its
+            // cards meanwhile whether they live, and then find that none has said so.
             let due = self.node.next_deadline();
             let now = self.clock.now();
-            if due.is_none_or(|at| at > now) {
-                break Rest::Until(due);
+            let is_due = due.is_some_and(|at| at <= now);
+            if is_due && !deadline_seen {
+                deadline_seen = true;
+                self.drained = false;
+                if wires.are_starved() {
+                    self.node.handle_starvation();
+                }
+                self.node.handle_timeout(now);
+                continue;
             }
-            if deadline_seen {
-                // It wants another slice of time; others first.
-                break Rest::Again;
-            }
-            deadline_seen = true;
-            self.drained = false;
-            self.node.handle_timeout(now);
+            // Who wants another slice of time waits until others had theirs.
+            break match self.full {
+                _ if inputs == 0 => Rest::Again,
+                0 if is_due => Rest::Again,
+                0 => Rest::Until(due),
+                _ => Rest::Full,
+            };
         };
         if self.full == 0 {
             self.flush(wires)?;
@@ -236,3 +239,82 @@ const INPUTS_MAX: usize = BATCH;
 
 /// Frames handed to the wire at once: enough to share a lock or a system call among many, few enough to stay in cache.
 const TX_BATCH: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+
+    /// Always has a frame to send, and always a deadline that has passed.
+    #[derive(Default)]
+    struct Chatter {
+        timeouts: u32,
+        starved: u32,
+        frames: u32,
+    }
+
+    impl Node for Chatter {
+        type Event = ();
+        fn handle_frame(&mut self, _: Instant, _: u8, _: Frame) {
+            assert_eq!(self.timeouts, 0, "frames that have come go before deadlines");
+            self.frames += 1;
+        }
+        fn handle_timeout(&mut self, _: Instant) {
+            self.timeouts += 1;
+        }
+        fn handle_starvation(&mut self) {
+            assert_eq!(self.timeouts, 0);
+            self.starved += 1;
+        }
+        fn poll(&mut self, _: Instant) -> Option<Output<()>> {
+            Some(Output::Transmit(0, Frame::from_static(&[0; 64])))
+        }
+        fn next_deadline(&self) -> Option<Instant> {
+            Some(Instant::ZERO)
+        }
+    }
+
+    /// Takes so many frames of each batch.
+    struct Takes(usize);
+
+    impl Wire for Takes {
+        fn send(&mut self, frames: &[Frame]) -> io::Result<usize> {
+            Ok(self.0.min(frames.len()))
+        }
+        fn recv(&mut self, _: Option<std::time::Instant>, out: &mut Vec<Frame>) -> io::Result<()> {
+            out.resize(out.len() + BATCH, Frame::from_static(&[1; 64]));
+            Ok(())
+        }
+        fn mtu(&self) -> usize {
+            1500
+        }
+        fn waker(&self) -> Waker {
+            Waker::noop().clone()
+        }
+        fn is_starved(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_node_whose_wire_is_always_full_has_its_deadline_served_each_turn() {
+        for takes in [0, 1] {
+            let mut engine = Engine::new(Chatter::default(), Clock::start(), Box::new(|()| {}), sync_channel(1).1);
+            assert_eq!(
+                engine.turn(&mut Wires::new([(0, Takes(takes))])).unwrap(),
+                Rest::Full,
+                "a wire that takes {takes}"
+            );
+            assert_eq!((engine.node.timeouts, engine.node.starved), (1, 1), "a wire that takes {takes}");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_frames_is_read_before_the_deadline_and_does_not_keep_it_off() {
+        let mut engine = Engine::new(Chatter::default(), Clock::start(), Box::new(|()| {}), sync_channel(1).1);
+        let mut wire = Wires::new([(0, Takes(0))]);
+        assert!(engine.wait(&mut wire, None).unwrap());
+        assert_eq!(engine.turn(&mut wire).unwrap(), Rest::Again);
+        assert_eq!((engine.node.frames, engine.node.timeouts), (BATCH as u32, 1));
+    }
+}

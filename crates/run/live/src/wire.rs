@@ -37,6 +37,12 @@ pub trait Wire: Send {
 
     /// Wakes the [`recv`](Wire::recv) in progress or, if there is none, the next one; from any thread.
     fn waker(&self) -> Waker;
+
+    /// Whether another node of this machine has left frames from this segment unread for so long that it must be
+    /// waiting for a processor. A wire that cannot tell says no.
+    fn is_starved(&self) -> bool {
+        false
+    }
 }
 
 impl<W: Wire + ?Sized> Wire for Box<W> {
@@ -51,6 +57,9 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
     }
     fn waker(&self) -> Waker {
         (**self).waker()
+    }
+    fn is_starved(&self) -> bool {
+        (**self).is_starved()
     }
 }
 

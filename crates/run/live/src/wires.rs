@@ -94,6 +94,11 @@ impl<W: Wire> Wires<W> {
         result
     }
 
+    /// Whether what the node's frames go to does not keep up: see [`Wire::is_starved`].
+    pub(crate) fn are_starved(&self) -> bool {
+        self.0.iter().flatten().any(Wire::is_starved)
+    }
+
     /// Sends frames on one port; how many of them were taken. `None`: the port has no wire.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ impl Host {
             // It was given up and speaks again; its announcement brings it back.
             return self.solicit(now, Duration::ZERO);
         }
-        peer.heard_at = now;
+        peer.hear(now, &self.patience);
         match packet.head.kind {
             Kind::SessionGrant
             | Kind::SessionRefuse
@@ -77,6 +77,7 @@ impl Host {
             return self.lose_claim(now, packet.head.src);
         }
         let (op, before) = (loader.op, loader.progress());
+        loader.set_patience(self.patience.now());
         loader.handle(now, packet);
         self.tell_progress(op, before);
         self.finish_load(now, op);
@@ -161,11 +162,11 @@ impl Host {
                 if self.peers.len() >= self.config.cards_max {
                     return self.ignore();
                 }
-                self.peers.insert(card, Peer::new(info.clone(), now));
+                self.peers.insert(card, Peer::new(info.clone(), now, &self.patience));
                 self.events.push_back(Event::CardUp(info));
             }
             Some(peer) => {
-                peer.heard_at = now;
+                peer.hear(now, &self.patience);
                 let restarted = peer.info.boot != info.boot;
                 let changed = peer.info != info;
                 peer.info = info.clone();

@@ -1,8 +1,9 @@
 //! The switch's inside: everything one lock guards.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rackloom_node::Frame;
 
@@ -30,6 +31,8 @@ struct Slot {
     bytes: usize,
     /// Since when this port has held up a sender without its owner taking anything.
     stalled: Option<Instant>,
+    /// Since when its owner has left frames in the queue without taking any.
+    unread: Option<Instant>,
     /// Ports whose last send this one's full queue cut short.
     waiting: Vec<usize>,
     /// Its owner found nothing to do and wants to be told.
@@ -61,6 +64,7 @@ impl Fabric {
             queue: VecDeque::new(),
             bytes: 0,
             stalled: None,
+            unread: None,
             waiting: Vec::new(),
             armed: false,
             waker,
@@ -160,7 +164,7 @@ impl Fabric {
         let limits = self.config;
         let slot = self.slot(out);
         if slot.has_room(frame.len(), &limits) {
-            slot.push(frame, wake);
+            slot.push(frame, now, wake);
         } else if slot.is_stuck(now, &limits) {
             slot.stats.dropped += 1;
         } else {
@@ -185,7 +189,7 @@ impl Fabric {
                 continue;
             }
             if slot.has_room(frame.len(), &limits) {
-                slot.push(frame, wake);
+                slot.push(frame, now, wake);
             } else {
                 slot.stats.dropped += 1;
             }
@@ -213,6 +217,7 @@ impl Fabric {
         slot.stats.out_frames += n as u64;
         slot.stats.out_bytes += bytes as u64;
         slot.stalled = None;
+        slot.unread = (!slot.queue.is_empty()).then(Instant::now);
         // Wake at half empty, not at the first free place: else sender and receiver would change places for each frame.
         if !slot.waiting.is_empty()
             && slot.queue.len() <= limits.queue_frames / 2
@@ -222,6 +227,12 @@ impl Fabric {
             self.wake(&waiting, wake);
         }
         n
+    }
+
+    /// Whether the owner of a port other than this one is late to read what came for it.
+    pub(crate) fn is_starved(&self, port: usize, now: Instant) -> bool {
+        let late = |s: &Slot| s.unread.is_some_and(|at| UNREAD.contains(&now.saturating_duration_since(at)));
+        self.slots.iter().enumerate().any(|(i, s)| i != port && s.as_ref().is_some_and(late))
     }
 
     fn wake(&mut self, ports: &[usize], wake: &mut Vec<Waker>) {
@@ -246,7 +257,8 @@ impl Slot {
         self.stalled.is_some_and(|since| now.saturating_duration_since(since) >= limits.stall)
     }
 
-    fn push(&mut self, frame: &Frame, wake: &mut Vec<Waker>) {
+    fn push(&mut self, frame: &Frame, now: Instant, wake: &mut Vec<Waker>) {
+        self.unread.get_or_insert(now);
         self.bytes += frame.len();
         self.queue.push_back(frame.clone());
         self.ring(wake);
@@ -260,6 +272,10 @@ impl Slot {
         }
     }
 }
+
+/// How long frames lie unread before a node that waits for a processor. With a processor free it is a fraction of a
+/// millisecond; and a node that has read nothing for half a minute does not wait, it hangs.
+const UNREAD: Range<Duration> = Duration::from_millis(100)..Duration::from_secs(30);
 
 /// Destination and source. The frame is at least a header long.
 fn addresses(frame: &[u8]) -> ([u8; 6], [u8; 6]) {

@@ -190,6 +190,10 @@ impl Wire for Port {
     fn waker(&self) -> Waker {
         self.waker.clone()
     }
+
+    fn is_starved(&self) -> bool {
+        self.shared.lock().is_starved(self.id, Instant::now())
+    }
 }
 
 impl Drop for Port {

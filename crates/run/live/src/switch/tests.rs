@@ -287,3 +287,25 @@ fn a_full_address_table_floods_and_says_so() {
     assert_eq!((take(&mut p[1]).len(), take(&mut p[2]).len()), (1, 1));
     assert_eq!(switch.stats().unlearnt, 1);
 }
+
+#[test]
+fn who_leaves_frames_unread_is_starved_until_it_reads_or_hangs() {
+    let switch = Switch::default();
+    let [mut host, mut card, bystander] = ports(&switch);
+    card.send(&[frame(mac(1), mac(2), 0)]).unwrap();
+    take(&mut host);
+    host.send(&[frame(mac(2), mac(1), 1)]).unwrap();
+    let sent = Instant::now();
+    let starved = |port: &Port, after: u64| {
+        let mut fabric = switch.shared.lock();
+        // The host's first frames were flooded to the bystander too.
+        let _ = fabric.recv(bystander.id, &mut Vec::new(), &mut Vec::new());
+        fabric.is_starved(port.id, sent + Duration::from_millis(after))
+    };
+    assert!(!starved(&host, 50));
+    assert!(starved(&host, 150));
+    assert!(!starved(&card, 150), "its own frames wait for itself");
+    assert!(!starved(&host, 31_000), "it hangs");
+    assert_eq!(take(&mut card).len(), 1);
+    assert!(!starved(&host, 150));
+}
