@@ -9,7 +9,9 @@ pub mod docs;
 pub mod layers;
 pub mod ledger;
 pub mod metadata;
+pub mod modules;
 pub mod repo;
+pub mod rooms;
 pub mod rust;
 pub mod text;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rackloom_tidy::metadata::Workspace;
 use rackloom_tidy::repo::{self, File};
-use rackloom_tidy::{Finding, cores, docs, layers, ledger, text};
+use rackloom_tidy::{Finding, cores, docs, layers, ledger, rooms, text};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.."))
@@ -84,6 +84,11 @@ fn cores_depend_on_no_socket_or_runtime() {
 #[test]
 fn arrows_between_crates_go_down_only() {
     none(layers::arrows(&workspace()));
+}
+
+#[test]
+fn arrows_between_modules_go_down_only() {
+    none(rooms::circles(&repo::files(root()).unwrap()));
 }
 
 #[test]
