@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::Run;
 use crate::cards::Roster;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::table::Table;

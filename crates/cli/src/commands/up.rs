@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{CardCount, Step, Up};
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::rack::control::{ControlServer, Reply, Request, Slot, segment_of};
