@@ -1,6 +1,6 @@
 //! Messages that came, in one piece of memory that is used again.
 
-use crate::frame;
+use crate::control::RESERVED;
 
 /// Messages in the order they were sent. Reuse one: after a while receiving allocates nothing.
 #[derive(Debug, Default)]
@@ -62,13 +62,13 @@ impl Batch {
 
     /// Takes messages of reserved kinds out, handing each to `control`, until that fails.
     pub(crate) fn split_control<E>(&mut self, mut control: impl FnMut(u32, &[u8]) -> Result<(), E>) -> Result<(), E> {
-        if self.entries.iter().all(|e| e.kind < frame::RESERVED) {
+        if self.entries.iter().all(|e| e.kind < RESERVED) {
             return Ok(());
         }
         let bytes = &self.bytes;
         let mut result = Ok(());
         self.entries.retain(|e| {
-            if e.kind < frame::RESERVED {
+            if e.kind < RESERVED {
                 return true;
             }
             if result.is_ok() {

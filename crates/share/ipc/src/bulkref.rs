@@ -1,6 +1,6 @@
 //! How a message names bulk.
 
-use crate::frame::le_u64;
+use crate::le::le_u64;
 
 /// A part of a client's bulk, as it goes in a message: 24 bytes. It names nothing in another client's channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -14,13 +14,13 @@ pub enum ChannelError {
     #[error("the channel is closed: {0}")]
     Closed(#[from] Closed),
     /// A body is longer than a message carries; use bulk.
-    #[error("a message of {len} bytes is longer than {max}; send the bytes as bulk", max = crate::BODY_MAX)]
+    #[error("a message of {len} bytes is longer than {max}; send the bytes as bulk", max = crate::ring::BODY_MAX)]
     TooLong {
         /// Its bytes.
         len: usize,
     },
     /// The kind belongs to the channel itself.
-    #[error("message kind {0:#x} is reserved; use one below {max:#x}", max = crate::RESERVED)]
+    #[error("message kind {0:#x} is reserved; use one below {max:#x}", max = crate::control::RESERVED)]
     ReservedKind(u32),
     /// The server grants this client no more bulk memory. Release some, or ask for less.
     #[error("{asked} bytes of bulk are more than the server grants this client")]

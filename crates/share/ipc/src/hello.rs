@@ -4,7 +4,7 @@
 //! numbers are little endian. Version and features leave room: a server refuses versions it does not know, and grants
 //! of the features only those that both know. There are none yet; encryption will be the first.
 
-use crate::frame::{le_u32, le_u64};
+use crate::le::{le_u32, le_u64};
 
 /// First bytes of both records.
 const MAGIC: [u8; 4] = *b"RLch";

@@ -22,26 +22,29 @@
 mod batch;
 mod bulkref;
 mod client;
+mod control;
 mod endpoint;
 mod error;
 #[doc(hidden)]
 pub mod frame;
 #[doc(hidden)]
 pub mod hello;
+mod le;
 mod limits;
 #[doc(hidden)]
 pub mod ring;
 mod server;
 mod shared;
 mod spin;
+mod sync;
 mod sys;
 
 pub use batch::Batch;
 pub use bulkref::BulkRef;
 pub use client::{Bulk, Client, ClientConfig, Handler};
+pub use control::RESERVED;
 pub use endpoint::Endpoint;
 pub use error::{ChannelError, Closed, Violation};
-pub use frame::RESERVED;
 pub use hello::{Refusal, Token};
 pub use limits::{CLIENTS_MAX, Limits, Spin};
 pub use ring::{BODY_MAX, Corrupt};
