@@ -9,7 +9,7 @@ use rackloom_wire::MacAddr;
 use crate::talk::CARD;
 use crate::{frame, talk};
 
-/// Most outputs a node may give at one go. More means that it never comes to rest: a card's whole DDR pushed as results
+/// Most outputs a node may give in one turn. More means that it never comes to rest: a card's whole DDR pushed as results
 /// is less.
 const OUTPUTS_MAX: usize = 1 << 20;
 

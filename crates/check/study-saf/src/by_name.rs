@@ -3,12 +3,10 @@
 use rackloom_report::Progress;
 
 use crate::error::{Result, StudyError};
+use crate::names::NAMES;
 use crate::rack::Kind;
 use crate::report::StudyReport;
 use crate::{cost, ondemand, reconfigure, scaling};
-
-/// Names of the studies.
-pub const NAMES: [&str; 4] = ["saf-reconfigure", "saf-scaling", "saf-cost", "saf-ondemand"];
 
 /// The settings that all studies share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,7 @@
 
 mod by_name;
 mod error;
+mod names;
 mod pool;
 mod report;
 
@@ -25,7 +26,8 @@ pub mod rack;
 pub mod reconfigure;
 pub mod scaling;
 
-pub use by_name::{NAMES, Settings, run};
+pub use by_name::{Settings, run};
 pub use error::{Result, StudyError};
+pub use names::NAMES;
 pub use rackloom_report::{Claim, Progress, Rule, Silent};
 pub use report::StudyReport;

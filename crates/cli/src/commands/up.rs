@@ -171,7 +171,7 @@ fn add(rack: &mut LocalRack, asked: CardCount) -> Result<Vec<Slot>> {
     (0..asked.count).map(|_| rack.add(asked.kind).map(|(unit, mac)| slot(unit, mac))).collect()
 }
 
-/// Cards as people are told of them.
+/// Cards as people read of them.
 fn in_words(cards: CardCount, memory: Option<u64>) -> String {
     let memory = format::memory(memory.unwrap_or_else(|| cards.kind.memory()));
     format!("{} {} cards of {memory}", cards.count, cards.kind.name())

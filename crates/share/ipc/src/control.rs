@@ -17,6 +17,6 @@ pub(crate) const DROPS_MAX: usize = 64;
 pub(crate) const PACKET_WAKE: u8 = 1;
 /// First byte of a packet from the server on the Unix socket: the answer to [`ARENA_ASK`].
 pub(crate) const PACKET_ARENA: u8 = 2;
-/// Bytes of such an answer: packet kind u8, 3 zero bytes, request u32, arena u32, 4 zero bytes, length in bytes u64. The
-/// arena's file comes with it, or is missing when the server refuses.
+/// Bytes of such an answer: packet kind u8, 3 zero bytes, request u32, arena u32, 4 zero bytes, length in bytes u64.
+/// The arena's file comes with it, or is missing when the server refuses.
 pub(crate) const ARENA_ANSWER: usize = 24;

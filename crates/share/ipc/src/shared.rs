@@ -11,7 +11,7 @@ use crate::sys::map::Mapping;
 /// Bytes before the rings.
 pub(crate) const HEADER: usize = 4096;
 
-/// Words lie so far apart: two lines, which processors fetch together.
+/// Distance of words in bytes: two cache lines, which processors fetch together.
 const LINE: usize = 128;
 
 /// Which ring.

@@ -13,7 +13,7 @@ pub enum Verdict {
     Wait {
         /// When to ask again.
         retry: Duration,
-        /// Who is awaited, for people.
+        /// What to wait for, for people.
         reason: String,
     },
     /// No, with the reason for people.

@@ -33,8 +33,8 @@ pub struct Crate {
 }
 
 impl Crate {
-    /// Reads the sources below `folder`, such as `crates/core/wire/src/`. Programs in `bin/` are crates of their own and
-    /// are left out, as are files that exist for tests only.
+    /// Reads the sources below `folder`, such as `crates/core/wire/src/`. Programs in `bin/` are crates of their own
+    /// and are left out, as are files that exist for tests only.
     pub fn read(files: &[File], folder: &str) -> Self {
         let ours = files.iter().filter(|file| file.path.starts_with(folder) && file.is_rust());
         let mut sources = Vec::new();

@@ -258,7 +258,9 @@ fn use_tree(tokens: &[(usize, &str)], mut at: usize, stem: &mut Vec<String>, fou
             "as" => {
                 at += 1;
                 let alias = tokens.get(at).map(|token| token.1.to_owned());
-                found.last_mut().map(|path| path.alias = alias)
+                if let Some(path) = found.last_mut() {
+                    path.alias = alias;
+                }
             }
             _ if token == "*" || is_word(token) => stem.push(token.to_owned()),
             _ => break,

@@ -2,9 +2,9 @@
 
 use crate::error::Closed;
 
-/// What is done with messages. Called by one thread at a time, in the order of the messages: by a thread that waits in
-/// [`Client::wait`], or by the client's own. It may send; what waits for messages or memory is refused to it
-/// ([`ChannelError::Reentrant`]).
+/// Receives the messages of a client. Called by one thread at a time, in the order of the messages: by a thread that
+/// waits in [`Client::wait`](crate::Client::wait), or by the client's own. It may send; calls that wait for messages or
+/// memory fail ([`ChannelError::Reentrant`](crate::ChannelError::Reentrant)).
 pub trait Handler: Send + Sync {
     /// A message from the server.
     fn message(&self, kind: u32, body: &[u8]);

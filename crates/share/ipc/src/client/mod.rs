@@ -1,4 +1,4 @@
-//! The program's end of a channel.
+//! The client's end of a channel.
 
 mod bulk;
 mod core;
@@ -24,7 +24,7 @@ use crate::hello::{FEATURES, Token};
 use crate::limits::Spin;
 use crate::sync::lock;
 
-/// How to connect.
+/// Configuration of a client.
 #[derive(Clone, Default)]
 pub struct ClientConfig {
     /// Proof of the right to connect, as the server wants it.

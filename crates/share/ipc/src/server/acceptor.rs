@@ -85,7 +85,7 @@ impl Acceptor {
         }
     }
 
-    /// Until it is told to stop. Clients on this node are watched further, until none is left.
+    /// Runs until the server stops. Clients on this node are watched after that, until none is left.
     pub(super) fn run(mut self) {
         let mut stopping = false;
         while !stopping {

@@ -6,31 +6,32 @@ use std::net::SocketAddr;
 use crate::hello::Token;
 use crate::limits::{CLIENTS_MAX, Limits};
 
-/// Who a client is, as the system says, not the client.
+/// Who a client is, according to the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Identity {
     /// A process of this node.
     Unix {
-        /// Its number; 0 if it is in a namespace that we cannot see.
+        /// Its process ID; 0 if it is in a namespace that we cannot see.
         pid: u32,
-        /// Its user.
+        /// Its user ID.
         uid: u32,
-        /// Its group.
+        /// Its group ID.
         gid: u32,
     },
-    /// A connection from a node.
+    /// A TCP connection.
     Tcp {
-        /// Where it comes from.
+        /// Its remote address.
         from: SocketAddr,
     },
 }
 
 type Admit = dyn Fn(&Token, &Identity) -> bool + Send + Sync;
-/// Whether a client that holds so many bytes of arenas (last) may have so many more (before).
+/// Decides whether a client may have another arena: its token, its identity, the bytes wanted, and the bytes of arenas
+/// that it holds already.
 pub type Grant = dyn Fn(&Token, &Identity, u64, u64) -> bool + Send + Sync;
 
-/// How to serve.
+/// Configuration of a server.
 pub struct ServerConfig {
     /// What each client is granted at most.
     pub limits: Limits,
@@ -40,8 +41,8 @@ pub struct ServerConfig {
     /// Whether a client may connect. Compare tokens with [`ServerConfig::same_token`]. Called by the acceptor's thread,
     /// which serves all: it must not wait.
     pub admit: Box<Admit>,
-    /// Whether a client that holds so many bytes of arenas (last) may have so many more (before): asked within the
-    /// limits, by the thread that receives from this client.
+    /// Whether a client may have another arena. Called for requests within the limits, by the thread that receives from
+    /// this client.
     pub grant: Box<Grant>,
 }
 
@@ -64,7 +65,7 @@ impl fmt::Debug for ServerConfig {
 }
 
 impl ServerConfig {
-    /// Whether two tokens are the same, in a time that does not say where they differ.
+    /// Compares two tokens in constant time.
     #[must_use]
     pub fn same_token(a: &Token, b: &Token) -> bool {
         crate::hello::same_token(a, b)

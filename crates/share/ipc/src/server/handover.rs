@@ -1,8 +1,8 @@
-//! A client's way from the process that has accepted it to the one that serves it.
+//! Handing a client over from the process that has accepted it to the one that serves it.
 //!
 //! What is handed over is copies of the connection's files and a short record of where to go on; nothing stands between
-//! the client and its new server afterwards, and the client notices nothing. The old handle stays as the client's seat
-//! and its leash: dropping it ends the connection whatever the other process does.
+//! the client and its new server afterwards, and the client notices nothing. The old handle keeps the client's
+//! slot: dropping it ends the connection, whatever the other process does.
 //!
 //! The record comes from a process of ours, but its reader trusts it no further than not to panic.
 
@@ -52,9 +52,9 @@ impl fmt::Debug for Handover {
 }
 
 impl Peer {
-    /// What another process needs to serve this client from now on in our place. This handle stays the client's seat,
-    /// and its end the client's end: [`Self::close`], or dropping it, shuts the connection for the other process and
-    /// the client; [`Self::closed`] still tells when the client is gone, or was closed by the other process. It neither
+    /// What another process needs to serve this client from now on in our place. This handle keeps the client's
+    /// slot: [`Self::close`], or dropping it, shuts the connection for the other process and the client;
+    /// [`Self::closed`] still reports when the client is gone, or was closed by the other process. It neither
     /// receives nor sends any more: that gives [`Closed::HandedOver`](crate::Closed::HandedOver).
     ///
     /// Messages that come after the call are the other process's.

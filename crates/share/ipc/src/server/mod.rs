@@ -1,4 +1,4 @@
-//! The daemon's end: one listener, and a handle for each client.
+//! The daemon's end of channels: one listener, and a handle for each client.
 
 mod acceptor;
 mod arenas;

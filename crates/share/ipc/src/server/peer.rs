@@ -1,4 +1,4 @@
-//! One client, as the daemon holds it.
+//! The server's handle of one client.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,13 +24,13 @@ impl Peer {
         Self { core }
     }
 
-    /// Who it is, as the system says.
+    /// Who the client is, according to the operating system.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.core.identity
     }
 
-    /// The token that it showed and that was admitted.
+    /// The token that the client presented.
     #[must_use]
     pub fn token(&self) -> &Token {
         &self.core.token

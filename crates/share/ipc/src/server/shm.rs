@@ -1,4 +1,4 @@
-//! A client through shared memory, as the daemon sees it. Nothing that the client shares is taken on trust.
+//! The server's side of shared memory. It trusts nothing that the client shares.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! A client over TCP, as the daemon sees it.
+//! The server's side of TCP.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
