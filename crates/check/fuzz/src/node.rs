@@ -9,8 +9,8 @@ use rackloom_wire::MacAddr;
 use crate::talk::CARD;
 use crate::{frame, talk};
 
-/// Most outputs a node may give in one turn. More means that it never comes to rest: a card's whole DDR pushed as results
-/// is less.
+/// Most outputs a node may give in one turn. More means that it never comes to rest: a card's whole DDR pushed as
+/// results is less.
 const OUTPUTS_MAX: usize = 1 << 20;
 
 /// Times a node may be woken at one instant.

@@ -11,19 +11,21 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for a notification, or until the deadline; spurious wake-ups are possible. `None` when the deadline has passed
-/// already: the lock is released then.
+/// Waits for a notification, or until the deadline; spurious wake-ups are possible.
+///
+/// # Errors
+/// The deadline has passed already; the lock is still held.
 pub(crate) fn wait_until<'a, T>(
     condvar: &Condvar,
     guard: MutexGuard<'a, T>,
     deadline: Option<Instant>,
-) -> Option<MutexGuard<'a, T>> {
-    let Some(at) = deadline else { return Some(wait(condvar, guard)) };
+) -> Result<MutexGuard<'a, T>, MutexGuard<'a, T>> {
+    let Some(at) = deadline else { return Ok(wait(condvar, guard)) };
     let left = at.saturating_duration_since(Instant::now());
     if left.is_zero() {
-        return None;
+        return Err(guard);
     }
-    Some(condvar.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0)
+    Ok(condvar.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0)
 }
 
 /// Waits for a notification; spurious wake-ups are possible.

@@ -90,8 +90,11 @@ impl Dispatcher {
             self.followers.fetch_add(1, Ordering::SeqCst);
             while *leading && self.batches.load(Ordering::SeqCst) == seen && core.closed().is_none() {
                 match wait_until(&self.turn, leading, deadline) {
-                    Some(woken) => leading = woken,
-                    None => break,
+                    Ok(woken) => leading = woken,
+                    Err(held) => {
+                        leading = held;
+                        break;
+                    }
                 }
             }
             self.followers.fetch_sub(1, Ordering::SeqCst);

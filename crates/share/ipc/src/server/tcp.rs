@@ -258,7 +258,7 @@ impl TcpPeer {
             if let Some(why) = core.closed().or(store.closed) {
                 return Err(why.into());
             }
-            store = wait_until(&self.store_changed, store, deadline).ok_or(ChannelError::Timeout)?;
+            store = wait_until(&self.store_changed, store, deadline).map_err(|_| ChannelError::Timeout)?;
         }
     }
 
