@@ -35,7 +35,7 @@ def example(text):
 
 
 def clinfo(text):
-    """Each value that is told."""
+    """Each value that is reported."""
     values = (re.match(r"(?:\[.*?\])?\s*([#A-Z]\w+)\s+(.*)", line) for line in text.splitlines())
     return {found[1]: FAIL if "rror" in found[2] else PASS for found in values if found}
 

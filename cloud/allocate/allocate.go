@@ -137,7 +137,7 @@ func place(from *Board, tenants []Tenant, boards []Board, policy *Policy) Plan {
 			continue // It has another board already.
 		}
 		if tenant.Arriving {
-			// Its way hither would have to be turned while it goes it. It gets here, and may then be moved on.
+			// A move in flight cannot be redirected: it arrives here, and may then be moved on.
 			plan.Stuck = append(plan.Stuck, tenant.Instance)
 			continue
 		}

@@ -131,7 +131,7 @@ func TestAllocate(t *testing.T) {
 			},
 			refuse: "none of 2 boards is eligible: 2 short of memory",
 		},
-		"every reason is told": {
+		"every reason is reported": {
 			claim: Claim{Instance: "new", Query: Query{Vendor: "acme", Capabilities: []string{"fp64"}}},
 			boards: []Board{
 				board("a", ""),

@@ -98,7 +98,7 @@ type Filter struct {
 func ParseFilter(text string) (Filter, error) {
 	left, right, found := strings.Cut(text, "<")
 	if !found {
-		return Filter{}, fmt.Errorf("%q is no filter; write METRIC < NUMBER, such as utilisation < 0.9", text)
+		return Filter{}, fmt.Errorf("invalid filter %q: expected METRIC < NUMBER, such as utilisation < 0.9", text)
 	}
 	metric, err := ParseMetric(strings.TrimSpace(left))
 	if err != nil {
@@ -107,7 +107,7 @@ func ParseFilter(text string) (Filter, error) {
 	right, inclusive := strings.CutPrefix(right, "=")
 	limit, err := strconv.ParseFloat(strings.TrimSpace(right), 64)
 	if err != nil || math.IsNaN(limit) {
-		return Filter{}, fmt.Errorf("%q is no filter: %q is no number", text, strings.TrimSpace(right))
+		return Filter{}, fmt.Errorf("invalid filter %q: invalid number %q", text, strings.TrimSpace(right))
 	}
 	return Filter{Metric: metric, Inclusive: inclusive, Limit: limit}, nil
 }

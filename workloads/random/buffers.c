@@ -15,7 +15,7 @@ enum {
   SUB_BUFFER_ALIGN = 512,
 };
 
-/* What a destructor callback is told. */
+/* What a destructor callback gets. */
 struct funeral {
   struct grave *grave;
   unsigned number;

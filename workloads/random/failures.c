@@ -32,7 +32,7 @@ static void tell_watch(struct watch *watch) {
     wrong("the callback of a failure was not called");
     return;
   }
-  if (atomic_load(&watch->status) >= 0) wrong("the callback of a failure was told %d", atomic_load(&watch->status));
+  if (atomic_load(&watch->status) >= 0) wrong("the callback of a failure got %d", atomic_load(&watch->status));
   free(watch);
 }
 

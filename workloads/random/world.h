@@ -38,7 +38,7 @@ struct queue {
 struct watch {
   cl_int at;             /* The status it is registered for. */
   _Atomic unsigned calls;
-  _Atomic cl_int status; /* What the last call was told. */
+  _Atomic cl_int status; /* The status that the last call got. */
 };
 
 struct event {

@@ -42,7 +42,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 func (e *Error) GRPCStatus() *status.Status { return status.New(e.Code, e.Error()) }
 
 func unknown(kind, id string) *Error {
-	return fail(codes.NotFound, fmt.Sprintf("%s %s", kind, id), "there is none of this name", "")
+	return fail(codes.NotFound, fmt.Sprintf("%s %s", kind, id), "not found", "")
 }
 
 // notStored says that a change did not come true, because it could not be made durable.

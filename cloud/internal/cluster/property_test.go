@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// machine does random things to a cluster, restarts included, and remembers what it was told.
+// machine does random things to a cluster, restarts included, and remembers the answers.
 type machine struct {
 	*rig
 	// leases are those that the managers hold.
@@ -172,7 +172,7 @@ func (m *machine) verify(t *rapid.T) {
 	}
 }
 
-// follow checks that a manager which is told nothing new really holds what is true.
+// follow checks that a manager which gets no news holds the current state.
 func (m *machine) follow(t *rapid.T, id string) {
 	device := m.devices.get(id)
 	lease, held := m.leases[id]

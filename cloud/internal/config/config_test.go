@@ -110,7 +110,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"options that are unknown":            {file: "lisen = \"x\"\n"},
 		"invalid duration \"soon\"":           {file: "[leases]\nlease = \"soon\"\n"},
 		"no metric is called \"load\"":        {flags: []string{"-order", "load"}},
-		"\"instances > 3\" is no filter":      {flags: []string{"-filters", "instances > 3"}},
+		"invalid filter \"instances > 3\"":    {flags: []string{"-filters", "instances > 3"}},
 		"lease is 1ms":                        {flags: []string{"-lease", "1ms"}},
 		"lost_grace is negative":              {flags: []string{"-lost-grace", "-1s"}},
 		"holds fewer than two rounds":         {flags: []string{"-metrics-window", "6s"}},

@@ -241,7 +241,7 @@ func TestACommandDoesWhatItSays(t *testing.T) {
 	refused("it has 1 instances", "unfunction", "edges")
 	refused("1 instances are allocated on it", "forget", "b/0")
 	run("", "free", "e1")
-	refused("there is none of this name", "free", "e1")
+	refused("not found", "free", "e1")
 	run("", "unfunction", "edges")
 	run("", "forget", "b/0")
 	refused("takes 1 arguments", "forget")

@@ -322,7 +322,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		device("is no id of a device", func(r *rackloomv1.RegisterDeviceRequest) { r.Device.Id = id })
 	}
 	for _, endpoint := range []string{"", "x", "unix:", "unix:rel", "tcp:a", "tcp:a:", "unix:/a,tcp:b:1"} {
-		device("is no endpoint", func(r *rackloomv1.RegisterDeviceRequest) { r.Device.Endpoints = []string{endpoint} })
+		device("invalid endpoint", func(r *rackloomv1.RegisterDeviceRequest) { r.Device.Endpoints = []string{endpoint} })
 	}
 	device("0 endpoints", func(r *rackloomv1.RegisterDeviceRequest) { r.Device.Endpoints = nil })
 	device("9 endpoints", func(r *rackloomv1.RegisterDeviceRequest) {

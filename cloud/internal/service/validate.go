@@ -108,7 +108,7 @@ func (c *checks) endpoints(endpoints []string) {
 		// A comma would divide it in the list of managers that a program gets.
 		well := local && strings.HasPrefix(path, "/") || network && err == nil && port != ""
 		if !well || strings.Contains(endpoint, ",") {
-			c.fault(fmt.Sprintf("%.100q is no endpoint", endpoint), "write unix:/PATH or tcp:ADDRESS:PORT")
+			c.fault(fmt.Sprintf("invalid endpoint %.100q", endpoint), "write unix:/PATH or tcp:ADDRESS:PORT")
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // none exist yet.
 const schemaVersion = 1
 
-// lockTimeout is how long Open waits for another process: as long as one that was told to stop may take to do so.
+// lockTimeout is how long Open waits for another process: as long as one may take to stop.
 const lockTimeout = 5 * time.Second
 
 var (

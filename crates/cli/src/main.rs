@@ -8,12 +8,14 @@ mod args;
 mod bench;
 mod cards;
 mod commands;
+mod context;
 mod exit;
 mod failure;
 mod format;
 mod images;
 mod interrupt;
 mod npy;
+mod phases;
 mod rack;
 mod table;
 mod top;
@@ -24,7 +26,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::Cli;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! What goes wrong is told in three parts and by an exit code.
+//! Errors have three parts and an exit code.
 
 mod common;
 

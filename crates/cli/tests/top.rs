@@ -110,7 +110,7 @@ fn a_manager_that_vanishes_is_lost_and_comes_back() {
     assert_eq!(top.wait().unwrap().code(), Some(130));
 }
 
-/// What a terminal is told to go to its second screen, and back.
+/// The sequences that switch a terminal to its second screen, and back.
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 

@@ -34,7 +34,7 @@ RL_KERNEL(burn)(u64 work_addr, u64 out_addr, u64 extent) {
     for (u32 round = 0; round < ROUNDS; round++) z = mix(z);
     out[i] = z;
   }
-  /* Not before all is read and written: an address that is wrong is told as such, and not as a launch that took too long. */
+  /* Not before all is read and written: an invalid address is reported as such, and not as a launch that took too long. */
   rl_charge(cycles);
   return 0;
 }

@@ -420,7 +420,7 @@ type Device struct {
 	Draining bool `protobuf:"varint,4,opt,name=draining,proto3" json:"draining,omitempty"`
 	// Set while flagged.
 	Reconfiguration *Reconfiguration `protobuf:"bytes,5,opt,name=reconfiguration,proto3" json:"reconfiguration,omitempty"`
-	// How many instances are allocated here, those under way hither and away included. ListInstances names them.
+	// How many instances are allocated here, those that arrive and those that leave included. ListInstances names them.
 	Instances uint32 `protobuf:"varint,6,opt,name=instances,proto3" json:"instances,omitempty"`
 	// What was measured; values that are unknown or stale are unset.
 	Metrics       *DeviceMetrics `protobuf:"bytes,7,opt,name=metrics,proto3" json:"metrics,omitempty"`

@@ -10,7 +10,7 @@ use crate::{Error, Pending};
 
 /// One operation a card, all under way at once.
 #[derive(Debug)]
-#[must_use = "operations' errors are told here only"]
+#[must_use = "operations' errors are reported here only"]
 pub struct Batch<T> {
     cards: Vec<(MacAddr, Slot<T>)>,
 }

@@ -116,7 +116,7 @@ impl<W: Work> Work for SharedWork<W> {
     }
 }
 
-/// A job, who is told of it, and what it did so far.
+/// A job, who watches it, and what it did so far.
 pub(crate) struct RunningJob {
     job: Job,
     tell: Box<dyn FnMut(&JobUpdate) + Send>,

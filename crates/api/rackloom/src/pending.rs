@@ -11,7 +11,7 @@ use crate::Error;
 /// What an operation will give. Wait for it on a thread, or await it in a future; it needs no runtime.
 ///
 /// Dropping it does not call the operation off.
-#[must_use = "an operation's errors are told here only"]
+#[must_use = "an operation's errors are reported here only"]
 pub struct Pending<T> {
     cell: Arc<Cell<T>>,
 }

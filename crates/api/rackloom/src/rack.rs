@@ -104,7 +104,7 @@ impl Rack {
                 return self.cards();
             }
             if now >= ask_at {
-                // The question or an answer may be lost: it is asked again, ever more seldom.
+                // The question or an answer may be lost: it is asked again, with exponential backoff.
                 self.with(|runner, now| runner.host().solicit(now, ANSWER_WINDOW))?;
                 ask_at = now + ask_again;
                 ask_again *= 2;
@@ -167,7 +167,7 @@ impl Rack {
     }
 
     /// Loads an image into claimed cards, all at once. With `all_or_none` no card activates it unless every card has
-    /// verified it. `progress` is told the phase, and chunks done and in all; it runs on the host's thread and must
+    /// verified it. `progress` gets the phase, and chunks done and in all; it runs on the host's thread and must
     /// be quick.
     ///
     /// The report says how it went on each card: the load itself succeeds even when cards have failed.
@@ -285,7 +285,7 @@ impl Rack {
             runner.add_job(job);
         });
         let report = pending.wait()?;
-        // The job went before its end was told, and its share of the work with it.
+        // The job was dropped before its end was reported, and its share of the work with it.
         let work = Arc::into_inner(work).expect("the job is gone");
         Ok((work.into_inner().unwrap_or_else(PoisonError::into_inner), report))
     }

@@ -122,7 +122,7 @@ impl Runner {
 }
 
 impl Node for Runner {
-    /// Nobody is told: those who wait are told here.
+    /// No event is given: those who wait are woken here.
     type Event = ();
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let differs = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().find_map(|worker| worker.join().expect("a panic was told").err())
+        workers.into_iter().find_map(|worker| worker.join().expect("a panic was printed").err())
     });
     let seconds = began.elapsed().as_secs_f64();
     let rate = |n: &AtomicU64| n.load(Ordering::Relaxed) as f64 / seconds;

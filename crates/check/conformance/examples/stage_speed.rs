@@ -1,5 +1,6 @@
-//! How fast cards on one core take in, hash and activate an image: `cargo run --release -p rackloom-conformance --example
-//! stage_speed [cards] [megabytes] [chunk]`. No switch and no host in between: the upper bound for a live rack.
+//! How fast cards on one core take in, hash and activate an image:
+//! `cargo run --release -p rackloom-conformance --example stage_speed [cards] [megabytes] [chunk]`.
+//! No switch and no host in between: the upper bound for a live rack.
 #![allow(clippy::print_stdout)]
 
 use std::sync::Arc;

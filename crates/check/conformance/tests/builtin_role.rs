@@ -1,4 +1,5 @@
-//! A role that comes with Rackloom on a model card, in virtual time and live: the suite's cards run in virtual time only.
+//! A role that comes with Rackloom on a model card, in virtual time and live: the suite's cards run in virtual time
+//! only.
 
 use std::sync::Arc;
 

@@ -7,7 +7,8 @@ use rackloom_card::{Card, Config, Pace};
 use rackloom_node::{Frame, Instant};
 use rackloom_sandbox::{WasmConfig, WasmSandbox};
 
-use crate::node::{self, CARD};
+use crate::node;
+use crate::talk::CARD;
 
 /// The engine is slow to make and keeps nothing of a card: one for all.
 fn sandbox() -> WasmSandbox {

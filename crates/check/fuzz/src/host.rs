@@ -6,7 +6,8 @@ use rackloom_host::{ClaimOptions, Config, Host, Launch};
 use rackloom_node::{Duration, Instant, Node};
 use rackloom_wire::{MacAddr, Scrub};
 
-use crate::node::{self, CARD, HOST};
+use crate::node;
+use crate::talk::{CARD, HOST};
 
 /// Target: a host keeps the promises of a node, whatever cards say and whatever it is asked to do; in the end each
 /// operation has been answered.

@@ -6,15 +6,11 @@ use arbitrary::{Result, Unstructured};
 use rackloom_node::{Frame, Instant, Node, Output};
 use rackloom_wire::MacAddr;
 
+use crate::talk::CARD;
 use crate::{frame, talk};
 
-/// The card in every conversation.
-pub const CARD: MacAddr = MacAddr([0x02, 0x52, 0x4c, 0, 0, 7]);
-/// The host in every conversation.
-pub const HOST: MacAddr = MacAddr([0x02, 0x52, 0x4c, 0, 1, 9]);
-
-/// Most outputs a node may give at one go. More means that it never comes to rest: a card's whole DDR pushed as results
-/// is less.
+/// Most outputs a node may give in one turn. More means that it never comes to rest: a card's whole DDR pushed as
+/// results is less.
 const OUTPUTS_MAX: usize = 1 << 20;
 
 /// Times a node may be woken at one instant.

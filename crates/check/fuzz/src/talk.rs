@@ -6,7 +6,10 @@ use arbitrary::{Result, Unstructured};
 use rackloom_node::Frame;
 use rackloom_wire::*;
 
-use crate::node::{CARD, HOST};
+/// The card in every conversation.
+pub const CARD: MacAddr = MacAddr([0x02, 0x52, 0x4c, 0, 0, 7]);
+/// The host in every conversation.
+pub const HOST: MacAddr = MacAddr([0x02, 0x52, 0x4c, 0, 1, 9]);
 
 /// The group of every claim and load here.
 const GROUP_ID: u16 = 1;

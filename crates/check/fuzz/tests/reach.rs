@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use arbitrary::Unstructured;
-use rackloom_fuzz::node::{self, HOST};
+use rackloom_fuzz::node;
+use rackloom_fuzz::talk::{CARD, HOST};
 use rackloom_host::{ClaimOptions, Config, Host};
 use rackloom_node::{Instant, Rng};
 
@@ -33,13 +34,13 @@ fn hosts_see_cards_and_win_claims() {
         let mut now = Instant::ZERO;
         let (first, rest) = bytes.split_at(2000);
         let _ = node::drive(&mut host, HOST, &mut now, &mut Unstructured::new(first));
-        if host.card(node::CARD).is_none() {
+        if host.card(CARD).is_none() {
             continue;
         }
         *counts.get_mut("a card is up").unwrap() += 1;
-        host.claim(now, node::CARD, ClaimOptions::default());
+        host.claim(now, CARD, ClaimOptions::default());
         let _ = node::drive(&mut host, HOST, &mut now, &mut Unstructured::new(rest));
-        *counts.get_mut("a claim is granted").unwrap() += u64::from(host.claim_epoch(node::CARD).is_some());
+        *counts.get_mut("a claim is granted").unwrap() += u64::from(host.claim_epoch(CARD).is_some());
     }
     assert_reached(&counts);
 }

@@ -1,4 +1,5 @@
-//! Every target, by name: `cargo test -p rackloom-fuzz`, or one of them under libFuzzer with `crates/check/fuzz/guided.sh`.
+//! Every target, by name: `cargo test -p rackloom-fuzz`, or one of them under libFuzzer with
+//! `crates/check/fuzz/guided.sh`.
 
 use rackloom_fuzz::{channel, frame, host, image, opencl, sack};
 

@@ -1,4 +1,4 @@
-//! What measurements are told with: tables for terminals of 80 columns, claims beside their bounds, charts as SVG, and
+//! How measurements are presented: tables for terminals of 80 columns, claims beside their bounds, charts as SVG, and
 //! word of how far they are.
 #![forbid(unsafe_code)]
 

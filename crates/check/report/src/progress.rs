@@ -1,6 +1,6 @@
 //! How a study tells where it is.
 
-/// Is told how far a study is. What it does with that is its own affair.
+/// Receives the progress of a study.
 pub trait Progress: Send {
     /// `done` of `total` steps are done; `what` has just been finished.
     fn step(&mut self, done: usize, total: usize, what: &str);

@@ -1,4 +1,5 @@
-//! Runs a study: `cargo run --release -p rackloom-study-saf --example study -- saf-cost [--quick] [--json] [--svg FILE]`.
+//! Runs a study:
+//! `cargo run --release -p rackloom-study-saf --example study -- saf-cost [--quick] [--json] [--svg FILE]`.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -8,7 +8,7 @@ use rackloom_node::Instant;
 #[non_exhaustive]
 pub enum StudyError {
     /// No such study.
-    #[error("there is no study `{name}`; there are {}", crate::NAMES.join(", "))]
+    #[error("there is no study `{name}`; there are {}", crate::names::NAMES.join(", "))]
     Unknown {
         /// What was asked for.
         name: String,

@@ -13,7 +13,9 @@
 //! itself as SVG.
 #![forbid(unsafe_code)]
 
+mod by_name;
 mod error;
+mod names;
 mod pool;
 mod report;
 
@@ -24,9 +26,8 @@ pub mod rack;
 pub mod reconfigure;
 pub mod scaling;
 
+pub use by_name::{Settings, run};
 pub use error::{Result, StudyError};
+pub use names::NAMES;
 pub use rackloom_report::{Claim, Progress, Rule, Silent};
-pub use report::{Settings, StudyReport, run};
-
-/// Names of the studies.
-pub const NAMES: [&str; 4] = ["saf-reconfigure", "saf-scaling", "saf-cost", "saf-ondemand"];
+pub use report::StudyReport;

@@ -1,14 +1,9 @@
-//! What all studies have in common, for those who choose one by its name.
+//! What the reports of all studies have in common.
 
 use std::fmt::Display;
 
-use serde::Serialize;
-
-use crate::error::{Result, StudyError};
-use crate::{cost, ondemand, reconfigure, scaling};
-use rackloom_rack::Kind;
 use rackloom_report::Claim;
-use rackloom_report::Progress;
+use serde::Serialize;
 
 /// What a study found: prints itself as text, serializes, draws itself.
 pub trait StudyReport: Display {
@@ -20,48 +15,6 @@ pub trait StudyReport: Display {
 
     /// The claims that it checked.
     fn claims(&self) -> &[Claim];
-}
-
-/// The settings that all studies share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
-    /// A subset that takes seconds.
-    pub quick: bool,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// What runs the cards, and how many at most, instead of the study's own.
-    pub cards: Option<(Kind, usize)>,
-}
-
-/// Runs the study of this name with its own defaults.
-///
-/// # Errors
-/// If there is no such study, or it cannot be finished.
-pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Result<Box<dyn StudyReport>> {
-    let Settings { quick, seed, cards } = settings;
-    if cards.is_some() && name != "saf-reconfigure" && crate::NAMES.contains(&name) {
-        return Err(StudyError::Option { option: "card", why: "saf-reconfigure alone can be told its cards".into() });
-    }
-    match name {
-        "saf-cost" => Ok(Box::new(cost::run(&cost::Options, progress)?)),
-        "saf-ondemand" => {
-            let options = if quick { ondemand::Options::quick() } else { ondemand::Options::default() };
-            Ok(Box::new(ondemand::run(&ondemand::Options { seed, ..options }, progress)?))
-        }
-        "saf-reconfigure" => {
-            let options = if quick { reconfigure::Options::quick() } else { reconfigure::Options::default() };
-            let options = match cards {
-                Some((kind, most)) => options.with_cards(kind, most),
-                None => options,
-            };
-            Ok(Box::new(reconfigure::run(&reconfigure::Options { seed, ..options }, progress)?))
-        }
-        "saf-scaling" => {
-            let options = if quick { scaling::Options::quick() } else { scaling::Options::default() };
-            Ok(Box::new(scaling::run(&scaling::Options { seed, ..options }, progress)?))
-        }
-        name => Err(StudyError::Unknown { name: name.to_owned() }),
-    }
 }
 
 /// A report as JSON.

@@ -94,7 +94,7 @@ fn the_models_time_is_that_of_gateware() {
     }
 }
 
-/// The comparison finds models that are not like the gateware: with a port of another rate than they are told.
+/// The comparison finds models that are not like the gateware: with a port of another rate than was asked for.
 #[test]
 fn a_model_that_is_another_card_is_found() {
     let options = Options { losses: vec![0.0], ..Options::default().with_cards(Kind::Rtl, 1) };

@@ -95,7 +95,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// A host was told that the image is active here.
+    /// A host was notified that the image is active here.
     pub(crate) fn check_loaded(&self, digest: [u8; 32]) -> Result<(), String> {
         let was = (0..=self.boot).any(|boot| self.activated.contains(&(boot, digest)));
         if was { Ok(()) } else { Err(format!("{} was said to run an image that it never activated", self.mac)) }

@@ -75,7 +75,7 @@ enum State {
     Unknown,
 }
 
-/// When something was asked to show a slot: whatever the same claim was told to write before must be seen.
+/// When something was asked to show a slot: whatever the same claim was asked to write before must be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Since {
     epoch: u16,

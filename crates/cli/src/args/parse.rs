@@ -29,7 +29,7 @@ pub(super) fn interval(s: &str) -> Result<Duration, String> {
 /// `4096`, `0x1000`, `64K`, `97.4M`, `4G`, `1Gi`: K, M and G are powers of 1024 where the number is whole, as memory is
 /// counted, and powers of 1000 where it has a fraction, as files are.
 pub(super) fn bytes(s: &str) -> Result<u64, String> {
-    let wrong = || format!("`{s}` is no number of bytes; write 4096, 0x1000, 64K, 97.4M or 4G");
+    let wrong = || format!("invalid number of bytes `{s}`: expected one such as 4096, 0x1000, 64K, 97.4M or 4G");
     if let Some(hex) = s.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).map_err(|_| wrong());
     }

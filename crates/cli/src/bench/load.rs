@@ -12,11 +12,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::process::{peak_resident, processor};
-use crate::commands::Context;
-use crate::commands::load::{Phases, show};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
+use crate::phases::{Phases, show};
 use crate::rack::{self, Pace, Shape};
 use crate::ui::Amount;
 

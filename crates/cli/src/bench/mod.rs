@@ -8,7 +8,7 @@ pub(crate) mod rtt;
 pub(crate) mod sharing;
 
 use crate::args::Bench;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 

@@ -7,7 +7,7 @@ use rackloom_study_blastfunction::site::Ways;
 
 use super::inside;
 use crate::args::Overhead;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::ui::Steps;

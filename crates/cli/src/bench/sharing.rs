@@ -3,7 +3,7 @@
 use rackloom_study_blastfunction::sharing::{Options, run as measure};
 
 use crate::args::Sharing;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::ui::Steps;

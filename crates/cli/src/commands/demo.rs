@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use crate::args::Demo;
 use crate::cards::Roster;
-use crate::commands::Context;
-use crate::commands::load::{self, Phases};
 use crate::commands::run::{DEPTH, RunCard, rows, show, sizing};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::format;
+use crate::phases::{self, Phases};
 use crate::rack::{self, Pace, Shape};
 use crate::ui::Amount;
 
@@ -84,7 +84,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let macs: Vec<_> = roster.cards().iter().map(|c| c.mac).collect();
     rack.claim(&macs, ClaimOptions::default()).wait_all()?;
     let progress = ui.progress("loading ptrans", image_bytes, Amount::Bytes);
-    let loading = rack.load(&macs, image.bytes().clone(), true, load::show(progress.clone(), image_bytes));
+    let loading = rack.load(&macs, image.bytes().clone(), true, phases::show(progress.clone(), image_bytes));
     let load = loading.wait();
     progress.finish();
     let load = load?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::schema::ALL;
 use crate::args::Cli;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Result};
 

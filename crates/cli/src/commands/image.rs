@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::ImageAction;
-use crate::commands::Context;
 use crate::commands::info::{KernelRow, kernel_row};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::table::Table;

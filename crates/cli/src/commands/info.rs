@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cards::Roster;
-use crate::commands::Context;
 use crate::commands::ls::{CardRow, learn_roles, row};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::format;

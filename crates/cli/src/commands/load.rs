@@ -1,15 +1,15 @@
 //! `rackloom load`: an image into many cards at once.
 
-use rackloom::{LoadPhase, LoadReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Load;
 use crate::cards::Roster;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::ui::{Amount, Progress};
+use crate::phases::{Phases, show};
+use crate::ui::Amount;
 use crate::{format, images};
 
 /// How a load went.
@@ -37,21 +37,6 @@ pub(crate) struct LoadOutcome {
     cards: Vec<LoadedCard>,
 }
 
-/// Time in each phase of a load, seconds.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub(crate) struct Phases {
-    /// Telling each card what will come.
-    begin: f64,
-    /// Sending the image to all.
-    send: f64,
-    /// Sending again what some lacked.
-    repair: f64,
-    /// Cards checked the digest and prepared the role.
-    verify: f64,
-    /// Cards wrote their configuration port.
-    configure: f64,
-}
-
 /// How a load went on one card.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LoadedCard {
@@ -63,27 +48,6 @@ pub(crate) struct LoadedCard {
     ok: bool,
     /// Why not; it serves its old role then.
     error: Option<String>,
-}
-
-impl Phases {
-    pub(crate) fn of(report: &LoadReport) -> Self {
-        let [begin, send, repair, verify, configure] = report.phases.map(|d| d.as_secs_f64());
-        Self { begin, send, repair, verify, configure }
-    }
-}
-
-/// Shows a load's progress.
-pub(crate) fn show(progress: Progress, bytes: u64) -> impl FnMut(LoadPhase, u32, u32) + Send + 'static {
-    move |phase, done, total| {
-        let part = |done| bytes * u64::from(done) / u64::from(total).max(1);
-        match phase {
-            LoadPhase::Begin => progress.set(0, "begin"),
-            LoadPhase::Send => progress.set(part(done), ""),
-            LoadPhase::Repair => progress.set(bytes, "repair"),
-            LoadPhase::Verify => progress.set(bytes, "verify"),
-            LoadPhase::Configure => progress.set(bytes, "configure"),
-        }
-    }
 }
 
 pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {

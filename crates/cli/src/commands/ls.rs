@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::Ls;
 use crate::cards::Roster;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::table::Table;

@@ -8,7 +8,7 @@ use rackloom_manager::Options;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::interrupt;

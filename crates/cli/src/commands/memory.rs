@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::args::{Read, Write};
 use crate::cards::Roster;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::format;

@@ -6,7 +6,7 @@ mod docs;
 mod doctor;
 mod image;
 mod info;
-pub(crate) mod load;
+mod load;
 mod ls;
 mod manager;
 mod memory;
@@ -17,40 +17,11 @@ mod study;
 mod top;
 mod up;
 
-use rackloom::{MacAddr, Rack, RackOptions};
-
-use crate::args::{Command, Global};
+use crate::args::Command;
 use crate::bench;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::ui::Ui;
-
-/// What all commands are given.
-#[derive(Debug)]
-pub(crate) struct Context {
-    pub(crate) ui: Ui,
-    pub(crate) global: Global,
-}
-
-impl Context {
-    /// Plugs into the segment that the user named.
-    pub(crate) fn connect(&self) -> Result<Rack> {
-        let options = RackOptions { deadline: self.global.timeout, jumbo: true, ..RackOptions::default() };
-        Ok(Rack::connect(&self.global.net, options)?)
-    }
-
-    /// Claims cards; gives those that granted it, and tells of the others.
-    pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> (Vec<MacAddr>, Vec<(MacAddr, rackloom::Error)>) {
-        let (mut granted, mut refused) = (Vec::new(), Vec::new());
-        for (card, result) in rack.claim(cards, rackloom::ClaimOptions::default()).wait() {
-            match result {
-                Ok(_) => granted.push(card),
-                Err(e) => refused.push((card, e)),
-            }
-        }
-        (granted, refused)
-    }
-}
 
 pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
     match command {

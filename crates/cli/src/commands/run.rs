@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::Run;
 use crate::cards::Roster;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::table::Table;
@@ -209,7 +209,7 @@ fn parse_scalars(kernel: &Kernel, given: &[String]) -> Result<BTreeMap<String, u
         let (name, value) = text.split_once('=').ok_or_else(|| wrong("write NAME=VALUE".to_owned()))?;
         let word = match kernel.scalars.iter().find(|s| s.name == name) {
             Some(s) => scalar_word(s.dtype, value)
-                .ok_or_else(|| wrong(format!("`{value}` is no number of type {}", s.dtype.numpy())))?,
+                .ok_or_else(|| wrong(format!("invalid number `{value}`: expected type {}", s.dtype.numpy())))?,
             None => 0, // The work names scalars that the kernel does not have.
         };
         words.insert(name.to_owned(), word);

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use super::run::RunReport;
 use super::{card, demo, doctor, image, info, load, ls, manager, memory, study, up};
 use crate::bench;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{ErrorReport, Failure, Result};
 

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{CardCount, Step, Up};
-use crate::commands::Context;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::rack::control::{ControlServer, Reply, Request, Slot, segment_of};
@@ -178,7 +178,7 @@ fn topology(args: &Up) -> Result<Topology> {
     Topology::parse(&text).map_err(|e| Failure::of(&e).during(format!("in {}", file.display())))
 }
 
-/// Cards as people are told of them.
+/// Cards as people read of them.
 fn in_words(cards: CardCount, memory: Option<u64>) -> String {
     let memory = format::memory(memory.unwrap_or_else(|| cards.kind.memory()));
     format!("{} {} cards of {memory}", cards.count, cards.kind.name())

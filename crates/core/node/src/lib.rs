@@ -36,7 +36,7 @@ pub enum Output<E> {
 }
 
 impl<E> Output<E> {
-    /// The same, with what is told made into something else.
+    /// Maps the event type.
     pub fn map<F>(self, told: impl FnOnce(E) -> F) -> Output<F> {
         match self {
             Self::Transmit(port, frame) => Output::Transmit(port, frame),

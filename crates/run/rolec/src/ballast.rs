@@ -6,10 +6,11 @@
 
 use rackloom_image::{ImageBuilder, Layout, TARGET_MODEL, TARGET_RTL};
 
-use crate::{RolecError, rtl};
+use crate::error::RolecError;
+use crate::rtl;
 
 /// Most bytes of a section before its contents: number, length, length of the name, name.
-pub(crate) const SECTION_HEAD_MAX: usize = 1 + 5 + 1 + NAME.len();
+const SECTION_HEAD_MAX: usize = 1 + 5 + 1 + NAME.len();
 const NAME: &[u8] = b"ballast";
 
 /// Appends ballast to a module, so that it has exactly `pad_to` bytes.
@@ -20,7 +21,9 @@ pub fn pad_part(mut part: Vec<u8>, pad_to: usize) -> Result<Vec<u8>, RolecError>
     }
     let fits = pad_to.checked_sub(bytes).filter(|room| *room >= SECTION_HEAD_MAX);
     let length = fits.map(|room| room - 6).and_then(|length| u32::try_from(length).ok());
-    let Some(length) = length else { return Err(RolecError::Pad { bytes, pad_to }) };
+    let Some(length) = length else {
+        return Err(RolecError::Pad { bytes, pad_to, least: bytes + SECTION_HEAD_MAX });
+    };
     part.reserve_exact(pad_to - bytes);
     part.push(0);
     // Always five bytes of LEB128, so that the length of the length does not depend on the length.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::RolecError;
+use crate::error::RolecError;
 
 /// Compiles and links `sources` to a WebAssembly module.
 pub(crate) fn compile(dir: &Path, sources: &[PathBuf], clang: Option<&Path>) -> Result<Vec<u8>, RolecError> {

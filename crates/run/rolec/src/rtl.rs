@@ -8,7 +8,7 @@
 use rackloom_image::{KERNELS_MAX, Manifest};
 use serde::Deserialize;
 
-use crate::RolecError;
+use crate::error::RolecError;
 
 /// First bytes of the part.
 pub const RTL_MAGIC: [u8; 8] = *b"RLRTL\0\0\x01";

@@ -3,8 +3,8 @@
 //! What a module must be:
 //! - it imports its memory as `env.memory`; that memory is the card's DDR, all of it, and does not grow;
 //! - it exports each kernel of the manifest as a function of as many i64 as the kernel has arguments, returning an i64;
-//! - its constants and its stack lie below [`ROLE_PRIVATE`](rackloom_role::ROLE_PRIVATE): data segments do, and so does an
-//!   exported `__heap_base`, the end of both in what `wasm-ld` links;
+//! - its constants and its stack lie below [`ROLE_PRIVATE`](rackloom_role::ROLE_PRIVATE): data segments do, and so does
+//!   an exported `__heap_base`, the end of both in what `wasm-ld` links;
 //! - it may import `rackloom.charge(i64)` and state with it how many cycles of the role's clock its work takes on the
 //!   card it models. Of a kernel that charges nothing, each unit of fuel, roughly an instruction, is a cycle;
 //! - it may have streams, numbered 0 to 15, and a life beside its kernels. `rackloom.receive(at, capacity)` copies the

@@ -3,7 +3,6 @@
 use rackloom_node::{Frame, Instant, Rng};
 
 use crate::faults::Faults;
-use crate::link::Fate;
 use crate::spells::{Span, SpellClock};
 use crate::stats::{DropReason, LinkStats};
 
@@ -23,6 +22,17 @@ pub(crate) struct Impair {
 
 /// A frame that arrives, and when, in nanoseconds.
 pub(crate) type Arrival = (u64, Frame);
+
+/// What became of a frame given to a pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It does not arrive.
+    Dropped(DropReason),
+    /// It arrives whole and alone, at this nanosecond.
+    Arrives(u64),
+    /// Faults were at it: what arrives was pushed.
+    Impaired,
+}
 
 impl Impair {
     /// `seed` is this direction's own; `outage_seed` may be shared with the other direction.

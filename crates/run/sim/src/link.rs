@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use rackloom_node::Frame;
 
 use crate::ids::End;
-use crate::impair::{Arrival, Impair};
+use crate::impair::{Arrival, Fate, Impair};
 use crate::queue::Waiting;
 use crate::stats::{DropReason, LinkStats};
 
@@ -72,17 +72,6 @@ impl Default for Cable {
     fn default() -> Self {
         Self::TEN_GIGABIT
     }
-}
-
-/// What became of a frame given to a pipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It does not arrive.
-    Dropped(DropReason),
-    /// It arrives whole and alone, at this nanosecond.
-    Arrives(u64),
-    /// Faults were at it: what arrives was pushed.
-    Impaired,
 }
 
 /// One direction of a cable.

@@ -101,8 +101,8 @@ impl<N: Node> Net<N> {
         }
     }
 
-    /// Takes a cable down: what is on it and queued for it is lost, and switches forget who was behind it. No node is
-    /// told; tell it yourself if it would notice.
+    /// Takes a cable down: what is on it and queued for it is lost, and switches forget who was behind it. Nodes get
+    /// no notice; call those that would see it yourself.
     pub fn down(&mut self, link: LinkId) {
         self.fabric.trace(Trace::Change, link.0, Change::Down as u64);
         for way in Way::BOTH {

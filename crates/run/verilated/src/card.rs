@@ -281,7 +281,7 @@ impl RtlCard {
 }
 
 impl Node for RtlCard {
-    /// Nothing is told beside frames: a card of hardware cannot.
+    /// No events, only frames: a card of hardware has no other way out.
     type Event = Infallible;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {

@@ -1,8 +1,8 @@
-//! Messages that came, in one piece of memory that is used again.
+//! Received messages, in one buffer that is reused.
 
-use crate::frame;
+use crate::control::RESERVED;
 
-/// Messages in the order they were sent. Reuse one: after a while receiving allocates nothing.
+/// Messages in the order they were sent. Reuse a batch: receiving then allocates nothing after a while.
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
@@ -17,42 +17,42 @@ struct Entry {
 }
 
 impl Batch {
-    /// An empty one.
+    /// An empty batch.
     #[must_use]
     pub const fn new() -> Self {
         Self { bytes: Vec::new(), entries: Vec::new() }
     }
 
-    /// How many messages it holds; at most 256 after one `recv`.
+    /// Messages in it; at most 256 after one `recv`.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether it holds none.
+    /// Whether it is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Kind and body of one.
+    /// Kind and body of the message at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<(u32, &[u8])> {
         self.entries.get(index).map(|e| (e.kind, &self.bytes[e.start..e.start + e.len]))
     }
 
-    /// Kinds and bodies.
+    /// Kinds and bodies of all messages, in order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         self.entries.iter().map(|e| (e.kind, &self.bytes[e.start..e.start + e.len]))
     }
 
-    /// Forgets all messages, and keeps the memory.
+    /// Removes all messages and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.entries.clear();
     }
 
-    /// Adds a message whose body `fill` writes.
+    /// Adds a message of `len` bytes, whose body `fill` writes.
     pub(crate) fn push_with(&mut self, kind: u32, len: usize, fill: impl FnOnce(&mut [u8])) {
         let start = self.bytes.len();
         self.bytes.resize(start + len, 0);
@@ -60,15 +60,15 @@ impl Batch {
         self.entries.push(Entry { kind, start, len });
     }
 
-    /// Takes messages of reserved kinds out, handing each to `control`, until that fails.
+    /// Removes messages of reserved kinds and passes each to `control`, until that fails.
     pub(crate) fn split_control<E>(&mut self, mut control: impl FnMut(u32, &[u8]) -> Result<(), E>) -> Result<(), E> {
-        if self.entries.iter().all(|e| e.kind < frame::RESERVED) {
+        if self.entries.iter().all(|e| e.kind < RESERVED) {
             return Ok(());
         }
         let bytes = &self.bytes;
         let mut result = Ok(());
         self.entries.retain(|e| {
-            if e.kind < frame::RESERVED {
+            if e.kind < RESERVED {
                 return true;
             }
             if result.is_ok() {

@@ -1,26 +1,26 @@
-//! How a message names bulk.
+//! The reference by which a message names bulk.
 
-use crate::frame::le_u64;
+use crate::le::le_u64;
 
-/// A part of a client's bulk, as it goes in a message: 24 bytes. It names nothing in another client's channel.
+/// A reference to a part of a client's bulk: 24 bytes of a message. It is valid in this client's channel only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BulkRef {
     /// The arena on one node; the transfer between nodes.
     pub(crate) id: u64,
-    /// First byte in the arena; 0 between nodes.
+    /// Offset of the first byte in the arena; 0 between nodes.
     pub(crate) offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub(crate) len: u64,
 }
 
 impl BulkRef {
-    /// Bytes of its encoding.
+    /// Length of the encoding in bytes.
     pub const LEN: usize = 24;
 
-    /// What it names when there is nothing to transfer.
+    /// The reference to no bytes.
     pub const EMPTY: Self = Self { id: 0, offset: 0, len: 0 };
 
-    /// For a message.
+    /// Encodes it for a message.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::LEN] {
         let mut out = [0; Self::LEN];
@@ -30,19 +30,19 @@ impl BulkRef {
         out
     }
 
-    /// From a message. Any bytes are a reference; whether it names anything is found when it is used.
+    /// Decodes it from a message. Any bytes decode; using the reference checks it.
     #[must_use]
     pub fn decode(bytes: &[u8; Self::LEN]) -> Self {
         Self { id: le_u64(bytes, 0), offset: le_u64(bytes, 8), len: le_u64(bytes, 16) }
     }
 
-    /// Bytes that it names; what a peer says, and not checked yet.
+    /// The length in bytes that the other side claims, not checked yet.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it names no byte.
+    /// Whether the length is 0.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0

@@ -1,4 +1,4 @@
-//! Where a server listens.
+//! The address of a server.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,9 +8,9 @@ use std::str::FromStr;
 /// A server's address: `unix:/run/x.sock` on this node, `tcp:10.0.0.7:7000` on any.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Endpoint {
-    /// The path of a socket; messages go through shared memory.
+    /// The path of a Unix socket; messages go through shared memory.
     Unix(PathBuf),
-    /// Address and port.
+    /// IP address and port.
     Tcp(SocketAddr),
 }
 
@@ -30,7 +30,7 @@ impl FromStr for Endpoint {
         match text.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(Self::Unix(path.into())),
             Some(("tcp", address)) => address.parse().map(Self::Tcp).map_err(|e| format!("{text:?}: {e}")),
-            _ => Err(format!("{text:?} is no endpoint; write unix:PATH or tcp:ADDRESS:PORT")),
+            _ => Err(format!("invalid endpoint {text:?}: expected unix:PATH or tcp:ADDRESS:PORT")),
         }
     }
 }

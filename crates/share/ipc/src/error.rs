@@ -1,4 +1,4 @@
-//! What can go wrong, each with its name.
+//! The errors of calls, and the reasons why a channel closes.
 
 use std::io;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::hello::Refusal;
 use crate::ring::Corrupt;
 
-/// Why a call failed. Only [`Self::Closed`] means that the channel is over.
+/// Why a call failed. After any error but [`Self::Closed`] the channel stays open.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
@@ -14,22 +14,22 @@ pub enum ChannelError {
     #[error("the channel is closed: {0}")]
     Closed(#[from] Closed),
     /// A body is longer than a message carries; use bulk.
-    #[error("a message of {len} bytes is longer than {max}; send the bytes as bulk", max = crate::BODY_MAX)]
+    #[error("a message of {len} bytes is longer than {max}; send the bytes as bulk", max = crate::ring::BODY_MAX)]
     TooLong {
         /// Its bytes.
         len: usize,
     },
-    /// The kind belongs to the channel itself.
-    #[error("message kind {0:#x} is reserved; use one below {max:#x}", max = crate::RESERVED)]
+    /// The kind is reserved for the channel itself.
+    #[error("message kind {0:#x} is reserved; use one below {max:#x}", max = crate::control::RESERVED)]
     ReservedKind(u32),
-    /// The server grants this client no more bulk memory. Release some, or ask for less.
-    #[error("{asked} bytes of bulk are more than the server grants this client")]
+    /// The client's quota of bulk memory is exhausted. Release some, or request less.
+    #[error("{asked} bytes of bulk exceed the quota that the server grants this client")]
     Quota {
-        /// What was asked for, in bytes.
+        /// The request, in bytes.
         asked: u64,
     },
-    /// A message's reference to bulk names none of this client's.
-    #[error("bulk reference {id} ({offset}, {len} bytes) names no bulk of this client")]
+    /// A reference does not name bulk of this client.
+    #[error("invalid bulk reference {id} ({len} bytes at {offset}): not bulk of this client")]
     BadReference {
         /// Arena or transfer.
         id: u64,
@@ -38,38 +38,38 @@ pub enum ChannelError {
         /// Bytes.
         len: u64,
     },
-    /// A handler called something that waits.
+    /// A handler called a function that waits.
     #[error("a message handler must not wait for messages")]
     Reentrant,
     /// This process is a copy, made by fork, of the one that connected.
     #[error("this channel was opened before fork; open another in the child")]
     Forked,
-    /// The time is over. The channel goes on.
-    #[error("nothing came in time")]
+    /// The deadline has passed.
+    #[error("timed out")]
     Timeout,
-    /// A channel can be handed over to another process only while nothing is under way. It goes on as it was.
+    /// Only an idle channel can be handed over to another process.
     #[error("a channel cannot be handed over while {0}")]
     Busy(&'static str),
-    /// What another process has handed over is no channel.
-    #[error("what was handed over is no channel: {0}")]
+    /// A handover from another process is malformed.
+    #[error("malformed handover: {0}")]
     BadHandover(&'static str),
     /// The server refused the greeting.
     #[error("the server refused: {0}")]
     Refused(Refusal),
-    /// The other end does not speak as a channel does.
-    #[error("what answers there is no channel of this version")]
+    /// The other end does not speak this protocol, or another version of it.
+    #[error("malformed reply: the peer does not speak this version of the protocol")]
     NotOurs,
-    /// The operating system refused.
+    /// A system call failed.
     #[error("cannot {what}")]
     Io {
-        /// What was tried.
+        /// What failed.
         what: &'static str,
-        /// What the system says.
+        /// The system's reason.
         source: Arc<io::Error>,
     },
 }
 
-/// Why a channel is closed; the first reason stays.
+/// Why a channel is closed. The first reason is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Closed {
@@ -79,19 +79,19 @@ pub enum Closed {
     /// The other side closed it, or its process is gone.
     #[error("the other side has gone")]
     PeerGone,
-    /// The other side did not take what was sent to it: the bounded queue is full.
+    /// The other side does not read, and the bounded queue to it is full.
     #[error("the other side does not read, and the queue to it is full")]
     Overflow,
-    /// A bulk transfer made no progress for the time that the limits allow.
+    /// A bulk transfer made no progress for [`Limits::stall`](crate::Limits::stall).
     #[error("the other side does not take or finish a bulk transfer")]
     Stalled,
     /// The other side broke the rules.
     #[error("the other side broke the rules: {0}")]
     Violation(#[from] Violation),
-    /// The channel was handed over to another process: it goes on there, and only this handle may not use it any more.
+    /// The channel was handed over to another process: it stays open there, but not for this handle.
     #[error("the channel was handed over to another process")]
     HandedOver,
-    /// The system failed us: a socket error that names no peer's fault.
+    /// The system failed: a socket error that is not the peer's fault.
     #[error("the system failed: {0}")]
     System(rustix::io::Errno),
 }
@@ -100,22 +100,22 @@ pub enum Closed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// Shared ring.
+    /// A shared ring is corrupt.
     #[error("{0}")]
     Ring(#[from] Corrupt),
-    /// A message longer than allowed.
+    /// A message is longer than allowed.
     #[error("a message is too long")]
     MessageLength,
-    /// A reserved kind that is none, or with another length.
+    /// A control message of an unknown kind or of a wrong length.
     #[error("a control message is malformed")]
     Control,
-    /// Bytes on the socket that belong to no state.
+    /// Bytes on the socket that are not valid in its state.
     #[error("unexpected bytes on the socket")]
     Socket,
-    /// A piece of bulk that does not continue its transfer, or is too large.
+    /// A piece of bulk does not continue its transfer, or is too large.
     #[error("a bulk transfer is malformed")]
     Bulk,
-    /// More bulk than the limits grant.
+    /// The client sent more bulk than the limits grant.
     #[error("more bulk than granted")]
     BulkQuota,
 }

@@ -1,24 +1,12 @@
-//! What goes over TCP, and messages of the channel itself: encoding, and decoding of whatever arrives.
+//! The encoding of messages and bulk on TCP, and the decoding of whatever arrives.
 //!
 //! All numbers are little endian. A message is its length (u32), its kind (u32) and the body, as in a ring. A piece of
 //! bulk is a head of 32 bytes (transfer, total, offset as u64, length as u32, 4 zero bytes) and its bytes.
 
 use crate::batch::{BATCH_BYTES, BATCH_MAX, Batch};
 use crate::error::Violation;
+use crate::le::{le_u32, le_u64};
 use crate::ring::BODY_MAX;
-
-/// Kinds from here on belong to the channel itself.
-pub const RESERVED: u32 = 0xffff_ff00;
-
-/// Client to server: asks for an arena (request u32, 4 zero bytes, bytes u64).
-pub(crate) const ARENA_ASK: u32 = RESERVED;
-/// Client to server: gives an arena back (arena u32).
-pub(crate) const ARENA_FREE: u32 = RESERVED + 1;
-/// Client to server: transfers it forgets (u64 each); what came of them may go.
-pub(crate) const BULK_DROP: u32 = RESERVED + 2;
-
-/// Most transfers that one [`BULK_DROP`] names.
-pub(crate) const DROPS_MAX: usize = 64;
 
 /// Bytes before a body.
 pub const MESSAGE_HEAD: usize = 8;
@@ -140,18 +128,6 @@ impl Piece {
     pub(crate) fn next(id: u64, total: u64, done: u64) -> Self {
         Self { id, total, offset: done, len: (total - done).min(u64::from(Self::MAX)) as u32 }
     }
-}
-
-pub(crate) fn le_u32(bytes: &[u8], at: usize) -> u32 {
-    let mut out = [0; 4];
-    out.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(out)
-}
-
-pub(crate) fn le_u64(bytes: &[u8], at: usize) -> u64 {
-    let mut out = [0; 8];
-    out.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(out)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The greeting: who calls, and what the server grants.
+//! The handshake: a hello from the client, a welcome or a refusal from the server.
 //!
 //! Both transports use it: one packet each way on a Unix socket, one record each way on each TCP connection. All
 //! numbers are little endian. Version and features leave room: a server refuses versions it does not know, and grants
 //! of the features only those that both know. There are none yet; encryption will be the first.
 
-use crate::frame::{le_u32, le_u64};
+use crate::le::{le_u32, le_u64};
 
 /// First bytes of both records.
 const MAGIC: [u8; 4] = *b"RLch";
@@ -18,19 +18,19 @@ pub const FEATURES: u64 = 0;
 /// Proof of the right to connect, made by whoever starts the client: 32 bytes, zero where none is asked for.
 pub type Token = [u8; 32];
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Messages, and the first of a session.
+    /// Messages; the first connection of a session.
     Messages,
     /// Bulk of the session that it names; TCP only.
     Bulk,
 }
 
-/// What a client says first.
+/// The first record, from the client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Hello {
-    /// What the connection is for.
+    /// The purpose of the connection.
     pub role: Role,
     /// Features that the client would use.
     pub features: u64,
@@ -48,10 +48,10 @@ impl std::fmt::Debug for Hello {
 }
 
 impl Hello {
-    /// Bytes of it.
+    /// Length in bytes.
     pub const LEN: usize = 64;
 
-    /// As bytes.
+    /// Encodes it.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::LEN] {
         let mut out = [0; Self::LEN];
@@ -64,10 +64,10 @@ impl Hello {
         out
     }
 
-    /// Reads one.
+    /// Decodes it.
     ///
     /// # Errors
-    /// What to answer: it is no hello, or of another version.
+    /// The refusal to answer with: the record is malformed, or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, Refusal> {
         if bytes.len() != Self::LEN || bytes[..4] != MAGIC {
             return Err(Refusal::Malformed);
@@ -87,25 +87,25 @@ impl Hello {
     }
 }
 
-/// Why a server takes no connection.
+/// Why a server refuses a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[repr(u16)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The hello was none.
-    #[error("the greeting is malformed")]
+    /// The hello is malformed.
+    #[error("malformed hello")]
     Malformed = 1,
-    /// Another version is spoken there.
-    #[error("another version of the channel is spoken there")]
+    /// The server speaks another version.
+    #[error("the server speaks another version of the protocol")]
     Version = 2,
     /// The token is wrong, or the peer's user may not connect.
-    #[error("the token or the user is not admitted")]
+    #[error("the token is invalid, or the user may not connect")]
     NotAdmitted = 3,
-    /// As many clients are connected as the server takes.
-    #[error("the server has as many clients as it takes")]
+    /// The server has reached its maximum of clients.
+    #[error("the server has reached its maximum of clients")]
     Full = 4,
     /// The server lacks memory or files for another client.
-    #[error("the server lacks memory or files")]
+    #[error("the server is out of memory or file descriptors")]
     Resources = 5,
     /// No session of that name waits for its bulk connection.
     #[error("no such session")]
@@ -117,7 +117,7 @@ impl Refusal {
         [Self::Malformed, Self::Version, Self::NotAdmitted, Self::Full, Self::Resources, Self::Session];
 }
 
-/// What a server grants.
+/// The second record, from the server: what it grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Welcome {
     /// Features that both know.
@@ -138,7 +138,7 @@ impl Welcome {
     /// Bytes of an answer.
     pub const LEN: usize = 64;
 
-    /// Encodes an answer of either sort.
+    /// Encodes a welcome or a refusal.
     #[must_use]
     pub fn encode(answer: &Result<Self, Refusal>) -> [u8; Self::LEN] {
         let mut out = [0; Self::LEN];
@@ -158,7 +158,7 @@ impl Welcome {
         out
     }
 
-    /// Reads an answer of either sort; none if it is neither.
+    /// Decodes a welcome or a refusal; `None` if it is malformed.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Result<Self, Refusal>> {
         if bytes.len() != Self::LEN || bytes[..4] != MAGIC {
@@ -184,7 +184,7 @@ impl Welcome {
     }
 }
 
-/// Whether two tokens are the same, in a time that does not say where they differ.
+/// Compares two tokens in constant time.
 #[must_use]
 pub fn same_token(a: &Token, b: &Token) -> bool {
     std::hint::black_box(a.iter().zip(b).fold(0, |acc, (x, y)| acc | (x ^ y))) == 0

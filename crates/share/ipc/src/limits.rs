@@ -1,24 +1,24 @@
-//! Every bound in one place, with its reason.
+//! All limits, each with its reason.
 
 use std::time::Duration;
 
-/// What a server grants each client, and when it gives a client up.
+/// What a server grants each client, and when it closes the channel of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of each of the two rings; a power of two from 128 KiB, so that the longest message fits, to 1 GiB.
     /// The default, 256 KiB, holds thousands of small messages and stays in a second-level cache.
     pub ring_bytes: u32,
-    /// Messages that wait for a client that does not read, beyond those in its ring. The next one closes its channel.
+    /// Messages queued for a client that does not read, beyond those in its ring. The next one closes its channel.
     /// Over TCP only the bytes count.
     pub queue_messages_max: usize,
-    /// Bytes that wait likewise, beyond the ring or the socket.
+    /// Bytes queued in the same way, beyond the ring or the socket.
     pub queue_bytes_max: usize,
     /// Bytes of bulk that a client may hold at a time: arenas on one node, transfers between nodes.
     pub bulk_bytes_max: u64,
     /// Arenas, or transfers under way, that a client may have. Each arena costs the server a map, and a file while it
     /// is handed over.
     pub bulk_count_max: usize,
-    /// How long a bulk transfer may rest in its middle.
+    /// How long an unfinished bulk transfer may make no progress.
     pub stall: Duration,
     /// How the server's threads wait.
     pub spin: Spin,
@@ -38,11 +38,11 @@ impl Default for Limits {
     }
 }
 
-/// How long a thread looks again and again before it sleeps. Never on a machine with one processor.
+/// How long a thread spins before it sleeps; not at all on a machine with one processor.
 ///
-/// A sleep and a wake cost each side some microseconds, a look nothing; but a thread that looks keeps a processor from
-/// the very process that it waits for if there is no other. So the time adapts: it halves each time that looking was in
-/// vain, down to none, and is tried again after some sleeps, ever more of them.
+/// A sleep and a wake-up cost each side some microseconds; but a thread that spins keeps a processor from the very
+/// process that it waits for, if no other is free. So the time adapts: it halves after each spin that fails, down to
+/// none, and is restored after a number of sleeps that doubles with each failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spin {
     /// Longest time, in microseconds; 0 sleeps at once.

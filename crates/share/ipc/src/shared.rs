@@ -11,12 +11,12 @@ use crate::sys::map::Mapping;
 /// Bytes before the rings.
 pub(crate) const HEADER: usize = 4096;
 
-/// Words lie so far apart: two lines, which processors fetch together.
+/// Distance of words in bytes: two cache lines, which processors fetch together.
 const LINE: usize = 128;
 
 /// Which ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// From the client to the server.
     ToServer,
     /// From the server to the client.
@@ -26,7 +26,7 @@ pub(crate) enum Way {
 /// Who sleeps on which word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum Bell {
+pub(crate) enum Doorbell {
     /// The server's thread for this client.
     Server = 8,
     /// The client's thread that waits for messages.
@@ -52,34 +52,34 @@ pub(crate) const fn ring_bytes_ok(bytes: u32) -> bool {
 
 /// One ring of the memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Half {
+pub(crate) struct SharedRing {
     map: Arc<Mapping>,
-    way: Way,
+    direction: Direction,
     capacity: u32,
 }
 
-impl Half {
-    pub(crate) fn new(map: Arc<Mapping>, way: Way, capacity: u32) -> Self {
+impl SharedRing {
+    pub(crate) fn new(map: Arc<Mapping>, direction: Direction, capacity: u32) -> Self {
         assert!(ring_bytes_ok(capacity) && map.len() == bytes(capacity), "the caller has checked what the peer said");
-        Self { map, way, capacity }
+        Self { map, direction, capacity }
     }
 
     fn word(&self, index: usize) -> &AtomicU32 {
-        let first = if self.way == Way::ToServer { 0 } else { 4 };
+        let first = if self.direction == Direction::ToServer { 0 } else { 4 };
         self.map.word((first + index) * LINE)
     }
 
     fn start(&self) -> usize {
-        HEADER + if self.way == Way::ToServer { 0 } else { self.capacity as usize }
+        HEADER + if self.direction == Direction::ToServer { 0 } else { self.capacity as usize }
     }
 }
 
 /// The word that somebody sleeps on.
-pub(crate) fn bell(map: &Mapping, bell: Bell) -> &AtomicU32 {
-    map.word(bell as usize * LINE)
+pub(crate) fn doorbell(map: &Mapping, doorbell: Doorbell) -> &AtomicU32 {
+    map.word(doorbell as usize * LINE)
 }
 
-impl Area for Half {
+impl Area for SharedRing {
     type Word = AtomicU32;
     fn head(&self) -> &AtomicU32 {
         self.word(0)

@@ -1,4 +1,4 @@
-//! A short bounded look before a sleep, whose length follows what looking brought lately.
+//! Adaptive spinning: a short bounded spin before a sleep, whose length depends on how recent spins ended.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,14 +10,14 @@ use crate::limits::Spin;
 pub(crate) struct Spinner {
     max: Duration,
     now: Duration,
-    /// Sleeps since the last look, once looking was given up.
+    /// Sleeps since the last spin, once spinning was given up.
     sleeps: u32,
-    /// Sleeps until the next try; doubled when that is in vain.
+    /// Sleeps until the next try; doubled when that fails.
     patience: u32,
 }
 
-/// After so many sleeps looking gets another chance, first and at most. The first is for processes that have just got a
-/// processor each; the last keeps tries in vain out of the ninety-ninth percentile.
+/// Sleeps until spinning is tried again: first, and at most. The first suits processes that have just got a processor
+/// each; the last keeps failed tries out of the ninety-ninth percentile.
 const PATIENCE: [u32; 2] = [32, 1024];
 
 impl Spinner {
@@ -28,7 +28,7 @@ impl Spinner {
         Self { max, now: max, sleeps: 0, patience: PATIENCE[0] }
     }
 
-    /// Looks with `ready` until that is true or the time is over; whether it was true.
+    /// Calls `ready` until it returns true or the time is over. Returns whether it did.
     pub(crate) fn until(&mut self, mut ready: impl FnMut() -> bool) -> bool {
         if self.max.is_zero() {
             return false;
@@ -60,7 +60,7 @@ impl Spinner {
     }
 }
 
-/// Shorter looks are not worth the clock's reading.
+/// Shorter spins are not worth reading the clock.
 const MIN: Duration = Duration::from_micros(2);
 
 #[cfg(test)]

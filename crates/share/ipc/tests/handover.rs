@@ -48,7 +48,7 @@ fn echo(peer: &Peer, count: usize) {
 const STOP: u32 = 0xf000_00ff;
 const UNASKED: u32 = 0xf000_00fe;
 
-/// Serves until it is told to stop.
+/// Serves until a message says to stop.
 fn serve_until_stop(peer: &Peer) {
     let mut batch = Batch::new();
     while batch.iter().all(|(kind, _)| kind != STOP) {
@@ -410,7 +410,7 @@ proptest! {
         let (files, mut state) = parts(&peer.hand_over().unwrap());
         let spin = state[SPIN].to_vec();
         changes.iter().for_each(|(at, byte)| state[*at] = *byte);
-        state[SPIN].copy_from_slice(&spin); // Or it waits for an hour, as it is told to.
+        state[SPIN].copy_from_slice(&spin); // Or it waits for an hour, as the record says.
         let next = Handover::from_parts(files, &state).and_then(|handover| handover.into_peer(any_grant()));
         if let Ok(next) = next {
             for i in 0..20 {

@@ -161,7 +161,7 @@ pub enum Command<'a> {
         /// Which.
         kernel: Id,
     },
-    /// Adds an operation to the task. Its end is told by [`crate::Reply::Done`].
+    /// Adds an operation to the task. [`crate::Reply::Done`] reports its end.
     Enqueue {
         /// The event that tells its end. Events are sent in ascending order.
         event: EventId,

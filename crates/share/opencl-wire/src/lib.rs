@@ -13,7 +13,7 @@
 //! # Names
 //! The library numbers its objects itself, so that making one takes no answer. A number means something only in its own
 //! session: there is no way to name another tenant's object. A number that is free again may be used again. Creation
-//! that fails (memory, quota) is told by each operation that uses the object.
+//! that fails (memory, quota) is reported by each operation that uses the object.
 //!
 //! # Tasks
 //! Operations gather into a task until a [`Command::Submit`], or an operation that says `submit`, closes it; a task

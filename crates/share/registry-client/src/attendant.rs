@@ -9,8 +9,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::access::{Access, AccessError};
-use crate::api::{DeviceSpec, Tenant};
+use crate::api::DeviceSpec;
 use crate::duty::{Duty, Order, Question, Report};
+use crate::event::Event;
+use crate::verdict::{Unanswered, Verdict};
 
 /// The thread that speaks to a registry; it ends when this is dropped, and its attendants with it.
 #[derive(Debug)]
@@ -26,42 +28,6 @@ pub struct Registry {
 pub struct Attendant {
     orders: UnboundedSender<Order>,
 }
-
-/// What an attendant has to tell. It is told by the registry's thread, which must not be made to wait.
-#[derive(Debug)]
-pub enum Event {
-    /// The board is registered; for the first time, or again.
-    Registered,
-    /// The registry is away or refuses; it is tried again. Told once until it goes on, or fails in another way.
-    Failing(String),
-    /// It goes on.
-    Back,
-    /// Everybody who may use the board from now on, and nobody else may.
-    Tenants(Vec<Tenant>),
-}
-
-/// What the registry says to a reconfiguration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// Load it, then report.
-    Granted,
-    /// It is configured already, as far as the registry knows.
-    Unneeded,
-    /// Others are on their way to other boards: ask again after this time.
-    Wait {
-        /// When to ask again.
-        retry: Duration,
-        /// Who is awaited, for people.
-        reason: String,
-    },
-    /// No, with the reason for people.
-    Refused(String),
-}
-
-/// The registry gave no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unanswered(pub String);
 
 /// Why there is nobody to speak to a registry.
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +122,3 @@ impl Attendant {
         let _ = self.orders.send(Order::Lost);
     }
 }
-
-/// Hears what an attendant tells.
-pub(crate) type Tell = Box<dyn Fn(Event) + Send + Sync>;

@@ -13,7 +13,8 @@ use crate::api::{
     DeviceSpec, HeartbeatRequest, ReconfigurationDecision, RegisterDeviceRequest, ReportReconfigurationRequest,
     TenantList, ValidateReconfigurationRequest, ValidateReconfigurationResponse, WatchTenantsRequest,
 };
-use crate::attendant::{Event, Tell, Unanswered, Verdict};
+use crate::event::{Event, Handler};
+use crate::verdict::{Unanswered, Verdict};
 
 /// Longest that a call may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -99,7 +100,7 @@ pub(crate) struct Duty {
     board: DeviceSpec,
     /// Whether the board itself is there.
     is_there: bool,
-    tell: Tell,
+    tell: Handler,
     orders: UnboundedReceiver<Order>,
     client: Option<Client>,
     lease: Option<Lease>,
@@ -119,7 +120,7 @@ impl Duty {
         access: Access,
         manager: String,
         board: DeviceSpec,
-        tell: Tell,
+        tell: Handler,
         orders: UnboundedReceiver<Order>,
     ) -> Self {
         Self {
@@ -329,7 +330,7 @@ impl Duty {
     }
 }
 
-async fn beat(client: &mut Client, board: &DeviceSpec, lease: &mut Lease, tell: &Tell) -> Result<(), Trouble> {
+async fn beat(client: &mut Client, board: &DeviceSpec, lease: &mut Lease, tell: &Handler) -> Result<(), Trouble> {
     let request = HeartbeatRequest {
         id: board.id.clone(),
         lease: lease.id,
@@ -352,7 +353,7 @@ fn third(lease_ms: u32) -> Duration {
 }
 
 /// Takes a list, unless a newer one is held.
-fn hold(lease: &mut Lease, list: TenantList, tell: &Tell) {
+fn hold(lease: &mut Lease, list: TenantList, tell: &Handler) {
     if list.revision > lease.revision {
         lease.revision = list.revision;
         tell(Event::Tenants(list.tenants));

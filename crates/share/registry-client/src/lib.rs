@@ -10,6 +10,8 @@
 mod access;
 mod attendant;
 mod duty;
+mod event;
+mod verdict;
 
 /// The messages of the API.
 #[allow(clippy::all, missing_docs, missing_debug_implementations, unreachable_pub, reason = "made by prost")]
@@ -19,4 +21,6 @@ mod api {
 
 pub use access::{Access, AccessError, Url};
 pub use api::{DeviceSpec, ReconfigurationPolicy, Tenant};
-pub use attendant::{Attendant, Event, Registry, StartError, Unanswered, Verdict};
+pub use attendant::{Attendant, Registry, StartError};
+pub use event::Event;
+pub use verdict::{Unanswered, Verdict};

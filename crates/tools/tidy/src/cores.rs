@@ -25,7 +25,7 @@ const FORBIDDEN_STD: [&[&str]; 6] = [
 const FORBIDDEN_CRATES: [&str; 5] = ["tokio", "mio", "socket2", "rustix", "wasmtime"];
 
 const REMEDY: &str = "a core gets time and frames handed in (rackloom_node::Node); \
-     what needs the world belongs into a crate above it, such as live or rackloom";
+     what needs the world belongs in a crate above it, such as live or rackloom";
 
 /// What a core's sources name and must not.
 pub fn sources(file: &File) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Pages of the documentation: all in the table of contents, no link to nowhere.
+//! Pages of the documentation: all in the table of contents, no dead link.
 
 use std::collections::BTreeSet;
 

@@ -93,6 +93,10 @@ mod tests {
             ("rackloom-core/wire", &["rackloom-core/node"]),
             ("rackloom-core/role", &["rackloom-tools/tidy", "rackloom-tools/protogen"]),
             ("rackloom-run/loom", &[]),
+            ("rackloom-core/card", &[]),
+            ("rackloom-core/node", &[]),
+            ("rackloom-tools/protogen", &[]),
+            ("rackloom-tools/tidy", &[]),
         ]);
         let wanted = [
             "core/image depends on core/role, which is not below it",

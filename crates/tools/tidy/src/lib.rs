@@ -9,9 +9,13 @@ pub mod docs;
 pub mod layers;
 pub mod ledger;
 pub mod metadata;
+pub mod modules;
+pub mod parts;
 pub mod repo;
+pub mod rooms;
 pub mod rust;
 pub mod text;
+pub mod words;
 
 use std::fmt;
 

@@ -56,9 +56,10 @@ pub struct Package {
 
 fn folder_of<'de, D: serde::Deserializer<'de>>(d: D) -> Result<String, D::Error> {
     let manifest = String::deserialize(d)?;
-    let folder = Path::new(&manifest).parent().unwrap_or(Path::new(""));
+    let folder = Path::new(&manifest).parent().unwrap_or_else(|| Path::new(""));
     let parts: Vec<_> = folder.iter().map(|part| part.to_string_lossy()).collect();
-    let below = parts.iter().rposition(|part| part == "crates").map_or(parts.len().saturating_sub(1), |at| at + 1);
+    let shelves = parts.iter().rposition(|part| part == "crates").map(|at| at + 1);
+    let below = shelves.unwrap_or_else(|| parts.len().saturating_sub(1));
     Ok(parts[below..].join("/"))
 }
 

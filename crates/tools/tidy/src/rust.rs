@@ -89,6 +89,70 @@ fn character(rest: &str) -> usize {
     }
 }
 
+/// Code, as [`code_only`] leaves it, with each item under `cfg(test)` blanked; and the names of the modules among them
+/// that are files of their own.
+pub fn without_tests(code: &str) -> (String, Vec<String>) {
+    let mut out = String::with_capacity(code.len());
+    let mut modules = Vec::new();
+    let mut rest = code;
+    while let Some(at) = ["#[cfg(test)]", "#[cfg(all(test"].iter().filter_map(|mark| rest.find(mark)).min() {
+        out += &rest[..at];
+        let item = &rest[at..at + item_len(&rest[at..])];
+        let words: Vec<_> = tokens(item).into_iter().map(|token| token.1).collect();
+        if let [.., "mod", name, ";"] = words[..] {
+            modules.push(name.to_owned());
+        }
+        out.extend(item.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        rest = &rest[at + item.len()..];
+    }
+    (out + rest, modules)
+}
+
+/// Bytes of the item that `code` begins with, its attributes included.
+fn item_len(code: &str) -> usize {
+    let mut rest = code.trim_start();
+    while rest.starts_with('#') {
+        rest = rest[balanced(rest)..].trim_start();
+    }
+    let first = code.len() - rest.len();
+    let is_item = ITEMS.iter().any(|item| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next() == Some(item));
+    let mut depth = 0usize;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' if depth == 0 => return first + at, // Of what surrounds a field or an arm.
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && (matches!(c, ';' | '}') || c == ',' && !is_item) {
+            return first + at + 1;
+        }
+    }
+    code.len()
+}
+
+/// First words of items, whose commas at the outside stand between generic arguments.
+const ITEMS: [&str; 14] = [
+    "pub", "fn", "impl", "mod", "use", "struct", "enum", "trait", "const", "static", "type", "unsafe", "async",
+    "extern",
+];
+
+/// Bytes up to and with the bracket that closes the first one.
+fn balanced(code: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, c) in code.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    code.len()
+}
+
 /// A path as code names it, such as `std::net::TcpStream` or `std::*`, with use trees spread out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedPath {
@@ -96,35 +160,84 @@ pub struct NamedPath {
     pub line: usize,
     /// Its segments; a glob is `*`.
     pub segments: Vec<String>,
+    /// The modules within the file that it stands in, outermost first.
+    pub within: Vec<String>,
     /// It stands in a `use`.
     pub imported: bool,
+    /// That `use` is public, in the crate at least.
+    pub public: bool,
+    /// The name that `as` gives it.
+    pub alias: Option<String>,
+}
+
+impl NamedPath {
+    /// The name by which a `use` brings it into scope; a glob's is `*`.
+    pub fn name(&self) -> &str {
+        let last = self.segments.iter().rfind(|segment| *segment != "self").map_or("self", String::as_str);
+        self.alias.as_deref().unwrap_or(last)
+    }
 }
 
 /// Every path of two or more segments in this code, and all that `use` names.
 pub fn paths(text: &str) -> Vec<NamedPath> {
     let code = code_only(text);
     let tokens = tokens(&code);
-    let mut found = Vec::new();
+    let mut found: Vec<NamedPath> = Vec::new();
     let mut at = 0;
+    let mut depth = 0;
+    let mut modules: Vec<(usize, String)> = Vec::new();
     while at < tokens.len() {
+        let first = found.len();
         if tokens[at].1 == "use" {
+            let public = is_public(&tokens[..at]);
             at = use_tree(&tokens, at + 1, &mut Vec::new(), &mut found);
+            found[first..].iter_mut().for_each(|path| path.public = public);
         } else if is_word(tokens[at].1) {
             let line = tokens[at].0;
+            if let ("mod", Some((_, name)), Some((_, "{"))) = (tokens[at].1, tokens.get(at + 1), tokens.get(at + 2)) {
+                modules.push((depth + 1, (*name).to_owned()));
+            }
             let mut segments = vec![tokens[at].1.to_owned()];
             while at + 2 < tokens.len() && tokens[at + 1].1 == "::" && is_word(tokens[at + 2].1) {
                 segments.push(tokens[at + 2].1.to_owned());
                 at += 2;
             }
             if segments.len() > 1 {
-                found.push(NamedPath { line, segments, imported: false });
+                found.push(NamedPath {
+                    line,
+                    segments,
+                    imported: false,
+                    public: false,
+                    alias: None,
+                    within: Vec::new(),
+                });
             }
             at += 1;
         } else {
+            match tokens[at].1 {
+                "{" => depth += 1,
+                "}" => {
+                    modules.retain(|(opened, _)| *opened < depth);
+                    depth = depth.saturating_sub(1);
+                }
+                _ => {}
+            }
             at += 1;
+        }
+        for path in &mut found[first..] {
+            path.within = modules.iter().map(|(_, name)| name.clone()).collect();
         }
     }
     found
+}
+
+/// Whether these tokens end with `pub` or `pub(..)`.
+fn is_public(before: &[(usize, &str)]) -> bool {
+    let end = match before.last() {
+        Some((_, ")")) => before.iter().rposition(|token| token.1 == "(").unwrap_or(0),
+        _ => before.len(),
+    };
+    end > 0 && before[end - 1].1 == "pub"
 }
 
 /// Reads one use tree from `at`; gives where it ends: at `;`, `,`, `}` or the end.
@@ -142,14 +255,21 @@ fn use_tree(tokens: &[(usize, &str)], mut at: usize, stem: &mut Vec<String>, fou
                     at += usize::from(tokens.get(at).is_some_and(|t| t.1 == ","));
                 }
             }
-            "as" => at += 1,
+            "as" => {
+                at += 1;
+                let alias = tokens.get(at).map(|token| token.1.to_owned());
+                if let Some(path) = found.last_mut() {
+                    path.alias = alias;
+                }
+            }
             _ if token == "*" || is_word(token) => stem.push(token.to_owned()),
             _ => break,
         }
         // What a name without a group behind it stands for is known when the next token ends it.
         let next = tokens.get(at + 1).map_or(";", |t| t.1);
         if !group && matches!(next, ";" | "," | "}" | "as") && (token == "*" || is_word(token)) && token != "as" {
-            found.push(NamedPath { line, segments: stem.clone(), imported: true });
+            let segments = stem.clone();
+            found.push(NamedPath { line, segments, imported: true, public: false, alias: None, within: Vec::new() });
         }
         at += 1;
     }
@@ -203,6 +323,38 @@ mod tests {
         for (text, wanted) in cases {
             assert_eq!(code_only(text), wanted, "{text:?}");
         }
+    }
+
+    #[test]
+    fn items_for_tests_are_blanked() {
+        let cases = [
+            ("a; #[cfg(test)] mod tests { fn f() { x } } b", "a;                                           b", &[][..]),
+            ("#[cfg(test)]\nmod bench;\nb", "            \n          \nb", &["bench"]),
+            ("#[cfg(test)] #[x] use a::{b, c}; d", "                                 ; d", &[]),
+            ("S { #[cfg(test)] a: b, c: d }", "S {                    c: d }", &[]),
+            (
+                "#[cfg(all(test, x))] fn f<A, B>(a: [u8; 2]) {} g",
+                "                                              g",
+                &[],
+            ),
+        ];
+        for (code, wanted, modules) in cases {
+            let (blanked, found) = without_tests(code);
+            assert_eq!(
+                (blanked.split_whitespace().collect::<Vec<_>>(), found.as_slice()),
+                (wanted.split_whitespace().collect(), &modules.iter().map(|m| (*m).to_owned()).collect::<Vec<_>>()[..]),
+                "{code}"
+            );
+            assert_eq!(blanked.len(), code.len(), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_use_knows_its_name_and_who_may_see_it() {
+        let found = paths("use a::b as c; pub use d::{e, f::self}; pub(crate) use g::*; fn h() { i::j(); } use k::l;");
+        let found: Vec<_> = found.iter().map(|p| (p.name(), p.public)).collect();
+        let wanted = [("c", false), ("e", true), ("f", true), ("*", true), ("j", false), ("l", false)];
+        assert_eq!(found, wanted);
     }
 
     #[test]

@@ -13,6 +13,13 @@ const COLUMNS_MAX: usize = 120;
 /// Most lines of a file in crates/, gateware/ and cloud/. Above half of it, ask what the second noun is.
 const LINES_MAX: usize = 700;
 
+/// Most lines of a Rust file.
+const LINES_MAX_RUST: usize = 500;
+
+/// Rust files that are longer and are split at this moment; to be emptied.
+const LATER: [&str; 3] =
+    ["crates/check/swarm/src/run.rs", "crates/core/host/src/host.rs", "crates/share/opencl/tests/cards.rs"];
+
 /// As many of SystemVerilog, where each port of an instance takes a line.
 const LINES_MAX_SV: usize = 1000;
 
@@ -60,7 +67,17 @@ pub fn lines(file: &File) -> Vec<Finding> {
     let ends = [".rs", ".sv", ".lua", ".sh", ".py", ".c", ".h", ".html", ".css", ".js", ".go"];
     let code = ends.iter().any(|e| file.path.ends_with(e));
     let ours = ["crates/", "gateware/", "cloud/"].iter().any(|folder| file.path.starts_with(folder));
-    let most = if file.path.ends_with(".sv") { LINES_MAX_SV } else { LINES_MAX };
+    let most = match file.path.rsplit('.').next() {
+        Some("sv") => LINES_MAX_SV,
+        Some("rs") => LINES_MAX_RUST,
+        _ => LINES_MAX,
+    };
+    if LATER.contains(&&*file.path) {
+        if count > most {
+            return Vec::new();
+        }
+        return vec![finding(file, 0, "it is short enough now", "take it off LATER in crates/tools/tidy/src/text.rs")];
+    }
     if count <= most || !code || !ours || file.is_generated() {
         return Vec::new();
     }
@@ -162,12 +179,15 @@ mod tests {
             [0usize; 0]
         );
         let long = "//! x\n".repeat(701);
-        assert_eq!(lines(&file("crates/a/src/b.rs", &long)).len(), 1);
+        let short = "//! x\n".repeat(500);
+        assert_eq!(lines(&file("crates/a/src/b.rs", &format!("{short}//! y\n"))).len(), 1);
+        assert_eq!(lines(&file(LATER[0], &format!("{short}//! y\n"))).len(), 0);
+        assert_eq!(lines(&file(LATER[0], &short)).len(), 1);
         assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long)).len(), 0);
         assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long.repeat(2))).len(), 1);
         assert_eq!(lines(&file("gateware/a/b.py", &long)).len(), 1);
         assert_eq!(lines(&file("cloud/a/b.go", &long)).len(), 1);
-        assert_eq!(lines(&file("crates/a/src/b.rs", &long[6..])).len(), 0);
+        assert_eq!(lines(&file("crates/a/src/b.rs", &short)).len(), 0);
         assert_eq!(lines(&file("docs/b.rs", &long)).len(), 0);
         let made = format!("//! x\n//! Made from protocol/protocol.toml by y.\n{long}");
         assert_eq!(lines(&file("crates/a/src/b.rs", &made)).len(), 0);

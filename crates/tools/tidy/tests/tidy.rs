@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rackloom_tidy::metadata::Workspace;
 use rackloom_tidy::repo::{self, File};
-use rackloom_tidy::{Finding, cores, docs, layers, ledger, text};
+use rackloom_tidy::{Finding, cores, docs, layers, ledger, parts, rooms, text, words};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.."))
@@ -41,7 +41,7 @@ fn lines_fit_the_screen() {
 }
 
 #[test]
-fn files_have_at_most_700_lines() {
+fn files_are_not_too_long() {
     each_file(text::lines);
 }
 
@@ -84,6 +84,21 @@ fn cores_depend_on_no_socket_or_runtime() {
 #[test]
 fn arrows_between_crates_go_down_only() {
     none(layers::arrows(&workspace()));
+}
+
+#[test]
+fn arrows_between_modules_go_down_only() {
+    none(rooms::circles(&repo::files(root()).unwrap()));
+}
+
+#[test]
+fn phrases_that_our_english_does_not_use_are_absent() {
+    each_file(words::phrases);
+}
+
+#[test]
+fn the_table_of_parts_is_what_the_descriptions_give() {
+    none(parts::check(&repo::files(root()).unwrap()).unwrap());
 }
 
 #[test]

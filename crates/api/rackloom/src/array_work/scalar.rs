@@ -7,7 +7,7 @@ use rackloom_image::{Dtype, Kernel};
 use super::ArrayError;
 
 /// The argument word of a number written as text: its value in the low bits, two's complement or IEEE 754. `None` if
-/// the text is no number of this type.
+/// the text is not a number of this type.
 pub fn scalar_word(dtype: Dtype, text: &str) -> Option<u64> {
     Some(match dtype {
         Dtype::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),

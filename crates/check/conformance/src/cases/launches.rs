@@ -91,7 +91,7 @@ pub fn a_launch_follows_a_write_that_waits_for_a_gap_to_close<S: Specimen>() {
     assert_eq!(bench.last(Kind::ResultDone).body::<Done>().value.get(), 201);
 }
 
-/// What is wrong with a launch is told under its number, and never executed.
+/// An invalid launch is reported under its number, and never executed.
 pub fn each_fault_has_its_reason_and_uses_its_number_up<S: Specimen>() {
     let mut none = Bench::<S>::claimed();
     none.launch(1, BUMP, &[BASE, 1]);
@@ -104,7 +104,7 @@ pub fn each_fault_has_its_reason_and_uses_its_number_up<S: Specimen>() {
         bench.launch_with(seq, kernel, args, out);
         let done = bench.expect(Kind::ResultDone);
         assert_eq!(done.head.seq, seq);
-        // A late copy, whatever it asks for, is told the same and executes nothing.
+        // A late copy, whatever it asks for, gets the same answer and executes nothing.
         bench.launch(seq, BUMP, &[BASE, 1]);
         assert_eq!(bench.expect(Kind::ResultDone).code(), done.code());
         done.code()

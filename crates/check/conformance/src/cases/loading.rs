@@ -383,7 +383,7 @@ pub fn a_claim_that_ends_leaves_no_card_half_configured<S: Specimen>() {
     assert_eq!((bench.state(), bench.count(Counter::ImagesActivated)), (CardState::Active, 1));
 }
 
-/// What goes to many is taken from the owner alone, and nobody is told if it is not.
+/// What goes to many is taken from the owner alone, and nobody gets an answer if it is not.
 pub fn group_frames_are_taken_from_the_owner_alone<S: Specimen>() {
     let image = images::probe(1, 5000);
     let mut bench = Bench::<S>::claimed();
@@ -404,7 +404,7 @@ pub fn group_frames_are_taken_from_the_owner_alone<S: Specimen>() {
     bench.frame(elsewhere.frame(&[&image[..1472]]));
     assert_eq!((bench.count(Counter::DropForeign), bench.count(Counter::ImageChunks)), (1, 0));
     bench.expect_nothing();
-    // A begin of another epoch is told.
+    // A begin of another epoch is answered.
     let stale = Head { epoch: bench.epoch.wrapping_add(1), ..bench.head(Kind::ImageBegin, 3, 0) };
     bench.frame(stale.frame(&[begin_body(&image, CHUNK).as_bytes()]));
     assert_eq!(bench.expect(Kind::ImageConfirmFailed).code(), ErrorCode::StaleEpoch);

@@ -115,8 +115,8 @@ pub fn a_card_that_restarts_is_another_card<K: Kinds>() {
     assert_eq!(rack.launch(0, BUMP, &[CELL, 10]).expect("it runs").value, 1, "its memory is empty");
 }
 
-/// A role that goes wrong is the fault of a launch: the host is told, the card stays, and the next launch and the next
-/// image work, on a network that loses frames.
+/// A role that goes wrong is the fault of a launch: the host gets an error, the card stays, and the next launch and the
+/// next image work, on a network that loses frames.
 pub fn a_role_that_goes_wrong_costs_one_launch<K: Kinds>() {
     let mut rack = Rack::claimed::<K>(16);
     let cards = rack.cards();

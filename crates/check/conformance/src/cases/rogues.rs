@@ -108,7 +108,7 @@ pub fn several_in_a_row_end_in_order<S: Specimen>() {
         bench.pass_ms(5);
         let mut done: Vec<_> = Vec::new();
         for told in bench.take_all(Kind::ResultDone).iter().map(|d| (d.head.seq, d.code())) {
-            // What is not acknowledged is told again.
+            // What is not acknowledged is sent again.
             if !done.contains(&told) {
                 done.push(told);
             }

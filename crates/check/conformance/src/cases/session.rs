@@ -221,7 +221,7 @@ pub fn epochs_differ_from_what_the_host_remembers<S: Specimen>() {
     }
 }
 
-/// Whoever asks is told in which epoch the card is.
+/// Whoever asks gets the card's epoch.
 pub fn a_ping_tells_the_present_epoch_to_anyone<S: Specimen>() {
     let mut bench = Bench::<S>::with_role();
     bench.launch_with(1, BUMP, &[BASE, 1], held());

@@ -91,7 +91,7 @@ impl Burst {
         let mut all: Vec<Bytes> = at(Place::Head).chain(at(Place::Body)).chain(at(Place::Late)).collect();
         // Whoever acknowledges a result does not want to hear of it, and may hear of it all the same.
         let asks_about = |seq| all.iter().any(|frame| launch_of(frame) == Some(seq));
-        // An image that has just become whole is told of, or what was asked is answered instead.
+        // An image that has just become whole is reported, or what was asked is answered instead.
         let loads = all.iter().any(|frame| kind_of(frame) == Some(Kind::ImageData));
         let asks = |frame: &[u8]| matches!(kind_of(frame), Some(Kind::ImagePoll | Kind::ImageCommit));
         let fits = |frame: &Bytes| !(acknowledged_by(frame).is_some_and(asks_about) || loads && asks(frame));

@@ -45,7 +45,7 @@ impl Past {
             let named = Some((frame.head.dst, frame.head.epoch));
             match frame.head.kind {
                 Kind::SessionGrant => self.claim = named,
-                // Whoever asks for a release is told that it is done.
+                // Whoever asks for a release gets an answer that it is done.
                 Kind::SessionReleased if self.claim == named => self.claim = None,
                 _ => {}
             }

@@ -107,7 +107,7 @@ pub fn rates(of: UseCase, load: Load) -> [u32; SHARED] {
     }
 }
 
-/// Table II, per function: five that share, or three native ones. The others are told in sums only.
+/// Table II, per function: five that share, or three native ones. Of the others the paper gives sums only.
 #[must_use]
 pub fn functions(of: UseCase, load: Load, shared: bool) -> &'static [Figures] {
     const LOW: [Figures; 5] = [

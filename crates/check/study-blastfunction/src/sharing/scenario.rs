@@ -82,7 +82,7 @@ impl FunctionRow {
     }
 }
 
-/// How long before their first tick functions are told of it.
+/// How long before their first tick functions learn of it.
 const LEAD: Duration = Duration::from_millis(20);
 
 /// Parts of a tick between the phases of two functions: no few of them keep step (it is the golden ratio's).

@@ -71,7 +71,7 @@ pub enum RawError {
         /// What it says.
         source: io::Error,
     },
-    /// There is none of this name.
+    /// There is no interface of this name.
     #[error("there is no interface {interface} here; there are: {}", there.join(", "))]
     NoInterface {
         /// What was asked for.

@@ -1,4 +1,4 @@
-//! A node for tests: sends what it is told, and tells what it receives.
+//! A node for tests: sends what the test asks for, and reports what it receives.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
 use std::collections::VecDeque;

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::core::{Core, Link};
-use super::pump::{in_handler, lock};
+use super::dispatch::in_handler;
 use super::spans::{Span, rounded};
 use crate::bulkref::BulkRef;
+use crate::control;
 use crate::error::ChannelError;
-use crate::frame;
 use crate::limits::ARENA_MIN;
+use crate::sync::lock;
 use crate::sys::map::{Block, Memory};
 
 /// Bulk memory of a client; given back when dropped. Keep it until the server has said that it is done with it.
@@ -253,7 +254,7 @@ impl Drop for Bulk {
             (Link::Shm(link), Place::Span(span)) => {
                 let arena = lock(&link.spans).put(span);
                 if let Some(id) = arena {
-                    let _ = self.core.send_any(frame::ARENA_FREE, &id.to_le_bytes());
+                    let _ = self.core.send_any(control::ARENA_FREE, &id.to_le_bytes());
                 }
             }
             (Link::Tcp(link), Place::Remote { transfers, .. }) => {
@@ -292,6 +293,6 @@ fn span(core: &Core, len: u64) -> Result<Span, ChannelError> {
         }
         let spare = lock(&link.spans).spare();
         let Some(id) = spare else { return Err(quota) };
-        core.send_any(frame::ARENA_FREE, &id.to_le_bytes())?;
+        core.send_any(control::ARENA_FREE, &id.to_le_bytes())?;
     }
 }

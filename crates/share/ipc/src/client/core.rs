@@ -3,21 +3,21 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::Handler;
-use super::pump::Pump;
+use super::dispatch::Dispatcher;
+use super::handler::Handler;
 use super::shm::ShmLink;
 use super::tcp::TcpLink;
 use crate::batch::Batch;
+use crate::control::RESERVED;
 use crate::error::{ChannelError, Closed};
-use crate::frame::RESERVED;
 use crate::ring::BODY_MAX;
 use crate::sys::fork::Owner;
 
-/// A connection, its reader, and who is told.
+/// A connection, the dispatch of its messages, and their handler.
 pub(super) struct Core {
     owner: Owner,
     closed: OnceLock<Closed>,
-    pub(super) pump: Pump,
+    pub(super) dispatcher: Dispatcher,
     pub(super) link: Link,
     pub(super) handler: Box<dyn Handler>,
 }
@@ -37,7 +37,7 @@ pub(super) enum Link {
 
 impl Core {
     pub(super) fn new(link: Link, handler: Box<dyn Handler>) -> Self {
-        Self { owner: Owner::here(), closed: OnceLock::new(), pump: Pump::default(), link, handler }
+        Self { owner: Owner::here(), closed: OnceLock::new(), dispatcher: Dispatcher::default(), link, handler }
     }
 
     pub(super) fn closed(&self) -> Option<Closed> {
@@ -60,7 +60,7 @@ impl Core {
     pub(super) fn close(&self, why: Closed) {
         if self.closed.set(why).is_ok() {
             self.link.shut();
-            self.pump.wake_all();
+            self.dispatcher.wake_all();
         }
     }
 

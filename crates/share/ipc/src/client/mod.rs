@@ -1,8 +1,9 @@
-//! The program's end of a channel.
+//! The client's end of a channel.
 
 mod bulk;
 mod core;
-mod pump;
+mod dispatch;
+mod handler;
 mod shm;
 mod spans;
 mod tcp;
@@ -14,29 +15,16 @@ use std::time::Instant;
 
 pub use self::bulk::Bulk;
 use self::core::{Core, Link};
-pub(crate) use self::pump::lock;
+pub use self::handler::Handler;
 use self::shm::ShmLink;
-pub(crate) use self::shm::{ARENA_ANSWER, PACKET_ARENA, PACKET_CALL};
 use self::tcp::TcpLink;
 use crate::endpoint::Endpoint;
 use crate::error::{ChannelError, Closed};
 use crate::hello::{FEATURES, Token};
 use crate::limits::Spin;
+use crate::sync::lock;
 
-/// What is done with messages. Called by one thread at a time, in the order of the messages: by a thread that waits in
-/// [`Client::wait`], or by the client's own. It may send; what waits for messages or memory is refused to it
-/// ([`ChannelError::Reentrant`]).
-pub trait Handler: Send + Sync {
-    /// A message from the server.
-    fn message(&self, kind: u32, body: &[u8]);
-
-    /// The channel is closed; called once, by the client's own thread, after the last message.
-    fn closed(&self, why: Closed) {
-        let _ = why;
-    }
-}
-
-/// How to connect.
+/// Configuration of a client.
 #[derive(Clone, Default)]
 pub struct ClientConfig {
     /// Proof of the right to connect, as the server wants it.
@@ -77,19 +65,19 @@ impl Client {
             lock(&client.threads).push(thread.map_err(ChannelError::io("start a thread"))?);
             Ok(())
         };
-        start("channel", |core| {
+        start("ipc", |core| {
             match &core.link {
                 Link::Shm(link) => link.run(core),
                 Link::Tcp(link) => link.run(core),
             }
             core.close(Closed::PeerGone); // Unless there is another reason already.
             if core.closed() == Some(Closed::PeerGone) {
-                core.pump.handle_now(core); // What came before the end.
+                core.dispatcher.handle_now(core); // What came before the end.
             }
             core.handler.closed(core.closed().unwrap_or(Closed::Here));
         })?;
         if is_tcp {
-            start("channel-bulk", |core| {
+            start("ipc-bulk", |core| {
                 if let Link::Tcp(link) = &core.link {
                     link.run_bulk(core);
                 }
@@ -115,7 +103,7 @@ impl Client {
         if !self.core.is_ours() {
             return Err(ChannelError::Forked);
         }
-        self.core.pump.wait(&self.core, deadline, &mut done)
+        self.core.dispatcher.wait(&self.core, deadline, &mut done)
     }
 
     /// Handles messages that have come, if no other thread does; without waiting.
@@ -124,10 +112,10 @@ impl Client {
     /// The channel is closed.
     pub fn poll(&self) -> Result<(), ChannelError> {
         self.core.check()?;
-        if pump::in_handler() {
+        if dispatch::in_handler() {
             return Err(ChannelError::Reentrant);
         }
-        self.core.pump.handle_now(&self.core);
+        self.core.dispatcher.handle_now(&self.core);
         Ok(())
     }
 

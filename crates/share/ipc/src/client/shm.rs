@@ -10,16 +10,17 @@ use rustix::event::{EventfdFlags, PollFlags};
 use rustix::net::{AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::core::Core;
-use super::pump::lock;
 use super::spans::{Arena, Spans};
 use crate::batch::{BATCH_BYTES, BATCH_MAX, Batch};
+use crate::control::{self, ARENA_ANSWER, PACKET_ARENA, PACKET_WAKE};
 use crate::error::{ChannelError, Closed, Violation};
-use crate::frame::{self, le_u32, le_u64};
 use crate::hello::{Hello, Role, Token, Welcome};
+use crate::le::{le_u32, le_u64};
 use crate::limits::{GRACE, GREETING_TIMEOUT, Spin};
 use crate::ring::{Consumer, Producer, Refused};
-use crate::shared::{self, Bell, Half, WANT_BACKGROUND, WANT_LEADER, Way};
+use crate::shared::{self, Direction, Doorbell, SharedRing, WANT_BACKGROUND, WANT_LEADER};
 use crate::spin::Spinner;
+use crate::sync::{lock, wait};
 use crate::sys::futex;
 use crate::sys::map::Mapping;
 use crate::sys::socket::{self, Packet};
@@ -29,8 +30,8 @@ use crate::sys::socket::{self, Packet};
 pub(super) struct ShmLink {
     socket: OwnedFd,
     map: Arc<Mapping>,
-    tx: Mutex<Producer<Half>>,
-    rx: Mutex<Consumer<Half>>,
+    tx: Mutex<Producer<SharedRing>>,
+    rx: Mutex<Consumer<SharedRing>>,
     spinner: Mutex<Spinner>,
     /// Calls the client's own thread.
     poke: OwnedFd,
@@ -49,13 +50,6 @@ struct Asks {
     next: u32,
     answers: Vec<(u32, Option<Arena>)>,
 }
-
-/// Packets from the server begin with one of these.
-pub(crate) const PACKET_CALL: u8 = 1;
-/// The same.
-pub(crate) const PACKET_ARENA: u8 = 2;
-/// Bytes of an answer about an arena: what it is, request, arena, status, bytes.
-pub(crate) const ARENA_ANSWER: usize = 24;
 
 impl ShmLink {
     pub(super) fn connect(
@@ -95,11 +89,11 @@ impl ShmLink {
         let map = Mapping::new(&file, shared::bytes(welcome.ring_bytes)).map_err(ChannelError::io("map the rings"))?;
         let map = Arc::new(map);
         let poke = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let half = |way| Half::new(Arc::clone(&map), way, welcome.ring_bytes);
+        let half = |way| SharedRing::new(Arc::clone(&map), way, welcome.ring_bytes);
         let link = Self {
             socket: sock,
-            tx: Mutex::new(Producer::new(half(Way::ToServer), welcome.ring_start)),
-            rx: Mutex::new(Consumer::new(half(Way::ToClient), welcome.ring_start)),
+            tx: Mutex::new(Producer::new(half(Direction::ToServer), welcome.ring_start)),
+            rx: Mutex::new(Consumer::new(half(Direction::ToClient), welcome.ring_start)),
             spinner: Mutex::new(Spinner::new(spin)),
             map,
             poke: poke.map_err(|e| ChannelError::io("make an event")(e.into()))?,
@@ -118,8 +112,8 @@ impl ShmLink {
         self.bytes_max.saturating_sub(lock(&self.spans).bytes())
     }
 
-    fn bell(&self, which: Bell) -> &AtomicU32 {
-        shared::bell(&self.map, which)
+    fn doorbell(&self, which: Doorbell) -> &AtomicU32 {
+        shared::doorbell(&self.map, which)
     }
 
     /// Writes a message, waiting for space as long as the server needs.
@@ -128,7 +122,7 @@ impl ShmLink {
             let seen = {
                 let mut tx = lock(&self.tx);
                 let mut pushed = tx.push(kind, body);
-                let seen = self.bell(Bell::Senders).load(Ordering::Acquire);
+                let seen = self.doorbell(Doorbell::Senders).load(Ordering::Acquire);
                 if pushed == Err(Refused::Full) {
                     tx.want_space();
                     pushed = tx.push(kind, body);
@@ -138,7 +132,7 @@ impl ShmLink {
                         let wanted = tx.data_wanted();
                         drop(tx);
                         if wanted != 0 {
-                            futex::ring(self.bell(Bell::Server));
+                            futex::wake_all(self.doorbell(Doorbell::Server));
                         }
                         return Ok(());
                     }
@@ -149,7 +143,7 @@ impl ShmLink {
             if let Some(why) = core.closed() {
                 return Err(why);
             }
-            futex::wait(self.bell(Bell::Senders), seen, None);
+            futex::wait(self.doorbell(Doorbell::Senders), seen, None);
         }
     }
 
@@ -162,7 +156,7 @@ impl ShmLink {
         if rx.pop(BATCH_MAX, BATCH_BYTES, |kind, len, read| batch.push_with(kind, len, |to| read(to)))? > 0
             && rx.space_wanted()
         {
-            futex::ring(self.bell(Bell::Server));
+            futex::wake_all(self.doorbell(Doorbell::Server));
         }
         Ok(())
     }
@@ -172,11 +166,11 @@ impl ShmLink {
         if lock(&self.spinner).until(|| !rx.is_empty()) {
             return;
         }
-        let seen = self.bell(Bell::Leader).load(Ordering::Acquire);
+        let seen = self.doorbell(Doorbell::Leader).load(Ordering::Acquire);
         rx.want_data(WANT_LEADER);
         if rx.is_empty() && core.closed().is_none() {
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            futex::wait(self.bell(Bell::Leader), seen, left);
+            futex::wait(self.doorbell(Doorbell::Leader), seen, left);
         }
         rx.unwant_data();
     }
@@ -198,8 +192,8 @@ impl ShmLink {
 
     pub(super) fn shut(&self) {
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
-        futex::ring(self.bell(Bell::Leader));
-        futex::ring(self.bell(Bell::Senders));
+        futex::wake_all(self.doorbell(Doorbell::Leader));
+        futex::wake_all(self.doorbell(Doorbell::Senders));
         drop(lock(&self.asks));
         self.answered.notify_all();
         self.poke();
@@ -211,7 +205,7 @@ impl ShmLink {
     /// called, so that an answer that is faster than its caller's wait costs nobody a call. It stops ticking when
     /// nobody came for a grace.
     pub(super) fn run(&self, core: &Core) {
-        let mut calls_seen = core.pump.calls();
+        let mut calls_seen = core.dispatcher.calls();
         let mut tick: Option<Instant> = None;
         while core.closed().is_none() {
             let files = [(self.socket.as_fd(), PollFlags::IN), (self.poke.as_fd(), PollFlags::IN)];
@@ -225,7 +219,7 @@ impl ShmLink {
                     Ok(called_too) => called |= called_too,
                     Err(why) => {
                         // What it sent before it went is handled first.
-                        core.pump.handle_now(core);
+                        core.dispatcher.handle_now(core);
                         core.close(why);
                         break;
                     }
@@ -235,14 +229,14 @@ impl ShmLink {
             if !due && (!called || tick.is_some()) {
                 continue;
             }
-            let calls = core.pump.calls();
+            let calls = core.dispatcher.calls();
             let active = calls != calls_seen;
             calls_seen = calls;
             tick = active.then(|| Instant::now() + GRACE);
             // Before the look: whoever leaves from now on asks for a call.
             self.ticking.store(active, Ordering::SeqCst);
             if due || !active {
-                core.pump.handle_now(core);
+                core.dispatcher.handle_now(core);
             }
         }
     }
@@ -255,7 +249,7 @@ impl ShmLink {
             match socket::recv_packet(&self.socket, &mut bytes)? {
                 Packet::None => return Ok(called),
                 Packet::End => return Err(Closed::PeerGone),
-                Packet::Whole(1, None) if bytes[0] == PACKET_CALL => called = true,
+                Packet::Whole(1, None) if bytes[0] == PACKET_WAKE => called = true,
                 Packet::Whole(ARENA_ANSWER, file) if bytes[0] == PACKET_ARENA => {
                     let (request, id) = (le_u32(&bytes, 4), le_u32(&bytes, 8));
                     let arena = file.map(|file| {
@@ -280,14 +274,14 @@ impl ShmLink {
         let mut body = [0; 16];
         body[..4].copy_from_slice(&request.to_le_bytes());
         body[8..].copy_from_slice(&len.to_le_bytes());
-        core.send_any(frame::ARENA_ASK, &body)?;
+        core.send_any(control::ARENA_ASK, &body)?;
         let mut asks = lock(&self.asks);
         loop {
             if let Some(at) = asks.answers.iter().position(|(r, _)| *r == request) {
                 return Ok(asks.answers.swap_remove(at).1);
             }
             core.check()?;
-            asks = self.answered.wait(asks).unwrap_or_else(std::sync::PoisonError::into_inner);
+            asks = wait(&self.answered, asks);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which parts of the arenas are in use: the client's own business, of which the server knows nothing.
+//! The allocator of spans in arenas. The server does not see it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use rustix::event::{EventfdFlags, PollFlags};
 use rustix::net::Shutdown;
 
 use super::core::Core;
-use super::pump::lock;
 use crate::batch::Batch;
+use crate::control::{BULK_DROP, DROPS_MAX};
 use crate::error::{ChannelError, Closed, Violation};
-use crate::frame::{self, DROPS_MAX, Decoder, MESSAGE_HEAD, Piece};
+use crate::frame::{self, Decoder, MESSAGE_HEAD, Piece};
 use crate::hello::{Hello, Role, Token, Welcome};
 use crate::limits::{GRACE, GREETING_TIMEOUT};
+use crate::sync::{lock, wait};
 use crate::sys::map::Block;
 use crate::sys::socket;
 
@@ -142,13 +143,13 @@ impl TcpLink {
     pub(super) fn run(&self, core: &Core) {
         let (mut calls_seen, mut idle_looks) = (0, 0);
         while core.closed().is_none() {
-            let calls = core.pump.calls();
-            let led = core.pump.is_led();
+            let calls = core.dispatcher.calls();
+            let led = core.dispatcher.is_led();
             let poke = (self.poke.as_fd(), PollFlags::IN);
             let polled = if led && idle_looks >= LOOKS {
                 // Somebody reads, and for long: sleep until that one leaves.
                 self.parked.store(true, Ordering::SeqCst);
-                if core.pump.is_led() { socket::poll([poke], None) } else { Ok([PollFlags::IN]) }
+                if core.dispatcher.is_led() { socket::poll([poke], None) } else { Ok([PollFlags::IN]) }
                     .map(|[poke]| (poke, false))
             } else if led || calls != calls_seen {
                 socket::poll([poke], Some(Instant::now() + GRACE)).map(|[poke]| (poke, false))
@@ -163,7 +164,7 @@ impl TcpLink {
                 let _ = rustix::io::read(&self.poke, &mut [0; 8]);
             }
             if readable {
-                core.pump.handle_now(core);
+                core.dispatcher.handle_now(core);
             }
         }
     }
@@ -250,7 +251,7 @@ impl TcpLink {
         while dropped.len() >= DROPS_MAX / 2 {
             let some = dropped.len().min(DROPS_MAX);
             let body: Vec<u8> = dropped.drain(..some).flat_map(u64::to_le_bytes).collect();
-            let _ = core.send_any(frame::BULK_DROP, &body);
+            let _ = core.send_any(BULK_DROP, &body);
         }
     }
 
@@ -290,7 +291,7 @@ impl TcpLink {
                 Some(place) if place.whole => return Ok(Some(place.offset)),
                 Some(_) => core.check()?,
             }
-            expected = self.arrived.wait(expected).unwrap_or_else(PoisonError::into_inner);
+            expected = wait(&self.arrived, expected);
         }
     }
 }

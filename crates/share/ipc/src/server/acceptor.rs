@@ -13,11 +13,12 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::net::SocketFlags;
 use rustix::process::{Pid, PidfdFlags};
 
-use super::peer::{Link, Peer, PeerCore, Seat};
+use super::config::{Grant, Identity, ServerConfig};
+use super::core::{Link, PeerCore, Slot};
+use super::peer::Peer;
 use super::shm::{RING_START, ShmPeer};
 use super::tcp::TcpPeer;
 use super::watch;
-use super::{Grant, Identity, ServerConfig};
 use crate::hello::{FEATURES, Hello, Refusal, Role, Welcome, same_token};
 use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX, SOCKET_SEND};
 use crate::sys::socket::{self, Packet};
@@ -30,7 +31,7 @@ pub(super) struct Acceptor {
     grant: Arc<Box<Grant>>,
     stop: Arc<OwnedFd>,
     ready: SyncSender<Peer>,
-    seats: Arc<AtomicUsize>,
+    slots: Arc<AtomicUsize>,
     greeting: Vec<Greeting>,
     sessions: Vec<Session>,
     watched: Vec<Arc<PeerCore>>,
@@ -54,7 +55,7 @@ struct Session {
     hello: Hello,
     id: [u8; 16],
     deadline: Instant,
-    seat: Seat,
+    slot: Slot,
 }
 
 /// How long to leave connections alone when there is no file for one.
@@ -76,7 +77,7 @@ impl Acceptor {
             grant,
             stop,
             ready,
-            seats: Arc::default(),
+            slots: Arc::default(),
             greeting: Vec::new(),
             sessions: Vec::new(),
             watched: Vec::new(),
@@ -84,7 +85,7 @@ impl Acceptor {
         }
     }
 
-    /// Until it is told to stop. Clients on this node are watched further, until none is left.
+    /// Runs until the server stops. Clients on this node are watched after that, until none is left.
     pub(super) fn run(mut self) {
         let mut stopping = false;
         while !stopping {
@@ -95,7 +96,7 @@ impl Acceptor {
         if !watched.is_empty() {
             let watch = move || watch::run(watched);
             // Without a thread the clients' ends would be noticed by their own threads' timeouts only.
-            let _ = std::thread::Builder::new().name("channel-watch".into()).spawn(watch);
+            let _ = std::thread::Builder::new().name("ipc-watch".into()).spawn(watch);
         }
     }
 
@@ -209,7 +210,7 @@ impl Acceptor {
         if !(self.config.admit)(&hello.token, &identity) {
             return answer(&sock, &Err(Refusal::NotAdmitted), None);
         }
-        let Some(seat) = Seat::take(&self.seats, self.config.clients_max) else {
+        let Some(slot) = Slot::take(&self.slots, self.config.clients_max) else {
             return answer(&sock, &Err(Refusal::Full), None);
         };
         let Ok(id) = socket::random::<16>() else { return answer(&sock, &Err(Refusal::Resources), None) };
@@ -228,7 +229,7 @@ impl Acceptor {
             }
             answer(&sock, &Ok(welcome), None);
             let deadline = Instant::now() + GREETING_TIMEOUT;
-            self.sessions.push(Session { main: sock, identity, hello, id, deadline, seat });
+            self.sessions.push(Session { main: sock, identity, hello, id, deadline, slot });
             return;
         }
         let process = match identity {
@@ -243,10 +244,10 @@ impl Acceptor {
             Ok(link) => {
                 answer(&link.socket, &Ok(welcome), Some(&link.memory));
                 let grant = Arc::clone(&self.grant);
-                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), Some(seat));
+                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), Some(slot));
                 let core = Arc::new(core);
                 self.watched.push(Arc::clone(&core));
-                let _ = self.ready.try_send(Peer::new(core)); // As many seats as places.
+                let _ = self.ready.try_send(Peer::new(core)); // As many slots as places.
             }
         }
     }
@@ -262,7 +263,7 @@ impl Acceptor {
         let Some(at) = self.sessions.iter().position(mine) else {
             return answer(&sock, &Err(Refusal::Session), None);
         };
-        let Session { main, identity, hello, id, seat, .. } = self.sessions.remove(at);
+        let Session { main, identity, hello, id, slot, .. } = self.sessions.remove(at);
         let limits = self.config.limits;
         let welcome = Welcome {
             features: hello.features & FEATURES,
@@ -275,8 +276,8 @@ impl Acceptor {
         answer(&sock, &Ok(welcome), None);
         let Ok(link) = TcpPeer::new(main, sock, &limits) else { return };
         let grant = Arc::clone(&self.grant);
-        let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::new(link)), Some(seat));
-        let _ = self.ready.try_send(Peer::new(Arc::new(core))); // As many seats as places.
+        let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::new(link)), Some(slot));
+        let _ = self.ready.try_send(Peer::new(Arc::new(core))); // As many slots as places.
     }
 }
 

@@ -9,7 +9,7 @@ use crate::bulkref::BulkRef;
 use crate::error::{Closed, Violation};
 use crate::sys::map::{self, Mapping};
 
-/// What a client shares with us beyond the rings. A span in use keeps its arena mapped after it was given back.
+/// The arenas that a client shares with the server. A span in use keeps its arena mapped after the client returns it.
 #[derive(Debug, Default)]
 pub(super) struct Arenas {
     /// The number of the last one made.

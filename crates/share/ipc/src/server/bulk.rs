@@ -1,4 +1,4 @@
-//! Bulk in the daemon's hands: a part of a client's arena, or a buffer that was or will be streamed.
+//! The server's view of bulk: a part of a client's arena, or a buffer that was or will be streamed.
 
 use std::sync::{Arc, Weak};
 

@@ -1,28 +1,30 @@
-//! A client's way from the process that has accepted it to the one that serves it.
+//! Handing a client over from the process that has accepted it to the one that serves it.
 //!
 //! What is handed over is copies of the connection's files and a short record of where to go on; nothing stands between
-//! the client and its new server afterwards, and the client notices nothing. The old handle stays as the client's seat
-//! and its leash: dropping it ends the connection whatever the other process does.
+//! the client and its new server afterwards, and the client notices nothing. The old handle keeps the client's
+//! slot: dropping it ends the connection, whatever the other process does.
 //!
 //! The record comes from a process of ours, but its reader trusts it no further than not to panic.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::net::{AddressFamily, SocketType};
 
-use super::peer::{Link, Peer, PeerCore};
+use super::config::{Grant, Identity};
+use super::core::{Link, PeerCore};
+use super::peer::Peer;
+use super::resume::{FILES_MAX, Positions};
 use super::shm::ShmPeer;
 use super::tcp::TcpPeer;
 use super::watch;
-use super::{Grant, Identity};
 use crate::error::ChannelError;
-use crate::frame::le_u32;
 use crate::hello::Token;
+use crate::le::le_u32;
 use crate::limits::{Limits, Spin};
 use crate::shared;
 use crate::sys::map::Mapping;
@@ -49,23 +51,10 @@ impl fmt::Debug for Handover {
     }
 }
 
-/// Where another process goes on in shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Positions {
-    /// How far the ring to the server is read.
-    pub(super) read: u32,
-    /// How far the ring to the client is written.
-    pub(super) written: u32,
-    /// How far the client was seen to have read it.
-    pub(super) freed: u32,
-    /// The number of the last arena made.
-    pub(super) arena: u32,
-}
-
 impl Peer {
-    /// What another process needs to serve this client from now on in our place. This handle stays the client's seat,
-    /// and its end the client's end: [`Self::close`], or dropping it, shuts the connection for the other process and
-    /// the client; [`Self::closed`] still tells when the client is gone, or was closed by the other process. It neither
+    /// What another process needs to serve this client from now on in our place. This handle keeps the client's
+    /// slot: [`Self::close`], or dropping it, shuts the connection for the other process and the client;
+    /// [`Self::closed`] still reports when the client is gone, or was closed by the other process. It neither
     /// receives nor sends any more: that gives [`Closed::HandedOver`](crate::Closed::HandedOver).
     ///
     /// Messages that come after the call are the other process's.
@@ -84,7 +73,7 @@ impl Peer {
                 let (at, files) = link.hand_over(core)?;
                 (Some(at), files)
             }
-            Link::Tcp(link) => (None, link.hand_over(core)?),
+            Link::Tcp(link) => (None, link.hand_over(core, || watch(core))?),
         };
         Ok(Handover { identity: core.identity, token: core.token, limits: core.limits, at, files })
     }
@@ -92,7 +81,7 @@ impl Peer {
 
 impl Handover {
     /// Most files that one has.
-    pub const FILES_MAX: usize = 3;
+    pub const FILES_MAX: usize = FILES_MAX;
     /// Bytes of [`Self::state`].
     pub const STATE_LEN: usize = 136;
 
@@ -225,27 +214,16 @@ impl Handover {
         let peer = Peer::new(Arc::new(PeerCore::new(identity, token, limits, Arc::new(grant), link, None)));
         if is_shm {
             // There is no acceptor here that does it.
-            let watched = vec![Arc::clone(&peer.core)];
-            let watch = peer.core.spawn("channel-watch", move |_| watch::run(watched));
-            watch.map_err(ChannelError::io("start a thread"))?;
+            watch(&peer.core)?;
         }
         Ok(peer)
     }
 }
 
-/// The lock of the receiving side, which is taken for as long as a thread waits for messages.
-pub(super) fn idle<T>(rx: &Mutex<T>) -> Result<MutexGuard<'_, T>, ChannelError> {
-    match rx.try_lock() {
-        Ok(rx) => Ok(rx),
-        Err(TryLockError::Poisoned(rx)) => Ok(rx.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(ChannelError::Busy("a thread receives from it")),
-    }
-}
-
-/// Other numbers for the same files.
-pub(super) fn copy(files: [Option<&OwnedFd>; Handover::FILES_MAX]) -> Result<Vec<OwnedFd>, ChannelError> {
-    let copies: std::io::Result<_> = files.into_iter().flatten().map(OwnedFd::try_clone).collect();
-    copies.map_err(ChannelError::io("copy the connection's files"))
+/// Starts a thread that watches for the end of this client alone.
+fn watch(core: &Arc<PeerCore>) -> Result<(), ChannelError> {
+    let watched = vec![Arc::clone(core)];
+    core.spawn("ipc-watch", move |_| watch::run(watched)).map_err(ChannelError::io("start a thread"))
 }
 
 fn is_socket(file: &OwnedFd, is_tcp: bool) -> bool {

@@ -1,16 +1,18 @@
-//! The daemon's end: one listener, and a handle for each client.
+//! The daemon's end of channels: one listener, and a handle for each client.
 
 mod acceptor;
 mod arenas;
 mod bulk;
+mod config;
+mod core;
 mod handover;
 mod peer;
+mod resume;
 mod shm;
 mod tcp;
 mod watch;
 
-use std::fmt;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -24,79 +26,13 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use self::acceptor::Acceptor;
 pub use self::bulk::{Given, Taken};
+pub use self::config::{Grant, Identity, ServerConfig};
 pub use self::handover::Handover;
 pub use self::peer::Peer;
-use crate::client::lock;
 use crate::endpoint::Endpoint;
 use crate::error::{ChannelError, Closed};
-use crate::hello::Token;
-use crate::limits::{CLIENTS_MAX, Limits};
 use crate::shared;
-
-/// Who a client is, as the system says, not the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Identity {
-    /// A process of this node.
-    Unix {
-        /// Its number; 0 if it is in a namespace that we cannot see.
-        pid: u32,
-        /// Its user.
-        uid: u32,
-        /// Its group.
-        gid: u32,
-    },
-    /// A connection from a node.
-    Tcp {
-        /// Where it comes from.
-        from: SocketAddr,
-    },
-}
-
-type Admit = dyn Fn(&Token, &Identity) -> bool + Send + Sync;
-/// Whether a client that holds so many bytes of arenas (last) may have so many more (before).
-pub type Grant = dyn Fn(&Token, &Identity, u64, u64) -> bool + Send + Sync;
-
-/// How to serve.
-pub struct ServerConfig {
-    /// What each client is granted at most.
-    pub limits: Limits,
-    /// Clients at a time, until their handles are dropped; more are refused. Each is a thread of the server's user at
-    /// least, and three files.
-    pub clients_max: usize,
-    /// Whether a client may connect. Compare tokens with [`ServerConfig::same_token`]. Called by the acceptor's thread,
-    /// which serves all: it must not wait.
-    pub admit: Box<Admit>,
-    /// Whether a client that holds so many bytes of arenas (last) may have so many more (before): asked within the
-    /// limits, by the thread that receives from this client.
-    pub grant: Box<Grant>,
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            clients_max: CLIENTS_MAX,
-            admit: Box::new(|_, _| true),
-            grant: Box::new(|_, _, _, _| true),
-        }
-    }
-}
-
-impl fmt::Debug for ServerConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limits, clients_max, .. } = self;
-        f.debug_struct("ServerConfig").field("limits", limits).field("clients_max", clients_max).finish_non_exhaustive()
-    }
-}
-
-impl ServerConfig {
-    /// Whether two tokens are the same, in a time that does not say where they differ.
-    #[must_use]
-    pub fn same_token(a: &Token, b: &Token) -> bool {
-        crate::hello::same_token(a, b)
-    }
-}
+use crate::sync::lock;
 
 /// Listens until dropped. Clients that are connected then stay.
 #[derive(Debug)]
@@ -133,7 +69,7 @@ impl Server {
         let (send, ready) = std::sync::mpsc::sync_channel(config.clients_max);
         let is_tcp = matches!(to, Endpoint::Tcp(_));
         let acceptor = Acceptor::new(listener, is_tcp, config, Arc::clone(&stop), send);
-        let thread = std::thread::Builder::new().name("channel-accept".into()).spawn(move || acceptor.run());
+        let thread = std::thread::Builder::new().name("ipc-accept".into()).spawn(move || acceptor.run());
         let thread = thread.map_err(ChannelError::io("start a thread"))?;
         let path = if let Endpoint::Unix(path) = to { Some(path.clone()) } else { None };
         Ok(Self { ready: Mutex::new(ready), endpoint, path, stop, thread: Some(thread) })

@@ -1,4 +1,4 @@
-//! A client through shared memory, as the daemon sees it. Nothing that the client shares is taken on trust.
+//! The server's side of shared memory. It trusts nothing that the client shares.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,17 +11,18 @@ use rustix::io::Errno;
 use rustix::net::Shutdown;
 
 use super::arenas::Arenas;
-use super::handover::{Positions, copy, idle};
-use super::peer::PeerCore;
+use super::core::PeerCore;
+use super::resume::{Positions, copy, idle};
 use crate::batch::{BATCH_BYTES, BATCH_MAX, Batch};
 use crate::bulkref::BulkRef;
-use crate::client::{ARENA_ANSWER, PACKET_ARENA, PACKET_CALL, lock};
+use crate::control::{self, ARENA_ANSWER, PACKET_ARENA, PACKET_WAKE};
 use crate::error::{ChannelError, Closed, Violation};
-use crate::frame::{self, le_u32, le_u64};
+use crate::le::{le_u32, le_u64};
 use crate::limits::{Limits, UNREAD_TIMEOUT};
 use crate::ring::{Consumer, Producer, Refused};
-use crate::shared::{self, Bell, Half, WANT_BACKGROUND, WANT_LEADER, Way};
+use crate::shared::{self, Direction, Doorbell, SharedRing, WANT_BACKGROUND, WANT_LEADER};
 use crate::spin::Spinner;
+use crate::sync::lock;
 use crate::sys::futex;
 use crate::sys::map::{self, Mapping};
 use crate::sys::socket;
@@ -46,13 +47,13 @@ pub(super) struct ShmPeer {
 
 #[derive(Debug)]
 struct Rx {
-    consumer: Consumer<Half>,
+    consumer: Consumer<SharedRing>,
     spinner: Spinner,
 }
 
 #[derive(Debug)]
 struct Tx {
-    producer: Producer<Half>,
+    producer: Producer<SharedRing>,
     queue: VecDeque<(u32, Box<[u8]>)>,
     queued_bytes: usize,
 }
@@ -92,17 +93,17 @@ impl ShmPeer {
         at: Positions,
     ) -> Self {
         let map = Arc::new(map);
-        let half = |way| Half::new(Arc::clone(&map), way, limits.ring_bytes);
+        let half = |way| SharedRing::new(Arc::clone(&map), way, limits.ring_bytes);
         Self {
             socket,
             process,
             memory,
             rx: Mutex::new(Rx {
-                consumer: Consumer::new(half(Way::ToServer), at.read),
+                consumer: Consumer::new(half(Direction::ToServer), at.read),
                 spinner: Spinner::new(limits.spin),
             }),
             tx: Mutex::new(Tx {
-                producer: Producer::resume(half(Way::ToClient), (at.written, at.freed)),
+                producer: Producer::resume(half(Direction::ToClient), (at.written, at.freed)),
                 queue: VecDeque::new(),
                 queued_bytes: 0,
             }),
@@ -118,7 +119,7 @@ impl ShmPeer {
         let rx = idle(&self.rx)?;
         let tx = lock(&self.tx);
         let arenas = lock(&self.arenas);
-        core.ours()?;
+        core.check_ours()?;
         if !rx.consumer.is_empty() {
             return Err(ChannelError::Busy("messages are unread"));
         }
@@ -134,13 +135,13 @@ impl ShmPeer {
         Ok((Positions { read: rx.consumer.position(), written, freed, arena: arenas.last() }, files))
     }
 
-    fn bell(&self, which: Bell) -> &AtomicU32 {
-        shared::bell(&self.map, which)
+    fn doorbell(&self, which: Doorbell) -> &AtomicU32 {
+        shared::doorbell(&self.map, which)
     }
 
     pub(super) fn recv(&self, core: &PeerCore, deadline: Option<Instant>, out: &mut Batch) -> Result<usize, Closed> {
         let mut rx = lock(&self.rx);
-        core.ours()?;
+        core.check_ours()?;
         let Rx { consumer, spinner } = &mut *rx;
         loop {
             // Before the look at the ring: what came before the end is given.
@@ -154,7 +155,7 @@ impl ShmPeer {
             };
             if popped > 0 {
                 if consumer.space_wanted() {
-                    futex::ring(self.bell(Bell::Senders));
+                    futex::wake_all(self.doorbell(Doorbell::Senders));
                 }
                 out.split_control(|kind, body| self.control(core, kind, body))?;
                 if out.len() > before {
@@ -168,7 +169,7 @@ impl ShmPeer {
             if spinner.until(|| !consumer.is_empty()) {
                 continue;
             }
-            let seen = self.bell(Bell::Server).load(Ordering::Acquire);
+            let seen = self.doorbell(Doorbell::Server).load(Ordering::Acquire);
             if self.backlog.load(Ordering::Acquire) {
                 self.flush(&mut lock(&self.tx))?;
             }
@@ -181,7 +182,7 @@ impl ShmPeer {
                     self.asleep.store(false, Ordering::SeqCst);
                     return Ok(0);
                 }
-                futex::wait(self.bell(Bell::Server), seen, left);
+                futex::wait(self.doorbell(Doorbell::Server), seen, left);
             }
             consumer.unwant_data();
             self.asleep.store(false, Ordering::SeqCst);
@@ -190,7 +191,7 @@ impl ShmPeer {
 
     pub(super) fn send(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
         let mut tx = lock(&self.tx);
-        core.ours()?;
+        core.check_ours()?;
         if !tx.queue.is_empty() {
             self.flush(&mut tx)?;
         }
@@ -199,7 +200,7 @@ impl ShmPeer {
                 Ok(()) => {
                     let wanted = tx.producer.data_wanted();
                     drop(tx);
-                    self.call(wanted);
+                    self.wake_client(wanted);
                     return Ok(());
                 }
                 Err(Refused::Corrupt(why)) => return Err(why.into()),
@@ -237,17 +238,17 @@ impl ShmPeer {
         }
         self.backlog.store(!tx.queue.is_empty(), Ordering::Release);
         if pushed {
-            self.call(tx.producer.data_wanted());
+            self.wake_client(tx.producer.data_wanted());
         }
         Ok(())
     }
 
     /// Wakes whoever of the client wanted it.
-    fn call(&self, wanted: u32) {
+    fn wake_client(&self, wanted: u32) {
         match wanted {
-            WANT_LEADER => futex::ring(self.bell(Bell::Leader)),
+            WANT_LEADER => futex::wake_all(self.doorbell(Doorbell::Leader)),
             // If its socket is full of calls it has enough of them.
-            WANT_BACKGROUND => drop(socket::send_packet(&self.socket, &[PACKET_CALL], None)),
+            WANT_BACKGROUND => drop(socket::send_packet(&self.socket, &[PACKET_WAKE], None)),
             _ => {} // 0, or nonsense of which only the client has the damage.
         }
     }
@@ -255,8 +256,8 @@ impl ShmPeer {
     /// A message of the channel itself.
     fn control(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
         match (kind, body.len()) {
-            (frame::ARENA_ASK, 16) => self.arena(core, le_u32(body, 0), le_u64(body, 8)),
-            (frame::ARENA_FREE, 4) => lock(&self.arenas).free(le_u32(body, 0)),
+            (control::ARENA_ASK, 16) => self.arena(core, le_u32(body, 0), le_u64(body, 8)),
+            (control::ARENA_FREE, 4) => lock(&self.arenas).free(le_u32(body, 0)),
             _ => Err(Violation::Control.into()),
         }
     }
@@ -281,21 +282,21 @@ impl ShmPeer {
             let mut answer = answer;
             answer[8..12].copy_from_slice(&id.to_le_bytes());
             answer[16..].copy_from_slice(&len.to_le_bytes());
-            sent = self.tell(&answer, Some(file.as_fd()));
+            sent = self.send_answer(&answer, Some(file.as_fd()));
             if sent.is_err() {
                 lock(&self.arenas).free(*id)?;
             }
         }
         // As many files as the system allows are on their way to others: that is no reason to close this one.
         if sent.as_ref().is_err_and(|e| e.raw_os_error() == Some(Errno::TOOMANYREFS.raw_os_error())) {
-            sent = self.tell(&answer, None);
+            sent = self.send_answer(&answer, None);
         }
         sent.map_err(|e| if e.kind() == std::io::ErrorKind::WouldBlock { Closed::Overflow } else { e.into() })
     }
 
     /// Sends a packet that the client waits for. Its socket may be full of calls while its own thread has no processor:
     /// that thread gets a while to read them, during which only this client's messages wait.
-    fn tell(&self, packet: &[u8], file: Option<BorrowedFd<'_>>) -> std::io::Result<()> {
+    fn send_answer(&self, packet: &[u8], file: Option<BorrowedFd<'_>>) -> std::io::Result<()> {
         let deadline = Instant::now() + UNREAD_TIMEOUT;
         loop {
             match socket::send_packet(&self.socket, packet, file) {
@@ -325,7 +326,7 @@ impl ShmPeer {
     /// Wakes the receiving thread after the end; whether it has noticed. The word is the client's, too, who could undo
     /// our change of it just before the thread sleeps; so who tells it of the end repeats it until it is heard.
     pub(super) fn wake(&self) -> bool {
-        futex::ring(self.bell(Bell::Server));
+        futex::wake_all(self.doorbell(Doorbell::Server));
         !self.asleep.load(Ordering::SeqCst)
     }
 }

@@ -1,24 +1,25 @@
-//! A client over TCP, as the daemon sees it.
+//! The server's side of TCP.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags};
 use rustix::net::Shutdown;
 
 use super::bulk::{Given, Remote, Taken};
-use super::handover::{copy, idle};
-use super::peer::PeerCore;
-use super::watch;
+use super::core::PeerCore;
+use super::resume::{copy, idle};
 use crate::batch::Batch;
 use crate::bulkref::BulkRef;
-use crate::client::lock;
+use crate::control::{BULK_DROP, DROPS_MAX};
 use crate::error::{ChannelError, Closed, Violation};
-use crate::frame::{self, DROPS_MAX, Decoder, Piece, le_u64};
+use crate::frame::{self, Decoder, Piece};
+use crate::le::le_u64;
 use crate::limits::Limits;
+use crate::sync::{lock, wait, wait_until};
 use crate::sys::map::Block;
 use crate::sys::socket;
 
@@ -28,14 +29,14 @@ pub(super) struct TcpPeer {
     pub(super) main: OwnedFd,
     bulk: OwnedFd,
     /// The threads of the bulk connection run: from its first use on, so that nobody has read from it before.
-    moving: AtomicBool,
+    bulk_started: AtomicBool,
     /// Calls the receiving thread: there is something to write, or it is over.
     wake: OwnedFd,
     rx: Mutex<Decoder>,
     tx: Mutex<Tx>,
     store: Mutex<Store>,
     /// Something in `store` has changed.
-    moved: Condvar,
+    store_changed: Condvar,
     limits: Limits,
 }
 
@@ -51,9 +52,9 @@ struct Store {
     bytes: u64,
     count: usize,
     /// Whole ones from the client, until they are taken.
-    come: BTreeMap<u64, Remote>,
+    incoming: BTreeMap<u64, Remote>,
     /// To the client, until they are written.
-    go: VecDeque<Remote>,
+    outgoing: VecDeque<Remote>,
     /// Memory of transfers that are over, for the next: touching fresh pages costs more than the copy into them. It is
     /// this client's alone, so that nobody sees what another has sent.
     spare: Vec<Arc<Block>>,
@@ -65,22 +66,27 @@ impl TcpPeer {
         Ok(Self {
             main,
             bulk,
-            moving: AtomicBool::new(false),
+            bulk_started: AtomicBool::new(false),
             wake: rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             rx: Mutex::default(),
             tx: Mutex::default(),
             store: Mutex::default(),
-            moved: Condvar::new(),
+            store_changed: Condvar::new(),
             limits: *limits,
         })
     }
 
-    /// Leaves both connections to another process, and only watches for the end: copies of them.
-    pub(super) fn hand_over(&self, core: &Arc<PeerCore>) -> Result<Vec<OwnedFd>, ChannelError> {
+    /// Leaves both connections to another process, and gives copies of them. `watch` starts to watch for the end, which
+    /// is all that is left to do here.
+    pub(super) fn hand_over(
+        &self,
+        core: &PeerCore,
+        watch: impl FnOnce() -> Result<(), ChannelError>,
+    ) -> Result<Vec<OwnedFd>, ChannelError> {
         let rx = idle(&self.rx)?;
         let tx = lock(&self.tx);
         let _store = lock(&self.store); // Nobody begins to move bulk meanwhile.
-        core.ours()?;
+        core.check_ours()?;
         let come = [(self.main.as_fd(), PollFlags::IN), (self.bulk.as_fd(), PollFlags::IN)];
         let come = socket::poll(come, Some(Instant::now())).map_err(ChannelError::io("look for messages"))?;
         if !rx.is_empty() || !come[0].is_empty() {
@@ -89,31 +95,30 @@ impl TcpPeer {
         if !tx.queue.is_empty() {
             return Err(ChannelError::Busy("messages wait for space"));
         }
-        if self.moving.load(Ordering::Acquire) || !come[1].is_empty() {
+        if self.bulk_started.load(Ordering::Acquire) || !come[1].is_empty() {
             return Err(ChannelError::Busy("the client has moved bulk"));
         }
         let files = copy([Some(&self.main), Some(&self.bulk), None])?;
-        let watched = vec![Arc::clone(core)];
-        core.spawn("channel-watch", move |_| watch::run(watched)).map_err(ChannelError::io("start a thread"))?;
+        watch()?;
         core.set_handed_over();
         Ok(files)
     }
 
     /// Begins to move bulk, unless that has begun or all is over; closes the channel where the system has no threads.
-    fn start(self: &Arc<Self>, core: &Arc<PeerCore>) -> Result<(), Closed> {
-        if self.moving.load(Ordering::Acquire) {
+    fn start_bulk(self: &Arc<Self>, core: &Arc<PeerCore>) -> Result<(), Closed> {
+        if self.bulk_started.load(Ordering::Acquire) {
             return Ok(());
         }
         let store = lock(&self.store);
-        core.ours()?;
+        core.check_ours()?;
         // Another thread was faster, or there is an end, which callers look for.
-        if core.closed().is_some() || self.moving.swap(true, Ordering::AcqRel) {
+        if core.closed().is_some() || self.bulk_started.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
         let (reads, writes) = (Arc::clone(self), Arc::clone(self));
         let started = core
-            .spawn("channel-bulk", move |core| reads.run_in(core))
-            .and_then(|()| core.spawn("channel-bulk", move |core| writes.run_out(core)));
+            .spawn("ipc-bulk", move |core| reads.read_bulk(core))
+            .and_then(|()| core.spawn("ipc-bulk", move |core| writes.write_bulk(core)));
         drop(store); // The end takes the lock.
         started.map_err(|e| core.close(e.into()))
     }
@@ -125,7 +130,7 @@ impl TcpPeer {
         out: &mut Batch,
     ) -> Result<usize, Closed> {
         let mut rx = lock(&self.rx);
-        core.ours()?;
+        core.check_ours()?;
         let before = out.len();
         loop {
             // A client that is gone may have left messages.
@@ -145,7 +150,7 @@ impl TcpPeer {
             // A client may wait until it is rid of its bulk before it sends the message that names it.
             let mut fds = [(&self.main, want), (&self.wake, PollFlags::IN), (&self.bulk, PollFlags::IN)]
                 .map(|(file, want)| PollFd::new(file, want));
-            let count = if self.moving.load(Ordering::Acquire) { 2 } else { 3 };
+            let count = if self.bulk_started.load(Ordering::Acquire) { 2 } else { 3 };
             socket::poll_all(&mut fds[..count], deadline)?;
             let [main, wake, bulk] = fds.map(|fd| fd.revents());
             if !wake.is_empty() {
@@ -167,7 +172,7 @@ impl TcpPeer {
                 return Ok(0);
             }
             if !bulk.is_empty() {
-                self.start(core)?;
+                self.start_bulk(core)?;
             }
         }
     }
@@ -175,7 +180,7 @@ impl TcpPeer {
     pub(super) fn send(&self, core: &PeerCore, kind: u32, body: &[u8]) -> Result<(), Closed> {
         let head = frame::message_head(kind, body.len());
         let mut tx = lock(&self.tx);
-        core.ours()?;
+        core.check_ours()?;
         let mut sent = 0;
         if self.flush(&mut tx)? {
             sent = socket::send_some(&self.main, &head, body)?;
@@ -189,7 +194,7 @@ impl TcpPeer {
         tx.queue.extend(&head[sent.min(head.len())..]);
         tx.queue.extend(&body[sent.saturating_sub(head.len())..]);
         drop(tx);
-        self.call();
+        self.wake_receiver();
         Ok(())
     }
 
@@ -206,16 +211,16 @@ impl TcpPeer {
         Ok(true)
     }
 
-    fn call(&self) {
+    fn wake_receiver(&self) {
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
     fn control(&self, kind: u32, body: &[u8]) -> Result<(), Closed> {
-        if kind != frame::BULK_DROP || !body.len().is_multiple_of(8) || body.len() > 8 * DROPS_MAX {
+        if kind != BULK_DROP || !body.len().is_multiple_of(8) || body.len() > 8 * DROPS_MAX {
             return Err(Violation::Control.into());
         }
         for id in body.chunks_exact(8).map(|id| le_u64(id, 0)) {
-            let forgotten = lock(&self.store).come.remove(&id);
+            let forgotten = lock(&self.store).incoming.remove(&id);
             drop(forgotten); // Outside the lock, which its end takes.
         }
         Ok(())
@@ -225,8 +230,8 @@ impl TcpPeer {
         let _ = rustix::net::shutdown(&self.main, Shutdown::Both);
         let _ = rustix::net::shutdown(&self.bulk, Shutdown::Both);
         lock(&self.store).closed = Some(Closed::Here); // Any reason: those who wait ask the channel for it.
-        self.moved.notify_all();
-        self.call();
+        self.store_changed.notify_all();
+        self.wake_receiver();
     }
 
     pub(super) fn bulk_bytes(&self) -> u64 {
@@ -240,10 +245,10 @@ impl TcpPeer {
         what: &BulkRef,
         deadline: Option<Instant>,
     ) -> Result<Taken, ChannelError> {
-        self.start(core)?;
+        self.start_bulk(core)?;
         let mut store = lock(&self.store);
         loop {
-            if let Some(remote) = store.come.remove(&what.id) {
+            if let Some(remote) = store.incoming.remove(&what.id) {
                 drop(store);
                 if what.offset != 0 || remote.len != what.len {
                     return Err(ChannelError::BadReference { id: what.id, offset: what.offset, len: what.len });
@@ -253,16 +258,7 @@ impl TcpPeer {
             if let Some(why) = core.closed().or(store.closed) {
                 return Err(why.into());
             }
-            store = match deadline {
-                None => self.moved.wait(store).unwrap_or_else(PoisonError::into_inner),
-                Some(at) => {
-                    let left = at.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return Err(ChannelError::Timeout);
-                    }
-                    self.moved.wait_timeout(store, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+            store = wait_until(&self.store_changed, store, deadline).map_err(|_| ChannelError::Timeout)?;
         }
     }
 
@@ -273,7 +269,7 @@ impl TcpPeer {
             return Err(bad);
         }
         let len = usize::try_from(what.len).map_err(|_| bad)?;
-        self.start(core)?;
+        self.start_bulk(core)?;
         let mut store = lock(&self.store);
         if let Some(why) = core.closed().or(store.closed) {
             return Err(why.into());
@@ -293,9 +289,9 @@ impl TcpPeer {
             drop(store);
             return Err(why.into());
         }
-        store.go.push_back(remote);
+        store.outgoing.push_back(remote);
         drop(store);
-        self.moved.notify_all();
+        self.store_changed.notify_all();
         Ok(())
     }
 
@@ -309,11 +305,11 @@ impl TcpPeer {
         store.bytes -= len;
         store.count -= 1;
         drop(store);
-        self.moved.notify_all();
+        self.store_changed.notify_all();
     }
 
     /// A thread: reads transfers from the client.
-    fn run_in(self: &Arc<Self>, core: &PeerCore) {
+    fn read_bulk(self: &Arc<Self>, core: &PeerCore) {
         let why = loop {
             if let Err(why) = self.transfer(core) {
                 break why;
@@ -333,7 +329,7 @@ impl TcpPeer {
         let len = usize::try_from(first.total).map_err(|_| Violation::BulkQuota)?;
         let remote = {
             let mut store = lock(&self.store);
-            if store.come.contains_key(&first.id) {
+            if store.incoming.contains_key(&first.id) {
                 return Err(Violation::Bulk.into());
             }
             // A client counts for itself what it may hold, so what it waits for here is only what is on its way out.
@@ -341,7 +337,7 @@ impl TcpPeer {
                 if let Some(why) = core.closed().or(store.closed) {
                     return Err(why);
                 }
-                store = self.moved.wait(store).unwrap_or_else(PoisonError::into_inner);
+                store = wait(&self.store_changed, store);
             }
             let block = store.block(len)?;
             store.add(first.total);
@@ -362,8 +358,8 @@ impl TcpPeer {
                 return Err(Violation::Bulk.into());
             }
         }
-        lock(&self.store).come.insert(first.id, remote);
-        self.moved.notify_all();
+        lock(&self.store).incoming.insert(first.id, remote);
+        self.store_changed.notify_all();
         Ok(())
     }
 
@@ -388,21 +384,21 @@ impl TcpPeer {
     }
 
     /// A thread: writes transfers to the client.
-    fn run_out(&self, core: &PeerCore) {
+    fn write_bulk(&self, core: &PeerCore) {
         loop {
             let mut store = lock(&self.store);
             let remote = loop {
                 if store.closed.is_some() {
                     // Let go outside the lock, which their ends take.
-                    let rest = std::mem::take(&mut store.go);
-                    let come = std::mem::take(&mut store.come);
+                    let rest = std::mem::take(&mut store.outgoing);
+                    let come = std::mem::take(&mut store.incoming);
                     drop(store);
                     drop((rest, come));
                     return;
                 }
-                match store.go.pop_front() {
+                match store.outgoing.pop_front() {
                     Some(next) => break next,
-                    None => store = self.moved.wait(store).unwrap_or_else(PoisonError::into_inner),
+                    None => store = wait(&self.store_changed, store),
                 }
             };
             drop(store);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::peer::{Link, PeerCore};
+use super::core::{Link, PeerCore};
 use crate::error::{Closed, Violation};
 use crate::sys::socket::{self, Packet};
 
@@ -30,7 +30,7 @@ pub(super) fn run(mut watched: Vec<Arc<PeerCore>>) {
 /// What to wait for.
 pub(super) fn files<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>) {
     for core in watched {
-        if core.is_told() {
+        if core.is_end_seen() {
             continue; // It has hung up, and would be ready for ever.
         }
         match &core.link {
@@ -46,9 +46,9 @@ pub(super) fn files<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>)
     }
 }
 
-/// When to look again at the latest: somebody was told of the end and may not have heard it.
+/// When to look again at the latest: a thread was woken for the end and may have missed it.
 pub(super) fn again(watched: &[Arc<PeerCore>]) -> Option<Instant> {
-    watched.iter().any(|core| core.is_told()).then(|| Instant::now() + REST)
+    watched.iter().any(|core| core.is_end_seen()).then(|| Instant::now() + REST)
 }
 
 /// Closes and forgets clients whose files have something to say: after the greeting that is the end. `ready` is of
@@ -66,7 +66,7 @@ pub(super) fn look(watched: &mut Vec<Arc<PeerCore>>, ready: &[bool]) {
                 return !gone;
             }
         };
-        if core.is_told() {
+        if core.is_end_seen() {
             return !link.wake();
         }
         let sock = ready.next().unwrap_or(false);
@@ -79,10 +79,10 @@ pub(super) fn look(watched: &mut Vec<Arc<PeerCore>>, ready: &[bool]) {
             Ok(Packet::None | Packet::End) | Err(_) => Closed::PeerGone,
         };
         core.close(why);
-        core.set_told();
+        core.set_end_seen();
         !link.wake()
     });
 }
 
-/// Between calls of a thread that does not hear.
+/// Time between two wake-ups of a thread that has missed one.
 const REST: Duration = Duration::from_millis(20);

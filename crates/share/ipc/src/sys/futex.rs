@@ -15,7 +15,7 @@ pub(crate) fn wait(word: &AtomicU32, seen: u32, timeout: Option<Duration>) {
 }
 
 /// Changes `word` and wakes all who sleep on it.
-pub(crate) fn ring(word: &AtomicU32) {
+pub(crate) fn wake_all(word: &AtomicU32) {
     word.fetch_add(1, Ordering::Release);
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
 }

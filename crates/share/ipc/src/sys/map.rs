@@ -143,8 +143,8 @@ impl Block {
     /// Hands a part to `act`, which moves it from or to a socket, and must not call back.
     pub(crate) fn with<T>(&self, offset: usize, len: usize, act: impl FnOnce(&mut [u8]) -> T) -> T {
         let at = self.at(offset, len);
-        // SAFETY: `at` has checked the range. Others have pointers to it at most, whose users are told that a transfer
-        // and their own access follow one another.
+        // SAFETY: `at` has checked the range. Others have pointers to it at most, whose documentation says that a
+        // transfer and their own access follow one another.
         act(unsafe { std::slice::from_raw_parts_mut(at, len) })
     }
 }

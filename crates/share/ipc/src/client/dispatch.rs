@@ -1,22 +1,23 @@
-//! Who reads the messages: of the threads that wait, one leads and reads for all; when none waits, the client's own
-//! thread does.
+//! Dispatch of messages by leader and followers: of the threads that wait, one leads and reads for all; when none
+//! waits, the client's own thread reads.
 //!
-//! The leader calls the handler for each message, and looks after each batch whether what it waits for is there. When
-//! it is, another waiting thread leads, or the link is told that nobody does. So an answer goes straight to the thread
+//! The leader calls the handler for each message, and checks after each batch whether what it waits for has come. Then
+//! it promotes a follower to leader, or notifies the link that nobody reads. So an answer goes straight to the thread
 //! that waits for it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Instant;
 
 use super::core::Core;
 use crate::batch::Batch;
 use crate::error::ChannelError;
+use crate::sync::{lock, wait_until};
 
 /// Who reads, and who waits for the reader.
 #[derive(Debug, Default)]
-pub(super) struct Pump {
+pub(super) struct Dispatcher {
     leading: Mutex<bool>,
     turn: Condvar,
     /// Threads in `turn`.
@@ -37,12 +38,7 @@ pub(super) fn in_handler() -> bool {
     IN_HANDLER.get()
 }
 
-/// Locks, whatever a handler that panicked has left: no invariant of ours spans a call of one.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Pump {
+impl Dispatcher {
     pub(super) fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
@@ -82,7 +78,7 @@ impl Pump {
             if !*leading {
                 *leading = true;
                 drop(leading);
-                let lead = Lead { pump: self, core };
+                let lead = Lead { dispatcher: self, core };
                 let found = self.lead(core, deadline, done);
                 drop(lead);
                 match found {
@@ -93,16 +89,13 @@ impl Pump {
             followed = true;
             self.followers.fetch_add(1, Ordering::SeqCst);
             while *leading && self.batches.load(Ordering::SeqCst) == seen && core.closed().is_none() {
-                leading = match deadline {
-                    None => self.turn.wait(leading).unwrap_or_else(PoisonError::into_inner),
-                    Some(at) => {
-                        let left = at.saturating_duration_since(Instant::now());
-                        if left.is_zero() {
-                            break;
-                        }
-                        self.turn.wait_timeout(leading, left).unwrap_or_else(PoisonError::into_inner).0
+                match wait_until(&self.turn, leading, deadline) {
+                    Ok(woken) => leading = woken,
+                    Err(held) => {
+                        leading = held;
+                        break;
                     }
-                };
+                }
             }
             self.followers.fetch_sub(1, Ordering::SeqCst);
         }
@@ -132,7 +125,7 @@ impl Pump {
         }
         *leading = true;
         drop(leading);
-        let lead = Lead { pump: self, core };
+        let lead = Lead { dispatcher: self, core };
         core.link.enter();
         while self.handle(core) > 0 {}
         drop(lead);
@@ -191,15 +184,15 @@ impl Pump {
 
 /// The leader's place; given up when dropped, even if a handler panics.
 struct Lead<'a> {
-    pump: &'a Pump,
+    dispatcher: &'a Dispatcher,
     core: &'a Core,
 }
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
-        let mut leading = lock(&self.pump.leading);
-        if self.pump.followers.load(Ordering::SeqCst) > 0 {
-            self.pump.turn.notify_one();
+        let mut leading = lock(&self.dispatcher.leading);
+        if self.dispatcher.followers.load(Ordering::SeqCst) > 0 {
+            self.dispatcher.turn.notify_one();
         } else {
             // Under the lock, so that it does not undo what the next leader does when it enters.
             self.core.link.leave();

@@ -1,0 +1,73 @@
+//! How a server serves, and what it knows of a client before it does.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use crate::hello::Token;
+use crate::limits::{CLIENTS_MAX, Limits};
+
+/// Who a client is, according to the operating system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Identity {
+    /// A process of this node.
+    Unix {
+        /// Its process ID; 0 if it is in a namespace that we cannot see.
+        pid: u32,
+        /// Its user ID.
+        uid: u32,
+        /// Its group ID.
+        gid: u32,
+    },
+    /// A TCP connection.
+    Tcp {
+        /// Its remote address.
+        from: SocketAddr,
+    },
+}
+
+type Admit = dyn Fn(&Token, &Identity) -> bool + Send + Sync;
+/// Decides whether a client may have another arena: its token, its identity, the bytes wanted, and the bytes of arenas
+/// that it holds already.
+pub type Grant = dyn Fn(&Token, &Identity, u64, u64) -> bool + Send + Sync;
+
+/// Configuration of a server.
+pub struct ServerConfig {
+    /// What each client is granted at most.
+    pub limits: Limits,
+    /// Clients at a time, until their handles are dropped; more are refused. Each is a thread of the server's user at
+    /// least, and three files.
+    pub clients_max: usize,
+    /// Whether a client may connect. Compare tokens with [`ServerConfig::same_token`]. Called by the acceptor's thread,
+    /// which serves all: it must not wait.
+    pub admit: Box<Admit>,
+    /// Whether a client may have another arena. Called for requests within the limits, by the thread that receives from
+    /// this client.
+    pub grant: Box<Grant>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            clients_max: CLIENTS_MAX,
+            admit: Box::new(|_, _| true),
+            grant: Box::new(|_, _, _, _| true),
+        }
+    }
+}
+
+impl fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limits, clients_max, .. } = self;
+        f.debug_struct("ServerConfig").field("limits", limits).field("clients_max", clients_max).finish_non_exhaustive()
+    }
+}
+
+impl ServerConfig {
+    /// Compares two tokens in constant time.
+    #[must_use]
+    pub fn same_token(a: &Token, b: &Token) -> bool {
+        crate::hello::same_token(a, b)
+    }
+}
