@@ -10,7 +10,7 @@ use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
 use super::consent::Consent;
 use super::failure::{self, GONE};
-use super::flight::Flights;
+use super::inflight::Flights;
 use super::memory::Memory;
 use super::program::Built;
 use super::tenancy::{Digest, Tenancy};

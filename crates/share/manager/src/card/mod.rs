@@ -12,30 +12,30 @@
 //! tenants are about to come or to leave.
 //!
 //! # A claim that is lost
-//! A card is claimed when it comes, and for as long as the manager runs ([`keeper`]). One that vanishes or is taken by
+//! A card is claimed when it comes, and for as long as the manager runs ([`card_monitor`]). One that vanishes or is taken by
 //! another host is claimed again when it is there again, with its memory zeroed: what was in buffers is gone, and they
 //! say so. Each claim has a number, and each buffer that of the claim under which it was made, so that none is ever
 //! mistaken for memory of a later one ([`claim`]).
 
 mod arguments;
 mod board;
-mod boxes;
+mod card_monitor;
 mod claim;
 mod configure;
 mod consent;
 mod failure;
-mod flight;
+mod inflight;
 mod info;
-mod keeper;
 mod memory;
 mod program;
 mod rack;
+mod rects;
 mod space;
 mod tenancy;
 mod transfer;
 mod work;
 
 pub use board::CardBoard;
+pub use card_monitor::{Attach, Plug};
 pub(crate) use consent::Consent;
-pub use keeper::{Attach, Plug};
 pub use rack::{CardOptions, CardRack};

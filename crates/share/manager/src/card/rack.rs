@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use rackloom::{NetSpec, Rack, RackOptions};
 
-use super::keeper::{Attach, Keeper, Plug};
+use super::card_monitor::{Attach, Keeper, Plug};
 use crate::metrics::Metrics;
 
 /// How cards are shared.

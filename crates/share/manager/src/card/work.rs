@@ -13,10 +13,10 @@ use rackloom::{Launch, LaunchReport, Pending};
 use rackloom_opencl_wire::{Rect, Times, now_ns};
 
 use super::arguments;
-use super::boxes::{Band, bands, rows};
 use super::claim::{Card, ClaimNumber};
 use super::failure;
-use super::flight::Flight;
+use super::inflight::Flight;
+use super::rects::{Band, bands, rows};
 use super::space::{CardBuffer, CardKernel, CardSpace, Mapping, lock};
 use super::transfer::{PIECE, Range};
 use crate::board::{Operation, Shape, Sink, Source, Value};

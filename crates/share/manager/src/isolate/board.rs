@@ -11,21 +11,21 @@ use rackloom_ipc::{Handover, Identity};
 use rackloom_opencl_wire::BoardInfo;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
-use super::account::Account;
-use super::crew::Crew;
+use super::control::{self, Order, Origin, Service, Sight, Word};
 use super::lease::{Lease, Lessee};
-use super::ledger::Ledger;
-use super::packet::{self, Order, Origin, Service, Sight, Word};
-use super::page::Page;
+use super::memory_quota::Account;
+use super::shared_page::Page;
 use super::worker::Worker;
-use crate::admission::Dismiss;
-use crate::boards::SharedBoard;
+use super::worker_metrics::Ledger;
+use super::worker_pool::Crew;
+use crate::access::admission::Dismiss;
+use crate::access::handshake::Inbox;
+use crate::access::limits::Terms;
+use crate::access::shared_board::SharedBoard;
 use crate::code::Code;
-use crate::lobby::Inbox;
 use crate::metrics::{BoardMetrics, Source};
+use crate::schedule::dispatcher::Turns;
 use crate::session::answer_to;
-use crate::terms::Terms;
-use crate::turns::Turns;
 
 /// A device, and workers for it.
 pub(crate) struct IsolatedBoard {
@@ -216,7 +216,7 @@ fn place(inbox: &Inbox, worker: Worker, service: Service) -> anyhow::Result<(Wor
     let handover = inbox.peer.hand_over()?;
     let order = Order::Serve(Box::new(Service { channel: handover.state(), ..service }));
     let files: Vec<_> = std::iter::once(page.file()).chain(handover.files()).collect();
-    packet::send(&worker.control, &order, &files)?;
+    control::send(&worker.control, &order, &files)?;
     Ok((worker, Arc::new(page), handover))
 }
 
@@ -249,7 +249,7 @@ impl Shared {
             let (has_word, is_leaving) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
             if is_leaving {
                 let order = Order::Dismiss(client.reason());
-                if packet::send(&worker.control, &order, &[]).is_err() {
+                if control::send(&worker.control, &order, &[]).is_err() {
                     return End::Worker;
                 }
                 deadline = Some(Instant::now() + LEAVING);

@@ -12,7 +12,7 @@ use landlock::{
     RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::packet::{Place, Sight};
+use super::control::{Place, Sight};
 
 /// Where runtimes have their libraries, compilers and settings, and the system tells of itself.
 const READ: [&str; 14] = [

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rackloom_opencl_wire::now_ns;
 use rustix::process::Signal;
 
-use super::page::{Hold, Page};
+use super::shared_page::{Hold, Page};
 use crate::metrics::BoardMetrics;
-use crate::scheduler::{Share, TenantId};
-use crate::turns::{Holder, Turn};
+use crate::schedule::dispatcher::{Holder, Turn};
+use crate::schedule::scheduler::{Share, TenantId};
 
 /// What a worker has to do with the board.
 #[derive(Debug)]

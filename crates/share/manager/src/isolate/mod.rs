@@ -7,31 +7,31 @@
 //! between.
 //!
 //! What stays with the manager is what concerns others: who may come, whose turn it is, who has how much memory. A
-//! worker [asks](Gate) for the board and gives it back; while nobody else wants it, it keeps it, on a [`page`] of
+//! worker [asks](Gate) for the board and gives it back; while nobody else wants it, it keeps it, on a page of
 //! memory that both share, and needs no message for its tasks. A worker that does not give the board back when others
 //! have waited for long enough is ended, and so is one whose client is gone.
 //!
 //! A worker is not trusted: what it says and what stands on its page can only harm its own client. It is
 //! [confined](confine) to what its runtime needs.
 
-mod account;
 mod board;
 mod confine;
-mod crew;
-mod gate;
-mod kernels;
+mod control;
+mod kernel_cache;
 mod lease;
-mod ledger;
-mod packet;
-mod page;
-mod process;
+mod lease_client;
+mod memory_quota;
+mod shared_page;
 mod worker;
+mod worker_main;
+mod worker_metrics;
+mod worker_pool;
 
 pub(crate) use self::board::IsolatedBoard;
-pub(crate) use self::gate::Gate;
-pub(crate) use self::packet::Origin;
-pub(crate) use self::process::can_work;
-pub use self::process::work_if_asked;
+pub(crate) use self::control::Origin;
+pub(crate) use self::lease_client::Gate;
+pub(crate) use self::worker_main::can_work;
+pub use self::worker_main::work_if_asked;
 
 #[cfg(test)]
 mod tests;

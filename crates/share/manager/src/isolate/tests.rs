@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use rustix::event::EventfdFlags;
 
-use super::account::{Account, Elsewhere};
-use super::gate::Gate;
+use super::control::{self, Order, Receiver, Word};
 use super::lease::{Lease, Lessee};
-use super::ledger::Ledger;
-use super::packet::{self, Order, Receiver, Word};
-use super::page::{Hold, Page, Tally};
+use super::lease_client::Gate;
+use super::memory_quota::{Account, Elsewhere};
+use super::shared_page::{Hold, Page, Tally};
+use super::worker_metrics::Ledger;
 use crate::metrics::{BoardMetrics, Metrics, Source as _};
 use crate::quota::Quota;
-use crate::scheduler::{Policy, Share};
-use crate::turns::{Holder as _, Turn as _, Turns};
+use crate::schedule::dispatcher::{Holder as _, Turn as _, Turns};
+use crate::schedule::scheduler::{Policy, Share};
 
 /// What ends nobody.
 fn no_process() -> OwnedFd {
@@ -87,7 +87,7 @@ fn one_worker_has_the_board_at_a_time_and_each_gets_it() {
                 .map(|id| {
                     let page = Page::create().unwrap();
                     let lessee = lessee(id, &page);
-                    let (here, there) = packet::pair().unwrap();
+                    let (here, there) = control::pair().unwrap();
                     let (turns, inside, done) = (&turns, &inside, &done);
                     scope.spawn(move || hear(&here, &lessee, turns));
                     scope.spawn(move || {
@@ -132,7 +132,7 @@ fn who_has_the_board_gives_it_back_when_others_ask() {
         let work = |id, more: &'static (dyn Fn(&AtomicBool, &mut u32) -> bool + Sync)| {
             let page = Page::create().unwrap();
             let lessee = lessee(id, &page);
-            let (here, there) = packet::pair().unwrap();
+            let (here, there) = control::pair().unwrap();
             let (turns, is_done) = (&turns, &is_done);
             scope.spawn(move || hear(&here, &lessee, turns));
             scope.spawn(move || {
@@ -270,7 +270,7 @@ fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
 #[test]
 fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
     let quota = Quota::new(1000);
-    let (here, there) = packet::pair().unwrap();
+    let (here, there) = control::pair().unwrap();
     std::thread::scope(|scope| {
         let kept = Arc::clone(&quota);
         scope.spawn(move || {

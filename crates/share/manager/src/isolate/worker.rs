@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::packet::{self, Order, Place, Receiver, Word};
-use super::process::ASKED;
+use super::control::{self, Order, Place, Receiver, Word};
+use super::worker_main::ASKED;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, PidfdFlags};
@@ -41,7 +41,7 @@ impl Worker {
     /// # Errors
     /// It cannot be started, or not open the device.
     pub(super) fn start(place: Place) -> io::Result<Self> {
-        let (control, theirs) = packet::pair()?;
+        let (control, theirs) = control::pair()?;
         // The same program that runs here, even if its file was replaced since.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("rackloom-worker").env(ASKED, "1");
@@ -58,7 +58,7 @@ impl Worker {
         let process = rustix::process::pidfd_open(process, PidfdFlags::empty())?;
         let own = place.own.clone();
         let worker = Self { control, receiver: Receiver::new(), process, child, is_confined: false, own, kernels };
-        packet::send(&worker.control, &Order::Device(place), &[])?;
+        control::send(&worker.control, &Order::Device(place), &[])?;
         worker.until_ready()
     }
 

@@ -18,7 +18,7 @@ use opencl_sys::{
 };
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 
-use super::object::Kernel;
+use super::handles::Kernel;
 use super::query;
 use super::runtime::{Table, call};
 use super::space::{NativeKernel, NativeSpace};

@@ -7,7 +7,7 @@ mod arguments;
 mod board;
 mod clock;
 mod coherence;
-mod object;
+mod handles;
 mod query;
 mod runtime;
 mod space;

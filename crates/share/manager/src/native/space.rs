@@ -18,7 +18,7 @@ use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
 
 use super::board::Device;
 use super::clock::DeviceClock;
-use super::object::{Context, Kernel, Memory, Program, Queue};
+use super::handles::{Context, Kernel, Memory, Program, Queue};
 use super::query;
 use super::runtime::{Runtime, Table, call, make};
 use super::work::Ticket;

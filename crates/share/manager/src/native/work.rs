@@ -12,7 +12,7 @@ use opencl_sys::{
 use rackloom_opencl_wire::{Rect, Times, now_ns};
 
 use super::arguments;
-use super::object::Event;
+use super::handles::Event;
 use super::runtime::{call, make};
 use super::space::{NativeBuffer, NativeSpace};
 use crate::board::{Operation, Shape, Sink, Value};

@@ -14,8 +14,8 @@ use rackloom_registry_client::{Attendant, Event, Registry};
 
 use self::describe::{describe, label};
 pub use self::options::RegistryOptions;
+use crate::access::allowlist::Roll;
 use crate::card::Consent;
-use crate::roll::Roll;
 
 /// A board that is to be registered.
 #[derive(Debug)]

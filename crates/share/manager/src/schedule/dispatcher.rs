@@ -9,7 +9,7 @@ use std::time::Duration;
 use rackloom_opencl_wire::now_ns;
 
 use crate::metrics::BoardMetrics;
-use crate::scheduler::{Next, Policy, Scheduler, Share, TenantId};
+use crate::schedule::scheduler::{Next, Policy, Scheduler, Share, TenantId};
 
 /// What has the board for a while.
 pub(crate) trait Turn: Sized {

@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rackloom_opencl_wire::BoardInfo;
 
-use crate::lobby::Inbox;
-use crate::terms::Terms;
+use crate::access::handshake::Inbox;
+use crate::access::limits::Terms;
 
 /// A board with its tasks, of whatever kind.
 pub(crate) trait SharedBoard: Send + Sync {

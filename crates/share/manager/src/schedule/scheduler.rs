@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::habit::Habit;
+use crate::schedule::think_time::Habit;
 
 /// Who a task is of.
 pub type TenantId = u64;

@@ -137,7 +137,7 @@ fn who_does_not_come_is_not_waited_for_long() {
     now += 1_000_000;
     scheduler.pay(now, 1, 1_000_000);
     let Next::Hold(until) = scheduler.pop(now) else { panic!("it is expected back") };
-    assert!(!scheduler.is_next(2, now) && until - now <= crate::habit::HOLD_MAX_NS);
+    assert!(!scheduler.is_next(2, now) && until - now <= crate::schedule::think_time::HOLD_MAX_NS);
     assert_eq!(scheduler.take_held_ns(), 0);
     assert_eq!(scheduler.pop(until), Next::Run(2, ()));
     assert_eq!(scheduler.take_held_ns(), until - now);
@@ -274,7 +274,7 @@ proptest! {
                     scheduler.pay(now, id, 1);
                 }
                 Next::Hold(until) => {
-                    prop_assert!(fair && now < until && until <= now + crate::habit::HOLD_MAX_NS);
+                    prop_assert!(fair && now < until && until <= now + crate::schedule::think_time::HOLD_MAX_NS);
                     prop_assert!(!scheduler.is_empty());
                     now = until;
                 }

@@ -4,6 +4,10 @@
 //! that passed: "the time spent by the device computing OpenCL calls in a given amount of time" (section III-C). A task
 //! that runs is counted up to now whenever somebody asks, so that a window has what was done in it.
 
+pub(crate) mod exporter;
+pub(crate) mod latencies;
+pub(crate) mod meter;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, Weak};
@@ -17,8 +21,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::latencies::Latencies;
-use crate::meter::Meter;
+use crate::metrics::latencies::Latencies;
+use crate::metrics::meter::Meter;
 
 pub(crate) type Seconds = Counter<f64, AtomicU64>;
 

@@ -9,18 +9,18 @@ use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use rackloom_ipc::{Endpoint, Server, ServerConfig};
 use rackloom_opencl_wire::{Answer, BoardInfo};
 
+use crate::access::handshake::{self, Inbox};
+use crate::access::limits::Terms;
+use crate::access::shared_board::{Boards, SharedBoard};
 use crate::board::Board;
-use crate::boards::{Boards, SharedBoard};
 use crate::code::Code;
 use crate::isolate::IsolatedBoard;
-use crate::lobby::{self, Inbox};
 use crate::metrics::{BoardMetrics, Metrics};
 use crate::quota::Quota;
-use crate::scheduler::Policy;
+use crate::schedule::dispatcher::{Turn, Turns};
+use crate::schedule::scheduler::Policy;
+use crate::schedule::task::{Task, Tenant};
 use crate::session::{Session, answer_to};
-use crate::task::{Task, Tenant};
-use crate::terms::Terms;
-use crate::turns::{Turn, Turns};
 
 struct Shared<B: Board> {
     number: usize,
@@ -56,7 +56,7 @@ impl<B: Board> SharedBoard for Shared<B> {
         let memory = grant.memory.unwrap_or_else(|| Quota::new(terms.limits.memory));
         let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.turns), memory, terms.limits);
         answer_to(&peer, request, Ok(Answer::Open));
-        lobby::attend(inbox, &mut session, &|number| lobby::info(boards, number));
+        handshake::attend(inbox, &mut session, &|number| handshake::info(boards, number));
     }
 
     fn stop(&self) {
@@ -162,7 +162,7 @@ impl Manager {
                 let shown = boards.all().into_iter();
                 let shown = shown.filter(|board| terms.admission.shows(board.number(), peer.token()));
                 let (boards, terms): (Vec<_>, _) = (shown.collect(), Arc::clone(&terms));
-                let serve = move || lobby::serve(Inbox::new(peer), &boards, &terms);
+                let serve = move || handshake::serve(Inbox::new(peer), &boards, &terms);
                 // Without a thread the client is dropped, and told so by the end of its channel.
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
             }

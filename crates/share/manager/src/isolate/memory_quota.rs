@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::packet::{self, Order, Word};
+use super::control::{self, Order, Word};
 use crate::quota::{Bank, Charge, Quota};
 
 /// What a worker holds of a quota, as the manager counts it. It is free when this is dropped.
@@ -30,7 +30,7 @@ impl Account {
         let charge = self.quota.as_ref().filter(|_| within).and_then(|quota| quota.take(amount));
         let was = charge.is_some();
         self.charges.extend(charge.map(|charge| (number, charge)));
-        packet::send(to, &Order::Taken(was), &[])
+        control::send(to, &Order::Taken(was), &[])
     }
 
     /// A worker needs this no more.
@@ -60,11 +60,11 @@ impl Bank for Elsewhere {
     fn take(&self, amount: u64) -> Option<u64> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        packet::send(&*self.control, &Word::Take(number, amount), &[]).ok()?;
+        control::send(&*self.control, &Word::Take(number, amount), &[]).ok()?;
         answers.recv().ok()?.then_some(number)
     }
 
     fn give(&self, number: u64) {
-        let _ = packet::send(&*self.control, &Word::Give(number), &[]); // A manager that is gone needs none.
+        let _ = control::send(&*self.control, &Word::Give(number), &[]); // A manager that is gone needs none.
     }
 }

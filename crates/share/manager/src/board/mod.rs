@@ -3,6 +3,8 @@
 //! A [`Board`] gives each tenant a [`Space`] of its own. A space makes the tenant's objects and runs its operations;
 //! which objects there are, under which numbers, and when an operation runs is the manager's business.
 
+pub mod paced;
+
 use std::sync::Arc;
 
 use rackloom_ipc::{Given, Taken};

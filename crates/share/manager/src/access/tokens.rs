@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use rackloom_ipc::Token;
 
-use crate::admission::Grant;
-use crate::roll::find;
-use crate::scheduler::Share;
+use crate::access::admission::Grant;
+use crate::access::allowlist::find;
+use crate::schedule::scheduler::Share;
 
 /// The tokens of a file.
 #[derive(Debug)]

@@ -10,19 +10,19 @@ use rackloom::NetSpec;
 use rackloom_ipc::{Endpoint, ServerConfig};
 use rackloom_opencl_wire::Limits;
 
-use crate::admission::Admission;
+use crate::access::admission::Admission;
+use crate::access::allowlist::Rolls;
+use crate::access::limits::Terms;
+use crate::access::tokens::Tokens;
 use crate::board::Board as _;
 use crate::card::{CardOptions, CardRack};
-use crate::exporter;
-use crate::intake::Intake;
 use crate::isolate::{IsolatedBoard, Origin, can_work};
+use crate::metrics::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::registry::{Membership, RegistryOptions};
-use crate::roll::Rolls;
-use crate::scheduler::Policy;
-use crate::server::{Listener, Manager};
-use crate::terms::Terms;
-use crate::tokens::Tokens;
+use crate::schedule::scheduler::Policy;
+use crate::server::attach::Intake;
+use crate::server::manager::{Listener, Manager};
 
 /// Shares OpenCL devices of this machine, or Rackloom cards, among programs, here and on other machines.
 #[derive(Debug, Clone, clap::Args)]

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rackloom_opencl_wire::now_ns;
 
-use super::page::{Page, Tally};
-use crate::latencies::Counts;
+use super::shared_page::{Page, Tally};
+use crate::metrics::latencies::Counts;
 use crate::metrics::{BoardMetrics, Source, TenantMetrics};
 
 /// A worker's account.

@@ -16,8 +16,8 @@ use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
 use crate::isolate::Gate;
 use crate::metrics::{BoardMetrics, TenantMetrics};
-use crate::scheduler::{Share, TenantId};
-use crate::turns::Turn;
+use crate::schedule::dispatcher::Turn;
+use crate::schedule::scheduler::{Share, TenantId};
 
 /// A client on a board, as far as its tasks are concerned.
 pub(crate) struct Tenant<S> {

@@ -9,12 +9,12 @@ use rackloom_opencl_wire::{
     Answer, BoardInfo, COMMAND, Command, REPLY, Reply, VERSION, decode_command, encode_reply, now_ns,
 };
 
-use crate::admission::Dismiss;
+use crate::access::admission::Dismiss;
+use crate::access::limits::Terms;
+use crate::access::shared_board::SharedBoard;
 use crate::board::Space;
-use crate::boards::SharedBoard;
 use crate::code::Code;
 use crate::session::{Session, answer_to};
-use crate::terms::Terms;
 
 /// A client's messages, one after the other.
 pub(crate) struct Inbox {

@@ -4,10 +4,10 @@ use std::sync::{Arc, Weak};
 
 use rackloom_ipc::Token;
 
+use crate::access::allowlist::Rolls;
+use crate::access::tokens::Tokens;
 use crate::quota::Quota;
-use crate::roll::Rolls;
-use crate::scheduler::Share;
-use crate::tokens::Tokens;
+use crate::schedule::scheduler::Share;
 
 /// What says who may connect.
 #[derive(Debug, Clone, Default)]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rackloom_opencl_wire::now_ns;
 
-use super::packet::{self, Word};
-use super::page::{Hold, Page, Tally};
+use super::control::{self, Word};
+use super::shared_page::{Hold, Page, Tally};
 use crate::metrics::BoardMetrics;
 
 /// The way to the board.
@@ -66,7 +66,7 @@ impl Gate {
 
     /// A manager that is gone is noticed by who listens to it.
     fn say(&self, word: &Word) {
-        let _ = packet::send(&*self.control, word, &[]);
+        let _ = control::send(&*self.control, word, &[]);
     }
 }
 

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rackloom_opencl_wire::BoardInfo;
 
-use crate::admission::Admission;
+use crate::access::admission::Admission;
 use crate::board::Board;
 use crate::card::{CardBoard, Consent};
 use crate::isolate::IsolatedBoard;
 use crate::registry::{Entry, Membership};
-use crate::scheduler::Policy;
-use crate::server::Manager;
+use crate::schedule::scheduler::Policy;
+use crate::server::manager::Manager;
 
 /// Where boards come in.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
-use super::kernels::Kernels;
-use super::packet::{Origin, Place, Sight};
+use super::control::{Origin, Place, Sight};
+use super::kernel_cache::Kernels;
 use super::worker::Worker;
 
 /// A device's workers.

@@ -9,7 +9,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
 
-use crate::latencies::{BUCKETS, Counts};
+use crate::metrics::latencies::{BUCKETS, Counts};
 
 /// Who has the board, as far as a worker is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

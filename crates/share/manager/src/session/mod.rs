@@ -1,5 +1,8 @@
 //! A client's session on a board: takes its commands in order, keeps its objects, and hands its tasks to the board.
 
+pub(crate) mod object_table;
+pub(crate) mod resolver;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -17,10 +20,10 @@ use rackloom_opencl_wire::{
 use crate::board::Space;
 use crate::code::Code;
 use crate::quota::Quota;
-use crate::resolve::{NO_BUFFER, NO_KERNEL, Resolver, refused};
-use crate::table::{BadNumber, Table};
-use crate::task::{Entry, Task, Tenant};
-use crate::turns::Turns;
+use crate::schedule::dispatcher::Turns;
+use crate::schedule::task::{Entry, Task, Tenant};
+use crate::session::object_table::{BadNumber, Table};
+use crate::session::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
 
 /// How long bulk that a command names may be on its way, over TCP.
 pub(crate) const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);

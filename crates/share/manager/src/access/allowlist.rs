@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use rackloom_ipc::{ServerConfig, Token};
 use rackloom_registry_client::Tenant;
 
-use crate::admission::{Dismiss, Grant};
+use crate::access::admission::{Dismiss, Grant};
+use crate::access::tokens;
 use crate::quota::Quota;
-use crate::scheduler::Share;
-use crate::tokens;
+use crate::schedule::scheduler::Share;
 
 /// A board's list. Before the first one nobody may use the board.
 #[derive(Debug)]

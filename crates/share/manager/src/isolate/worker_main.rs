@@ -13,20 +13,20 @@ use rackloom_ipc::{Handover, Peer};
 use rackloom_opencl_wire::Answer;
 use rustix::process::DumpableBehavior;
 
-use super::account::Elsewhere;
 use super::confine::confine;
-use super::gate::Gate;
-use super::packet::{self, Order, Origin, Receiver, Service, Word};
-use super::page::Page;
+use super::control::{self, Order, Origin, Receiver, Service, Word};
+use super::lease_client::Gate;
+use super::memory_quota::Elsewhere;
+use super::shared_page::Page;
+use crate::access::handshake::{self, Inbox};
 use crate::board::Board as _;
-use crate::lobby::{self, Inbox};
 use crate::metrics::Metrics;
 use crate::native::{NativeBoard, Runtime};
 use crate::quota::Quota;
-use crate::scheduler::{Policy, Share};
+use crate::schedule::dispatcher::Turns;
+use crate::schedule::scheduler::{Policy, Share};
+use crate::schedule::task::Tenant;
 use crate::session::{Session, answer_to};
-use crate::task::Tenant;
-use crate::turns::Turns;
 
 /// The variable by which the manager makes a process of its own program a worker.
 pub(super) const ASKED: &str = "RACKLOOM_WORKER";
@@ -66,7 +66,7 @@ fn work() -> anyhow::Result<()> {
     let is_confined = confine(&place).context("cannot confine itself")?;
     let board = open(&place.origin);
     let ready = board.as_ref().map(|_| is_confined).map_err(|why| format!("{why:#}"));
-    packet::send(&*control, &Word::Ready(ready), &[])?;
+    control::send(&*control, &Word::Ready(ready), &[])?;
     let board = board?;
     let Some((Order::Serve(service), files)) = receiver.next(&control)? else {
         clear(&place.own);
@@ -148,7 +148,7 @@ fn serve(
     let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, gated);
     let mut session = Session::new(Arc::new(tenant), turns, memory, service.limits);
     answer_to(&peer, service.request, Ok(Answer::Open));
-    lobby::attend(inbox, &mut session, &|number| service.boards.get(usize::from(number)).cloned());
+    handshake::attend(inbox, &mut session, &|number| service.boards.get(usize::from(number)).cloned());
     gate.tell(&metrics, 0);
     end();
 }
@@ -158,7 +158,7 @@ fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer:
     while let Ok(Some((order, _))) = receiver.next(control) {
         match order {
             Order::Taken(was) => drop(taken.send(was)), // To whoever asked.
-            Order::Dismiss(reason) => lobby::farewell(peer, &reason),
+            Order::Dismiss(reason) => handshake::farewell(peer, &reason),
             Order::Device(_) | Order::Serve(_) => break,
         }
     }

@@ -13,7 +13,7 @@ use rackloom_opencl_wire::{Argument, INLINE_MAX, Op, Payload, Place, Rect};
 use crate::board::{Operation, Shape, Sink, Source, Space, Value};
 use crate::code::Code;
 use crate::session::TRANSFER_TIMEOUT;
-use crate::table::Table;
+use crate::session::object_table::Table;
 
 /// What an operation's numbers and references mean.
 pub(crate) struct Resolver<'a, S: Space> {
