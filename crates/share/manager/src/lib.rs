@@ -37,6 +37,7 @@ mod registry;
 mod schedule;
 mod server;
 mod session;
+mod sync;
 
 pub use access::admission::Admission;
 pub use access::allowlist::{Roll, Rolls};
@@ -49,5 +50,4 @@ pub use metrics::Metrics;
 pub use native::installed;
 pub use quota::Charge;
 pub use schedule::scheduler;
-pub use server::manager::{Listener, Manager};
-pub use server::options::{Isolate, Options, Service};
+pub use server::{Isolate, Listener, Manager, Options, Service};

@@ -4,10 +4,9 @@ use std::sync::{Arc, Weak};
 
 use rackloom_ipc::Token;
 
-use crate::access::allowlist::Rolls;
-use crate::access::tokens::Tokens;
-use crate::quota::Quota;
-use crate::schedule::scheduler::Share;
+use super::allowlist::Rolls;
+use super::grant::{Dismiss, Grant};
+use super::tokens::Tokens;
 
 /// What says who may connect.
 #[derive(Debug, Clone, Default)]
@@ -19,22 +18,6 @@ pub enum Admission {
     File(Arc<Tokens>),
     /// The registry, for each board by its number.
     Registry(Arc<Rolls>),
-}
-
-/// What who shows a token is granted.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Grant {
-    /// What metrics call it, if it has a name; to the registry, the instance.
-    pub(crate) name: Option<String>,
-    pub(crate) share: Share,
-    /// Bytes of buffers for all who show the token together; none if each has what every client may have.
-    pub(crate) memory: Option<Arc<Quota>>,
-}
-
-/// A client that can be sent away.
-pub(crate) trait Dismiss: Send + Sync {
-    /// Ends its session with a word. It does not wait for that.
-    fn dismiss(&self, reason: &str);
 }
 
 impl Admission {

@@ -1,14 +1,14 @@
 //! Who may use a board by the registry's word: the newest list, and the clients that have come by it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 
-use rackloom_ipc::{ServerConfig, Token};
+use rackloom_ipc::Token;
 use rackloom_registry_client::Tenant;
 
-use crate::access::admission::{Dismiss, Grant};
-use crate::access::tokens;
+use super::grant::{Dismiss, Grant, find, parse_token};
 use crate::quota::Quota;
 use crate::schedule::scheduler::Share;
+use crate::sync::{self, lock};
 
 /// A board's list. Before the first one nobody may use the board.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Rolls {
         if let Some(roll) = self.all().get(board) {
             return Arc::clone(roll);
         }
-        let mut rolls = self.rolls.write().unwrap_or_else(PoisonError::into_inner);
+        let mut rolls = sync::write(&self.rolls);
         while rolls.len() <= board {
             rolls.push(Arc::new(Roll::new(self.memory)));
         }
@@ -59,7 +59,7 @@ impl Rolls {
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Roll>> {
-        self.rolls.read().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::read(&self.rolls).clone()
     }
 }
 
@@ -74,7 +74,7 @@ impl Roll {
         let mut state = self.lock();
         let before = std::mem::take(&mut state.grants);
         for tenant in tenants {
-            let Some(token) = tokens::token(&tenant.token) else {
+            let Some(token) = parse_token(&tenant.token) else {
                 eprintln!("rackloom-manager: the registry gave {} a token that is none", tenant.instance);
                 continue;
             };
@@ -121,16 +121,8 @@ impl Roll {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
-}
-
-/// Each is compared, so that the time says nothing.
-pub(crate) fn find<'a>(grants: &'a [(Token, Grant)], shown: &Token) -> Option<&'a Grant> {
-    let same = |found, (token, grant): &'a (Token, Grant)| {
-        if ServerConfig::same_token(token, shown) { Some(grant) } else { found }
-    };
-    grants.iter().fold(None, same)
 }
 
 #[cfg(test)]

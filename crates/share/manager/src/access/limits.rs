@@ -5,7 +5,7 @@ use std::time::Duration;
 use rackloom_ipc::Token;
 use rackloom_opencl_wire::Limits;
 
-use crate::access::admission::Admission;
+use super::admission::Admission;
 
 /// Quotas, and who is there for them.
 #[derive(Debug, Clone)]

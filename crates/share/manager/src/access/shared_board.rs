@@ -1,11 +1,12 @@
 //! The boards of a manager: more may come while it serves, and each keeps its number.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use rackloom_opencl_wire::BoardInfo;
 
-use crate::access::handshake::Inbox;
-use crate::access::limits::Terms;
+use super::limits::Terms;
+use crate::session::inbox::Inbox;
+use crate::sync;
 
 /// A board with its tasks, of whatever kind.
 pub(crate) trait SharedBoard: Send + Sync {
@@ -29,7 +30,7 @@ pub(crate) struct Boards(RwLock<Vec<Arc<dyn SharedBoard>>>);
 impl Boards {
     /// Adds one, made for its number.
     pub(crate) fn add(&self, make: impl FnOnce(usize) -> Arc<dyn SharedBoard>) -> usize {
-        let mut boards = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut boards = sync::write(&self.0);
         let number = boards.len();
         boards.push(make(number));
         number
@@ -37,6 +38,6 @@ impl Boards {
 
     /// All of now.
     pub(crate) fn all(&self) -> Vec<Arc<dyn SharedBoard>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::read(&self.0).clone()
     }
 }

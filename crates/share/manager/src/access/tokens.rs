@@ -3,15 +3,15 @@
 //! A line is `TOKEN [name=NAME] [weight=N]`.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use rackloom_ipc::Token;
 
-use crate::access::admission::Grant;
-use crate::access::allowlist::find;
+use super::grant::{Grant, find, parse_token};
 use crate::schedule::scheduler::Share;
+use crate::sync::lock;
 
 /// The tokens of a file.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Tokens {
 
     /// What a token is granted by the file as it is now, if it is in there.
     pub(crate) fn grant(&self, shown: &Token) -> Option<Grant> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let now = changed(&self.path);
         if now != known.0 {
             known.0 = now;
@@ -108,7 +108,7 @@ fn changed(path: &Path) -> Option<SystemTime> {
 /// Token, name and weight of a line. Errors never repeat the token, which is a secret.
 fn parse(line: &str) -> anyhow::Result<(Token, Option<String>, u32)> {
     let mut words = line.split_whitespace();
-    let token = token(words.next().unwrap_or_default())
+    let token = parse_token(words.next().unwrap_or_default())
         .context("a line begins with a token of 64 hexadecimal digits; `openssl rand -hex 32` makes one")?;
     let (mut name, mut weight) = (None, None);
     for word in words {
@@ -136,18 +136,6 @@ fn name(text: &str) -> anyhow::Result<String> {
         bail!("the name `{text}` is not made of 1 to {NAME_MAX} letters, digits, dots, `_` and `-`; choose another");
     }
     Ok(text.to_owned())
-}
-
-/// A token of 64 hexadecimal digits.
-pub(crate) fn token(text: &str) -> Option<Token> {
-    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    let mut token = Token::default();
-    for (byte, digits) in token.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
-    Some(token)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! late wake-up of this process delays an answer and not the next operation.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use opencl_sys::{
@@ -19,6 +19,7 @@ use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Times, WorkGroup,
 use crate::board::{Board, Headers, Operation, Sink, Source, Space};
 use crate::code::Code;
 use crate::quota::Charge;
+use crate::sync::lock;
 
 /// How long things take.
 #[derive(Debug, Clone, PartialEq)]
@@ -262,10 +263,6 @@ fn without_attribute(text: &str) -> &str {
         c == ')' && depth == 0
     });
     end.map_or("", |end| attribute[end + 1..].trim_start())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! follows how long each array is, so a launch is refused if an array would reach beyond its buffer.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_BUFFER_SIZE, CL_INVALID_KERNEL_ARGS,
@@ -14,18 +14,9 @@ use opencl_sys::{
 use rackloom_image::{Arg, Array, Dir, Dtype, Kernel};
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 
-use super::space::{CardBuffer, CardSpace};
+use super::objects::{CardBuffer, CardSpace, Slot};
 use crate::board::Value;
 use crate::code::Code;
-
-/// An argument that is set.
-#[derive(Debug, Clone)]
-pub(super) enum Slot {
-    /// Extent or number.
-    Word(u64),
-    /// Array. A program may release it while the kernel lives; then it is none.
-    Buffer(Weak<CardBuffer>),
-}
 
 /// Type of an extent: the width of the card's words.
 const EXTENT: Dtype = Dtype::U64;

@@ -9,7 +9,7 @@ use rackloom_opencl_wire::BoardInfo;
 use super::claim::Card;
 use super::consent::Consent;
 use super::failure::GONE;
-use super::space::CardSpace;
+use super::objects::CardSpace;
 use crate::board::Board;
 use crate::code::Code;
 

@@ -1,9 +1,10 @@
 //! A card, as far as this manager has it: the claim, the memory under it, the image that is active.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
 use rackloom::{CardInfo, Error, LaunchReport, MacAddr, Rack};
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
@@ -12,11 +13,11 @@ use super::consent::Consent;
 use super::failure::{self, GONE};
 use super::inflight::Flights;
 use super::memory::Memory;
-use super::program::Built;
 use super::tenancy::{Digest, Tenancy};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
 use crate::quota::Charge;
+use crate::sync::{self, lock};
 
 /// Counts the times that the card was claimed: what belongs to one claim is nothing under the next.
 pub(super) type ClaimNumber = u64;
@@ -157,7 +158,7 @@ impl Card {
             if left.is_zero() {
                 return Err(GONE);
             }
-            state = self.was_claimed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = sync::wait_for(&self.was_claimed, state, left);
         }
         Ok(())
     }
@@ -228,12 +229,17 @@ impl Card {
         lock(&self.state).active.as_ref().is_some_and(|(active, _)| active == digest)
     }
 
-    /// Loads a program's image. Or why not: for the program, and for people.
-    pub(super) fn load(&self, claim: ClaimNumber, built: &Built) -> Result<(), (Code, String)> {
+    /// Loads an image file. Or why not: for the program, and for people.
+    pub(super) fn load(
+        &self,
+        claim: ClaimNumber,
+        file: Bytes,
+        digest: Digest,
+        accelerator: &str,
+    ) -> Result<(), (Code, String)> {
         let began = Instant::now();
         // A load that fails leaves the old image in most cases, and none in some.
         lock(&self.state).active = None;
-        let file = built.image.bytes().clone();
         let loading = self.send(claim, |rack, mac| (mac, rack.load(&[mac], file, true, |_, _, _| {})));
         let (mac, loading) = loading.map_err(|code| (code, "the card is gone".to_owned()))?;
         let loaded = loading.wait().map_err(|why| (self.judge(claim, &why), why.to_string()))?;
@@ -243,7 +249,7 @@ impl Card {
         self.reconfigurations.count(began.elapsed());
         let mut state = lock(&self.state);
         if state.claim == claim {
-            state.active = Some((built.digest, built.accelerator.clone()));
+            state.active = Some((digest, accelerator.to_owned()));
             state.nothing_runs_away(); // What ran was stopped with the old role.
         }
         Ok(())
@@ -293,8 +299,4 @@ impl Drop for Block {
     fn drop(&mut self) {
         self.card.give(self.claim, self.at, self.size);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::CL_INVALID_PROGRAM_EXECUTABLE;
 
+use super::built::Built;
 use super::claim::{Card, ClaimNumber};
 use super::consent::{Gone, Wanted};
-use super::program::Built;
 use super::tenancy::{Digest, Taken, TenantNumber};
 use crate::code::Code;
 
@@ -89,7 +89,7 @@ impl Card {
             complain(&why);
             return Err(Code(CL_INVALID_PROGRAM_EXECUTABLE));
         }
-        let loaded = self.load(claim, built);
+        let loaded = self.load(claim, built.image.bytes().clone(), built.digest, &built.accelerator);
         let (code, failure) = match &loaded {
             Ok(()) => (Ok(()), None),
             Err((code, why)) => (Err(*code), Some(why)),

@@ -4,12 +4,13 @@
 //! What is granted keeps the board for its image, so a grant is used, reported, or given back: when nobody has a
 //! program of it any more, or who has one wants another image first.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rackloom_registry_client::{Attendant, Verdict};
 
 use super::tenancy::Digest;
+use crate::sync::lock;
 
 /// How long the registry may take to answer when a program is built.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -174,8 +175,4 @@ impl Gone {
         let waiting = self.changed.wait_timeout_while(lock(&self.is_so), time, |is_so| !*is_so);
         *waiting.unwrap_or_else(PoisonError::into_inner).0
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
 //! Operations that were sent to a card and may not have ended.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::sync::lock;
 use bytes::Bytes;
 use rackloom::{Error, LaunchReport, Pending};
 use rackloom_opencl_wire::now_ns;
@@ -30,7 +31,7 @@ impl<T> Flight<T> {
     /// Waits for its end.
     pub(super) fn wait(&self) -> &Landed<T> {
         self.landed.get_or_init(|| {
-            let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let pending = lock(&self.pending).take();
             let result = pending.expect("it is waited for once").wait();
             Landed { result, at: now_ns() }
         })
@@ -84,6 +85,6 @@ impl<T> Hangar<T> {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Flight<T>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }

@@ -19,6 +19,7 @@
 
 mod arguments;
 mod board;
+mod built;
 mod card_monitor;
 mod claim;
 mod configure;
@@ -27,6 +28,7 @@ mod failure;
 mod inflight;
 mod info;
 mod memory;
+mod objects;
 mod program;
 mod rack;
 mod rects;

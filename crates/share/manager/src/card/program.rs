@@ -1,6 +1,6 @@
 //! Programs: images, and who has them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use opencl_sys::{
@@ -11,12 +11,13 @@ use rackloom_image::{Image, ImageError, MAGIC, TARGET_MODEL, TARGET_RTL};
 use rackloom_opencl_wire::{Build, Form};
 use rackloom_wire::CardKind;
 
-use super::claim::Card;
+use super::built::Built;
 use super::configure::Denied;
 use super::consent::Wanted;
-use super::space::CardSpace;
-use super::tenancy::{Digest, Taken, TenantNumber};
+use super::objects::CardSpace;
+use super::tenancy::Taken;
 use crate::code::Code;
+use crate::sync::lock;
 
 /// A program.
 #[derive(Debug)]
@@ -24,18 +25,6 @@ pub struct CardProgram {
     /// An image's file; none for a program of source, which a card has no compiler for.
     file: Option<Bytes>,
     built: Mutex<Option<Arc<Built>>>,
-}
-
-/// An image that a tenant may use: as long as this lives, no other tenant gets another one onto the card.
-pub(super) struct Built {
-    pub(super) image: Image,
-    pub(super) digest: Digest,
-    /// NAME@VERSION, as the registry calls it.
-    pub(super) accelerator: String,
-    /// The instance that the tenant is to the registry.
-    instance: Arc<str>,
-    card: Arc<Card>,
-    pub(super) tenant: TenantNumber,
 }
 
 impl CardProgram {
@@ -104,26 +93,7 @@ impl CardProgram {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Built>>> {
-        self.built.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl std::fmt::Debug for Built {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Built").field("image", &self.image.manifest().name).finish_non_exhaustive()
-    }
-}
-
-impl Built {
-    /// As the registry is asked for it.
-    pub(super) fn wanted(&self) -> Wanted<'_> {
-        Wanted { instance: &self.instance, accelerator: &self.accelerator, digest: self.digest }
-    }
-}
-
-impl Drop for Built {
-    fn drop(&mut self) {
-        self.card.release(self.tenant, &self.digest);
+        lock(&self.built)
     }
 }
 

@@ -16,11 +16,12 @@ use super::arguments;
 use super::claim::{Card, ClaimNumber};
 use super::failure;
 use super::inflight::Flight;
+use super::objects::{CardBuffer, CardKernel, CardSpace, Mapping};
 use super::rects::{Band, bands, rows};
-use super::space::{CardBuffer, CardKernel, CardSpace, Mapping, lock};
 use super::transfer::{PIECE, Range};
 use crate::board::{Operation, Shape, Sink, Source, Value};
 use crate::code::Code;
+use crate::sync::lock;
 
 /// An operation that was started.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -18,14 +18,15 @@ use super::shared_page::Page;
 use super::worker::Worker;
 use super::worker_metrics::Ledger;
 use super::worker_pool::Crew;
-use crate::access::admission::Dismiss;
-use crate::access::handshake::Inbox;
+use crate::access::grant::Dismiss;
 use crate::access::limits::Terms;
 use crate::access::shared_board::SharedBoard;
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, Source};
 use crate::schedule::dispatcher::Turns;
-use crate::session::answer_to;
+use crate::session::inbox::Inbox;
+use crate::session::replies::answer_to;
+use crate::sync::lock;
 
 /// A device, and workers for it.
 pub(crate) struct IsolatedBoard {
@@ -66,7 +67,7 @@ struct Shared {
 
 impl Shared {
     fn lessees(&self) -> MutexGuard<'_, Vec<Weak<Lessee>>> {
-        self.lessees.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.lessees)
     }
 }
 
@@ -170,14 +171,14 @@ impl Client {
     /// Why it is to leave; the bell has rung.
     fn reason(&self) -> String {
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-        self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+        lock(&self.reason).clone().unwrap_or_default()
     }
 }
 
 impl Dismiss for Client {
     /// The worker says the word. One that does not is ended, with the session.
     fn dismiss(&self, reason: &str) {
-        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
+        *lock(&self.reason) = Some(reason.to_owned());
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 }

@@ -1,11 +1,12 @@
 //! Kernels that runtimes have compiled, kept for the next program of the same tenant, and for nobody else: they are
 //! code, and whoever could write another's would be in its process.
 
+use crate::sync::lock;
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Folders of tenants that have no worker at the moment.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl Kernels {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(String, PathBuf)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.kept)
     }
 }
 

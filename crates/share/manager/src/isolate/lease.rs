@@ -1,7 +1,7 @@
 //! A worker's turn on the board, as the manager holds it.
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rackloom_opencl_wire::now_ns;
@@ -11,6 +11,7 @@ use super::shared_page::{Hold, Page};
 use crate::metrics::BoardMetrics;
 use crate::schedule::dispatcher::{Holder, Turn};
 use crate::schedule::scheduler::{Share, TenantId};
+use crate::sync::{self, lock};
 
 /// What a worker has to do with the board.
 #[derive(Debug)]
@@ -94,7 +95,7 @@ impl Lessee {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -137,7 +138,7 @@ impl Lessee {
         let left = state.slice_end.saturating_sub(now_ns());
         let before = self.page.read().map(|tally| tally.busy);
         let time = Duration::from_nanos(left.min(REST_NS));
-        state = self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+        state = sync::wait_for(&self.changed, state, time);
         let rests = self.page.is_lent() && self.page.read().map(|tally| tally.busy) == before;
         if state.has_turn && !state.is_told && (rests || now_ns() >= state.slice_end) {
             self.take_back(&mut state);
@@ -188,7 +189,7 @@ impl Turn for Lease {
         lessee.page.give(if state.is_told { Hold::Last } else { Hold::Busy });
         while state.has_turn && !state.is_gone {
             state = match state.wanted {
-                None => lessee.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => sync::wait(&lessee.changed, state),
                 Some(_) if !state.is_told => lessee.in_slice(state),
                 Some(since) => lessee.until_back(state, since),
             };
@@ -203,7 +204,7 @@ impl Lessee {
     fn until_back<'a>(&'a self, mut state: MutexGuard<'a, State>, since: Instant) -> MutexGuard<'a, State> {
         let left = self.patience.saturating_sub(since.elapsed());
         if state.is_overdue {
-            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            return sync::wait(&self.changed, state);
         }
         if left.is_zero() {
             state.is_overdue = true;
@@ -212,6 +213,6 @@ impl Lessee {
             self.end();
             return state;
         }
-        self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+        sync::wait_for(&self.changed, state, left)
     }
 }

@@ -1,54 +1,33 @@
 //! The worker's side of its turns: it asks for the board before a task, unless it still has it.
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rackloom_opencl_wire::now_ns;
 
 use super::control::{self, Word};
 use super::shared_page::{Hold, Page, Tally};
 use crate::metrics::BoardMetrics;
+use crate::schedule::task::Gate;
+use crate::sync::lock;
 
 /// The way to the board.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(super) struct LeaseClient {
     page: Page,
     control: Arc<OwnedFd>,
     /// One tells at a time.
     telling: Mutex<()>,
 }
 
-/// The board, had for a task, and given back if others want it.
-#[derive(Debug)]
-pub(crate) struct Pass<'a> {
-    gate: &'a Gate,
-    metrics: &'a BoardMetrics,
-}
-
-impl Gate {
+impl LeaseClient {
     pub(super) fn new(page: Page, control: Arc<OwnedFd>) -> Self {
         Self { page, control, telling: Mutex::default() }
     }
 
-    /// Whether a task would have the board at once.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.page.is_lent()
-    }
-
-    /// Waits for the board.
-    pub(crate) fn enter<'a>(&'a self, metrics: &'a BoardMetrics) -> Pass<'a> {
-        if !self.page.change(Hold::Lent, Hold::Busy) {
-            self.tell(metrics, 0);
-            self.say(&Word::Ask);
-            self.page.wait();
-        }
-        self.tell(metrics, now_ns());
-        Pass { gate: self, metrics }
-    }
-
     /// Tells what was counted; since when a task runs, or 0.
     pub(super) fn tell(&self, metrics: &BoardMetrics, began: u64) {
-        let _one = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&self.telling);
         self.page.publish(&Tally {
             began,
             busy: (metrics.busy.get() * 1e9) as u64,
@@ -70,13 +49,25 @@ impl Gate {
     }
 }
 
-impl Drop for Pass<'_> {
-    fn drop(&mut self) {
-        let Self { gate, metrics } = self;
-        gate.tell(metrics, 0);
-        if !gate.page.change(Hold::Busy, Hold::Lent) {
-            gate.page.set(Hold::None);
-            gate.say(&Word::Leave);
+impl Gate for LeaseClient {
+    fn is_lent(&self) -> bool {
+        self.page.is_lent()
+    }
+
+    fn enter(&self, metrics: &BoardMetrics) {
+        if !self.page.change(Hold::Lent, Hold::Busy) {
+            self.tell(metrics, 0);
+            self.say(&Word::Ask);
+            self.page.wait();
+        }
+        self.tell(metrics, now_ns());
+    }
+
+    fn leave(&self, metrics: &BoardMetrics) {
+        self.tell(metrics, 0);
+        if !self.page.change(Hold::Busy, Hold::Lent) {
+            self.page.set(Hold::None);
+            self.say(&Word::Leave);
         }
     }
 }

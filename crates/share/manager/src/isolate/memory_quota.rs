@@ -5,10 +5,11 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::control::{self, Order, Word};
 use crate::quota::{Bank, Charge, Quota};
+use crate::sync::lock;
 
 /// What a worker holds of a quota, as the manager counts it. It is free when this is dropped.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl Elsewhere {
 
 impl Bank for Elsewhere {
     fn take(&self, amount: u64) -> Option<u64> {
-        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = lock(&self.answers);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         control::send(&*self.control, &Word::Take(number, amount), &[]).ok()?;
         answers.recv().ok()?.then_some(number)

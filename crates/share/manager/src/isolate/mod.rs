@@ -7,7 +7,7 @@
 //! between.
 //!
 //! What stays with the manager is what concerns others: who may come, whose turn it is, who has how much memory. A
-//! worker [asks](Gate) for the board and gives it back; while nobody else wants it, it keeps it, on a page of
+//! worker [asks](lease_client) for the board and gives it back; while nobody else wants it, it keeps it, on a page of
 //! memory that both share, and needs no message for its tasks. A worker that does not give the board back when others
 //! have waited for long enough is ended, and so is one whose client is gone.
 //!
@@ -29,7 +29,6 @@ mod worker_pool;
 
 pub(crate) use self::board::IsolatedBoard;
 pub(crate) use self::control::Origin;
-pub(crate) use self::lease_client::Gate;
 pub(crate) use self::worker_main::can_work;
 pub use self::worker_main::work_if_asked;
 

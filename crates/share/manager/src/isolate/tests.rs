@@ -9,7 +9,7 @@ use rustix::event::EventfdFlags;
 
 use super::control::{self, Order, Receiver, Word};
 use super::lease::{Lease, Lessee};
-use super::lease_client::Gate;
+use super::lease_client::LeaseClient;
 use super::memory_quota::{Account, Elsewhere};
 use super::shared_page::{Hold, Page, Tally};
 use super::worker_metrics::Ledger;
@@ -17,6 +17,7 @@ use crate::metrics::{BoardMetrics, Metrics, Source as _};
 use crate::quota::Quota;
 use crate::schedule::dispatcher::{Holder as _, Turn as _, Turns};
 use crate::schedule::scheduler::{Policy, Share};
+use crate::schedule::task::Gate as _;
 
 /// What ends nobody.
 fn no_process() -> OwnedFd {
@@ -91,15 +92,15 @@ fn one_worker_has_the_board_at_a_time_and_each_gets_it() {
                     let (turns, inside, done) = (&turns, &inside, &done);
                     scope.spawn(move || hear(&here, &lessee, turns));
                     scope.spawn(move || {
-                        let (gate, metrics) = (Gate::new(page, Arc::new(there)), metrics());
+                        let (gate, metrics) = (LeaseClient::new(page, Arc::new(there)), metrics());
                         let mut random = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(id + 1);
                         for _ in 0..TASKS {
                             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                            let pass = gate.enter(&metrics);
+                            gate.enter(&metrics);
                             assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have the board");
                             (0..random >> 57).for_each(|_| std::hint::spin_loop());
                             inside.fetch_sub(1, Ordering::SeqCst);
-                            drop(pass);
+                            gate.leave(&metrics);
                             done.fetch_add(1, Ordering::Relaxed);
                             // Pauses of all sorts: a lease is taken back while its worker rests, begins or ends.
                             match random >> 61 {
@@ -136,9 +137,10 @@ fn who_has_the_board_gives_it_back_when_others_ask() {
             let (turns, is_done) = (&turns, &is_done);
             scope.spawn(move || hear(&here, &lessee, turns));
             scope.spawn(move || {
-                let (gate, metrics, mut count) = (Gate::new(page, Arc::new(there)), metrics(), 0);
+                let (gate, metrics, mut count) = (LeaseClient::new(page, Arc::new(there)), metrics(), 0);
                 while more(is_done, &mut count) {
-                    drop(gate.enter(&metrics));
+                    gate.enter(&metrics);
+                    gate.leave(&metrics);
                 }
                 is_done.store(true, Ordering::Relaxed);
             })

@@ -15,18 +15,20 @@ use rustix::process::DumpableBehavior;
 
 use super::confine::confine;
 use super::control::{self, Order, Origin, Receiver, Service, Word};
-use super::lease_client::Gate;
+use super::lease_client::LeaseClient;
 use super::memory_quota::Elsewhere;
 use super::shared_page::Page;
-use crate::access::handshake::{self, Inbox};
 use crate::board::Board as _;
 use crate::metrics::Metrics;
 use crate::native::{NativeBoard, Runtime};
 use crate::quota::Quota;
 use crate::schedule::dispatcher::Turns;
 use crate::schedule::scheduler::{Policy, Share};
-use crate::schedule::task::Tenant;
-use crate::session::{Session, answer_to};
+use crate::schedule::task::{Gate, Tenant};
+use crate::session::Session;
+use crate::session::command_loop::attend;
+use crate::session::inbox::Inbox;
+use crate::session::replies::{answer_to, farewell};
 
 /// The variable by which the manager makes a process of its own program a worker.
 pub(super) const ASKED: &str = "RACKLOOM_WORKER";
@@ -128,7 +130,7 @@ fn serve(
         true => Quota::at(Box::new(elsewhere)),
         false => Quota::new(service.limits.memory),
     };
-    let gate = Arc::new(Gate::new(page, control));
+    let gate = Arc::new(LeaseClient::new(page, control));
     // Of its own: the manager reads what is counted from the page.
     let metrics = Metrics::default().board("");
     let turns = Arc::new(Turns::new(Policy::Fifo, metrics.clone()));
@@ -144,11 +146,11 @@ fn serve(
     };
     let task_time = service.task_ns.map(Duration::from_nanos);
     let name = metrics.tenant(service.name);
-    let gated = Some(Arc::clone(&gate));
+    let gated = Some(Arc::clone(&gate) as Arc<dyn Gate>);
     let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, gated);
     let mut session = Session::new(Arc::new(tenant), turns, memory, service.limits);
     answer_to(&peer, service.request, Ok(Answer::Open));
-    handshake::attend(inbox, &mut session, &|number| service.boards.get(usize::from(number)).cloned());
+    attend(inbox, &mut session, &|number| service.boards.get(usize::from(number)).cloned());
     gate.tell(&metrics, 0);
     end();
 }
@@ -158,7 +160,7 @@ fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer:
     while let Ok(Some((order, _))) = receiver.next(control) {
         match order {
             Order::Taken(was) => drop(taken.send(was)), // To whoever asked.
-            Order::Dismiss(reason) => handshake::farewell(peer, &reason),
+            Order::Dismiss(reason) => farewell(peer, &reason),
             Order::Device(_) | Order::Serve(_) => break,
         }
     }

@@ -1,12 +1,13 @@
 //! What a worker has counted, told to the manager's metrics.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rackloom_opencl_wire::now_ns;
 
 use super::shared_page::{Page, Tally};
 use crate::metrics::latencies::Counts;
 use crate::metrics::{BoardMetrics, Source, TenantMetrics};
+use crate::sync::lock;
 
 /// A worker's account.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.told)
     }
 }
 

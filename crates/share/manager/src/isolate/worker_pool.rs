@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tempfile::TempDir;
 
 use super::control::{Origin, Place, Sight};
 use super::kernel_cache::Kernels;
 use super::worker::Worker;
+use crate::sync::lock;
 
 /// A device's workers.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ impl Crew {
     }
 
     fn spare(&self) -> MutexGuard<'_, BTreeMap<Sight, Worker>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spare)
     }
 
     /// One for a client of a tenant's, if it is known whose; the next is made ready meanwhile.

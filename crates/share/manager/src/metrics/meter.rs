@@ -1,10 +1,11 @@
 //! A board's clock of use: charges board and tenant while a task runs, not only when it has ended.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rackloom_opencl_wire::now_ns;
 
-use crate::metrics::{Seconds, Source};
+use super::source::{Seconds, Source};
+use crate::sync::lock;
 
 /// Counts the time that tasks have a board.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl Meter {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Running>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.running)
     }
 }
 

@@ -7,9 +7,9 @@
 pub(crate) mod exporter;
 pub(crate) mod latencies;
 pub(crate) mod meter;
+mod source;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::metrics::latencies::Latencies;
-use crate::metrics::meter::Meter;
-
-pub(crate) type Seconds = Counter<f64, AtomicU64>;
+use self::latencies::Latencies;
+use self::meter::Meter;
+pub(crate) use self::source::{Seconds, Source};
+use crate::sync::lock;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfBoard {
@@ -47,12 +47,6 @@ struct OfTransfer {
 enum Direction {
     In,
     Out,
-}
-
-/// What counts for itself, and tells the metrics when they are read.
-pub(crate) trait Source: Send + Sync {
-    /// Tells all until now.
-    fn catch_up(&self);
 }
 
 /// All that a manager counts.
@@ -286,10 +280,6 @@ impl Drop for TenantMetrics {
         }
         self.tenants.dec();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]

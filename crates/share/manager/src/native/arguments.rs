@@ -6,7 +6,7 @@
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_KERNEL_ARG_ACCESS_NONE,
@@ -19,25 +19,12 @@ use opencl_sys::{
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 
 use super::handles::Kernel;
+use super::objects::{Kind, Kinds, NativeKernel, NativeSpace};
 use super::query;
 use super::runtime::{Table, call};
-use super::space::{NativeKernel, NativeSpace};
 use crate::board::Value;
 use crate::code::Code;
-
-/// What an argument takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Buffer,
-    Local,
-    Plain,
-    /// An image, a sampler, a pipe: what we do not offer.
-    Other,
-}
-
-/// What the arguments of a kernel take.
-#[derive(Debug)]
-pub(super) struct Kinds(Vec<Kind>);
+use crate::sync::lock;
 
 impl Kinds {
     /// What the runtime says of them; or, where it knows nothing (of linked programs and binaries), what it accepts.
@@ -95,7 +82,7 @@ pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value
             call!(table, clSetKernelArg(raw, index, *bytes as usize, null()))?;
         }
     }
-    let mut place = kernel.held.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut place = lock(&kernel.held);
     let before = std::mem::replace(&mut place[index as usize], held);
     drop(place);
     drop::<Option<Arc<_>>>(before);

@@ -11,9 +11,9 @@ use opencl_sys::{
 use rackloom_opencl_wire::BoardInfo;
 
 use super::coherence::is_coherent;
+use super::objects::NativeSpace;
 use super::query;
-use super::runtime::{Runtime, Table};
-use super::space::NativeSpace;
+use super::runtime::{Device, Runtime, Table};
 use crate::board::Board;
 use crate::code::Code;
 
@@ -25,15 +25,6 @@ pub struct NativeBoard {
     info: BoardInfo,
     is_processor: bool,
 }
-
-/// A device's handle.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Device(pub(super) cl_device_id);
-
-// SAFETY: OpenCL's handles belong to no thread; a root device is never released.
-unsafe impl Send for Device {}
-// SAFETY: as above.
-unsafe impl Sync for Device {}
 
 /// The parameters of `clGetDeviceInfo` up to OpenCL 3.1. Those that a runtime does not know it refuses.
 const DEVICE_PARAMETERS: std::ops::RangeInclusive<u32> = 0x1000..=0x1074;

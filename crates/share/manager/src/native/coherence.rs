@@ -10,8 +10,8 @@ use std::ptr::{null, null_mut};
 use opencl_sys::{CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_TRUE};
 
 use super::handles::Memory;
+use super::objects::NativeSpace;
 use super::runtime::{call, make};
-use super::space::NativeSpace;
 use crate::code::Code;
 
 /// Bytes of the trial: some pages.

@@ -8,6 +8,7 @@ mod board;
 mod clock;
 mod coherence;
 mod handles;
+mod objects;
 mod query;
 mod runtime;
 mod space;

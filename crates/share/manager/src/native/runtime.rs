@@ -65,6 +65,15 @@ impl std::fmt::Debug for Runtime {
     }
 }
 
+/// A device's handle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Device(pub(super) cl_device_id);
+
+// SAFETY: OpenCL's handles belong to no thread; a root device is never released.
+unsafe impl Send for Device {}
+// SAFETY: as above.
+unsafe impl Sync for Device {}
+
 /// The function that tells a library's platforms: the only way in, exported or asked for.
 fn platform_ids(library: &Library) -> Option<PlatformIds> {
     type Address = unsafe extern "C" fn(*const c_char) -> *mut c_void;

@@ -13,8 +13,8 @@ use rackloom_opencl_wire::{Rect, Times, now_ns};
 
 use super::arguments;
 use super::handles::Event;
+use super::objects::{NativeBuffer, NativeSpace};
 use super::runtime::{call, make};
-use super::space::{NativeBuffer, NativeSpace};
 use crate::board::{Operation, Shape, Sink, Value};
 use crate::code::Code;
 

@@ -3,13 +3,14 @@
 //! A turn is run by the board's thread, or, when the board is free and the turn short, by the thread that brought it,
 //! which saves two hand-overs.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rackloom_opencl_wire::now_ns;
 
 use crate::metrics::BoardMetrics;
 use crate::schedule::scheduler::{Next, Policy, Scheduler, Share, TenantId};
+use crate::sync::{self, lock};
 
 /// What has the board for a while.
 pub(crate) trait Turn: Sized {
@@ -98,11 +99,11 @@ impl<T: Turn> Turns<T> {
                 Next::Hold(until) => {
                     state.is_held = true;
                     let time = Duration::from_nanos(until.saturating_sub(now));
-                    let mut state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+                    let mut state = sync::wait_for(&self.work, state, time);
                     state.is_held = false;
                     state
                 }
-                Next::Nothing => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Next::Nothing => sync::wait(&self.work, state),
             };
         }
     }
@@ -175,8 +176,4 @@ impl Drop for EndsAll {
             std::process::abort();
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

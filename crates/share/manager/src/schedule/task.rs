@@ -5,19 +5,19 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_ipc::Peer;
 use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
 
+use super::dispatcher::Turn;
+use super::scheduler::{Share, TenantId};
 use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
-use crate::isolate::Gate;
 use crate::metrics::{BoardMetrics, TenantMetrics};
-use crate::schedule::dispatcher::Turn;
-use crate::schedule::scheduler::{Share, TenantId};
+use crate::sync::lock;
 
 /// A client on a board, as far as its tasks are concerned.
 pub(crate) struct Tenant<S> {
@@ -35,7 +35,38 @@ pub(crate) struct Tenant<S> {
     gone: AtomicBool,
     metrics: TenantMetrics,
     /// Where the board is asked for, in a process of its own.
-    gate: Option<Arc<Gate>>,
+    gate: Option<Arc<dyn Gate>>,
+}
+
+/// A board that other processes use, too: a task has to get it first, and give it back.
+pub(crate) trait Gate: Send + Sync {
+    /// Whether a task would have the board at once.
+    fn is_lent(&self) -> bool;
+
+    /// Waits for the board.
+    fn enter(&self, metrics: &BoardMetrics);
+
+    /// Gives the board back if others want it. Follows each [`Self::enter`].
+    fn leave(&self, metrics: &BoardMetrics);
+}
+
+/// The board, had for a task.
+struct Pass<'a> {
+    gate: &'a dyn Gate,
+    metrics: &'a BoardMetrics,
+}
+
+impl<'a> Pass<'a> {
+    fn new(gate: &'a dyn Gate, metrics: &'a BoardMetrics) -> Self {
+        gate.enter(metrics);
+        Self { gate, metrics }
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        self.gate.leave(self.metrics);
+    }
 }
 
 /// What runs on the board without another tenant's operations in between.
@@ -72,7 +103,7 @@ impl<S> Tenant<S> {
         space: S,
         peer: Arc<Peer>,
         metrics: TenantMetrics,
-        gate: Option<Arc<Gate>>,
+        gate: Option<Arc<dyn Gate>>,
     ) -> Self {
         let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let (pending, failed, gone) = (AtomicU32::new(0), Mutex::default(), AtomicBool::new(false));
@@ -139,7 +170,7 @@ impl<S: Space> Turn for Task<S> {
     /// Tells the client of each operation's end as it comes.
     fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
-        let turn = tenant.gate.as_ref().map(|gate| gate.enter(metrics));
+        let turn = tenant.gate.as_deref().map(|gate| Pass::new(gate, metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         tenant.space.begin();
@@ -257,8 +288,4 @@ impl<S> Tenant<S> {
         // A client that is gone, or does not read, has its channel closed; its session notices.
         let _ = self.peer.send(REPLY, message);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,16 +1,17 @@
 //! How boards come in, at the start and later: they are shared, and registered if there is a registry.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rackloom_opencl_wire::BoardInfo;
 
+use super::manager::Manager;
 use crate::access::admission::Admission;
 use crate::board::Board;
 use crate::card::{CardBoard, Consent};
 use crate::isolate::IsolatedBoard;
 use crate::registry::{Entry, Membership};
 use crate::schedule::scheduler::Policy;
-use crate::server::manager::Manager;
+use crate::sync::lock;
 
 /// Where boards come in.
 #[derive(Debug)]
@@ -97,6 +98,6 @@ impl Intake {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

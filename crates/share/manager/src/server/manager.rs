@@ -1,68 +1,22 @@
 //! The manager: its boards, its listeners, a thread for each client.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use anyhow::Context as _;
-use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use rackloom_ipc::{Endpoint, Server, ServerConfig};
-use rackloom_opencl_wire::{Answer, BoardInfo};
 
-use crate::access::handshake::{self, Inbox};
+use super::local_board::LocalBoard;
+use crate::access::handshake;
 use crate::access::limits::Terms;
-use crate::access::shared_board::{Boards, SharedBoard};
+use crate::access::shared_board::Boards;
 use crate::board::Board;
-use crate::code::Code;
 use crate::isolate::IsolatedBoard;
 use crate::metrics::{BoardMetrics, Metrics};
-use crate::quota::Quota;
 use crate::schedule::dispatcher::{Turn, Turns};
 use crate::schedule::scheduler::Policy;
-use crate::schedule::task::{Task, Tenant};
-use crate::session::{Session, answer_to};
-
-struct Shared<B: Board> {
-    number: usize,
-    board: B,
-    turns: Arc<Turns<Task<B::Space>>>,
-    tenants: AtomicU64,
-}
-
-impl<B: Board> SharedBoard for Shared<B> {
-    fn info(&self) -> &BoardInfo {
-        self.board.info()
-    }
-
-    fn number(&self) -> usize {
-        self.number
-    }
-
-    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
-        let client = Arc::downgrade(&inbox.peer);
-        let Some(grant) = terms.admission.enter(self.number, inbox.peer.token(), client) else {
-            answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
-            return inbox.farewell("the token is not admitted any more");
-        };
-        let id = self.tenants.fetch_add(1, Ordering::Relaxed);
-        let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
-        let space = match self.board.open(&name) {
-            Ok(space) => space,
-            Err(code) => return answer_to(&inbox.peer, request, Err(code)),
-        };
-        let metrics = self.turns.metrics.tenant(name);
-        let peer = Arc::clone(&inbox.peer);
-        let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics, None);
-        let memory = grant.memory.unwrap_or_else(|| Quota::new(terms.limits.memory));
-        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.turns), memory, terms.limits);
-        answer_to(&peer, request, Ok(Answer::Open));
-        handshake::attend(inbox, &mut session, &|number| handshake::info(boards, number));
-    }
-
-    fn stop(&self) {
-        self.turns.stop();
-    }
-}
+use crate::session::inbox::Inbox;
+use crate::sync::lock;
 
 /// An endpoint that is listened on.
 #[derive(Debug)]
@@ -113,8 +67,7 @@ impl Manager {
     pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<usize> {
         let metrics = self.0.metrics.board(&board.info().name);
         let turns = self.turns(policy, metrics)?;
-        let tenants = AtomicU64::new(1);
-        Ok(self.0.boards.add(|number| Arc::new(Shared { number, board, turns, tenants })))
+        Ok(self.0.boards.add(|number| Arc::new(LocalBoard::new(number, board, turns))))
     }
 
     /// The same for a board whose clients have processes of their own.
@@ -131,7 +84,7 @@ impl Manager {
         let run = Arc::clone(&turns);
         let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
         let thread = thread.context("cannot start a thread for a board")?;
-        self.0.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        lock(&self.0.threads).push(thread);
         Ok(turns)
     }
 

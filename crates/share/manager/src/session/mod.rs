@@ -1,32 +1,29 @@
 //! A client's session on a board: takes its commands in order, keeps its objects, and hands its tasks to the board.
 
-pub(crate) mod object_table;
-pub(crate) mod resolver;
+pub(crate) mod command_loop;
+pub(crate) mod inbox;
+mod object_table;
+pub(crate) mod replies;
+mod resolver;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
 
+use self::replies::answer_to;
 use opencl_sys::{
     CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
     CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
 };
-use rackloom_ipc::Peer;
-use rackloom_opencl_wire::{
-    Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, REPLY, Reply, encode_reply, now_ns,
-};
+use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, now_ns};
 
+use self::object_table::{BadNumber, Table};
+use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
 use crate::board::Space;
 use crate::code::Code;
 use crate::quota::Quota;
 use crate::schedule::dispatcher::Turns;
 use crate::schedule::task::{Entry, Task, Tenant};
-use crate::session::object_table::{BadNumber, Table};
-use crate::session::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
-
-/// How long bulk that a command names may be on its way, over TCP.
-pub(crate) const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Builds that a client may have under way and waiting.
 const BUILDS_MAX: usize = 64;
@@ -259,15 +256,4 @@ impl<S: Space> Drop for Session<S> {
         self.turns.forget(self.tenant.id, || self.tenant.is_gone());
         self.tenant.space.leave();
     }
-}
-
-/// Answers a request.
-pub(crate) fn answer_to(peer: &Peer, request: u32, answer: Result<Answer, Code>) {
-    let mut message = Vec::new();
-    encode_reply(&Reply::Answer { request, answer: answer.map_err(|Code(code)| code) }, &[], &mut message);
-    // Longer than a message only if a runtime tells of thousands of kernels; the client is told of that.
-    if message.len() > rackloom_ipc::BODY_MAX {
-        encode_reply(&Reply::Answer { request, answer: Err(CL_OUT_OF_RESOURCES) }, &[], &mut message);
-    }
-    let _ = peer.send(REPLY, &message); // A client that is gone is noticed by its session.
 }

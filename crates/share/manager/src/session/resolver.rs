@@ -1,7 +1,7 @@
 //! From an operation as it came to one that can run: numbers become objects, references become memory, and every range
 //! is checked against what it lies in.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use opencl_sys::{
     CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL, CL_INVALID_MEM_OBJECT, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION,
@@ -10,10 +10,12 @@ use opencl_sys::{
 use rackloom_ipc::{ChannelError, Peer};
 use rackloom_opencl_wire::{Argument, INLINE_MAX, Op, Payload, Place, Rect};
 
+use super::object_table::Table;
 use crate::board::{Operation, Shape, Sink, Source, Space, Value};
 use crate::code::Code;
-use crate::session::TRANSFER_TIMEOUT;
-use crate::session::object_table::Table;
+
+/// How long bulk that a command names may be on its way, over TCP.
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What an operation's numbers and references mean.
 pub(crate) struct Resolver<'a, S: Space> {

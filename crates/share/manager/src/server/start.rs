@@ -1,0 +1,178 @@
+//! Start of a manager: opens the boards, listens, and registers.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use rackloom::NetSpec;
+use rackloom_ipc::{Endpoint, ServerConfig};
+use rackloom_opencl_wire::Limits;
+
+use super::attach::Intake;
+use super::manager::{Listener, Manager};
+use super::options::{Isolate, Options};
+use crate::access::admission::Admission;
+use crate::access::allowlist::Rolls;
+use crate::access::limits::Terms;
+use crate::access::tokens::Tokens;
+use crate::board::Board as _;
+use crate::card::{CardOptions, CardRack};
+use crate::isolate::{IsolatedBoard, Origin, can_work};
+use crate::metrics::exporter;
+use crate::native::{NativeBoard, Runtime, installed};
+use crate::registry::Membership;
+
+/// A manager that serves, until it is dropped.
+#[derive(Debug)]
+pub struct Service {
+    // Dropped in this order: nobody comes in any more before the boards go.
+    listeners: Vec<Listener>,
+    intake: Arc<Intake>,
+    /// Given back when nobody uses them any more.
+    _cards: Option<CardRack>,
+    metrics: Option<SocketAddr>,
+}
+
+impl Service {
+    /// Where it listens, with the ports that were chosen.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Endpoint> {
+        self.listeners.iter().map(Listener::endpoint)
+    }
+
+    /// The names of its boards of now, in the order of their numbers.
+    #[must_use]
+    pub fn boards(&self) -> Vec<String> {
+        self.intake.manager().boards()
+    }
+
+    /// The ids of its boards of now at the registry, in the same order; none without a registry.
+    #[must_use]
+    pub fn devices(&self) -> Vec<String> {
+        self.intake.devices()
+    }
+
+    /// Where its metrics are, if anywhere.
+    #[must_use]
+    pub const fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics
+    }
+}
+
+impl Options {
+    /// Opens the boards, and serves.
+    ///
+    /// # Errors
+    /// There is no board, an address cannot be listened on, or the registry could not work with what is said of it.
+    pub fn start(&self) -> anyhow::Result<Service> {
+        let terms = self.terms()?;
+        let manager = Manager::default();
+        let intake = Arc::new(Intake::new(manager.clone(), self.policy, terms.admission.clone()));
+        if self.cards.is_none() || !self.runtime.is_empty() {
+            if self.isolate == Isolate::All && !can_work() {
+                bail!("this program cannot start itself again for each client: it has not called work_if_asked");
+            }
+            for (origin, board) in self.open_boards()? {
+                if self.isolate.applies_to(&board) {
+                    intake.add_isolated(IsolatedBoard::new(board.info().clone(), origin, self.stall_time)?)?;
+                } else {
+                    intake.add(board)?;
+                }
+            }
+        }
+        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &intake)).transpose()?;
+        let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
+        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&terms), terms.clone()));
+        let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
+        let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
+        let listening: Vec<_> = listeners.iter().map(|listener| listener.endpoint().clone()).collect();
+        if let Some(membership) = Membership::new(&self.registry, &endpoints, &listening, metrics)? {
+            intake.join(membership);
+        }
+        Ok(Service { listeners, intake, _cards: cards, metrics })
+    }
+
+    fn claim_cards(&self, net: &NetSpec, intake: &Arc<Intake>) -> anyhow::Result<CardRack> {
+        let deadline = Duration::from_secs(self.card_timeout.into());
+        let options = CardOptions { exclusive: self.exclusive, deadline };
+        let (metrics, intake) = (Arc::clone(intake.manager().metrics()), Arc::clone(intake));
+        CardRack::connect(net, options, metrics, Box::new(move |card| intake.add_card(card)))
+    }
+
+    fn open_boards(&self) -> anyhow::Result<Vec<(Origin, NativeBoard)>> {
+        let libraries = if self.runtime.is_empty() { installed() } else { self.runtime.clone() };
+        if libraries.is_empty() {
+            bail!(
+                "no OpenCL runtime is installed (/etc/OpenCL/vendors is empty); install one, or name it by --runtime"
+            );
+        }
+        let mut boards = Vec::new();
+        for library in &libraries {
+            match Runtime::open(library) {
+                Ok(platforms) => {
+                    for (platform, opened) in platforms.into_iter().enumerate() {
+                        let origin = |device, board: &NativeBoard| {
+                            let (library, is_processor) = (library.clone(), board.is_processor());
+                            Origin { library, platform, device, is_processor }
+                        };
+                        let devices = NativeBoard::all(opened)?.into_iter().enumerate();
+                        boards.extend(devices.map(|(device, board)| (origin(device, &board), board)));
+                    }
+                }
+                // Of those that happen to be installed some may have no hardware; one that was named must open.
+                Err(why) if self.runtime.is_empty() => eprintln!("rackloom-manager: left out: {why:#}"),
+                Err(why) => return Err(why),
+            }
+        }
+        if boards.is_empty() {
+            bail!("the OpenCL runtimes have no device");
+        }
+        number_equals(&mut boards);
+        Ok(boards)
+    }
+
+    fn terms(&self) -> anyhow::Result<Terms> {
+        let Self { memory, objects, operations, program, task_time, .. } = *self;
+        let limits = Limits { memory, objects, operations, program };
+        let admission = match (&self.tokens, &self.registry.registry) {
+            (Some(path), _) => Admission::File(Arc::new(Tokens::open(path)?)),
+            (None, Some(_)) => Admission::Registry(Arc::new(Rolls::new(memory))),
+            (None, None) => Admission::Anybody,
+        };
+        Ok(Terms { limits, task_time, admission })
+    }
+
+    fn config(&self, terms: &Terms) -> ServerConfig {
+        let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
+        config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
+        let admission = terms.admission.clone();
+        config.admit = Box::new(move |shown, _| admission.admit(shown));
+        config
+    }
+}
+
+/// Bytes of memory that a client shares with the manager beyond that of its buffers, which may all be there: for bytes
+/// on their way.
+const TRANSFERS: u64 = 256 << 20;
+
+/// Gives devices of the same name a number each.
+fn number_equals(boards: &mut [(Origin, NativeBoard)]) {
+    let names: Vec<String> = boards.iter().map(|(_, board)| board.info().name.clone()).collect();
+    for (at, (_, board)) in boards.iter_mut().enumerate() {
+        if names.iter().filter(|name| **name == names[at]).count() > 1 {
+            let number = names[..=at].iter().filter(|name| **name == names[at]).count();
+            board.rename(format!("{} #{number}", names[at]));
+        }
+    }
+}
+
+/// Where a library of the same user looks first.
+fn default_endpoint() -> anyhow::Result<Endpoint> {
+    let folder = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(|| PathBuf::from("/run"), PathBuf::from);
+    let folder = folder.join("rackloom");
+    std::fs::create_dir_all(&folder).with_context(|| {
+        format!("cannot make the folder {}; name another place by --listen unix:PATH", folder.display())
+    })?;
+    Ok(Endpoint::Unix(folder.join("manager.sock")))
+}
