@@ -40,8 +40,8 @@ mod session;
 mod sync;
 
 pub use access::admission::Admission;
-pub use access::allowlist::{Roll, Rolls};
-pub use access::limits::Terms;
+pub use access::allowlist::{Allowlist, Allowlists};
+pub use access::limits::EndpointLimits;
 pub use access::tokens::Tokens;
 pub use board::paced;
 pub use code::Code;

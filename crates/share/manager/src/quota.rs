@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sum with a bound, kept here or elsewhere.
+/// A sum with a bound, kept here or remotely.
 #[derive(Debug)]
 pub(crate) struct Quota {
     used: AtomicU64,
-    most: u64,
-    elsewhere: Option<Box<dyn Bank>>,
+    limit: u64,
+    remote: Option<Box<dyn RemoteQuota>>,
 }
 
 /// Where a quota is kept that others have a part in, too.
-pub(crate) trait Bank: std::fmt::Debug + Send + Sync {
+pub(crate) trait RemoteQuota: std::fmt::Debug + Send + Sync {
     /// Takes so much, if it is there; a number to give it back by.
     fn take(&self, amount: u64) -> Option<u64>;
 
@@ -25,32 +25,32 @@ pub(crate) trait Bank: std::fmt::Debug + Send + Sync {
 pub struct Charge {
     quota: Arc<Quota>,
     amount: u64,
-    /// Where the quota is kept elsewhere.
+    /// Where the quota is kept remotely.
     number: u64,
 }
 
 impl Quota {
-    pub(crate) fn new(most: u64) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), most, elsewhere: None })
+    pub(crate) fn new(limit: u64) -> Arc<Self> {
+        Arc::new(Self { used: AtomicU64::new(0), limit, remote: None })
     }
 
-    /// One that is kept elsewhere.
-    pub(crate) fn at(bank: Box<dyn Bank>) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), most: u64::MAX, elsewhere: Some(bank) })
+    /// One that is kept remotely.
+    pub(crate) fn remote(remote: Box<dyn RemoteQuota>) -> Arc<Self> {
+        Arc::new(Self { used: AtomicU64::new(0), limit: u64::MAX, remote: Some(remote) })
     }
 
     /// All that there is to take.
-    pub(crate) const fn most(&self) -> u64 {
-        self.most
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Takes so much, if it is there.
     pub(crate) fn take(self: &Arc<Self>, amount: u64) -> Option<Charge> {
-        if let Some(bank) = &self.elsewhere {
-            let number = bank.take(amount)?;
+        if let Some(remote) = &self.remote {
+            let number = remote.take(amount)?;
             return Some(Charge { quota: Arc::clone(self), amount, number });
         }
-        let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.most);
+        let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.limit);
         self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
         Some(Charge { quota: Arc::clone(self), amount, number: 0 })
     }
@@ -66,8 +66,8 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        match &self.quota.elsewhere {
-            Some(bank) => bank.give(self.number),
+        match &self.quota.remote {
+            Some(remote) => remote.give(self.number),
             None => drop(self.quota.used.fetch_sub(self.amount, Ordering::AcqRel)),
         }
     }

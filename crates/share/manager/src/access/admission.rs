@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 
 use rackloom_ipc::Token;
 
-use super::allowlist::Rolls;
-use super::grant::{Dismiss, Grant};
+use super::allowlist::Allowlists;
+use super::grant::{Disconnect, Grant};
 use super::tokens::Tokens;
 
 /// What says who may connect.
@@ -17,7 +17,7 @@ pub enum Admission {
     /// A file, for all boards.
     File(Arc<Tokens>),
     /// The registry, for each board by its number.
-    Registry(Arc<Rolls>),
+    Registry(Arc<Allowlists>),
 }
 
 impl Admission {
@@ -27,7 +27,7 @@ impl Admission {
         match self {
             Self::Anybody => true,
             Self::File(tokens) => tokens.admit(shown),
-            Self::Registry(rolls) => rolls.all().iter().any(|roll| roll.find(shown).is_some()),
+            Self::Registry(allowlists) => allowlists.all().iter().any(|allowlist| allowlist.find(shown).is_some()),
         }
     }
 
@@ -35,25 +35,25 @@ impl Admission {
     pub(crate) fn shows(&self, board: usize, shown: &Token) -> bool {
         match self {
             Self::Anybody | Self::File(_) => true,
-            Self::Registry(rolls) => rolls.of(board).find(shown).is_some(),
+            Self::Registry(allowlists) => allowlists.of(board).find(shown).is_some(),
         }
     }
 
     /// Bytes of buffers that a client may have that shows this token.
     pub(crate) fn memory(&self, shown: &Token, most: u64) -> u64 {
-        let Self::Registry(rolls) = self else { return most };
-        let rolls = rolls.all();
-        let granted = rolls.iter().filter_map(|roll| roll.find(shown));
-        granted.map(|grant| grant.memory.map_or(most, |quota| quota.most())).max().unwrap_or(most)
+        let Self::Registry(allowlists) = self else { return most };
+        let allowlists = allowlists.all();
+        let granted = allowlists.iter().filter_map(|allowlist| allowlist.find(shown));
+        granted.map(|grant| grant.memory.map_or(most, |quota| quota.limit())).max().unwrap_or(most)
     }
 
     /// What a client of a board is granted; none if it is not admitted, or not any more. It may be told to leave from
     /// now on.
-    pub(crate) fn enter(&self, board: usize, shown: &Token, client: Weak<dyn Dismiss>) -> Option<Grant> {
+    pub(crate) fn enter(&self, board: usize, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
         match self {
             Self::Anybody => Some(Grant::default()),
             Self::File(tokens) => tokens.grant(shown),
-            Self::Registry(rolls) => rolls.of(board).enter(shown, client),
+            Self::Registry(allowlists) => allowlists.of(board).enter(shown, client),
         }
     }
 }

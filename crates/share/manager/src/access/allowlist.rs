@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 use rackloom_ipc::Token;
 use rackloom_registry_client::Tenant;
 
-use super::grant::{Dismiss, Grant, find, parse_token};
+use super::grant::{Disconnect, Grant, find, parse_token};
 use crate::quota::Quota;
 use crate::schedule::scheduler::Share;
 use crate::sync::{self, lock};
 
 /// A board's list. Before the first one nobody may use the board.
 #[derive(Debug)]
-pub struct Roll {
+pub struct Allowlist {
     /// Bytes of buffers that each client may have, whatever the registry says.
     memory: u64,
     state: Mutex<State>,
@@ -23,7 +23,7 @@ struct State {
     grants: Vec<(Token, Grant)>,
     /// Numbers of accounts that were given.
     accounts: u64,
-    clients: Vec<(Token, Weak<dyn Dismiss>)>,
+    clients: Vec<(Token, Weak<dyn Disconnect>)>,
 }
 
 /// Without the tokens.
@@ -35,35 +35,35 @@ impl std::fmt::Debug for State {
 
 /// The lists of a manager's boards.
 #[derive(Debug)]
-pub struct Rolls {
+pub struct Allowlists {
     memory: u64,
-    rolls: RwLock<Vec<Arc<Roll>>>,
+    allowlists: RwLock<Vec<Arc<Allowlist>>>,
 }
 
-impl Rolls {
+impl Allowlists {
     /// For clients that may have so many bytes of buffers each, whatever the registry says.
     pub(crate) const fn new(memory: u64) -> Self {
-        Self { memory, rolls: RwLock::new(Vec::new()) }
+        Self { memory, allowlists: RwLock::new(Vec::new()) }
     }
 
     /// The list of the board of this number.
-    pub(crate) fn of(&self, board: usize) -> Arc<Roll> {
-        if let Some(roll) = self.all().get(board) {
-            return Arc::clone(roll);
+    pub(crate) fn of(&self, board: usize) -> Arc<Allowlist> {
+        if let Some(allowlist) = self.all().get(board) {
+            return Arc::clone(allowlist);
         }
-        let mut rolls = sync::write(&self.rolls);
-        while rolls.len() <= board {
-            rolls.push(Arc::new(Roll::new(self.memory)));
+        let mut allowlists = sync::write(&self.allowlists);
+        while allowlists.len() <= board {
+            allowlists.push(Arc::new(Allowlist::new(self.memory)));
         }
-        Arc::clone(&rolls[board])
+        Arc::clone(&allowlists[board])
     }
 
-    pub(crate) fn all(&self) -> Vec<Arc<Roll>> {
-        sync::read(&self.rolls).clone()
+    pub(crate) fn all(&self) -> Vec<Arc<Allowlist>> {
+        sync::read(&self.allowlists).clone()
     }
 }
 
-impl Roll {
+impl Allowlist {
     /// A list with nobody on it.
     pub(crate) fn new(memory: u64) -> Self {
         Self { memory, state: Mutex::default() }
@@ -87,7 +87,7 @@ impl Roll {
             let share = Share { weight: tenant.weight.max(1), account: Some(account) };
             let memory = (tenant.memory_bytes > 0).then(|| {
                 let most = tenant.memory_bytes.min(self.memory);
-                let known = known.and_then(|grant| grant.memory.clone()).filter(|quota| quota.most() == most);
+                let known = known.and_then(|grant| grant.memory.clone()).filter(|quota| quota.limit() == most);
                 known.unwrap_or_else(|| Quota::new(most))
             });
             state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory }));
@@ -103,7 +103,7 @@ impl Roll {
             stays
         });
         drop(state);
-        leaving.iter().for_each(|client| client.dismiss("the registry has taken the board back"));
+        leaving.iter().for_each(|client| client.disconnect("the registry has taken the board back"));
     }
 
     /// What a token is granted.
@@ -112,7 +112,7 @@ impl Roll {
     }
 
     /// What a client is granted, which from now on is told when that is over.
-    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Dismiss>) -> Option<Grant> {
+    pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
         let mut state = self.lock();
         let grant = find(&state.grants, shown)?.clone();
         state.clients.retain(|(_, client)| client.strong_count() > 0);
@@ -136,25 +136,25 @@ mod tests {
 
     #[test]
     fn the_newest_list_counts_and_a_token_keeps_what_it_has() {
-        let roll = Roll::new(1000);
+        let allowlist = Allowlist::new(1000);
         let (one, two) = ([0x11; 32], [0x22; 32]);
-        assert!(roll.find(&one).is_none(), "nobody before the first list");
-        roll.renew(&[tenant("a", "11", 3, 600), tenant("b", "22", 0, 5000), tenant("c", "no", 1, 0)]);
-        let first = roll.find(&one).unwrap();
+        assert!(allowlist.find(&one).is_none(), "nobody before the first list");
+        allowlist.renew(&[tenant("a", "11", 3, 600), tenant("b", "22", 0, 5000), tenant("c", "no", 1, 0)]);
+        let first = allowlist.find(&one).unwrap();
         assert_eq!((first.name.as_deref(), first.share.weight), (Some("a"), 3));
-        let most = |token| roll.find(token).unwrap().memory.map(|quota| quota.most());
+        let most = |token| allowlist.find(token).unwrap().memory.map(|quota| quota.limit());
         assert_eq!((most(&one), most(&two)), (Some(600), Some(1000)), "never more than the manager grants");
-        assert_eq!(roll.find(&two).unwrap().share.weight, 1);
+        assert_eq!(allowlist.find(&two).unwrap().share.weight, 1);
         let charge = first.memory.unwrap().take(500).unwrap();
-        roll.renew(&[tenant("a", "11", 5, 600)]);
-        let again = roll.find(&one).unwrap();
-        assert!(roll.find(&two).is_none());
+        allowlist.renew(&[tenant("a", "11", 5, 600)]);
+        let again = allowlist.find(&one).unwrap();
+        assert!(allowlist.find(&two).is_none());
         assert_eq!((again.share.weight, again.share.account), (5, first.share.account));
         assert!(again.memory.unwrap().take(101).is_none(), "one instance has one quota");
         drop(charge);
-        roll.renew(&[tenant("a", "11", 5, 0)]);
-        assert!(roll.find(&one).unwrap().memory.is_none());
-        roll.renew(&[]);
-        assert!(roll.find(&one).is_none());
+        allowlist.renew(&[tenant("a", "11", 5, 0)]);
+        assert!(allowlist.find(&one).unwrap().memory.is_none());
+        allowlist.renew(&[]);
+        assert!(allowlist.find(&one).is_none());
     }
 }

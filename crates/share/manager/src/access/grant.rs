@@ -18,9 +18,9 @@ pub(crate) struct Grant {
 }
 
 /// A client that can be sent away.
-pub(crate) trait Dismiss: Send + Sync {
+pub(crate) trait Disconnect: Send + Sync {
     /// Ends its session with a word. It does not wait for that.
-    fn dismiss(&self, reason: &str);
+    fn disconnect(&self, reason: &str);
 }
 
 /// A token of 64 hexadecimal digits.

@@ -7,8 +7,8 @@ use opencl_sys::{CL_INVALID_DEVICE, CL_INVALID_OPERATION};
 use rackloom_ipc::Peer;
 use rackloom_opencl_wire::{Answer, BoardInfo, COMMAND, Command, VERSION, decode_command};
 
-use super::grant::Dismiss;
-use super::limits::Terms;
+use super::grant::Disconnect;
+use super::limits::EndpointLimits;
 use super::shared_board::SharedBoard;
 use crate::code::Code;
 use crate::session::command_loop::answer_any;
@@ -18,14 +18,14 @@ use crate::session::replies::{answer_to, farewell};
 /// How long a client may say nothing before it has greeted.
 const GREETING: Duration = Duration::from_secs(5);
 
-impl Dismiss for Peer {
-    fn dismiss(&self, reason: &str) {
+impl Disconnect for Peer {
+    fn disconnect(&self, reason: &str) {
         farewell(self, reason);
     }
 }
 
 /// Serves a client until it is gone. The boards are those that are there for it.
-pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
     let mut greeted = false;
     loop {
         let deadline = (!greeted).then(|| Instant::now() + GREETING);
@@ -41,7 +41,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &T
                 greeted = true;
                 inbox.name = label(name);
                 let software = format!("rackloom-manager {}", env!("CARGO_PKG_VERSION"));
-                let (boards, limits) = (boards.len() as u16, terms.limits(peer.token()));
+                let (boards, limits) = (boards.len() as u16, endpoint.limits(peer.token()));
                 answer_to(&peer, request, Ok(Answer::Welcome { boards, limits, software }));
             }
             Command::Hello { request, version, .. } if !greeted => {
@@ -55,7 +55,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], terms: &T
                 answer_any(&peer, &|number| info(boards, number), &command);
             }
             Command::Open { request, board } => match boards.get(usize::from(board)).cloned() {
-                Some(board) => return board.serve(inbox, request, boards, terms),
+                Some(board) => return board.serve(inbox, request, boards, endpoint),
                 None => answer_to(&peer, request, Err(Code(CL_INVALID_DEVICE))),
             },
             _ => return inbox.farewell("this command needs a board; open one first"),

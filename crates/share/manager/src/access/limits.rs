@@ -9,7 +9,7 @@ use super::admission::Admission;
 
 /// Quotas, and who is there for them.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct EndpointLimits {
     /// What the library is told of, too.
     pub limits: Limits,
     /// How long a task may have the board before it is cut; none for as long as it takes.
@@ -18,13 +18,13 @@ pub struct Terms {
     pub admission: Admission,
 }
 
-impl From<Limits> for Terms {
+impl From<Limits> for EndpointLimits {
     fn from(limits: Limits) -> Self {
         Self { limits, task_time: None, admission: Admission::default() }
     }
 }
 
-impl Terms {
+impl EndpointLimits {
     /// The quotas of who shows a token.
     pub(crate) fn limits(&self, shown: &Token) -> Limits {
         Limits { memory: self.admission.memory(shown, self.limits.memory), ..self.limits }

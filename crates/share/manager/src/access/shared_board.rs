@@ -4,7 +4,7 @@ use std::sync::{Arc, RwLock};
 
 use rackloom_opencl_wire::BoardInfo;
 
-use super::limits::Terms;
+use super::limits::EndpointLimits;
 use crate::session::inbox::Inbox;
 use crate::sync;
 
@@ -17,7 +17,7 @@ pub(crate) trait SharedBoard: Send + Sync {
     fn number(&self) -> usize;
 
     /// Serves a client that has asked for this board, until it is gone. The boards are those that are there for it.
-    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms);
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits);
 
     /// Makes the board's thread end.
     fn stop(&self);
@@ -25,9 +25,9 @@ pub(crate) trait SharedBoard: Send + Sync {
 
 /// Boards in the order of their numbers.
 #[derive(Default)]
-pub(crate) struct Boards(RwLock<Vec<Arc<dyn SharedBoard>>>);
+pub(crate) struct BoardList(RwLock<Vec<Arc<dyn SharedBoard>>>);
 
-impl Boards {
+impl BoardList {
     /// Adds one, made for its number.
     pub(crate) fn add(&self, make: impl FnOnce(usize) -> Arc<dyn SharedBoard>) -> usize {
         let mut boards = sync::write(&self.0);

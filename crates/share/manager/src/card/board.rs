@@ -40,7 +40,7 @@ impl CardBoard {
 }
 
 /// How long a tenant waits for a card that is being zeroed after the one before.
-const WASHING: Duration = Duration::from_secs(3);
+const SCRUB_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Board for CardBoard {
     type Space = CardSpace;
@@ -56,7 +56,7 @@ impl Board for CardBoard {
         let number = self.tenants.fetch_add(1, Ordering::Relaxed);
         let space = CardSpace::new(Arc::clone(&self.card), number, tenant);
         if self.card.is_exclusive {
-            self.card.wait_for_claim(WASHING)?;
+            self.card.wait_for_claim(SCRUB_TIMEOUT)?;
         }
         Ok(space)
     }

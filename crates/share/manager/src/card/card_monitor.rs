@@ -16,22 +16,22 @@ use super::info;
 use crate::metrics::Metrics;
 
 /// Attaches to the segment.
-pub type Attach = Box<dyn FnMut() -> Result<Rack, Error> + Send>;
+pub type ConnectRack = Box<dyn FnMut() -> Result<Rack, Error> + Send>;
 
 /// Takes over a card that was claimed, as a board.
-pub type Plug = Box<dyn FnMut(CardBoard) + Send>;
+pub type AddCard = Box<dyn FnMut(CardBoard) + Send>;
 
 /// What looks after the cards.
-pub(super) struct Keeper {
-    attach: Attach,
-    plug: Plug,
+pub(super) struct CardMonitor {
+    connect: ConnectRack,
+    add: AddCard,
     exclusive: bool,
     metrics: Arc<Metrics>,
     rack: Arc<Rack>,
     watch: Watch,
     cards: Vec<Arc<Card>>,
     /// Cards that could not be claimed when they came.
-    left_out: BTreeSet<MacAddr>,
+    skipped: BTreeSet<MacAddr>,
 }
 
 /// How long to look for cards.
@@ -39,10 +39,10 @@ const DISCOVERY: Duration = Duration::from_secs(1);
 
 /// How long to try to claim cards at the start: a manager that was killed has its cards until its lease is over, and a
 /// slow card takes a while to zero itself.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The same for a card that is plugged in later: the others have to wait meanwhile.
-const PATIENCE_LATER: Duration = Duration::from_secs(3);
+const CLAIM_TIMEOUT_LATER: Duration = Duration::from_secs(3);
 
 /// How soon a loss, a retirement or a new card is seen to.
 const TICK: Duration = Duration::from_millis(50);
@@ -50,18 +50,18 @@ const TICK: Duration = Duration::from_millis(50);
 /// Time between attempts to claim a card that another host has, or to attach to a segment that is gone.
 const RETRY: Duration = Duration::from_millis(500);
 
-impl Keeper {
+impl CardMonitor {
     /// Claims all cards that are there.
     ///
     /// # Errors
     /// The segment cannot be attached to; no card answers, or none can be claimed.
     pub(super) fn begin(
-        mut attach: Attach,
+        mut connect: ConnectRack,
         exclusive: bool,
         metrics: Arc<Metrics>,
-        plug: Plug,
+        add: AddCard,
     ) -> anyhow::Result<Self> {
-        let rack = attach().map_err(|why| {
+        let rack = connect().map_err(|why| {
             let help = why.help().map(|help| format!("; {help}")).unwrap_or_default();
             anyhow::Error::new(why).context(format!("cannot reach the segment{help}"))
         })?;
@@ -72,16 +72,16 @@ impl Keeper {
         if found.is_empty() {
             bail!("none answered; plug one in with `rackloom card add`, and see `rackloom ls`");
         }
-        let (cards, left_out) = (Vec::new(), BTreeSet::new());
-        let mut keeper = Self { attach, plug, exclusive, metrics, rack, watch, cards, left_out };
-        let until = Instant::now() + PATIENCE;
-        found.iter().for_each(|card| keeper.take_in(card, until));
-        if keeper.cards.is_empty() {
+        let (cards, skipped) = (Vec::new(), BTreeSet::new());
+        let mut monitor = Self { connect, add, exclusive, metrics, rack, watch, cards, skipped };
+        let until = Instant::now() + CLAIM_TIMEOUT;
+        found.iter().for_each(|card| monitor.add_card(card, until));
+        if monitor.cards.is_empty() {
             bail!("none of the {} that answered could be claimed", found.len());
         }
         // What happened while cards were claimed is over. A loss in this moment is noticed by the first operation.
-        while keeper.watch.next_within(Duration::ZERO).is_some() {}
-        Ok(keeper)
+        while monitor.watch.next_within(Duration::ZERO).is_some() {}
+        Ok(monitor)
     }
 
     /// Looks after the cards until it is to stop, and gives them back.
@@ -89,44 +89,44 @@ impl Keeper {
         let mut tried: Option<Instant> = None;
         while !stop.load(Ordering::Acquire) {
             if let Some(event) = self.watch.next_within(TICK) {
-                self.heed(&event);
+                self.handle_event(&event);
             }
             // Asked of the host's thread, which by then has told what it knew; so no loss is taken for one of a later
             // claim.
             let Ok(up) = self.rack.cards() else {
                 self.cards.iter().for_each(|card| card.lost());
-                self.attach_again(stop);
+                self.reconnect(stop);
                 continue;
             };
             while let Some(event) = self.watch.next_within(Duration::ZERO) {
-                self.heed(&event);
+                self.handle_event(&event);
             }
             for card in self.cards.iter().filter(|card| !card.is_claimed()) {
                 let Some(info) = up.iter().find(|info| self.is_it(card, info, &up)) else { continue };
                 if card.is_retired() || tried.is_none_or(|at| at.elapsed() >= RETRY) {
-                    self.claim_again(card, info);
+                    self.reclaim(card, info);
                     tried = Some(Instant::now());
                 }
             }
             let is_new = |info: &&CardInfo| {
-                let known = self.left_out.contains(&info.mac) || self.cards.iter().any(|c| self.is_it(c, info, &up));
+                let known = self.skipped.contains(&info.mac) || self.cards.iter().any(|c| self.is_it(c, info, &up));
                 !known
             };
             if let Some(info) = up.iter().find(is_new) {
-                self.take_in(info, Instant::now() + PATIENCE_LATER); // One at a time: what is new may depend on it.
+                self.add_card(info, Instant::now() + CLAIM_TIMEOUT_LATER); // One at a time: what is new may depend on it.
             }
         }
-        self.give_back();
+        self.release_all();
     }
 
     /// Claims a card that is new, trying until this time, and hands it over as a board.
-    fn take_in(&mut self, card: &CardInfo, until: Instant) {
+    fn add_card(&mut self, card: &CardInfo, until: Instant) {
         let name = self.name(card);
         let zeroes = match claim_first(&self.rack, card, self.exclusive, until, &name) {
             Ok(zeroes) => zeroes,
             Err(why) => {
                 eprintln!("rackloom-manager: {name} is left out: {why}");
-                self.left_out.insert(card.mac);
+                self.skipped.insert(card.mac);
                 return;
             }
         };
@@ -134,7 +134,7 @@ impl Keeper {
         let shared = Arc::new(Card::new(&self.rack, card, name.clone(), self.exclusive, zeroes, counted));
         shared.claimed(&self.rack, card);
         self.cards.push(Arc::clone(&shared));
-        (self.plug)(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
+        (self.add)(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
     }
 
     /// What people call a card: by its number in the rack, or by its address if another one has that.
@@ -154,15 +154,15 @@ impl Keeper {
                 && self.cards.iter().all(|other| other.mac() != info.mac)
     }
 
-    fn heed(&mut self, event: &Event) {
+    fn handle_event(&mut self, event: &Event) {
         let (Event::CardDown { card, .. } | Event::ClaimLost { card }) = event else { return };
         self.cards.iter().filter(|c| c.mac() == *card).for_each(|c| c.lost());
         if matches!(event, Event::CardDown { .. }) {
-            self.left_out.remove(card); // When it comes again, it is new.
+            self.skipped.remove(card); // When it comes again, it is new.
         }
     }
 
-    fn claim_again(&self, card: &Card, info: &CardInfo) {
+    fn reclaim(&self, card: &Card, info: &CardInfo) {
         if card.is_retired() {
             // The kernels of the tenant that has left are called off with the claim.
             let _ = self.rack.release(&[card.mac()], Scrub::Keep).wait();
@@ -173,23 +173,23 @@ impl Keeper {
     }
 
     /// The segment is gone: waits until it is there again.
-    fn attach_again(&mut self, stop: &AtomicBool) {
+    fn reconnect(&mut self, stop: &AtomicBool) {
         eprintln!("rackloom-manager: the segment of the cards is gone; waiting for it to come again");
         while !stop.load(Ordering::Acquire) {
             std::thread::sleep(RETRY);
-            let Ok(rack) = (self.attach)() else { continue };
+            let Ok(rack) = (self.connect)() else { continue };
             let Ok(watch) = rack.watch() else { continue };
             if rack.discover(DISCOVERY).is_ok() {
                 (self.rack, self.watch) = (Arc::new(rack), watch);
-                self.left_out.clear();
+                self.skipped.clear();
                 eprintln!("rackloom-manager: the segment of the cards is there again");
                 return;
             }
         }
     }
 
-    fn give_back(self) {
-        drop(self.plug); // Boards end before their cards.
+    fn release_all(self) {
+        drop(self.add); // Boards end before their cards.
         let held: Vec<_> = self.cards.iter().filter(|card| card.is_claimed()).collect();
         held.iter().for_each(|card| card.lost());
         let held: Vec<MacAddr> = held.iter().map(|card| card.mac()).collect();

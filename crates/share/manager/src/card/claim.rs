@@ -11,7 +11,7 @@ use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
 use super::consent::Consent;
 use super::failure::{self, GONE};
-use super::inflight::Flights;
+use super::inflight::InFlightOperations;
 use super::memory::Memory;
 use super::tenancy::{Digest, Tenancy};
 use crate::code::Code;
@@ -36,7 +36,7 @@ pub(super) struct Card {
     tenancy: Mutex<Tenancy>,
     /// The registry's.
     pub(super) consent: Arc<Consent>,
-    pub(super) flights: Flights,
+    pub(super) in_flight: InFlightOperations,
     reconfigurations: Reconfigurations,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Block {
     /// Its bytes.
     pub(super) size: u64,
     /// Whether it is without bytes of whoever had its memory before.
-    is_washed: AtomicBool,
+    is_scrubbed: AtomicBool,
     _charge: Charge,
 }
 
@@ -103,7 +103,7 @@ impl Card {
             was_claimed: Condvar::new(),
             tenancy: Mutex::default(),
             consent: Arc::default(),
-            flights: Flights::default(),
+            in_flight: InFlightOperations::default(),
             reconfigurations,
         }
     }
@@ -214,8 +214,8 @@ impl Card {
             return Err(GONE);
         }
         let (at, is_clean) = state.memory.take(size).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
-        let (card, claim, is_washed) = (Arc::clone(self), state.claim, AtomicBool::new(is_clean));
-        Ok(Block { card, claim, at, size, is_washed, _charge: charge })
+        let (card, claim, is_scrubbed) = (Arc::clone(self), state.claim, AtomicBool::new(is_clean));
+        Ok(Block { card, claim, at, size, is_scrubbed, _charge: charge })
     }
 
     /// The present claim.
@@ -285,13 +285,13 @@ impl State {
 }
 
 impl Block {
-    pub(super) fn is_washed(&self) -> bool {
-        self.is_washed.load(Ordering::Relaxed)
+    pub(super) fn is_scrubbed(&self) -> bool {
+        self.is_scrubbed.load(Ordering::Relaxed)
     }
 
     /// All of it was overwritten.
-    pub(super) fn washed(&self) {
-        self.is_washed.store(true, Ordering::Relaxed);
+    pub(super) fn mark_scrubbed(&self) {
+        self.is_scrubbed.store(true, Ordering::Relaxed);
     }
 }
 

@@ -11,7 +11,7 @@ use opencl_sys::CL_INVALID_PROGRAM_EXECUTABLE;
 
 use super::built::Built;
 use super::claim::{Card, ClaimNumber};
-use super::consent::{Gone, Wanted};
+use super::consent::{TenantGone, Wanted};
 use super::tenancy::{Digest, Taken, TenantNumber};
 use crate::code::Code;
 
@@ -37,11 +37,11 @@ impl Card {
         tenant: TenantNumber,
         wanted: &Wanted<'_>,
         name: &str,
-        gone: &Gone,
+        gone: &TenantGone,
     ) -> Result<(), Denied> {
         let asks = self.consent.is_needed() && !self.has_active(&wanted.digest);
         if asks {
-            self.make_way(tenant, &wanted.digest);
+            self.withdraw_unused(tenant, &wanted.digest);
             self.consent.ask(wanted, gone).map_err(Denied::Registry)?;
         }
         // Who has just lost the board may still have an operation on it.
@@ -68,7 +68,7 @@ impl Card {
     }
 
     /// Gives back what was granted for another image and not used, unless another tenant counts on it.
-    fn make_way(&self, tenant: TenantNumber, digest: &Digest) {
+    fn withdraw_unused(&self, tenant: TenantNumber, digest: &Digest) {
         let unused = self.consent.unused().filter(|unused| unused != digest);
         if let Some(unused) = unused.filter(|unused| !self.tenancy().is_held(unused, Some(tenant))) {
             self.consent.withdraw(&unused, &self.accelerator());
@@ -84,7 +84,7 @@ impl Card {
         let complain = |why: &dyn Display| {
             eprintln!("rackloom-manager: {} does not get the image {name}: {why}", self.name);
         };
-        self.make_way(built.tenant, &built.digest);
+        self.withdraw_unused(built.tenant, &built.digest);
         if let Err(why) = self.consent.confirm(&built.wanted()) {
             complain(&why);
             return Err(Code(CL_INVALID_PROGRAM_EXECUTABLE));

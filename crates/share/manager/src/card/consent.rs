@@ -53,7 +53,7 @@ struct Grant {
 
 /// Whether who waits has left; to be waited for.
 #[derive(Debug, Default)]
-pub(super) struct Gone {
+pub(super) struct TenantGone {
     is_so: Mutex<bool>,
     changed: Condvar,
 }
@@ -83,7 +83,7 @@ impl Consent {
     ///
     /// # Errors
     /// It may not be loaded; why, for people.
-    pub(super) fn ask(&self, wanted: &Wanted<'_>, gone: &Gone) -> Result<(), String> {
+    pub(super) fn ask(&self, wanted: &Wanted<'_>, gone: &TenantGone) -> Result<(), String> {
         let Some(attendant) = self.attendant.get() else { return Ok(()) };
         let until = Instant::now() + WAIT;
         loop {
@@ -163,7 +163,7 @@ impl Consent {
     }
 }
 
-impl Gone {
+impl TenantGone {
     /// Who waits has left.
     pub(super) fn set(&self) {
         *lock(&self.is_so) = true;

@@ -10,30 +10,30 @@ use rackloom_opencl_wire::now_ns;
 
 /// An operation under way or over, of which more than one may want to know the end.
 #[derive(Debug)]
-pub(super) struct Flight<T> {
+pub(super) struct InFlight<T> {
     pending: Mutex<Option<Pending<T>>>,
-    landed: OnceLock<Landed<T>>,
+    completed: OnceLock<Completed<T>>,
 }
 
 /// How it ended.
 #[derive(Debug)]
-pub(super) struct Landed<T> {
+pub(super) struct Completed<T> {
     pub(super) result: Result<T, Error>,
     /// When it was known, in nanoseconds of our clock.
     pub(super) at: u64,
 }
 
-impl<T> Flight<T> {
+impl<T> InFlight<T> {
     fn new(pending: Pending<T>) -> Self {
-        Self { pending: Mutex::new(Some(pending)), landed: OnceLock::new() }
+        Self { pending: Mutex::new(Some(pending)), completed: OnceLock::new() }
     }
 
     /// Waits for its end.
-    pub(super) fn wait(&self) -> &Landed<T> {
-        self.landed.get_or_init(|| {
+    pub(super) fn wait(&self) -> &Completed<T> {
+        self.completed.get_or_init(|| {
             let pending = lock(&self.pending).take();
             let result = pending.expect("it is waited for once").wait();
-            Landed { result, at: now_ns() }
+            Completed { result, at: now_ns() }
         })
     }
 }
@@ -41,28 +41,28 @@ impl<T> Flight<T> {
 /// Those operations of a card that its host does not order by itself: a host lets a launch wait for earlier writes and
 /// a write for earlier reads of the same bytes, but nothing for a launch, and a launch not for reads.
 #[derive(Debug, Default)]
-pub(super) struct Flights {
-    pub(super) reads: Hangar<Bytes>,
-    pub(super) launches: Hangar<LaunchReport>,
+pub(super) struct InFlightOperations {
+    pub(super) reads: InFlightSet<Bytes>,
+    pub(super) launches: InFlightSet<LaunchReport>,
     /// The launch that was sent last may take long.
     pub(super) has_long: AtomicBool,
 }
 
 /// Operations of one kind.
 #[derive(Debug)]
-pub(super) struct Hangar<T>(Mutex<Vec<Arc<Flight<T>>>>);
+pub(super) struct InFlightSet<T>(Mutex<Vec<Arc<InFlight<T>>>>);
 
-impl<T> Default for Hangar<T> {
+impl<T> Default for InFlightSet<T> {
     fn default() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 }
 
-impl<T> Hangar<T> {
-    pub(super) fn begin(&self, pending: Pending<T>) -> Arc<Flight<T>> {
-        let flight = Arc::new(Flight::new(pending));
-        self.lock().push(Arc::clone(&flight));
-        flight
+impl<T> InFlightSet<T> {
+    pub(super) fn begin(&self, pending: Pending<T>) -> Arc<InFlight<T>> {
+        let operation = Arc::new(InFlight::new(pending));
+        self.lock().push(Arc::clone(&operation));
+        operation
     }
 
     /// How many there are.
@@ -71,9 +71,9 @@ impl<T> Hangar<T> {
     }
 
     /// Forgets one that was waited for.
-    pub(super) fn end(&self, flight: &Arc<Flight<T>>) {
+    pub(super) fn end(&self, operation: &Arc<InFlight<T>>) {
         let mut all = self.lock();
-        if let Some(at) = all.iter().position(|f| Arc::ptr_eq(f, flight)) {
+        if let Some(at) = all.iter().position(|f| Arc::ptr_eq(f, operation)) {
             all.remove(at);
         }
     }
@@ -81,10 +81,10 @@ impl<T> Hangar<T> {
     /// Waits for the end of all.
     pub(super) fn settle(&self) {
         let all = std::mem::take(&mut *self.lock());
-        all.iter().for_each(|flight| _ = flight.wait());
+        all.iter().for_each(|operation| _ = operation.wait());
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Flight<T>>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<InFlight<T>>>> {
         lock(&self.0)
     }
 }

@@ -38,6 +38,6 @@ mod transfer;
 mod work;
 
 pub use board::CardBoard;
-pub use card_monitor::{Attach, Plug};
+pub use card_monitor::{AddCard, ConnectRack};
 pub(crate) use consent::Consent;
 pub use rack::{CardOptions, CardRack};

@@ -7,7 +7,7 @@ use rackloom_ipc::Given;
 
 use super::built::Built;
 use super::claim::{Block, Card};
-use super::consent::Gone;
+use super::consent::TenantGone;
 use super::tenancy::TenantNumber;
 use super::transfer::Range;
 
@@ -17,7 +17,7 @@ pub struct CardSpace {
     pub(super) tenant: TenantNumber,
     /// To the registry it is this instance.
     pub(super) name: Arc<str>,
-    pub(super) gone: Gone,
+    pub(super) gone: TenantGone,
 }
 
 /// Memory of a card, or a part of it.
@@ -76,7 +76,7 @@ impl std::fmt::Debug for CardBuffer {
 
 impl CardSpace {
     pub(super) fn new(card: Arc<Card>, tenant: TenantNumber, name: &str) -> Self {
-        Self { card, tenant, name: name.into(), gone: Gone::default() }
+        Self { card, tenant, name: name.into(), gone: TenantGone::default() }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use rackloom::{NetSpec, Rack, RackOptions};
 
-use super::card_monitor::{Attach, Keeper, Plug};
+use super::card_monitor::{AddCard, CardMonitor, ConnectRack};
 use crate::metrics::Metrics;
 
 /// How cards are shared.
@@ -23,7 +23,7 @@ pub struct CardOptions {
 /// The cards of a segment that this manager has. They are zeroed and given back when it is dropped.
 pub struct CardRack {
     stop: Arc<AtomicBool>,
-    keeper: Option<JoinHandle<()>>,
+    monitor: Option<JoinHandle<()>>,
 }
 
 impl std::fmt::Debug for CardRack {
@@ -37,7 +37,7 @@ impl CardRack {
     ///
     /// # Errors
     /// The segment cannot be attached to; no card answers, or none can be claimed.
-    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, plug: Plug) -> anyhow::Result<Self> {
+    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, plug: AddCard) -> anyhow::Result<Self> {
         let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
         let to = net.clone();
         let attach = Box::new(move || Rack::connect(&to, more.clone()));
@@ -48,20 +48,20 @@ impl CardRack {
     ///
     /// # Errors
     /// As [`Self::connect`].
-    pub fn claim(attach: Attach, exclusive: bool, metrics: Arc<Metrics>, plug: Plug) -> anyhow::Result<Self> {
-        let keeper = Keeper::begin(attach, exclusive, metrics, plug)?;
+    pub fn claim(attach: ConnectRack, exclusive: bool, metrics: Arc<Metrics>, plug: AddCard) -> anyhow::Result<Self> {
+        let monitor = CardMonitor::begin(attach, exclusive, metrics, plug)?;
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("card-keeper".into()).spawn(move || keeper.run(&told));
-        Ok(Self { stop, keeper: Some(thread.context("cannot start a thread")?) })
+        let thread = std::thread::Builder::new().name("card-monitor".into()).spawn(move || monitor.run(&told));
+        Ok(Self { stop, monitor: Some(thread.context("cannot start a thread")?) })
     }
 }
 
 impl Drop for CardRack {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
-        if let Some(keeper) = self.keeper.take() {
-            let _ = keeper.join();
+        if let Some(monitor) = self.monitor.take() {
+            let _ = monitor.join();
         }
     }
 }

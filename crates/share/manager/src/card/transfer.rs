@@ -123,10 +123,10 @@ impl Block {
     }
 
     /// Clears it if it may hold another tenant's bytes.
-    pub(super) fn wash(&self) -> Result<(), Code> {
-        if !self.is_washed() {
+    pub(super) fn scrub(&self) -> Result<(), Code> {
+        if !self.is_scrubbed() {
             self.range().fill(&[0])?;
-            self.washed();
+            self.mark_scrubbed();
         }
         Ok(())
     }

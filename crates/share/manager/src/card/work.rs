@@ -15,7 +15,7 @@ use rackloom_opencl_wire::{Rect, Times, now_ns};
 use super::arguments;
 use super::claim::{Card, ClaimNumber};
 use super::failure;
-use super::inflight::Flight;
+use super::inflight::InFlight;
 use super::objects::{CardBuffer, CardKernel, CardSpace, Mapping};
 use super::rects::{Band, bands, rows};
 use super::transfer::{PIECE, Range};
@@ -36,14 +36,14 @@ enum Step {
     /// It was over at this time.
     Over(u64),
     Write(Pending<()>),
-    Read(Arc<Flight<Bytes>>),
+    Read(Arc<InFlight<Bytes>>),
     /// With the memory that the kernel works in: nobody else is to get it before the end.
     Launch(Launched),
 }
 
 #[derive(Debug)]
 struct Launched {
-    flight: Arc<Flight<LaunchReport>>,
+    operation: Arc<InFlight<LaunchReport>>,
     claim: ClaimNumber,
     _buffers: Vec<Arc<CardBuffer>>,
 }
@@ -65,12 +65,12 @@ pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> R
     let submitted = now_ns();
     // A card does not hold anything back until a launch has ended, but another launch.
     if !matches!(operation, Operation::Launch { .. } | Operation::Marker) {
-        card.flights.launches.settle();
+        card.in_flight.launches.settle();
     }
     match operation {
         Operation::Write { buffer, offset, from } => {
             let range = buffer.range().part(*offset, from.len() as u64);
-            if from.len() <= SHORT && range.block.is_washed() {
+            if from.len() <= SHORT && range.block.is_scrubbed() {
                 let step = Step::Write(range.start_write(copy(from, 0, from.len()))?);
                 return Ok(Ticket { submitted, step });
             }
@@ -78,15 +78,15 @@ pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> R
         }
         Operation::Read { buffer, offset, into } => {
             let range = buffer.range().part(*offset, into.len() as u64);
-            range.block.wash()?;
+            range.block.scrub()?;
             if into.len() <= SHORT {
-                let step = Step::Read(card.flights.reads.begin(range.start_read()?));
+                let step = Step::Read(card.in_flight.reads.begin(range.start_read()?));
                 return Ok(Ticket { submitted, step });
             }
             range.read(|at, piece| put(into, at, piece))?;
         }
         Operation::WriteRect { buffer, rect, from } => {
-            buffer.block.wash()?;
+            buffer.block.scrub()?;
             let mut done = 0;
             for_bands(buffer, rect, |range, band, width| {
                 let at = done;
@@ -100,7 +100,7 @@ pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> R
             })?;
         }
         Operation::ReadRect { buffer, rect, into } => {
-            buffer.block.wash()?;
+            buffer.block.scrub()?;
             let (mut done, mut gathered) = (0, Vec::new());
             for_bands(buffer, rect, |range, band, width| {
                 let at = done;
@@ -141,22 +141,22 @@ pub(super) fn finish(card: &Card, ticket: Ticket, operation: &mut Operation<Card
             buffer.range().end(pending)?;
             (submitted, now_ns())
         }
-        (Step::Read(flight), Operation::Read { buffer, into, .. }) => {
-            let landed = flight.wait();
-            card.flights.reads.end(&flight);
-            let bytes = landed.result.as_ref().map_err(|why| card.judge(buffer.block.claim, why))?;
+        (Step::Read(operation), Operation::Read { buffer, into, .. }) => {
+            let completed = operation.wait();
+            card.in_flight.reads.end(&operation);
+            let bytes = completed.result.as_ref().map_err(|why| card.judge(buffer.block.claim, why))?;
             put(into, 0, bytes);
-            (submitted, landed.at)
+            (submitted, completed.at)
         }
-        (Step::Launch(Launched { flight, claim, _buffers }), Operation::Launch { kernel, .. }) => {
-            let landed = flight.wait();
-            card.flights.launches.end(&flight);
-            card.launched(claim, &landed.result);
-            let report = landed.result.as_ref().map_err(|why| card.judge(claim, why))?;
+        (Step::Launch(Launched { operation, claim, _buffers }), Operation::Launch { kernel, .. }) => {
+            let completed = operation.wait();
+            card.in_flight.launches.end(&operation);
+            card.launched(claim, &completed.result);
+            let report = completed.result.as_ref().map_err(|why| card.judge(claim, why))?;
             let took = report.finished_ns.saturating_sub(report.started_ns);
-            kernel.last_ns.store(landed.at.saturating_sub(submitted).max(1), Ordering::Relaxed);
+            kernel.last_ns.store(completed.at.saturating_sub(submitted).max(1), Ordering::Relaxed);
             // The card has a clock of its own: when it ended there is not known here, only when it was told.
-            (landed.at.saturating_sub(took).max(submitted), landed.at)
+            (completed.at.saturating_sub(took).max(submitted), completed.at)
         }
         _ => unreachable!("a ticket is given back with its operation"),
     };
@@ -167,11 +167,11 @@ pub(super) fn finish(card: &Card, ticket: Ticket, operation: &mut Operation<Card
 /// all.
 fn overwrite(range: Range<'_>, write: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
     if !range.is_whole() {
-        range.block.wash()?;
+        range.block.scrub()?;
         return write();
     }
     write()?;
-    range.block.washed();
+    range.block.mark_scrubbed();
     Ok(())
 }
 
@@ -204,7 +204,7 @@ fn for_bands(
 
 /// Through the host: a card has no operation for it.
 fn copy_range(from: Range<'_>, to: Range<'_>) -> Result<(), Code> {
-    from.block.wash()?;
+    from.block.scrub()?;
     overwrite(to, || {
         (0..from.len).step_by(PIECE).try_for_each(|at| {
             let len = (from.len - at).min(PIECE as u64);
@@ -215,8 +215,8 @@ fn copy_range(from: Range<'_>, to: Range<'_>) -> Result<(), Code> {
 }
 
 fn copy_box(from: &CardBuffer, source: &Rect, to: &CardBuffer, target: &Rect) -> Result<(), Code> {
-    from.block.wash()?;
-    to.block.wash()?;
+    from.block.scrub()?;
+    to.block.scrub()?;
     let width = source.region[0];
     let (mut sources, mut targets) = (rows(source), rows(target));
     if width > PIECE as u64 {
@@ -257,7 +257,7 @@ fn map(buffer: &CardBuffer, flags: u64, offset: u64, len: u64) -> Result<(), Cod
     mappings.push(Mapping { offset, len, writes });
     drop(mappings);
     if flags & (CL_MAP_READ | CL_MAP_WRITE) != 0 {
-        buffer.block.wash()?;
+        buffer.block.scrub()?;
         let range = buffer.range().part(offset, len);
         range.read(|at, piece| given.write(offset as usize + at, piece))?;
     }
@@ -308,20 +308,20 @@ fn launch(
         if buffer.block.claim != claim {
             return Err(failure::GONE);
         }
-        buffer.block.wash()?;
+        buffer.block.scrub()?;
     }
-    card.flights.reads.settle();
+    card.in_flight.reads.settle();
     let is_short = (1..SHORT_LAUNCH_NS).contains(&kernel.last_ns.load(Ordering::Relaxed));
-    let after_long = card.flights.has_long.swap(!is_short, Ordering::Relaxed);
+    let after_long = card.in_flight.has_long.swap(!is_short, Ordering::Relaxed);
     // The time that a launch may take counts from when it is sent: it must not wait for long behind others.
-    if !is_short || after_long || card.flights.launches.len() >= LAUNCHES_AHEAD {
-        card.flights.launches.settle();
+    if !is_short || after_long || card.in_flight.launches.len() >= LAUNCHES_AHEAD {
+        card.in_flight.launches.settle();
     }
     if !card.has_active(&kernel.built.digest) {
-        card.flights.launches.settle();
+        card.in_flight.launches.settle();
         card.configure(claim, &kernel.built)?;
     }
     let launch = Launch { kernel: kernel.number, args: words, ..Launch::default() };
     let pending = card.send(claim, |rack, mac| rack.launch(mac, launch))?;
-    Ok(Launched { flight: card.flights.launches.begin(pending), claim, _buffers: buffers })
+    Ok(Launched { operation: card.in_flight.launches.begin(pending), claim, _buffers: buffers })
 }

@@ -11,19 +11,19 @@ use rackloom_ipc::{Handover, Identity};
 use rackloom_opencl_wire::BoardInfo;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
-use super::control::{self, Order, Origin, Service, Sight, Word};
-use super::lease::{Lease, Lessee};
-use super::memory_quota::Account;
-use super::shared_page::Page;
+use super::control::{self, Assignment, DeviceOrigin, FromWorker, ReadAccess, ToWorker};
+use super::lease::{Lease, LeaseHolder};
+use super::memory_quota::WorkerQuota;
+use super::shared_page::SharedPage;
 use super::worker::Worker;
-use super::worker_metrics::Ledger;
-use super::worker_pool::Crew;
-use crate::access::grant::Dismiss;
-use crate::access::limits::Terms;
+use super::worker_metrics::WorkerMetrics;
+use super::worker_pool::WorkerPool;
+use crate::access::grant::Disconnect;
+use crate::access::limits::EndpointLimits;
 use crate::access::shared_board::SharedBoard;
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, Source};
-use crate::schedule::dispatcher::Turns;
+use crate::schedule::dispatcher::Dispatcher;
 use crate::session::inbox::Inbox;
 use crate::session::replies::answer_to;
 use crate::sync::lock;
@@ -31,17 +31,18 @@ use crate::sync::lock;
 /// A device, and workers for it.
 pub(crate) struct IsolatedBoard {
     info: BoardInfo,
-    crew: Arc<Crew>,
+    pool: Arc<WorkerPool>,
     /// How long a client may keep others waiting by one task.
-    patience: Duration,
+    stall_time: Duration,
 }
 
 impl IsolatedBoard {
     /// # Errors
     /// A worker cannot be started, or not open the device.
-    pub(crate) fn new(info: BoardInfo, origin: Origin, patience: Duration) -> anyhow::Result<Self> {
-        let crew = Crew::new(origin).with_context(|| format!("cannot start a process for clients of {}", info.name))?;
-        Ok(Self { info, crew: Arc::new(crew), patience })
+    pub(crate) fn new(info: BoardInfo, origin: DeviceOrigin, stall_time: Duration) -> anyhow::Result<Self> {
+        let pool =
+            WorkerPool::new(origin).with_context(|| format!("cannot start a process for clients of {}", info.name))?;
+        Ok(Self { info, pool: Arc::new(pool), stall_time })
     }
 
     pub(crate) const fn info(&self) -> &BoardInfo {
@@ -49,25 +50,30 @@ impl IsolatedBoard {
     }
 
     /// Shares it under a number.
-    pub(crate) fn share(self, number: usize, turns: Arc<Turns<Lease>>, metrics: BoardMetrics) -> impl SharedBoard {
-        let (tenants, lessees) = (AtomicU64::new(1), Mutex::default());
-        Shared { board: self, number, turns, metrics, tenants, lessees }
+    pub(crate) fn share(
+        self,
+        number: usize,
+        dispatcher: Arc<Dispatcher<Lease>>,
+        metrics: BoardMetrics,
+    ) -> impl SharedBoard {
+        let (tenants, holders) = (AtomicU64::new(1), Mutex::default());
+        Shared { board: self, number, dispatcher, metrics, tenants, holders }
     }
 }
 
 struct Shared {
     board: IsolatedBoard,
     number: usize,
-    turns: Arc<Turns<Lease>>,
+    dispatcher: Arc<Dispatcher<Lease>>,
     metrics: BoardMetrics,
     tenants: AtomicU64,
     /// Those that are served.
-    lessees: Mutex<Vec<Weak<Lessee>>>,
+    holders: Mutex<Vec<Weak<LeaseHolder>>>,
 }
 
 impl Shared {
-    fn lessees(&self) -> MutexGuard<'_, Vec<Weak<Lessee>>> {
-        lock(&self.lessees)
+    fn holders(&self) -> MutexGuard<'_, Vec<Weak<LeaseHolder>>> {
+        lock(&self.holders)
     }
 }
 
@@ -80,7 +86,7 @@ impl SharedBoard for Shared {
         self.number
     }
 
-    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
         let peer = Arc::clone(&inbox.peer);
         let refuse = |why: &str| {
             answer_to(&peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
@@ -90,28 +96,28 @@ impl SharedBoard for Shared {
             Ok(client) => Arc::new(client),
             Err(why) => return refuse(&format!("the system has no more files: {why}")),
         };
-        let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Dismiss>));
-        let Some(grant) = terms.admission.enter(self.number, peer.token(), leaving) else {
+        let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
+        let Some(grant) = endpoint.admission.enter(self.number, peer.token(), leaving) else {
             return refuse("the token is not admitted any more");
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let user = user(peer.identity());
         let tenant = tenant(grant.name.as_deref(), user);
         let is_ours = user == Some(rustix::process::geteuid().as_raw());
-        let sight = if is_ours { Sight::Users } else { Sight::Runtimes };
+        let access = if is_ours { ReadAccess::User } else { ReadAccess::Runtime };
         let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
-        let service = Service {
+        let assignment = Assignment {
             channel: Vec::new(),
             request,
-            limits: terms.limits,
+            limits: endpoint.limits,
             shares_memory: grant.memory.is_some(),
-            task_ns: terms.task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+            task_ns: endpoint.task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
             boards: boards.iter().map(|board| board.info().clone()).collect(),
             name: name.clone(),
         };
-        let worker = || Ok(self.board.crew.take(tenant.as_deref(), sight)?);
+        let worker = || Ok(self.board.pool.take(tenant.as_deref(), access)?);
         let placed =
-            if inbox.is_empty() { worker().and_then(|worker| place(&inbox, worker, service)) } else { Err(early()) };
+            if inbox.is_empty() { worker().and_then(|worker| place(&inbox, worker, assignment)) } else { Err(early()) };
         let (mut worker, page, handover) = match placed {
             Ok(placed) => placed,
             Err(why) => {
@@ -119,35 +125,36 @@ impl SharedBoard for Shared {
                 return refuse(&format!("there is no process for it: {why:#}"));
             }
         };
-        let ledger = Arc::new(Ledger::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
-        self.metrics.watch(&(Arc::clone(&ledger) as Arc<dyn Source>));
+        let counted =
+            Arc::new(WorkerMetrics::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
+        self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
         let Ok(process) = worker.process.try_clone() else { return };
-        let lessee = Arc::new(Lessee::new(id, name.clone(), grant.share, page, process, self.board.patience));
+        let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, process, self.board.stall_time));
         {
-            let mut lessees = self.lessees();
-            lessees.retain(|lessee| lessee.strong_count() > 0);
-            lessees.push(Arc::downgrade(&lessee));
+            let mut holders = self.holders();
+            holders.retain(|holder| holder.strong_count() > 0);
+            holders.push(Arc::downgrade(&holder));
         }
-        let account = Account::new(grant.memory, terms.limits.objects as usize);
-        let end = self.listen(&mut worker, &client, &handover, &lessee, account);
-        if let (End::Worker, false, Some(signal)) = (end, lessee.was_overdue(), worker.signal()) {
+        let account = WorkerQuota::new(grant.memory, endpoint.limits.objects as usize);
+        let end = self.listen(&mut worker, &client, &handover, &holder, account);
+        if let (End::Worker, false, Some(signal)) = (end, holder.was_overdue(), worker.signal()) {
             eprintln!("rackloom-manager: the process of {name} was ended by signal {signal}; a kernel may be to blame");
         }
         worker.end(); // With its kernels: the next one has the board from here on.
-        lessee.is_gone();
-        self.turns.forget(id, || ());
-        self.board.crew.put_back(worker, tenant);
+        holder.is_gone();
+        self.dispatcher.forget(id, || ());
+        self.board.pool.put_back(worker, tenant);
     }
 
     fn stop(&self) {
-        self.turns.stop();
+        self.dispatcher.stop();
         // The board's thread does not wait for kernels that may never end.
-        let lessees: Vec<_> = self.lessees().iter().filter_map(Weak::upgrade).collect();
-        lessees.iter().for_each(|lessee| {
-            lessee.end();
-            lessee.is_gone();
+        let holders: Vec<_> = self.holders().iter().filter_map(Weak::upgrade).collect();
+        holders.iter().for_each(|holder| {
+            holder.end();
+            holder.is_gone();
         });
-        self.board.crew.close();
+        self.board.pool.close();
     }
 }
 
@@ -175,9 +182,9 @@ impl Client {
     }
 }
 
-impl Dismiss for Client {
+impl Disconnect for Client {
     /// The worker says the word. One that does not is ended, with the session.
-    fn dismiss(&self, reason: &str) {
+    fn disconnect(&self, reason: &str) {
         *lock(&self.reason) = Some(reason.to_owned());
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
@@ -212,10 +219,10 @@ fn early() -> anyhow::Error {
 }
 
 /// Gives a client to a worker.
-fn place(inbox: &Inbox, worker: Worker, service: Service) -> anyhow::Result<(Worker, Arc<Page>, Handover)> {
-    let page = Page::create()?;
+fn place(inbox: &Inbox, worker: Worker, assignment: Assignment) -> anyhow::Result<(Worker, Arc<SharedPage>, Handover)> {
+    let page = SharedPage::create()?;
     let handover = inbox.peer.hand_over()?;
-    let order = Order::Serve(Box::new(Service { channel: handover.state(), ..service }));
+    let order = ToWorker::Serve(Box::new(Assignment { channel: handover.state(), ..assignment }));
     let files: Vec<_> = std::iter::once(page.file()).chain(handover.files()).collect();
     control::send(&worker.control, &order, &files)?;
     Ok((worker, Arc::new(page), handover))
@@ -228,8 +235,8 @@ impl Shared {
         worker: &mut Worker,
         client: &Client,
         channel: &Handover,
-        lessee: &Arc<Lessee>,
-        mut account: Account,
+        holder: &Arc<LeaseHolder>,
+        mut account: WorkerQuota,
     ) -> End {
         let mut deadline: Option<Instant> = None;
         loop {
@@ -249,7 +256,7 @@ impl Shared {
             }
             let (has_word, is_leaving) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
             if is_leaving {
-                let order = Order::Dismiss(client.reason());
+                let order = ToWorker::Disconnect(client.reason());
                 if control::send(&worker.control, &order, &[]).is_err() {
                     return End::Worker;
                 }
@@ -260,15 +267,15 @@ impl Shared {
             }
             let Ok(Some((word, _))) = worker.receiver.next(&worker.control) else { return End::Worker };
             match word {
-                Word::Ask => lessee.asks().into_iter().for_each(|lease| self.turns.submit(lease)),
-                Word::Leave => lessee.has_left(),
-                Word::Take(number, amount) => {
+                FromWorker::RequestBoard => holder.asks().into_iter().for_each(|lease| self.dispatcher.submit(lease)),
+                FromWorker::ReturnBoard => holder.has_left(),
+                FromWorker::TakeMemory(number, amount) => {
                     if account.answer(&worker.control, number, amount).is_err() {
                         return End::Worker;
                     }
                 }
-                Word::Give(number) => account.give(number),
-                Word::Ready(_) => return End::Worker, // It has said so before.
+                FromWorker::GiveMemory(number) => account.give(number),
+                FromWorker::Ready(_) => return End::Worker, // It has said so before.
             }
         }
     }

@@ -12,7 +12,7 @@ use landlock::{
     RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::control::{Place, Sight};
+use super::control::{ReadAccess, WorkerSetup};
 
 /// Where runtimes have their libraries, compilers and settings, and the system tells of itself.
 const READ: [&str; 14] = [
@@ -39,12 +39,12 @@ const WRITE: [&str; 5] = ["/dev/full", "/dev/null", "/dev/random", "/dev/urandom
 const DEVICES: &str = "/dev";
 
 /// Confines this process to its place; whether the system can.
-pub(super) fn confine(Place { origin, own, sight }: &Place) -> anyhow::Result<bool> {
+pub(super) fn confine(WorkerSetup { origin, own, access }: &WorkerSetup) -> anyhow::Result<bool> {
     let abi = ABI::V6;
     let (read, all) = (AccessFs::from_read(abi), AccessFs::from_all(abi));
     // A library may be anywhere, and what it needs beside it.
     let beside = origin.library.canonicalize().ok().and_then(|library| Some(library.parent()?.to_path_buf()));
-    let all_files = (*sight == Sight::Users).then_some("/");
+    let all_files = (*access == ReadAccess::User).then_some("/");
     let readable = READ.into_iter().chain(all_files).map(PathBuf::from).chain(beside);
     let devices = (!origin.is_processor).then_some(DEVICES);
     let writable = WRITE.into_iter().chain(devices).map(PathBuf::from).chain([own.clone()]);

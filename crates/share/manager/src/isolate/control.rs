@@ -15,55 +15,55 @@ use serde::{Deserialize, Serialize};
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Order {
-    /// What it will be for. Said first; it opens the device and is [`Word::Ready`].
-    Device(Place),
+pub(super) enum ToWorker {
+    /// What it will be for. Said first; it opens the device and is [`FromWorker::Ready`].
+    OpenDevice(WorkerSetup),
     /// A client, with its files. Said once.
-    Serve(Box<Service>),
+    Serve(Box<Assignment>),
     /// The client is to leave, for this reason.
-    Dismiss(String),
-    /// To [`Word::Take`]: whether there was so much.
-    Taken(bool),
+    Disconnect(String),
+    /// To [`FromWorker::TakeMemory`]: whether there was so much.
+    MemoryTaken(bool),
 }
 
 /// From a worker.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Word {
+pub(super) enum FromWorker {
     /// The device is open, and whether the system keeps the worker from all that is not its own; or why not.
     Ready(Result<bool, String>),
     /// It has a task for the board, which it has not.
-    Ask,
+    RequestBoard,
     /// It gives the board back.
-    Leave,
+    ReturnBoard,
     /// So many bytes of memory, under a number of its own.
-    Take(u64, u64),
+    TakeMemory(u64, u64),
     /// Those of this number are free.
-    Give(u64),
+    GiveMemory(u64),
 }
 
 /// A worker's place in the system.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct WorkerSetup {
     /// Its device.
-    pub(super) origin: Origin,
+    pub(super) origin: DeviceOrigin,
     /// The folder that is its own.
     pub(super) own: PathBuf,
     /// What it may read.
-    pub(super) sight: Sight,
+    pub(super) access: ReadAccess,
 }
 
 /// What a worker may read of the system's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Sight {
+pub(super) enum ReadAccess {
     /// Those that the manager's user may: its client is a process of the same user, and its sources include them.
-    Users,
+    User,
     /// Those that a runtime needs.
-    Runtimes,
+    Runtime,
 }
 
 /// Which device a board is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub(crate) struct DeviceOrigin {
     /// The runtime's library.
     pub(crate) library: PathBuf,
     /// Number of the platform in it.
@@ -76,7 +76,7 @@ pub(crate) struct Origin {
 
 /// A client to serve. Its page is the first file, its channel's files are the others.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Service {
+pub(super) struct Assignment {
     /// Where its channel stands.
     pub(super) channel: Vec<u8>,
     /// Number of its request for the board, which is to be answered.
@@ -91,7 +91,7 @@ pub(super) struct Service {
     pub(super) name: String,
 }
 
-/// Bytes of a packet: what a socket takes at least, unless its system was told otherwise. Descriptions of boards are
+/// Bytes of a packet: what a socket takes at least, unless its system is configured otherwise. Descriptions of boards are
 /// some kilobytes each.
 const PACKET_MAX: usize = 160 << 10;
 
@@ -157,19 +157,19 @@ mod tests {
         let (here, there) = pair().unwrap();
         let mut receiver = Receiver::new();
         let file = rustix::event::eventfd(3, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        send(&here, &Word::Take(1, 1 << 40), &[file.as_fd(), here.as_fd()]).unwrap();
-        send(&here, &Word::Ready(Err("no".to_owned())), &[]).unwrap();
-        let (word, files) = receiver.next::<Word>(&there).unwrap().unwrap();
-        assert_eq!((word, files.len()), (Word::Take(1, 1 << 40), 2));
+        send(&here, &FromWorker::TakeMemory(1, 1 << 40), &[file.as_fd(), here.as_fd()]).unwrap();
+        send(&here, &FromWorker::Ready(Err("no".to_owned())), &[]).unwrap();
+        let (word, files) = receiver.next::<FromWorker>(&there).unwrap().unwrap();
+        assert_eq!((word, files.len()), (FromWorker::TakeMemory(1, 1 << 40), 2));
         let mut count = [0; 8];
         rustix::io::read(&files[0], &mut count).unwrap();
         assert_eq!(u64::from_ne_bytes(count), 3);
         drop(files);
-        let (word, files) = receiver.next::<Word>(&there).unwrap().unwrap();
-        assert_eq!((word, files.len()), (Word::Ready(Err("no".to_owned())), 0));
+        let (word, files) = receiver.next::<FromWorker>(&there).unwrap().unwrap();
+        assert_eq!((word, files.len()), (FromWorker::Ready(Err("no".to_owned())), 0));
         rustix::net::send(&here, &[77; 3], SendFlags::empty()).unwrap();
-        assert!(receiver.next::<Word>(&there).is_err(), "nonsense");
+        assert!(receiver.next::<FromWorker>(&there).is_err(), "nonsense");
         drop(here);
-        assert!(receiver.next::<Word>(&there).unwrap().is_none());
+        assert!(receiver.next::<FromWorker>(&there).unwrap().is_none());
     }
 }

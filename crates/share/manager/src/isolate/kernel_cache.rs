@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Folders of tenants that have no worker at the moment.
 #[derive(Debug)]
-pub(super) struct Kernels {
+pub(super) struct KernelCache {
     folder: PathBuf,
     /// The one that was kept last is last.
     kept: Mutex<VecDeque<(String, PathBuf)>>,
@@ -20,7 +20,7 @@ pub(super) struct Kernels {
 /// Tenants whose kernels are kept.
 const KEPT_MAX: usize = 64;
 
-impl Kernels {
+impl KernelCache {
     /// Of nobody yet, to be kept in a new folder.
     pub(super) fn new(folder: PathBuf) -> io::Result<Self> {
         std::fs::create_dir(&folder)?;
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn each_tenant_has_what_it_has_left() {
         let place = tempfile::tempdir().unwrap();
-        let kernels = Kernels::new(place.path().join("kernels")).unwrap();
+        let kernels = KernelCache::new(place.path().join("kernels")).unwrap();
         let work = |tenant: &str, adds: &str| {
             let own = place.path().join("own");
             std::fs::create_dir(&own).unwrap();

@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 use rackloom_opencl_wire::now_ns;
 use rustix::process::Signal;
 
-use super::shared_page::{Hold, Page};
+use super::shared_page::{LeaseState, SharedPage};
 use crate::metrics::BoardMetrics;
-use crate::schedule::dispatcher::{Holder, Turn};
+use crate::schedule::dispatcher::{Holder, Job};
 use crate::schedule::scheduler::{Share, TenantId};
 use crate::sync::{self, lock};
 
 /// What a worker has to do with the board.
 #[derive(Debug)]
-pub(super) struct Lessee {
+pub(super) struct LeaseHolder {
     pub(super) id: TenantId,
     pub(super) name: String,
     pub(super) share: Share,
-    pub(super) page: Arc<Page>,
+    pub(super) page: Arc<SharedPage>,
     /// The worker, to be ended if it does not give the board back.
     pub(super) process: OwnedFd,
     /// How long it may keep others waiting.
-    pub(super) patience: Duration,
+    pub(super) stall_time: Duration,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -33,7 +33,7 @@ struct State {
     /// It waits for the board.
     has_asked: bool,
     /// It has the board.
-    has_turn: bool,
+    has_board: bool,
     /// Others wait for it, and since when.
     wanted: Option<Instant>,
     /// Somebody waits while it has the board, so that it has to pay.
@@ -51,19 +51,19 @@ struct State {
 
 /// A turn of a worker's.
 #[derive(Debug)]
-pub(crate) struct Lease(Arc<Lessee>);
+pub(crate) struct Lease(Arc<LeaseHolder>);
 
-impl Lessee {
+impl LeaseHolder {
     pub(super) fn new(
         id: TenantId,
         name: String,
         share: Share,
-        page: Arc<Page>,
+        page: Arc<SharedPage>,
         process: OwnedFd,
-        patience: Duration,
+        stall_time: Duration,
     ) -> Self {
         let (state, changed) = Default::default();
-        Self { id, name, share, page, process, patience, state, changed }
+        Self { id, name, share, page, process, stall_time, state, changed }
     }
 
     /// The worker asks for the board; its turn, unless it waits for one already.
@@ -74,7 +74,7 @@ impl Lessee {
 
     /// The worker says that it has given the board back.
     pub(super) fn has_left(&self) {
-        self.lock().has_turn = false;
+        self.lock().has_board = false;
         self.changed.notify_all();
     }
 
@@ -99,7 +99,7 @@ impl Lessee {
     }
 }
 
-impl Holder for Lessee {
+impl Holder for LeaseHolder {
     fn wanted(&self) {
         let mut state = self.lock();
         if state.wanted.is_some() {
@@ -107,9 +107,9 @@ impl Holder for Lessee {
         }
         state.wanted = Some(Instant::now());
         let now = now_ns();
-        if state.has_turn && now >= state.slice_end {
+        if state.has_board && now >= state.slice_end {
             self.take_back(&mut state);
-        } else if state.has_turn {
+        } else if state.has_board {
             (state.is_charged, state.charged_from) = (true, now);
         }
         drop(state);
@@ -117,17 +117,17 @@ impl Holder for Lessee {
     }
 }
 
-impl Lessee {
+impl LeaseHolder {
     /// Others wait: takes the board back if the worker has no task now, else has it given back after the task.
     fn take_back(&self, state: &mut State) {
-        if self.page.change(Hold::Lent, Hold::None) {
-            state.has_turn = false;
+        if self.page.change(LeaseState::Idle, LeaseState::NotHeld) {
+            state.has_board = false;
             if !state.is_charged {
                 state.charged_from = u64::MAX; // Nobody has had to wait for it, so it pays nothing.
             }
-        } else if self.page.change(Hold::Busy, Hold::Last) && !state.is_charged {
+        } else if self.page.change(LeaseState::Busy, LeaseState::LastTask) && !state.is_charged {
             // From the beginning of the task that runs: what it did before was at nobody's cost.
-            let began = self.page.read().map_or(0, |tally| tally.began);
+            let began = self.page.read().map_or(0, |counters| counters.began);
             state.charged_from = state.charged_from.max(began.min(now_ns()));
         }
         state.is_told = true;
@@ -136,11 +136,11 @@ impl Lessee {
     /// Waits a little in the worker's slice. One that rests has had enough of it.
     fn in_slice<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let left = state.slice_end.saturating_sub(now_ns());
-        let before = self.page.read().map(|tally| tally.busy);
+        let before = self.page.read().map(|counters| counters.busy);
         let time = Duration::from_nanos(left.min(REST_NS));
         state = sync::wait_for(&self.changed, state, time);
-        let rests = self.page.is_lent() && self.page.read().map(|tally| tally.busy) == before;
-        if state.has_turn && !state.is_told && (rests || now_ns() >= state.slice_end) {
+        let rests = self.page.is_idle() && self.page.read().map(|counters| counters.busy) == before;
+        if state.has_board && !state.is_told && (rests || now_ns() >= state.slice_end) {
             self.take_back(&mut state);
         }
         state
@@ -154,7 +154,7 @@ const SLICE_NS: u64 = 300_000;
 /// How long it may rest then, in nanoseconds.
 const REST_NS: u64 = 50_000;
 
-impl Turn for Lease {
+impl Job for Lease {
     fn tenant(&self) -> (TenantId, Share) {
         (self.0.id, self.0.share)
     }
@@ -164,7 +164,7 @@ impl Turn for Lease {
         false
     }
 
-    fn is_over(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.0.lock().is_gone
     }
 
@@ -174,41 +174,41 @@ impl Turn for Lease {
 
     /// The worker has the board until it has given it back: if others wait after a task, or a slice if it is quick.
     fn run(self, _: &BoardMetrics, is_quick: bool) -> (u64, Option<Self>) {
-        let Self(lessee) = self;
-        let mut state = lessee.lock();
+        let Self(holder) = self;
+        let mut state = holder.lock();
         state.has_asked = false;
         if state.is_gone {
             state.wanted = None;
             return (0, None);
         }
         let now = now_ns();
-        state.has_turn = true;
+        state.has_board = true;
         state.is_charged = state.wanted.is_some();
         state.is_told = state.is_charged && !is_quick;
         (state.charged_from, state.slice_end) = (now, if is_quick { now + SLICE_NS } else { now });
-        lessee.page.give(if state.is_told { Hold::Last } else { Hold::Busy });
-        while state.has_turn && !state.is_gone {
+        holder.page.give(if state.is_told { LeaseState::LastTask } else { LeaseState::Busy });
+        while state.has_board && !state.is_gone {
             state = match state.wanted {
-                None => sync::wait(&lessee.changed, state),
-                Some(_) if !state.is_told => lessee.in_slice(state),
-                Some(since) => lessee.until_back(state, since),
+                None => sync::wait(&holder.changed, state),
+                Some(_) if !state.is_told => holder.in_slice(state),
+                Some(since) => holder.until_back(state, since),
             };
         }
-        (state.has_turn, state.wanted) = (false, None);
+        (state.has_board, state.wanted) = (false, None);
         (now_ns().saturating_sub(state.charged_from), None)
     }
 }
 
-impl Lessee {
+impl LeaseHolder {
     /// Waits for the worker to give the board back, and ends it when it has had enough time for that.
     fn until_back<'a>(&'a self, mut state: MutexGuard<'a, State>, since: Instant) -> MutexGuard<'a, State> {
-        let left = self.patience.saturating_sub(since.elapsed());
+        let left = self.stall_time.saturating_sub(since.elapsed());
         if state.is_overdue {
             return sync::wait(&self.changed, state);
         }
         if left.is_zero() {
             state.is_overdue = true;
-            let (name, seconds) = (&self.name, self.patience.as_secs_f64());
+            let (name, seconds) = (&self.name, self.stall_time.as_secs_f64());
             eprintln!("rackloom-manager: {name} has kept others waiting for {seconds} s and is ended");
             self.end();
             return state;

@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use super::control::{self, Order, Word};
-use crate::quota::{Bank, Charge, Quota};
+use super::control::{self, FromWorker, ToWorker};
+use crate::quota::{Charge, Quota, RemoteQuota};
 use crate::sync::lock;
 
 /// What a worker holds of a quota, as the manager counts it. It is free when this is dropped.
 #[derive(Debug)]
-pub(super) struct Account {
+pub(super) struct WorkerQuota {
     quota: Option<Arc<Quota>>,
     charges: BTreeMap<u64, Charge>,
     most: usize,
 }
 
-impl Account {
+impl WorkerQuota {
     /// With so many charges at a time at most.
     pub(super) const fn new(quota: Option<Arc<Quota>>, most: usize) -> Self {
         Self { quota, charges: BTreeMap::new(), most }
@@ -31,7 +31,7 @@ impl Account {
         let charge = self.quota.as_ref().filter(|_| within).and_then(|quota| quota.take(amount));
         let was = charge.is_some();
         self.charges.extend(charge.map(|charge| (number, charge)));
-        control::send(to, &Order::Taken(was), &[])
+        control::send(to, &ToWorker::MemoryTaken(was), &[])
     }
 
     /// A worker needs this no more.
@@ -42,14 +42,14 @@ impl Account {
 
 /// The same, as the worker asks for it.
 #[derive(Debug)]
-pub(super) struct Elsewhere {
+pub(super) struct ManagerQuota {
     control: Arc<OwnedFd>,
     /// One asks at a time.
     answers: Mutex<Receiver<bool>>,
     next: AtomicU64,
 }
 
-impl Elsewhere {
+impl ManagerQuota {
     /// The answers go to the sender.
     pub(super) fn new(control: Arc<OwnedFd>) -> (Self, Sender<bool>) {
         let (sender, answers) = channel();
@@ -57,15 +57,15 @@ impl Elsewhere {
     }
 }
 
-impl Bank for Elsewhere {
+impl RemoteQuota for ManagerQuota {
     fn take(&self, amount: u64) -> Option<u64> {
         let answers = lock(&self.answers);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        control::send(&*self.control, &Word::Take(number, amount), &[]).ok()?;
+        control::send(&*self.control, &FromWorker::TakeMemory(number, amount), &[]).ok()?;
         answers.recv().ok()?.then_some(number)
     }
 
     fn give(&self, number: u64) {
-        let _ = control::send(&*self.control, &Word::Give(number), &[]); // A manager that is gone needs none.
+        let _ = control::send(&*self.control, &FromWorker::GiveMemory(number), &[]); // A manager that is gone needs none.
     }
 }

@@ -28,7 +28,7 @@ mod worker_metrics;
 mod worker_pool;
 
 pub(crate) use self::board::IsolatedBoard;
-pub(crate) use self::control::Origin;
+pub(crate) use self::control::DeviceOrigin;
 pub(crate) use self::worker_main::can_work;
 pub use self::worker_main::work_if_asked;
 

@@ -14,20 +14,20 @@ use crate::metrics::latencies::{BUCKETS, Counts};
 /// Who has the board, as far as a worker is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Hold {
+pub(super) enum LeaseState {
     /// Not the worker: it has to ask.
-    None = 0,
+    NotHeld = 0,
     /// The worker, which has no task now; the manager may take it back.
-    Lent = 1,
+    Idle = 1,
     /// The worker, which runs a task.
     Busy = 2,
     /// The same, and it is to give the board back after this task.
-    Last = 3,
+    LastTask = 3,
 }
 
 /// What a worker has counted since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Tally {
+pub(super) struct WorkerCounters {
     /// Since when a task has run, in nanoseconds of the clock; 0 for none.
     pub(super) began: u64,
     /// Nanoseconds of tasks that have ended.
@@ -47,28 +47,28 @@ pub(super) struct Tally {
 
 /// The memory.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct SharedPage {
     start: NonNull<AtomicU64>,
     file: OwnedFd,
 }
 
 // SAFETY: the map belongs to no thread, and only atomics are in it.
-unsafe impl Send for Page {}
+unsafe impl Send for SharedPage {}
 // SAFETY: as above.
-unsafe impl Sync for Page {}
+unsafe impl Sync for SharedPage {}
 
 const BYTES: usize = 4096;
 
-/// Words of a tally: nine numbers, and twice the buckets with a sum.
+/// Words of a counters: nine numbers, and twice the buckets with a sum.
 const WORDS: usize = 9 + 2 * (BUCKETS + 1);
 
-/// Where the tally begins: behind the word for the turn and the number of changes, in a line of its own.
+/// Where the counters begins: behind the word for the turn and the number of changes, in a line of its own.
 const TALLY: usize = 8;
 
-/// How often a tally is looked at again if it changes meanwhile.
+/// How often a counters is looked at again if it changes meanwhile.
 const LOOKS: u32 = 100;
 
-impl Page {
+impl SharedPage {
     /// Makes one: the board is with nobody, and nothing is counted.
     pub(super) fn create() -> std::io::Result<Self> {
         let file = rustix::fs::memfd_create("rackloom-worker", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
@@ -103,74 +103,74 @@ impl Page {
     }
 
     /// Whether the worker has the board and runs no task.
-    pub(super) fn is_lent(&self) -> bool {
-        self.hold().load(Ordering::Acquire) == Hold::Lent as u32
+    pub(super) fn is_idle(&self) -> bool {
+        self.hold().load(Ordering::Acquire) == LeaseState::Idle as u32
     }
 
     /// Goes from one state to another, if it is so; whether it was.
-    pub(super) fn change(&self, from: Hold, to: Hold) -> bool {
+    pub(super) fn change(&self, from: LeaseState, to: LeaseState) -> bool {
         self.hold().compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// The manager gives the board, and wakes who waits for it.
-    pub(super) fn give(&self, hold: Hold) {
+    pub(super) fn give(&self, hold: LeaseState) {
         self.hold().store(hold as u32, Ordering::Release);
         let _ = futex::wake(self.hold(), futex::Flags::empty(), i32::MAX as u32);
     }
 
     /// The worker, without waking anybody.
-    pub(super) fn set(&self, hold: Hold) {
+    pub(super) fn set(&self, hold: LeaseState) {
         self.hold().store(hold as u32, Ordering::Release);
     }
 
     /// The worker waits until it has the board.
     pub(super) fn wait(&self) {
-        while self.hold().load(Ordering::Acquire) == Hold::None as u32 {
-            let _ = futex::wait(self.hold(), futex::Flags::empty(), Hold::None as u32, None);
+        while self.hold().load(Ordering::Acquire) == LeaseState::NotHeld as u32 {
+            let _ = futex::wait(self.hold(), futex::Flags::empty(), LeaseState::NotHeld as u32, None);
         }
     }
 
     /// The worker tells what it has counted. One thread at a time.
-    pub(super) fn publish(&self, tally: &Tally) {
-        let (changes, cells) = self.tally();
+    pub(super) fn publish(&self, counters: &WorkerCounters) {
+        let (changes, cells) = self.counters();
         let change = changes.load(Ordering::Relaxed);
         changes.store(change | 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        for (cell, word) in cells.iter().zip(tally.words()) {
+        for (cell, word) in cells.iter().zip(counters.words()) {
             cell.store(word, Ordering::Relaxed);
         }
         changes.store((change | 1).wrapping_add(1), Ordering::Release);
     }
 
     /// What the worker has counted; none if it changes all the time, as only a hostile one's does.
-    pub(super) fn read(&self) -> Option<Tally> {
-        let (changes, cells) = self.tally();
+    pub(super) fn read(&self) -> Option<WorkerCounters> {
+        let (changes, cells) = self.counters();
         for _ in 0..LOOKS {
             let before = changes.load(Ordering::Acquire);
             let words = std::array::from_fn(|i| cells[i].load(Ordering::Relaxed));
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && changes.load(Ordering::Relaxed) == before {
-                return Some(Tally::from_words(&words));
+                return Some(WorkerCounters::from_words(&words));
             }
             std::hint::spin_loop();
         }
         None
     }
 
-    fn tally(&self) -> (&AtomicU64, &[AtomicU64]) {
+    fn counters(&self) -> (&AtomicU64, &[AtomicU64]) {
         let words = self.words();
         (&words[1], &words[TALLY..TALLY + WORDS])
     }
 }
 
-impl Drop for Page {
+impl Drop for SharedPage {
     fn drop(&mut self) {
         // SAFETY: our map, and nothing of it is lent out any more.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), BYTES) };
     }
 }
 
-impl Tally {
+impl WorkerCounters {
     fn words(&self) -> impl Iterator<Item = u64> {
         let Self { began, busy, depth, operations, failures, bytes_in, bytes_out, builds, cut, tasks, waits } = *self;
         let numbers = [began, busy, depth, operations, failures, bytes_in, bytes_out, builds, cut];
@@ -192,39 +192,46 @@ mod tests {
 
     #[test]
     fn what_is_told_is_read_in_another_map() {
-        let page = Page::create().unwrap();
-        let other = Page::open(page.file().try_clone_to_owned().unwrap()).unwrap();
-        assert_eq!(page.read(), Some(Tally::default()));
+        let page = SharedPage::create().unwrap();
+        let other = SharedPage::open(page.file().try_clone_to_owned().unwrap()).unwrap();
+        assert_eq!(page.read(), Some(WorkerCounters::default()));
         let words: [u64; WORDS] = std::array::from_fn(|i| i as u64 * 3 + 1);
-        let tally = Tally::from_words(&words);
-        assert!(tally.words().eq(words));
-        other.publish(&tally);
-        assert_eq!(page.read(), Some(tally));
+        let counters = WorkerCounters::from_words(&words);
+        assert!(counters.words().eq(words));
+        other.publish(&counters);
+        assert_eq!(page.read(), Some(counters));
         other.words()[1].store(7, Ordering::Relaxed);
         assert_eq!(page.read(), None, "it is being changed");
-        assert!(page.change(Hold::None, Hold::Lent) && other.is_lent() && !other.change(Hold::None, Hold::Busy));
+        assert!(
+            page.change(LeaseState::NotHeld, LeaseState::Idle)
+                && other.is_idle()
+                && !other.change(LeaseState::NotHeld, LeaseState::Busy)
+        );
     }
 
     #[test]
     fn a_tally_is_read_whole_or_not() {
-        let page = Page::create().unwrap();
+        let page = SharedPage::create().unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for i in 1..20_000_u64 {
-                    page.publish(&Tally {
+                    page.publish(&WorkerCounters {
                         busy: i,
                         operations: 2 * i,
                         waits: ([i; BUCKETS], 3 * i),
-                        ..Tally::default()
+                        ..WorkerCounters::default()
                     });
                 }
             });
             let mut last = 0;
             while last < 19_999 {
-                let Some(tally) = page.read() else { continue };
-                assert_eq!((tally.operations, tally.waits), (2 * tally.busy, ([tally.busy; BUCKETS], 3 * tally.busy)));
-                assert!(tally.busy >= last);
-                last = tally.busy;
+                let Some(counters) = page.read() else { continue };
+                assert_eq!(
+                    (counters.operations, counters.waits),
+                    (2 * counters.busy, ([counters.busy; BUCKETS], 3 * counters.busy))
+                );
+                assert!(counters.busy >= last);
+                last = counters.busy;
             }
         });
     }

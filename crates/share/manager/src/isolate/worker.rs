@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::control::{self, Order, Place, Receiver, Word};
+use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
 use super::worker_main::ASKED;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -40,7 +40,7 @@ impl Worker {
     ///
     /// # Errors
     /// It cannot be started, or not open the device.
-    pub(super) fn start(place: Place) -> io::Result<Self> {
+    pub(super) fn start(place: WorkerSetup) -> io::Result<Self> {
         let (control, theirs) = control::pair()?;
         // The same program that runs here, even if its file was replaced since.
         let mut command = Command::new("/proc/self/exe");
@@ -58,7 +58,7 @@ impl Worker {
         let process = rustix::process::pidfd_open(process, PidfdFlags::empty())?;
         let own = place.own.clone();
         let worker = Self { control, receiver: Receiver::new(), process, child, is_confined: false, own, kernels };
-        control::send(&worker.control, &Order::Device(place), &[])?;
+        control::send(&worker.control, &ToWorker::OpenDevice(place), &[])?;
         worker.until_ready()
     }
 
@@ -66,8 +66,8 @@ impl Worker {
     fn until_ready(mut self) -> io::Result<Self> {
         set_socket_timeout(&self.control, Timeout::Recv, Some(OPENING))?;
         match self.receiver.next(&self.control)? {
-            Some((Word::Ready(Ok(is_confined)), _)) => self.is_confined = is_confined,
-            Some((Word::Ready(Err(why)), _)) => return Err(io::Error::other(why)),
+            Some((FromWorker::Ready(Ok(is_confined)), _)) => self.is_confined = is_confined,
+            Some((FromWorker::Ready(Err(why)), _)) => return Err(io::Error::other(why)),
             _ => return Err(io::Error::other("the process has ended")),
         }
         set_socket_timeout(&self.control, Timeout::Recv, None)?;

@@ -14,17 +14,17 @@ use rackloom_opencl_wire::Answer;
 use rustix::process::DumpableBehavior;
 
 use super::confine::confine;
-use super::control::{self, Order, Origin, Receiver, Service, Word};
+use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWorker};
 use super::lease_client::LeaseClient;
-use super::memory_quota::Elsewhere;
-use super::shared_page::Page;
+use super::memory_quota::ManagerQuota;
+use super::shared_page::SharedPage;
 use crate::board::Board as _;
 use crate::metrics::Metrics;
 use crate::native::{NativeBoard, Runtime};
 use crate::quota::Quota;
-use crate::schedule::dispatcher::Turns;
+use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::scheduler::{Policy, Share};
-use crate::schedule::task::{Gate, Tenant};
+use crate::schedule::task::{LeasedBoard, Tenant};
 use crate::session::Session;
 use crate::session::command_loop::attend;
 use crate::session::inbox::Inbox;
@@ -64,17 +64,17 @@ fn work() -> anyhow::Result<()> {
     let control = Arc::new(alone()?);
     let mut receiver = Receiver::new();
     let first = receiver.next(&control).context("this is for the manager to start")?;
-    let Some((Order::Device(place), _)) = first else { bail!("the manager is gone") };
+    let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
     let is_confined = confine(&place).context("cannot confine itself")?;
     let board = open(&place.origin);
     let ready = board.as_ref().map(|_| is_confined).map_err(|why| format!("{why:#}"));
-    control::send(&*control, &Word::Ready(ready), &[])?;
+    control::send(&*control, &FromWorker::Ready(ready), &[])?;
     let board = board?;
-    let Some((Order::Serve(service), files)) = receiver.next(&control)? else {
+    let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         clear(&place.own);
         return Ok(()); // It was not needed.
     };
-    serve(&board, *service, files, control, receiver, place.own)
+    serve(&board, *assignment, files, control, receiver, place.own)
 }
 
 /// Lets go of all that is the manager's, and keeps other processes of this user out; the way to the manager.
@@ -97,7 +97,7 @@ fn clear(own: &Path) {
     });
 }
 
-fn open(origin: &Origin) -> anyhow::Result<NativeBoard> {
+fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
     let platform = Runtime::open(&origin.library)?.into_iter().nth(origin.platform);
     let platform = platform.context("the runtime has fewer platforms than before")?;
     let board = NativeBoard::all(platform)?.into_iter().nth(origin.device);
@@ -106,17 +106,17 @@ fn open(origin: &Origin) -> anyhow::Result<NativeBoard> {
 
 fn serve(
     board: &NativeBoard,
-    service: Service,
+    assignment: Assignment,
     files: Vec<OwnedFd>,
     control: Arc<OwnedFd>,
     receiver: Receiver,
     own: PathBuf,
 ) -> anyhow::Result<()> {
     let mut files = files.into_iter();
-    let page = Page::open(files.next().context("there is no page")?)?;
-    let client = Handover::from_parts(files.collect(), &service.channel)?;
+    let page = SharedPage::open(files.next().context("there is no page")?)?;
+    let client = Handover::from_parts(files.collect(), &assignment.channel)?;
     let inbox = Inbox::new(client.into_peer(Box::new(|_, _, _, _| true))?);
-    let (elsewhere, taken) = Elsewhere::new(Arc::clone(&control));
+    let (remote, taken) = ManagerQuota::new(Arc::clone(&control));
     let listen = {
         let (control, peer) = (Arc::clone(&control), Arc::clone(&inbox.peer));
         move || {
@@ -126,32 +126,32 @@ fn serve(
         }
     };
     std::thread::Builder::new().name("manager".into()).spawn(listen)?;
-    let memory = match service.shares_memory {
-        true => Quota::at(Box::new(elsewhere)),
-        false => Quota::new(service.limits.memory),
+    let memory = match assignment.shares_memory {
+        true => Quota::remote(Box::new(remote)),
+        false => Quota::new(assignment.limits.memory),
     };
-    let gate = Arc::new(LeaseClient::new(page, control));
+    let lease = Arc::new(LeaseClient::new(page, control));
     // Of its own: the manager reads what is counted from the page.
     let metrics = Metrics::default().board("");
-    let turns = Arc::new(Turns::new(Policy::Fifo, metrics.clone()));
-    let run = Arc::clone(&turns);
+    let dispatcher = Arc::new(Dispatcher::new(Policy::Fifo, metrics.clone()));
+    let run = Arc::clone(&dispatcher);
     std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
     let peer = Arc::clone(&inbox.peer);
-    let space = match board.open(&service.name) {
+    let space = match board.open(&assignment.name) {
         Ok(space) => space,
         Err(code) => {
-            answer_to(&peer, service.request, Err(code));
+            answer_to(&peer, assignment.request, Err(code));
             return Ok(());
         }
     };
-    let task_time = service.task_ns.map(Duration::from_nanos);
-    let name = metrics.tenant(service.name);
-    let gated = Some(Arc::clone(&gate) as Arc<dyn Gate>);
-    let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, gated);
-    let mut session = Session::new(Arc::new(tenant), turns, memory, service.limits);
-    answer_to(&peer, service.request, Ok(Answer::Open));
-    attend(inbox, &mut session, &|number| service.boards.get(usize::from(number)).cloned());
-    gate.tell(&metrics, 0);
+    let task_time = assignment.task_ns.map(Duration::from_nanos);
+    let name = metrics.tenant(assignment.name);
+    let leased = Some(Arc::clone(&lease) as Arc<dyn LeasedBoard>);
+    let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, leased);
+    let mut session = Session::new(Arc::new(tenant), dispatcher, memory, assignment.limits);
+    answer_to(&peer, assignment.request, Ok(Answer::Open));
+    attend(inbox, &mut session, &|number| assignment.boards.get(usize::from(number)).cloned());
+    lease.tell(&metrics, 0);
     end();
 }
 
@@ -159,9 +159,9 @@ fn serve(
 fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer: &Peer) {
     while let Ok(Some((order, _))) = receiver.next(control) {
         match order {
-            Order::Taken(was) => drop(taken.send(was)), // To whoever asked.
-            Order::Dismiss(reason) => farewell(peer, &reason),
-            Order::Device(_) | Order::Serve(_) => break,
+            ToWorker::MemoryTaken(was) => drop(taken.send(was)), // To whoever asked.
+            ToWorker::Disconnect(reason) => farewell(peer, &reason),
+            ToWorker::OpenDevice(_) | ToWorker::Serve(_) => break,
         }
     }
 }

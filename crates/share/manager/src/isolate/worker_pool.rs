@@ -7,51 +7,51 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tempfile::TempDir;
 
-use super::control::{Origin, Place, Sight};
-use super::kernel_cache::Kernels;
+use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
+use super::kernel_cache::KernelCache;
 use super::worker::Worker;
 use crate::sync::lock;
 
 /// A device's workers.
 #[derive(Debug)]
-pub(super) struct Crew {
-    origin: Origin,
+pub(super) struct WorkerPool {
+    origin: DeviceOrigin,
     /// Those that wait for a client, one for each sort of clients that have come.
-    spare: Mutex<BTreeMap<Sight, Worker>>,
-    kernels: Kernels,
+    spare: Mutex<BTreeMap<ReadAccess, Worker>>,
+    kernels: KernelCache,
     /// Of all workers, who have a folder each in it.
     folder: TempDir,
     number: AtomicU64,
 }
 
-impl Crew {
+impl WorkerPool {
     /// With one that is ready, for programs of this user.
     ///
     /// # Errors
     /// It cannot be started, or not open the device.
-    pub(super) fn new(origin: Origin) -> io::Result<Self> {
+    pub(super) fn new(origin: DeviceOrigin) -> io::Result<Self> {
         let folder = TempDir::with_prefix("rackloom-manager-")?;
-        let kernels = Kernels::new(folder.path().join("kernels"))?;
-        let crew = Self { origin, spare: Mutex::default(), kernels, folder, number: AtomicU64::new(0) };
-        let spare = crew.start(Sight::Users)?;
+        let kernels = KernelCache::new(folder.path().join("kernels"))?;
+        let pool = Self { origin, spare: Mutex::default(), kernels, folder, number: AtomicU64::new(0) };
+        let spare = pool.start(ReadAccess::User)?;
         if !spare.is_confined {
             eprintln!(
                 "rackloom-manager: this system has no Landlock; a hostile kernel may do to files and processes of this \
                  user what the user may"
             );
         }
-        crew.spare().insert(Sight::Users, spare);
-        Ok(crew)
+        pool.spare().insert(ReadAccess::User, spare);
+        Ok(pool)
     }
 
     /// Starts one and waits until it is ready.
-    fn start(&self, sight: Sight) -> io::Result<Worker> {
+    fn start(&self, access: ReadAccess) -> io::Result<Worker> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let own = self.folder.path().join(format!("worker-{number}"));
-        Worker::start(Place { origin: self.origin.clone(), own, sight })
+        Worker::start(WorkerSetup { origin: self.origin.clone(), own, access })
     }
 
-    fn spare(&self) -> MutexGuard<'_, BTreeMap<Sight, Worker>> {
+    fn spare(&self) -> MutexGuard<'_, BTreeMap<ReadAccess, Worker>> {
         lock(&self.spare)
     }
 
@@ -59,23 +59,23 @@ impl Crew {
     ///
     /// # Errors
     /// As for [`Self::new`].
-    pub(super) fn take(self: &Arc<Self>, tenant: Option<&str>, sight: Sight) -> io::Result<Worker> {
-        let spare = self.spare().remove(&sight);
+    pub(super) fn take(self: &Arc<Self>, tenant: Option<&str>, access: ReadAccess) -> io::Result<Worker> {
+        let spare = self.spare().remove(&access);
         // It has been idle, and may have been ended by somebody.
         let spare = spare.and_then(|mut worker| worker.is_there().then_some(worker));
         let worker = match spare {
             Some(worker) => worker,
-            None => self.start(sight)?,
+            None => self.start(access)?,
         };
         if let Some(tenant) = tenant {
             self.kernels.take(tenant, &worker.kernels);
         }
-        let crew = Arc::downgrade(self);
+        let pool = Arc::downgrade(self);
         let refill = move || {
-            let Some(crew) = crew.upgrade() else { return };
-            let mut spare = crew.spare(); // Who comes meanwhile waits for this one.
-            if !spare.contains_key(&sight) {
-                spare.extend(crew.start(sight).ok().map(|worker| (sight, worker)));
+            let Some(pool) = pool.upgrade() else { return };
+            let mut spare = pool.spare(); // Who comes meanwhile waits for this one.
+            if !spare.contains_key(&access) {
+                spare.extend(pool.start(access).ok().map(|worker| (access, worker)));
             }
         };
         // Without a thread the next client waits a little.

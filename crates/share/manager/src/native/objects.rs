@@ -47,7 +47,7 @@ pub struct NativeBuffer {
     pub(super) parent: Option<Arc<Self>>,
     pub(super) size: u64,
     /// It may hold bytes of whoever had its memory before. Of a part, its parent's counts.
-    pub(super) unwashed: AtomicBool,
+    pub(super) unscrubbed: AtomicBool,
     pub(super) _charge: Option<Charge>,
 }
 

@@ -89,8 +89,8 @@ impl Space for NativeSpace {
         let memory = make!(self.table, clCreateBuffer(self.context.raw(), flags, size as usize, host))?;
         let memory = Memory::new(self.table, memory);
         // Memory of the client itself needs no washing.
-        let unwashed = AtomicBool::new(backing.is_none());
-        Ok(NativeBuffer { memory, backing, parent: None, size, unwashed, _charge: Some(charge) })
+        let unscrubbed = AtomicBool::new(backing.is_none());
+        Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: Some(charge) })
     }
 
     fn size(buffer: &NativeBuffer) -> u64 {
@@ -106,8 +106,8 @@ impl Space for NativeSpace {
         let region = (&raw const region).cast();
         let (table, of) = (self.table, parent.memory.raw());
         let memory = make!(table, clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, region))?;
-        let (memory, unwashed) = (Memory::new(table, memory), AtomicBool::new(false));
-        Ok(NativeBuffer { memory, backing: None, parent: Some(Arc::clone(parent)), size, unwashed, _charge: None })
+        let (memory, unscrubbed) = (Memory::new(table, memory), AtomicBool::new(false));
+        Ok(NativeBuffer { memory, backing: None, parent: Some(Arc::clone(parent)), size, unscrubbed, _charge: None })
     }
 
     fn program(&self, form: Form, bytes: Vec<u8>) -> Result<NativeProgram, Code> {

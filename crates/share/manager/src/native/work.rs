@@ -49,14 +49,14 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             })
         }
         Operation::Read { buffer, offset, into } => {
-            wash(space, buffer)?;
+            scrub(space, buffer)?;
             // A few bytes come at once when asked for so, where a wait for them is a system call or more (NVIDIA).
             let blocking = if matches!(into, Sink::Inline(_)) { CL_TRUE } else { CL_FALSE };
             let (raw, offset, len, at) = (buffer.memory.raw(), *offset as usize, into.len(), into.as_mut_ptr().cast());
             enqueue!(space, clEnqueueReadBuffer(raw, blocking, offset, len, at))
         }
         Operation::WriteRect { buffer, rect, from } => {
-            wash(space, buffer)?;
+            scrub(space, buffer)?;
             let (raw, at, [origin, region, [row, slice, _]]) = (buffer.memory.raw(), from.as_ptr().cast(), sizes(rect));
             let (host, [width, height, _]) = ([0; 3], region);
             enqueue!(
@@ -76,7 +76,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             )
         }
         Operation::ReadRect { buffer, rect, into } => {
-            wash(space, buffer)?;
+            scrub(space, buffer)?;
             let (raw, at) = (buffer.memory.raw(), into.as_mut_ptr().cast());
             let [origin, region, [row, slice, _]] = sizes(rect);
             let (host, [width, height, _]) = ([0; 3], region);
@@ -97,7 +97,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             )
         }
         Operation::Copy { from, from_offset, to, to_offset, len } => {
-            wash(space, from)?;
+            scrub(space, from)?;
             let (source, target) = (from.memory.raw(), to.memory.raw());
             let (first, second, bytes) = (*from_offset as usize, *to_offset as usize, *len as usize);
             overwrite(space, to, *to_offset, *len, || {
@@ -105,8 +105,8 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             })
         }
         Operation::CopyRect { from, source, to, target } => {
-            wash(space, from)?;
-            wash(space, to)?;
+            scrub(space, from)?;
+            scrub(space, to)?;
             let ([from_origin, region, [from_row, from_slice, _]], [to_origin, _, [to_row, to_slice, _]]) =
                 (sizes(source), sizes(target));
             enqueue!(
@@ -136,7 +136,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             for (index, value) in arguments.iter() {
                 arguments::set(space.table, kernel, *index, value)?;
                 if let Value::Buffer(Some(buffer)) = value {
-                    wash(space, buffer)?;
+                    scrub(space, buffer)?;
                 }
             }
             let Shape { dimensions, offset, global, local } = &*shape;
@@ -200,11 +200,11 @@ fn in_order(started: u64, ended: u64, last_end: u64, now: u64) -> (u64, u64) {
 }
 
 /// Clears memory that may hold another tenant's bytes, before anything of this tenant can see them.
-fn wash(space: &NativeSpace, buffer: &NativeBuffer) -> Result<(), Code> {
+fn scrub(space: &NativeSpace, buffer: &NativeBuffer) -> Result<(), Code> {
     let buffer = buffer.parent.as_deref().unwrap_or(buffer);
-    if buffer.unwashed.load(Ordering::Relaxed) {
+    if buffer.unscrubbed.load(Ordering::Relaxed) {
         fill(space, buffer, &[0], 0, buffer.size)?;
-        buffer.unwashed.store(false, Ordering::Relaxed);
+        buffer.unscrubbed.store(false, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -219,11 +219,11 @@ fn overwrite(
 ) -> Result<Event, Code> {
     let whole = offset == 0 && len == buffer.size && buffer.parent.is_none();
     if !whole {
-        wash(space, buffer)?;
+        scrub(space, buffer)?;
     }
     let event = write()?;
     if whole {
-        buffer.unwashed.store(false, Ordering::Relaxed);
+        buffer.unscrubbed.store(false, Ordering::Relaxed);
     }
     Ok(event)
 }

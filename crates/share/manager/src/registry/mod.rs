@@ -14,7 +14,7 @@ use rackloom_registry_client::{Attendant, Event, Registry};
 
 use self::describe::{describe, label};
 pub use self::options::RegistryOptions;
-use crate::access::allowlist::Roll;
+use crate::access::allowlist::Allowlist;
 use crate::card::Consent;
 
 /// A board that is to be registered.
@@ -22,7 +22,7 @@ use crate::card::Consent;
 pub(crate) struct Entry {
     pub(crate) info: BoardInfo,
     /// Who may use it, to be kept current.
-    pub(crate) roll: Arc<Roll>,
+    pub(crate) allowlist: Arc<Allowlist>,
     /// If it can be configured anew.
     pub(crate) consent: Option<Arc<Consent>>,
     /// Whether it is for one tenant at a time.
@@ -72,12 +72,12 @@ impl Membership {
 
     /// Has a board registered, now and as often as it takes.
     pub(crate) fn add(&mut self, board: Entry) {
-        let Entry { info, roll, consent, is_exclusive } = board;
+        let Entry { info, allowlist, consent, is_exclusive } = board;
         let id = |label: &str| format!("{}/{label}", self.node);
         let id = id(&label(&info.name, |label| self.devices.contains(&id(label))));
         let mut spec = describe(&info, consent.is_some(), is_exclusive);
         (spec.id, spec.endpoints, spec.metrics_url) = (id.clone(), self.endpoints.clone(), self.metrics.clone());
-        let tell = teller(id.clone(), self.url.clone(), roll, consent.clone());
+        let tell = teller(id.clone(), self.url.clone(), allowlist, consent.clone());
         let attendant = Arc::new(self.registry.attend(&self.manager, spec, tell));
         if let Some(consent) = consent {
             consent.ask_through(Arc::clone(&attendant));
@@ -97,9 +97,14 @@ fn installation(asked: &[Endpoint], node: &str) -> String {
 }
 
 /// Keeps a board's list, and tells people how its registration stands.
-fn teller(id: String, url: String, roll: Arc<Roll>, consent: Option<Arc<Consent>>) -> impl Fn(Event) + Send + Sync {
+fn teller(
+    id: String,
+    url: String,
+    allowlist: Arc<Allowlist>,
+    consent: Option<Arc<Consent>>,
+) -> impl Fn(Event) + Send + Sync {
     move |event| match event {
-        Event::Tenants(tenants) => roll.renew(&tenants),
+        Event::Tenants(tenants) => allowlist.renew(&tenants),
         Event::Registered => {
             if let Some(consent) = &consent {
                 consent.registered_anew();

@@ -1,6 +1,6 @@
-//! A board's turns: what wants the board has it one at a time, in the scheduler's order.
+//! A board's dispatcher: what wants the board has it one at a time, in the scheduler's order.
 //!
-//! A turn is run by the board's thread, or, when the board is free and the turn short, by the thread that brought it,
+//! A job is run by the board's thread, or, when the board is free and the job short, by the thread that brought it,
 //! which saves two hand-overs.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -13,7 +13,7 @@ use crate::schedule::scheduler::{Next, Policy, Scheduler, Share, TenantId};
 use crate::sync::{self, lock};
 
 /// What has the board for a while.
-pub(crate) trait Turn: Sized {
+pub(crate) trait Job: Sized {
     /// Whose it is.
     fn tenant(&self) -> (TenantId, Share);
 
@@ -21,7 +21,7 @@ pub(crate) trait Turn: Sized {
     fn is_short(&self) -> bool;
 
     /// Whether its tenant is gone, so that what is left of it is not to run.
-    fn is_over(&self) -> bool;
+    fn is_cancelled(&self) -> bool;
 
     /// Who can be told, while it has the board, that others wait.
     fn holder(&self) -> Option<Arc<dyn Holder>> {
@@ -35,12 +35,12 @@ pub(crate) trait Turn: Sized {
 
 /// Who has the board, perhaps for longer than it needs as long as nobody else wants it.
 pub(crate) trait Holder: Send + Sync {
-    /// Somebody waits: the board is to come back as soon as may be. Called with the turns locked.
+    /// Somebody waits: the board is to come back as soon as may be. Called with the dispatcher locked.
     fn wanted(&self);
 }
 
 /// What wants a board, and who runs it.
-pub(crate) struct Turns<T> {
+pub(crate) struct Dispatcher<T> {
     state: Mutex<State<T>>,
     work: Condvar,
     pub(crate) metrics: BoardMetrics,
@@ -57,19 +57,19 @@ struct State<T> {
     stopping: bool,
 }
 
-impl<T: Turn> Turns<T> {
+impl<T: Job> Dispatcher<T> {
     pub(crate) fn new(policy: Policy, metrics: BoardMetrics) -> Self {
         let scheduler = Scheduler::new(policy);
         let state = State { scheduler, busy: false, holder: None, is_held: false, stopping: false };
         Self { state: Mutex::new(state), work: Condvar::new(), metrics }
     }
 
-    /// Runs a turn now, or leaves it to the board's thread.
-    pub(crate) fn submit(&self, turn: T) {
-        let (short, (tenant, share)) = (turn.is_short(), turn.tenant());
+    /// Runs a job now, or leaves it to the board's thread.
+    pub(crate) fn submit(&self, job: T) {
+        let (short, (tenant, share)) = (job.is_short(), job.tenant());
         let mut state = lock(&self.state);
         let now = now_ns();
-        state.scheduler.push(now, tenant, share, turn);
+        state.scheduler.push(now, tenant, share, job);
         self.metrics.depth.set(state.scheduler.len() as i64);
         if state.busy {
             if let Some(holder) = &state.holder {
@@ -78,8 +78,8 @@ impl<T: Turn> Turns<T> {
             return;
         }
         if short && state.scheduler.is_next(tenant, now) {
-            if let Next::Run(tenant, turn) = state.scheduler.pop(now) {
-                state = self.run_turn(state, tenant, turn);
+            if let Next::Run(tenant, job) = state.scheduler.pop(now) {
+                state = self.run_job(state, tenant, job);
             }
             if state.scheduler.is_empty() || state.is_held {
                 return; // It looks by itself in time: who was expected and came is most likely expected again.
@@ -95,7 +95,7 @@ impl<T: Turn> Turns<T> {
             let now = now_ns();
             let next = if state.busy { Next::Nothing } else { state.scheduler.pop(now) };
             state = match next {
-                Next::Run(tenant, turn) => self.run_turn(state, tenant, turn),
+                Next::Run(tenant, job) => self.run_job(state, tenant, job),
                 Next::Hold(until) => {
                     state.is_held = true;
                     let time = Duration::from_nanos(until.saturating_sub(now));
@@ -119,14 +119,14 @@ impl<T: Turn> Turns<T> {
         self.work.notify_all();
     }
 
-    fn run_turn<'a>(
+    fn run_job<'a>(
         &'a self,
         mut state: MutexGuard<'a, State<T>>,
         tenant: TenantId,
-        turn: T,
+        job: T,
     ) -> MutexGuard<'a, State<T>> {
         state.busy = true;
-        state.holder = turn.holder();
+        state.holder = job.holder();
         self.metrics.depth.set(state.scheduler.len() as i64);
         self.metrics.held.inc_by(state.scheduler.take_held_ns() as f64 * 1e-9);
         if let Some(holder) = state.holder.as_ref().filter(|_| !state.scheduler.is_empty()) {
@@ -136,12 +136,12 @@ impl<T: Turn> Turns<T> {
         drop(state);
         let (cost, mut rest) = {
             let _ends_all = EndsAll;
-            turn.run(&self.metrics, is_quick)
+            job.run(&self.metrics, is_quick)
         };
         let mut state = lock(&self.state);
-        if let Some(turn) = rest.take_if(|turn| !turn.is_over()) {
+        if let Some(job) = rest.take_if(|job| !job.is_cancelled()) {
             self.metrics.cut.inc();
-            state.scheduler.put_back(tenant, turn);
+            state.scheduler.put_back(tenant, job);
             self.metrics.depth.set(state.scheduler.len() as i64);
         }
         state.scheduler.pay(now_ns(), tenant, cost);
@@ -159,10 +159,10 @@ impl<T: Turn> Turns<T> {
     pub(crate) fn forget(&self, tenant: TenantId, is_gone: impl FnOnce()) {
         let mut state = lock(&self.state);
         is_gone(); // Like the look at it.
-        let turns = state.scheduler.remove(tenant);
+        let jobs = state.scheduler.remove(tenant);
         self.metrics.depth.set(state.scheduler.len() as i64);
         drop(state);
-        drop(turns); // Not under the lock: objects are released with them.
+        drop(jobs); // Not under the lock: objects are released with them.
     }
 }
 

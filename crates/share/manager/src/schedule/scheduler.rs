@@ -9,12 +9,12 @@
 //! weight. So nobody gets more of a board by connecting more often.
 //!
 //! A program that waits for each task before it enqueues the next has none when the board comes free. If it is expected
-//! back at once (its [`Habit`]) and others have had more than their share, the board is kept free for it, which counts
+//! back at once (its [`ThinkTime`]) and others have had more than their share, the board is kept free for it, which counts
 //! as its time. Else such programs would take turns with all others, whatever their weights.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::schedule::think_time::Habit;
+use crate::schedule::think_time::ThinkTime;
 
 /// Who a task is of.
 pub type TenantId = u64;
@@ -77,7 +77,7 @@ struct Flow<T> {
     share: Share,
     /// Tasks taken and not paid for.
     running: u32,
-    habit: Habit,
+    think_time: ThinkTime,
 }
 
 impl<T> Flow<T> {
@@ -96,7 +96,7 @@ impl<T> Flow<T> {
 
     /// Whether it has work, or is expected back with some.
     fn is_active(&self, now: u64) -> bool {
-        self.has_work() || self.habit.expected_until(now).is_some()
+        self.has_work() || self.think_time.expected_until(now).is_some()
     }
 }
 
@@ -128,12 +128,12 @@ impl<T> Scheduler<T> {
             tag: present,
             share,
             running: 0,
-            habit: Habit::default(),
+            think_time: ThinkTime::default(),
         });
         flow.share = share;
         if !flow.has_work() {
             flow.tag = flow.tag.max(present);
-            flow.habit.comes(now);
+            flow.think_time.task_arrives(now);
         }
         flow.tasks.push_back((self.arrivals, task));
         self.arrivals += 1;
@@ -175,7 +175,7 @@ impl<T> Scheduler<T> {
     /// is where tasks run as they come.
     #[must_use]
     pub fn is_quick(&self, tenant: TenantId) -> bool {
-        self.policy == Policy::Fair && self.flows.get(&tenant).is_some_and(|flow| flow.habit.is_quick())
+        self.policy == Policy::Fair && self.flows.get(&tenant).is_some_and(|flow| flow.think_time.is_quick())
     }
 
     /// Of the tasks that wait the one whose turn it is; of equal tags the one that came first.
@@ -195,8 +195,8 @@ impl<T> Scheduler<T> {
             return None;
         }
         let expected = self.flows.iter().filter(|(_, flow)| !flow.has_work()).filter_map(|(id, flow)| {
-            let until = flow.habit.expected_until(now)?;
-            let half = flow.virtual_ns(flow.habit.task_ns() / 2, self.among(flow, now));
+            let until = flow.think_time.expected_until(now)?;
+            let half = flow.virtual_ns(flow.think_time.task_ns() / 2, self.among(flow, now));
             let from = flow.tag.max(self.present);
             (from.saturating_add(half) < tag).then_some((from, *id, until))
         });
@@ -232,10 +232,10 @@ impl<T> Scheduler<T> {
         let flow = self.flows.get_mut(&tenant).expect("seen above");
         flow.running = flow.running.saturating_sub(1);
         flow.charge(cost_ns, among);
-        flow.habit.ends(now, cost_ns, !flow.has_work());
+        flow.think_time.task_ends(now, cost_ns, !flow.has_work());
         // A tenant that owes nothing is soon as good as one that never was; so the table does not grow.
         let present = self.present;
-        self.flows.retain(|_, flow| flow.has_work() || flow.tag > present || flow.habit.is_fresh(now));
+        self.flows.retain(|_, flow| flow.has_work() || flow.tag > present || flow.think_time.is_fresh(now));
     }
 
     /// Takes out all tasks of a tenant.
@@ -243,7 +243,7 @@ impl<T> Scheduler<T> {
         let Some(flow) = self.flows.get_mut(&tenant) else { return Vec::new() };
         let tasks: Vec<T> = flow.tasks.drain(..).map(|(_, task)| task).collect();
         self.waiting -= tasks.len();
-        flow.habit.is_over();
+        flow.think_time.tenant_leaves();
         tasks
     }
 }

@@ -12,7 +12,7 @@ use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_ipc::Peer;
 use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
 
-use super::dispatcher::Turn;
+use super::dispatcher::Job;
 use super::scheduler::{Share, TenantId};
 use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
@@ -35,37 +35,37 @@ pub(crate) struct Tenant<S> {
     gone: AtomicBool,
     metrics: TenantMetrics,
     /// Where the board is asked for, in a process of its own.
-    gate: Option<Arc<dyn Gate>>,
+    lease: Option<Arc<dyn LeasedBoard>>,
 }
 
 /// A board that other processes use, too: a task has to get it first, and give it back.
-pub(crate) trait Gate: Send + Sync {
+pub(crate) trait LeasedBoard: Send + Sync {
     /// Whether a task would have the board at once.
-    fn is_lent(&self) -> bool;
+    fn is_idle(&self) -> bool;
 
     /// Waits for the board.
-    fn enter(&self, metrics: &BoardMetrics);
+    fn acquire(&self, metrics: &BoardMetrics);
 
-    /// Gives the board back if others want it. Follows each [`Self::enter`].
-    fn leave(&self, metrics: &BoardMetrics);
+    /// Gives the board back if others want it. Follows each [`Self::acquire`].
+    fn release(&self, metrics: &BoardMetrics);
 }
 
 /// The board, had for a task.
-struct Pass<'a> {
-    gate: &'a dyn Gate,
+struct Acquired<'a> {
+    lease: &'a dyn LeasedBoard,
     metrics: &'a BoardMetrics,
 }
 
-impl<'a> Pass<'a> {
-    fn new(gate: &'a dyn Gate, metrics: &'a BoardMetrics) -> Self {
-        gate.enter(metrics);
-        Self { gate, metrics }
+impl<'a> Acquired<'a> {
+    fn new(lease: &'a dyn LeasedBoard, metrics: &'a BoardMetrics) -> Self {
+        lease.acquire(metrics);
+        Self { lease, metrics }
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for Acquired<'_> {
     fn drop(&mut self) {
-        self.gate.leave(self.metrics);
+        self.lease.release(self.metrics);
     }
 }
 
@@ -103,11 +103,11 @@ impl<S> Tenant<S> {
         space: S,
         peer: Arc<Peer>,
         metrics: TenantMetrics,
-        gate: Option<Arc<dyn Gate>>,
+        lease: Option<Arc<dyn LeasedBoard>>,
     ) -> Self {
         let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let (pending, failed, gone) = (AtomicU32::new(0), Mutex::default(), AtomicBool::new(false));
-        Self { id, share, task_ns, space, peer, pending, failed, gone, metrics, gate }
+        Self { id, share, task_ns, space, peer, pending, failed, gone, metrics, lease }
     }
 
     /// Its session has ended.
@@ -146,17 +146,17 @@ impl<S: Space> Operation<S> {
     }
 }
 
-impl<S: Space> Turn for Task<S> {
+impl<S: Space> Job for Task<S> {
     fn tenant(&self) -> (TenantId, Share) {
         (self.tenant.id, self.tenant.share)
     }
 
-    fn is_over(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.tenant.gone.load(Ordering::Relaxed)
     }
 
     fn is_short(&self) -> bool {
-        if self.tenant.gate.as_ref().is_some_and(|gate| !gate.is_lent()) {
+        if self.tenant.lease.as_ref().is_some_and(|lease| !lease.is_idle()) {
             return false;
         }
         let (mut bytes, mut ns) = (0u64, 0u64);
@@ -170,7 +170,7 @@ impl<S: Space> Turn for Task<S> {
     /// Tells the client of each operation's end as it comes.
     fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
-        let turn = tenant.gate.as_deref().map(|gate| Pass::new(gate, metrics));
+        let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
         let began = now_ns();
         metrics.meter.begin(&tenant.metrics.busy, began);
         tenant.space.begin();
@@ -200,7 +200,7 @@ impl<S: Space> Turn for Task<S> {
         let ended = now_ns();
         metrics.meter.end(ended);
         metrics.task(began.saturating_sub(self.since), ended - began);
-        drop(turn);
+        drop(job);
         let rest = (!self.entries.is_empty()).then(|| Self { since: ended, ..self });
         (ended - began, rest)
     }

@@ -14,7 +14,7 @@ const QUICK_NS: u64 = 300_000;
 
 /// What a tenant did until now. Times are in nanoseconds of a clock that does not go back.
 #[derive(Debug, Default)]
-pub(crate) struct Habit {
+pub(crate) struct ThinkTime {
     /// Mean time from the end of its last task to its next one; none before it has come again.
     pause_ns: Option<u64>,
     /// Mean time that a task takes.
@@ -23,15 +23,15 @@ pub(crate) struct Habit {
     resting_since: Option<u64>,
 }
 
-impl Habit {
+impl ThinkTime {
     /// It brings a task and had none.
-    pub(crate) fn comes(&mut self, now: u64) {
+    pub(crate) fn task_arrives(&mut self, now: u64) {
         let pause = self.resting_since.take().map(|since| now.saturating_sub(since).min(2 * HOLD_MAX_NS));
         self.pause_ns = pause.map(|pause| self.pause_ns.map_or(pause, |mean| mix(mean, pause)));
     }
 
     /// A task of it has ended and took so long; whether it `rests`, with no other task.
-    pub(crate) fn ends(&mut self, now: u64, cost_ns: u64, rests: bool) {
+    pub(crate) fn task_ends(&mut self, now: u64, cost_ns: u64, rests: bool) {
         self.task_ns = if self.task_ns == 0 { cost_ns } else { mix(self.task_ns, cost_ns) };
         if rests {
             self.resting_since = Some(now);
@@ -41,7 +41,7 @@ impl Habit {
     }
 
     /// It will not come again.
-    pub(crate) const fn is_over(&mut self) {
+    pub(crate) const fn tenant_leaves(&mut self) {
         (self.resting_since, self.pause_ns) = (None, None);
     }
 
@@ -79,65 +79,65 @@ mod tests {
     use super::*;
 
     /// A tenant with tasks and pauses of such lengths, at the end of its last task; and that time.
-    fn after(rounds: &[(u64, u64)]) -> (Habit, u64) {
-        let (mut habit, mut now) = (Habit::default(), 0);
+    fn after(rounds: &[(u64, u64)]) -> (ThinkTime, u64) {
+        let (mut think_time, mut now) = (ThinkTime::default(), 0);
         for (task, pause) in rounds {
-            habit.comes(now);
+            think_time.task_arrives(now);
             now += task;
-            habit.ends(now, *task, true);
+            think_time.task_ends(now, *task, true);
             now += pause;
         }
         now -= rounds.last().map_or(0, |(_, pause)| *pause);
-        (habit, now)
+        (think_time, now)
     }
 
     #[test]
     fn who_always_comes_soon_is_expected() {
-        let (habit, now) = after(&[(100_000, 20_000); 3]);
-        assert_eq!(habit.expected_until(now), Some(now + 90_000));
-        assert_eq!(habit.expected_until(now + 89_999), Some(now + 90_000));
-        assert_eq!(habit.expected_until(now + 90_000), None, "it did not come");
+        let (think_time, now) = after(&[(100_000, 20_000); 3]);
+        assert_eq!(think_time.expected_until(now), Some(now + 90_000));
+        assert_eq!(think_time.expected_until(now + 89_999), Some(now + 90_000));
+        assert_eq!(think_time.expected_until(now + 90_000), None, "it did not come");
     }
 
     #[test]
     fn who_comes_within_a_hand_over_is_quick() {
-        assert!(!Habit::default().is_quick() && !after(&[(5_000, 0)]).0.is_quick(), "nobody knows");
+        assert!(!ThinkTime::default().is_quick() && !after(&[(5_000, 0)]).0.is_quick(), "nobody knows");
         assert!(after(&[(5_000, 300_000); 3]).0.is_quick() && !after(&[(5_000, 300_004); 3]).0.is_quick());
     }
 
     #[test]
     fn who_is_new_or_slow_or_gone_is_not() {
-        assert_eq!(Habit::default().expected_until(0), None);
-        let (habit, now) = after(&[(100_000, 0)]);
-        assert_eq!(habit.expected_until(now), None, "nobody knows");
-        let (habit, now) = after(&[(10_000, 20_000); 9]);
-        assert_eq!(habit.expected_until(now), None, "its pauses are longer than its tasks");
-        let (habit, now) = after(&[(9_000_000, 1_100_000); 9]);
-        assert_eq!(habit.expected_until(now), None, "longer than a board is kept free");
-        let (mut habit, now) = after(&[(100_000, 20_000); 3]);
-        habit.is_over();
-        assert_eq!(habit.expected_until(now), None);
+        assert_eq!(ThinkTime::default().expected_until(0), None);
+        let (think_time, now) = after(&[(100_000, 0)]);
+        assert_eq!(think_time.expected_until(now), None, "nobody knows");
+        let (think_time, now) = after(&[(10_000, 20_000); 9]);
+        assert_eq!(think_time.expected_until(now), None, "its pauses are longer than its tasks");
+        let (think_time, now) = after(&[(9_000_000, 1_100_000); 9]);
+        assert_eq!(think_time.expected_until(now), None, "longer than a board is kept free");
+        let (mut think_time, now) = after(&[(100_000, 20_000); 3]);
+        think_time.tenant_leaves();
+        assert_eq!(think_time.expected_until(now), None);
     }
 
     #[test]
-    fn habits_change() {
+    fn think_times_change() {
         let mut rounds = vec![(1_000_000, 20_000); 5];
         rounds.extend([(1_000_000, 5_000_000); 5]);
-        let (habit, now) = after(&rounds);
-        assert_eq!(habit.expected_until(now), None);
+        let (think_time, now) = after(&rounds);
+        assert_eq!(think_time.expected_until(now), None);
         rounds.extend([(1_000_000, 20_000); 5]);
-        let (habit, now) = after(&rounds);
-        assert!(habit.expected_until(now).is_some(), "{habit:?}");
+        let (think_time, now) = after(&rounds);
+        assert!(think_time.expected_until(now).is_some(), "{think_time:?}");
     }
 
     #[test]
     fn a_task_that_waits_is_no_pause() {
-        let mut habit = Habit::default();
-        habit.comes(0);
+        let mut think_time = ThinkTime::default();
+        think_time.task_arrives(0);
         for now in 1..10 {
-            habit.ends(now * 1_000, 1_000, false);
+            think_time.task_ends(now * 1_000, 1_000, false);
         }
-        habit.ends(10_000, 1_000, true);
-        assert!(habit.expected_until(10_000).is_some());
+        think_time.task_ends(10_000, 1_000, true);
+        assert!(think_time.expected_until(10_000).is_some());
     }
 }

@@ -15,7 +15,7 @@ use crate::sync::lock;
 
 /// Where boards come in.
 #[derive(Debug)]
-pub(crate) struct Intake {
+pub(crate) struct Attacher {
     policy: Policy,
     admission: Admission,
     // Nobody is told of the boards any more before they go.
@@ -30,7 +30,7 @@ struct State {
     membership: Option<Membership>,
 }
 
-impl Intake {
+impl Attacher {
     pub(crate) fn new(manager: Manager, policy: Policy, admission: Admission) -> Self {
         Self { policy, admission, state: Mutex::default(), manager }
     }
@@ -71,9 +71,9 @@ impl Intake {
     ) -> anyhow::Result<()> {
         let mut state = self.lock();
         let number = add(&self.manager, self.policy)?;
-        let Admission::Registry(rolls) = &self.admission else { return Ok(()) };
+        let Admission::Registry(allowlists) = &self.admission else { return Ok(()) };
         let (consent, is_exclusive) = asked.map_or((None, false), |(consent, alone)| (Some(consent), alone));
-        let entry = Entry { info, roll: rolls.of(number), consent, is_exclusive };
+        let entry = Entry { info, allowlist: allowlists.of(number), consent, is_exclusive };
         match &mut state.membership {
             Some(membership) => membership.add(entry),
             None => state.early.push(entry),

@@ -7,12 +7,12 @@ use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use rackloom_opencl_wire::{Answer, BoardInfo};
 
 use crate::access::handshake;
-use crate::access::limits::Terms;
+use crate::access::limits::EndpointLimits;
 use crate::access::shared_board::SharedBoard;
 use crate::board::Board;
 use crate::code::Code;
 use crate::quota::Quota;
-use crate::schedule::dispatcher::Turns;
+use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::task::{Task, Tenant};
 use crate::session::Session;
 use crate::session::command_loop::attend;
@@ -23,13 +23,13 @@ use crate::session::replies::answer_to;
 pub(super) struct LocalBoard<B: Board> {
     number: usize,
     board: B,
-    turns: Arc<Turns<Task<B::Space>>>,
+    dispatcher: Arc<Dispatcher<Task<B::Space>>>,
     tenants: AtomicU64,
 }
 
 impl<B: Board> LocalBoard<B> {
-    pub(super) const fn new(number: usize, board: B, turns: Arc<Turns<Task<B::Space>>>) -> Self {
-        Self { number, board, turns, tenants: AtomicU64::new(1) }
+    pub(super) const fn new(number: usize, board: B, dispatcher: Arc<Dispatcher<Task<B::Space>>>) -> Self {
+        Self { number, board, dispatcher, tenants: AtomicU64::new(1) }
     }
 }
 
@@ -42,9 +42,9 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
         self.number
     }
 
-    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
         let client = Arc::downgrade(&inbox.peer);
-        let Some(grant) = terms.admission.enter(self.number, inbox.peer.token(), client) else {
+        let Some(grant) = endpoint.admission.enter(self.number, inbox.peer.token(), client) else {
             answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
             return inbox.farewell("the token is not admitted any more");
         };
@@ -54,16 +54,16 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
             Ok(space) => space,
             Err(code) => return answer_to(&inbox.peer, request, Err(code)),
         };
-        let metrics = self.turns.metrics.tenant(name);
+        let metrics = self.dispatcher.metrics.tenant(name);
         let peer = Arc::clone(&inbox.peer);
-        let tenant = Tenant::new(id, grant.share, terms.task_time, space, Arc::clone(&peer), metrics, None);
-        let memory = grant.memory.unwrap_or_else(|| Quota::new(terms.limits.memory));
-        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.turns), memory, terms.limits);
+        let tenant = Tenant::new(id, grant.share, endpoint.task_time, space, Arc::clone(&peer), metrics, None);
+        let memory = grant.memory.unwrap_or_else(|| Quota::new(endpoint.limits.memory));
+        let mut session = Session::new(Arc::new(tenant), Arc::clone(&self.dispatcher), memory, endpoint.limits);
         answer_to(&peer, request, Ok(Answer::Open));
         attend(inbox, &mut session, &|number| handshake::info(boards, number));
     }
 
     fn stop(&self) {
-        self.turns.stop();
+        self.dispatcher.stop();
     }
 }

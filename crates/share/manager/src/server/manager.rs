@@ -8,12 +8,12 @@ use rackloom_ipc::{Endpoint, Server, ServerConfig};
 
 use super::local_board::LocalBoard;
 use crate::access::handshake;
-use crate::access::limits::Terms;
-use crate::access::shared_board::Boards;
+use crate::access::limits::EndpointLimits;
+use crate::access::shared_board::BoardList;
 use crate::board::Board;
 use crate::isolate::IsolatedBoard;
 use crate::metrics::{BoardMetrics, Metrics};
-use crate::schedule::dispatcher::{Turn, Turns};
+use crate::schedule::dispatcher::{Dispatcher, Job};
 use crate::schedule::scheduler::Policy;
 use crate::session::inbox::Inbox;
 use crate::sync::lock;
@@ -44,16 +44,16 @@ impl Drop for Listener {
 
 /// Boards that are shared: a handle, of which there may be several. What it has ends with the last of them.
 #[derive(Debug, Default, Clone)]
-pub struct Manager(Arc<Shop>);
+pub struct Manager(Arc<State>);
 
 #[derive(Default)]
-struct Shop {
-    boards: Arc<Boards>,
+struct State {
+    boards: Arc<BoardList>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     metrics: Arc<Metrics>,
 }
 
-impl std::fmt::Debug for Shop {
+impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.boards.all().iter().map(|board| &board.info().name)).finish()
     }
@@ -66,26 +66,30 @@ impl Manager {
     /// There is no thread for it.
     pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<usize> {
         let metrics = self.0.metrics.board(&board.info().name);
-        let turns = self.turns(policy, metrics)?;
-        Ok(self.0.boards.add(|number| Arc::new(LocalBoard::new(number, board, turns))))
+        let dispatcher = self.dispatcher(policy, metrics)?;
+        Ok(self.0.boards.add(|number| Arc::new(LocalBoard::new(number, board, dispatcher))))
     }
 
     /// The same for a board whose clients have processes of their own.
     pub(crate) fn add_isolated(&self, board: IsolatedBoard, policy: Policy) -> anyhow::Result<usize> {
         let metrics = self.0.metrics.board(&board.info().name);
         // Tasks wait with the workers, who count them.
-        let turns = self.turns(policy, metrics.with_own_depth())?;
-        Ok(self.0.boards.add(|number| Arc::new(board.share(number, turns, metrics))))
+        let dispatcher = self.dispatcher(policy, metrics.with_own_depth())?;
+        Ok(self.0.boards.add(|number| Arc::new(board.share(number, dispatcher, metrics))))
     }
 
-    /// Turns that a thread runs.
-    fn turns<T: Turn + Send + 'static>(&self, policy: Policy, metrics: BoardMetrics) -> anyhow::Result<Arc<Turns<T>>> {
-        let turns = Arc::new(Turns::new(policy, metrics));
-        let run = Arc::clone(&turns);
+    /// Dispatcher that a thread runs.
+    fn dispatcher<T: Job + Send + 'static>(
+        &self,
+        policy: Policy,
+        metrics: BoardMetrics,
+    ) -> anyhow::Result<Arc<Dispatcher<T>>> {
+        let dispatcher = Arc::new(Dispatcher::new(policy, metrics));
+        let run = Arc::clone(&dispatcher);
         let thread = std::thread::Builder::new().name("board".into()).spawn(move || run.run());
         let thread = thread.context("cannot start a thread for a board")?;
         lock(&self.0.threads).push(thread);
-        Ok(turns)
+        Ok(dispatcher)
     }
 
     /// What is counted.
@@ -101,21 +105,26 @@ impl Manager {
     }
 
     /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay. Limits alone
-    /// do as terms, too.
+    /// do as well.
     ///
     /// # Errors
     /// The endpoint cannot be listened on.
-    pub fn listen(&self, to: &Endpoint, config: ServerConfig, terms: impl Into<Terms>) -> anyhow::Result<Listener> {
-        let terms = Arc::new(terms.into());
+    pub fn listen(
+        &self,
+        to: &Endpoint,
+        config: ServerConfig,
+        endpoint: impl Into<EndpointLimits>,
+    ) -> anyhow::Result<Listener> {
+        let endpoint = Arc::new(endpoint.into());
         let server = Server::bind(to, config).with_context(|| format!("cannot listen on {to}"))?;
         let server = Arc::new(server);
         let (accepting, boards) = (Arc::clone(&server), Arc::clone(&self.0.boards));
         let accept = move || {
             while let Ok(Some(peer)) = accepting.accept(None) {
                 let shown = boards.all().into_iter();
-                let shown = shown.filter(|board| terms.admission.shows(board.number(), peer.token()));
-                let (boards, terms): (Vec<_>, _) = (shown.collect(), Arc::clone(&terms));
-                let serve = move || handshake::serve(Inbox::new(peer), &boards, &terms);
+                let shown = shown.filter(|board| endpoint.admission.shows(board.number(), peer.token()));
+                let (boards, endpoint): (Vec<_>, _) = (shown.collect(), Arc::clone(&endpoint));
+                let serve = move || handshake::serve(Inbox::new(peer), &boards, &endpoint);
                 // Without a thread the client is dropped, and told so by the end of its channel.
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
             }
@@ -125,7 +134,7 @@ impl Manager {
     }
 }
 
-impl Drop for Shop {
+impl Drop for State {
     fn drop(&mut self) {
         self.boards.all().iter().for_each(|board| board.stop());
         let threads = self.threads.get_mut().unwrap_or_else(PoisonError::into_inner);

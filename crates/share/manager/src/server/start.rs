@@ -10,16 +10,16 @@ use rackloom::NetSpec;
 use rackloom_ipc::{Endpoint, ServerConfig};
 use rackloom_opencl_wire::Limits;
 
-use super::attach::Intake;
+use super::attach::Attacher;
 use super::manager::{Listener, Manager};
 use super::options::{Isolate, Options};
 use crate::access::admission::Admission;
-use crate::access::allowlist::Rolls;
-use crate::access::limits::Terms;
+use crate::access::allowlist::Allowlists;
+use crate::access::limits::EndpointLimits;
 use crate::access::tokens::Tokens;
 use crate::board::Board as _;
 use crate::card::{CardOptions, CardRack};
-use crate::isolate::{IsolatedBoard, Origin, can_work};
+use crate::isolate::{DeviceOrigin, IsolatedBoard, can_work};
 use crate::metrics::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::registry::Membership;
@@ -29,7 +29,7 @@ use crate::registry::Membership;
 pub struct Service {
     // Dropped in this order: nobody comes in any more before the boards go.
     listeners: Vec<Listener>,
-    intake: Arc<Intake>,
+    attacher: Arc<Attacher>,
     /// Given back when nobody uses them any more.
     _cards: Option<CardRack>,
     metrics: Option<SocketAddr>,
@@ -44,13 +44,13 @@ impl Service {
     /// The names of its boards of now, in the order of their numbers.
     #[must_use]
     pub fn boards(&self) -> Vec<String> {
-        self.intake.manager().boards()
+        self.attacher.manager().boards()
     }
 
     /// The ids of its boards of now at the registry, in the same order; none without a registry.
     #[must_use]
     pub fn devices(&self) -> Vec<String> {
-        self.intake.devices()
+        self.attacher.devices()
     }
 
     /// Where its metrics are, if anywhere.
@@ -66,41 +66,41 @@ impl Options {
     /// # Errors
     /// There is no board, an address cannot be listened on, or the registry could not work with what is said of it.
     pub fn start(&self) -> anyhow::Result<Service> {
-        let terms = self.terms()?;
+        let endpoint = self.endpoint()?;
         let manager = Manager::default();
-        let intake = Arc::new(Intake::new(manager.clone(), self.policy, terms.admission.clone()));
+        let attacher = Arc::new(Attacher::new(manager.clone(), self.policy, endpoint.admission.clone()));
         if self.cards.is_none() || !self.runtime.is_empty() {
             if self.isolate == Isolate::All && !can_work() {
                 bail!("this program cannot start itself again for each client: it has not called work_if_asked");
             }
             for (origin, board) in self.open_boards()? {
                 if self.isolate.applies_to(&board) {
-                    intake.add_isolated(IsolatedBoard::new(board.info().clone(), origin, self.stall_time)?)?;
+                    attacher.add_isolated(IsolatedBoard::new(board.info().clone(), origin, self.stall_time)?)?;
                 } else {
-                    intake.add(board)?;
+                    attacher.add(board)?;
                 }
             }
         }
-        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &intake)).transpose()?;
+        let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &attacher)).transpose()?;
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
-        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&terms), terms.clone()));
+        let listeners = endpoints.iter().map(|to| manager.listen(to, self.config(&endpoint), endpoint.clone()));
         let listeners = listeners.collect::<anyhow::Result<Vec<_>>>()?;
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
         let listening: Vec<_> = listeners.iter().map(|listener| listener.endpoint().clone()).collect();
         if let Some(membership) = Membership::new(&self.registry, &endpoints, &listening, metrics)? {
-            intake.join(membership);
+            attacher.join(membership);
         }
-        Ok(Service { listeners, intake, _cards: cards, metrics })
+        Ok(Service { listeners, attacher, _cards: cards, metrics })
     }
 
-    fn claim_cards(&self, net: &NetSpec, intake: &Arc<Intake>) -> anyhow::Result<CardRack> {
+    fn claim_cards(&self, net: &NetSpec, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
         let deadline = Duration::from_secs(self.card_timeout.into());
         let options = CardOptions { exclusive: self.exclusive, deadline };
-        let (metrics, intake) = (Arc::clone(intake.manager().metrics()), Arc::clone(intake));
-        CardRack::connect(net, options, metrics, Box::new(move |card| intake.add_card(card)))
+        let (metrics, attacher) = (Arc::clone(attacher.manager().metrics()), Arc::clone(attacher));
+        CardRack::connect(net, options, metrics, Box::new(move |card| attacher.add_card(card)))
     }
 
-    fn open_boards(&self) -> anyhow::Result<Vec<(Origin, NativeBoard)>> {
+    fn open_boards(&self) -> anyhow::Result<Vec<(DeviceOrigin, NativeBoard)>> {
         let libraries = if self.runtime.is_empty() { installed() } else { self.runtime.clone() };
         if libraries.is_empty() {
             bail!(
@@ -114,7 +114,7 @@ impl Options {
                     for (platform, opened) in platforms.into_iter().enumerate() {
                         let origin = |device, board: &NativeBoard| {
                             let (library, is_processor) = (library.clone(), board.is_processor());
-                            Origin { library, platform, device, is_processor }
+                            DeviceOrigin { library, platform, device, is_processor }
                         };
                         let devices = NativeBoard::all(opened)?.into_iter().enumerate();
                         boards.extend(devices.map(|(device, board)| (origin(device, &board), board)));
@@ -132,21 +132,21 @@ impl Options {
         Ok(boards)
     }
 
-    fn terms(&self) -> anyhow::Result<Terms> {
+    fn endpoint(&self) -> anyhow::Result<EndpointLimits> {
         let Self { memory, objects, operations, program, task_time, .. } = *self;
         let limits = Limits { memory, objects, operations, program };
         let admission = match (&self.tokens, &self.registry.registry) {
             (Some(path), _) => Admission::File(Arc::new(Tokens::open(path)?)),
-            (None, Some(_)) => Admission::Registry(Arc::new(Rolls::new(memory))),
+            (None, Some(_)) => Admission::Registry(Arc::new(Allowlists::new(memory))),
             (None, None) => Admission::Anybody,
         };
-        Ok(Terms { limits, task_time, admission })
+        Ok(EndpointLimits { limits, task_time, admission })
     }
 
-    fn config(&self, terms: &Terms) -> ServerConfig {
+    fn config(&self, endpoint: &EndpointLimits) -> ServerConfig {
         let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
-        let admission = terms.admission.clone();
+        let admission = endpoint.admission.clone();
         config.admit = Box::new(move |shown, _| admission.admit(shown));
         config
     }
@@ -157,7 +157,7 @@ impl Options {
 const TRANSFERS: u64 = 256 << 20;
 
 /// Gives devices of the same name a number each.
-fn number_equals(boards: &mut [(Origin, NativeBoard)]) {
+fn number_equals(boards: &mut [(DeviceOrigin, NativeBoard)]) {
     let names: Vec<String> = boards.iter().map(|(_, board)| board.info().name.clone()).collect();
     for (at, (_, board)) in boards.iter_mut().enumerate() {
         if names.iter().filter(|name| **name == names[at]).count() > 1 {

@@ -22,7 +22,7 @@ use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
 use crate::board::Space;
 use crate::code::Code;
 use crate::quota::Quota;
-use crate::schedule::dispatcher::Turns;
+use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::task::{Entry, Task, Tenant};
 
 /// Builds that a client may have under way and waiting.
@@ -37,7 +37,7 @@ const TASK_MAX: usize = 1024;
 /// A session.
 pub(crate) struct Session<S: Space> {
     tenant: Arc<Tenant<S>>,
-    turns: Arc<Turns<Task<S>>>,
+    dispatcher: Arc<Dispatcher<Task<S>>>,
     limits: Limits,
     memory: Arc<Quota>,
     buffers: Table<S::Buffer>,
@@ -46,14 +46,14 @@ pub(crate) struct Session<S: Space> {
     /// The task that is being gathered.
     task: Vec<Entry<S>>,
     /// Where builds run, one after the other; started by the first.
-    builder: Option<SyncSender<Job>>,
+    builder: Option<SyncSender<BuildJob>>,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+type BuildJob = Box<dyn FnOnce() + Send>;
 
 /// The client broke the rules: the session ends, and this says why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Breach {
+pub(crate) enum Violation {
     /// A number that is in use, or not, or beyond what is granted.
     #[error("object number {0} is taken, free, or beyond what is granted")]
     Number(Id),
@@ -65,17 +65,22 @@ pub(crate) enum Breach {
     Misplaced,
 }
 
-impl From<BadNumber> for Breach {
+impl From<BadNumber> for Violation {
     fn from(BadNumber(id): BadNumber) -> Self {
         Self::Number(id)
     }
 }
 
 impl<S: Space> Session<S> {
-    pub(crate) fn new(tenant: Arc<Tenant<S>>, turns: Arc<Turns<Task<S>>>, memory: Arc<Quota>, limits: Limits) -> Self {
+    pub(crate) fn new(
+        tenant: Arc<Tenant<S>>,
+        dispatcher: Arc<Dispatcher<Task<S>>>,
+        memory: Arc<Quota>,
+        limits: Limits,
+    ) -> Self {
         Self {
             tenant,
-            turns,
+            dispatcher,
             memory,
             buffers: Table::new(limits.objects, NO_BUFFER),
             programs: Table::new(limits.objects, Code(CL_INVALID_PROGRAM)),
@@ -87,7 +92,7 @@ impl<S: Space> Session<S> {
     }
 
     /// Does what a command says.
-    pub(crate) fn command(&mut self, command: Command<'_>, tail: &[u8]) -> Result<(), Breach> {
+    pub(crate) fn command(&mut self, command: Command<'_>, tail: &[u8]) -> Result<(), Violation> {
         match command {
             Command::Enqueue { event, waits, submit, op } => self.enqueue(event, waits, submit, op, tail)?,
             Command::Submit => self.submit(),
@@ -144,7 +149,7 @@ impl<S: Space> Session<S> {
             }
             Command::ReleaseKernel { kernel } => self.kernels.release(kernel)?,
             Command::Hello { .. } | Command::Board { .. } | Command::Open { .. } | Command::Clock { .. } => {
-                return Err(Breach::Misplaced);
+                return Err(Violation::Misplaced);
             }
         }
         Ok(())
@@ -157,9 +162,9 @@ impl<S: Space> Session<S> {
         submit: bool,
         op: Op<'_>,
         tail: &[u8],
-    ) -> Result<(), Breach> {
+    ) -> Result<(), Violation> {
         if self.tenant.pending.fetch_add(1, Ordering::AcqRel) >= self.limits.operations {
-            return Err(Breach::Operations(self.limits.operations));
+            return Err(Violation::Operations(self.limits.operations));
         }
         let resolver = Resolver { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
         let operation = resolver.operation(op, tail);
@@ -174,7 +179,7 @@ impl<S: Space> Session<S> {
         if !self.task.is_empty() {
             let entries = std::mem::take(&mut self.task);
             let (tenant, entries) = (Arc::clone(&self.tenant), entries.into());
-            self.turns.submit(Task { tenant, entries, since: now_ns() });
+            self.dispatcher.submit(Task { tenant, entries, since: now_ns() });
         }
     }
 
@@ -206,7 +211,7 @@ impl<S: Space> Session<S> {
     }
 
     /// The new program has its number at once, but is one only when it is linked; so this waits.
-    fn link(&mut self, request: u32, program: Id, options: &str, inputs: &[Id]) -> Result<(), Breach> {
+    fn link(&mut self, request: u32, program: Id, options: &str, inputs: &[Id]) -> Result<(), Violation> {
         let inputs: Result<Vec<_>, _> = inputs.iter().map(|id| self.programs.get(*id)).collect();
         let linked = inputs.and_then(|inputs| self.tenant.space.link(&inputs, options));
         let (made, answer) = match linked {
@@ -219,19 +224,19 @@ impl<S: Space> Session<S> {
     }
 
     fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
-        self.turns.metrics.builds.inc();
+        self.dispatcher.metrics.builds.inc();
         self.later(request, job);
     }
 
     /// Has something that may take long done by the builder, which answers.
     fn later(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
         let tenant = Arc::clone(&self.tenant);
-        let job: Job = Box::new(move || {
+        let job: BuildJob = Box::new(move || {
             let answer = job(&tenant.space);
             answer_to(&tenant.peer, request, answer);
         });
         if self.builder.is_none() {
-            let (send, jobs) = sync_channel::<Job>(BUILDS_MAX);
+            let (send, jobs) = sync_channel::<BuildJob>(BUILDS_MAX);
             let run = move || jobs.into_iter().for_each(|job| job());
             if std::thread::Builder::new().name("builder".into()).spawn(run).is_ok() {
                 self.builder = Some(send);
@@ -253,7 +258,7 @@ impl<S: Space> Session<S> {
 
 impl<S: Space> Drop for Session<S> {
     fn drop(&mut self) {
-        self.turns.forget(self.tenant.id, || self.tenant.is_gone());
+        self.dispatcher.forget(self.tenant.id, || self.tenant.is_gone());
         self.tenant.space.leave();
     }
 }

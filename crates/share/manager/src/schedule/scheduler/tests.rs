@@ -92,9 +92,9 @@ fn weights_hold_among_programs_that_wait_for_each_task() {
         // Only its own pauses, and they are charged to it.
         let pauses = had[0] / loads[0].cost * loads[0].pause.unwrap();
         assert!(free <= pauses + total / 1000, "{free} ns free, pauses of {pauses} ns");
-        let (turns, free) = share_out(Policy::Fifo, &loads, total);
-        let each = turns[0] / loads[0].cost;
-        assert!(each.abs_diff(turns[1] / loads[1].cost) <= 1 && free < total / 1000, "by FIFO they take turns");
+        let (dispatcher, free) = share_out(Policy::Fifo, &loads, total);
+        let each = dispatcher[0] / loads[0].cost;
+        assert!(each.abs_diff(dispatcher[1] / loads[1].cost) <= 1 && free < total / 1000, "by FIFO they take turns");
     }
 }
 
