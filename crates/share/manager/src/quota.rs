@@ -1,9 +1,9 @@
-//! What a tenant holds, counted against what it is granted.
+//! Quotas: sums that a tenant holds, counted against a bound.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sum with a bound, kept here or remotely.
+/// A sum with a bound, counted in this process or by another one.
 #[derive(Debug)]
 pub(crate) struct Quota {
     used: AtomicU64,
@@ -11,21 +11,21 @@ pub(crate) struct Quota {
     remote: Option<Box<dyn RemoteQuota>>,
 }
 
-/// Where a quota is kept that others have a part in, too.
+/// A quota that another process counts, since several processes share it.
 pub(crate) trait RemoteQuota: std::fmt::Debug + Send + Sync {
-    /// Takes so much, if it is there; a number to give it back by.
+    /// Takes `amount` if that is left; returns a number to give it back by.
     fn take(&self, amount: u64) -> Option<u64>;
 
-    /// Gives back what was taken under a number.
+    /// Gives back what was taken under this number.
     fn give(&self, number: u64);
 }
 
-/// A part of a quota, given back when dropped.
+/// A part of a quota; given back when dropped.
 #[derive(Debug)]
 pub struct Charge {
     quota: Arc<Quota>,
     amount: u64,
-    /// Where the quota is kept remotely.
+    /// Its number, if another process counts the quota.
     number: u64,
 }
 
@@ -34,17 +34,17 @@ impl Quota {
         Arc::new(Self { used: AtomicU64::new(0), limit, remote: None })
     }
 
-    /// One that is kept remotely.
+    /// A quota that another process counts.
     pub(crate) fn remote(remote: Box<dyn RemoteQuota>) -> Arc<Self> {
         Arc::new(Self { used: AtomicU64::new(0), limit: u64::MAX, remote: Some(remote) })
     }
 
-    /// All that there is to take.
+    /// The bound.
     pub(crate) const fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Takes so much, if it is there.
+    /// Takes `amount` if that is left.
     pub(crate) fn take(self: &Arc<Self>, amount: u64) -> Option<Charge> {
         if let Some(remote) = &self.remote {
             let number = remote.take(amount)?;
@@ -57,7 +57,7 @@ impl Quota {
 }
 
 impl Charge {
-    /// A charge on nobody, for who uses a board without a manager.
+    /// A charge on no tenant, for a program that uses a board without a manager.
     #[must_use]
     pub fn on_nobody() -> Self {
         Self { quota: Quota::new(0), amount: 0, number: 0 }

@@ -1,4 +1,4 @@
-//! Who may connect, and what they are granted: said by nobody, by a file, or by the registry.
+//! Admission of clients: open to all, by a token file, or by the registry.
 
 use std::sync::{Arc, Weak};
 
@@ -8,20 +8,20 @@ use super::allowlist::Allowlists;
 use super::grant::{Disconnect, Grant};
 use super::tokens::Tokens;
 
-/// What says who may connect.
+/// The source of admission.
 #[derive(Debug, Clone, Default)]
 pub enum Admission {
-    /// Nothing: anybody may, and all are alike.
+    /// None: every client is admitted, with equal shares.
     #[default]
     Anybody,
-    /// A file, for all boards.
+    /// A token file, for all boards.
     File(Arc<Tokens>),
     /// The registry, for each board by its number.
     Registry(Arc<Allowlists>),
 }
 
 impl Admission {
-    /// Whether who shows a token may connect at all.
+    /// Whether a client with this token may connect at all.
     #[must_use]
     pub fn admit(&self, shown: &Token) -> bool {
         match self {
@@ -31,7 +31,7 @@ impl Admission {
         }
     }
 
-    /// Whether a board is there for who shows a token.
+    /// Whether a client with this token sees a board.
     pub(crate) fn shows(&self, board: usize, shown: &Token) -> bool {
         match self {
             Self::Anybody | Self::File(_) => true,
@@ -39,7 +39,7 @@ impl Admission {
         }
     }
 
-    /// Bytes of buffers that a client may have that shows this token.
+    /// Bytes of buffers that a client with this token may hold; `most` is the endpoint's limit.
     pub(crate) fn memory(&self, shown: &Token, most: u64) -> u64 {
         let Self::Registry(allowlists) = self else { return most };
         let allowlists = allowlists.all();
@@ -47,8 +47,8 @@ impl Admission {
         granted.map(|grant| grant.memory.map_or(most, |quota| quota.limit())).max().unwrap_or(most)
     }
 
-    /// What a client of a board is granted; none if it is not admitted, or not any more. It may be told to leave from
-    /// now on.
+    /// Enters a client on a board and returns its grant; `None` if it is not, or no longer, admitted. From now on the
+    /// client may be disconnected when its grant ends.
     pub(crate) fn enter(&self, board: usize, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
         match self {
             Self::Anybody => Some(Grant::default()),

@@ -1,4 +1,4 @@
-//! Who may use a board by the registry's word: the newest list, and the clients that have come by it.
+//! The registry's list of tenants for a board, and the clients admitted by it.
 
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 
@@ -10,10 +10,10 @@ use crate::quota::Quota;
 use crate::schedule::scheduler::Share;
 use crate::sync::{self, lock};
 
-/// A board's list. Before the first one nobody may use the board.
+/// The allowlist of a board. Until the registry sends the first list, nobody may use the board.
 #[derive(Debug)]
 pub struct Allowlist {
-    /// Bytes of buffers that each client may have, whatever the registry says.
+    /// Most bytes of buffers for each client; caps what the registry grants.
     memory: u64,
     state: Mutex<State>,
 }
@@ -21,19 +21,19 @@ pub struct Allowlist {
 #[derive(Default)]
 struct State {
     grants: Vec<(Token, Grant)>,
-    /// Numbers of accounts that were given.
+    /// The number of the newest account.
     accounts: u64,
     clients: Vec<(Token, Weak<dyn Disconnect>)>,
 }
 
-/// Without the tokens.
+/// Leaves the tokens out.
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("State").field("clients", &self.clients.len()).finish_non_exhaustive()
     }
 }
 
-/// The lists of a manager's boards.
+/// The allowlists of a manager's boards.
 #[derive(Debug)]
 pub struct Allowlists {
     memory: u64,
@@ -41,12 +41,12 @@ pub struct Allowlists {
 }
 
 impl Allowlists {
-    /// For clients that may have so many bytes of buffers each, whatever the registry says.
+    /// `memory`: most bytes of buffers for each client; caps what the registry grants.
     pub(crate) const fn new(memory: u64) -> Self {
         Self { memory, allowlists: RwLock::new(Vec::new()) }
     }
 
-    /// The list of the board of this number.
+    /// The allowlist of the board with this number.
     pub(crate) fn of(&self, board: usize) -> Arc<Allowlist> {
         if let Some(allowlist) = self.all().get(board) {
             return Arc::clone(allowlist);
@@ -64,18 +64,21 @@ impl Allowlists {
 }
 
 impl Allowlist {
-    /// A list with nobody on it.
+    /// An empty list.
     pub(crate) fn new(memory: u64) -> Self {
         Self { memory, state: Mutex::default() }
     }
 
-    /// Takes a new list, whole. Clients that are on it no more are told so, and lose their sessions.
+    /// Replaces the list. Clients that are no longer on it are disconnected.
     pub(crate) fn renew(&self, tenants: &[Tenant]) {
         let mut state = self.lock();
         let before = std::mem::take(&mut state.grants);
         for tenant in tenants {
             let Some(token) = parse_token(&tenant.token) else {
-                eprintln!("rackloom-manager: the registry gave {} a token that is none", tenant.instance);
+                eprintln!(
+                    "rackloom-manager: the registry sent a malformed token for {}: it is not admitted",
+                    tenant.instance
+                );
                 continue;
             };
             let known = before.iter().find(|(known, _)| *known == token).map(|(_, grant)| grant);
@@ -106,12 +109,12 @@ impl Allowlist {
         leaving.iter().for_each(|client| client.disconnect("the registry has taken the board back"));
     }
 
-    /// What a token is granted.
+    /// The grant of a token.
     pub(crate) fn find(&self, shown: &Token) -> Option<Grant> {
         find(&self.lock().grants, shown).cloned()
     }
 
-    /// What a client is granted, which from now on is told when that is over.
+    /// Enters a client and returns its grant. From now on the client is disconnected when the grant ends.
     pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
         let mut state = self.lock();
         let grant = find(&state.grants, shown)?.clone();

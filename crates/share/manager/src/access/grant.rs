@@ -1,4 +1,4 @@
-//! What a token is granted, and how a token is read and looked up.
+//! Grants of tokens, and the parsing and look-up of tokens.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use rackloom_ipc::{ServerConfig, Token};
 use crate::quota::Quota;
 use crate::schedule::scheduler::Share;
 
-/// What who shows a token is granted.
+/// What the clients of a token are granted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grant {
-    /// What metrics call it, if it has a name; to the registry, the instance.
+    /// The tenant's label in metrics, and its instance at the registry.
     pub(crate) name: Option<String>,
     pub(crate) share: Share,
-    /// Bytes of buffers for all who show the token together; none if each has what every client may have.
+    /// Bytes of buffers for all clients of the token together; `None` if each has the endpoint's limit.
     pub(crate) memory: Option<Arc<Quota>>,
 }
 
-/// A client that can be sent away.
+/// A client that can be disconnected.
 pub(crate) trait Disconnect: Send + Sync {
-    /// Ends its session with a word. It does not wait for that.
+    /// Ends its session, giving the reason. Does not wait for the end.
     fn disconnect(&self, reason: &str);
 }
 
-/// A token of 64 hexadecimal digits.
+/// Parses a token of 64 hexadecimal digits.
 pub(crate) fn parse_token(text: &str) -> Option<Token> {
     if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn parse_token(text: &str) -> Option<Token> {
     Some(token)
 }
 
-/// Each is compared, so that the time says nothing.
+/// Looks a token up. Compares with every entry, so that the time taken reveals nothing.
 pub(crate) fn find<'a>(grants: &'a [(Token, Grant)], shown: &Token) -> Option<&'a Grant> {
     let same = |found, (token, grant): &'a (Token, Grant)| {
         if ServerConfig::same_token(token, shown) { Some(grant) } else { found }

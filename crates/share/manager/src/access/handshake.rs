@@ -1,4 +1,4 @@
-//! A client before it has chosen a board: who it is, what there is.
+//! The handshake: greets a client, describes the boards, and opens the one that it chooses.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::session::command_loop::answer_any;
 use crate::session::inbox::Inbox;
 use crate::session::replies::{answer_to, farewell};
 
-/// How long a client may say nothing before it has greeted.
+/// How long a client may stay silent before its hello.
 const GREETING: Duration = Duration::from_secs(5);
 
 impl Disconnect for Peer {
@@ -24,7 +24,7 @@ impl Disconnect for Peer {
     }
 }
 
-/// Serves a client until it is gone. The boards are those that are there for it.
+/// Serves a client until it is gone. `boards` are those that it sees.
 pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
     let mut greeted = false;
     loop {
@@ -34,7 +34,7 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], endpoint:
         let command = match (kind, decode_command(body)) {
             (COMMAND, Ok((command, _))) => command,
             (_, Err(why)) => return inbox.farewell(&why.to_string()),
-            (kind, _) => return inbox.farewell(&format!("message kind {kind} is none of ours")),
+            (kind, _) => return inbox.farewell(&format!("unknown message kind {kind}")),
         };
         match command {
             Command::Hello { request, version, name } if version == VERSION && !greeted => {
@@ -63,17 +63,17 @@ pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], endpoint:
     }
 }
 
-/// Bytes of a client's name that are kept.
+/// Characters of a client's name that are kept.
 const NAME_MAX: usize = 32;
 
-/// A name as it goes into metrics and tables: short, and of plain characters.
+/// A name for metrics and tables: short, and of plain characters.
 fn label(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let short: String = name.chars().map(|c| if plain(c) { c } else { '_' }).take(NAME_MAX).collect();
     if short.is_empty() { "unnamed".to_owned() } else { short }
 }
 
-/// Of boards that are there.
+/// Describes the board with this number.
 pub(crate) fn info(boards: &[Arc<dyn SharedBoard>], number: u16) -> Option<BoardInfo> {
     boards.get(usize::from(number)).map(|board| board.info().clone())
 }

@@ -1,4 +1,4 @@
-//! What clients of an endpoint are granted.
+//! Limits and admission of an endpoint's clients.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use rackloom_opencl_wire::Limits;
 
 use super::admission::Admission;
 
-/// Quotas, and who is there for them.
+/// Limits of each client of an endpoint, and which clients are admitted.
 #[derive(Debug, Clone)]
 pub struct EndpointLimits {
-    /// What the library is told of, too.
+    /// Quotas of one client, which the library knows as well.
     pub limits: Limits,
-    /// How long a task may have the board before it is cut; none for as long as it takes.
+    /// How long a task may hold the board before it is cut; `None` for no bound.
     pub task_time: Option<Duration>,
-    /// Who may connect, and whose share is how large.
+    /// Who may connect, and with which share.
     pub admission: Admission,
 }
 
@@ -25,7 +25,7 @@ impl From<Limits> for EndpointLimits {
 }
 
 impl EndpointLimits {
-    /// The quotas of who shows a token.
+    /// The quotas of a client with this token.
     pub(crate) fn limits(&self, shown: &Token) -> Limits {
         Limits { memory: self.admission.memory(shown, self.limits.memory), ..self.limits }
     }

@@ -1,4 +1,4 @@
-//! The boards of a manager: more may come while it serves, and each keeps its number.
+//! Boards as a manager shares them. Boards may be added while it serves; each keeps its number.
 
 use std::sync::{Arc, RwLock};
 
@@ -8,18 +8,18 @@ use super::limits::EndpointLimits;
 use crate::session::inbox::Inbox;
 use crate::sync;
 
-/// A board with its tasks, of whatever kind.
+/// A board with its tasks, whatever its kind.
 pub(crate) trait SharedBoard: Send + Sync {
-    /// What it is.
+    /// Its description.
     fn info(&self) -> &BoardInfo;
 
-    /// Its number among the manager's.
+    /// Its number among the manager's boards.
     fn number(&self) -> usize;
 
-    /// Serves a client that has asked for this board, until it is gone. The boards are those that are there for it.
+    /// Serves a client that opens this board by `request`, until it is gone. `boards` are those that it sees.
     fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits);
 
-    /// Makes the board's thread end.
+    /// Ends the board's thread.
     fn stop(&self);
 }
 
@@ -28,7 +28,7 @@ pub(crate) trait SharedBoard: Send + Sync {
 pub(crate) struct BoardList(RwLock<Vec<Arc<dyn SharedBoard>>>);
 
 impl BoardList {
-    /// Adds one, made for its number.
+    /// Adds a board, made for its number.
     pub(crate) fn add(&self, make: impl FnOnce(usize) -> Arc<dyn SharedBoard>) -> usize {
         let mut boards = sync::write(&self.0);
         let number = boards.len();
@@ -36,7 +36,7 @@ impl BoardList {
         number
     }
 
-    /// All of now.
+    /// All boards at present.
     pub(crate) fn all(&self) -> Vec<Arc<dyn SharedBoard>> {
         sync::read(&self.0).clone()
     }

@@ -1,4 +1,4 @@
-//! Tokens in a file, which may change while the manager serves.
+//! A token file, which may change while the manager serves.
 //!
 //! A line is `TOKEN [name=NAME] [weight=N]`.
 
@@ -13,7 +13,7 @@ use super::grant::{Grant, find, parse_token};
 use crate::schedule::scheduler::Share;
 use crate::sync::lock;
 
-/// The tokens of a file.
+/// The tokens of a file, read again when it has changed.
 #[derive(Debug)]
 pub struct Tokens {
     path: PathBuf,
@@ -23,20 +23,20 @@ pub struct Tokens {
 #[derive(Debug, Default)]
 struct List {
     grants: Vec<(Token, Grant)>,
-    /// Numbers of accounts that were given.
+    /// The number of the newest account.
     accounts: u64,
 }
 
-/// Heaviest weight, as the registry has it.
+/// Largest weight; the registry's bound.
 const WEIGHT_MAX: u32 = 1000;
-/// Longest name in bytes, as the registry has it for instances.
+/// Longest name in bytes; the registry's bound for instances.
 const NAME_MAX: usize = 253;
 
 impl Tokens {
     /// Reads the file.
     ///
     /// # Errors
-    /// It cannot be read, or a line of it says something else than a token and what it is granted.
+    /// The file cannot be read, or a line of it is malformed.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let changed = changed(path); // Before reading: what is written meanwhile is read again.
         let mut list = List::default();
@@ -44,20 +44,21 @@ impl Tokens {
         Ok(Self { path: path.to_owned(), known: Mutex::new((changed, list)) })
     }
 
-    /// Whether a token is in the file. A file that is gone or malformed changes nothing, and is complained about.
+    /// Whether a token is in the file. If the file is missing or malformed, the last good one stays in force, with a
+    /// warning.
     #[must_use]
     pub fn admit(&self, shown: &Token) -> bool {
         self.grant(shown).is_some()
     }
 
-    /// What a token is granted by the file as it is now, if it is in there.
+    /// The grant of a token by the file as it is now; `None` if it is not listed.
     pub(crate) fn grant(&self, shown: &Token) -> Option<Grant> {
         let mut known = lock(&self.known);
         let now = changed(&self.path);
         if now != known.0 {
             known.0 = now;
             if let Err(why) = known.1.read(&self.path) {
-                eprintln!("rackloom-manager: the tokens stay as they were: {why:#}");
+                eprintln!("rackloom-manager: cannot read the changed tokens; the old ones stay in force: {why:#}");
             }
         }
         find(&known.1.grants, shown).cloned()
@@ -65,7 +66,7 @@ impl Tokens {
 }
 
 impl List {
-    /// Takes what a file says instead, unless it is malformed.
+    /// Replaces the list by that of a file, unless the file is malformed.
     fn read(&mut self, path: &Path) -> anyhow::Result<()> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read the tokens {}", path.display()))?;
@@ -80,7 +81,7 @@ impl List {
             let (token, name, weight) = parse(line).with_context(place)?;
             let twice = |(before, grant): &(Token, Grant)| {
                 if *before == token {
-                    return Some("this token stands in the file twice; leave one of the lines out".to_owned());
+                    return Some("this token is listed twice; remove one of the lines".to_owned());
                 }
                 let name = name.as_ref().filter(|name| grant.name.as_ref() == Some(*name))?;
                 Some(format!("the name `{name}` belongs to another token; names tell tenants apart, choose another"))
@@ -117,13 +118,15 @@ fn parse(line: &str) -> anyhow::Result<(Token, Option<String>, u32)> {
             Some(("weight", value)) if weight.is_none() => {
                 let number = value.parse().ok().filter(|number| (1..=WEIGHT_MAX).contains(number));
                 weight = Some(number.with_context(|| {
-                    format!("the weight `{value}` is no whole number from 1 to {WEIGHT_MAX}; write weight=1")
+                    format!(
+                        "invalid weight `{value}`: expected a whole number from 1 to {WEIGHT_MAX}, such as weight=1"
+                    )
                 })?);
             }
-            Some((key @ ("name" | "weight"), _)) => bail!("`{key}` is given twice; leave one out"),
+            Some((key @ ("name" | "weight"), _)) => bail!("`{key}` is given twice; remove one"),
             _ => {
                 let begin: String = word.chars().take(12).collect(); // It may be another token.
-                bail!("`{begin}` means nothing here; write TOKEN [name=NAME] [weight=N]");
+                bail!("unknown word `{begin}`: expected TOKEN [name=NAME] [weight=N]");
             }
         }
     }
@@ -133,7 +136,7 @@ fn parse(line: &str) -> anyhow::Result<(Token, Option<String>, u32)> {
 fn name(text: &str) -> anyhow::Result<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if text.is_empty() || text.len() > NAME_MAX || !text.chars().all(plain) {
-        bail!("the name `{text}` is not made of 1 to {NAME_MAX} letters, digits, dots, `_` and `-`; choose another");
+        bail!("invalid name `{text}`: expected 1 to {NAME_MAX} letters, digits, `.`, `_` and `-`");
     }
     Ok(text.to_owned())
 }
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_line_and_without_the_token() {
+    fn errors_name_their_line_and_not_the_token() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let (good, other) = ("ab".repeat(32), "cd".repeat(32));
         let long = "n".repeat(254);
@@ -183,8 +186,8 @@ mod tests {
             (format!("{other} name=a/b"), "`a/b`"),
             (format!("{other} name=a name=b"), "given twice"),
             (format!("{other} weight=1 weight=1"), "given twice"),
-            (format!("{other} wieght=3"), "`wieght=3` means nothing"),
-            (format!("{other} 3"), "`3` means nothing"),
+            (format!("{other} wieght=3"), "unknown word `wieght=3`"),
+            (format!("{other} 3"), "unknown word `3`"),
             (good.clone(), "twice"),
             (format!("{other} name=lab"), "belongs to another token"),
         ] {

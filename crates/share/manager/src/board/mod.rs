@@ -1,7 +1,7 @@
-//! What the manager asks of a board, whatever it is: an OpenCL device behind a vendor's runtime, or a card.
+//! The traits of a board, whether an OpenCL device behind a vendor's runtime or a card.
 //!
 //! A [`Board`] gives each tenant a [`Space`] of its own. A space makes the tenant's objects and runs its operations;
-//! which objects there are, under which numbers, and when an operation runs is the manager's business.
+//! the manager decides which objects exist, under which numbers, and when an operation runs.
 
 pub mod paced;
 
@@ -13,44 +13,44 @@ use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Rect, Times};
 use crate::code::Code;
 use crate::quota::Charge;
 
-/// Something that computes.
+/// A device that computes.
 pub trait Board: Send + Sync + 'static {
-    /// What a tenant has on it.
+    /// A tenant's part of it.
     type Space: Space;
 
-    /// What it is.
+    /// Its description.
     fn info(&self) -> &BoardInfo;
 
-    /// Room for one more tenant of this name; to the registry it is that instance.
+    /// Opens a space for one more tenant. `tenant` is its name; at the registry, its instance.
     ///
     /// # Errors
-    /// The runtime has no more.
+    /// The runtime has no room for it.
     fn open(&self, tenant: &str) -> Result<Self::Space, Code>;
 }
 
-/// A tenant's part of a board. Operations are started and finished by one thread at a time, the one that has the board;
+/// A tenant's part of a board. Operations are started and finished by one thread at a time, the one that holds the board;
 /// everything else may happen meanwhile.
 pub trait Space: Send + Sync + Sized + 'static {
-    /// Memory.
+    /// A range of memory.
     type Buffer: Send + Sync;
-    /// Code.
+    /// A program.
     type Program: Send + Sync;
-    /// A function and its arguments.
+    /// A kernel and its arguments.
     type Kernel: Send + Sync;
-    /// An operation under way.
+    /// A started operation.
     type Ticket: Send;
 
-    /// Makes a buffer without any other tenant's bytes. `backing` is as long as it. The charge is kept until the memory
-    /// is free again.
+    /// Makes a buffer without any other tenant's bytes. `backing` has its size. The charge is kept until the
+    /// memory is free again.
     ///
     /// # Errors
     /// OpenCL's code.
     fn buffer(&self, flags: u64, size: u64, backing: Option<Given>, charge: Charge) -> Result<Self::Buffer, Code>;
 
-    /// Bytes of a buffer.
+    /// Size of a buffer in bytes.
     fn size(buffer: &Self::Buffer) -> u64;
 
-    /// Makes a part of a buffer.
+    /// Makes a sub-buffer of a buffer.
     ///
     /// # Errors
     /// OpenCL's code.
@@ -62,62 +62,62 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// OpenCL's code.
     fn program(&self, form: Form, bytes: Vec<u8>) -> Result<Self::Program, Code>;
 
-    /// What a program is before it is built, as `CL_PROGRAM_BINARY_TYPE`: a binary may hold an object or a library.
+    /// The `CL_PROGRAM_BINARY_TYPE` of a program before it is built: a binary may hold an object or a library.
     fn binary_type(&self, program: &Self::Program) -> u32;
 
-    /// Builds a program; may take long.
+    /// Builds a program; this may take long.
     ///
     /// # Errors
-    /// What is no matter of the program's text.
+    /// OpenCL's code, for failures other than errors in the program's text.
     fn build(&self, program: &Self::Program, options: &str) -> Result<Build, Code>;
 
-    /// Compiles a program for linking; may take long.
+    /// Compiles a program for linking; this may take long.
     ///
     /// # Errors
     /// As for [`Self::build`].
     fn compile(&self, program: &Self::Program, options: &str, headers: &Headers<Self>) -> Result<Build, Code>;
 
-    /// Links programs into a new one; may take long.
+    /// Links programs into a new one; this may take long.
     ///
     /// # Errors
     /// As for [`Self::build`].
     fn link(&self, inputs: &[Arc<Self::Program>], options: &str) -> Result<(Self::Program, Build), Code>;
 
-    /// Bytes of a built program's binary. It may take long: a runtime makes the binary, with code for what launches
-    /// would else compile when they know their groups, only when it is asked.
+    /// Size of a built program's binary in bytes. This may take long: a runtime may make the binary only now, with code
+    /// that launches would otherwise compile once their group sizes are known.
     ///
     /// # Errors
-    /// There is none.
+    /// The program has no binary.
     fn binary_size(&self, program: &Self::Program) -> Result<u64, Code>;
 
-    /// Copies a built program's binary out, if there is room.
+    /// Copies a built program's binary out.
     ///
     /// # Errors
-    /// There is none, or no room.
+    /// The program has no binary, or it does not fit.
     fn binary(&self, program: &Self::Program, into: &Given) -> Result<(), Code>;
 
-    /// What a kernel is.
+    /// The description of a kernel.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// The program has no kernel of that name.
     fn kernel_info(&self, program: &Self::Program, name: &str) -> Result<KernelInfo, Code>;
 
     /// Makes a kernel.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// The program has no kernel of that name.
     fn kernel(&self, program: &Self::Program, name: &str) -> Result<Self::Kernel, Code>;
 
-    /// How long a kernel's last launch took, in nanoseconds, if there was one.
+    /// Duration of a kernel's last launch, in nanoseconds; `None` before the first.
     fn last_launch_ns(kernel: &Self::Kernel) -> Option<u64>;
 
-    /// From the next task on times are to be the board's own. Boards for which that makes no difference do nothing.
+    /// From the next task on, operations report the board's own times. Boards that always do ignore this.
     fn profile(&self) {}
 
     /// A task begins: all operations of this space have ended.
     fn begin(&self) {}
 
-    /// The tenant is gone: what still waits for its sake is to give up.
+    /// The tenant is gone: whatever still waits on its behalf gives up.
     fn leave(&self) {}
 
     /// Hands an operation to the board, behind those before it.
@@ -126,7 +126,7 @@ pub trait Space: Send + Sync + Sized + 'static {
     /// OpenCL's code; the operation does not run.
     fn start(&self, operation: &mut Operation<Self>) -> Result<Self::Ticket, Code>;
 
-    /// All that was started is to run now.
+    /// Makes all started operations run.
     fn flush(&self);
 
     /// Waits for the end of an operation.
@@ -136,160 +136,160 @@ pub trait Space: Send + Sync + Sized + 'static {
     fn finish(&self, ticket: Self::Ticket, operation: &mut Operation<Self>) -> Result<Times, Code>;
 }
 
-/// Names to include, and the programs with their text.
+/// Include names, and the programs that hold the headers' text.
 pub type Headers<S> = [(String, Arc<<S as Space>::Program>)];
 
-/// An operation whose objects are found. Ranges lie within their buffers, boxes as well.
+/// An operation whose objects are resolved. Ranges and rectangles lie within their buffers.
 #[derive(Debug)]
 pub enum Operation<S: Space> {
     /// Writes bytes into a buffer.
     Write {
-        /// Which.
+        /// The buffer.
         buffer: Arc<S::Buffer>,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
         /// The bytes.
         from: Source,
     },
     /// Reads bytes from a buffer.
     Read {
-        /// Which.
+        /// The buffer.
         buffer: Arc<S::Buffer>,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// Where to, and so how many.
+        /// The destination; its length is the range's.
         into: Sink,
     },
-    /// Writes a box; its rows come without gaps.
+    /// Writes a rectangle; its rows arrive without gaps.
     WriteRect {
-        /// Which.
+        /// The buffer.
         buffer: Arc<S::Buffer>,
-        /// The box.
+        /// The rectangle.
         rect: Rect,
         /// The bytes.
         from: Source,
     },
-    /// Reads a box; its rows go without gaps.
+    /// Reads a rectangle; its rows leave without gaps.
     ReadRect {
-        /// Which.
+        /// The buffer.
         buffer: Arc<S::Buffer>,
-        /// The box.
+        /// The rectangle.
         rect: Rect,
-        /// Where to.
+        /// The destination.
         into: Sink,
     },
     /// Copies between buffers.
     Copy {
-        /// From.
+        /// The source buffer.
         from: Arc<S::Buffer>,
-        /// First byte there.
+        /// Offset of the first byte there.
         from_offset: u64,
-        /// To.
+        /// The destination buffer.
         to: Arc<S::Buffer>,
-        /// First byte there.
+        /// Offset of the first byte there.
         to_offset: u64,
-        /// Bytes.
+        /// Length in bytes.
         len: u64,
     },
-    /// Copies a box.
+    /// Copies a rectangle.
     CopyRect {
-        /// From.
+        /// The source buffer.
         from: Arc<S::Buffer>,
-        /// The box there.
+        /// The rectangle there.
         source: Rect,
-        /// To.
+        /// The destination buffer.
         to: Arc<S::Buffer>,
-        /// The box there; of the same region.
+        /// The rectangle there; of the same region.
         target: Rect,
     },
     /// Fills with a pattern.
     Fill {
-        /// Which.
+        /// The buffer.
         buffer: Arc<S::Buffer>,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// Bytes.
+        /// Length in bytes.
         len: u64,
         /// The pattern.
         pattern: Box<[u8]>,
     },
-    /// Makes a part of a backed buffer valid in its backing.
+    /// Makes a range of a backed buffer valid in its backing.
     Map {
-        /// Which.
+        /// The buffer.
         buffer: Arc<S::Buffer>,
         /// `CL_MAP_...`.
         flags: u64,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// Bytes.
+        /// Length in bytes.
         len: u64,
     },
-    /// The reverse.
+    /// Makes a mapped range valid on the board again.
     Unmap {
-        /// Which.
+        /// The buffer.
         buffer: Arc<S::Buffer>,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// Bytes.
+        /// Length in bytes.
         len: u64,
     },
     /// Runs a kernel.
     Launch {
-        /// Which.
+        /// The kernel.
         kernel: Arc<S::Kernel>,
-        /// How many work-items.
+        /// Its index space.
         shape: Shape,
-        /// Arguments to be set before.
+        /// Arguments to set before the launch.
         arguments: Vec<(u32, Value<S>)>,
     },
-    /// Nothing.
+    /// Does nothing.
     Marker,
 }
 
 /// A launch's index space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// 1 to 3.
+    /// Number of dimensions, 1 to 3.
     pub dimensions: usize,
-    /// First number in each.
+    /// First global index in each dimension.
     pub offset: [usize; 3],
-    /// Work-items in each.
+    /// Work-items in each dimension.
     pub global: [usize; 3],
-    /// Of a group, if the program chose.
+    /// Work-items of a group in each dimension, if the program chose them.
     pub local: Option<[usize; 3]>,
 }
 
 /// An argument.
 #[derive(Debug)]
 pub enum Value<S: Space> {
-    /// Bytes of a value.
+    /// The bytes of a value.
     Plain(Box<[u8]>),
-    /// A buffer or none.
+    /// A buffer, or a null pointer.
     Buffer(Option<Arc<S::Buffer>>),
-    /// Bytes of local memory.
+    /// Size of local memory in bytes.
     Local(u64),
 }
 
 /// Bytes on their way to a board.
 #[derive(Debug)]
 pub enum Source {
-    /// That came in a message.
+    /// Bytes that came in a message.
     Inline(Box<[u8]>),
-    /// In the client's bulk memory.
+    /// Bytes in the client's bulk memory.
     Bulk(Taken),
 }
 
-/// A place for bytes on their way from a board.
+/// The destination of bytes on their way from a board.
 #[derive(Debug)]
 pub enum Sink {
-    /// To go in a message.
+    /// Bytes to send in a message.
     Inline(Box<[u8]>),
-    /// In the client's bulk memory.
+    /// A place in the client's bulk memory.
     Bulk(Given),
 }
 
 impl Source {
-    /// Bytes.
+    /// Length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -298,7 +298,7 @@ impl Source {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the length is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -317,7 +317,7 @@ impl Source {
         }
     }
 
-    /// Where they stand.
+    /// Address of the first byte.
     #[must_use]
     pub fn as_ptr(&self) -> *const u8 {
         match self {
@@ -328,7 +328,7 @@ impl Source {
 }
 
 impl Sink {
-    /// Bytes.
+    /// Length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -337,13 +337,13 @@ impl Sink {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the length is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where they are to stand.
+    /// Address for the first byte.
     #[must_use]
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         match self {
@@ -354,7 +354,7 @@ impl Sink {
 }
 
 impl<S: Space> Operation<S> {
-    /// Bytes that it moves.
+    /// Number of bytes that it moves.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {

@@ -1,7 +1,7 @@
-//! A board whose operations take a fixed time, whatever the machine: for measuring how boards are shared.
+//! A board whose operations take a fixed time on any machine, for measurements of sharing.
 //!
-//! Memory is real, kernels compute nothing: a launch takes the time that the board is told for a kernel of that name,
-//! a transfer its bytes at the board's rate. Operations follow one another on a clock of the board's own, so that a
+//! Memory is real; kernels compute nothing. A launch takes the time configured for a kernel of that name, a transfer
+//! its bytes at the board's rate. Operations follow one another on a clock of the board's own, so that a
 //! late wake-up of this process delays an answer and not the next operation.
 
 use std::collections::BTreeMap;
@@ -21,33 +21,33 @@ use crate::code::Code;
 use crate::quota::Charge;
 use crate::sync::lock;
 
-/// How long things take.
+/// Durations of operations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pace {
-    /// Each launch of a kernel of this name.
+    /// Duration of each launch, by the kernel's name.
     pub kernels: BTreeMap<String, Duration>,
-    /// Bytes a second of transfers and copies.
+    /// Rate of transfers and copies in bytes per second.
     pub rate: f64,
 }
 
-/// The board.
+/// A paced board.
 #[derive(Debug)]
 pub struct PacedBoard {
     info: BoardInfo,
     pace: Arc<Pace>,
-    /// When the last operation ends.
+    /// When the last operation ends, in nanoseconds of our clock.
     free_at: Arc<Mutex<u64>>,
 }
 
 impl PacedBoard {
-    /// A board of this name. What it tells of itself is what `like` tells.
+    /// A board of this name that otherwise describes itself as `like` does.
     #[must_use]
     pub fn new(name: &str, pace: Pace, like: &BoardInfo) -> Self {
         let info = BoardInfo { name: name.to_owned(), shares_memory: false, ..like.clone() };
         Self { info, pace: Arc::new(pace), free_at: Arc::default() }
     }
 
-    /// A board of this name that is an accelerator like no other: it tells of itself what a program needs to know.
+    /// An accelerator of this name, described as far as programs need.
     #[must_use]
     pub fn accelerator(name: &str, pace: Pace) -> Self {
         let device = vec![
@@ -76,14 +76,14 @@ impl Board for PacedBoard {
     }
 }
 
-/// A tenant's part.
+/// A tenant's space.
 #[derive(Debug)]
 pub struct PacedSpace {
     pace: Arc<Pace>,
     free_at: Arc<Mutex<u64>>,
 }
 
-/// Memory.
+/// A buffer in the host's memory.
 #[derive(Debug)]
 pub struct PacedBuffer {
     bytes: Mutex<Vec<u8>>,
@@ -93,7 +93,7 @@ pub struct PacedBuffer {
 /// The names of the kernels in a source, and how many arguments they have.
 pub type PacedProgram = BTreeMap<String, u32>;
 
-/// How long a launch takes.
+/// A kernel, with the duration of its launches.
 #[derive(Debug)]
 pub struct PacedKernel {
     time: Duration,
@@ -133,7 +133,10 @@ impl Space for PacedSpace {
 
     fn build(&self, program: &PacedProgram, _: &str) -> Result<Build, Code> {
         let unknown: Vec<_> = program.keys().filter(|name| !self.pace.kernels.contains_key(*name)).collect();
-        let log = unknown.iter().map(|name| format!("this board has no pace for the kernel {name}\n")).collect();
+        let log = unknown
+            .iter()
+            .map(|name| format!("this board has no duration configured for the kernel {name}\n"))
+            .collect();
         Ok(Build {
             status: if unknown.is_empty() { CL_SUCCESS } else { CL_BUILD_PROGRAM_FAILURE },
             binary_type: CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
@@ -202,7 +205,7 @@ impl Space for PacedSpace {
     }
 }
 
-/// Moves the bytes. A neighbour's could only be seen here if the caller had not found the objects in this session.
+/// Moves the bytes. Another tenant's cannot be reached: the objects were looked up in this session.
 fn perform(operation: &mut Operation<PacedSpace>) -> Result<(), Code> {
     match operation {
         Operation::Write { buffer, offset, from } => {
@@ -241,7 +244,7 @@ fn perform(operation: &mut Operation<PacedSpace>) -> Result<(), Code> {
     Ok(())
 }
 
-/// The kernels of a source, as far as they are written `kernel [__attribute__((...))] void NAME(ARGUMENTS)`.
+/// The kernels of a source, if written as `kernel [__attribute__((...))] void NAME(ARGUMENTS)`.
 fn kernels(text: &str) -> PacedProgram {
     let parse = |head: &str| {
         let head = without_attribute(head).strip_prefix("void")?;
@@ -253,7 +256,7 @@ fn kernels(text: &str) -> PacedProgram {
     text.split("kernel").skip(1).filter_map(parse).collect()
 }
 
-/// What follows an attribute, if one stands here.
+/// The text behind an attribute, if it begins with one.
 fn without_attribute(text: &str) -> &str {
     let text = text.trim_start();
     let Some(attribute) = text.strip_prefix("__attribute__") else { return text };

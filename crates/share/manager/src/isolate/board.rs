@@ -1,4 +1,4 @@
-//! A device whose clients each have a worker, as the manager shares it.
+//! A shared board whose clients each have a worker.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ use crate::session::inbox::Inbox;
 use crate::session::replies::answer_to;
 use crate::sync::lock;
 
-/// A device, and workers for it.
+/// A device and the workers for it.
 pub(crate) struct IsolatedBoard {
     info: BoardInfo,
     pool: Arc<WorkerPool>,
@@ -38,7 +38,7 @@ pub(crate) struct IsolatedBoard {
 
 impl IsolatedBoard {
     /// # Errors
-    /// A worker cannot be started, or not open the device.
+    /// A worker cannot be started, or cannot open the device.
     pub(crate) fn new(info: BoardInfo, origin: DeviceOrigin, stall_time: Duration) -> anyhow::Result<Self> {
         let pool =
             WorkerPool::new(origin).with_context(|| format!("cannot start a process for clients of {}", info.name))?;
@@ -49,7 +49,7 @@ impl IsolatedBoard {
         &self.info
     }
 
-    /// Shares it under a number.
+    /// Shares it under this number.
     pub(crate) fn share(
         self,
         number: usize,
@@ -67,7 +67,7 @@ struct Shared {
     dispatcher: Arc<Dispatcher<Lease>>,
     metrics: BoardMetrics,
     tenants: AtomicU64,
-    /// Those that are served.
+    /// Workers that serve a client.
     holders: Mutex<Vec<Weak<LeaseHolder>>>,
 }
 
@@ -94,7 +94,7 @@ impl SharedBoard for Shared {
         };
         let client = match Client::new() {
             Ok(client) => Arc::new(client),
-            Err(why) => return refuse(&format!("the system has no more files: {why}")),
+            Err(why) => return refuse(&format!("cannot open an event file: {why}")),
         };
         let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
         let Some(grant) = endpoint.admission.enter(self.number, peer.token(), leaving) else {
@@ -121,8 +121,8 @@ impl SharedBoard for Shared {
         let (mut worker, page, handover) = match placed {
             Ok(placed) => placed,
             Err(why) => {
-                eprintln!("rackloom-manager: {name} cannot be served: {why:#}");
-                return refuse(&format!("there is no process for it: {why:#}"));
+                eprintln!("rackloom-manager: {name} cannot be served by a process: {why:#}");
+                return refuse(&format!("cannot start a process for this client: {why:#}"));
             }
         };
         let counted =
@@ -148,7 +148,7 @@ impl SharedBoard for Shared {
 
     fn stop(&self) {
         self.dispatcher.stop();
-        // The board's thread does not wait for kernels that may never end.
+        // The board's thread must not wait for kernels that may never end.
         let holders: Vec<_> = self.holders().iter().filter_map(Weak::upgrade).collect();
         holders.iter().for_each(|holder| {
             holder.end();
@@ -160,50 +160,50 @@ impl SharedBoard for Shared {
 
 /// A client that a worker serves.
 struct Client {
-    /// Why it is to leave.
+    /// Why it is disconnected.
     reason: Mutex<Option<String>>,
-    /// Rings then.
-    bell: OwnedFd,
+    /// Signalled with it.
+    signal: OwnedFd,
 }
 
-/// How long a worker may take to send its client away.
+/// How long a worker may take to disconnect its client.
 const LEAVING: Duration = Duration::from_secs(1);
 
 impl Client {
     fn new() -> std::io::Result<Self> {
-        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { reason: Mutex::default(), bell })
+        let signal = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { reason: Mutex::default(), signal })
     }
 
-    /// Why it is to leave; the bell has rung.
+    /// Why it is disconnected; clears the signal.
     fn reason(&self) -> String {
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        let _ = rustix::io::read(&self.signal, &mut [0; 8]);
         lock(&self.reason).clone().unwrap_or_default()
     }
 }
 
 impl Disconnect for Client {
-    /// The worker says the word. One that does not is ended, with the session.
+    /// The worker tells the client why. A worker that does not is ended, with the session.
     fn disconnect(&self, reason: &str) {
         *lock(&self.reason) = Some(reason.to_owned());
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.signal, &1_u64.to_ne_bytes());
     }
 }
 
-/// Who has ended a session.
+/// Which side ended a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Client,
     Worker,
 }
 
-/// Whose client it is, as far as that is sure: a name belongs to a token, and a user's processes are all the user's
-/// unless they are in a container, where each tenant may have the same number.
+/// The tenant of a client, as far as that is certain: a name belongs to a token, and a user's processes are all the
+/// user's unless they are in a container, where each tenant may have the same user id.
 fn tenant(name: Option<&str>, user: Option<u32>) -> Option<String> {
     name.map(|name| format!("name {name}")).or_else(|| user.map(|user| format!("user {user}")))
 }
 
-/// The user whose process a client is; none if that is elsewhere or in a container, as far as we can tell.
+/// The user of a client's process; `None` if that runs elsewhere or in a container, as far as we can tell.
 fn user(identity: Identity) -> Option<u32> {
     let Identity::Unix { uid, pid, .. } = identity else { return None };
     let is_here = ["mnt", "user"].iter().all(|space| {
@@ -215,10 +215,10 @@ fn user(identity: Identity) -> Option<u32> {
 }
 
 fn early() -> anyhow::Error {
-    anyhow::anyhow!("it did not wait until its board was open")
+    anyhow::anyhow!("the client sent a message before its board was open")
 }
 
-/// Gives a client to a worker.
+/// Hands a client over to a worker.
 fn place(inbox: &Inbox, worker: Worker, assignment: Assignment) -> anyhow::Result<(Worker, Arc<SharedPage>, Handover)> {
     let page = SharedPage::create()?;
     let handover = inbox.peer.hand_over()?;
@@ -229,7 +229,7 @@ fn place(inbox: &Inbox, worker: Worker, assignment: Assignment) -> anyhow::Resul
 }
 
 impl Shared {
-    /// Does what the worker asks for, until it has ended or its client is gone.
+    /// Serves the worker's requests until it has ended or its client is gone.
     fn listen(
         &self,
         worker: &mut Worker,
@@ -245,7 +245,8 @@ impl Shared {
                 return End::Client;
             }
             let time = left.and_then(|left| Timespec::try_from(left).ok());
-            let mut files = vec![PollFd::new(&worker.control, PollFlags::IN), PollFd::new(&client.bell, PollFlags::IN)];
+            let mut files =
+                vec![PollFd::new(&worker.control, PollFlags::IN), PollFd::new(&client.signal, PollFlags::IN)];
             files.extend(channel.ends().into_iter().map(|(file, flags)| PollFd::from_borrowed_fd(file, flags)));
             match rustix::event::poll(&mut files, time.as_ref()) {
                 Err(rustix::io::Errno::INTR) => continue,
@@ -254,28 +255,30 @@ impl Shared {
                 Ok(_) if files[2..].iter().any(|file| !file.revents().is_empty()) => return End::Client,
                 Ok(_) => {}
             }
-            let (has_word, is_leaving) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
-            if is_leaving {
+            let (has_message, is_disconnected) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
+            if is_disconnected {
                 let order = ToWorker::Disconnect(client.reason());
                 if control::send(&worker.control, &order, &[]).is_err() {
                     return End::Worker;
                 }
                 deadline = Some(Instant::now() + LEAVING);
             }
-            if !has_word {
+            if !has_message {
                 continue;
             }
-            let Ok(Some((word, _))) = worker.receiver.next(&worker.control) else { return End::Worker };
-            match word {
-                FromWorker::RequestBoard => holder.asks().into_iter().for_each(|lease| self.dispatcher.submit(lease)),
-                FromWorker::ReturnBoard => holder.has_left(),
+            let Ok(Some((message, _))) = worker.receiver.next(&worker.control) else { return End::Worker };
+            match message {
+                FromWorker::RequestBoard => {
+                    holder.request().into_iter().for_each(|lease| self.dispatcher.submit(lease))
+                }
+                FromWorker::ReturnBoard => holder.returned(),
                 FromWorker::TakeMemory(number, amount) => {
                     if account.answer(&worker.control, number, amount).is_err() {
                         return End::Worker;
                     }
                 }
                 FromWorker::GiveMemory(number) => account.give(number),
-                FromWorker::Ready(_) => return End::Worker, // It has said so before.
+                FromWorker::Ready(_) => return End::Worker, // It was ready before.
             }
         }
     }

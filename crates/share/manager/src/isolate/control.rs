@@ -1,4 +1,4 @@
-//! What the manager and a worker say to each other, with files, by a socket between the two.
+//! The control channel between the manager and a worker: packets with files over a socket.
 #![allow(unsafe_code)]
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -13,98 +13,97 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-/// To a worker.
+/// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker {
-    /// What it will be for. Said first; it opens the device and is [`FromWorker::Ready`].
+    /// Its setup; the first message. The worker opens the device and answers [`FromWorker::Ready`].
     OpenDevice(WorkerSetup),
-    /// A client, with its files. Said once.
+    /// A client to serve, with its files. Sent once.
     Serve(Box<Assignment>),
-    /// The client is to leave, for this reason.
+    /// Disconnect the client, for this reason.
     Disconnect(String),
-    /// To [`FromWorker::TakeMemory`]: whether there was so much.
+    /// Answer to [`FromWorker::TakeMemory`]: whether the quota had that much left.
     MemoryTaken(bool),
 }
 
-/// From a worker.
+/// A message from a worker.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FromWorker {
-    /// The device is open, and whether the system keeps the worker from all that is not its own; or why not.
+    /// The device is open, and whether the system confines the worker; or why it could not be opened.
     Ready(Result<bool, String>),
-    /// It has a task for the board, which it has not.
+    /// It has a task and does not hold the board.
     RequestBoard,
-    /// It gives the board back.
+    /// It returns the board.
     ReturnBoard,
-    /// So many bytes of memory, under a number of its own.
+    /// It needs memory: a number that it chose, and the size in bytes.
     TakeMemory(u64, u64),
-    /// Those of this number are free.
+    /// The memory of this number is free.
     GiveMemory(u64),
 }
 
-/// A worker's place in the system.
+/// The setup of a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WorkerSetup {
     /// Its device.
     pub(super) origin: DeviceOrigin,
-    /// The folder that is its own.
+    /// The folder that it may write.
     pub(super) own: PathBuf,
     /// What it may read.
     pub(super) access: ReadAccess,
 }
 
-/// What a worker may read of the system's files.
+/// The files that a worker may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum ReadAccess {
-    /// Those that the manager's user may: its client is a process of the same user, and its sources include them.
+    /// All that the manager's user may read: the client is a process of the same user, and its sources include them.
     User,
     /// Those that a runtime needs.
     Runtime,
 }
 
-/// Which device a board is.
+/// Where a board's device is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeviceOrigin {
     /// The runtime's library.
     pub(crate) library: PathBuf,
-    /// Number of the platform in it.
+    /// Index of the platform in the library.
     pub(crate) platform: usize,
-    /// Number of the device in that.
+    /// Index of the device in the platform.
     pub(crate) device: usize,
-    /// Whether it is a processor, which has no file of its own.
+    /// Whether it is a processor, which has no device file.
     pub(crate) is_processor: bool,
 }
 
-/// A client to serve. Its page is the first file, its channel's files are the others.
+/// A client to serve. The first file is the shared page, the others are the channel's.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Assignment {
-    /// Where its channel stands.
+    /// The state of its channel.
     pub(super) channel: Vec<u8>,
-    /// Number of its request for the board, which is to be answered.
+    /// Its request to open the board, still to be answered.
     pub(super) request: u32,
     pub(super) limits: Limits,
-    /// Whether the manager counts its memory, since it shares a quota with others.
+    /// Whether the manager counts its memory, because other clients share the quota.
     pub(super) shares_memory: bool,
-    /// How long a task may have the board, in nanoseconds.
+    /// How long a task may hold the board, in nanoseconds; `None` for no bound.
     pub(super) task_ns: Option<u64>,
-    /// The boards that are there for it, and which of them this is.
+    /// The boards that it sees.
     pub(super) boards: Vec<BoardInfo>,
     pub(super) name: String,
 }
 
-/// Bytes of a packet: what a socket takes at least, unless its system is configured otherwise. Descriptions of boards are
-/// some kilobytes each.
+/// Most bytes of a packet: below a socket's default buffer size. Descriptions of boards are some kilobytes each.
 const PACKET_MAX: usize = 160 << 10;
 
-/// Files of a packet.
+/// Most files of a packet.
 const FILES_MAX: usize = 8;
 
-/// Two ends.
+/// Makes the two ends of a control channel.
 pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
     Ok(rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?)
 }
 
-/// Sends a packet. Waits for room.
+/// Sends a packet; waits for room.
 pub(super) fn send(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     let bytes = postcard::to_stdvec(what).map_err(io::Error::other)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
@@ -125,7 +124,7 @@ impl Receiver {
         Self(vec![0; PACKET_MAX].into())
     }
 
-    /// The next packet, with its files; waits for it. None if the other end is gone.
+    /// Waits for the next packet and its files; `None` if the other end is gone.
     pub(super) fn next<T: serde::de::DeserializeOwned>(
         &mut self,
         socket: impl AsFd,

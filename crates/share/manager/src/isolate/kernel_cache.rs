@@ -1,5 +1,5 @@
-//! Kernels that runtimes have compiled, kept for the next program of the same tenant, and for nobody else: they are
-//! code, and whoever could write another's would be in its process.
+//! A cache of compiled kernels, kept for the next program of the same tenant and nobody else: kernels are code, and
+//! whoever could write another tenant's would run in its process.
 
 use crate::sync::lock;
 use std::collections::VecDeque;
@@ -8,33 +8,33 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// Folders of tenants that have no worker at the moment.
+/// Kernel folders of tenants that have no worker at the moment.
 #[derive(Debug)]
 pub(super) struct KernelCache {
     folder: PathBuf,
-    /// The one that was kept last is last.
+    /// In the order in which they were kept.
     kept: Mutex<VecDeque<(String, PathBuf)>>,
     next: AtomicU64,
 }
 
-/// Tenants whose kernels are kept.
+/// Most tenants whose kernels are kept.
 const KEPT_MAX: usize = 64;
 
 impl KernelCache {
-    /// Of nobody yet, to be kept in a new folder.
+    /// An empty cache in a new folder.
     pub(super) fn new(folder: PathBuf) -> io::Result<Self> {
         std::fs::create_dir(&folder)?;
         Ok(Self { folder, kept: Mutex::default(), next: AtomicU64::new(0) })
     }
 
-    /// Moves a tenant's folder to a place, over the one there, where a runtime has tried whether it can write. A second
-    /// worker of the tenant's begins without kernels.
+    /// Moves a tenant's folder to `to`, over the one there, in which a runtime has tried whether it can write. A second
+    /// worker of the tenant starts without kernels.
     pub(super) fn take(&self, tenant: &str, to: &Path) {
         let mut kept = self.lock();
         let Some(at) = kept.iter().position(|(of, _)| of == tenant) else { return };
         let (_, from) = kept.remove(at).expect("found above");
         drop(kept);
-        // Or it begins without.
+        // Or it starts without.
         let _ = std::fs::remove_dir_all(to).and_then(|()| std::fs::rename(from, to));
     }
 

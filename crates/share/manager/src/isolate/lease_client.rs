@@ -1,4 +1,4 @@
-//! The worker's side of its lease: it asks for the board before a task, unless it still has it.
+//! Leases on the worker's side: it requests the board before a task, unless it still holds it.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
@@ -11,23 +11,23 @@ use crate::metrics::BoardMetrics;
 use crate::schedule::task::LeasedBoard;
 use crate::sync::lock;
 
-/// The way to the board.
+/// A worker's lease of the board.
 #[derive(Debug)]
 pub(super) struct LeaseClient {
     page: SharedPage,
     control: Arc<OwnedFd>,
-    /// One tells at a time.
-    telling: Mutex<()>,
+    /// One thread publishes at a time.
+    publishing: Mutex<()>,
 }
 
 impl LeaseClient {
     pub(super) fn new(page: SharedPage, control: Arc<OwnedFd>) -> Self {
-        Self { page, control, telling: Mutex::default() }
+        Self { page, control, publishing: Mutex::default() }
     }
 
-    /// Tells what was counted; since when a task runs, or 0.
-    pub(super) fn tell(&self, metrics: &BoardMetrics, began: u64) {
-        let _one = lock(&self.telling);
+    /// Publishes the counters. `began`: start of the running task in nanoseconds, or 0.
+    pub(super) fn publish(&self, metrics: &BoardMetrics, began: u64) {
+        let _one = lock(&self.publishing);
         self.page.publish(&WorkerCounters {
             began,
             busy: (metrics.busy.get() * 1e9) as u64,
@@ -43,8 +43,8 @@ impl LeaseClient {
         });
     }
 
-    /// A manager that is gone is noticed by who listens to it.
-    fn say(&self, word: &FromWorker) {
+    /// If the manager is gone, the thread that listens to it notices.
+    fn send(&self, word: &FromWorker) {
         let _ = control::send(&*self.control, word, &[]);
     }
 }
@@ -56,18 +56,18 @@ impl LeasedBoard for LeaseClient {
 
     fn acquire(&self, metrics: &BoardMetrics) {
         if !self.page.change(LeaseState::Idle, LeaseState::Busy) {
-            self.tell(metrics, 0);
-            self.say(&FromWorker::RequestBoard);
+            self.publish(metrics, 0);
+            self.send(&FromWorker::RequestBoard);
             self.page.wait();
         }
-        self.tell(metrics, now_ns());
+        self.publish(metrics, now_ns());
     }
 
     fn release(&self, metrics: &BoardMetrics) {
-        self.tell(metrics, 0);
+        self.publish(metrics, 0);
         if !self.page.change(LeaseState::Busy, LeaseState::Idle) {
             self.page.set(LeaseState::NotHeld);
-            self.say(&FromWorker::ReturnBoard);
+            self.send(&FromWorker::ReturnBoard);
         }
     }
 }

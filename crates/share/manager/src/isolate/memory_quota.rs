@@ -1,4 +1,4 @@
-//! Memory of workers, where a client shares its quota with others: the manager counts it.
+//! Memory quotas that several workers share: the manager counts them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +11,7 @@ use super::control::{self, FromWorker, ToWorker};
 use crate::quota::{Charge, Quota, RemoteQuota};
 use crate::sync::lock;
 
-/// What a worker holds of a quota, as the manager counts it. It is free when this is dropped.
+/// A worker's part of a quota, as the manager counts it. It is given back when this is dropped.
 #[derive(Debug)]
 pub(super) struct WorkerQuota {
     quota: Option<Arc<Quota>>,
@@ -20,12 +20,12 @@ pub(super) struct WorkerQuota {
 }
 
 impl WorkerQuota {
-    /// With so many charges at a time at most.
+    /// `most`: charges that the worker may hold at a time.
     pub(super) const fn new(quota: Option<Arc<Quota>>, most: usize) -> Self {
         Self { quota, charges: BTreeMap::new(), most }
     }
 
-    /// Answers a worker that wants so much.
+    /// Answers a worker that asks for `amount`.
     pub(super) fn answer(&mut self, to: impl AsFd, number: u64, amount: u64) -> io::Result<()> {
         let within = self.charges.len() < self.most && !self.charges.contains_key(&number);
         let charge = self.quota.as_ref().filter(|_| within).and_then(|quota| quota.take(amount));
@@ -34,23 +34,23 @@ impl WorkerQuota {
         control::send(to, &ToWorker::MemoryTaken(was), &[])
     }
 
-    /// A worker needs this no more.
+    /// The worker gives the charge of this number back.
     pub(super) fn give(&mut self, number: u64) {
         self.charges.remove(&number);
     }
 }
 
-/// The same, as the worker asks for it.
+/// A quota that the manager counts, as a worker uses it.
 #[derive(Debug)]
 pub(super) struct ManagerQuota {
     control: Arc<OwnedFd>,
-    /// One asks at a time.
+    /// One thread asks at a time.
     answers: Mutex<Receiver<bool>>,
     next: AtomicU64,
 }
 
 impl ManagerQuota {
-    /// The answers go to the sender.
+    /// The manager's answers are to be passed to the sender.
     pub(super) fn new(control: Arc<OwnedFd>) -> (Self, Sender<bool>) {
         let (sender, answers) = channel();
         (Self { control, answers: Mutex::new(answers), next: AtomicU64::new(0) }, sender)
@@ -66,6 +66,6 @@ impl RemoteQuota for ManagerQuota {
     }
 
     fn give(&self, number: u64) {
-        let _ = control::send(&*self.control, &FromWorker::GiveMemory(number), &[]); // A manager that is gone needs none.
+        let _ = control::send(&*self.control, &FromWorker::GiveMemory(number), &[]); // Or the manager is gone.
     }
 }

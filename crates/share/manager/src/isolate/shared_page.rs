@@ -1,4 +1,4 @@
-//! Memory that the manager shares with a worker: whose turn it is, and what the worker has counted.
+//! A page of memory that the manager shares with a worker: the state of the lease, and the worker's counters.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,28 +11,28 @@ use rustix::thread::futex;
 
 use crate::metrics::latencies::{BUCKETS, Counts};
 
-/// Who has the board, as far as a worker is concerned.
+/// The state of a worker's lease of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum LeaseState {
-    /// Not the worker: it has to ask.
+    /// The worker does not hold the board: it has to request it.
     NotHeld = 0,
-    /// The worker, which has no task now; the manager may take it back.
+    /// The worker holds the board and runs no task; the manager may take it back.
     Idle = 1,
-    /// The worker, which runs a task.
+    /// The worker holds the board and runs a task.
     Busy = 2,
-    /// The same, and it is to give the board back after this task.
+    /// As `Busy`, and the worker returns the board after this task.
     LastTask = 3,
 }
 
-/// What a worker has counted since it began.
+/// What a worker has counted since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct WorkerCounters {
-    /// Since when a task has run, in nanoseconds of the clock; 0 for none.
+    /// Start of the running task, in nanoseconds of our clock; 0 if none runs.
     pub(super) began: u64,
-    /// Nanoseconds of tasks that have ended.
+    /// Board time of tasks that have ended, in nanoseconds.
     pub(super) busy: u64,
-    /// Tasks that wait.
+    /// Tasks that wait for the board.
     pub(super) depth: u64,
     pub(super) operations: u64,
     pub(super) failures: u64,
@@ -40,12 +40,12 @@ pub(super) struct WorkerCounters {
     pub(super) bytes_out: u64,
     pub(super) builds: u64,
     pub(super) cut: u64,
-    /// Times that tasks had the board, and that they waited.
+    /// Histograms of the time that tasks held the board, and of the time that they waited.
     pub(super) tasks: Counts,
     pub(super) waits: Counts,
 }
 
-/// The memory.
+/// The page, mapped here.
 #[derive(Debug)]
 pub(super) struct SharedPage {
     start: NonNull<AtomicU64>,
@@ -59,17 +59,17 @@ unsafe impl Sync for SharedPage {}
 
 const BYTES: usize = 4096;
 
-/// Words of a counters: nine numbers, and twice the buckets with a sum.
+/// Words of the counters: nine numbers, and twice the buckets with a sum.
 const WORDS: usize = 9 + 2 * (BUCKETS + 1);
 
-/// Where the counters begins: behind the word for the turn and the number of changes, in a line of its own.
+/// First word of the counters: behind the lease's state and the version, in a cache line of its own.
 const TALLY: usize = 8;
 
-/// How often a counters is looked at again if it changes meanwhile.
+/// Attempts to read the counters while they change.
 const LOOKS: u32 = 100;
 
 impl SharedPage {
-    /// Makes one: the board is with nobody, and nothing is counted.
+    /// Makes a page: the board is not held, and nothing is counted.
     pub(super) fn create() -> std::io::Result<Self> {
         let file = rustix::fs::memfd_create("rackloom-worker", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         rustix::fs::ftruncate(&file, BYTES as u64)?;
@@ -77,7 +77,7 @@ impl SharedPage {
         Self::open(file)
     }
 
-    /// The manager's, as the worker has received it.
+    /// Maps a page that was received from the manager.
     pub(super) fn open(file: OwnedFd) -> std::io::Result<Self> {
         // SAFETY: a new map at an address of the kernel's choice touches nothing that exists; the file is sealed at
         // this size by whoever made it, which is the manager.
@@ -102,35 +102,35 @@ impl SharedPage {
         unsafe { self.start.cast::<AtomicU32>().as_ref() }
     }
 
-    /// Whether the worker has the board and runs no task.
+    /// Whether the worker holds the board and runs no task.
     pub(super) fn is_idle(&self) -> bool {
         self.hold().load(Ordering::Acquire) == LeaseState::Idle as u32
     }
 
-    /// Goes from one state to another, if it is so; whether it was.
+    /// Changes the state if it is `from`; returns whether it was.
     pub(super) fn change(&self, from: LeaseState, to: LeaseState) -> bool {
         self.hold().compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The manager gives the board, and wakes who waits for it.
+    /// For the manager: grants the board and wakes the worker.
     pub(super) fn give(&self, hold: LeaseState) {
         self.hold().store(hold as u32, Ordering::Release);
         let _ = futex::wake(self.hold(), futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// The worker, without waking anybody.
+    /// For the worker: sets the state without waking anybody.
     pub(super) fn set(&self, hold: LeaseState) {
         self.hold().store(hold as u32, Ordering::Release);
     }
 
-    /// The worker waits until it has the board.
+    /// For the worker: waits until it holds the board.
     pub(super) fn wait(&self) {
         while self.hold().load(Ordering::Acquire) == LeaseState::NotHeld as u32 {
             let _ = futex::wait(self.hold(), futex::Flags::empty(), LeaseState::NotHeld as u32, None);
         }
     }
 
-    /// The worker tells what it has counted. One thread at a time.
+    /// For the worker: publishes its counters. One thread at a time.
     pub(super) fn publish(&self, counters: &WorkerCounters) {
         let (changes, cells) = self.counters();
         let change = changes.load(Ordering::Relaxed);
@@ -142,7 +142,7 @@ impl SharedPage {
         changes.store((change | 1).wrapping_add(1), Ordering::Release);
     }
 
-    /// What the worker has counted; none if it changes all the time, as only a hostile one's does.
+    /// The worker's counters; `None` if they keep changing, as only a hostile worker's do.
     pub(super) fn read(&self) -> Option<WorkerCounters> {
         let (changes, cells) = self.counters();
         for _ in 0..LOOKS {
@@ -165,7 +165,7 @@ impl SharedPage {
 
 impl Drop for SharedPage {
     fn drop(&mut self) {
-        // SAFETY: our map, and nothing of it is lent out any more.
+        // SAFETY: our map, and no reference into it is left.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), BYTES) };
     }
 }
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_read_in_another_map() {
+    fn published_counters_are_read_in_another_map() {
         let page = SharedPage::create().unwrap();
         let other = SharedPage::open(page.file().try_clone_to_owned().unwrap()).unwrap();
         assert_eq!(page.read(), Some(WorkerCounters::default()));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_is_read_whole_or_not() {
+    fn counters_are_read_whole_or_not() {
         let page = SharedPage::create().unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {

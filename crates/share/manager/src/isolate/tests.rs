@@ -1,4 +1,4 @@
-//! Turns of workers whose pages, sockets and gates are the real ones, but that are threads.
+//! Turns of workers that are threads, with real pages, sockets and leases.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::schedule::dispatcher::{Dispatcher, Holder as _, Job as _};
 use crate::schedule::scheduler::{Policy, Share};
 use crate::schedule::task::LeasedBoard as _;
 
-/// What ends nobody.
+/// A file in the place of a process: ends nothing.
 fn no_process() -> OwnedFd {
     rustix::event::eventfd(0, EventfdFlags::CLOEXEC).unwrap()
 }
@@ -30,13 +30,13 @@ fn holder(id: u64, page: &SharedPage) -> Arc<LeaseHolder> {
     Arc::new(LeaseHolder::new(id, format!("w-{id}"), Share::default(), page, no_process(), stall_time))
 }
 
-/// Hears a worker, as the manager does.
+/// Listens to a worker, as the manager does.
 fn hear(control: &OwnedFd, holder: &Arc<LeaseHolder>, dispatcher: &Dispatcher<Lease>) {
     let mut receiver = Receiver::new();
     while let Some((word, _)) = receiver.next(control).unwrap() {
         match word {
-            FromWorker::RequestBoard => dispatcher.submit(holder.asks().expect("it asks once at a time")),
-            FromWorker::ReturnBoard => holder.has_left(),
+            FromWorker::RequestBoard => dispatcher.submit(holder.request().expect("it asks once at a time")),
+            FromWorker::ReturnBoard => holder.returned(),
             other => panic!("{other:?}"),
         }
     }
@@ -48,7 +48,7 @@ fn metrics() -> BoardMetrics {
     Metrics::default().board("b")
 }
 
-/// Ends all tests if this one still runs after a minute: what waits for a turn for ever cannot be called back.
+/// Ends all tests if this one still runs after a minute: a thread that waits for a turn for ever cannot be stopped.
 struct Patience(Arc<AtomicBool>);
 
 impl Patience {
@@ -58,7 +58,7 @@ impl Patience {
         std::thread::spawn(move || {
             while !watched.load(Ordering::Relaxed) {
                 if start.elapsed() > Duration::from_secs(60) {
-                    eprintln!("a worker waits for the board for ever");
+                    eprintln!("a worker waits for the board forever");
                     std::process::abort();
                 }
                 std::thread::sleep(Duration::from_millis(10));
@@ -167,7 +167,7 @@ fn a_worker_pays_for_what_others_have_waited() {
     let page = SharedPage::create().unwrap();
     let holder = holder(1, &page);
     let cost_when = |prepare: &dyn Fn()| {
-        let lease = holder.asks().unwrap();
+        let lease = holder.request().unwrap();
         let turn = std::thread::spawn(move || lease.run(&metrics(), false));
         page.wait();
         std::thread::sleep(Duration::from_millis(20));
@@ -187,12 +187,12 @@ fn a_worker_pays_for_what_others_have_waited() {
         holder.wanted();
         std::thread::sleep(Duration::from_millis(2));
         assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld));
-        holder.has_left();
+        holder.returned();
     });
     assert!((2_000_000..20_000_000).contains(&busy), "the task that ran then, not the lease of 20 ms: {busy}");
     let contended = cost_when(&|| {
         assert!(page.change(LeaseState::Busy, LeaseState::NotHeld));
-        holder.has_left();
+        holder.returned();
     });
     assert!(contended >= 20_000_000, "{contended}");
 }
@@ -203,7 +203,7 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
     let page = SharedPage::create().unwrap();
     let holder = holder(1, &page);
     let turn = |is_quick| {
-        let lease = holder.asks().unwrap();
+        let lease = holder.request().unwrap();
         holder.wanted();
         let turn = std::thread::spawn(move || lease.run(&metrics(), is_quick).0);
         page.wait();
@@ -223,12 +223,12 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
             }
         }
     }
-    holder.has_left();
+    holder.returned();
     let cost = working.join().unwrap();
     assert!(cost >= 300_000 && start.elapsed() >= Duration::from_micros(250), "{cost}");
     let (slow, _) = turn(false);
     assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld), "after one task");
-    holder.has_left();
+    holder.returned();
     slow.join().unwrap();
 }
 
@@ -236,8 +236,8 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
 fn a_worker_cannot_ask_for_more_turns_than_it_can_have() {
     let page = SharedPage::create().unwrap();
     let holder = holder(1, &page);
-    let first = holder.asks();
-    assert!(first.is_some() && holder.asks().is_none() && holder.asks().is_none());
+    let first = holder.request();
+    assert!(first.is_some() && holder.request().is_none() && holder.request().is_none());
 }
 
 #[test]
@@ -295,17 +295,17 @@ fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
                 taken.send(was).unwrap();
             }
         });
-        let bank = Quota::remote(Box::new(remote));
-        let first = bank.take(600).unwrap();
-        assert!(bank.take(401).is_none());
+        let remote = Quota::remote(Box::new(remote));
+        let first = remote.take(600).unwrap();
+        assert!(remote.take(401).is_none());
         let others = quota.take(300).unwrap();
-        assert!(bank.take(200).is_none(), "another worker has it");
+        assert!(remote.take(200).is_none(), "another worker has it");
         drop(others);
-        let second = bank.take(200).unwrap();
-        let third = bank.take(1).unwrap();
-        assert!(bank.take(1).is_none(), "more than it may have objects");
+        let second = remote.take(200).unwrap();
+        let third = remote.take(1).unwrap();
+        assert!(remote.take(1).is_none(), "more than it may have objects");
         drop((first, second, third));
-        std::mem::forget(bank.take(1000).expect("all is free"));
+        std::mem::forget(remote.take(1000).expect("all is free"));
         rustix::net::shutdown(&*there, rustix::net::Shutdown::Both).unwrap();
     });
     assert!(quota.take(1000).is_some(), "what a worker held is free when it has ended");

@@ -1,4 +1,4 @@
-//! The worker: a process that serves one client, and ends with it.
+//! The main function of a worker: a process that serves one client and ends with it.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -30,10 +30,10 @@ use crate::session::command_loop::attend;
 use crate::session::inbox::Inbox;
 use crate::session::replies::{answer_to, farewell};
 
-/// The variable by which the manager makes a process of its own program a worker.
+/// The environment variable that makes a process of this program a worker.
 pub(super) const ASKED: &str = "RACKLOOM_WORKER";
 
-/// Whether this program would become a worker if it was started as one; else it would do what it always does.
+/// Whether this program becomes a worker when started as one, having called [`work_if_asked`].
 pub(crate) fn can_work() -> bool {
     CALLED.load(Ordering::Relaxed)
 }
@@ -54,7 +54,7 @@ pub fn work_if_asked() {
     end();
 }
 
-/// Ends the process at once. A runtime's own way out waits for kernels, which may never end.
+/// Ends the process at once: a runtime's own exit handlers wait for kernels, which may never end.
 fn end() -> ! {
     // SAFETY: ends the process without running anything of it.
     unsafe { libc::_exit(0) }
@@ -63,34 +63,34 @@ fn end() -> ! {
 fn work() -> anyhow::Result<()> {
     let control = Arc::new(alone()?);
     let mut receiver = Receiver::new();
-    let first = receiver.next(&control).context("this is for the manager to start")?;
+    let first = receiver.next(&control).context("a worker is started by the manager only")?;
     let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
-    let is_confined = confine(&place).context("cannot confine itself")?;
+    let is_confined = confine(&place).context("cannot confine this process")?;
     let board = open(&place.origin);
     let ready = board.as_ref().map(|_| is_confined).map_err(|why| format!("{why:#}"));
     control::send(&*control, &FromWorker::Ready(ready), &[])?;
     let board = board?;
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         clear(&place.own);
-        return Ok(()); // It was not needed.
+        return Ok(()); // No client needed it.
     };
     serve(&board, *assignment, files, control, receiver, place.own)
 }
 
-/// Lets go of all that is the manager's, and keeps other processes of this user out; the way to the manager.
+/// Closes what was inherited from the manager, and shuts other processes of this user out. Returns the control socket.
 fn alone() -> anyhow::Result<OwnedFd> {
     // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     let control = std::io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
-    // Else a kernel that has taken over another client's worker could read this one's memory.
+    // Otherwise a kernel that has taken over another client's worker could read this one's memory.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     rustix::thread::set_no_new_privs(true)?;
     rustix::thread::set_name(c"rackloom-worker")?; // It is started by a link.
     Ok(control)
 }
 
-/// Leaves nothing where a manager that was killed cannot clear up.
+/// Empties the worker's folder, since a manager that was killed cannot.
 fn clear(own: &Path) {
     std::fs::read_dir(own).into_iter().flatten().flatten().for_each(|entry| {
         let _ = std::fs::remove_dir_all(entry.path());
@@ -113,7 +113,7 @@ fn serve(
     own: PathBuf,
 ) -> anyhow::Result<()> {
     let mut files = files.into_iter();
-    let page = SharedPage::open(files.next().context("there is no page")?)?;
+    let page = SharedPage::open(files.next().context("the assignment came without a shared page")?)?;
     let client = Handover::from_parts(files.collect(), &assignment.channel)?;
     let inbox = Inbox::new(client.into_peer(Box::new(|_, _, _, _| true))?);
     let (remote, taken) = ManagerQuota::new(Arc::clone(&control));
@@ -131,7 +131,7 @@ fn serve(
         false => Quota::new(assignment.limits.memory),
     };
     let lease = Arc::new(LeaseClient::new(page, control));
-    // Of its own: the manager reads what is counted from the page.
+    // The worker's own: the manager reads its counters from the page.
     let metrics = Metrics::default().board("");
     let dispatcher = Arc::new(Dispatcher::new(Policy::Fifo, metrics.clone()));
     let run = Arc::clone(&dispatcher);
@@ -151,15 +151,15 @@ fn serve(
     let mut session = Session::new(Arc::new(tenant), dispatcher, memory, assignment.limits);
     answer_to(&peer, assignment.request, Ok(Answer::Open));
     attend(inbox, &mut session, &|number| assignment.boards.get(usize::from(number)).cloned());
-    lease.tell(&metrics, 0);
+    lease.publish(&metrics, 0);
     end();
 }
 
-/// A thread: hears the manager, until it is gone.
+/// The thread that listens to the manager, until that is gone.
 fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer: &Peer) {
     while let Ok(Some((order, _))) = receiver.next(control) {
         match order {
-            ToWorker::MemoryTaken(was) => drop(taken.send(was)), // To whoever asked.
+            ToWorker::MemoryTaken(was) => drop(taken.send(was)), // To the thread that asked.
             ToWorker::Disconnect(reason) => farewell(peer, &reason),
             ToWorker::OpenDevice(_) | ToWorker::Serve(_) => break,
         }

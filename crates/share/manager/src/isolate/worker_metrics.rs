@@ -1,4 +1,4 @@
-//! What a worker has counted, reported to the manager's metrics.
+//! Transfer of a worker's counters into the manager's metrics.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -9,7 +9,7 @@ use crate::metrics::latencies::Counts;
 use crate::metrics::{BoardMetrics, Source, TenantMetrics};
 use crate::sync::lock;
 
-/// A worker's account.
+/// A worker as a source of metrics.
 #[derive(Debug)]
 pub(super) struct WorkerMetrics {
     page: Arc<SharedPage>,
@@ -18,19 +18,20 @@ pub(super) struct WorkerMetrics {
     reported: Mutex<Reported>,
 }
 
-/// What the metrics have been reported of.
+/// What the metrics contain already.
 #[derive(Debug)]
 struct Reported {
     counters: WorkerCounters,
-    /// Board time, with that of a task that has not ended.
+    /// Board time, including that of a running task, in nanoseconds.
     busy: u64,
     at: u64,
 }
 
-/// Bytes that a board moves in a nanosecond at most. Like the other bounds it keeps nonsense out of the board's sums.
+/// Most bytes that a board moves in a nanosecond. Like the other bounds it keeps a hostile worker's counters out of
+/// the board's sums.
 const BYTES_PER_NS: u64 = 1024;
 
-/// Tasks of one worker that wait at the same time at most: what they have waited adds up.
+/// Most tasks of one worker that wait at the same time: their waiting times add up.
 const WAITING_MAX: u64 = 1 << 16;
 
 impl WorkerMetrics {
@@ -51,7 +52,7 @@ impl Source for WorkerMetrics {
         let now = now_ns();
         let passed = now.saturating_sub(reported.at);
         let running = if counters.began == 0 { 0 } else { now.saturating_sub(counters.began) };
-        // Reported too early by the time between two looks at the clock, it is less than what was reported for a moment.
+        // The worker reads its clock twice: for a moment the sum may be less than what was reported before.
         let busy = counters.busy.saturating_add(running).saturating_sub(reported.busy).min(passed);
         reported.busy += busy;
         reported.at = now;

@@ -1,4 +1,4 @@
-//! Workers for a device: one is kept ready, since a runtime takes a while to begin.
+//! The pool of workers for a device: one is kept ready, since a runtime takes a while to start.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,19 +16,19 @@ use crate::sync::lock;
 #[derive(Debug)]
 pub(super) struct WorkerPool {
     origin: DeviceOrigin,
-    /// Those that wait for a client, one for each sort of clients that have come.
+    /// Workers ready for a client, one for each kind of access that clients have needed.
     spare: Mutex<BTreeMap<ReadAccess, Worker>>,
     kernels: KernelCache,
-    /// Of all workers, who have a folder each in it.
+    /// The parent of the workers' folders.
     folder: TempDir,
     number: AtomicU64,
 }
 
 impl WorkerPool {
-    /// With one that is ready, for programs of this user.
+    /// Makes a pool with one worker ready, for programs of this user.
     ///
     /// # Errors
-    /// It cannot be started, or not open the device.
+    /// It cannot be started, or cannot open the device.
     pub(super) fn new(origin: DeviceOrigin) -> io::Result<Self> {
         let folder = TempDir::with_prefix("rackloom-manager-")?;
         let kernels = KernelCache::new(folder.path().join("kernels"))?;
@@ -44,7 +44,7 @@ impl WorkerPool {
         Ok(pool)
     }
 
-    /// Starts one and waits until it is ready.
+    /// Starts a worker and waits until it is ready.
     fn start(&self, access: ReadAccess) -> io::Result<Worker> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let own = self.folder.path().join(format!("worker-{number}"));
@@ -55,13 +55,13 @@ impl WorkerPool {
         lock(&self.spare)
     }
 
-    /// One for a client of a tenant's, if it is known whose; the next is made ready meanwhile.
+    /// Takes a worker for a client of this tenant, if the tenant is known; the next one is started meanwhile.
     ///
     /// # Errors
     /// As for [`Self::new`].
     pub(super) fn take(self: &Arc<Self>, tenant: Option<&str>, access: ReadAccess) -> io::Result<Worker> {
         let spare = self.spare().remove(&access);
-        // It has been idle, and may have been ended by somebody.
+        // While it was idle, somebody may have ended it.
         let spare = spare.and_then(|mut worker| worker.is_there().then_some(worker));
         let worker = match spare {
             Some(worker) => worker,
@@ -73,17 +73,17 @@ impl WorkerPool {
         let pool = Arc::downgrade(self);
         let refill = move || {
             let Some(pool) = pool.upgrade() else { return };
-            let mut spare = pool.spare(); // Who comes meanwhile waits for this one.
+            let mut spare = pool.spare(); // A client that comes meanwhile waits for this one.
             if !spare.contains_key(&access) {
                 spare.extend(pool.start(access).ok().map(|worker| (access, worker)));
             }
         };
-        // Without a thread the next client waits a little.
+        // If the thread cannot start, the next client waits a little longer.
         let _ = std::thread::Builder::new().name("worker".into()).spawn(refill);
         Ok(worker)
     }
 
-    /// Ends one, and keeps what its runtime has compiled for the tenant.
+    /// Ends a worker, and keeps what its runtime has compiled for the tenant.
     pub(super) fn put_back(&self, mut worker: Worker, tenant: Option<String>) {
         worker.end();
         if let Some(tenant) = tenant {
@@ -91,7 +91,7 @@ impl WorkerPool {
         }
     }
 
-    /// Leaves nothing, though there may be workers that have not ended yet.
+    /// Removes the folders, though some workers may not have ended yet.
     pub(super) fn close(&self) {
         drop(std::mem::take(&mut *self.spare()));
         let _ = std::fs::remove_dir_all(self.folder.path()); // The system clears what is left.
