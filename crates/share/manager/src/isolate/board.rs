@@ -98,7 +98,7 @@ impl SharedBoard for Shared {
         };
         let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
         let Some(grant) = endpoint.admission.enter(self.number, peer.token(), leaving) else {
-            return refuse("the token is not admitted any more");
+            return refuse("the token is no longer admitted");
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let user = user(peer.identity());

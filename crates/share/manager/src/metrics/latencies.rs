@@ -1,4 +1,4 @@
-//! Latencies as a Prometheus histogram whose counts can be told to, and taken from, another process.
+//! A Prometheus histogram of latencies whose counts can be passed between processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::{MetricType, TypedMetric};
 
-/// Buckets: from 10 microseconds to 5.2 seconds, each twice the one before, and one for all that is longer.
+/// Number of buckets: from 10 microseconds to 5.2 seconds, each twice the one before, and one for anything longer.
 pub(crate) const BUCKETS: usize = 21;
 
 /// Upper bound of the first bucket, in nanoseconds.
 const FIRST_NS: u64 = 10_000;
 
-/// How often what took how long.
+/// A histogram of durations.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Latencies(Arc<Cells>);
 
@@ -26,14 +26,14 @@ struct Cells {
 pub(crate) type Counts = ([u64; BUCKETS], u64);
 
 impl Latencies {
-    /// Something took so many nanoseconds.
+    /// Counts a duration of `ns` nanoseconds.
     pub(crate) fn observe(&self, ns: u64) {
         let bucket = (0..BUCKETS - 1).find(|bucket| ns <= FIRST_NS << bucket).unwrap_or(BUCKETS - 1);
         self.0.counts[bucket].fetch_add(1, Ordering::Relaxed);
         self.0.sum_ns.fetch_add(ns, Ordering::Relaxed);
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds counts of another histogram.
     pub(crate) fn add(&self, (counts, sum_ns): &Counts) {
         for (cell, count) in self.0.counts.iter().zip(counts) {
             cell.fetch_add(*count, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl Latencies {
         self.0.sum_ns.fetch_add(*sum_ns, Ordering::Relaxed);
     }
 
-    /// All until now.
+    /// The counts at present.
     pub(crate) fn counts(&self) -> Counts {
         let counts = std::array::from_fn(|bucket| self.0.counts[bucket].load(Ordering::Relaxed));
         (counts, self.0.sum_ns.load(Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! A board's clock of use: charges board and tenant while a task runs, not only when it has ended.
+//! The meter of a board's use: charges board and tenant while a task runs, not only when it has ended.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use rackloom_opencl_wire::now_ns;
 use super::source::{Seconds, Source};
 use crate::sync::lock;
 
-/// Counts the time that tasks have a board.
+/// Counts the time that tasks hold a board.
 #[derive(Debug)]
 pub(crate) struct Meter {
     busy: Seconds,
@@ -17,7 +17,7 @@ pub(crate) struct Meter {
 #[derive(Debug)]
 struct Running {
     tenant: Seconds,
-    /// Up to when it is charged, in nanoseconds of our clock.
+    /// End of the time charged so far, in nanoseconds of our clock.
     charged: u64,
 }
 
@@ -26,13 +26,13 @@ impl Meter {
         Self { busy, running: Mutex::new(None) }
     }
 
-    /// A tenant has the board from now on.
+    /// A tenant's task begins.
     pub(crate) fn begin(&self, tenant: &Seconds, now: u64) {
         let before = self.lock().replace(Running { tenant: tenant.clone(), charged: now });
         assert!(before.is_none(), "a board runs one task at a time");
     }
 
-    /// Nobody has the board from now on.
+    /// The task ends.
     pub(crate) fn end(&self, now: u64) {
         let running = self.lock().take();
         self.charge(&mut running.expect("a task began"), now);
@@ -51,7 +51,7 @@ impl Meter {
 }
 
 impl Source for Meter {
-    /// Charges what has passed of a task that runs.
+    /// Charges the running task up to now.
     fn catch_up(&self) {
         if let Some(running) = &mut *self.lock() {
             self.charge(running, now_ns());

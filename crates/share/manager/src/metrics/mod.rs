@@ -1,8 +1,8 @@
-//! What a manager counts, as Prometheus reads it.
+//! Metrics of a manager, in Prometheus's format.
 //!
 //! `rackloom_board_busy_seconds_total` is BlastFunction's time utilisation when its increase is divided by the time
-//! that passed: "the time spent by the device computing OpenCL calls in a given amount of time" (section III-C). A task
-//! that runs is counted up to now whenever somebody asks, so that a window has what was done in it.
+//! that passed: "the time spent by the device computing OpenCL calls in a given amount of time" (section III-C). A
+//! running task is counted up to now at each scrape, so a window contains what was done in it.
 
 pub(crate) mod exporter;
 pub(crate) mod latencies;
@@ -49,7 +49,7 @@ enum Direction {
     Out,
 }
 
-/// All that a manager counts.
+/// The metrics of a manager.
 pub struct Metrics {
     registry: Mutex<Registry>,
     sources: Arc<Mutex<Vec<Weak<dyn Source>>>>,
@@ -75,16 +75,16 @@ impl std::fmt::Debug for Metrics {
     }
 }
 
-/// What is counted of one board.
+/// The metrics of one board.
 #[derive(Debug, Clone)]
 pub(crate) struct BoardMetrics {
     board: String,
     pub(crate) meter: Arc<Meter>,
-    /// What the meter counts.
+    /// The meter's counter.
     pub(crate) busy: Seconds,
     sources: Arc<Mutex<Vec<Weak<dyn Source>>>>,
     tenant_busy: Family<OfTenant, Seconds>,
-    /// Tenants of each name.
+    /// Number of tenants of each name.
     names: Arc<Mutex<BTreeMap<String, u32>>>,
     pub(crate) held: Seconds,
     pub(crate) depth: Gauge,
@@ -99,8 +99,7 @@ pub(crate) struct BoardMetrics {
     pub(crate) builds: Counter,
 }
 
-/// The board time of the tenants of one name. It is counted until the last of these is dropped, with all else that the
-/// tenant had; so labels do not pile up.
+/// The board time of the tenants of one name. The label goes with the last of these, so labels do not pile up.
 #[derive(Debug)]
 pub(crate) struct TenantMetrics {
     pub(crate) busy: Seconds,
@@ -110,7 +109,7 @@ pub(crate) struct TenantMetrics {
     family: Family<OfTenant, Seconds>,
 }
 
-/// How often a board was configured anew, and how long that took.
+/// The number and the durations of a board's reconfigurations.
 #[derive(Debug, Clone)]
 pub(crate) struct Reconfigurations {
     count: Counter,
@@ -118,15 +117,15 @@ pub(crate) struct Reconfigurations {
 }
 
 impl Reconfigurations {
-    /// One took so long.
+    /// Counts one that took this long.
     pub(crate) fn count(&self, took: Duration) {
         self.count.inc();
         self.time.observe(took.as_secs_f64());
     }
 }
 
-/// From a millisecond to 16 seconds, each twice the one before: from a small image into memory to a bitstream through a
-/// slow port.
+/// Buckets from a millisecond (a small image into memory) to 16 seconds (a bitstream through a slow port), each twice
+/// the one before.
 fn configurations() -> Histogram {
     Histogram::new(exponential_buckets(1e-3, 2.0, 15))
 }
@@ -226,12 +225,12 @@ impl Metrics {
         }
     }
 
-    /// All, as text in the OpenMetrics format.
+    /// All metrics, as text in the OpenMetrics format.
     #[must_use]
     pub fn text(&self) -> String {
         let sources: Vec<_> = lock(&self.sources).iter().filter_map(Weak::upgrade).collect();
         sources.iter().for_each(|source| source.catch_up());
-        drop(sources); // Not under the lock: the last of them may be.
+        drop(sources); // Outside the lock: this may drop the last reference to a source.
         let mut text = String::new();
         encode(&mut text, &lock(&self.registry)).expect("a string takes any text");
         text
@@ -239,19 +238,19 @@ impl Metrics {
 }
 
 impl BoardMetrics {
-    /// The same but for the depth, which somebody else counts.
+    /// The same, but with a depth of its own, not exported.
     pub(crate) fn with_own_depth(&self) -> Self {
         Self { depth: Gauge::default(), ..self.clone() }
     }
 
-    /// Asks a source, as long as it is there, when the metrics are read.
+    /// Adds a source, to be brought up to date at each scrape for as long as it lives.
     pub(crate) fn watch(&self, source: &Arc<dyn Source>) {
         let mut sources = lock(&self.sources);
         sources.retain(|source| source.strong_count() > 0);
         sources.push(Arc::downgrade(source));
     }
 
-    /// For a tenant that opens the board.
+    /// The metrics of a tenant that opens the board.
     pub(crate) fn tenant(&self, name: String) -> TenantMetrics {
         let label = OfTenant { board: self.board.clone(), tenant: name };
         self.tenants.inc();
@@ -262,7 +261,7 @@ impl BoardMetrics {
         TenantMetrics { busy, tenants: self.tenants.clone(), label, names, family }
     }
 
-    /// A task has ended, or a part of one; its time is the meter's.
+    /// Counts a task, or a part of one, that has ended. The meter counts its board time.
     pub(crate) fn task(&self, waited_ns: u64, ran_ns: u64) {
         self.task.observe(ran_ns);
         self.wait.observe(waited_ns);
@@ -276,7 +275,7 @@ impl Drop for TenantMetrics {
         *left -= 1;
         if *left == 0 {
             names.remove(&self.label.tenant);
-            self.family.remove(&self.label); // Before the next of this name comes, who waits for the lock.
+            self.family.remove(&self.label); // The next tenant of this name waits for the lock.
         }
         self.tenants.dec();
     }

@@ -1,4 +1,4 @@
-//! Sources of metrics: what counts for itself, and is asked when the metrics are read.
+//! Sources of metrics that are brought up to date when the metrics are read.
 
 use std::sync::atomic::AtomicU64;
 
@@ -7,8 +7,8 @@ use prometheus_client::metrics::counter::Counter;
 /// A counter of seconds.
 pub(crate) type Seconds = Counter<f64, AtomicU64>;
 
-/// What counts for itself, and tells the metrics when they are read.
+/// A source of metrics that counts on its own.
 pub(crate) trait Source: Send + Sync {
-    /// Tells all until now.
+    /// Brings the metrics up to date.
     fn catch_up(&self);
 }

@@ -1,7 +1,7 @@
-//! A board's dispatcher: what wants the board has it one at a time, in the scheduler's order.
+//! A board's dispatcher: runs jobs on the board, one at a time, in the scheduler's order.
 //!
-//! A job is run by the board's thread, or, when the board is free and the job short, by the thread that brought it,
-//! which saves two hand-overs.
+//! A job is run by the board's thread, or, if the board is free and the job short, by the thread that submits it, which
+//! saves two hand-overs.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -12,34 +12,34 @@ use crate::metrics::BoardMetrics;
 use crate::schedule::scheduler::{Next, Policy, Scheduler, Share, TenantId};
 use crate::sync::{self, lock};
 
-/// What has the board for a while.
+/// A unit of work that holds the board while it runs.
 pub(crate) trait Job: Sized {
-    /// Whose it is.
+    /// Its tenant, and the tenant's share.
     fn tenant(&self) -> (TenantId, Share);
 
     /// Whether it is sure to end soon.
     fn is_short(&self) -> bool;
 
-    /// Whether its tenant is gone, so that what is left of it is not to run.
+    /// Whether its tenant is gone, so that the rest of it must not run.
     fn is_cancelled(&self) -> bool;
 
-    /// Who can be told, while it has the board, that others wait.
+    /// The holder to notify, while it runs, that others wait.
     fn holder(&self) -> Option<Arc<dyn Holder>> {
         None
     }
 
-    /// Has the board; how many nanoseconds to charge its tenant, and what is left if its time was over. The tenant may
-    /// be `quick`: back with its next task sooner than another could have the board.
+    /// Runs on the board. Returns the nanoseconds to charge its tenant, and the rest of it if its time was over.
+    /// `is_quick`: the tenant returns with its next task sooner than the board could pass to another one.
     fn run(self, metrics: &BoardMetrics, is_quick: bool) -> (u64, Option<Self>);
 }
 
-/// Who has the board, perhaps for longer than it needs as long as nobody else wants it.
+/// A holder of the board, which may keep it for longer than it needs while nobody else wants it.
 pub(crate) trait Holder: Send + Sync {
-    /// Somebody waits: the board is to come back as soon as may be. Called with the dispatcher locked.
+    /// Others wait: the holder returns the board as soon as it can. Called with the dispatcher locked.
     fn wanted(&self);
 }
 
-/// What wants a board, and who runs it.
+/// The jobs of a board, and the state of the board.
 pub(crate) struct Dispatcher<T> {
     state: Mutex<State<T>>,
     work: Condvar,
@@ -48,11 +48,11 @@ pub(crate) struct Dispatcher<T> {
 
 struct State<T> {
     scheduler: Scheduler<T>,
-    /// Somebody has the board.
+    /// A job holds the board.
     busy: bool,
-    /// And can be told that others wait.
+    /// Its holder, if that can be notified that others wait.
     holder: Option<Arc<dyn Holder>>,
-    /// The board's thread sleeps only until a time that it knows.
+    /// The board's thread sleeps until a known time only.
     is_held: bool,
     stopping: bool,
 }
@@ -64,7 +64,7 @@ impl<T: Job> Dispatcher<T> {
         Self { state: Mutex::new(state), work: Condvar::new(), metrics }
     }
 
-    /// Runs a job now, or leaves it to the board's thread.
+    /// Runs a job now, or queues it for the board's thread.
     pub(crate) fn submit(&self, job: T) {
         let (short, (tenant, share)) = (job.is_short(), job.tenant());
         let mut state = lock(&self.state);
@@ -82,13 +82,13 @@ impl<T: Job> Dispatcher<T> {
                 state = self.run_job(state, tenant, job);
             }
             if state.scheduler.is_empty() || state.is_held {
-                return; // It looks by itself in time: who was expected and came is most likely expected again.
+                return; // The board's thread looks again in time: a tenant that came as expected is most likely expected again.
             }
         }
         self.work.notify_one();
     }
 
-    /// The board's thread.
+    /// The main loop of the board's thread.
     pub(crate) fn run(&self) {
         let mut state = lock(&self.state);
         while !state.stopping {
@@ -147,27 +147,27 @@ impl<T: Job> Dispatcher<T> {
         state.scheduler.pay(now_ns(), tenant, cost);
         (state.busy, state.holder) = (false, None);
         if rest.is_some() {
-            drop(state); // Not under the lock: objects are released with it.
+            drop(state); // Outside the lock: this releases objects.
             drop(rest);
             state = lock(&self.state);
         }
         state
     }
 
-    /// Forgets what a tenant that is gone wants; `is_gone` is called under the lock. What has the board goes on to its
-    /// end, or until its time is over.
+    /// Drops the jobs of a tenant that is gone; calls `is_gone` under the lock. A job that runs goes on to its end, or
+    /// until its time is over.
     pub(crate) fn forget(&self, tenant: TenantId, is_gone: impl FnOnce()) {
         let mut state = lock(&self.state);
-        is_gone(); // Like the look at it.
+        is_gone(); // `is_cancelled` is asked under the lock, too.
         let jobs = state.scheduler.remove(tenant);
         self.metrics.depth.set(state.scheduler.len() as i64);
         drop(state);
-        drop(jobs); // Not under the lock: objects are released with them.
+        drop(jobs); // Outside the lock: this releases objects.
     }
 }
 
-/// A panic with the board in hand ends the process: the board would stay busy for ever and its tenants wait, where they
-/// are told at once that a manager is gone, and the next one serves them.
+/// Ends the process on a panic while a job runs: otherwise the board would stay busy for ever and its tenants would wait.
+/// Clients notice at once that a manager is gone, and the next one serves them.
 struct EndsAll;
 
 impl Drop for EndsAll {

@@ -1,30 +1,30 @@
-//! Which task runs next on a board: pure state, no thread and no clock. Times are nanoseconds of the caller's.
+//! The order of tasks on a board: pure state, no thread and no clock. Times are nanoseconds of the caller's clock.
 //!
-//! [`Policy::Fair`] is start-time fair queueing (Goyal, Vin, Cheng, 1996) with costs that are known afterwards: each
+//! [`Policy::Fair`] is start-time fair queueing (Goyal, Vin, Cheng, 1996) with costs known afterwards: each
 //! tenant has a tag, the virtual time at which its next task may begin. The smallest tag is next; a task moves its
-//! tenant's tag on by the time it took, divided by the tenant's weight. Who comes back after a pause begins at the
-//! present, so nobody saves up time, and nobody pays for having used a board that was free.
+//! tenant's tag on by the time it took, divided by the tenant's weight. A tenant that returns after a pause starts at the
+//! present virtual time, so nobody saves up time, and nobody pays for having used a board that was free.
 //!
-//! Tenants of one account divide its share: while several of them have tasks, each pays as if it was of a part of the
+//! Tenants of one account divide its share: while several of them have tasks, each is charged as if it had a part of the
 //! weight. So nobody gets more of a board by connecting more often.
 //!
-//! A program that waits for each task before it enqueues the next has none when the board comes free. If it is expected
+//! A program that waits for each task before it enqueues the next has none queued when the board becomes free. If it is expected
 //! back at once (its [`ThinkTime`]) and others have had more than their share, the board is kept free for it, which counts
-//! as its time. Else such programs would take turns with all others, whatever their weights.
+//! as its time. Otherwise such programs would take turns with all others, whatever their weights.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::schedule::think_time::ThinkTime;
 
-/// Who a task is of.
+/// Identifies a tenant of a board.
 pub type TenantId = u64;
 
-/// What a tenant is granted of a board's time.
+/// A tenant's share of a board's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// At least 1; a tenant gets board time in proportion to it.
+    /// At least 1. Tenants get board time in proportion to it.
     pub weight: u32,
-    /// With whom it divides that: tenants of the same number. None for nobody.
+    /// Tenants of the same account divide one share; `None`: the share is the tenant's own.
     pub account: Option<u64>,
 }
 
@@ -37,36 +37,36 @@ impl Default for Share {
 /// The order of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Policy {
-    /// As they come, as in the paper.
+    /// In the order of arrival, as in the paper.
     Fifo,
     /// Each tenant gets board time in proportion to its weight, whatever its tasks' length.
     #[default]
     Fair,
 }
 
-/// What a board that is free is for.
+/// What to do with a free board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next<T> {
-    /// This task. [`Scheduler::pay`] is to be called when it has ended.
+    /// Run this task. Call [`Scheduler::pay`] when it has ended.
     Run(TenantId, T),
-    /// Somebody who is expected: to be asked again when a task has come, and at this time.
+    /// Keep it free for a tenant that is expected back: ask again when a task has come, and at this time.
     Hold(u64),
-    /// Nothing waits.
+    /// Nothing: no task waits.
     Nothing,
 }
 
-/// Tasks that wait.
+/// The tasks that wait, and the tenants' tags.
 #[derive(Debug)]
 pub struct Scheduler<T> {
     policy: Policy,
     flows: BTreeMap<TenantId, Flow<T>>,
-    /// Tag of the task that was taken last, in nanoseconds of a tenant with weight 1.
+    /// The virtual time: the largest tag of a task taken so far, in nanoseconds of a tenant with weight 1.
     present: u64,
     arrivals: u64,
     waiting: usize,
-    /// For whom the board is kept free, and since when.
+    /// The tenant that the board is kept free for, and since when.
     held: Option<(TenantId, u64)>,
-    /// How long it was, in nanoseconds, beyond what was told.
+    /// How long it was kept free since [`Self::take_held_ns`], in nanoseconds.
     held_ns: u64,
 }
 
@@ -81,7 +81,7 @@ struct Flow<T> {
 }
 
 impl<T> Flow<T> {
-    /// Moves the tag on by so many nanoseconds of the board, of which tenants of its account are charged alike.
+    /// Advances the tag by `cost_ns` of board time; `among` active tenants divide the account's share.
     fn charge(&mut self, cost_ns: u64, among: u64) {
         self.tag = self.tag.saturating_add(self.virtual_ns(cost_ns, among));
     }
@@ -94,26 +94,26 @@ impl<T> Flow<T> {
         self.running > 0 || !self.tasks.is_empty()
     }
 
-    /// Whether it has work, or is expected back with some.
+    /// Whether it has tasks, or is expected back with one.
     fn is_active(&self, now: u64) -> bool {
         self.has_work() || self.think_time.expected_until(now).is_some()
     }
 }
 
 impl<T> Scheduler<T> {
-    /// Without tasks.
+    /// A scheduler without tasks.
     #[must_use]
     pub const fn new(policy: Policy) -> Self {
         Self { policy, flows: BTreeMap::new(), present: 0, arrivals: 0, waiting: 0, held: None, held_ns: 0 }
     }
 
-    /// Tasks that wait.
+    /// Number of tasks that wait.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.waiting
     }
 
-    /// Whether none waits.
+    /// Whether no task waits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.waiting == 0
@@ -140,8 +140,8 @@ impl<T> Scheduler<T> {
         self.waiting += 1;
     }
 
-    /// Puts in what is left of a task that was taken and is not paid for: before the tenant's other tasks, and behind
-    /// all that came meanwhile.
+    /// Queues the rest of a task that was taken and is not paid for: before the tenant's other tasks, and behind tasks of
+    /// others that came meanwhile.
     pub fn put_back(&mut self, tenant: TenantId, rest: T) {
         let flow = self.flows.get_mut(&tenant).expect("a tenant whose task runs has a flow");
         flow.tasks.push_front((self.arrivals, rest));
@@ -149,7 +149,7 @@ impl<T> Scheduler<T> {
         self.waiting += 1;
     }
 
-    /// Takes the next task, if the board is not to be kept free for another one.
+    /// Takes the next task, unless the board is to be kept free for another one.
     pub fn pop(&mut self, now: u64) -> Next<T> {
         self.let_go(now);
         let Some((tag, tenant)) = self.first() else { return Next::Nothing };
@@ -165,20 +165,20 @@ impl<T> Scheduler<T> {
         Next::Run(tenant, task)
     }
 
-    /// Whether [`Self::pop`] would give a task of this tenant.
+    /// Whether [`Self::pop`] would take a task of this tenant.
     #[must_use]
     pub fn is_next(&self, tenant: TenantId, now: u64) -> bool {
         self.first().is_some_and(|(tag, first)| first == tenant && self.expected_before(tag, now).is_none())
     }
 
-    /// Whether a tenant that has the board is likely back with its next task sooner than another could have it. Nobody
-    /// is where tasks run as they come.
+    /// Whether a tenant that holds the board likely returns with its next task sooner than the board could pass to
+    /// another one. Always false under [`Policy::Fifo`].
     #[must_use]
     pub fn is_quick(&self, tenant: TenantId) -> bool {
         self.policy == Policy::Fair && self.flows.get(&tenant).is_some_and(|flow| flow.think_time.is_quick())
     }
 
-    /// Of the tasks that wait the one whose turn it is; of equal tags the one that came first.
+    /// Tag and tenant of the next task; of equal tags, that of the one that came first.
     fn first(&self) -> Option<(u64, TenantId)> {
         let fair = self.policy == Policy::Fair;
         let first = self.flows.iter().filter_map(|(id, flow)| {
@@ -188,8 +188,8 @@ impl<T> Scheduler<T> {
         first.min().map(|(tag, _, tenant)| (tag, tenant))
     }
 
-    /// Who is expected back and should go before a task of this tag, and until when to wait. It has to be behind by
-    /// half a task at least: between two who are about even, whoever is there goes first.
+    /// The tenant that is expected back and should go before a task of this tag, and until when to wait for it. It has to
+    /// be behind by at least half a task: of two that are about even, the one that is there goes first.
     fn expected_before(&self, tag: u64, now: u64) -> Option<(TenantId, u64)> {
         if self.policy == Policy::Fifo {
             return None;
@@ -203,7 +203,7 @@ impl<T> Scheduler<T> {
         expected.min().map(|(_, id, until)| (id, until))
     }
 
-    /// Charges whom the board was kept free for.
+    /// Charges the tenant that the board was kept free for.
     fn let_go(&mut self, now: u64) {
         let Some((tenant, since)) = self.held.take() else { return };
         let held = now.saturating_sub(since);
@@ -213,19 +213,19 @@ impl<T> Scheduler<T> {
         self.flows.get_mut(&tenant).expect("seen above").charge(held, among);
     }
 
-    /// How long the board was kept free for somebody, in nanoseconds, since this was asked last.
+    /// How long the board was kept free for a tenant since the last call, in nanoseconds.
     pub const fn take_held_ns(&mut self) -> u64 {
         std::mem::replace(&mut self.held_ns, 0)
     }
 
-    /// Tenants that divide the share of this one at present, itself among them.
+    /// Number of tenants that divide the share of this one at present, including itself.
     fn among(&self, flow: &Flow<T>, now: u64) -> u64 {
         let Some(account) = flow.share.account else { return 1 };
         let others = self.flows.values().filter(|other| other.share.account == Some(account));
         (others.filter(|other| other.is_active(now)).count() as u64).max(1)
     }
 
-    /// A task that was taken has ended, and took so many nanoseconds of the board.
+    /// A task that was taken has ended, after `cost_ns` nanoseconds of board time.
     pub fn pay(&mut self, now: u64, tenant: TenantId, cost_ns: u64) {
         let Some(flow) = self.flows.get(&tenant) else { return };
         let among = self.among(flow, now);
@@ -233,12 +233,12 @@ impl<T> Scheduler<T> {
         flow.running = flow.running.saturating_sub(1);
         flow.charge(cost_ns, among);
         flow.think_time.task_ends(now, cost_ns, !flow.has_work());
-        // A tenant that owes nothing is soon as good as one that never was; so the table does not grow.
+        // A tenant that owes nothing is equal to a new one, so it is forgotten: the table does not grow.
         let present = self.present;
         self.flows.retain(|_, flow| flow.has_work() || flow.tag > present || flow.think_time.is_fresh(now));
     }
 
-    /// Takes out all tasks of a tenant.
+    /// Removes all tasks of a tenant.
     pub fn remove(&mut self, tenant: TenantId) -> Vec<T> {
         let Some(flow) = self.flows.get_mut(&tenant) else { return Vec::new() };
         let tasks: Vec<T> = flow.tasks.drain(..).map(|(_, task)| task).collect();

@@ -1,7 +1,7 @@
-//! A tenant's tasks, and how they run on a board.
+//! Tasks of a tenant, and their execution on a board.
 //!
-//! Where tenants' tasks have a time, one that has used it up is cut: what has not been handed to the board goes back to
-//! the scheduler as a task of its own. The operations are the tenant's stream and keep their order.
+//! With a limit on task time, a task that has used it up is cut: what has not been handed to the board goes back to the
+//! scheduler as a task of its own. The operations are the tenant's stream and keep their order.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -23,34 +23,34 @@ use crate::sync::lock;
 pub(crate) struct Tenant<S> {
     pub(crate) id: TenantId,
     share: Share,
-    /// How long a task may have the board, in nanoseconds.
+    /// How long a task may hold the board, in nanoseconds; `None` for no bound.
     task_ns: Option<u64>,
     pub(crate) space: S,
     pub(crate) peer: Arc<Peer>,
     /// Operations that have not ended.
     pub(crate) pending: AtomicU32,
-    /// Events that failed, the latest ones: what waits for them fails, too.
+    /// The latest events that failed: operations that wait for them fail, too.
     failed: Mutex<BTreeSet<EventId>>,
-    /// Its session has ended: nothing of it runs any more.
+    /// Its session has ended: none of its tasks runs any more.
     gone: AtomicBool,
     metrics: TenantMetrics,
-    /// Where the board is asked for, in a process of its own.
+    /// The lease of the board, in a process of its own.
     lease: Option<Arc<dyn LeasedBoard>>,
 }
 
-/// A board that other processes use, too: a task has to get it first, and give it back.
+/// A board that other processes use, too: each task acquires it first.
 pub(crate) trait LeasedBoard: Send + Sync {
-    /// Whether a task would have the board at once.
+    /// Whether a task would get the board at once.
     fn is_idle(&self) -> bool;
 
     /// Waits for the board.
     fn acquire(&self, metrics: &BoardMetrics);
 
-    /// Gives the board back if others want it. Follows each [`Self::acquire`].
+    /// Ends the task; returns the board if others want it. Follows each [`Self::acquire`].
     fn release(&self, metrics: &BoardMetrics);
 }
 
-/// The board, had for a task.
+/// The board, acquired for a task.
 struct Acquired<'a> {
     lease: &'a dyn LeasedBoard,
     metrics: &'a BoardMetrics,
@@ -69,11 +69,11 @@ impl Drop for Acquired<'_> {
     }
 }
 
-/// What runs on the board without another tenant's operations in between.
+/// Operations that run on the board without another tenant's in between.
 pub(crate) struct Task<S: Space> {
     pub(crate) tenant: Arc<Tenant<S>>,
     pub(crate) entries: VecDeque<Entry<S>>,
-    /// When it was closed, or cut, in nanoseconds of our clock.
+    /// When it was submitted, or cut, in nanoseconds of our clock.
     pub(crate) since: u64,
 }
 
@@ -81,18 +81,18 @@ pub(crate) struct Task<S: Space> {
 pub(crate) struct Entry<S: Space> {
     pub(crate) event: EventId,
     pub(crate) waits: Vec<EventId>,
-    /// Or why there is none.
+    /// The operation, or the code with which it fails.
     pub(crate) operation: Result<Operation<S>, Code>,
 }
 
-/// Events that a tenant's failures are remembered for: the library knows of older ones by itself.
+/// Most failed events that are remembered of a tenant: the library itself knows of older ones.
 const FAILED_MAX: usize = 4096;
 
-/// Longest time, in nanoseconds, that a task may be expected to take for the thread that brought it to run it: while it
-/// does, it takes no messages from its client.
+/// Longest expected time, in nanoseconds, of a task that the submitting thread runs itself: meanwhile that takes no
+/// messages from its client.
 const SHORT_NS: u64 = 100_000;
 
-/// Bytes that a board moves in that time at least.
+/// Bytes that any board moves in that time.
 const SHORT_BYTES: u64 = 64 * 1024;
 
 impl<S> Tenant<S> {
@@ -132,7 +132,7 @@ impl<S> Tenant<S> {
 }
 
 impl<S: Space> Operation<S> {
-    /// How long its kernel took the last time, in nanoseconds; no bound for one that was never launched.
+    /// Duration of its kernel's last launch, in nanoseconds; `u64::MAX` before the first.
     fn launch_ns(&self) -> u64 {
         match self {
             Self::Launch { kernel, .. } => S::last_launch_ns(kernel).unwrap_or(u64::MAX),
@@ -140,7 +140,7 @@ impl<S: Space> Operation<S> {
         }
     }
 
-    /// How long it should take, in nanoseconds.
+    /// Its expected duration, in nanoseconds.
     fn expected_ns(&self) -> u64 {
         self.launch_ns().saturating_add(self.bytes().saturating_mul(SHORT_NS) / SHORT_BYTES)
     }
@@ -167,7 +167,7 @@ impl<S: Space> Job for Task<S> {
         bytes <= SHORT_BYTES && ns <= SHORT_NS
     }
 
-    /// Tells the client of each operation's end as it comes.
+    /// Reports each operation's end to the client as it comes.
     fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
         let tenant = Arc::clone(&self.tenant);
         let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
@@ -177,12 +177,12 @@ impl<S: Space> Job for Task<S> {
         let mut under_way = UnderWay { tenant: &tenant, metrics, started: Vec::new(), message: Vec::new() };
         under_way.started.reserve(self.entries.len());
         let mut count = 0;
-        // What it has had of the board, and what was handed over should take.
+        // Board time used so far, plus the expected time of what was handed over.
         let mut taken = 0u64;
         while let Some(entry) = self.entries.pop_front() {
             if let Some(limit) = tenant.task_ns {
-                // What was handed over cannot be called back, so that is no more than what should end in time, and one
-                // operation. How long it really took is known when it has ended.
+                // What was handed over cannot be called back, so that is no more than what should end in time, plus one
+                // operation. The time that it really took is known at its end.
                 if taken >= limit && count > 0 {
                     under_way.finish();
                     taken = now_ns() - began;
@@ -206,7 +206,7 @@ impl<S: Space> Job for Task<S> {
     }
 }
 
-/// Operations that were handed to the board.
+/// Operations that were handed to the board and have not ended.
 struct UnderWay<'a, S: Space> {
     tenant: &'a Tenant<S>,
     metrics: &'a BoardMetrics,
@@ -217,7 +217,7 @@ struct UnderWay<'a, S: Space> {
 impl<S: Space> UnderWay<'_, S> {
     fn start(&mut self, Entry { event, waits, operation }: Entry<S>) {
         let tenant = self.tenant;
-        // Before its client is told: what somebody knows to have ended is counted.
+        // Before its client learns of the end: what is known to have ended is counted.
         self.metrics.operations.inc();
         let operation =
             if tenant.any_failed(&waits) { Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)) } else { operation };
@@ -231,7 +231,7 @@ impl<S: Space> UnderWay<'_, S> {
         }
     }
 
-    /// Waits for the ends of all of them.
+    /// Waits until all have ended.
     fn finish(&mut self) {
         let Self { tenant, metrics, started, message } = self;
         tenant.space.flush();
@@ -254,7 +254,7 @@ impl<S: Space> UnderWay<'_, S> {
 }
 
 impl<S> Tenant<S> {
-    /// Tells the client of an end.
+    /// Reports an end to the client.
     fn tell(
         &self,
         event: EventId,
@@ -283,7 +283,7 @@ impl<S> Tenant<S> {
         }
         let tail = if status < 0 { &[][..] } else { &inline };
         encode_reply(&Reply::Done { event, status, times }, tail, message);
-        // Before the client knows: it may send the next one at once.
+        // Before the client learns of it: it may send the next one at once.
         self.pending.fetch_sub(1, Ordering::AcqRel);
         // A client that is gone, or does not read, has its channel closed; its session notices.
         let _ = self.peer.send(REPLY, message);

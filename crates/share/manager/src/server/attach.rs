@@ -1,4 +1,4 @@
-//! How boards come in, at the start and later: they are shared, and registered if there is a registry.
+//! Attachment of boards, at the start and later: boards are shared, and registered if there is a registry.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -13,19 +13,19 @@ use crate::registry::{Entry, Membership};
 use crate::schedule::scheduler::Policy;
 use crate::sync::lock;
 
-/// Where boards come in.
+/// Attaches boards to a manager and its registry.
 #[derive(Debug)]
 pub(crate) struct Attacher {
     policy: Policy,
     admission: Admission,
-    // Nobody is told of the boards any more before they go.
+    // Dropped first: boards are unregistered before they go.
     state: Mutex<State>,
     manager: Manager,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Boards that came before the registry could be told where programs reach them.
+    /// Boards that came before the endpoints were known and could be registered.
     early: Vec<Entry>,
     membership: Option<Membership>,
 }
@@ -35,35 +35,35 @@ impl Attacher {
         Self { policy, admission, state: Mutex::default(), manager }
     }
 
-    /// Takes a board in.
+    /// Attaches a board.
     ///
     /// # Errors
-    /// There is no thread for it.
+    /// Its thread cannot start.
     pub(crate) fn add<B: Board>(&self, board: B) -> anyhow::Result<()> {
         let info = board.info().clone();
-        self.enter(info, None, |manager, policy| manager.add(board, policy))
+        self.attach(info, None, |manager, policy| manager.add(board, policy))
     }
 
-    /// Takes in a board whose clients have processes of their own.
+    /// Attaches a board whose clients have processes of their own.
     ///
     /// # Errors
-    /// There is no thread for it.
+    /// Its thread cannot start.
     pub(crate) fn add_isolated(&self, board: IsolatedBoard) -> anyhow::Result<()> {
         let info = board.info().clone();
-        self.enter(info, None, |manager, policy| manager.add_isolated(board, policy))
+        self.attach(info, None, |manager, policy| manager.add_isolated(board, policy))
     }
 
-    /// Takes a card in. One for which there is no thread is left out with a word.
+    /// Attaches a card. A card whose thread cannot start is skipped with a warning.
     pub(crate) fn add_card(&self, card: CardBoard) {
         let (name, consent) = (card.name().to_owned(), card.consent());
         let asked = Some((consent, card.is_exclusive()));
         let info = card.info().clone();
-        if let Err(why) = self.enter(info, asked, |manager, policy| manager.add(card, policy)) {
-            eprintln!("rackloom-manager: {name} is left out: {why:#}");
+        if let Err(why) = self.attach(info, asked, |manager, policy| manager.add(card, policy)) {
+            eprintln!("rackloom-manager: skipped {name}: {why:#}");
         }
     }
 
-    fn enter(
+    fn attach(
         &self,
         info: BoardInfo,
         asked: Option<(Arc<Consent>, bool)>,
@@ -81,14 +81,14 @@ impl Attacher {
         Ok(())
     }
 
-    /// From now on boards are registered, with those that are there.
-    pub(crate) fn join(&self, mut membership: Membership) {
+    /// Registers the boards that were attached, and from now on those that follow.
+    pub(crate) fn join_registry(&self, mut membership: Membership) {
         let mut state = self.lock();
         state.early.drain(..).for_each(|entry| membership.add(entry));
         state.membership = Some(membership);
     }
 
-    /// The boards' ids at the registry, in the order of their numbers; none without one.
+    /// The boards' ids at the registry, in the order of their numbers; empty without a registry.
     pub(crate) fn devices(&self) -> Vec<String> {
         self.lock().membership.as_ref().map(|membership| membership.devices.clone()).unwrap_or_default()
     }

@@ -46,7 +46,7 @@ impl<B: Board> SharedBoard for LocalBoard<B> {
         let client = Arc::downgrade(&inbox.peer);
         let Some(grant) = endpoint.admission.enter(self.number, inbox.peer.token(), client) else {
             answer_to(&inbox.peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
-            return inbox.farewell("the token is not admitted any more");
+            return inbox.farewell("the token is no longer admitted");
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));

@@ -1,4 +1,4 @@
-//! The manager: its boards, its listeners, a thread for each client.
+//! The manager: boards, listeners, and a thread for each client.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -18,7 +18,7 @@ use crate::schedule::scheduler::Policy;
 use crate::session::inbox::Inbox;
 use crate::sync::lock;
 
-/// An endpoint that is listened on.
+/// An endpoint on which a manager listens, until this is dropped.
 #[derive(Debug)]
 pub struct Listener {
     server: Arc<Server>,
@@ -26,7 +26,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Where; with the port that was chosen.
+    /// The endpoint, with the port that was chosen.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.server.endpoint()
@@ -37,12 +37,12 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.server.stop();
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // Then the server is ours alone, and goes with us.
+            let _ = thread.join(); // Then this is the last reference to the server.
         }
     }
 }
 
-/// Boards that are shared: a handle, of which there may be several. What it has ends with the last of them.
+/// A handle of shared boards. Clones share them; they end with the last handle.
 #[derive(Debug, Default, Clone)]
 pub struct Manager(Arc<State>);
 
@@ -60,17 +60,17 @@ impl std::fmt::Debug for State {
 }
 
 impl Manager {
-    /// Adds a board; its number. Clients that come from now on see it.
+    /// Adds a board and returns its number. Clients that connect from now on see it.
     ///
     /// # Errors
-    /// There is no thread for it.
+    /// Its thread cannot start.
     pub fn add<B: Board>(&self, board: B, policy: Policy) -> anyhow::Result<usize> {
         let metrics = self.0.metrics.board(&board.info().name);
         let dispatcher = self.dispatcher(policy, metrics)?;
         Ok(self.0.boards.add(|number| Arc::new(LocalBoard::new(number, board, dispatcher))))
     }
 
-    /// The same for a board whose clients have processes of their own.
+    /// Adds a board whose clients have processes of their own.
     pub(crate) fn add_isolated(&self, board: IsolatedBoard, policy: Policy) -> anyhow::Result<usize> {
         let metrics = self.0.metrics.board(&board.info().name);
         // Tasks wait with the workers, who count them.
@@ -78,7 +78,7 @@ impl Manager {
         Ok(self.0.boards.add(|number| Arc::new(board.share(number, dispatcher, metrics))))
     }
 
-    /// Dispatcher that a thread runs.
+    /// A dispatcher with its thread.
     fn dispatcher<T: Job + Send + 'static>(
         &self,
         policy: Policy,
@@ -92,7 +92,7 @@ impl Manager {
         Ok(dispatcher)
     }
 
-    /// What is counted.
+    /// Its metrics.
     #[must_use]
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.0.metrics
@@ -104,11 +104,10 @@ impl Manager {
         self.0.boards.all().iter().map(|board| board.info().name.clone()).collect()
     }
 
-    /// Serves clients of an endpoint until the listener is dropped. Clients that are connected then stay. Limits alone
-    /// do as well.
+    /// Serves clients of an endpoint until the listener is dropped. Clients connected by then stay.
     ///
     /// # Errors
-    /// The endpoint cannot be listened on.
+    /// The manager cannot listen on the endpoint.
     pub fn listen(
         &self,
         to: &Endpoint,
@@ -125,7 +124,7 @@ impl Manager {
                 let shown = shown.filter(|board| endpoint.admission.shows(board.number(), peer.token()));
                 let (boards, endpoint): (Vec<_>, _) = (shown.collect(), Arc::clone(&endpoint));
                 let serve = move || handshake::serve(Inbox::new(peer), &boards, &endpoint);
-                // Without a thread the client is dropped, and told so by the end of its channel.
+                // If the thread cannot start, the client is dropped and its channel ends.
                 let _ = std::thread::Builder::new().name("client".into()).spawn(serve);
             }
         };

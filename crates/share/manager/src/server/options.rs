@@ -1,4 +1,4 @@
-//! What the manager is told when it is started.
+//! Command-line options of the manager.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ pub struct Options {
     pub stall_time: Duration,
 }
 
-/// Devices whose clients have processes of their own.
+/// The devices whose clients have processes of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Isolate {
     /// Processors: their kernels run in the process that asks for them.
@@ -84,7 +84,7 @@ pub enum Isolate {
 }
 
 impl Isolate {
-    /// Whether a board's clients have; not, where it is not asked for, if this program cannot start itself again.
+    /// Whether a board's clients have processes. Never by default if this program cannot start itself again.
     pub(super) fn applies_to(self, board: &NativeBoard) -> bool {
         match self {
             Self::Processors => board.is_processor() && can_work(),
@@ -94,19 +94,21 @@ impl Isolate {
     }
 }
 
-/// `500us`, `20ms`, `2s`: more than nothing.
+/// Parses a duration above 0: `500us`, `20ms`, `2s`.
 fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
     let scale = match unit {
         "us" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,
-        _ => return Err(format!("`{text}` has no unit of time; write 500us, 20ms or 2s")),
+        _ => return Err(format!("invalid duration `{text}`: expected a unit, as in 500us, 20ms or 2s")),
     };
-    let seconds: f64 = number.parse().map_err(|_| format!("`{text}` is no time; write 500us, 20ms or 2s"))?;
-    let time = Duration::try_from_secs_f64(seconds * scale).map_err(|_| format!("`{text}` is out of range"))?;
+    let seconds: f64 =
+        number.parse().map_err(|_| format!("invalid duration `{text}`: expected a number, as in 500us, 20ms or 2s"))?;
+    let time =
+        Duration::try_from_secs_f64(seconds * scale).map_err(|_| format!("invalid duration `{text}`: out of range"))?;
     if time.is_zero() {
-        Err(format!("`{text}` is no time at all; leave the option out for no bound"))
+        Err(format!("invalid duration `{text}`: expected more than 0; omit the option for no bound"))
     } else {
         Ok(time)
     }

@@ -24,36 +24,36 @@ use crate::metrics::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::registry::Membership;
 
-/// A manager that serves, until it is dropped.
+/// A running manager. It serves until this is dropped.
 #[derive(Debug)]
 pub struct Service {
-    // Dropped in this order: nobody comes in any more before the boards go.
+    // Dropped in this order: no client can connect any more when the boards go.
     listeners: Vec<Listener>,
     attacher: Arc<Attacher>,
-    /// Given back when nobody uses them any more.
+    /// The cards, released when nobody uses them any more.
     _cards: Option<CardRack>,
     metrics: Option<SocketAddr>,
 }
 
 impl Service {
-    /// Where it listens, with the ports that were chosen.
+    /// The endpoints, with the ports that were chosen.
     pub fn endpoints(&self) -> impl Iterator<Item = &Endpoint> {
         self.listeners.iter().map(Listener::endpoint)
     }
 
-    /// The names of its boards of now, in the order of their numbers.
+    /// The names of its boards at present, in the order of their numbers.
     #[must_use]
     pub fn boards(&self) -> Vec<String> {
         self.attacher.manager().boards()
     }
 
-    /// The ids of its boards of now at the registry, in the same order; none without a registry.
+    /// The ids of its boards at the registry at present, in the same order; empty without a registry.
     #[must_use]
     pub fn devices(&self) -> Vec<String> {
         self.attacher.devices()
     }
 
-    /// Where its metrics are, if anywhere.
+    /// The address of its metrics; `None` if they are not served.
     #[must_use]
     pub const fn metrics(&self) -> Option<SocketAddr> {
         self.metrics
@@ -61,17 +61,17 @@ impl Service {
 }
 
 impl Options {
-    /// Opens the boards, and serves.
+    /// Opens the boards, listens, and registers the boards.
     ///
     /// # Errors
-    /// There is no board, an address cannot be listened on, or the registry could not work with what is said of it.
+    /// There is no board, the manager cannot listen on an endpoint, or the options about the registry are unusable.
     pub fn start(&self) -> anyhow::Result<Service> {
         let endpoint = self.endpoint()?;
         let manager = Manager::default();
         let attacher = Arc::new(Attacher::new(manager.clone(), self.policy, endpoint.admission.clone()));
         if self.cards.is_none() || !self.runtime.is_empty() {
             if self.isolate == Isolate::All && !can_work() {
-                bail!("this program cannot start itself again for each client: it has not called work_if_asked");
+                bail!("this program cannot start processes for clients: it has not called work_if_asked at its start");
             }
             for (origin, board) in self.open_boards()? {
                 if self.isolate.applies_to(&board) {
@@ -88,7 +88,7 @@ impl Options {
         let metrics = self.metrics.map(|at| exporter::serve(at, Arc::clone(manager.metrics()))).transpose()?;
         let listening: Vec<_> = listeners.iter().map(|listener| listener.endpoint().clone()).collect();
         if let Some(membership) = Membership::new(&self.registry, &endpoints, &listening, metrics)? {
-            attacher.join(membership);
+            attacher.join_registry(membership);
         }
         Ok(Service { listeners, attacher, _cards: cards, metrics })
     }
@@ -104,7 +104,7 @@ impl Options {
         let libraries = if self.runtime.is_empty() { installed() } else { self.runtime.clone() };
         if libraries.is_empty() {
             bail!(
-                "no OpenCL runtime is installed (/etc/OpenCL/vendors is empty); install one, or name it by --runtime"
+                "no OpenCL runtime is installed (/etc/OpenCL/vendors is empty); install one, or name one with --runtime"
             );
         }
         let mut boards = Vec::new();
@@ -120,13 +120,13 @@ impl Options {
                         boards.extend(devices.map(|(device, board)| (origin(device, &board), board)));
                     }
                 }
-                // Of those that happen to be installed some may have no hardware; one that was named must open.
-                Err(why) if self.runtime.is_empty() => eprintln!("rackloom-manager: left out: {why:#}"),
+                // Some of those that happen to be installed may have no hardware; a runtime that was named must open.
+                Err(why) if self.runtime.is_empty() => eprintln!("rackloom-manager: skipped a runtime: {why:#}"),
                 Err(why) => return Err(why),
             }
         }
         if boards.is_empty() {
-            bail!("the OpenCL runtimes have no device");
+            bail!("the OpenCL runtimes have no device; check the hardware and the permissions of this user");
         }
         number_equals(&mut boards);
         Ok(boards)
@@ -152,11 +152,10 @@ impl Options {
     }
 }
 
-/// Bytes of memory that a client shares with the manager beyond that of its buffers, which may all be there: for bytes
-/// on their way.
+/// Bytes of memory that a client may share with the manager for transfers, beyond that of its buffers.
 const TRANSFERS: u64 = 256 << 20;
 
-/// Gives devices of the same name a number each.
+/// Numbers the devices that have the same name.
 fn number_equals(boards: &mut [(DeviceOrigin, NativeBoard)]) {
     let names: Vec<String> = boards.iter().map(|(_, board)| board.info().name.clone()).collect();
     for (at, (_, board)) in boards.iter_mut().enumerate() {
@@ -167,12 +166,12 @@ fn number_equals(boards: &mut [(DeviceOrigin, NativeBoard)]) {
     }
 }
 
-/// Where a library of the same user looks first.
+/// The endpoint where a library of the same user looks first.
 fn default_endpoint() -> anyhow::Result<Endpoint> {
     let folder = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(|| PathBuf::from("/run"), PathBuf::from);
     let folder = folder.join("rackloom");
     std::fs::create_dir_all(&folder).with_context(|| {
-        format!("cannot make the folder {}; name another place by --listen unix:PATH", folder.display())
+        format!("cannot make the folder {}; name another place with --listen unix:PATH", folder.display())
     })?;
     Ok(Endpoint::Unix(folder.join("manager.sock")))
 }

@@ -1,4 +1,4 @@
-//! The loop that takes the commands of a client that has its board open.
+//! The command loop of a client that has a board open.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::replies::answer_to;
 use crate::board::Space;
 use crate::code::Code;
 
-/// What a board is, by its number for this client.
+/// Describes a board by its number for this client.
 pub(crate) type Infos<'a> = dyn Fn(u16) -> Option<BoardInfo> + 'a;
 
-/// Answers what a client may ask at any time.
+/// Answers the commands that a client may send at any time.
 pub(crate) fn answer_any(peer: &Peer, boards: &Infos<'_>, command: &Command<'_>) {
     match command {
         Command::Board { request, board } => {
@@ -27,7 +27,7 @@ pub(crate) fn answer_any(peer: &Peer, boards: &Infos<'_>, command: &Command<'_>)
     }
 }
 
-/// Takes the commands of a client that has its board open, until it is gone or breaks the rules.
+/// Executes a client's commands until it is gone or violates the protocol.
 pub(crate) fn attend<S: Space>(mut inbox: Inbox, session: &mut Session<S>, boards: &Infos<'_>) {
     let peer = Arc::clone(&inbox.peer);
     loop {
@@ -39,7 +39,7 @@ pub(crate) fn attend<S: Space>(mut inbox: Inbox, session: &mut Session<S>, board
             }
             (COMMAND, Ok((command, tail))) => session.command(command, tail).map_err(|why| why.to_string()),
             (_, Err(why)) => Err(why.to_string()),
-            (kind, _) => Err(format!("message kind {kind} is none of ours")),
+            (kind, _) => Err(format!("unknown message kind {kind}")),
         };
         if let Err(reason) = done {
             return inbox.farewell(&reason);

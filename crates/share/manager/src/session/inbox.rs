@@ -10,7 +10,7 @@ use super::replies::farewell;
 /// A client's messages, one after the other.
 pub(crate) struct Inbox {
     pub(crate) peer: Arc<Peer>,
-    /// What the program calls itself, as a label.
+    /// The program's name, as a label.
     pub(crate) name: String,
     batch: Batch,
     next: usize,
@@ -24,7 +24,7 @@ impl Inbox {
     /// The next message; waits for it until the deadline.
     ///
     /// # Errors
-    /// The channel is closed, or the time is over.
+    /// The channel is closed, or the deadline has passed.
     pub(crate) fn next(&mut self, deadline: Option<Instant>) -> Result<(u32, &[u8]), ChannelError> {
         if self.next == self.batch.len() {
             self.batch.clear();
@@ -37,12 +37,12 @@ impl Inbox {
         Ok(self.batch.get(self.next - 1).expect("counted above"))
     }
 
-    /// Whether no message has come that was not taken.
+    /// Whether every message that has come was taken.
     pub(crate) const fn is_empty(&self) -> bool {
         self.next == self.batch.len()
     }
 
-    /// Ends the session with a word.
+    /// Ends the session and tells the client why.
     pub(crate) fn farewell(&self, reason: &str) {
         farewell(&self.peer, reason);
     }

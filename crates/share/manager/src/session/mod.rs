@@ -1,4 +1,4 @@
-//! A client's session on a board: takes its commands in order, keeps its objects, and hands its tasks to the board.
+//! A client's session on a board: executes its commands in order, keeps its objects, and submits its tasks.
 
 pub(crate) mod command_loop;
 pub(crate) mod inbox;
@@ -25,13 +25,13 @@ use crate::quota::Quota;
 use crate::schedule::dispatcher::Dispatcher;
 use crate::schedule::task::{Entry, Task, Tenant};
 
-/// Builds that a client may have under way and waiting.
+/// Most builds that a client may have running and queued.
 const BUILDS_MAX: usize = 64;
 
-/// The flags of buffers that a runtime is told of.
+/// The flags of buffers that are passed to a runtime.
 const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 
-/// Operations of a task; a longer one is closed. It bounds how long a tenant has the board by one submission.
+/// Most operations of a task; the next ones make a new task. It bounds how long one submission holds the board.
 const TASK_MAX: usize = 1024;
 
 /// A session.
@@ -43,25 +43,25 @@ pub(crate) struct Session<S: Space> {
     buffers: Table<S::Buffer>,
     programs: Table<S::Program>,
     kernels: Table<S::Kernel>,
-    /// The task that is being gathered.
+    /// The task being gathered.
     task: Vec<Entry<S>>,
-    /// Where builds run, one after the other; started by the first.
+    /// The thread that runs builds, one after the other; started by the first.
     builder: Option<SyncSender<BuildJob>>,
 }
 
 type BuildJob = Box<dyn FnOnce() + Send>;
 
-/// The client broke the rules: the session ends, and this says why.
+/// A violation of the protocol by the client, which ends its session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Violation {
-    /// A number that is in use, or not, or beyond what is granted.
-    #[error("object number {0} is taken, free, or beyond what is granted")]
+    /// An object number that is in use, unused, or above the limit.
+    #[error("invalid object number {0}: in use, unused, or above the limit")]
     Number(Id),
-    /// Too many operations under way.
-    #[error("more than {0} operations that have not ended")]
+    /// Too many operations that have not ended.
+    #[error("more than {0} unfinished operations")]
     Operations(u32),
-    /// A command that does not belong there.
-    #[error("a command that does not belong there")]
+    /// A command that is invalid on an open board.
+    #[error("a command that is invalid once a board is open")]
     Misplaced,
 }
 
@@ -91,7 +91,7 @@ impl<S: Space> Session<S> {
         }
     }
 
-    /// Does what a command says.
+    /// Executes a command.
     pub(crate) fn command(&mut self, command: Command<'_>, tail: &[u8]) -> Result<(), Violation> {
         match command {
             Command::Enqueue { event, waits, submit, op } => self.enqueue(event, waits, submit, op, tail)?,
@@ -193,7 +193,7 @@ impl<S: Space> Session<S> {
         let resolver = Resolver::<S> { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
         let source = resolver.source(bytes, tail)?;
         if source.is_empty() {
-            return Err(Code(CL_INVALID_VALUE)); // To a runtime no length means: up to the next zero.
+            return Err(Code(CL_INVALID_VALUE)); // To a runtime, length 0 means: up to the next zero byte.
         }
         if source.len() as u64 > self.limits.program {
             return Err(Code(CL_OUT_OF_RESOURCES));
@@ -210,7 +210,7 @@ impl<S: Space> Session<S> {
         Ok(Answer::Binary)
     }
 
-    /// The new program has its number at once, but is one only when it is linked; so this waits.
+    /// Links on this thread: the new program has its number at once, but exists only when it is linked.
     fn link(&mut self, request: u32, program: Id, options: &str, inputs: &[Id]) -> Result<(), Violation> {
         let inputs: Result<Vec<_>, _> = inputs.iter().map(|id| self.programs.get(*id)).collect();
         let linked = inputs.and_then(|inputs| self.tenant.space.link(&inputs, options));
@@ -228,7 +228,7 @@ impl<S: Space> Session<S> {
         self.later(request, job);
     }
 
-    /// Has something that may take long done by the builder, which answers.
+    /// Runs a job that may take long on the builder thread, which answers the request.
     fn later(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
         let tenant = Arc::clone(&self.tenant);
         let job: BuildJob = Box::new(move || {

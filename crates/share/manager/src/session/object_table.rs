@@ -6,16 +6,16 @@ use rackloom_opencl_wire::Id;
 
 use crate::code::Code;
 
-/// Objects, and for those whose making failed, why.
+/// Objects, or the codes with which their creation failed.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     slots: Vec<Option<Result<Arc<T>, Code>>>,
     most: u32,
-    /// What a number that names nothing is answered with.
+    /// The code for a number that names no object.
     unknown: Code,
 }
 
-/// A number that is taken, or beyond what is granted: the client broke the rules.
+/// An invalid number: in use, unused, or above the limit. The client violates the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BadNumber(pub(crate) Id);
 
@@ -24,7 +24,7 @@ impl<T> Table<T> {
         Self { slots: Vec::new(), most, unknown }
     }
 
-    /// Puts an object, or why there is none, under a free number.
+    /// Stores an object, or the code with which its creation failed, under a free number.
     pub(crate) fn put(&mut self, id: Id, made: Result<T, Code>) -> Result<(), BadNumber> {
         if id >= self.most {
             return Err(BadNumber(id));
@@ -40,7 +40,7 @@ impl<T> Table<T> {
         Ok(())
     }
 
-    /// The object.
+    /// The object of this number.
     pub(crate) fn get(&self, id: Id) -> Result<Arc<T>, Code> {
         match self.slots.get(id as usize) {
             Some(Some(made)) => made.clone(),
@@ -48,7 +48,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Forgets it.
+    /// Frees a number.
     pub(crate) fn release(&mut self, id: Id) -> Result<(), BadNumber> {
         let slot = self.slots.get_mut(id as usize).filter(|slot| slot.is_some()).ok_or(BadNumber(id))?;
         *slot = None;

@@ -1,5 +1,5 @@
-//! From an operation as it came to one that can run: numbers become objects, references become memory, and every range
-//! is checked against what it lies in.
+//! Resolution of operations: numbers become objects, references become memory, and every range is checked against its
+//! buffer.
 
 use std::time::{Duration, Instant};
 
@@ -14,25 +14,25 @@ use super::object_table::Table;
 use crate::board::{Operation, Shape, Sink, Source, Space, Value};
 use crate::code::Code;
 
-/// How long bulk that a command names may be on its way, over TCP.
+/// How long bulk data that a command names may take to arrive, over TCP.
 const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What an operation's numbers and references mean.
+/// Resolves the numbers and references of a session.
 pub(crate) struct Resolver<'a, S: Space> {
     pub(crate) peer: &'a Peer,
     pub(crate) buffers: &'a Table<S::Buffer>,
     pub(crate) kernels: &'a Table<S::Kernel>,
 }
 
-/// For numbers that name nothing.
+/// The code for a buffer number that names nothing.
 pub(crate) const NO_BUFFER: Code = Code(CL_INVALID_MEM_OBJECT);
-/// The same.
+/// The code for a kernel number that names nothing.
 pub(crate) const NO_KERNEL: Code = Code(CL_INVALID_KERNEL);
 
 const BAD_VALUE: Code = Code(CL_INVALID_VALUE);
 
 impl<S: Space> Resolver<'_, S> {
-    /// The operation, or with which code it fails.
+    /// Resolves an operation, or returns the code with which it fails.
     pub(crate) fn operation(&self, op: Op<'_>, tail: &[u8]) -> Result<Operation<S>, Code> {
         Ok(match op {
             Op::Write { buffer, offset, from } => {
@@ -47,14 +47,14 @@ impl<S: Space> Resolver<'_, S> {
             }
             Op::WriteRect { buffer, rect, from } => {
                 let (buffer, from) = (self.buffers.get(buffer)?, self.source(from, tail)?);
-                if box_within(S::size(&buffer), &rect)? != from.len() as u64 {
+                if rect_within(S::size(&buffer), &rect)? != from.len() as u64 {
                     return Err(BAD_VALUE);
                 }
                 Operation::WriteRect { buffer, rect, from }
             }
             Op::ReadRect { buffer, rect, into } => {
                 let buffer = self.buffers.get(buffer)?;
-                let len = box_within(S::size(&buffer), &rect)?;
+                let len = rect_within(S::size(&buffer), &rect)?;
                 Operation::ReadRect { buffer, rect, into: self.sink(into, len)? }
             }
             Op::Copy { from, from_offset, to, to_offset, len } => {
@@ -65,8 +65,8 @@ impl<S: Space> Resolver<'_, S> {
             }
             Op::CopyRect { from, source, to, target } => {
                 let (from, to) = (self.buffers.get(from)?, self.buffers.get(to)?);
-                box_within(S::size(&from), &source)?;
-                box_within(S::size(&to), &target)?;
+                rect_within(S::size(&from), &source)?;
+                rect_within(S::size(&to), &target)?;
                 if source.region != target.region {
                     return Err(BAD_VALUE);
                 }
@@ -148,7 +148,7 @@ impl<S: Space> Resolver<'_, S> {
     }
 }
 
-/// A reference that names nothing is the client's mistake; else the channel is closed.
+/// The code for a failed reference: invalid by the client's mistake, or the channel is closed.
 pub(crate) fn refused(why: ChannelError) -> Code {
     match why {
         ChannelError::BadReference { .. } => BAD_VALUE,
@@ -156,14 +156,15 @@ pub(crate) fn refused(why: ChannelError) -> Code {
     }
 }
 
-/// A range that is not empty, and lies within `size` bytes.
+/// Checks that a range is not empty and lies within `size` bytes.
 fn within(size: u64, offset: u64, len: u64) -> Result<(), Code> {
     let fits = len > 0 && offset.checked_add(len).is_some_and(|end| end <= size);
     if fits { Ok(()) } else { Err(BAD_VALUE) }
 }
 
-/// A box that is not empty, does not run into itself, and lies within `size` bytes; how many bytes it has.
-fn box_within(size: u64, rect: &Rect) -> Result<u64, Code> {
+/// Checks that a rectangle is not empty, does not overlap itself, and lies within `size` bytes. Returns its number of
+/// bytes.
+fn rect_within(size: u64, rect: &Rect) -> Result<u64, Code> {
     let Rect { origin: [x, y, z], region: [width, height, depth], row_pitch, slice_pitch } = *rect;
     let wide = u128::from;
     if width == 0
@@ -197,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_box_is_within_if_each_of_its_bytes_is(
+        fn a_rect_is_within_if_each_of_its_bytes_is(
             origin in prop::array::uniform3(0..5u64), region in prop::array::uniform3(0..5u64),
             row_pitch in 0..12u64, slice_pitch in 0..60u64, size in 0..300u64,
         ) {
@@ -211,15 +212,15 @@ mod tests {
             }
             let well_formed = row_pitch >= region[0] && slice_pitch >= region[1] * row_pitch;
             let good = !bytes.is_empty() && well_formed && bytes.iter().all(|byte| *byte < size);
-            prop_assert_eq!(box_within(size, &rect), if good { Ok(bytes.len() as u64) } else { Err(BAD_VALUE) });
+            prop_assert_eq!(rect_within(size, &rect), if good { Ok(bytes.len() as u64) } else { Err(BAD_VALUE) });
         }
 
         #[test]
-        fn no_box_overflows(
+        fn no_rect_overflows(
             origin in prop::array::uniform3(any::<u64>()), region in prop::array::uniform3(any::<u64>()),
             row_pitch in any::<u64>(), slice_pitch in any::<u64>(), size in any::<u64>(),
         ) {
-            let _ = box_within(size, &Rect { origin, region, row_pitch, slice_pitch });
+            let _ = rect_within(size, &Rect { origin, region, row_pitch, slice_pitch });
         }
     }
 }
