@@ -1,4 +1,4 @@
-//! A card as a board.
+//! A claimed card as a board.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,19 +27,19 @@ impl CardBoard {
         Arc::clone(&self.card.consent)
     }
 
-    /// Whether it is for one tenant at a time.
+    /// Whether it serves one tenant at a time.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.card.is_exclusive
     }
 
-    /// What people call it.
+    /// Its display name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.info.name
     }
 }
 
-/// How long a tenant waits for a card that is being zeroed after the one before.
+/// How long a tenant waits for a card that is being zeroed after its predecessor.
 const SCRUB_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Board for CardBoard {

@@ -1,4 +1,4 @@
-//! An image that a tenant has built, and may launch kernels of.
+//! An image that a tenant has built and may launch kernels of.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use super::claim::Card;
 use super::consent::Wanted;
 use super::tenancy::{Digest, TenantNumber};
 
-/// An image that a tenant may use: as long as this lives, no other tenant gets another one onto the card.
+/// A built image. As long as it lives, no other tenant can build a different image for the card.
 pub(super) struct Built {
     pub(super) image: Image,
     pub(super) digest: Digest,
     /// NAME@VERSION, as the registry calls it.
     pub(super) accelerator: String,
-    /// The instance that the tenant is to the registry.
+    /// The tenant's instance at the registry.
     pub(super) instance: Arc<str>,
     pub(super) card: Arc<Card>,
     pub(super) tenant: TenantNumber,
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Built {
 }
 
 impl Built {
-    /// As the registry is asked for it.
+    /// The image, as a request to the registry.
     pub(super) fn wanted(&self) -> Wanted<'_> {
         Wanted { instance: &self.instance, accelerator: &self.accelerator, digest: self.digest }
     }

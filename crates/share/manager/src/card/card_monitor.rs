@@ -1,5 +1,5 @@
-//! Looks after the cards of a segment: claims those that come, claims again those that were lost, attaches to the
-//! segment again when it was gone, and gives all back at the end.
+//! The monitor of a segment's cards: claims new cards, claims lost ones again, reconnects to a segment that was gone, and
+//! releases all cards at the end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::claim::Card;
 use super::info;
 use crate::metrics::Metrics;
 
-/// Attaches to the segment.
+/// Connects to the segment.
 pub type ConnectRack = Box<dyn FnMut() -> Result<Rack, Error> + Send>;
 
-/// Takes over a card that was claimed, as a board.
+/// Adds a claimed card as a board.
 pub type AddCard = Box<dyn FnMut(CardBoard) + Send>;
 
-/// What looks after the cards.
+/// The monitor of the cards of a segment.
 pub(super) struct CardMonitor {
     connect: ConnectRack,
     add: AddCard,
@@ -34,27 +34,27 @@ pub(super) struct CardMonitor {
     skipped: BTreeSet<MacAddr>,
 }
 
-/// How long to look for cards.
+/// How long to discover cards.
 const DISCOVERY: Duration = Duration::from_secs(1);
 
-/// How long to try to claim cards at the start: a manager that was killed has its cards until its lease is over, and a
-/// slow card takes a while to zero itself.
+/// How long to try to claim cards at the start: a manager that was killed holds its cards until its lease ends, and a
+/// slow card takes a while to zero its memory.
 const CLAIM_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The same for a card that is plugged in later: the others have to wait meanwhile.
+/// The same for a card that is plugged in later: the other cards have to wait meanwhile.
 const CLAIM_TIMEOUT_LATER: Duration = Duration::from_secs(3);
 
-/// How soon a loss, a retirement or a new card is seen to.
+/// Period of the checks for lost, retired and new cards.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Time between attempts to claim a card that another host has, or to attach to a segment that is gone.
+/// Time between attempts to claim a card that another host holds, or to reconnect to a segment.
 const RETRY: Duration = Duration::from_millis(500);
 
 impl CardMonitor {
-    /// Claims all cards that are there.
+    /// Connects to the segment and claims all its cards.
     ///
     /// # Errors
-    /// The segment cannot be attached to; no card answers, or none can be claimed.
+    /// The segment cannot be reached, no card answers, or none can be claimed.
     pub(super) fn begin(
         mut connect: ConnectRack,
         exclusive: bool,
@@ -70,29 +70,28 @@ impl CardMonitor {
         let mut found = rack.discover(DISCOVERY)?;
         found.sort_by_key(|card| (card.unit, card.mac));
         if found.is_empty() {
-            bail!("none answered; plug one in with `rackloom card add`, and see `rackloom ls`");
+            bail!("no card answered; plug one in with `rackloom card add`, and check with `rackloom ls`");
         }
         let (cards, skipped) = (Vec::new(), BTreeSet::new());
         let mut monitor = Self { connect, add, exclusive, metrics, rack, watch, cards, skipped };
         let until = Instant::now() + CLAIM_TIMEOUT;
         found.iter().for_each(|card| monitor.add_card(card, until));
         if monitor.cards.is_empty() {
-            bail!("none of the {} that answered could be claimed", found.len());
+            bail!("none of the {} cards that answered could be claimed", found.len());
         }
-        // What happened while cards were claimed is over. A loss in this moment is noticed by the first operation.
+        // Events during the claims are obsolete. A loss in this moment is noticed by the first operation.
         while monitor.watch.next_within(Duration::ZERO).is_some() {}
         Ok(monitor)
     }
 
-    /// Looks after the cards until it is to stop, and gives them back.
+    /// Monitors the cards until `stop` is set, and releases them.
     pub(super) fn run(mut self, stop: &AtomicBool) {
         let mut tried: Option<Instant> = None;
         while !stop.load(Ordering::Acquire) {
             if let Some(event) = self.watch.next_within(TICK) {
                 self.handle_event(&event);
             }
-            // Asked of the host's thread, which by then has told what it knew; so no loss is taken for one of a later
-            // claim.
+            // The host's thread answers after it has sent all its events, so no loss is taken for one of a later claim.
             let Ok(up) = self.rack.cards() else {
                 self.cards.iter().for_each(|card| card.lost());
                 self.reconnect(stop);
@@ -113,19 +112,19 @@ impl CardMonitor {
                 !known
             };
             if let Some(info) = up.iter().find(is_new) {
-                self.add_card(info, Instant::now() + CLAIM_TIMEOUT_LATER); // One at a time: what is new may depend on it.
+                self.add_card(info, Instant::now() + CLAIM_TIMEOUT_LATER); // One at a time: it decides which others are new.
             }
         }
         self.release_all();
     }
 
-    /// Claims a card that is new, trying until this time, and hands it over as a board.
+    /// Claims a new card, trying until this time, and adds it as a board.
     fn add_card(&mut self, card: &CardInfo, until: Instant) {
         let name = self.name(card);
         let zeroes = match claim_first(&self.rack, card, self.exclusive, until, &name) {
             Ok(zeroes) => zeroes,
             Err(why) => {
-                eprintln!("rackloom-manager: {name} is left out: {why}");
+                eprintln!("rackloom-manager: skipped {name}: {why}");
                 self.skipped.insert(card.mac);
                 return;
             }
@@ -137,14 +136,14 @@ impl CardMonitor {
         (self.add)(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
     }
 
-    /// What people call a card: by its number in the rack, or by its address if another one has that.
+    /// The display name of a card: by its number in the rack, or by its address if another card has that number.
     fn name(&self, card: &CardInfo) -> String {
         let name = numbered(card);
         if self.cards.iter().any(|other| other.name == name) { format!("Rackloom card {}", card.mac) } else { name }
     }
 
-    /// Whether what answers is a card of ours: itself, or another one of the kind that has its number now, while it is
-    /// gone. So a card that was exchanged is the same board, and so are the cards of a rack that was started again.
+    /// Whether the card that answers stands for `card`: it is the same one, or one of its kind that has taken its number
+    /// while it is gone. So a replaced card is the same board, and so are the cards of a restarted rack.
     fn is_it(&self, card: &Card, info: &CardInfo, up: &[CardInfo]) -> bool {
         let mac = card.mac();
         let has_its_place = || card.name == numbered(info) && card.kind == info.kind && !card.is_claimed();
@@ -164,7 +163,7 @@ impl CardMonitor {
 
     fn reclaim(&self, card: &Card, info: &CardInfo) {
         if card.is_retired() {
-            // The kernels of the tenant that has left are called off with the claim.
+            // Releasing the claim cancels the kernels of the tenant that has left.
             let _ = self.rack.release(&[card.mac()], Scrub::Keep).wait();
         }
         if claim(&self.rack, info.mac, card.zeroes).is_ok() {
@@ -172,9 +171,9 @@ impl CardMonitor {
         }
     }
 
-    /// The segment is gone: waits until it is there again.
+    /// The segment is gone: waits until it is back.
     fn reconnect(&mut self, stop: &AtomicBool) {
-        eprintln!("rackloom-manager: the segment of the cards is gone; waiting for it to come again");
+        eprintln!("rackloom-manager: lost the segment of the cards; trying to reconnect");
         while !stop.load(Ordering::Acquire) {
             std::thread::sleep(RETRY);
             let Ok(rack) = (self.connect)() else { continue };
@@ -182,7 +181,7 @@ impl CardMonitor {
             if rack.discover(DISCOVERY).is_ok() {
                 (self.rack, self.watch) = (Arc::new(rack), watch);
                 self.skipped.clear();
-                eprintln!("rackloom-manager: the segment of the cards is there again");
+                eprintln!("rackloom-manager: reconnected to the segment of the cards");
                 return;
             }
         }
@@ -193,7 +192,7 @@ impl CardMonitor {
         let held: Vec<_> = self.cards.iter().filter(|card| card.is_claimed()).collect();
         held.iter().for_each(|card| card.lost());
         let held: Vec<MacAddr> = held.iter().map(|card| card.mac()).collect();
-        // A card that does not answer is free when its lease is over.
+        // A card that does not answer becomes free when its lease ends.
         let _ = self.rack.release(&held, Scrub::Zero).wait();
     }
 }
@@ -202,15 +201,15 @@ fn numbered(card: &CardInfo) -> String {
     format!("Rackloom card {}", card.unit)
 }
 
-/// Claims a card, and may have it zeroed.
+/// Claims a card, and has it zeroed if `zero`.
 fn claim(rack: &Rack, card: MacAddr, zero: bool) -> Result<(), Error> {
     let scrub = if zero { Scrub::Zero } else { Scrub::Keep };
     rack.claim(&[card], ClaimOptions { scrub, ..ClaimOptions::default() }).wait_all().map(|_| ())
 }
 
-/// Claims a card that is new, until this time; whether it was zeroed. Gateware in a simulator would take a minute for
-/// that, and is left as it is, as is one that takes so long as to be given up: their memory is cleared by us, piece by
-/// piece. Not so if the card is to be exclusive, for then nothing at all may stay.
+/// Claims a new card, trying until this time; returns whether it was zeroed. Simulated gateware would take a minute for
+/// that, so it is not zeroed, nor is a card whose zeroing timed out: the manager clears their memory block by block. An
+/// exclusive card is always zeroed, since nothing at all may stay.
 fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
     let (mut zero, mut told) = (is_exclusive || card.kind != CardKind::Rtl, false);
     loop {
@@ -222,7 +221,7 @@ fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant,
             _ if Instant::now() >= until => return Err(why),
             Error::Op(OpError::Claimed { .. }) => {}
             Error::Op(OpError::Vanished { .. } | OpError::Deadline { .. }) if !is_exclusive => zero = false,
-            Error::Op(OpError::UnknownCard { .. }) if !zero => {} // It is still at it.
+            Error::Op(OpError::UnknownCard { .. }) if !zero => {} // It is still zeroing.
             _ => return Err(why),
         }
         if !std::mem::replace(&mut told, true) {

@@ -1,4 +1,4 @@
-//! Operations that were sent to a card and may not have ended.
+//! Operations in flight: sent to a card, and perhaps not ended.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rackloom::{Error, LaunchReport, Pending};
 use rackloom_opencl_wire::now_ns;
 
-/// An operation under way or over, of which more than one may want to know the end.
+/// An operation in flight or ended, whose end several callers may wait for.
 #[derive(Debug)]
 pub(super) struct InFlight<T> {
     pending: Mutex<Option<Pending<T>>>,
@@ -19,7 +19,7 @@ pub(super) struct InFlight<T> {
 #[derive(Debug)]
 pub(super) struct Completed<T> {
     pub(super) result: Result<T, Error>,
-    /// When it was known, in nanoseconds of our clock.
+    /// When the end was noticed, in nanoseconds of our clock.
     pub(super) at: u64,
 }
 
@@ -32,19 +32,19 @@ impl<T> InFlight<T> {
     pub(super) fn wait(&self) -> &Completed<T> {
         self.completed.get_or_init(|| {
             let pending = lock(&self.pending).take();
-            let result = pending.expect("it is waited for once").wait();
+            let result = pending.expect("only the first caller waits").wait();
             Completed { result, at: now_ns() }
         })
     }
 }
 
-/// Those operations of a card that its host does not order by itself: a host lets a launch wait for earlier writes and
-/// a write for earlier reads of the same bytes, but nothing for a launch, and a launch not for reads.
+/// The operations of a card that its host does not order: a host delays a launch until earlier writes have ended and a
+/// write until earlier reads of the same bytes have, but delays nothing for a launch, and no launch for reads.
 #[derive(Debug, Default)]
 pub(super) struct InFlightOperations {
     pub(super) reads: InFlightSet<Bytes>,
     pub(super) launches: InFlightSet<LaunchReport>,
-    /// The launch that was sent last may take long.
+    /// Whether the launch sent last may take long.
     pub(super) has_long: AtomicBool,
 }
 
@@ -65,12 +65,12 @@ impl<T> InFlightSet<T> {
         operation
     }
 
-    /// How many there are.
+    /// Number of operations.
     pub(super) fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Forgets one that was waited for.
+    /// Removes an operation that was waited for.
     pub(super) fn end(&self, operation: &Arc<InFlight<T>>) {
         let mut all = self.lock();
         if let Some(at) = all.iter().position(|f| Arc::ptr_eq(f, operation)) {
@@ -78,7 +78,7 @@ impl<T> InFlightSet<T> {
         }
     }
 
-    /// Waits for the end of all.
+    /// Waits until all have ended.
     pub(super) fn settle(&self) {
         let all = std::mem::take(&mut *self.lock());
         all.iter().for_each(|operation| _ = operation.wait());

@@ -11,32 +11,32 @@ use super::consent::TenantGone;
 use super::tenancy::TenantNumber;
 use super::transfer::Range;
 
-/// A tenant's part.
+/// A tenant's space on a card.
 pub struct CardSpace {
     pub(super) card: Arc<Card>,
     pub(super) tenant: TenantNumber,
-    /// To the registry it is this instance.
+    /// The tenant's name, and its instance at the registry.
     pub(super) name: Arc<str>,
     pub(super) gone: TenantGone,
 }
 
-/// Memory of a card, or a part of it.
+/// A buffer or sub-buffer in a card's memory.
 pub struct CardBuffer {
     pub(super) block: Arc<Block>,
-    /// First byte of the block.
+    /// Offset of the first byte in the block.
     pub(super) offset: u64,
     pub(super) size: u64,
-    /// The program's own view of it; a part has none of its own, for the whole is mapped.
+    /// The client's memory behind the buffer. A sub-buffer has none: its parent is mapped.
     pub(super) backing: Option<Given>,
     pub(super) mappings: Mutex<Vec<Mapping>>,
 }
 
-/// A part of a buffer that is mapped.
+/// A mapped range of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) offset: u64,
     pub(super) len: u64,
-    /// Whether the program may change it.
+    /// Whether it is mapped for writing.
     pub(super) writes: bool,
 }
 
@@ -45,19 +45,19 @@ pub(super) struct Mapping {
 pub struct CardKernel {
     pub(super) built: Arc<Built>,
     pub(super) card: Arc<Card>,
-    /// Its number in the image.
+    /// Its index in the image.
     pub(super) number: u16,
     pub(super) slots: Mutex<Vec<Option<Slot>>>,
-    /// Nanoseconds of its last launch; 0 for none.
+    /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
 }
 
-/// An argument that is set.
+/// The value of an argument.
 #[derive(Debug, Clone)]
 pub(super) enum Slot {
-    /// Extent or number.
+    /// An extent or a number.
     Word(u64),
-    /// Array. A program may release it while the kernel lives; then it is none.
+    /// An array. The program may release the buffer while the kernel lives; then the argument is unset.
     Buffer(Weak<CardBuffer>),
 }
 

@@ -1,4 +1,4 @@
-//! Programs: images, and who has them.
+//! Programs of a card: image files and their builds.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,19 +19,19 @@ use super::tenancy::Taken;
 use crate::code::Code;
 use crate::sync::lock;
 
-/// A program.
+/// A program of a card.
 #[derive(Debug)]
 pub struct CardProgram {
-    /// An image's file; none for a program of source, which a card has no compiler for.
+    /// The image file; `None` for a program from source, for which a card has no compiler.
     file: Option<Bytes>,
     built: Mutex<Option<Arc<Built>>>,
 }
 
 impl CardProgram {
-    /// A program of these bytes.
+    /// Makes a program of these bytes.
     ///
     /// # Errors
-    /// A binary that is no image.
+    /// `CL_INVALID_BINARY`: the binary is not an image file.
     pub(super) fn new(form: Form, bytes: Vec<u8>) -> Result<Self, Code> {
         let file = match form {
             Form::Source => None,
@@ -41,11 +41,11 @@ impl CardProgram {
         Ok(Self { file, built: Mutex::default() })
     }
 
-    /// Checks the image, and whether the card may be configured with it; that may take long where a registry has to
-    /// make room first.
+    /// Checks the image, and whether the card may be configured with it. This may take long if a registry has to move
+    /// other tenants first.
     ///
     /// # Errors
-    /// It is no image.
+    /// `CL_COMPILER_NOT_AVAILABLE`: the program is source.
     pub(super) fn build(&self, space: &CardSpace) -> Result<Build, Code> {
         let card = &space.card;
         let file = self.file.clone().ok_or(Code(CL_COMPILER_NOT_AVAILABLE))?;
@@ -61,7 +61,7 @@ impl CardProgram {
         let wanted = Wanted { instance: &space.name, accelerator: &accelerator, digest };
         if let Err(why) = card.hold(tenant, &wanted, &name, &space.gone) {
             let log = match why {
-                Denied::Registry(why) => format!("{} does not get the image {name}: {why}.\n", card.name),
+                Denied::Registry(why) => format!("cannot load the image {name} onto {}: {why}.\n", card.name),
                 Denied::Neighbours(Taken { image, tenants }) => {
                     let them = match tenants {
                         1 => "1 other program has".into(),
@@ -79,15 +79,15 @@ impl CardProgram {
         let instance = Arc::clone(&space.name);
         let built = Arc::new(Built { image, digest, accelerator, instance, card: Arc::clone(card), tenant });
         let before = self.lock().replace(built);
-        drop(before); // What a build before this one held; not under the lock.
+        drop(before); // Outside the lock: releases what an earlier build held.
         let (status, binary_type) = (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
         Ok(Build { status, binary_type, log: String::new(), kernels, global_variables: 0 })
     }
 
-    /// What was built.
+    /// The built image.
     ///
     /// # Errors
-    /// Nothing was.
+    /// `CL_INVALID_PROGRAM_EXECUTABLE`: the program is not built.
     pub(super) fn built(&self) -> Result<Arc<Built>, Code> {
         self.lock().clone().ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))
     }
@@ -97,8 +97,8 @@ impl CardProgram {
     }
 }
 
-/// All that can be checked without the card: the whole file's form, the digests of all parts, and that there is one for
-/// this kind of card. A real board knows by itself which it needs.
+/// Checks what can be checked without the card: the file's format, the digests of all parts, and that one is for this
+/// kind of card. A real board selects its part itself.
 fn check(file: Bytes, kind: CardKind) -> Result<Image, ImageError> {
     let image = Image::parse(file)?;
     image.verify()?;

@@ -1,4 +1,4 @@
-//! The cards of a segment, as boards of a manager.
+//! The cards of a segment as boards of a manager.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,16 +11,16 @@ use rackloom::{NetSpec, Rack, RackOptions};
 use super::card_monitor::{AddCard, CardMonitor, ConnectRack};
 use crate::metrics::Metrics;
 
-/// How cards are shared.
+/// Options for sharing cards.
 #[derive(Debug, Clone, Copy)]
 pub struct CardOptions {
-    /// Each card has one tenant at a time, and is zeroed before the next.
+    /// Whether each card serves one tenant at a time and is zeroed before the next.
     pub exclusive: bool,
-    /// Longest that a kernel, a load or a transfer of a piece may take; what takes longer is called off.
+    /// Time limit of a kernel, a load, or the transfer of a piece; what takes longer is cancelled.
     pub deadline: Duration,
 }
 
-/// The cards of a segment that this manager has. They are zeroed and given back when it is dropped.
+/// The cards of a segment that this manager holds. They are zeroed and released when this is dropped.
 pub struct CardRack {
     stop: Arc<AtomicBool>,
     monitor: Option<JoinHandle<()>>,
@@ -33,18 +33,18 @@ impl std::fmt::Debug for CardRack {
 }
 
 impl CardRack {
-    /// Claims all cards of a segment, now and whenever one is plugged in, and hands each over.
+    /// Claims all cards of a segment, now and whenever one is plugged in, and passes each to `plug`.
     ///
     /// # Errors
-    /// The segment cannot be attached to; no card answers, or none can be claimed.
+    /// The segment cannot be reached, no card answers, or none can be claimed.
     pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, plug: AddCard) -> anyhow::Result<Self> {
         let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
         let to = net.clone();
         let attach = Box::new(move || Rack::connect(&to, more.clone()));
-        Self::claim(attach, options.exclusive, metrics, plug).with_context(|| format!("no card to share on {net}"))
+        Self::claim(attach, options.exclusive, metrics, plug).with_context(|| format!("cannot share cards of {net}"))
     }
 
-    /// Claims all cards that a host of ours sees.
+    /// The same, with a host that `attach` connects.
     ///
     /// # Errors
     /// As [`Self::connect`].

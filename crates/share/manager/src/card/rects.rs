@@ -1,14 +1,14 @@
-//! Boxes of a buffer as rows, and rows as few large transfers.
+//! Rectangles of a buffer as rows, and rows as few large transfers.
 //!
-//! A card reads and writes ranges. A range for each row would be a frame or more for every few bytes; so rows that lie
-//! near each other go as one range, with what lies between them.
+//! A card reads and writes ranges. A range for each row would cost a frame or more for every few bytes; so rows close
+//! to each other are moved as one range, with the bytes between them.
 
 use rackloom_opencl_wire::Rect;
 
-/// Bytes of a range that holds several rows, at most.
+/// Most bytes of a range that holds several rows.
 const BAND_MAX: u64 = 1 << 20;
 
-/// Offsets of a box's rows, in order.
+/// Offsets of a rectangle's rows, in order.
 pub(super) fn rows(rect: &Rect) -> impl Iterator<Item = u64> + use<> {
     let Rect { origin: [x, y, z], region: [_, height, depth], row_pitch, slice_pitch } = *rect;
     (z..z + depth).flat_map(move |z| (y..y + height).map(move |y| z * slice_pitch + y * row_pitch + x))
@@ -17,21 +17,21 @@ pub(super) fn rows(rect: &Rect) -> impl Iterator<Item = u64> + use<> {
 /// Neighbouring rows, and the range that holds them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Band {
-    /// First byte in the buffer.
+    /// Offset of the first byte in the buffer.
     pub(super) offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub(super) len: u64,
-    /// Where the rows begin in the range.
+    /// Offsets of the rows in the range.
     pub(super) rows: Vec<u64>,
 }
 
-/// Puts rows of a width together.
+/// Groups rows of this width into bands.
 pub(super) fn bands(rows: impl Iterator<Item = u64>, width: u64) -> impl Iterator<Item = Band> {
     let mut rows = rows.peekable();
     std::iter::from_fn(move || {
         let offset = rows.next()?;
         let mut band = Band { offset, len: width, rows: vec![0] };
-        // Rows of a box follow one another: each begins where the one before ends, or later.
+        // Rows of a rectangle follow one another: each begins where the one before ends, or later.
         while let Some(next) = rows.next_if(|next| next - offset + width <= BAND_MAX) {
             band.len = next - offset + width;
             band.rows.push(next - offset);
@@ -41,17 +41,17 @@ pub(super) fn bands(rows: impl Iterator<Item = u64>, width: u64) -> impl Iterato
 }
 
 impl Band {
-    /// Whether it has bytes between rows.
+    /// Whether there are bytes between its rows.
     pub(super) fn has_gaps(&self, width: u64) -> bool {
         self.len > self.rows.len() as u64 * width
     }
 
-    /// Rows of a width, from the range's bytes to one behind the other.
+    /// Appends the rows, taken from the range's bytes, to `out` without gaps.
     pub(super) fn gather(&self, range: &[u8], width: u64, out: &mut Vec<u8>) {
         self.rows.iter().for_each(|at| out.extend_from_slice(&range[*at as usize..][..width as usize]));
     }
 
-    /// The reverse.
+    /// Writes rows without gaps to their places among the range's bytes.
     pub(super) fn scatter(&self, rows: &[u8], width: u64, range: &mut [u8]) {
         for (at, row) in self.rows.iter().zip(rows.chunks_exact(width as usize)) {
             range[*at as usize..][..row.len()].copy_from_slice(row);
@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_box_is_gathered_and_scattered_byte_by_byte(
+        fn a_rect_is_gathered_and_scattered_byte_by_byte(
             origin in prop::array::uniform3(0..4u64), region in prop::array::uniform3(1..5u64),
             more_row in 0..5u64, more_slice in 0..9u64,
         ) {

@@ -1,4 +1,4 @@
-//! A tenant's part of a card.
+//! A tenant's space on a card: creation of objects, and operations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -92,7 +92,7 @@ impl Space for CardSpace {
     }
 
     fn last_launch_ns(kernel: &CardKernel) -> Option<u64> {
-        // A launch that has to configure the card first takes longer than the last one did.
+        // A launch that has to configure the card first takes longer than the last one.
         let is_active = kernel.card.has_active(&kernel.built.digest);
         Some(kernel.last_ns.load(Ordering::Relaxed)).filter(|ns| is_active && *ns > 0)
     }

@@ -1,5 +1,5 @@
-//! Operations on a card. Short transfers and launches are sent and waited for later, so that those of a task follow one
-//! another without a pause; all else is done when it is started.
+//! Execution of operations on a card. Short transfers and launches are sent first and waited for later, so that those of
+//! a task follow one another without a pause; everything else completes when it is started.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,18 +26,18 @@ use crate::sync::lock;
 /// An operation that was started.
 #[derive(Debug)]
 pub struct Ticket {
-    /// By our clock, in nanoseconds.
+    /// When it was submitted, in nanoseconds of our clock.
     submitted: u64,
     step: Step,
 }
 
 #[derive(Debug)]
 enum Step {
-    /// It was over at this time.
+    /// It ended at this time.
     Over(u64),
     Write(Pending<()>),
     Read(Arc<InFlight<Bytes>>),
-    /// With the memory that the kernel works in: nobody else is to get it before the end.
+    /// Keeps the kernel's buffers until the end, so that nobody else gets their memory.
     Launch(Launched),
 }
 
@@ -48,22 +48,22 @@ struct Launched {
     _buffers: Vec<Arc<CardBuffer>>,
 }
 
-/// Bytes of a transfer that need not be over when it is started. A task has at most 1,024, all in memory at once.
+/// Most bytes of a transfer that is waited for later. A task has at most 1,024 of them, all in memory at once.
 const SHORT: usize = 64 << 10;
 
-/// A launch that took no longer than this, in nanoseconds, the last time is sent before those ahead of it have ended.
+/// A launch whose predecessor took less than this, in nanoseconds, is sent before those ahead of it have ended.
 const SHORT_LAUNCH_NS: u64 = 50_000_000;
 
-/// Launches that are sent and have not ended, at most; as many as a card queues.
+/// Most launches in flight; as many as a card queues.
 const LAUNCHES_AHEAD: usize = rackloom_wire::LAUNCH_QUEUE as usize;
 
-/// Mappings of a buffer at a time.
+/// Most mappings of a buffer at a time.
 const MAPPINGS_MAX: usize = 4096;
 
 /// Starts an operation.
 pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> Result<Ticket, Code> {
     let submitted = now_ns();
-    // A card does not hold anything back until a launch has ended, but another launch.
+    // A card delays nothing but launches until an earlier launch has ended.
     if !matches!(operation, Operation::Launch { .. } | Operation::Marker) {
         card.in_flight.launches.settle();
     }
@@ -155,7 +155,7 @@ pub(super) fn finish(card: &Card, ticket: Ticket, operation: &mut Operation<Card
             let report = completed.result.as_ref().map_err(|why| card.judge(claim, why))?;
             let took = report.finished_ns.saturating_sub(report.started_ns);
             kernel.last_ns.store(completed.at.saturating_sub(submitted).max(1), Ordering::Relaxed);
-            // The card has a clock of its own: when it ended there is not known here, only when it was told.
+            // The card has a clock of its own: the time of the end there is unknown here, only that of its report.
             (completed.at.saturating_sub(took).max(submitted), completed.at)
         }
         _ => unreachable!("a ticket is given back with its operation"),
@@ -163,8 +163,8 @@ pub(super) fn finish(card: &Card, ticket: Ticket, operation: &mut Operation<Card
     Ok(Times { submitted, started, ended })
 }
 
-/// Writes all of a range by `write`. What may hold another tenant's bytes is cleared before, unless this overwrites it
-/// all.
+/// Writes all of a range by `write`. A block that may hold another tenant's bytes is cleared first, unless the range is
+/// all of it.
 fn overwrite(range: Range<'_>, write: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
     if !range.is_whole() {
         range.block.scrub()?;
@@ -202,7 +202,7 @@ fn for_bands(
     bands(rows(rect), width).try_for_each(|band| each(buffer.range().part(band.offset, band.len), &band, width))
 }
 
-/// Through the host: a card has no operation for it.
+/// Copies through the host: a card has no operation for it.
 fn copy_range(from: Range<'_>, to: Range<'_>) -> Result<(), Code> {
     from.block.scrub()?;
     overwrite(to, || {
@@ -299,7 +299,7 @@ fn launch(
         }
         arguments::words(description, &slots)?
     };
-    // A card's kernel is told no number of a work-item: it is the whole work.
+    // A card's kernel gets no work-item number: it is the whole work.
     if shape.global[..shape.dimensions].iter().any(|items| *items != 1) {
         return Err(Code(CL_INVALID_GLOBAL_WORK_SIZE));
     }
@@ -313,7 +313,7 @@ fn launch(
     card.in_flight.reads.settle();
     let is_short = (1..SHORT_LAUNCH_NS).contains(&kernel.last_ns.load(Ordering::Relaxed));
     let after_long = card.in_flight.has_long.swap(!is_short, Ordering::Relaxed);
-    // The time that a launch may take counts from when it is sent: it must not wait for long behind others.
+    // A launch's time limit counts from its sending: it must not wait long behind others.
     if !is_short || after_long || card.in_flight.launches.len() >= LAUNCHES_AHEAD {
         card.in_flight.launches.settle();
     }

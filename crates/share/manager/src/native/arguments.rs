@@ -1,7 +1,7 @@
-//! What a kernel's arguments are, and which values may be given to a runtime for them.
+//! Arguments of a kernel: their description, and the check of values before a runtime sees them.
 //!
-//! A runtime takes an argument as bytes. For a buffer these are a pointer of its own, and few runtimes check it: bytes
-//! that a client chose must never get there.
+//! A runtime takes an argument as bytes. For a buffer these are a pointer of its own, which few runtimes check: bytes
+//! chosen by a client must never get there.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -27,8 +27,8 @@ use crate::code::Code;
 use crate::sync::lock;
 
 impl Kinds {
-    /// What the runtime says of them; or, where it knows nothing (of linked programs and binaries), what it accepts.
-    /// `again` makes another kernel of the function, to be tried.
+    /// The kinds that the runtime reports or, where it has no information (linked programs and binaries), accepts.
+    /// `again` makes another kernel of the function for these trials.
     pub(super) fn of(
         table: Table,
         kernel: &Kernel,
@@ -49,21 +49,21 @@ impl Kinds {
         self.0.len()
     }
 
-    /// Whether the value may be given to the runtime.
+    /// Checks that the value may be passed to the runtime.
     fn allow(&self, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
         let kind = self.0.get(index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
         match (kind, value) {
             (Kind::Buffer, Value::Buffer(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
                 Ok(())
             }
-            // The same call as for no buffer. A library that does not know the kernel's arguments means either.
+            // The same call as for a null buffer: a library without information about the arguments may mean either.
             (Kind::Buffer, Value::Local(bytes)) if *bytes == size_of::<cl_mem>() as u64 => Ok(()),
             _ => Err(Code(CL_INVALID_ARG_VALUE)),
         }
     }
 }
 
-/// Sets an argument, and keeps what it refers to.
+/// Sets an argument, and keeps the buffer that it refers to.
 pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
     kernel.kinds.allow(index, value)?;
     let raw = kernel.kernel.raw();
@@ -89,7 +89,7 @@ pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value
     Ok(())
 }
 
-/// All that is told of a kernel.
+/// The full description of a kernel.
 pub(super) fn describe(table: Table, device: cl_device_id, kernel: &Kernel) -> Result<KernelInfo, Code> {
     let argument_count = count(table, kernel)?;
     let ask = |parameter, size, value, size_ret| ask_kernel(table, kernel, parameter, size, value, size_ret);

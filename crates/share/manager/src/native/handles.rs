@@ -1,4 +1,4 @@
-//! Objects of a runtime, released when dropped.
+//! Handles of a runtime's objects, released when dropped.
 #![allow(unsafe_code)]
 
 use opencl_sys::{cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem, cl_program};

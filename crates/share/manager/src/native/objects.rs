@@ -25,10 +25,10 @@ pub struct NativeSpace {
     pub(super) table: Table,
     pub(super) device: Device,
     pub(super) clock: DeviceClock,
-    /// Whether the tenant wants times, and whether this task has the queue that measures them.
+    /// Whether the tenant wants times, and whether this task uses the queue that measures them.
     pub(super) wants_times: AtomicBool,
     pub(super) measures: AtomicBool,
-    /// When the last operation was seen to end.
+    /// When the last operation ended, in nanoseconds of our clock.
     pub(super) last_end: AtomicU64,
 }
 
@@ -38,7 +38,7 @@ impl std::fmt::Debug for NativeSpace {
     }
 }
 
-/// A buffer or a part of one.
+/// A buffer or a sub-buffer.
 #[derive(Debug)]
 pub struct NativeBuffer {
     // Dropped in this order.
@@ -46,7 +46,7 @@ pub struct NativeBuffer {
     pub(super) backing: Option<Given>,
     pub(super) parent: Option<Arc<Self>>,
     pub(super) size: u64,
-    /// It may hold bytes of whoever had its memory before. Of a part, its parent's counts.
+    /// Whether it may hold bytes of earlier owners. Unused in sub-buffers, whose parent's counts.
     pub(super) unscrubbed: AtomicBool,
     pub(super) _charge: Option<Charge>,
 }
@@ -55,31 +55,31 @@ pub struct NativeBuffer {
 #[derive(Debug)]
 pub struct NativeProgram {
     pub(super) program: Program,
-    /// The runtimes need not take two calls for one program at a time.
+    /// Runtimes need not support concurrent calls for one program.
     pub(super) busy: Mutex<()>,
 }
 
-/// A kernel, and what its arguments refer to: a runtime need not keep a buffer for a kernel that is not running.
+/// A kernel, and the buffers of its arguments: a runtime need not keep a buffer for a kernel that is not running.
 #[derive(Debug)]
 pub struct NativeKernel {
     pub(super) kernel: Kernel,
     pub(super) kinds: Kinds,
     pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
-    /// Nanoseconds of its last launch; 0 for none.
+    /// Duration of its last launch in nanoseconds; 0 before the first.
     pub(super) last_ns: AtomicU64,
 }
 
-/// What an argument takes.
+/// The kind of values that an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Buffer,
     Local,
     Plain,
-    /// An image, a sampler, a pipe: what we do not offer.
+    /// An image, a sampler or a pipe: not supported.
     Other,
 }
 
-/// What the arguments of a kernel take.
+/// The kinds of a kernel's arguments.
 #[derive(Debug)]
 pub(super) struct Kinds(pub(super) Vec<Kind>);
 
@@ -103,7 +103,7 @@ impl NativeSpace {
         })
     }
 
-    /// The queue of this task.
+    /// The queue for the current task.
     pub(super) fn queue(&self) -> &Queue {
         self.profiling.get().filter(|_| self.measures()).unwrap_or(&self.plain)
     }
