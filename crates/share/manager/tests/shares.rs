@@ -1,5 +1,5 @@
-//! What tenants get of a board's time by their tokens' weights and tasks' limit, on a board whose kernels take a fixed
-//! time.
+//! Tenants' shares of a board's time, by the weights of tokens and the limit of tasks, on a board whose kernels take a
+//! fixed time.
 //!
 //! Shares are read from the manager's metrics, waits are medians: a test shares its machine with others.
 

@@ -269,7 +269,7 @@ impl Shared {
             let Ok(Some((message, _))) = worker.receiver.next(&worker.control) else { return End::Worker };
             match message {
                 FromWorker::RequestBoard => {
-                    holder.request().into_iter().for_each(|lease| self.dispatcher.submit(lease))
+                    holder.request().into_iter().for_each(|lease| self.dispatcher.submit(lease));
                 }
                 FromWorker::ReturnBoard => holder.returned(),
                 FromWorker::TakeMemory(number, amount) => {

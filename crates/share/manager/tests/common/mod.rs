@@ -1,4 +1,4 @@
-//! A manager on PoCL, and clients that speak to it as the library does, or as nobody should.
+//! A manager on PoCL, and clients that speak to it as the library does, or that violate the protocol.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -155,7 +155,7 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// Connected, and no more.
+    /// Connects, and sends nothing.
     pub fn silent(to: &Endpoint) -> Self {
         Self::greeting(to, Token::default())
     }
