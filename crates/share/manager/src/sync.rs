@@ -1,5 +1,5 @@
-//! Locks and waits that go on after a panic of a thread that held the lock: what the crate's locks guard is whole between
-//! any two statements, and a panic with a board in hand ends the process anyway.
+//! Locks and waits that go on after a panic of a thread that held the lock: what the crate's locks guard is whole
+//! between any two statements, and a panic with a board in hand ends the process anyway.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;

@@ -28,8 +28,8 @@ pub trait Board: Send + Sync + 'static {
     fn open(&self, tenant: &str) -> Result<Self::Space, Code>;
 }
 
-/// A tenant's part of a board. Operations are started and finished by one thread at a time, the one that holds the board;
-/// everything else may happen meanwhile.
+/// A tenant's part of a board. Operations are started and finished by one thread at a time, the one that holds the
+/// board; everything else may happen meanwhile.
 pub trait Space: Send + Sync + Sized + 'static {
     /// A range of memory.
     type Buffer: Send + Sync;

@@ -1,5 +1,5 @@
-//! The monitor of a segment's cards: claims new cards, claims lost ones again, reconnects to a segment that was gone, and
-//! releases all cards at the end.
+//! The monitor of a segment's cards: claims new cards, claims lost ones again, reconnects to a segment that was gone,
+//! and releases all cards at the end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl CardMonitor {
                 !known
             };
             if let Some(info) = up.iter().find(is_new) {
-                self.add_card(info, Instant::now() + CLAIM_TIMEOUT_LATER); // One at a time: it decides which others are new.
+                self.add_card(info, Instant::now() + CLAIM_TIMEOUT_LATER); // One at a time: it may change what is new.
             }
         }
         self.release_all();
@@ -142,8 +142,8 @@ impl CardMonitor {
         if self.cards.iter().any(|other| other.name == name) { format!("Rackloom card {}", card.mac) } else { name }
     }
 
-    /// Whether the card that answers stands for `card`: it is the same one, or one of its kind that has taken its number
-    /// while it is gone. So a replaced card is the same board, and so are the cards of a restarted rack.
+    /// Whether the card that answers stands for `card`: it is the same one, or one of its kind that has taken its
+    /// number while it is gone. So a replaced card is the same board, and so are the cards of a restarted rack.
     fn is_it(&self, card: &Card, info: &CardInfo, up: &[CardInfo]) -> bool {
         let mac = card.mac();
         let has_its_place = || card.name == numbered(info) && card.kind == info.kind && !card.is_claimed();

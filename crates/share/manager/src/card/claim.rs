@@ -53,8 +53,8 @@ struct State {
     memory: Memory,
     /// The image loaded last under this claim, and its name at the registry.
     active: Option<(Digest, String)>,
-    /// Whether a kernel timed out and may still write. The card runs launches in order: when a later one has succeeded,
-    /// that one has ended.
+    /// Whether a kernel timed out and may still write. The card runs launches in order: when a later one has
+    /// succeeded, that one has ended.
     has_runaway: bool,
     /// Blocks that were freed meanwhile.
     held_back: Vec<(u64, u64)>,

@@ -1,5 +1,5 @@
-//! The registry's consent to a reconfiguration: requested when a program is built, and again before the load if that was
-//! long ago.
+//! The registry's consent to a reconfiguration: requested when a program is built, and again before the load if that
+//! was long ago.
 //!
 //! A grant reserves the board for its image, so it is used and reported, or given back: when no program of the image is
 //! left, or its tenant wants another image first.

@@ -1,5 +1,5 @@
-//! Execution of operations on a card. Short transfers and launches are sent first and waited for later, so that those of
-//! a task follow one another without a pause; everything else completes when it is started.
+//! Execution of operations on a card. Short transfers and launches are sent first and waited for later, so that those
+//! of a task follow one another without a pause; everything else completes when it is started.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

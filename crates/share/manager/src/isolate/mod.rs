@@ -5,10 +5,10 @@
 //! *worker*, a process of the same program: the [`board`] hands the client's channel over to a worker, and from then on
 //! client and worker communicate directly, through the same rings.
 //!
-//! The manager keeps what concerns several clients: admission, the order of turns, quotas. A worker [requests](lease_client)
-//! the board and returns it; while nobody else wants the board, the worker keeps it, by a [page](shared_page) of shared
-//! memory, and needs no message for its tasks. A worker that does not return the board although others have waited for
-//! the stall time is ended, and so is one whose client is gone.
+//! The manager keeps what concerns several clients: admission, the order of turns, quotas. A worker
+//! [requests](lease_client) the board and returns it; while nobody else wants the board, the worker keeps it, by a
+//! [page](shared_page) of shared memory, and needs no message for its tasks. A worker that does not return the board
+//! although others have waited for the stall time is ended, and so is one whose client is gone.
 //!
 //! A worker is not trusted: its messages and its page can only harm its own client. It is [confined](confine) to what
 //! its runtime needs.

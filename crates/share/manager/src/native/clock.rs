@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// The offset from a device's times to ours, in nanoseconds.
 ///
 /// An operation was queued between the moments before and after the call that queued it, so each gives a lowest and a
-/// highest offset. The offset stays as long as it lies between them: if it were computed anew each time, operations that
-/// followed one another would seem to overlap.
+/// highest offset. The offset stays as long as it lies between them: if it were computed anew each time, operations
+/// that followed one another would seem to overlap.
 #[derive(Debug)]
 pub(super) struct DeviceClock(AtomicI64);
 
@@ -18,7 +18,8 @@ impl DeviceClock {
         Self(AtomicI64::new(UNKNOWN))
     }
 
-    /// Learns from an operation that was queued at `queued` by the device's clock, and between `before` and `after` by ours.
+    /// Learns from an operation that was queued at `queued` by the device's clock, and between `before` and `after` by
+    /// ours.
     pub(super) fn learn(&self, queued: u64, before: u64, after: u64) {
         let (low, high) = (before.wrapping_sub(queued).cast_signed(), after.wrapping_sub(queued).cast_signed());
         let known = self.0.load(Ordering::Relaxed);

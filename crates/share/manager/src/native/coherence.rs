@@ -1,8 +1,8 @@
-//! The test of a device's coherence: whether it works correctly in memory passed with a buffer, as CPUs do. Then a client
-//! can write and read its buffers without the manager.
+//! The test of a device's coherence: whether it works correctly in memory passed with a buffer, as CPUs do. Then a
+//! client can write and read its buffers without the manager.
 //!
-//! OpenCL guarantees that for mapped memory only, so it is tried: the memory must contain what an operation wrote, and the
-//! next operation must read what was written there, each time.
+//! OpenCL guarantees that for mapped memory only, so it is tried: the memory must contain what an operation wrote, and
+//! the next operation must read what was written there, each time.
 #![allow(unsafe_code)]
 
 use std::ptr::{null, null_mut};

@@ -49,7 +49,8 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
         }
         Operation::Read { buffer, offset, into } => {
             scrub(space, buffer)?;
-            // A blocking read of a few bytes returns at once, where waiting for an event is a system call or more (NVIDIA).
+            // A blocking read of a few bytes returns at once, where waiting for an event is a system call or more
+            // (NVIDIA).
             let blocking = if matches!(into, Sink::Inline(_)) { CL_TRUE } else { CL_FALSE };
             let (raw, offset, len, at) = (buffer.memory.raw(), *offset as usize, into.len(), into.as_mut_ptr().cast());
             enqueue!(space, clEnqueueReadBuffer(raw, blocking, offset, len, at))

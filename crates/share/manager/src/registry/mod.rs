@@ -46,9 +46,9 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// Prepares the registration of boards; `None` without a registry. `asked` are the endpoints as the user wrote them:
-    /// they identify this manager on its node, also after a restart. `listening` are the same with the ports that were
-    /// chosen.
+    /// Prepares the registration of boards; `None` without a registry. `asked` are the endpoints as the user wrote
+    /// them: they identify this manager on its node, also after a restart. `listening` are the same with the ports
+    /// that were chosen.
     ///
     /// # Errors
     /// The options name a file that is missing or malformed, or endpoints that programs cannot reach.

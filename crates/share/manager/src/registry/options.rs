@@ -67,8 +67,8 @@ impl RegistryOptions {
             && node.chars().all(|c| is_end(c) || "._-".contains(c));
         if !is_well {
             bail!(
-                "invalid node name `{node}`: expected 1 to {NODE_MAX} characters a-z, 0-9, and inside also . _ -; set another with \
-                 --node NAME"
+                "invalid node name `{node}`: expected 1 to {NODE_MAX} characters a-z, 0-9, and inside also . _ -; set \
+                 another with --node NAME"
             );
         }
         Ok(node)

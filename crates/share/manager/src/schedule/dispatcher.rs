@@ -82,7 +82,7 @@ impl<T: Job> Dispatcher<T> {
                 state = self.run_job(state, tenant, job);
             }
             if state.scheduler.is_empty() || state.is_held {
-                return; // The board's thread looks again in time: a tenant that came as expected is most likely expected again.
+                return; // The board's thread looks again in time: the tenant is most likely expected again.
             }
         }
         self.work.notify_one();
@@ -166,8 +166,8 @@ impl<T: Job> Dispatcher<T> {
     }
 }
 
-/// Ends the process on a panic while a job runs: otherwise the board would stay busy for ever and its tenants would wait.
-/// Clients notice at once that a manager is gone, and the next one serves them.
+/// Ends the process on a panic while a job runs: otherwise the board would stay busy for ever and its tenants would
+/// wait. Clients notice at once that a manager is gone, and the next one serves them.
 struct EndsAll;
 
 impl Drop for EndsAll {

@@ -2,15 +2,15 @@
 //!
 //! [`Policy::Fair`] is start-time fair queueing (Goyal, Vin, Cheng, 1996) with costs known afterwards: each
 //! tenant has a tag, the virtual time at which its next task may begin. The smallest tag is next; a task moves its
-//! tenant's tag on by the time it took, divided by the tenant's weight. A tenant that returns after a pause starts at the
-//! present virtual time, so nobody saves up time, and nobody pays for having used a board that was free.
+//! tenant's tag on by the time it took, divided by the tenant's weight. A tenant that returns after a pause starts at
+//! the present virtual time, so nobody saves up time, and nobody pays for having used a board that was free.
 //!
-//! Tenants of one account divide its share: while several of them have tasks, each is charged as if it had a part of the
-//! weight. So nobody gets more of a board by connecting more often.
+//! Tenants of one account divide its share: while several of them have tasks, each is charged as if it had a part of
+//! the weight. So nobody gets more of a board by connecting more often.
 //!
-//! A program that waits for each task before it enqueues the next has none queued when the board becomes free. If it is expected
-//! back at once (its [`ThinkTime`]) and others have had more than their share, the board is kept free for it, which counts
-//! as its time. Otherwise such programs would take turns with all others, whatever their weights.
+//! A program that waits for each task before it enqueues the next has none queued when the board becomes free. If it is
+//! expected back at once (its [`ThinkTime`]) and others have had more than their share, the board is kept free for it,
+//! which counts as its time. Otherwise such programs would take turns with all others, whatever their weights.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -140,8 +140,8 @@ impl<T> Scheduler<T> {
         self.waiting += 1;
     }
 
-    /// Queues the rest of a task that was taken and is not paid for: before the tenant's other tasks, and behind tasks of
-    /// others that came meanwhile.
+    /// Queues the rest of a task that was taken and is not paid for: before the tenant's other tasks, and behind tasks
+    /// of others that came meanwhile.
     pub fn put_back(&mut self, tenant: TenantId, rest: T) {
         let flow = self.flows.get_mut(&tenant).expect("a tenant whose task runs has a flow");
         flow.tasks.push_front((self.arrivals, rest));
@@ -188,8 +188,8 @@ impl<T> Scheduler<T> {
         first.min().map(|(tag, _, tenant)| (tag, tenant))
     }
 
-    /// The tenant that is expected back and should go before a task of this tag, and until when to wait for it. It has to
-    /// be behind by at least half a task: of two that are about even, the one that is there goes first.
+    /// The tenant that is expected back and should go before a task of this tag, and until when to wait for it. It has
+    /// to be behind by at least half a task: of two that are about even, the one that is there goes first.
     fn expected_before(&self, tag: u64, now: u64) -> Option<(TenantId, u64)> {
         if self.policy == Policy::Fifo {
             return None;

@@ -45,8 +45,8 @@ impl ThinkTime {
         (self.resting_since, self.pause_ns) = (None, None);
     }
 
-    /// Until when its next task is worth waiting for; `None` if its pauses are longer than its tasks: the board would be
-    /// idle for most of its share.
+    /// Until when its next task is worth waiting for; `None` if its pauses are longer than its tasks: the board would
+    /// be idle for most of its share.
     pub(crate) fn expected_until(&self, now: u64) -> Option<u64> {
         let (since, pause) = (self.resting_since?, self.pause_ns?);
         let until = since.saturating_add((2 * pause + SLACK_NS).min(HOLD_MAX_NS));
