@@ -89,7 +89,7 @@ impl List {
             if let Some(why) = grants.iter().find_map(twice) {
                 bail!("{}: {why}", place());
             }
-            // A token keeps its account, so that who is connected and who connects after a change stay one.
+            // A token keeps its account, so that clients from before and after a change stay one account.
             let before = self.grants.iter().find(|(before, _)| *before == token);
             let account = before.and_then(|(_, grant)| grant.share.account).unwrap_or_else(|| {
                 accounts += 1;

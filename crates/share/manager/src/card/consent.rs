@@ -144,7 +144,7 @@ impl Consent {
         let Some(attendant) = self.attendant.get() else { return };
         let unused = lock(&self.grant).take_if(|grant| grant.digest == *digest);
         if unused.is_some_and(|grant| grant.is_flagged) {
-            attendant.report(accelerator, Some("it is not wanted any more"));
+            attendant.report(accelerator, Some("it is no longer wanted"));
         }
     }
 

@@ -33,26 +33,26 @@ impl std::fmt::Debug for CardRack {
 }
 
 impl CardRack {
-    /// Claims all cards of a segment, now and whenever one is plugged in, and passes each to `plug`.
+    /// Claims all cards of a segment, now and whenever one is plugged in, and passes each to `add`.
     ///
     /// # Errors
     /// The segment cannot be reached, no card answers, or none can be claimed.
-    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, plug: AddCard) -> anyhow::Result<Self> {
+    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
         let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
         let to = net.clone();
-        let attach = Box::new(move || Rack::connect(&to, more.clone()));
-        Self::claim(attach, options.exclusive, metrics, plug).with_context(|| format!("cannot share cards of {net}"))
+        let connect = Box::new(move || Rack::connect(&to, more.clone()));
+        Self::claim(connect, options.exclusive, metrics, add).with_context(|| format!("cannot share cards of {net}"))
     }
 
-    /// The same, with a host that `attach` connects.
+    /// The same, with a host that `connect` connects.
     ///
     /// # Errors
     /// As [`Self::connect`].
-    pub fn claim(attach: ConnectRack, exclusive: bool, metrics: Arc<Metrics>, plug: AddCard) -> anyhow::Result<Self> {
-        let monitor = CardMonitor::begin(attach, exclusive, metrics, plug)?;
+    pub fn claim(connect: ConnectRack, exclusive: bool, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
+        let monitor = CardMonitor::begin(connect, exclusive, metrics, add)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("card-monitor".into()).spawn(move || monitor.run(&told));
+        let stopping = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("card-monitor".into()).spawn(move || monitor.run(&stopping));
         Ok(Self { stop, monitor: Some(thread.context("cannot start a thread")?) })
     }
 }

@@ -144,9 +144,9 @@ fn kind(info: &ArgumentInfo) -> Kind {
     }
 }
 
-/// What an argument takes, as `clSetKernelArg` answers attempts that name no object: no value at all is one for a
-/// buffer and for local memory, a handle of nothing for a buffer alone. What is none of these, and not said to be an
-/// object that is missing, is a value.
+/// Finds the kind of an argument by calls of `clSetKernelArg` without an object: a null pointer is valid for a buffer and
+/// for local memory, a null handle for a buffer only. An argument that refuses both, and not because an object is
+/// missing, takes a value.
 fn try_kind(table: Table, kernel: &Kernel, index: u32) -> Kind {
     let (raw, size) = (kernel.raw(), size_of::<cl_mem>());
     match call!(table, clSetKernelArg(raw, index, size, null())) {

@@ -78,12 +78,12 @@ impl RegistryOptions {
     /// on another one.
     pub(super) fn endpoints(&self, listening: &[Endpoint], is_here: bool) -> anyhow::Result<Vec<String>> {
         let named = !self.advertise.is_empty();
-        let mut told = Vec::new();
+        let mut reachable = Vec::new();
         for endpoint in if named { &self.advertise } else { listening } {
             match endpoint {
                 Endpoint::Unix(path) => {
                     let path = std::path::absolute(path).context("cannot find the working folder")?;
-                    told.push(format!("unix:{}", path.display()));
+                    reachable.push(format!("unix:{}", path.display()));
                 }
                 Endpoint::Tcp(address) if address.ip().is_unspecified() || address.port() == 0 => bail!(
                     "programs cannot connect to {endpoint}; name an address of this machine with --advertise \
@@ -91,23 +91,23 @@ impl RegistryOptions {
                     address.port()
                 ),
                 Endpoint::Tcp(address) if !named && !is_here && address.ip().is_loopback() => {}
-                Endpoint::Tcp(address) => told.push(format!("tcp:{address}")),
+                Endpoint::Tcp(address) => reachable.push(format!("tcp:{address}")),
             }
         }
-        if told.is_empty() {
+        if reachable.is_empty() {
             bail!(
                 "the registry is on another machine, and programs of other machines cannot reach this manager at {}; \
                  listen with --listen tcp:ADDRESS:PORT, or name the address with --advertise",
                 listening.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
             );
         }
-        if told.len() > ENDPOINTS_MAX {
+        if reachable.len() > ENDPOINTS_MAX {
             bail!(
                 "{} endpoints are more than the registry accepts; name at most {ENDPOINTS_MAX} with --advertise",
-                told.len()
+                reachable.len()
             );
         }
-        Ok(told)
+        Ok(reachable)
     }
 
     /// The URL of the metrics; empty if they are not served.

@@ -11,7 +11,7 @@ const fn weight(weight: u32) -> Share {
     Share { weight, account: None }
 }
 
-/// A tenant whose tasks take so long, and which comes back so long after each; none for one that always has a task
+/// A tenant: the duration of its tasks, and its pause after each; `None` for a tenant that always has a task
 /// waiting.
 struct Load {
     share: Share,
@@ -65,7 +65,7 @@ fn share_out(policy: Policy, loads: &[Load], total_ns: u64) -> (Vec<u64>, u64) {
 fn contend(policy: Policy, tenants: &[(Share, u64)], total_ns: u64) -> Vec<u64> {
     let loads: Vec<Load> = tenants.iter().copied().map(greedy).collect();
     let (had, free) = share_out(policy, &loads, total_ns);
-    assert_eq!(free, 0, "the board is kept free for nobody who is there");
+    assert_eq!(free, 0, "the board is not kept free for a tenant with tasks");
     had
 }
 
