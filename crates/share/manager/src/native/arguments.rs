@@ -144,8 +144,8 @@ fn kind(info: &ArgumentInfo) -> Kind {
     }
 }
 
-/// Finds the kind of an argument by calls of `clSetKernelArg` without an object: a null pointer is valid for a buffer and
-/// for local memory, a null handle for a buffer only. An argument that refuses both, and not because an object is
+/// Finds the kind of an argument by calls of `clSetKernelArg` without an object: a null pointer is valid for a buffer
+/// and for local memory, a null handle for a buffer only. An argument that refuses both, and not because an object is
 /// missing, takes a value.
 fn try_kind(table: Table, kernel: &Kernel, index: u32) -> Kind {
     let (raw, size) = (kernel.raw(), size_of::<cl_mem>());
