@@ -58,7 +58,7 @@ pub(crate) enum Violation {
     #[error("invalid object number {0}: in use, unused, or above the limit")]
     Number(Id),
     /// Too many operations that have not ended.
-    #[error("more than {0} unfinished operations")]
+    #[error("more than {0} operations have not ended")]
     Operations(u32),
     /// A command that is invalid on an open board.
     #[error("a command that is invalid once a board is open")]
