@@ -1,4 +1,4 @@
-//! OpenCL's error codes.
+//! OpenCL error codes.
 
 use opencl_sys::{CL_SUCCESS, cl_int};
 

@@ -18,9 +18,9 @@ fn main() -> anyhow::Result<()> {
     rackloom_manager::work_if_asked();
     let Arguments { options } = Arguments::parse();
     let stop = Arc::new(AtomicBool::new(false));
-    let (told, main) = (Arc::clone(&stop), std::thread::current());
+    let (stopping, main) = (Arc::clone(&stop), std::thread::current());
     ctrlc::set_handler(move || {
-        told.store(true, Ordering::Release);
+        stopping.store(true, Ordering::Release);
         main.unpark();
     })?;
     let service = options.start()?;

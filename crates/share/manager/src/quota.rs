@@ -1,63 +1,63 @@
-//! What a tenant holds, counted against what it is granted.
+//! Quotas: sums that a tenant holds, counted against a bound.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sum with a bound, kept here or elsewhere.
+/// A sum with a bound, counted in this process or by another one.
 #[derive(Debug)]
 pub(crate) struct Quota {
     used: AtomicU64,
-    most: u64,
-    elsewhere: Option<Box<dyn Bank>>,
+    limit: u64,
+    remote: Option<Box<dyn RemoteQuota>>,
 }
 
-/// Where a quota is kept that others have a part in, too.
-pub(crate) trait Bank: std::fmt::Debug + Send + Sync {
-    /// Takes so much, if it is there; a number to give it back by.
+/// A quota that another process counts, since several processes share it.
+pub(crate) trait RemoteQuota: std::fmt::Debug + Send + Sync {
+    /// Takes `amount` if that is left; returns a number to give it back by.
     fn take(&self, amount: u64) -> Option<u64>;
 
-    /// Gives back what was taken under a number.
+    /// Gives back what was taken under this number.
     fn give(&self, number: u64);
 }
 
-/// A part of a quota, given back when dropped.
+/// A part of a quota; given back when dropped.
 #[derive(Debug)]
 pub struct Charge {
     quota: Arc<Quota>,
     amount: u64,
-    /// Where the quota is kept elsewhere.
+    /// Its number, if another process counts the quota.
     number: u64,
 }
 
 impl Quota {
-    pub(crate) fn new(most: u64) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), most, elsewhere: None })
+    pub(crate) fn new(limit: u64) -> Arc<Self> {
+        Arc::new(Self { used: AtomicU64::new(0), limit, remote: None })
     }
 
-    /// One that is kept elsewhere.
-    pub(crate) fn at(bank: Box<dyn Bank>) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), most: u64::MAX, elsewhere: Some(bank) })
+    /// A quota that another process counts.
+    pub(crate) fn remote(remote: Box<dyn RemoteQuota>) -> Arc<Self> {
+        Arc::new(Self { used: AtomicU64::new(0), limit: u64::MAX, remote: Some(remote) })
     }
 
-    /// All that there is to take.
-    pub(crate) const fn most(&self) -> u64 {
-        self.most
+    /// The bound.
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit
     }
 
-    /// Takes so much, if it is there.
+    /// Takes `amount` if that is left.
     pub(crate) fn take(self: &Arc<Self>, amount: u64) -> Option<Charge> {
-        if let Some(bank) = &self.elsewhere {
-            let number = bank.take(amount)?;
+        if let Some(remote) = &self.remote {
+            let number = remote.take(amount)?;
             return Some(Charge { quota: Arc::clone(self), amount, number });
         }
-        let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.most);
+        let more = |used: u64| used.checked_add(amount).filter(|sum| *sum <= self.limit);
         self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
         Some(Charge { quota: Arc::clone(self), amount, number: 0 })
     }
 }
 
 impl Charge {
-    /// A charge on nobody, for who uses a board without a manager.
+    /// A charge on no tenant, for a program that uses a board without a manager.
     #[must_use]
     pub fn on_nobody() -> Self {
         Self { quota: Quota::new(0), amount: 0, number: 0 }
@@ -66,8 +66,8 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        match &self.quota.elsewhere {
-            Some(bank) => bank.give(self.number),
+        match &self.quota.remote {
+            Some(remote) => remote.give(self.number),
             None => drop(self.quota.used.fetch_sub(self.amount, Ordering::AcqRel)),
         }
     }

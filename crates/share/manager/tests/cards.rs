@@ -1,4 +1,4 @@
-//! Cards that are given to one client at a time: what passes from one to the next is nothing.
+//! Exclusive cards: nothing passes from one client to the next.
 
 mod common;
 #[path = "common/lab.rs"]

@@ -1,6 +1,6 @@
 //! A greedy tenant and a light one on a board whose kernels take a fixed time.
 //!
-//! Medians, for a test shares its machine with others; high percentiles are a benchmark's.
+//! It checks medians, since a test shares its machine with others; high percentiles are left to benchmarks.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Clients that each have a process: what kernels can and cannot do to others, with the program that is shipped.
+//! Isolated clients: what kernels can and cannot do to others, with the program that is shipped.
 //!
 //! The kernels run on PoCL, in whose process they may read and write everything.
 

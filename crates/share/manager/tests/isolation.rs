@@ -1,4 +1,4 @@
-//! Clients that break the rules, and what their neighbours notice: nothing.
+//! Clients that violate the protocol do not affect others.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Managers at a registry, all of them the programs that are shipped: boards become devices, tokens open them, either
-//! side may be killed, and cards are reconfigured only when the registry agrees.
+//! Managers at a registry, with the programs that are shipped: boards become devices, tokens open them, either side may
+//! be killed, and cards are reconfigured only when the registry agrees.
 
 mod common;
 #[path = "common/go.rs"]

@@ -1,4 +1,4 @@
-//! What a client gets from a manager: objects, operations, builds, over either transport.
+//! Sessions: objects, operations and builds, over either transport.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What tenants get of a board's time by their tokens' weights and tasks' limit, on a board whose kernels take a fixed
-//! time.
+//! Tenants' shares of a board's time, by the weights of tokens and the limit of tasks, on a board whose kernels take a
+//! fixed time.
 //!
 //! Shares are read from the manager's metrics, waits are medians: a test shares its machine with others.
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::{Daemon, LIMITS, PATIENCE, Tenant};
 use rackloom_manager::paced::Pace;
 use rackloom_manager::scheduler::Policy;
-use rackloom_manager::{Admission, Terms, Tokens};
+use rackloom_manager::{Admission, EndpointLimits, Tokens};
 use rackloom_opencl_wire::{Command, Op};
 
 const SHORT: Duration = Duration::from_millis(1);
@@ -67,7 +67,7 @@ fn three_to_one(load: fn(&Tenant, u32, &AtomicBool)) -> f64 {
     let text = format!("{} name=heavy weight=3\n{} name=light\n", "aa".repeat(32), "bb".repeat(32));
     std::fs::write(file.path(), text).unwrap();
     let admission = Admission::File(Arc::new(Tokens::open(file.path()).unwrap()));
-    let daemon = Daemon::paced_with(Policy::Fair, pace(), Terms { admission, ..LIMITS.into() });
+    let daemon = Daemon::paced_with(Policy::Fair, pace(), EndpointLimits { admission, ..LIMITS.into() });
     let stop = AtomicBool::new(false);
     let had = std::thread::scope(|scope| {
         for (token, kernel) in [(heavy, 0), (light, 1), (light, 1)] {
@@ -104,7 +104,7 @@ fn weights_count_for_programs_that_wait_for_each_task() {
 
 /// Median of a light tenant's time for a short kernel beside one whose tasks have fifty long ones.
 fn beside_long_tasks(task_time: Option<Duration>) -> Duration {
-    let daemon = Daemon::paced_with(Policy::Fair, pace(), Terms { task_time, ..LIMITS.into() });
+    let daemon = Daemon::paced_with(Policy::Fair, pace(), EndpointLimits { task_time, ..LIMITS.into() });
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (greedy, stop, daemon) = (daemon.client(), &stop, &daemon);
@@ -151,7 +151,7 @@ fn a_light_tenant_waits_for_a_tasks_time_and_one_kernel() {
 #[test]
 fn a_cut_task_does_all_that_it_should() {
     let task_time = Some(Duration::from_nanos(1));
-    let daemon = Daemon::paced_with(Policy::Fair, pace(), Terms { task_time, ..LIMITS.into() });
+    let daemon = Daemon::paced_with(Policy::Fair, pace(), EndpointLimits { task_time, ..LIMITS.into() });
     let t = daemon.client();
     with_kernels(&t);
     t.buffer(0, 8);
@@ -175,7 +175,7 @@ fn a_cut_task_does_all_that_it_should() {
 #[test]
 fn what_is_left_of_a_task_goes_with_its_session() {
     let task_time = Some(LONG);
-    let daemon = Daemon::paced_with(Policy::Fair, pace(), Terms { task_time, ..LIMITS.into() });
+    let daemon = Daemon::paced_with(Policy::Fair, pace(), EndpointLimits { task_time, ..LIMITS.into() });
     let t = daemon.client();
     with_kernels(&t);
     for _ in 0..200 {

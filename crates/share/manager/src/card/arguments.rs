@@ -1,10 +1,10 @@
-//! Arguments of a card's kernel: from OpenCL's values to the card's 64-bit words.
+//! Arguments of a card's kernel: conversion of OpenCL's values to the card's 64-bit words.
 //!
-//! The manifest says what each word is: the address of an array, the extent of a dimension, a number. From the extents
-//! follows how long each array is, so a launch is refused if an array would reach beyond its buffer.
+//! The manifest gives the meaning of each word: the address of an array, the extent of a dimension, a number. The
+//! extents give the length of each array, so a launch whose array would exceed its buffer is refused.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_BUFFER_SIZE, CL_INVALID_KERNEL_ARGS,
@@ -14,26 +14,17 @@ use opencl_sys::{
 use rackloom_image::{Arg, Array, Dir, Dtype, Kernel};
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 
-use super::space::{CardBuffer, CardSpace};
+use super::objects::{CardBuffer, CardSpace, Slot};
 use crate::board::Value;
 use crate::code::Code;
 
-/// An argument that is set.
-#[derive(Debug, Clone)]
-pub(super) enum Slot {
-    /// Extent or number.
-    Word(u64),
-    /// Array. A program may release it while the kernel lives; then it is none.
-    Buffer(Weak<CardBuffer>),
-}
-
-/// Type of an extent: the width of the card's words.
+/// Type of an extent: a card's word.
 const EXTENT: Dtype = Dtype::U64;
 
-/// What `clGetKernelInfo` and `clGetKernelArgInfo` tell.
+/// The values of `clGetKernelInfo` and `clGetKernelArgInfo`.
 pub(super) fn describe(kernel: &Kernel) -> KernelInfo {
     let arguments: Vec<_> = kernel.args.iter().zip(kernel.resolved_args()).map(|(name, arg)| info(name, arg)).collect();
-    // One work-item is all that a launch has.
+    // A launch has one work-item.
     let work_group = WorkGroup { size: 1, compiled: [0; 3], local_memory: 0, preferred_multiple: 1, private_memory: 0 };
     KernelInfo {
         attributes: String::new(),
@@ -58,7 +49,7 @@ fn info(name: &str, arg: Arg<'_>) -> ArgumentInfo {
     ArgumentInfo { address, access, qualifiers: qualifiers.into(), type_name, name }
 }
 
-/// OpenCL's name of a type.
+/// The name of a type in OpenCL C.
 const fn type_of(dtype: Dtype) -> &'static str {
     match dtype {
         Dtype::F32 => "float",
@@ -74,7 +65,7 @@ const fn type_of(dtype: Dtype) -> &'static str {
     }
 }
 
-/// An argument as a launch gives it, checked against what the kernel takes.
+/// Checks an argument of a launch against the kernel's description.
 pub(super) fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Result<Slot, Code> {
     let arg = kernel.resolved_args().nth(index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
     let word = |bytes: &[u8], dtype: Dtype| {
@@ -82,7 +73,7 @@ pub(super) fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Res
             return Err(Code(CL_INVALID_ARG_SIZE));
         }
         let mut word = [0; 8];
-        // In the low bits: values come in the order of this machine's bytes.
+        // In the low bits: values come in this machine's byte order.
         word[..bytes.len()].copy_from_slice(bytes);
         Ok(Slot::Word(u64::from_le_bytes(word)))
     };
@@ -97,7 +88,7 @@ pub(super) fn slot(kernel: &Kernel, index: u32, value: &Value<CardSpace>) -> Res
 /// The words of a launch, and the buffers behind the addresses among them.
 ///
 /// # Errors
-/// An argument is not set; an array reaches beyond its buffer.
+/// An argument is not set, or an array exceeds its buffer.
 pub(super) fn words(kernel: &Kernel, slots: &[Option<Slot>]) -> Result<(Vec<u64>, Vec<Arc<CardBuffer>>), Code> {
     let slots: Option<Vec<&Slot>> = slots.iter().map(Option::as_ref).collect();
     let slots = slots.ok_or(Code(CL_INVALID_KERNEL_ARGS))?;
@@ -124,8 +115,8 @@ pub(super) fn words(kernel: &Kernel, slots: &[Option<Slot>]) -> Result<(Vec<u64>
     Ok((words, buffers))
 }
 
-/// Bytes of an array with its halo; `None`: more than there are numbers for. Of a dimension whose extent the kernel is
-/// not told it is for the role to know how far it goes.
+/// Bytes of an array with its halo; `None` on overflow. A dimension whose extent is no argument of the kernel counts
+/// once: its extent is known to the role only.
 fn bytes_of(kernel: &Kernel, array: &Array, extents: &BTreeMap<char, u64>) -> Option<u64> {
     let extent = |dim| match extents.get(&dim) {
         Some(extent) => extent.checked_add(2 * u64::from(kernel.halo_of(array, dim))),
@@ -145,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_takes_is_told() {
+    fn a_kernel_is_described() {
         let info = describe(&kernel("ptrans"));
         let types: Vec<_> = info.arguments.unwrap().into_iter().map(|a| (a.name, a.type_name, a.qualifiers)).collect();
         let expected =

@@ -1,4 +1,4 @@
-//! A card as a board.
+//! A claimed card as a board.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use rackloom_opencl_wire::BoardInfo;
 use super::claim::Card;
 use super::consent::Consent;
 use super::failure::GONE;
-use super::space::CardSpace;
+use super::objects::CardSpace;
 use crate::board::Board;
 use crate::code::Code;
 
@@ -27,20 +27,20 @@ impl CardBoard {
         Arc::clone(&self.card.consent)
     }
 
-    /// Whether it is for one tenant at a time.
+    /// Whether it serves one tenant at a time.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.card.is_exclusive
     }
 
-    /// What people call it.
+    /// Its display name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.info.name
     }
 }
 
-/// How long a tenant waits for a card that is being zeroed after the one before.
-const WASHING: Duration = Duration::from_secs(3);
+/// How long a tenant waits for a card that is being zeroed after its predecessor.
+const SCRUB_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Board for CardBoard {
     type Space = CardSpace;
@@ -56,7 +56,7 @@ impl Board for CardBoard {
         let number = self.tenants.fetch_add(1, Ordering::Relaxed);
         let space = CardSpace::new(Arc::clone(&self.card), number, tenant);
         if self.card.is_exclusive {
-            self.card.wait_for_claim(WASHING)?;
+            self.card.wait_for_claim(SCRUB_TIMEOUT)?;
         }
         Ok(space)
     }

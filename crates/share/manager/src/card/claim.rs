@@ -1,61 +1,62 @@
-//! A card, as far as this manager has it: the claim, the memory under it, the image that is active.
+//! A card that the manager claims: the claim, the memory under it, and the active image.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
 use rackloom::{CardInfo, Error, LaunchReport, MacAddr, Rack};
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
 use super::consent::Consent;
 use super::failure::{self, GONE};
-use super::flight::Flights;
+use super::inflight::InFlightOperations;
 use super::memory::Memory;
-use super::program::Built;
 use super::tenancy::{Digest, Tenancy};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
 use crate::quota::Charge;
+use crate::sync::{self, lock};
 
-/// Counts the times that the card was claimed: what belongs to one claim is nothing under the next.
+/// Number of a claim of the card: what belongs to one claim is invalid under the next.
 pub(super) type ClaimNumber = u64;
 
 /// A card.
 pub(super) struct Card {
     pub(super) kind: CardKind,
-    /// What people call it.
+    /// Its display name.
     pub(super) name: String,
-    /// Whether it has one tenant at a time, and is zeroed in between.
+    /// Whether it serves one tenant at a time and is zeroed in between.
     pub(super) is_exclusive: bool,
     /// Whether it zeroes its memory when it is claimed.
     pub(super) zeroes: bool,
     state: Mutex<State>,
     was_claimed: Condvar,
     tenancy: Mutex<Tenancy>,
-    /// The registry's.
+    /// The registry's consent to reconfigurations.
     pub(super) consent: Arc<Consent>,
-    pub(super) flights: Flights,
+    pub(super) in_flight: InFlightOperations,
     reconfigurations: Reconfigurations,
 }
 
 struct State {
-    /// Our host on its segment; another one when the segment was gone meanwhile.
+    /// Our host on its segment; replaced after a reconnection.
     rack: Arc<Rack>,
-    /// Its address there; another one when the card was exchanged.
+    /// Its address there; changes when the card is replaced.
     mac: MacAddr,
     claim: ClaimNumber,
-    /// Whether that claim is still there, as far as is known.
+    /// Whether that claim is still held, as far as is known.
     is_claimed: bool,
-    /// Whether the card is to be given back before it is claimed again.
+    /// Whether the card must be released before it is claimed again.
     is_retired: bool,
     memory: Memory,
-    /// The image that was loaded under this claim last, and what the registry calls it.
+    /// The image loaded last under this claim, and its name at the registry.
     active: Option<(Digest, String)>,
-    /// A kernel was given up and may still write. The card runs launches in order: when a later one has ended well, so
-    /// has that.
+    /// Whether a kernel timed out and may still write. The card runs launches in order: when a later one has
+    /// succeeded, that one has ended.
     has_runaway: bool,
-    /// Blocks that came back meanwhile.
+    /// Blocks that were freed meanwhile.
     held_back: Vec<(u64, u64)>,
 }
 
@@ -67,13 +68,13 @@ pub(super) struct Block {
     pub(super) at: u64,
     /// Its bytes.
     pub(super) size: u64,
-    /// Whether it is without bytes of whoever had its memory before.
-    is_washed: AtomicBool,
+    /// Whether it is free of bytes of earlier owners.
+    is_scrubbed: AtomicBool,
     _charge: Charge,
 }
 
 impl Card {
-    /// A card that is not claimed yet.
+    /// A card without a claim.
     pub(super) fn new(
         rack: &Arc<Rack>,
         info: &CardInfo,
@@ -102,12 +103,12 @@ impl Card {
             was_claimed: Condvar::new(),
             tenancy: Mutex::default(),
             consent: Arc::default(),
-            flights: Flights::default(),
+            in_flight: InFlightOperations::default(),
             reconfigurations,
         }
     }
 
-    /// It was claimed anew by this host.
+    /// This host has claimed the card anew.
     pub(super) fn claimed(&self, rack: &Arc<Rack>, info: &CardInfo) {
         let mut state = lock(&self.state);
         state.rack = Arc::clone(rack);
@@ -123,7 +124,7 @@ impl Card {
         self.was_claimed.notify_all();
     }
 
-    /// The claim is gone.
+    /// The claim is lost.
     pub(super) fn lost(&self) {
         self.lose(&mut lock(&self.state));
     }
@@ -133,7 +134,7 @@ impl Card {
         self.consent.lost();
     }
 
-    /// The last tenant has left a card that is for one at a time.
+    /// The tenant of an exclusive card has left.
     pub(super) fn retire(&self) {
         let mut state = lock(&self.state);
         self.lose(&mut state);
@@ -157,7 +158,7 @@ impl Card {
             if left.is_zero() {
                 return Err(GONE);
             }
-            state = self.was_claimed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = sync::wait_for(&self.was_claimed, state, left);
         }
         Ok(())
     }
@@ -170,7 +171,7 @@ impl Card {
         lock(&self.tenancy)
     }
 
-    /// What is configured, as the registry calls it; empty for nothing.
+    /// The registry's name of the active image; empty for none.
     pub(super) fn accelerator(&self) -> String {
         lock(&self.state).active.as_ref().map(|(_, name)| name.clone()).unwrap_or_default()
     }
@@ -181,11 +182,11 @@ impl Card {
         if !state.is_claimed || state.claim != claim {
             return Err(GONE);
         }
-        // Still locked: what is handed to the rack now goes before the next claim of the card.
+        // Still locked: what is passed to the rack now precedes the next claim of the card.
         Ok(send(&state.rack, state.mac))
     }
 
-    /// What an operation under this claim has ended with.
+    /// The code of an operation's error under this claim. Notes a loss of the claim.
     pub(super) fn judge(&self, claim: ClaimNumber, error: &Error) -> Code {
         let mut state = lock(&self.state);
         if failure::is_loss(error) && state.claim == claim {
@@ -194,27 +195,27 @@ impl Card {
         failure::code(error)
     }
 
-    /// A launch under this claim has ended, or was given up.
+    /// A launch under this claim has ended, or has timed out.
     pub(super) fn launched(&self, claim: ClaimNumber, result: &Result<LaunchReport, Error>) {
         let mut state = lock(&self.state);
         match result {
             _ if state.claim != claim => {}
             Err(why) if failure::is_unfinished(why) => state.has_runaway = true,
-            // One that fails may have been refused out of turn.
+            // A failed launch may have been refused out of order.
             Err(_) => {}
             Ok(_) => state.nothing_runs_away(),
         }
     }
 
-    /// A part of its memory.
+    /// Allocates a block of its memory.
     pub(super) fn take(self: &Arc<Self>, size: u64, charge: Charge) -> Result<Block, Code> {
         let mut state = lock(&self.state);
         if !state.is_claimed {
             return Err(GONE);
         }
         let (at, is_clean) = state.memory.take(size).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
-        let (card, claim, is_washed) = (Arc::clone(self), state.claim, AtomicBool::new(is_clean));
-        Ok(Block { card, claim, at, size, is_washed, _charge: charge })
+        let (card, claim, is_scrubbed) = (Arc::clone(self), state.claim, AtomicBool::new(is_clean));
+        Ok(Block { card, claim, at, size, is_scrubbed, _charge: charge })
     }
 
     /// The present claim.
@@ -228,23 +229,31 @@ impl Card {
         lock(&self.state).active.as_ref().is_some_and(|(active, _)| active == digest)
     }
 
-    /// Loads a program's image. Or why not: for the program, and for people.
-    pub(super) fn load(&self, claim: ClaimNumber, built: &Built) -> Result<(), (Code, String)> {
+    /// Loads an image file.
+    ///
+    /// # Errors
+    /// The code for the program, and the reason for people.
+    pub(super) fn load(
+        &self,
+        claim: ClaimNumber,
+        file: Bytes,
+        digest: Digest,
+        accelerator: &str,
+    ) -> Result<(), (Code, String)> {
         let began = Instant::now();
         // A load that fails leaves the old image in most cases, and none in some.
         lock(&self.state).active = None;
-        let file = built.image.bytes().clone();
         let loading = self.send(claim, |rack, mac| (mac, rack.load(&[mac], file, true, |_, _, _| {})));
         let (mac, loading) = loading.map_err(|code| (code, "the card is gone".to_owned()))?;
         let loaded = loading.wait().map_err(|why| (self.judge(claim, &why), why.to_string()))?;
-        let silent = (Code(CL_INVALID_PROGRAM_EXECUTABLE), "the card does not say how it went".to_owned());
+        let silent = (Code(CL_INVALID_PROGRAM_EXECUTABLE), "the card did not report the outcome".to_owned());
         let outcome = loaded.cards.get(&mac).ok_or(silent)?;
         outcome.clone().map_err(|why| (self.judge(claim, &why.clone().into()), why.to_string()))?;
         self.reconfigurations.count(began.elapsed());
         let mut state = lock(&self.state);
         if state.claim == claim {
-            state.active = Some((built.digest, built.accelerator.clone()));
-            state.nothing_runs_away(); // What ran was stopped with the old role.
+            state.active = Some((digest, accelerator.to_owned()));
+            state.nothing_runs_away(); // Loading has stopped the old role.
         }
         Ok(())
     }
@@ -252,7 +261,7 @@ impl Card {
     fn give(&self, claim: ClaimNumber, at: u64, size: u64) {
         let mut state = lock(&self.state);
         if state.claim != claim {
-            return; // That memory was all given back when the claim was lost.
+            return; // All its memory was freed when the claim was lost.
         }
         if state.has_runaway {
             state.held_back.push((at, size));
@@ -269,7 +278,7 @@ impl std::fmt::Debug for Card {
 }
 
 impl State {
-    /// A kernel that was given up has surely ended.
+    /// A kernel that timed out has certainly ended.
     fn nothing_runs_away(&mut self) {
         self.has_runaway = false;
         for (at, size) in std::mem::take(&mut self.held_back) {
@@ -279,13 +288,13 @@ impl State {
 }
 
 impl Block {
-    pub(super) fn is_washed(&self) -> bool {
-        self.is_washed.load(Ordering::Relaxed)
+    pub(super) fn is_scrubbed(&self) -> bool {
+        self.is_scrubbed.load(Ordering::Relaxed)
     }
 
-    /// All of it was overwritten.
-    pub(super) fn washed(&self) {
-        self.is_washed.store(true, Ordering::Relaxed);
+    /// All of it was overwritten since.
+    pub(super) fn mark_scrubbed(&self) {
+        self.is_scrubbed.store(true, Ordering::Relaxed);
     }
 }
 
@@ -293,8 +302,4 @@ impl Drop for Block {
     fn drop(&mut self) {
         self.card.give(self.claim, self.at, self.size);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

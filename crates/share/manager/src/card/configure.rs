@@ -1,50 +1,50 @@
-//! Which image a card is configured with: who may build programs of one, and when it is loaded.
+//! Configuration of a card: which tenants may build programs of an image, and when the image is loaded.
 //!
-//! The last word is the local rule's ([`super::tenancy`]): no program is built while a neighbour has one of another
-//! image. Where there is a registry it is asked before, since its word may make that neighbour leave: it gives him
-//! another board, and his session here ends.
+//! The local rule decides last ([`super::tenancy`]): no program is built while another tenant has one of a different
+//! image. A registry is asked before, since its decision may make that tenant leave: it moves the tenant to another
+//! board, and the session here ends.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use opencl_sys::CL_INVALID_PROGRAM_EXECUTABLE;
 
+use super::built::Built;
 use super::claim::{Card, ClaimNumber};
-use super::consent::{Gone, Wanted};
-use super::program::Built;
+use super::consent::{TenantGone, Wanted};
 use super::tenancy::{Digest, Taken, TenantNumber};
 use crate::code::Code;
 
 /// Why a card may not be configured with an image.
 pub(super) enum Denied {
-    /// Others have programs of another one.
+    /// Other tenants have programs of a different image.
     Neighbours(Taken),
     /// The registry refuses or cannot be asked.
     Registry(String),
 }
 
-/// How long tenants that lose the board may take to end what they have on it.
+/// How long tenants that lose the board may take to end their operations.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether they have.
+/// Period of the checks whether they have.
 const FAREWELL_LOOK: Duration = Duration::from_millis(20);
 
 impl Card {
-    /// A tenant has built a program of an image that people call `name`; to be paired with [`Self::release`]. If it is
-    /// not the active one, the registry is asked first, and may make the neighbours leave; this waits for that.
+    /// Holds the image called `name` for a tenant's program, until [`Self::release`]. If it is not the active one, asks
+    /// the registry first, which may make other tenants leave, and waits for that.
     pub(super) fn hold(
         &self,
         tenant: TenantNumber,
         wanted: &Wanted<'_>,
         name: &str,
-        gone: &Gone,
+        gone: &TenantGone,
     ) -> Result<(), Denied> {
         let asks = self.consent.is_needed() && !self.has_active(&wanted.digest);
         if asks {
-            self.make_way(tenant, &wanted.digest);
+            self.withdraw_unused(tenant, &wanted.digest);
             self.consent.ask(wanted, gone).map_err(Denied::Registry)?;
         }
-        // Who has just lost the board may still have an operation on it.
+        // A tenant that has just lost the board may still have an operation on it.
         let until = Instant::now() + if asks { FAREWELL } else { Duration::ZERO };
         loop {
             let held = self.tenancy().hold(tenant, wanted.digest, name);
@@ -67,8 +67,8 @@ impl Card {
         }
     }
 
-    /// Gives back what was granted for another image and not used, unless another tenant counts on it.
-    fn make_way(&self, tenant: TenantNumber, digest: &Digest) {
+    /// Gives back an unused grant for another image, unless another tenant relies on it.
+    fn withdraw_unused(&self, tenant: TenantNumber, digest: &Digest) {
         let unused = self.consent.unused().filter(|unused| unused != digest);
         if let Some(unused) = unused.filter(|unused| !self.tenancy().is_held(unused, Some(tenant))) {
             self.consent.withdraw(&unused, &self.accelerator());
@@ -82,14 +82,14 @@ impl Card {
         }
         let name = &built.image.manifest().name;
         let complain = |why: &dyn Display| {
-            eprintln!("rackloom-manager: {} does not get the image {name}: {why}", self.name);
+            eprintln!("rackloom-manager: cannot load the image {name} onto {}: {why}", self.name);
         };
-        self.make_way(built.tenant, &built.digest);
+        self.withdraw_unused(built.tenant, &built.digest);
         if let Err(why) = self.consent.confirm(&built.wanted()) {
             complain(&why);
             return Err(Code(CL_INVALID_PROGRAM_EXECUTABLE));
         }
-        let loaded = self.load(claim, built);
+        let loaded = self.load(claim, built.image.bytes().clone(), built.digest, &built.accelerator);
         let (code, failure) = match &loaded {
             Ok(()) => (Ok(()), None),
             Err((code, why)) => (Err(*code), Some(why)),

@@ -1,94 +1,95 @@
-//! The registry's consent to a reconfiguration: asked for when a program is built, and once more before the load if
-//! that was long ago.
+//! The registry's consent to a reconfiguration: requested when a program is built, and again before the load if that
+//! was long ago.
 //!
-//! What is granted keeps the board for its image, so a grant is used, reported, or given back: when nobody has a
-//! program of it any more, or who has one wants another image first.
+//! A grant reserves the board for its image, so it is used and reported, or given back: when no program of the image is
+//! left, or its tenant wants another image first.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rackloom_registry_client::{Attendant, Verdict};
 
 use super::tenancy::Digest;
+use crate::sync::lock;
 
-/// How long the registry may take to answer when a program is built.
+/// Time limit of the registry's answer when a program is built.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// How long it may take when the board is held for a launch.
+/// Time limit of its answer while the board is held for a launch.
 const ANSWER_HELD: Duration = Duration::from_secs(2);
 
-/// How long a build may wait for others to leave.
+/// How long a build waits for other tenants to leave.
 const WAIT: Duration = Duration::from_secs(180);
 
 /// How long a grant is relied on. The registry forgets it after its `reconfigure_timeout`, usually five minutes.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// A card's way to ask, if it has a registry.
+/// A card's access to the registry, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Consent {
     attendant: OnceLock<Arc<Attendant>>,
     grant: Mutex<Option<Grant>>,
 }
 
-/// Something that may be loaded.
+/// A request to load an image.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted<'a> {
     /// The instance that wants it.
     pub(super) instance: &'a str,
     /// NAME@VERSION.
     pub(super) accelerator: &'a str,
-    /// Of its file: there may be several of one name and version.
+    /// Digest of the image file: several may have one name and version.
     pub(super) digest: Digest,
 }
 
-/// What was granted, and has not been used.
+/// A grant that has not been used.
 #[derive(Debug)]
 struct Grant {
     digest: Digest,
-    /// Whether the registry keeps the board for it; else it takes it for configured.
+    /// Whether the registry reserves the board for it; otherwise it regards the image as configured.
     is_flagged: bool,
     since: Instant,
 }
 
-/// Whether who waits has left; to be waited for.
+/// Signals that a tenant has left while its build waits.
 #[derive(Debug, Default)]
-pub(super) struct Gone {
+pub(super) struct TenantGone {
     is_so: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Consent {
-    /// From now on a registry is asked.
+    /// Asks through this attendant from now on.
     pub(crate) fn ask_through(&self, attendant: Arc<Attendant>) {
         let _ = self.attendant.set(attendant); // A board is attended once.
     }
 
-    /// Grants end with the lease under which they were given.
+    /// The board was registered anew: grants of the old lease are void.
     pub(crate) fn registered_anew(&self) {
         *lock(&self.grant) = None;
     }
 
-    /// Whether anybody has to be asked.
+    /// Whether there is a registry to ask.
     pub(super) fn is_needed(&self) -> bool {
         self.attendant.get().is_some()
     }
 
-    /// The image of a grant that has not been used.
+    /// The image of the unused grant, if there is one.
     pub(super) fn unused(&self) -> Option<Digest> {
         lock(&self.grant).as_ref().map(|grant| grant.digest)
     }
 
-    /// Asks for a program that is built, and waits for others to leave as long as its tenant is there.
+    /// Requests consent for a program being built. Waits for other tenants to leave while its own tenant is there.
     ///
     /// # Errors
-    /// It may not be loaded; why, for people.
-    pub(super) fn ask(&self, wanted: &Wanted<'_>, gone: &Gone) -> Result<(), String> {
+    /// The reason, for people, if it may not be loaded.
+    pub(super) fn ask(&self, wanted: &Wanted<'_>, gone: &TenantGone) -> Result<(), String> {
         let Some(attendant) = self.attendant.get() else { return Ok(()) };
         let until = Instant::now() + WAIT;
         loop {
             let Some((retry, reason)) = self.ask_once(attendant, wanted, ANSWER)? else { return Ok(()) };
             if Instant::now() + retry > until {
-                return Err(format!("others have not left after {} s: {reason}", WAIT.as_secs()));
+                return Err(format!("other tenants have not left after {} s: {reason}", WAIT.as_secs()));
             }
             if gone.within(retry) {
                 return Err("the program has ended".to_owned());
@@ -96,7 +97,7 @@ impl Consent {
         }
     }
 
-    /// Makes sure of a grant before a load.
+    /// Renews the consent before a load if the grant is old.
     ///
     /// # Errors
     /// As for [`Self::ask`].
@@ -108,11 +109,11 @@ impl Consent {
         }
         match self.ask_once(attendant, wanted, ANSWER_HELD)? {
             None => Ok(()),
-            Some((_, reason)) => Err(format!("others have to leave first: {reason}")),
+            Some((_, reason)) => Err(format!("other tenants have to leave first: {reason}")),
         }
     }
 
-    /// None if it was granted; else when to ask again, and why.
+    /// `None` if it was granted; otherwise when to ask again, and why.
     fn ask_once(
         &self,
         attendant: &Attendant,
@@ -131,30 +132,30 @@ impl Consent {
         }
     }
 
-    /// A load has ended; what is configured now, and why it failed if it did.
+    /// Reports the end of a load: the image configured now, and the failure if there was one.
     pub(super) fn loaded(&self, accelerator: &str, failure: Option<&str>) {
         let Some(attendant) = self.attendant.get() else { return };
         *lock(&self.grant) = None;
         attendant.report(accelerator, failure);
     }
 
-    /// Gives a grant of this image back, if there is one. `accelerator` is what is configured.
+    /// Gives back the grant of this image, if there is one. `accelerator` is the image configured now.
     pub(super) fn withdraw(&self, digest: &Digest, accelerator: &str) {
         let Some(attendant) = self.attendant.get() else { return };
         let unused = lock(&self.grant).take_if(|grant| grant.digest == *digest);
         if unused.is_some_and(|grant| grant.is_flagged) {
-            attendant.report(accelerator, Some("it is not wanted any more"));
+            attendant.report(accelerator, Some("it is no longer wanted"));
         }
     }
 
-    /// Says that the card is there again, and empty.
+    /// Reports that the card is back, without an image.
     pub(super) fn found(&self) {
         if let Some(attendant) = self.attendant.get() {
             attendant.found("");
         }
     }
 
-    /// Says that it is not there any more.
+    /// Reports that the card is lost.
     pub(super) fn lost(&self) {
         if let Some(attendant) = self.attendant.get() {
             attendant.lost();
@@ -162,20 +163,16 @@ impl Consent {
     }
 }
 
-impl Gone {
-    /// Who waits has left.
+impl TenantGone {
+    /// The tenant has left.
     pub(super) fn set(&self) {
         *lock(&self.is_so) = true;
         self.changed.notify_all();
     }
 
-    /// Waits so long; whether it has left.
+    /// Waits for at most `time`; returns whether the tenant has left.
     pub(super) fn within(&self, time: Duration) -> bool {
         let waiting = self.changed.wait_timeout_while(lock(&self.is_so), time, |is_so| !*is_so);
         *waiting.unwrap_or_else(PoisonError::into_inner).0
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

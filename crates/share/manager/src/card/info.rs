@@ -1,4 +1,4 @@
-//! What a card tells as an OpenCL device.
+//! The OpenCL device information of a card.
 
 use opencl_sys::*;
 use rackloom::CardInfo;
@@ -7,7 +7,7 @@ use rackloom_wire::{LAUNCH_ARGS, ROLE_PRIVATE};
 
 use super::memory::ALIGN;
 
-/// A card of this name as a device: an accelerator of the embedded profile, without a compiler.
+/// Describes a card of this name as an accelerator of the embedded profile, without a compiler.
 pub(super) fn board(card: &CardInfo, name: &str) -> BoardInfo {
     let text = |text: &str| [text.as_bytes(), b"\0"].concat();
     let version = format!("OpenCL 1.2 card {}", card.kind.name());

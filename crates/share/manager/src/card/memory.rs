@@ -1,6 +1,6 @@
-//! Which parts of a card's memory are free: first fit, lowest address first.
+//! The allocator of a card's memory: first fit, lowest address first.
 //!
-//! Pure state. What was given out once may hold bytes of whoever had it; what was not is as the card zeroed it.
+//! Pure state. Memory that was allocated once may hold bytes of its owner; the rest is as the card zeroed it.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ pub(super) const ALIGN: u64 = 64;
 pub(super) struct Memory {
     /// Address and length of each free part; no two touch.
     free: BTreeMap<u64, u64>,
-    /// From here on nothing was ever given out.
+    /// Nothing from this address on was ever allocated.
     clean_from: u64,
 }
 
 impl Memory {
-    /// Memory from `first` up to, not including, `end`; all zero if it is clean.
+    /// Memory from `first` up to, but not including, `end`; all zero if `is_clean`.
     pub(super) fn new(first: u64, end: u64, is_clean: bool) -> Self {
         let first = first.next_multiple_of(ALIGN);
         let len = (end / ALIGN * ALIGN).saturating_sub(first);
@@ -25,7 +25,7 @@ impl Memory {
         Self { free, clean_from: if is_clean { first } else { u64::MAX } }
     }
 
-    /// A block of this size, more than 0: its address, and whether it is zero for sure.
+    /// Allocates a block of this size, above 0: its address, and whether it is certainly zero.
     pub(super) fn take(&mut self, size: u64) -> Option<(u64, bool)> {
         let size = size.checked_next_multiple_of(ALIGN)?;
         let (&at, &len) = self.free.iter().find(|(_, len)| **len >= size)?;
@@ -38,14 +38,14 @@ impl Memory {
         Some((at, is_clean))
     }
 
-    /// Gives back a block that [`Self::take`] gave for this size.
+    /// Frees a block that [`Self::take`] allocated for this size.
     pub(super) fn give(&mut self, mut at: u64, size: u64) {
         let mut len = size.next_multiple_of(ALIGN);
         let before = self.free.range(..at).next_back().map(|(a, l)| (*a, *l));
         let after = self.free.range(at..).next().map(|(a, l)| (*a, *l));
         assert!(
             before.is_none_or(|(a, l)| a + l <= at) && after.is_none_or(|(a, _)| at + len <= a),
-            "given back twice"
+            "a block is freed once"
         );
         if let Some((next, more)) = after.filter(|(next, _)| at + len == *next) {
             self.free.remove(&next);

@@ -1,6 +1,6 @@
-//! Programs: images, and who has them.
+//! Programs of a card: image files and their builds.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use opencl_sys::{
@@ -11,38 +11,27 @@ use rackloom_image::{Image, ImageError, MAGIC, TARGET_MODEL, TARGET_RTL};
 use rackloom_opencl_wire::{Build, Form};
 use rackloom_wire::CardKind;
 
-use super::claim::Card;
+use super::built::Built;
 use super::configure::Denied;
 use super::consent::Wanted;
-use super::space::CardSpace;
-use super::tenancy::{Digest, Taken, TenantNumber};
+use super::objects::CardSpace;
+use super::tenancy::Taken;
 use crate::code::Code;
+use crate::sync::lock;
 
-/// A program.
+/// A program of a card.
 #[derive(Debug)]
 pub struct CardProgram {
-    /// An image's file; none for a program of source, which a card has no compiler for.
+    /// The image file; `None` for a program from source, for which a card has no compiler.
     file: Option<Bytes>,
     built: Mutex<Option<Arc<Built>>>,
 }
 
-/// An image that a tenant may use: as long as this lives, no other tenant gets another one onto the card.
-pub(super) struct Built {
-    pub(super) image: Image,
-    pub(super) digest: Digest,
-    /// NAME@VERSION, as the registry calls it.
-    pub(super) accelerator: String,
-    /// The instance that the tenant is to the registry.
-    instance: Arc<str>,
-    card: Arc<Card>,
-    pub(super) tenant: TenantNumber,
-}
-
 impl CardProgram {
-    /// A program of these bytes.
+    /// Makes a program of these bytes.
     ///
     /// # Errors
-    /// A binary that is no image.
+    /// `CL_INVALID_BINARY`: the binary is not an image file.
     pub(super) fn new(form: Form, bytes: Vec<u8>) -> Result<Self, Code> {
         let file = match form {
             Form::Source => None,
@@ -52,11 +41,11 @@ impl CardProgram {
         Ok(Self { file, built: Mutex::default() })
     }
 
-    /// Checks the image, and whether the card may be configured with it; that may take long where a registry has to
-    /// make room first.
+    /// Checks the image, and whether the card may be configured with it. This may take long if a registry has to move
+    /// other tenants first.
     ///
     /// # Errors
-    /// It is no image.
+    /// `CL_COMPILER_NOT_AVAILABLE`: the program is source.
     pub(super) fn build(&self, space: &CardSpace) -> Result<Build, Code> {
         let card = &space.card;
         let file = self.file.clone().ok_or(Code(CL_COMPILER_NOT_AVAILABLE))?;
@@ -72,7 +61,7 @@ impl CardProgram {
         let wanted = Wanted { instance: &space.name, accelerator: &accelerator, digest };
         if let Err(why) = card.hold(tenant, &wanted, &name, &space.gone) {
             let log = match why {
-                Denied::Registry(why) => format!("{} does not get the image {name}: {why}.\n", card.name),
+                Denied::Registry(why) => format!("cannot load the image {name} onto {}: {why}.\n", card.name),
                 Denied::Neighbours(Taken { image, tenants }) => {
                     let them = match tenants {
                         1 => "1 other program has".into(),
@@ -90,45 +79,26 @@ impl CardProgram {
         let instance = Arc::clone(&space.name);
         let built = Arc::new(Built { image, digest, accelerator, instance, card: Arc::clone(card), tenant });
         let before = self.lock().replace(built);
-        drop(before); // What a build before this one held; not under the lock.
+        drop(before); // Outside the lock: releases what an earlier build held.
         let (status, binary_type) = (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
         Ok(Build { status, binary_type, log: String::new(), kernels, global_variables: 0 })
     }
 
-    /// What was built.
+    /// The built image.
     ///
     /// # Errors
-    /// Nothing was.
+    /// `CL_INVALID_PROGRAM_EXECUTABLE`: the program is not built.
     pub(super) fn built(&self) -> Result<Arc<Built>, Code> {
         self.lock().clone().ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Built>>> {
-        self.built.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.built)
     }
 }
 
-impl std::fmt::Debug for Built {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Built").field("image", &self.image.manifest().name).finish_non_exhaustive()
-    }
-}
-
-impl Built {
-    /// As the registry is asked for it.
-    pub(super) fn wanted(&self) -> Wanted<'_> {
-        Wanted { instance: &self.instance, accelerator: &self.accelerator, digest: self.digest }
-    }
-}
-
-impl Drop for Built {
-    fn drop(&mut self) {
-        self.card.release(self.tenant, &self.digest);
-    }
-}
-
-/// All that can be checked without the card: the whole file's form, the digests of all parts, and that there is one for
-/// this kind of card. A real board knows by itself which it needs.
+/// Checks what can be checked without the card: the file's format, the digests of all parts, and that one is for this
+/// kind of card. A real board selects its part itself.
 fn check(file: Bytes, kind: CardKind) -> Result<Image, ImageError> {
     let image = Image::parse(file)?;
     image.verify()?;

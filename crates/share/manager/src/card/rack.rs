@@ -1,4 +1,4 @@
-//! The cards of a segment, as boards of a manager.
+//! The cards of a segment as boards of a manager.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,22 +8,22 @@ use std::time::Duration;
 use anyhow::Context as _;
 use rackloom::{NetSpec, Rack, RackOptions};
 
-use super::keeper::{Attach, Keeper, Plug};
+use super::card_monitor::{AddCard, CardMonitor, ConnectRack};
 use crate::metrics::Metrics;
 
-/// How cards are shared.
+/// Options for sharing cards.
 #[derive(Debug, Clone, Copy)]
 pub struct CardOptions {
-    /// Each card has one tenant at a time, and is zeroed before the next.
+    /// Whether each card serves one tenant at a time and is zeroed before the next.
     pub exclusive: bool,
-    /// Longest that a kernel, a load or a transfer of a piece may take; what takes longer is called off.
+    /// Time limit of a kernel, a load, or the transfer of a piece; what takes longer is cancelled.
     pub deadline: Duration,
 }
 
-/// The cards of a segment that this manager has. They are zeroed and given back when it is dropped.
+/// The cards of a segment that this manager holds. They are zeroed and released when this is dropped.
 pub struct CardRack {
     stop: Arc<AtomicBool>,
-    keeper: Option<JoinHandle<()>>,
+    monitor: Option<JoinHandle<()>>,
 }
 
 impl std::fmt::Debug for CardRack {
@@ -33,35 +33,35 @@ impl std::fmt::Debug for CardRack {
 }
 
 impl CardRack {
-    /// Claims all cards of a segment, now and whenever one is plugged in, and hands each over.
+    /// Claims all cards of a segment, now and whenever one is plugged in, and passes each to `add`.
     ///
     /// # Errors
-    /// The segment cannot be attached to; no card answers, or none can be claimed.
-    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, plug: Plug) -> anyhow::Result<Self> {
+    /// The segment cannot be reached, no card answers, or none can be claimed.
+    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
         let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
         let to = net.clone();
-        let attach = Box::new(move || Rack::connect(&to, more.clone()));
-        Self::claim(attach, options.exclusive, metrics, plug).with_context(|| format!("no card to share on {net}"))
+        let connect = Box::new(move || Rack::connect(&to, more.clone()));
+        Self::claim(connect, options.exclusive, metrics, add).with_context(|| format!("cannot share cards of {net}"))
     }
 
-    /// Claims all cards that a host of ours sees.
+    /// The same, with a host that `connect` connects.
     ///
     /// # Errors
     /// As [`Self::connect`].
-    pub fn claim(attach: Attach, exclusive: bool, metrics: Arc<Metrics>, plug: Plug) -> anyhow::Result<Self> {
-        let keeper = Keeper::begin(attach, exclusive, metrics, plug)?;
+    pub fn claim(connect: ConnectRack, exclusive: bool, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
+        let monitor = CardMonitor::begin(connect, exclusive, metrics, add)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("card-keeper".into()).spawn(move || keeper.run(&told));
-        Ok(Self { stop, keeper: Some(thread.context("cannot start a thread")?) })
+        let stopping = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("card-monitor".into()).spawn(move || monitor.run(&stopping));
+        Ok(Self { stop, monitor: Some(thread.context("cannot start a thread")?) })
     }
 }
 
 impl Drop for CardRack {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
-        if let Some(keeper) = self.keeper.take() {
-            let _ = keeper.join();
+        if let Some(monitor) = self.monitor.take() {
+            let _ = monitor.join();
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A tenant's part of a card.
+//! A tenant's space on a card: creation of objects, and operations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use opencl_sys::{
     CL_COMPILER_NOT_AVAILABLE, CL_INVALID_KERNEL_NAME, CL_INVALID_VALUE, CL_LINKER_NOT_AVAILABLE,
@@ -10,91 +10,13 @@ use opencl_sys::{
 use rackloom_ipc::Given;
 use rackloom_opencl_wire::{Build, Form, KernelInfo, Times};
 
-use super::arguments::{self, Slot};
-use super::claim::{Block, Card};
-use super::consent::Gone;
-use super::program::{Built, CardProgram};
-use super::tenancy::TenantNumber;
-use super::transfer::Range;
+use super::arguments;
+use super::objects::{CardBuffer, CardKernel, CardSpace};
+use super::program::CardProgram;
 use super::work::{self, Ticket};
 use crate::board::{Headers, Operation, Space};
 use crate::code::Code;
 use crate::quota::Charge;
-
-/// A tenant's part.
-pub struct CardSpace {
-    pub(super) card: Arc<Card>,
-    pub(super) tenant: TenantNumber,
-    /// To the registry it is this instance.
-    pub(super) name: Arc<str>,
-    pub(super) gone: Gone,
-}
-
-/// Memory of a card, or a part of it.
-pub struct CardBuffer {
-    pub(super) block: Arc<Block>,
-    /// First byte of the block.
-    offset: u64,
-    pub(super) size: u64,
-    /// The program's own view of it; a part has none of its own, for the whole is mapped.
-    pub(super) backing: Option<Given>,
-    pub(super) mappings: Mutex<Vec<Mapping>>,
-}
-
-/// A part of a buffer that is mapped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mapping {
-    pub(super) offset: u64,
-    pub(super) len: u64,
-    /// Whether the program may change it.
-    pub(super) writes: bool,
-}
-
-/// A kernel and its arguments.
-#[derive(Debug)]
-pub struct CardKernel {
-    pub(super) built: Arc<Built>,
-    card: Arc<Card>,
-    /// Its number in the image.
-    pub(super) number: u16,
-    pub(super) slots: Mutex<Vec<Option<Slot>>>,
-    /// Nanoseconds of its last launch; 0 for none.
-    pub(super) last_ns: AtomicU64,
-}
-
-impl std::fmt::Debug for CardSpace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CardSpace").field("card", &self.card.name).field("tenant", &self.tenant).finish()
-    }
-}
-
-impl std::fmt::Debug for CardBuffer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let at = self.block.at + self.offset;
-        f.debug_struct("CardBuffer").field("at", &at).field("size", &self.size).finish_non_exhaustive()
-    }
-}
-
-impl CardSpace {
-    pub(super) fn new(card: Arc<Card>, tenant: TenantNumber, name: &str) -> Self {
-        Self { card, tenant, name: name.into(), gone: Gone::default() }
-    }
-}
-
-impl Drop for CardSpace {
-    fn drop(&mut self) {
-        if self.card.is_exclusive {
-            self.card.retire();
-        }
-        self.card.tenancy().leave();
-    }
-}
-
-impl CardBuffer {
-    pub(super) fn range(&self) -> Range<'_> {
-        Range { block: &self.block, offset: self.offset, len: self.size }
-    }
-}
 
 impl Space for CardSpace {
     type Buffer = CardBuffer;
@@ -170,7 +92,7 @@ impl Space for CardSpace {
     }
 
     fn last_launch_ns(kernel: &CardKernel) -> Option<u64> {
-        // A launch that has to configure the card first takes longer than the last one did.
+        // A launch that has to configure the card first takes longer than the last one.
         let is_active = kernel.card.has_active(&kernel.built.digest);
         Some(kernel.last_ns.load(Ordering::Relaxed)).filter(|ns| is_active && *ns > 0)
     }
@@ -188,9 +110,4 @@ impl Space for CardSpace {
     fn finish(&self, ticket: Ticket, operation: &mut Operation<Self>) -> Result<Times, Code> {
         work::finish(&self.card, ticket, operation)
     }
-}
-
-/// A lock that is held for moments only; what it guards is whole even after a panic.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

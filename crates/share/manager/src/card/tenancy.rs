@@ -1,7 +1,7 @@
-//! Who is on a card, and whose programs are of which image: pure state.
+//! The tenants of a card, and the images of their programs: pure state.
 //!
 //! A tenant alone may have programs of several images, and its launches reconfigure the card. Where several tenants
-//! have programs, all are of one image. So a launch never takes the card from a neighbour.
+//! have programs, all are of one image. So a launch never takes the card from another tenant.
 
 use std::collections::BTreeMap;
 
@@ -11,37 +11,37 @@ pub(super) type Digest = [u8; 32];
 /// A tenant of the card, by the number of its space.
 pub(super) type TenantNumber = u64;
 
-/// Tenants and what they hold.
+/// The tenants, and the images that they hold.
 #[derive(Debug, Default)]
 pub(super) struct Tenancy {
     tenants: usize,
-    /// How often each tenant holds each image, and what people call the image.
+    /// How often each tenant holds each image, and the image's display name.
     holds: BTreeMap<(TenantNumber, Digest), (u32, String)>,
 }
 
-/// Others have programs of another image.
+/// Other tenants have programs of a different image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// What that image is called.
+    /// Display name of that image.
     pub(super) image: String,
-    /// How many tenants have programs of it.
+    /// Number of tenants that have programs of it.
     pub(super) tenants: usize,
 }
 
 impl Tenancy {
-    /// One more tenant; if it is to be `alone`, only when the card is nobody's.
+    /// Admits one more tenant; if `alone`, only onto an unused card. Returns whether it was admitted.
     pub(super) fn enter(&mut self, alone: bool) -> bool {
         let free = !alone || (self.tenants == 0 && self.holds.is_empty());
         self.tenants += usize::from(free);
         free
     }
 
-    /// A tenant is gone; its programs may live on for a moment.
+    /// A tenant has left; its programs may live on for a moment.
     pub(super) const fn leave(&mut self) {
         self.tenants -= 1;
     }
 
-    /// A tenant has built a program of an image; to be paired with [`Self::release`].
+    /// A tenant has built a program of an image. Paired with [`Self::release`].
     pub(super) fn hold(&mut self, tenant: TenantNumber, digest: Digest, image: &str) -> Result<(), Taken> {
         let mut others = self.holds.iter().filter(|((t, d), _)| *t != tenant && *d != digest);
         if let Some(((_, other), (_, image))) = others.next() {
@@ -52,7 +52,7 @@ impl Tenancy {
         Ok(())
     }
 
-    /// Whether any other tenant, or any at all if none is named, has programs of an image.
+    /// Whether any tenant other than `except` has programs of an image.
     pub(super) fn is_held(&self, digest: &Digest, except: Option<TenantNumber>) -> bool {
         self.holds.keys().any(|(tenant, held)| held == digest && Some(*tenant) != except)
     }

@@ -1,4 +1,4 @@
-//! Ranges of a card's memory, moved piece by piece: what the manager keeps of a transfer is bounded, whatever its
+//! Transfers of ranges of a card's memory, piece by piece: the memory that the manager needs is bounded, whatever the
 //! length.
 
 use std::collections::VecDeque;
@@ -10,19 +10,19 @@ use rackloom::{Pending, Rack};
 use super::claim::Block;
 use crate::code::Code;
 
-/// Bytes of a piece.
+/// Most bytes of a piece.
 pub(super) const PIECE: usize = 2 << 20;
 
-/// Pieces on their way at a time: enough for the wire not to wait for the host.
+/// Pieces in flight: enough to keep the wire busy.
 const AHEAD: usize = 2;
 
-/// A part of a block.
+/// A range of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Range<'a> {
     pub(super) block: &'a Block,
-    /// First byte of the block.
+    /// Offset of the first byte in the block.
     pub(super) offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub(super) len: u64,
 }
 
@@ -50,14 +50,14 @@ impl Range<'_> {
         card.send(self.block.claim, |rack, mac| rack.read(mac, self.address(), self.len))
     }
 
-    /// Begins writing it; there are as many bytes as it is long.
+    /// Begins writing it; `bytes` has its length.
     pub(super) fn start_write(self, bytes: Bytes) -> Result<Pending<()>, Code> {
         assert_eq!(bytes.len() as u64, self.len);
         let card = &self.block.card;
         card.send(self.block.claim, |rack: &Rack, mac| rack.write(mac, self.address(), bytes))
     }
 
-    /// Reads it, and hands out each piece with its place in the range.
+    /// Reads it; passes each piece and its offset in the range to `take`.
     pub(super) fn read(self, mut take: impl FnMut(usize, &[u8])) -> Result<(), Code> {
         let mut flying = VecDeque::new();
         let mut pieces = self.pieces();
@@ -72,7 +72,7 @@ impl Range<'_> {
         }
     }
 
-    /// Writes it; `give` is asked for the bytes of each piece by its place in the range and length.
+    /// Writes it; `give` returns the bytes of a piece, given its offset in the range and its length.
     pub(super) fn write(self, mut give: impl FnMut(usize, usize) -> Bytes) -> Result<(), Code> {
         let mut flying = VecDeque::new();
         for piece in self.pieces() {
@@ -86,14 +86,14 @@ impl Range<'_> {
         flying.into_iter().try_for_each(|pending| self.end(pending))
     }
 
-    /// Reads all of it, which is short.
+    /// Reads all of it into memory; for short ranges.
     pub(super) fn bytes(self) -> Result<Vec<u8>, Code> {
         let mut bytes = vec![0; self.len as usize];
         self.read(|at, piece| bytes[at..][..piece.len()].copy_from_slice(piece))?;
         Ok(bytes)
     }
 
-    /// Writes a pattern again and again; its length is a power of two, and the range a multiple of it.
+    /// Fills it with a pattern; its length is a power of two, and the range a multiple of it.
     pub(super) fn fill(self, pattern: &[u8]) -> Result<(), Code> {
         static ZEROS: OnceLock<Bytes> = OnceLock::new();
         let most = PIECE.min(self.len as usize);
@@ -110,7 +110,7 @@ impl Range<'_> {
         starts.map(move |at| self.part(at, (self.len - at).min(PIECE as u64)))
     }
 
-    /// Waits for something that was begun for this block.
+    /// Waits for the end of an operation on this block.
     pub(super) fn end<T>(self, pending: Pending<T>) -> Result<T, Code> {
         pending.wait().map_err(|why| self.block.card.judge(self.block.claim, &why))
     }
@@ -123,10 +123,10 @@ impl Block {
     }
 
     /// Clears it if it may hold another tenant's bytes.
-    pub(super) fn wash(&self) -> Result<(), Code> {
-        if !self.is_washed() {
+    pub(super) fn scrub(&self) -> Result<(), Code> {
+        if !self.is_scrubbed() {
             self.range().fill(&[0])?;
-            self.washed();
+            self.mark_scrubbed();
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Operations on a card. Short transfers and launches are sent and waited for later, so that those of a task follow one
-//! another without a pause; all else is done when it is started.
+//! Execution of operations on a card. Short transfers and launches are sent first and waited for later, so that those
+//! of a task follow one another without a pause; everything else completes when it is started.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,63 +13,64 @@ use rackloom::{Launch, LaunchReport, Pending};
 use rackloom_opencl_wire::{Rect, Times, now_ns};
 
 use super::arguments;
-use super::boxes::{Band, bands, rows};
 use super::claim::{Card, ClaimNumber};
 use super::failure;
-use super::flight::Flight;
-use super::space::{CardBuffer, CardKernel, CardSpace, Mapping, lock};
+use super::inflight::InFlight;
+use super::objects::{CardBuffer, CardKernel, CardSpace, Mapping};
+use super::rects::{Band, bands, rows};
 use super::transfer::{PIECE, Range};
 use crate::board::{Operation, Shape, Sink, Source, Value};
 use crate::code::Code;
+use crate::sync::lock;
 
 /// An operation that was started.
 #[derive(Debug)]
 pub struct Ticket {
-    /// By our clock, in nanoseconds.
+    /// When it was submitted, in nanoseconds of our clock.
     submitted: u64,
     step: Step,
 }
 
 #[derive(Debug)]
 enum Step {
-    /// It was over at this time.
+    /// It ended at this time.
     Over(u64),
     Write(Pending<()>),
-    Read(Arc<Flight<Bytes>>),
-    /// With the memory that the kernel works in: nobody else is to get it before the end.
+    Read(Arc<InFlight<Bytes>>),
+    /// Keeps the kernel's buffers until the end, so that nobody else gets their memory.
     Launch(Launched),
 }
 
 #[derive(Debug)]
 struct Launched {
-    flight: Arc<Flight<LaunchReport>>,
+    operation: Arc<InFlight<LaunchReport>>,
     claim: ClaimNumber,
     _buffers: Vec<Arc<CardBuffer>>,
 }
 
-/// Bytes of a transfer that need not be over when it is started. A task has at most 1,024, all in memory at once.
+/// Most bytes of a transfer that is waited for later. A task has at most 1,024 of them, all in memory at once.
 const SHORT: usize = 64 << 10;
 
-/// A launch that took no longer than this, in nanoseconds, the last time is sent before those ahead of it have ended.
+/// A launch whose predecessor took less than this, in nanoseconds, is sent before those ahead of it have ended.
 const SHORT_LAUNCH_NS: u64 = 50_000_000;
 
-/// Launches that are sent and have not ended, at most; as many as a card queues.
+/// Most launches in flight; as many as a card queues.
 const LAUNCHES_AHEAD: usize = rackloom_wire::LAUNCH_QUEUE as usize;
 
-/// Mappings of a buffer at a time.
+/// Most mappings of a buffer at a time.
 const MAPPINGS_MAX: usize = 4096;
 
 /// Starts an operation.
 pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> Result<Ticket, Code> {
     let submitted = now_ns();
-    // A card does not hold anything back until a launch has ended, but another launch.
+    // A card delays nothing but launches until an earlier launch has ended.
     if !matches!(operation, Operation::Launch { .. } | Operation::Marker) {
-        card.flights.launches.settle();
+        card.in_flight.launches.settle();
     }
     match operation {
         Operation::Write { buffer, offset, from } => {
             let range = buffer.range().part(*offset, from.len() as u64);
-            if from.len() <= SHORT && range.block.is_washed() {
+            if from.len() <= SHORT && range.block.is_scrubbed() {
                 let step = Step::Write(range.start_write(copy(from, 0, from.len()))?);
                 return Ok(Ticket { submitted, step });
             }
@@ -77,15 +78,15 @@ pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> R
         }
         Operation::Read { buffer, offset, into } => {
             let range = buffer.range().part(*offset, into.len() as u64);
-            range.block.wash()?;
+            range.block.scrub()?;
             if into.len() <= SHORT {
-                let step = Step::Read(card.flights.reads.begin(range.start_read()?));
+                let step = Step::Read(card.in_flight.reads.begin(range.start_read()?));
                 return Ok(Ticket { submitted, step });
             }
             range.read(|at, piece| put(into, at, piece))?;
         }
         Operation::WriteRect { buffer, rect, from } => {
-            buffer.block.wash()?;
+            buffer.block.scrub()?;
             let mut done = 0;
             for_bands(buffer, rect, |range, band, width| {
                 let at = done;
@@ -99,7 +100,7 @@ pub(super) fn start(card: &Arc<Card>, operation: &mut Operation<CardSpace>) -> R
             })?;
         }
         Operation::ReadRect { buffer, rect, into } => {
-            buffer.block.wash()?;
+            buffer.block.scrub()?;
             let (mut done, mut gathered) = (0, Vec::new());
             for_bands(buffer, rect, |range, band, width| {
                 let at = done;
@@ -140,37 +141,37 @@ pub(super) fn finish(card: &Card, ticket: Ticket, operation: &mut Operation<Card
             buffer.range().end(pending)?;
             (submitted, now_ns())
         }
-        (Step::Read(flight), Operation::Read { buffer, into, .. }) => {
-            let landed = flight.wait();
-            card.flights.reads.end(&flight);
-            let bytes = landed.result.as_ref().map_err(|why| card.judge(buffer.block.claim, why))?;
+        (Step::Read(operation), Operation::Read { buffer, into, .. }) => {
+            let completed = operation.wait();
+            card.in_flight.reads.end(&operation);
+            let bytes = completed.result.as_ref().map_err(|why| card.judge(buffer.block.claim, why))?;
             put(into, 0, bytes);
-            (submitted, landed.at)
+            (submitted, completed.at)
         }
-        (Step::Launch(Launched { flight, claim, _buffers }), Operation::Launch { kernel, .. }) => {
-            let landed = flight.wait();
-            card.flights.launches.end(&flight);
-            card.launched(claim, &landed.result);
-            let report = landed.result.as_ref().map_err(|why| card.judge(claim, why))?;
+        (Step::Launch(Launched { operation, claim, _buffers }), Operation::Launch { kernel, .. }) => {
+            let completed = operation.wait();
+            card.in_flight.launches.end(&operation);
+            card.launched(claim, &completed.result);
+            let report = completed.result.as_ref().map_err(|why| card.judge(claim, why))?;
             let took = report.finished_ns.saturating_sub(report.started_ns);
-            kernel.last_ns.store(landed.at.saturating_sub(submitted).max(1), Ordering::Relaxed);
-            // The card has a clock of its own: when it ended there is not known here, only when it was told.
-            (landed.at.saturating_sub(took).max(submitted), landed.at)
+            kernel.last_ns.store(completed.at.saturating_sub(submitted).max(1), Ordering::Relaxed);
+            // The card has a clock of its own: the time of the end there is unknown here, only that of its report.
+            (completed.at.saturating_sub(took).max(submitted), completed.at)
         }
         _ => unreachable!("a ticket is given back with its operation"),
     };
     Ok(Times { submitted, started, ended })
 }
 
-/// Writes all of a range by `write`. What may hold another tenant's bytes is cleared before, unless this overwrites it
-/// all.
+/// Writes all of a range by `write`. A block that may hold another tenant's bytes is cleared first, unless the range is
+/// all of it.
 fn overwrite(range: Range<'_>, write: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
     if !range.is_whole() {
-        range.block.wash()?;
+        range.block.scrub()?;
         return write();
     }
     write()?;
-    range.block.washed();
+    range.block.mark_scrubbed();
     Ok(())
 }
 
@@ -201,9 +202,9 @@ fn for_bands(
     bands(rows(rect), width).try_for_each(|band| each(buffer.range().part(band.offset, band.len), &band, width))
 }
 
-/// Through the host: a card has no operation for it.
+/// Copies through the host: a card has no operation for it.
 fn copy_range(from: Range<'_>, to: Range<'_>) -> Result<(), Code> {
-    from.block.wash()?;
+    from.block.scrub()?;
     overwrite(to, || {
         (0..from.len).step_by(PIECE).try_for_each(|at| {
             let len = (from.len - at).min(PIECE as u64);
@@ -214,8 +215,8 @@ fn copy_range(from: Range<'_>, to: Range<'_>) -> Result<(), Code> {
 }
 
 fn copy_box(from: &CardBuffer, source: &Rect, to: &CardBuffer, target: &Rect) -> Result<(), Code> {
-    from.block.wash()?;
-    to.block.wash()?;
+    from.block.scrub()?;
+    to.block.scrub()?;
     let width = source.region[0];
     let (mut sources, mut targets) = (rows(source), rows(target));
     if width > PIECE as u64 {
@@ -256,7 +257,7 @@ fn map(buffer: &CardBuffer, flags: u64, offset: u64, len: u64) -> Result<(), Cod
     mappings.push(Mapping { offset, len, writes });
     drop(mappings);
     if flags & (CL_MAP_READ | CL_MAP_WRITE) != 0 {
-        buffer.block.wash()?;
+        buffer.block.scrub()?;
         let range = buffer.range().part(offset, len);
         range.read(|at, piece| given.write(offset as usize + at, piece))?;
     }
@@ -298,7 +299,7 @@ fn launch(
         }
         arguments::words(description, &slots)?
     };
-    // A card's kernel is told no number of a work-item: it is the whole work.
+    // A card's kernel gets no work-item number: it is the whole work.
     if shape.global[..shape.dimensions].iter().any(|items| *items != 1) {
         return Err(Code(CL_INVALID_GLOBAL_WORK_SIZE));
     }
@@ -307,20 +308,20 @@ fn launch(
         if buffer.block.claim != claim {
             return Err(failure::GONE);
         }
-        buffer.block.wash()?;
+        buffer.block.scrub()?;
     }
-    card.flights.reads.settle();
+    card.in_flight.reads.settle();
     let is_short = (1..SHORT_LAUNCH_NS).contains(&kernel.last_ns.load(Ordering::Relaxed));
-    let after_long = card.flights.has_long.swap(!is_short, Ordering::Relaxed);
-    // The time that a launch may take counts from when it is sent: it must not wait for long behind others.
-    if !is_short || after_long || card.flights.launches.len() >= LAUNCHES_AHEAD {
-        card.flights.launches.settle();
+    let after_long = card.in_flight.has_long.swap(!is_short, Ordering::Relaxed);
+    // A launch's time limit counts from its sending: it must not wait long behind others.
+    if !is_short || after_long || card.in_flight.launches.len() >= LAUNCHES_AHEAD {
+        card.in_flight.launches.settle();
     }
     if !card.has_active(&kernel.built.digest) {
-        card.flights.launches.settle();
+        card.in_flight.launches.settle();
         card.configure(claim, &kernel.built)?;
     }
     let launch = Launch { kernel: kernel.number, args: words, ..Launch::default() };
     let pending = card.send(claim, |rack, mac| rack.launch(mac, launch))?;
-    Ok(Launched { flight: card.flights.launches.begin(pending), claim, _buffers: buffers })
+    Ok(Launched { operation: card.in_flight.launches.begin(pending), claim, _buffers: buffers })
 }

@@ -1,8 +1,8 @@
-//! A device whose clients each have a worker, as the manager shares it.
+//! A shared board whose clients each have a worker.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -11,62 +11,69 @@ use rackloom_ipc::{Handover, Identity};
 use rackloom_opencl_wire::BoardInfo;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
-use super::account::Account;
-use super::crew::Crew;
-use super::lease::{Lease, Lessee};
-use super::ledger::Ledger;
-use super::packet::{self, Order, Origin, Service, Sight, Word};
-use super::page::Page;
+use super::control::{self, Assignment, DeviceOrigin, FromWorker, ReadAccess, ToWorker};
+use super::lease::{Lease, LeaseHolder};
+use super::memory_quota::WorkerQuota;
+use super::shared_page::SharedPage;
 use super::worker::Worker;
-use crate::admission::Dismiss;
-use crate::boards::SharedBoard;
+use super::worker_metrics::WorkerMetrics;
+use super::worker_pool::WorkerPool;
+use crate::access::grant::Disconnect;
+use crate::access::limits::EndpointLimits;
+use crate::access::shared_board::SharedBoard;
 use crate::code::Code;
-use crate::lobby::Inbox;
 use crate::metrics::{BoardMetrics, Source};
-use crate::session::answer_to;
-use crate::terms::Terms;
-use crate::turns::Turns;
+use crate::schedule::dispatcher::Dispatcher;
+use crate::session::inbox::Inbox;
+use crate::session::replies::answer_to;
+use crate::sync::lock;
 
-/// A device, and workers for it.
+/// A device and the workers for it.
 pub(crate) struct IsolatedBoard {
     info: BoardInfo,
-    crew: Arc<Crew>,
+    pool: Arc<WorkerPool>,
     /// How long a client may keep others waiting by one task.
-    patience: Duration,
+    stall_time: Duration,
 }
 
 impl IsolatedBoard {
     /// # Errors
-    /// A worker cannot be started, or not open the device.
-    pub(crate) fn new(info: BoardInfo, origin: Origin, patience: Duration) -> anyhow::Result<Self> {
-        let crew = Crew::new(origin).with_context(|| format!("cannot start a process for clients of {}", info.name))?;
-        Ok(Self { info, crew: Arc::new(crew), patience })
+    /// A worker cannot be started, or cannot open the device.
+    pub(crate) fn new(info: BoardInfo, origin: DeviceOrigin, stall_time: Duration) -> anyhow::Result<Self> {
+        let pool =
+            WorkerPool::new(origin).with_context(|| format!("cannot start a process for clients of {}", info.name))?;
+        Ok(Self { info, pool: Arc::new(pool), stall_time })
     }
 
     pub(crate) const fn info(&self) -> &BoardInfo {
         &self.info
     }
 
-    /// Shares it under a number.
-    pub(crate) fn share(self, number: usize, turns: Arc<Turns<Lease>>, metrics: BoardMetrics) -> impl SharedBoard {
-        let (tenants, lessees) = (AtomicU64::new(1), Mutex::default());
-        Shared { board: self, number, turns, metrics, tenants, lessees }
+    /// Shares it under this number.
+    pub(crate) fn share(
+        self,
+        number: usize,
+        dispatcher: Arc<Dispatcher<Lease>>,
+        metrics: BoardMetrics,
+    ) -> impl SharedBoard {
+        let (tenants, holders) = (AtomicU64::new(1), Mutex::default());
+        Shared { board: self, number, dispatcher, metrics, tenants, holders }
     }
 }
 
 struct Shared {
     board: IsolatedBoard,
     number: usize,
-    turns: Arc<Turns<Lease>>,
+    dispatcher: Arc<Dispatcher<Lease>>,
     metrics: BoardMetrics,
     tenants: AtomicU64,
-    /// Those that are served.
-    lessees: Mutex<Vec<Weak<Lessee>>>,
+    /// Workers that serve a client.
+    holders: Mutex<Vec<Weak<LeaseHolder>>>,
 }
 
 impl Shared {
-    fn lessees(&self) -> MutexGuard<'_, Vec<Weak<Lessee>>> {
-        self.lessees.lock().unwrap_or_else(PoisonError::into_inner)
+    fn holders(&self) -> MutexGuard<'_, Vec<Weak<LeaseHolder>>> {
+        lock(&self.holders)
     }
 }
 
@@ -79,7 +86,7 @@ impl SharedBoard for Shared {
         self.number
     }
 
-    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], terms: &Terms) {
+    fn serve(&self, inbox: Inbox, request: u32, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
         let peer = Arc::clone(&inbox.peer);
         let refuse = |why: &str| {
             answer_to(&peer, request, Err(Code(CL_DEVICE_NOT_AVAILABLE)));
@@ -87,115 +94,116 @@ impl SharedBoard for Shared {
         };
         let client = match Client::new() {
             Ok(client) => Arc::new(client),
-            Err(why) => return refuse(&format!("the system has no more files: {why}")),
+            Err(why) => return refuse(&format!("cannot open an event file: {why}")),
         };
-        let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Dismiss>));
-        let Some(grant) = terms.admission.enter(self.number, peer.token(), leaving) else {
-            return refuse("the token is not admitted any more");
+        let leaving = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
+        let Some(grant) = endpoint.admission.enter(self.number, peer.token(), leaving) else {
+            return refuse("the token is no longer admitted");
         };
         let id = self.tenants.fetch_add(1, Ordering::Relaxed);
         let user = user(peer.identity());
         let tenant = tenant(grant.name.as_deref(), user);
         let is_ours = user == Some(rustix::process::geteuid().as_raw());
-        let sight = if is_ours { Sight::Users } else { Sight::Runtimes };
+        let access = if is_ours { ReadAccess::User } else { ReadAccess::Runtime };
         let name = grant.name.unwrap_or_else(|| format!("{}-{id}", inbox.name));
-        let service = Service {
+        let assignment = Assignment {
             channel: Vec::new(),
             request,
-            limits: terms.limits,
+            limits: endpoint.limits,
             shares_memory: grant.memory.is_some(),
-            task_ns: terms.task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+            task_ns: endpoint.task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
             boards: boards.iter().map(|board| board.info().clone()).collect(),
             name: name.clone(),
         };
-        let worker = || Ok(self.board.crew.take(tenant.as_deref(), sight)?);
+        let worker = || Ok(self.board.pool.take(tenant.as_deref(), access)?);
         let placed =
-            if inbox.is_empty() { worker().and_then(|worker| place(&inbox, worker, service)) } else { Err(early()) };
+            if inbox.is_empty() { worker().and_then(|worker| place(&inbox, worker, assignment)) } else { Err(early()) };
         let (mut worker, page, handover) = match placed {
             Ok(placed) => placed,
             Err(why) => {
-                eprintln!("rackloom-manager: {name} cannot be served: {why:#}");
-                return refuse(&format!("there is no process for it: {why:#}"));
+                eprintln!("rackloom-manager: {name} cannot be served by a process: {why:#}");
+                return refuse(&format!("cannot start a process for this client: {why:#}"));
             }
         };
-        let ledger = Arc::new(Ledger::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
-        self.metrics.watch(&(Arc::clone(&ledger) as Arc<dyn Source>));
+        let counted =
+            Arc::new(WorkerMetrics::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
+        self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
         let Ok(process) = worker.process.try_clone() else { return };
-        let lessee = Arc::new(Lessee::new(id, name.clone(), grant.share, page, process, self.board.patience));
+        let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, process, self.board.stall_time));
         {
-            let mut lessees = self.lessees();
-            lessees.retain(|lessee| lessee.strong_count() > 0);
-            lessees.push(Arc::downgrade(&lessee));
+            let mut holders = self.holders();
+            holders.retain(|holder| holder.strong_count() > 0);
+            holders.push(Arc::downgrade(&holder));
         }
-        let account = Account::new(grant.memory, terms.limits.objects as usize);
-        let end = self.listen(&mut worker, &client, &handover, &lessee, account);
-        if let (End::Worker, false, Some(signal)) = (end, lessee.was_overdue(), worker.signal()) {
+        let account = WorkerQuota::new(grant.memory, endpoint.limits.objects as usize);
+        let end = self.listen(&mut worker, &client, &handover, &holder, account);
+        if let (End::Worker, false, Some(signal)) = (end, holder.was_overdue(), worker.signal()) {
             eprintln!("rackloom-manager: the process of {name} was ended by signal {signal}; a kernel may be to blame");
         }
         worker.end(); // With its kernels: the next one has the board from here on.
-        lessee.is_gone();
-        self.turns.forget(id, || ());
-        self.board.crew.put_back(worker, tenant);
+        holder.is_gone();
+        self.dispatcher.forget(id, || ());
+        self.board.pool.put_back(worker, tenant);
     }
 
     fn stop(&self) {
-        self.turns.stop();
-        // The board's thread does not wait for kernels that may never end.
-        let lessees: Vec<_> = self.lessees().iter().filter_map(Weak::upgrade).collect();
-        lessees.iter().for_each(|lessee| {
-            lessee.end();
-            lessee.is_gone();
+        self.dispatcher.stop();
+        // The board's thread must not wait for kernels that may never end.
+        let holders: Vec<_> = self.holders().iter().filter_map(Weak::upgrade).collect();
+        holders.iter().for_each(|holder| {
+            holder.end();
+            holder.is_gone();
         });
-        self.board.crew.close();
+        self.board.pool.close();
     }
 }
 
 /// A client that a worker serves.
 struct Client {
-    /// Why it is to leave.
+    /// Why it is disconnected.
     reason: Mutex<Option<String>>,
-    /// Rings then.
-    bell: OwnedFd,
+    /// Signalled with it.
+    signal: OwnedFd,
 }
 
-/// How long a worker may take to send its client away.
+/// How long a worker may take to disconnect its client.
 const LEAVING: Duration = Duration::from_secs(1);
 
 impl Client {
     fn new() -> std::io::Result<Self> {
-        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { reason: Mutex::default(), bell })
+        let signal = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { reason: Mutex::default(), signal })
     }
 
-    /// Why it is to leave; the bell has rung.
+    /// Why it is disconnected; clears the signal.
     fn reason(&self) -> String {
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-        self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+        let _ = rustix::io::read(&self.signal, &mut [0; 8]);
+        lock(&self.reason).clone().unwrap_or_default()
     }
 }
 
-impl Dismiss for Client {
-    /// The worker says the word. One that does not is ended, with the session.
-    fn dismiss(&self, reason: &str) {
-        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+impl Disconnect for Client {
+    /// The worker tells the client why. A worker that does not is ended, with the session.
+    fn disconnect(&self, reason: &str) {
+        *lock(&self.reason) = Some(reason.to_owned());
+        let _ = rustix::io::write(&self.signal, &1_u64.to_ne_bytes());
     }
 }
 
-/// Who has ended a session.
+/// Which side ended a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Client,
     Worker,
 }
 
-/// Whose client it is, as far as that is sure: a name belongs to a token, and a user's processes are all the user's
-/// unless they are in a container, where each tenant may have the same number.
+/// The tenant of a client, as far as that is certain: a name belongs to a token, and a user's processes are all the
+/// user's unless they are in a container, where each tenant may have the same user id.
 fn tenant(name: Option<&str>, user: Option<u32>) -> Option<String> {
     name.map(|name| format!("name {name}")).or_else(|| user.map(|user| format!("user {user}")))
 }
 
-/// The user whose process a client is; none if that is elsewhere or in a container, as far as we can tell.
+/// The user of a client's process; `None` if that runs elsewhere or in a container, as far as we can tell.
 fn user(identity: Identity) -> Option<u32> {
     let Identity::Unix { uid, pid, .. } = identity else { return None };
     let is_here = ["mnt", "user"].iter().all(|space| {
@@ -207,28 +215,28 @@ fn user(identity: Identity) -> Option<u32> {
 }
 
 fn early() -> anyhow::Error {
-    anyhow::anyhow!("it did not wait until its board was open")
+    anyhow::anyhow!("the client sent a message before its board was open")
 }
 
-/// Gives a client to a worker.
-fn place(inbox: &Inbox, worker: Worker, service: Service) -> anyhow::Result<(Worker, Arc<Page>, Handover)> {
-    let page = Page::create()?;
+/// Hands a client over to a worker.
+fn place(inbox: &Inbox, worker: Worker, assignment: Assignment) -> anyhow::Result<(Worker, Arc<SharedPage>, Handover)> {
+    let page = SharedPage::create()?;
     let handover = inbox.peer.hand_over()?;
-    let order = Order::Serve(Box::new(Service { channel: handover.state(), ..service }));
+    let order = ToWorker::Serve(Box::new(Assignment { channel: handover.state(), ..assignment }));
     let files: Vec<_> = std::iter::once(page.file()).chain(handover.files()).collect();
-    packet::send(&worker.control, &order, &files)?;
+    control::send(&worker.control, &order, &files)?;
     Ok((worker, Arc::new(page), handover))
 }
 
 impl Shared {
-    /// Does what the worker asks for, until it has ended or its client is gone.
+    /// Serves the worker's requests until it has ended or its client is gone.
     fn listen(
         &self,
         worker: &mut Worker,
         client: &Client,
         channel: &Handover,
-        lessee: &Arc<Lessee>,
-        mut account: Account,
+        holder: &Arc<LeaseHolder>,
+        mut account: WorkerQuota,
     ) -> End {
         let mut deadline: Option<Instant> = None;
         loop {
@@ -237,7 +245,8 @@ impl Shared {
                 return End::Client;
             }
             let time = left.and_then(|left| Timespec::try_from(left).ok());
-            let mut files = vec![PollFd::new(&worker.control, PollFlags::IN), PollFd::new(&client.bell, PollFlags::IN)];
+            let mut files =
+                vec![PollFd::new(&worker.control, PollFlags::IN), PollFd::new(&client.signal, PollFlags::IN)];
             files.extend(channel.ends().into_iter().map(|(file, flags)| PollFd::from_borrowed_fd(file, flags)));
             match rustix::event::poll(&mut files, time.as_ref()) {
                 Err(rustix::io::Errno::INTR) => continue,
@@ -246,28 +255,30 @@ impl Shared {
                 Ok(_) if files[2..].iter().any(|file| !file.revents().is_empty()) => return End::Client,
                 Ok(_) => {}
             }
-            let (has_word, is_leaving) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
-            if is_leaving {
-                let order = Order::Dismiss(client.reason());
-                if packet::send(&worker.control, &order, &[]).is_err() {
+            let (has_message, is_disconnected) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
+            if is_disconnected {
+                let order = ToWorker::Disconnect(client.reason());
+                if control::send(&worker.control, &order, &[]).is_err() {
                     return End::Worker;
                 }
                 deadline = Some(Instant::now() + LEAVING);
             }
-            if !has_word {
+            if !has_message {
                 continue;
             }
-            let Ok(Some((word, _))) = worker.receiver.next(&worker.control) else { return End::Worker };
-            match word {
-                Word::Ask => lessee.asks().into_iter().for_each(|lease| self.turns.submit(lease)),
-                Word::Leave => lessee.has_left(),
-                Word::Take(number, amount) => {
+            let Ok(Some((message, _))) = worker.receiver.next(&worker.control) else { return End::Worker };
+            match message {
+                FromWorker::RequestBoard => {
+                    holder.request().into_iter().for_each(|lease| self.dispatcher.submit(lease));
+                }
+                FromWorker::ReturnBoard => holder.returned(),
+                FromWorker::TakeMemory(number, amount) => {
                     if account.answer(&worker.control, number, amount).is_err() {
                         return End::Worker;
                     }
                 }
-                Word::Give(number) => account.give(number),
-                Word::Ready(_) => return End::Worker, // It has said so before.
+                FromWorker::GiveMemory(number) => account.give(number),
+                FromWorker::Ready(_) => return End::Worker, // It was ready before.
             }
         }
     }

@@ -1,9 +1,9 @@
-//! What a worker may touch of the system: a hostile kernel can make it do anything that it may.
+//! Confinement of a worker: a hostile kernel can make it do anything that the system lets it do.
 //!
-//! Programs and libraries it may read (and what its client's sources include, if that is a process of the manager's
-//! user), one folder it may write, and the files of devices unless it works on a processor. That is all: no other file
-//! of the manager's user, no signal to its processes, no connection (Landlock, Linux 5.13 and later; each part as far
-//! as the system has it). It is inherited by the runtime's threads, so it has to be done before those begin.
+//! It may read programs and libraries (and what its client's sources include, if the client is a process of the
+//! manager's user), write one folder, and use device files unless it works on a processor. Everything else is denied:
+//! other files of the manager's user, signals to its processes, connections (Landlock, Linux 5.13 and later; each part
+//! as far as the system supports it). Threads of the runtime inherit it, so it is done before they start.
 
 use std::path::PathBuf;
 
@@ -12,9 +12,9 @@ use landlock::{
     RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::packet::{Place, Sight};
+use super::control::{ReadAccess, WorkerSetup};
 
-/// Where runtimes have their libraries, compilers and settings, and the system tells of itself.
+/// Folders of runtimes' libraries, compilers and settings, and of the system's own information.
 const READ: [&str; 14] = [
     "/bin",
     "/dev",
@@ -32,19 +32,19 @@ const READ: [&str; 14] = [
     "/usr",
 ];
 
-/// What any program may write.
+/// Files that any program may write.
 const WRITE: [&str; 5] = ["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
-/// What a driver of some hardware needs: nobody knows by which of its files.
+/// Device files: which of them a driver needs is not known.
 const DEVICES: &str = "/dev";
 
-/// Confines this process to its place; whether the system can.
-pub(super) fn confine(Place { origin, own, sight }: &Place) -> anyhow::Result<bool> {
+/// Confines this process; returns whether the system supports it.
+pub(super) fn confine(WorkerSetup { origin, own, access }: &WorkerSetup) -> anyhow::Result<bool> {
     let abi = ABI::V6;
     let (read, all) = (AccessFs::from_read(abi), AccessFs::from_all(abi));
     // A library may be anywhere, and what it needs beside it.
     let beside = origin.library.canonicalize().ok().and_then(|library| Some(library.parent()?.to_path_buf()));
-    let all_files = (*sight == Sight::Users).then_some("/");
+    let all_files = (*access == ReadAccess::User).then_some("/");
     let readable = READ.into_iter().chain(all_files).map(PathBuf::from).chain(beside);
     let devices = (!origin.is_processor).then_some(DEVICES);
     let writable = WRITE.into_iter().chain(devices).map(PathBuf::from).chain([own.clone()]);

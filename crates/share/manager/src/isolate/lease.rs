@@ -1,79 +1,80 @@
-//! A worker's turn on the board, as the manager holds it.
+//! Leases: a worker's turns on the board, on the manager's side.
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rackloom_opencl_wire::now_ns;
 use rustix::process::Signal;
 
-use super::page::{Hold, Page};
+use super::shared_page::{LeaseState, SharedPage};
 use crate::metrics::BoardMetrics;
-use crate::scheduler::{Share, TenantId};
-use crate::turns::{Holder, Turn};
+use crate::schedule::dispatcher::{Holder, Job};
+use crate::schedule::scheduler::{Share, TenantId};
+use crate::sync::{self, lock};
 
-/// What a worker has to do with the board.
+/// A worker, as a holder of the board.
 #[derive(Debug)]
-pub(super) struct Lessee {
+pub(super) struct LeaseHolder {
     pub(super) id: TenantId,
     pub(super) name: String,
     pub(super) share: Share,
-    pub(super) page: Arc<Page>,
-    /// The worker, to be ended if it does not give the board back.
+    pub(super) page: Arc<SharedPage>,
+    /// The worker's process, to end it if it does not return the board.
     pub(super) process: OwnedFd,
     /// How long it may keep others waiting.
-    pub(super) patience: Duration,
+    pub(super) stall_time: Duration,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// It waits for the board.
+    /// It has requested the board.
     has_asked: bool,
-    /// It has the board.
-    has_turn: bool,
-    /// Others wait for it, and since when.
+    /// It holds the board.
+    has_board: bool,
+    /// Since when others wait; `None` if nobody does.
     wanted: Option<Instant>,
-    /// Somebody waits while it has the board, so that it has to pay.
+    /// Others wait while it holds the board, so its time is charged.
     is_charged: bool,
-    /// It knows.
-    is_told: bool,
-    /// Until when it may keep the board all the same, in nanoseconds of the clock.
+    /// It knows that others wait.
+    is_notified: bool,
+    /// Until when it may keep the board nevertheless, in nanoseconds of our clock.
     slice_end: u64,
     is_gone: bool,
     /// It has kept others waiting for too long.
     is_overdue: bool,
-    /// Since when it is charged.
+    /// Start of the time charged, in nanoseconds of our clock.
     charged_from: u64,
 }
 
-/// A turn of a worker's.
+/// A worker's turn on the board.
 #[derive(Debug)]
-pub(crate) struct Lease(Arc<Lessee>);
+pub(crate) struct Lease(Arc<LeaseHolder>);
 
-impl Lessee {
+impl LeaseHolder {
     pub(super) fn new(
         id: TenantId,
         name: String,
         share: Share,
-        page: Arc<Page>,
+        page: Arc<SharedPage>,
         process: OwnedFd,
-        patience: Duration,
+        stall_time: Duration,
     ) -> Self {
         let (state, changed) = Default::default();
-        Self { id, name, share, page, process, patience, state, changed }
+        Self { id, name, share, page, process, stall_time, state, changed }
     }
 
-    /// The worker asks for the board; its turn, unless it waits for one already.
-    pub(super) fn asks(self: &Arc<Self>) -> Option<Lease> {
+    /// The worker requests the board; returns its turn, unless it waits for one already.
+    pub(super) fn request(self: &Arc<Self>) -> Option<Lease> {
         let has_asked = std::mem::replace(&mut self.lock().has_asked, true);
         (!has_asked).then(|| Lease(Arc::clone(self)))
     }
 
-    /// The worker says that it has given the board back.
-    pub(super) fn has_left(&self) {
-        self.lock().has_turn = false;
+    /// The worker has returned the board.
+    pub(super) fn returned(&self) {
+        self.lock().has_board = false;
         self.changed.notify_all();
     }
 
@@ -83,9 +84,9 @@ impl Lessee {
         self.changed.notify_all();
     }
 
-    /// Ends the worker; whoever listens to it will say so.
+    /// Ends the worker; the thread that listens to it notices.
     pub(super) fn end(&self) {
-        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL); // Or it has ended.
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL); // Or it has ended already.
     }
 
     /// Whether it was ended because others waited.
@@ -94,11 +95,11 @@ impl Lessee {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
-impl Holder for Lessee {
+impl Holder for LeaseHolder {
     fn wanted(&self) {
         let mut state = self.lock();
         if state.wanted.is_some() {
@@ -106,9 +107,9 @@ impl Holder for Lessee {
         }
         state.wanted = Some(Instant::now());
         let now = now_ns();
-        if state.has_turn && now >= state.slice_end {
+        if state.has_board && now >= state.slice_end {
             self.take_back(&mut state);
-        } else if state.has_turn {
+        } else if state.has_board {
             (state.is_charged, state.charged_from) = (true, now);
         }
         drop(state);
@@ -116,54 +117,54 @@ impl Holder for Lessee {
     }
 }
 
-impl Lessee {
-    /// Others wait: takes the board back if the worker has no task now, else has it given back after the task.
+impl LeaseHolder {
+    /// Others wait: takes the board back if the worker runs no task, else asks for it after the task.
     fn take_back(&self, state: &mut State) {
-        if self.page.change(Hold::Lent, Hold::None) {
-            state.has_turn = false;
+        if self.page.change(LeaseState::Idle, LeaseState::NotHeld) {
+            state.has_board = false;
             if !state.is_charged {
-                state.charged_from = u64::MAX; // Nobody has had to wait for it, so it pays nothing.
+                state.charged_from = u64::MAX; // Nobody had to wait, so nothing is charged.
             }
-        } else if self.page.change(Hold::Busy, Hold::Last) && !state.is_charged {
-            // From the beginning of the task that runs: what it did before was at nobody's cost.
-            let began = self.page.read().map_or(0, |tally| tally.began);
+        } else if self.page.change(LeaseState::Busy, LeaseState::LastTask) && !state.is_charged {
+            // From the start of the running task: what it did before delayed nobody.
+            let began = self.page.read().map_or(0, |counters| counters.began);
             state.charged_from = state.charged_from.max(began.min(now_ns()));
         }
-        state.is_told = true;
+        state.is_notified = true;
     }
 
-    /// Waits a little in the worker's slice. One that rests has had enough of it.
+    /// Waits a little in the worker's slice. The slice ends early when the worker rests.
     fn in_slice<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let left = state.slice_end.saturating_sub(now_ns());
-        let before = self.page.read().map(|tally| tally.busy);
+        let before = self.page.read().map(|counters| counters.busy);
         let time = Duration::from_nanos(left.min(REST_NS));
-        state = self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
-        let rests = self.page.is_lent() && self.page.read().map(|tally| tally.busy) == before;
-        if state.has_turn && !state.is_told && (rests || now_ns() >= state.slice_end) {
+        state = sync::wait_for(&self.changed, state, time);
+        let rests = self.page.is_idle() && self.page.read().map(|counters| counters.busy) == before;
+        if state.has_board && !state.is_notified && (rests || now_ns() >= state.slice_end) {
             self.take_back(&mut state);
         }
         state
     }
 }
 
-/// How long a worker that is back at once may keep the board for its next tasks while others wait, in nanoseconds. It
-/// is some times what it takes to pass the board on; else the passing would be most of what there is.
+/// How long a worker that always returns at once may keep the board for its next tasks while others wait, in
+/// nanoseconds. A few times the cost of a hand-over; with shorter slices hand-overs would take most of the time.
 const SLICE_NS: u64 = 300_000;
 
-/// How long it may rest then, in nanoseconds.
+/// How long it may rest in a slice, in nanoseconds.
 const REST_NS: u64 = 50_000;
 
-impl Turn for Lease {
+impl Job for Lease {
     fn tenant(&self) -> (TenantId, Share) {
         (self.0.id, self.0.share)
     }
 
-    /// Never: whoever brings it has to listen to the worker meanwhile.
+    /// Never: the thread that submits it has to listen to the worker meanwhile.
     fn is_short(&self) -> bool {
         false
     }
 
-    fn is_over(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.0.lock().is_gone
     }
 
@@ -171,47 +172,49 @@ impl Turn for Lease {
         Some(Arc::clone(&self.0) as Arc<dyn Holder>)
     }
 
-    /// The worker has the board until it has given it back: if others wait after a task, or a slice if it is quick.
+    /// The worker holds the board until it returns it: if others wait, after a task, or after a slice if it is quick.
     fn run(self, _: &BoardMetrics, is_quick: bool) -> (u64, Option<Self>) {
-        let Self(lessee) = self;
-        let mut state = lessee.lock();
+        let Self(holder) = self;
+        let mut state = holder.lock();
         state.has_asked = false;
         if state.is_gone {
             state.wanted = None;
             return (0, None);
         }
         let now = now_ns();
-        state.has_turn = true;
+        state.has_board = true;
         state.is_charged = state.wanted.is_some();
-        state.is_told = state.is_charged && !is_quick;
+        state.is_notified = state.is_charged && !is_quick;
         (state.charged_from, state.slice_end) = (now, if is_quick { now + SLICE_NS } else { now });
-        lessee.page.give(if state.is_told { Hold::Last } else { Hold::Busy });
-        while state.has_turn && !state.is_gone {
+        holder.page.give(if state.is_notified { LeaseState::LastTask } else { LeaseState::Busy });
+        while state.has_board && !state.is_gone {
             state = match state.wanted {
-                None => lessee.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(_) if !state.is_told => lessee.in_slice(state),
-                Some(since) => lessee.until_back(state, since),
+                None => sync::wait(&holder.changed, state),
+                Some(_) if !state.is_notified => holder.in_slice(state),
+                Some(since) => holder.until_back(state, since),
             };
         }
-        (state.has_turn, state.wanted) = (false, None);
+        (state.has_board, state.wanted) = (false, None);
         (now_ns().saturating_sub(state.charged_from), None)
     }
 }
 
-impl Lessee {
-    /// Waits for the worker to give the board back, and ends it when it has had enough time for that.
+impl LeaseHolder {
+    /// Waits for the worker to return the board, and ends it when its time for that is over.
     fn until_back<'a>(&'a self, mut state: MutexGuard<'a, State>, since: Instant) -> MutexGuard<'a, State> {
-        let left = self.patience.saturating_sub(since.elapsed());
+        let left = self.stall_time.saturating_sub(since.elapsed());
         if state.is_overdue {
-            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            return sync::wait(&self.changed, state);
         }
         if left.is_zero() {
             state.is_overdue = true;
-            let (name, seconds) = (&self.name, self.patience.as_secs_f64());
-            eprintln!("rackloom-manager: {name} has kept others waiting for {seconds} s and is ended");
+            let (name, seconds) = (&self.name, self.stall_time.as_secs_f64());
+            eprintln!(
+                "rackloom-manager: {name} has kept others waiting for {seconds} s by one task; its process is ended"
+            );
             self.end();
             return state;
         }
-        self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+        sync::wait_for(&self.changed, state, left)
     }
 }

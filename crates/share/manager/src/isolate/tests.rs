@@ -1,4 +1,4 @@
-//! Turns of workers whose pages, sockets and gates are the real ones, but that are threads.
+//! Turns of workers that are threads, with real pages, sockets and leases.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -7,47 +7,48 @@ use std::time::{Duration, Instant};
 
 use rustix::event::EventfdFlags;
 
-use super::account::{Account, Elsewhere};
-use super::gate::Gate;
-use super::lease::{Lease, Lessee};
-use super::ledger::Ledger;
-use super::packet::{self, Order, Receiver, Word};
-use super::page::{Hold, Page, Tally};
+use super::control::{self, FromWorker, Receiver, ToWorker};
+use super::lease::{Lease, LeaseHolder};
+use super::lease_client::LeaseClient;
+use super::memory_quota::{ManagerQuota, WorkerQuota};
+use super::shared_page::{LeaseState, SharedPage, WorkerCounters};
+use super::worker_metrics::WorkerMetrics;
 use crate::metrics::{BoardMetrics, Metrics, Source as _};
 use crate::quota::Quota;
-use crate::scheduler::{Policy, Share};
-use crate::turns::{Holder as _, Turn as _, Turns};
+use crate::schedule::dispatcher::{Dispatcher, Holder as _, Job as _};
+use crate::schedule::scheduler::{Policy, Share};
+use crate::schedule::task::LeasedBoard as _;
 
-/// What ends nobody.
+/// A file in the place of a process: ends nothing.
 fn no_process() -> OwnedFd {
     rustix::event::eventfd(0, EventfdFlags::CLOEXEC).unwrap()
 }
 
-fn lessee(id: u64, page: &Page) -> Arc<Lessee> {
-    let page = Arc::new(Page::open(page.file().try_clone_to_owned().unwrap()).unwrap());
-    let patience = Duration::from_secs(60);
-    Arc::new(Lessee::new(id, format!("w-{id}"), Share::default(), page, no_process(), patience))
+fn holder(id: u64, page: &SharedPage) -> Arc<LeaseHolder> {
+    let page = Arc::new(SharedPage::open(page.file().try_clone_to_owned().unwrap()).unwrap());
+    let stall_time = Duration::from_secs(60);
+    Arc::new(LeaseHolder::new(id, format!("w-{id}"), Share::default(), page, no_process(), stall_time))
 }
 
-/// Hears a worker, as the manager does.
-fn hear(control: &OwnedFd, lessee: &Arc<Lessee>, turns: &Turns<Lease>) {
+/// Listens to a worker, as the manager does.
+fn hear(control: &OwnedFd, holder: &Arc<LeaseHolder>, dispatcher: &Dispatcher<Lease>) {
     let mut receiver = Receiver::new();
     while let Some((word, _)) = receiver.next(control).unwrap() {
         match word {
-            Word::Ask => turns.submit(lessee.asks().expect("it asks once at a time")),
-            Word::Leave => lessee.has_left(),
+            FromWorker::RequestBoard => dispatcher.submit(holder.request().expect("it asks once at a time")),
+            FromWorker::ReturnBoard => holder.returned(),
             other => panic!("{other:?}"),
         }
     }
-    lessee.is_gone();
-    turns.forget(lessee.id, || ());
+    holder.is_gone();
+    dispatcher.forget(holder.id, || ());
 }
 
 fn metrics() -> BoardMetrics {
     Metrics::default().board("b")
 }
 
-/// Ends all tests if this one still runs after a minute: what waits for a turn for ever cannot be called back.
+/// Ends all tests if this one still runs after a minute: a thread that waits for a turn for ever cannot be stopped.
 struct Patience(Arc<AtomicBool>);
 
 impl Patience {
@@ -57,7 +58,7 @@ impl Patience {
         std::thread::spawn(move || {
             while !watched.load(Ordering::Relaxed) {
                 if start.elapsed() > Duration::from_secs(60) {
-                    eprintln!("a worker waits for the board for ever");
+                    eprintln!("a worker waits for the board forever");
                     std::process::abort();
                 }
                 std::thread::sleep(Duration::from_millis(10));
@@ -79,27 +80,27 @@ fn one_worker_has_the_board_at_a_time_and_each_gets_it() {
     const TASKS: u64 = 3000;
     let _patience = Patience::new();
     for policy in [Policy::Fair, Policy::Fifo] {
-        let turns = Turns::new(policy, metrics());
+        let dispatcher = Dispatcher::new(policy, metrics());
         let (inside, done) = (AtomicUsize::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
-            let board = scope.spawn(|| turns.run());
+            let board = scope.spawn(|| dispatcher.run());
             let workers: Vec<_> = (0..4_u64)
                 .map(|id| {
-                    let page = Page::create().unwrap();
-                    let lessee = lessee(id, &page);
-                    let (here, there) = packet::pair().unwrap();
-                    let (turns, inside, done) = (&turns, &inside, &done);
-                    scope.spawn(move || hear(&here, &lessee, turns));
+                    let page = SharedPage::create().unwrap();
+                    let holder = holder(id, &page);
+                    let (here, there) = control::pair().unwrap();
+                    let (dispatcher, inside, done) = (&dispatcher, &inside, &done);
+                    scope.spawn(move || hear(&here, &holder, dispatcher));
                     scope.spawn(move || {
-                        let (gate, metrics) = (Gate::new(page, Arc::new(there)), metrics());
+                        let (lease, metrics) = (LeaseClient::new(page, Arc::new(there)), metrics());
                         let mut random = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(id + 1);
                         for _ in 0..TASKS {
                             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                            let pass = gate.enter(&metrics);
+                            lease.acquire(&metrics);
                             assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have the board");
                             (0..random >> 57).for_each(|_| std::hint::spin_loop());
                             inside.fetch_sub(1, Ordering::SeqCst);
-                            drop(pass);
+                            lease.release(&metrics);
                             done.fetch_add(1, Ordering::Relaxed);
                             // Pauses of all sorts: a lease is taken back while its worker rests, begins or ends.
                             match random >> 61 {
@@ -112,7 +113,7 @@ fn one_worker_has_the_board_at_a_time_and_each_gets_it() {
                 })
                 .collect();
             let ends: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
-            turns.stop();
+            dispatcher.stop();
             board.join().unwrap();
             assert!(ends.iter().all(Result::is_ok));
         });
@@ -124,21 +125,22 @@ fn one_worker_has_the_board_at_a_time_and_each_gets_it() {
 #[test]
 fn who_has_the_board_gives_it_back_when_others_ask() {
     const TASKS: u32 = 200;
-    let turns = Turns::new(Policy::Fair, metrics());
+    let dispatcher = Dispatcher::new(Policy::Fair, metrics());
     let is_done = AtomicBool::new(false);
     let _patience = Patience::new();
     std::thread::scope(|scope| {
-        let board = scope.spawn(|| turns.run());
+        let board = scope.spawn(|| dispatcher.run());
         let work = |id, more: &'static (dyn Fn(&AtomicBool, &mut u32) -> bool + Sync)| {
-            let page = Page::create().unwrap();
-            let lessee = lessee(id, &page);
-            let (here, there) = packet::pair().unwrap();
-            let (turns, is_done) = (&turns, &is_done);
-            scope.spawn(move || hear(&here, &lessee, turns));
+            let page = SharedPage::create().unwrap();
+            let holder = holder(id, &page);
+            let (here, there) = control::pair().unwrap();
+            let (dispatcher, is_done) = (&dispatcher, &is_done);
+            scope.spawn(move || hear(&here, &holder, dispatcher));
             scope.spawn(move || {
-                let (gate, metrics, mut count) = (Gate::new(page, Arc::new(there)), metrics(), 0);
+                let (lease, metrics, mut count) = (LeaseClient::new(page, Arc::new(there)), metrics(), 0);
                 while more(is_done, &mut count) {
-                    drop(gate.enter(&metrics));
+                    lease.acquire(&metrics);
+                    lease.release(&metrics);
                 }
                 is_done.store(true, Ordering::Relaxed);
             })
@@ -153,7 +155,7 @@ fn who_has_the_board_gives_it_back_when_others_ask() {
             *count <= TASKS
         });
         let ends = [restless.join(), rare.join()];
-        turns.stop();
+        dispatcher.stop();
         board.join().unwrap();
         assert!(ends.iter().all(Result::is_ok));
     });
@@ -162,10 +164,10 @@ fn who_has_the_board_gives_it_back_when_others_ask() {
 /// What a turn costs a worker that had the board while nobody wanted it.
 #[test]
 fn a_worker_pays_for_what_others_have_waited() {
-    let page = Page::create().unwrap();
-    let lessee = lessee(1, &page);
+    let page = SharedPage::create().unwrap();
+    let holder = holder(1, &page);
     let cost_when = |prepare: &dyn Fn()| {
-        let lease = lessee.asks().unwrap();
+        let lease = holder.request().unwrap();
         let turn = std::thread::spawn(move || lease.run(&metrics(), false));
         page.wait();
         std::thread::sleep(Duration::from_millis(20));
@@ -175,22 +177,22 @@ fn a_worker_pays_for_what_others_have_waited() {
         cost
     };
     let idle = cost_when(&|| {
-        assert!(page.change(Hold::Busy, Hold::Lent));
-        lessee.wanted();
-        assert!(!page.is_lent(), "it is taken back at once");
+        assert!(page.change(LeaseState::Busy, LeaseState::Idle));
+        holder.wanted();
+        assert!(!page.is_idle(), "it is taken back at once");
     });
     assert_eq!(idle, 0);
     let busy = cost_when(&|| {
-        page.publish(&Tally { began: rackloom_opencl_wire::now_ns(), ..Tally::default() });
-        lessee.wanted();
+        page.publish(&WorkerCounters { began: rackloom_opencl_wire::now_ns(), ..WorkerCounters::default() });
+        holder.wanted();
         std::thread::sleep(Duration::from_millis(2));
-        assert!(page.change(Hold::Last, Hold::None));
-        lessee.has_left();
+        assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld));
+        holder.returned();
     });
     assert!((2_000_000..20_000_000).contains(&busy), "the task that ran then, not the lease of 20 ms: {busy}");
     let contended = cost_when(&|| {
-        assert!(page.change(Hold::Busy, Hold::None));
-        lessee.has_left();
+        assert!(page.change(LeaseState::Busy, LeaseState::NotHeld));
+        holder.returned();
     });
     assert!(contended >= 20_000_000, "{contended}");
 }
@@ -198,71 +200,71 @@ fn a_worker_pays_for_what_others_have_waited() {
 /// Others wait all the time.
 #[test]
 fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
-    let page = Page::create().unwrap();
-    let lessee = lessee(1, &page);
+    let page = SharedPage::create().unwrap();
+    let holder = holder(1, &page);
     let turn = |is_quick| {
-        let lease = lessee.asks().unwrap();
-        lessee.wanted();
+        let lease = holder.request().unwrap();
+        holder.wanted();
         let turn = std::thread::spawn(move || lease.run(&metrics(), is_quick).0);
         page.wait();
         (turn, Instant::now())
     };
     let (resting, _) = turn(true);
-    assert!(page.change(Hold::Busy, Hold::Lent), "it may go on after its task");
+    assert!(page.change(LeaseState::Busy, LeaseState::Idle), "it may go on after its task");
     let cost = resting.join().unwrap();
-    assert!(!page.is_lent() && cost >= 50_000, "{cost}");
+    assert!(!page.is_idle() && cost >= 50_000, "{cost}");
     let (working, start) = turn(true);
-    while !page.change(Hold::Last, Hold::None) {
+    while !page.change(LeaseState::LastTask, LeaseState::NotHeld) {
         assert!(start.elapsed() < Duration::from_secs(10), "a slice ends");
-        if page.change(Hold::Busy, Hold::Lent) {
+        if page.change(LeaseState::Busy, LeaseState::Idle) {
             // It takes it again at once, unless it is taken back.
-            if !page.change(Hold::Lent, Hold::Busy) {
+            if !page.change(LeaseState::Idle, LeaseState::Busy) {
                 break;
             }
         }
     }
-    lessee.has_left();
+    holder.returned();
     let cost = working.join().unwrap();
     assert!(cost >= 300_000 && start.elapsed() >= Duration::from_micros(250), "{cost}");
     let (slow, _) = turn(false);
-    assert!(page.change(Hold::Last, Hold::None), "after one task");
-    lessee.has_left();
+    assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld), "after one task");
+    holder.returned();
     slow.join().unwrap();
 }
 
 #[test]
 fn a_worker_cannot_ask_for_more_turns_than_it_can_have() {
-    let page = Page::create().unwrap();
-    let lessee = lessee(1, &page);
-    let first = lessee.asks();
-    assert!(first.is_some() && lessee.asks().is_none() && lessee.asks().is_none());
+    let page = SharedPage::create().unwrap();
+    let holder = holder(1, &page);
+    let first = holder.request();
+    assert!(first.is_some() && holder.request().is_none() && holder.request().is_none());
 }
 
 #[test]
 fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
     let all = Metrics::default();
     let board = all.board("b");
-    let page = Page::create().unwrap();
-    let theirs = Arc::new(Page::open(page.file().try_clone_to_owned().unwrap()).unwrap());
-    let ledger = Ledger::new(theirs, board.clone(), board.tenant("t".to_owned()));
+    let page = SharedPage::create().unwrap();
+    let theirs = Arc::new(SharedPage::open(page.file().try_clone_to_owned().unwrap()).unwrap());
+    let counted = WorkerMetrics::new(theirs, board.clone(), board.tenant("t".to_owned()));
     let mut waits = ([0; 21], 700);
     waits.0[3] = 7;
-    let tally = Tally { operations: 12, bytes_in: 4096, depth: 3, waits, ..Tally::default() };
-    page.publish(&tally);
+    let counters = WorkerCounters { operations: 12, bytes_in: 4096, depth: 3, waits, ..WorkerCounters::default() };
+    page.publish(&counters);
     std::thread::sleep(Duration::from_millis(5));
-    ledger.catch_up();
-    ledger.catch_up();
+    counted.catch_up();
+    counted.catch_up();
     assert_eq!((board.operations.get(), board.bytes_in.get(), board.depth.get()), (12, 4096, 3));
     assert_eq!(board.wait.counts(), waits);
     // Nonsense: more than there was time for, and less than before.
     let start = board.busy.get();
-    page.publish(&Tally { operations: u64::MAX, busy: u64::MAX, depth: u64::MAX, began: 1, ..tally });
+    page.publish(&WorkerCounters { operations: u64::MAX, busy: u64::MAX, depth: u64::MAX, began: 1, ..counters });
     std::thread::sleep(Duration::from_millis(5));
-    ledger.catch_up();
+    counted.catch_up();
     assert!(board.operations.get() < 1 << 33 && board.busy.get() - start < 10.0, "{:?}", board.busy);
-    page.publish(&Tally::default());
-    ledger.catch_up();
-    drop(ledger);
+    page.publish(&WorkerCounters::default());
+    counted.catch_up();
+    drop(counted);
     assert_eq!(board.depth.get(), 0);
     assert!(board.operations.get() < 1 << 33);
 }
@@ -270,40 +272,40 @@ fn what_a_worker_says_that_it_did_is_told_once_and_within_reason() {
 #[test]
 fn a_quota_that_the_manager_keeps_is_one_for_all_workers() {
     let quota = Quota::new(1000);
-    let (here, there) = packet::pair().unwrap();
+    let (here, there) = control::pair().unwrap();
     std::thread::scope(|scope| {
         let kept = Arc::clone(&quota);
         scope.spawn(move || {
-            let mut account = Account::new(Some(kept), 3);
+            let mut account = WorkerQuota::new(Some(kept), 3);
             let mut receiver = Receiver::new();
             while let Some((word, _)) = receiver.next(&here).unwrap() {
                 match word {
-                    Word::Take(number, amount) => account.answer(&here, number, amount).unwrap(),
-                    Word::Give(number) => account.give(number),
+                    FromWorker::TakeMemory(number, amount) => account.answer(&here, number, amount).unwrap(),
+                    FromWorker::GiveMemory(number) => account.give(number),
                     other => panic!("{other:?}"),
                 }
             }
         });
         let there = Arc::new(there);
-        let (elsewhere, taken) = Elsewhere::new(Arc::clone(&there));
+        let (remote, taken) = ManagerQuota::new(Arc::clone(&there));
         let control = Arc::clone(&there);
         scope.spawn(move || {
             let mut receiver = Receiver::new();
-            while let Some((Order::Taken(was), _)) = receiver.next(&control).unwrap() {
+            while let Some((ToWorker::MemoryTaken(was), _)) = receiver.next(&control).unwrap() {
                 taken.send(was).unwrap();
             }
         });
-        let bank = Quota::at(Box::new(elsewhere));
-        let first = bank.take(600).unwrap();
-        assert!(bank.take(401).is_none());
+        let remote = Quota::remote(Box::new(remote));
+        let first = remote.take(600).unwrap();
+        assert!(remote.take(401).is_none());
         let others = quota.take(300).unwrap();
-        assert!(bank.take(200).is_none(), "another worker has it");
+        assert!(remote.take(200).is_none(), "another worker has it");
         drop(others);
-        let second = bank.take(200).unwrap();
-        let third = bank.take(1).unwrap();
-        assert!(bank.take(1).is_none(), "more than it may have objects");
+        let second = remote.take(200).unwrap();
+        let third = remote.take(1).unwrap();
+        assert!(remote.take(1).is_none(), "more than it may have objects");
         drop((first, second, third));
-        std::mem::forget(bank.take(1000).expect("all is free"));
+        std::mem::forget(remote.take(1000).expect("all is free"));
         rustix::net::shutdown(&*there, rustix::net::Shutdown::Both).unwrap();
     });
     assert!(quota.take(1000).is_some(), "what a worker held is free when it has ended");

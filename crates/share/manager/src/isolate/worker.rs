@@ -1,4 +1,4 @@
-//! A worker, as the manager holds it.
+//! A worker process, on the manager's side.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,25 +7,25 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::packet::{self, Order, Place, Receiver, Word};
-use super::process::ASKED;
+use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
+use super::worker_main::ASKED;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, PidfdFlags};
 
-/// A worker that has no client yet, or has one. It is ended when dropped.
+/// A worker, with or without a client. Its process is ended when this is dropped.
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) control: OwnedFd,
     pub(super) receiver: Receiver,
-    /// To be watched, and ended by.
+    /// To watch and end the process.
     pub(super) process: OwnedFd,
     child: Child,
-    /// The system keeps it from all that is not its own.
+    /// Whether the system confines it.
     pub(super) is_confined: bool,
     /// The folder that it may write.
     own: PathBuf,
-    /// Where in it its runtime keeps compiled kernels.
+    /// The folder in it where the runtime keeps compiled kernels.
     pub(super) kernels: PathBuf,
 }
 
@@ -36,12 +36,12 @@ const ENDING: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 const OPENING: Duration = Duration::from_secs(30);
 
 impl Worker {
-    /// Starts one and waits until it is ready. Its folder is made.
+    /// Starts a worker, makes its folder, and waits until it is ready.
     ///
     /// # Errors
-    /// It cannot be started, or not open the device.
-    pub(super) fn start(place: Place) -> io::Result<Self> {
-        let (control, theirs) = packet::pair()?;
+    /// It cannot be started, or cannot open the device.
+    pub(super) fn start(place: WorkerSetup) -> io::Result<Self> {
+        let (control, theirs) = control::pair()?;
         // The same program that runs here, even if its file was replaced since.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("rackloom-worker").env(ASKED, "1");
@@ -58,7 +58,7 @@ impl Worker {
         let process = rustix::process::pidfd_open(process, PidfdFlags::empty())?;
         let own = place.own.clone();
         let worker = Self { control, receiver: Receiver::new(), process, child, is_confined: false, own, kernels };
-        packet::send(&worker.control, &Order::Device(place), &[])?;
+        control::send(&worker.control, &ToWorker::OpenDevice(place), &[])?;
         worker.until_ready()
     }
 
@@ -66,8 +66,8 @@ impl Worker {
     fn until_ready(mut self) -> io::Result<Self> {
         set_socket_timeout(&self.control, Timeout::Recv, Some(OPENING))?;
         match self.receiver.next(&self.control)? {
-            Some((Word::Ready(Ok(is_confined)), _)) => self.is_confined = is_confined,
-            Some((Word::Ready(Err(why)), _)) => return Err(io::Error::other(why)),
+            Some((FromWorker::Ready(Ok(is_confined)), _)) => self.is_confined = is_confined,
+            Some((FromWorker::Ready(Err(why)), _)) => return Err(io::Error::other(why)),
             _ => return Err(io::Error::other("the process has ended")),
         }
         set_socket_timeout(&self.control, Timeout::Recv, None)?;
@@ -76,18 +76,18 @@ impl Worker {
 }
 
 impl Worker {
-    /// Whether it has not ended.
+    /// Whether it still runs.
     pub(super) fn is_there(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends it, whatever it does.
+    /// Ends it, whatever it is doing.
     pub(super) fn end(&mut self) {
         let _ = self.child.kill(); // Or it has ended.
         let _ = self.child.wait();
     }
 
-    /// After its socket has closed: the signal that has ended it, if it was one.
+    /// The signal that ended it, if any. For use after its socket has closed.
     pub(super) fn signal(&mut self) -> Option<i32> {
         let mut process = [PollFd::new(&self.process, PollFlags::IN)];
         let _ = rustix::event::poll(&mut process, Some(&ENDING)); // Else it has only closed the socket.

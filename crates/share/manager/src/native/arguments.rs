@@ -1,12 +1,12 @@
-//! What a kernel's arguments are, and which values may be given to a runtime for them.
+//! Arguments of a kernel: their description, and the check of values before a runtime sees them.
 //!
-//! A runtime takes an argument as bytes. For a buffer these are a pointer of its own, and few runtimes check it: bytes
-//! that a client chose must never get there.
+//! A runtime takes an argument as bytes. For a buffer these are a pointer of its own, which few runtimes check: bytes
+//! chosen by a client must never get there.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use opencl_sys::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_KERNEL_ARG_ACCESS_NONE,
@@ -18,30 +18,17 @@ use opencl_sys::{
 };
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
 
-use super::object::Kernel;
+use super::handles::Kernel;
+use super::objects::{Kind, Kinds, NativeKernel, NativeSpace};
 use super::query;
 use super::runtime::{Table, call};
-use super::space::{NativeKernel, NativeSpace};
 use crate::board::Value;
 use crate::code::Code;
-
-/// What an argument takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Buffer,
-    Local,
-    Plain,
-    /// An image, a sampler, a pipe: what we do not offer.
-    Other,
-}
-
-/// What the arguments of a kernel take.
-#[derive(Debug)]
-pub(super) struct Kinds(Vec<Kind>);
+use crate::sync::lock;
 
 impl Kinds {
-    /// What the runtime says of them; or, where it knows nothing (of linked programs and binaries), what it accepts.
-    /// `again` makes another kernel of the function, to be tried.
+    /// The kinds that the runtime reports or, where it has no information (linked programs and binaries), accepts.
+    /// `again` makes another kernel of the function for these trials.
     pub(super) fn of(
         table: Table,
         kernel: &Kernel,
@@ -62,21 +49,21 @@ impl Kinds {
         self.0.len()
     }
 
-    /// Whether the value may be given to the runtime.
+    /// Checks that the value may be passed to the runtime.
     fn allow(&self, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
         let kind = self.0.get(index as usize).ok_or(Code(CL_INVALID_ARG_INDEX))?;
         match (kind, value) {
             (Kind::Buffer, Value::Buffer(_)) | (Kind::Local, Value::Local(_)) | (Kind::Plain, Value::Plain(_)) => {
                 Ok(())
             }
-            // The same call as for no buffer. A library that does not know the kernel's arguments means either.
+            // The same call as for a null buffer: a library without information about the arguments may mean either.
             (Kind::Buffer, Value::Local(bytes)) if *bytes == size_of::<cl_mem>() as u64 => Ok(()),
             _ => Err(Code(CL_INVALID_ARG_VALUE)),
         }
     }
 }
 
-/// Sets an argument, and keeps what it refers to.
+/// Sets an argument, and keeps the buffer that it refers to.
 pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value<NativeSpace>) -> Result<(), Code> {
     kernel.kinds.allow(index, value)?;
     let raw = kernel.kernel.raw();
@@ -95,14 +82,14 @@ pub(super) fn set(table: Table, kernel: &NativeKernel, index: u32, value: &Value
             call!(table, clSetKernelArg(raw, index, *bytes as usize, null()))?;
         }
     }
-    let mut place = kernel.held.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut place = lock(&kernel.held);
     let before = std::mem::replace(&mut place[index as usize], held);
     drop(place);
     drop::<Option<Arc<_>>>(before);
     Ok(())
 }
 
-/// All that is told of a kernel.
+/// The full description of a kernel.
 pub(super) fn describe(table: Table, device: cl_device_id, kernel: &Kernel) -> Result<KernelInfo, Code> {
     let argument_count = count(table, kernel)?;
     let ask = |parameter, size, value, size_ret| ask_kernel(table, kernel, parameter, size, value, size_ret);
@@ -157,9 +144,9 @@ fn kind(info: &ArgumentInfo) -> Kind {
     }
 }
 
-/// What an argument takes, as `clSetKernelArg` answers attempts that name no object: no value at all is one for a
-/// buffer and for local memory, a handle of nothing for a buffer alone. What is none of these, and not said to be an
-/// object that is missing, is a value.
+/// Finds the kind of an argument by calls of `clSetKernelArg` without an object: a null pointer is valid for a buffer
+/// and for local memory, a null handle for a buffer only. An argument that refuses both, and not because an object is
+/// missing, takes a value.
 fn try_kind(table: Table, kernel: &Kernel, index: u32) -> Kind {
     let (raw, size) = (kernel.raw(), size_of::<cl_mem>());
     match call!(table, clSetKernelArg(raw, index, size, null())) {

@@ -1,4 +1,4 @@
-//! A device of a runtime as a board.
+//! A device of an OpenCL runtime as a board.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -11,9 +11,9 @@ use opencl_sys::{
 use rackloom_opencl_wire::BoardInfo;
 
 use super::coherence::is_coherent;
+use super::objects::NativeSpace;
 use super::query;
-use super::runtime::{Runtime, Table};
-use super::space::NativeSpace;
+use super::runtime::{Device, Runtime, Table};
 use crate::board::Board;
 use crate::code::Code;
 
@@ -26,16 +26,7 @@ pub struct NativeBoard {
     is_processor: bool,
 }
 
-/// A device's handle.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Device(pub(super) cl_device_id);
-
-// SAFETY: OpenCL's handles belong to no thread; a root device is never released.
-unsafe impl Send for Device {}
-// SAFETY: as above.
-unsafe impl Sync for Device {}
-
-/// The parameters of `clGetDeviceInfo` up to OpenCL 3.1. Those that a runtime does not know it refuses.
+/// The parameters of `clGetDeviceInfo` up to OpenCL 3.1. A runtime refuses those that it does not know.
 const DEVICE_PARAMETERS: std::ops::RangeInclusive<u32> = 0x1000..=0x1074;
 
 /// The parameters of `clGetPlatformInfo`.
@@ -45,9 +36,9 @@ impl NativeBoard {
     /// All devices of a runtime.
     ///
     /// # Errors
-    /// The runtime does not tell them.
+    /// The runtime cannot list them.
     pub fn all(runtime: Runtime) -> anyhow::Result<Vec<Self>> {
-        let devices = runtime.devices().context("the runtime does not tell its devices")?;
+        let devices = runtime.devices().context("the runtime cannot list its devices")?;
         devices.into_iter().map(|device| Self::new(runtime, device)).collect()
     }
 
@@ -63,7 +54,7 @@ impl NativeBoard {
         };
         let is_processor = query::number(&ask, CL_DEVICE_TYPE).is_ok_and(|kind| kind & CL_DEVICE_TYPE_CPU != 0);
         let info = BoardInfo {
-            name: query::text(&ask, CL_DEVICE_NAME).context("the runtime does not tell a device's name")?,
+            name: query::text(&ask, CL_DEVICE_NAME).context("the runtime does not report a device's name")?,
             device: query::all(&ask, parameters),
             platform: query::all(&platform, PLATFORM_PARAMETERS),
             shares_memory: query::number(&ask, CL_DEVICE_HOST_UNIFIED_MEMORY) == Ok(1)
@@ -73,13 +64,13 @@ impl NativeBoard {
         Ok(Self { runtime, device: Device(device), info, is_processor })
     }
 
-    /// Whether it is a processor, such as the one that runs this.
+    /// Whether it is a CPU.
     #[must_use]
     pub const fn is_processor(&self) -> bool {
         self.is_processor
     }
 
-    /// Gives it a name of its own among the manager's.
+    /// Gives it a name that is unique among the manager's boards.
     pub fn rename(&mut self, name: String) {
         self.info.name = name;
     }

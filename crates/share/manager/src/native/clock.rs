@@ -1,16 +1,16 @@
-//! A device's clock, as it relates to ours.
+//! Conversion of a device's clock to ours.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// What to add to the times of a device to have ours, in nanoseconds.
+/// The offset from a device's times to ours, in nanoseconds.
 ///
-/// An operation was queued between the moments before and after the call that queued it, so each tells a lowest and a
-/// highest offset. The offset stays as long as it lies between them: were it told anew each time, operations that
-/// followed one another would seem to overlap.
+/// An operation was queued between the moments before and after the call that queued it, so each gives a lowest and a
+/// highest offset. The offset stays as long as it lies between them: if it were computed anew each time, operations
+/// that followed one another would seem to overlap.
 #[derive(Debug)]
 pub(super) struct DeviceClock(AtomicI64);
 
-/// Nothing is known yet.
+/// No operation was seen yet.
 const UNKNOWN: i64 = i64::MIN;
 
 impl DeviceClock {
@@ -18,7 +18,8 @@ impl DeviceClock {
         Self(AtomicI64::new(UNKNOWN))
     }
 
-    /// Takes note of an operation that the device says was queued at `queued`, and we between `before` and `after`.
+    /// Learns from an operation that was queued at `queued` by the device's clock, and between `before` and `after` by
+    /// ours.
     pub(super) fn learn(&self, queued: u64, before: u64, after: u64) {
         let (low, high) = (before.wrapping_sub(queued).cast_signed(), after.wrapping_sub(queued).cast_signed());
         let known = self.0.load(Ordering::Relaxed);
@@ -28,7 +29,7 @@ impl DeviceClock {
         }
     }
 
-    /// A time of the device as one of ours.
+    /// Converts a time of the device to ours.
     pub(super) fn ours(&self, device: u64) -> u64 {
         device.wrapping_add_signed(self.0.load(Ordering::Relaxed))
     }

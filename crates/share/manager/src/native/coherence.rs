@@ -1,27 +1,27 @@
-//! Whether a device works right in memory that it was given with a buffer, as CPUs do: then a client can write and read
-//! its buffers without the manager.
+//! The test of a device's coherence: whether it works correctly in memory passed with a buffer, as CPUs do. Then a
+//! client can write and read its buffers without the manager.
 //!
-//! OpenCL promises that only for memory that is mapped, so it is tried: what an operation wrote has to stand in the
-//! memory, and what is written there has to be what the next operation reads, each time.
+//! OpenCL guarantees that for mapped memory only, so it is tried: the memory must contain what an operation wrote, and
+//! the next operation must read what was written there, each time.
 #![allow(unsafe_code)]
 
 use std::ptr::{null, null_mut};
 
 use opencl_sys::{CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_TRUE};
 
-use super::object::Memory;
+use super::handles::Memory;
+use super::objects::NativeSpace;
 use super::runtime::{call, make};
-use super::space::NativeSpace;
 use crate::code::Code;
 
-/// Bytes of the trial: some pages.
+/// Bytes of the test memory: several pages.
 const LEN: usize = 64 << 10;
 
 /// Memory as a client's: aligned as spans are.
 #[repr(align(128))]
 struct Block([u8; LEN]);
 
-/// Whether it is so; no, too, if the device cannot be asked.
+/// Whether the device is coherent; `false` if the test fails to run.
 pub(super) fn is_coherent(space: &NativeSpace) -> bool {
     try_out(space).unwrap_or(false)
 }

@@ -1,13 +1,14 @@
-//! Boards behind an OpenCL runtime of somebody else: PoCL, a GPU's driver, an FPGA vendor's library.
+//! Boards behind a vendor's OpenCL runtime: PoCL, a GPU's driver, an FPGA vendor's library.
 //!
-//! The runtime is opened by its own path, as an ICD loader does it, and never through the loader: that would find our
-//! own library, too, and so ourselves.
+//! The runtime is opened by its path, as an ICD loader does, and never through the loader: that would also find our own
+//! library, and so this manager.
 
 mod arguments;
 mod board;
 mod clock;
 mod coherence;
-mod object;
+mod handles;
+mod objects;
 mod query;
 mod runtime;
 mod space;

@@ -1,4 +1,4 @@
-//! What a runtime tells of its objects: `clGet...Info` as values.
+//! Queries of a runtime's objects: `clGet...Info` as values.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -8,7 +8,7 @@ use opencl_sys::{cl_int, cl_uint};
 
 use crate::code::{Code, check};
 
-/// Longest value that is taken: device infos are short, and binaries have a way of their own.
+/// Most bytes of a value: device information is short, and binaries are queried elsewhere.
 const VALUE_MAX: usize = 1 << 20;
 
 /// One of the functions with the first arguments bound: parameter, size, where to, size of the value.
@@ -28,14 +28,14 @@ pub(super) fn bytes(ask: Ask<'_>, parameter: cl_uint) -> Result<Vec<u8>, Code> {
     Ok(value)
 }
 
-/// A text; what is no UTF-8 in it is replaced.
+/// A text; invalid UTF-8 is replaced.
 pub(super) fn text(ask: Ask<'_>, parameter: cl_uint) -> Result<String, Code> {
     let value = bytes(ask, parameter)?;
     let end = value.iter().position(|b| *b == 0).unwrap_or(value.len());
     Ok(String::from_utf8_lossy(&value[..end]).into_owned())
 }
 
-/// An unsigned number of 4 or 8 bytes, whichever the runtime says.
+/// An unsigned number of up to 8 bytes.
 pub(super) fn number(ask: Ask<'_>, parameter: cl_uint) -> Result<u64, Code> {
     let value = bytes(ask, parameter)?;
     match value.len() {
@@ -58,7 +58,7 @@ pub(super) fn sizes(ask: Ask<'_>, parameter: cl_uint) -> Result<[u64; 3], Code> 
     Ok(out)
 }
 
-/// All of a range of parameters that the runtime answers.
+/// The values of all parameters that the runtime supports.
 pub(super) fn all(ask: Ask<'_>, parameters: impl Iterator<Item = cl_uint>) -> Vec<(u32, Vec<u8>)> {
     parameters.filter_map(|parameter| Some((parameter, bytes(ask, parameter).ok()?))).collect()
 }

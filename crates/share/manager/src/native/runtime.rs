@@ -1,4 +1,4 @@
-//! A vendor's runtime: its library, its table of functions, its platform and devices.
+//! A vendor's OpenCL runtime: its library, dispatch table, platforms and devices.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_void};
@@ -15,7 +15,7 @@ use crate::code::Code;
 /// The functions of a runtime. Runtimes stay until the process ends: few survive being unloaded.
 pub type Table = &'static cl_icd_dispatch;
 
-/// Calls a function of a table that answers with a code.
+/// Calls a function of a table that returns a code.
 macro_rules! call {
     ($table:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $table.$function {
@@ -26,7 +26,7 @@ macro_rules! call {
     };
 }
 
-/// Calls a function of a table that gives an object, and its code through the last argument, which is added here.
+/// Calls a function of a table that returns an object, and its code through the last argument, which is added here.
 macro_rules! make {
     ($table:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $table.$function {
@@ -65,7 +65,16 @@ impl std::fmt::Debug for Runtime {
     }
 }
 
-/// The function that tells a library's platforms: the only way in, exported or asked for.
+/// A device's handle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Device(pub(super) cl_device_id);
+
+// SAFETY: OpenCL's handles belong to no thread; a root device is never released.
+unsafe impl Send for Device {}
+// SAFETY: as above.
+unsafe impl Sync for Device {}
+
+/// The function that lists a library's platforms, exported or obtained by its name: the only entry point.
 fn platform_ids(library: &Library) -> Option<PlatformIds> {
     type Address = unsafe extern "C" fn(*const c_char) -> *mut c_void;
     let name = c"clIcdGetPlatformIDsKHR";
@@ -83,28 +92,30 @@ fn platform_ids(library: &Library) -> Option<PlatformIds> {
 type PlatformIds = unsafe extern "C" fn(cl_uint, *mut cl_platform_id, *mut cl_uint) -> cl_int;
 
 impl Runtime {
-    /// Opens a vendor's library, by path or by a name that the system's linker finds; its platforms.
+    /// Opens a vendor's library, by path or by a name that the system's linker finds, and returns its platforms.
     ///
     /// # Errors
-    /// There is none, it is no OpenCL runtime, or it has no platform.
+    /// The library cannot be opened, is not an OpenCL runtime, or has no platform.
     pub fn open(library: &Path) -> anyhow::Result<Vec<Self>> {
         let shown = library.display();
         // SAFETY: a vendor's library runs its initialisers; whoever names it trusts it with this process.
         let opened = unsafe { Library::new(library) }.with_context(|| format!("cannot open the runtime {shown}"))?;
         let platform_ids = platform_ids(&opened)
-            .with_context(|| format!("{shown} is no OpenCL runtime that can be chosen among others (cl_khr_icd)"))?;
+            .with_context(|| format!("{shown} is not an OpenCL runtime for ICD loaders (cl_khr_icd)"))?;
         std::mem::forget(opened);
         let mut count = 0;
         // SAFETY: asks for the number alone.
         let code = unsafe { platform_ids(0, null_mut(), &raw mut count) };
         if code != CL_SUCCESS || count == 0 {
-            bail!("the runtime {shown} has no platform (code {code}); is its hardware there, and may we use it?");
+            bail!(
+                "the runtime {shown} has no platform (code {code}); check its hardware and the permissions of this user"
+            );
         }
         let mut platforms = vec![null_mut(); count as usize];
         // SAFETY: there is room for `count`.
         let code = unsafe { platform_ids(count, platforms.as_mut_ptr(), null_mut()) };
         if code != CL_SUCCESS {
-            bail!("the runtime {shown} does not tell its platforms (code {code})");
+            bail!("the runtime {shown} cannot list its platforms (code {code})");
         }
         let with_table = |platform: cl_platform_id| {
             // SAFETY: each object of an ICD begins with a pointer to the table (cl_khr_icd), which stays.
@@ -125,7 +136,7 @@ impl Runtime {
     /// Its devices.
     ///
     /// # Errors
-    /// The runtime's code; no devices is no error.
+    /// The runtime's code. Having no devices is not an error.
     pub(super) fn devices(&self) -> Result<Vec<cl_device_id>, Code> {
         let mut count = 0;
         match call!(self.table, clGetDeviceIDs(self.platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), &raw mut count)) {
@@ -139,7 +150,7 @@ impl Runtime {
     }
 }
 
-/// The libraries that `/etc/OpenCL/vendors` (or `OCL_ICD_VENDORS`, if that is a folder) names, but for our own.
+/// The libraries named in `/etc/OpenCL/vendors` (or in `OCL_ICD_VENDORS`, if that is a folder), except our own.
 #[must_use]
 pub fn installed() -> Vec<PathBuf> {
     let folder = std::env::var_os("OCL_ICD_VENDORS").map(PathBuf::from).filter(|path| path.is_dir());

@@ -1,116 +1,33 @@
-//! A tenant's context on a device: its own, so that where the hardware keeps contexts apart it keeps tenants apart.
+//! A tenant's space on a device: OpenCL calls in the tenant's own context.
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use opencl_sys::{
-    CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_CONTEXT_PLATFORM,
-    CL_INVALID_BUILD_OPTIONS, CL_INVALID_VALUE, CL_LINK_PROGRAM_FAILURE, CL_MEM_USE_HOST_PTR, CL_PROGRAM_BINARIES,
-    CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS,
+    CL_INVALID_VALUE, CL_LINK_PROGRAM_FAILURE, CL_MEM_USE_HOST_PTR, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES,
+    CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_PROGRAM_BINARY_TYPE_NONE,
     CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES,
     CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_buffer_region, cl_int, cl_program, cl_uint,
 };
 use rackloom_ipc::Given;
 use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
 
-use super::board::Device;
-use super::clock::DeviceClock;
-use super::object::{Context, Kernel, Memory, Program, Queue};
+use super::handles::{Kernel, Memory, Program, Queue};
+use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
 use super::query;
-use super::runtime::{Runtime, Table, call, make};
+use super::runtime::{call, make};
 use super::work::Ticket;
 use super::{arguments, work};
 use crate::board::{Headers, Operation, Space};
 use crate::code::Code;
 use crate::quota::Charge;
-
-/// A context, a queue, and what belongs to them.
-pub struct NativeSpace {
-    // Dropped in this order.
-    plain: Queue,
-    /// Times are measured by the runtime, which costs some of them more than an operation does.
-    profiling: OnceLock<Queue>,
-    pub(super) context: Context,
-    pub(super) table: Table,
-    device: Device,
-    pub(super) clock: DeviceClock,
-    /// Whether the tenant wants times, and whether this task has the queue that measures them.
-    wants_times: AtomicBool,
-    measures: AtomicBool,
-    /// When the last operation was seen to end.
-    pub(super) last_end: AtomicU64,
-}
-
-impl std::fmt::Debug for NativeSpace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NativeSpace").field("device", &self.device).finish_non_exhaustive()
-    }
-}
-
-/// A buffer or a part of one.
-#[derive(Debug)]
-pub struct NativeBuffer {
-    // Dropped in this order.
-    pub(super) memory: Memory,
-    pub(super) backing: Option<Given>,
-    pub(super) parent: Option<Arc<Self>>,
-    pub(super) size: u64,
-    /// It may hold bytes of whoever had its memory before. Of a part, its parent's counts.
-    pub(super) unwashed: AtomicBool,
-    _charge: Option<Charge>,
-}
-
-/// A program.
-#[derive(Debug)]
-pub struct NativeProgram {
-    program: Program,
-    /// The runtimes need not take two calls for one program at a time.
-    busy: Mutex<()>,
-}
-
-/// A kernel, and what its arguments refer to: a runtime need not keep a buffer for a kernel that is not running.
-#[derive(Debug)]
-pub struct NativeKernel {
-    pub(super) kernel: Kernel,
-    pub(super) kinds: arguments::Kinds,
-    pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
-    /// Nanoseconds of its last launch; 0 for none.
-    pub(super) last_ns: AtomicU64,
-}
+use crate::sync::lock;
 
 impl NativeSpace {
-    pub(super) fn new(runtime: Runtime, device: Device) -> Result<Self, Code> {
-        let table = runtime.table();
-        let properties = [CL_CONTEXT_PLATFORM, runtime.platform() as isize, 0];
-        let context = make!(table, clCreateContext(properties.as_ptr(), 1, &raw const device.0, None, null_mut()))?;
-        let context = Context::new(table, context);
-        let plain = Queue::new(table, make!(table, clCreateCommandQueue(context.raw(), device.0, 0))?);
-        Ok(Self {
-            plain,
-            profiling: OnceLock::new(),
-            context,
-            table,
-            device,
-            clock: DeviceClock::new(),
-            wants_times: AtomicBool::new(false),
-            measures: AtomicBool::new(false),
-            last_end: AtomicU64::new(0),
-        })
-    }
-
-    /// The queue of this task.
-    pub(super) fn queue(&self) -> &Queue {
-        self.profiling.get().filter(|_| self.measures()).unwrap_or(&self.plain)
-    }
-
-    /// Whether that queue measures times.
-    pub(super) fn measures(&self) -> bool {
-        self.measures.load(Ordering::Relaxed)
-    }
-
     /// `clGetProgramBuildInfo` of a program that lives.
     fn build_info(&self, program: cl_program) -> impl Fn(cl_uint, usize, *mut c_void, *mut usize) -> cl_int {
         move |parameter, size, value, size_ret| match self.table.clGetProgramBuildInfo {
@@ -172,8 +89,8 @@ impl Space for NativeSpace {
         let memory = make!(self.table, clCreateBuffer(self.context.raw(), flags, size as usize, host))?;
         let memory = Memory::new(self.table, memory);
         // Memory of the client itself needs no washing.
-        let unwashed = AtomicBool::new(backing.is_none());
-        Ok(NativeBuffer { memory, backing, parent: None, size, unwashed, _charge: Some(charge) })
+        let unscrubbed = AtomicBool::new(backing.is_none());
+        Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: Some(charge) })
     }
 
     fn size(buffer: &NativeBuffer) -> u64 {
@@ -189,8 +106,8 @@ impl Space for NativeSpace {
         let region = (&raw const region).cast();
         let (table, of) = (self.table, parent.memory.raw());
         let memory = make!(table, clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, region))?;
-        let (memory, unwashed) = (Memory::new(table, memory), AtomicBool::new(false));
-        Ok(NativeBuffer { memory, backing: None, parent: Some(Arc::clone(parent)), size, unwashed, _charge: None })
+        let (memory, unscrubbed) = (Memory::new(table, memory), AtomicBool::new(false));
+        Ok(NativeBuffer { memory, backing: None, parent: Some(Arc::clone(parent)), size, unscrubbed, _charge: None })
     }
 
     fn program(&self, form: Form, bytes: Vec<u8>) -> Result<NativeProgram, Code> {
@@ -223,7 +140,7 @@ impl Space for NativeSpace {
     }
 
     fn binary_type(&self, program: &NativeProgram) -> u32 {
-        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let _busy = lock(&program.busy);
         // A runtime of OpenCL 1.1 knows executables only, and not this question.
         let told = query::number(&self.build_info(program.program.raw()), CL_PROGRAM_BINARY_TYPE);
         told.map_or(CL_PROGRAM_BINARY_TYPE_NONE, |told| told as u32)
@@ -231,7 +148,7 @@ impl Space for NativeSpace {
 
     fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
         let options = options_with_info(options)?;
-        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let _busy = lock(&program.busy);
         let (raw, device) = (program.program.raw(), &raw const self.device.0);
         let built = call!(self.table, clBuildProgram(raw, 1, device, options.as_ptr(), None, null_mut()));
         self.judge(raw, built, CL_BUILD_PROGRAM_FAILURE)
@@ -248,7 +165,7 @@ impl Space for NativeSpace {
         } else {
             (names.as_mut_ptr(), programs.as_ptr())
         };
-        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let _busy = lock(&program.busy);
         let (raw, device, count) = (program.program.raw(), &raw const self.device.0, headers.len() as u32);
         let compiled = call!(
             self.table,
@@ -286,7 +203,7 @@ impl Space for NativeSpace {
     }
 
     fn binary_size(&self, program: &NativeProgram) -> Result<u64, Code> {
-        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let _busy = lock(&program.busy);
         let mut size = 0usize;
         let (raw, sizes) = (program.program.raw(), (&raw mut size).cast());
         call!(self.table, clGetProgramInfo(raw, CL_PROGRAM_BINARY_SIZES, size_of::<usize>(), sizes, null_mut()))?;
@@ -298,7 +215,7 @@ impl Space for NativeSpace {
         if size == 0 || size > into.len() as u64 {
             return Err(Code(CL_INVALID_VALUE));
         }
-        let _busy = program.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let _busy = lock(&program.busy);
         let raw = program.program.raw();
         let mut place = into.as_mut_ptr();
         let places = (&raw mut place).cast();
@@ -312,7 +229,7 @@ impl Space for NativeSpace {
 
     fn kernel(&self, program: &NativeProgram, name: &str) -> Result<NativeKernel, Code> {
         let kernel = self.make_kernel(program, name)?;
-        let kinds = arguments::Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
+        let kinds = Kinds::of(self.table, &kernel, || self.make_kernel(program, name))?;
         let held = (0..kinds.count()).map(|_| None).collect();
         Ok(NativeKernel { kernel, kinds, held: Mutex::new(held), last_ns: AtomicU64::new(0) })
     }
@@ -371,7 +288,7 @@ fn options_with_info(options: &str) -> Result<CString, Code> {
 mod tests {
     use super::*;
     use crate::native::coherence::is_coherent;
-    use crate::native::installed;
+    use crate::native::runtime::{Device, Runtime, installed};
 
     #[test]
     fn times_are_measured_from_the_next_task_on_for_who_asks_and_a_processor_shares_memory() {

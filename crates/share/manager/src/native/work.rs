@@ -1,4 +1,4 @@
-//! Operations as calls of a runtime: started one behind the other, waited for in order.
+//! Execution of operations as calls of a runtime: started one after the other, waited for in order.
 #![allow(unsafe_code)]
 
 use std::ptr::{null, null_mut};
@@ -12,23 +12,22 @@ use opencl_sys::{
 use rackloom_opencl_wire::{Rect, Times, now_ns};
 
 use super::arguments;
-use super::object::Event;
+use super::handles::Event;
+use super::objects::{NativeBuffer, NativeSpace};
 use super::runtime::{call, make};
-use super::space::{NativeBuffer, NativeSpace};
 use crate::board::{Operation, Shape, Sink, Value};
 use crate::code::Code;
 
-/// An operation that was handed to the runtime.
+/// An operation that was passed to the runtime.
 #[derive(Debug)]
 pub struct Ticket {
     event: Event,
-    /// Before and after it was handed over, by our clock.
+    /// Before and after the call, in nanoseconds of our clock.
     submitted: u64,
     queued: u64,
 }
 
-/// Calls a function of the queue that gives an event as its last argument, which is added here, without waiting for
-/// any other.
+/// Calls an enqueueing function with an empty wait list and an event as its last arguments, which are added here.
 macro_rules! enqueue {
     ($space:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let mut event: cl_event = null_mut();
@@ -37,7 +36,7 @@ macro_rules! enqueue {
     }};
 }
 
-/// Hands an operation to the runtime.
+/// Passes an operation to the runtime.
 pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>) -> Result<Ticket, Code> {
     let submitted = now_ns();
     let event = match operation {
@@ -49,14 +48,15 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             })
         }
         Operation::Read { buffer, offset, into } => {
-            wash(space, buffer)?;
-            // A few bytes come at once when asked for so, where a wait for them is a system call or more (NVIDIA).
+            scrub(space, buffer)?;
+            // A blocking read of a few bytes returns at once, where waiting for an event is a system call or more
+            // (NVIDIA).
             let blocking = if matches!(into, Sink::Inline(_)) { CL_TRUE } else { CL_FALSE };
             let (raw, offset, len, at) = (buffer.memory.raw(), *offset as usize, into.len(), into.as_mut_ptr().cast());
             enqueue!(space, clEnqueueReadBuffer(raw, blocking, offset, len, at))
         }
         Operation::WriteRect { buffer, rect, from } => {
-            wash(space, buffer)?;
+            scrub(space, buffer)?;
             let (raw, at, [origin, region, [row, slice, _]]) = (buffer.memory.raw(), from.as_ptr().cast(), sizes(rect));
             let (host, [width, height, _]) = ([0; 3], region);
             enqueue!(
@@ -76,7 +76,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             )
         }
         Operation::ReadRect { buffer, rect, into } => {
-            wash(space, buffer)?;
+            scrub(space, buffer)?;
             let (raw, at) = (buffer.memory.raw(), into.as_mut_ptr().cast());
             let [origin, region, [row, slice, _]] = sizes(rect);
             let (host, [width, height, _]) = ([0; 3], region);
@@ -97,7 +97,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             )
         }
         Operation::Copy { from, from_offset, to, to_offset, len } => {
-            wash(space, from)?;
+            scrub(space, from)?;
             let (source, target) = (from.memory.raw(), to.memory.raw());
             let (first, second, bytes) = (*from_offset as usize, *to_offset as usize, *len as usize);
             overwrite(space, to, *to_offset, *len, || {
@@ -105,8 +105,8 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             })
         }
         Operation::CopyRect { from, source, to, target } => {
-            wash(space, from)?;
-            wash(space, to)?;
+            scrub(space, from)?;
+            scrub(space, to)?;
             let ([from_origin, region, [from_row, from_slice, _]], [to_origin, _, [to_row, to_slice, _]]) =
                 (sizes(source), sizes(target));
             enqueue!(
@@ -136,7 +136,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
             for (index, value) in arguments.iter() {
                 arguments::set(space.table, kernel, *index, value)?;
                 if let Value::Buffer(Some(buffer)) = value {
-                    wash(space, buffer)?;
+                    scrub(space, buffer)?;
                 }
             }
             let Shape { dimensions, offset, global, local } = &*shape;
@@ -149,7 +149,7 @@ pub(super) fn start(space: &NativeSpace, operation: &mut Operation<NativeSpace>)
     Ok(Ticket { event, submitted, queued: now_ns() })
 }
 
-/// Waits for the end of an operation; when it was, by our clock.
+/// Waits for the end of an operation; returns its times by our clock.
 pub(super) fn finish(
     space: &NativeSpace,
     ticket: Ticket,
@@ -181,7 +181,7 @@ pub(super) fn finish(
             space.clock.learn(queued, ticket.submitted, ticket.queued);
             in_order(space.clock.ours(start), space.clock.ours(end), space.last_end.load(Ordering::Relaxed), now_ns())
         }
-        // It began when it was handed over, or when the one before it had ended.
+        // It began when it was passed over, or when the one before it had ended.
         _ => (ticket.submitted.max(space.last_end.load(Ordering::Relaxed)), now_ns()),
     };
     space.last_end.store(ended, Ordering::Relaxed);
@@ -191,25 +191,25 @@ pub(super) fn finish(
     Ok(Times { submitted: ticket.submitted, started, ended })
 }
 
-/// Times of an operation as its client may see them, from what the device told. What is known of its clock becomes
-/// better, and must not make it seem that the queue is not in order, or that what has ended by `now` ends later: the
-/// client may have begun something since that needs no board.
+/// Corrects an operation's times from the device. The estimate of the device's clock improves, which must not make the
+/// queue seem out of order, nor an operation that has ended by `now` seem to end later: the client may have begun
+/// something since that needs no board.
 fn in_order(started: u64, ended: u64, last_end: u64, now: u64) -> (u64, u64) {
     let started = started.min(now.saturating_sub(1)).max(last_end);
     (started, ended.min(now).max(started + 1))
 }
 
 /// Clears memory that may hold another tenant's bytes, before anything of this tenant can see them.
-fn wash(space: &NativeSpace, buffer: &NativeBuffer) -> Result<(), Code> {
+fn scrub(space: &NativeSpace, buffer: &NativeBuffer) -> Result<(), Code> {
     let buffer = buffer.parent.as_deref().unwrap_or(buffer);
-    if buffer.unwashed.load(Ordering::Relaxed) {
+    if buffer.unscrubbed.load(Ordering::Relaxed) {
         fill(space, buffer, &[0], 0, buffer.size)?;
-        buffer.unwashed.store(false, Ordering::Relaxed);
+        buffer.unscrubbed.store(false, Ordering::Relaxed);
     }
     Ok(())
 }
 
-/// Writes a part of a buffer by `write`, which needs no clearing before if it is the whole.
+/// Writes a range of a buffer by `write`. The buffer is cleared first, unless the range is all of it.
 fn overwrite(
     space: &NativeSpace,
     buffer: &NativeBuffer,
@@ -219,11 +219,11 @@ fn overwrite(
 ) -> Result<Event, Code> {
     let whole = offset == 0 && len == buffer.size && buffer.parent.is_none();
     if !whole {
-        wash(space, buffer)?;
+        scrub(space, buffer)?;
     }
     let event = write()?;
     if whole {
-        buffer.unwashed.store(false, Ordering::Relaxed);
+        buffer.unscrubbed.store(false, Ordering::Relaxed);
     }
     Ok(event)
 }
@@ -241,11 +241,11 @@ fn map(space: &NativeSpace, buffer: &NativeBuffer, flags: u64, offset: u64, len:
     let mapped =
         make!(space.table, clEnqueueMapBuffer(queue, raw, CL_FALSE, flags, offset, len, 0, null(), &raw mut event))?;
     let event = Event::new(space.table, event);
-    // The standard says so of CL_MEM_USE_HOST_PTR; a runtime that does otherwise cannot be of use here.
+    // The standard requires this of CL_MEM_USE_HOST_PTR; other runtimes are not usable here.
     if mapped == place.cast() { Ok(event) } else { Err(Code(CL_MAP_FAILURE)) }
 }
 
-/// Where a part of a backed buffer stands.
+/// The address of a range of a backed buffer.
 fn backing(buffer: &NativeBuffer, offset: u64, len: u64) -> Result<*mut u8, Code> {
     let place = buffer.backing.as_ref().ok_or(Code(CL_INVALID_OPERATION))?;
     let within = offset.checked_add(len).is_some_and(|end| end <= place.len() as u64);
@@ -253,7 +253,7 @@ fn backing(buffer: &NativeBuffer, offset: u64, len: u64) -> Result<*mut u8, Code
     if within { Ok(unsafe { place.as_mut_ptr().add(offset as usize) }) } else { Err(Code(CL_INVALID_VALUE)) }
 }
 
-/// Origin, region and pitches.
+/// Origin, region and pitches of a rectangle.
 const fn sizes(rect: &Rect) -> [[usize; 3]; 3] {
     let Rect { origin: [x, y, z], region: [width, height, depth], row_pitch, slice_pitch } = *rect;
     [

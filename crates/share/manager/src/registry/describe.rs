@@ -1,4 +1,4 @@
-//! A board in the registry's words.
+//! Description of a board as a device of the registry.
 
 use opencl_sys::{
     CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
@@ -8,16 +8,16 @@ use opencl_sys::{
 use rackloom_opencl_wire::BoardInfo;
 use rackloom_registry_client::{DeviceSpec, ReconfigurationPolicy};
 
-/// Characters of a board's part of an id.
+/// Most characters of a board's part of an id.
 const LABEL_MAX: usize = 63;
 
-/// Bytes of a text that the registry takes.
+/// Most bytes of a text that the registry accepts.
 const TEXT_MAX: usize = 256;
 
-/// Most bytes of memory that the registry takes: a pebibyte.
+/// Most bytes of memory that the registry accepts: a pebibyte.
 const MEMORY_MAX: u64 = 1 << 50;
 
-/// All but id, endpoints and URL.
+/// Describes a board, except for id, endpoints and URL.
 pub(super) fn describe(info: &BoardInfo, is_card: bool, is_exclusive: bool) -> DeviceSpec {
     let number = |name| number(value(&info.device, name));
     let policy = if is_card { ReconfigurationPolicy::OnRequest } else { ReconfigurationPolicy::Fixed };
@@ -43,8 +43,8 @@ pub(super) fn describe(info: &BoardInfo, is_card: bool, is_exclusive: bool) -> D
     }
 }
 
-/// A board's name as a part of an id: `[a-z0-9._-]`, with a letter or digit at both ends. Of those that come out alike
-/// the later ones get a number.
+/// A board's name as a part of an id: `[a-z0-9._-]`, with a letter or digit at both ends. Equal
+/// labels get a number.
 pub(super) fn label(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c);
     let mut plain = String::new();
@@ -72,7 +72,7 @@ fn value(values: &[(u32, Vec<u8>)], name: u32) -> &[u8] {
     values.iter().find(|(known, _)| *known == name).map_or(&[], |(_, value)| value)
 }
 
-/// A number of up to 8 bytes, whichever the runtime says; 0 for none.
+/// A number of up to 8 bytes; 0 if it is longer.
 fn number(value: &[u8]) -> u64 {
     let mut wide = [0; 8];
     if value.len() > wide.len() {
@@ -87,7 +87,7 @@ fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(&value[..end]).trim().to_owned()
 }
 
-/// As the registry takes it: printable and not too long.
+/// A text as the registry accepts it: printable and not too long.
 fn short(text: &str) -> String {
     let mut bytes = 0;
     let fits = |c: &char| {

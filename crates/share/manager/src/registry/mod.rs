@@ -1,5 +1,5 @@
-//! The manager's boards at the registry: each is a device there, with an attendant that tells its list of tenants and
-//! is asked before a card is reconfigured.
+//! The manager's boards as devices of a registry. Each has an attendant that receives the board's tenants and asks for
+//! consent before a card is reconfigured.
 
 mod describe;
 mod options;
@@ -14,44 +14,44 @@ use rackloom_registry_client::{Attendant, Event, Registry};
 
 use self::describe::{describe, label};
 pub use self::options::RegistryOptions;
+use crate::access::allowlist::Allowlist;
 use crate::card::Consent;
-use crate::roll::Roll;
 
-/// A board that is to be registered.
+/// A board to register.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) info: BoardInfo,
-    /// Who may use it, to be kept current.
-    pub(crate) roll: Arc<Roll>,
-    /// If it can be configured anew.
+    /// Its allowlist, to keep up to date.
+    pub(crate) allowlist: Arc<Allowlist>,
+    /// The registry's consent, if the board can be reconfigured.
     pub(crate) consent: Option<Arc<Consent>>,
-    /// Whether it is for one tenant at a time.
+    /// Whether it serves one tenant at a time.
     pub(crate) is_exclusive: bool,
 }
 
-/// Boards that are registered, until this is dropped.
+/// The registered boards. They stay registered until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Membership {
     /// The boards' ids, in the order of their numbers.
     pub(crate) devices: Vec<String>,
-    /// This manager, to the registry.
+    /// This manager's name at the registry.
     manager: String,
     node: String,
     url: String,
     endpoints: Vec<String>,
     metrics: String,
-    // Cards have attendants, too; they all end with the thread.
+    // Cards hold attendants as well; all end with the registry's thread.
     attendants: Vec<Arc<Attendant>>,
     registry: Registry,
 }
 
 impl Membership {
-    /// Prepares to have boards registered. `asked` are the endpoints as the user wrote them: they tell this manager
-    /// from others of the node, also after a restart. `listening` are these with the ports that were chosen. None
-    /// without a registry.
+    /// Prepares the registration of boards; `None` without a registry. `asked` are the endpoints as the user wrote
+    /// them: they identify this manager on its node, also after a restart. `listening` are the same with the ports
+    /// that were chosen.
     ///
     /// # Errors
-    /// The options name a file that is missing or makes no sense, or programs could not reach the boards.
+    /// The options name a file that is missing or malformed, or endpoints that programs cannot reach.
     pub(crate) fn new(
         options: &RegistryOptions,
         asked: &[Endpoint],
@@ -65,19 +65,20 @@ impl Membership {
         let metrics = options.metrics(metrics, is_here)?;
         let manager = installation(asked, &node);
         let url = access.url.to_string();
-        let registry = Registry::new(access).with_context(|| format!("cannot speak to the registry {url}"))?;
+        let registry =
+            Registry::new(access).with_context(|| format!("cannot set up a client of the registry {url}"))?;
         let (devices, attendants) = (Vec::new(), Vec::new());
         Ok(Some(Self { devices, manager, node, url, endpoints, metrics, attendants, registry }))
     }
 
-    /// Has a board registered, now and as often as it takes.
+    /// Registers a board, again whenever that becomes necessary.
     pub(crate) fn add(&mut self, board: Entry) {
-        let Entry { info, roll, consent, is_exclusive } = board;
+        let Entry { info, allowlist, consent, is_exclusive } = board;
         let id = |label: &str| format!("{}/{label}", self.node);
         let id = id(&label(&info.name, |label| self.devices.contains(&id(label))));
         let mut spec = describe(&info, consent.is_some(), is_exclusive);
         (spec.id, spec.endpoints, spec.metrics_url) = (id.clone(), self.endpoints.clone(), self.metrics.clone());
-        let tell = teller(id.clone(), self.url.clone(), roll, consent.clone());
+        let tell = teller(id.clone(), self.url.clone(), allowlist, consent.clone());
         let attendant = Arc::new(self.registry.attend(&self.manager, spec, tell));
         if let Some(consent) = consent {
             consent.ask_through(Arc::clone(&attendant));
@@ -87,19 +88,24 @@ impl Membership {
     }
 }
 
-/// Characters of a manager's name that the registry takes.
+/// Most characters of a manager's name that the registry accepts.
 const MANAGER_MAX: usize = 128;
 
-/// A name that is this manager's whenever it is started, and no other's on its node: where it listens.
+/// The manager's name: the same at each start, and unique on its node, since it is where the manager listens.
 fn installation(asked: &[Endpoint], node: &str) -> String {
     let first = asked.first().map(ToString::to_string).unwrap_or_default();
     format!("{first} on {node}").chars().take(MANAGER_MAX).collect()
 }
 
-/// Keeps a board's list, and tells people how its registration stands.
-fn teller(id: String, url: String, roll: Arc<Roll>, consent: Option<Arc<Consent>>) -> impl Fn(Event) + Send + Sync {
+/// Handles a board's events: updates the allowlist and logs the state of the registration.
+fn teller(
+    id: String,
+    url: String,
+    allowlist: Arc<Allowlist>,
+    consent: Option<Arc<Consent>>,
+) -> impl Fn(Event) + Send + Sync {
     move |event| match event {
-        Event::Tenants(tenants) => roll.renew(&tenants),
+        Event::Tenants(tenants) => allowlist.renew(&tenants),
         Event::Registered => {
             if let Some(consent) = &consent {
                 consent.registered_anew();

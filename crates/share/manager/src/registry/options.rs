@@ -1,4 +1,4 @@
-//! What the manager is told of its registry.
+//! Command-line options about the registry.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -37,14 +37,14 @@ pub struct RegistryOptions {
     pub advertise_metrics: Option<String>,
 }
 
-/// Characters of a node's name.
+/// Most characters of a node's name.
 const NODE_MAX: usize = 253;
 
-/// Endpoints that the registry takes.
+/// Most endpoints that the registry accepts.
 const ENDPOINTS_MAX: usize = 8;
 
 impl RegistryOptions {
-    /// How to reach the registry, if there is one.
+    /// Access to the registry; `None` without one.
     pub(super) fn access(&self) -> anyhow::Result<Option<Access>> {
         let Some(url) = self.registry.clone() else { return Ok(None) };
         let identity = self.registry_cert.clone().zip(self.registry_key.clone());
@@ -56,7 +56,7 @@ impl RegistryOptions {
         let node = match &self.node {
             Some(node) => node.clone(),
             None => std::fs::read_to_string("/proc/sys/kernel/hostname")
-                .context("this machine does not tell its name; say it by --node NAME")?
+                .context("cannot read this machine's name; set it with --node NAME")?
                 .trim()
                 .to_ascii_lowercase(),
         };
@@ -67,60 +67,64 @@ impl RegistryOptions {
             && node.chars().all(|c| is_end(c) || "._-".contains(c));
         if !is_well {
             bail!(
-                "the node's name `{node}` cannot stand in an id at the registry; say another by --node, of 1 to \
-                 {NODE_MAX} characters a-z, 0-9, and inside also . _ -"
+                "invalid node name `{node}`: expected 1 to {NODE_MAX} characters a-z, 0-9, and inside also . _ -; set \
+                 another with --node NAME"
             );
         }
         Ok(node)
     }
 
-    /// Where programs reach the boards. What only this machine reaches is left out if the registry is elsewhere.
+    /// Endpoints where programs reach the boards. Those that only this machine reaches are omitted if the registry runs
+    /// on another one.
     pub(super) fn endpoints(&self, listening: &[Endpoint], is_here: bool) -> anyhow::Result<Vec<String>> {
         let named = !self.advertise.is_empty();
-        let mut told = Vec::new();
+        let mut reachable = Vec::new();
         for endpoint in if named { &self.advertise } else { listening } {
             match endpoint {
                 Endpoint::Unix(path) => {
-                    let path = std::path::absolute(path).context("this program has no working folder")?;
-                    told.push(format!("unix:{}", path.display()));
+                    let path = std::path::absolute(path).context("cannot find the working folder")?;
+                    reachable.push(format!("unix:{}", path.display()));
                 }
                 Endpoint::Tcp(address) if address.ip().is_unspecified() || address.port() == 0 => bail!(
-                    "programs cannot connect to {endpoint}; say by --advertise tcp:ADDRESS:{} where they reach this \
-                     manager",
+                    "programs cannot connect to {endpoint}; name an address of this machine with --advertise \
+                     tcp:ADDRESS:{}",
                     address.port()
                 ),
                 Endpoint::Tcp(address) if !named && !is_here && address.ip().is_loopback() => {}
-                Endpoint::Tcp(address) => told.push(format!("tcp:{address}")),
+                Endpoint::Tcp(address) => reachable.push(format!("tcp:{address}")),
             }
         }
-        if told.is_empty() {
+        if reachable.is_empty() {
             bail!(
                 "the registry is on another machine, and programs of other machines cannot reach this manager at {}; \
-                 listen by --listen tcp:ADDRESS:PORT, or say by --advertise where they reach it",
+                 listen with --listen tcp:ADDRESS:PORT, or name the address with --advertise",
                 listening.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
             );
         }
-        if told.len() > ENDPOINTS_MAX {
-            bail!("there are {} endpoints; name at most {ENDPOINTS_MAX} by --advertise", told.len());
+        if reachable.len() > ENDPOINTS_MAX {
+            bail!(
+                "{} endpoints are more than the registry accepts; name at most {ENDPOINTS_MAX} with --advertise",
+                reachable.len()
+            );
         }
-        Ok(told)
+        Ok(reachable)
     }
 
-    /// The URL of the metrics, empty for none.
+    /// The URL of the metrics; empty if they are not served.
     pub(super) fn metrics(&self, served: Option<SocketAddr>, is_here: bool) -> anyhow::Result<String> {
         match (&self.advertise_metrics, served) {
             (Some(url), _) => Ok(url.clone()),
             (None, None) => Ok(String::new()),
             (None, Some(at)) if at.ip().is_unspecified() => bail!(
-                "nobody can ask http://{at}/metrics; say by --advertise-metrics http://ADDRESS:{}/metrics where the \
-                 registry reaches them",
+                "the registry cannot reach http://{at}/metrics; name an address with --advertise-metrics \
+                 http://ADDRESS:{}/metrics",
                 at.port()
             ),
-            // It would ask itself.
+            // The registry would ask its own machine.
             (None, Some(at)) if at.ip().is_loopback() && !is_here => {
                 eprintln!(
                     "rackloom-manager: the registry is on another machine and cannot measure the boards at \
-                     http://{at}/metrics; serve them by --metrics ADDRESS:PORT of the network"
+                     http://{at}/metrics; serve them with --metrics at an address of the network"
                 );
                 Ok(String::new())
             }
@@ -132,7 +136,7 @@ impl RegistryOptions {
 fn metrics_url(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("http://").map(|rest| rest.split('/').next().unwrap_or_default());
     if host.is_none_or(str::is_empty) || text.contains(char::is_whitespace) {
-        return Err(format!("{text:?} is no URL of metrics; write http://HOST:PORT/metrics"));
+        return Err(format!("invalid URL {text:?}: expected http://HOST:PORT/metrics"));
     }
     Ok(text.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Go, for tests of what is written in it.
+//! Builds of Go programs, for tests that run them.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::path::{Path, PathBuf};

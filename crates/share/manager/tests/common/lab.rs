@@ -15,7 +15,7 @@ use rackloom_card::{Card, Config, Pace};
 use rackloom_live::segment::{SegmentPath, SegmentServer};
 use rackloom_live::{Clock, Member, Pool, Port, Switch, Wire};
 use rackloom_manager::Manager;
-use rackloom_manager::card::{Attach, CardRack};
+use rackloom_manager::card::{CardRack, ConnectRack};
 use rackloom_manager::scheduler::Policy;
 use rackloom_node::Frame;
 use rackloom_sandbox::WasmSandbox;
@@ -129,7 +129,7 @@ impl Wire for Cable {
 }
 
 /// All cards of whatever is attached to, now and later, as boards of a manager.
-pub fn share(attach: Attach, manager: &Manager, exclusive: bool) -> CardRack {
+pub fn share(attach: ConnectRack, manager: &Manager, exclusive: bool) -> CardRack {
     let boards = manager.clone();
     let plug = move |board| {
         boards.add(board, Policy::Fair).unwrap();

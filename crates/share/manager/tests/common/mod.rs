@@ -1,4 +1,4 @@
-//! A manager on PoCL, and clients that speak to it as the library does, or as nobody should.
+//! A manager on PoCL, and clients that speak to it as the library does, or that violate the protocol.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use rackloom_manager::board::Board as _;
 use rackloom_manager::native::{NativeBoard, Runtime, installed};
 use rackloom_manager::paced::{Pace, PacedBoard};
 use rackloom_manager::scheduler::Policy;
-use rackloom_manager::{Listener, Manager, Terms};
+use rackloom_manager::{EndpointLimits, Listener, Manager};
 use rackloom_opencl_wire::{
     Answer, Argument, Build, COMMAND, Command, EventId, Form, Id, Limits, Op, Payload, Reply, Times, VERSION,
     decode_reply, encode_command,
@@ -56,7 +56,7 @@ impl Daemon {
     }
 
     /// The same, on other terms.
-    fn on(manager: Manager, terms: Terms) -> Self {
+    fn on(manager: Manager, terms: EndpointLimits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let daemon = Self::listening(manager, &Endpoint::Unix(folder.path().join("manager.sock")), terms);
         Self { folder: Some(folder), ..daemon }
@@ -68,13 +68,13 @@ impl Daemon {
     }
 
     /// The same, on other terms.
-    pub fn paced_with(policy: Policy, pace: Pace, terms: Terms) -> Self {
+    pub fn paced_with(policy: Policy, pace: Pace, terms: EndpointLimits) -> Self {
         let manager = Manager::default();
         manager.add(PacedBoard::new("paced", pace, pocl()[0].info()), policy).unwrap();
         Self::on(manager, terms)
     }
 
-    fn listening(manager: Manager, to: &Endpoint, terms: Terms) -> Self {
+    fn listening(manager: Manager, to: &Endpoint, terms: EndpointLimits) -> Self {
         let mut config = ServerConfig::default();
         let admission = terms.admission.clone();
         config.admit = Box::new(move |shown, _| admission.admit(shown));
@@ -155,7 +155,7 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// Connected, and no more.
+    /// Connects, and sends nothing.
     pub fn silent(to: &Endpoint) -> Self {
         Self::greeting(to, Token::default())
     }

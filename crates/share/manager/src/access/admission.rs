@@ -1,0 +1,59 @@
+//! Admission of clients: open to all, by a token file, or by the registry.
+
+use std::sync::{Arc, Weak};
+
+use rackloom_ipc::Token;
+
+use super::allowlist::Allowlists;
+use super::grant::{Disconnect, Grant};
+use super::tokens::Tokens;
+
+/// The source of admission.
+#[derive(Debug, Clone, Default)]
+pub enum Admission {
+    /// None: every client is admitted, with equal shares.
+    #[default]
+    Anybody,
+    /// A token file, for all boards.
+    File(Arc<Tokens>),
+    /// The registry, for each board by its number.
+    Registry(Arc<Allowlists>),
+}
+
+impl Admission {
+    /// Whether a client with this token may connect at all.
+    #[must_use]
+    pub fn admit(&self, shown: &Token) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::File(tokens) => tokens.admit(shown),
+            Self::Registry(allowlists) => allowlists.all().iter().any(|allowlist| allowlist.find(shown).is_some()),
+        }
+    }
+
+    /// Whether a client with this token sees a board.
+    pub(crate) fn shows(&self, board: usize, shown: &Token) -> bool {
+        match self {
+            Self::Anybody | Self::File(_) => true,
+            Self::Registry(allowlists) => allowlists.of(board).find(shown).is_some(),
+        }
+    }
+
+    /// Bytes of buffers that a client with this token may hold; `most` is the endpoint's limit.
+    pub(crate) fn memory(&self, shown: &Token, most: u64) -> u64 {
+        let Self::Registry(allowlists) = self else { return most };
+        let allowlists = allowlists.all();
+        let granted = allowlists.iter().filter_map(|allowlist| allowlist.find(shown));
+        granted.map(|grant| grant.memory.map_or(most, |quota| quota.limit())).max().unwrap_or(most)
+    }
+
+    /// Enters a client on a board and returns its grant; `None` if it is not, or no longer, admitted. From now on the
+    /// client may be disconnected when its grant ends.
+    pub(crate) fn enter(&self, board: usize, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
+        match self {
+            Self::Anybody => Some(Grant::default()),
+            Self::File(tokens) => tokens.grant(shown),
+            Self::Registry(allowlists) => allowlists.of(board).enter(shown, client),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Grants of tokens, and the parsing and look-up of tokens.
+
+use std::sync::Arc;
+
+use rackloom_ipc::{ServerConfig, Token};
+
+use crate::quota::Quota;
+use crate::schedule::scheduler::Share;
+
+/// What the clients of a token are granted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grant {
+    /// The tenant's label in metrics, and its instance at the registry.
+    pub(crate) name: Option<String>,
+    pub(crate) share: Share,
+    /// Bytes of buffers for all clients of the token together; `None` if each has the endpoint's limit.
+    pub(crate) memory: Option<Arc<Quota>>,
+}
+
+/// A client that can be disconnected.
+pub(crate) trait Disconnect: Send + Sync {
+    /// Ends its session, giving the reason. Does not wait for the end.
+    fn disconnect(&self, reason: &str);
+}
+
+/// Parses a token of 64 hexadecimal digits.
+pub(crate) fn parse_token(text: &str) -> Option<Token> {
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut token = Token::default();
+    for (byte, digits) in token.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(token)
+}
+
+/// Looks a token up. Compares with every entry, so that the time taken reveals nothing.
+pub(crate) fn find<'a>(grants: &'a [(Token, Grant)], shown: &Token) -> Option<&'a Grant> {
+    let same = |found, (token, grant): &'a (Token, Grant)| {
+        if ServerConfig::same_token(token, shown) { Some(grant) } else { found }
+    };
+    grants.iter().fold(None, same)
+}

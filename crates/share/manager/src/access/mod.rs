@@ -1,0 +1,12 @@
+//! Access: which clients may connect, which boards they see, and what they are granted.
+//!
+//! [`handshake`] greets a client and lets it choose a board; [`admission`] says whether it may, by a [file](tokens) or
+//! by the registry's [`allowlist`].
+
+pub(crate) mod admission;
+pub(crate) mod allowlist;
+pub(crate) mod grant;
+pub(crate) mod handshake;
+pub(crate) mod limits;
+pub(crate) mod shared_board;
+pub(crate) mod tokens;

@@ -1,0 +1,167 @@
+//! The main function of a worker: a process that serves one client and ends with it.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use rackloom_ipc::{Handover, Peer};
+use rackloom_opencl_wire::Answer;
+use rustix::process::DumpableBehavior;
+
+use super::confine::confine;
+use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWorker};
+use super::lease_client::LeaseClient;
+use super::memory_quota::ManagerQuota;
+use super::shared_page::SharedPage;
+use crate::board::Board as _;
+use crate::metrics::Metrics;
+use crate::native::{NativeBoard, Runtime};
+use crate::quota::Quota;
+use crate::schedule::dispatcher::Dispatcher;
+use crate::schedule::scheduler::{Policy, Share};
+use crate::schedule::task::{LeasedBoard, Tenant};
+use crate::session::Session;
+use crate::session::command_loop::attend;
+use crate::session::inbox::Inbox;
+use crate::session::replies::{answer_to, farewell};
+
+/// The environment variable that makes a process of this program a worker.
+pub(super) const ASKED: &str = "RACKLOOM_WORKER";
+
+/// Whether this program becomes a worker when started as one, having called [`work_if_asked`].
+pub(crate) fn can_work() -> bool {
+    CALLED.load(Ordering::Relaxed)
+}
+
+static CALLED: AtomicBool = AtomicBool::new(false);
+
+/// Becomes a worker if this process was started as one; then it does not return. Every program that starts a manager
+/// calls this before all else: with `--isolate` the manager runs it again for each client.
+pub fn work_if_asked() {
+    CALLED.store(true, Ordering::Relaxed);
+    if std::env::var_os(ASKED).is_none() {
+        return;
+    }
+    if let Err(why) = work() {
+        eprintln!("rackloom-worker: {why:#}");
+        std::process::exit(1);
+    }
+    end();
+}
+
+/// Ends the process at once: a runtime's own exit handlers wait for kernels, which may never end.
+fn end() -> ! {
+    // SAFETY: ends the process without running anything of it.
+    unsafe { libc::_exit(0) }
+}
+
+fn work() -> anyhow::Result<()> {
+    let control = Arc::new(alone()?);
+    let mut receiver = Receiver::new();
+    let first = receiver.next(&control).context("a worker is started by the manager only")?;
+    let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
+    let is_confined = confine(&place).context("cannot confine this process")?;
+    let board = open(&place.origin);
+    let ready = board.as_ref().map(|_| is_confined).map_err(|why| format!("{why:#}"));
+    control::send(&*control, &FromWorker::Ready(ready), &[])?;
+    let board = board?;
+    let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
+        clear(&place.own);
+        return Ok(()); // No client needed it.
+    };
+    serve(&board, *assignment, files, control, receiver, place.own)
+}
+
+/// Closes what was inherited from the manager, and shuts other processes of this user out. Returns the control socket.
+fn alone() -> anyhow::Result<OwnedFd> {
+    // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    let control = std::io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    // Otherwise a kernel that has taken over another client's worker could read this one's memory.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    rustix::thread::set_no_new_privs(true)?;
+    rustix::thread::set_name(c"rackloom-worker")?; // It is started by a link.
+    Ok(control)
+}
+
+/// Empties the worker's folder, since a manager that was killed cannot.
+fn clear(own: &Path) {
+    std::fs::read_dir(own).into_iter().flatten().flatten().for_each(|entry| {
+        let _ = std::fs::remove_dir_all(entry.path());
+    });
+}
+
+fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
+    let platform = Runtime::open(&origin.library)?.into_iter().nth(origin.platform);
+    let platform = platform.context("the runtime has fewer platforms than before")?;
+    let board = NativeBoard::all(platform)?.into_iter().nth(origin.device);
+    board.context("the runtime has fewer devices than before")
+}
+
+fn serve(
+    board: &NativeBoard,
+    assignment: Assignment,
+    files: Vec<OwnedFd>,
+    control: Arc<OwnedFd>,
+    receiver: Receiver,
+    own: PathBuf,
+) -> anyhow::Result<()> {
+    let mut files = files.into_iter();
+    let page = SharedPage::open(files.next().context("the assignment came without a shared page")?)?;
+    let client = Handover::from_parts(files.collect(), &assignment.channel)?;
+    let inbox = Inbox::new(client.into_peer(Box::new(|_, _, _, _| true))?);
+    let (remote, taken) = ManagerQuota::new(Arc::clone(&control));
+    let listen = {
+        let (control, peer) = (Arc::clone(&control), Arc::clone(&inbox.peer));
+        move || {
+            listen(&control, receiver, &taken, &peer);
+            clear(&own);
+            end();
+        }
+    };
+    std::thread::Builder::new().name("manager".into()).spawn(listen)?;
+    let memory = match assignment.shares_memory {
+        true => Quota::remote(Box::new(remote)),
+        false => Quota::new(assignment.limits.memory),
+    };
+    let lease = Arc::new(LeaseClient::new(page, control));
+    // The worker's own: the manager reads its counters from the page.
+    let metrics = Metrics::default().board("");
+    let dispatcher = Arc::new(Dispatcher::new(Policy::Fifo, metrics.clone()));
+    let run = Arc::clone(&dispatcher);
+    std::thread::Builder::new().name("board".into()).spawn(move || run.run())?;
+    let peer = Arc::clone(&inbox.peer);
+    let space = match board.open(&assignment.name) {
+        Ok(space) => space,
+        Err(code) => {
+            answer_to(&peer, assignment.request, Err(code));
+            return Ok(());
+        }
+    };
+    let task_time = assignment.task_ns.map(Duration::from_nanos);
+    let name = metrics.tenant(assignment.name);
+    let leased = Some(Arc::clone(&lease) as Arc<dyn LeasedBoard>);
+    let tenant = Tenant::new(0, Share::default(), task_time, space, Arc::clone(&peer), name, leased);
+    let mut session = Session::new(Arc::new(tenant), dispatcher, memory, assignment.limits);
+    answer_to(&peer, assignment.request, Ok(Answer::Open));
+    attend(inbox, &mut session, &|number| assignment.boards.get(usize::from(number)).cloned());
+    lease.publish(&metrics, 0);
+    end();
+}
+
+/// The thread that listens to the manager, until that is gone.
+fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer: &Peer) {
+    while let Ok(Some((order, _))) = receiver.next(control) {
+        match order {
+            ToWorker::MemoryTaken(was) => drop(taken.send(was)), // To the thread that asked.
+            ToWorker::Disconnect(reason) => farewell(peer, &reason),
+            ToWorker::OpenDevice(_) | ToWorker::Serve(_) => break,
+        }
+    }
+}

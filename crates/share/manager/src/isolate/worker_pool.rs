@@ -1,0 +1,99 @@
+//! The pool of workers for a device: one is kept ready, since a runtime takes a while to start.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tempfile::TempDir;
+
+use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
+use super::kernel_cache::KernelCache;
+use super::worker::Worker;
+use crate::sync::lock;
+
+/// A device's workers.
+#[derive(Debug)]
+pub(super) struct WorkerPool {
+    origin: DeviceOrigin,
+    /// Workers ready for a client, one for each kind of access that clients have needed.
+    spare: Mutex<BTreeMap<ReadAccess, Worker>>,
+    kernels: KernelCache,
+    /// The parent of the workers' folders.
+    folder: TempDir,
+    number: AtomicU64,
+}
+
+impl WorkerPool {
+    /// Makes a pool with one worker ready, for programs of this user.
+    ///
+    /// # Errors
+    /// It cannot be started, or cannot open the device.
+    pub(super) fn new(origin: DeviceOrigin) -> io::Result<Self> {
+        let folder = TempDir::with_prefix("rackloom-manager-")?;
+        let kernels = KernelCache::new(folder.path().join("kernels"))?;
+        let pool = Self { origin, spare: Mutex::default(), kernels, folder, number: AtomicU64::new(0) };
+        let spare = pool.start(ReadAccess::User)?;
+        if !spare.is_confined {
+            eprintln!(
+                "rackloom-manager: this system has no Landlock; a hostile kernel may do to files and processes of this \
+                 user what the user may"
+            );
+        }
+        pool.spare().insert(ReadAccess::User, spare);
+        Ok(pool)
+    }
+
+    /// Starts a worker and waits until it is ready.
+    fn start(&self, access: ReadAccess) -> io::Result<Worker> {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let own = self.folder.path().join(format!("worker-{number}"));
+        Worker::start(WorkerSetup { origin: self.origin.clone(), own, access })
+    }
+
+    fn spare(&self) -> MutexGuard<'_, BTreeMap<ReadAccess, Worker>> {
+        lock(&self.spare)
+    }
+
+    /// Takes a worker for a client of this tenant, if the tenant is known; the next one is started meanwhile.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub(super) fn take(self: &Arc<Self>, tenant: Option<&str>, access: ReadAccess) -> io::Result<Worker> {
+        let spare = self.spare().remove(&access);
+        // While it was idle, somebody may have ended it.
+        let spare = spare.and_then(|mut worker| worker.is_there().then_some(worker));
+        let worker = match spare {
+            Some(worker) => worker,
+            None => self.start(access)?,
+        };
+        if let Some(tenant) = tenant {
+            self.kernels.take(tenant, &worker.kernels);
+        }
+        let pool = Arc::downgrade(self);
+        let refill = move || {
+            let Some(pool) = pool.upgrade() else { return };
+            let mut spare = pool.spare(); // A client that comes meanwhile waits for this one.
+            if !spare.contains_key(&access) {
+                spare.extend(pool.start(access).ok().map(|worker| (access, worker)));
+            }
+        };
+        // If the thread cannot start, the next client waits a little longer.
+        let _ = std::thread::Builder::new().name("worker".into()).spawn(refill);
+        Ok(worker)
+    }
+
+    /// Ends a worker, and keeps what its runtime has compiled for the tenant.
+    pub(super) fn put_back(&self, mut worker: Worker, tenant: Option<String>) {
+        worker.end();
+        if let Some(tenant) = tenant {
+            self.kernels.keep(tenant, &worker.kernels);
+        }
+    }
+
+    /// Removes the folders, though some workers may not have ended yet.
+    pub(super) fn close(&self) {
+        drop(std::mem::take(&mut *self.spare()));
+        let _ = std::fs::remove_dir_all(self.folder.path()); // The system clears what is left.
+    }
+}

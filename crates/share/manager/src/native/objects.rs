@@ -1,0 +1,115 @@
+//! A tenant's context on a device, and its objects there.
+#![allow(unsafe_code)]
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use opencl_sys::CL_CONTEXT_PLATFORM;
+use rackloom_ipc::Given;
+
+use super::clock::DeviceClock;
+use super::handles::{Context, Kernel, Memory, Program, Queue};
+use super::runtime::{Device, Runtime, Table, make};
+use crate::code::Code;
+use crate::quota::Charge;
+
+/// A context, a queue, and what belongs to them. The context is the tenant's own, so that where the hardware keeps
+/// contexts apart it keeps tenants apart.
+pub struct NativeSpace {
+    // Dropped in this order.
+    pub(super) plain: Queue,
+    /// Times are measured by the runtime, which costs some of them more than an operation does.
+    pub(super) profiling: OnceLock<Queue>,
+    pub(super) context: Context,
+    pub(super) table: Table,
+    pub(super) device: Device,
+    pub(super) clock: DeviceClock,
+    /// Whether the tenant wants times, and whether this task uses the queue that measures them.
+    pub(super) wants_times: AtomicBool,
+    pub(super) measures: AtomicBool,
+    /// When the last operation ended, in nanoseconds of our clock.
+    pub(super) last_end: AtomicU64,
+}
+
+impl std::fmt::Debug for NativeSpace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NativeSpace").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// A buffer or a sub-buffer.
+#[derive(Debug)]
+pub struct NativeBuffer {
+    // Dropped in this order.
+    pub(super) memory: Memory,
+    pub(super) backing: Option<Given>,
+    pub(super) parent: Option<Arc<Self>>,
+    pub(super) size: u64,
+    /// Whether it may hold bytes of earlier owners. Unused in sub-buffers, whose parent's counts.
+    pub(super) unscrubbed: AtomicBool,
+    pub(super) _charge: Option<Charge>,
+}
+
+/// A program.
+#[derive(Debug)]
+pub struct NativeProgram {
+    pub(super) program: Program,
+    /// Runtimes need not support concurrent calls for one program.
+    pub(super) busy: Mutex<()>,
+}
+
+/// A kernel, and the buffers of its arguments: a runtime need not keep a buffer for a kernel that is not running.
+#[derive(Debug)]
+pub struct NativeKernel {
+    pub(super) kernel: Kernel,
+    pub(super) kinds: Kinds,
+    pub(super) held: Mutex<Vec<Option<Arc<NativeBuffer>>>>,
+    /// Duration of its last launch in nanoseconds; 0 before the first.
+    pub(super) last_ns: AtomicU64,
+}
+
+/// The kind of values that an argument takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Buffer,
+    Local,
+    Plain,
+    /// An image, a sampler or a pipe: not supported.
+    Other,
+}
+
+/// The kinds of a kernel's arguments.
+#[derive(Debug)]
+pub(super) struct Kinds(pub(super) Vec<Kind>);
+
+impl NativeSpace {
+    pub(super) fn new(runtime: Runtime, device: Device) -> Result<Self, Code> {
+        let table = runtime.table();
+        let properties = [CL_CONTEXT_PLATFORM, runtime.platform() as isize, 0];
+        let context = make!(table, clCreateContext(properties.as_ptr(), 1, &raw const device.0, None, null_mut()))?;
+        let context = Context::new(table, context);
+        let plain = Queue::new(table, make!(table, clCreateCommandQueue(context.raw(), device.0, 0))?);
+        Ok(Self {
+            plain,
+            profiling: OnceLock::new(),
+            context,
+            table,
+            device,
+            clock: DeviceClock::new(),
+            wants_times: AtomicBool::new(false),
+            measures: AtomicBool::new(false),
+            last_end: AtomicU64::new(0),
+        })
+    }
+
+    /// The queue for the current task.
+    pub(super) fn queue(&self) -> &Queue {
+        self.profiling.get().filter(|_| self.measures()).unwrap_or(&self.plain)
+    }
+
+    /// Whether that queue measures times.
+    pub(super) fn measures(&self) -> bool {
+        self.measures.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,291 @@
+//! Tasks of a tenant, and their execution on a board.
+//!
+//! With a limit on task time, a task that has used it up is cut: what has not been handed to the board goes back to the
+//! scheduler as a task of its own. The operations are the tenant's stream and keep their order.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use rackloom_ipc::Peer;
+use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
+
+use super::dispatcher::Job;
+use super::scheduler::{Share, TenantId};
+use crate::board::{Operation, Sink, Space};
+use crate::code::Code;
+use crate::metrics::{BoardMetrics, TenantMetrics};
+use crate::sync::lock;
+
+/// A client on a board, as far as its tasks are concerned.
+pub(crate) struct Tenant<S> {
+    pub(crate) id: TenantId,
+    share: Share,
+    /// How long a task may hold the board, in nanoseconds; `None` for no bound.
+    task_ns: Option<u64>,
+    pub(crate) space: S,
+    pub(crate) peer: Arc<Peer>,
+    /// Operations that have not ended.
+    pub(crate) pending: AtomicU32,
+    /// The latest events that failed: operations that wait for them fail, too.
+    failed: Mutex<BTreeSet<EventId>>,
+    /// Its session has ended: none of its tasks runs any more.
+    gone: AtomicBool,
+    metrics: TenantMetrics,
+    /// The lease of the board, in a process of its own.
+    lease: Option<Arc<dyn LeasedBoard>>,
+}
+
+/// A board that other processes use, too: each task acquires it first.
+pub(crate) trait LeasedBoard: Send + Sync {
+    /// Whether a task would get the board at once.
+    fn is_idle(&self) -> bool;
+
+    /// Waits for the board.
+    fn acquire(&self, metrics: &BoardMetrics);
+
+    /// Ends the task; returns the board if others want it. Follows each [`Self::acquire`].
+    fn release(&self, metrics: &BoardMetrics);
+}
+
+/// The board, acquired for a task.
+struct Acquired<'a> {
+    lease: &'a dyn LeasedBoard,
+    metrics: &'a BoardMetrics,
+}
+
+impl<'a> Acquired<'a> {
+    fn new(lease: &'a dyn LeasedBoard, metrics: &'a BoardMetrics) -> Self {
+        lease.acquire(metrics);
+        Self { lease, metrics }
+    }
+}
+
+impl Drop for Acquired<'_> {
+    fn drop(&mut self) {
+        self.lease.release(self.metrics);
+    }
+}
+
+/// Operations that run on the board without another tenant's in between.
+pub(crate) struct Task<S: Space> {
+    pub(crate) tenant: Arc<Tenant<S>>,
+    pub(crate) entries: VecDeque<Entry<S>>,
+    /// When it was submitted, or cut, in nanoseconds of our clock.
+    pub(crate) since: u64,
+}
+
+/// An operation of a task.
+pub(crate) struct Entry<S: Space> {
+    pub(crate) event: EventId,
+    pub(crate) waits: Vec<EventId>,
+    /// The operation, or the code with which it fails.
+    pub(crate) operation: Result<Operation<S>, Code>,
+}
+
+/// Most failed events that are remembered of a tenant: the library itself knows of older ones.
+const FAILED_MAX: usize = 4096;
+
+/// Longest expected time, in nanoseconds, of a task that the submitting thread runs itself: meanwhile that takes no
+/// messages from its client.
+const SHORT_NS: u64 = 100_000;
+
+/// Bytes that any board moves in that time.
+const SHORT_BYTES: u64 = 64 * 1024;
+
+impl<S> Tenant<S> {
+    pub(crate) fn new(
+        id: TenantId,
+        share: Share,
+        task_time: Option<Duration>,
+        space: S,
+        peer: Arc<Peer>,
+        metrics: TenantMetrics,
+        lease: Option<Arc<dyn LeasedBoard>>,
+    ) -> Self {
+        let task_ns = task_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        let (pending, failed, gone) = (AtomicU32::new(0), Mutex::default(), AtomicBool::new(false));
+        Self { id, share, task_ns, space, peer, pending, failed, gone, metrics, lease }
+    }
+
+    /// Its session has ended.
+    pub(crate) fn is_gone(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    fn remember_failed(&self, event: EventId) {
+        let mut failed = lock(&self.failed);
+        failed.insert(event);
+        if failed.len() > FAILED_MAX {
+            failed.pop_first();
+        }
+    }
+
+    fn any_failed(&self, events: &[EventId]) -> bool {
+        !events.is_empty() && {
+            let failed = lock(&self.failed);
+            events.iter().any(|event| failed.contains(event))
+        }
+    }
+}
+
+impl<S: Space> Operation<S> {
+    /// Duration of its kernel's last launch, in nanoseconds; `u64::MAX` before the first.
+    fn launch_ns(&self) -> u64 {
+        match self {
+            Self::Launch { kernel, .. } => S::last_launch_ns(kernel).unwrap_or(u64::MAX),
+            _ => 0,
+        }
+    }
+
+    /// Its expected duration, in nanoseconds.
+    fn expected_ns(&self) -> u64 {
+        self.launch_ns().saturating_add(self.bytes().saturating_mul(SHORT_NS) / SHORT_BYTES)
+    }
+}
+
+impl<S: Space> Job for Task<S> {
+    fn tenant(&self) -> (TenantId, Share) {
+        (self.tenant.id, self.tenant.share)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.tenant.gone.load(Ordering::Relaxed)
+    }
+
+    fn is_short(&self) -> bool {
+        if self.tenant.lease.as_ref().is_some_and(|lease| !lease.is_idle()) {
+            return false;
+        }
+        let (mut bytes, mut ns) = (0u64, 0u64);
+        for operation in self.entries.iter().filter_map(|entry| entry.operation.as_ref().ok()) {
+            bytes = bytes.saturating_add(operation.bytes());
+            ns = ns.saturating_add(operation.launch_ns());
+        }
+        bytes <= SHORT_BYTES && ns <= SHORT_NS
+    }
+
+    /// Reports each operation's end to the client as it comes.
+    fn run(mut self, metrics: &BoardMetrics, _: bool) -> (u64, Option<Self>) {
+        let tenant = Arc::clone(&self.tenant);
+        let job = tenant.lease.as_deref().map(|lease| Acquired::new(lease, metrics));
+        let began = now_ns();
+        metrics.meter.begin(&tenant.metrics.busy, began);
+        tenant.space.begin();
+        let mut under_way = UnderWay { tenant: &tenant, metrics, started: Vec::new(), message: Vec::new() };
+        under_way.started.reserve(self.entries.len());
+        let mut count = 0;
+        // Board time used so far, plus the expected time of what was handed over.
+        let mut taken = 0u64;
+        while let Some(entry) = self.entries.pop_front() {
+            if let Some(limit) = tenant.task_ns {
+                // What was handed over cannot be called back, so that is no more than what should end in time, plus one
+                // operation. The time that it really took is known at its end.
+                if taken >= limit && count > 0 {
+                    under_way.finish();
+                    taken = now_ns() - began;
+                    if taken >= limit {
+                        self.entries.push_front(entry);
+                        break;
+                    }
+                }
+                taken = taken.saturating_add(entry.operation.as_ref().map_or(0, Operation::expected_ns));
+            }
+            count += 1;
+            under_way.start(entry);
+        }
+        under_way.finish();
+        let ended = now_ns();
+        metrics.meter.end(ended);
+        metrics.task(began.saturating_sub(self.since), ended - began);
+        drop(job);
+        let rest = (!self.entries.is_empty()).then(|| Self { since: ended, ..self });
+        (ended - began, rest)
+    }
+}
+
+/// Operations that were handed to the board and have not ended.
+struct UnderWay<'a, S: Space> {
+    tenant: &'a Tenant<S>,
+    metrics: &'a BoardMetrics,
+    started: Vec<(EventId, S::Ticket, Operation<S>)>,
+    message: Vec<u8>,
+}
+
+impl<S: Space> UnderWay<'_, S> {
+    fn start(&mut self, Entry { event, waits, operation }: Entry<S>) {
+        let tenant = self.tenant;
+        // Before its client learns of the end: what is known to have ended is counted.
+        self.metrics.operations.inc();
+        let operation =
+            if tenant.any_failed(&waits) { Err(Code(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)) } else { operation };
+        let ticket = operation.and_then(|mut operation| {
+            let ticket = tenant.space.start(&mut operation)?;
+            Ok((ticket, operation))
+        });
+        match ticket {
+            Ok((ticket, operation)) => self.started.push((event, ticket, operation)),
+            Err(code) => tenant.tell(event, Err(code), None, &mut self.message, self.metrics),
+        }
+    }
+
+    /// Waits until all have ended.
+    fn finish(&mut self) {
+        let Self { tenant, metrics, started, message } = self;
+        tenant.space.flush();
+        for (event, ticket, mut operation) in started.drain(..) {
+            let ended = tenant.space.finish(ticket, &mut operation);
+            let sink = match operation {
+                Operation::Write { from, .. } | Operation::WriteRect { from, .. } => {
+                    metrics.bytes_in.inc_by(from.len() as u64);
+                    None
+                }
+                Operation::Read { into, .. } | Operation::ReadRect { into, .. } => {
+                    metrics.bytes_out.inc_by(into.len() as u64);
+                    Some(into)
+                }
+                _ => None,
+            };
+            tenant.tell(event, ended, sink, message, metrics);
+        }
+    }
+}
+
+impl<S> Tenant<S> {
+    /// Reports an end to the client.
+    fn tell(
+        &self,
+        event: EventId,
+        ended: Result<Times, Code>,
+        sink: Option<Sink>,
+        message: &mut Vec<u8>,
+        metrics: &BoardMetrics,
+    ) {
+        let (mut status, times) = match ended {
+            Ok(times) => (opencl_sys::CL_SUCCESS, Some(times)),
+            Err(Code(code)) => (code, None),
+        };
+        let inline = match sink {
+            Some(Sink::Inline(bytes)) => bytes,
+            Some(Sink::Bulk(given)) => {
+                if given.finish().is_err() {
+                    status = opencl_sys::CL_OUT_OF_RESOURCES; // The channel is closed: nobody will read this.
+                }
+                Box::default()
+            }
+            None => Box::default(),
+        };
+        if status < 0 {
+            self.remember_failed(event);
+            metrics.failures.inc();
+        }
+        let tail = if status < 0 { &[][..] } else { &inline };
+        encode_reply(&Reply::Done { event, status, times }, tail, message);
+        // Before the client learns of it: it may send the next one at once.
+        self.pending.fetch_sub(1, Ordering::AcqRel);
+        // A client that is gone, or does not read, has its channel closed; its session notices.
+        let _ = self.peer.send(REPLY, message);
+    }
+}

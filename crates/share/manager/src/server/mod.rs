@@ -1,0 +1,11 @@
+//! The server: its options, its boards and listeners, and a thread for each client.
+
+mod attach;
+mod local_board;
+mod manager;
+mod options;
+mod start;
+
+pub use self::manager::{Listener, Manager};
+pub use self::options::{Isolate, Options};
+pub use self::start::Service;

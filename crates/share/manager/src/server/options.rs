@@ -1,0 +1,129 @@
+//! Command-line options of the manager.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rackloom::NetSpec;
+use rackloom_ipc::Endpoint;
+
+use crate::isolate::can_work;
+use crate::native::NativeBoard;
+use crate::registry::RegistryOptions;
+use crate::schedule::scheduler::Policy;
+
+/// Shares OpenCL devices of this machine, or Rackloom cards, among programs, here and on other machines.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// Where to listen: unix:PATH or tcp:ADDRESS:PORT; may be repeated.
+    #[arg(long, value_name = "ENDPOINT")]
+    pub listen: Vec<Endpoint>,
+    /// Vendor's OpenCL library whose devices to share; may be repeated. Default: all that /etc/OpenCL/vendors names.
+    #[arg(long, value_name = "LIBRARY")]
+    pub runtime: Vec<PathBuf>,
+    /// Segment whose Rackloom cards to share: virtual, virtual:NAME, or eth:INTERFACE. Without --runtime: those alone.
+    #[arg(long, value_name = "NET")]
+    pub cards: Option<NetSpec>,
+    /// Give each card to one client at a time, and zero it before the next.
+    #[arg(long, requires = "cards")]
+    pub exclusive: bool,
+    /// Longest that a kernel on a card may take, in seconds; then it is called off.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub card_timeout: u32,
+    /// The order of tenants' tasks on a board.
+    #[arg(long, value_enum, default_value_t)]
+    pub policy: Policy,
+    /// File of lines TOKEN [name=NAME] [weight=N]: only clients that show one of the tokens, each of 64 hexadecimal
+    /// digits, are admitted. It is read again when it has changed.
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<PathBuf>,
+    /// The registry, if there is one.
+    #[command(flatten)]
+    pub registry: RegistryOptions,
+    /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
+    /// Clients at a time on each endpoint.
+    #[arg(long, value_name = "N", default_value_t = rackloom_ipc::CLIENTS_MAX)]
+    pub clients: usize,
+    /// Bytes of buffers that each client may have on a board.
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
+    pub memory: u64,
+    /// Objects of each kind that each client may have.
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
+    pub objects: u32,
+    /// Operations that each client may have under way.
+    #[arg(long, value_name = "N", default_value_t = 16_384)]
+    pub operations: u32,
+    /// Bytes of a program's source or binary.
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
+    pub program: u64,
+    /// How long a task may have a board before the rest of it has to wait like a new task: such as 20ms. Default: as
+    /// long as it takes.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub task_time: Option<Duration>,
+    /// Which OpenCL devices' clients to serve in processes of their own: their kernels cannot reach the manager or
+    /// other clients, and one that never ends can be stopped.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
+    pub isolate: Isolate,
+    /// How long a client with a process of its own may keep others waiting by one task; then its process is ended.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "60s")]
+    pub stall_time: Duration,
+}
+
+/// The devices whose clients have processes of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Isolate {
+    /// Processors: their kernels run in the process that asks for them.
+    #[default]
+    Processors,
+    /// All.
+    All,
+    /// None: for people who trust each other.
+    None,
+}
+
+impl Isolate {
+    /// Whether a board's clients have processes. Never by default if this program cannot start itself again.
+    pub(super) fn applies_to(self, board: &NativeBoard) -> bool {
+        match self {
+            Self::Processors => board.is_processor() && can_work(),
+            Self::All => true,
+            Self::None => false,
+        }
+    }
+}
+
+/// Parses a duration above 0: `500us`, `20ms`, `2s`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let scale = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return Err(format!("invalid duration `{text}`: expected a unit, as in 500us, 20ms or 2s")),
+    };
+    let seconds: f64 =
+        number.parse().map_err(|_| format!("invalid duration `{text}`: expected a number, as in 500us, 20ms or 2s"))?;
+    let time =
+        Duration::try_from_secs_f64(seconds * scale).map_err(|_| format!("invalid duration `{text}`: out of range"))?;
+    if time.is_zero() {
+        Err(format!("invalid duration `{text}`: expected more than 0; omit the option for no bound"))
+    } else {
+        Ok(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit_and_are_not_nothing() {
+        assert_eq!(duration("500us"), Ok(Duration::from_micros(500)));
+        assert_eq!((duration("1.5ms"), duration("2s")), (Ok(Duration::from_micros(1500)), Ok(Duration::from_secs(2))));
+        for bad in ["", "5", "5h", "ms", "-1ms", "0s", "0.1ns", "1e300s", "nans", "infs"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! A client's session on a board: executes its commands in order, keeps its objects, and submits its tasks.
+
+pub(crate) mod command_loop;
+pub(crate) mod inbox;
+mod object_table;
+pub(crate) mod replies;
+mod resolver;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+
+use self::replies::answer_to;
+use opencl_sys::{
+    CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
+    CL_MEM_WRITE_ONLY, CL_OUT_OF_RESOURCES,
+};
+use rackloom_opencl_wire::{Answer, Command, EventId, Form, Id, Limits, Op, Payload, Place, now_ns};
+
+use self::object_table::{BadNumber, Table};
+use self::resolver::{NO_BUFFER, NO_KERNEL, Resolver, refused};
+use crate::board::Space;
+use crate::code::Code;
+use crate::quota::Quota;
+use crate::schedule::dispatcher::Dispatcher;
+use crate::schedule::task::{Entry, Task, Tenant};
+
+/// Most builds that a client may have running and queued.
+const BUILDS_MAX: usize = 64;
+
+/// The flags of buffers that are passed to a runtime.
+const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+
+/// Most operations of a task; the next ones make a new task. It bounds how long one submission holds the board.
+const TASK_MAX: usize = 1024;
+
+/// A session.
+pub(crate) struct Session<S: Space> {
+    tenant: Arc<Tenant<S>>,
+    dispatcher: Arc<Dispatcher<Task<S>>>,
+    limits: Limits,
+    memory: Arc<Quota>,
+    buffers: Table<S::Buffer>,
+    programs: Table<S::Program>,
+    kernels: Table<S::Kernel>,
+    /// The task being gathered.
+    task: Vec<Entry<S>>,
+    /// The thread that runs builds, one after the other; started by the first.
+    builder: Option<SyncSender<BuildJob>>,
+}
+
+type BuildJob = Box<dyn FnOnce() + Send>;
+
+/// A violation of the protocol by the client, which ends its session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Violation {
+    /// An object number that is in use, unused, or above the limit.
+    #[error("invalid object number {0}: in use, unused, or above the limit")]
+    Number(Id),
+    /// Too many operations that have not ended.
+    #[error("more than {0} operations have not ended")]
+    Operations(u32),
+    /// A command that is invalid on an open board.
+    #[error("a command that is invalid once a board is open")]
+    Misplaced,
+}
+
+impl From<BadNumber> for Violation {
+    fn from(BadNumber(id): BadNumber) -> Self {
+        Self::Number(id)
+    }
+}
+
+impl<S: Space> Session<S> {
+    pub(crate) fn new(
+        tenant: Arc<Tenant<S>>,
+        dispatcher: Arc<Dispatcher<Task<S>>>,
+        memory: Arc<Quota>,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            tenant,
+            dispatcher,
+            memory,
+            buffers: Table::new(limits.objects, NO_BUFFER),
+            programs: Table::new(limits.objects, Code(CL_INVALID_PROGRAM)),
+            kernels: Table::new(limits.objects, NO_KERNEL),
+            limits,
+            task: Vec::new(),
+            builder: None,
+        }
+    }
+
+    /// Executes a command.
+    pub(crate) fn command(&mut self, command: Command<'_>, tail: &[u8]) -> Result<(), Violation> {
+        match command {
+            Command::Enqueue { event, waits, submit, op } => self.enqueue(event, waits, submit, op, tail)?,
+            Command::Submit => self.submit(),
+            Command::Profile => self.tenant.space.profile(),
+            Command::CreateBuffer { buffer, flags, size, backing } => {
+                let made = self.buffer(flags & ACCESS, size, backing);
+                self.buffers.put(buffer, made)?;
+            }
+            Command::CreateSubBuffer { buffer, parent, flags, offset, size } => {
+                let parent = self.buffers.get(parent);
+                let made =
+                    parent.and_then(|parent| self.tenant.space.sub_buffer(&parent, flags & ACCESS, offset, size));
+                self.buffers.put(buffer, made)?;
+            }
+            Command::ReleaseBuffer { buffer } => self.buffers.release(buffer)?,
+            Command::CreateProgram { program, form, bytes } => {
+                let made = self.program(form, bytes, tail);
+                self.programs.put(program, made)?;
+            }
+            Command::Created { request, program } => {
+                let made = self.programs.get(program);
+                let binary_type = made.map(|made| self.tenant.space.binary_type(&made));
+                self.answer(request, binary_type.map(|binary_type| Answer::Created { binary_type }));
+            }
+            Command::ReleaseProgram { program } => self.programs.release(program)?,
+            Command::Build { request, program, options } => {
+                let (program, options) = (self.programs.get(program), options.to_owned());
+                self.build(request, move |space| space.build(&*program?, &options).map(Answer::Built));
+            }
+            Command::Compile { request, program, options, headers } => {
+                let (program, options) = (self.programs.get(program), options.to_owned());
+                let headers = headers.into_iter().map(|(name, id)| Ok((name.to_owned(), self.programs.get(id)?)));
+                let headers = headers.collect::<Result<Vec<_>, Code>>();
+                self.build(request, move |space| space.compile(&*program?, &options, &headers?).map(Answer::Built));
+            }
+            Command::Link { request, program, options, inputs } => self.link(request, program, options, &inputs)?,
+            Command::BinarySize { request, program } => {
+                let program = self.programs.get(program);
+                self.later(request, move |space| space.binary_size(&*program?).map(Answer::BinarySize));
+            }
+            Command::Binary { request, program, into } => {
+                let answer = self.binary(program, into);
+                self.answer(request, answer);
+            }
+            Command::Kernel { request, program, name } => {
+                let program = self.programs.get(program);
+                let answer = program.and_then(|program| self.tenant.space.kernel_info(&program, name));
+                self.answer(request, answer.map(Answer::Kernel));
+            }
+            Command::CreateKernel { kernel, program, name } => {
+                let program = self.programs.get(program);
+                let made = program.and_then(|program| self.tenant.space.kernel(&program, name));
+                self.kernels.put(kernel, made)?;
+            }
+            Command::ReleaseKernel { kernel } => self.kernels.release(kernel)?,
+            Command::Hello { .. } | Command::Board { .. } | Command::Open { .. } | Command::Clock { .. } => {
+                return Err(Violation::Misplaced);
+            }
+        }
+        Ok(())
+    }
+
+    fn enqueue(
+        &mut self,
+        event: EventId,
+        waits: Vec<EventId>,
+        submit: bool,
+        op: Op<'_>,
+        tail: &[u8],
+    ) -> Result<(), Violation> {
+        if self.tenant.pending.fetch_add(1, Ordering::AcqRel) >= self.limits.operations {
+            return Err(Violation::Operations(self.limits.operations));
+        }
+        let resolver = Resolver { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
+        let operation = resolver.operation(op, tail);
+        self.task.push(Entry { event, waits, operation });
+        if submit || self.task.len() >= TASK_MAX {
+            self.submit();
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self) {
+        if !self.task.is_empty() {
+            let entries = std::mem::take(&mut self.task);
+            let (tenant, entries) = (Arc::clone(&self.tenant), entries.into());
+            self.dispatcher.submit(Task { tenant, entries, since: now_ns() });
+        }
+    }
+
+    fn buffer(&self, flags: u64, size: u64, backing: Option<Place>) -> Result<S::Buffer, Code> {
+        let charge = self.memory.take(size).ok_or(Code(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
+        let backing = backing.map(|place| self.tenant.peer.give(&place.into()).map_err(refused)).transpose()?;
+        self.tenant.space.buffer(flags, size, backing, charge)
+    }
+
+    fn program(&self, form: Form, bytes: Payload, tail: &[u8]) -> Result<S::Program, Code> {
+        let resolver = Resolver::<S> { peer: &self.tenant.peer, buffers: &self.buffers, kernels: &self.kernels };
+        let source = resolver.source(bytes, tail)?;
+        if source.is_empty() {
+            return Err(Code(CL_INVALID_VALUE)); // To a runtime, length 0 means: up to the next zero byte.
+        }
+        if source.len() as u64 > self.limits.program {
+            return Err(Code(CL_OUT_OF_RESOURCES));
+        }
+        // Copied out: nothing may change it while the runtime looks at it.
+        self.tenant.space.program(form, source.into_vec())
+    }
+
+    fn binary(&self, program: Id, into: Place) -> Result<Answer, Code> {
+        let program = self.programs.get(program)?;
+        let given = self.tenant.peer.give(&into.into()).map_err(refused)?;
+        self.tenant.space.binary(&program, &given)?;
+        given.finish().map_err(refused)?;
+        Ok(Answer::Binary)
+    }
+
+    /// Links on this thread: the new program has its number at once, but exists only when it is linked.
+    fn link(&mut self, request: u32, program: Id, options: &str, inputs: &[Id]) -> Result<(), Violation> {
+        let inputs: Result<Vec<_>, _> = inputs.iter().map(|id| self.programs.get(*id)).collect();
+        let linked = inputs.and_then(|inputs| self.tenant.space.link(&inputs, options));
+        let (made, answer) = match linked {
+            Ok((made, build)) => (Ok(made), Ok(Answer::Built(build))),
+            Err(code) => (Err(code), Err(code)),
+        };
+        self.programs.put(program, made)?;
+        self.answer(request, answer);
+        Ok(())
+    }
+
+    fn build(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
+        self.dispatcher.metrics.builds.inc();
+        self.later(request, job);
+    }
+
+    /// Runs a job that may take long on the builder thread, which answers the request.
+    fn later(&mut self, request: u32, job: impl FnOnce(&S) -> Result<Answer, Code> + Send + 'static) {
+        let tenant = Arc::clone(&self.tenant);
+        let job: BuildJob = Box::new(move || {
+            let answer = job(&tenant.space);
+            answer_to(&tenant.peer, request, answer);
+        });
+        if self.builder.is_none() {
+            let (send, jobs) = sync_channel::<BuildJob>(BUILDS_MAX);
+            let run = move || jobs.into_iter().for_each(|job| job());
+            if std::thread::Builder::new().name("builder".into()).spawn(run).is_ok() {
+                self.builder = Some(send);
+            }
+        }
+        let sent = self
+            .builder
+            .as_ref()
+            .map_or(Err(TrySendError::Full(())), |builder| builder.try_send(job).map_err(|_| TrySendError::Full(())));
+        if sent.is_err() {
+            self.answer(request, Err(Code(CL_OUT_OF_RESOURCES)));
+        }
+    }
+
+    fn answer(&self, request: u32, answer: Result<Answer, Code>) {
+        answer_to(&self.tenant.peer, request, answer);
+    }
+}
+
+impl<S: Space> Drop for Session<S> {
+    fn drop(&mut self) {
+        self.dispatcher.forget(self.tenant.id, || self.tenant.is_gone());
+        self.tenant.space.leave();
+    }
+}
