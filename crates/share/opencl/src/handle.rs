@@ -17,7 +17,7 @@ use opencl_sys::cl_int;
 
 use crate::error::{Error, Result};
 use crate::globals::{Globals, globals};
-use crate::table::{TABLE, Table};
+use crate::icd::table::{TABLE, Table};
 
 /// What an object is.
 pub trait Kind: Sized + Send + Sync + 'static {

@@ -15,28 +15,19 @@
 //!   next `clGetDeviceIDs` connects again.
 
 mod api;
-mod board;
 mod callback;
 mod command;
 mod config;
 mod error;
-mod gate;
 mod globals;
 mod handle;
-mod host;
+mod host_memory;
 mod icd;
 mod info;
-mod local;
-mod migrate;
-mod numbers;
+mod mapping;
 mod objects;
-mod pending;
-mod remote;
 mod session;
 mod stats;
-mod stream;
-mod table;
-mod transmit;
 
 pub use icd::{
     clGetExtensionFunctionAddress, clGetPlatformInfo, clIcdGetFunctionAddressForPlatformKHR, clIcdGetPlatformIDsKHR,

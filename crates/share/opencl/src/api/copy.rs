@@ -5,15 +5,15 @@ use std::ffi::c_void;
 
 use opencl_sys::*;
 
-use super::edges::Edges;
 use super::rect::{overlap, rect, within};
 use super::status;
 use super::transfer::{check_bounds, check_place, place};
 use crate::command::Work;
+use crate::command::migrate::use_of;
+use crate::command::wait_list::Edges;
 use crate::error::ensure;
 use crate::handle::get;
 use crate::info::list;
-use crate::migrate::use_of;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 

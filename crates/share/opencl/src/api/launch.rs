@@ -3,10 +3,10 @@
 
 use opencl_sys::*;
 
-use super::edges::Edges;
 use super::status;
 use crate::api::transfer::check_place;
 use crate::command::Work;
+use crate::command::wait_list::Edges;
 use crate::error::{Error, Result, ensure};
 use crate::handle::{Ref, get, lock};
 use crate::objects::kernel::{Kernel, Range};

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::edges::Edges;
 use super::transfer::{check_bounds, check_readable, check_writable, place};
 use super::{object, status};
 use crate::command::Work;
+use crate::command::dispatch::enqueue;
+use crate::command::wait_list::Edges;
 use crate::error::{Error, Result, ensure};
-use crate::gate::enqueue;
 use crate::handle::{Ref, lock};
-use crate::host::{Host, Region};
-use crate::objects::mapping::Mapping;
+use crate::host_memory::{Host, Region};
+use crate::mapping::Mapping;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 

@@ -7,11 +7,11 @@ use opencl_sys::*;
 
 use super::{object, status};
 use crate::callback::UserData;
+use crate::command::migrate::fill_new;
 use crate::error::{Error, Result, ensure, fail};
 use crate::handle::{Object, Ref, get, lock, release, retain};
-use crate::host::{Host, HostMemory};
+use crate::host_memory::{Host, HostMemory};
 use crate::info::{Out, properties};
-use crate::migrate::fill_new;
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
 

@@ -5,7 +5,6 @@
 pub mod context;
 pub mod copy;
 pub mod device;
-mod edges;
 pub mod event;
 pub mod kernel;
 pub mod launch;

@@ -8,10 +8,10 @@ use opencl_sys::*;
 use super::status;
 use crate::error::{ensure, fail};
 use crate::globals::globals;
+use crate::icd::table;
 use crate::info::{Out, put};
 use crate::objects::device_info::{VERSION, make_version, name_version};
 use crate::objects::platform::Platform;
-use crate::table;
 
 const EXTENSION: &str = "cl_khr_icd";
 

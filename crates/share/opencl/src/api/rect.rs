@@ -4,9 +4,9 @@
 use opencl_sys::CL_INVALID_VALUE;
 use rackloom_opencl_wire::Rect;
 
+use crate::command::send::span;
 use crate::error::{Error, Result, ensure};
 use crate::objects::memory::Buffer;
-use crate::transmit::span;
 
 /// Bytes without gaps, as a box of one row.
 pub const fn line(len: u64) -> Rect {

@@ -3,11 +3,11 @@
 
 use opencl_sys::*;
 
-use super::edges::Edges;
 use super::status;
 use crate::command::Work;
+use crate::command::dispatch::{Scope, enqueue_as};
+use crate::command::wait_list::Edges;
 use crate::error::{Error, ensure};
-use crate::gate::{Scope, enqueue_as};
 use crate::handle::get;
 use crate::objects::queue::Queue;
 

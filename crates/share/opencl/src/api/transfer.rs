@@ -6,13 +6,13 @@ use std::ffi::c_void;
 use opencl_sys::*;
 use rackloom_opencl_wire::Rect;
 
-use super::edges::Edges;
 use super::rect::{check_host, line, rect, within};
 use super::status;
 use crate::command::Work;
+use crate::command::wait_list::Edges;
 use crate::error::{Result, ensure};
 use crate::handle::{Ref, get};
-use crate::host::{Host, Region};
+use crate::host_memory::{Host, Region};
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use crate::board::Board;
 use crate::error::Result;
 use crate::globals::Globals;
 use crate::handle::{Kind, Live};
 use crate::info::Out;
 use crate::objects::device_info;
+use crate::session::board::Board;
 
 /// A device. It is never released: it lives as long as the process.
 pub struct Device {

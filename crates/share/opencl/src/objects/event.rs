@@ -19,14 +19,14 @@ use opencl_sys::{
 };
 use rackloom_opencl_wire::{EventId, now_ns};
 
-use crate::board::Board;
 use crate::callback::Call;
+use crate::command::dispatch::Held;
 use crate::error::{Error, Result, ensure};
-use crate::gate::Held;
 use crate::globals::{Globals, globals};
 use crate::handle::{Kind, Live, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::queue::Queue;
+use crate::session::board::Board;
 
 /// An event.
 pub struct Event {

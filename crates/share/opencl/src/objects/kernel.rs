@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use opencl_sys::*;
 use rackloom_opencl_wire::{Argument, Command, EventId, KernelInfo, Op};
 
-use crate::board::Board;
 use crate::command::Memory;
+use crate::command::migrate::Use;
 use crate::error::{Error, Result, ensure, fail};
 use crate::globals::Globals;
 use crate::handle::{Kind, Live, Object, Ref, lock};
-use crate::migrate::Use;
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
-use crate::remote::{Remote, Table};
+use crate::session::board::Board;
+use crate::session::remote::{Remote, Table};
 
 /// A kernel.
 pub struct Kernel {

@@ -6,16 +6,16 @@ use opencl_sys::*;
 use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{Command, Id};
 
-use crate::board::Board;
 use crate::callback::{Call, UserData};
+use crate::command::migrate::Content;
 use crate::error::{Result, fail};
 use crate::globals::{Globals, globals};
 use crate::handle::{Kind, Live, Ref, lock};
-use crate::host::HostMemory;
-use crate::migrate::Content;
+use crate::host_memory::HostMemory;
+use crate::mapping::Mapping;
 use crate::objects::context::Context;
-use crate::objects::mapping::Mapping;
-use crate::remote::{Remote, Table};
+use crate::session::board::Board;
+use crate::session::remote::{Remote, Table};
 
 /// A buffer, or a part of one.
 pub struct Buffer {

@@ -5,7 +5,6 @@ pub mod device;
 pub mod device_info;
 pub mod event;
 pub mod kernel;
-pub mod mapping;
 pub mod memory;
 pub mod platform;
 pub mod program;

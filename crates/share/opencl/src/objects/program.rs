@@ -8,15 +8,15 @@ use opencl_sys::*;
 use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{Answer, Build, Command, Form, INLINE_MAX, Id, KernelInfo, Payload};
 
-use crate::board::Board;
 use crate::callback::Call;
 use crate::error::{Error, Result, ensure, fail};
 use crate::globals::{Globals, globals};
 use crate::handle::{Kind, Live, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
-use crate::remote::{Remote, Table};
 use crate::session::Then;
+use crate::session::board::Board;
+use crate::session::remote::{Remote, Table};
 
 /// A program.
 pub struct Program {

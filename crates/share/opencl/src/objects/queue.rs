@@ -7,7 +7,7 @@ use opencl_sys::{
     cl_queue_properties,
 };
 
-use crate::gate::Scope;
+use crate::command::dispatch::Scope;
 use crate::globals::Globals;
 use crate::handle::{Kind, Live, Object, Ref, lock};
 use crate::objects::context::Context;

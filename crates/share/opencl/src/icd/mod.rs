@@ -4,6 +4,8 @@
 //! So what is exported here only calls functions that are not, and nothing else refers to it.
 #![allow(unsafe_code, non_snake_case)]
 
+pub mod table;
+
 use std::ffi::{c_char, c_void};
 
 use opencl_sys::{cl_int, cl_platform_id, cl_platform_info, cl_uint};

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED};
 
-use crate::board::Board;
+use crate::command::dispatch::dispatch;
+use crate::command::local;
 use crate::command::{Memory, Order, Work};
 use crate::error::{Error, Result};
-use crate::gate::dispatch;
 use crate::handle::{Object, Ref, lock};
-use crate::host::{Host, HostMemory, Region};
-use crate::local;
+use crate::host_memory::{Host, HostMemory, Region};
 use crate::objects::context::Context;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
+use crate::session::board::Board;
 
 /// Where the content of a buffer is.
 #[derive(Default)]
@@ -119,7 +119,7 @@ pub fn fill_new(buffer: &Ref<Buffer>, host: Host) -> Result<()> {
     let mut order = Order { board, event, waits: Vec::new(), work, submit: false, _keep: None };
     prepare(context, &mut order)?;
     order.board.session.check()?;
-    crate::transmit::transmit(&Arc::new(order), false)
+    crate::command::send::transmit(&Arc::new(order), false)
 }
 
 /// What `clEnqueueMigrateMemObjects` does to each buffer.

@@ -1,17 +1,23 @@
 //! What a command does, with all that it needs until it has ended.
 
+pub mod dispatch;
+pub mod local;
+pub mod migrate;
+pub mod send;
+pub mod wait_list;
+
 use std::sync::Arc;
 
 use rackloom_opencl_wire::Rect;
 
-use crate::board::Board;
+use crate::command::migrate::Use;
 use crate::handle::Ref;
-use crate::host::{Host, HostMemory, Region};
-use crate::migrate::Use;
+use crate::host_memory::{Host, HostMemory, Region};
+use crate::mapping::Mapping;
 use crate::objects::event::Event;
 use crate::objects::kernel::Launch;
-use crate::objects::mapping::Mapping;
 use crate::objects::memory::Buffer;
+use crate::session::board::Board;
 
 /// A command for a board. It holds all objects that it uses.
 pub struct Order {

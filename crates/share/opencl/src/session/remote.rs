@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
 use rackloom_opencl_wire::{Command, Id};
 
-use crate::board::Board;
 use crate::error::{Error, Result, ensure};
 use crate::handle::lock;
+use crate::session::board::Board;
 
 /// Which table of numbers an object is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

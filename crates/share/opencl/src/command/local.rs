@@ -11,7 +11,7 @@ use rackloom_opencl_wire::now_ns;
 
 use crate::command::{Memory, Order, Work};
 use crate::error::Result;
-use crate::host::{Host, Region};
+use crate::host_memory::{Host, Region};
 use crate::objects::event::Standing;
 use crate::stats;
 

@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
+use crate::command::local::at_once;
+use crate::command::migrate;
+use crate::command::send::{WINDOW, transmit};
 use crate::command::{Order, Work};
 use crate::error::{Error, Result};
 use crate::handle::{Object, Ref, lock};
-use crate::local::at_once;
-use crate::migrate;
 use crate::objects::event::{Event, Standing};
 use crate::objects::queue::Queue;
 use crate::stats;
-use crate::transmit::{WINDOW, transmit};
 
 /// A command that is held back.
 pub struct Held {

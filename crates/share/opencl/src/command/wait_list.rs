@@ -5,8 +5,8 @@
 use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
 
 use crate::command::Work;
+use crate::command::dispatch::enqueue;
 use crate::error::{Error, Result, ensure};
-use crate::gate::enqueue;
 use crate::handle::{Object, Ref, get};
 use crate::info::{list, put};
 use crate::objects::context::Context;

@@ -1,5 +1,11 @@
 //! A connection to a manager.
 
+pub mod board;
+pub mod numbers;
+pub mod pending;
+pub mod remote;
+pub mod stream;
+
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
@@ -10,19 +16,19 @@ use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, cl_int};
 use rackloom_ipc::{ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
 use rackloom_opencl_wire::{Answer, Command, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
 
-use crate::board::Board;
 use crate::callback::{spawn, without_signals};
+use crate::command::dispatch::Held;
 use crate::config::log;
 use crate::error::{Error, Result};
-use crate::gate::Held;
 use crate::globals::globals;
 use crate::handle::lock;
-use crate::numbers::Numbers;
 use crate::objects::context::Context;
-use crate::pending::{InFlight, Landing};
-use crate::remote::Table;
+use crate::session::board::Board;
+use crate::session::numbers::Numbers;
+use crate::session::pending::{InFlight, Landing};
+use crate::session::remote::Table;
+use crate::session::stream::Stream;
 use crate::stats;
-use crate::stream::Stream;
 
 /// Gets the answer to a request, in the thread that reads messages: it must not wait.
 pub type Then = Box<dyn FnOnce(std::result::Result<Answer, cl_int>) + Send>;

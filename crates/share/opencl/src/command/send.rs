@@ -12,9 +12,9 @@ use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place as Where,
 
 use crate::command::{Memory, Order, Work};
 use crate::error::{Error, Result};
-use crate::host::{Host, Region};
+use crate::host_memory::{Host, Region};
 use crate::objects::event::{Place, Standing};
-use crate::pending::{Finish, Pending};
+use crate::session::pending::{Finish, Pending};
 use crate::stats;
 
 /// Bytes of a piece: large enough that a message more is nothing, small enough to stay in a cache between the two that

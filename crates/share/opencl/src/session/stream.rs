@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use rackloom_opencl_wire::{COMMAND, Command, EventId, Op, encode_command};
 
-use crate::board::Board;
 use crate::error::Result;
 use crate::handle::lock;
-use crate::pending::Pending;
+use crate::session::board::Board;
+use crate::session::pending::Pending;
 use crate::session::{Session, Then};
 use crate::stats;
 

@@ -13,8 +13,8 @@ use rackloom_opencl_wire::{EventId, Times};
 use crate::command::Order;
 use crate::error::{Error, Result};
 use crate::handle::lock;
-use crate::host::Host;
-use crate::objects::mapping::Mapping;
+use crate::host_memory::Host;
+use crate::mapping::Mapping;
 use crate::session::Session;
 use crate::stats;
 
