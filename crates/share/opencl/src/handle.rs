@@ -20,7 +20,7 @@ use crate::globals::{Globals, globals};
 use crate::icd::table::{TABLE, Table};
 
 /// What an object is.
-pub trait Kind: Sized + Send + Sync + 'static {
+pub trait ObjectKind: Sized + Send + Sync + 'static {
     /// What a call gives whose handle names none of these.
     const INVALID: cl_int;
 
@@ -33,7 +33,7 @@ pub trait Kind: Sized + Send + Sync + 'static {
 
 /// An object. A loader reads its first two words.
 #[repr(C)]
-pub struct Object<T: Kind> {
+pub struct Object<T: ObjectKind> {
     table: &'static Table,
     /// The loader's own, from version 2 of the interface on.
     loader: AtomicPtr<c_void>,
@@ -44,7 +44,7 @@ pub struct Object<T: Kind> {
 /// An object that stays while this is held.
 pub type Ref<T> = Arc<Object<T>>;
 
-impl<T: Kind> Object<T> {
+impl<T: ObjectKind> Object<T> {
     /// A new object that no program can name yet.
     pub fn new(body: T) -> Ref<T> {
         let loader = AtomicPtr::new(globals().loader_data());
@@ -76,7 +76,7 @@ impl<T: Kind> Object<T> {
     }
 }
 
-impl<T: Kind> Deref for Object<T> {
+impl<T: ObjectKind> Deref for Object<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -84,7 +84,7 @@ impl<T: Kind> Deref for Object<T> {
     }
 }
 
-impl<T: Kind> Drop for Object<T> {
+impl<T: ObjectKind> Drop for Object<T> {
     fn drop(&mut self) {
         debug_assert!(std::ptr::eq(self.table, &raw const TABLE));
         if *self.listed.get_mut() {
@@ -95,19 +95,19 @@ impl<T: Kind> Drop for Object<T> {
 }
 
 /// The object that a handle names.
-pub fn get<T: Kind>(handle: *mut c_void) -> Result<Ref<T>> {
+pub fn get<T: ObjectKind>(handle: *mut c_void) -> Result<Ref<T>> {
     let at = handle.addr();
     // The reference is made under the lock: who drops the last one removes the entry before the memory goes.
     T::live(globals()).shard(at).get(&at).and_then(|e| e.object.upgrade()).ok_or(Error(T::INVALID))
 }
 
 /// The objects that these handles name.
-pub fn get_all<T: Kind>(handles: &[*mut c_void]) -> Result<Vec<Ref<T>>> {
+pub fn get_all<T: ObjectKind>(handles: &[*mut c_void]) -> Result<Vec<Ref<T>>> {
     handles.iter().map(|h| get(*h)).collect()
 }
 
 /// Adds a reference of the program.
-pub fn retain<T: Kind>(handle: *mut c_void) -> Result<()> {
+pub fn retain<T: ObjectKind>(handle: *mut c_void) -> Result<()> {
     let object = get::<T>(handle)?;
     let mut shard = T::live(globals()).shard(handle.addr());
     let entry = shard.get_mut(&handle.addr()).ok_or(Error(T::INVALID))?;
@@ -117,7 +117,7 @@ pub fn retain<T: Kind>(handle: *mut c_void) -> Result<()> {
 }
 
 /// Takes a reference of the program back.
-pub fn release<T: Kind>(handle: *mut c_void) -> Result<()> {
+pub fn release<T: ObjectKind>(handle: *mut c_void) -> Result<()> {
     let mut shard = T::live(globals()).shard(handle.addr());
     let entry = shard.get_mut(&handle.addr()).filter(|e| e.refs > 0).ok_or(Error(T::INVALID))?;
     entry.refs -= 1;
@@ -130,24 +130,24 @@ pub fn release<T: Kind>(handle: *mut c_void) -> Result<()> {
 }
 
 /// All objects of a kind that live, by address.
-pub struct Live<T: Kind>([Mutex<Entries<T>>; SHARDS]);
+pub struct Live<T: ObjectKind>([Mutex<Entries<T>>; SHARDS]);
 
 type Entries<T> = HashMap<usize, Entry<T>, BuildHasherDefault<AddressHasher>>;
 
-struct Entry<T: Kind> {
+struct Entry<T: ObjectKind> {
     refs: u32,
     /// While the program has references.
     strong: Option<Ref<T>>,
     object: Weak<Object<T>>,
 }
 
-impl<T: Kind> Default for Live<T> {
+impl<T: ObjectKind> Default for Live<T> {
     fn default() -> Self {
         Self(std::array::from_fn(|_| Mutex::default()))
     }
 }
 
-impl<T: Kind> Live<T> {
+impl<T: ObjectKind> Live<T> {
     /// Those that the program has references of.
     pub fn all(&self) -> Vec<Ref<T>> {
         self.0

@@ -5,7 +5,7 @@ use rackloom_opencl_wire::Rect;
 
 /// Where the bytes are. Those of one command are taken row by row and go without gaps.
 #[derive(Debug, Clone, Copy)]
-pub struct Host {
+pub struct HostRegion {
     at: *mut u8,
     /// Bytes of a row, rows of a slice, slices.
     region: [usize; 3],
@@ -15,9 +15,9 @@ pub struct Host {
 
 // SAFETY: the program leaves the memory alone until the command has ended, as the specification asks; so whichever
 // thread moves the bytes has it for itself.
-unsafe impl Send for Host {}
+unsafe impl Send for HostRegion {}
 // SAFETY: as above.
-unsafe impl Sync for Host {}
+unsafe impl Sync for HostRegion {}
 
 /// Where the bytes are in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Region {
     Rect(Rect),
 }
 
-impl Host {
+impl HostRegion {
     /// # Safety
     /// `at` is good for `len` bytes until the command has ended that this is made for.
     pub const unsafe fn linear(at: *mut u8, len: usize) -> Self {
@@ -197,9 +197,9 @@ impl HostMemory {
     }
 
     /// All of it, for commands that hold it until they have ended.
-    pub const fn host(&self) -> Host {
+    pub const fn host(&self) -> HostRegion {
         // SAFETY: who uses it keeps it.
-        unsafe { Host::linear(self.at, self.layout.size()) }
+        unsafe { HostRegion::linear(self.at, self.layout.size()) }
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
         let mut memory: Vec<u8> = (0..120).collect();
         let part = rect([1, 2, 1], [3, 2, 2], 6, 30);
         // SAFETY: the box lies in `memory`, which outlives it.
-        let host = unsafe { Host::rect(memory.as_mut_ptr(), &part) };
+        let host = unsafe { HostRegion::rect(memory.as_mut_ptr(), &part) };
         assert_eq!(host.len(), 12);
         assert!(host.as_slice().is_none());
         let mut out = [0; 12];
@@ -243,7 +243,7 @@ mod tests {
         for whole in boxes {
             for max in [1, 9, 10, 25, 70, 150, 1000] {
                 // SAFETY: the boxes lie in `memory`.
-                let host = unsafe { Host::rect(memory.as_mut_ptr(), &whole) };
+                let host = unsafe { HostRegion::rect(memory.as_mut_ptr(), &whole) };
                 let mut once = vec![0; host.len()];
                 // SAFETY: room for all.
                 unsafe { host.gather(once.as_mut_ptr()) };
@@ -251,7 +251,7 @@ mod tests {
                 for (region, piece) in host.split(Region::Rect(whole), max) {
                     let Region::Rect(part) = region else { panic!("a part of a box is a box") };
                     // SAFETY: a part of the box.
-                    let same = unsafe { Host::rect(memory.as_mut_ptr(), &part) };
+                    let same = unsafe { HostRegion::rect(memory.as_mut_ptr(), &part) };
                     assert_eq!((same.at, same.region), (piece.at, piece.region));
                     let from = pieces.len();
                     pieces.resize(from + piece.len(), 0);
@@ -262,7 +262,7 @@ mod tests {
             }
         }
         // SAFETY: in `memory`.
-        let line = unsafe { Host::linear(memory.as_mut_ptr(), 1000) };
+        let line = unsafe { HostRegion::linear(memory.as_mut_ptr(), 1000) };
         let parts: Vec<_> = line.split(Region::Linear(50), 400).map(|(r, h)| (r, h.len())).collect();
         assert_eq!(parts, [(Region::Linear(50), 400), (Region::Linear(450), 400), (Region::Linear(850), 200)]);
     }

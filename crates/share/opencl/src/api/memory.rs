@@ -10,7 +10,7 @@ use crate::callback::UserData;
 use crate::command::migrate::fill_new;
 use crate::error::{Error, Result, ensure, fail};
 use crate::handle::{Object, Ref, get, lock, release, retain};
-use crate::host_memory::{Host, HostMemory};
+use crate::host_memory::{HostMemory, HostRegion};
 use crate::info::{Out, properties};
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
@@ -49,7 +49,7 @@ fn create(
     }
     if wants_pointer {
         // SAFETY: the program gave `size` bytes.
-        fill_new(&buffer, unsafe { Host::linear(host_ptr.cast(), size) })?;
+        fill_new(&buffer, unsafe { HostRegion::linear(host_ptr.cast(), size) })?;
     }
     Ok(Object::list(&buffer))
 }

@@ -8,11 +8,11 @@ use rackloom_opencl_wire::Rect;
 
 use super::rect::{check_host, line, rect, within};
 use super::status;
-use crate::command::Work;
-use crate::command::wait_list::Edges;
+use crate::command::Kind;
+use crate::command::wait_list::WaitList;
 use crate::error::{Result, ensure};
 use crate::handle::{Ref, get};
-use crate::host_memory::{Host, Region};
+use crate::host_memory::{HostRegion, Region};
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 
@@ -63,33 +63,33 @@ unsafe fn transfer(
     way: Way,
     blocking: cl_bool,
     ptr: *mut c_void,
-    edges: Edges,
+    wait_list: WaitList,
     find: impl FnOnce(&Buffer) -> Result<(Region, Rect)>,
 ) -> cl_int {
     status(|| {
         let (queue, buffer) = place(queue, mem)?;
         let (region, here) = find(&buffer)?;
         ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
-        let waits = edges.waits(&queue.context)?;
+        let waits = wait_list.waits(&queue.context)?;
         match way {
             Way::Read => check_readable(&buffer)?,
             Way::Write => check_writable(&buffer)?,
         }
         // SAFETY: as the caller says; what is written to a buffer is only read.
-        let host = unsafe { Host::rect(ptr.cast(), &here) };
-        let command = match (way, region) {
+        let host = unsafe { HostRegion::rect(ptr.cast(), &here) };
+        let command_type = match (way, region) {
             (Way::Read, Region::Linear(_)) => CL_COMMAND_READ_BUFFER,
             (Way::Read, Region::Rect(_)) => CL_COMMAND_READ_BUFFER_RECT,
             (Way::Write, Region::Linear(_)) => CL_COMMAND_WRITE_BUFFER,
             (Way::Write, Region::Rect(_)) => CL_COMMAND_WRITE_BUFFER_RECT,
         };
         let root = Buffer::root(&buffer).clone();
-        let work = match way {
-            _ if host.len() == 0 => Work::Marker,
-            Way::Read => Work::Read { from: root, region, host },
-            Way::Write => Work::Write { to: root, region, host },
+        let kind = match way {
+            _ if host.len() == 0 => Kind::Marker,
+            Way::Read => Kind::Read { from: root, region, host },
+            Way::Write => Kind::Write { to: root, region, host },
         };
-        edges.enqueue(&queue, command, waits, work, blocking != CL_FALSE)
+        wait_list.enqueue(&queue, command_type, waits, kind, blocking != CL_FALSE)
     })
 }
 
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn clEnqueueReadBuffer(
 ) -> cl_int {
     let find = |buffer: &Buffer| bytes(buffer, offset, size);
     // SAFETY: the program's, as the specification asks.
-    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, Edges::new(num_waits, waits, event), find) }
+    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, WaitList::new(num_waits, waits, event), find) }
 }
 
 pub unsafe extern "C" fn clEnqueueWriteBuffer(
@@ -147,7 +147,9 @@ pub unsafe extern "C" fn clEnqueueWriteBuffer(
 ) -> cl_int {
     let find = |buffer: &Buffer| bytes(buffer, offset, size);
     // SAFETY: the program's, as the specification asks.
-    unsafe { transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), Edges::new(num_waits, waits, event), find) }
+    unsafe {
+        transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), WaitList::new(num_waits, waits, event), find)
+    }
 }
 
 pub unsafe extern "C" fn clEnqueueReadBufferRect(
@@ -170,7 +172,7 @@ pub unsafe extern "C" fn clEnqueueReadBufferRect(
     // SAFETY: the program's, as the specification asks.
     let find = |buffer: &Buffer| unsafe { boxes(buffer, [origin, host_origin], region, pitches) };
     // SAFETY: as above.
-    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, Edges::new(num_waits, waits, event), find) }
+    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, WaitList::new(num_waits, waits, event), find) }
 }
 
 pub unsafe extern "C" fn clEnqueueWriteBufferRect(
@@ -193,5 +195,7 @@ pub unsafe extern "C" fn clEnqueueWriteBufferRect(
     // SAFETY: the program's, as the specification asks.
     let find = |buffer: &Buffer| unsafe { boxes(buffer, [origin, host_origin], region, pitches) };
     // SAFETY: as above.
-    unsafe { transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), Edges::new(num_waits, waits, event), find) }
+    unsafe {
+        transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), WaitList::new(num_waits, waits, event), find)
+    }
 }

@@ -8,7 +8,7 @@ use opencl_sys::*;
 
 use super::{object, status};
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Kind, get};
+use crate::handle::{ObjectKind, get};
 use crate::info::{properties, put};
 use crate::objects::context::Context;
 use crate::objects::kernel::Kernel;
@@ -17,7 +17,7 @@ use crate::objects::queue::Queue;
 use crate::objects::sampler::Sampler;
 
 /// Fails with `code` if the handle is right.
-fn refuse<T: Kind>(handle: *mut c_void, code: cl_int) -> cl_int {
+fn refuse<T: ObjectKind>(handle: *mut c_void, code: cl_int) -> cl_int {
     status(|| get::<T>(handle).and(Err(Error(code))))
 }
 
@@ -25,7 +25,7 @@ fn refuse<T: Kind>(handle: *mut c_void, code: cl_int) -> cl_int {
 ///
 /// # Safety
 /// `errcode_ret` is null or good for writing.
-unsafe fn refuse_object<T: Kind>(handle: *mut c_void, code: cl_int, errcode_ret: *mut cl_int) -> *mut c_void {
+unsafe fn refuse_object<T: ObjectKind>(handle: *mut c_void, code: cl_int, errcode_ret: *mut cl_int) -> *mut c_void {
     // SAFETY: as the caller says.
     unsafe { object(errcode_ret, || get::<T>(handle).and(Err(Error(code)))) }
 }

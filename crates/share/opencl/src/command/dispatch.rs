@@ -11,8 +11,8 @@ use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 use crate::command::local::at_once;
 use crate::command::migrate;
-use crate::command::send::{WINDOW, transmit};
-use crate::command::{Order, Work};
+use crate::command::send::{WINDOW, send};
+use crate::command::{Command, Kind};
 use crate::error::{Error, Result};
 use crate::handle::{Object, Ref, lock};
 use crate::objects::event::{Event, Standing};
@@ -20,8 +20,8 @@ use crate::objects::queue::Queue;
 use crate::stats;
 
 /// A command that is held back.
-pub struct Held {
-    pub order: Arc<Order>,
+pub struct HeldCommand {
+    pub command: Arc<Command>,
     /// Events that it still waits for, and one more while it is set up.
     left: AtomicUsize,
     /// Somebody sends it, or lets it fail.
@@ -45,12 +45,12 @@ pub enum Scope {
 /// The board is lost; a blocking command failed.
 pub fn enqueue(
     queue: &Ref<Queue>,
-    command: u32,
+    command_type: u32,
     waits: Vec<Ref<Event>>,
-    work: Work,
+    kind: Kind,
     blocking: bool,
 ) -> Result<Ref<Event>> {
-    enqueue_as(queue, command, waits, work, blocking, Scope::Command)
+    enqueue_as(queue, command_type, waits, kind, blocking, Scope::Command)
 }
 
 /// As [`enqueue`], for markers and barriers, too.
@@ -59,20 +59,20 @@ pub fn enqueue(
 /// As there.
 pub fn enqueue_as(
     queue: &Ref<Queue>,
-    command: u32,
+    command_type: u32,
     waits: Vec<Ref<Event>>,
-    work: Work,
+    kind: Kind,
     blocking: bool,
     scope: Scope,
 ) -> Result<Ref<Event>> {
     let board = Arc::clone(queue.device.board());
-    let event = Object::new(Event::new(queue.context.clone(), Some(queue.clone()), command));
+    let event = Object::new(Event::new(queue.context.clone(), Some(queue.clone()), command_type));
     let submit = blocking || scope == Scope::Barrier;
-    let mut order = Order { board, event: event.clone(), waits, work, submit, _keep: None };
-    migrate::prepare(&queue.context, &mut order)?;
+    let mut command = Command { board, event: event.clone(), waits, kind, submit, _keep: None };
+    migrate::prepare(&queue.context, &mut command)?;
     let mut state = lock(&queue.state);
-    let before = state.blockers(scope, order.waits.is_empty());
-    if dispatch(Arc::new(order), before, blocking)? {
+    let before = state.blockers(scope, command.waits.is_empty());
+    if dispatch(Arc::new(command), before, blocking)? {
         state.note(&event, scope);
     }
     drop(state);
@@ -88,38 +88,38 @@ pub fn enqueue_as(
 ///
 /// # Errors
 /// It could not be sent.
-pub fn dispatch(order: Arc<Order>, mut blockers: Vec<Ref<Event>>, blocking: bool) -> Result<bool> {
-    order.board.session.check()?;
+pub fn dispatch(command: Arc<Command>, mut blockers: Vec<Ref<Event>>, blocking: bool) -> Result<bool> {
+    command.board.session.check()?;
     let mut failed = false;
-    for wait in &order.waits {
-        match wait.standing(&order.board) {
+    for wait in &command.waits {
+        match wait.standing(&command.board) {
             Standing::Complete | Standing::Sent(_) => {}
             Standing::Failed => failed = true,
             Standing::Elsewhere => blockers.push(wait.clone()),
         }
     }
     if failed {
-        order.event.fail(Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST));
-    } else if blockers.is_empty() && (blocking || order.work.bytes() <= WINDOW) {
-        if at_once(&order, blocking)? {
+        command.event.fail(Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST));
+    } else if blockers.is_empty() && (blocking || command.kind.bytes() <= WINDOW) {
+        if at_once(&command, blocking)? {
             return Ok(true);
         }
-        if let Err(why) = transmit(&order, order.submit) {
+        if let Err(why) = send(&command, command.submit) {
             // Parts that were sent still use the program's memory.
-            order.event.wait();
+            command.event.wait();
             // Something that it waits for may have failed meanwhile.
             return if why.0 == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST { Ok(false) } else { Err(why) };
         }
     } else {
-        hold(order, &blockers);
+        hold(command, &blockers);
     }
     Ok(!failed)
 }
 
-fn hold(order: Arc<Order>, blockers: &[Ref<Event>]) {
+fn hold(command: Arc<Command>, blockers: &[Ref<Event>]) {
     stats::HELD.add(1);
-    let held = Arc::new(Held { order, left: AtomicUsize::new(1), claimed: AtomicBool::new(false) });
-    held.order.board.session.hold(&held);
+    let held = Arc::new(HeldCommand { command, left: AtomicUsize::new(1), claimed: AtomicBool::new(false) });
+    held.command.board.session.hold(&held);
     for blocker in blockers {
         held.left.fetch_add(1, Ordering::AcqRel);
         if !blocker.depend(&held) {
@@ -129,11 +129,11 @@ fn hold(order: Arc<Order>, blockers: &[Ref<Event>]) {
     held.satisfied();
 }
 
-impl Held {
+impl HeldCommand {
     /// One event less to wait for.
     pub fn satisfied(self: &Arc<Self>) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.order.board.session.release(Arc::clone(self));
+            self.command.board.session.release(Arc::clone(self));
         }
     }
 
@@ -143,13 +143,13 @@ impl Held {
             return;
         }
         // An error is the event's.
-        let _ = transmit(&self.order, last || self.order.submit);
+        let _ = send(&self.command, last || self.command.submit);
     }
 
     /// Lets it fail, since its board is lost.
     pub fn fail(&self, why: Error) {
         if !self.claimed.swap(true, Ordering::AcqRel) {
-            self.order.event.fail(why);
+            self.command.event.fail(why);
         }
     }
 }

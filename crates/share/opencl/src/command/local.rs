@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 
 use rackloom_opencl_wire::now_ns;
 
-use crate::command::{Memory, Order, Work};
+use crate::command::{Command, Kind, Memory};
 use crate::error::Result;
-use crate::host_memory::{Host, Region};
+use crate::host_memory::{HostRegion, Region};
 use crate::objects::event::Standing;
 use crate::stats;
 
@@ -20,9 +20,9 @@ use crate::stats;
 ///
 /// # Errors
 /// The connection is lost.
-pub fn at_once(order: &Order, blocking: bool) -> Result<bool> {
-    let Some(buffer) = only_moves(&order.work).filter(|buffer| buffer.is_shared()) else { return Ok(false) };
-    let (board, session) = (&order.board, &order.board.session);
+pub fn at_once(command: &Command, blocking: bool) -> Result<bool> {
+    let Some(buffer) = moved_buffer(&command.kind).filter(|buffer| buffer.is_shared()) else { return Ok(false) };
+    let (board, session) = (&command.board, &command.board.session);
     let is_idle = || board.operations.load(Ordering::Acquire) == 0;
     if !is_idle() {
         if !blocking {
@@ -34,36 +34,36 @@ pub fn at_once(order: &Order, blocking: bool) -> Result<bool> {
         session.wait(None, || (is_idle() || session.stream.sent() != last).then_some(()))?;
     }
     let queue = session.stream.stop();
-    let complete = || order.waits.iter().all(|event| event.standing(board) == Standing::Complete);
+    let complete = || command.waits.iter().all(|event| event.standing(board) == Standing::Complete);
     if !is_idle() || !complete() {
         return Ok(false);
     }
     session.check()?;
     let started = now_ns();
-    copy(buffer, &order.work)?;
+    copy(buffer, &command.kind)?;
     drop(queue);
-    order.event.done_here(started, now_ns());
+    command.event.done_here(started, now_ns());
     Ok(true)
 }
 
 /// The buffer of a command that does nothing but move bytes between it and the program.
-const fn only_moves(work: &Work) -> Option<&Memory> {
-    match work {
-        Work::Write { to: buffer, .. }
-        | Work::Read { from: buffer, .. }
-        | Work::Map { buffer, .. }
-        | Work::Unmap { buffer, .. } => Some(buffer),
+const fn moved_buffer(kind: &Kind) -> Option<&Memory> {
+    match kind {
+        Kind::Write { to: buffer, .. }
+        | Kind::Read { from: buffer, .. }
+        | Kind::Map { buffer, .. }
+        | Kind::Unmap { buffer, .. } => Some(buffer),
         _ => None,
     }
 }
 
-fn copy(buffer: &Memory, work: &Work) -> Result<()> {
-    match work {
-        Work::Write { region, host, .. } => {
+fn copy(buffer: &Memory, kind: &Kind) -> Result<()> {
+    match kind {
+        Kind::Write { region, host, .. } => {
             host.copy_to(&place(buffer, *region, host)?);
             count(host);
         }
-        Work::Read { region, host, .. } => {
+        Kind::Read { region, host, .. } => {
             place(buffer, *region, host)?.copy_to(host);
             count(host);
         }
@@ -76,7 +76,7 @@ fn copy(buffer: &Memory, work: &Work) -> Result<()> {
 ///
 /// # Errors
 /// The connection is lost.
-pub fn fill(buffer: &Memory, host: &Host) -> Result<bool> {
+pub fn fill(buffer: &Memory, host: &HostRegion) -> Result<bool> {
     if !buffer.is_shared() {
         return Ok(false);
     }
@@ -85,13 +85,13 @@ pub fn fill(buffer: &Memory, host: &Host) -> Result<bool> {
     Ok(true)
 }
 
-fn count(host: &Host) {
+fn count(host: &HostRegion) {
     stats::BULK_BYTES.add(host.len());
     stats::COPIED_BYTES.add(host.len());
 }
 
 /// The bytes of a region in a buffer's own memory, as many as the program's.
-fn place(buffer: &Memory, region: Region, host: &Host) -> Result<Host> {
+fn place(buffer: &Memory, region: Region, host: &HostRegion) -> Result<HostRegion> {
     let at = buffer.host_pointer()?.expect("a shared buffer has memory");
-    Ok(Host::inside(at, region, host.len()))
+    Ok(HostRegion::inside(at, region, host.len()))
 }

@@ -9,10 +9,10 @@ use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MIGRATE_MEM_OBJECT_CONTENT
 
 use crate::command::dispatch::dispatch;
 use crate::command::local;
-use crate::command::{Memory, Order, Work};
+use crate::command::{Command, Kind, Memory};
 use crate::error::{Error, Result};
 use crate::handle::{Object, Ref, lock};
-use crate::host_memory::{Host, HostMemory, Region};
+use crate::host_memory::{HostMemory, HostRegion, Region};
 use crate::objects::context::Context;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
@@ -32,28 +32,28 @@ pub const DEVICES_MAX: usize = 64;
 
 /// What a command does to a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub enum Access {
     /// It needs the content.
-    Reads,
+    Read,
     /// It needs and changes it, or changes a part.
-    Changes,
+    Update,
     /// It replaces all of it.
-    Replaces,
+    Replace,
 }
 
-/// Brings what an order needs to its board, and notes what it changes there.
+/// Brings what a command needs to its board, and notes what it changes there.
 ///
 /// # Errors
 /// There is no memory; a connection is lost.
-pub fn prepare(context: &Ref<Context>, order: &mut Order) -> Result<()> {
+pub fn prepare(context: &Ref<Context>, command: &mut Command) -> Result<()> {
     if context.single().is_some() {
         return Ok(());
     }
-    let uses: Vec<(Memory, Use)> = order.work.uses();
-    for (buffer, does) in uses {
-        let event = order.event.clone();
-        let arrived = bring(context, &buffer, &order.board, does, &order.waits, event)?;
-        order.waits.extend(arrived);
+    let uses: Vec<(Memory, Access)> = command.kind.uses();
+    for (buffer, access) in uses {
+        let event = command.event.clone();
+        let arrived = bring(context, &buffer, &command.board, access, &command.waits, event)?;
+        command.waits.extend(arrived);
     }
     Ok(())
 }
@@ -63,27 +63,27 @@ fn bring(
     context: &Ref<Context>,
     buffer: &Ref<Buffer>,
     board: &Arc<Board>,
-    does: Use,
+    access: Access,
     waits: &[Ref<Event>],
     event: Ref<Event>,
 ) -> Result<Option<Ref<Event>>> {
     let here = context.devices.iter().position(|d| Arc::ptr_eq(d.board(), board)).unwrap_or(0);
     let mut content = lock(&buffer.content);
     let mut arrived = None;
-    if content.valid & (1 << here) == 0 && content.valid != 0 && does != Use::Replaces {
+    if content.valid & (1 << here) == 0 && content.valid != 0 && access != Access::Replace {
         let from = &context.devices[content.valid.trailing_zeros() as usize];
         let memory = HostMemory::new(buffer.size as usize).ok_or(Error(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
         let memory = Arc::new(memory);
         let writer = content.writer.as_ref().and_then(std::sync::Weak::upgrade);
         let first = waits.iter().cloned().chain(writer).collect();
         let host = memory.host();
-        let read = Work::Read { from: buffer.clone(), region: Region::Linear(0), host };
+        let read = Kind::Read { from: buffer.clone(), region: Region::Linear(0), host };
         let read = hidden(context, from.board(), first, read, &memory)?;
-        let write = Work::Write { to: buffer.clone(), region: Region::Linear(0), host };
+        let write = Kind::Write { to: buffer.clone(), region: Region::Linear(0), host };
         arrived = Some(hidden(context, board, vec![read], write, &memory)?);
     }
     content.valid |= 1 << here;
-    if does != Use::Reads {
+    if access != Access::Read {
         content.valid = 1 << here;
         content.writer = Some(Arc::downgrade(&event));
     }
@@ -94,13 +94,13 @@ fn hidden(
     context: &Ref<Context>,
     board: &Arc<Board>,
     waits: Vec<Ref<Event>>,
-    work: Work,
+    kind: Kind,
     memory: &Arc<HostMemory>,
 ) -> Result<Ref<Event>> {
     let event = Object::new(Event::new(context.clone(), None, 0));
     let keep = Some(Arc::clone(memory));
-    let order = Order { board: Arc::clone(board), event: event.clone(), waits, work, submit: true, _keep: keep };
-    dispatch(Arc::new(order), Vec::new(), false)?;
+    let command = Command { board: Arc::clone(board), event: event.clone(), waits, kind, submit: true, _keep: keep };
+    dispatch(Arc::new(command), Vec::new(), false)?;
     Ok(event)
 }
 
@@ -108,21 +108,21 @@ fn hidden(
 ///
 /// # Errors
 /// The connection is lost; the board's memory is used up.
-pub fn fill_new(buffer: &Ref<Buffer>, host: Host) -> Result<()> {
+pub fn fill_new(buffer: &Ref<Buffer>, host: HostRegion) -> Result<()> {
     if local::fill(buffer, &host)? {
         return Ok(());
     }
     let context = &buffer.context;
     let board = Arc::clone(context.devices[0].board());
     let event = Object::new(Event::new(context.clone(), None, 0));
-    let work = Work::Write { to: buffer.clone(), region: Region::Linear(0), host };
-    let mut order = Order { board, event, waits: Vec::new(), work, submit: false, _keep: None };
-    prepare(context, &mut order)?;
-    order.board.session.check()?;
-    crate::command::send::transmit(&Arc::new(order), false)
+    let kind = Kind::Write { to: buffer.clone(), region: Region::Linear(0), host };
+    let mut command = Command { board, event, waits: Vec::new(), kind, submit: false, _keep: None };
+    prepare(context, &mut command)?;
+    command.board.session.check()?;
+    crate::command::send::send(&Arc::new(command), false)
 }
 
 /// What `clEnqueueMigrateMemObjects` does to each buffer.
-pub const fn use_of(flags: u64) -> Use {
-    if flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED != 0 { Use::Replaces } else { Use::Reads }
+pub const fn access_of(flags: u64) -> Access {
+    if flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED != 0 { Access::Replace } else { Access::Read }
 }

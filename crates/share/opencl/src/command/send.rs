@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place as Where, Rect};
+use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place, Rect};
 
-use crate::command::{Memory, Order, Work};
+use crate::command::{Command, Kind, Memory};
 use crate::error::{Error, Result};
-use crate::host_memory::{Host, Region};
-use crate::objects::event::{Place, Standing};
+use crate::host_memory::{HostRegion, Region};
+use crate::objects::event::{SentTo, Standing};
 use crate::session::pending::{Finish, Pending};
 use crate::stats;
 
@@ -32,76 +32,76 @@ const WINDOW_BLOCKING: u64 = 8 << 20;
 ///
 /// # Errors
 /// A command in its wait list failed; a quota is used up; the connection is lost.
-pub fn transmit(order: &Arc<Order>, submit: bool) -> Result<()> {
-    let sender = Sender { order, submit };
-    match sender.send() {
-        Ok(id) => order.event.sent(Place { board: Arc::clone(&order.board), id }),
+pub fn send(command: &Arc<Command>, submit: bool) -> Result<()> {
+    let sending = Sending { command, submit };
+    match sending.send() {
+        Ok(id) => command.event.sent(SentTo { board: Arc::clone(&command.board), id }),
         Err(why) => {
-            order.event.abandon(why);
+            command.event.abandon(why);
             return Err(why);
         }
     }
     Ok(())
 }
 
-struct Sender<'a> {
-    order: &'a Arc<Order>,
+struct Sending<'a> {
+    command: &'a Arc<Command>,
     submit: bool,
 }
 
-impl Sender<'_> {
+impl Sending<'_> {
     fn send(&self) -> Result<EventId> {
-        match &self.order.work {
-            Work::Marker | Work::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
-            Work::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
-            Work::Read { from, region, host } => self.read(self.id(from)?, *region, *host),
-            &Work::Copy { ref from, from_offset, ref to, to_offset, len } => {
+        match &self.command.kind {
+            Kind::Marker | Kind::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
+            Kind::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
+            Kind::Read { from, region, host } => self.read(self.id(from)?, *region, *host),
+            &Kind::Copy { ref from, from_offset, ref to, to_offset, len } => {
                 let (from, to) = (self.id(from)?, self.id(to)?);
                 self.operate(Op::Copy { from, from_offset, to, to_offset, len }, Finish::Nothing)
             }
-            &Work::CopyRect { ref from, source, ref to, target } => {
+            &Kind::CopyRect { ref from, source, ref to, target } => {
                 let (from, to) = (self.id(from)?, self.id(to)?);
                 self.operate(Op::CopyRect { from, source, to, target }, Finish::Nothing)
             }
-            Work::Fill { to, offset, len, pattern } => {
+            Kind::Fill { to, offset, len, pattern } => {
                 let op = Op::Fill { buffer: self.id(to)?, offset: *offset, len: *len, pattern };
                 self.operate(op, Finish::Nothing)
             }
-            Work::Show { from, offset, mapping } => {
+            Kind::MapRead { from, offset, mapping } => {
                 let place = mapping.expect()?;
                 stats::BULK_BYTES.add(mapping.len);
                 let (buffer, len) = (self.id(from)?, mapping.len as u64);
                 let op = Op::Read { buffer, offset: *offset, len, into: Some(place.into()) };
                 self.operate(op, Finish::Settle { mapping: Arc::clone(mapping), from: place })
             }
-            Work::TakeBack { to, offset, mapping } => {
+            Kind::UnmapWrite { to, offset, mapping } => {
                 stats::BULK_BYTES.add(mapping.len);
                 let from = Payload::Bulk(mapping.publish()?.into());
                 self.operate(Op::Write { buffer: self.id(to)?, offset: *offset, from }, Finish::Nothing)
             }
             // The buffer stands where the program looks.
-            Work::Map { buffer, .. } | Work::Unmap { buffer, .. } if buffer.is_shared() => {
+            Kind::Map { buffer, .. } | Kind::Unmap { buffer, .. } if buffer.is_shared() => {
                 self.operate(Op::Marker, Finish::Nothing)
             }
-            &Work::Map { ref buffer, flags, offset, len } => {
+            &Kind::Map { ref buffer, flags, offset, len } => {
                 self.operate(Op::Map { buffer: self.id(buffer)?, flags, offset, len }, Finish::Nothing)
             }
-            &Work::Unmap { ref buffer, offset, len } => {
+            &Kind::Unmap { ref buffer, offset, len } => {
                 self.operate(Op::Unmap { buffer: self.id(buffer)?, offset, len }, Finish::Nothing)
             }
-            Work::Launch(launch) => launch.send(&self.order.board, |op| self.operate(op, Finish::Nothing)),
+            Kind::Launch(launch) => launch.send(&self.command.board, |op| self.operate(op, Finish::Nothing)),
         }
     }
 
     fn id(&self, buffer: &Memory) -> Result<Id> {
-        buffer.on(&self.order.board)
+        buffer.on(&self.command.board)
     }
 
     /// What the manager has to wait for.
     fn waits(&self) -> Result<Vec<EventId>> {
         let mut ids = Vec::new();
-        for event in &self.order.waits {
-            match event.standing(&self.order.board) {
+        for event in &self.command.waits {
+            match event.standing(&self.command.board) {
                 Standing::Complete => {}
                 Standing::Sent(id) => ids.push(id),
                 Standing::Failed => return Err(Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)),
@@ -116,14 +116,14 @@ impl Sender<'_> {
     }
 
     fn operate_with(&self, op: Op<'_>, tail: &[u8], finish: Finish) -> Result<EventId> {
-        let pending = Pending { order: Arc::clone(self.order), finish, moving: 0 };
-        self.order.board.operate(self.waits()?, self.submit, op, tail, pending)
+        let pending = Pending { command: Arc::clone(self.command), finish, moving: 0 };
+        self.command.board.operate(self.waits()?, self.submit, op, tail, pending)
     }
 
-    fn write(&self, buffer: Id, region: Region, host: Host) -> Result<EventId> {
+    fn write(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
         if host.len() > INLINE_MAX {
             return self.pieces(region, host, |region, part| {
-                let bulk = self.order.board.bulk(part.len() as u64)?;
+                let bulk = self.command.board.bulk(part.len() as u64)?;
                 let from = match part.as_slice() {
                     Some(bytes) => bulk.put(0, bytes)?,
                     None => {
@@ -148,10 +148,10 @@ impl Sender<'_> {
         }
     }
 
-    fn read(&self, buffer: Id, region: Region, host: Host) -> Result<EventId> {
+    fn read(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
         if host.len() > INLINE_MAX {
             return self.pieces(region, host, |region, part| {
-                let bulk = self.order.board.bulk(part.len() as u64)?;
+                let bulk = self.command.board.bulk(part.len() as u64)?;
                 let place = bulk.expect(0, bulk.len())?;
                 let op = read_op(buffer, region, bulk.len(), Some(place.into()));
                 Ok((op, Finish::Copy { to: part, bulk, from: place }))
@@ -164,11 +164,11 @@ impl Sender<'_> {
     fn pieces(
         &self,
         region: Region,
-        host: Host,
-        mut piece: impl FnMut(Region, Host) -> Result<(Op<'static>, Finish)>,
+        host: HostRegion,
+        mut piece: impl FnMut(Region, HostRegion) -> Result<(Op<'static>, Finish)>,
     ) -> Result<EventId> {
-        let board = &self.order.board;
-        let window = if self.order.submit { WINDOW_BLOCKING } else { WINDOW };
+        let board = &self.command.board;
+        let window = if self.command.submit { WINDOW_BLOCKING } else { WINDOW };
         let mut ids: Vec<EventId> = Vec::new();
         let mut parts = host.split(region, PIECE).peekable();
         while let Some((region, part)) = parts.next() {
@@ -189,7 +189,7 @@ impl Sender<'_> {
             if is_last {
                 waits.append(&mut ids);
             }
-            let pending = Pending { order: Arc::clone(self.order), finish, moving };
+            let pending = Pending { command: Arc::clone(self.command), finish, moving };
             ids.push(board.operate(waits, self.submit || !is_last, op, &[], pending)?);
         }
         Ok(*ids.last().expect("a transfer of more than a message holds has a piece"))
@@ -203,7 +203,7 @@ fn write_op(buffer: Id, region: Region, from: Payload) -> Op<'static> {
     }
 }
 
-fn read_op(buffer: Id, region: Region, len: u64, into: Option<Where>) -> Op<'static> {
+fn read_op(buffer: Id, region: Region, len: u64, into: Option<Place>) -> Op<'static> {
     match region {
         Region::Linear(offset) => Op::Read { buffer, offset, len, into },
         Region::Rect(rect) => Op::ReadRect { buffer, rect, into },

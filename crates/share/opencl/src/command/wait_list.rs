@@ -4,7 +4,7 @@
 
 use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
 
-use crate::command::Work;
+use crate::command::Kind;
 use crate::command::dispatch::enqueue;
 use crate::error::{Error, Result, ensure};
 use crate::handle::{Object, Ref, get};
@@ -15,13 +15,13 @@ use crate::objects::queue::Queue;
 
 /// `num_events_in_wait_list`, `event_wait_list` and `event`.
 #[derive(Clone, Copy)]
-pub struct Edges {
+pub struct WaitList {
     count: cl_uint,
     before: *const cl_event,
     own: *mut cl_event,
 }
 
-impl Edges {
+impl WaitList {
     /// # Safety
     /// `before` is null or good for reading `count` handles, `own` null or good for writing one.
     pub const unsafe fn new(count: cl_uint, before: *const cl_event, own: *mut cl_event) -> Self {
@@ -55,12 +55,12 @@ impl Edges {
     pub fn enqueue(
         self,
         queue: &Ref<Queue>,
-        command: cl_command_type,
+        command_type: cl_command_type,
         waits: Vec<Ref<Event>>,
-        work: Work,
+        kind: Kind,
         blocking: bool,
     ) -> Result<()> {
-        self.give(&enqueue(queue, command, waits, work, blocking)?);
+        self.give(&enqueue(queue, command_type, waits, kind, blocking)?);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT, cl_context_properties, cl
 use crate::callback::Call;
 use crate::error::Error;
 use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Object, Ref, lock};
+use crate::handle::{Live, Object, ObjectKind, Ref, lock};
 use crate::objects::device::Device;
 use crate::objects::event::Event;
 use crate::session::Session;
@@ -27,7 +27,7 @@ pub struct Context {
 /// A function that takes the text of an error.
 pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
 
-impl Kind for Context {
+impl ObjectKind for Context {
     const INVALID: cl_int = CL_INVALID_CONTEXT;
 
     fn live(globals: &Globals) -> &Live<Self> {

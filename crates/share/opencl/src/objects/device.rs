@@ -7,7 +7,7 @@ use opencl_sys::*;
 
 use crate::error::Result;
 use crate::globals::Globals;
-use crate::handle::{Kind, Live};
+use crate::handle::{Live, ObjectKind};
 use crate::info::Out;
 use crate::objects::device_info;
 use crate::session::board::Board;
@@ -39,7 +39,7 @@ pub struct Bounds {
     pub address_bits: u32,
 }
 
-impl Kind for Device {
+impl ObjectKind for Device {
     const INVALID: cl_int = CL_INVALID_DEVICE;
 
     fn live(globals: &Globals) -> &Live<Self> {

@@ -20,10 +20,10 @@ use opencl_sys::{
 use rackloom_opencl_wire::{EventId, now_ns};
 
 use crate::callback::Call;
-use crate::command::dispatch::Held;
+use crate::command::dispatch::HeldCommand;
 use crate::error::{Error, Result, ensure};
 use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::queue::Queue;
 use crate::session::board::Board;
@@ -34,7 +34,7 @@ pub struct Event {
     /// None for a user event.
     pub queue: Option<Ref<Queue>>,
     /// `CL_COMMAND_...`.
-    pub command: u32,
+    pub command_type: u32,
     status: AtomicI32,
     /// Parts that were sent and whose reply has not come.
     unanswered: AtomicU32,
@@ -44,7 +44,7 @@ pub struct Event {
 
 struct State {
     /// Where all of it was sent.
-    place: Option<Place>,
+    place: Option<SentTo>,
     /// Parts that have not ended, and one more while parts are being sent.
     parts: u32,
     /// What the first part that failed said.
@@ -53,7 +53,7 @@ struct State {
     /// What to call at which status.
     callbacks: Vec<(cl_int, Notify)>,
     /// What may not be sent before this is sent, or has ended.
-    dependents: Vec<Arc<Held>>,
+    dependents: Vec<Arc<HeldCommand>>,
     /// Threads that sleep on `changed`.
     sleepers: u32,
 }
@@ -63,7 +63,7 @@ pub type Notify = Box<dyn FnOnce(cl_int) + Send>;
 
 /// Where a command was sent; its last operation.
 #[derive(Clone)]
-pub struct Place {
+pub struct SentTo {
     pub board: Arc<Board>,
     pub id: EventId,
 }
@@ -90,7 +90,7 @@ pub enum Standing {
     Elsewhere,
 }
 
-impl Kind for Event {
+impl ObjectKind for Event {
     const INVALID: cl_int = CL_INVALID_EVENT;
 
     fn live(globals: &Globals) -> &Live<Self> {
@@ -98,7 +98,7 @@ impl Kind for Event {
     }
 
     fn released(this: &Ref<Self>) {
-        if this.command == CL_COMMAND_USER && !this.is_done() {
+        if this.command_type == CL_COMMAND_USER && !this.is_done() {
             lock(&this.context.orphans).push(Arc::downgrade(this));
             if this.context.references() == 0 {
                 this.context.end_orphans();
@@ -109,7 +109,7 @@ impl Kind for Event {
 
 impl Event {
     /// Of a command; in INIT.
-    pub fn new(context: Ref<Context>, queue: Option<Ref<Queue>>, command: u32) -> Self {
+    pub fn new(context: Ref<Context>, queue: Option<Ref<Queue>>, command_type: u32) -> Self {
         let status = if queue.is_some() { CL_QUEUED } else { CL_SUBMITTED };
         let state = State {
             place: None,
@@ -123,7 +123,7 @@ impl Event {
         Self {
             context,
             queue,
-            command,
+            command_type,
             status: AtomicI32::new(status),
             unanswered: AtomicU32::new(0),
             state: Mutex::new(state),
@@ -194,12 +194,12 @@ impl Event {
     }
 
     /// All parts were sent; the last as this.
-    pub fn sent(&self, place: Place) {
+    pub fn sent(&self, place: SentTo) {
         let mut state = lock(&self.state);
         state.times.submitted = now_ns();
         let (free, rest) = std::mem::take(&mut state.dependents)
             .into_iter()
-            .partition::<Vec<_>, _>(|held| Arc::ptr_eq(&held.order.board, &place.board));
+            .partition::<Vec<_>, _>(|held| Arc::ptr_eq(&held.command.board, &place.board));
         state.dependents = rest;
         state.place = Some(place);
         if state.parts > 1 {
@@ -300,9 +300,9 @@ impl Event {
     }
 
     /// Lets `held` wait until this is sent to its board, or has ended; false if that is so already.
-    pub fn depend(&self, held: &Arc<Held>) -> bool {
+    pub fn depend(&self, held: &Arc<HeldCommand>) -> bool {
         let mut state = lock(&self.state);
-        let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, &held.order.board));
+        let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, &held.command.board));
         if self.is_done() || sent_there {
             return false;
         }

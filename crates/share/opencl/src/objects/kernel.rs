@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use opencl_sys::*;
-use rackloom_opencl_wire::{Argument, Command, EventId, KernelInfo, Op};
+use rackloom_opencl_wire::{self as wire, Argument, EventId, KernelInfo, Op};
 
 use crate::command::Memory;
-use crate::command::migrate::Use;
+use crate::command::migrate::Access;
 use crate::error::{Error, Result, ensure, fail};
 use crate::globals::Globals;
-use crate::handle::{Kind, Live, Object, Ref, lock};
+use crate::handle::{Live, Object, ObjectKind, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
 use crate::session::board::Board;
-use crate::session::remote::{Remote, Table};
+use crate::session::remote::{ObjectTable, Remote};
 
 /// A kernel.
 pub struct Kernel {
@@ -80,7 +80,7 @@ pub struct Range {
     pub local: Option<[u64; 3]>,
 }
 
-impl Kind for Kernel {
+impl ObjectKind for Kernel {
     const INVALID: cl_int = CL_INVALID_KERNEL;
 
     fn live(globals: &Globals) -> &Live<Self> {
@@ -189,8 +189,8 @@ impl Kernel {
         }
         let part = self.program.part(&self.context.devices[at]).ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
         let program = part.id()?;
-        let create = |kernel| Command::CreateKernel { kernel, program, name: &self.name };
-        let remote = Remote::new(board, Table::Kernels, create, &[])?;
+        let create = |kernel| wire::Command::CreateKernel { kernel, program, name: &self.name };
+        let remote = Remote::new(board, ObjectTable::Kernels, create, &[])?;
         let sent = Mutex::new(vec![0; self.info.argument_count as usize]);
         Ok(slot.get_or_init(|| There { remote, sent }))
     }
@@ -209,9 +209,9 @@ impl Launch {
     }
 
     /// The whole buffers that it uses.
-    pub fn uses(&self) -> Vec<(Memory, Use)> {
-        let does = |changes: bool| if changes { Use::Changes } else { Use::Reads };
-        self.buffers.iter().map(|(b, changes)| (Buffer::root(b).clone(), does(*changes))).collect()
+    pub fn uses(&self) -> Vec<(Memory, Access)> {
+        let access = |changes: bool| if changes { Access::Update } else { Access::Read };
+        self.buffers.iter().map(|(b, changes)| (Buffer::root(b).clone(), access(*changes))).collect()
     }
 
     /// Sends it by `operate`.

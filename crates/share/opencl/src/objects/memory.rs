@@ -4,18 +4,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
-use rackloom_opencl_wire::{Command, Id};
+use rackloom_opencl_wire::{self as wire, Id};
 
 use crate::callback::{Call, UserData};
 use crate::command::migrate::Content;
 use crate::error::{Result, fail};
 use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref, lock};
 use crate::host_memory::HostMemory;
 use crate::mapping::Mapping;
 use crate::objects::context::Context;
 use crate::session::board::Board;
-use crate::session::remote::{Remote, Table};
+use crate::session::remote::{ObjectTable, Remote};
 
 /// A buffer, or a part of one.
 pub struct Buffer {
@@ -59,7 +59,7 @@ const TOLD: u64 = CL_MEM_READ_WRITE
     | CL_MEM_HOST_WRITE_ONLY
     | CL_MEM_HOST_NO_ACCESS;
 
-impl Kind for Buffer {
+impl ObjectKind for Buffer {
     const INVALID: cl_int = CL_INVALID_MEM_OBJECT;
 
     fn live(globals: &Globals) -> &Live<Self> {
@@ -126,15 +126,15 @@ impl Buffer {
         let (flags, size, offset) = (self.flags & TOLD, self.size, self.offset);
         if let Some(parent) = &self.parent {
             let parent = parent.on(board)?;
-            let part = |buffer| Command::CreateSubBuffer { buffer, parent, flags, offset, size };
-            return Remote::new(board, Table::Buffers(0), part, &[]);
+            let part = |buffer| wire::Command::CreateSubBuffer { buffer, parent, flags, offset, size };
+            return Remote::new(board, ObjectTable::Buffers(0), part, &[]);
         }
         let backing = match &self.side {
             HostSide::Backing(bulk) | HostSide::Shared(bulk) => Some(bulk.publish(0, bulk.len())?.into()),
             _ => None,
         };
-        let whole = |buffer| Command::CreateBuffer { buffer, flags, size, backing };
-        Remote::new(board, Table::Buffers(size), whole, &[])
+        let whole = |buffer| wire::Command::CreateBuffer { buffer, flags, size, backing };
+        Remote::new(board, ObjectTable::Buffers(size), whole, &[])
     }
 
     /// Where the program sees this when it is mapped, if that is always the same.

@@ -12,7 +12,7 @@ use rackloom_ipc::Endpoint;
 use crate::config::{Config, log};
 use crate::error::{Result, ensure};
 use crate::globals::Globals;
-use crate::handle::{Kind, Live, Object, Ref, lock};
+use crate::handle::{Live, Object, ObjectKind, Ref, lock};
 use crate::objects::device::Device;
 use crate::session::Session;
 
@@ -36,7 +36,7 @@ struct Manager {
 /// A node that does not answer is not asked again for so long: each time costs seconds.
 const RETRY: Duration = Duration::from_secs(5);
 
-impl Kind for Platform {
+impl ObjectKind for Platform {
     const INVALID: cl_int = CL_INVALID_PLATFORM;
 
     fn live(globals: &Globals) -> &Live<Self> {

@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
-use rackloom_opencl_wire::{Answer, Build, Command, Form, INLINE_MAX, Id, KernelInfo, Payload};
+use rackloom_opencl_wire::{self as wire, Answer, Build, Form, INLINE_MAX, Id, KernelInfo, Payload};
 
 use crate::callback::Call;
 use crate::error::{Error, Result, ensure, fail};
 use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::session::Then;
 use crate::session::board::Board;
-use crate::session::remote::{Remote, Table};
+use crate::session::remote::{ObjectTable, Remote};
 
 /// A program.
 pub struct Program {
@@ -74,7 +74,7 @@ pub enum Task {
     Link(Vec<Ref<Program>>),
 }
 
-impl Kind for Program {
+impl ObjectKind for Program {
     const INVALID: cl_int = CL_INVALID_PROGRAM;
 
     fn live(globals: &Globals) -> &Live<Self> {
@@ -150,7 +150,7 @@ impl Program {
             return Ok(Arc::clone(info));
         }
         let program = part.id()?;
-        let ask = |request| Command::Kernel { request, program, name };
+        let ask = |request| wire::Command::Kernel { request, program, name };
         let Answer::Kernel(info) = part.board().session.ask(None, &[], ask)? else {
             return fail(CL_OUT_OF_RESOURCES);
         };
@@ -184,14 +184,14 @@ impl Part {
         let board = self.board();
         ensure(self.bytes.len() as u64 <= board.session.limits().program, CL_OUT_OF_RESOURCES)?;
         let form = self.form;
-        let make = |bytes| move |program| Command::CreateProgram { program, form, bytes };
+        let make = |bytes| move |program| wire::Command::CreateProgram { program, form, bytes };
         if self.bytes.len() <= INLINE_MAX {
-            return Remote::new(board, Table::Programs, make(Payload::Inline), &self.bytes);
+            return Remote::new(board, ObjectTable::Programs, make(Payload::Inline), &self.bytes);
         }
         let bulk = board.bulk(self.bytes.len() as u64)?;
         let place = bulk.put(0, &self.bytes)?;
         *lock(&self.bulk) = Some(bulk);
-        Remote::new(board, Table::Programs, make(Payload::Bulk(place.into())), &[])
+        Remote::new(board, ObjectTable::Programs, make(Payload::Bulk(place.into())), &[])
     }
 
     /// Whether the board takes the bytes for a binary of its own.
@@ -201,7 +201,7 @@ impl Part {
     pub fn check_binary(&self) -> Result<()> {
         ensure(!self.bytes.is_empty(), CL_INVALID_VALUE)?;
         let program = self.id()?;
-        let created = self.board().session.ask(None, &[], |request| Command::Created { request, program })?;
+        let created = self.board().session.ask(None, &[], |request| wire::Command::Created { request, program })?;
         let Answer::Created { binary_type } = created else { return fail(CL_OUT_OF_RESOURCES) };
         lock(&self.state).build.binary_type = binary_type;
         *lock(&self.bulk) = None;
@@ -214,7 +214,7 @@ impl Part {
         match task {
             Task::Build => {
                 let program = self.id()?;
-                session.request(&[], |request| Command::Build { request, program, options }, then)
+                session.request(&[], |request| wire::Command::Build { request, program, options }, then)
             }
             Task::Compile(headers) => {
                 let program = self.id()?;
@@ -223,15 +223,15 @@ impl Part {
                     let part = header.part(&self.device).ok_or(Error(CL_INVALID_OPERATION))?;
                     ids.push((name.as_str(), part.id()?));
                 }
-                let compile = |request| Command::Compile { request, program, options, headers: ids };
+                let compile = |request| wire::Command::Compile { request, program, options, headers: ids };
                 session.request(&[], compile, then)
             }
             Task::Link(inputs) => {
                 let parts = inputs.iter().map(|p| p.part(&self.device).ok_or(Error(CL_INVALID_OPERATION))?.id());
                 let inputs = parts.collect::<Result<Vec<Id>>>()?;
-                let mut remote = Remote::reserve(board, Table::Programs)?;
+                let mut remote = Remote::reserve(board, ObjectTable::Programs)?;
                 let program = remote.id;
-                let link = |request| Command::Link { request, program, options, inputs };
+                let link = |request| wire::Command::Link { request, program, options, inputs };
                 session.request(&[], link, then)?;
                 remote.told();
                 // A program is linked once, when it is made.
@@ -277,7 +277,7 @@ impl Part {
         let board = self.board();
         let bulk = board.bulk(len as u64)?;
         let (program, place) = (self.id()?, bulk.expect(0, bulk.len())?);
-        board.session.ask(None, &[], |request| Command::Binary { request, program, into: place.into() })?;
+        board.session.ask(None, &[], |request| wire::Command::Binary { request, program, into: place.into() })?;
         let mut bytes = vec![0; len];
         bulk.get(&place, 0, &mut bytes)?;
         Ok(bytes)
@@ -298,7 +298,7 @@ impl Part {
             None => {}
         }
         let program = self.id()?;
-        let ask = |request| Command::BinarySize { request, program };
+        let ask = |request| wire::Command::BinarySize { request, program };
         let Answer::BinarySize(size) = self.board().session.ask(None, &[], ask)? else {
             return fail(CL_OUT_OF_RESOURCES);
         };

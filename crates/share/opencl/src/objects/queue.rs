@@ -9,7 +9,7 @@ use opencl_sys::{
 
 use crate::command::dispatch::Scope;
 use crate::globals::Globals;
-use crate::handle::{Kind, Live, Object, Ref, lock};
+use crate::handle::{Live, Object, ObjectKind, Ref, lock};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
@@ -39,7 +39,7 @@ pub struct QueueState {
     kept: usize,
 }
 
-impl Kind for Queue {
+impl ObjectKind for Queue {
     const INVALID: cl_int = CL_INVALID_COMMAND_QUEUE;
 
     fn live(globals: &Globals) -> &Live<Self> {

@@ -3,12 +3,12 @@
 use opencl_sys::{CL_INVALID_SAMPLER, cl_int};
 
 use crate::globals::Globals;
-use crate::handle::{Kind, Live};
+use crate::handle::{Live, ObjectKind};
 
 /// No value of this exists; any handle of one is wrong.
 pub enum Sampler {}
 
-impl Kind for Sampler {
+impl ObjectKind for Sampler {
     const INVALID: cl_int = CL_INVALID_SAMPLER;
 
     fn live(globals: &Globals) -> &Live<Self> {

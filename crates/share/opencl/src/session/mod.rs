@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, cl_int};
 use rackloom_ipc::{ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
-use rackloom_opencl_wire::{Answer, Command, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
+use rackloom_opencl_wire::{self as wire, Answer, Limits, REPLY, Reply, VERSION, decode_reply, now_ns};
 
 use crate::callback::{spawn, without_signals};
-use crate::command::dispatch::Held;
+use crate::command::dispatch::HeldCommand;
 use crate::config::log;
 use crate::error::{Error, Result};
 use crate::globals::globals;
@@ -25,8 +25,8 @@ use crate::handle::lock;
 use crate::objects::context::Context;
 use crate::session::board::Board;
 use crate::session::numbers::Numbers;
-use crate::session::pending::{InFlight, Landing};
-use crate::session::remote::Table;
+use crate::session::pending::{Completion, InFlight};
+use crate::session::remote::ObjectTable;
 use crate::session::stream::Stream;
 use crate::stats;
 
@@ -48,19 +48,19 @@ pub struct Session {
     numbers: [Mutex<Numbers>; 3],
     /// To be added to the manager's clock, in nanoseconds.
     clock: AtomicI64,
-    landings: Mutex<VecDeque<Landing>>,
-    landing_count: AtomicU32,
-    mover: Mutex<Mover>,
+    completions: Mutex<VecDeque<Completion>>,
+    completion_count: AtomicU32,
+    sender: Mutex<SenderThread>,
     more: Condvar,
     /// Commands held back, and how many of them there were when those that are gone were last dropped.
-    held: Mutex<(Vec<Weak<Held>>, usize)>,
+    held: Mutex<(Vec<Weak<HeldCommand>>, usize)>,
     me: Weak<Self>,
 }
 
 /// The session's own thread: it sends what was held back, and takes bulk for which nobody waits.
 #[derive(Default)]
-struct Mover {
-    released: VecDeque<Arc<Held>>,
+struct SenderThread {
+    released: VecDeque<Arc<HeldCommand>>,
     is_called: bool,
     is_running: bool,
 }
@@ -72,7 +72,7 @@ const GREETING: Duration = Duration::from_secs(5);
 const CLOCK_ROUNDS: usize = 8;
 
 thread_local! {
-    /// This thread waits, and so will look for landings itself.
+    /// This thread waits, and so will look for completions itself.
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -109,9 +109,9 @@ impl Session {
             in_flight: InFlight::default(),
             numbers: Default::default(),
             clock: AtomicI64::new(0),
-            landings: Mutex::default(),
-            landing_count: AtomicU32::new(0),
-            mover: Mutex::default(),
+            completions: Mutex::default(),
+            completion_count: AtomicU32::new(0),
+            sender: Mutex::default(),
             more: Condvar::new(),
             held: Mutex::default(),
             me: me.clone(),
@@ -127,16 +127,17 @@ impl Session {
     fn open(self: &Arc<Self>, number: u16) -> Result<(Option<Arc<Board>>, u16)> {
         let deadline = Some(Instant::now() + GREETING);
         let name = program_name();
-        let hello = self.ask(deadline, &[], |request| Command::Hello { request, version: VERSION, name: &name })?;
+        let hello =
+            self.ask(deadline, &[], |request| wire::Command::Hello { request, version: VERSION, name: &name })?;
         let Answer::Welcome { boards, limits, software } = hello else { return unexpected() };
         log(|| format!("the manager is {software}; {limits:?}"));
         let _ = self.limits.set(limits);
         if number >= boards {
             return Ok((None, boards));
         }
-        let ask = |request| Command::Board { request, board: number };
+        let ask = |request| wire::Command::Board { request, board: number };
         let Answer::Board(info) = self.ask(deadline, &[], ask)? else { return unexpected() };
-        if let Err(Error(code)) = self.ask(deadline, &[], |request| Command::Open { request, board: number }) {
+        if let Err(Error(code)) = self.ask(deadline, &[], |request| wire::Command::Open { request, board: number }) {
             self.check()?;
             // It may be somebody's alone, or gone; the manager's others are none the less there.
             log(|| format!("board {number}, {}, is not to be had: {code}", info.name));
@@ -153,7 +154,7 @@ impl Session {
         let mut best = u64::MAX;
         for _ in 0..CLOCK_ROUNDS {
             let before = now_ns();
-            let Answer::Clock(there) = self.ask(deadline, &[], |request| Command::Clock { request })? else {
+            let Answer::Clock(there) = self.ask(deadline, &[], |request| wire::Command::Clock { request })? else {
                 return unexpected();
             };
             let took = now_ns() - before;
@@ -194,11 +195,11 @@ impl Session {
     }
 
     /// The free numbers of a kind.
-    pub fn numbers(&self, table: Table) -> &Mutex<Numbers> {
+    pub fn numbers(&self, table: ObjectTable) -> &Mutex<Numbers> {
         &self.numbers[match table {
-            Table::Buffers(_) => 0,
-            Table::Programs => 1,
-            Table::Kernels => 2,
+            ObjectTable::Buffers(_) => 0,
+            ObjectTable::Programs => 1,
+            ObjectTable::Kernels => 2,
         }]
     }
 
@@ -215,7 +216,7 @@ impl Session {
         &self,
         deadline: Option<Instant>,
         tail: &[u8],
-        make: impl FnOnce(u32) -> Command<'a>,
+        make: impl FnOnce(u32) -> wire::Command<'a>,
     ) -> Result<Answer> {
         let slot = Arc::new(Mutex::new(None));
         let fill = Arc::clone(&slot);
@@ -235,12 +236,12 @@ impl Session {
         let client = self.client.get().ok_or(ChannelError::Closed(Closed::Here))?;
         let before = WAITS.replace(true);
         let found = client.wait(deadline, || {
-            self.land();
+            self.finish_completions();
             done()
         });
         WAITS.set(before);
         if found.is_err() {
-            self.land();
+            self.finish_completions();
         }
         found
     }
@@ -253,16 +254,16 @@ impl Session {
     }
 
     /// Takes the bulk of operations that have ended.
-    fn land(&self) {
-        while self.landing_count.load(Ordering::Acquire) > 0 {
-            let Some(landing) = lock(&self.landings).pop_front() else { return };
-            self.landing_count.fetch_sub(1, Ordering::AcqRel);
-            landing.finish();
+    fn finish_completions(&self) {
+        while self.completion_count.load(Ordering::Acquire) > 0 {
+            let Some(completion) = lock(&self.completions).pop_front() else { return };
+            self.completion_count.fetch_sub(1, Ordering::AcqRel);
+            completion.finish();
         }
     }
 
     /// Notes a command that is held back, so that it ends with the connection.
-    pub fn hold(&self, held: &Arc<Held>) {
+    pub fn hold(&self, held: &Arc<HeldCommand>) {
         let mut all = lock(&self.held);
         if all.0.len() >= 64 + 2 * all.1 {
             all.0.retain(|h| h.strong_count() > 0);
@@ -272,44 +273,44 @@ impl Session {
     }
 
     /// Has a command sent by the session's thread.
-    pub fn release(&self, held: Arc<Held>) {
-        lock(&self.mover).released.push_back(held);
-        self.call_mover();
+    pub fn release(&self, held: Arc<HeldCommand>) {
+        lock(&self.sender).released.push_back(held);
+        self.call_sender();
     }
 
-    fn call_mover(&self) {
-        let mut mover = lock(&self.mover);
-        mover.is_called = true;
-        if !mover.is_running
+    fn call_sender(&self) {
+        let mut sender = lock(&self.sender);
+        sender.is_called = true;
+        if !sender.is_running
             && let Some(me) = self.me.upgrade()
         {
-            mover.is_running = spawn("opencl-mover", move || me.run_mover());
+            sender.is_running = spawn("opencl-sender", move || me.run_sender());
         }
-        drop(mover);
+        drop(sender);
         self.more.notify_one();
     }
 
-    fn run_mover(&self) {
-        let mut mover = lock(&self.mover);
+    fn run_sender(&self) {
+        let mut sender = lock(&self.sender);
         loop {
-            mover.is_called = false;
-            while let Some(held) = mover.released.pop_front() {
-                let last = mover.released.is_empty();
-                drop(mover);
+            sender.is_called = false;
+            while let Some(held) = sender.released.pop_front() {
+                let last = sender.released.is_empty();
+                drop(sender);
                 held.go(last);
-                mover = lock(&self.mover);
+                sender = lock(&self.sender);
             }
-            drop(mover);
-            self.land();
-            mover = lock(&self.mover);
-            if mover.is_called || !mover.released.is_empty() {
+            drop(sender);
+            self.finish_completions();
+            sender = lock(&self.sender);
+            if sender.is_called || !sender.released.is_empty() {
                 continue;
             }
             if self.is_lost() {
-                mover.is_running = false;
+                sender.is_running = false;
                 return;
             }
-            mover = self.more.wait(mover).unwrap_or_else(PoisonError::into_inner);
+            sender = self.more.wait(sender).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -323,7 +324,7 @@ impl Session {
         requests.into_values().for_each(|then| then(Err(why.0)));
         let held = std::mem::take(&mut *lock(&self.held)).0;
         held.iter().filter_map(Weak::upgrade).for_each(|h| h.fail(why));
-        self.call_mover();
+        self.call_sender();
     }
 }
 
@@ -336,12 +337,12 @@ impl Handler for Reader {
         let reply = if kind == REPLY { decode_reply(body).ok() } else { None };
         match reply {
             Some((Reply::Done { event, status, times }, tail)) => {
-                let landing = session.in_flight.take(event).and_then(|p| p.done(&session, status, times, tail));
-                if let Some(landing) = landing {
-                    lock(&session.landings).push_back(landing);
-                    session.landing_count.fetch_add(1, Ordering::AcqRel);
+                let completion = session.in_flight.take(event).and_then(|p| p.done(&session, status, times, tail));
+                if let Some(completion) = completion {
+                    lock(&session.completions).push_back(completion);
+                    session.completion_count.fetch_add(1, Ordering::AcqRel);
                     if !WAITS.get() {
-                        session.call_mover();
+                        session.call_sender();
                     }
                 }
             }

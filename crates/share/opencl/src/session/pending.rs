@@ -10,17 +10,17 @@ use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_SUCCESS, cl_int};
 use rackloom_ipc::{Bulk, BulkRef};
 use rackloom_opencl_wire::{EventId, Times};
 
-use crate::command::Order;
+use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::handle::lock;
-use crate::host_memory::Host;
+use crate::host_memory::HostRegion;
 use crate::mapping::Mapping;
 use crate::session::Session;
 use crate::stats;
 
 /// One operation of a command.
 pub struct Pending {
-    pub order: Arc<Order>,
+    pub command: Arc<Command>,
     pub finish: Finish,
     /// Bulk under way for it.
     pub moving: u64,
@@ -33,15 +33,15 @@ pub enum Finish {
     /// The bulk memory that it used is free again.
     Free { _bulk: Bulk },
     /// What came in the message goes to the program.
-    Inline(Host),
+    Inline(HostRegion),
     /// What came as bulk goes to the program.
-    Copy { to: Host, bulk: Bulk, from: BulkRef },
+    Copy { to: HostRegion, bulk: Bulk, from: BulkRef },
     /// What came as bulk is where the program looks, once it is all there.
     Settle { mapping: Arc<Mapping>, from: BulkRef },
 }
 
 /// An operation that has ended at the manager, and whose bulk has still to be taken.
-pub struct Landing {
+pub struct Completion {
     pending: Pending,
     times: Option<(u64, u64)>,
 }
@@ -49,31 +49,31 @@ pub struct Landing {
 impl Pending {
     /// The manager says that it has ended. What has to wait for bulk, which a handler of messages must not, is given
     /// back.
-    pub fn done(self, session: &Session, status: cl_int, times: Option<Times>, tail: &[u8]) -> Option<Landing> {
-        let board = &self.order.board;
+    pub fn done(self, session: &Session, status: cl_int, times: Option<Times>, tail: &[u8]) -> Option<Completion> {
+        let board = &self.command.board;
         board.moving.fetch_sub(self.moving, Ordering::AcqRel);
         let times = times.map(|t| (session.to_local(t.started), session.to_local(t.ended)));
-        let lands = matches!(self.finish, Finish::Copy { .. } | Finish::Settle { .. });
-        if lands && status == CL_SUCCESS && session.is_tcp {
+        let needs_bulk = matches!(self.finish, Finish::Copy { .. } | Finish::Settle { .. });
+        if needs_bulk && status == CL_SUCCESS && session.is_tcp {
             board.give_room();
-            self.order.event.answered();
-            return Some(Landing { pending: self, times });
+            self.command.event.answered();
+            return Some(Completion { pending: self, times });
         }
         let status =
             if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
         // Who finds the board idle may count on what came from it.
         board.give_room();
-        self.order.event.answered();
-        self.order.event.part_done(status, times);
+        self.command.event.answered();
+        self.command.event.part_done(status, times);
         None
     }
 
     /// The connection is lost.
     pub fn lost(self, why: Error) {
-        self.order.board.give_room();
-        self.order.board.moving.fetch_sub(self.moving, Ordering::AcqRel);
-        self.order.event.answered();
-        self.order.event.part_done(why.0, None);
+        self.command.board.give_room();
+        self.command.board.moving.fetch_sub(self.moving, Ordering::AcqRel);
+        self.command.event.answered();
+        self.command.event.part_done(why.0, None);
     }
 }
 
@@ -106,11 +106,11 @@ impl Finish {
     }
 }
 
-impl Landing {
+impl Completion {
     /// Waits for the bulk, and ends the part.
     pub fn finish(self) {
         let status = self.pending.finish.take(&[]).err().map_or(CL_SUCCESS, |e| e.0);
-        self.pending.order.event.part_done(status, self.times);
+        self.pending.command.event.part_done(status, self.times);
     }
 }
 

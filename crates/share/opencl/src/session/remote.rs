@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
-use rackloom_opencl_wire::{Command, Id};
+use rackloom_opencl_wire::{self as wire, Id};
 
 use crate::error::{Error, Result, ensure};
 use crate::handle::lock;
@@ -12,7 +12,7 @@ use crate::session::board::Board;
 
 /// Which table of numbers an object is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
+pub enum ObjectTable {
     /// Buffers; with the bytes that they count against the quota.
     Buffers(u64),
     /// Programs.
@@ -25,7 +25,7 @@ pub enum Table {
 pub struct Remote {
     pub board: Arc<Board>,
     pub id: Id,
-    table: Table,
+    table: ObjectTable,
     is_told: bool,
 }
 
@@ -36,8 +36,8 @@ impl Remote {
     /// The quota is used up, or the connection lost.
     pub fn new<'a>(
         board: &Arc<Board>,
-        table: Table,
-        make: impl FnOnce(Id) -> Command<'a>,
+        table: ObjectTable,
+        make: impl FnOnce(Id) -> wire::Command<'a>,
         tail: &[u8],
     ) -> Result<Self> {
         let mut this = Self::reserve(board, table)?;
@@ -50,11 +50,11 @@ impl Remote {
     ///
     /// # Errors
     /// The quota is used up.
-    pub fn reserve(board: &Arc<Board>, table: Table) -> Result<Self> {
+    pub fn reserve(board: &Arc<Board>, table: ObjectTable) -> Result<Self> {
         let limits = board.session.limits();
         let id = lock(board.session.numbers(table)).take(limits.objects).ok_or(Error(CL_OUT_OF_RESOURCES))?;
         let this = Self { board: Arc::clone(board), id, table, is_told: false };
-        if let Table::Buffers(bytes) = table {
+        if let ObjectTable::Buffers(bytes) = table {
             let before = board.memory.fetch_add(bytes, Ordering::Relaxed);
             ensure(before.saturating_add(bytes) <= limits.memory, CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
         }
@@ -70,15 +70,15 @@ impl Remote {
 impl Drop for Remote {
     fn drop(&mut self) {
         let command = match self.table {
-            Table::Buffers(_) => Command::ReleaseBuffer { buffer: self.id },
-            Table::Programs => Command::ReleaseProgram { program: self.id },
-            Table::Kernels => Command::ReleaseKernel { kernel: self.id },
+            ObjectTable::Buffers(_) => wire::Command::ReleaseBuffer { buffer: self.id },
+            ObjectTable::Programs => wire::Command::ReleaseProgram { program: self.id },
+            ObjectTable::Kernels => wire::Command::ReleaseKernel { kernel: self.id },
         };
         if self.is_told {
             // A lost connection has released it already.
             let _ = self.board.session.send(&command, &[]);
         }
-        if let Table::Buffers(bytes) = self.table {
+        if let ObjectTable::Buffers(bytes) = self.table {
             self.board.memory.fetch_sub(bytes, Ordering::Relaxed);
         }
         lock(self.board.session.numbers(self.table)).give(self.id);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
 
-use rackloom_opencl_wire::{COMMAND, Command, EventId, Op, encode_command};
+use rackloom_opencl_wire::{self as wire, COMMAND, EventId, Op, encode_command};
 
 use crate::error::Result;
 use crate::handle::lock;
@@ -43,11 +43,11 @@ impl Session {
     ///
     /// # Errors
     /// The connection is lost.
-    pub fn send(&self, command: &Command<'_>, tail: &[u8]) -> Result<()> {
+    pub fn send(&self, command: &wire::Command<'_>, tail: &[u8]) -> Result<()> {
         self.put(&mut lock(&self.stream.0), command, tail)
     }
 
-    fn put(&self, sending: &mut Sending, command: &Command<'_>, tail: &[u8]) -> Result<()> {
+    fn put(&self, sending: &mut Sending, command: &wire::Command<'_>, tail: &[u8]) -> Result<()> {
         encode_command(command, tail, &mut sending.bytes);
         stats::MESSAGES.add(1);
         stats::INLINE_BYTES.add(tail.len());
@@ -58,7 +58,7 @@ impl Session {
     ///
     /// # Errors
     /// The connection is lost; `then` is not called.
-    pub fn request<'a>(&self, tail: &[u8], make: impl FnOnce(u32) -> Command<'a>, then: Then) -> Result<()> {
+    pub fn request<'a>(&self, tail: &[u8], make: impl FnOnce(u32) -> wire::Command<'a>, then: Then) -> Result<()> {
         let mut sending = lock(&self.stream.0);
         let request = sending.next_request;
         sending.next_request = request.wrapping_add(1);
@@ -87,10 +87,10 @@ impl Board {
         let mut sending = lock(&session.stream.0);
         let event = sending.next_event;
         sending.next_event += 1;
-        pending.order.event.add_part();
+        pending.command.event.add_part();
         session.in_flight.insert(event, pending);
         stats::OPERATIONS.add(1);
-        let command = Command::Enqueue { event, waits, submit, op };
+        let command = wire::Command::Enqueue { event, waits, submit, op };
         self.is_open.store(!submit, Ordering::Release);
         if let Err(why) = session.put(&mut sending, &command, tail) {
             drop(sending);
@@ -111,7 +111,7 @@ impl Board {
         let mut sending = lock(&self.session.stream.0);
         if self.is_open.swap(false, Ordering::AcqRel) {
             // If the connection is lost, so is the task.
-            let _ = self.session.put(&mut sending, &Command::Submit, &[]);
+            let _ = self.session.put(&mut sending, &wire::Command::Submit, &[]);
         }
     }
 }
