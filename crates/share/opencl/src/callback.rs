@@ -7,14 +7,22 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::handle::lock;
+use crate::process::PerProcess;
+
+use crate::sync::lock;
 
 /// A call to make.
 pub type Call = Box<dyn FnOnce() + Send>;
 
-/// Calls to make, and the thread that makes them, begun with the first.
+/// Makes these calls soon.
+pub fn call(calls: impl IntoIterator<Item = Call>) {
+    static CALLBACKS: PerProcess<Callbacks> = PerProcess::new();
+    CALLBACKS.get().push(calls);
+}
+
+/// Calls to make, and the thread that makes them, started with the first.
 #[derive(Default)]
-pub struct Callbacks {
+struct Callbacks {
     state: Mutex<State>,
     more: Condvar,
 }
@@ -26,8 +34,7 @@ struct State {
 }
 
 impl Callbacks {
-    /// Makes these calls soon.
-    pub fn push(&'static self, calls: impl IntoIterator<Item = Call>) {
+    fn push(&'static self, calls: impl IntoIterator<Item = Call>) {
         let mut state = lock(&self.state);
         state.calls.extend(calls);
         if state.calls.is_empty() {

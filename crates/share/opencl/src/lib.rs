@@ -19,15 +19,16 @@ mod callback;
 mod command;
 mod config;
 mod error;
-mod globals;
 mod handle;
 mod host_memory;
 mod icd;
 mod info;
 mod mapping;
 mod objects;
+mod process;
 mod session;
 mod stats;
+mod sync;
 
 pub use icd::{
     clGetExtensionFunctionAddress, clGetPlatformInfo, clIcdGetFunctionAddressForPlatformKHR, clIcdGetPlatformIDsKHR,

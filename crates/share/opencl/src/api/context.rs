@@ -9,13 +9,13 @@ use opencl_sys::*;
 use super::{object, status};
 use crate::api::device::devices_of;
 use crate::callback::UserData;
-use crate::command::migrate::DEVICES_MAX;
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
+use crate::handle::{Object, Ref, get, get_all, release, retain};
 use crate::info::{Out, list, properties};
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::{Context, DEVICES_MAX, Notify};
 use crate::objects::device::Device;
 use crate::objects::platform::Platform;
+use crate::sync::lock;
 
 type ErrorNotify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
 
@@ -68,7 +68,8 @@ fn create(
     }
     ensure(distinct.len() <= DEVICES_MAX, CL_OUT_OF_RESOURCES)?;
     let (destructors, orphans) = Default::default();
-    let context = Object::new(Context { devices: distinct, properties, notify, destructors, orphans });
+    let context =
+        Object::new(Platform::the()?.table(), Context { devices: distinct, properties, notify, destructors, orphans });
     let handle = Object::list(&context);
     // A connection that was lost before the context was listed has told it nothing.
     if let Err(why) = context.devices.iter().try_for_each(|device| device.board().session.check()) {

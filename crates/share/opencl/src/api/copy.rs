@@ -8,9 +8,9 @@ use opencl_sys::*;
 use super::rect::{overlap, rect, within};
 use super::status;
 use super::transfer::{check_bounds, check_place, place};
-use crate::command::Kind;
 use crate::command::migrate::access_of;
 use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::ensure;
 use crate::handle::get;
 use crate::info::list;
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn clEnqueueCopyBuffer(
         ensure(!overlap, CL_MEM_COPY_OVERLAP)?;
         let len = size as u64;
         let kind = if size == 0 { Kind::Marker } else { Kind::Copy { from, from_offset, to, to_offset, len } };
-        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, kind, false)
+        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, kind, CallMode::NonBlocking)
     })
 }
 
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn clEnqueueCopyBufferRect(
         let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
         ensure(from.handle() != to.handle() || !overlap(&source, &target), CL_MEM_COPY_OVERLAP)?;
         let kind = Kind::CopyRect { from, source, to, target };
-        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, kind, false)
+        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, kind, CallMode::NonBlocking)
     })
 }
 
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn clEnqueueFillBuffer(
         let (offset, len) = (buffer.offset + offset as u64, size as u64);
         let to = Buffer::root(&buffer).clone();
         let kind = if size == 0 { Kind::Marker } else { Kind::Fill { to, offset, len, pattern } };
-        wait_list.enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, kind, false)
+        wait_list.enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, kind, CallMode::NonBlocking)
     })
 }
 
@@ -139,6 +139,6 @@ pub unsafe extern "C" fn clEnqueueMigrateMemObjects(
         }
         let waits = wait_list.waits(&queue.context)?;
         let kind = Kind::Migrate { buffers, access: access_of(flags) };
-        wait_list.enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, kind, false)
+        wait_list.enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, kind, CallMode::NonBlocking)
     })
 }

@@ -90,7 +90,7 @@ pub unsafe extern "C" fn clGetEventProfilingInfo(
 pub unsafe extern "C" fn clCreateUserEvent(context: cl_context, errcode_ret: *mut cl_int) -> cl_event {
     let make = || {
         let context = get::<Context>(context)?;
-        Ok(Object::list(&Object::new(Event::new(context, None, CL_COMMAND_USER))))
+        Ok(Object::list(&Object::new(context.table(), Event::new(context, None, CL_COMMAND_USER))))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }

@@ -9,19 +9,20 @@ use rackloom_opencl_wire::ArgumentInfo;
 
 use super::{object, status, text};
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Object, Ref, get, lock, release, retain};
+use crate::handle::{Object, Ref, get, release, retain};
 use crate::info::{Out, list, put};
 use crate::objects::device::Device;
 use crate::objects::kernel::{Kernel, Value};
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
+use crate::sync::lock;
 
 /// A kernel of a program, from the first device for which it was built.
 fn create(program: &Ref<Program>, name: &str) -> Result<*mut c_void> {
     let part = program.executables().next().ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
     ensure(lock(&part.state).build.kernels.iter().any(|k| k == name), CL_INVALID_KERNEL_NAME)?;
     let info = program.kernel_info(&part.device, name)?;
-    Ok(Object::list(&Object::new(Kernel::new(program.clone(), name, info))))
+    Ok(Object::list(&Object::new(program.table(), Kernel::new(program.clone(), name, info))))
 }
 
 pub unsafe extern "C" fn clCreateKernel(
@@ -72,7 +73,10 @@ pub unsafe extern "C" fn clCreateKernelsInProgram(
 }
 
 pub unsafe extern "C" fn clCloneKernel(kernel: cl_kernel, errcode_ret: *mut cl_int) -> cl_kernel {
-    let make = || Ok(Object::list(&Object::new(get::<Kernel>(kernel)?.copy())));
+    let make = || {
+        let kernel = get::<Kernel>(kernel)?;
+        Ok(Object::list(&Object::new(kernel.table(), kernel.copy())))
+    };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }
 }

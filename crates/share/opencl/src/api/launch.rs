@@ -5,12 +5,14 @@ use opencl_sys::*;
 
 use super::status;
 use crate::api::transfer::check_place;
-use crate::command::Kind;
+use crate::command::launch::{Launch, Range};
 use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
-use crate::handle::{Ref, get, lock};
-use crate::objects::kernel::{Kernel, Range};
+use crate::handle::{Ref, get};
+use crate::objects::kernel::Kernel;
 use crate::objects::queue::Queue;
+use crate::sync::lock;
 
 pub unsafe extern "C" fn clEnqueueNDRangeKernel(
     queue: cl_command_queue,
@@ -74,10 +76,10 @@ unsafe fn launch(
         };
         let range = if is_empty { range } else { check_range(&queue, &kernel, range)? };
         let waits = wait_list.waits(&queue.context)?;
-        let launch = Kernel::launch(&kernel, range)?;
+        let launch = Launch::new(&kernel, range)?;
         launch.buffers().try_for_each(|buffer| check_place(&queue, buffer))?;
         let kind = if is_empty { Kind::Marker } else { Kind::Launch(launch) };
-        wait_list.enqueue(&queue, command_type, waits, kind, false)
+        wait_list.enqueue(&queue, command_type, waits, kind, CallMode::NonBlocking)
     })
 }
 

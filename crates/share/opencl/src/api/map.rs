@@ -8,15 +8,16 @@ use opencl_sys::*;
 
 use super::transfer::{check_bounds, check_readable, check_writable, place};
 use super::{object, status};
-use crate::command::Kind;
-use crate::command::dispatch::enqueue;
+use crate::command::enqueue::enqueue;
 use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
-use crate::handle::{Ref, lock};
+use crate::handle::Ref;
 use crate::host_memory::{HostRegion, Region};
 use crate::mapping::Mapping;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
+use crate::sync::lock;
 
 pub unsafe extern "C" fn clEnqueueMapBuffer(
     queue: cl_command_queue,
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn clEnqueueMapBuffer(
         let kind = map_kind(&buffer, &mapping);
         // Counted before it is enqueued: a blocking call that returns has mapped.
         lock(&buffer.maps).push(Arc::clone(&mapping));
-        let made = enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, kind, blocking != CL_FALSE).inspect_err(|_| {
+        let made = enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, kind, CallMode::of(blocking)).inspect_err(|_| {
             lock(&buffer.maps).retain(|m| !Arc::ptr_eq(m, &mapping));
         })?;
         wait_list.give(&made);
@@ -130,6 +131,6 @@ pub unsafe extern "C" fn clEnqueueUnmapMemObject(
             maps.remove(at)
         };
         let kind = unmap_kind(&buffer, &mapping);
-        wait_list.enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, kind, false)
+        wait_list.enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, kind, CallMode::NonBlocking)
     })
 }

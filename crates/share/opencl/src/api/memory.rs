@@ -9,11 +9,12 @@ use super::{object, status};
 use crate::callback::UserData;
 use crate::command::migrate::fill_new;
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Object, Ref, get, lock, release, retain};
+use crate::handle::{Object, Ref, get, release, retain};
 use crate::host_memory::{HostMemory, HostRegion};
 use crate::info::{Out, properties};
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
+use crate::sync::lock;
 
 const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
@@ -43,7 +44,7 @@ fn create(
         flags |= CL_MEM_READ_WRITE;
     }
     let side = host_side(&context, flags, size, host_ptr)?;
-    let buffer = Object::new(Buffer::new(context.clone(), flags, size as u64, side, properties));
+    let buffer = Object::new(context.table(), Buffer::new(context.clone(), flags, size as u64, side, properties));
     if let Some(device) = context.single() {
         buffer.on(device.board())?;
     }
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn clCreateSubBuffer(
         ensure(origin.checked_add(size).is_some_and(|end| end <= parent.size), CL_INVALID_VALUE)?;
         let devices = &parent.context.devices;
         ensure(devices.iter().any(|d| origin % d.bounds.align == 0), CL_MISALIGNED_SUB_BUFFER_OFFSET)?;
-        Ok(Object::list(&Object::new(Buffer::part(parent, flags, origin, size))))
+        Ok(Object::list(&Object::new(parent.table(), Buffer::part(parent, flags, origin, size))))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }

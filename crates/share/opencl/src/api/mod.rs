@@ -8,6 +8,7 @@ pub mod device;
 pub mod event;
 pub mod kernel;
 pub mod launch;
+mod managers;
 pub mod map;
 pub mod memory;
 pub mod platform;
@@ -27,7 +28,7 @@ use crate::error::{Result, code, ensure};
 use crate::info::put;
 
 /// The result of a call that returns a code.
-fn status(call: impl FnOnce() -> Result<()>) -> cl_int {
+pub fn status(call: impl FnOnce() -> Result<()>) -> cl_int {
     code(call())
 }
 

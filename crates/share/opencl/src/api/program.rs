@@ -7,12 +7,14 @@ use opencl_sys::*;
 
 use super::{object, status, text};
 use crate::callback::{Call, UserData};
+use crate::command::build::{self, Task};
 use crate::error::{Error, Result, code, ensure, fail};
-use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
+use crate::handle::{Object, Ref, get, get_all, release, retain};
 use crate::info::{list, put};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
-use crate::objects::program::{Origin, Part, Program, Task};
+use crate::objects::program::{Origin, Part, Program};
+use crate::sync::lock;
 
 type Notify = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
 
@@ -39,7 +41,7 @@ pub unsafe extern "C" fn clCreateProgramWithSource(
             }
         }
         let devices = context.devices.iter().map(|d| (d.clone(), source.as_bytes().to_vec())).collect();
-        Ok(Object::list(&Object::new(Program::new(context, Origin::Source(source), devices))))
+        Ok(Object::list(&Object::new(context.table(), Program::new(context, Origin::Source(source), devices))))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }
@@ -70,7 +72,7 @@ pub unsafe extern "C" fn clCreateProgramWithBinary(
             // SAFETY: as above.
             parts.push((device, unsafe { list(binaries[at], len) }));
         }
-        let program = Object::new(Program::new(context, Origin::Binary, parts));
+        let program = Object::new(context.table(), Program::new(context, Origin::Binary, parts));
         let found: Vec<Result<()>> = program.parts.iter().map(Part::check_binary).collect();
         if !binary_status.is_null() {
             for (at, found) in found.iter().enumerate() {
@@ -153,7 +155,7 @@ pub unsafe extern "C" fn clBuildProgram(
             // It is an executable, or a library of which others are made.
             Origin::Linked => return fail(CL_INVALID_OPERATION),
         }
-        Program::run(&program, &places, &Task::Build, &options, call)
+        build::run(&program, &places, &Task::Build, &options, call)
     })
 }
 
@@ -190,7 +192,7 @@ pub unsafe extern "C" fn clCompileProgram(
         }
         // SAFETY: as above.
         let options = unsafe { options_text(options) }?;
-        let run = Program::run(&program, &places, &Task::Compile(included), &options, call);
+        let run = build::run(&program, &places, &Task::Compile(included), &options, call);
         // The same fault has two names.
         let named = |e: Error| match e.0 {
             CL_INVALID_BUILD_OPTIONS => Error(CL_INVALID_COMPILER_OPTIONS),
@@ -239,12 +241,12 @@ pub unsafe extern "C" fn clLinkProgram(
         // SAFETY: as above.
         let options = unsafe { options_text(options) }?;
         let devices = good.into_iter().map(|d| (d, Vec::new())).collect();
-        let program = Object::new(Program::new(context, Origin::Linked, devices));
+        let program = Object::new(context.table(), Program::new(context, Origin::Linked, devices));
         let call = notify_call(&program, notify, user_data)?;
         let places: Vec<usize> = (0..program.parts.len()).collect();
         let handle = Object::list(&program);
         // One that does not link is a program all the same, whose log can be read.
-        ended = Program::run(&program, &places, &Task::Link(inputs), &options, call);
+        ended = build::run(&program, &places, &Task::Link(inputs), &options, call);
         Ok(handle)
     };
     // SAFETY: the program's, as the specification asks.

@@ -8,10 +8,11 @@ use opencl_sys::*;
 
 use super::status;
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{get, lock};
+use crate::handle::get;
 use crate::info::Out;
 use crate::objects::device::Device;
 use crate::objects::program::{Origin, Program};
+use crate::sync::lock;
 
 pub unsafe extern "C" fn clGetProgramInfo(
     program: cl_program,

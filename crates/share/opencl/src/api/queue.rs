@@ -35,7 +35,7 @@ fn create(
     if bits & CL_QUEUE_PROFILING_ENABLE != 0 && !board.profiles.swap(true, Ordering::AcqRel) {
         board.session.send(&wire::Command::Profile, &[])?;
     }
-    Ok(Object::list(&Object::new(Queue::new(context, device, bits, array))))
+    Ok(Object::list(&Object::new(context.table(), Queue::new(context, device, bits, array))))
 }
 
 pub unsafe extern "C" fn clCreateCommandQueue(

@@ -4,7 +4,6 @@
 use opencl_sys::CL_INVALID_VALUE;
 use rackloom_opencl_wire::Rect;
 
-use crate::command::send::span;
 use crate::error::{Error, Result, ensure};
 use crate::objects::memory::Buffer;
 
@@ -29,6 +28,17 @@ pub unsafe fn rect(origin: *const usize, region: *const usize, row_pitch: usize,
     let slice_pitch = if slice_pitch == 0 { slice } else { slice_pitch as u64 };
     ensure(slice_pitch >= slice && slice_pitch % row_pitch == 0, CL_INVALID_VALUE)?;
     Ok(Rect { origin, region, row_pitch, slice_pitch })
+}
+
+/// Bytes that a box spans, from its first to behind its last, and where it begins.
+fn span(rect: &Rect) -> Option<(u64, u64)> {
+    let start = |at: [u64; 3]| {
+        let slices = at[2].checked_mul(rect.slice_pitch)?;
+        at[1].checked_mul(rect.row_pitch)?.checked_add(slices)?.checked_add(at[0])
+    };
+    let [x, y, z] = rect.region;
+    let last = [x, y.checked_sub(1)?, z.checked_sub(1)?];
+    Some((start(rect.origin)?, start(last)?))
 }
 
 /// Whether a box lies in a buffer; and as one in the whole, if the buffer is a part.

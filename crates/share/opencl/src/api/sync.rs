@@ -4,19 +4,19 @@
 use opencl_sys::*;
 
 use super::status;
-use crate::command::Kind;
-use crate::command::dispatch::{Scope, enqueue_as};
+use crate::command::enqueue::enqueue_as;
 use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::{Error, ensure};
 use crate::handle::get;
-use crate::objects::queue::Queue;
+use crate::objects::queue::{Queue, Scope};
 
 fn mark(queue: cl_command_queue, wait_list: WaitList, scope: Scope) -> cl_int {
     status(|| {
         let queue = get::<Queue>(queue)?;
         let waits = wait_list.waits(&queue.context)?;
         let command_type = if scope == Scope::Barrier { CL_COMMAND_BARRIER } else { CL_COMMAND_MARKER };
-        wait_list.give(&enqueue_as(&queue, command_type, waits, Kind::Marker, false, scope)?);
+        wait_list.give(&enqueue_as(&queue, command_type, waits, Kind::Marker, CallMode::NonBlocking, scope)?);
         Ok(())
     })
 }

@@ -8,8 +8,8 @@ use rackloom_opencl_wire::Rect;
 
 use super::rect::{check_host, line, rect, within};
 use super::status;
-use crate::command::Kind;
 use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::{Result, ensure};
 use crate::handle::{Ref, get};
 use crate::host_memory::{HostRegion, Region};
@@ -89,7 +89,7 @@ unsafe fn transfer(
             Way::Read => Kind::Read { from: root, region, host },
             Way::Write => Kind::Write { to: root, region, host },
         };
-        wait_list.enqueue(&queue, command_type, waits, kind, blocking != CL_FALSE)
+        wait_list.enqueue(&queue, command_type, waits, kind, CallMode::of(blocking))
     })
 }
 

@@ -5,11 +5,9 @@
 //! a blocking write is one copy and no message, as it is natively. Order is kept by the stream: it stays locked during
 //! the copy, so that whatever comes behind is sent behind.
 
-use std::sync::atomic::Ordering;
-
 use rackloom_opencl_wire::now_ns;
 
-use crate::command::{Command, Kind, Memory};
+use crate::command::{CallMode, Command, Kind, Memory};
 use crate::error::Result;
 use crate::host_memory::{HostRegion, Region};
 use crate::objects::event::Standing;
@@ -20,12 +18,12 @@ use crate::stats;
 ///
 /// # Errors
 /// The connection is lost.
-pub fn at_once(command: &Command, blocking: bool) -> Result<bool> {
+pub fn run_locally(command: &Command, mode: CallMode) -> Result<bool> {
     let Some(buffer) = moved_buffer(&command.kind).filter(|buffer| buffer.is_shared()) else { return Ok(false) };
     let (board, session) = (&command.board, &command.board.session);
-    let is_idle = || board.operations.load(Ordering::Acquire) == 0;
+    let is_idle = || session.in_flight.count() == 0;
     if !is_idle() {
-        if !blocking {
+        if mode == CallMode::NonBlocking {
             return Ok(false);
         }
         board.submit();

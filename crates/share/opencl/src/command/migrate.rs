@@ -3,43 +3,24 @@
 //! A command finds what was written last, wherever that was: before it goes out, what it needs is read from a device
 //! that has it and written to its own, by two commands that nobody sees. With one device there is nothing to do.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED};
 
 use crate::command::dispatch::dispatch;
 use crate::command::local;
-use crate::command::{Command, Kind, Memory};
+use crate::command::send::send;
+use crate::command::{CallMode, Command, Kind, Memory};
 use crate::error::{Error, Result};
-use crate::handle::{Object, Ref, lock};
+use crate::handle::{Object, Ref};
 use crate::host_memory::{HostMemory, HostRegion, Region};
+use crate::objects::content::Access;
 use crate::objects::context::Context;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
 use crate::session::board::Board;
-
-/// Where the content of a buffer is.
-#[derive(Default)]
-pub struct Content {
-    /// Devices of the context that have it; none if nothing was ever written.
-    valid: u64,
-    /// What wrote it.
-    writer: Option<std::sync::Weak<Object<Event>>>,
-}
-
-/// Most devices of a context.
-pub const DEVICES_MAX: usize = 64;
-
-/// What a command does to a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// It needs the content.
-    Read,
-    /// It needs and changes it, or changes a part.
-    Update,
-    /// It replaces all of it.
-    Replace,
-}
+use crate::session::stream::Submit;
+use crate::sync::lock;
 
 /// Brings what a command needs to its board, and notes what it changes there.
 ///
@@ -74,7 +55,7 @@ fn bring(
         let from = &context.devices[content.valid.trailing_zeros() as usize];
         let memory = HostMemory::new(buffer.size as usize).ok_or(Error(CL_MEM_OBJECT_ALLOCATION_FAILURE))?;
         let memory = Arc::new(memory);
-        let writer = content.writer.as_ref().and_then(std::sync::Weak::upgrade);
+        let writer = content.writer.as_ref().and_then(Weak::upgrade);
         let first = waits.iter().cloned().chain(writer).collect();
         let host = memory.host();
         let read = Kind::Read { from: buffer.clone(), region: Region::Linear(0), host };
@@ -97,10 +78,11 @@ fn hidden(
     kind: Kind,
     memory: &Arc<HostMemory>,
 ) -> Result<Ref<Event>> {
-    let event = Object::new(Event::new(context.clone(), None, 0));
+    let event = Object::new(context.table(), Event::new(context.clone(), None, 0));
     let keep = Some(Arc::clone(memory));
-    let command = Command { board: Arc::clone(board), event: event.clone(), waits, kind, submit: true, _keep: keep };
-    dispatch(Arc::new(command), Vec::new(), false)?;
+    let command =
+        Command { board: Arc::clone(board), event: event.clone(), waits, kind, submit: Submit::Now, _keep: keep };
+    dispatch(Arc::new(command), Vec::new(), CallMode::NonBlocking)?;
     Ok(event)
 }
 
@@ -114,12 +96,12 @@ pub fn fill_new(buffer: &Ref<Buffer>, host: HostRegion) -> Result<()> {
     }
     let context = &buffer.context;
     let board = Arc::clone(context.devices[0].board());
-    let event = Object::new(Event::new(context.clone(), None, 0));
+    let event = Object::new(context.table(), Event::new(context.clone(), None, 0));
     let kind = Kind::Write { to: buffer.clone(), region: Region::Linear(0), host };
-    let mut command = Command { board, event, waits: Vec::new(), kind, submit: false, _keep: None };
+    let mut command = Command { board, event, waits: Vec::new(), kind, submit: Submit::Later, _keep: None };
     prepare(context, &mut command)?;
     command.board.session.check()?;
-    crate::command::send::send(&Arc::new(command), false)
+    send(&Arc::new(command), Submit::Later)
 }
 
 /// What `clEnqueueMigrateMemObjects` does to each buffer.

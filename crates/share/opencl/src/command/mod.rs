@@ -1,6 +1,9 @@
-//! What a command does, with all that it needs until it has ended.
+//! Commands: what the program enqueues, with all that it needs until it has ended.
 
+pub mod build;
 pub mod dispatch;
+pub mod enqueue;
+pub mod launch;
 pub mod local;
 pub mod migrate;
 pub mod send;
@@ -8,16 +11,19 @@ pub mod wait_list;
 
 use std::sync::Arc;
 
+use opencl_sys::{CL_FALSE, cl_bool, cl_int};
 use rackloom_opencl_wire::Rect;
 
-use crate::command::migrate::Access;
+use crate::command::launch::Launch;
 use crate::handle::Ref;
 use crate::host_memory::{HostMemory, HostRegion, Region};
 use crate::mapping::Mapping;
+use crate::objects::content::Access;
 use crate::objects::event::Event;
-use crate::objects::kernel::Launch;
 use crate::objects::memory::Buffer;
 use crate::session::board::Board;
+use crate::session::pending::{SentCommand, Times};
+use crate::session::stream::Submit;
 
 /// A command for a board. It holds all objects that it uses.
 pub struct Command {
@@ -25,16 +31,25 @@ pub struct Command {
     pub event: Ref<Event>,
     pub waits: Vec<Ref<Event>>,
     pub kind: Kind,
-    /// Closes the task behind it.
-    pub submit: bool,
+    /// Whether it closes the task behind it.
+    pub submit: Submit,
     /// Memory of ours that the command points into.
     pub _keep: Option<Arc<HostMemory>>,
 }
 
-/// A buffer's memory at the command's board: always that of a buffer which is no part of another.
+/// Whether the call that enqueues a command waits for its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallMode {
+    /// The command has ended on return.
+    Blocking,
+    /// The call returns at once.
+    NonBlocking,
+}
+
+/// A buffer's memory at the command's board: always that of a whole buffer.
 pub type Memory = Ref<Buffer>;
 
-/// What to do. Offsets count from the beginning of the whole buffer.
+/// What a command does. Offsets count bytes from the beginning of the whole buffer.
 pub enum Kind {
     /// Nothing, in its turn.
     Marker,
@@ -48,13 +63,13 @@ pub enum Kind {
     CopyRect { from: Memory, source: Rect, to: Memory, target: Rect },
     /// A pattern into a buffer.
     Fill { to: Memory, offset: u64, len: u64, pattern: Vec<u8> },
-    /// A part of a buffer into memory that the program gets to see.
+    /// A part of a buffer into memory of its own that the program has mapped.
     MapRead { from: Memory, offset: u64, mapping: Arc<Mapping> },
-    /// And back.
+    /// What the program has written to such memory, back into the buffer.
     UnmapWrite { to: Memory, offset: u64, mapping: Arc<Mapping> },
-    /// The same where this memory is the buffer's backing.
+    /// Maps a part of a buffer whose backing is the program's view of it.
     Map { buffer: Memory, flags: u64, offset: u64, len: u64 },
-    /// And back.
+    /// Ends such a mapping.
     Unmap { buffer: Memory, offset: u64, len: u64 },
     /// Nothing, once the buffers are at the board.
     Migrate { buffers: Vec<Memory>, access: Access },
@@ -62,23 +77,32 @@ pub enum Kind {
     Launch(Launch),
 }
 
+impl CallMode {
+    /// Of a call's parameter `blocking`.
+    pub const fn of(blocking: cl_bool) -> Self {
+        if blocking == CL_FALSE { Self::NonBlocking } else { Self::Blocking }
+    }
+}
+
 impl Kind {
     /// The buffers that it uses, and how.
     pub fn uses(&self) -> Vec<(Memory, Access)> {
-        let change =
-            |buffer: &Memory, replaces: bool| (buffer.clone(), if replaces { Access::Replace } else { Access::Update });
+        let read = |buffer: &Memory| (buffer.clone(), Access::Read);
+        let update = |buffer: &Memory| (buffer.clone(), Access::Update);
+        let write_linear = |buffer: &Memory, len: u64| {
+            if len == buffer.size { (buffer.clone(), Access::Replace) } else { update(buffer) }
+        };
         match self {
             Self::Marker => Vec::new(),
-            Self::Write { to, region, host } => {
-                vec![change(to, *region == Region::Linear(0) && host.len() as u64 == to.size)]
-            }
-            Self::Read { from, .. } | Self::MapRead { from, .. } => vec![(from.clone(), Access::Read)],
-            Self::Copy { from, to, len, .. } => vec![(from.clone(), Access::Read), change(to, *len == to.size)],
-            Self::CopyRect { from, to, .. } => vec![(from.clone(), Access::Read), change(to, false)],
-            Self::Fill { to, len, .. } => vec![change(to, *len == to.size)],
-            Self::UnmapWrite { to, mapping, .. } => vec![change(to, mapping.len as u64 == to.size)],
-            Self::Map { buffer, .. } => vec![(buffer.clone(), Access::Read)],
-            Self::Unmap { buffer, .. } => vec![change(buffer, false)],
+            Self::Write { to, region: Region::Linear(0), host } => vec![write_linear(to, host.len() as u64)],
+            Self::Write { to, .. } => vec![update(to)],
+            Self::Read { from, .. } | Self::MapRead { from, .. } => vec![read(from)],
+            Self::Copy { from, to, len, .. } => vec![read(from), write_linear(to, *len)],
+            Self::CopyRect { from, to, .. } => vec![read(from), update(to)],
+            Self::Fill { to, len, .. } => vec![write_linear(to, *len)],
+            Self::UnmapWrite { to, mapping, .. } => vec![write_linear(to, mapping.len as u64)],
+            Self::Map { buffer, .. } => vec![read(buffer)],
+            Self::Unmap { buffer, .. } => vec![update(buffer)],
             Self::Migrate { buffers, access } => buffers.iter().map(|b| (b.clone(), *access)).collect(),
             Self::Launch(launch) => launch.uses(),
         }
@@ -90,5 +114,15 @@ impl Kind {
             Self::Write { host, .. } | Self::Read { host, .. } => host.len() as u64,
             _ => 0,
         }
+    }
+}
+
+impl SentCommand for Command {
+    fn answered(&self) {
+        self.event.answered();
+    }
+
+    fn completed(&self, status: cl_int, times: Times) {
+        self.event.part_done(status, times);
     }
 }

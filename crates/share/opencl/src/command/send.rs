@@ -5,16 +5,16 @@
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place, Rect};
+use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place};
 
 use crate::command::{Command, Kind, Memory};
 use crate::error::{Error, Result};
 use crate::host_memory::{HostRegion, Region};
 use crate::objects::event::{SentTo, Standing};
 use crate::session::pending::{Finish, Pending};
+use crate::session::stream::Submit;
 use crate::stats;
 
 /// Bytes of a piece: large enough that a message more is nothing, small enough to stay in a cache between the two that
@@ -32,7 +32,7 @@ const WINDOW_BLOCKING: u64 = 8 << 20;
 ///
 /// # Errors
 /// A command in its wait list failed; a quota is used up; the connection is lost.
-pub fn send(command: &Arc<Command>, submit: bool) -> Result<()> {
+pub fn send(command: &Arc<Command>, submit: Submit) -> Result<()> {
     let sending = Sending { command, submit };
     match sending.send() {
         Ok(id) => command.event.sent(SentTo { board: Arc::clone(&command.board), id }),
@@ -46,7 +46,7 @@ pub fn send(command: &Arc<Command>, submit: bool) -> Result<()> {
 
 struct Sending<'a> {
     command: &'a Arc<Command>,
-    submit: bool,
+    submit: Submit,
 }
 
 impl Sending<'_> {
@@ -116,8 +116,24 @@ impl Sending<'_> {
     }
 
     fn operate_with(&self, op: Op<'_>, tail: &[u8], finish: Finish) -> Result<EventId> {
-        let pending = Pending { command: Arc::clone(self.command), finish, moving: 0 };
-        self.command.board.operate(self.waits()?, self.submit, op, tail, pending)
+        self.operation(self.waits()?, self.submit, op, tail, finish, 0)
+    }
+
+    /// Sends one operation, which moves `moving` bytes of bulk in pieces.
+    fn operation(
+        &self,
+        waits: Vec<EventId>,
+        submit: Submit,
+        op: Op<'_>,
+        tail: &[u8],
+        finish: Finish,
+        moving: u64,
+    ) -> Result<EventId> {
+        let board = &self.command.board;
+        board.take_room()?;
+        self.command.event.add_part();
+        let pending = Pending { command: Arc::clone(self.command) as _, finish, moving };
+        board.operate(waits, submit, op, tail, pending)
     }
 
     fn write(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
@@ -168,13 +184,17 @@ impl Sending<'_> {
         mut piece: impl FnMut(Region, HostRegion) -> Result<(Op<'static>, Finish)>,
     ) -> Result<EventId> {
         let board = &self.command.board;
-        let window = if self.command.submit { WINDOW_BLOCKING } else { WINDOW };
+        let in_flight = &board.session.in_flight;
+        let window = match self.submit {
+            Submit::Now => WINDOW_BLOCKING,
+            Submit::Later => WINDOW,
+        };
         let mut ids: Vec<EventId> = Vec::new();
         let mut parts = host.split(region, PIECE).peekable();
         while let Some((region, part)) = parts.next() {
             let moving = part.len() as u64;
             let fits = || {
-                let now = board.moving.load(Ordering::Acquire);
+                let now = in_flight.bytes();
                 now == 0 || now + moving <= window
             };
             if !fits() {
@@ -182,15 +202,15 @@ impl Sending<'_> {
                 board.session.wait(None, || fits().then_some(()))?;
             }
             let (op, finish) = piece(region, part)?;
-            board.moving.fetch_add(moving, Ordering::AcqRel);
-            stats::BULK_BYTES.add(part.len());
             let is_last = parts.peek().is_none();
             let mut waits = if ids.is_empty() || is_last { self.waits()? } else { Vec::new() };
             if is_last {
                 waits.append(&mut ids);
             }
-            let pending = Pending { command: Arc::clone(self.command), finish, moving };
-            ids.push(board.operate(waits, self.submit || !is_last, op, &[], pending)?);
+            in_flight.add_bytes(moving);
+            stats::BULK_BYTES.add(part.len());
+            let submit = if is_last { self.submit } else { Submit::Now };
+            ids.push(self.operation(waits, submit, op, &[], finish, moving)?);
         }
         Ok(*ids.last().expect("a transfer of more than a message holds has a piece"))
     }
@@ -208,15 +228,4 @@ fn read_op(buffer: Id, region: Region, len: u64, into: Option<Place>) -> Op<'sta
         Region::Linear(offset) => Op::Read { buffer, offset, len, into },
         Region::Rect(rect) => Op::ReadRect { buffer, rect, into },
     }
-}
-
-/// Bytes that a box spans, from its first to behind its last, and where it begins.
-pub fn span(rect: &Rect) -> Option<(u64, u64)> {
-    let start = |at: [u64; 3]| {
-        let slices = at[2].checked_mul(rect.slice_pitch)?;
-        at[1].checked_mul(rect.row_pitch)?.checked_add(slices)?.checked_add(at[0])
-    };
-    let [x, y, z] = rect.region;
-    let last = [x, y.checked_sub(1)?, z.checked_sub(1)?];
-    Some((start(rect.origin)?, start(last)?))
 }

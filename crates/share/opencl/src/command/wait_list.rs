@@ -4,8 +4,8 @@
 
 use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
 
-use crate::command::Kind;
-use crate::command::dispatch::enqueue;
+use crate::command::enqueue::enqueue;
+use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
 use crate::handle::{Object, Ref, get};
 use crate::info::{list, put};
@@ -58,9 +58,9 @@ impl WaitList {
         command_type: cl_command_type,
         waits: Vec<Ref<Event>>,
         kind: Kind,
-        blocking: bool,
+        mode: CallMode,
     ) -> Result<()> {
-        self.give(&enqueue(queue, command_type, waits, kind, blocking)?);
+        self.give(&enqueue(queue, command_type, waits, kind, mode)?);
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! So what is exported here only calls functions that are not, and nothing else refers to it.
 #![allow(unsafe_code, non_snake_case)]
 
+pub mod loader;
 pub mod table;
 
 use std::ffi::{c_char, c_void};
@@ -23,7 +24,7 @@ pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
     num_platforms: *mut cl_uint,
 ) -> cl_int {
     // SAFETY: as this function's.
-    unsafe { platform::get_ids(num_entries, platforms, num_platforms) }
+    unsafe { loader::get_ids(num_entries, platforms, num_platforms) }
 }
 
 /// What the platform is.
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn clGetPlatformInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
     // SAFETY: as this function's.
-    unsafe { platform::extension(name) }
+    unsafe { loader::extension(name) }
 }
 
 /// Any function of the table, by name; null if there is none.
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(
     name: *const c_char,
 ) -> *mut c_void {
     // SAFETY: as this function's.
-    unsafe { platform::function(platform, name) }
+    unsafe { loader::function(platform, name) }
 }
 
 /// Sets the loader's word of the platform and of all objects to come.
@@ -72,5 +73,5 @@ pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clIcdSetPlatformDispatchDataKHR(platform: cl_platform_id, data: *mut c_void) -> cl_int {
     // SAFETY: as this function's.
-    unsafe { platform::set_loader_data(platform, data) }
+    unsafe { loader::set_loader_data(platform, data) }
 }

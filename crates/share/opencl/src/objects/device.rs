@@ -6,10 +6,10 @@ use std::sync::Arc;
 use opencl_sys::*;
 
 use crate::error::Result;
-use crate::globals::Globals;
 use crate::handle::{Live, ObjectKind};
 use crate::info::Out;
 use crate::objects::device_info;
+use crate::process::PerProcess;
 use crate::session::board::Board;
 
 /// A device. It is never released: it lives as long as the process.
@@ -42,8 +42,9 @@ pub struct Bounds {
 impl ObjectKind for Device {
     const INVALID: cl_int = CL_INVALID_DEVICE;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.devices
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Device>> = PerProcess::new();
+        LIVE.get()
     }
 }
 

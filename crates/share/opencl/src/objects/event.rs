@@ -19,14 +19,15 @@ use opencl_sys::{
 };
 use rackloom_opencl_wire::{EventId, now_ns};
 
-use crate::callback::Call;
-use crate::command::dispatch::HeldCommand;
+use crate::callback::{self, Call};
 use crate::error::{Error, Result, ensure};
-use crate::globals::{Globals, globals};
-use crate::handle::{Live, ObjectKind, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::queue::Queue;
+use crate::process::PerProcess;
 use crate::session::board::Board;
+use crate::session::pending::Times;
+use crate::sync::lock;
 
 /// An event.
 pub struct Event {
@@ -53,13 +54,22 @@ struct State {
     /// What to call at which status.
     callbacks: Vec<(cl_int, Notify)>,
     /// What may not be sent before this is sent, or has ended.
-    dependents: Vec<Arc<HeldCommand>>,
+    dependents: Vec<Arc<dyn Dependent>>,
     /// Threads that sleep on `changed`.
     sleepers: u32,
 }
 
 /// A function that wants the status, negative or that for which it was set.
 pub type Notify = Box<dyn FnOnce(cl_int) + Send>;
+
+/// A command that is held back until the events that it waits for let it go.
+pub trait Dependent: Send + Sync {
+    /// The board that it is for.
+    fn board(&self) -> &Arc<Board>;
+
+    /// One event less to wait for: it was sent to this board, or has ended.
+    fn satisfied(self: Arc<Self>);
+}
 
 /// Where a command was sent; its last operation.
 #[derive(Clone)]
@@ -93,13 +103,19 @@ pub enum Standing {
 impl ObjectKind for Event {
     const INVALID: cl_int = CL_INVALID_EVENT;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.events
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Event>> = PerProcess::new();
+        LIVE.get()
     }
 
     fn released(this: &Ref<Self>) {
         if this.command_type == CL_COMMAND_USER && !this.is_done() {
-            lock(&this.context.orphans).push(Arc::downgrade(this));
+            let event = Arc::downgrade(this);
+            lock(&this.context.orphans).push(Box::new(move || {
+                if let Some(event) = event.upgrade().filter(|event| event.references() == 0) {
+                    event.fail(Error(CL_INVALID_EVENT));
+                }
+            }));
             if this.context.references() == 0 {
                 this.context.end_orphans();
             }
@@ -180,7 +196,7 @@ impl Event {
     }
 
     /// A part has ended, at `times` (begun, ended).
-    pub fn part_done(&self, status: cl_int, times: Option<(u64, u64)>) {
+    pub fn part_done(&self, status: cl_int, times: Times) {
         let mut state = lock(&self.state);
         if let Some((started, ended)) = times {
             let t = &mut state.times;
@@ -199,14 +215,14 @@ impl Event {
         state.times.submitted = now_ns();
         let (free, rest) = std::mem::take(&mut state.dependents)
             .into_iter()
-            .partition::<Vec<_>, _>(|held| Arc::ptr_eq(&held.command.board, &place.board));
+            .partition::<Vec<_>, _>(|held| Arc::ptr_eq(held.board(), &place.board));
         state.dependents = rest;
         state.place = Some(place);
         if state.parts > 1 {
             self.reach(&mut state, CL_SUBMITTED);
         }
         self.less_parts(state);
-        free.iter().for_each(|held| held.satisfied());
+        free.into_iter().for_each(Dependent::satisfied);
     }
 
     /// Sending failed after some parts.
@@ -265,7 +281,7 @@ impl Event {
         let dependents = std::mem::take(&mut state.dependents);
         self.wake(&state);
         drop(state);
-        dependents.iter().for_each(|held| held.satisfied());
+        dependents.into_iter().for_each(Dependent::satisfied);
     }
 
     /// Moves on to a status, and has called what was set for it or for one before.
@@ -278,7 +294,7 @@ impl Event {
             std::mem::take(&mut state.callbacks).into_iter().partition::<Vec<_>, _>(|(at, _)| *at >= status);
         state.callbacks = rest;
         due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        globals().callbacks.push(due.into_iter().map(|(at, notify)| -> Call {
+        callback::call(due.into_iter().map(|(at, notify)| -> Call {
             let told = if status < CL_COMPLETE { status } else { at };
             Box::new(move || notify(told))
         }));
@@ -300,13 +316,13 @@ impl Event {
     }
 
     /// Lets `held` wait until this is sent to its board, or has ended; false if that is so already.
-    pub fn depend(&self, held: &Arc<HeldCommand>) -> bool {
+    pub fn depend(&self, held: Arc<dyn Dependent>) -> bool {
         let mut state = lock(&self.state);
-        let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, &held.command.board));
+        let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, held.board()));
         if self.is_done() || sent_there {
             return false;
         }
-        state.dependents.push(Arc::clone(held));
+        state.dependents.push(held);
         true
     }
 

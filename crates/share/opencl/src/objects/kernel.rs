@@ -1,25 +1,25 @@
 //! Kernels and their arguments.
 //!
-//! Setting an argument sends nothing. A launch takes the arguments as they are then, and tells the manager those that
-//! differ from what the kernel had there at its last launch.
+//! Setting an argument sends nothing. A launch takes the arguments as they are then, and sends those that changed since
+//! the kernel's last launch there.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use opencl_sys::*;
-use rackloom_opencl_wire::{self as wire, Argument, EventId, KernelInfo, Op};
+use rackloom_opencl_wire::{self as wire, KernelInfo};
 
-use crate::command::Memory;
-use crate::command::migrate::Access;
-use crate::error::{Error, Result, ensure, fail};
-use crate::globals::Globals;
-use crate::handle::{Live, Object, ObjectKind, Ref, lock};
+use crate::error::{Error, Result, ensure};
+use crate::handle::{Live, Object, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
+use crate::process::PerProcess;
 use crate::session::board::Board;
-use crate::session::remote::{ObjectTable, Remote};
+use crate::session::numbers::ObjectTable;
+use crate::session::remote::Remote;
+use crate::sync::lock;
 
 /// A kernel.
 pub struct Kernel {
@@ -31,22 +31,23 @@ pub struct Kernel {
     pub name: String,
     pub info: Arc<KernelInfo>,
     /// Shared with launches that are under way.
-    arguments: Mutex<Arc<Vec<Option<Slot>>>>,
+    pub arguments: Mutex<Arc<Vec<Option<Slot>>>>,
     /// Of the last argument that was set.
     version: AtomicU64,
 }
 
-struct There {
-    remote: Remote,
+/// A kernel at a device.
+pub struct There {
+    pub remote: Remote,
     /// The version of each argument that the manager has; 0 for none. Locked while a launch is sent.
-    sent: Mutex<Vec<u64>>,
+    pub sent: Mutex<Vec<u64>>,
 }
 
 /// An argument that was set.
 #[derive(Clone)]
-struct Slot {
-    version: u64,
-    value: Value,
+pub struct Slot {
+    pub version: u64,
+    pub value: Value,
 }
 
 /// What an argument is.
@@ -62,29 +63,12 @@ pub enum Value {
     Local(u64),
 }
 
-/// A kernel with the arguments that it is to run with.
-pub struct Launch {
-    kernel: Ref<Kernel>,
-    arguments: Arc<Vec<Option<Slot>>>,
-    /// The buffers among them, in order, and whether the kernel may change them.
-    buffers: Vec<(Ref<Buffer>, bool)>,
-    pub range: Range,
-}
-
-/// Work-items of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
-    pub dimensions: u8,
-    pub offset: [u64; 3],
-    pub global: [u64; 3],
-    pub local: Option<[u64; 3]>,
-}
-
 impl ObjectKind for Kernel {
     const INVALID: cl_int = CL_INVALID_KERNEL;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.kernels
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Kernel>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -125,31 +109,6 @@ impl Kernel {
         Ok(())
     }
 
-    /// Takes the arguments as they are now.
-    ///
-    /// # Errors
-    /// One is not set, or its buffer is gone.
-    pub fn launch(this: &Ref<Self>, range: Range) -> Result<Launch> {
-        let arguments = Arc::clone(&lock(&this.arguments));
-        let mut buffers = Vec::new();
-        let mut local = this.info.work_group.local_memory;
-        for (index, slot) in arguments.iter().enumerate() {
-            match slot.as_ref().map(|s| &s.value) {
-                None => return fail(CL_INVALID_KERNEL_ARGS),
-                Some(Value::Buffer(buffer)) => {
-                    let buffer = buffer.upgrade().ok_or(Error(CL_INVALID_KERNEL_ARGS))?;
-                    let changes = this.may_change(index, buffer.flags);
-                    buffers.push((buffer, changes));
-                }
-                Some(Value::Local(bytes)) => local += bytes,
-                Some(Value::Bytes(_) | Value::Nothing) => {}
-            }
-        }
-        let fits = |d: &Ref<Device>| local <= d.bounds.local_memory.max(1);
-        ensure(this.context.devices.iter().any(fits), CL_OUT_OF_RESOURCES)?;
-        Ok(Launch { kernel: this.clone(), arguments, buffers, range })
-    }
-
     /// Bytes of local memory that arguments ask for.
     pub fn local_arguments(&self) -> u64 {
         let bytes = |slot: &Option<Slot>| match slot.as_ref().map(|s| &s.value) {
@@ -168,7 +127,7 @@ impl Kernel {
     }
 
     /// Whether the kernel may change the buffer of an argument, as far as is known.
-    fn may_change(&self, index: usize, flags: u64) -> bool {
+    pub fn may_change(&self, index: usize, flags: u64) -> bool {
         let known = self.info.arguments.as_ref().and_then(|a| a.get(index));
         let constant = known.is_some_and(|a| {
             a.address == CL_KERNEL_ARG_ADDRESS_CONSTANT || a.qualifiers & u64::from(CL_KERNEL_ARG_TYPE_CONST) != 0
@@ -176,7 +135,11 @@ impl Kernel {
         flags & CL_MEM_READ_ONLY == 0 && !constant
     }
 
-    fn on(&self, board: &Arc<Board>) -> Result<&There> {
+    /// What it is at a board, where it is made if it is not there yet.
+    ///
+    /// # Errors
+    /// The program is not built for the board; a quota is used up; the connection is lost.
+    pub fn on(&self, board: &Arc<Board>) -> Result<&There> {
         let place = self.context.devices.iter().position(|d| Arc::ptr_eq(d.board(), board));
         let at = place.ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
         let slot = &self.remotes[at];
@@ -199,52 +162,5 @@ impl Kernel {
 impl Drop for Kernel {
     fn drop(&mut self) {
         self.program.kernels.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-impl Launch {
-    /// The buffers that it uses.
-    pub fn buffers(&self) -> impl Iterator<Item = &Ref<Buffer>> {
-        self.buffers.iter().map(|(buffer, _)| buffer)
-    }
-
-    /// The whole buffers that it uses.
-    pub fn uses(&self) -> Vec<(Memory, Access)> {
-        let access = |changes: bool| if changes { Access::Update } else { Access::Read };
-        self.buffers.iter().map(|(b, changes)| (Buffer::root(b).clone(), access(*changes))).collect()
-    }
-
-    /// Sends it by `operate`.
-    ///
-    /// # Errors
-    /// A quota is used up; what `operate` says.
-    pub fn send(&self, board: &Arc<Board>, operate: impl FnOnce(Op<'_>) -> Result<EventId>) -> Result<EventId> {
-        let there = self.kernel.on(board)?;
-        // Until it is sent: which arguments have changed depends on the launch before.
-        let mut sent = lock(&there.sent);
-        let mut buffers = self.buffers.iter();
-        let mut arguments = Vec::new();
-        for (index, slot) in self.arguments.iter().enumerate() {
-            let Some(Slot { version, value }) = slot else { continue };
-            // Each takes its own out of the list, even if nothing has changed.
-            let buffer = if let Value::Buffer(_) = value { buffers.next() } else { None };
-            if sent[index] == *version {
-                continue;
-            }
-            let argument = match (value, buffer) {
-                (Value::Bytes(bytes), _) => Argument::Value(bytes),
-                (Value::Local(bytes), _) => Argument::Local(*bytes),
-                (_, Some((buffer, _))) => Argument::Buffer(Some(buffer.on(board)?)),
-                (_, None) => Argument::Buffer(None),
-            };
-            arguments.push((index as u32, argument));
-        }
-        let Range { dimensions, offset, global, local } = self.range;
-        let changed: Vec<usize> = arguments.iter().map(|(index, _)| *index as usize).collect();
-        let id = operate(Op::Launch { kernel: there.remote.id, dimensions, offset, global, local, arguments })?;
-        for index in changed {
-            sent[index] = self.arguments[index].as_ref().map_or(0, |s| s.version);
-        }
-        Ok(id)
     }
 }

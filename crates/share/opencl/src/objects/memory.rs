@@ -6,16 +6,18 @@ use opencl_sys::*;
 use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{self as wire, Id};
 
-use crate::callback::{Call, UserData};
-use crate::command::migrate::Content;
+use crate::callback::{self, Call, UserData};
 use crate::error::{Result, fail};
-use crate::globals::{Globals, globals};
-use crate::handle::{Live, ObjectKind, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref};
 use crate::host_memory::HostMemory;
 use crate::mapping::Mapping;
+use crate::objects::content::Content;
 use crate::objects::context::Context;
+use crate::process::PerProcess;
 use crate::session::board::Board;
-use crate::session::remote::{ObjectTable, Remote};
+use crate::session::numbers::ObjectTable;
+use crate::session::remote::Remote;
+use crate::sync::lock;
 
 /// A buffer, or a part of one.
 pub struct Buffer {
@@ -62,8 +64,9 @@ const TOLD: u64 = CL_MEM_READ_WRITE
 impl ObjectKind for Buffer {
     const INVALID: cl_int = CL_INVALID_MEM_OBJECT;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.buffers
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Buffer>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -166,6 +169,6 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         // The last that was set is called first.
-        globals().callbacks.push(lock(&self.destructors).drain(..).rev());
+        callback::call(lock(&self.destructors).drain(..).rev());
     }
 }

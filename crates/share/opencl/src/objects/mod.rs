@@ -1,5 +1,6 @@
 //! The objects that a program holds.
 
+pub mod content;
 pub mod context;
 pub mod device;
 pub mod device_info;

@@ -1,22 +1,23 @@
 //! Programs, and what became of them at each device.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{self as wire, Answer, Build, Form, INLINE_MAX, Id, KernelInfo, Payload};
 
-use crate::callback::Call;
 use crate::error::{Error, Result, ensure, fail};
-use crate::globals::{Globals, globals};
-use crate::handle::{Live, ObjectKind, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
-use crate::session::Then;
+use crate::process::PerProcess;
 use crate::session::board::Board;
-use crate::session::remote::{ObjectTable, Remote};
+use crate::session::log_unexpected;
+use crate::session::numbers::ObjectTable;
+use crate::session::remote::Remote;
+use crate::sync::lock;
 
 /// A program.
 pub struct Program {
@@ -44,7 +45,7 @@ pub struct Part {
     /// What the program is made of here.
     bytes: Vec<u8>,
     form: Form,
-    remote: OnceLock<Remote>,
+    pub remote: OnceLock<Remote>,
     making: Mutex<()>,
     /// Holds the bytes until the manager has surely read them.
     bulk: Mutex<Option<Bulk>>,
@@ -64,21 +65,12 @@ pub struct State {
     binary_size: Option<u64>,
 }
 
-/// What is to be done with a program.
-pub enum Task {
-    /// Compile and link.
-    Build,
-    /// Compile only; names to include and the programs that hold their source.
-    Compile(Vec<(String, Ref<Program>)>),
-    /// Link these.
-    Link(Vec<Ref<Program>>),
-}
-
 impl ObjectKind for Program {
     const INVALID: cl_int = CL_INVALID_PROGRAM;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.programs
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Program>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -109,37 +101,6 @@ impl Program {
         self.parts.iter().filter(|p| lock(&p.state).is_executable())
     }
 
-    /// Begins a task for these of its parts; if there is nobody to notify, waits for its end.
-    ///
-    /// # Errors
-    /// A part has a task already, or kernels use it; without somebody to notify, what the task ended with.
-    pub fn run(this: &Ref<Self>, parts: &[usize], task: &Task, options: &str, notify: Option<Call>) -> Result<()> {
-        ensure(this.kernels.load(Ordering::Acquire) == 0, CL_INVALID_OPERATION)?;
-        for (done, &at) in parts.iter().enumerate() {
-            let mut state = lock(&this.parts[at].state);
-            if state.status == CL_BUILD_IN_PROGRESS {
-                drop(state);
-                parts[..done].iter().for_each(|&at| lock(&this.parts[at].state).status = CL_BUILD_NONE);
-                return fail(CL_INVALID_OPERATION);
-            }
-            *state = State { status: CL_BUILD_IN_PROGRESS, options: options.into(), ..State::default() };
-        }
-        let waits = notify.is_none();
-        let all = Arc::new(Join { left: AtomicUsize::new(parts.len()), notify: Mutex::new(notify) });
-        for &at in parts {
-            let (program, join) = (Arc::clone(this), Arc::clone(&all));
-            let then: Then = Box::new(move |answer| {
-                program.parts[at].end(answer);
-                join.one_less();
-            });
-            if let Err(why) = this.parts[at].start(task, options, then) {
-                this.parts[at].end(Err(why.0));
-                all.one_less();
-            }
-        }
-        if waits { parts.iter().try_for_each(|&at| this.parts[at].wait()) } else { Ok(()) }
-    }
-
     /// What is known of a kernel at a device.
     ///
     /// # Errors
@@ -151,8 +112,9 @@ impl Program {
         }
         let program = part.id()?;
         let ask = |request| wire::Command::Kernel { request, program, name };
-        let Answer::Kernel(info) = part.board().session.ask(None, &[], ask)? else {
-            return fail(CL_OUT_OF_RESOURCES);
+        let info = match part.board().session.ask(None, &[], ask)? {
+            Answer::Kernel(info) => info,
+            other => return unexpected("Kernel", &other),
         };
         Ok(Arc::clone(lock(&part.infos).entry(name.into()).or_insert_with(|| Arc::new(info))))
     }
@@ -202,67 +164,26 @@ impl Part {
         ensure(!self.bytes.is_empty(), CL_INVALID_VALUE)?;
         let program = self.id()?;
         let created = self.board().session.ask(None, &[], |request| wire::Command::Created { request, program })?;
-        let Answer::Created { binary_type } = created else { return fail(CL_OUT_OF_RESOURCES) };
+        let Answer::Created { binary_type } = created else { return unexpected("Created", &created) };
         lock(&self.state).build.binary_type = binary_type;
         *lock(&self.bulk) = None;
         Ok(())
     }
 
-    fn start(&self, task: &Task, options: &str, then: Then) -> Result<()> {
-        let board = self.board();
-        let session = &board.session;
-        match task {
-            Task::Build => {
-                let program = self.id()?;
-                session.request(&[], |request| wire::Command::Build { request, program, options }, then)
-            }
-            Task::Compile(headers) => {
-                let program = self.id()?;
-                let mut ids = Vec::new();
-                for (name, header) in headers {
-                    let part = header.part(&self.device).ok_or(Error(CL_INVALID_OPERATION))?;
-                    ids.push((name.as_str(), part.id()?));
-                }
-                let compile = |request| wire::Command::Compile { request, program, options, headers: ids };
-                session.request(&[], compile, then)
-            }
-            Task::Link(inputs) => {
-                let parts = inputs.iter().map(|p| p.part(&self.device).ok_or(Error(CL_INVALID_OPERATION))?.id());
-                let inputs = parts.collect::<Result<Vec<Id>>>()?;
-                let mut remote = Remote::reserve(board, ObjectTable::Programs)?;
-                let program = remote.id;
-                let link = |request| wire::Command::Link { request, program, options, inputs };
-                session.request(&[], link, then)?;
-                remote.told();
-                // A program is linked once, when it is made.
-                let _ = self.remote.set(remote);
-                Ok(())
-            }
-        }
-    }
-
-    fn end(&self, answer: std::result::Result<Answer, cl_int>) {
+    /// Notes how a build, compilation or linking ended.
+    pub fn end(&self, answer: std::result::Result<Answer, cl_int>) {
         *lock(&self.bulk) = None;
         lock(&self.infos).clear();
         let mut state = lock(&self.state);
         state.build = match answer {
             Ok(Answer::Built(build)) => build,
-            Ok(_) => Build { status: CL_OUT_OF_RESOURCES, ..State::default().build },
+            Ok(other) => {
+                log_unexpected("Built", &other);
+                Build { status: CL_OUT_OF_RESOURCES, ..State::default().build }
+            }
             Err(status) => Build { status, ..State::default().build },
         };
         state.status = if state.build.status == CL_SUCCESS { CL_BUILD_SUCCESS } else { CL_BUILD_ERROR };
-    }
-
-    /// Waits for the end of a task, and gives what it ended with.
-    fn wait(&self) -> Result<()> {
-        let ended = || {
-            let state = lock(&self.state);
-            (state.status != CL_BUILD_IN_PROGRESS).then_some(state.build.status)
-        };
-        match self.board().session.wait(None, ended)? {
-            CL_SUCCESS => Ok(()),
-            status => fail(status),
-        }
     }
 
     /// What `CL_PROGRAM_BINARIES` gives: what was built, else what the program gave.
@@ -299,8 +220,9 @@ impl Part {
         }
         let program = self.id()?;
         let ask = |request| wire::Command::BinarySize { request, program };
-        let Answer::BinarySize(size) = self.board().session.ask(None, &[], ask)? else {
-            return fail(CL_OUT_OF_RESOURCES);
+        let size = match self.board().session.ask(None, &[], ask)? {
+            Answer::BinarySize(size) => size,
+            other => return unexpected("BinarySize", &other),
         };
         lock(&self.state).binary_size = Some(size);
         Ok(size as usize)
@@ -321,22 +243,18 @@ impl Default for State {
 }
 
 impl State {
+    /// While a task with these options is under way.
+    pub fn in_progress(options: &str) -> Self {
+        Self { status: CL_BUILD_IN_PROGRESS, options: options.into(), ..Self::default() }
+    }
+
     /// Whether kernels can be made of it.
     pub fn is_executable(&self) -> bool {
         self.status == CL_BUILD_SUCCESS && self.build.binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE
     }
 }
 
-/// Tasks of one call.
-struct Join {
-    left: AtomicUsize,
-    notify: Mutex<Option<Call>>,
-}
-
-impl Join {
-    fn one_less(&self) {
-        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            globals().callbacks.push(lock(&self.notify).take());
-        }
-    }
+fn unexpected<T>(expected: &str, came: &Answer) -> Result<T> {
+    log_unexpected(expected, came);
+    fail(CL_OUT_OF_RESOURCES)
 }

@@ -7,12 +7,12 @@ use opencl_sys::{
     cl_queue_properties,
 };
 
-use crate::command::dispatch::Scope;
-use crate::globals::Globals;
-use crate::handle::{Live, Object, ObjectKind, Ref, lock};
+use crate::handle::{Live, Object, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
+use crate::process::PerProcess;
+use crate::sync::lock;
 
 /// A queue.
 pub struct Queue {
@@ -39,11 +39,23 @@ pub struct QueueState {
     kept: usize,
 }
 
+/// What a command means to those behind it in an out-of-order queue, and those before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Nothing.
+    Command,
+    /// Waits for all before it, unless it has a wait list.
+    Marker,
+    /// As a marker; and all behind wait for it.
+    Barrier,
+}
+
 impl ObjectKind for Queue {
     const INVALID: cl_int = CL_INVALID_COMMAND_QUEUE;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.queues
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Queue>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -80,11 +92,11 @@ impl Queue {
 impl QueueState {
     /// Commands that have not been sent and must be before the next one, which waits for all before it if it is a
     /// marker or barrier without a list.
-    pub fn blockers(&self, scope: Scope, has_no_list: bool) -> Vec<Ref<Event>> {
+    pub fn blockers(&self, scope: Scope, wait_list: &[Ref<Event>]) -> Vec<Ref<Event>> {
         if self.in_order {
             return unsent([&self.last]);
         }
-        let all = if scope != Scope::Command && has_no_list { &self.commands[..] } else { &[] };
+        let all = if scope != Scope::Command && wait_list.is_empty() { &self.commands[..] } else { &[] };
         unsent(std::iter::once(&self.barrier).chain(all))
     }
 

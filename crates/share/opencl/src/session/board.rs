@@ -1,74 +1,71 @@
-//! The board behind a session: what of it the program uses, and whether there is room for more.
+//! The board behind a session: what the program uses of it, and whether there is room for more.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use opencl_sys::CL_OUT_OF_RESOURCES;
 use rackloom_ipc::{Bulk, ChannelError};
-use rackloom_opencl_wire::BoardInfo;
+use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, Op};
 
 use crate::error::{Error, Result};
 use crate::session::Session;
+use crate::session::pending::Pending;
+use crate::session::stream::Submit;
+use crate::stats;
 
 /// The board of a session.
 pub struct Board {
     pub session: Arc<Session>,
     pub info: BoardInfo,
-    /// Bytes of buffers there.
+    /// Bytes of the program's buffers there.
     pub memory: AtomicU64,
-    /// Operations that have not ended.
-    pub operations: AtomicU32,
-    /// Bytes of bulk under way in pieces.
-    pub moving: AtomicU64,
-    /// Operations were sent since the last task was closed.
-    pub is_open: AtomicBool,
-    /// The manager was asked for the board's own times.
+    /// Whether operations were sent since the last task was closed.
+    is_open: AtomicBool,
+    /// Whether the manager was asked for the board's own times.
     pub profiles: AtomicBool,
 }
 
 /// Bytes of bulk memory that buffers leave to transfers.
-const LEFT: u64 = 128 << 20;
+const RESERVED: u64 = 128 << 20;
 
 impl Board {
     /// Of a session that has opened it.
-    pub fn new(session: Arc<Session>, info: BoardInfo) -> Self {
+    pub const fn new(session: Arc<Session>, info: BoardInfo) -> Self {
         Self {
             session,
             info,
             memory: AtomicU64::new(0),
-            operations: AtomicU32::new(0),
-            moving: AtomicU64::new(0),
             is_open: AtomicBool::new(false),
             profiles: AtomicBool::new(false),
         }
     }
 
-    /// Bulk memory. Waits for operations to end while the manager grants no more.
+    /// `len` bytes of bulk memory. Waits for operations to end while the manager grants no more.
     ///
     /// # Errors
-    /// It grants not so much at all; the connection is lost.
+    /// The manager never grants `len` bytes; the connection is lost.
     pub fn bulk(&self, len: u64) -> Result<Bulk> {
+        let in_flight = &self.session.in_flight;
         loop {
-            let before = self.operations.load(Ordering::Acquire);
+            let before = in_flight.count();
             match self.session.client()?.bulk(len) {
                 Err(ChannelError::Quota { .. }) if before > 0 => {
                     self.submit();
-                    let fewer = || (self.operations.load(Ordering::Acquire) != before).then_some(());
-                    self.session.wait(None, fewer)?;
+                    self.session.wait(None, || (in_flight.count() != before).then_some(()))?;
                 }
                 other => return Ok(other?),
             }
         }
     }
 
-    /// Memory of a buffer that program and board are both to see; none if the manager grants not so much, or is on
-    /// another node. Commands hold their buffers: when it is free again no operation uses it.
+    /// Memory of a buffer that both the program and the board see; none if the manager does not grant `len` bytes, or
+    /// is on another node. Commands hold their buffers: when it is free again no operation uses it.
     ///
     /// # Errors
     /// The connection is lost.
     pub fn memory_for_both(&self, len: u64) -> Result<Option<Bulk>> {
         let client = self.session.client()?;
-        if client.shared_room() < len.saturating_add(LEFT) {
+        if client.shared_room() < len.saturating_add(RESERVED) {
             return Ok(None);
         }
         match client.bulk(len) {
@@ -78,16 +75,13 @@ impl Board {
         }
     }
 
-    /// Counts an operation, waiting until there is room for it.
+    /// Counts an operation that is about to be sent, once there is room for it.
     ///
     /// # Errors
     /// The connection is lost, or grants no operation at all.
     pub fn take_room(&self) -> Result<()> {
         let max = self.session.limits().operations;
-        let take = || {
-            let more = |n: u32| (n < max).then_some(n + 1);
-            self.operations.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| ())
-        };
+        let take = || self.session.in_flight.take_room(max);
         if take().is_some() {
             return Ok(());
         }
@@ -98,8 +92,46 @@ impl Board {
         Ok(self.session.wait(None, take)?)
     }
 
-    /// An operation has ended.
-    pub fn give_room(&self) {
-        self.operations.fetch_sub(1, Ordering::AcqRel);
+    /// Sends an operation, for which [`Self::take_room`] was called, as the next of the board; gives its event.
+    ///
+    /// # Errors
+    /// The connection is lost. The operation's command has learned of it.
+    pub fn operate(
+        &self,
+        waits: Vec<EventId>,
+        submit: Submit,
+        op: Op<'_>,
+        tail: &[u8],
+        pending: Pending,
+    ) -> Result<EventId> {
+        let session = &self.session;
+        let mut sending = session.stream.lock();
+        let event = sending.take_event();
+        session.in_flight.insert(event, pending);
+        stats::OPERATIONS.add(1);
+        let submit = submit == Submit::Now;
+        let message = wire::Command::Enqueue { event, waits, submit, op };
+        self.is_open.store(!submit, Ordering::Release);
+        if let Err(why) = session.put(&mut sending, &message, tail) {
+            drop(sending);
+            // Unless the end of the session has taken it already.
+            if let Some(pending) = session.in_flight.take(event) {
+                pending.lost(&session.in_flight, why);
+            }
+            return Err(why);
+        }
+        Ok(event)
+    }
+
+    /// Closes the task, if one is open.
+    pub fn submit(&self) {
+        if !self.is_open.load(Ordering::Acquire) {
+            return;
+        }
+        let mut sending = self.session.stream.lock();
+        if self.is_open.swap(false, Ordering::AcqRel) {
+            // If the connection is lost, so is the task.
+            let _ = self.session.put(&mut sending, &wire::Command::Submit, &[]);
+        }
     }
 }

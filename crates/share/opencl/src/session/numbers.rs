@@ -1,5 +1,16 @@
 //! Numbers of objects in a session: dense, from 0 up, below the quota.
 
+/// Which table of numbers an object is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectTable {
+    /// Buffers; with the bytes that they count against the quota.
+    Buffers(u64),
+    /// Programs.
+    Programs,
+    /// Kernels.
+    Kernels,
+}
+
 /// Gives out the smallest numbers first, so that the manager's tables stay short.
 #[derive(Debug, Default)]
 pub struct Numbers {

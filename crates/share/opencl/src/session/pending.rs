@@ -1,139 +1,115 @@
 //! Operations that were sent and have not ended.
-#![allow(unsafe_code)]
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_SUCCESS, cl_int};
+use opencl_sys::cl_int;
 use rackloom_ipc::{Bulk, BulkRef};
-use rackloom_opencl_wire::{EventId, Times};
+use rackloom_opencl_wire::EventId;
 
-use crate::command::Command;
-use crate::error::{Error, Result};
-use crate::handle::lock;
 use crate::host_memory::HostRegion;
 use crate::mapping::Mapping;
-use crate::session::Session;
-use crate::stats;
+use crate::sync::lock;
+
+/// When an operation began and ended, in nanoseconds of this process' `CLOCK_MONOTONIC`.
+pub type Times = Option<(u64, u64)>;
+
+/// A command with operations at the manager. It keeps all that they use.
+pub trait SentCommand: Send + Sync {
+    /// The reply to an operation has come; [`Self::completed`] follows when its data have arrived.
+    fn answered(&self);
+
+    /// An answered operation has ended, with `CL_SUCCESS` or an error.
+    fn completed(&self, status: cl_int, times: Times);
+
+    /// An operation has been answered and has ended.
+    fn ended(&self, status: cl_int, times: Times) {
+        self.answered();
+        self.completed(status, times);
+    }
+}
 
 /// One operation of a command.
 pub struct Pending {
-    pub command: Arc<Command>,
+    pub command: Arc<dyn SentCommand>,
     pub finish: Finish,
-    /// Bulk under way for it.
+    /// Bytes of bulk that it counts for in [`InFlight::bytes`].
     pub moving: u64,
 }
 
-/// What is to be done when it has ended.
+/// What is to be done when an operation has ended.
 pub enum Finish {
     /// Nothing.
     Nothing,
-    /// The bulk memory that it used is free again.
+    /// Free the bulk memory that it used.
     Free { _bulk: Bulk },
-    /// What came in the message goes to the program.
+    /// Copy the message's tail to the program.
     Inline(HostRegion),
-    /// What came as bulk goes to the program.
+    /// Copy what came as bulk to the program.
     Copy { to: HostRegion, bulk: Bulk, from: BulkRef },
-    /// What came as bulk is where the program looks, once it is all there.
+    /// Wait until what came as bulk is all where the program looks.
     Settle { mapping: Arc<Mapping>, from: BulkRef },
 }
 
-/// An operation that has ended at the manager, and whose bulk has still to be taken.
-pub struct Completion {
-    pending: Pending,
-    times: Option<(u64, u64)>,
-}
-
-impl Pending {
-    /// The manager says that it has ended. What has to wait for bulk, which a handler of messages must not, is given
-    /// back.
-    pub fn done(self, session: &Session, status: cl_int, times: Option<Times>, tail: &[u8]) -> Option<Completion> {
-        let board = &self.command.board;
-        board.moving.fetch_sub(self.moving, Ordering::AcqRel);
-        let times = times.map(|t| (session.to_local(t.started), session.to_local(t.ended)));
-        let needs_bulk = matches!(self.finish, Finish::Copy { .. } | Finish::Settle { .. });
-        if needs_bulk && status == CL_SUCCESS && session.is_tcp {
-            board.give_room();
-            self.command.event.answered();
-            return Some(Completion { pending: self, times });
-        }
-        let status =
-            if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
-        // Who finds the board idle may count on what came from it.
-        board.give_room();
-        self.command.event.answered();
-        self.command.event.part_done(status, times);
-        None
-    }
-
-    /// The connection is lost.
-    pub fn lost(self, why: Error) {
-        self.command.board.give_room();
-        self.command.board.moving.fetch_sub(self.moving, Ordering::AcqRel);
-        self.command.event.answered();
-        self.command.event.part_done(why.0, None);
-    }
-}
-
-impl Finish {
-    fn take(&self, tail: &[u8]) -> Result<()> {
-        match self {
-            Self::Nothing | Self::Free { .. } => {}
-            Self::Inline(host) => {
-                // A manager that sends less than was asked for is no manager of ours.
-                if tail.len() != host.len() {
-                    return Err(Error(CL_DEVICE_NOT_AVAILABLE));
-                }
-                stats::INLINE_BYTES.add(tail.len());
-                host.fill(tail);
-            }
-            Self::Copy { to, bulk, from } => {
-                stats::COPIED_BYTES.add(to.len());
-                let mut to = *to;
-                if let Some(slice) = to.as_mut_slice() {
-                    bulk.get(from, 0, slice)?;
-                } else {
-                    bulk.settle(from)?;
-                    // SAFETY: the bulk memory has as many bytes as were expected there.
-                    unsafe { to.scatter(bulk.as_ptr()?) };
-                }
-            }
-            Self::Settle { mapping, from } => mapping.settle(from)?,
-        }
-        Ok(())
-    }
-}
-
-impl Completion {
-    /// Waits for the bulk, and ends the part.
-    pub fn finish(self) {
-        let status = self.pending.finish.take(&[]).err().map_or(CL_SUCCESS, |e| e.0);
-        self.pending.command.event.part_done(status, self.times);
-    }
-}
-
-/// All of a session, by event.
+/// All operations of a session that were sent and have not ended, by event.
 #[derive(Default)]
-pub struct InFlight(Mutex<HashMap<EventId, Pending, BuildHasherDefault<CountHasher>>>);
+pub struct InFlight {
+    operations: Mutex<HashMap<EventId, Pending, BuildHasherDefault<CountHasher>>>,
+    /// Operations among them, and those about to be sent.
+    count: AtomicU32,
+    /// Bytes of bulk on their way in pieces.
+    bytes: AtomicU64,
+}
 
 impl InFlight {
-    /// Adds one.
+    /// Adds one, for which [`Self::take_room`] was called.
     pub fn insert(&self, event: EventId, pending: Pending) {
-        lock(&self.0).insert(event, pending);
+        lock(&self.operations).insert(event, pending);
     }
 
     /// Takes one out.
     pub fn take(&self, event: EventId) -> Option<Pending> {
-        lock(&self.0).remove(&event)
+        lock(&self.operations).remove(&event)
     }
 
     /// Takes all out, in the order in which they were sent.
     pub fn take_all(&self) -> Vec<Pending> {
-        let mut all: Vec<_> = std::mem::take(&mut *lock(&self.0)).into_iter().collect();
+        let mut all: Vec<_> = std::mem::take(&mut *lock(&self.operations)).into_iter().collect();
         all.sort_by_key(|(event, _)| *event);
         all.into_iter().map(|(_, pending)| pending).collect()
+    }
+
+    /// Operations that have not ended.
+    pub fn count(&self) -> u32 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// Counts an operation, if there are fewer than `max`.
+    pub fn take_room(&self, max: u32) -> Option<()> {
+        let more = |n: u32| (n < max).then_some(n + 1);
+        self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| ())
+    }
+
+    /// An operation has ended.
+    pub fn give_room(&self) {
+        self.count.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Bytes of bulk on their way in pieces.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    /// Counts bytes of a piece.
+    pub fn add_bytes(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    /// A piece has arrived, or was lost.
+    pub fn remove_bytes(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::AcqRel);
     }
 }
 

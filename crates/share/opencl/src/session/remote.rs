@@ -7,19 +7,9 @@ use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
 use rackloom_opencl_wire::{self as wire, Id};
 
 use crate::error::{Error, Result, ensure};
-use crate::handle::lock;
 use crate::session::board::Board;
-
-/// Which table of numbers an object is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ObjectTable {
-    /// Buffers; with the bytes that they count against the quota.
-    Buffers(u64),
-    /// Programs.
-    Programs,
-    /// Kernels.
-    Kernels,
-}
+use crate::session::numbers::ObjectTable;
+use crate::sync::lock;
 
 /// The number of an object in a session. The manager forgets the object when this is dropped.
 pub struct Remote {
