@@ -7,11 +7,11 @@ use rackloom_ipc::ChannelError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Error(pub cl_int);
 
-/// What most calls give.
+/// A result with an OpenCL error code.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl From<ChannelError> for Error {
-    /// The connection is lost, unless the server only grants no more memory.
+    /// `CL_OUT_OF_RESOURCES` if the manager grants no more memory; otherwise the connection is lost.
     fn from(why: ChannelError) -> Self {
         match why {
             ChannelError::Quota { .. } => Self(opencl_sys::CL_OUT_OF_RESOURCES),
@@ -45,7 +45,7 @@ pub fn code(result: Result<()>) -> cl_int {
     result.err().map_or(opencl_sys::CL_SUCCESS, |e| e.0)
 }
 
-/// `Ok` if `right`, else this code.
+/// `Ok` if the condition holds, else this code.
 pub fn ensure(right: bool, code: cl_int) -> Result<()> {
     if right { Ok(()) } else { Err(Error(code)) }
 }

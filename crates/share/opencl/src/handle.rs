@@ -1,9 +1,9 @@
-//! Objects as a program holds them, and the list of those that live.
+//! Handles of objects, and the lists of objects that exist.
 //!
-//! A handle is an object's address. It is looked up in a list before it is followed, so that a wrong one is an error
-//! code. The program's references are counted apart from ours: an object that the program has released stays in the
-//! list while a command, or another object, has it; for a queue's context may be asked for, and retained, as long as
-//! the queue lives.
+//! A handle is an object's address. It is looked up in a list before it is followed, so that an invalid one is an error
+//! code. The program's references are counted apart from the library's: an object that the program has released stays
+//! listed while a command or another object holds it, for a program may ask for a queue's context and retain it as long
+//! as the queue exists.
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
@@ -20,15 +20,15 @@ use crate::error::{Error, Result};
 use crate::process::PerProcess;
 use crate::sync::lock;
 
-/// What an object is.
+/// A type of objects.
 pub trait ObjectKind: Sized + Send + Sync + 'static {
-    /// What a call gives whose handle names none of these.
+    /// The error code for a handle that names no object of this type.
     const INVALID: cl_int;
 
-    /// The list of those that live.
+    /// The list of objects that exist.
     fn live() -> &'static Live<Self>;
 
-    /// The program has given its last reference back; others may still be there.
+    /// The program has released its last reference; the library may still hold some.
     fn released(_this: &Ref<Self>) {}
 }
 
@@ -99,7 +99,7 @@ impl<T: ObjectKind> Object<T> {
         T::live().shard(self.handle().addr()).get(&self.handle().addr()).map_or(0, |e| e.refs)
     }
 
-    /// Gives the loader's word to an object that is there already.
+    /// Sets the loader's word of an object that exists already.
     pub fn set_loader_data(&self, data: *mut c_void) {
         self.loader.store(data, Ordering::Release);
     }
@@ -125,7 +125,7 @@ impl<T: ObjectKind> Drop for Object<T> {
 /// The object that a handle names.
 pub fn get<T: ObjectKind>(handle: *mut c_void) -> Result<Ref<T>> {
     let at = handle.addr();
-    // The reference is made under the lock: who drops the last one removes the entry before the memory goes.
+    // The reference is taken under the lock: dropping the last one removes the entry before the memory is freed.
     T::live().shard(at).get(&at).and_then(|e| e.object.upgrade()).ok_or(Error(T::INVALID))
 }
 
@@ -144,7 +144,7 @@ pub fn retain<T: ObjectKind>(handle: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Takes a reference of the program back.
+/// Removes a reference of the program.
 pub fn release<T: ObjectKind>(handle: *mut c_void) -> Result<()> {
     let mut shard = T::live().shard(handle.addr());
     let entry = shard.get_mut(&handle.addr()).filter(|e| e.refs > 0).ok_or(Error(T::INVALID))?;
@@ -157,7 +157,7 @@ pub fn release<T: ObjectKind>(handle: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// All objects of a kind that live, by address.
+/// All objects of a type that exist, by address.
 pub struct Live<T: ObjectKind>([Mutex<Entries<T>>; SHARDS]);
 
 type Entries<T> = HashMap<usize, Entry<T>, BuildHasherDefault<AddressHasher>>;
@@ -176,7 +176,7 @@ impl<T: ObjectKind> Default for Live<T> {
 }
 
 impl<T: ObjectKind> Live<T> {
-    /// Those that the program has references of.
+    /// Those to which the program has references.
     pub fn all(&self) -> Vec<Ref<T>> {
         self.0
             .iter()
@@ -190,7 +190,7 @@ impl<T: ObjectKind> Live<T> {
     }
 }
 
-/// So many threads look up without meeting.
+/// Parts of a list with locks of their own, so that threads seldom contend.
 const SHARDS: usize = 16;
 
 /// Spreads addresses, whose low bits are all the same.

@@ -3,7 +3,7 @@
 
 use rackloom_opencl_wire::Rect;
 
-/// Where the bytes are. Those of one command are taken row by row and go without gaps.
+/// A region of host memory. Its bytes are transferred row by row, without gaps.
 #[derive(Debug, Clone, Copy)]
 pub struct HostRegion {
     at: *mut u8,
@@ -14,15 +14,15 @@ pub struct HostRegion {
 }
 
 // SAFETY: the program leaves the memory alone until the command has ended, as the specification asks; so whichever
-// thread moves the bytes has it for itself.
+// thread moves the bytes has exclusive use of it.
 unsafe impl Send for HostRegion {}
 // SAFETY: as above.
 unsafe impl Sync for HostRegion {}
 
-/// Where the bytes are in a buffer.
+/// A region of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Region {
-    /// From a byte on.
+    /// From this byte on.
     Linear(u64),
     /// A box.
     Rect(Rect),
@@ -45,7 +45,7 @@ impl HostRegion {
         Self { at, region: rect.region.map(|n| n as usize), row_pitch, slice_pitch }
     }
 
-    /// A region of memory of ours; `len` is that of a line.
+    /// A region of a buffer's own memory at `at`; `len` is the length of a linear one.
     pub fn inside(at: *mut u8, region: Region, len: usize) -> Self {
         match region {
             // SAFETY: commands are checked against their buffer when they are made, and hold it until they have ended.
@@ -57,7 +57,7 @@ impl HostRegion {
 
     /// Copies the bytes to another place of as many rows and slices.
     pub fn copy_to(&self, to: &Self) {
-        assert_eq!(self.region, to.region, "what moves has one shape");
+        assert_eq!(self.region, to.region, "source and target have the same shape");
         let [row, rows, slices] = self.region;
         // The program may name memory of the very buffer, which it has mapped; so places may overlap.
         if let (Some(from), Some(_)) = (self.as_slice(), to.as_slice()) {
@@ -171,7 +171,7 @@ impl HostRegion {
     }
 }
 
-/// Memory of ours that stands for the program's: aligned as any type and device wants, zero at first.
+/// Memory of the library in place of the program's: page-aligned, initially zero.
 pub struct HostMemory {
     at: *mut u8,
     layout: std::alloc::Layout,
@@ -183,7 +183,7 @@ unsafe impl Send for HostMemory {}
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
-    /// `len` bytes, not 0; none if the system has not so many.
+    /// `len` bytes; `None` if `len` is 0 or the system is out of memory.
     pub fn new(len: usize) -> Option<Self> {
         let layout = std::alloc::Layout::from_size_align(len, 4096).ok().filter(|l| l.size() > 0)?;
         // SAFETY: the size is not 0.

@@ -1,7 +1,7 @@
 //! Values that a process has once, and that start anew in a child of a fork.
 //!
-//! A child has none of its parent's threads, and locks may be held in it forever. So it forgets the parent's values: the
-//! parent's handles are invalid in it, except the platform's, and asking that for devices connects again.
+//! A child has none of its parent's threads, and locks may be held in it forever. So it forgets the parent's values:
+//! the parent's handles are invalid in it, except the platform's, and asking that for devices connects again.
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;

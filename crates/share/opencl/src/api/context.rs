@@ -71,7 +71,7 @@ fn create(
     let context =
         Object::new(Platform::the()?.table(), Context { devices: distinct, properties, notify, destructors, orphans });
     let handle = Object::list(&context);
-    // A connection that was lost before the context was listed has told it nothing.
+    // A loss before the context was listed has not been reported to it.
     if let Err(why) = context.devices.iter().try_for_each(|device| device.board().session.check()) {
         release::<Context>(handle)?;
         return Err(why);

@@ -41,7 +41,7 @@ pub unsafe extern "C" fn clGetEventInfo(
             CL_EVENT_COMMAND_TYPE => out.uint(event.command_type),
             CL_EVENT_REFERENCE_COUNT => out.uint(event.references()),
             CL_EVENT_COMMAND_EXECUTION_STATUS => {
-                // A program that asks again and again without a flush would ask for ever.
+                // A program that polls without a flush would poll forever.
                 event.submit();
                 if let Some(queue) = &event.queue
                     && !event.is_done()

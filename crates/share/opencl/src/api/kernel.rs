@@ -1,4 +1,4 @@
-//! Kernels, their arguments, and what is known of them.
+//! Kernels, their arguments, and information about them.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::{c_char, c_void};
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn clSetKernelArg(
 
 const HANDLE: usize = size_of::<cl_mem>();
 
-/// What the program gave for an argument, checked as far as the argument is known.
+/// The value that the program gave for an argument, checked as far as the argument is known.
 ///
 /// # Safety
 /// `value` is null or good for reading `size` bytes.
@@ -153,7 +153,7 @@ unsafe fn argument(kernel: &Kernel, known: Option<&ArgumentInfo>, size: usize, v
     }
 }
 
-/// Bytes of a type of OpenCL C; none for those that programs define.
+/// Bytes of a type of OpenCL C; `None` for those that programs define.
 fn size_of_type(name: &str) -> Option<usize> {
     let mut base = name.trim();
     let mut unsigned = false;
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn clGetKernelWorkGroupInfo(
     status(|| {
         let kernel = get::<Kernel>(kernel)?;
         let group = if device.is_null() {
-            // Only where there is no choice.
+            // Allowed only for a program with one device.
             ensure(kernel.program.parts.len() == 1, CL_INVALID_DEVICE)?;
             kernel.info.work_group
         } else {

@@ -76,7 +76,7 @@ fn mapping(queue: &Ref<Queue>, buffer: &Ref<Buffer>, flags: u64, offset: usize, 
     Mapping::own(bulk, at, flags)
 }
 
-/// What makes a mapping show the buffer's content.
+/// The command that makes a mapping show the buffer's content.
 fn map_kind(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Kind {
     let root = Buffer::root(buffer).clone();
     let (offset, len) = (mapping.offset, mapping.len);
@@ -89,12 +89,12 @@ fn map_kind(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Kind {
     if mapping.is_own() {
         return Kind::MapRead { from: root, offset, mapping: Arc::clone(mapping) };
     }
-    // SAFETY: memory of the program's, or ours, that stays while the buffer does, which the command holds.
+    // SAFETY: memory of the program or the library that lives as long as the buffer, which the command holds.
     let host = unsafe { HostRegion::linear(mapping.at, len) };
     Kind::Read { from: root, region: Region::Linear(offset), host }
 }
 
-/// What makes a mapping's content the buffer's.
+/// The command that makes a mapping's content the buffer's.
 fn unmap_kind(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Kind {
     let root = Buffer::root(buffer).clone();
     let (offset, len) = (mapping.offset, mapping.len);

@@ -1,4 +1,4 @@
-//! Buffers, and what is known of them.
+//! Buffers, and information about them.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
@@ -60,7 +60,7 @@ fn host_side(context: &Ref<Context>, flags: u64, size: usize, host_ptr: *mut c_v
         return Ok(HostSide::User(UserData(host_ptr)));
     }
     let wanted = flags & CL_MEM_ALLOC_HOST_PTR != 0;
-    // Memory that the manager sees, too, if there is one manager on this node, and it grants so much.
+    // Memory that the manager sees as well, if it is on this node and grants `size` bytes.
     if let Some(board) = context.single().map(|device| device.board())
         && (wanted || board.info.shares_memory)
         && let Some(bulk) = board.memory_for_both(size as u64)?

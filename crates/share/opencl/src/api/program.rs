@@ -110,7 +110,7 @@ unsafe fn places(program: &Program, count: cl_uint, devices: *const cl_device_id
     handles.iter().map(|h| place(h).ok_or(Error(CL_INVALID_DEVICE))).collect()
 }
 
-/// The call to make when a task has ended, if the program wants one.
+/// The call to make when a build has ended, if the program wants one.
 fn notify_call(program: &Ref<Program>, notify: Notify, user_data: *mut c_void) -> Result<Option<Call>> {
     ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
     let (program, data) = (program.clone(), UserData(user_data));
@@ -122,7 +122,7 @@ fn notify_call(program: &Ref<Program>, notify: Notify, user_data: *mut c_void) -
     }))
 }
 
-/// Options of the program; none are as empty ones.
+/// Options of the program; null means empty.
 ///
 /// # Safety
 /// `options` is null or a text that ends with a zero.
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn clCompileProgram(
         // SAFETY: as above.
         let options = unsafe { options_text(options) }?;
         let run = build::run(&program, &places, &Task::Compile(included), &options, call);
-        // The same fault has two names.
+        // This call has its own codes for the same errors.
         let named = |e: Error| match e.0 {
             CL_INVALID_BUILD_OPTIONS => Error(CL_INVALID_COMPILER_OPTIONS),
             CL_BUILD_PROGRAM_FAILURE => Error(CL_COMPILE_PROGRAM_FAILURE),

@@ -1,4 +1,4 @@
-//! What is known of programs.
+//! Information about programs.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn clSetProgramReleaseCallback(
     status(|| get::<Program>(program).and(Err(Error(CL_INVALID_OPERATION))))
 }
 
-/// Only programs of intermediate language have such constants, and there are none.
+/// Only programs in an intermediate language have such constants, and they are not supported.
 pub unsafe extern "C" fn clSetProgramSpecializationConstant(
     program: cl_program,
     _spec_id: cl_uint,

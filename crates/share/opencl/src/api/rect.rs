@@ -1,4 +1,4 @@
-//! Boxes: reading them from a call's parameters, and where they lie.
+//! Boxes of bytes: reading them from a call's parameters, and checking them.
 #![allow(unsafe_code)]
 
 use opencl_sys::CL_INVALID_VALUE;
@@ -41,7 +41,7 @@ fn span(rect: &Rect) -> Option<(u64, u64)> {
     Some((start(rect.origin)?, start(last)?))
 }
 
-/// Whether a box lies in a buffer; and as one in the whole, if the buffer is a part.
+/// Checks that a box lies in a buffer. Of a sub-buffer, gives the box in the whole buffer.
 pub fn within(buffer: &Buffer, mut rect: Rect) -> Result<Rect> {
     let end = span(&rect).and_then(|(start, len)| start.checked_add(len));
     ensure(end.is_some_and(|end| end <= buffer.size), CL_INVALID_VALUE)?;
@@ -49,7 +49,7 @@ pub fn within(buffer: &Buffer, mut rect: Rect) -> Result<Rect> {
     Ok(rect)
 }
 
-/// Whether a box of the program's memory can be addressed at all.
+/// Checks that a box of the program's memory does not exceed the address space.
 pub fn check_host(rect: &Rect) -> Result<()> {
     let end = span(rect).and_then(|(start, len)| start.checked_add(len));
     ensure(end.is_some_and(|end| end <= isize::MAX as u64), CL_INVALID_VALUE)

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn clEnqueueWaitForEvents(
     let wrong = status(|| {
         let queue = get::<Queue>(queue)?;
         ensure(num_events > 0 && !events.is_null(), CL_INVALID_VALUE)?;
-        // This call has its own name for a wrong event.
+        // This call has its own code for an invalid event.
         let named = |e: Error| if e.0 == CL_INVALID_EVENT_WAIT_LIST { Error(CL_INVALID_EVENT) } else { e };
         wait_list.waits(&queue.context).map(|_| ()).map_err(named)
     });

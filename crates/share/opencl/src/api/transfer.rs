@@ -1,4 +1,4 @@
-//! Moving bytes between the program and buffers, from a byte on or in boxes.
+//! Transfers between the program's memory and buffers, linear or in boxes.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
@@ -16,7 +16,7 @@ use crate::host_memory::{HostRegion, Region};
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 
-/// A queue and a buffer of its context, whose part the queue's device can use.
+/// A queue, and a buffer that its device can use.
 pub fn place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Buffer>)> {
     let queue = get::<Queue>(queue)?;
     let buffer = get::<Buffer>(mem)?;
@@ -24,37 +24,37 @@ pub fn place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Bu
     Ok((queue, buffer))
 }
 
-/// Whether a queue's device can use a buffer.
+/// Checks that a queue's device can use a buffer.
 pub fn check_place(queue: &Ref<Queue>, buffer: &Ref<Buffer>) -> Result<()> {
     ensure(queue.context.handle() == buffer.context.handle(), CL_INVALID_CONTEXT)?;
     ensure(buffer.offset.is_multiple_of(queue.device.bounds.align), CL_MISALIGNED_SUB_BUFFER_OFFSET)
 }
 
-/// Whether `len` bytes from `offset` on are in the buffer.
+/// Checks that `len` bytes from `offset` on are in the buffer.
 pub fn check_bounds(buffer: &Buffer, offset: usize, len: usize) -> Result<()> {
     let end = (offset as u64).checked_add(len as u64);
     ensure(end.is_some_and(|end| end <= buffer.size), CL_INVALID_VALUE)
 }
 
-/// Whether the program may read it.
+/// Checks that the program may read the buffer.
 pub fn check_readable(buffer: &Buffer) -> Result<()> {
     ensure(buffer.flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) == 0, CL_INVALID_OPERATION)
 }
 
-/// Whether the program may write it.
+/// Checks that the program may write the buffer.
 pub fn check_writable(buffer: &Buffer) -> Result<()> {
     ensure(buffer.flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS) == 0, CL_INVALID_OPERATION)
 }
 
-/// Which way bytes go.
+/// The direction of a transfer.
 #[derive(Clone, Copy)]
 enum Way {
     Read,
     Write,
 }
 
-/// Enqueues a transfer. `find` checks what the program asked for, and gives the place in the buffer and the box in the
-/// program's memory, from `ptr` on.
+/// Enqueues a transfer. `find` checks the call's parameters, and gives the region of the buffer and the box in the
+/// program's memory, relative to `ptr`.
 ///
 /// # Safety
 /// That box lies in memory of the program, which leaves it to us until the command has ended.
@@ -93,7 +93,7 @@ unsafe fn transfer(
     })
 }
 
-/// Bytes from an offset on, and as many of the program's.
+/// A range of the buffer, and an equally long one of the program's memory.
 fn bytes(buffer: &Buffer, offset: usize, size: usize) -> Result<(Region, Rect)> {
     check_bounds(buffer, offset, size)?;
     Ok((Region::Linear(buffer.offset + offset as u64), line(size as u64)))

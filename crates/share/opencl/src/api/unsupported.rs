@@ -1,5 +1,5 @@
-//! What does not work through this library: images, samplers, pipes, shared virtual memory, intermediate language,
-//! native and built-in kernels. No device claims them, so the specification says how each call fails.
+//! Calls that this library does not support: images, samplers, pipes, shared virtual memory, intermediate language,
+//! native and built-in kernels. No device claims them, and the specification says how each call fails then.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::{c_char, c_void};
@@ -16,7 +16,7 @@ use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 use crate::objects::sampler::Sampler;
 
-/// Fails with `code` if the handle is right.
+/// Fails with `code` if the handle is valid.
 fn refuse<T: ObjectKind>(handle: *mut c_void, code: cl_int) -> cl_int {
     status(|| get::<T>(handle).and(Err(Error(code))))
 }
@@ -30,7 +30,7 @@ unsafe fn refuse_object<T: ObjectKind>(handle: *mut c_void, code: cl_int, errcod
     unsafe { object(errcode_ret, || get::<T>(handle).and(Err(Error(code)))) }
 }
 
-/// A buffer is no image.
+/// Fails, since no memory object is an image.
 fn no_image(mem: cl_mem) -> Result<()> {
     get::<Buffer>(mem)?;
     fail(CL_INVALID_MEM_OBJECT)

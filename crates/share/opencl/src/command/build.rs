@@ -15,7 +15,7 @@ use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
 use crate::sync::lock;
 
-/// What is to be done with a program.
+/// A task for the compiler of each board.
 pub enum Task {
     /// Compile and link.
     Build,
@@ -25,10 +25,10 @@ pub enum Task {
     Link(Vec<Ref<Program>>),
 }
 
-/// Begins a task for these of its parts; if there is nobody to notify, waits for its end.
+/// Starts a task for these parts of a program. Without `notify`, waits for its end.
 ///
 /// # Errors
-/// A part has a task already, or kernels use it; without somebody to notify, what the task ended with.
+/// A part has a task under way, or the program has kernels; without `notify`, the error of the task.
 pub fn run(program: &Ref<Program>, parts: &[usize], task: &Task, options: &str, notify: Option<Call>) -> Result<()> {
     ensure(program.kernels.load(Ordering::Acquire) == 0, CL_INVALID_OPERATION)?;
     for (done, &at) in parts.iter().enumerate() {
@@ -82,7 +82,7 @@ fn start(part: &Part, task: &Task, options: &str, then: Then) -> Result<()> {
             let program = remote.id;
             let link = |request| wire::Command::Link { request, program, options, inputs };
             session.request(&[], link, then)?;
-            remote.told();
+            remote.announced();
             // A program is linked once, when it is made.
             let _ = part.remote.set(remote);
             Ok(())
@@ -90,7 +90,7 @@ fn start(part: &Part, task: &Task, options: &str, then: Then) -> Result<()> {
     }
 }
 
-/// Waits for the end of a task, and gives what it ended with.
+/// Waits for the end of a task, and gives its result.
 fn wait(part: &Part) -> Result<()> {
     let ended = || {
         let state = lock(&part.state);
@@ -102,7 +102,7 @@ fn wait(part: &Part) -> Result<()> {
     }
 }
 
-/// Tasks of one call.
+/// The parts of one call whose task has not ended.
 struct Join {
     left: AtomicUsize,
     notify: Mutex<Option<Call>>,

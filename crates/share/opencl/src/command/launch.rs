@@ -80,7 +80,7 @@ impl Launch {
         let mut arguments = Vec::new();
         for (index, slot) in self.arguments.iter().enumerate() {
             let Some(Slot { version, value }) = slot else { continue };
-            // Each takes its own out of the list, even if nothing has changed.
+            // Each takes its buffer from the list, even if it has not changed.
             let buffer = if let Value::Buffer(_) = value { buffers.next() } else { None };
             if sent[index] == *version {
                 continue;

@@ -1,9 +1,8 @@
-//! Commands that need no manager: they move bytes of a buffer that stands in memory of ours, too, while no operation is
-//! under way.
+//! Commands that need no manager: they move bytes of a buffer in memory that board and program share, while no
+//! operation is under way.
 //!
-//! A board that works right in shared memory sees what is written there, and it has nothing to do with it meanwhile: so
-//! a blocking write is one copy and no message, as it is natively. Order is kept by the stream: it stays locked during
-//! the copy, so that whatever comes behind is sent behind.
+//! A board that works in shared memory sees what is written there. So a blocking write is one copy and no message, as
+//! it is natively. The stream stays locked during the copy, so that later commands are sent after it.
 
 use rackloom_opencl_wire::now_ns;
 
@@ -13,8 +12,8 @@ use crate::host_memory::{HostRegion, Region};
 use crate::objects::event::Standing;
 use crate::stats;
 
-/// Does a command that is not held back by another one, if it can be done here and now; whether it has ended so. A
-/// blocking one waits for operations under way first.
+/// Executes a command that is not held, if that needs no manager; false if the command must be sent. A blocking one
+/// first waits for operations under way.
 ///
 /// # Errors
 /// The connection is lost.
@@ -27,7 +26,7 @@ pub fn run_locally(command: &Command, mode: CallMode) -> Result<bool> {
             return Ok(false);
         }
         board.submit();
-        // Others may go on sending: then this goes the way of all commands.
+        // If other threads go on sending, this command is sent, too.
         let last = session.stream.sent();
         session.wait(None, || (is_idle() || session.stream.sent() != last).then_some(()))?;
     }
@@ -70,7 +69,7 @@ fn copy(buffer: &Memory, kind: &Kind) -> Result<()> {
     Ok(())
 }
 
-/// Copies the program's bytes into a buffer of which no operation knows yet, if it can be done here; whether it was.
+/// Copies the program's bytes into a buffer that no operation uses yet; false if that needs the manager.
 ///
 /// # Errors
 /// The connection is lost.

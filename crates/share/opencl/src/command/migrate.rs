@@ -1,7 +1,7 @@
-//! Contexts with several devices: each has its own copy of a buffer, and which of them is up to date is known here.
+//! Contexts with several devices: each has its own copy of a buffer, and the library knows which copies are current.
 //!
-//! A command finds what was written last, wherever that was: before it goes out, what it needs is read from a device
-//! that has it and written to its own, by two commands that nobody sees. With one device there is nothing to do.
+//! Before a command is sent, two internal commands read what it needs from a device with the current content and write
+//! it to its own device. With one device there is nothing to do.
 
 use std::sync::{Arc, Weak};
 
@@ -25,7 +25,7 @@ use crate::sync::lock;
 /// Brings what a command needs to its board, and notes what it changes there.
 ///
 /// # Errors
-/// There is no memory; a connection is lost.
+/// The host is out of memory; a connection is lost.
 pub fn prepare(context: &Ref<Context>, command: &mut Command) -> Result<()> {
     if context.single().is_some() {
         return Ok(());
@@ -39,7 +39,7 @@ pub fn prepare(context: &Ref<Context>, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// As [`prepare`] for one buffer; the command to wait for.
+/// As [`prepare`] for one buffer. Gives the event to wait for, if content has to move.
 fn bring(
     context: &Ref<Context>,
     buffer: &Ref<Buffer>,
@@ -104,7 +104,7 @@ pub fn fill_new(buffer: &Ref<Buffer>, host: HostRegion) -> Result<()> {
     send(&Arc::new(command), Submit::Later)
 }
 
-/// What `clEnqueueMigrateMemObjects` does to each buffer.
+/// The access of `clEnqueueMigrateMemObjects` to each buffer.
 pub const fn access_of(flags: u64) -> Access {
     if flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED != 0 { Access::Replace } else { Access::Read }
 }

@@ -33,7 +33,7 @@ pub struct Command {
     pub kind: Kind,
     /// Whether it closes the task behind it.
     pub submit: Submit,
-    /// Memory of ours that the command points into.
+    /// Memory of the library that the command points into.
     pub _keep: Option<Arc<HostMemory>>,
 }
 
@@ -51,7 +51,7 @@ pub type Memory = Ref<Buffer>;
 
 /// What a command does. Offsets count bytes from the beginning of the whole buffer.
 pub enum Kind {
-    /// Nothing, in its turn.
+    /// Nothing, in the order of the queue.
     Marker,
     /// From the program's memory into a buffer.
     Write { to: Memory, region: Region, host: HostRegion },

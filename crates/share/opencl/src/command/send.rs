@@ -1,7 +1,8 @@
-//! How a command becomes operations.
+//! Sending a command as operations.
 //!
-//! Small data go in the message. Large ones go in pieces, each an operation of its own and closing its task, so that
-//! the board works on one piece while the next is copied. Their last piece stands for all: it waits for the others.
+//! Small data are part of the message. Large data are sent in pieces, each an operation that closes its task, so that
+//! the board works on one piece while the next is copied. The last piece waits for the others and stands for all of
+//! them.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
@@ -17,18 +18,18 @@ use crate::session::pending::{Finish, Pending};
 use crate::session::stream::Submit;
 use crate::stats;
 
-/// Bytes of a piece: large enough that a message more is nothing, small enough to stay in a cache between the two that
-/// touch it.
+/// Bytes of a piece: large enough that the cost of its message is negligible, small enough to stay in the cache between
+/// the two copies.
 pub const PIECE: usize = 1 << 20;
 
-/// Bytes of pieces under way in a session. What is larger, and not blocking, is sent by the session's thread, so that
-/// the call does not wait.
+/// Most bytes of pieces under way in a session. The session's thread sends a larger non-blocking transfer, so that the
+/// call does not wait.
 pub const WINDOW: u64 = 64 << 20;
 
-/// Bytes of pieces under way for a blocking call, which waits anyway: the same few pieces of memory come again.
+/// Most bytes of pieces under way for a blocking call, which waits anyway and so reuses a few pieces of memory.
 const WINDOW_BLOCKING: u64 = 8 << 20;
 
-/// Sends a command and moves its event on; if that fails, the event fails, once the parts that were sent have ended.
+/// Sends a command and updates its event. If that fails, the event fails once the parts that were sent have ended.
 ///
 /// # Errors
 /// A command in its wait list failed; a quota is used up; the connection is lost.
@@ -79,7 +80,7 @@ impl Sending<'_> {
                 let from = Payload::Bulk(mapping.publish()?.into());
                 self.operate(Op::Write { buffer: self.id(to)?, offset: *offset, from }, Finish::Nothing)
             }
-            // The buffer stands where the program looks.
+            // The program sees the buffer's own memory.
             Kind::Map { buffer, .. } | Kind::Unmap { buffer, .. } if buffer.is_shared() => {
                 self.operate(Op::Marker, Finish::Nothing)
             }
@@ -97,7 +98,7 @@ impl Sending<'_> {
         buffer.on(&self.command.board)
     }
 
-    /// What the manager has to wait for.
+    /// The events that the manager has to wait for.
     fn waits(&self) -> Result<Vec<EventId>> {
         let mut ids = Vec::new();
         for event in &self.command.waits {
@@ -176,7 +177,7 @@ impl Sending<'_> {
         self.operate(read_op(buffer, region, host.len() as u64, None), Finish::Inline(host))
     }
 
-    /// Sends a transfer in pieces, as many at a time as the window lets.
+    /// Sends a transfer in pieces, as many at a time as the window allows.
     fn pieces(
         &self,
         region: Region,

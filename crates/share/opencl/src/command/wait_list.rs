@@ -1,5 +1,5 @@
-//! What a command is tied to: the events before it, and the place for its own. They are the last three parameters of
-//! each call that enqueues one.
+//! The wait list of a command and the place for its own event: the last three parameters of each call that enqueues
+//! one.
 #![allow(unsafe_code)]
 
 use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
@@ -42,7 +42,7 @@ impl WaitList {
         Ok(events)
     }
 
-    /// Gives the program the command's event, if it wants it.
+    /// Gives the program the command's event, if it asked for it.
     pub fn give(self, event: &Ref<Event>) {
         if !self.own.is_null() {
             // SAFETY: as `new` was promised.

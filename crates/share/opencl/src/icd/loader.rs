@@ -1,4 +1,4 @@
-//! The functions that loaders call before they have an object, and for objects to come.
+//! The functions that loaders call: those that give the platform, and functions by name.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::{CStr, c_char, c_void};

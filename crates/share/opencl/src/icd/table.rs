@@ -20,7 +20,7 @@ macro_rules! table {
     ($($name:ident => $function:expr,)*) => {
         const FUNCTIONS: _cl_icd_dispatch = _cl_icd_dispatch { $($name: $function,)* };
 
-        /// The function of a name; null if there is none.
+        /// The function of a name; null if the name is unknown or not supported.
         pub fn find(name: &[u8]) -> *mut c_void {
             match str::from_utf8(name).unwrap_or_default() {
                 $(stringify!($name) => FUNCTIONS.$name.map_or(std::ptr::null_mut(), |f| f as *mut c_void),)*

@@ -8,9 +8,9 @@ use crate::objects::event::Event;
 /// Where the content of a buffer is.
 #[derive(Default)]
 pub struct Content {
-    /// Devices of the context that have it; none if nothing was ever written.
+    /// Bit set of the context's devices that have it; 0 if nothing was ever written.
     pub valid: u64,
-    /// What wrote it.
+    /// The command that wrote it last.
     pub writer: Option<Weak<Object<Event>>>,
 }
 

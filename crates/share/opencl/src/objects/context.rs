@@ -51,7 +51,7 @@ impl Context {
         orphans.into_iter().for_each(|end| end());
     }
 
-    /// The place of a device in it.
+    /// The index of a device in it.
     pub fn index(&self, device: &Ref<Device>) -> Option<usize> {
         self.devices.iter().position(|d| d.handle() == device.handle())
     }
@@ -81,7 +81,7 @@ pub fn report_loss(session: &Session, text: &str) {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // The last that was set is called first.
+        // The last one set is called first.
         callback::call(lock(&self.destructors).drain(..).rev());
     }
 }

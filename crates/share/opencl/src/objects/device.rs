@@ -16,7 +16,7 @@ use crate::session::board::Board;
 pub struct Device {
     board: Arc<Board>,
     values: HashMap<cl_device_info, Vec<u8>>,
-    /// What checks of each launch want.
+    /// Limits that calls are checked against.
     pub bounds: Bounds,
 }
 
@@ -66,12 +66,12 @@ impl Device {
         Self { board, values, bounds }
     }
 
-    /// Where it is.
+    /// Its board.
     pub const fn board(&self) -> &Arc<Board> {
         &self.board
     }
 
-    /// A value of up to 8 bytes; 0 if there is none.
+    /// A value of up to 8 bytes; 0 if the parameter is unknown or longer.
     pub fn number(&self, name: cl_device_info) -> u64 {
         number(&self.values, name)
     }
@@ -86,7 +86,7 @@ impl Device {
         self.number(CL_DEVICE_LINKER_AVAILABLE) != 0
     }
 
-    /// Whether a program that asks for these types means it.
+    /// Whether it is of one of these types.
     pub fn is_of(&self, types: cl_device_type) -> bool {
         types == CL_DEVICE_TYPE_ALL && self.number(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CUSTOM == 0
             || types != CL_DEVICE_TYPE_ALL && self.number(CL_DEVICE_TYPE) & types != 0

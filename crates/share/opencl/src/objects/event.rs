@@ -1,4 +1,4 @@
-//! Events: how far a command is.
+//! Events: the progress of a command.
 //!
 //! ```text
 //! INIT    held back, or being sent        CL_QUEUED
@@ -7,8 +7,8 @@
 //! COMPLETE, or an error                   CL_COMPLETE, negative
 //! ```
 //!
-//! A command may go as several operations, each a *part*; the event ends with the last of them. Replies move it on, in
-//! whichever thread reads them.
+//! A command may be sent as several operations, each a *part*; the event ends with the last of them. Whichever thread
+//! reads a reply updates the event.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -48,18 +48,18 @@ struct State {
     place: Option<SentTo>,
     /// Parts that have not ended, and one more while parts are being sent.
     parts: u32,
-    /// What the first part that failed said.
+    /// The error of the first part that failed, or `CL_SUCCESS`.
     failure: cl_int,
     times: Profile,
-    /// What to call at which status.
+    /// Functions to call, and the status at which each is due.
     callbacks: Vec<(cl_int, Notify)>,
-    /// What may not be sent before this is sent, or has ended.
+    /// Commands that may not be sent before this one is sent or has ended.
     dependents: Vec<Arc<dyn Dependent>>,
     /// Threads that sleep on `changed`.
     sleepers: u32,
 }
 
-/// A function that wants the status, negative or that for which it was set.
+/// A function that takes the status: that for which it was set, or a negative one.
 pub type Notify = Box<dyn FnOnce(cl_int) + Send>;
 
 /// A command that is held back until the events that it waits for let it go.
@@ -87,16 +87,16 @@ pub struct Profile {
     pub ended: u64,
 }
 
-/// What an event is to a command that waits for it.
+/// How far an event is, as seen by a command that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is no obstacle.
+    /// The event has ended.
     Complete,
-    /// The command fails.
+    /// The event has failed, and so will the command.
     Failed,
-    /// The manager waits for it.
+    /// It was sent to the command's board, where the manager waits for it.
     Sent(EventId),
-    /// The command must be held.
+    /// It is held, is a user event, or was sent to another board: the command must be held.
     Elsewhere,
 }
 
@@ -152,17 +152,17 @@ impl Event {
         self.status.load(Ordering::Acquire)
     }
 
-    /// Whether it has ended, well or not.
+    /// Whether it has ended, with success or an error.
     pub fn is_done(&self) -> bool {
         self.status() <= CL_COMPLETE
     }
 
-    /// Whether something of it is still to be sent.
+    /// Whether parts of it have not been sent.
     pub fn is_unsent(&self) -> bool {
         !self.is_done() && lock(&self.state).place.is_none()
     }
 
-    /// What it means to a command for this board.
+    /// Its standing for a command for this board.
     pub fn standing(&self, board: &Arc<Board>) -> Standing {
         match self.status() {
             CL_COMPLETE => return Standing::Complete,
@@ -209,7 +209,7 @@ impl Event {
         self.less_parts(state);
     }
 
-    /// All parts were sent; the last as this.
+    /// All parts were sent, the last one as `place`.
     pub fn sent(&self, place: SentTo) {
         let mut state = lock(&self.state);
         state.times.submitted = now_ns();
@@ -284,7 +284,7 @@ impl Event {
         dependents.into_iter().for_each(Dependent::satisfied);
     }
 
-    /// Moves on to a status, and has called what was set for it or for one before.
+    /// Advances to a status, and queues the callbacks that are due by then.
     fn reach(&self, state: &mut State, status: cl_int) {
         self.status.store(status, Ordering::Release);
         if state.callbacks.is_empty() {
@@ -301,13 +301,13 @@ impl Event {
     }
 
     fn wake(&self, state: &State) {
-        // A wake is a system call even if nobody sleeps.
+        // A wake is a system call even if no thread sleeps.
         if state.sleepers > 0 {
             self.changed.notify_all();
         }
     }
 
-    /// Has `notify` called once when it has reached `at` or ended.
+    /// Calls `notify` once, when the event has reached `at` or ended.
     pub fn on(&self, at: cl_int, notify: Notify) {
         let mut state = lock(&self.state);
         state.callbacks.push((at, notify));
@@ -315,7 +315,7 @@ impl Event {
         self.reach(&mut state, status);
     }
 
-    /// Lets `held` wait until this is sent to its board, or has ended; false if that is so already.
+    /// Makes `held` wait until this is sent to its board or has ended; false if that is already the case.
     pub fn depend(&self, held: Arc<dyn Dependent>) -> bool {
         let mut state = lock(&self.state);
         let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, held.board()));
@@ -326,7 +326,7 @@ impl Event {
         true
     }
 
-    /// Sees to it that it is not left in an open task.
+    /// Closes the task that it is in.
     pub fn submit(&self) {
         let place = if self.is_done() { None } else { lock(&self.state).place.clone() };
         if let Some(place) = place {
@@ -360,7 +360,7 @@ impl Event {
         state
     }
 
-    /// Its end as the result of a call that blocks.
+    /// The result of a call that blocked until its end.
     pub fn outcome(&self) -> Result<()> {
         match self.status() {
             status if status < CL_COMPLETE => Err(Error(status)),

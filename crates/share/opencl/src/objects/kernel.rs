@@ -39,7 +39,7 @@ pub struct Kernel {
 /// A kernel at a device.
 pub struct There {
     pub remote: Remote,
-    /// The version of each argument that the manager has; 0 for none. Locked while a launch is sent.
+    /// The version of each argument that the manager has; 0 if it has none. Locked while a launch is sent.
     pub sent: Mutex<Vec<u64>>,
 }
 
@@ -50,12 +50,12 @@ pub struct Slot {
     pub value: Value,
 }
 
-/// What an argument is.
+/// The value of an argument.
 #[derive(Clone)]
 pub enum Value {
     /// Bytes.
     Bytes(Arc<[u8]>),
-    /// A buffer. The program may release it; then the argument is as good as none.
+    /// A buffer. If the program releases it, the argument counts as not set.
     Buffer(Weak<Object<Buffer>>),
     /// No buffer.
     Nothing,
@@ -73,7 +73,7 @@ impl ObjectKind for Kernel {
 }
 
 impl Kernel {
-    /// A kernel of a built program, no argument of which is set.
+    /// A kernel of a built program, without arguments.
     pub fn new(program: Ref<Program>, name: &str, info: Arc<KernelInfo>) -> Self {
         program.kernels.fetch_add(1, Ordering::AcqRel);
         let context = program.context.clone();
@@ -100,7 +100,7 @@ impl Kernel {
     /// Sets an argument.
     ///
     /// # Errors
-    /// There is none with this number.
+    /// The kernel has fewer arguments.
     pub fn set(&self, index: usize, value: Value) -> Result<()> {
         let mut arguments = lock(&self.arguments);
         ensure(index < arguments.len(), CL_INVALID_ARG_INDEX)?;
@@ -118,7 +118,7 @@ impl Kernel {
         lock(&self.arguments).iter().map(bytes).sum()
     }
 
-    /// Whether its program was built in a way that lets the last work-groups be smaller.
+    /// Whether its program was built with options that allow the last work-groups to be smaller.
     pub fn may_have_uneven_groups(&self, device: &Ref<Device>) -> bool {
         let options = self.program.part(device).map(|p| lock(&p.state).options.clone()).unwrap_or_default();
         let mut words = options.split_whitespace();
@@ -126,7 +126,7 @@ impl Kernel {
         version.is_some_and(|v| v.starts_with(['2', '3'])) && words.all(|w| w != "-cl-uniform-work-group-size")
     }
 
-    /// Whether the kernel may change the buffer of an argument, as far as is known.
+    /// Whether the kernel may change the buffer of an argument; true if that is not known.
     pub fn may_change(&self, index: usize, flags: u64) -> bool {
         let known = self.info.arguments.as_ref().and_then(|a| a.get(index));
         let constant = known.is_some_and(|a| {
@@ -135,7 +135,7 @@ impl Kernel {
         flags & CL_MEM_READ_ONLY == 0 && !constant
     }
 
-    /// What it is at a board, where it is made if it is not there yet.
+    /// The kernel at a board, where it is made at its first launch.
     ///
     /// # Errors
     /// The program is not built for the board; a quota is used up; the connection is lost.

@@ -1,4 +1,4 @@
-//! Programs, and what became of them at each device.
+//! Programs, and their state at each device.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
@@ -25,11 +25,11 @@ pub struct Program {
     pub origin: Origin,
     /// One for each of its devices.
     pub parts: Vec<Part>,
-    /// Kernels of it that live: while there are any, it cannot be built again.
+    /// Number of its kernels: while it is not 0, the program cannot be built again.
     pub kernels: AtomicUsize,
 }
 
-/// What a program was made of.
+/// From what a program was made.
 pub enum Origin {
     /// OpenCL C.
     Source(String),
@@ -42,26 +42,26 @@ pub enum Origin {
 /// A program at one of its devices.
 pub struct Part {
     pub device: Ref<Device>,
-    /// What the program is made of here.
+    /// Its source or binary here.
     bytes: Vec<u8>,
     form: Form,
     pub remote: OnceLock<Remote>,
     making: Mutex<()>,
-    /// Holds the bytes until the manager has surely read them.
+    /// Holds the bytes until the manager has read them.
     bulk: Mutex<Option<Bulk>>,
     pub state: Mutex<State>,
     infos: Mutex<HashMap<String, Arc<KernelInfo>>>,
 }
 
-/// What became of it there.
+/// The state of its last build, compilation or linking there.
 #[derive(Debug, Clone)]
 pub struct State {
     /// `CL_PROGRAM_BUILD_STATUS`.
     pub status: cl_build_status,
     pub options: String,
-    /// What the manager said; its log is empty before.
+    /// The manager's answer; its log is empty before that.
     pub build: Build,
-    /// Bytes of what was built, once somebody has asked.
+    /// Bytes of the built binary, once the manager was asked.
     binary_size: Option<u64>,
 }
 
@@ -91,7 +91,7 @@ impl Program {
         Self { context, origin, parts: devices.into_iter().map(part).collect(), kernels: AtomicUsize::new(0) }
     }
 
-    /// What it is at a device.
+    /// The program at a device.
     pub fn part(&self, device: &Ref<Device>) -> Option<&Part> {
         self.parts.iter().find(|p| p.device.handle() == device.handle())
     }
@@ -101,10 +101,10 @@ impl Program {
         self.parts.iter().filter(|p| lock(&p.state).is_executable())
     }
 
-    /// What is known of a kernel at a device.
+    /// Properties of a kernel at a device.
     ///
     /// # Errors
-    /// The program has none of this name there.
+    /// The program has no kernel of this name there.
     pub fn kernel_info(&self, device: &Ref<Device>, name: &str) -> Result<Arc<KernelInfo>> {
         let part = self.part(device).ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
         if let Some(info) = lock(&part.infos).get(name) {
@@ -126,7 +126,7 @@ impl Part {
         self.device.board()
     }
 
-    /// Its number there, where it is made if it is not there yet.
+    /// Its number there, where it is made at its first use.
     ///
     /// # Errors
     /// A quota is used up, or the connection lost.
@@ -156,10 +156,10 @@ impl Part {
         Remote::new(board, ObjectTable::Programs, make(Payload::Bulk(place.into())), &[])
     }
 
-    /// Whether the board takes the bytes for a binary of its own.
+    /// Checks that the board accepts the bytes as a binary of its own.
     ///
     /// # Errors
-    /// There are none; it does not; the connection is lost.
+    /// There are no bytes; the board refuses them; the connection is lost.
     pub fn check_binary(&self) -> Result<()> {
         ensure(!self.bytes.is_empty(), CL_INVALID_VALUE)?;
         let program = self.id()?;
@@ -186,7 +186,7 @@ impl Part {
         state.status = if state.build.status == CL_SUCCESS { CL_BUILD_SUCCESS } else { CL_BUILD_ERROR };
     }
 
-    /// What `CL_PROGRAM_BINARIES` gives: what was built, else what the program gave.
+    /// The value of `CL_PROGRAM_BINARIES`: the built binary, else the one that the program gave.
     ///
     /// # Errors
     /// The connection is lost.
@@ -248,7 +248,7 @@ impl State {
         Self { status: CL_BUILD_IN_PROGRESS, options: options.into(), ..Self::default() }
     }
 
-    /// Whether kernels can be made of it.
+    /// Whether kernels can be made from it.
     pub fn is_executable(&self) -> bool {
         self.status == CL_BUILD_SUCCESS && self.build.binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE
     }

@@ -1,4 +1,4 @@
-//! Queues: the order that a program wants.
+//! Queues.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -26,27 +26,27 @@ pub struct Queue {
     pub state: Mutex<QueueState>,
 }
 
-/// What new commands may have to wait for. An event that is gone has ended; and an event holds its queue, so the queue
-/// must not hold events.
+/// The events that new commands may have to wait for. An event holds its queue, so the queue must not hold events; an
+/// event that is gone has ended.
 pub struct QueueState {
     in_order: bool,
     /// The last command that did not fail at once.
     last: Weak<Object<Event>>,
     barrier: Weak<Object<Event>>,
-    /// Commands, without some that have ended.
+    /// Commands, except some that have ended.
     commands: Vec<Weak<Object<Event>>>,
-    /// How many there were when those that have ended were last dropped.
+    /// Number of commands left when ended ones were last dropped.
     kept: usize,
 }
 
-/// What a command means to those behind it in an out-of-order queue, and those before.
+/// How a command is ordered with the commands before and after it in an out-of-order queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Nothing.
+    /// Not at all.
     Command,
-    /// Waits for all before it, unless it has a wait list.
+    /// Waits for all commands before it, unless it has a wait list.
     Marker,
-    /// As a marker; and all behind wait for it.
+    /// As a marker; and all commands after it wait for it.
     Barrier,
 }
 
@@ -67,12 +67,12 @@ impl Queue {
         Self { context, device, properties, array, state: Mutex::new(state) }
     }
 
-    /// Whether events tell times.
+    /// Whether its events have profiling times.
     pub fn profiles(&self) -> bool {
         self.properties & CL_QUEUE_PROFILING_ENABLE != 0
     }
 
-    /// Has all that was sent executed soon; what is held follows by itself.
+    /// Submits all commands that were sent. Held commands are submitted when they are sent.
     pub fn flush(&self) {
         self.device.board().submit();
     }

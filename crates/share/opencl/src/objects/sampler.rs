@@ -1,11 +1,11 @@
-//! Samplers: there are none, since there are no images.
+//! Samplers. No sampler exists, since images are not supported.
 
 use opencl_sys::{CL_INVALID_SAMPLER, cl_int};
 
 use crate::handle::{Live, ObjectKind};
 use crate::process::PerProcess;
 
-/// No value of this exists; any handle of one is wrong.
+/// Has no values: every handle of a sampler is invalid.
 pub enum Sampler {}
 
 impl ObjectKind for Sampler {

@@ -28,8 +28,8 @@ pub struct Completion {
 }
 
 impl Pending {
-    /// The manager says that it has ended. What has to wait for bulk, which a handler of messages must not, is given
-    /// back.
+    /// The manager says that it has ended. Gives a completion if its bulk may still be under way, for which a handler
+    /// of messages must not wait.
     pub fn done(
         self,
         in_flight: &InFlight,
@@ -47,7 +47,7 @@ impl Pending {
         }
         let status =
             if status == CL_SUCCESS { self.finish.take(tail).err().map_or(CL_SUCCESS, |e| e.0) } else { status };
-        // Who finds the board idle may count on what came from it.
+        // A thread that finds the board idle may rely on the data being there.
         in_flight.give_room();
         self.command.ended(status, times);
         None

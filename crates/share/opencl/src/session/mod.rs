@@ -1,4 +1,4 @@
-//! A connection to a manager.
+//! One connection to a manager: its messages, its operations in flight, and its own thread.
 
 pub mod board;
 pub mod completion;
@@ -56,12 +56,12 @@ pub struct Session {
 }
 
 thread_local! {
-    /// This thread waits, and so will look for completions itself.
+    /// Whether this thread waits, and so will finish completions itself.
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Session {
-    /// Connects; nothing is said yet.
+    /// Connects, without sending a message.
     fn dial(
         endpoint: &Endpoint,
         token: Token,
@@ -100,7 +100,7 @@ impl Session {
         self.client.get().ok_or(Error(CL_DEVICE_NOT_AVAILABLE))
     }
 
-    /// Whether the connection stands.
+    /// Checks that the connection is not lost.
     ///
     /// # Errors
     /// It is lost.
@@ -113,12 +113,12 @@ impl Session {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// What this program may have at a time; nothing before the manager has said so.
+    /// What this program may have at a time; nothing before the manager's `Welcome`.
     pub fn limits(&self) -> Limits {
         self.limits.get().copied().unwrap_or(Limits { memory: 0, objects: 0, operations: 0, program: 0 })
     }
 
-    /// The numbers of a kind of objects.
+    /// The free numbers of a table.
     pub fn numbers(&self, table: ObjectTable) -> &Mutex<Numbers> {
         &self.numbers[match table {
             ObjectTable::Buffers(_) => 0,
@@ -127,7 +127,7 @@ impl Session {
         }]
     }
 
-    /// A time of the manager's clock in ours.
+    /// Converts a time of the manager's clock to this process' clock.
     fn to_local(&self, there: u64) -> u64 {
         there.saturating_add_signed(self.clock.load(Ordering::Acquire))
     }
@@ -165,7 +165,7 @@ impl Session {
     /// Asks, and waits for the answer.
     ///
     /// # Errors
-    /// What the manager says; the connection is lost; the time is over.
+    /// The manager's error; the connection is lost; the deadline has passed.
     pub fn ask<'a>(
         &self,
         deadline: Option<Instant>,
@@ -178,10 +178,10 @@ impl Session {
         self.wait(deadline, || lock(&slot).take())?.map_err(Error)
     }
 
-    /// Waits until `done` gives something, reading messages meanwhile.
+    /// Waits until `done` gives a value, reading messages meanwhile.
     ///
     /// # Errors
-    /// The connection is lost, or the time over.
+    /// The connection is lost; the deadline has passed.
     pub fn wait<T>(
         &self,
         deadline: Option<Instant>,
@@ -200,7 +200,7 @@ impl Session {
         found
     }
 
-    /// Reads what has come, without waiting.
+    /// Reads the messages that have arrived, without waiting.
     pub fn poll(&self) {
         if let Some(client) = self.client.get() {
             let _ = client.poll();
@@ -212,7 +212,7 @@ impl Session {
         self.sender.hold(command);
     }
 
-    /// Has a command sent by the session's thread.
+    /// Hands a held command to the session's thread to be sent.
     pub fn release(&self, command: Arc<dyn HeldCommand>) {
         self.sender.release(command);
         self.wake_sender();

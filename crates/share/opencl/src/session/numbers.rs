@@ -1,9 +1,9 @@
 //! Numbers of objects in a session: dense, from 0 up, below the quota.
 
-/// Which table of numbers an object is in.
+/// The manager's table in which an object has its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectTable {
-    /// Buffers; with the bytes that they count against the quota.
+    /// Buffers, with their bytes, which count against the quota.
     Buffers(u64),
     /// Programs.
     Programs,
@@ -28,7 +28,7 @@ impl Numbers {
         })
     }
 
-    /// Takes one back, once the manager has been told.
+    /// Takes one back, once the manager knows that its object is released.
     pub fn give(&mut self, number: u32) {
         debug_assert!(number < self.next);
         self.free.push(number);

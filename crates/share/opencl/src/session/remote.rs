@@ -1,4 +1,4 @@
-//! An object at a manager, and its end.
+//! An object at a manager, which is released with its owner here.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,11 +16,11 @@ pub struct Remote {
     pub board: Arc<Board>,
     pub id: Id,
     table: ObjectTable,
-    is_told: bool,
+    is_announced: bool,
 }
 
 impl Remote {
-    /// Takes a number and has the object made: `make` gives the command that does it. No answer is waited for.
+    /// Takes a number and makes the object with the message that `make` gives, without waiting for an answer.
     ///
     /// # Errors
     /// The quota is used up, or the connection lost.
@@ -32,18 +32,18 @@ impl Remote {
     ) -> Result<Self> {
         let mut this = Self::reserve(board, table)?;
         board.session.send(&make(this.id), tail)?;
-        this.is_told = true;
+        this.is_announced = true;
         Ok(this)
     }
 
-    /// Takes a number, of which the manager has still to be told.
+    /// Takes a number that the manager does not know yet.
     ///
     /// # Errors
     /// The quota is used up.
     pub fn reserve(board: &Arc<Board>, table: ObjectTable) -> Result<Self> {
         let limits = board.session.limits();
         let id = lock(board.session.numbers(table)).take(limits.objects).ok_or(Error(CL_OUT_OF_RESOURCES))?;
-        let this = Self { board: Arc::clone(board), id, table, is_told: false };
+        let this = Self { board: Arc::clone(board), id, table, is_announced: false };
         if let ObjectTable::Buffers(bytes) = table {
             let before = board.memory.fetch_add(bytes, Ordering::Relaxed);
             ensure(before.saturating_add(bytes) <= limits.memory, CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
@@ -51,9 +51,9 @@ impl Remote {
         Ok(this)
     }
 
-    /// The manager has been told of it.
-    pub fn told(&mut self) {
-        self.is_told = true;
+    /// The manager knows of it.
+    pub fn announced(&mut self) {
+        self.is_announced = true;
     }
 }
 
@@ -64,7 +64,7 @@ impl Drop for Remote {
             ObjectTable::Programs => wire::Command::ReleaseProgram { program: self.id },
             ObjectTable::Kernels => wire::Command::ReleaseKernel { kernel: self.id },
         };
-        if self.is_told {
+        if self.is_announced {
             // A lost connection has released it already.
             let _ = self.board.session.send(&command, &[]);
         }

@@ -1,4 +1,5 @@
-//! The session's own thread: it sends the commands that were held back, and takes bulk for which nobody waits.
+//! The session's own thread: it sends the commands that were held back, and finishes operations for which no thread
+//! waits.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
@@ -35,7 +36,7 @@ struct State {
 #[derive(Default)]
 struct Held {
     commands: Vec<Weak<dyn HeldCommand>>,
-    /// How many were left when those that are gone were last dropped.
+    /// Number of commands left when those that are gone were last dropped.
     kept: usize,
 }
 

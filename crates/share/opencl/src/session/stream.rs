@@ -7,7 +7,7 @@ use rackloom_opencl_wire::{self as wire, EventId, encode_command};
 use crate::stats;
 use crate::sync::lock;
 
-/// What is numbered in the order of sending. Nothing waits for messages while it is locked.
+/// Numbers messages in the order of sending. No thread waits for messages while it is locked.
 #[derive(Default)]
 pub struct Stream(Mutex<Sending>);
 
@@ -19,7 +19,7 @@ pub struct Sending {
     bytes: Vec<u8>,
 }
 
-/// Keeps all messages from being sent while it lives.
+/// While it lives, no message is sent.
 pub struct Stopped<'a>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'a, Sending>);
 
 /// When a task is to be closed, which lets the board start on it.
@@ -37,7 +37,7 @@ impl Stream {
         lock(&self.0)
     }
 
-    /// Stops it.
+    /// Stops all sending.
     pub fn stop(&self) -> Stopped<'_> {
         Stopped(self.lock())
     }
