@@ -19,7 +19,7 @@
 //!
 //! | Room | Contents |
 //! |---|---|
-//! | `error`, `sync`, `config`, `process` | error codes; locking; the environment; values of a process, lost in a fork |
+//! | `error`, `sync`, `config`, `process` | error codes; locks; the environment; values of a process, lost by a fork |
 //! | `stats`, `callback`, `info` | counters; the thread that calls the program; results of the `clGet...Info` calls |
 //! | `handle` | handles, and the lists of objects that exist |
 //! | `host_memory`, `mapping` | memory that commands read and write; memory in which the program sees a buffer |
