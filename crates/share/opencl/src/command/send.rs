@@ -34,8 +34,8 @@ const WINDOW_BLOCKING: u64 = 8 << 20;
 /// # Errors
 /// A command in its wait list failed; a quota is used up; the connection is lost.
 pub fn send(command: &Arc<Command>, submit: Submit) -> Result<()> {
-    let sending = Sending { command, submit };
-    match sending.send() {
+    let sender = Sender { command, submit };
+    match sender.send() {
         Ok(id) => command.event.sent(SentTo { board: Arc::clone(&command.board), id }),
         Err(why) => {
             command.event.abandon(why);
@@ -45,12 +45,12 @@ pub fn send(command: &Arc<Command>, submit: Submit) -> Result<()> {
     Ok(())
 }
 
-struct Sending<'a> {
+struct Sender<'a> {
     command: &'a Arc<Command>,
     submit: Submit,
 }
 
-impl Sending<'_> {
+impl Sender<'_> {
     fn send(&self) -> Result<EventId> {
         match &self.command.kind {
             Kind::Marker | Kind::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
