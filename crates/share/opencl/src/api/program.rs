@@ -36,7 +36,7 @@ pub unsafe extern "C" fn clCreateProgramWithSource(
             match lengths.get(at).copied().unwrap_or(0) {
                 // SAFETY: without a length it ends with a zero.
                 0 => source += &unsafe { text(string) }?,
-                // SAFETY: with one it has so many bytes.
+                // SAFETY: with a length it has `len` bytes.
                 len => source += &String::from_utf8_lossy(&unsafe { list(string.cast::<u8>(), len) }),
             }
         }
