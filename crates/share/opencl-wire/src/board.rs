@@ -1,14 +1,14 @@
-//! What a board is, and what a session may have.
+//! The description of a board, and the limits of a session.
 
 use serde::{Deserialize, Serialize};
 
 /// A board as its own runtime describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoardInfo {
-    /// What the manager calls it; unique in the manager.
+    /// The manager's name for it, unique in the manager.
     pub name: String,
-    /// What `clGetDeviceInfo` of the board's own runtime answers, for the parameters it answers at all: parameter and
-    /// value. Handles are not among them.
+    /// The answers of `clGetDeviceInfo` of the board's own runtime: parameter and value. Parameters that it does not
+    /// answer, and handles, are left out.
     pub device: Vec<(u32, Vec<u8>)>,
     /// The same of `clGetPlatformInfo` of the runtime.
     pub platform: Vec<(u32, Vec<u8>)>,
@@ -17,8 +17,7 @@ pub struct BoardInfo {
     pub shares_memory: bool,
 }
 
-/// What a session may have at a time. The library keeps to it and tells the program; the manager ends a session that
-/// exceeds it.
+/// What a session may have at a time. The library refuses calls that exceed it; the manager ends a session that does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of buffers.

@@ -1,4 +1,4 @@
-//! From the library to the manager.
+//! Messages from the library to the manager.
 
 use rackloom_ipc::BulkRef;
 use serde::{Deserialize, Serialize};
@@ -15,96 +15,96 @@ pub type EventId = u64;
 pub enum Command<'a> {
     /// The first message: which version the library speaks. Answered by [`crate::Answer::Welcome`].
     Hello {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
         /// [`crate::VERSION`] of the library.
         version: u32,
-        /// What the program calls itself, for tables and metrics; the manager does not trust it.
+        /// The program's own name, for tables and metrics; the manager does not trust it.
         name: &'a str,
     },
-    /// Asks what a board is; answered by [`crate::Answer::Board`].
+    /// Asks for the description of a board; answered by [`crate::Answer::Board`].
     Board {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which.
+        /// The board, from 0 up to [`crate::Answer::Welcome`]'s `boards`, exclusive.
         board: u16,
     },
-    /// Makes this session one of a board, once; answered by [`crate::Answer::Open`]. All commands below need it.
+    /// Makes this session that of a board, once; answered by [`crate::Answer::Open`]. All commands below need it.
     Open {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which.
+        /// The board, from 0 up to [`crate::Answer::Welcome`]'s `boards`, exclusive.
         board: u16,
     },
-    /// Makes a buffer of zeros, or of undefined content that was never another tenant's.
+    /// Makes a buffer. Its content is zero, or undefined but never another tenant's.
     CreateBuffer {
-        /// Its number.
+        /// Number of the new buffer.
         buffer: Id,
-        /// `CL_MEM_READ_WRITE`, `_READ_ONLY` or `_WRITE_ONLY`; others are not looked at. What the program may do from
-        /// its host is the library's to check: it writes also where the program must not, to begin with.
+        /// `CL_MEM_READ_WRITE`, `_READ_ONLY` or `_WRITE_ONLY`; others are ignored. The library
+        /// checks what the program may do from its host; it initializes also buffers that the program must not write.
         flags: u64,
-        /// Bytes.
+        /// Size in bytes; not 0.
         size: u64,
-        /// Memory of the client that is to be the buffer's own where the board can use it (`CL_MEM_ALLOC_HOST_PTR`).
-        /// Then [`Op::Map`] and [`Op::Unmap`] move what has to be moved.
+        /// Memory of the client that becomes the buffer's own where the board can use it (`CL_MEM_ALLOC_HOST_PTR`).
+        /// [`Op::Map`] and [`Op::Unmap`] then move bytes where that is needed.
         backing: Option<Place>,
     },
-    /// Makes a part of a buffer.
+    /// Makes a sub-buffer.
     CreateSubBuffer {
-        /// Its number.
+        /// Number of the new sub-buffer.
         buffer: Id,
-        /// What it is a part of; no sub-buffer itself.
+        /// The buffer of which it is a part; not itself a sub-buffer.
         parent: Id,
         /// As for a buffer; 0 takes the parent's.
         flags: u64,
-        /// First byte.
+        /// First byte in the parent.
         offset: u64,
-        /// Bytes.
+        /// Size in bytes; not 0.
         size: u64,
     },
-    /// Forgets a buffer. Operations sent before still have it.
+    /// Releases a buffer. Operations sent before keep it.
     ReleaseBuffer {
-        /// Which.
+        /// The buffer.
         buffer: Id,
     },
     /// Makes a program. The tail, or the bulk, is its source or binary.
     CreateProgram {
-        /// Its number.
+        /// Number of the new program.
         program: Id,
-        /// What the bytes are.
+        /// Whether the bytes are source or a binary.
         form: Form,
-        /// The bytes.
+        /// Where the bytes are.
         bytes: Payload,
     },
     /// Asks whether a program was made, which a binary of another board is not; answered by
-    /// [`crate::Answer::Created`], or by why not.
+    /// [`crate::Answer::Created`] or an error.
     Created {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which.
+        /// The program.
         program: Id,
     },
-    /// Forgets a program. Its kernels stay.
+    /// Releases a program. Its kernels stay.
     ReleaseProgram {
-        /// Which.
+        /// The program.
         program: Id,
     },
-    /// Builds a program; answered by [`crate::Answer::Built`] when that is done. What was sent later is not held up.
+    /// Builds a program; answered by [`crate::Answer::Built`] when that is done. Later messages do not wait for it.
     Build {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which.
+        /// The program.
         program: Id,
         /// Options, as the program gave them.
         options: &'a str,
     },
     /// Compiles a program of source for linking; answered as [`Command::Build`].
     Compile {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which.
+        /// The program.
         program: Id,
-        /// Options.
+        /// Options, as the program gave them.
         options: &'a str,
         /// Names to include and the programs that hold their source.
         #[serde(borrow)]
@@ -112,89 +112,89 @@ pub enum Command<'a> {
     },
     /// Links compiled programs into a new one; answered as [`Command::Build`].
     Link {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// The new one's number.
+        /// Number of the new program.
         program: Id,
-        /// Options.
+        /// Options, as the program gave them.
         options: &'a str,
-        /// What to link.
+        /// The compiled programs to link.
         inputs: Vec<Id>,
     },
-    /// Asks how long a built program's binary is, for which a runtime may have to make it first; answered by
+    /// Asks for the length of a built program's binary, which a runtime may have to make first; answered by
     /// [`crate::Answer::BinarySize`].
     BinarySize {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which program.
+        /// The program.
         program: Id,
     },
     /// Asks for a built program's binary; answered by [`crate::Answer::Binary`].
     Binary {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which program.
+        /// The program.
         program: Id,
-        /// Where to; at least as long as the binary.
+        /// Memory for the binary; at least as long as it.
         into: Place,
     },
     /// Asks about a kernel of a built program; answered by [`crate::Answer::Kernel`].
     Kernel {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
-        /// Which program.
+        /// The program.
         program: Id,
         /// The function's name.
         name: &'a str,
     },
-    /// Makes a kernel of a built program, no argument of which is set.
+    /// Makes a kernel of a built program, without arguments.
     CreateKernel {
-        /// Its number.
+        /// Number of the new kernel.
         kernel: Id,
-        /// Which program.
+        /// The program.
         program: Id,
         /// The function's name.
         name: &'a str,
     },
-    /// Forgets a kernel.
+    /// Releases a kernel.
     ReleaseKernel {
-        /// Which.
+        /// The kernel.
         kernel: Id,
     },
     /// Adds an operation to the task. [`crate::Reply::Done`] reports its end.
     Enqueue {
-        /// The event that tells its end. Events are sent in ascending order.
+        /// The event that ends with it. Events are sent in ascending order.
         event: EventId,
-        /// Events that were not complete yet, as far as the library knew. If one of them failed, so does this.
+        /// Events to wait for, except those that the library knew to be complete. If one of them failed, so does this.
         waits: Vec<EventId>,
         /// Closes the task behind this operation.
         submit: bool,
-        /// What to do.
+        /// The operation.
         #[serde(borrow)]
         op: Op<'a>,
     },
     /// Closes the task, if any operation is in it.
     Submit,
-    /// From the next task on times are to be those that the board measures, which costs some boards more than an
-    /// operation does. Else they are those that the manager sees.
+    /// From the next task on, times are those that the board measures, which costs some boards more than an operation.
+    /// Without it they are those that the manager sees.
     Profile,
     /// Asks for the manager's clock, to be compared with the library's; answered by [`crate::Answer::Clock`].
     Clock {
-        /// Number of this request.
+        /// The request's number, which its answer repeats.
         request: u32,
     },
 }
 
-/// What a program is made of.
+/// Whether a program is made from source or a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     /// OpenCL C.
     Source,
-    /// What the board's own runtime takes, or gave earlier.
+    /// A binary for the board's own runtime.
     Binary,
 }
 
-/// Where the bytes that go with a command are.
+/// Where the bytes of a command are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Payload {
     /// In the message, as its tail; at most [`crate::INLINE_MAX`].
@@ -219,119 +219,119 @@ impl From<Place> for BulkRef {
     }
 }
 
-/// What an operation does. Offsets, sizes and pitches are bytes.
+/// An operation. Offsets, sizes and pitches are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op<'a> {
     /// Writes the payload into a buffer.
     Write {
-        /// Which.
+        /// The buffer.
         buffer: Id,
-        /// First byte.
+        /// First byte in the buffer.
         offset: u64,
-        /// The bytes.
+        /// Where the bytes are.
         from: Payload,
     },
     /// Reads from a buffer, into bulk or the tail of [`crate::Reply::Done`].
     Read {
-        /// Which.
+        /// The buffer.
         buffer: Id,
-        /// First byte.
+        /// First byte in the buffer.
         offset: u64,
-        /// Bytes; at most [`crate::INLINE_MAX`] without a place.
+        /// Number of bytes; at most [`crate::INLINE_MAX`] without `into`.
         len: u64,
-        /// Where to.
+        /// Memory for the bytes; without it they are the reply's tail.
         into: Option<Place>,
     },
     /// Writes a box of a buffer. The payload holds its rows without gaps.
     WriteRect {
-        /// Which.
+        /// The buffer.
         buffer: Id,
         /// The box in the buffer.
         rect: Rect,
-        /// The bytes.
+        /// Where the bytes are.
         from: Payload,
     },
     /// Reads a box of a buffer, its rows without gaps.
     ReadRect {
-        /// Which.
+        /// The buffer.
         buffer: Id,
         /// The box in the buffer.
         rect: Rect,
-        /// Where to; else the tail of the reply.
+        /// Memory for the bytes; without it they are the reply's tail.
         into: Option<Place>,
     },
     /// Copies from one buffer to another.
     Copy {
-        /// From which.
+        /// The source buffer.
         from: Id,
-        /// From which byte.
+        /// First byte in it.
         from_offset: u64,
-        /// To which.
+        /// The target buffer.
         to: Id,
-        /// To which byte.
+        /// First byte in it.
         to_offset: u64,
-        /// Bytes.
+        /// Number of bytes.
         len: u64,
     },
     /// Copies a box. Both have the same region.
     CopyRect {
-        /// From which.
+        /// The source buffer.
         from: Id,
-        /// The box there.
+        /// The box in it.
         source: Rect,
-        /// To which.
+        /// The target buffer.
         to: Id,
-        /// The box there.
+        /// The box in it.
         target: Rect,
     },
     /// Fills a part of a buffer with a pattern.
     Fill {
-        /// Which.
+        /// The buffer.
         buffer: Id,
         /// First byte; a multiple of the pattern's length.
         offset: u64,
-        /// Bytes; a multiple of the pattern's length.
+        /// Number of bytes; a multiple of the pattern's length.
         len: u64,
         /// The pattern: 1, 2, 4 ... 128 bytes.
         pattern: &'a [u8],
     },
     /// Makes a part of a backed buffer valid in its backing.
     Map {
-        /// Which.
+        /// The buffer.
         buffer: Id,
         /// `CL_MAP_READ`, `_WRITE` or `_WRITE_INVALIDATE_REGION`.
         flags: u64,
         /// First byte.
         offset: u64,
-        /// Bytes.
+        /// Number of bytes.
         len: u64,
     },
-    /// Ends one earlier [`Op::Map`] of this very part: what stands in the backing is the buffer's content again.
+    /// Ends one earlier [`Op::Map`] of this very part: the content of the backing is the buffer's content again.
     Unmap {
-        /// Which.
+        /// The buffer.
         buffer: Id,
         /// First byte.
         offset: u64,
-        /// Bytes.
+        /// Number of bytes.
         len: u64,
     },
     /// Runs a kernel.
     Launch {
-        /// Which.
+        /// The kernel.
         kernel: Id,
-        /// 1 to 3; elements beyond are 0, in `local` 1.
+        /// Number of dimensions, 1 to 3; elements beyond are 0, in `local` 1.
         dimensions: u8,
         /// First global number in each dimension.
         offset: [u64; 3],
         /// Work-items in each dimension.
         global: [u64; 3],
-        /// Of a work-group; none leaves the choice to the board.
+        /// Work-items of a work-group in each dimension; `None` leaves the choice to the board.
         local: Option<[u64; 3]>,
         /// Arguments that changed since this kernel's last launch.
         #[serde(borrow)]
         arguments: Vec<(u32, Argument<'a>)>,
     },
-    /// Does nothing; ends when all before it has ended.
+    /// Does nothing; ends when all operations before it have ended.
     Marker,
 }
 
@@ -353,8 +353,8 @@ pub struct Rect {
 pub enum Argument<'a> {
     /// A value.
     Value(&'a [u8]),
-    /// A buffer, or none.
+    /// A buffer; `None` is a null buffer.
     Buffer(Option<Id>),
-    /// So many bytes of local memory.
+    /// Local memory of this many bytes.
     Local(u64),
 }

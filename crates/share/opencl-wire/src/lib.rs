@@ -1,19 +1,19 @@
-//! What the OpenCL library and the manager say to each other: commands one way, replies the other, each one message of
-//! a channel ([`rackloom_ipc`]).
+//! The protocol between the OpenCL library and the manager: commands one way, replies the other, each a message of a
+//! channel ([`rackloom_ipc`]).
 //!
 //! # One stream
 //! A session is one channel, and works on one board ([`Command::Open`]); a program that uses several boards of a
 //! manager has a session for each. It carries **one stream of commands, executed in the order in which they are sent**.
 //! The library sends an operation only when every event it waits for is either complete or an operation that was sent
-//! before it in the same session; what waits for anything else (a user event, another board) it keeps back, together
-//! with all that depends on it. So each order of arrival is a correct order of execution, whatever queues the program
+//! before it in the same session; whatever waits for anything else (a user event, another board) it holds back, with
+//! all that depends on it. So each order of arrival is a correct order of execution, whatever queues the program
 //! has; nothing in the manager ever waits for a client; and a tenant that never completes its user event occupies
 //! nothing but its own memory.
 //!
 //! # Names
-//! The library numbers its objects itself, so that making one takes no answer. A number means something only in its own
-//! session: there is no way to name another tenant's object. A number that is free again may be used again. Creation
-//! that fails (memory, quota) is reported by each operation that uses the object.
+//! The library numbers its objects itself, so that it can make one without waiting for an answer. A number is valid
+//! only in its own session, so another tenant's object cannot be named. A released number may be used again. If an
+//! object cannot be made (memory, quota), each operation that uses it fails.
 //!
 //! # Tasks
 //! Operations gather into a task until a [`Command::Submit`], or an operation that says `submit`, closes it; a task
@@ -36,7 +36,7 @@ pub use command::{Argument, Command, EventId, Form, Id, Op, Payload, Place, Rect
 pub use message::{COMMAND, Malformed, REPLY, decode_command, decode_reply, encode_command, encode_reply};
 pub use reply::{Answer, ArgumentInfo, Build, KernelInfo, Reply, Times, WorkGroup};
 
-/// This version of the messages. Both sides must speak the same.
+/// This version of the messages. Both sides must speak the same one.
 pub const VERSION: u32 = 2;
 
 /// Longest tail: what is longer goes as bulk, for a copy through a ring costs more than a reference from some KiB on.

@@ -9,17 +9,17 @@ pub const COMMAND: u32 = 1;
 /// The channel's message kind of a [`Reply`].
 pub const REPLY: u32 = 2;
 
-/// What came is no message.
+/// The bytes are not a message of this version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("malformed message: {0}")]
 pub struct Malformed(postcard::Error);
 
-/// Writes a command into `out`, in the place of what was there; its tail follows.
+/// Writes a command into `out`, replacing its content; the tail follows.
 pub fn encode_command(command: &Command<'_>, tail: &[u8], out: &mut Vec<u8>) {
     encode(command, tail, out);
 }
 
-/// Writes a reply into `out`, in the place of what was there; its tail follows.
+/// Writes a reply into `out`, replacing its content; the tail follows.
 pub fn encode_reply(reply: &Reply, tail: &[u8], out: &mut Vec<u8>) {
     encode(reply, tail, out);
 }
@@ -27,7 +27,7 @@ pub fn encode_reply(reply: &Reply, tail: &[u8], out: &mut Vec<u8>) {
 /// Reads a command and its tail.
 ///
 /// # Errors
-/// The bytes are no command.
+/// The bytes are not a command.
 pub fn decode_command(body: &[u8]) -> Result<(Command<'_>, &[u8]), Malformed> {
     postcard::take_from_bytes(body).map_err(Malformed)
 }
@@ -35,7 +35,7 @@ pub fn decode_command(body: &[u8]) -> Result<(Command<'_>, &[u8]), Malformed> {
 /// Reads a reply and its tail.
 ///
 /// # Errors
-/// The bytes are no reply.
+/// The bytes are not a reply.
 pub fn decode_reply(body: &[u8]) -> Result<(Reply, &[u8]), Malformed> {
     postcard::take_from_bytes(body).map_err(Malformed)
 }

@@ -1,4 +1,4 @@
-//! From the manager to the library.
+//! Messages from the manager to the library.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,25 +8,25 @@ use crate::command::EventId;
 /// A message to the library. Status codes are OpenCL's: `CL_SUCCESS`, or a negative one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// An operation has ended. The tail is what a read without a place has read.
+    /// An operation has ended. The tail holds the bytes of a read without `into`.
     Done {
         /// Its event.
         event: EventId,
-        /// `CL_SUCCESS`, or why it failed.
+        /// `CL_SUCCESS`, or an error.
         status: i32,
-        /// When; none for one that failed before it began.
+        /// When it ran; `None` if it failed before it began.
         times: Option<Times>,
     },
-    /// What was asked for, or why not.
+    /// The answer to a request.
     Answer {
         /// Number of the request.
         request: u32,
-        /// The answer.
+        /// The answer, or an error.
         answer: Result<Answer, i32>,
     },
-    /// The manager ends this session, and closes the channel next; why, for a person.
+    /// The manager ends this session, and closes the channel next.
     Farewell {
-        /// The reason.
+        /// The reason, for a person.
         reason: String,
     },
 }
@@ -45,7 +45,7 @@ pub struct Times {
 /// An answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
-    /// To `Hello`: how many boards there are, and what this session is granted.
+    /// To `Hello`.
     Welcome {
         /// Boards, numbered from 0.
         boards: u16,
@@ -58,16 +58,16 @@ pub enum Answer {
     Board(BoardInfo),
     /// To `Open`.
     Open,
-    /// To `Created`: it was.
+    /// To `Created`: the program was made.
     Created {
-        /// `CL_PROGRAM_BINARY_TYPE` before anything is done with it: an object or library may be linked as it is.
+        /// `CL_PROGRAM_BINARY_TYPE` before it is built: an object or library may be linked as it is.
         binary_type: u32,
     },
-    /// To `Build`, `Compile` and `Link`. A program with errors is an answer, too.
+    /// To `Build`, `Compile` and `Link`, whether they succeeded or not.
     Built(Build),
-    /// To `BinarySize`: bytes.
+    /// To `BinarySize`: length in bytes.
     BinarySize(u64),
-    /// To `Binary`: it is in its place.
+    /// To `Binary`: the binary is in the memory given for it.
     Binary,
     /// To `Kernel`.
     Kernel(KernelInfo),
@@ -75,35 +75,35 @@ pub enum Answer {
     Clock(u64),
 }
 
-/// How a build ended.
+/// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// `CL_SUCCESS`, `CL_BUILD_PROGRAM_FAILURE`, ...: what the call returns.
+    /// The call's result: `CL_SUCCESS`, `CL_BUILD_PROGRAM_FAILURE`, ...
     pub status: i32,
     /// `CL_PROGRAM_BINARY_TYPE`.
     pub binary_type: u32,
-    /// What the compiler said; at most [`crate::LOG_MAX`] bytes.
+    /// The compiler's output; at most [`crate::LOG_MAX`] bytes.
     pub log: String,
-    /// The kernels' names, in the board's order; none unless the program is executable.
+    /// The kernels' names, in the board's order; empty unless the program is executable.
     pub kernels: Vec<String>,
     /// `CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE`.
     pub global_variables: u64,
 }
 
-/// What `clGetKernelInfo`, `clGetKernelArgInfo` and `clGetKernelWorkGroupInfo` tell.
+/// The answers of `clGetKernelInfo`, `clGetKernelArgInfo` and `clGetKernelWorkGroupInfo`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelInfo {
     /// `CL_KERNEL_ATTRIBUTES`.
     pub attributes: String,
-    /// How many arguments.
+    /// Number of arguments.
     pub argument_count: u32,
-    /// What they are; none if the board does not know, else one for each.
+    /// The arguments, one for each; `None` if the board does not know them.
     pub arguments: Option<Vec<ArgumentInfo>>,
     /// Work-groups.
     pub work_group: WorkGroup,
 }
 
-/// One argument.
+/// An argument of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgumentInfo {
     /// `CL_KERNEL_ARG_ADDRESS_QUALIFIER`.

@@ -1,20 +1,28 @@
 //! The thread that calls the program.
 //!
-//! One thread calls all functions that the program has set, one after the other, in the order in which they fell due:
-//! never the thread that reads messages, for a program's function may take long, or call back.
+//! One thread calls all functions that the program has set, one after the other, in the order in which they became due.
+//! It is never the thread that reads messages, for a program's function may take long, or call the library.
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::handle::lock;
+use crate::process::PerProcess;
 
-/// A call to make.
+use crate::sync::lock;
+
+/// A call of a program's function.
 pub type Call = Box<dyn FnOnce() + Send>;
 
-/// Calls to make, and the thread that makes them, begun with the first.
+/// Makes these calls soon.
+pub fn call(calls: impl IntoIterator<Item = Call>) {
+    static CALLBACKS: PerProcess<Callbacks> = PerProcess::new();
+    CALLBACKS.get().push(calls);
+}
+
+/// Calls to make, and the thread that makes them, started with the first.
 #[derive(Default)]
-pub struct Callbacks {
+struct Callbacks {
     state: Mutex<State>,
     more: Condvar,
 }
@@ -26,8 +34,7 @@ struct State {
 }
 
 impl Callbacks {
-    /// Makes these calls soon.
-    pub fn push(&'static self, calls: impl IntoIterator<Item = Call>) {
+    fn push(&'static self, calls: impl IntoIterator<Item = Call>) {
         let mut state = lock(&self.state);
         state.calls.extend(calls);
         if state.calls.is_empty() {
@@ -53,8 +60,8 @@ impl Callbacks {
     }
 }
 
-/// Begins a thread of the library; whether the system let us. A panic in it is a mistake of ours and ends the process,
-/// for the program would wait for ever.
+/// Starts a thread of the library; false if the system refuses. A panic in it is a bug of the library and ends the
+/// process, since the program would wait forever.
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> bool {
     struct Bomb;
     impl Drop for Bomb {
@@ -71,7 +78,8 @@ pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> bool {
     without_signals(|| std::thread::Builder::new().name(name.into()).spawn(start).is_ok())
 }
 
-/// Does something with all signals of this thread blocked. Threads begun meanwhile take none: they are the program's.
+/// Makes a call with all signals of this thread blocked. Threads that it starts handle no signals, which are meant for
+/// the program.
 pub fn without_signals<T>(call: impl FnOnce() -> T) -> T {
     // SAFETY: fills and uses sets on the stack, and changes only this thread's mask.
     let before = unsafe {
@@ -81,7 +89,7 @@ pub fn without_signals<T>(call: impl FnOnce() -> T) -> T {
         before
     };
     let result = call();
-    // SAFETY: as it was.
+    // SAFETY: restores the mask that was read above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     result
 }
@@ -96,7 +104,7 @@ unsafe impl Send for UserData {}
 unsafe impl Sync for UserData {}
 
 impl UserData {
-    /// What the program gave.
+    /// The pointer as the program gave it.
     pub const fn pointer(self) -> *mut std::ffi::c_void {
         self.0
     }

@@ -1,4 +1,4 @@
-//! What the environment says: where managers are, and with what token.
+//! Configuration from the environment: the managers' endpoints, and the token to connect with.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use rackloom_ipc::{Endpoint, Token};
 pub struct Config {
     /// Managers, in the order of their devices.
     pub managers: Vec<Endpoint>,
-    /// Proof of the right to connect; zero without one.
+    /// Proof of the right to connect; all zeros if none is set.
     pub token: Token,
 }
 
 impl Config {
-    /// Reads the variables. What is wrong in them is said to who wants to know ([`log`]) and left out.
+    /// Reads the variables. Invalid values are logged ([`log`]) and ignored.
     pub fn from_environment() -> Self {
         let managers = match std::env::var("RACKLOOM_MANAGERS") {
             Ok(list) => parse_managers(&list),
@@ -30,7 +30,7 @@ impl Config {
         let text = std::env::var("RACKLOOM_TOKEN").ok().or(file);
         let token = text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).map(|text| {
             parse_token(&text).unwrap_or_else(|| {
-                log(|| "the token is not 64 hexadecimal digits".into());
+                log(|| format!("invalid token of {} characters: expected 64 hexadecimal digits", text.chars().count()));
                 Token::default()
             })
         });
@@ -56,12 +56,12 @@ fn parse_token(text: &str) -> Option<Token> {
     Some(token)
 }
 
-/// Whether the user wants to know (`RACKLOOM_LOG`, any value but 0).
+/// Whether logging is on (`RACKLOOM_LOG`, any value but 0).
 pub fn logs() -> bool {
     std::env::var_os("RACKLOOM_LOG").is_some_and(|v| v != "0" && !v.is_empty())
 }
 
-/// Says something on standard error to who wants to know.
+/// Writes a line to standard error, if logging is on.
 pub fn log(text: impl FnOnce() -> String) {
     if logs() {
         eprintln!("rackloom-opencl: {}", text());

@@ -1,4 +1,4 @@
-//! How the `clGet...Info` calls hand out a value.
+//! Results of the `clGet...Info` calls, and arrays that a program passes.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -22,11 +22,11 @@ impl Out {
         Self { size, value, size_ret }
     }
 
-    /// Hands out bytes. `CL_INVALID_VALUE` if there is a place, but a too small one.
+    /// Hands out bytes. `CL_INVALID_VALUE` if the program's place is too small.
     pub fn bytes(self, bytes: &[u8]) -> Result<()> {
         if !self.value.is_null() {
             ensure(self.size >= bytes.len(), CL_INVALID_VALUE)?;
-            // SAFETY: the caller of `new` vouches for `size` bytes, and the program's memory is none of ours.
+            // SAFETY: the caller of `new` vouches for `size` bytes; the program's memory is apart from the library's.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.value.cast(), bytes.len()) };
         }
         if !self.size_ret.is_null() {
@@ -68,8 +68,8 @@ impl Out {
         self.bytes(&bytes)
     }
 
-    /// The place of an array of pointers into which the program wants something written each; none if it asked only
-    /// for the size. `CL_INVALID_VALUE` if it is too small.
+    /// The pointers of an array, to each of which the program wants something written; none if it asked only for the
+    /// size. `CL_INVALID_VALUE` if it is too small.
     pub fn pointers(self, count: usize) -> Result<Option<Vec<*mut u8>>> {
         let bytes = count * size_of::<*mut u8>();
         if !self.size_ret.is_null() {
@@ -97,7 +97,7 @@ pub unsafe fn put<T>(to: *mut T, value: T) {
     }
 }
 
-/// A program's array; empty if there is none.
+/// A program's array; empty if the pointer is null.
 ///
 /// # Safety
 /// `from` is null or good for reading `count` elements.

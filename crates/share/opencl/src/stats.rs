@@ -1,4 +1,4 @@
-//! What was moved, for who asks with `RACKLOOM_LOG`: so that "one copy at most" is a number and not a claim.
+//! Counters of messages and bytes, printed at exit with `RACKLOOM_LOG`: they show that no byte is copied twice.
 #![allow(unsafe_code)]
 
 use std::sync::Once;
@@ -12,12 +12,12 @@ impl Count {
         Self(AtomicU64::new(0))
     }
 
-    /// Adds.
+    /// Adds `n`.
     pub fn add(&self, n: usize) {
         self.0.fetch_add(n as u64, Ordering::Relaxed);
     }
 
-    /// What it is now.
+    /// Its value.
     pub fn now(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -33,10 +33,10 @@ pub static INLINE_BYTES: Count = Count::new();
 pub static BULK_BYTES: Count = Count::new();
 /// Bytes of bulk that this library copied between the program's memory and bulk memory.
 pub static COPIED_BYTES: Count = Count::new();
-/// Commands that had to be held back.
+/// Commands that were held back.
 pub static HELD: Count = Count::new();
 
-/// Has the counts printed when the process ends, if the user wants to know.
+/// Prints the counts when the process ends, if logging is on.
 pub fn print_at_exit() {
     static ONCE: Once = Once::new();
     extern "C" fn print() {

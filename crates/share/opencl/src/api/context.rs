@@ -10,12 +10,12 @@ use super::{object, status};
 use crate::api::device::devices_of;
 use crate::callback::UserData;
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
+use crate::handle::{Object, Ref, get, get_all, release, retain};
 use crate::info::{Out, list, properties};
-use crate::migrate::DEVICES_MAX;
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::{Context, DEVICES_MAX, Notify};
 use crate::objects::device::Device;
 use crate::objects::platform::Platform;
+use crate::sync::lock;
 
 type ErrorNotify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
 
@@ -68,9 +68,10 @@ fn create(
     }
     ensure(distinct.len() <= DEVICES_MAX, CL_OUT_OF_RESOURCES)?;
     let (destructors, orphans) = Default::default();
-    let context = Object::new(Context { devices: distinct, properties, notify, destructors, orphans });
+    let context =
+        Object::new(Platform::the()?.table(), Context { devices: distinct, properties, notify, destructors, orphans });
     let handle = Object::list(&context);
-    // A connection that was lost before the context was listed has told it nothing.
+    // A loss before the context was listed has not been reported to it.
     if let Err(why) = context.devices.iter().try_for_each(|device| device.board().session.check()) {
         release::<Context>(handle)?;
         return Err(why);

@@ -5,15 +5,15 @@ use std::ffi::c_void;
 
 use opencl_sys::*;
 
-use super::edges::Edges;
 use super::rect::{overlap, rect, within};
 use super::status;
 use super::transfer::{check_bounds, check_place, place};
-use crate::command::Work;
+use crate::command::migrate::access_of;
+use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::ensure;
 use crate::handle::get;
 use crate::info::list;
-use crate::migrate::use_of;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 
@@ -29,21 +29,21 @@ pub unsafe extern "C" fn clEnqueueCopyBuffer(
     event: *mut cl_event,
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
-    let edges = unsafe { Edges::new(num_waits, waits, event) };
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
         let (queue, from) = place(queue, from)?;
         let to = get::<Buffer>(to)?;
         check_place(&queue, &to)?;
         check_bounds(&from, from_offset, size)?;
         check_bounds(&to, to_offset, size)?;
-        let waits = edges.waits(&queue.context)?;
+        let waits = wait_list.waits(&queue.context)?;
         let (from_offset, to_offset) = (from.offset + from_offset as u64, to.offset + to_offset as u64);
         let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
         let overlap = from.handle() == to.handle() && from_offset.abs_diff(to_offset) < size as u64;
         ensure(!overlap, CL_MEM_COPY_OVERLAP)?;
         let len = size as u64;
-        let work = if size == 0 { Work::Marker } else { Work::Copy { from, from_offset, to, to_offset, len } };
-        edges.enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, work, false)
+        let kind = if size == 0 { Kind::Marker } else { Kind::Copy { from, from_offset, to, to_offset, len } };
+        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER, waits, kind, CallMode::NonBlocking)
     })
 }
 
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn clEnqueueCopyBufferRect(
     event: *mut cl_event,
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
-    let edges = unsafe { Edges::new(num_waits, waits, event) };
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
         let (queue, from) = place(queue, from)?;
         let to = get::<Buffer>(to)?;
@@ -72,15 +72,15 @@ pub unsafe extern "C" fn clEnqueueCopyBufferRect(
         let source = within(&from, unsafe { rect(from_origin, region, from_row_pitch, from_slice_pitch) }?)?;
         // SAFETY: as above.
         let target = within(&to, unsafe { rect(to_origin, region, to_row_pitch, to_slice_pitch) }?)?;
-        let waits = edges.waits(&queue.context)?;
+        let waits = wait_list.waits(&queue.context)?;
         if from.handle() == to.handle() {
             let same = source.row_pitch == target.row_pitch && source.slice_pitch == target.slice_pitch;
             ensure(same, CL_INVALID_VALUE)?;
         }
         let (from, to) = (Buffer::root(&from).clone(), Buffer::root(&to).clone());
         ensure(from.handle() != to.handle() || !overlap(&source, &target), CL_MEM_COPY_OVERLAP)?;
-        let work = Work::CopyRect { from, source, to, target };
-        edges.enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, work, false)
+        let kind = Kind::CopyRect { from, source, to, target };
+        wait_list.enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, waits, kind, CallMode::NonBlocking)
     })
 }
 
@@ -96,20 +96,20 @@ pub unsafe extern "C" fn clEnqueueFillBuffer(
     event: *mut cl_event,
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
-    let edges = unsafe { Edges::new(num_waits, waits, event) };
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
         let (queue, buffer) = place(queue, mem)?;
         check_bounds(&buffer, offset, size)?;
         let fits = pattern_size.is_power_of_two() && pattern_size <= 128;
         ensure(!pattern.is_null() && fits, CL_INVALID_VALUE)?;
         ensure(offset.is_multiple_of(pattern_size) && size.is_multiple_of(pattern_size), CL_INVALID_VALUE)?;
-        let waits = edges.waits(&queue.context)?;
+        let waits = wait_list.waits(&queue.context)?;
         // SAFETY: as above.
         let pattern = unsafe { list(pattern.cast::<u8>(), pattern_size) };
         let (offset, len) = (buffer.offset + offset as u64, size as u64);
         let to = Buffer::root(&buffer).clone();
-        let work = if size == 0 { Work::Marker } else { Work::Fill { to, offset, len, pattern } };
-        edges.enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, work, false)
+        let kind = if size == 0 { Kind::Marker } else { Kind::Fill { to, offset, len, pattern } };
+        wait_list.enqueue(&queue, CL_COMMAND_FILL_BUFFER, waits, kind, CallMode::NonBlocking)
     })
 }
 
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn clEnqueueMigrateMemObjects(
     event: *mut cl_event,
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
-    let edges = unsafe { Edges::new(num_waits, waits, event) };
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
         let queue = get::<Queue>(queue)?;
         ensure(count > 0 && !mems.is_null(), CL_INVALID_VALUE)?;
@@ -137,8 +137,8 @@ pub unsafe extern "C" fn clEnqueueMigrateMemObjects(
             check_place(&queue, &buffer)?;
             buffers.push(Buffer::root(&buffer).clone());
         }
-        let waits = edges.waits(&queue.context)?;
-        let work = Work::Migrate { buffers, does: use_of(flags) };
-        edges.enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, work, false)
+        let waits = wait_list.waits(&queue.context)?;
+        let kind = Kind::Migrate { buffers, access: access_of(flags) };
+        wait_list.enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, kind, CallMode::NonBlocking)
     })
 }

@@ -6,8 +6,8 @@ use std::ffi::c_void;
 use opencl_sys::*;
 
 use super::status;
+use crate::api::managers::Managers;
 use crate::error::{Error, Result, ensure, fail};
-use crate::globals::globals;
 use crate::handle::{Ref, get};
 use crate::info::{Out, put};
 use crate::objects::device::Device;
@@ -24,7 +24,7 @@ const TYPES: u64 = CL_DEVICE_TYPE_DEFAULT
 /// Devices that are of these types.
 pub fn devices_of(types: cl_device_type) -> Result<Vec<Ref<Device>>> {
     ensure(types == CL_DEVICE_TYPE_ALL || types != 0 && types & !TYPES == 0, CL_INVALID_DEVICE_TYPE)?;
-    let all = globals().managers().devices();
+    let all = Managers::of_this_process().devices(Platform::the()?.table());
     let is_meant = |(at, device): &(usize, Ref<Device>)| {
         let default = types != CL_DEVICE_TYPE_ALL && types & CL_DEVICE_TYPE_DEFAULT != 0 && *at == 0;
         default || device.is_of(types)
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn clGetDeviceInfo(
         // SAFETY: the program's, as the specification asks.
         let out = unsafe { Out::new(size, value, size_ret) };
         if name == CL_DEVICE_PLATFORM {
-            return out.pointer(Platform::the().handle());
+            return out.pointer(Platform::the()?.handle());
         }
         device.info(name, out)
     })

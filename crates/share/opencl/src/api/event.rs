@@ -38,10 +38,10 @@ pub unsafe extern "C" fn clGetEventInfo(
         match name {
             CL_EVENT_COMMAND_QUEUE => out.pointer(event.queue.as_ref().map_or(std::ptr::null_mut(), |q| q.handle())),
             CL_EVENT_CONTEXT => out.pointer(event.context.handle()),
-            CL_EVENT_COMMAND_TYPE => out.uint(event.command),
+            CL_EVENT_COMMAND_TYPE => out.uint(event.command_type),
             CL_EVENT_REFERENCE_COUNT => out.uint(event.references()),
             CL_EVENT_COMMAND_EXECUTION_STATUS => {
-                // A program that asks again and again without a flush would ask for ever.
+                // A program that polls without a flush would poll forever.
                 event.submit();
                 if let Some(queue) = &event.queue
                     && !event.is_done()
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn clGetEventProfilingInfo(
 pub unsafe extern "C" fn clCreateUserEvent(context: cl_context, errcode_ret: *mut cl_int) -> cl_event {
     let make = || {
         let context = get::<Context>(context)?;
-        Ok(Object::list(&Object::new(Event::new(context, None, CL_COMMAND_USER))))
+        Ok(Object::list(&Object::new(context.table(), Event::new(context, None, CL_COMMAND_USER))))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn clCreateUserEvent(context: cl_context, errcode_ret: *mu
 pub unsafe extern "C" fn clSetUserEventStatus(event: cl_event, execution_status: cl_int) -> cl_int {
     status(|| {
         let event = get::<Event>(event)?;
-        ensure(event.command == CL_COMMAND_USER, CL_INVALID_EVENT)?;
+        ensure(event.command_type == CL_COMMAND_USER, CL_INVALID_EVENT)?;
         ensure(execution_status <= CL_COMPLETE, CL_INVALID_VALUE)?;
         event.set_by_user(execution_status)
     })

@@ -1,4 +1,4 @@
-//! Kernels, their arguments, and what is known of them.
+//! Kernels, their arguments, and information about them.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::{c_char, c_void};
@@ -9,19 +9,20 @@ use rackloom_opencl_wire::ArgumentInfo;
 
 use super::{object, status, text};
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Object, Ref, get, lock, release, retain};
+use crate::handle::{Object, Ref, get, release, retain};
 use crate::info::{Out, list, put};
 use crate::objects::device::Device;
 use crate::objects::kernel::{Kernel, Value};
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
+use crate::sync::lock;
 
 /// A kernel of a program, from the first device for which it was built.
 fn create(program: &Ref<Program>, name: &str) -> Result<*mut c_void> {
     let part = program.executables().next().ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
     ensure(lock(&part.state).build.kernels.iter().any(|k| k == name), CL_INVALID_KERNEL_NAME)?;
     let info = program.kernel_info(&part.device, name)?;
-    Ok(Object::list(&Object::new(Kernel::new(program.clone(), name, info))))
+    Ok(Object::list(&Object::new(program.table(), Kernel::new(program.clone(), name, info))))
 }
 
 pub unsafe extern "C" fn clCreateKernel(
@@ -72,7 +73,10 @@ pub unsafe extern "C" fn clCreateKernelsInProgram(
 }
 
 pub unsafe extern "C" fn clCloneKernel(kernel: cl_kernel, errcode_ret: *mut cl_int) -> cl_kernel {
-    let make = || Ok(Object::list(&Object::new(get::<Kernel>(kernel)?.copy())));
+    let make = || {
+        let kernel = get::<Kernel>(kernel)?;
+        Ok(Object::list(&Object::new(kernel.table(), kernel.copy())))
+    };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }
 }
@@ -103,7 +107,7 @@ pub unsafe extern "C" fn clSetKernelArg(
 
 const HANDLE: usize = size_of::<cl_mem>();
 
-/// What the program gave for an argument, checked as far as the argument is known.
+/// The value that the program gave for an argument, checked as far as the argument is known.
 ///
 /// # Safety
 /// `value` is null or good for reading `size` bytes.
@@ -149,7 +153,7 @@ unsafe fn argument(kernel: &Kernel, known: Option<&ArgumentInfo>, size: usize, v
     }
 }
 
-/// Bytes of a type of OpenCL C; none for those that programs define.
+/// Bytes of a type of OpenCL C; `None` for those that programs define.
 fn size_of_type(name: &str) -> Option<usize> {
     let mut base = name.trim();
     let mut unsigned = false;
@@ -236,7 +240,7 @@ pub unsafe extern "C" fn clGetKernelWorkGroupInfo(
     status(|| {
         let kernel = get::<Kernel>(kernel)?;
         let group = if device.is_null() {
-            // Only where there is no choice.
+            // Allowed only for a program with one device.
             ensure(kernel.program.parts.len() == 1, CL_INVALID_DEVICE)?;
             kernel.info.work_group
         } else {

@@ -3,14 +3,16 @@
 
 use opencl_sys::*;
 
-use super::edges::Edges;
 use super::status;
 use crate::api::transfer::check_place;
-use crate::command::Work;
+use crate::command::launch::{Launch, Range};
+use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
-use crate::handle::{Ref, get, lock};
-use crate::objects::kernel::{Kernel, Range};
+use crate::handle::{Ref, get};
+use crate::objects::kernel::Kernel;
 use crate::objects::queue::Queue;
+use crate::sync::lock;
 
 pub unsafe extern "C" fn clEnqueueNDRangeKernel(
     queue: cl_command_queue,
@@ -25,8 +27,8 @@ pub unsafe extern "C" fn clEnqueueNDRangeKernel(
 ) -> cl_int {
     // SAFETY: as this function's.
     unsafe {
-        let edges = Edges::new(num_waits, waits, event);
-        launch(queue, kernel, [offset, global, local], dimensions, edges, CL_COMMAND_NDRANGE_KERNEL)
+        let wait_list = WaitList::new(num_waits, waits, event);
+        launch(queue, kernel, [offset, global, local], dimensions, wait_list, CL_COMMAND_NDRANGE_KERNEL)
     }
 }
 
@@ -40,8 +42,8 @@ pub unsafe extern "C" fn clEnqueueTask(
     let one = &raw const ONE;
     // SAFETY: as this function's; each array has the one dimension.
     unsafe {
-        let edges = Edges::new(num_waits, waits, event);
-        launch(queue, kernel, [std::ptr::null(), one, one], 1, edges, CL_COMMAND_TASK)
+        let wait_list = WaitList::new(num_waits, waits, event);
+        launch(queue, kernel, [std::ptr::null(), one, one], 1, wait_list, CL_COMMAND_TASK)
     }
 }
 
@@ -52,8 +54,8 @@ unsafe fn launch(
     kernel: cl_kernel,
     [offset, global, local]: [*const usize; 3],
     dimensions: cl_uint,
-    edges: Edges,
-    command: cl_command_type,
+    wait_list: WaitList,
+    command_type: cl_command_type,
 ) -> cl_int {
     status(|| {
         let queue = get::<Queue>(queue)?;
@@ -73,11 +75,11 @@ unsafe fn launch(
             local,
         };
         let range = if is_empty { range } else { check_range(&queue, &kernel, range)? };
-        let waits = edges.waits(&queue.context)?;
-        let launch = Kernel::launch(&kernel, range)?;
+        let waits = wait_list.waits(&queue.context)?;
+        let launch = Launch::new(&kernel, range)?;
         launch.buffers().try_for_each(|buffer| check_place(&queue, buffer))?;
-        let work = if is_empty { Work::Marker } else { Work::Launch(launch) };
-        edges.enqueue(&queue, command, waits, work, false)
+        let kind = if is_empty { Kind::Marker } else { Kind::Launch(launch) };
+        wait_list.enqueue(&queue, command_type, waits, kind, CallMode::NonBlocking)
     })
 }
 

@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use super::edges::Edges;
 use super::transfer::{check_bounds, check_readable, check_writable, place};
 use super::{object, status};
-use crate::command::Work;
+use crate::command::enqueue::enqueue;
+use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
-use crate::gate::enqueue;
-use crate::handle::{Ref, lock};
-use crate::host::{Host, Region};
-use crate::objects::mapping::Mapping;
+use crate::handle::Ref;
+use crate::host_memory::{HostRegion, Region};
+use crate::mapping::Mapping;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
+use crate::sync::lock;
 
 pub unsafe extern "C" fn clEnqueueMapBuffer(
     queue: cl_command_queue,
@@ -31,12 +32,12 @@ pub unsafe extern "C" fn clEnqueueMapBuffer(
     errcode_ret: *mut cl_int,
 ) -> *mut c_void {
     // SAFETY: the program's, as the specification asks.
-    let edges = unsafe { Edges::new(num_waits, waits, event) };
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     let map = || {
         let (queue, buffer) = place(queue, mem)?;
         check_bounds(&buffer, offset, size)?;
         check_flags(flags, size)?;
-        let waits = edges.waits(&queue.context)?;
+        let waits = wait_list.waits(&queue.context)?;
         if flags & CL_MAP_READ != 0 {
             check_readable(&buffer)?;
         }
@@ -44,13 +45,13 @@ pub unsafe extern "C" fn clEnqueueMapBuffer(
             check_writable(&buffer)?;
         }
         let mapping = Arc::new(mapping(&queue, &buffer, flags, offset, size)?);
-        let work = map_work(&buffer, &mapping);
+        let kind = map_kind(&buffer, &mapping);
         // Counted before it is enqueued: a blocking call that returns has mapped.
         lock(&buffer.maps).push(Arc::clone(&mapping));
-        let made = enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, blocking != CL_FALSE).inspect_err(|_| {
+        let made = enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, kind, CallMode::of(blocking)).inspect_err(|_| {
             lock(&buffer.maps).retain(|m| !Arc::ptr_eq(m, &mapping));
         })?;
-        edges.give(&made);
+        wait_list.give(&made);
         Ok(mapping.at.cast())
     };
     // SAFETY: as above.
@@ -75,40 +76,40 @@ fn mapping(queue: &Ref<Queue>, buffer: &Ref<Buffer>, flags: u64, offset: usize, 
     Mapping::own(bulk, at, flags)
 }
 
-/// What makes a mapping show the buffer's content.
-fn map_work(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Work {
+/// The command that makes a mapping show the buffer's content.
+fn map_kind(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Kind {
     let root = Buffer::root(buffer).clone();
     let (offset, len) = (mapping.offset, mapping.len);
     if buffer.is_backed() {
-        return Work::Map { buffer: root, flags: mapping.flags, offset, len: len as u64 };
+        return Kind::Map { buffer: root, flags: mapping.flags, offset, len: len as u64 };
     }
     if mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION != 0 {
-        return Work::Marker;
+        return Kind::Marker;
     }
     if mapping.is_own() {
-        return Work::Show { from: root, offset, mapping: Arc::clone(mapping) };
+        return Kind::MapRead { from: root, offset, mapping: Arc::clone(mapping) };
     }
-    // SAFETY: memory of the program's, or ours, that stays while the buffer does, which the command holds.
-    let host = unsafe { Host::linear(mapping.at, len) };
-    Work::Read { from: root, region: Region::Linear(offset), host }
+    // SAFETY: memory of the program or the library that lives as long as the buffer, which the command holds.
+    let host = unsafe { HostRegion::linear(mapping.at, len) };
+    Kind::Read { from: root, region: Region::Linear(offset), host }
 }
 
-/// What makes a mapping's content the buffer's.
-fn unmap_work(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Work {
+/// The command that makes a mapping's content the buffer's.
+fn unmap_kind(buffer: &Ref<Buffer>, mapping: &Arc<Mapping>) -> Kind {
     let root = Buffer::root(buffer).clone();
     let (offset, len) = (mapping.offset, mapping.len);
     if buffer.is_backed() {
-        return Work::Unmap { buffer: root, offset, len: len as u64 };
+        return Kind::Unmap { buffer: root, offset, len: len as u64 };
     }
     if !mapping.writes() {
-        return Work::Marker;
+        return Kind::Marker;
     }
     if mapping.is_own() {
-        return Work::TakeBack { to: root, offset, mapping: Arc::clone(mapping) };
+        return Kind::UnmapWrite { to: root, offset, mapping: Arc::clone(mapping) };
     }
-    // SAFETY: as in `map_work`.
-    let host = unsafe { Host::linear(mapping.at, len) };
-    Work::Write { to: root, region: Region::Linear(offset), host }
+    // SAFETY: as in `map_kind`.
+    let host = unsafe { HostRegion::linear(mapping.at, len) };
+    Kind::Write { to: root, region: Region::Linear(offset), host }
 }
 
 pub unsafe extern "C" fn clEnqueueUnmapMemObject(
@@ -120,16 +121,16 @@ pub unsafe extern "C" fn clEnqueueUnmapMemObject(
     event: *mut cl_event,
 ) -> cl_int {
     // SAFETY: the program's, as the specification asks.
-    let edges = unsafe { Edges::new(num_waits, waits, event) };
+    let wait_list = unsafe { WaitList::new(num_waits, waits, event) };
     status(|| {
         let (queue, buffer) = place(queue, mem)?;
-        let waits = edges.waits(&queue.context)?;
+        let waits = wait_list.waits(&queue.context)?;
         let mapping = {
             let mut maps = lock(&buffer.maps);
             let at = maps.iter().rposition(|m| m.at.cast() == mapped_ptr).ok_or(Error(CL_INVALID_VALUE))?;
             maps.remove(at)
         };
-        let work = unmap_work(&buffer, &mapping);
-        edges.enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, work, false)
+        let kind = unmap_kind(&buffer, &mapping);
+        wait_list.enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, kind, CallMode::NonBlocking)
     })
 }

@@ -1,4 +1,4 @@
-//! Buffers, and what is known of them.
+//! Buffers, and information about them.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
@@ -7,13 +7,14 @@ use opencl_sys::*;
 
 use super::{object, status};
 use crate::callback::UserData;
+use crate::command::migrate::fill_new;
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Object, Ref, get, lock, release, retain};
-use crate::host::{Host, HostMemory};
+use crate::handle::{Object, Ref, get, release, retain};
+use crate::host_memory::{HostMemory, HostRegion};
 use crate::info::{Out, properties};
-use crate::migrate::fill_new;
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
+use crate::sync::lock;
 
 const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
@@ -43,13 +44,13 @@ fn create(
         flags |= CL_MEM_READ_WRITE;
     }
     let side = host_side(&context, flags, size, host_ptr)?;
-    let buffer = Object::new(Buffer::new(context.clone(), flags, size as u64, side, properties));
+    let buffer = Object::new(context.table(), Buffer::new(context.clone(), flags, size as u64, side, properties));
     if let Some(device) = context.single() {
         buffer.on(device.board())?;
     }
     if wants_pointer {
         // SAFETY: the program gave `size` bytes.
-        fill_new(&buffer, unsafe { Host::linear(host_ptr.cast(), size) })?;
+        fill_new(&buffer, unsafe { HostRegion::linear(host_ptr.cast(), size) })?;
     }
     Ok(Object::list(&buffer))
 }
@@ -59,7 +60,7 @@ fn host_side(context: &Ref<Context>, flags: u64, size: usize, host_ptr: *mut c_v
         return Ok(HostSide::User(UserData(host_ptr)));
     }
     let wanted = flags & CL_MEM_ALLOC_HOST_PTR != 0;
-    // Memory that the manager sees, too, if there is one manager on this node, and it grants so much.
+    // Memory that the manager sees as well, if it is on this node and grants `size` bytes.
     if let Some(board) = context.single().map(|device| device.board())
         && (wanted || board.info.shares_memory)
         && let Some(bulk) = board.memory_for_both(size as u64)?
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn clCreateSubBuffer(
         ensure(origin.checked_add(size).is_some_and(|end| end <= parent.size), CL_INVALID_VALUE)?;
         let devices = &parent.context.devices;
         ensure(devices.iter().any(|d| origin % d.bounds.align == 0), CL_MISALIGNED_SUB_BUFFER_OFFSET)?;
-        Ok(Object::list(&Object::new(Buffer::part(parent, flags, origin, size))))
+        Ok(Object::list(&Object::new(parent.table(), Buffer::part(parent, flags, origin, size))))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }

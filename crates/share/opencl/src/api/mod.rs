@@ -1,14 +1,14 @@
-//! The functions of the table, by family. Each checks all that the specification wants checked at the call, and leaves
-//! the work to the objects.
+//! The functions of the table, by family. Each makes all checks that the specification asks for at the call, and leaves
+//! the rest to commands and objects.
 #![allow(unsafe_code)]
 
 pub mod context;
 pub mod copy;
 pub mod device;
-mod edges;
 pub mod event;
 pub mod kernel;
 pub mod launch;
+mod managers;
 pub mod map;
 pub mod memory;
 pub mod platform;
@@ -28,7 +28,7 @@ use crate::error::{Result, code, ensure};
 use crate::info::put;
 
 /// The result of a call that returns a code.
-fn status(call: impl FnOnce() -> Result<()>) -> cl_int {
+pub fn status(call: impl FnOnce() -> Result<()>) -> cl_int {
     code(call())
 }
 
@@ -43,7 +43,7 @@ unsafe fn object(errcode_ret: *mut cl_int, call: impl FnOnce() -> Result<*mut c_
     handle
 }
 
-/// A text of the program; `CL_INVALID_VALUE` if there is none.
+/// A text of the program; `CL_INVALID_VALUE` if the pointer is null.
 ///
 /// # Safety
 /// `from` is null or a text that ends with a zero.

@@ -7,12 +7,14 @@ use opencl_sys::*;
 
 use super::{object, status, text};
 use crate::callback::{Call, UserData};
+use crate::command::build::{self, Task};
 use crate::error::{Error, Result, code, ensure, fail};
-use crate::handle::{Object, Ref, get, get_all, lock, release, retain};
+use crate::handle::{Object, Ref, get, get_all, release, retain};
 use crate::info::{list, put};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
-use crate::objects::program::{Origin, Part, Program, Task};
+use crate::objects::program::{Origin, Part, Program};
+use crate::sync::lock;
 
 type Notify = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
 
@@ -34,12 +36,12 @@ pub unsafe extern "C" fn clCreateProgramWithSource(
             match lengths.get(at).copied().unwrap_or(0) {
                 // SAFETY: without a length it ends with a zero.
                 0 => source += &unsafe { text(string) }?,
-                // SAFETY: with one it has so many bytes.
+                // SAFETY: with a length it has `len` bytes.
                 len => source += &String::from_utf8_lossy(&unsafe { list(string.cast::<u8>(), len) }),
             }
         }
         let devices = context.devices.iter().map(|d| (d.clone(), source.as_bytes().to_vec())).collect();
-        Ok(Object::list(&Object::new(Program::new(context, Origin::Source(source), devices))))
+        Ok(Object::list(&Object::new(context.table(), Program::new(context, Origin::Source(source), devices))))
     };
     // SAFETY: the program's, as the specification asks.
     unsafe { object(errcode_ret, make) }
@@ -70,7 +72,7 @@ pub unsafe extern "C" fn clCreateProgramWithBinary(
             // SAFETY: as above.
             parts.push((device, unsafe { list(binaries[at], len) }));
         }
-        let program = Object::new(Program::new(context, Origin::Binary, parts));
+        let program = Object::new(context.table(), Program::new(context, Origin::Binary, parts));
         let found: Vec<Result<()>> = program.parts.iter().map(Part::check_binary).collect();
         if !binary_status.is_null() {
             for (at, found) in found.iter().enumerate() {
@@ -108,7 +110,7 @@ unsafe fn places(program: &Program, count: cl_uint, devices: *const cl_device_id
     handles.iter().map(|h| place(h).ok_or(Error(CL_INVALID_DEVICE))).collect()
 }
 
-/// The call to make when a task has ended, if the program wants one.
+/// The call to make when a build has ended, if the program wants one.
 fn notify_call(program: &Ref<Program>, notify: Notify, user_data: *mut c_void) -> Result<Option<Call>> {
     ensure(notify.is_some() || user_data.is_null(), CL_INVALID_VALUE)?;
     let (program, data) = (program.clone(), UserData(user_data));
@@ -120,7 +122,7 @@ fn notify_call(program: &Ref<Program>, notify: Notify, user_data: *mut c_void) -
     }))
 }
 
-/// Options of the program; none are as empty ones.
+/// Options of the program; null means empty.
 ///
 /// # Safety
 /// `options` is null or a text that ends with a zero.
@@ -153,7 +155,7 @@ pub unsafe extern "C" fn clBuildProgram(
             // It is an executable, or a library of which others are made.
             Origin::Linked => return fail(CL_INVALID_OPERATION),
         }
-        Program::run(&program, &places, &Task::Build, &options, call)
+        build::run(&program, &places, &Task::Build, &options, call)
     })
 }
 
@@ -190,8 +192,8 @@ pub unsafe extern "C" fn clCompileProgram(
         }
         // SAFETY: as above.
         let options = unsafe { options_text(options) }?;
-        let run = Program::run(&program, &places, &Task::Compile(included), &options, call);
-        // The same fault has two names.
+        let run = build::run(&program, &places, &Task::Compile(included), &options, call);
+        // This call has its own codes for the same errors.
         let named = |e: Error| match e.0 {
             CL_INVALID_BUILD_OPTIONS => Error(CL_INVALID_COMPILER_OPTIONS),
             CL_BUILD_PROGRAM_FAILURE => Error(CL_COMPILE_PROGRAM_FAILURE),
@@ -239,12 +241,12 @@ pub unsafe extern "C" fn clLinkProgram(
         // SAFETY: as above.
         let options = unsafe { options_text(options) }?;
         let devices = good.into_iter().map(|d| (d, Vec::new())).collect();
-        let program = Object::new(Program::new(context, Origin::Linked, devices));
+        let program = Object::new(context.table(), Program::new(context, Origin::Linked, devices));
         let call = notify_call(&program, notify, user_data)?;
         let places: Vec<usize> = (0..program.parts.len()).collect();
         let handle = Object::list(&program);
         // One that does not link is a program all the same, whose log can be read.
-        ended = Program::run(&program, &places, &Task::Link(inputs), &options, call);
+        ended = build::run(&program, &places, &Task::Link(inputs), &options, call);
         Ok(handle)
     };
     // SAFETY: the program's, as the specification asks.

@@ -1,4 +1,4 @@
-//! What is known of programs.
+//! Information about programs.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
@@ -8,10 +8,11 @@ use opencl_sys::*;
 
 use super::status;
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{get, lock};
+use crate::handle::get;
 use crate::info::Out;
 use crate::objects::device::Device;
 use crate::objects::program::{Origin, Program};
+use crate::sync::lock;
 
 pub unsafe extern "C" fn clGetProgramInfo(
     program: cl_program,
@@ -99,7 +100,7 @@ pub unsafe extern "C" fn clSetProgramReleaseCallback(
     status(|| get::<Program>(program).and(Err(Error(CL_INVALID_OPERATION))))
 }
 
-/// Only programs of intermediate language have such constants, and there are none.
+/// Only programs in an intermediate language have such constants, and they are not supported.
 pub unsafe extern "C" fn clSetProgramSpecializationConstant(
     program: cl_program,
     _spec_id: cl_uint,

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use opencl_sys::*;
-use rackloom_opencl_wire::Command;
+use rackloom_opencl_wire as wire;
 
 use super::{object, status};
 use crate::error::{Error, Result, ensure, fail};
@@ -33,9 +33,9 @@ fn create(
     let board = device.board();
     board.session.check()?;
     if bits & CL_QUEUE_PROFILING_ENABLE != 0 && !board.profiles.swap(true, Ordering::AcqRel) {
-        board.session.send(&Command::Profile, &[])?;
+        board.session.send(&wire::Command::Profile, &[])?;
     }
-    Ok(Object::list(&Object::new(Queue::new(context, device, bits, array))))
+    Ok(Object::list(&Object::new(context.table(), Queue::new(context, device, bits, array))))
 }
 
 pub unsafe extern "C" fn clCreateCommandQueue(

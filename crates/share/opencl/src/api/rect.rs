@@ -1,4 +1,4 @@
-//! Boxes: reading them from a call's parameters, and where they lie.
+//! Boxes of bytes: reading them from a call's parameters, and checking them.
 #![allow(unsafe_code)]
 
 use opencl_sys::CL_INVALID_VALUE;
@@ -6,7 +6,6 @@ use rackloom_opencl_wire::Rect;
 
 use crate::error::{Error, Result, ensure};
 use crate::objects::memory::Buffer;
-use crate::transmit::span;
 
 /// Bytes without gaps, as a box of one row.
 pub const fn line(len: u64) -> Rect {
@@ -31,7 +30,18 @@ pub unsafe fn rect(origin: *const usize, region: *const usize, row_pitch: usize,
     Ok(Rect { origin, region, row_pitch, slice_pitch })
 }
 
-/// Whether a box lies in a buffer; and as one in the whole, if the buffer is a part.
+/// Bytes that a box spans, from its first to behind its last, and where it begins.
+fn span(rect: &Rect) -> Option<(u64, u64)> {
+    let start = |at: [u64; 3]| {
+        let slices = at[2].checked_mul(rect.slice_pitch)?;
+        at[1].checked_mul(rect.row_pitch)?.checked_add(slices)?.checked_add(at[0])
+    };
+    let [x, y, z] = rect.region;
+    let last = [x, y.checked_sub(1)?, z.checked_sub(1)?];
+    Some((start(rect.origin)?, start(last)?))
+}
+
+/// Checks that a box lies in a buffer. Of a sub-buffer, gives the box in the whole buffer.
 pub fn within(buffer: &Buffer, mut rect: Rect) -> Result<Rect> {
     let end = span(&rect).and_then(|(start, len)| start.checked_add(len));
     ensure(end.is_some_and(|end| end <= buffer.size), CL_INVALID_VALUE)?;
@@ -39,7 +49,7 @@ pub fn within(buffer: &Buffer, mut rect: Rect) -> Result<Rect> {
     Ok(rect)
 }
 
-/// Whether a box of the program's memory can be addressed at all.
+/// Checks that a box of the program's memory does not exceed the address space.
 pub fn check_host(rect: &Rect) -> Result<()> {
     let end = span(rect).and_then(|(start, len)| start.checked_add(len));
     ensure(end.is_some_and(|end| end <= isize::MAX as u64), CL_INVALID_VALUE)

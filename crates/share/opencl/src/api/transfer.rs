@@ -1,4 +1,4 @@
-//! Moving bytes between the program and buffers, from a byte on or in boxes.
+//! Transfers between the program's memory and buffers, linear or in boxes.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::c_void;
@@ -6,17 +6,17 @@ use std::ffi::c_void;
 use opencl_sys::*;
 use rackloom_opencl_wire::Rect;
 
-use super::edges::Edges;
 use super::rect::{check_host, line, rect, within};
 use super::status;
-use crate::command::Work;
+use crate::command::wait_list::WaitList;
+use crate::command::{CallMode, Kind};
 use crate::error::{Result, ensure};
 use crate::handle::{Ref, get};
-use crate::host::{Host, Region};
+use crate::host_memory::{HostRegion, Region};
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 
-/// A queue and a buffer of its context, whose part the queue's device can use.
+/// A queue, and a buffer that its device can use.
 pub fn place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Buffer>)> {
     let queue = get::<Queue>(queue)?;
     let buffer = get::<Buffer>(mem)?;
@@ -24,37 +24,37 @@ pub fn place(queue: cl_command_queue, mem: cl_mem) -> Result<(Ref<Queue>, Ref<Bu
     Ok((queue, buffer))
 }
 
-/// Whether a queue's device can use a buffer.
+/// Checks that a queue's device can use a buffer.
 pub fn check_place(queue: &Ref<Queue>, buffer: &Ref<Buffer>) -> Result<()> {
     ensure(queue.context.handle() == buffer.context.handle(), CL_INVALID_CONTEXT)?;
     ensure(buffer.offset.is_multiple_of(queue.device.bounds.align), CL_MISALIGNED_SUB_BUFFER_OFFSET)
 }
 
-/// Whether `len` bytes from `offset` on are in the buffer.
+/// Checks that `len` bytes from `offset` on are in the buffer.
 pub fn check_bounds(buffer: &Buffer, offset: usize, len: usize) -> Result<()> {
     let end = (offset as u64).checked_add(len as u64);
     ensure(end.is_some_and(|end| end <= buffer.size), CL_INVALID_VALUE)
 }
 
-/// Whether the program may read it.
+/// Checks that the program may read the buffer.
 pub fn check_readable(buffer: &Buffer) -> Result<()> {
     ensure(buffer.flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) == 0, CL_INVALID_OPERATION)
 }
 
-/// Whether the program may write it.
+/// Checks that the program may write the buffer.
 pub fn check_writable(buffer: &Buffer) -> Result<()> {
     ensure(buffer.flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS) == 0, CL_INVALID_OPERATION)
 }
 
-/// Which way bytes go.
+/// The direction of a transfer.
 #[derive(Clone, Copy)]
 enum Way {
     Read,
     Write,
 }
 
-/// Enqueues a transfer. `find` checks what the program asked for, and gives the place in the buffer and the box in the
-/// program's memory, from `ptr` on.
+/// Enqueues a transfer. `find` checks the call's parameters, and gives the region of the buffer and the box in the
+/// program's memory, relative to `ptr`.
 ///
 /// # Safety
 /// That box lies in memory of the program, which leaves it to us until the command has ended.
@@ -63,37 +63,37 @@ unsafe fn transfer(
     way: Way,
     blocking: cl_bool,
     ptr: *mut c_void,
-    edges: Edges,
+    wait_list: WaitList,
     find: impl FnOnce(&Buffer) -> Result<(Region, Rect)>,
 ) -> cl_int {
     status(|| {
         let (queue, buffer) = place(queue, mem)?;
         let (region, here) = find(&buffer)?;
         ensure(!ptr.is_null(), CL_INVALID_VALUE)?;
-        let waits = edges.waits(&queue.context)?;
+        let waits = wait_list.waits(&queue.context)?;
         match way {
             Way::Read => check_readable(&buffer)?,
             Way::Write => check_writable(&buffer)?,
         }
         // SAFETY: as the caller says; what is written to a buffer is only read.
-        let host = unsafe { Host::rect(ptr.cast(), &here) };
-        let command = match (way, region) {
+        let host = unsafe { HostRegion::rect(ptr.cast(), &here) };
+        let command_type = match (way, region) {
             (Way::Read, Region::Linear(_)) => CL_COMMAND_READ_BUFFER,
             (Way::Read, Region::Rect(_)) => CL_COMMAND_READ_BUFFER_RECT,
             (Way::Write, Region::Linear(_)) => CL_COMMAND_WRITE_BUFFER,
             (Way::Write, Region::Rect(_)) => CL_COMMAND_WRITE_BUFFER_RECT,
         };
         let root = Buffer::root(&buffer).clone();
-        let work = match way {
-            _ if host.len() == 0 => Work::Marker,
-            Way::Read => Work::Read { from: root, region, host },
-            Way::Write => Work::Write { to: root, region, host },
+        let kind = match way {
+            _ if host.len() == 0 => Kind::Marker,
+            Way::Read => Kind::Read { from: root, region, host },
+            Way::Write => Kind::Write { to: root, region, host },
         };
-        edges.enqueue(&queue, command, waits, work, blocking != CL_FALSE)
+        wait_list.enqueue(&queue, command_type, waits, kind, CallMode::of(blocking))
     })
 }
 
-/// Bytes from an offset on, and as many of the program's.
+/// A range of the buffer, and an equally long one of the program's memory.
 fn bytes(buffer: &Buffer, offset: usize, size: usize) -> Result<(Region, Rect)> {
     check_bounds(buffer, offset, size)?;
     Ok((Region::Linear(buffer.offset + offset as u64), line(size as u64)))
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn clEnqueueReadBuffer(
 ) -> cl_int {
     let find = |buffer: &Buffer| bytes(buffer, offset, size);
     // SAFETY: the program's, as the specification asks.
-    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, Edges::new(num_waits, waits, event), find) }
+    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, WaitList::new(num_waits, waits, event), find) }
 }
 
 pub unsafe extern "C" fn clEnqueueWriteBuffer(
@@ -147,7 +147,9 @@ pub unsafe extern "C" fn clEnqueueWriteBuffer(
 ) -> cl_int {
     let find = |buffer: &Buffer| bytes(buffer, offset, size);
     // SAFETY: the program's, as the specification asks.
-    unsafe { transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), Edges::new(num_waits, waits, event), find) }
+    unsafe {
+        transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), WaitList::new(num_waits, waits, event), find)
+    }
 }
 
 pub unsafe extern "C" fn clEnqueueReadBufferRect(
@@ -170,7 +172,7 @@ pub unsafe extern "C" fn clEnqueueReadBufferRect(
     // SAFETY: the program's, as the specification asks.
     let find = |buffer: &Buffer| unsafe { boxes(buffer, [origin, host_origin], region, pitches) };
     // SAFETY: as above.
-    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, Edges::new(num_waits, waits, event), find) }
+    unsafe { transfer((queue, mem), Way::Read, blocking, ptr, WaitList::new(num_waits, waits, event), find) }
 }
 
 pub unsafe extern "C" fn clEnqueueWriteBufferRect(
@@ -193,5 +195,7 @@ pub unsafe extern "C" fn clEnqueueWriteBufferRect(
     // SAFETY: the program's, as the specification asks.
     let find = |buffer: &Buffer| unsafe { boxes(buffer, [origin, host_origin], region, pitches) };
     // SAFETY: as above.
-    unsafe { transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), Edges::new(num_waits, waits, event), find) }
+    unsafe {
+        transfer((queue, mem), Way::Write, blocking, ptr.cast_mut(), WaitList::new(num_waits, waits, event), find)
+    }
 }

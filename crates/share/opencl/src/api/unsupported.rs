@@ -1,5 +1,5 @@
-//! What does not work through this library: images, samplers, pipes, shared virtual memory, intermediate language,
-//! native and built-in kernels. No device claims them, so the specification says how each call fails.
+//! Calls that this library does not support: images, samplers, pipes, shared virtual memory, intermediate language,
+//! native and built-in kernels. No device claims them, and the specification says how each call fails then.
 #![allow(unsafe_code, non_snake_case)]
 
 use std::ffi::{c_char, c_void};
@@ -8,7 +8,7 @@ use opencl_sys::*;
 
 use super::{object, status};
 use crate::error::{Error, Result, ensure, fail};
-use crate::handle::{Kind, get};
+use crate::handle::{ObjectKind, get};
 use crate::info::{properties, put};
 use crate::objects::context::Context;
 use crate::objects::kernel::Kernel;
@@ -16,8 +16,8 @@ use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
 use crate::objects::sampler::Sampler;
 
-/// Fails with `code` if the handle is right.
-fn refuse<T: Kind>(handle: *mut c_void, code: cl_int) -> cl_int {
+/// Fails with `code` if the handle is valid.
+fn refuse<T: ObjectKind>(handle: *mut c_void, code: cl_int) -> cl_int {
     status(|| get::<T>(handle).and(Err(Error(code))))
 }
 
@@ -25,12 +25,12 @@ fn refuse<T: Kind>(handle: *mut c_void, code: cl_int) -> cl_int {
 ///
 /// # Safety
 /// `errcode_ret` is null or good for writing.
-unsafe fn refuse_object<T: Kind>(handle: *mut c_void, code: cl_int, errcode_ret: *mut cl_int) -> *mut c_void {
+unsafe fn refuse_object<T: ObjectKind>(handle: *mut c_void, code: cl_int, errcode_ret: *mut cl_int) -> *mut c_void {
     // SAFETY: as the caller says.
     unsafe { object(errcode_ret, || get::<T>(handle).and(Err(Error(code)))) }
 }
 
-/// A buffer is no image.
+/// Fails, since no memory object is an image.
 fn no_image(mem: cl_mem) -> Result<()> {
     get::<Buffer>(mem)?;
     fail(CL_INVALID_MEM_OBJECT)

@@ -1,37 +1,40 @@
 //! Contexts.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
-use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT, cl_context_properties, cl_int};
+use opencl_sys::{CL_INVALID_CONTEXT, cl_context_properties, cl_int};
 
-use crate::callback::Call;
-use crate::error::Error;
-use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Object, Ref, lock};
+use crate::callback::{self, Call};
+use crate::handle::{Live, ObjectKind, Ref};
 use crate::objects::device::Device;
-use crate::objects::event::Event;
+use crate::process::PerProcess;
 use crate::session::Session;
+use crate::sync::lock;
+
+/// Most devices of a context.
+pub const DEVICES_MAX: usize = 64;
 
 /// A context.
 pub struct Context {
     pub devices: Vec<Ref<Device>>,
     /// As the program gave them, with the terminating zero; empty if it gave none.
     pub properties: Vec<cl_context_properties>,
-    /// What the program wants to be told errors by.
+    /// The function that the program wants errors reported to.
     pub notify: Option<Notify>,
     pub destructors: Mutex<Vec<Call>>,
-    /// User events that the program has released before it has set them.
-    pub orphans: Mutex<Vec<Weak<Object<Event>>>>,
+    /// Calls that end user events which the program released before it had set them.
+    pub orphans: Mutex<Vec<Call>>,
 }
 
 /// A function that takes the text of an error.
 pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
 
-impl Kind for Context {
+impl ObjectKind for Context {
     const INVALID: cl_int = CL_INVALID_CONTEXT;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.contexts
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Context>> = PerProcess::new();
+        LIVE.get()
     }
 
     fn released(this: &Ref<Self>) {
@@ -40,31 +43,15 @@ impl Kind for Context {
 }
 
 impl Context {
-    /// Tells the program that the connection to one of its devices is lost.
-    pub fn lost(this: &Ref<Self>, session: &Session, text: &str) {
-        let Some(notify) = this.notify.clone() else { return };
-        if this.devices.iter().any(|d| std::ptr::eq(&*d.board().session, session)) {
-            let (context, text) = (Arc::clone(this), text.to_owned());
-            let call: Call = Box::new(move || {
-                // Whoever releases a context may free what its function works with.
-                if context.references() > 0 {
-                    notify(&text);
-                }
-            });
-            globals().callbacks.push([call]);
-        }
-    }
-
-    /// Ends user events that nobody can set any more, and with them what waits for them. The specification lets it wait
-    /// for ever; so it does as long as the program has the context, lest one that sets an event which it has released
-    /// be stopped.
+    /// Ends user events that nobody can set any more, and with them what waits for them. The specification lets that
+    /// wait forever. So does the library while the program has the context, for a program may set an event that it has
+    /// released.
     pub fn end_orphans(&self) {
         let orphans = std::mem::take(&mut *lock(&self.orphans));
-        let unset = orphans.iter().filter_map(Weak::upgrade).filter(|event| event.references() == 0);
-        unset.for_each(|event| event.fail(Error(CL_INVALID_EVENT)));
+        orphans.into_iter().for_each(|end| end());
     }
 
-    /// The place of a device in it.
+    /// The index of a device in it.
     pub fn index(&self, device: &Ref<Device>) -> Option<usize> {
         self.devices.iter().position(|d| d.handle() == device.handle())
     }
@@ -75,9 +62,26 @@ impl Context {
     }
 }
 
+/// Tells the program that the connection of a session is lost, by each context with a device of it.
+pub fn report_loss(session: &Session, text: &str) {
+    for context in Context::live().all() {
+        let Some(notify) = context.notify.clone() else { continue };
+        if context.devices.iter().any(|d| std::ptr::eq(&*d.board().session, session)) {
+            let text = text.to_owned();
+            let call: Call = Box::new(move || {
+                // Whoever releases a context may free what its function works with.
+                if context.references() > 0 {
+                    notify(&text);
+                }
+            });
+            callback::call([call]);
+        }
+    }
+}
+
 impl Drop for Context {
     fn drop(&mut self) {
-        // The last that was set is called first.
-        globals().callbacks.push(lock(&self.destructors).drain(..).rev());
+        // The last one set is called first.
+        callback::call(lock(&self.destructors).drain(..).rev());
     }
 }

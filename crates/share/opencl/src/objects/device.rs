@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 
-use crate::board::Board;
 use crate::error::Result;
-use crate::globals::Globals;
-use crate::handle::{Kind, Live};
+use crate::handle::{Live, ObjectKind};
 use crate::info::Out;
 use crate::objects::device_info;
+use crate::process::PerProcess;
+use crate::session::board::Board;
 
 /// A device. It is never released: it lives as long as the process.
 pub struct Device {
     board: Arc<Board>,
     values: HashMap<cl_device_info, Vec<u8>>,
-    /// What checks of each launch want.
+    /// Limits that calls are checked against.
     pub bounds: Bounds,
 }
 
@@ -39,11 +39,12 @@ pub struct Bounds {
     pub address_bits: u32,
 }
 
-impl Kind for Device {
+impl ObjectKind for Device {
     const INVALID: cl_int = CL_INVALID_DEVICE;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.devices
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Device>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -65,12 +66,12 @@ impl Device {
         Self { board, values, bounds }
     }
 
-    /// Where it is.
+    /// Its board.
     pub const fn board(&self) -> &Arc<Board> {
         &self.board
     }
 
-    /// A value of up to 8 bytes; 0 if there is none.
+    /// A value of up to 8 bytes; 0 if the parameter is unknown or longer.
     pub fn number(&self, name: cl_device_info) -> u64 {
         number(&self.values, name)
     }
@@ -85,7 +86,7 @@ impl Device {
         self.number(CL_DEVICE_LINKER_AVAILABLE) != 0
     }
 
-    /// Whether a program that asks for these types means it.
+    /// Whether it is of one of these types.
     pub fn is_of(&self, types: cl_device_type) -> bool {
         types == CL_DEVICE_TYPE_ALL && self.number(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CUSTOM == 0
             || types != CL_DEVICE_TYPE_ALL && self.number(CL_DEVICE_TYPE) & types != 0

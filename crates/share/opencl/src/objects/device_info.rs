@@ -1,12 +1,11 @@
-//! What `clGetDeviceInfo` answers: what the board's own runtime says, in so far as it holds here, too.
+//! The answers of `clGetDeviceInfo`: those of the board's own runtime, as far as they hold for this library.
 
 use std::collections::HashMap;
 
 use opencl_sys::*;
 use rackloom_opencl_wire::{BoardInfo, Limits};
 
-/// Extensions that are a matter between the program's kernels and the board alone, so that nothing here has to know of
-/// them.
+/// Extensions that concern only kernels and the board, so that this library passes them on.
 const EXTENSIONS: [&str; 22] = [
     "cl_khr_byte_addressable_store",
     "cl_khr_global_int32_base_atomics",
@@ -32,7 +31,7 @@ const EXTENSIONS: [&str; 22] = [
     "cles_khr_int64",
 ];
 
-/// Features of OpenCL C that need nothing here.
+/// Optional features of OpenCL C that need no support of this library.
 const FEATURES: [&str; 9] = [
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
@@ -105,7 +104,7 @@ impl Values {
         String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
     }
 
-    /// What a runtime of an older version does not answer, or an odd one not at all.
+    /// Defaults for parameters that the board's runtime does not answer.
     fn defaults(&mut self) {
         let before = self.0.clone();
         for name in [CL_DEVICE_TYPE, CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE] {
@@ -150,7 +149,7 @@ impl Values {
             self.uint(name, value);
         }
         let widths = [CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR];
-        // Of char, short, int, long and float; double and half are not a matter of course.
+        // Of char, short, int, long and float; double and half are optional.
         widths.iter().for_each(|first| (0..5).for_each(|i| self.uint(first + i, 1)));
         let rare = [
             CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE,
@@ -187,7 +186,7 @@ impl Values {
         self.0.extend(before);
     }
 
-    /// What is ours to say.
+    /// Parameters that this library decides.
     fn ours(&mut self, limits: &Limits) {
         self.memory(limits);
         self.versions();
@@ -198,7 +197,7 @@ impl Values {
         }
         self.ulong(CL_DEVICE_TYPE, types);
         self.ulong(CL_DEVICE_EXECUTION_CAPABILITIES, CL_EXEC_KERNEL);
-        // Order is the library's business, whatever the board can do.
+        // The library orders commands, whatever the board can do.
         let queues = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
         self.ulong(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, queues);
         // In the library's clock.
@@ -253,7 +252,7 @@ impl Values {
         self.set(CL_DEVICE_EXTENSIONS_WITH_VERSION, with_version);
     }
 
-    /// What does not work through this library, whatever the board can do.
+    /// Features that this library does not support, whatever the board can do.
     fn absent(&mut self) {
         for name in [
             CL_DEVICE_IMAGE_SUPPORT,
@@ -296,7 +295,7 @@ impl Values {
         ] {
             self.ulong(name, 0);
         }
-        // "None of them" is a list of one zero; there is no partition, so its type is an empty list.
+        // An empty list of properties is a single zero. A device that is not a partition has an empty type.
         self.size(CL_DEVICE_PARTITION_PROPERTIES, 0);
         self.set(CL_DEVICE_PARTITION_TYPE, []);
         self.size(CL_DEVICE_PARENT_DEVICE, 0);
@@ -336,7 +335,7 @@ mod tests {
     #[test]
     fn every_parameter_of_the_version_has_a_value_even_if_the_board_says_nothing() {
         let values = values(&board(Vec::new()), &LIMITS);
-        // 0x1027 is told by the connection, 0x1031 by the platform, 0x1033 and 0x105F are none.
+        // The connection answers 0x1027 and the platform 0x1031; 0x1033 and 0x105F are not assigned.
         let own = [0x1027, 0x1031, 0x1033, 0x105f];
         // From 0x106A on they belong to extensions and later versions.
         let missing: Vec<u32> =

@@ -1,4 +1,4 @@
-//! Events: how far a command is.
+//! Events: the progress of a command.
 //!
 //! ```text
 //! INIT    held back, or being sent        CL_QUEUED
@@ -7,8 +7,8 @@
 //! COMPLETE, or an error                   CL_COMPLETE, negative
 //! ```
 //!
-//! A command may go as several operations, each a *part*; the event ends with the last of them. Replies move it on, in
-//! whichever thread reads them.
+//! A command may be sent as several operations, each a *part*; the event ends with the last of them. Whichever thread
+//! reads a reply updates the event.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,14 +19,15 @@ use opencl_sys::{
 };
 use rackloom_opencl_wire::{EventId, now_ns};
 
-use crate::board::Board;
-use crate::callback::Call;
+use crate::callback::{self, Call};
 use crate::error::{Error, Result, ensure};
-use crate::gate::Held;
-use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::queue::Queue;
+use crate::process::PerProcess;
+use crate::session::board::Board;
+use crate::session::pending::Times;
+use crate::sync::lock;
 
 /// An event.
 pub struct Event {
@@ -34,7 +35,7 @@ pub struct Event {
     /// None for a user event.
     pub queue: Option<Ref<Queue>>,
     /// `CL_COMMAND_...`.
-    pub command: u32,
+    pub command_type: u32,
     status: AtomicI32,
     /// Parts that were sent and whose reply has not come.
     unanswered: AtomicU32,
@@ -44,26 +45,35 @@ pub struct Event {
 
 struct State {
     /// Where all of it was sent.
-    place: Option<Place>,
+    place: Option<SentTo>,
     /// Parts that have not ended, and one more while parts are being sent.
     parts: u32,
-    /// What the first part that failed said.
+    /// The error of the first part that failed, or `CL_SUCCESS`.
     failure: cl_int,
     times: Profile,
-    /// What to call at which status.
+    /// Functions to call, and the status at which each is due.
     callbacks: Vec<(cl_int, Notify)>,
-    /// What may not be sent before this is sent, or has ended.
-    dependents: Vec<Arc<Held>>,
+    /// Commands that may not be sent before this one is sent or has ended.
+    dependents: Vec<Arc<dyn Dependent>>,
     /// Threads that sleep on `changed`.
     sleepers: u32,
 }
 
-/// A function that wants the status, negative or that for which it was set.
+/// A function that takes the status: that for which it was set, or a negative one.
 pub type Notify = Box<dyn FnOnce(cl_int) + Send>;
+
+/// A command that is held back until the events that it waits for let it go.
+pub trait Dependent: Send + Sync {
+    /// The board that it is for.
+    fn board(&self) -> &Arc<Board>;
+
+    /// One event less to wait for: it was sent to this board, or has ended.
+    fn satisfied(self: Arc<Self>);
+}
 
 /// Where a command was sent; its last operation.
 #[derive(Clone)]
-pub struct Place {
+pub struct SentTo {
     pub board: Arc<Board>,
     pub id: EventId,
 }
@@ -77,29 +87,35 @@ pub struct Profile {
     pub ended: u64,
 }
 
-/// What an event is to a command that waits for it.
+/// How far an event is, as seen by a command that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is no obstacle.
+    /// The event has ended.
     Complete,
-    /// The command fails.
+    /// The event has failed, and so will the command.
     Failed,
-    /// The manager waits for it.
+    /// It was sent to the command's board, where the manager waits for it.
     Sent(EventId),
-    /// The command must be held.
+    /// It is held, is a user event, or was sent to another board: the command must be held.
     Elsewhere,
 }
 
-impl Kind for Event {
+impl ObjectKind for Event {
     const INVALID: cl_int = CL_INVALID_EVENT;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.events
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Event>> = PerProcess::new();
+        LIVE.get()
     }
 
     fn released(this: &Ref<Self>) {
-        if this.command == CL_COMMAND_USER && !this.is_done() {
-            lock(&this.context.orphans).push(Arc::downgrade(this));
+        if this.command_type == CL_COMMAND_USER && !this.is_done() {
+            let event = Arc::downgrade(this);
+            lock(&this.context.orphans).push(Box::new(move || {
+                if let Some(event) = event.upgrade().filter(|event| event.references() == 0) {
+                    event.fail(Error(CL_INVALID_EVENT));
+                }
+            }));
             if this.context.references() == 0 {
                 this.context.end_orphans();
             }
@@ -109,7 +125,7 @@ impl Kind for Event {
 
 impl Event {
     /// Of a command; in INIT.
-    pub fn new(context: Ref<Context>, queue: Option<Ref<Queue>>, command: u32) -> Self {
+    pub fn new(context: Ref<Context>, queue: Option<Ref<Queue>>, command_type: u32) -> Self {
         let status = if queue.is_some() { CL_QUEUED } else { CL_SUBMITTED };
         let state = State {
             place: None,
@@ -123,7 +139,7 @@ impl Event {
         Self {
             context,
             queue,
-            command,
+            command_type,
             status: AtomicI32::new(status),
             unanswered: AtomicU32::new(0),
             state: Mutex::new(state),
@@ -136,17 +152,17 @@ impl Event {
         self.status.load(Ordering::Acquire)
     }
 
-    /// Whether it has ended, well or not.
+    /// Whether it has ended, with success or an error.
     pub fn is_done(&self) -> bool {
         self.status() <= CL_COMPLETE
     }
 
-    /// Whether something of it is still to be sent.
+    /// Whether parts of it have not been sent.
     pub fn is_unsent(&self) -> bool {
         !self.is_done() && lock(&self.state).place.is_none()
     }
 
-    /// What it means to a command for this board.
+    /// Its standing for a command for this board.
     pub fn standing(&self, board: &Arc<Board>) -> Standing {
         match self.status() {
             CL_COMPLETE => return Standing::Complete,
@@ -180,7 +196,7 @@ impl Event {
     }
 
     /// A part has ended, at `times` (begun, ended).
-    pub fn part_done(&self, status: cl_int, times: Option<(u64, u64)>) {
+    pub fn part_done(&self, status: cl_int, times: Times) {
         let mut state = lock(&self.state);
         if let Some((started, ended)) = times {
             let t = &mut state.times;
@@ -193,20 +209,20 @@ impl Event {
         self.less_parts(state);
     }
 
-    /// All parts were sent; the last as this.
-    pub fn sent(&self, place: Place) {
+    /// All parts were sent, the last one as `place`.
+    pub fn sent(&self, place: SentTo) {
         let mut state = lock(&self.state);
         state.times.submitted = now_ns();
         let (free, rest) = std::mem::take(&mut state.dependents)
             .into_iter()
-            .partition::<Vec<_>, _>(|held| Arc::ptr_eq(&held.order.board, &place.board));
+            .partition::<Vec<_>, _>(|held| Arc::ptr_eq(held.board(), &place.board));
         state.dependents = rest;
         state.place = Some(place);
         if state.parts > 1 {
             self.reach(&mut state, CL_SUBMITTED);
         }
         self.less_parts(state);
-        free.iter().for_each(|held| held.satisfied());
+        free.into_iter().for_each(Dependent::satisfied);
     }
 
     /// Sending failed after some parts.
@@ -265,10 +281,10 @@ impl Event {
         let dependents = std::mem::take(&mut state.dependents);
         self.wake(&state);
         drop(state);
-        dependents.iter().for_each(|held| held.satisfied());
+        dependents.into_iter().for_each(Dependent::satisfied);
     }
 
-    /// Moves on to a status, and has called what was set for it or for one before.
+    /// Advances to a status, and queues the callbacks that are due by then.
     fn reach(&self, state: &mut State, status: cl_int) {
         self.status.store(status, Ordering::Release);
         if state.callbacks.is_empty() {
@@ -278,20 +294,20 @@ impl Event {
             std::mem::take(&mut state.callbacks).into_iter().partition::<Vec<_>, _>(|(at, _)| *at >= status);
         state.callbacks = rest;
         due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        globals().callbacks.push(due.into_iter().map(|(at, notify)| -> Call {
+        callback::call(due.into_iter().map(|(at, notify)| -> Call {
             let told = if status < CL_COMPLETE { status } else { at };
             Box::new(move || notify(told))
         }));
     }
 
     fn wake(&self, state: &State) {
-        // A wake is a system call even if nobody sleeps.
+        // A wake is a system call even if no thread sleeps.
         if state.sleepers > 0 {
             self.changed.notify_all();
         }
     }
 
-    /// Has `notify` called once when it has reached `at` or ended.
+    /// Calls `notify` once, when the event has reached `at` or ended.
     pub fn on(&self, at: cl_int, notify: Notify) {
         let mut state = lock(&self.state);
         state.callbacks.push((at, notify));
@@ -299,18 +315,18 @@ impl Event {
         self.reach(&mut state, status);
     }
 
-    /// Lets `held` wait until this is sent to its board, or has ended; false if that is so already.
-    pub fn depend(&self, held: &Arc<Held>) -> bool {
+    /// Makes `held` wait until this is sent to its board or has ended; false if that is already the case.
+    pub fn depend(&self, held: Arc<dyn Dependent>) -> bool {
         let mut state = lock(&self.state);
-        let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, &held.order.board));
+        let sent_there = state.place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.board, held.board()));
         if self.is_done() || sent_there {
             return false;
         }
-        state.dependents.push(Arc::clone(held));
+        state.dependents.push(held);
         true
     }
 
-    /// Sees to it that it is not left in an open task.
+    /// Closes the task that it is in.
     pub fn submit(&self) {
         let place = if self.is_done() { None } else { lock(&self.state).place.clone() };
         if let Some(place) = place {
@@ -344,7 +360,7 @@ impl Event {
         state
     }
 
-    /// Its end as the result of a call that blocks.
+    /// The result of a call that blocked until its end.
     pub fn outcome(&self) -> Result<()> {
         match self.status() {
             status if status < CL_COMPLETE => Err(Error(status)),

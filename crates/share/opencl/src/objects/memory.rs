@@ -1,23 +1,25 @@
-//! Buffers and parts of buffers.
+//! Buffers and sub-buffers.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
-use rackloom_opencl_wire::{Command, Id};
+use rackloom_opencl_wire::{self as wire, Id};
 
-use crate::board::Board;
-use crate::callback::{Call, UserData};
+use crate::callback::{self, Call, UserData};
 use crate::error::{Result, fail};
-use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Ref, lock};
-use crate::host::HostMemory;
-use crate::migrate::Content;
+use crate::handle::{Live, ObjectKind, Ref};
+use crate::host_memory::HostMemory;
+use crate::mapping::Mapping;
+use crate::objects::content::Content;
 use crate::objects::context::Context;
-use crate::objects::mapping::Mapping;
-use crate::remote::{Remote, Table};
+use crate::process::PerProcess;
+use crate::session::board::Board;
+use crate::session::numbers::ObjectTable;
+use crate::session::remote::Remote;
+use crate::sync::lock;
 
-/// A buffer, or a part of one.
+/// A buffer or sub-buffer.
 pub struct Buffer {
     /// At each device of the context, from its first use there on. Dropped before the parent.
     remotes: Box<[OnceLock<Remote>]>,
@@ -25,7 +27,7 @@ pub struct Buffer {
     pub context: Ref<Context>,
     pub flags: cl_mem_flags,
     pub size: u64,
-    /// What it is a part of.
+    /// The buffer of which this is a sub-buffer.
     pub parent: Option<Ref<Self>>,
     /// First byte there.
     pub offset: u64,
@@ -33,17 +35,17 @@ pub struct Buffer {
     pub properties: Vec<cl_mem_properties>,
     pub maps: Mutex<Vec<Arc<Mapping>>>,
     pub destructors: Mutex<Vec<Call>>,
-    /// Which device has what was written last; of a part, its parent's counts.
+    /// Which devices have the current content. Of a sub-buffer the parent's counts.
     pub content: Mutex<Content>,
 }
 
 /// The program's view of a buffer when it is mapped.
 pub enum HostSide {
-    /// Memory that is there while it is mapped.
+    /// Memory that exists only while it is mapped.
     None,
     /// Memory of the program (`CL_MEM_USE_HOST_PTR`).
     User(UserData),
-    /// Memory of ours (`CL_MEM_ALLOC_HOST_PTR`) that no manager sees.
+    /// Memory of the library (`CL_MEM_ALLOC_HOST_PTR`) that no manager sees.
     Own(HostMemory),
     /// The buffer's own memory at the manager, too (`CL_MEM_ALLOC_HOST_PTR`).
     Backing(Bulk),
@@ -51,19 +53,20 @@ pub enum HostSide {
     Shared(Bulk),
 }
 
-/// Flags that a manager is told of.
-const TOLD: u64 = CL_MEM_READ_WRITE
+/// Flags that are sent to a manager.
+const SENT_FLAGS: u64 = CL_MEM_READ_WRITE
     | CL_MEM_READ_ONLY
     | CL_MEM_WRITE_ONLY
     | CL_MEM_HOST_READ_ONLY
     | CL_MEM_HOST_WRITE_ONLY
     | CL_MEM_HOST_NO_ACCESS;
 
-impl Kind for Buffer {
+impl ObjectKind for Buffer {
     const INVALID: cl_int = CL_INVALID_MEM_OBJECT;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.buffers
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Buffer>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -92,7 +95,7 @@ impl Buffer {
         }
     }
 
-    /// A part of a buffer that is none itself.
+    /// A sub-buffer of a buffer that is not itself a sub-buffer.
     pub fn part(parent: Ref<Self>, flags: cl_mem_flags, offset: u64, size: u64) -> Self {
         let mut this = Self::new(parent.context.clone(), flags, size, HostSide::None, Vec::new());
         (this.parent, this.offset) = (Some(parent), offset);
@@ -104,10 +107,10 @@ impl Buffer {
         this.parent.as_ref().unwrap_or(this)
     }
 
-    /// Its number at a board, where it is made if it is not there yet.
+    /// Its number at a board, where it is made at its first use.
     ///
     /// # Errors
-    /// The quota is used up; the connection is lost; the board is none of the context's.
+    /// The quota is used up; the connection is lost; no device of the context is on the board.
     pub fn on(&self, board: &Arc<Board>) -> Result<Id> {
         let place = self.context.devices.iter().position(|d| Arc::ptr_eq(d.board(), board));
         let Some(slot) = place.map(|at| &self.remotes[at]) else { return fail(CL_INVALID_CONTEXT) };
@@ -123,21 +126,21 @@ impl Buffer {
     }
 
     fn make(&self, board: &Arc<Board>) -> Result<Remote> {
-        let (flags, size, offset) = (self.flags & TOLD, self.size, self.offset);
+        let (flags, size, offset) = (self.flags & SENT_FLAGS, self.size, self.offset);
         if let Some(parent) = &self.parent {
             let parent = parent.on(board)?;
-            let part = |buffer| Command::CreateSubBuffer { buffer, parent, flags, offset, size };
-            return Remote::new(board, Table::Buffers(0), part, &[]);
+            let part = |buffer| wire::Command::CreateSubBuffer { buffer, parent, flags, offset, size };
+            return Remote::new(board, ObjectTable::Buffers(0), part, &[]);
         }
         let backing = match &self.side {
             HostSide::Backing(bulk) | HostSide::Shared(bulk) => Some(bulk.publish(0, bulk.len())?.into()),
             _ => None,
         };
-        let whole = |buffer| Command::CreateBuffer { buffer, flags, size, backing };
-        Remote::new(board, Table::Buffers(size), whole, &[])
+        let whole = |buffer| wire::Command::CreateBuffer { buffer, flags, size, backing };
+        Remote::new(board, ObjectTable::Buffers(size), whole, &[])
     }
 
-    /// Where the program sees this when it is mapped, if that is always the same.
+    /// Where the program sees it when it is mapped, if that is always the same address.
     ///
     /// # Errors
     /// The connection is lost.
@@ -152,12 +155,12 @@ impl Buffer {
         Ok(Some(base.wrapping_add(self.offset as usize)))
     }
 
-    /// Whether its memory is the board's own, to be used without the manager while no operation is under way.
+    /// Whether its memory is the board's own, which may be used without the manager while no operation is under way.
     pub fn is_shared(&self) -> bool {
         matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Shared(_))
     }
 
-    /// Whether mapping it is the manager's business.
+    /// Whether the manager has to map it.
     pub fn is_backed(&self) -> bool {
         matches!(self.parent.as_ref().map_or(&self.side, |p| &p.side), HostSide::Backing(_) | HostSide::Shared(_))
     }
@@ -165,7 +168,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // The last that was set is called first.
-        globals().callbacks.push(lock(&self.destructors).drain(..).rev());
+        // The last one set is called first.
+        callback::call(lock(&self.destructors).drain(..).rev());
     }
 }

@@ -1,11 +1,11 @@
 //! The objects that a program holds.
 
+pub mod content;
 pub mod context;
 pub mod device;
 pub mod device_info;
 pub mod event;
 pub mod kernel;
-pub mod mapping;
 pub mod memory;
 pub mod platform;
 pub mod program;

@@ -1,22 +1,23 @@
-//! Programs, and what became of them at each device.
+//! Programs, and their state at each device.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
-use rackloom_opencl_wire::{Answer, Build, Command, Form, INLINE_MAX, Id, KernelInfo, Payload};
+use rackloom_opencl_wire::{self as wire, Answer, Build, Form, INLINE_MAX, Id, KernelInfo, Payload};
 
-use crate::board::Board;
-use crate::callback::Call;
 use crate::error::{Error, Result, ensure, fail};
-use crate::globals::{Globals, globals};
-use crate::handle::{Kind, Live, Ref, lock};
+use crate::handle::{Live, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
-use crate::remote::{Remote, Table};
-use crate::session::Then;
+use crate::process::PerProcess;
+use crate::session::board::Board;
+use crate::session::log_unexpected;
+use crate::session::numbers::ObjectTable;
+use crate::session::remote::Remote;
+use crate::sync::lock;
 
 /// A program.
 pub struct Program {
@@ -24,11 +25,11 @@ pub struct Program {
     pub origin: Origin,
     /// One for each of its devices.
     pub parts: Vec<Part>,
-    /// Kernels of it that live: while there are any, it cannot be built again.
+    /// Number of its kernels: while it is not 0, the program cannot be built again.
     pub kernels: AtomicUsize,
 }
 
-/// What a program was made of.
+/// From what a program was made.
 pub enum Origin {
     /// OpenCL C.
     Source(String),
@@ -41,44 +42,35 @@ pub enum Origin {
 /// A program at one of its devices.
 pub struct Part {
     pub device: Ref<Device>,
-    /// What the program is made of here.
+    /// Its source or binary here.
     bytes: Vec<u8>,
     form: Form,
-    remote: OnceLock<Remote>,
+    pub remote: OnceLock<Remote>,
     making: Mutex<()>,
-    /// Holds the bytes until the manager has surely read them.
+    /// Holds the bytes until the manager has read them.
     bulk: Mutex<Option<Bulk>>,
     pub state: Mutex<State>,
     infos: Mutex<HashMap<String, Arc<KernelInfo>>>,
 }
 
-/// What became of it there.
+/// The state of its last build, compilation or linking there.
 #[derive(Debug, Clone)]
 pub struct State {
     /// `CL_PROGRAM_BUILD_STATUS`.
     pub status: cl_build_status,
     pub options: String,
-    /// What the manager said; its log is empty before.
+    /// The manager's answer; its log is empty before that.
     pub build: Build,
-    /// Bytes of what was built, once somebody has asked.
+    /// Bytes of the built binary, once the manager was asked.
     binary_size: Option<u64>,
 }
 
-/// What is to be done with a program.
-pub enum Task {
-    /// Compile and link.
-    Build,
-    /// Compile only; names to include and the programs that hold their source.
-    Compile(Vec<(String, Ref<Program>)>),
-    /// Link these.
-    Link(Vec<Ref<Program>>),
-}
-
-impl Kind for Program {
+impl ObjectKind for Program {
     const INVALID: cl_int = CL_INVALID_PROGRAM;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.programs
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Program>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -99,7 +91,7 @@ impl Program {
         Self { context, origin, parts: devices.into_iter().map(part).collect(), kernels: AtomicUsize::new(0) }
     }
 
-    /// What it is at a device.
+    /// The program at a device.
     pub fn part(&self, device: &Ref<Device>) -> Option<&Part> {
         self.parts.iter().find(|p| p.device.handle() == device.handle())
     }
@@ -109,50 +101,20 @@ impl Program {
         self.parts.iter().filter(|p| lock(&p.state).is_executable())
     }
 
-    /// Begins a task for these of its parts; if there is nobody to notify, waits for its end.
+    /// Properties of a kernel at a device.
     ///
     /// # Errors
-    /// A part has a task already, or kernels use it; without somebody to notify, what the task ended with.
-    pub fn run(this: &Ref<Self>, parts: &[usize], task: &Task, options: &str, notify: Option<Call>) -> Result<()> {
-        ensure(this.kernels.load(Ordering::Acquire) == 0, CL_INVALID_OPERATION)?;
-        for (done, &at) in parts.iter().enumerate() {
-            let mut state = lock(&this.parts[at].state);
-            if state.status == CL_BUILD_IN_PROGRESS {
-                drop(state);
-                parts[..done].iter().for_each(|&at| lock(&this.parts[at].state).status = CL_BUILD_NONE);
-                return fail(CL_INVALID_OPERATION);
-            }
-            *state = State { status: CL_BUILD_IN_PROGRESS, options: options.into(), ..State::default() };
-        }
-        let waits = notify.is_none();
-        let all = Arc::new(Join { left: AtomicUsize::new(parts.len()), notify: Mutex::new(notify) });
-        for &at in parts {
-            let (program, join) = (Arc::clone(this), Arc::clone(&all));
-            let then: Then = Box::new(move |answer| {
-                program.parts[at].end(answer);
-                join.one_less();
-            });
-            if let Err(why) = this.parts[at].start(task, options, then) {
-                this.parts[at].end(Err(why.0));
-                all.one_less();
-            }
-        }
-        if waits { parts.iter().try_for_each(|&at| this.parts[at].wait()) } else { Ok(()) }
-    }
-
-    /// What is known of a kernel at a device.
-    ///
-    /// # Errors
-    /// The program has none of this name there.
+    /// The program has no kernel of this name there.
     pub fn kernel_info(&self, device: &Ref<Device>, name: &str) -> Result<Arc<KernelInfo>> {
         let part = self.part(device).ok_or(Error(CL_INVALID_PROGRAM_EXECUTABLE))?;
         if let Some(info) = lock(&part.infos).get(name) {
             return Ok(Arc::clone(info));
         }
         let program = part.id()?;
-        let ask = |request| Command::Kernel { request, program, name };
-        let Answer::Kernel(info) = part.board().session.ask(None, &[], ask)? else {
-            return fail(CL_OUT_OF_RESOURCES);
+        let ask = |request| wire::Command::Kernel { request, program, name };
+        let info = match part.board().session.ask(None, &[], ask)? {
+            Answer::Kernel(info) => info,
+            other => return unexpected("Kernel", &other),
         };
         Ok(Arc::clone(lock(&part.infos).entry(name.into()).or_insert_with(|| Arc::new(info))))
     }
@@ -164,7 +126,7 @@ impl Part {
         self.device.board()
     }
 
-    /// Its number there, where it is made if it is not there yet.
+    /// Its number there, where it is made at its first use.
     ///
     /// # Errors
     /// A quota is used up, or the connection lost.
@@ -184,88 +146,47 @@ impl Part {
         let board = self.board();
         ensure(self.bytes.len() as u64 <= board.session.limits().program, CL_OUT_OF_RESOURCES)?;
         let form = self.form;
-        let make = |bytes| move |program| Command::CreateProgram { program, form, bytes };
+        let make = |bytes| move |program| wire::Command::CreateProgram { program, form, bytes };
         if self.bytes.len() <= INLINE_MAX {
-            return Remote::new(board, Table::Programs, make(Payload::Inline), &self.bytes);
+            return Remote::new(board, ObjectTable::Programs, make(Payload::Inline), &self.bytes);
         }
         let bulk = board.bulk(self.bytes.len() as u64)?;
         let place = bulk.put(0, &self.bytes)?;
         *lock(&self.bulk) = Some(bulk);
-        Remote::new(board, Table::Programs, make(Payload::Bulk(place.into())), &[])
+        Remote::new(board, ObjectTable::Programs, make(Payload::Bulk(place.into())), &[])
     }
 
-    /// Whether the board takes the bytes for a binary of its own.
+    /// Checks that the board accepts the bytes as a binary of its own.
     ///
     /// # Errors
-    /// There are none; it does not; the connection is lost.
+    /// There are no bytes; the board refuses them; the connection is lost.
     pub fn check_binary(&self) -> Result<()> {
         ensure(!self.bytes.is_empty(), CL_INVALID_VALUE)?;
         let program = self.id()?;
-        let created = self.board().session.ask(None, &[], |request| Command::Created { request, program })?;
-        let Answer::Created { binary_type } = created else { return fail(CL_OUT_OF_RESOURCES) };
+        let created = self.board().session.ask(None, &[], |request| wire::Command::Created { request, program })?;
+        let Answer::Created { binary_type } = created else { return unexpected("Created", &created) };
         lock(&self.state).build.binary_type = binary_type;
         *lock(&self.bulk) = None;
         Ok(())
     }
 
-    fn start(&self, task: &Task, options: &str, then: Then) -> Result<()> {
-        let board = self.board();
-        let session = &board.session;
-        match task {
-            Task::Build => {
-                let program = self.id()?;
-                session.request(&[], |request| Command::Build { request, program, options }, then)
-            }
-            Task::Compile(headers) => {
-                let program = self.id()?;
-                let mut ids = Vec::new();
-                for (name, header) in headers {
-                    let part = header.part(&self.device).ok_or(Error(CL_INVALID_OPERATION))?;
-                    ids.push((name.as_str(), part.id()?));
-                }
-                let compile = |request| Command::Compile { request, program, options, headers: ids };
-                session.request(&[], compile, then)
-            }
-            Task::Link(inputs) => {
-                let parts = inputs.iter().map(|p| p.part(&self.device).ok_or(Error(CL_INVALID_OPERATION))?.id());
-                let inputs = parts.collect::<Result<Vec<Id>>>()?;
-                let mut remote = Remote::reserve(board, Table::Programs)?;
-                let program = remote.id;
-                let link = |request| Command::Link { request, program, options, inputs };
-                session.request(&[], link, then)?;
-                remote.told();
-                // A program is linked once, when it is made.
-                let _ = self.remote.set(remote);
-                Ok(())
-            }
-        }
-    }
-
-    fn end(&self, answer: std::result::Result<Answer, cl_int>) {
+    /// Notes how a build, compilation or linking ended.
+    pub fn end(&self, answer: std::result::Result<Answer, cl_int>) {
         *lock(&self.bulk) = None;
         lock(&self.infos).clear();
         let mut state = lock(&self.state);
         state.build = match answer {
             Ok(Answer::Built(build)) => build,
-            Ok(_) => Build { status: CL_OUT_OF_RESOURCES, ..State::default().build },
+            Ok(other) => {
+                log_unexpected("Built", &other);
+                Build { status: CL_OUT_OF_RESOURCES, ..State::default().build }
+            }
             Err(status) => Build { status, ..State::default().build },
         };
         state.status = if state.build.status == CL_SUCCESS { CL_BUILD_SUCCESS } else { CL_BUILD_ERROR };
     }
 
-    /// Waits for the end of a task, and gives what it ended with.
-    fn wait(&self) -> Result<()> {
-        let ended = || {
-            let state = lock(&self.state);
-            (state.status != CL_BUILD_IN_PROGRESS).then_some(state.build.status)
-        };
-        match self.board().session.wait(None, ended)? {
-            CL_SUCCESS => Ok(()),
-            status => fail(status),
-        }
-    }
-
-    /// What `CL_PROGRAM_BINARIES` gives: what was built, else what the program gave.
+    /// The value of `CL_PROGRAM_BINARIES`: the built binary, else the one that the program gave.
     ///
     /// # Errors
     /// The connection is lost.
@@ -277,7 +198,7 @@ impl Part {
         let board = self.board();
         let bulk = board.bulk(len as u64)?;
         let (program, place) = (self.id()?, bulk.expect(0, bulk.len())?);
-        board.session.ask(None, &[], |request| Command::Binary { request, program, into: place.into() })?;
+        board.session.ask(None, &[], |request| wire::Command::Binary { request, program, into: place.into() })?;
         let mut bytes = vec![0; len];
         bulk.get(&place, 0, &mut bytes)?;
         Ok(bytes)
@@ -298,9 +219,10 @@ impl Part {
             None => {}
         }
         let program = self.id()?;
-        let ask = |request| Command::BinarySize { request, program };
-        let Answer::BinarySize(size) = self.board().session.ask(None, &[], ask)? else {
-            return fail(CL_OUT_OF_RESOURCES);
+        let ask = |request| wire::Command::BinarySize { request, program };
+        let size = match self.board().session.ask(None, &[], ask)? {
+            Answer::BinarySize(size) => size,
+            other => return unexpected("BinarySize", &other),
         };
         lock(&self.state).binary_size = Some(size);
         Ok(size as usize)
@@ -321,22 +243,18 @@ impl Default for State {
 }
 
 impl State {
-    /// Whether kernels can be made of it.
+    /// While a task with these options is under way.
+    pub fn in_progress(options: &str) -> Self {
+        Self { status: CL_BUILD_IN_PROGRESS, options: options.into(), ..Self::default() }
+    }
+
+    /// Whether kernels can be made from it.
     pub fn is_executable(&self) -> bool {
         self.status == CL_BUILD_SUCCESS && self.build.binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE
     }
 }
 
-/// Tasks of one call.
-struct Join {
-    left: AtomicUsize,
-    notify: Mutex<Option<Call>>,
-}
-
-impl Join {
-    fn one_less(&self) {
-        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            globals().callbacks.push(lock(&self.notify).take());
-        }
-    }
+fn unexpected<T>(expected: &str, came: &Answer) -> Result<T> {
+    log_unexpected(expected, came);
+    fail(CL_OUT_OF_RESOURCES)
 }

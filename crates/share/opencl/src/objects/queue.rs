@@ -1,4 +1,4 @@
-//! Queues: the order that a program wants.
+//! Queues.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -7,12 +7,12 @@ use opencl_sys::{
     cl_queue_properties,
 };
 
-use crate::gate::Scope;
-use crate::globals::Globals;
-use crate::handle::{Kind, Live, Object, Ref, lock};
+use crate::handle::{Live, Object, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
+use crate::process::PerProcess;
+use crate::sync::lock;
 
 /// A queue.
 pub struct Queue {
@@ -26,24 +26,36 @@ pub struct Queue {
     pub state: Mutex<QueueState>,
 }
 
-/// What new commands may have to wait for. An event that is gone has ended; and an event holds its queue, so the queue
-/// must not hold events.
+/// The events that new commands may have to wait for. An event holds its queue, so the queue must not hold events; an
+/// event that is gone has ended.
 pub struct QueueState {
     in_order: bool,
     /// The last command that did not fail at once.
     last: Weak<Object<Event>>,
     barrier: Weak<Object<Event>>,
-    /// Commands, without some that have ended.
+    /// Commands, except some that have ended.
     commands: Vec<Weak<Object<Event>>>,
-    /// How many there were when those that have ended were last dropped.
+    /// Number of commands left when ended ones were last dropped.
     kept: usize,
 }
 
-impl Kind for Queue {
+/// How a command is ordered with the commands before and after it in an out-of-order queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Not at all.
+    Command,
+    /// Waits for all commands before it, unless it has a wait list.
+    Marker,
+    /// As a marker; and all commands after it wait for it.
+    Barrier,
+}
+
+impl ObjectKind for Queue {
     const INVALID: cl_int = CL_INVALID_COMMAND_QUEUE;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.queues
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Queue>> = PerProcess::new();
+        LIVE.get()
     }
 }
 
@@ -55,12 +67,12 @@ impl Queue {
         Self { context, device, properties, array, state: Mutex::new(state) }
     }
 
-    /// Whether events tell times.
+    /// Whether its events have profiling times.
     pub fn profiles(&self) -> bool {
         self.properties & CL_QUEUE_PROFILING_ENABLE != 0
     }
 
-    /// Has all that was sent executed soon; what is held follows by itself.
+    /// Submits all commands that were sent. Held commands are submitted when they are sent.
     pub fn flush(&self) {
         self.device.board().submit();
     }
@@ -80,11 +92,11 @@ impl Queue {
 impl QueueState {
     /// Commands that have not been sent and must be before the next one, which waits for all before it if it is a
     /// marker or barrier without a list.
-    pub fn blockers(&self, scope: Scope, has_no_list: bool) -> Vec<Ref<Event>> {
+    pub fn blockers(&self, scope: Scope, wait_list: &[Ref<Event>]) -> Vec<Ref<Event>> {
         if self.in_order {
             return unsent([&self.last]);
         }
-        let all = if scope != Scope::Command && has_no_list { &self.commands[..] } else { &[] };
+        let all = if scope != Scope::Command && wait_list.is_empty() { &self.commands[..] } else { &[] };
         unsent(std::iter::once(&self.barrier).chain(all))
     }
 

@@ -1,17 +1,18 @@
-//! Samplers: there are none, since there are no images.
+//! Samplers. No sampler exists, since images are not supported.
 
 use opencl_sys::{CL_INVALID_SAMPLER, cl_int};
 
-use crate::globals::Globals;
-use crate::handle::{Kind, Live};
+use crate::handle::{Live, ObjectKind};
+use crate::process::PerProcess;
 
-/// No value of this exists; any handle of one is wrong.
+/// Has no values: every handle of a sampler is invalid.
 pub enum Sampler {}
 
-impl Kind for Sampler {
+impl ObjectKind for Sampler {
     const INVALID: cl_int = CL_INVALID_SAMPLER;
 
-    fn live(globals: &Globals) -> &Live<Self> {
-        &globals.samplers
+    fn live() -> &'static Live<Self> {
+        static LIVE: PerProcess<Live<Sampler>> = PerProcess::new();
+        LIVE.get()
     }
 }

@@ -1,5 +1,16 @@
 //! Numbers of objects in a session: dense, from 0 up, below the quota.
 
+/// The manager's table in which an object has its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectTable {
+    /// Buffers, with their bytes, which count against the quota.
+    Buffers(u64),
+    /// Programs.
+    Programs,
+    /// Kernels.
+    Kernels,
+}
+
 /// Gives out the smallest numbers first, so that the manager's tables stay short.
 #[derive(Debug, Default)]
 pub struct Numbers {
@@ -17,7 +28,7 @@ impl Numbers {
         })
     }
 
-    /// Takes one back, once the manager has been told.
+    /// Takes one back, once the manager knows that its object is released.
     pub fn give(&mut self, number: u32) {
         debug_assert!(number < self.next);
         self.free.push(number);

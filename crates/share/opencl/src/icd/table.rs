@@ -6,34 +6,21 @@ use std::ffi::c_void;
 use opencl_sys::cl_icd::_cl_icd_dispatch;
 
 use crate::api;
-
-/// The table as both versions of the interface read it: in version 2, two places hold a mark instead of the functions
-/// that stood there, which loaders never called.
-#[repr(C)]
-pub union Table {
-    functions: _cl_icd_dispatch,
-    words: [usize; SLOTS],
-}
-
-/// As many as in OpenCL 3.1; loaders of older versions look at the first of them.
-pub const SLOTS: usize = 150;
+use crate::handle::FunctionTable;
+use crate::icd::loader;
 
 /// "OPENCL31", of `CL/cl_icd.h`.
 const MARK: usize = 0x4f50_454e_434c_3331;
 
-/// Places of the mark: of `clGetPlatformIDs` and `clUnloadCompiler`.
+/// Places of the mark, which version 2 of the interface wants instead of functions that loaders
+/// never called: of `clGetPlatformIDs` and `clUnloadCompiler`.
 const MARKED: [usize; 2] = [0, 31];
-
-const _: () = assert!(size_of::<_cl_icd_dispatch>() == SLOTS * size_of::<usize>());
-
-// SAFETY: it is never written.
-unsafe impl Sync for Table {}
 
 macro_rules! table {
     ($($name:ident => $function:expr,)*) => {
         const FUNCTIONS: _cl_icd_dispatch = _cl_icd_dispatch { $($name: $function,)* };
 
-        /// The function of a name; null if there is none.
+        /// The function of a name; null if the name is unknown or not supported.
         pub fn find(name: &[u8]) -> *mut c_void {
             match str::from_utf8(name).unwrap_or_default() {
                 $(stringify!($name) => FUNCTIONS.$name.map_or(std::ptr::null_mut(), |f| f as *mut c_void),)*
@@ -44,8 +31,8 @@ macro_rules! table {
 }
 
 /// The table.
-pub static TABLE: Table = {
-    let mut table = Table { functions: FUNCTIONS };
+pub static TABLE: FunctionTable = {
+    let mut table = FunctionTable { functions: FUNCTIONS };
     // SAFETY: the union is as long as either, and any word is one.
     unsafe {
         table.words[MARKED[0]] = MARK;
@@ -56,7 +43,7 @@ pub static TABLE: Table = {
 
 // In the order of `CL/cl_icd.h`. Functions of graphics interfaces may be missing.
 table! {
-    clGetPlatformIDs => Some(api::platform::get_ids),
+    clGetPlatformIDs => Some(loader::get_ids),
     clGetPlatformInfo => Some(api::platform::get_info),
     clGetDeviceIDs => Some(api::device::clGetDeviceIDs),
     clGetDeviceInfo => Some(api::device::clGetDeviceInfo),
@@ -121,7 +108,7 @@ table! {
     clEnqueueMarker => Some(api::sync::clEnqueueMarker),
     clEnqueueWaitForEvents => Some(api::sync::clEnqueueWaitForEvents),
     clEnqueueBarrier => Some(api::sync::clEnqueueBarrier),
-    clGetExtensionFunctionAddress => Some(api::platform::extension),
+    clGetExtensionFunctionAddress => Some(loader::extension),
     clCreateFromGLBuffer => None,
     clCreateFromGLTexture2D => None,
     clCreateFromGLTexture3D => None,
@@ -163,7 +150,7 @@ table! {
     clEnqueueMigrateMemObjects => Some(api::copy::clEnqueueMigrateMemObjects),
     clEnqueueMarkerWithWaitList => Some(api::sync::clEnqueueMarkerWithWaitList),
     clEnqueueBarrierWithWaitList => Some(api::sync::clEnqueueBarrierWithWaitList),
-    clGetExtensionFunctionAddressForPlatform => Some(api::platform::clGetExtensionFunctionAddressForPlatform),
+    clGetExtensionFunctionAddressForPlatform => Some(loader::clGetExtensionFunctionAddressForPlatform),
     clCreateFromGLTexture => None,
     clGetDeviceIDsFromD3D11KHR => None,
     clCreateFromD3D11BufferKHR => None,
@@ -211,6 +198,7 @@ table! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handle::SLOTS;
 
     #[test]
     fn only_functions_of_graphics_interfaces_are_missing_and_two_are_marks() {

@@ -1,43 +1,44 @@
-//! How a command becomes operations.
+//! Sending a command as operations.
 //!
-//! Small data go in the message. Large ones go in pieces, each an operation of its own and closing its task, so that
-//! the board works on one piece while the next is copied. Their last piece stands for all: it waits for the others.
+//! Small data are part of the message. Large data are sent in pieces, each an operation that closes its task, so that
+//! the board works on one piece while the next is copied. The last piece waits for the others and stands for all of
+//! them.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place as Where, Rect};
+use rackloom_opencl_wire::{EventId, INLINE_MAX, Id, Op, Payload, Place};
 
-use crate::command::{Memory, Order, Work};
+use crate::command::{Command, Kind, Memory};
 use crate::error::{Error, Result};
-use crate::host::{Host, Region};
-use crate::objects::event::{Place, Standing};
-use crate::pending::{Finish, Pending};
+use crate::host_memory::{HostRegion, Region};
+use crate::objects::event::{SentTo, Standing};
+use crate::session::pending::{Finish, Pending};
+use crate::session::stream::Submit;
 use crate::stats;
 
-/// Bytes of a piece: large enough that a message more is nothing, small enough to stay in a cache between the two that
-/// touch it.
+/// Bytes of a piece: large enough that the cost of its message is negligible, small enough to stay in the cache between
+/// the two copies.
 pub const PIECE: usize = 1 << 20;
 
-/// Bytes of pieces under way in a session. What is larger, and not blocking, is sent by the session's thread, so that
-/// the call does not wait.
+/// Most bytes of pieces under way in a session. The session's thread sends a larger non-blocking transfer, so that the
+/// call does not wait.
 pub const WINDOW: u64 = 64 << 20;
 
-/// Bytes of pieces under way for a blocking call, which waits anyway: the same few pieces of memory come again.
+/// Most bytes of pieces under way for a blocking call, which waits anyway and so reuses a few pieces of memory.
 const WINDOW_BLOCKING: u64 = 8 << 20;
 
-/// Sends a command and moves its event on; if that fails, the event fails, once the parts that were sent have ended.
+/// Sends a command and updates its event. If that fails, the event fails once the parts that were sent have ended.
 ///
 /// # Errors
 /// A command in its wait list failed; a quota is used up; the connection is lost.
-pub fn transmit(order: &Arc<Order>, submit: bool) -> Result<()> {
-    let sender = Sender { order, submit };
+pub fn send(command: &Arc<Command>, submit: Submit) -> Result<()> {
+    let sender = Sender { command, submit };
     match sender.send() {
-        Ok(id) => order.event.sent(Place { board: Arc::clone(&order.board), id }),
+        Ok(id) => command.event.sent(SentTo { board: Arc::clone(&command.board), id }),
         Err(why) => {
-            order.event.abandon(why);
+            command.event.abandon(why);
             return Err(why);
         }
     }
@@ -45,63 +46,63 @@ pub fn transmit(order: &Arc<Order>, submit: bool) -> Result<()> {
 }
 
 struct Sender<'a> {
-    order: &'a Arc<Order>,
-    submit: bool,
+    command: &'a Arc<Command>,
+    submit: Submit,
 }
 
 impl Sender<'_> {
     fn send(&self) -> Result<EventId> {
-        match &self.order.work {
-            Work::Marker | Work::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
-            Work::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
-            Work::Read { from, region, host } => self.read(self.id(from)?, *region, *host),
-            &Work::Copy { ref from, from_offset, ref to, to_offset, len } => {
+        match &self.command.kind {
+            Kind::Marker | Kind::Migrate { .. } => self.operate(Op::Marker, Finish::Nothing),
+            Kind::Write { to, region, host } => self.write(self.id(to)?, *region, *host),
+            Kind::Read { from, region, host } => self.read(self.id(from)?, *region, *host),
+            &Kind::Copy { ref from, from_offset, ref to, to_offset, len } => {
                 let (from, to) = (self.id(from)?, self.id(to)?);
                 self.operate(Op::Copy { from, from_offset, to, to_offset, len }, Finish::Nothing)
             }
-            &Work::CopyRect { ref from, source, ref to, target } => {
+            &Kind::CopyRect { ref from, source, ref to, target } => {
                 let (from, to) = (self.id(from)?, self.id(to)?);
                 self.operate(Op::CopyRect { from, source, to, target }, Finish::Nothing)
             }
-            Work::Fill { to, offset, len, pattern } => {
+            Kind::Fill { to, offset, len, pattern } => {
                 let op = Op::Fill { buffer: self.id(to)?, offset: *offset, len: *len, pattern };
                 self.operate(op, Finish::Nothing)
             }
-            Work::Show { from, offset, mapping } => {
+            Kind::MapRead { from, offset, mapping } => {
                 let place = mapping.expect()?;
                 stats::BULK_BYTES.add(mapping.len);
                 let (buffer, len) = (self.id(from)?, mapping.len as u64);
                 let op = Op::Read { buffer, offset: *offset, len, into: Some(place.into()) };
                 self.operate(op, Finish::Settle { mapping: Arc::clone(mapping), from: place })
             }
-            Work::TakeBack { to, offset, mapping } => {
+            Kind::UnmapWrite { to, offset, mapping } => {
                 stats::BULK_BYTES.add(mapping.len);
                 let from = Payload::Bulk(mapping.publish()?.into());
                 self.operate(Op::Write { buffer: self.id(to)?, offset: *offset, from }, Finish::Nothing)
             }
-            // The buffer stands where the program looks.
-            Work::Map { buffer, .. } | Work::Unmap { buffer, .. } if buffer.is_shared() => {
+            // The program sees the buffer's own memory.
+            Kind::Map { buffer, .. } | Kind::Unmap { buffer, .. } if buffer.is_shared() => {
                 self.operate(Op::Marker, Finish::Nothing)
             }
-            &Work::Map { ref buffer, flags, offset, len } => {
+            &Kind::Map { ref buffer, flags, offset, len } => {
                 self.operate(Op::Map { buffer: self.id(buffer)?, flags, offset, len }, Finish::Nothing)
             }
-            &Work::Unmap { ref buffer, offset, len } => {
+            &Kind::Unmap { ref buffer, offset, len } => {
                 self.operate(Op::Unmap { buffer: self.id(buffer)?, offset, len }, Finish::Nothing)
             }
-            Work::Launch(launch) => launch.send(&self.order.board, |op| self.operate(op, Finish::Nothing)),
+            Kind::Launch(launch) => launch.send(&self.command.board, |op| self.operate(op, Finish::Nothing)),
         }
     }
 
     fn id(&self, buffer: &Memory) -> Result<Id> {
-        buffer.on(&self.order.board)
+        buffer.on(&self.command.board)
     }
 
-    /// What the manager has to wait for.
+    /// The events that the manager has to wait for.
     fn waits(&self) -> Result<Vec<EventId>> {
         let mut ids = Vec::new();
-        for event in &self.order.waits {
-            match event.standing(&self.order.board) {
+        for event in &self.command.waits {
+            match event.standing(&self.command.board) {
                 Standing::Complete => {}
                 Standing::Sent(id) => ids.push(id),
                 Standing::Failed => return Err(Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)),
@@ -116,14 +117,30 @@ impl Sender<'_> {
     }
 
     fn operate_with(&self, op: Op<'_>, tail: &[u8], finish: Finish) -> Result<EventId> {
-        let pending = Pending { order: Arc::clone(self.order), finish, moving: 0 };
-        self.order.board.operate(self.waits()?, self.submit, op, tail, pending)
+        self.operation(self.waits()?, self.submit, op, tail, finish, 0)
     }
 
-    fn write(&self, buffer: Id, region: Region, host: Host) -> Result<EventId> {
+    /// Sends one operation, which moves `moving` bytes of bulk in pieces.
+    fn operation(
+        &self,
+        waits: Vec<EventId>,
+        submit: Submit,
+        op: Op<'_>,
+        tail: &[u8],
+        finish: Finish,
+        moving: u64,
+    ) -> Result<EventId> {
+        let board = &self.command.board;
+        board.take_room()?;
+        self.command.event.add_part();
+        let pending = Pending { command: Arc::clone(self.command) as _, finish, moving };
+        board.operate(waits, submit, op, tail, pending)
+    }
+
+    fn write(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
         if host.len() > INLINE_MAX {
             return self.pieces(region, host, |region, part| {
-                let bulk = self.order.board.bulk(part.len() as u64)?;
+                let bulk = self.command.board.bulk(part.len() as u64)?;
                 let from = match part.as_slice() {
                     Some(bytes) => bulk.put(0, bytes)?,
                     None => {
@@ -148,10 +165,10 @@ impl Sender<'_> {
         }
     }
 
-    fn read(&self, buffer: Id, region: Region, host: Host) -> Result<EventId> {
+    fn read(&self, buffer: Id, region: Region, host: HostRegion) -> Result<EventId> {
         if host.len() > INLINE_MAX {
             return self.pieces(region, host, |region, part| {
-                let bulk = self.order.board.bulk(part.len() as u64)?;
+                let bulk = self.command.board.bulk(part.len() as u64)?;
                 let place = bulk.expect(0, bulk.len())?;
                 let op = read_op(buffer, region, bulk.len(), Some(place.into()));
                 Ok((op, Finish::Copy { to: part, bulk, from: place }))
@@ -160,21 +177,25 @@ impl Sender<'_> {
         self.operate(read_op(buffer, region, host.len() as u64, None), Finish::Inline(host))
     }
 
-    /// Sends a transfer in pieces, as many at a time as the window lets.
+    /// Sends a transfer in pieces, as many at a time as the window allows.
     fn pieces(
         &self,
         region: Region,
-        host: Host,
-        mut piece: impl FnMut(Region, Host) -> Result<(Op<'static>, Finish)>,
+        host: HostRegion,
+        mut piece: impl FnMut(Region, HostRegion) -> Result<(Op<'static>, Finish)>,
     ) -> Result<EventId> {
-        let board = &self.order.board;
-        let window = if self.order.submit { WINDOW_BLOCKING } else { WINDOW };
+        let board = &self.command.board;
+        let in_flight = &board.session.in_flight;
+        let window = match self.submit {
+            Submit::Now => WINDOW_BLOCKING,
+            Submit::Later => WINDOW,
+        };
         let mut ids: Vec<EventId> = Vec::new();
         let mut parts = host.split(region, PIECE).peekable();
         while let Some((region, part)) = parts.next() {
             let moving = part.len() as u64;
             let fits = || {
-                let now = board.moving.load(Ordering::Acquire);
+                let now = in_flight.bytes();
                 now == 0 || now + moving <= window
             };
             if !fits() {
@@ -182,15 +203,15 @@ impl Sender<'_> {
                 board.session.wait(None, || fits().then_some(()))?;
             }
             let (op, finish) = piece(region, part)?;
-            board.moving.fetch_add(moving, Ordering::AcqRel);
-            stats::BULK_BYTES.add(part.len());
             let is_last = parts.peek().is_none();
             let mut waits = if ids.is_empty() || is_last { self.waits()? } else { Vec::new() };
             if is_last {
                 waits.append(&mut ids);
             }
-            let pending = Pending { order: Arc::clone(self.order), finish, moving };
-            ids.push(board.operate(waits, self.submit || !is_last, op, &[], pending)?);
+            in_flight.add_bytes(moving);
+            stats::BULK_BYTES.add(part.len());
+            let submit = if is_last { self.submit } else { Submit::Now };
+            ids.push(self.operation(waits, submit, op, &[], finish, moving)?);
         }
         Ok(*ids.last().expect("a transfer of more than a message holds has a piece"))
     }
@@ -203,20 +224,9 @@ fn write_op(buffer: Id, region: Region, from: Payload) -> Op<'static> {
     }
 }
 
-fn read_op(buffer: Id, region: Region, len: u64, into: Option<Where>) -> Op<'static> {
+fn read_op(buffer: Id, region: Region, len: u64, into: Option<Place>) -> Op<'static> {
     match region {
         Region::Linear(offset) => Op::Read { buffer, offset, len, into },
         Region::Rect(rect) => Op::ReadRect { buffer, rect, into },
     }
-}
-
-/// Bytes that a box spans, from its first to behind its last, and where it begins.
-pub fn span(rect: &Rect) -> Option<(u64, u64)> {
-    let start = |at: [u64; 3]| {
-        let slices = at[2].checked_mul(rect.slice_pitch)?;
-        at[1].checked_mul(rect.row_pitch)?.checked_add(slices)?.checked_add(at[0])
-    };
-    let [x, y, z] = rect.region;
-    let last = [x, y.checked_sub(1)?, z.checked_sub(1)?];
-    Some((start(rect.origin)?, start(last)?))
 }

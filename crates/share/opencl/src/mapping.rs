@@ -1,4 +1,4 @@
-//! A part of a buffer that the program sees in its own memory.
+//! Mappings: memory in which the program sees a part of a buffer.
 #![allow(unsafe_code)]
 
 use rackloom_ipc::{Bulk, BulkRef};
@@ -7,14 +7,14 @@ use crate::error::{Error, Result};
 
 /// One call of `clEnqueueMapBuffer`.
 pub struct Mapping {
-    /// What the program got.
+    /// The address that the program got.
     pub at: *mut u8,
     /// First byte, in the whole buffer.
     pub offset: u64,
     pub len: usize,
     /// `CL_MAP_...`.
     pub flags: u64,
-    /// Where the bytes lie, if not in memory that the buffer has anyway.
+    /// The memory, if the buffer has none of its own.
     bulk: Option<Bulk>,
 }
 
@@ -24,7 +24,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// In memory that is there.
+    /// In memory that the buffer has anyway.
     pub const fn within(at: *mut u8, offset: u64, len: usize, flags: u64) -> Self {
         Self { at, offset, len, flags, bulk: None }
     }
@@ -42,7 +42,7 @@ impl Mapping {
         self.bulk.is_some()
     }
 
-    /// Whether what the program writes becomes the buffer's content.
+    /// Whether the program may write to it, so that unmapping changes the buffer.
     pub const fn writes(&self) -> bool {
         self.flags & (opencl_sys::CL_MAP_WRITE | opencl_sys::CL_MAP_WRITE_INVALIDATE_REGION) != 0
     }
@@ -51,7 +51,7 @@ impl Mapping {
         self.bulk.as_ref().ok_or(Error(opencl_sys::CL_MAP_FAILURE))
     }
 
-    /// A place for what the manager reads.
+    /// Prepares the memory for what the manager reads.
     ///
     /// # Errors
     /// The connection is lost.
@@ -60,7 +60,7 @@ impl Mapping {
         Ok(bulk.expect(0, bulk.len())?)
     }
 
-    /// Waits until what the manager has read is there.
+    /// Waits until what the manager has read has arrived.
     ///
     /// # Errors
     /// The connection is lost.
@@ -68,7 +68,7 @@ impl Mapping {
         Ok(self.bulk()?.settle(from)?)
     }
 
-    /// What the program has written, for the manager.
+    /// Publishes what the program has written to the manager.
     ///
     /// # Errors
     /// The connection is lost.

@@ -1,8 +1,11 @@
-//! What an ICD loader finds by name: versions 1 and 2 of `cl_khr_icd`. All else is reached through the table.
+//! The functions that an ICD loader finds by name: versions 1 and 2 of `cl_khr_icd`. All others are in the table.
 //!
-//! A loader exports functions of the same names, and where we use a symbol of ours, the loader's would take its place.
-//! So what is exported here only calls functions that are not, and nothing else refers to it.
+//! A loader exports functions of the same names, and its symbols take the place of ours wherever we use them. So the
+//! functions exported here only call others that are not exported, and nothing else refers to them.
 #![allow(unsafe_code, non_snake_case)]
+
+pub mod loader;
+pub mod table;
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +13,7 @@ use opencl_sys::{cl_int, cl_platform_id, cl_platform_info, cl_uint};
 
 use crate::api::platform;
 
-/// The platforms: always the one, whether its managers are there or not.
+/// The platforms: always one, whether its managers run or not.
 ///
 /// # Safety
 /// As of `clGetPlatformIDs`.
@@ -21,10 +24,10 @@ pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
     num_platforms: *mut cl_uint,
 ) -> cl_int {
     // SAFETY: as this function's.
-    unsafe { platform::get_ids(num_entries, platforms, num_platforms) }
+    unsafe { loader::get_ids(num_entries, platforms, num_platforms) }
 }
 
-/// What the platform is.
+/// Information about the platform.
 ///
 /// # Safety
 /// As of the function of OpenCL.
@@ -47,10 +50,10 @@ pub unsafe extern "C" fn clGetPlatformInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
     // SAFETY: as this function's.
-    unsafe { platform::extension(name) }
+    unsafe { loader::extension(name) }
 }
 
-/// Any function of the table, by name; null if there is none.
+/// A function of the table, by name; null if the name is unknown.
 ///
 /// # Safety
 /// `name` is null or a text that ends with a zero.
@@ -60,15 +63,15 @@ pub unsafe extern "C" fn clIcdGetFunctionAddressForPlatformKHR(
     name: *const c_char,
 ) -> *mut c_void {
     // SAFETY: as this function's.
-    unsafe { platform::function(platform, name) }
+    unsafe { loader::function(platform, name) }
 }
 
-/// Sets the loader's word of the platform and of all objects to come.
+/// Sets the loader's word of the platform and of all objects made later.
 ///
 /// # Safety
 /// The loader's word is not followed; any value will do.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clIcdSetPlatformDispatchDataKHR(platform: cl_platform_id, data: *mut c_void) -> cl_int {
     // SAFETY: as this function's.
-    unsafe { platform::set_loader_data(platform, data) }
+    unsafe { loader::set_loader_data(platform, data) }
 }

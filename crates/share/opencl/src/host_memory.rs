@@ -3,9 +3,9 @@
 
 use rackloom_opencl_wire::Rect;
 
-/// Where the bytes are. Those of one command are taken row by row and go without gaps.
+/// A region of host memory. Its bytes are transferred row by row, without gaps.
 #[derive(Debug, Clone, Copy)]
-pub struct Host {
+pub struct HostRegion {
     at: *mut u8,
     /// Bytes of a row, rows of a slice, slices.
     region: [usize; 3],
@@ -14,21 +14,21 @@ pub struct Host {
 }
 
 // SAFETY: the program leaves the memory alone until the command has ended, as the specification asks; so whichever
-// thread moves the bytes has it for itself.
-unsafe impl Send for Host {}
+// thread moves the bytes has exclusive use of it.
+unsafe impl Send for HostRegion {}
 // SAFETY: as above.
-unsafe impl Sync for Host {}
+unsafe impl Sync for HostRegion {}
 
-/// Where the bytes are in a buffer.
+/// A region of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Region {
-    /// From a byte on.
+    /// From this byte on.
     Linear(u64),
     /// A box.
     Rect(Rect),
 }
 
-impl Host {
+impl HostRegion {
     /// # Safety
     /// `at` is good for `len` bytes until the command has ended that this is made for.
     pub const unsafe fn linear(at: *mut u8, len: usize) -> Self {
@@ -45,7 +45,7 @@ impl Host {
         Self { at, region: rect.region.map(|n| n as usize), row_pitch, slice_pitch }
     }
 
-    /// A region of memory of ours; `len` is that of a line.
+    /// A region of a buffer's own memory at `at`; `len` is the length of a linear one.
     pub fn inside(at: *mut u8, region: Region, len: usize) -> Self {
         match region {
             // SAFETY: commands are checked against their buffer when they are made, and hold it until they have ended.
@@ -57,7 +57,7 @@ impl Host {
 
     /// Copies the bytes to another place of as many rows and slices.
     pub fn copy_to(&self, to: &Self) {
-        assert_eq!(self.region, to.region, "what moves has one shape");
+        assert_eq!(self.region, to.region, "source and target have the same shape");
         let [row, rows, slices] = self.region;
         // The program may name memory of the very buffer, which it has mapped; so places may overlap.
         if let (Some(from), Some(_)) = (self.as_slice(), to.as_slice()) {
@@ -171,7 +171,7 @@ impl Host {
     }
 }
 
-/// Memory of ours that stands for the program's: aligned as any type and device wants, zero at first.
+/// Memory of the library in place of the program's: page-aligned, initially zero.
 pub struct HostMemory {
     at: *mut u8,
     layout: std::alloc::Layout,
@@ -183,7 +183,7 @@ unsafe impl Send for HostMemory {}
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
-    /// `len` bytes, not 0; none if the system has not so many.
+    /// `len` bytes; `None` if `len` is 0 or the system is out of memory.
     pub fn new(len: usize) -> Option<Self> {
         let layout = std::alloc::Layout::from_size_align(len, 4096).ok().filter(|l| l.size() > 0)?;
         // SAFETY: the size is not 0.
@@ -197,9 +197,9 @@ impl HostMemory {
     }
 
     /// All of it, for commands that hold it until they have ended.
-    pub const fn host(&self) -> Host {
+    pub const fn host(&self) -> HostRegion {
         // SAFETY: who uses it keeps it.
-        unsafe { Host::linear(self.at, self.layout.size()) }
+        unsafe { HostRegion::linear(self.at, self.layout.size()) }
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
         let mut memory: Vec<u8> = (0..120).collect();
         let part = rect([1, 2, 1], [3, 2, 2], 6, 30);
         // SAFETY: the box lies in `memory`, which outlives it.
-        let host = unsafe { Host::rect(memory.as_mut_ptr(), &part) };
+        let host = unsafe { HostRegion::rect(memory.as_mut_ptr(), &part) };
         assert_eq!(host.len(), 12);
         assert!(host.as_slice().is_none());
         let mut out = [0; 12];
@@ -243,7 +243,7 @@ mod tests {
         for whole in boxes {
             for max in [1, 9, 10, 25, 70, 150, 1000] {
                 // SAFETY: the boxes lie in `memory`.
-                let host = unsafe { Host::rect(memory.as_mut_ptr(), &whole) };
+                let host = unsafe { HostRegion::rect(memory.as_mut_ptr(), &whole) };
                 let mut once = vec![0; host.len()];
                 // SAFETY: room for all.
                 unsafe { host.gather(once.as_mut_ptr()) };
@@ -251,7 +251,7 @@ mod tests {
                 for (region, piece) in host.split(Region::Rect(whole), max) {
                     let Region::Rect(part) = region else { panic!("a part of a box is a box") };
                     // SAFETY: a part of the box.
-                    let same = unsafe { Host::rect(memory.as_mut_ptr(), &part) };
+                    let same = unsafe { HostRegion::rect(memory.as_mut_ptr(), &part) };
                     assert_eq!((same.at, same.region), (piece.at, piece.region));
                     let from = pieces.len();
                     pieces.resize(from + piece.len(), 0);
@@ -262,7 +262,7 @@ mod tests {
             }
         }
         // SAFETY: in `memory`.
-        let line = unsafe { Host::linear(memory.as_mut_ptr(), 1000) };
+        let line = unsafe { HostRegion::linear(memory.as_mut_ptr(), 1000) };
         let parts: Vec<_> = line.split(Region::Linear(50), 400).map(|(r, h)| (r, h.len())).collect();
         assert_eq!(parts, [(Region::Linear(50), 400), (Region::Linear(450), 400), (Region::Linear(850), 200)]);
     }

@@ -1,12 +1,12 @@
-//! What a command is tied to: the events before it, and the place for its own. They are the last three parameters of
-//! each call that enqueues one.
+//! The wait list of a command and the place for its own event: the last three parameters of each call that enqueues
+//! one.
 #![allow(unsafe_code)]
 
 use opencl_sys::{CL_INVALID_CONTEXT, CL_INVALID_EVENT_WAIT_LIST, cl_command_type, cl_event, cl_uint};
 
-use crate::command::Work;
+use crate::command::enqueue::enqueue;
+use crate::command::{CallMode, Kind};
 use crate::error::{Error, Result, ensure};
-use crate::gate::enqueue;
 use crate::handle::{Object, Ref, get};
 use crate::info::{list, put};
 use crate::objects::context::Context;
@@ -15,13 +15,13 @@ use crate::objects::queue::Queue;
 
 /// `num_events_in_wait_list`, `event_wait_list` and `event`.
 #[derive(Clone, Copy)]
-pub struct Edges {
+pub struct WaitList {
     count: cl_uint,
     before: *const cl_event,
     own: *mut cl_event,
 }
 
-impl Edges {
+impl WaitList {
     /// # Safety
     /// `before` is null or good for reading `count` handles, `own` null or good for writing one.
     pub const unsafe fn new(count: cl_uint, before: *const cl_event, own: *mut cl_event) -> Self {
@@ -42,7 +42,7 @@ impl Edges {
         Ok(events)
     }
 
-    /// Gives the program the command's event, if it wants it.
+    /// Gives the program the command's event, if it asked for it.
     pub fn give(self, event: &Ref<Event>) {
         if !self.own.is_null() {
             // SAFETY: as `new` was promised.
@@ -55,12 +55,12 @@ impl Edges {
     pub fn enqueue(
         self,
         queue: &Ref<Queue>,
-        command: cl_command_type,
+        command_type: cl_command_type,
         waits: Vec<Ref<Event>>,
-        work: Work,
-        blocking: bool,
+        kind: Kind,
+        mode: CallMode,
     ) -> Result<()> {
-        self.give(&enqueue(queue, command, waits, work, blocking)?);
+        self.give(&enqueue(queue, command_type, waits, kind, mode)?);
         Ok(())
     }
 }

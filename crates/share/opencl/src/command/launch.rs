@@ -1,0 +1,104 @@
+//! Launches: kernels with the arguments and work-items that they are to run with.
+
+use std::sync::Arc;
+
+use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_OUT_OF_RESOURCES};
+use rackloom_opencl_wire::{Argument, EventId, Op};
+
+use crate::error::{Error, Result, ensure, fail};
+use crate::handle::Ref;
+use crate::objects::content::Access;
+use crate::objects::device::Device;
+use crate::objects::kernel::{Kernel, Slot, Value};
+use crate::objects::memory::Buffer;
+use crate::session::board::Board;
+use crate::sync::lock;
+
+/// A kernel with the arguments that it is to run with.
+pub struct Launch {
+    kernel: Ref<Kernel>,
+    arguments: Arc<Vec<Option<Slot>>>,
+    /// The buffers among them, in order, and what the kernel may do to them.
+    buffers: Vec<(Ref<Buffer>, Access)>,
+    pub range: Range,
+}
+
+/// Work-items of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    pub dimensions: u8,
+    pub offset: [u64; 3],
+    pub global: [u64; 3],
+    pub local: Option<[u64; 3]>,
+}
+
+impl Launch {
+    /// A launch with the arguments as they are now.
+    ///
+    /// # Errors
+    /// One is not set, or its buffer is gone.
+    pub fn new(kernel: &Ref<Kernel>, range: Range) -> Result<Self> {
+        let arguments = Arc::clone(&lock(&kernel.arguments));
+        let mut buffers = Vec::new();
+        let mut local = kernel.info.work_group.local_memory;
+        for (index, slot) in arguments.iter().enumerate() {
+            match slot.as_ref().map(|s| &s.value) {
+                None => return fail(CL_INVALID_KERNEL_ARGS),
+                Some(Value::Buffer(buffer)) => {
+                    let buffer = buffer.upgrade().ok_or(Error(CL_INVALID_KERNEL_ARGS))?;
+                    let changes = kernel.may_change(index, buffer.flags);
+                    buffers.push((buffer, if changes { Access::Update } else { Access::Read }));
+                }
+                Some(Value::Local(bytes)) => local += bytes,
+                Some(Value::Bytes(_) | Value::Nothing) => {}
+            }
+        }
+        let fits = |d: &Ref<Device>| local <= d.bounds.local_memory.max(1);
+        ensure(kernel.context.devices.iter().any(fits), CL_OUT_OF_RESOURCES)?;
+        Ok(Self { kernel: kernel.clone(), arguments, buffers, range })
+    }
+
+    /// The buffers that it uses.
+    pub fn buffers(&self) -> impl Iterator<Item = &Ref<Buffer>> {
+        self.buffers.iter().map(|(buffer, _)| buffer)
+    }
+
+    /// The whole buffers that it uses.
+    pub fn uses(&self) -> Vec<(Ref<Buffer>, Access)> {
+        self.buffers.iter().map(|(buffer, access)| (Buffer::root(buffer).clone(), *access)).collect()
+    }
+
+    /// Sends it by `operate`.
+    ///
+    /// # Errors
+    /// A quota is used up; what `operate` says.
+    pub fn send(&self, board: &Arc<Board>, operate: impl FnOnce(Op<'_>) -> Result<EventId>) -> Result<EventId> {
+        let there = self.kernel.on(board)?;
+        // Until it is sent: which arguments have changed depends on the launch before.
+        let mut sent = lock(&there.sent);
+        let mut buffers = self.buffers.iter();
+        let mut arguments = Vec::new();
+        for (index, slot) in self.arguments.iter().enumerate() {
+            let Some(Slot { version, value }) = slot else { continue };
+            // Each takes its buffer from the list, even if it has not changed.
+            let buffer = if let Value::Buffer(_) = value { buffers.next() } else { None };
+            if sent[index] == *version {
+                continue;
+            }
+            let argument = match (value, buffer) {
+                (Value::Bytes(bytes), _) => Argument::Value(bytes),
+                (Value::Local(bytes), _) => Argument::Local(*bytes),
+                (_, Some((buffer, _))) => Argument::Buffer(Some(buffer.on(board)?)),
+                (_, None) => Argument::Buffer(None),
+            };
+            arguments.push((index as u32, argument));
+        }
+        let Range { dimensions, offset, global, local } = self.range;
+        let changed: Vec<usize> = arguments.iter().map(|(index, _)| *index as usize).collect();
+        let id = operate(Op::Launch { kernel: there.remote.id, dimensions, offset, global, local, arguments })?;
+        for index in changed {
+            sent[index] = self.arguments[index].as_ref().map_or(0, |s| s.version);
+        }
+        Ok(id)
+    }
+}

@@ -1,0 +1,128 @@
+//! Commands: what the program enqueues, with all that it needs until it has ended.
+
+pub mod build;
+pub mod dispatch;
+pub mod enqueue;
+pub mod launch;
+pub mod local;
+pub mod migrate;
+pub mod send;
+pub mod wait_list;
+
+use std::sync::Arc;
+
+use opencl_sys::{CL_FALSE, cl_bool, cl_int};
+use rackloom_opencl_wire::Rect;
+
+use crate::command::launch::Launch;
+use crate::handle::Ref;
+use crate::host_memory::{HostMemory, HostRegion, Region};
+use crate::mapping::Mapping;
+use crate::objects::content::Access;
+use crate::objects::event::Event;
+use crate::objects::memory::Buffer;
+use crate::session::board::Board;
+use crate::session::pending::{SentCommand, Times};
+use crate::session::stream::Submit;
+
+/// A command for a board. It holds all objects that it uses.
+pub struct Command {
+    pub board: Arc<Board>,
+    pub event: Ref<Event>,
+    pub waits: Vec<Ref<Event>>,
+    pub kind: Kind,
+    /// Whether it closes the task behind it.
+    pub submit: Submit,
+    /// Memory of the library that the command points into.
+    pub _keep: Option<Arc<HostMemory>>,
+}
+
+/// Whether the call that enqueues a command waits for its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallMode {
+    /// The command has ended on return.
+    Blocking,
+    /// The call returns at once.
+    NonBlocking,
+}
+
+/// A buffer's memory at the command's board: always that of a whole buffer.
+pub type Memory = Ref<Buffer>;
+
+/// What a command does. Offsets count bytes from the beginning of the whole buffer.
+pub enum Kind {
+    /// Nothing, in the order of the queue.
+    Marker,
+    /// From the program's memory into a buffer.
+    Write { to: Memory, region: Region, host: HostRegion },
+    /// From a buffer into the program's memory.
+    Read { from: Memory, region: Region, host: HostRegion },
+    /// Between buffers.
+    Copy { from: Memory, from_offset: u64, to: Memory, to_offset: u64, len: u64 },
+    /// Boxes between buffers.
+    CopyRect { from: Memory, source: Rect, to: Memory, target: Rect },
+    /// A pattern into a buffer.
+    Fill { to: Memory, offset: u64, len: u64, pattern: Vec<u8> },
+    /// A part of a buffer into memory of its own that the program has mapped.
+    MapRead { from: Memory, offset: u64, mapping: Arc<Mapping> },
+    /// What the program has written to such memory, back into the buffer.
+    UnmapWrite { to: Memory, offset: u64, mapping: Arc<Mapping> },
+    /// Maps a part of a buffer whose backing is the program's view of it.
+    Map { buffer: Memory, flags: u64, offset: u64, len: u64 },
+    /// Ends such a mapping.
+    Unmap { buffer: Memory, offset: u64, len: u64 },
+    /// Nothing, once the buffers are at the board.
+    Migrate { buffers: Vec<Memory>, access: Access },
+    /// A kernel.
+    Launch(Launch),
+}
+
+impl CallMode {
+    /// Of a call's parameter `blocking`.
+    pub const fn of(blocking: cl_bool) -> Self {
+        if blocking == CL_FALSE { Self::NonBlocking } else { Self::Blocking }
+    }
+}
+
+impl Kind {
+    /// The buffers that it uses, and how.
+    pub fn uses(&self) -> Vec<(Memory, Access)> {
+        let read = |buffer: &Memory| (buffer.clone(), Access::Read);
+        let update = |buffer: &Memory| (buffer.clone(), Access::Update);
+        let write_linear = |buffer: &Memory, len: u64| {
+            if len == buffer.size { (buffer.clone(), Access::Replace) } else { update(buffer) }
+        };
+        match self {
+            Self::Marker => Vec::new(),
+            Self::Write { to, region: Region::Linear(0), host } => vec![write_linear(to, host.len() as u64)],
+            Self::Write { to, .. } => vec![update(to)],
+            Self::Read { from, .. } | Self::MapRead { from, .. } => vec![read(from)],
+            Self::Copy { from, to, len, .. } => vec![read(from), write_linear(to, *len)],
+            Self::CopyRect { from, to, .. } => vec![read(from), update(to)],
+            Self::Fill { to, len, .. } => vec![write_linear(to, *len)],
+            Self::UnmapWrite { to, mapping, .. } => vec![write_linear(to, mapping.len as u64)],
+            Self::Map { buffer, .. } => vec![read(buffer)],
+            Self::Unmap { buffer, .. } => vec![update(buffer)],
+            Self::Migrate { buffers, access } => buffers.iter().map(|b| (b.clone(), *access)).collect(),
+            Self::Launch(launch) => launch.uses(),
+        }
+    }
+
+    /// Bytes that go through bulk memory in pieces.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Write { host, .. } | Self::Read { host, .. } => host.len() as u64,
+            _ => 0,
+        }
+    }
+}
+
+impl SentCommand for Command {
+    fn answered(&self) {
+        self.event.answered();
+    }
+
+    fn completed(&self, status: cl_int, times: Times) {
+        self.event.part_done(status, times);
+    }
+}

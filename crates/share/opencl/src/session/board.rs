@@ -1,0 +1,137 @@
+//! The board behind a session: what the program uses of it, and whether there is room for more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use opencl_sys::CL_OUT_OF_RESOURCES;
+use rackloom_ipc::{Bulk, ChannelError};
+use rackloom_opencl_wire::{self as wire, BoardInfo, EventId, Op};
+
+use crate::error::{Error, Result};
+use crate::session::Session;
+use crate::session::pending::Pending;
+use crate::session::stream::Submit;
+use crate::stats;
+
+/// The board of a session.
+pub struct Board {
+    pub session: Arc<Session>,
+    pub info: BoardInfo,
+    /// Bytes of the program's buffers there.
+    pub memory: AtomicU64,
+    /// Whether operations were sent since the last task was closed.
+    is_open: AtomicBool,
+    /// Whether the manager was asked for the board's own times.
+    pub profiles: AtomicBool,
+}
+
+/// Bytes of bulk memory that buffers leave to transfers.
+const RESERVED: u64 = 128 << 20;
+
+impl Board {
+    /// Of a session that has opened it.
+    pub const fn new(session: Arc<Session>, info: BoardInfo) -> Self {
+        Self {
+            session,
+            info,
+            memory: AtomicU64::new(0),
+            is_open: AtomicBool::new(false),
+            profiles: AtomicBool::new(false),
+        }
+    }
+
+    /// `len` bytes of bulk memory. Waits for operations to end while the manager grants no more.
+    ///
+    /// # Errors
+    /// The manager never grants `len` bytes; the connection is lost.
+    pub fn bulk(&self, len: u64) -> Result<Bulk> {
+        let in_flight = &self.session.in_flight;
+        loop {
+            let before = in_flight.count();
+            match self.session.client()?.bulk(len) {
+                Err(ChannelError::Quota { .. }) if before > 0 => {
+                    self.submit();
+                    self.session.wait(None, || (in_flight.count() != before).then_some(()))?;
+                }
+                other => return Ok(other?),
+            }
+        }
+    }
+
+    /// Memory of a buffer that both the program and the board see; none if the manager does not grant `len` bytes, or
+    /// is on another node. Commands hold their buffers: when it is free again no operation uses it.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub fn memory_for_both(&self, len: u64) -> Result<Option<Bulk>> {
+        let client = self.session.client()?;
+        if client.shared_room() < len.saturating_add(RESERVED) {
+            return Ok(None);
+        }
+        match client.bulk(len) {
+            Ok(bulk) => Ok(Some(bulk)),
+            Err(ChannelError::Quota { .. }) => Ok(None),
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Counts an operation that is about to be sent, once there is room for it.
+    ///
+    /// # Errors
+    /// The connection is lost, or grants no operation at all.
+    pub fn take_room(&self) -> Result<()> {
+        let max = self.session.limits().operations;
+        let take = || self.session.in_flight.take_room(max);
+        if take().is_some() {
+            return Ok(());
+        }
+        if max == 0 {
+            return Err(Error(CL_OUT_OF_RESOURCES));
+        }
+        self.submit();
+        Ok(self.session.wait(None, take)?)
+    }
+
+    /// Sends an operation, for which [`Self::take_room`] was called, as the next of the board; gives its event.
+    ///
+    /// # Errors
+    /// The connection is lost. The operation's command has learned of it.
+    pub fn operate(
+        &self,
+        waits: Vec<EventId>,
+        submit: Submit,
+        op: Op<'_>,
+        tail: &[u8],
+        pending: Pending,
+    ) -> Result<EventId> {
+        let session = &self.session;
+        let mut sending = session.stream.lock();
+        let event = sending.take_event();
+        session.in_flight.insert(event, pending);
+        stats::OPERATIONS.add(1);
+        let submit = submit == Submit::Now;
+        let message = wire::Command::Enqueue { event, waits, submit, op };
+        self.is_open.store(!submit, Ordering::Release);
+        if let Err(why) = session.put(&mut sending, &message, tail) {
+            drop(sending);
+            // Unless the end of the session has taken it already.
+            if let Some(pending) = session.in_flight.take(event) {
+                pending.lost(&session.in_flight, why);
+            }
+            return Err(why);
+        }
+        Ok(event)
+    }
+
+    /// Closes the task, if one is open.
+    pub fn submit(&self) {
+        if !self.is_open.load(Ordering::Acquire) {
+            return;
+        }
+        let mut sending = self.session.stream.lock();
+        if self.is_open.swap(false, Ordering::AcqRel) {
+            // If the connection is lost, so is the task.
+            let _ = self.session.put(&mut sending, &wire::Command::Submit, &[]);
+        }
+    }
+}

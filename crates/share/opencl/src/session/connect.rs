@@ -1,0 +1,112 @@
+//! Connecting to a manager: a session for each of its boards.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
+use rackloom_ipc::{ChannelError, Endpoint, Token};
+use rackloom_opencl_wire::{self as wire, Answer, VERSION, now_ns};
+
+use crate::config::log;
+use crate::error::{Result, fail};
+use crate::session::board::Board;
+use crate::session::completion::Transport;
+use crate::session::{LossReport, Session, log_unexpected};
+use crate::stats;
+
+/// Time for a manager to answer all questions of a new session.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// Questions about a distant clock; the fastest answer counts.
+const CLOCK_ROUNDS: usize = 8;
+
+/// Connects to a manager, once for each of its boards. A board that cannot be opened is logged and left out.
+///
+/// # Errors
+/// Why the manager cannot be used, for a person.
+pub fn connect(
+    endpoint: &Endpoint,
+    token: Token,
+    report_loss: LossReport,
+) -> std::result::Result<Vec<Arc<Board>>, String> {
+    let mut boards = Vec::new();
+    for number in 0.. {
+        let session = Session::dial(endpoint, token, report_loss).map_err(|e| describe(&e))?;
+        let (board, count) =
+            open(&session, number).map_err(|e| format!("cannot start the session of board {number}: {e}"))?;
+        boards.extend(board);
+        if number + 1 >= count {
+            break;
+        }
+    }
+    stats::print_at_exit();
+    log(|| format!("{endpoint}: {} boards", boards.len()));
+    Ok(boards)
+}
+
+/// Makes a session that of a board. Gives the board, if it could be opened, and the manager's number of boards.
+fn open(session: &Arc<Session>, number: u16) -> Result<(Option<Arc<Board>>, u16)> {
+    let deadline = Some(Instant::now() + GREETING);
+    let name = program_name();
+    let hello = |request| wire::Command::Hello { request, version: VERSION, name: &name };
+    let (boards, limits, software) = match session.ask(deadline, &[], hello)? {
+        Answer::Welcome { boards, limits, software } => (boards, limits, software),
+        other => return unexpected("Welcome", &other),
+    };
+    log(|| format!("the manager is {software}; {limits:?}"));
+    let _ = session.limits.set(limits);
+    if number >= boards {
+        return Ok((None, boards));
+    }
+    let ask = |request| wire::Command::Board { request, board: number };
+    let info = match session.ask(deadline, &[], ask)? {
+        Answer::Board(info) => info,
+        other => return unexpected("Board", &other),
+    };
+    if let Err(why) = session.ask(deadline, &[], |request| wire::Command::Open { request, board: number }) {
+        session.check()?;
+        // Another tenant may have it alone, or it is gone; the manager's other boards can be used all the same.
+        log(|| format!("cannot open board {number} ({}): {why}", info.name));
+        return Ok((None, boards));
+    }
+    if session.transport == Transport::Tcp {
+        compare_clocks(session, deadline)?;
+    }
+    Ok((Some(Arc::new(Board::new(Arc::clone(session), info))), boards))
+}
+
+fn compare_clocks(session: &Session, deadline: Option<Instant>) -> Result<()> {
+    let mut best = u64::MAX;
+    for _ in 0..CLOCK_ROUNDS {
+        let before = now_ns();
+        let there = match session.ask(deadline, &[], |request| wire::Command::Clock { request })? {
+            Answer::Clock(there) => there,
+            other => return unexpected("Clock", &other),
+        };
+        let took = now_ns() - before;
+        if took < best {
+            best = took;
+            let here = before + took / 2;
+            session.clock.store(here.wrapping_sub(there).cast_signed(), Ordering::Release);
+        }
+    }
+    Ok(())
+}
+
+fn unexpected<T>(expected: &str, came: &Answer) -> Result<T> {
+    log_unexpected(expected, came);
+    fail(CL_DEVICE_NOT_AVAILABLE)
+}
+
+fn program_name() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn describe(error: &ChannelError) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
