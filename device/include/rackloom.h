@@ -41,6 +41,25 @@ typedef f32 f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
  * A kernel that never calls it is charged a cycle for each instruction instead. */
 __attribute__((import_module("rackloom"), import_name("charge"))) void rl_charge(u64 cycles);
 
+/* Streams. A role may exchange messages with the world on streams 0 to 15, whether a kernel runs or not: on a card with
+ * ports beside its network port, stream s is port s + 1, and messages are whole Ethernet frames (source: the port's own
+ * address) of at most 9014 bytes.
+ *
+ * rl_receive copies the next message to `at` and returns its length with its stream above 32 bits; 0 if there is none; the
+ * negative length if it is longer than `capacity`, and it stays. rl_send and rl_event, which reports a word to the card's
+ * owner, return 1, or 0 while 64 messages and events wait. rl_wake asks for a call of on_wake after so many microseconds;
+ * a negative number takes that back. All but rl_wake may be called from kernels, too. */
+__attribute__((import_module("rackloom"), import_name("receive"))) long long rl_receive(u64 at, u64 capacity);
+__attribute__((import_module("rackloom"), import_name("send"))) u64 rl_send(u64 stream, u64 at, u64 length);
+__attribute__((import_module("rackloom"), import_name("event"))) u64 rl_event(u64 word);
+__attribute__((import_module("rackloom"), import_name("wake"))) void rl_wake(long long microseconds);
+
+/* Handlers that a role may define. While no kernel runs, on_message is called for each message, which rl_receive then
+ * copies, and on_wake when the time asked for has come; each has 65,536 instructions. */
+#define RL_ON_MESSAGE(stream, length) \
+  __attribute__((export_name("on_message"), used)) void on_message(u64 stream, u64 length)
+#define RL_ON_WAKE __attribute__((export_name("on_wake"), used)) void on_wake(void)
+
 /* The array of n x m elements of `bytes` bytes at DDR address `addr`. It traps if the array is not between RL_PRIVATE and
  * 4 GiB; the end of a smaller DDR traps when it is passed. An extent beyond 2^31 traps even if the other is 0, so that
  * loops over extents may add to 32-bit counters without wrapping round. */

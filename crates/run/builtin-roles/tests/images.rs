@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use rackloom_ddr::Ddr;
 use rackloom_image::{Image, TARGET_MODEL};
-use rackloom_role::{RoleError, Sandbox, Step};
+use rackloom_node::{Duration, Instant};
+use rackloom_role::{RoleError, RoleOutput, Sandbox, Step};
 use rackloom_rolec::{Options, RolecError, build_role};
 use rackloom_sandbox::WasmSandbox;
 
@@ -122,6 +123,37 @@ fn ordinary_c_works() {
     assert_eq!(run(2), Ok(3_000_650), "statics last from launch to launch");
     assert!(run(4).is_err());
     assert_eq!(run(3), Ok(1550), "and are as at first after a fault");
+}
+
+/// The example of the guide: a role that answers whoever sends it a frame, and is woken later.
+#[test]
+fn a_role_in_c_has_a_life_of_its_own() {
+    let c = r#"
+        #include <rackloom.h>
+        static u8 frame[1514];
+        RL_KERNEL(k)(u64 x, u64 i) { return x + i; }
+        RL_ON_MESSAGE(stream, length) {
+          rl_receive((u64)frame, sizeof(frame));
+          for (u32 i = 0; i < 6; i++) {
+            u8 mac = frame[i];
+            frame[i] = frame[6 + i];
+            frame[6 + i] = mac;
+          }
+          rl_send(stream, (u64)frame, length);
+          rl_wake(10);
+        }
+        RL_ON_WAKE { rl_event(frame[12]); }
+    "#;
+    let image = build_role(&source("alive", c), &Options::default()).unwrap();
+    let ddr = Ddr::new(4 << 20).unwrap();
+    let mut role = prepare(image).unwrap().activate(&ddr.handle()).unwrap();
+    let (now, later) = (Instant::ZERO, Instant::ZERO + Duration::from_micros(10));
+    role.handle_message(now, 2, Bytes::from_static(b"abcdefghijkl7890")).unwrap();
+    let message = Bytes::from_static(b"ghijklabcdef7890");
+    assert_eq!(role.poll(now), Some(RoleOutput::Message { stream: 2, message }));
+    assert_eq!(role.next_deadline(), Some(later));
+    role.handle_timeout(later);
+    assert_eq!(role.poll(later), Some(RoleOutput::Event(b'7'.into())));
 }
 
 #[test]
