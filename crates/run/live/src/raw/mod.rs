@@ -272,7 +272,7 @@ fn enlarge_buffers(socket: &OwnedFd) {
         .or_else(|_| opt::set_socket_send_buffer_size(socket, SEND_BUFFER));
 }
 
-/// Rackloom's EtherTypes, as `protocol/protocol.toml` has them: discovery, session, image data and confirmation, kernel
+/// Rackloom's EtherTypes, as `protocol/control.toml` has them: discovery, session, image data and confirmation, kernel
 /// input and confirmation, execution, results.
 pub const ETHERTYPES: [u16; 8] = [0x80EF, 0x80EC, 0x80AA, 0x80AB, 0x80DD, 0x80DB, 0x80CC, 0x80CB];
 
