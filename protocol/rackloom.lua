@@ -1,697 +1,751 @@
--- Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.
+-- Made from protocol/ by `cargo run -p protogen`. Change that file, not this one.
 --
 -- Wireshark dissector. Use it with `wireshark -X lua_script:protocol/rackloom.lua`, or copy it into the
 -- folder of personal Lua plugins.
 
-local VERSION = 1
-local FLAGS = {
-  { name = "resend", mask = 0x1, doc = "This frame, or one like it, was sent before. For statistics only." },
-  { name = "ack_now", mask = 0x2, doc = "The sender asks for an acknowledgement of what arrived so far, at once." },
-  { name = "auth", mask = 0x4, doc = "Reserved: a 28-byte trailer (key id u32, counter u64, tag 16 bytes) follows the payload. A card without keys drops such a frame and counts it." },
-}
-local ENUMS = {
-  CardKind = {
-    [1] = "model",
-    [2] = "rtl",
-    [3] = "board",
-  },
-  CardState = {
-    [0] = "empty",
-    [1] = "active",
-    [2] = "running",
-    [3] = "loading",
-    [4] = "configuring",
-  },
-  AnnounceReason = {
-    [1] = "link-up",
-    [2] = "solicited",
-    [3] = "periodic",
-    [4] = "changed",
-  },
-  Scrub = {
-    [0] = "keep",
-    [1] = "zero",
-  },
-  ErrorCode = {
-    [0] = "ok",
-    [1] = "claimed",
-    [2] = "stale-epoch",
-    [3] = "bad-request",
-    [4] = "bad-address",
-    [5] = "busy",
-    [6] = "no-role",
-    [7] = "unknown-kernel",
-    [8] = "bad-arguments",
-    [9] = "unknown-launch",
-    [16] = "image-too-large",
-    [17] = "image-digest",
-    [18] = "image-format",
-    [19] = "image-version",
-    [20] = "image-target",
-    [21] = "image-part",
-    [22] = "image-memory",
-    [32] = "kernel-trap",
-    [33] = "kernel-fuel",
-    [34] = "cancelled",
-  },
-}
-local STRUCTS = {
-  Header = {
-    name = "header",
-    size = 18,
-    fields = {
-      { name = "version_flags", at = 0, size = 1, type = "u8",
-        doc = "Protocol version in the high four bits, flags in the low four." },
-      { name = "kind", at = 1, size = 1, type = "u8",
-        doc = "Sub-kind, per EtherType." },
-      { name = "length", at = 2, size = 2, type = "u16",
-        doc = "Payload bytes that follow, without Ethernet padding." },
-      { name = "epoch", at = 4, size = 2, type = "u16",
-        doc = "The claim's epoch (unicast) or the group id (multicast); 0: none." },
-      { name = "seq", at = 6, size = 4, type = "u32",
-        doc = "Sequence or request number; its space depends on the kind." },
-      { name = "addr", at = 10, size = 8, type = "u64",
-        doc = "Memory address, image offset or kernel number; its meaning depends on the kind." },
+local FAMILIES = {
+  {
+    filter = "rackloom", title = "Rackloom",
+    version = 1, header = "Header",
+    trailer = "AuthTrailer", trailer_mask = 0x4,
+    flags = {
+      { name = "resend", mask = 0x1, doc = "This frame, or one like it, was sent before. For statistics only." },
+      { name = "ack_now", mask = 0x2, doc = "The sender asks for an acknowledgement of what arrived so far, at once." },
+      { name = "auth", mask = 0x4, doc = "Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a frame and counts it." },
+    },
+    enums = {
+      CardKind = {
+        [1] = "model",
+        [2] = "rtl",
+        [3] = "board",
+      },
+      CardState = {
+        [0] = "empty",
+        [1] = "active",
+        [2] = "running",
+        [3] = "loading",
+        [4] = "configuring",
+      },
+      AnnounceReason = {
+        [1] = "link-up",
+        [2] = "solicited",
+        [3] = "periodic",
+        [4] = "changed",
+      },
+      Scrub = {
+        [0] = "keep",
+        [1] = "zero",
+      },
+      ErrorCode = {
+        [0] = "ok",
+        [1] = "claimed",
+        [2] = "stale-epoch",
+        [3] = "bad-request",
+        [4] = "bad-address",
+        [5] = "busy",
+        [6] = "no-role",
+        [7] = "unknown-kernel",
+        [8] = "bad-arguments",
+        [9] = "unknown-launch",
+        [16] = "image-too-large",
+        [17] = "image-digest",
+        [18] = "image-format",
+        [19] = "image-version",
+        [20] = "image-target",
+        [21] = "image-part",
+        [22] = "image-memory",
+        [32] = "kernel-trap",
+        [33] = "kernel-fuel",
+        [34] = "cancelled",
+      },
+    },
+    structs = {
+      Header = {
+        name = "header",
+        size = 18,
+        fields = {
+          { name = "version_flags", at = 0, size = 1, type = "u8",
+            doc = "Protocol version in the high four bits, flags in the low four." },
+          { name = "kind", at = 1, size = 1, type = "u8",
+            doc = "Sub-kind, per EtherType." },
+          { name = "length", at = 2, size = 2, type = "u16",
+            doc = "Payload bytes that follow, without Ethernet padding." },
+          { name = "epoch", at = 4, size = 2, type = "u16",
+            doc = "The claim's epoch (unicast) or the group id (multicast); 0: none." },
+          { name = "seq", at = 6, size = 4, type = "u32",
+            doc = "Sequence or request number; its space depends on the kind." },
+          { name = "addr", at = 10, size = 8, type = "u64",
+            doc = "Memory address, image offset or kernel number; its meaning depends on the kind." },
+        },
+      },
+      AuthTrailer = {
+        name = "auth_trailer",
+        size = 28,
+        fields = {
+          { name = "key", at = 0, size = 4, type = "u32",
+            doc = "Id of the key." },
+          { name = "counter", at = 4, size = 8, type = "u64",
+            doc = "Grows with each frame under this key, so that a repeated frame is recognised." },
+          { name = "tag", at = 12, size = 16, type = "bytes",
+            doc = "Authentication tag." },
+        },
+      },
+      Announce = {
+        name = "announce",
+        size = 104,
+        fields = {
+          { name = "mac0", at = 0, size = 6, type = "mac",
+            doc = "Address of port 0, the one Rackloom uses." },
+          { name = "mac1", at = 6, size = 6, type = "mac",
+            doc = "Address of port 1, or zeros." },
+          { name = "vendor", at = 12, size = 2, type = "u16",
+            doc = "Vendor id." },
+          { name = "product", at = 14, size = 2, type = "u16",
+            doc = "Product id." },
+          { name = "unit", at = 16, size = 2, type = "u16",
+            doc = "Slot or switch setting of the card: its number in the rack." },
+          { name = "card_kind", at = 18, size = 1, type = "u8", enum = "CardKind",
+            doc = "What runs the card." },
+          { name = "state", at = 19, size = 1, type = "u8", enum = "CardState",
+            doc = "What the card is doing." },
+          { name = "reason", at = 20, size = 1, type = "u8", enum = "AnnounceReason",
+            doc = "Why it announces itself." },
+          { name = "ports", at = 21, size = 1, type = "u8",
+            doc = "Network ports." },
+          { name = "bulk", at = 22, size = 2, type = "u16",
+            doc = "Most payload bytes the card takes and sends in a frame, a multiple of 64." },
+          { name = "boot", at = 24, size = 4, type = "u32",
+            doc = "Random number drawn at each boot: a change tells that the card has restarted." },
+          { name = "clock_khz", at = 28, size = 4, type = "u32",
+            doc = "Clock of the role, kHz." },
+          { name = "memory", at = 32, size = 8, type = "u64",
+            doc = "DDR bytes the host may address: 0 to memory - 1." },
+          { name = "port_rate", at = 40, size = 8, type = "u64",
+            doc = "Rate of port 0, bits a second." },
+          { name = "stage_rate", at = 48, size = 8, type = "u64",
+            doc = "Rate at which image data can be staged, bytes a second; 0: as fast as it comes." },
+          { name = "config_rate", at = 56, size = 8, type = "u64",
+            doc = "Rate of the configuration port, bytes a second; 0: instantly." },
+          { name = "owner", at = 64, size = 6, type = "mac",
+            doc = "The claim's owner, or zeros." },
+          { name = "kernels", at = 70, size = 2, type = "u16",
+            doc = "Kernels that the active image offers." },
+          { name = "digest", at = 72, size = 32, type = "bytes",
+            doc = "BLAKE3 digest of the active image, or zeros." },
+        },
+      },
+      Solicit = {
+        name = "solicit",
+        size = 8,
+        fields = {
+          { name = "window_us", at = 0, size = 4, type = "u32",
+            doc = "Answers spread over so many microseconds, at random." },
+          { name = "reserved", at = 4, size = 4, type = "u32",
+            doc = "Zero." },
+        },
+      },
+      Claim = {
+        name = "claim",
+        size = 16,
+        fields = {
+          { name = "nonce", at = 0, size = 8, type = "u64",
+            doc = "Random number of this claim attempt. Another nonce from the same owner takes the claim over: the host has restarted." },
+          { name = "lease_ms", at = 8, size = 4, type = "u32",
+            doc = "The claim ends when the owner was silent so long, 100 to 60000." },
+          { name = "group", at = 12, size = 2, type = "u16",
+            doc = "Group id for Go frames, 0: none." },
+          { name = "scrub", at = 14, size = 1, type = "u8", enum = "Scrub",
+            doc = "Whether DDR is zeroed first." },
+          { name = "reserved", at = 15, size = 1, type = "u8",
+            doc = "Zero." },
+        },
+      },
+      Grant = {
+        name = "grant",
+        size = 16,
+        fields = {
+          { name = "nonce", at = 0, size = 8, type = "u64",
+            doc = "The claim's." },
+          { name = "lease_ms", at = 8, size = 4, type = "u32",
+            doc = "The lease granted." },
+          { name = "boot", at = 12, size = 4, type = "u32",
+            doc = "The card's boot number." },
+        },
+      },
+      Release = {
+        name = "release",
+        size = 8,
+        fields = {
+          { name = "scrub", at = 0, size = 1, type = "u8", enum = "Scrub",
+            doc = "Whether DDR is zeroed before anyone else can claim the card." },
+          { name = "reserved", at = 1, size = 7, type = "bytes",
+            doc = "Zero." },
+        },
+      },
+      Refusal = {
+        name = "refusal",
+        size = 16,
+        fields = {
+          { name = "code", at = 0, size = 2, type = "u16", enum = "ErrorCode",
+            doc = "The reason." },
+          { name = "holder", at = 2, size = 6, type = "mac",
+            doc = "With `claimed`: the owner of the claim; else zeros." },
+          { name = "detail", at = 8, size = 8, type = "u64",
+            doc = "A number that goes with the code: the bound that was passed, the lease left in ms." },
+        },
+      },
+      Pong = {
+        name = "pong",
+        size = 16,
+        fields = {
+          { name = "boot", at = 0, size = 4, type = "u32",
+            doc = "The card's boot number." },
+          { name = "state", at = 4, size = 1, type = "u8", enum = "CardState",
+            doc = "What the card is doing." },
+          { name = "queued", at = 5, size = 1, type = "u8",
+            doc = "Launches accepted and not finished." },
+          { name = "reserved", at = 6, size = 2, type = "u16",
+            doc = "Zero." },
+          { name = "uptime_ns", at = 8, size = 8, type = "u64",
+            doc = "Nanoseconds since boot." },
+        },
+      },
+      ImageBegin = {
+        name = "image_begin",
+        size = 48,
+        fields = {
+          { name = "length", at = 0, size = 8, type = "u64",
+            doc = "Image bytes, 1 to 256 MiB." },
+          { name = "chunk", at = 8, size = 2, type = "u16",
+            doc = "Bytes in each data frame but the last, a multiple of 64." },
+          { name = "group", at = 10, size = 2, type = "u16",
+            doc = "Group id of this load, not 0." },
+          { name = "members", at = 12, size = 4, type = "u32",
+            doc = "Cards in this load, for the jitter." },
+          { name = "digest", at = 16, size = 32, type = "bytes",
+            doc = "BLAKE3 digest of the whole image." },
+        },
+      },
+      Poll = {
+        name = "poll",
+        size = 8,
+        fields = {
+          { name = "window_us", at = 0, size = 4, type = "u32",
+            doc = "Answers spread over so many microseconds, at random." },
+          { name = "reserved", at = 4, size = 4, type = "u32",
+            doc = "Zero." },
+        },
+      },
+      Missing = {
+        name = "missing",
+        size = 16,
+        fields = {
+          { name = "missing", at = 0, size = 4, type = "u32",
+            doc = "Chunks the card lacks in all, also those it does not list." },
+          { name = "ranges", at = 4, size = 2, type = "u16",
+            doc = "Ranges that follow, at most 182." },
+          { name = "more", at = 6, size = 2, type = "u16",
+            doc = "Further report frames of this poll that follow." },
+          { name = "reserved", at = 8, size = 8, type = "u64",
+            doc = "Zero." },
+        },
+        tail = { name = "range", of = "ChunkRange", count = "ranges", max = 182 },
+      },
+      ChunkRange = {
+        name = "chunk_range",
+        size = 8,
+        fields = {
+          { name = "first", at = 0, size = 4, type = "u32",
+            doc = "First chunk that is missing." },
+          { name = "chunks", at = 4, size = 4, type = "u32",
+            doc = "How many are missing from there on." },
+        },
+      },
+      Active = {
+        name = "active",
+        size = 40,
+        fields = {
+          { name = "digest", at = 0, size = 32, type = "bytes",
+            doc = "BLAKE3 digest of the image that is now active." },
+          { name = "configure_ns", at = 32, size = 8, type = "u64",
+            doc = "Time the configuration port took, nanoseconds." },
+        },
+      },
+      Failure = {
+        name = "failure",
+        size = 8,
+        fields = {
+          { name = "code", at = 0, size = 2, type = "u16", enum = "ErrorCode",
+            doc = "The reason." },
+          { name = "reserved", at = 2, size = 6, type = "bytes",
+            doc = "Zero." },
+        },
+        tail = { name = "text", of = "text" },
+      },
+      Read = {
+        name = "read",
+        size = 8,
+        fields = {
+          { name = "length", at = 0, size = 4, type = "u32",
+            doc = "Bytes, 1 to the card's bulk payload." },
+          { name = "reserved", at = 4, size = 4, type = "u32",
+            doc = "Zero." },
+        },
+      },
+      Ack = {
+        name = "ack",
+        size = 32,
+        fields = {
+          { name = "bitmap", at = 0, size = 32, type = "bytes",
+            doc = "What is there beyond the first missing one." },
+        },
+      },
+      Launch = {
+        name = "launch",
+        size = 32,
+        fields = {
+          { name = "fuel", at = 0, size = 8, type = "u64",
+            doc = "Most role clock cycles the kernel may take; 0: the card's own bound." },
+          { name = "out_addr", at = 8, size = 8, type = "u64",
+            doc = "DDR address of the output region." },
+          { name = "out_length", at = 16, size = 8, type = "u64",
+            doc = "Bytes of the output region to push when the kernel is done; 0: none." },
+          { name = "go", at = 24, size = 4, type = "u32",
+            doc = "0: start at once; else hold until a Go with this seq." },
+          { name = "credit", at = 28, size = 2, type = "u16",
+            doc = "Chunks of output the card may send unasked." },
+          { name = "args", at = 30, size = 2, type = "u16",
+            doc = "Argument words that follow." },
+        },
+        tail = { name = "arg", of = "u64", count = "args", max = 32 },
+      },
+      Done = {
+        name = "done",
+        size = 40,
+        fields = {
+          { name = "status", at = 0, size = 2, type = "u16", enum = "ErrorCode",
+            doc = "0: success." },
+          { name = "chunk", at = 2, size = 2, type = "u16",
+            doc = "Bytes in each data frame but the last." },
+          { name = "chunks", at = 4, size = 4, type = "u32",
+            doc = "Data frames of the output." },
+          { name = "value", at = 8, size = 8, type = "u64",
+            doc = "What the kernel returned." },
+          { name = "cycles", at = 16, size = 8, type = "u64",
+            doc = "Role clock cycles it took." },
+          { name = "started_ns", at = 24, size = 8, type = "u64",
+            doc = "Card time when it started, nanoseconds since boot." },
+          { name = "finished_ns", at = 32, size = 8, type = "u64",
+            doc = "Card time when it ended." },
+        },
+      },
+      ResultAck = {
+        name = "result_ack",
+        size = 48,
+        fields = {
+          { name = "next", at = 0, size = 4, type = "u32",
+            doc = "First chunk not yet received; equal to `chunks` with done = 1, the launch is forgotten." },
+          { name = "limit", at = 4, size = 4, type = "u32",
+            doc = "Chunks below this number may be sent." },
+          { name = "done", at = 8, size = 1, type = "u8",
+            doc = "1: the Done frame has arrived." },
+          { name = "reserved", at = 9, size = 7, type = "bytes",
+            doc = "Zero." },
+          { name = "bitmap", at = 16, size = 32, type = "bytes",
+            doc = "As in Ack: bit i stands for chunk next + 1 + i." },
+        },
+      },
+    },
+    ethertypes = {
+      [0x80EF] = {
+        [1] = { name = "discovery.announce", from = "card", payload = "Announce" },
+        [2] = { name = "discovery.solicit", from = "host", payload = "Solicit" },
+        [3] = { name = "discovery.goodbye", from = "card", payload = "none" },
+      },
+      [0x80EC] = {
+        [1] = { name = "session.claim", from = "host", payload = "Claim" },
+        [2] = { name = "session.grant", from = "card", payload = "Grant" },
+        [3] = { name = "session.refuse", from = "card", payload = "Refusal" },
+        [4] = { name = "session.release", from = "host", payload = "Release" },
+        [5] = { name = "session.released", from = "card", payload = "none" },
+        [6] = { name = "session.ping", from = "host", payload = "none" },
+        [7] = { name = "session.pong", from = "card", payload = "Pong" },
+        [8] = { name = "session.counters-get", from = "host", payload = "none" },
+        [9] = { name = "session.counters", from = "card", payload = "counters" },
+        [10] = { name = "session.manifest-get", from = "host", payload = "none" },
+        [11] = { name = "session.manifest", from = "card", payload = "text" },
+      },
+      [0x80AA] = {
+        [1] = { name = "image.begin", from = "host", payload = "ImageBegin" },
+        [2] = { name = "image.data", from = "host", payload = "bytes" },
+        [3] = { name = "image.poll", from = "host", payload = "Poll" },
+        [4] = { name = "image.commit", from = "host", payload = "none" },
+        [5] = { name = "image.abort", from = "host", payload = "none" },
+      },
+      [0x80AB] = {
+        [1] = { name = "image-confirm.ready", from = "card", payload = "none" },
+        [2] = { name = "image-confirm.missing", from = "card", payload = "Missing" },
+        [3] = { name = "image-confirm.staged", from = "card", payload = "none" },
+        [4] = { name = "image-confirm.active", from = "card", payload = "Active" },
+        [6] = { name = "image-confirm.committed", from = "card", payload = "none" },
+        [5] = { name = "image-confirm.failed", from = "card", payload = "Failure" },
+      },
+      [0x80DD] = {
+        [1] = { name = "input.write", from = "host", payload = "bytes" },
+        [2] = { name = "input.read", from = "host", payload = "Read" },
+      },
+      [0x80DB] = {
+        [1] = { name = "input-confirm.write-ack", from = "card", payload = "Ack" },
+        [2] = { name = "input-confirm.read-data", from = "card", payload = "bytes" },
+        [3] = { name = "input-confirm.nak", from = "card", payload = "Refusal" },
+      },
+      [0x80CC] = {
+        [1] = { name = "exec.launch", from = "host", payload = "Launch" },
+        [2] = { name = "exec.go", from = "host", payload = "none" },
+        [3] = { name = "exec.cancel", from = "host", payload = "none" },
+        [4] = { name = "exec.query", from = "host", payload = "none" },
+        [5] = { name = "exec.result-ack", from = "host", payload = "ResultAck" },
+      },
+      [0x80CB] = {
+        [1] = { name = "result.accepted", from = "card", payload = "none" },
+        [2] = { name = "result.done", from = "card", payload = "Done" },
+        [3] = { name = "result.data", from = "card", payload = "bytes" },
+        [4] = { name = "result.refused", from = "card", payload = "Refusal" },
+      },
+    },
+    counters = {
+      [0] = "rx_frames",
+      [1] = "rx_bytes",
+      [2] = "tx_frames",
+      [3] = "tx_bytes",
+      [4] = "drop_foreign",
+      [5] = "drop_truncated",
+      [6] = "drop_version",
+      [7] = "drop_kind",
+      [8] = "drop_auth",
+      [9] = "drop_epoch",
+      [10] = "drop_malformed",
+      [11] = "drop_duplicate",
+      [12] = "drop_window",
+      [13] = "announces",
+      [14] = "claims",
+      [15] = "leases_expired",
+      [16] = "image_chunks",
+      [17] = "image_reports",
+      [18] = "image_suppressed",
+      [19] = "images_activated",
+      [20] = "images_failed",
+      [21] = "writes",
+      [22] = "write_bytes",
+      [23] = "reads",
+      [24] = "read_bytes",
+      [25] = "launches",
+      [26] = "kernels_done",
+      [27] = "kernels_failed",
+      [28] = "kernel_cycles",
+      [29] = "result_chunks",
+      [30] = "result_resends",
+      [31] = "refusals",
+      [32] = "drop_queue",
+      [33] = "rx_words",
+      [34] = "tx_words",
+      [35] = "drop_check",
     },
   },
-  Announce = {
-    name = "announce",
-    size = 104,
-    fields = {
-      { name = "mac0", at = 0, size = 6, type = "mac",
-        doc = "Address of port 0, the one Rackloom uses." },
-      { name = "mac1", at = 6, size = 6, type = "mac",
-        doc = "Address of port 1, or zeros." },
-      { name = "vendor", at = 12, size = 2, type = "u16",
-        doc = "Vendor id." },
-      { name = "product", at = 14, size = 2, type = "u16",
-        doc = "Product id." },
-      { name = "unit", at = 16, size = 2, type = "u16",
-        doc = "Slot or switch setting of the card: its number in the rack." },
-      { name = "card_kind", at = 18, size = 1, type = "u8", enum = "CardKind",
-        doc = "What runs the card." },
-      { name = "state", at = 19, size = 1, type = "u8", enum = "CardState",
-        doc = "What the card is doing." },
-      { name = "reason", at = 20, size = 1, type = "u8", enum = "AnnounceReason",
-        doc = "Why it announces itself." },
-      { name = "ports", at = 21, size = 1, type = "u8",
-        doc = "Network ports." },
-      { name = "bulk", at = 22, size = 2, type = "u16",
-        doc = "Most payload bytes the card takes and sends in a frame, a multiple of 64." },
-      { name = "boot", at = 24, size = 4, type = "u32",
-        doc = "Random number drawn at each boot: a change tells that the card has restarted." },
-      { name = "clock_khz", at = 28, size = 4, type = "u32",
-        doc = "Clock of the role, kHz." },
-      { name = "memory", at = 32, size = 8, type = "u64",
-        doc = "DDR bytes the host may address: 0 to memory - 1." },
-      { name = "port_rate", at = 40, size = 8, type = "u64",
-        doc = "Rate of port 0, bits a second." },
-      { name = "stage_rate", at = 48, size = 8, type = "u64",
-        doc = "Rate at which image data can be staged, bytes a second; 0: as fast as it comes." },
-      { name = "config_rate", at = 56, size = 8, type = "u64",
-        doc = "Rate of the configuration port, bytes a second; 0: instantly." },
-      { name = "owner", at = 64, size = 6, type = "mac",
-        doc = "The claim's owner, or zeros." },
-      { name = "kernels", at = 70, size = 2, type = "u16",
-        doc = "Kernels that the active image offers." },
-      { name = "digest", at = 72, size = 32, type = "bytes",
-        doc = "BLAKE3 digest of the active image, or zeros." },
-    },
-  },
-  Solicit = {
-    name = "solicit",
-    size = 8,
-    fields = {
-      { name = "window_us", at = 0, size = 4, type = "u32",
-        doc = "Answers spread over so many microseconds, at random." },
-      { name = "reserved", at = 4, size = 4, type = "u32",
-        doc = "Zero." },
-    },
-  },
-  Claim = {
-    name = "claim",
-    size = 16,
-    fields = {
-      { name = "nonce", at = 0, size = 8, type = "u64",
-        doc = "Random number of this claim attempt. Another nonce from the same owner takes the claim over: the host has restarted." },
-      { name = "lease_ms", at = 8, size = 4, type = "u32",
-        doc = "The claim ends when the owner was silent so long, 100 to 60000." },
-      { name = "group", at = 12, size = 2, type = "u16",
-        doc = "Group id for Go frames, 0: none." },
-      { name = "scrub", at = 14, size = 1, type = "u8", enum = "Scrub",
-        doc = "Whether DDR is zeroed first." },
-      { name = "reserved", at = 15, size = 1, type = "u8",
-        doc = "Zero." },
-    },
-  },
-  Grant = {
-    name = "grant",
-    size = 16,
-    fields = {
-      { name = "nonce", at = 0, size = 8, type = "u64",
-        doc = "The claim's." },
-      { name = "lease_ms", at = 8, size = 4, type = "u32",
-        doc = "The lease granted." },
-      { name = "boot", at = 12, size = 4, type = "u32",
-        doc = "The card's boot number." },
-    },
-  },
-  Release = {
-    name = "release",
-    size = 8,
-    fields = {
-      { name = "scrub", at = 0, size = 1, type = "u8", enum = "Scrub",
-        doc = "Whether DDR is zeroed before anyone else can claim the card." },
-      { name = "reserved", at = 1, size = 7, type = "bytes",
-        doc = "Zero." },
-    },
-  },
-  Refusal = {
-    name = "refusal",
-    size = 16,
-    fields = {
-      { name = "code", at = 0, size = 2, type = "u16", enum = "ErrorCode",
-        doc = "The reason." },
-      { name = "holder", at = 2, size = 6, type = "mac",
-        doc = "With `claimed`: the owner of the claim; else zeros." },
-      { name = "detail", at = 8, size = 8, type = "u64",
-        doc = "A number that goes with the code: the bound that was passed, the lease left in ms." },
-    },
-  },
-  Pong = {
-    name = "pong",
-    size = 16,
-    fields = {
-      { name = "boot", at = 0, size = 4, type = "u32",
-        doc = "The card's boot number." },
-      { name = "state", at = 4, size = 1, type = "u8", enum = "CardState",
-        doc = "What the card is doing." },
-      { name = "queued", at = 5, size = 1, type = "u8",
-        doc = "Launches accepted and not finished." },
-      { name = "reserved", at = 6, size = 2, type = "u16",
-        doc = "Zero." },
-      { name = "uptime_ns", at = 8, size = 8, type = "u64",
-        doc = "Nanoseconds since boot." },
-    },
-  },
-  ImageBegin = {
-    name = "image_begin",
-    size = 48,
-    fields = {
-      { name = "length", at = 0, size = 8, type = "u64",
-        doc = "Image bytes, 1 to 256 MiB." },
-      { name = "chunk", at = 8, size = 2, type = "u16",
-        doc = "Bytes in each data frame but the last, a multiple of 64." },
-      { name = "group", at = 10, size = 2, type = "u16",
-        doc = "Group id of this load, not 0." },
-      { name = "members", at = 12, size = 4, type = "u32",
-        doc = "Cards in this load, for the jitter." },
-      { name = "digest", at = 16, size = 32, type = "bytes",
-        doc = "BLAKE3 digest of the whole image." },
-    },
-  },
-  Poll = {
-    name = "poll",
-    size = 8,
-    fields = {
-      { name = "window_us", at = 0, size = 4, type = "u32",
-        doc = "Answers spread over so many microseconds, at random." },
-      { name = "reserved", at = 4, size = 4, type = "u32",
-        doc = "Zero." },
-    },
-  },
-  Missing = {
-    name = "missing",
-    size = 16,
-    fields = {
-      { name = "missing", at = 0, size = 4, type = "u32",
-        doc = "Chunks the card lacks in all, also those it does not list." },
-      { name = "ranges", at = 4, size = 2, type = "u16",
-        doc = "Ranges that follow, at most 182." },
-      { name = "more", at = 6, size = 2, type = "u16",
-        doc = "Further report frames of this poll that follow." },
-      { name = "reserved", at = 8, size = 8, type = "u64",
-        doc = "Zero." },
-    },
-    tail = { name = "range", of = "ChunkRange", count = "ranges", max = 182 },
-  },
-  ChunkRange = {
-    name = "chunk_range",
-    size = 8,
-    fields = {
-      { name = "first", at = 0, size = 4, type = "u32",
-        doc = "First chunk that is missing." },
-      { name = "chunks", at = 4, size = 4, type = "u32",
-        doc = "How many are missing from there on." },
-    },
-  },
-  Active = {
-    name = "active",
-    size = 40,
-    fields = {
-      { name = "digest", at = 0, size = 32, type = "bytes",
-        doc = "BLAKE3 digest of the image that is now active." },
-      { name = "configure_ns", at = 32, size = 8, type = "u64",
-        doc = "Time the configuration port took, nanoseconds." },
-    },
-  },
-  Failure = {
-    name = "failure",
-    size = 8,
-    fields = {
-      { name = "code", at = 0, size = 2, type = "u16", enum = "ErrorCode",
-        doc = "The reason." },
-      { name = "reserved", at = 2, size = 6, type = "bytes",
-        doc = "Zero." },
-    },
-    tail = { name = "text", of = "text" },
-  },
-  Read = {
-    name = "read",
-    size = 8,
-    fields = {
-      { name = "length", at = 0, size = 4, type = "u32",
-        doc = "Bytes, 1 to the card's bulk payload." },
-      { name = "reserved", at = 4, size = 4, type = "u32",
-        doc = "Zero." },
-    },
-  },
-  Ack = {
-    name = "ack",
-    size = 32,
-    fields = {
-      { name = "bitmap", at = 0, size = 32, type = "bytes",
-        doc = "What is there beyond the first missing one." },
-    },
-  },
-  Launch = {
-    name = "launch",
-    size = 32,
-    fields = {
-      { name = "fuel", at = 0, size = 8, type = "u64",
-        doc = "Most role clock cycles the kernel may take; 0: the card's own bound." },
-      { name = "out_addr", at = 8, size = 8, type = "u64",
-        doc = "DDR address of the output region." },
-      { name = "out_length", at = 16, size = 8, type = "u64",
-        doc = "Bytes of the output region to push when the kernel is done; 0: none." },
-      { name = "go", at = 24, size = 4, type = "u32",
-        doc = "0: start at once; else hold until a Go with this seq." },
-      { name = "credit", at = 28, size = 2, type = "u16",
-        doc = "Chunks of output the card may send unasked." },
-      { name = "args", at = 30, size = 2, type = "u16",
-        doc = "Argument words that follow." },
-    },
-    tail = { name = "arg", of = "u64", count = "args", max = 32 },
-  },
-  Done = {
-    name = "done",
-    size = 40,
-    fields = {
-      { name = "status", at = 0, size = 2, type = "u16", enum = "ErrorCode",
-        doc = "0: success." },
-      { name = "chunk", at = 2, size = 2, type = "u16",
-        doc = "Bytes in each data frame but the last." },
-      { name = "chunks", at = 4, size = 4, type = "u32",
-        doc = "Data frames of the output." },
-      { name = "value", at = 8, size = 8, type = "u64",
-        doc = "What the kernel returned." },
-      { name = "cycles", at = 16, size = 8, type = "u64",
-        doc = "Role clock cycles it took." },
-      { name = "started_ns", at = 24, size = 8, type = "u64",
-        doc = "Card time when it started, nanoseconds since boot." },
-      { name = "finished_ns", at = 32, size = 8, type = "u64",
-        doc = "Card time when it ended." },
-    },
-  },
-  ResultAck = {
-    name = "result_ack",
-    size = 48,
-    fields = {
-      { name = "next", at = 0, size = 4, type = "u32",
-        doc = "First chunk not yet received; equal to `chunks` with done = 1, the launch is forgotten." },
-      { name = "limit", at = 4, size = 4, type = "u32",
-        doc = "Chunks below this number may be sent." },
-      { name = "done", at = 8, size = 1, type = "u8",
-        doc = "1: the Done frame has arrived." },
-      { name = "reserved", at = 9, size = 7, type = "bytes",
-        doc = "Zero." },
-      { name = "bitmap", at = 16, size = 32, type = "bytes",
-        doc = "As in Ack: bit i stands for chunk next + 1 + i." },
-    },
-  },
-}
-local ETHERTYPES = {
-  [0x80EF] = {
-    [1] = { name = "discovery.announce", from = "card", payload = "Announce" },
-    [2] = { name = "discovery.solicit", from = "host", payload = "Solicit" },
-    [3] = { name = "discovery.goodbye", from = "card", payload = "none" },
-  },
-  [0x80EC] = {
-    [1] = { name = "session.claim", from = "host", payload = "Claim" },
-    [2] = { name = "session.grant", from = "card", payload = "Grant" },
-    [3] = { name = "session.refuse", from = "card", payload = "Refusal" },
-    [4] = { name = "session.release", from = "host", payload = "Release" },
-    [5] = { name = "session.released", from = "card", payload = "none" },
-    [6] = { name = "session.ping", from = "host", payload = "none" },
-    [7] = { name = "session.pong", from = "card", payload = "Pong" },
-    [8] = { name = "session.counters-get", from = "host", payload = "none" },
-    [9] = { name = "session.counters", from = "card", payload = "counters" },
-    [10] = { name = "session.manifest-get", from = "host", payload = "none" },
-    [11] = { name = "session.manifest", from = "card", payload = "text" },
-  },
-  [0x80AA] = {
-    [1] = { name = "image.begin", from = "host", payload = "ImageBegin" },
-    [2] = { name = "image.data", from = "host", payload = "bytes" },
-    [3] = { name = "image.poll", from = "host", payload = "Poll" },
-    [4] = { name = "image.commit", from = "host", payload = "none" },
-    [5] = { name = "image.abort", from = "host", payload = "none" },
-  },
-  [0x80AB] = {
-    [1] = { name = "image-confirm.ready", from = "card", payload = "none" },
-    [2] = { name = "image-confirm.missing", from = "card", payload = "Missing" },
-    [3] = { name = "image-confirm.staged", from = "card", payload = "none" },
-    [4] = { name = "image-confirm.active", from = "card", payload = "Active" },
-    [6] = { name = "image-confirm.committed", from = "card", payload = "none" },
-    [5] = { name = "image-confirm.failed", from = "card", payload = "Failure" },
-  },
-  [0x80DD] = {
-    [1] = { name = "input.write", from = "host", payload = "bytes" },
-    [2] = { name = "input.read", from = "host", payload = "Read" },
-  },
-  [0x80DB] = {
-    [1] = { name = "input-confirm.write-ack", from = "card", payload = "Ack" },
-    [2] = { name = "input-confirm.read-data", from = "card", payload = "bytes" },
-    [3] = { name = "input-confirm.nak", from = "card", payload = "Refusal" },
-  },
-  [0x80CC] = {
-    [1] = { name = "exec.launch", from = "host", payload = "Launch" },
-    [2] = { name = "exec.go", from = "host", payload = "none" },
-    [3] = { name = "exec.cancel", from = "host", payload = "none" },
-    [4] = { name = "exec.query", from = "host", payload = "none" },
-    [5] = { name = "exec.result-ack", from = "host", payload = "ResultAck" },
-  },
-  [0x80CB] = {
-    [1] = { name = "result.accepted", from = "card", payload = "none" },
-    [2] = { name = "result.done", from = "card", payload = "Done" },
-    [3] = { name = "result.data", from = "card", payload = "bytes" },
-    [4] = { name = "result.refused", from = "card", payload = "Refusal" },
-  },
-}
-local COUNTERS = {
-  [0] = "rx_frames",
-  [1] = "rx_bytes",
-  [2] = "tx_frames",
-  [3] = "tx_bytes",
-  [4] = "drop_foreign",
-  [5] = "drop_truncated",
-  [6] = "drop_version",
-  [7] = "drop_kind",
-  [8] = "drop_auth",
-  [9] = "drop_epoch",
-  [10] = "drop_malformed",
-  [11] = "drop_duplicate",
-  [12] = "drop_window",
-  [13] = "announces",
-  [14] = "claims",
-  [15] = "leases_expired",
-  [16] = "image_chunks",
-  [17] = "image_reports",
-  [18] = "image_suppressed",
-  [19] = "images_activated",
-  [20] = "images_failed",
-  [21] = "writes",
-  [22] = "write_bytes",
-  [23] = "reads",
-  [24] = "read_bytes",
-  [25] = "launches",
-  [26] = "kernels_done",
-  [27] = "kernels_failed",
-  [28] = "kernel_cycles",
-  [29] = "result_chunks",
-  [30] = "result_resends",
-  [31] = "refusals",
-  [32] = "drop_queue",
-  [33] = "rx_words",
-  [34] = "tx_words",
-  [35] = "drop_check",
 }
 
--- What Wireshark hands over starts after the EtherType: these are offsets from there.
-local HEADER = STRUCTS.Header.size
+-- Walks the tables above. What Wireshark hands over starts after the EtherType: offsets in a frame count from there.
+
+-- Fields shown as hexadecimal numbers.
 local HEX = { addr = true, out_addr = true, nonce = true, boot = true }
 
-local rackloom = Proto("rackloom", "Rackloom")
-local fields = {}
+-- The header's fields that all families share: version_flags, kind and length.
+local COMMON = 3
 
--- Adds a field; `key` is its filter name without "rackloom.".
-local function field(key, make, ...)
-  fields[key] = make("rackloom." .. key, ...)
-  return fields[key]
-end
-
-local function declare(prefix, f)
-  local key, title = prefix .. f.name, f.name:gsub("_", " ")
-  local radix = HEX[f.name] and base.HEX or base.DEC
-  local values = f.enum and ENUMS[f.enum]
-  if f.type == "u8" then
-    field(key, ProtoField.uint8, title, radix, values, nil, f.doc)
-  elseif f.type == "u16" then
-    field(key, ProtoField.uint16, title, radix, values, nil, f.doc)
-  elseif f.type == "u32" then
-    field(key, ProtoField.uint32, title, radix, nil, nil, f.doc)
+-- What a field of the header shows in the line of the list.
+local function value(tvb, f)
+  local range = tvb(f.at, f.size)
+  if HEX[f.name] then
+    return "0x" .. range:uint64():tohex():gsub("^0+(.)", "%1")
   elseif f.type == "u64" then
-    field(key, ProtoField.uint64, title, radix, nil, nil, f.doc)
-  elseif f.type == "mac" then
-    field(key, ProtoField.ether, title, f.doc)
-  else
-    field(key, ProtoField.bytes, title, nil, f.doc)
+    return tostring(range:uint64())
+  elseif f.type == "mac" or f.type == "bytes" then
+    return tostring(range)
   end
+  return ("%u"):format(range:uint())
 end
 
-for id, s in pairs(STRUCTS) do
-  local prefix = id == "Header" and "" or s.name .. "."
-  for _, f in ipairs(s.fields) do
-    declare(prefix, f)
+-- Makes the dissector of one family.
+local function register(family)
+  local header, trailer = family.structs[family.header], family.structs[family.trailer]
+  local header_at = {}
+  for _, f in ipairs(header.fields) do
+    header_at[f.name] = f.at
   end
-  if s.tail and s.tail.of == "u64" then
-    field(prefix .. s.tail.name, ProtoField.uint64, s.tail.name, base.DEC_HEX)
-  elseif s.tail and s.tail.of == "text" then
-    field(prefix .. s.tail.name, ProtoField.string, s.tail.name, base.UNICODE)
+  local protocol = Proto(family.filter, family.title)
+  local fields = {}
+
+  -- Adds a field; `key` is its filter name without the family's prefix.
+  local function field(key, make, ...)
+    fields[key] = make(family.filter .. "." .. key, ...)
+    return fields[key]
   end
-end
-field("version", ProtoField.uint8, "version", base.DEC, nil, 0xf0, "Protocol version.")
-field("flags", ProtoField.uint8, "flags", base.HEX, nil, 0x0f, "Flags.")
-for _, f in ipairs(FLAGS) do
-  field("flags." .. f.name, ProtoField.bool, f.name, 8, nil, f.mask, f.doc)
-end
-field("name", ProtoField.string, "name", base.ASCII, "EtherType and kind, as tools print them.")
-field("from", ProtoField.string, "from", base.ASCII, "Who sends such frames: card or host.")
-field("data", ProtoField.bytes, "data", base.SPACE, "Bytes of an image, of memory or of a result.")
-field("text", ProtoField.string, "text", base.UNICODE, "Bytes of a text.")
-field("counter", ProtoField.uint64, "counter", base.DEC, nil, nil, "A card's counter.")
-field("auth", ProtoField.bytes, "auth trailer", base.SPACE, "Key id, counter and tag of an authenticated frame.")
-field("extra", ProtoField.bytes, "extra", base.SPACE, "Payload beyond what the kind has.")
-field("padding", ProtoField.bytes, "padding", base.SPACE, "What fills the frame up to Ethernet's minimum.")
-field("undecoded", ProtoField.bytes, "undecoded", base.SPACE, "Bytes of a frame that cannot be read.")
-rackloom.fields = fields
 
-local bad = { group = expert.group.MALFORMED, severity = expert.severity.ERROR }
-local experts = {
-  truncated = ProtoExpert.new("rackloom.truncated", "Truncated frame", bad.group, bad.severity),
-  version = ProtoExpert.new("rackloom.bad_version", "Another protocol version", bad.group, bad.severity),
-  kind = ProtoExpert.new("rackloom.unknown_kind", "Unknown kind", bad.group, bad.severity),
-  payload = ProtoExpert.new("rackloom.bad_payload", "Malformed payload", bad.group, bad.severity),
-  extra = ProtoExpert.new("rackloom.has_extra", "More payload than the kind has", expert.group.PROTOCOL,
-    expert.severity.WARN),
-  cut = ProtoExpert.new("rackloom.cut", "The capture does not hold the whole frame", expert.group.UNDECODED,
-    expert.severity.NOTE),
-}
-rackloom.experts = experts
-
--- One frame being taken apart: its bytes, how many of them the capture holds, its tree and its line in the list.
-local Frame = {}
-Frame.__index = Frame
-
-function Frame:fault(expert_info, message)
-  self.tree:add_proto_expert_info(expert_info, message)
-  self.pinfo.cols.info:append(" [" .. message .. "]")
-end
-
--- Adds a field if the capture holds it; true if so.
-function Frame:add(tree, key, at, size, ...)
-  if at + size > self.held then
-    return nil
-  end
-  return tree:add(fields[key], self.tvb(at, size), ...)
-end
-
--- Adds bytes from `at` up to `stop`, as far as they are held. Nothing is added for no bytes.
-function Frame:bytes(tree, key, at, stop)
-  stop = math.min(stop, self.held)
-  if at < stop then
-    tree:add(fields[key], self.tvb(at, stop - at))
-  end
-end
-
--- Adds the fields of struct `s` at `at`; returns the value of field `wanted`.
-function Frame:struct(tree, s, prefix, at, wanted)
-  local found
-  for _, f in ipairs(s.fields) do
-    local item = self:add(tree, prefix .. f.name, at + f.at, f.size)
-    if item and f.name == wanted then
-      found = self.tvb(at + f.at, f.size):uint()
-    end
-    if item and f.enum == "ErrorCode" then
-      local code = self.tvb(at + f.at, f.size):uint()
-      self.pinfo.cols.info:append(" " .. (ENUMS.ErrorCode[code] or "error " .. code))
+  local function declare(prefix, f)
+    local key, title = prefix .. f.name, f.name:gsub("_", " ")
+    local radix = HEX[f.name] and base.HEX or base.DEC
+    local values = f.enum and family.enums[f.enum]
+    if f.type == "u8" then
+      field(key, ProtoField.uint8, title, radix, values, nil, f.doc)
+    elseif f.type == "u16" then
+      field(key, ProtoField.uint16, title, radix, values, nil, f.doc)
+    elseif f.type == "u32" then
+      field(key, ProtoField.uint32, title, radix, nil, nil, f.doc)
+    elseif f.type == "u64" then
+      field(key, ProtoField.uint64, title, radix, nil, nil, f.doc)
+    elseif f.type == "mac" then
+      field(key, ProtoField.ether, title, f.doc)
+    else
+      field(key, ProtoField.bytes, title, nil, f.doc)
     end
   end
-  return found
-end
 
--- Adds what follows struct `s`, from `at` up to `stop`; returns where it ends.
-function Frame:tail(tree, s, count, at, stop)
-  local tail = s.tail
-  if tail.of == "text" then
-    self:bytes(tree, s.name .. "." .. tail.name, at, stop)
-    return stop
-  end
-  local element = STRUCTS[tail.of]
-  local size = element and element.size or 8
-  if count > tail.max then
-    self:fault(experts.payload, ("%s of %d, and at most %d are allowed"):format(tail.count, count, tail.max))
-    return stop
-  end
-  if at + count * size > stop then
-    self:fault(experts.payload, ("%s of %d do not fit %d bytes"):format(tail.count, count, stop - at))
-    return stop
-  end
-  for i = 0, count - 1 do
-    local here = at + i * size
-    if element and here + size <= self.held then
-      local branch = tree:add(self.tvb(here, size), tail.name .. " " .. i)
-      self:struct(branch, element, element.name .. ".", here)
-    elseif not element then
-      self:add(tree, s.name .. "." .. tail.name, here, size)
+  for id, s in pairs(family.structs) do
+    local prefix = id == family.header and "" or s.name .. "."
+    for _, f in ipairs(s.fields) do
+      declare(prefix, f)
+    end
+    if s.tail and s.tail.of == "u64" then
+      field(prefix .. s.tail.name, ProtoField.uint64, s.tail.name, base.DEC_HEX)
+    elseif s.tail and s.tail.of == "text" then
+      field(prefix .. s.tail.name, ProtoField.string, s.tail.name, base.UNICODE)
     end
   end
-  return at + count * size
-end
-
-function Frame:counters(first, at, stop)
-  if (stop - at) % 8 ~= 0 then
-    self:fault(experts.payload, ("%d bytes are not whole counters"):format(stop - at))
+  field("version", ProtoField.uint8, "version", base.DEC, nil, 0xf0, "Protocol version.")
+  field("flags", ProtoField.uint8, "flags", base.HEX, nil, 0x0f, "Flags.")
+  for _, f in ipairs(family.flags) do
+    field("flags." .. f.name, ProtoField.bool, f.name, 8, nil, f.mask, f.doc)
   end
-  for i = 0, math.floor((stop - at) / 8) - 1 do
-    local item = self:add(self.tree, "counter", at + 8 * i, 8)
-    local name = COUNTERS[first + i]
-    if item and name then
-      item:append_text(" " .. name)
+  field("name", ProtoField.string, "name", base.ASCII, "EtherType and kind, as tools print them.")
+  field("from", ProtoField.string, "from", base.ASCII, "Who sends such frames: card or host.")
+  field("data", ProtoField.bytes, "data", base.SPACE, "Bytes of an image, of memory or of a result.")
+  field("text", ProtoField.string, "text", base.UNICODE, "Bytes of a text.")
+  field("counter", ProtoField.uint64, "counter", base.DEC, nil, nil, "A card's counter.")
+  field("auth", ProtoField.bytes, "auth trailer", base.SPACE, "Key id, counter and tag of an authenticated frame.")
+  field("extra", ProtoField.bytes, "extra", base.SPACE, "Payload beyond what the kind has.")
+  field("padding", ProtoField.bytes, "padding", base.SPACE, "What fills the frame up to Ethernet's minimum.")
+  field("undecoded", ProtoField.bytes, "undecoded", base.SPACE, "Bytes of a frame that cannot be read.")
+  protocol.fields = fields
+
+  local bad = { group = expert.group.MALFORMED, severity = expert.severity.ERROR }
+  local experts = {
+    truncated = ProtoExpert.new(family.filter .. ".truncated", "Truncated frame", bad.group, bad.severity),
+    version = ProtoExpert.new(family.filter .. ".bad_version", "Another protocol version", bad.group, bad.severity),
+    kind = ProtoExpert.new(family.filter .. ".unknown_kind", "Unknown kind", bad.group, bad.severity),
+    payload = ProtoExpert.new(family.filter .. ".bad_payload", "Malformed payload", bad.group, bad.severity),
+    extra = ProtoExpert.new(family.filter .. ".has_extra", "More payload than the kind has", expert.group.PROTOCOL,
+      expert.severity.WARN),
+    cut = ProtoExpert.new(family.filter .. ".cut", "The capture does not hold the whole frame", expert.group.UNDECODED,
+      expert.severity.NOTE),
+  }
+  protocol.experts = experts
+
+  -- One frame being taken apart: its bytes, how many of them the capture holds, its tree and its line in the list.
+  local Frame = {}
+  Frame.__index = Frame
+
+  function Frame:fault(expert_info, message)
+    self.tree:add_proto_expert_info(expert_info, message)
+    self.pinfo.cols.info:append(" [" .. message .. "]")
+  end
+
+  -- Adds a field if the capture holds it; true if so.
+  function Frame:add(tree, key, at, size, ...)
+    if at + size > self.held then
+      return nil
+    end
+    return tree:add(fields[key], self.tvb(at, size), ...)
+  end
+
+  -- Adds bytes from `at` up to `stop`, as far as they are held. Nothing is added for no bytes.
+  function Frame:bytes(tree, key, at, stop)
+    stop = math.min(stop, self.held)
+    if at < stop then
+      tree:add(fields[key], self.tvb(at, stop - at))
     end
   end
-end
 
-function Frame:payload(kind, at, stop)
-  if kind.payload == "bytes" then
-    self:bytes(self.tree, "data", at, stop)
-  elseif kind.payload == "text" then
-    self:bytes(self.tree, "text", at, stop)
-  elseif kind.payload == "counters" then
-    self:counters(self.tvb(10, 8):uint64():tonumber(), at, stop)
-  else
-    local s = STRUCTS[kind.payload]
-    if s and stop - at < s.size then
-      self:fault(experts.payload, ("%d bytes where %s needs %d"):format(stop - at, s.name, s.size))
-      self:bytes(self.tree, "undecoded", at, stop)
-      return
-    elseif s then
-      local held = math.max(0, math.min(stop, self.held) - at)
-      local branch = self.tree:add(self.tvb(at, held), s.name)
-      local count = self:struct(branch, s, s.name .. ".", at, s.tail and s.tail.count)
-      at = at + s.size
-      -- A count that the capture does not hold leaves nothing after it either.
-      if s.tail and (count or s.tail.of == "text") then
-        at = self:tail(branch, s, count, at, stop)
-      elseif s.tail then
-        at = stop
+  -- Adds the fields of struct `s` at `at`; returns the value of field `wanted`.
+  function Frame:struct(tree, s, prefix, at, wanted)
+    local found
+    for _, f in ipairs(s.fields) do
+      local item = self:add(tree, prefix .. f.name, at + f.at, f.size)
+      if item and f.name == wanted then
+        found = self.tvb(at + f.at, f.size):uint()
+      end
+      if item and f.enum == "ErrorCode" then
+        local code = self.tvb(at + f.at, f.size):uint()
+        self.pinfo.cols.info:append(" " .. (family.enums.ErrorCode[code] or "error " .. code))
       end
     end
-    if at < stop then
-      self:fault(experts.extra, ("%d bytes more than its kind has"):format(stop - at))
-      self:bytes(self.tree, "extra", at, stop)
+    return found
+  end
+
+  -- Adds what follows struct `s`, from `at` up to `stop`; returns where it ends.
+  function Frame:tail(tree, s, count, at, stop)
+    local tail = s.tail
+    if tail.of == "text" then
+      self:bytes(tree, s.name .. "." .. tail.name, at, stop)
+      return stop
     end
+    local element = family.structs[tail.of]
+    local size = element and element.size or 8
+    if count > tail.max then
+      self:fault(experts.payload, ("%s of %d, and at most %d are allowed"):format(tail.count, count, tail.max))
+      return stop
+    end
+    if at + count * size > stop then
+      self:fault(experts.payload, ("%s of %d do not fit %d bytes"):format(tail.count, count, stop - at))
+      return stop
+    end
+    for i = 0, count - 1 do
+      local here = at + i * size
+      if element and here + size <= self.held then
+        local branch = tree:add(self.tvb(here, size), tail.name .. " " .. i)
+        self:struct(branch, element, element.name .. ".", here)
+      elseif not element then
+        self:add(tree, s.name .. "." .. tail.name, here, size)
+      end
+    end
+    return at + count * size
+  end
+
+  function Frame:counters(first, at, stop)
+    if (stop - at) % 8 ~= 0 then
+      self:fault(experts.payload, ("%d bytes are not whole counters"):format(stop - at))
+    end
+    for i = 0, math.floor((stop - at) / 8) - 1 do
+      local item = self:add(self.tree, "counter", at + 8 * i, 8)
+      local name = family.counters[first + i]
+      if item and name then
+        item:append_text(" " .. name)
+      end
+    end
+  end
+
+  function Frame:payload(kind, at, stop)
+    if kind.payload == "bytes" then
+      self:bytes(self.tree, "data", at, stop)
+    elseif kind.payload == "text" then
+      self:bytes(self.tree, "text", at, stop)
+    elseif kind.payload == "counters" then
+      self:counters(self.tvb(header_at.addr, 8):uint64():tonumber(), at, stop)
+    else
+      local s = family.structs[kind.payload]
+      if s and stop - at < s.size then
+        self:fault(experts.payload, ("%d bytes where %s needs %d"):format(stop - at, s.name, s.size))
+        self:bytes(self.tree, "undecoded", at, stop)
+        return
+      elseif s then
+        local held = math.max(0, math.min(stop, self.held) - at)
+        local branch = self.tree:add(self.tvb(at, held), s.name)
+        local count = self:struct(branch, s, s.name .. ".", at, s.tail and s.tail.count)
+        at = at + s.size
+        -- A count that the capture does not hold leaves nothing after it either.
+        if s.tail and (count or s.tail.of == "text") then
+          at = self:tail(branch, s, count, at, stop)
+        elseif s.tail then
+          at = stop
+        end
+      end
+      if at < stop then
+        self:fault(experts.extra, ("%d bytes more than its kind has"):format(stop - at))
+        self:bytes(self.tree, "extra", at, stop)
+      end
+    end
+  end
+
+  function protocol.dissector(tvb, pinfo, root)
+    local kinds = family.ethertypes[pinfo.match_uint]
+    local have = tvb:reported_len()
+    local tree = root:add(protocol, tvb())
+    local frame = setmetatable({ tvb = tvb, pinfo = pinfo, tree = tree, held = tvb:len() }, Frame)
+    pinfo.cols.protocol = family.title
+    pinfo.cols.info = ""
+
+    local version = frame:add(tree, "version", 0, 1) and tvb(0, 1):bitfield(0, 4)
+    if version and version ~= family.version then
+      frame:fault(experts.version, ("version %d, and this dissector reads %d"):format(version, family.version))
+      frame:bytes(tree, "undecoded", 1, have)
+      return tvb:len()
+    end
+    if have < header.size then
+      frame:fault(experts.truncated, ("%d bytes where the header needs %d"):format(have, header.size))
+      frame:bytes(tree, "undecoded", 0, have)
+      return tvb:len()
+    end
+    if frame.held < header.size then
+      frame:fault(experts.cut, "the capture ends inside the header")
+      frame:bytes(tree, "undecoded", 0, have)
+      return tvb:len()
+    end
+
+    local flags = tree:add(fields.flags, tvb(0, 1))
+    for _, f in ipairs(family.flags) do
+      flags:add(fields["flags." .. f.name], tvb(0, 1))
+    end
+    local shown = {}
+    for i, f in ipairs(header.fields) do
+      if f.name ~= "version_flags" then
+        frame:add(tree, f.name, f.at, f.size)
+      end
+      -- The line in the list has what follows the fields that all families share.
+      if i > COMMON then
+        shown[#shown + 1] = (" %s %s"):format(f.name, value(tvb, f))
+      end
+    end
+    local number, length = tvb(1, 1):uint(), tvb(2, 2):uint()
+    local kind = kinds[number]
+    local name = kind and kind.name or ("0x%04x.%d"):format(pinfo.match_uint, number)
+    local bits = tvb(0, 1):bitfield(4, 4)
+    tree:append_text(", " .. name)
+    pinfo.cols.info = ("%s%s length %d%s"):format(name, table.concat(shown), length,
+      bits ~= 0 and (" flags 0x%x"):format(bits) or "")
+
+    local stop = header.size + length
+    if stop > have then
+      frame:fault(experts.truncated, ("length %d, and %d bytes follow the header"):format(length, have - header.size))
+      frame:bytes(tree, "undecoded", header.size, have)
+      return tvb:len()
+    end
+    if stop > frame.held then
+      frame:fault(experts.cut, "the capture ends inside the payload")
+    end
+    if kind then
+      tree:add(fields.name, tvb(1, 1), name):set_generated()
+      tree:add(fields.from, tvb(1, 1), kind.from):set_generated()
+      frame:payload(kind, header.size, stop)
+    else
+      frame:fault(experts.kind, ("no kind %d of EtherType 0x%04x"):format(number, pinfo.match_uint))
+      frame:bytes(tree, "undecoded", header.size, stop)
+    end
+    if math.floor(bits / family.trailer_mask) % 2 == 1 and stop + trailer.size <= have then
+      if stop + trailer.size <= frame.held then
+        local branch = tree:add(fields.auth, tvb(stop, trailer.size))
+        frame:struct(branch, trailer, trailer.name .. ".", stop)
+      end
+      stop = stop + trailer.size
+    end
+    frame:bytes(tree, "padding", stop, have)
+    return tvb:len()
+  end
+
+  local by_ethertype = DissectorTable.get("ethertype")
+  for value in pairs(family.ethertypes) do
+    by_ethertype:add(value, protocol)
   end
 end
 
-function rackloom.dissector(tvb, pinfo, root)
-  local kinds = ETHERTYPES[pinfo.match_uint]
-  local have = tvb:reported_len()
-  local tree = root:add(rackloom, tvb())
-  local frame = setmetatable({ tvb = tvb, pinfo = pinfo, tree = tree, held = tvb:len() }, Frame)
-  pinfo.cols.protocol = "Rackloom"
-  pinfo.cols.info = ""
-
-  local version = frame:add(tree, "version", 0, 1) and tvb(0, 1):bitfield(0, 4)
-  if version and version ~= VERSION then
-    frame:fault(experts.version, ("version %d, and this dissector reads %d"):format(version, VERSION))
-    frame:bytes(tree, "undecoded", 1, have)
-    return tvb:len()
-  end
-  if have < HEADER then
-    frame:fault(experts.truncated, ("%d bytes where the header needs %d"):format(have, HEADER))
-    frame:bytes(tree, "undecoded", 0, have)
-    return tvb:len()
-  end
-  if frame.held < HEADER then
-    frame:fault(experts.cut, "the capture ends inside the header")
-    frame:bytes(tree, "undecoded", 0, have)
-    return tvb:len()
-  end
-
-  local flags = tree:add(fields.flags, tvb(0, 1))
-  for _, f in ipairs(FLAGS) do
-    flags:add(fields["flags." .. f.name], tvb(0, 1))
-  end
-  for _, f in ipairs(STRUCTS.Header.fields) do
-    if f.name ~= "version_flags" then
-      frame:add(tree, f.name, f.at, f.size)
-    end
-  end
-  local number, length = tvb(1, 1):uint(), tvb(2, 2):uint()
-  local kind = kinds[number]
-  local name = kind and kind.name or ("0x%04x.%d"):format(pinfo.match_uint, number)
-  local addr = tvb(10, 8):uint64():tohex():gsub("^0+(.)", "%1")
-  local bits = tvb(0, 1):bitfield(4, 4)
-  tree:append_text(", " .. name)
-  pinfo.cols.info = ("%s epoch %d seq %u addr 0x%s length %d%s"):format(name, tvb(4, 2):uint(), tvb(6, 4):uint(), addr,
-    length, bits ~= 0 and (" flags 0x%x"):format(bits) or "")
-
-  local stop = HEADER + length
-  if stop > have then
-    frame:fault(experts.truncated, ("length %d, and %d bytes follow the header"):format(length, have - HEADER))
-    frame:bytes(tree, "undecoded", HEADER, have)
-    return tvb:len()
-  end
-  if stop > frame.held then
-    frame:fault(experts.cut, "the capture ends inside the payload")
-  end
-  if kind then
-    tree:add(fields.name, tvb(1, 1), name):set_generated()
-    tree:add(fields.from, tvb(1, 1), kind.from):set_generated()
-    frame:payload(kind, HEADER, stop)
-  else
-    frame:fault(experts.kind, ("no kind %d of EtherType 0x%04x"):format(number, pinfo.match_uint))
-    frame:bytes(tree, "undecoded", HEADER, stop)
-  end
-  if tvb(0, 1):bitfield(5, 1) == 1 and stop + 28 <= have then
-    frame:bytes(tree, "auth", stop, stop + 28)
-    stop = stop + 28
-  end
-  frame:bytes(tree, "padding", stop, have)
-  return tvb:len()
-end
-
-local by_ethertype = DissectorTable.get("ethertype")
-for value in pairs(ETHERTYPES) do
-  by_ethertype:add(value, rackloom)
+for _, family in ipairs(FAMILIES) do
+  register(family)
 end

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+#include "admit.h"
 #include "counters.h"
 #include "frame.h"
 #include "memory.h"
@@ -172,7 +173,7 @@ static uint32_t fault(uint32_t args) {
 static void judge(void) {
   uint32_t args = asked.length >= 4 * LAUNCH_WORDS ? ASKED(LAUNCH_ARGS) : LAUNCH_ARGS + 1;
   if (args > LAUNCH_ARGS || asked.length != 4 * LAUNCH_WORDS + 8 * args) return count(COUNTER_DROP_MALFORMED);
-  if (!session_fresh(KIND_RESULT_REFUSED)) return;
+  if (!session_fresh(admitted(CLAIM_OF_EXEC_LAUNCH), KIND_RESULT_REFUSED)) return;
   // Numbers wrap: those up to 2^31 behind are old.
   int32_t ahead = (int32_t)(asked.seq - READ(CSR_LCH_LAST));
   if (ahead > 1) return count(COUNTER_DROP_WINDOW);
@@ -199,7 +200,7 @@ void launch_come(void) {
 }
 
 void launch_go(void) {
-  if (!session_owns() || claim.group == 0 || asked.epoch != claim.group) return count(COUNTER_DROP_EPOCH);
+  if (!admitted(CLAIM_OF_EXEC_GO)) return count(COUNTER_DROP_EPOCH);
   session_renew();
   uint32_t queue = freeze();
   for (uint32_t place = head(queue); place != tail(queue); place = next(place)) {
@@ -211,13 +212,13 @@ void launch_go(void) {
 }
 
 void launch_cancel(void) {
-  if (!session_fresh(KIND_RESULT_REFUSED)) return;
+  if (!session_fresh(admitted(CLAIM_OF_EXEC_CANCEL), KIND_RESULT_REFUSED)) return;
   // The outcome of one that was there comes as that of any that ends.
   if (!cancel(asked.seq)) recall();
 }
 
 void launch_query(void) {
-  if (session_fresh(KIND_RESULT_REFUSED)) recall();
+  if (session_fresh(admitted(CLAIM_OF_EXEC_QUERY), KIND_RESULT_REFUSED)) recall();
 }
 
 void launch_allow(void) {

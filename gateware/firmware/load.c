@@ -1,5 +1,6 @@
 #include "load.h"
 
+#include "admit.h"
 #include "arith.h"
 #include "clock.h"
 #include "counters.h"
@@ -185,7 +186,7 @@ void load_begin(void) {
   uint32_t words[IMAGE_BEGIN_WORDS];
   for (uint32_t i = 0; i < IMAGE_BEGIN_WORDS; i++) words[i] = asked_word(i);
   uint32_t code;
-  if (!session_holds()) {
+  if (!admitted(CLAIM_OF_IMAGE_BEGIN)) {
     count(COUNTER_DROP_EPOCH);
     count(COUNTER_REFUSALS);
     frame_answer(KIND_IMAGE_CONFIRM_FAILED, group_of(words));
@@ -206,8 +207,25 @@ void load_begin(void) {
   frame_send();
 }
 
-// The owner asks each member how far it is.
-static void on_poll(void) {
+// Renews the lease if the frame at hand is admitted, and drops the frame if not. Returns whether it is.
+static bool takes(enum claim_rule rule) {
+  bool is_admitted = admitted(rule);
+  if (is_admitted) {
+    session_renew();
+  } else {
+    count(COUNTER_DROP_EPOCH);
+  }
+  return is_admitted;
+}
+
+void load_data(void) {
+  if (!takes(CLAIM_OF_IMAGE_DATA)) return;
+  // When the load takes no more chunks, all were there once. When it does, there was no room.
+  count(load_receiving() ? COUNTER_DROP_QUEUE : COUNTER_DROP_DUPLICATE);
+}
+
+void load_poll(void) {
+  if (!takes(CLAIM_OF_IMAGE_POLL) || !asked_words(WORDS_OF_IMAGE_POLL)) return;
   if (!load.polled || load.poll != asked.seq) {
     load.polled = true;
     load.poll = asked.seq;
@@ -221,7 +239,8 @@ static void on_poll(void) {
   }
 }
 
-static void on_commit(void) {
+void load_commit(void) {
+  if (!takes(CLAIM_OF_IMAGE_COMMIT) || !asked_words(WORDS_OF_IMAGE_COMMIT)) return;
   if (load.phase == STAGED) {
     load.phase = LOADED;
     load.configured = false;
@@ -232,30 +251,11 @@ static void on_commit(void) {
   answer_soon(asked.seq);
 }
 
-static void on_abort(void) {
+void load_abort(void) {
+  if (!takes(CLAIM_OF_IMAGE_ABORT) || !asked_words(WORDS_OF_IMAGE_ABORT)) return;
   if (load.phase == LOADED && !load.configured) return;
   spend();
   load.phase = NONE;
-}
-
-void load_image(void) {
-  if (!session_owns() || !load_member() || asked.epoch != load_group()) return count(COUNTER_DROP_EPOCH);
-  session_renew();
-  switch (asked.kind) {
-    case KIND_IMAGE_DATA:
-      // When the load takes no more chunks, all were there once. When it does, there was no room.
-      count(load_receiving() ? COUNTER_DROP_QUEUE : COUNTER_DROP_DUPLICATE);
-      break;
-    case KIND_IMAGE_POLL:
-      if (asked_words(POLL_WORDS)) on_poll();
-      break;
-    case KIND_IMAGE_COMMIT:
-      if (asked_words(0)) on_commit();
-      break;
-    default:
-      if (asked_words(0)) on_abort();
-      break;
-  }
 }
 
 // The ranges of the report at hand; more than it may have if it is malformed.
@@ -274,7 +274,7 @@ static uint32_t sound_ranges(void) {
 }
 
 void load_overhear(void) {
-  if (!load_member() || asked.epoch != load_group()) return count(COUNTER_DROP_EPOCH);
+  if (!admitted(CLAIM_OF_IMAGE_CONFIRM_MISSING)) return count(COUNTER_DROP_EPOCH);
   uint32_t ranges = sound_ranges();
   if (ranges > MISSING_RANGES) return count(COUNTER_DROP_MALFORMED);
   if (!load.polled || load.poll != asked.seq) return count(COUNTER_DROP_WINDOW);

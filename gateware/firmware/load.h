@@ -22,8 +22,12 @@ uint32_t load_group(void);
 
 void load_begin(void);
 
-// ImageData that the hardware did not take, ImagePoll, ImageCommit and ImageAbort.
-void load_image(void);
+// Image data that the hardware did not take; and what the owner sends to all members: how far are you, activate the
+// image, forget it.
+void load_data(void);
+void load_poll(void);
+void load_commit(void);
+void load_abort(void);
 
 // Another member reports what it lacks.
 void load_overhear(void);

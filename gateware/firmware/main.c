@@ -20,65 +20,72 @@
 // What wakes the processor.
 #define WAKES (EVENTS_CONTROL | EVENTS_ACK_DUE | EVENTS_LAUNCH_ENDED | EVENTS_ALARM | LATCHED)
 
-// Which frame goes to which part. Heads and lengths have been checked by the analyzer; payloads have not.
+// True when the payload at hand has the length of its kind. If not, the frame counts as malformed.
+#define WHOLE(kind) asked_words(WORDS_OF_##kind)
+
+// Hands a frame to the part that takes its kind. The analyzer has checked heads and lengths, but not payloads.
 static void dispatch(void) {
-  switch (asked.kind) {
-    case KIND_DISCOVERY_SOLICIT:
-      if (asked_words(SOLICIT_WORDS)) discovery_solicit();
-      break;
-    case KIND_SESSION_CLAIM:
-      if (asked_words(CLAIM_WORDS)) session_claim();
-      break;
-    case KIND_SESSION_RELEASE:
-      if (asked_words(RELEASE_WORDS)) session_release();
-      break;
-    case KIND_SESSION_PING:
-      if (asked_words(0)) session_ping();
-      break;
-    case KIND_SESSION_COUNTERS_GET:
-      if (asked_words(0)) counters_tell();
-      break;
-    case KIND_SESSION_MANIFEST_GET:
-      if (asked_words(0)) role_tell_manifest();
-      break;
-    case KIND_IMAGE_BEGIN:
-      if (asked_words(IMAGE_BEGIN_WORDS)) load_begin();
-      break;
-    case KIND_IMAGE_DATA:
-    case KIND_IMAGE_POLL:
-    case KIND_IMAGE_COMMIT:
-    case KIND_IMAGE_ABORT:
-      load_image();
-      break;
-    case KIND_IMAGE_CONFIRM_MISSING:
+  switch ((enum taken)asked.kind) {
+    case TAKEN_DISCOVERY_SOLICIT:
+      if (WHOLE(DISCOVERY_SOLICIT)) discovery_solicit();
+      return;
+    case TAKEN_SESSION_CLAIM:
+      if (WHOLE(SESSION_CLAIM)) session_claim();
+      return;
+    case TAKEN_SESSION_RELEASE:
+      if (WHOLE(SESSION_RELEASE)) session_release();
+      return;
+    case TAKEN_SESSION_PING:
+      if (WHOLE(SESSION_PING)) session_ping();
+      return;
+    case TAKEN_SESSION_COUNTERS_GET:
+      if (WHOLE(SESSION_COUNTERS_GET)) counters_tell();
+      return;
+    case TAKEN_SESSION_MANIFEST_GET:
+      if (WHOLE(SESSION_MANIFEST_GET)) role_tell_manifest();
+      return;
+    case TAKEN_IMAGE_BEGIN:
+      if (WHOLE(IMAGE_BEGIN)) load_begin();
+      return;
+    case TAKEN_IMAGE_DATA:
+      load_data();
+      return;
+    case TAKEN_IMAGE_POLL:
+      load_poll();
+      return;
+    case TAKEN_IMAGE_COMMIT:
+      load_commit();
+      return;
+    case TAKEN_IMAGE_ABORT:
+      load_abort();
+      return;
+    case TAKEN_IMAGE_CONFIRM_MISSING:
       load_overhear();
-      break;
-    case KIND_INPUT_WRITE:
+      return;
+    case TAKEN_INPUT_WRITE:
       memory_write();
-      break;
-    case KIND_INPUT_READ:
-      if (asked_words(READ_WORDS)) memory_read();
-      break;
-    case KIND_EXEC_LAUNCH:
+      return;
+    case TAKEN_INPUT_READ:
+      if (WHOLE(INPUT_READ)) memory_read();
+      return;
+    case TAKEN_EXEC_LAUNCH:
       launch_come();
-      break;
-    case KIND_EXEC_GO:
-      if (asked_words(0)) launch_go();
-      break;
-    case KIND_EXEC_CANCEL:
-      if (asked_words(0)) launch_cancel();
-      break;
-    case KIND_EXEC_QUERY:
-      if (asked_words(0)) launch_query();
-      break;
-    case KIND_EXEC_RESULT_ACK:
-      if (asked_words(RESULT_ACK_WORDS)) result_acknowledge();
-      break;
-    default:
-      // The analyzer lets no other kind through.
-      count(COUNTER_DROP_KIND);
-      break;
+      return;
+    case TAKEN_EXEC_GO:
+      if (WHOLE(EXEC_GO)) launch_go();
+      return;
+    case TAKEN_EXEC_CANCEL:
+      if (WHOLE(EXEC_CANCEL)) launch_cancel();
+      return;
+    case TAKEN_EXEC_QUERY:
+      if (WHOLE(EXEC_QUERY)) launch_query();
+      return;
+    case TAKEN_EXEC_RESULT_ACK:
+      if (WHOLE(EXEC_RESULT_ACK)) result_acknowledge();
+      return;
   }
+  // The analyzer lets no other kind through.
+  count(COUNTER_DROP_KIND);
 }
 
 // Switches on.

@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include "admit.h"
 #include "arith.h"
 #include "clock.h"
 #include "counters.h"
@@ -49,7 +50,7 @@ static uint32_t insert(void) {
 }
 
 void memory_write(void) {
-  if (!session_fresh(KIND_INPUT_CONFIRM_NAK)) return;
+  if (!session_fresh(admitted(CLAIM_OF_INPUT_WRITE), KIND_INPUT_CONFIRM_NAK)) return;
   uint32_t bulk = memory_bulk();
   bool fits = asked.length <= bulk;
   // A good one is for the fast path, which had no room for it.
@@ -73,7 +74,7 @@ void memory_write(void) {
 }
 
 void memory_read(void) {
-  if (!session_fresh(KIND_INPUT_CONFIRM_NAK)) return;
+  if (!session_fresh(admitted(CLAIM_OF_INPUT_READ), KIND_INPUT_CONFIRM_NAK)) return;
   uint32_t length = ASKED(READ_LENGTH);
   uint32_t bulk = memory_bulk();
   if (length == 0 || length > bulk) return refuse(ERROR_CODE_BAD_REQUEST, bulk);

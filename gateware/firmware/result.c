@@ -1,5 +1,6 @@
 #include "result.h"
 
+#include "admit.h"
 #include "arith.h"
 #include "clock.h"
 #include "counters.h"
@@ -186,7 +187,7 @@ static void drop(uint32_t at) {
 }
 
 void result_acknowledge(void) {
-  if (!session_holds()) return count(COUNTER_DROP_EPOCH);
+  if (!admitted(CLAIM_OF_EXEC_RESULT_ACK)) return count(COUNTER_DROP_EPOCH);
   session_renew();
   uint32_t at = position(asked.seq);
   if (at == kept) return count(COUNTER_DROP_DUPLICATE);

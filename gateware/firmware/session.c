@@ -58,15 +58,14 @@ void session_renew(void) {
   renewed = now;
 }
 
-bool session_fresh(uint32_t refusal) {
-  bool fresh = session_holds();
-  if (fresh) {
+bool session_fresh(bool is_admitted, uint32_t refusal) {
+  if (is_admitted) {
     session_renew();
   } else {
     count(COUNTER_DROP_EPOCH);
     frame_refuse(refusal, ERROR_CODE_STALE_EPOCH, 0, claim.epoch);
   }
-  return fresh;
+  return is_admitted;
 }
 
 // When the lease ends.

@@ -29,9 +29,9 @@ bool session_holds(void);
 // The owner has been heard.
 void session_renew(void);
 
-// True, and the lease renewed, when the frame at hand is the owner's in the present epoch. If not it is dropped, and
-// its sender told with this kind of refusal: a host that has lost its claim learns it at once.
-bool session_fresh(uint32_t refusal);
+// Renews the lease if the frame at hand `is_admitted`. If not, drops the frame and refuses it with this kind, so that a
+// host that has lost its claim learns it at once. Returns `is_admitted`.
+bool session_fresh(bool is_admitted, uint32_t refusal);
 
 // Ends the claim of an owner that was silent for too long.
 void session_expire(void);

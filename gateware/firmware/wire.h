@@ -1,4 +1,4 @@
-// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.
+// Made from protocol/control.toml by `cargo run -p protogen`. Change that file, not this one.
 //
 // The firmware sees a frame as words of 32 bits: word k is bytes 4 k to 4 k + 3 as a big-endian number. A field of at
 // most 32 bits is NAME_WORD, its word, NAME_SHIFT and NAME_MASK, the mask of the field when moved down to bit 0. One of
@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#ifndef FIELD
 // A field of at most 32 bits of `words`, and a value in its place in the word.
 #define FIELD(words, name) ((words)[name##_WORD] >> name##_SHIFT & name##_MASK)
 #define PLACED(name, value) ((uint32_t)(value) << name##_SHIFT)
@@ -18,6 +19,7 @@
 #define MAC_FIELD_HI(words, name) ((words)[name##_WORD] >> name##_SHIFT & 0xFFFFu)
 #define MAC_FIELD_LO(words, name) \
   (name##_SHIFT ? (words)[name##_WORD] << 16 | (words)[name##_WORD + 1] >> 16 : (words)[name##_WORD + 1])
+#endif
 
 #define VERSION 1u
 // Bytes from the start of the frame to the payload: 14 of Ethernet and 18 of the common header.
@@ -67,8 +69,7 @@
 #define FLAG_RESEND 0x00000100u
 // The sender asks for an acknowledgement of what arrived so far, at once.
 #define FLAG_ACK_NOW 0x00000200u
-// Reserved: a 28-byte trailer (key id u32, counter u64, tag 16 bytes) follows the payload. A card without keys drops
-// such a frame and counts it.
+// Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a frame and counts it.
 #define FLAG_AUTH 0x00000400u
 
 // EtherTypes.
@@ -183,6 +184,79 @@
 // launch uses its number up and comes as Done with that status.
 #define KIND_RESULT_REFUSED 0x80CB0004u
 
+// What a card requires of the sender before it acts on a frame.
+enum claim_rule {
+  // Nothing: anyone may send it.
+  CLAIM_RULE_NONE,
+  // The sender owns the claim, and the frame's epoch is the claim's.
+  CLAIM_RULE_EPOCH,
+  // The sender owns the claim, and the frame's epoch is the claim's group id.
+  CLAIM_RULE_GROUP,
+  // The sender owns the claim, and the frame's epoch is the group id of the card's load.
+  CLAIM_RULE_LOAD,
+  // The frame's epoch is the group id of the card's load; anyone may send it.
+  CLAIM_RULE_MEMBER,
+};
+
+// The kinds that a card takes: a `switch` over this that lacks one of them does not compile.
+enum taken {
+  TAKEN_DISCOVERY_SOLICIT = (int)KIND_DISCOVERY_SOLICIT,
+  TAKEN_SESSION_CLAIM = (int)KIND_SESSION_CLAIM,
+  TAKEN_SESSION_RELEASE = (int)KIND_SESSION_RELEASE,
+  TAKEN_SESSION_PING = (int)KIND_SESSION_PING,
+  TAKEN_SESSION_COUNTERS_GET = (int)KIND_SESSION_COUNTERS_GET,
+  TAKEN_SESSION_MANIFEST_GET = (int)KIND_SESSION_MANIFEST_GET,
+  TAKEN_IMAGE_BEGIN = (int)KIND_IMAGE_BEGIN,
+  TAKEN_IMAGE_DATA = (int)KIND_IMAGE_DATA,
+  TAKEN_IMAGE_POLL = (int)KIND_IMAGE_POLL,
+  TAKEN_IMAGE_COMMIT = (int)KIND_IMAGE_COMMIT,
+  TAKEN_IMAGE_ABORT = (int)KIND_IMAGE_ABORT,
+  TAKEN_IMAGE_CONFIRM_MISSING = (int)KIND_IMAGE_CONFIRM_MISSING,
+  TAKEN_INPUT_WRITE = (int)KIND_INPUT_WRITE,
+  TAKEN_INPUT_READ = (int)KIND_INPUT_READ,
+  TAKEN_EXEC_LAUNCH = (int)KIND_EXEC_LAUNCH,
+  TAKEN_EXEC_GO = (int)KIND_EXEC_GO,
+  TAKEN_EXEC_CANCEL = (int)KIND_EXEC_CANCEL,
+  TAKEN_EXEC_QUERY = (int)KIND_EXEC_QUERY,
+  TAKEN_EXEC_RESULT_ACK = (int)KIND_EXEC_RESULT_ACK,
+};
+
+// Of each of them: its claim rule, and the words of its payload if they are always as many.
+#define CLAIM_OF_DISCOVERY_SOLICIT CLAIM_RULE_NONE
+#define WORDS_OF_DISCOVERY_SOLICIT 2u
+#define CLAIM_OF_SESSION_CLAIM CLAIM_RULE_NONE
+#define WORDS_OF_SESSION_CLAIM 4u
+#define CLAIM_OF_SESSION_RELEASE CLAIM_RULE_NONE
+#define WORDS_OF_SESSION_RELEASE 2u
+#define CLAIM_OF_SESSION_PING CLAIM_RULE_NONE
+#define WORDS_OF_SESSION_PING 0u
+#define CLAIM_OF_SESSION_COUNTERS_GET CLAIM_RULE_NONE
+#define WORDS_OF_SESSION_COUNTERS_GET 0u
+#define CLAIM_OF_SESSION_MANIFEST_GET CLAIM_RULE_NONE
+#define WORDS_OF_SESSION_MANIFEST_GET 0u
+#define CLAIM_OF_IMAGE_BEGIN CLAIM_RULE_EPOCH
+#define WORDS_OF_IMAGE_BEGIN 12u
+#define CLAIM_OF_IMAGE_DATA CLAIM_RULE_LOAD
+#define CLAIM_OF_IMAGE_POLL CLAIM_RULE_LOAD
+#define WORDS_OF_IMAGE_POLL 2u
+#define CLAIM_OF_IMAGE_COMMIT CLAIM_RULE_LOAD
+#define WORDS_OF_IMAGE_COMMIT 0u
+#define CLAIM_OF_IMAGE_ABORT CLAIM_RULE_LOAD
+#define WORDS_OF_IMAGE_ABORT 0u
+#define CLAIM_OF_IMAGE_CONFIRM_MISSING CLAIM_RULE_MEMBER
+#define CLAIM_OF_INPUT_WRITE CLAIM_RULE_EPOCH
+#define CLAIM_OF_INPUT_READ CLAIM_RULE_EPOCH
+#define WORDS_OF_INPUT_READ 2u
+#define CLAIM_OF_EXEC_LAUNCH CLAIM_RULE_EPOCH
+#define CLAIM_OF_EXEC_GO CLAIM_RULE_GROUP
+#define WORDS_OF_EXEC_GO 0u
+#define CLAIM_OF_EXEC_CANCEL CLAIM_RULE_EPOCH
+#define WORDS_OF_EXEC_CANCEL 0u
+#define CLAIM_OF_EXEC_QUERY CLAIM_RULE_EPOCH
+#define WORDS_OF_EXEC_QUERY 0u
+#define CLAIM_OF_EXEC_RESULT_ACK CLAIM_RULE_EPOCH
+#define WORDS_OF_EXEC_RESULT_ACK 12u
+
 // What runs a card.
 // The Rust card model.
 #define CARD_KIND_MODEL 1u
@@ -289,6 +363,18 @@
 #define HEADER_SEQ_MASK 0xFFFFFFFFu
 // Memory address, image offset or kernel number; its meaning depends on the kind.
 #define HEADER_ADDR_WORD 6u
+
+// What authenticates a frame: 28 bytes behind the payload when flag AUTH is set. Reserved; `length` does not count it.
+#define AUTH_TRAILER_WORDS 7u
+// Id of the key.
+#define AUTH_TRAILER_KEY_WORD 0u
+#define AUTH_TRAILER_KEY_SHIFT 0u
+#define AUTH_TRAILER_KEY_MASK 0xFFFFFFFFu
+// Grows with each frame under this key, so that a repeated frame is recognised.
+#define AUTH_TRAILER_COUNTER_WORD 1u
+// Authentication tag.
+#define AUTH_TRAILER_TAG_WORD 3u
+#define AUTH_TRAILER_TAG_WORDS 4u
 
 // Payload of an announcement. The first 16 bytes are SAF's Fig. 4.
 #define ANNOUNCE_WORDS 26u

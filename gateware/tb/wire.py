@@ -1,16 +1,24 @@
-"""Frames of the Rackloom wire, from its one description in protocol/protocol.toml."""
+"""Frames of the control family, from its description by way of the generated `protocol`."""
 
 import random
-import tomllib
-from pathlib import Path
 from types import SimpleNamespace
 
-DESCRIPTION = tomllib.loads((Path(__file__).resolve().parents[2] / "protocol" / "protocol.toml").read_text())
+from protocol import CONTROL
 
 # Constants and flags by their names there: `CONST.HEADER_END`, `FLAG.ACK_NOW` (a mask).
-CONST = SimpleNamespace(**{const["name"]: const["value"] for const in DESCRIPTION["const"]})
-FLAG = SimpleNamespace(**{flag["name"]: 1 << flag["bit"] for flag in DESCRIPTION["flag"]})
-VERSION = DESCRIPTION["protocol"]["version"]
+CONST = SimpleNamespace(**CONTROL.consts)
+FLAG = SimpleNamespace(**CONTROL.flags)
+VERSION = CONTROL.version
+# Group addresses by their names there; GROUP is the base of the groups.
+ADDRESS = SimpleNamespace(**CONTROL.addresses)
+# Values of an enum by name: ENUM["ErrorCode"]["Busy"].
+ENUM = CONTROL.enums
+# Counter numbers by name.
+COUNTER = CONTROL.counters
+STRUCTS = CONTROL.structs
+# Kinds and their rules by EtherType and kind, as in KINDS["Input.Write"].
+KINDS = CONTROL.kinds
+NAMES = {(kind.ether_type, kind.kind): name for name, kind in KINDS.items()}
 
 
 def mac(text: str) -> int:
@@ -18,40 +26,12 @@ def mac(text: str) -> int:
     return int(text.replace(":", ""), 16)
 
 
-# Group addresses by their names there; GROUP is the base of the groups.
-ADDRESS = SimpleNamespace(**{address["name"]: mac(address["value"]) for address in DESCRIPTION["address"]})
-
-# Values of an enum by name: ENUM["ErrorCode"]["Busy"].
-ENUM = {enum["name"]: {value["name"]: value["value"] for value in enum["values"]} for enum in DESCRIPTION["enum"]}
-# Counter numbers by name.
-COUNTER = {counter["name"]: number for number, counter in enumerate(DESCRIPTION["counter"])}
-
-STRUCTS = {struct["name"]: struct for struct in DESCRIPTION["struct"]}
-# By EtherType and kind, as in KINDS["Input.Write"]: their numbers, who sends it, and the payload's struct.
-KINDS = {
-    f"{ether['name']}.{kind['name']}": SimpleNamespace(
-        ether_type=ether["value"], kind=kind["value"], sender=kind["from"], payload=kind["payload"]
-    )
-    for ether in DESCRIPTION["ethertype"]
-    for kind in ether["kinds"]
-}
-NAMES = {(kind.ether_type, kind.kind): name for name, kind in KINDS.items()}
-
-
-def size(field_type: str) -> int:
-    """Bytes of a field."""
-    if field_type == "mac":
-        return 6
-    prefix, unit = ("bytes", 1) if field_type.startswith("bytes") else ("u", 8)
-    return int(field_type.removeprefix(prefix)) // unit
-
-
 def pack(struct: str, **values: int) -> bytes:
     """A struct's bytes. Fields that are not named are zero; bytesN fields may be given as bytes."""
     out = b""
-    for field in STRUCTS[struct]["fields"]:
-        value = values.pop(field["name"], 0)
-        out += value if isinstance(value, bytes) else value.to_bytes(size(field["type"]), "big")
+    for field in STRUCTS[struct]:
+        value = values.pop(field.name, 0)
+        out += value if isinstance(value, bytes) else value.to_bytes(field.size, "big")
     if values:
         raise TypeError(f"{struct} has no field {', '.join(values)}")
     return out
@@ -60,12 +40,11 @@ def pack(struct: str, **values: int) -> bytes:
 def unpack(struct: str, data: bytes) -> SimpleNamespace:
     """A struct's fields as numbers, bytesN fields as bytes; `rest` is what follows it."""
     fields = SimpleNamespace()
-    for field in STRUCTS[struct]["fields"]:
-        length = size(field["type"])
-        if len(data) < length:
-            raise ValueError(f"{struct} ends before {field['name']}")
-        value, data = data[:length], data[length:]
-        setattr(fields, field["name"], value if field["type"].startswith("bytes") else int.from_bytes(value, "big"))
+    for field in STRUCTS[struct]:
+        if len(data) < field.size:
+            raise ValueError(f"{struct} ends before {field.name}")
+        value, data = data[: field.size], data[field.size :]
+        setattr(fields, field.name, int.from_bytes(value, "big") if field.number else value)
     fields.rest = data
     return fields
 
@@ -95,7 +74,7 @@ def frame(
     elif fields:
         raise TypeError(f"{kind} has no field {', '.join(fields)}")
     head = pack(
-        "Header",
+        CONTROL.header,
         version_flags=version << 4 | flags,
         kind=about.kind,
         length=len(payload) if length is None else length,
@@ -110,7 +89,7 @@ def frame(
 def parse(data: bytes) -> SimpleNamespace:
     """A frame's head as numbers, `name` (`Input.Write`; None if unknown), and its payload without padding."""
     ether_type = int.from_bytes(data[12:14], "big")
-    head = unpack("Header", data[14:])
+    head = unpack(CONTROL.header, data[14:])
     return SimpleNamespace(
         dst=int.from_bytes(data[0:6], "big"),
         src=int.from_bytes(data[6:12], "big"),

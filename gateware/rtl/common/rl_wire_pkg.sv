@@ -1,4 +1,4 @@
-// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.
+// Made from protocol/control.toml by `cargo run -p protogen`. Change that file, not this one.
 //
 // Everything on the wire is big-endian. A packed struct's first field is the first on the wire and
 // has the most significant bits. Fields that hold an enum's value are plain vectors, since a peer
@@ -64,11 +64,11 @@ package rl_wire_pkg;
   localparam logic [3:0] FlagResend = 4'h1;
   // The sender asks for an acknowledgement of what arrived so far, at once.
   localparam logic [3:0] FlagAckNow = 4'h2;
-  // Reserved: a 28-byte trailer (key id u32, counter u64, tag 16 bytes) follows the payload. A card
-  // without keys drops such a frame and counts it.
+  // Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a
+  // frame and counts it.
   localparam logic [3:0] FlagAuth = 4'h4;
 
-  // The EtherTypes, SAF Table I and next to it.
+  // The EtherTypes by which a frame of this family is recognised.
   typedef enum logic [15:0] {
     // Cards announce themselves: at link-up, when solicited, when their state changes, and at slow
     // intervals.
@@ -220,6 +220,185 @@ package rl_wire_pkg;
     KindResultRefused = 8'h04
   } result_kind_e;
 
+  // Who sends a kind of frame.
+  typedef enum logic [1:0] {
+    // Hosts send it.
+    SenderHost = 2'h1,
+    // Cards send it.
+    SenderCard = 2'h2
+  } sender_e;
+
+  // Who takes a kind of frame.
+  typedef enum logic [1:0] {
+    // Hosts take it; a card drops it.
+    ReceiverHost = 2'h1,
+    // Cards take it; a host drops it.
+    ReceiverCard = 2'h2,
+    // Hosts and cards take it.
+    ReceiverBoth = 2'h3
+  } receiver_e;
+
+  // The destination addresses at which a kind of frame is taken.
+  typedef enum logic [1:0] {
+    // The card's own address only: a question to one card must not be answered by all.
+    ReachUnicast = 2'h1,
+    // A group's address only: what cards tell one another.
+    ReachGroup = 2'h2,
+    // Any address the receiver listens to.
+    ReachAny = 2'h3
+  } reach_e;
+
+  // What a card requires of the sender before it acts on a frame.
+  typedef enum logic [2:0] {
+    // Nothing: anyone may send it.
+    ClaimRuleNone = 3'h1,
+    // The sender owns the claim, and the frame's epoch is the claim's.
+    ClaimRuleEpoch = 3'h2,
+    // The sender owns the claim, and the frame's epoch is the claim's group id.
+    ClaimRuleGroup = 3'h3,
+    // The sender owns the claim, and the frame's epoch is the group id of the card's load.
+    ClaimRuleLoad = 3'h4,
+    // The frame's epoch is the group id of the card's load; anyone may send it.
+    ClaimRuleMember = 3'h5
+  } claim_rule_e;
+
+  // What takes a kind of frame in a card made of gateware. A hardware path hands to the firmware
+  // what it cannot take.
+  typedef enum logic [2:0] {
+    // Nothing: only hosts take it.
+    TakenByHost = 3'h1,
+    // The firmware, from the control ring.
+    TakenByFirmware = 3'h2,
+    // The hardware path that writes to memory.
+    TakenByWrite = 3'h3,
+    // The hardware path that reads from memory.
+    TakenByRead = 3'h4,
+    // The hardware path that stages image data.
+    TakenByImage = 3'h5,
+    // The hardware path that queues launches.
+    TakenByLaunch = 3'h6
+  } taken_by_e;
+
+  // How a card made of gateware orders a frame with those its firmware has not finished. A frame to
+  // a group address waits for barriers whatever its kind, since a barrier may make the card join
+  // the group.
+  typedef enum logic [2:0] {
+    // It waits for no other frame, and none waits for it.
+    OrderNone = 3'h1,
+    // It may change claim or load: frames that depend on them wait for its end.
+    OrderBarrier = 3'h2,
+    // It waits until every barrier before it is finished.
+    OrderAfterBarrier = 3'h3,
+    // It waits until every frame in the control ring is finished.
+    OrderAfterControl = 3'h4
+  } order_e;
+
+  // A kind of frame and its rules.
+  typedef struct packed {
+    logic [15:0] ether_type;
+    logic [7:0] kind;
+    sender_e from;
+    receiver_e to;
+    reach_e reach;
+    claim_rule_e claim;
+    taken_by_e taken_by;
+    order_e order;
+  } kind_rules_t;
+
+  // Every EtherType of the family, and every kind.
+  localparam int unsigned EtherTypeCount = 8;
+  localparam ether_type_e EtherTypes[EtherTypeCount] = '{
+    EtherTypeDiscovery,
+    EtherTypeSession,
+    EtherTypeImage,
+    EtherTypeImageConfirm,
+    EtherTypeInput,
+    EtherTypeInputConfirm,
+    EtherTypeExec,
+    EtherTypeResult
+  };
+  localparam int unsigned KindCount = 39;
+  localparam kind_rules_t KindRules[KindCount] = '{
+    '{ether_type: EtherTypeDiscovery, kind: KindDiscoveryAnnounce,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeDiscovery, kind: KindDiscoverySolicit,
+      from: SenderHost, to: ReceiverCard, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByFirmware, order: OrderNone},
+    '{ether_type: EtherTypeDiscovery, kind: KindDiscoveryGoodbye,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionClaim,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleNone, taken_by: TakenByFirmware, order: OrderBarrier},
+    '{ether_type: EtherTypeSession, kind: KindSessionGrant,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionRefuse,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionRelease,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleNone, taken_by: TakenByFirmware, order: OrderBarrier},
+    '{ether_type: EtherTypeSession, kind: KindSessionReleased,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionPing,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleNone, taken_by: TakenByFirmware, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionPong,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionCountersGet,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleNone, taken_by: TakenByFirmware, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionCounters,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionManifestGet,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleNone, taken_by: TakenByFirmware, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionManifest,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeImage, kind: KindImageBegin,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderBarrier},
+    '{ether_type: EtherTypeImage, kind: KindImageData,
+      from: SenderHost, to: ReceiverCard, reach: ReachAny, claim: ClaimRuleLoad, taken_by: TakenByImage, order: OrderAfterBarrier},
+    '{ether_type: EtherTypeImage, kind: KindImagePoll,
+      from: SenderHost, to: ReceiverCard, reach: ReachAny, claim: ClaimRuleLoad, taken_by: TakenByFirmware, order: OrderNone},
+    '{ether_type: EtherTypeImage, kind: KindImageCommit,
+      from: SenderHost, to: ReceiverCard, reach: ReachAny, claim: ClaimRuleLoad, taken_by: TakenByFirmware, order: OrderBarrier},
+    '{ether_type: EtherTypeImage, kind: KindImageAbort,
+      from: SenderHost, to: ReceiverCard, reach: ReachAny, claim: ClaimRuleLoad, taken_by: TakenByFirmware, order: OrderBarrier},
+    '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmReady,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmMissing,
+      from: SenderCard, to: ReceiverBoth, reach: ReachGroup, claim: ClaimRuleMember, taken_by: TakenByFirmware, order: OrderNone},
+    '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmStaged,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmActive,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmCommitted,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmFailed,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeInput, kind: KindInputWrite,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByWrite, order: OrderAfterBarrier},
+    '{ether_type: EtherTypeInput, kind: KindInputRead,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByRead, order: OrderAfterBarrier},
+    '{ether_type: EtherTypeInputConfirm, kind: KindInputConfirmWriteAck,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeInputConfirm, kind: KindInputConfirmReadData,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeInputConfirm, kind: KindInputConfirmNak,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeExec, kind: KindExecLaunch,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByLaunch, order: OrderAfterControl},
+    '{ether_type: EtherTypeExec, kind: KindExecGo,
+      from: SenderHost, to: ReceiverCard, reach: ReachAny, claim: ClaimRuleGroup, taken_by: TakenByFirmware, order: OrderAfterBarrier},
+    '{ether_type: EtherTypeExec, kind: KindExecCancel,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderAfterBarrier},
+    '{ether_type: EtherTypeExec, kind: KindExecQuery,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderAfterBarrier},
+    '{ether_type: EtherTypeExec, kind: KindExecResultAck,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderAfterBarrier},
+    '{ether_type: EtherTypeResult, kind: KindResultAccepted,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeResult, kind: KindResultDone,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeResult, kind: KindResultData,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeResult, kind: KindResultRefused,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone}
+  };
+
   // What runs a card.
   typedef enum logic [7:0] {
     // The Rust card model.
@@ -332,6 +511,23 @@ package rl_wire_pkg;
   localparam int unsigned HeaderEpochOffset = 18;
   localparam int unsigned HeaderSeqOffset = 20;
   localparam int unsigned HeaderAddrOffset = 24;
+
+  // What authenticates a frame: 28 bytes behind the payload when flag AUTH is set. Reserved;
+  // `length` does not count it.
+  typedef struct packed {
+    // Id of the key.
+    logic [31:0] key;
+    // Grows with each frame under this key, so that a repeated frame is recognised.
+    logic [63:0] counter;
+    // Authentication tag.
+    logic [127:0] tag;
+  } auth_trailer_t;
+
+  // Its size in bytes, and where its fields start: bytes from the start of the trailer.
+  localparam int unsigned AuthTrailerBytes = 28;
+  localparam int unsigned AuthTrailerKeyOffset = 0;
+  localparam int unsigned AuthTrailerCounterOffset = 4;
+  localparam int unsigned AuthTrailerTagOffset = 12;
 
   // Payload of an announcement. The first 16 bytes are SAF's Fig. 4.
   typedef struct packed {
@@ -696,7 +892,7 @@ package rl_wire_pkg;
   localparam int unsigned ResultAckReservedOffset = 9;
   localparam int unsigned ResultAckBitmapOffset = 16;
 
-  // The first 32 bytes of each frame: four words of a 64-bit datapath.
+  // The first 32 bytes of each frame: 4 words of a 64-bit datapath.
   typedef struct packed {
     mac_addr_t dst;
     mac_addr_t src;

@@ -147,7 +147,7 @@ module rl_analyzer
   // group does: a control frame before it may make the card join. And none is judged by what the filter
   // says while it is written.
   logic barrier_q, awaits_barrier, has_room;
-  assign awaits_barrier = class_q.claims || class_q.data || group;
+  assign awaits_barrier = class_q.after_barrier || group;
   always_comb begin
     has_room = class_q.data ? room_i.stage : room_i.control;
     if (class_q.write) has_room &= room_i.store;

@@ -93,12 +93,16 @@ module rl_control_ring
   end
 
   // -- frames
+  function automatic logic is_barrier(logic [7:0] ether_type, logic [3:0] kind);
+    is_barrier = 1'b0;
+    for (int unsigned i = 0; i < KindCount; i++) begin
+      if (KindRules[i].order == OrderBarrier && KindRules[i].ether_type[7:0] == ether_type &&
+          KindRules[i].kind[3:0] == kind)
+        is_barrier = 1'b1;
+    end
+  endfunction
   always_ff @(posedge clk_net_i) begin
-    changes_q <= (lane_i.head.ether_type[7:0] == 8'(EtherTypeSession) &&
-                  lane_i.head.kind[3:0] inside {4'(KindSessionClaim), 4'(KindSessionRelease)}) ||
-                 (lane_i.head.ether_type[7:0] == 8'(EtherTypeImage) &&
-                  lane_i.head.kind[3:0] inside {4'(KindImageBegin), 4'(KindImageCommit),
-                                                4'(KindImageAbort)});
+    changes_q <= is_barrier(lane_i.head.ether_type[7:0], lane_i.head.kind[3:0]);
   end
   assign entry.next = wptr_next;
   assign entry.why = WhyW'(note_i ? WhyAccepted : divert_i ? divert_why_i : why_i);

@@ -124,6 +124,6 @@ module rl_lane_judge
   assign unused_session = ^{session_i.listening, session_i.receiving, session_i.role, session_i.configuring,
                             session_i.solicit_fast, session_i.memory[15:0]};
   logic unused_head;
-  assign unused_head = ^{class_i.claims, head_i.dst, head_i.src, head_i.ether_type, head_i.kind, head_i.seq,
+  assign unused_head = ^{class_i.after_barrier, head_i.dst, head_i.src, head_i.ether_type, head_i.kind, head_i.seq,
                          head_i.addr};
 endmodule

@@ -70,13 +70,13 @@ package rl_shell_pkg;
 
   // What the analyzer knows of a frame by its EtherType and kind.
   typedef struct packed {
-    logic ether;   // The EtherType is Rackloom's.
-    logic known;   // And it has this kind.
-    logic unicast; // The kind may come to the card's own address,
-    logic group;   // to the address of a group,
-    logic any;     // to any address the card listens to; if none of these, only hosts take it.
-    logic claims;  // The EtherType's frames belong to a claim.
-    logic write;   // And the kinds that blocks of their own take:
+    logic ether;         // The EtherType is Rackloom's.
+    logic known;         // And it has this kind.
+    logic unicast;       // The kind may come to the card's own address,
+    logic group;         // to the address of a group,
+    logic any;           // to any address the card listens to; if none of these, only hosts take it.
+    logic after_barrier; // It waits for every barrier before it.
+    logic write;         // The kinds that blocks of their own take:
     logic read;
     logic data;
     logic launch;

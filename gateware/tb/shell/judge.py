@@ -1,6 +1,6 @@
 """What becomes of a frame: the rules of crates/core/card/src/analyzer.rs and of the routes after it, on bytes.
 
-Which kinds may come to which address is the card's rule, not in protocol.toml: `REACH` repeats it.
+The rules of each kind come from its description, by way of `KINDS`.
 """
 
 import enum
@@ -13,14 +13,10 @@ MINE = mac("02:00:00:00:00:07")
 OWNER = mac("02:00:00:00:08:08")
 MEMORY = 1 << 30
 ETHER_TYPES = {kind.ether_type for kind in KINDS.values()}
-REACH = {
-    "unicast": "Session.Claim Session.Release Session.Ping Session.CountersGet Session.ManifestGet Image.Begin "
-    "Input.Write Input.Read Exec.Launch Exec.Cancel Exec.Query Exec.ResultAck",
-    "group": "ImageConfirm.Missing",
-    "any": "Discovery.Solicit Image.Data Image.Poll Image.Commit Image.Abort Exec.Go",
-}
-REACH_OF = {name: reach for reach, names in REACH.items() for name in names.split()}
-BARRIERS = {"Session.Claim", "Session.Release", "Image.Begin", "Image.Commit", "Image.Abort"}
+# The kinds that a card takes, and where.
+REACH_OF = {name: kind.reach for name, kind in KINDS.items() if kind.to != "host"}
+BARRIERS = {name for name, kind in KINDS.items() if kind.order == "barrier"}
+WAITING = {name for name, kind in KINDS.items() if kind.order in ("after-barrier", "after-control")}
 
 
 class Route(enum.IntEnum):
@@ -112,16 +108,19 @@ def judge(frame: bytes, session: Session, bulk: int = CONST.BULK_STANDARD) -> Ju
     if reach == "unicast" and dst != MINE:
         return Judgement("drop_foreign")
     owner = session.claimed and src == session.owner
-    fresh = owner and epoch == session.epoch
-    if name == "Image.Data":
-        member = owner and session.loading and epoch == session.load_group
-        return Judgement(None, Route.IMAGE) if member else Judgement("drop_epoch")
-    if name not in ("Input.Write", "Input.Read", "Exec.Launch"):
+    path = KINDS[name].taken_by
+    if path == "firmware":
         return Judgement(None, Route.CONTROL)
-    if not fresh:
+    admitted = {
+        "epoch": owner and epoch == session.epoch,
+        "load": owner and session.loading and epoch == session.load_group,
+    }[KINDS[name].claim]
+    if path == "image":
+        return Judgement(None, Route.IMAGE) if admitted else Judgement("drop_epoch")
+    if not admitted:
         return Judgement(None, Route.CONTROL, Why.EPOCH)
-    if name != "Input.Write":
-        return Judgement(None, Route.READ if name == "Input.Read" else Route.LAUNCH)
+    if path != "write":
+        return Judgement(None, Route.READ if path == "read" else Route.LAUNCH)
     if length > bulk:
         return Judgement(None, Route.CONTROL, Why.LENGTH)
     if not (CONST.ROLE_PRIVATE <= addr and addr + length <= MEMORY):
@@ -132,8 +131,5 @@ def judge(frame: bytes, session: Session, bulk: int = CONST.BULK_STANDARD) -> Ju
 def awaits_barrier(frame: bytes) -> bool:
     """Whether what the firmware is still to do may change what becomes of this frame."""
     ether_type, kind = int.from_bytes(frame[12:14], "big"), frame[15] if len(frame) > 15 else 0
-    by_kind = len(frame) >= CONST.HEADER_END and (
-        ether_type in (KINDS["Input.Write"].ether_type, KINDS["Exec.Go"].ether_type)
-        or NAMES.get((ether_type, kind)) == "Image.Data"
-    )
+    by_kind = len(frame) >= CONST.HEADER_END and NAMES.get((ether_type, kind)) in WAITING
     return by_kind or (len(frame) >= 12 and is_group(int.from_bytes(frame[:6], "big")))

@@ -2,7 +2,8 @@
 //!
 //! It holds no state. Whatever it keeps out is a drop with a reason, and the reason is a counter.
 
-use rackloom_wire::{CARDS, Counter, Kind, MacAddr, Packet, ParseError};
+use rackloom_wire::rules::Reach;
+use rackloom_wire::{CARDS, Counter, MacAddr, Packet, ParseError};
 
 /// The addresses a card listens to.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +31,9 @@ impl Filter {
             ParseError::UnknownKind { .. } => Counter::DropKind,
             ParseError::Auth => Counter::DropAuth,
         })?;
-        match Reach::of(packet.head.kind) {
-            Reach::Nowhere => Err(Counter::DropKind),
+        let kind = packet.head.kind;
+        match kind.reach() {
+            _ if !kind.is_to_card() => Err(Counter::DropKind),
             Reach::Unicast if dst != self.mac => Err(Counter::DropForeign),
             Reach::Group if !is_group(dst) => Err(Counter::DropKind),
             Reach::Unicast | Reach::Group | Reach::Any => Ok(packet),
@@ -41,64 +43,6 @@ impl Filter {
     fn listens(&self, dst: MacAddr) -> bool {
         let joined = |group: Option<u16>| group.is_some_and(|id| dst == MacAddr::group(id));
         dst == self.mac || dst == CARDS || dst == MacAddr::BROADCAST || joined(self.load) || joined(self.claim)
-    }
-}
-
-/// The addresses at which a kind of frame may reach a card.
-enum Reach {
-    /// Only the card's own: what asks for an answer of this card must not be asked of all.
-    Unicast,
-    /// Only a group's: what cards tell one another.
-    Group,
-    /// Any the card listens to.
-    Any,
-    /// None: kinds that only hosts take.
-    Nowhere,
-}
-
-impl Reach {
-    const fn of(kind: Kind) -> Self {
-        match kind {
-            Kind::SessionClaim
-            | Kind::SessionRelease
-            | Kind::SessionPing
-            | Kind::SessionCountersGet
-            | Kind::SessionManifestGet
-            | Kind::ImageBegin
-            | Kind::InputWrite
-            | Kind::InputRead
-            | Kind::ExecLaunch
-            | Kind::ExecCancel
-            | Kind::ExecQuery
-            | Kind::ExecResultAck => Self::Unicast,
-            Kind::DiscoverySolicit
-            | Kind::ImageData
-            | Kind::ImagePoll
-            | Kind::ImageCommit
-            | Kind::ImageAbort
-            | Kind::ExecGo => Self::Any,
-            Kind::ImageConfirmMissing => Self::Group,
-            Kind::DiscoveryAnnounce
-            | Kind::DiscoveryGoodbye
-            | Kind::SessionGrant
-            | Kind::SessionRefuse
-            | Kind::SessionReleased
-            | Kind::SessionPong
-            | Kind::SessionCounters
-            | Kind::SessionManifest
-            | Kind::ImageConfirmReady
-            | Kind::ImageConfirmStaged
-            | Kind::ImageConfirmActive
-            | Kind::ImageConfirmFailed
-            | Kind::InputConfirmWriteAck
-            | Kind::InputConfirmReadData
-            | Kind::InputConfirmNak
-            | Kind::ResultAccepted
-            | Kind::ResultDone
-            | Kind::ResultData
-            | Kind::ImageConfirmCommitted
-            | Kind::ResultRefused => Self::Nowhere,
-        }
     }
 }
 

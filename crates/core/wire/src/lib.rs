@@ -1,7 +1,8 @@
 //! Every frame that Rackloom puts on the wire.
 //!
-//! The formats come from `protocol/protocol.toml` (module `generated`, re-exported here); [`Packet`] reads a frame
-//! without copying it and [`Head::frame`] writes one.
+//! Formats and the rules of each kind come from the families in `protocol/`. The control family is re-exported here:
+//! [`Packet`] reads one of its frames without copying it and [`Head::frame`] writes one. [`Family::from_ethertype`]
+//! tells which family a frame belongs to.
 //!
 //! ```text
 //!  0      6      12   14       15   16     18    20    24     32
@@ -17,7 +18,8 @@ mod packet;
 mod ranges;
 mod sack;
 
-pub use generated::*;
+pub use generated::control::*;
+pub use generated::{ETHERTYPES, Family, rules};
 pub use mac::MacAddr;
 pub use packet::{Head, Packet, ParseError};
 pub use ranges::{missing_report, parse_missing};

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use zerocopy::byteorder::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::{FLAG_AUTH, FRAME_MIN, HEADER_END, Header, Kind, MacAddr, VERSION, ethertype};
+use crate::{FLAG_AUTH, FRAME_MIN, Family, HEADER_END, Header, Kind, MacAddr, VERSION};
 
 /// Everything of a frame but its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl<'a> Packet<'a> {
         let truncated = |need: usize| ParseError::Truncated { need, have: frame.len() };
         let Some((ethernet, rest)) = frame.split_at_checked(14) else { return Err(truncated(14)) };
         let ty = u16::from_be_bytes([ethernet[12], ethernet[13]]);
-        if !ethertype::ALL.contains(&ty) {
+        if Family::from_ethertype(ty) != Some(Family::Control) {
             return Err(ParseError::Foreign(ty));
         }
         let end = usize::from(HEADER_END);

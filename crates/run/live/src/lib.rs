@@ -38,7 +38,7 @@ pub use driver::{Driver, Stopped};
 pub use engine::Counters;
 pub use net::{Net, NetError};
 pub use pool::{Member, Pool};
-pub use raw::{ETHERTYPES, Raw, RawError, RawStats};
+pub use raw::{Raw, RawError, RawStats};
 pub use switch::{Port, PortStats, Switch, SwitchConfig, SwitchError, SwitchStats};
 pub use uplink::{Uplink, UplinkStats};
 pub use wire::{BATCH, ETHERNET_HEADER, MTU_JUMBO, MTU_STANDARD, RETRY, Wire};

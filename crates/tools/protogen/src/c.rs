@@ -1,54 +1,57 @@
-//! The C form of the wire, for a little-endian processor that sees a frame as big-endian words of 32 bits.
+//! The C form of a family, for a little-endian processor that sees a frame as big-endian words of 32 bits.
 //!
 //! So that it never swaps bytes, a field is a word's number and the bits in it. Word numbers of the header count from
-//! the frame, those of a payload's struct from the struct.
+//! the frame, those of a payload's struct from the struct. All names begin with the family's prefix in C.
 
-use crate::model::{Field, Protocol, Struct, Type};
-use crate::text::{WIDTH_C, put, put_wrapped, split_words};
+use crate::model::{ETHERNET, Family, Field, Struct, Type};
+use crate::rules::{COLUMNS, Rule};
+use crate::text::{WIDTH_C, made_from, put, put_wrapped, split_words};
 
-/// The text of `gateware/firmware/wire.h`.
-pub(crate) fn emit(p: &Protocol) -> String {
+/// The text of `gateware/firmware/<c_file>`.
+pub(crate) fn emit(p: &Family) -> String {
     let mut o = String::new();
-    put(&mut o, "// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n//");
+    let x = p.family.names.c_prefix.as_str();
+    let guard = format!("RL_{}", p.family.names.c_file.to_uppercase().replace('.', "_"));
+    put(&mut o, &format!("// {}\n//", made_from(&p.source())));
     put_wrapped(&mut o, "//", WIDTH_C, ABOUT);
-    put(&mut o, "#ifndef RL_WIRE_H\n#define RL_WIRE_H\n\n#include <stdint.h>\n");
+    put(&mut o, &format!("#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n"));
     put(&mut o, ACCESS);
-    define(&mut o, "VERSION", p.protocol.version);
+    define(&mut o, &format!("{x}VERSION"), p.family.version);
     for c in &p.consts {
         comment(&mut o, &c.doc);
         let suffix = if u32::try_from(c.value).is_ok() { "u" } else { "ull" };
-        put(&mut o, &format!("#define {} {}{suffix}", c.name, c.value));
+        put(&mut o, &format!("#define {x}{} {}{suffix}", c.name, c.value));
     }
     put(&mut o, "");
     for a in &p.addresses {
-        let b = a.bytes().expect("checked");
+        let (hex, name) = (a.hex().to_uppercase(), &a.name);
         comment(&mut o, &a.doc);
-        put(&mut o, &format!("#define {}_HI 0x{:02X}{:02X}u", a.name, b[0], b[1]));
-        put(&mut o, &format!("#define {}_LO 0x{:02X}{:02X}{:02X}{:02X}u", a.name, b[2], b[3], b[4], b[5]));
+        put(&mut o, &format!("#define {x}{name}_HI 0x{}u\n#define {x}{name}_LO 0x{}u", &hex[..4], &hex[4..]));
     }
-    put(&mut o, "\n// Flags, in the frame's word KIND_WORD.");
+    put(&mut o, &format!("\n// Flags, in the frame's word {x}KIND_WORD."));
     for f in &p.flags {
         comment(&mut o, &f.doc);
-        put(&mut o, &format!("#define FLAG_{} 0x{:08X}u", f.name, 1 << (8 + f.bit)));
+        put(&mut o, &format!("#define {x}FLAG_{} 0x{:08X}u", f.name, 1 << (8 + f.bit)));
     }
     kinds(&mut o, p);
+    rules(&mut o, p);
     for e in &p.enums {
         comment(&mut o, &e.doc);
         for v in &e.values {
             comment(&mut o, &v.doc);
-            define(&mut o, &format!("{}_{}", upper(&e.name), upper(&v.name)), v.value);
+            define(&mut o, &format!("{x}{}_{}", upper(&e.name), upper(&v.name)), v.value);
         }
         put(&mut o, "");
     }
     for s in &p.structs {
-        structure(&mut o, s);
+        structure(&mut o, p, s);
     }
     put(&mut o, "// A card's counters: their numbers.");
     for (c, i) in p.counters.iter().zip(0u16..) {
         comment(&mut o, &c.doc);
-        define(&mut o, &format!("COUNTER_{}", c.name.to_uppercase()), i);
+        define(&mut o, &format!("{x}COUNTER_{}", c.name.to_uppercase()), i);
     }
-    put(&mut o, &format!("#define COUNTERS {}u\n\n#endif", p.counters.len()));
+    put(&mut o, &format!("#define {x}COUNTERS {}u\n\n#endif", p.counters.len()));
     o
 }
 
@@ -60,6 +63,7 @@ const ABOUT: &str = "The firmware sees a frame as words of 32 bits: word k is by
     payload is word PAYLOAD_WORD of the frame.";
 
 const ACCESS: &str = "\
+#ifndef FIELD
 // A field of at most 32 bits of `words`, and a value in its place in the word.
 #define FIELD(words, name) ((words)[name##_WORD] >> name##_SHIFT & name##_MASK)
 #define PLACED(name, value) ((uint32_t)(value) << name##_SHIFT)
@@ -67,6 +71,7 @@ const ACCESS: &str = "\
 #define MAC_FIELD_HI(words, name) ((words)[name##_WORD] >> name##_SHIFT & 0xFFFFu)
 #define MAC_FIELD_LO(words, name) \\
   (name##_SHIFT ? (words)[name##_WORD] << 16 | (words)[name##_WORD + 1] >> 16 : (words)[name##_WORD + 1])
+#endif
 ";
 
 fn comment(o: &mut String, text: &str) {
@@ -77,35 +82,72 @@ fn define(o: &mut String, name: &str, value: impl std::fmt::Display) {
     put(o, &format!("#define {name} {value}u"));
 }
 
-fn upper(camel: &str) -> String {
-    split_words(camel, '_').to_uppercase()
+fn upper(name: &str) -> String {
+    split_words(name, '_').replace('-', "_").to_uppercase()
 }
 
-fn kinds(o: &mut String, p: &Protocol) {
+fn kinds(o: &mut String, p: &Family) {
+    let x = &p.family.names.c_prefix;
     put(o, "\n// EtherTypes.");
     for e in &p.ethertypes {
         comment(o, &e.doc);
-        put(o, &format!("#define ETHER_TYPE_{} 0x{:04X}u", upper(&e.name), e.value));
+        put(o, &format!("#define {x}ETHER_TYPE_{} 0x{:04X}u", upper(&e.name), e.value));
     }
-    put(o, "\n// What a frame is: its word KIND_WORD without version and flags.");
-    put(o, "#define KIND_WORD 3u\n#define KIND_MASK 0xFFFF00FFu\n#define VERSION_PLACED (VERSION << 12)");
+    put(o, &format!("\n// What a frame is: its word {x}KIND_WORD without version and flags."));
+    put(o, &format!("#define {x}KIND_WORD 3u\n#define {x}KIND_MASK 0xFFFF00FFu"));
+    put(o, &format!("#define {x}VERSION_PLACED ({x}VERSION << 12)"));
     for (e, k) in p.kinds() {
         comment(o, &k.doc);
         let wire = u32::from(e.value) << 16 | u32::from(k.value);
-        put(o, &format!("#define KIND_{}_{} 0x{wire:08X}u", upper(&e.name), upper(&k.name)));
+        put(o, &format!("#define {x}KIND_{}_{} 0x{wire:08X}u", upper(&e.name), upper(&k.name)));
     }
     put(o, "");
 }
 
-fn structure(o: &mut String, s: &Struct) {
+/// What the firmware asks of the frames that a card takes.
+fn rules(o: &mut String, p: &Family) {
+    let x = &p.family.names.c_prefix;
+    let claim = &COLUMNS[Rule::Claim as usize];
+    comment(o, claim.doc);
+    put(o, &format!("enum {}claim_rule {{", x.to_lowercase()));
+    for v in claim.values {
+        put_wrapped(o, "  //", WIDTH_C, v.doc);
+        put(o, &format!("  {x}CLAIM_RULE_{},", upper(v.name)));
+    }
+    put(o, "};\n");
+    let taken: Vec<_> = p.kinds().filter(|(_, k)| k.rules.to_card()).collect();
+    if taken.is_empty() {
+        return;
+    }
+    comment(o, "The kinds that a card takes: a `switch` over this that lacks one of them does not compile.");
+    put(o, &format!("enum {}taken {{", x.to_lowercase()));
+    for (e, k) in &taken {
+        let name = format!("{}_{}", upper(&e.name), upper(&k.name));
+        put(o, &format!("  {x}TAKEN_{name} = (int){x}KIND_{name},"));
+    }
+    put(o, "};\n");
+    comment(o, "Of each of them: its claim rule, and the words of its payload if they are always as many.");
+    for (e, k) in &taken {
+        let name = format!("{}_{}", upper(&e.name), upper(&k.name));
+        put(o, &format!("#define {x}CLAIM_OF_{name} {x}CLAIM_RULE_{}", upper(k.rules.get(Rule::Claim))));
+        if let Some(bytes) = p.fixed_size(k) {
+            define(o, &format!("{x}WORDS_OF_{name}"), bytes / 4);
+        }
+    }
+    put(o, "");
+}
+
+fn structure(o: &mut String, p: &Family, s: &Struct) {
     comment(o, &s.doc);
-    let name = upper(&s.name);
+    let x = &p.family.names.c_prefix;
+    let name = format!("{x}{}", upper(&s.name));
+    let is_header = s.name == p.family.header;
     // The header's words count from the frame, with the addresses and the EtherType before it.
-    let base = if s.name == "Header" { 14 } else { 0 };
-    if s.name == "Header" {
-        put(o, "#define HEADER_DST_WORD 0u\n#define HEADER_DST_SHIFT 16u");
-        put(o, "#define HEADER_SRC_WORD 1u\n#define HEADER_SRC_SHIFT 0u");
-        define(o, "PAYLOAD_WORD", (base + s.size()) / 4);
+    let base = if is_header { ETHERNET } else { 0 };
+    if is_header {
+        put(o, &format!("#define {name}_DST_WORD 0u\n#define {name}_DST_SHIFT 16u"));
+        put(o, &format!("#define {name}_SRC_WORD 1u\n#define {name}_SRC_SHIFT 0u"));
+        define(o, &format!("{x}PAYLOAD_WORD"), (base + s.size()) / 4);
     } else {
         define(o, &format!("{name}_WORDS"), s.size() / 4);
     }

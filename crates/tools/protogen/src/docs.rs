@@ -1,42 +1,59 @@
-//! The reference page for people.
+//! The reference page of a family, for people.
 
-use crate::model::{Content, Enum, EtherType, Kind, Protocol, Sender, Struct, TailOf, Type};
-use crate::text::{camel, head, put, row, split_words};
+use crate::model::{Content, ETHERNET, Enum, EtherType, Family, Kind, Struct, TailOf, Type};
+use crate::rules::{COLUMNS, Rule};
+use crate::text::{camel, head, made_from, put, row, split_words};
 
-/// The text of `docs/src/reference/wire.md`.
-pub(crate) fn emit(p: &Protocol) -> String {
+/// The text of `docs/src/reference/<page>.md`.
+pub(crate) fn emit(p: &Family) -> String {
     let mut o = String::new();
-    put(
-        &mut o,
-        "<!-- Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one. -->\n",
-    );
-    put(&mut o, &format!("# The {} wire, version {}\n", camel(&p.protocol.name), p.protocol.version));
-    put(&mut o, p.protocol.doc.trim());
+    let about = &p.family;
+    put(&mut o, &format!("<!-- {} -->\n", made_from(&p.source())));
+    put(&mut o, &format!("# The {} wire, version {}\n", camel(&about.names.filter), about.version));
+    put(&mut o, about.doc.trim());
     put(&mut o, "All integers are big-endian. Receivers ignore the padding, and count and drop what breaks a rule.\n");
+    let filter = &about.names.filter;
     put(
         &mut o,
-        "To look at frames: `wireshark -X lua_script:protocol/rackloom.lua`. Filters are the names on this page:",
+        "To look at frames: `wireshark -X lua_script:protocol/rackloom.lua`. Filters have the names on this page:",
     );
-    put(&mut o, "`rackloom.name == \"image.data\"`, `rackloom.epoch == 3`, `rackloom.done.status != 0`.\n");
+    let (e, k) = p.kinds().next().expect("checked: there are kinds");
+    let fields: Vec<_> = p.header().fields.iter().skip(2).map(|f| format!("`{filter}.{}`", f.name)).collect();
+    put(&mut o, &format!("`{filter}.name == \"{}\"`, {}.\n", e.label(k), fields.join(", ")));
     frame(&mut o, p);
     flags(&mut o, p);
     ethertypes(&mut o, p);
+    rules(&mut o, p);
     put(&mut o, "## Payloads\n");
     put(
         &mut o,
-        "Offsets count from the start of the payload, byte 32 of the frame. Reserved fields are sent as zero and",
+        &format!(
+            "Offsets count from the start of the payload, byte {} of the frame. Reserved fields are sent as zero and\n\
+             receivers ignore them.\n",
+            ETHERNET + p.header().size()
+        ),
     );
-    put(&mut o, "not looked at.\n");
-    for s in p.structs.iter().filter(|s| s.name != "Header") {
+    for s in p.structs.iter().filter(|s| p.is_payload(s)) {
         structure(&mut o, p, s);
     }
-    put(&mut o, "## Enums\n");
+    put(&mut o, "## Trailer\n");
+    put(&mut o, "Offsets count from the end of the payload.\n");
+    structure(&mut o, p, p.find(&about.trailer.of).expect("checked"));
+    if !p.enums.is_empty() {
+        put(&mut o, "## Enums\n");
+    }
     for e in &p.enums {
         enumeration(&mut o, e);
     }
-    addresses(&mut o, p);
-    constants(&mut o, p);
-    counters(&mut o, p);
+    if !p.addresses.is_empty() {
+        addresses(&mut o, p);
+    }
+    if !p.consts.is_empty() {
+        constants(&mut o, p);
+    }
+    if !p.counters.is_empty() {
+        counters(&mut o, p);
+    }
     o.truncate(o.trim_end().len());
     o.push('\n');
     o
@@ -47,28 +64,24 @@ fn anchor(heading: &str) -> String {
     heading.to_lowercase().replace(' ', "-")
 }
 
-fn frame(o: &mut String, p: &Protocol) {
-    put(o, "## A frame\n\n```text");
-    put(o, " byte 0        6       12     14    15     16       18      20      24                32");
-    put(o, "      +--------+-------+------+-----+------+--------+-------+-------+-----------------+---------+-------+");
-    put(o, "      |  dst   |  src  | type | v|f | kind | length | epoch |  seq  |      addr       | payload | zeros |");
-    put(o, "      +--------+-------+------+-----+------+--------+-------+-------+-----------------+---------+-------+");
-    put(o, "      |------- Ethernet ------|-------------------- common header --------------------|  length    to 60");
-    put(o, "```\n");
+fn frame(o: &mut String, p: &Family) {
+    put(o, "## A frame\n");
+    if let Some(picture) = &p.family.picture {
+        put(o, &format!("```text\n{}\n```\n", picture.trim_end()));
+    }
     head(o, &["bytes", "field", "type", "meaning"]);
     row(o, &["0-5", "`dst`", "mac", "Ethernet destination."]);
     row(o, &["6-11", "`src`", "mac", "Ethernet source."]);
     row(o, &["12-13", "`type`", "u16", "[EtherType](#ethertypes)."]);
-    let header = p.find("Header").expect("checked");
-    for (at, f) in header.layout() {
-        let (first, last) = (14 + at, 14 + at + f.ty.size() - 1);
+    for (at, f) in p.header().layout() {
+        let (first, last) = (ETHERNET + at, ETHERNET + at + f.ty.size() - 1);
         let bytes = if first == last { first.to_string() } else { format!("{first}-{last}") };
         row(o, &[&bytes, &format!("`{}`", f.name), &type_name(f.ty), &f.doc]);
     }
     put(o, "");
 }
 
-fn flags(o: &mut String, p: &Protocol) {
+fn flags(o: &mut String, p: &Family) {
     put(o, "## Flags\n");
     head(o, &["bit", "flag", "meaning"]);
     for f in &p.flags {
@@ -77,7 +90,7 @@ fn flags(o: &mut String, p: &Protocol) {
     put(o, "");
 }
 
-fn ethertypes(o: &mut String, p: &Protocol) {
+fn ethertypes(o: &mut String, p: &Family) {
     put(o, "## EtherTypes\n");
     head(o, &["value", "name", "SAF, Table I", "use"]);
     for e in &p.ethertypes {
@@ -90,21 +103,36 @@ fn ethertypes(o: &mut String, p: &Protocol) {
     }
 }
 
-fn kinds(o: &mut String, p: &Protocol, e: &EtherType) {
+fn kinds(o: &mut String, p: &Family, e: &EtherType) {
     put(o, &format!("### {} kinds\n\n{}\n", e.name, e.doc));
     head(o, &["kind", "name", "sent by", "payload", "meaning"]);
     for k in &e.kinds {
-        let from = match k.from {
-            Sender::Card => "card",
-            Sender::Host => "host",
-        };
-        let name = format!("`{}.{}`", split_words(&e.name, '-'), split_words(&k.name, '-'));
-        row(o, &[&k.value.to_string(), &name, from, &payload(p, k), &k.doc]);
+        let from = k.rules.get(Rule::From);
+        row(o, &[&k.value.to_string(), &format!("`{}`", e.label(k)), from, &payload(p, k), &k.doc]);
     }
     put(o, "");
 }
 
-fn payload(p: &Protocol, k: &Kind) -> String {
+fn rules(o: &mut String, p: &Family) {
+    put(o, "## Rules of the kinds\n");
+    let titles = COLUMNS.iter().map(|c| c.key.replace('_', " "));
+    let titles: Vec<_> = ["kind".into()].into_iter().chain(titles).collect();
+    head(o, &titles.iter().map(String::as_str).collect::<Vec<_>>());
+    for (e, k) in p.kinds() {
+        let name = format!("`{}`", e.label(k));
+        let cells: Vec<_> = [name.as_str()].into_iter().chain(k.rules.all().map(|(_, value)| value)).collect();
+        row(o, &cells);
+    }
+    for c in &COLUMNS {
+        put(o, &format!("\n**{}**: {}\n", c.key.replace('_', " "), c.doc));
+        for v in c.values {
+            put(o, &format!("- `{}`: {}", v.name, v.doc));
+        }
+    }
+    put(o, "");
+}
+
+fn payload(p: &Family, k: &Kind) -> String {
     match (k.payload.as_str(), k.content) {
         ("", _) => "none".into(),
         ("*", Content::Bytes) => "bytes".into(),
@@ -128,7 +156,7 @@ fn type_name(t: Type) -> String {
     }
 }
 
-fn structure(o: &mut String, p: &Protocol, s: &Struct) {
+fn structure(o: &mut String, p: &Family, s: &Struct) {
     put(o, &format!("### {}\n\n{}\n", s.name, s.doc));
     head(o, &["offset", "field", "type", "meaning"]);
     for (at, f) in s.layout() {
@@ -146,7 +174,7 @@ fn structure(o: &mut String, p: &Protocol, s: &Struct) {
     put(o, "");
 }
 
-fn counted(p: &Protocol, s: &Struct) -> String {
+fn counted(p: &Family, s: &Struct) -> String {
     let tail = s.tail.as_ref().expect("the caller has it");
     let (Some(count), Some(max)) = (&tail.count, &tail.max) else { unreachable!("checked: it is counted") };
     format!("As many as `{count}` says, at most {}.", p.constant(max).expect("checked"))
@@ -161,7 +189,7 @@ fn enumeration(o: &mut String, e: &Enum) {
     put(o, "");
 }
 
-fn addresses(o: &mut String, p: &Protocol) {
+fn addresses(o: &mut String, p: &Family) {
     put(o, "## Addresses\n");
     head(o, &["name", "address", "use"]);
     for a in &p.addresses {
@@ -170,7 +198,7 @@ fn addresses(o: &mut String, p: &Protocol) {
     put(o, "");
 }
 
-fn constants(o: &mut String, p: &Protocol) {
+fn constants(o: &mut String, p: &Family) {
     put(o, "## Constants\n");
     head(o, &["name", "value", "type", "why"]);
     for c in &p.consts {
@@ -179,7 +207,7 @@ fn constants(o: &mut String, p: &Protocol) {
     put(o, "");
 }
 
-fn counters(o: &mut String, p: &Protocol) {
+fn counters(o: &mut String, p: &Family) {
     put(o, "## Counters\n");
     put(o, "Each card has these, 64 bits each, from 0 at boot. `session.counters-get` asks for them.\n");
     head(o, &["number", "name", "counts"]);

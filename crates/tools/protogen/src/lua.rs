@@ -1,69 +1,86 @@
-//! The Wireshark dissector: tables made from the description, and the code in `dissector.lua` that walks them.
+//! The Wireshark dissector: tables made from the families, and the code in `dissector.lua` that walks them.
 
-use crate::model::{Content, Protocol, Sender, Struct, TailOf, Type};
-use crate::text::{put, split_words};
+use crate::model::{Content, EtherType, Family, Kind, Struct, TailOf, Type};
+use crate::rules::Rule;
+use crate::text::{camel, made_from, put, split_words};
 
 /// The text of `protocol/rackloom.lua`.
-pub(crate) fn emit(p: &Protocol) -> String {
+pub(crate) fn emit(families: &[Family]) -> String {
     let mut o = String::new();
-    put(&mut o, "-- Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n--");
+    put(&mut o, &format!("-- {}\n--", made_from("protocol/")));
     put(
         &mut o,
         "-- Wireshark dissector. Use it with `wireshark -X lua_script:protocol/rackloom.lua`, or copy it into the",
     );
-    put(&mut o, "-- folder of personal Lua plugins.\n");
-    put(&mut o, &format!("local VERSION = {}\nlocal FLAGS = {{", p.protocol.version));
-    for f in &p.flags {
-        let name = f.name.to_lowercase();
-        put(&mut o, &format!("  {{ name = {}, mask = 0x{:x}, doc = {} }},", quote(&name), 1 << f.bit, quote(&f.doc)));
-    }
-    put(&mut o, "}\nlocal ENUMS = {");
-    for e in &p.enums {
-        put(&mut o, &format!("  {} = {{", e.name));
-        for v in &e.values {
-            put(&mut o, &format!("    [{}] = {},", v.value, quote(&split_words(&v.name, '-'))));
-        }
-        put(&mut o, "  },");
-    }
-    put(&mut o, "}\nlocal STRUCTS = {");
-    for s in &p.structs {
-        structure(&mut o, p, s);
-    }
-    put(&mut o, "}\nlocal ETHERTYPES = {");
-    for e in &p.ethertypes {
-        put(&mut o, &format!("  [0x{:04X}] = {{", e.value));
-        for k in &e.kinds {
-            let name = format!("{}.{}", split_words(&e.name, '-'), split_words(&k.name, '-'));
-            let from = match k.from {
-                Sender::Card => "card",
-                Sender::Host => "host",
-            };
-            let payload = match (k.payload.as_str(), k.content) {
-                ("", _) => "none",
-                ("*", Content::Bytes) => "bytes",
-                ("*", Content::Counters) => "counters",
-                ("*", Content::Text) => "text",
-                (name, _) => name,
-            };
-            put(
-                &mut o,
-                &format!("    [{}] = {{ name = \"{name}\", from = \"{from}\", payload = \"{payload}\" }},", k.value),
-            );
-        }
-        put(&mut o, "  },");
-    }
-    put(&mut o, "}\nlocal COUNTERS = {");
-    for (i, c) in p.counters.iter().enumerate() {
-        put(&mut o, &format!("  [{i}] = {},", quote(&c.name)));
+    put(&mut o, "-- folder of personal Lua plugins.\n\nlocal FAMILIES = {");
+    for family in families {
+        tables(&mut o, family);
     }
     put(&mut o, "}\n");
     o.push_str(include_str!("dissector.lua"));
     o
 }
 
-fn structure(o: &mut String, p: &Protocol, s: &Struct) {
-    put(o, &format!("  {} = {{", s.name));
-    put(o, &format!("    name = \"{}\",\n    size = {},\n    fields = {{", split_words(&s.name, '_'), s.size()));
+/// The tables of one family.
+fn tables(o: &mut String, p: &Family) {
+    let about = &p.family;
+    put(o, &format!("  {{\n    filter = \"{}\", title = \"{}\",", about.names.filter, camel(&about.names.filter)));
+    put(o, &format!("    version = {}, header = \"{}\",", about.version, about.header));
+    put(o, &format!("    trailer = \"{}\", trailer_mask = 0x{:x},", about.trailer.of, 1 << p.trailer_bit()));
+    put(o, "    flags = {");
+    for f in &p.flags {
+        let name = f.name.to_lowercase();
+        put(o, &format!("      {{ name = {}, mask = 0x{:x}, doc = {} }},", quote(&name), 1 << f.bit, quote(&f.doc)));
+    }
+    put(o, "    },\n    enums = {");
+    for e in &p.enums {
+        put(o, &format!("      {} = {{", e.name));
+        for v in &e.values {
+            put(o, &format!("        [{}] = {},", v.value, quote(&split_words(&v.name, '-'))));
+        }
+        put(o, "      },");
+    }
+    put(o, "    },\n    structs = {");
+    for s in &p.structs {
+        structure(o, p, s);
+    }
+    put(o, "    },\n    ethertypes = {");
+    for e in &p.ethertypes {
+        put(o, &format!("      [0x{:04X}] = {{", e.value));
+        for k in &e.kinds {
+            kind(o, e, k);
+        }
+        put(o, "      },");
+    }
+    put(o, "    },\n    counters = {");
+    for (i, c) in p.counters.iter().enumerate() {
+        put(o, &format!("      [{i}] = {},", quote(&c.name)));
+    }
+    put(o, "    },\n  },");
+}
+
+fn kind(o: &mut String, e: &EtherType, k: &Kind) {
+    let payload = match (k.payload.as_str(), k.content) {
+        ("", _) => "none",
+        ("*", Content::Bytes) => "bytes",
+        ("*", Content::Counters) => "counters",
+        ("*", Content::Text) => "text",
+        (name, _) => name,
+    };
+    let (name, from) = (e.label(k), k.rules.get(Rule::From));
+    put(o, &format!("        [{}] = {{ name = \"{name}\", from = \"{from}\", payload = \"{payload}\" }},", k.value));
+}
+
+fn structure(o: &mut String, p: &Family, s: &Struct) {
+    put(o, &format!("      {} = {{", s.name));
+    put(
+        o,
+        &format!(
+            "        name = \"{}\",\n        size = {},\n        fields = {{",
+            split_words(&s.name, '_'),
+            s.size()
+        ),
+    );
     for (at, f) in s.layout() {
         let ty = match f.ty {
             Type::U8 => "u8",
@@ -75,10 +92,10 @@ fn structure(o: &mut String, p: &Protocol, s: &Struct) {
         };
         let of = f.of.as_ref().map_or_else(String::new, |of| format!(", enum = \"{of}\""));
         let (name, size) = (&f.name, f.ty.size());
-        put(o, &format!("      {{ name = \"{name}\", at = {at}, size = {size}, type = \"{ty}\"{of},"));
-        put(o, &format!("        doc = {} }},", quote(&f.doc)));
+        put(o, &format!("          {{ name = \"{name}\", at = {at}, size = {size}, type = \"{ty}\"{of},"));
+        put(o, &format!("            doc = {} }},", quote(&f.doc)));
     }
-    put(o, "    },");
+    put(o, "        },");
     if let Some(tail) = &s.tail {
         let of = match &tail.of {
             TailOf::Text => "text",
@@ -91,9 +108,9 @@ fn structure(o: &mut String, p: &Protocol, s: &Struct) {
             }
             _ => String::new(),
         };
-        put(o, &format!("    tail = {{ name = \"{}\", of = \"{of}\"{bound} }},", tail.name));
+        put(o, &format!("        tail = {{ name = \"{}\", of = \"{of}\"{bound} }},", tail.name));
     }
-    put(o, "  },");
+    put(o, "      },");
 }
 
 /// A Lua string.

@@ -13,12 +13,10 @@ fn main() -> Result<()> {
         other => bail!("unknown arguments {other:?}: only --check is taken"),
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let read = |path: &str| {
-        let source = root.join(path);
-        fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))
-    };
-    let mut forms = protogen::forms(&read(protogen::SOURCE)?)?;
-    forms.extend(protogen::register_forms(&read(protogen::REGISTERS)?)?);
+    let mut forms = protogen::forms(&protogen::sources(&root)?)?;
+    let registers = root.join(protogen::REGISTERS);
+    let registers = fs::read_to_string(&registers).with_context(|| format!("reading {}", registers.display()))?;
+    forms.extend(protogen::register_forms(&registers)?);
     let mut stale = Vec::new();
     for form in forms {
         if !form.is_stale(&root)? {

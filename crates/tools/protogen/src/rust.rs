@@ -1,16 +1,25 @@
-//! The Rust form: constants, enums, zero-copy views.
+//! The Rust form of a family: constants, kinds and their rules, enums, zero-copy views.
 
-use crate::model::{Protocol, Sender, Type};
-use crate::text::{camel, put, put_wrapped, split_words};
+use crate::model::{Enum, Family, Struct, Type};
+use crate::rules::{COLUMNS, Rule};
+use crate::text::{camel, made_from, put, put_wrapped, split_words};
 
-/// The text of `crates/core/wire/src/generated.rs`.
-pub(crate) fn emit(p: &Protocol) -> String {
+/// The text of `crates/core/wire/src/generated/<family>.rs`.
+pub(crate) fn emit(p: &Family) -> String {
     let mut o = String::new();
-    put(&mut o, "//! Constants, kinds, enums and zero-copy views of the protocol.\n//!");
-    put(&mut o, "//! Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n");
-    o.push_str("use zerocopy::byteorder::network_endian::{U16, U32, U64};\n");
-    o.push_str("use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};\n\nuse crate::MacAddr;\n\n");
-    put(&mut o, &format!("/// Protocol version.\npub const VERSION: u8 = {};", p.protocol.version));
+    put(&mut o, &format!("//! Constants, kinds, enums and zero-copy views of the {} family.\n//!", p.family.name));
+    put(&mut o, &format!("//! {}\n", made_from(&p.source())));
+    let is_used = |ty: Type| p.structs.iter().flat_map(|s| &s.fields).any(|f| f.ty == ty);
+    let integers = [(Type::U16, "U16"), (Type::U32, "U32"), (Type::U64, "U64")];
+    let integers: Vec<_> = integers.into_iter().filter(|(ty, _)| is_used(*ty)).map(|(_, name)| name).collect();
+    put(&mut o, &format!("use zerocopy::byteorder::network_endian::{{{}}};", integers.join(", ")));
+    put(&mut o, "use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};\n");
+    let types: Vec<_> = COLUMNS.iter().map(|c| c.type_name).collect();
+    put(&mut o, &format!("use super::rules::{{Rules, {}}};", types.join(", ")));
+    if is_used(Type::Mac) || !p.addresses.is_empty() {
+        put(&mut o, "use crate::MacAddr;");
+    }
+    put(&mut o, &format!("\n/// Protocol version.\npub const VERSION: u8 = {};", p.family.version));
     for c in &p.consts {
         put_wrapped(&mut o, "///", 120, &c.doc);
         put(&mut o, &format!("pub const {}: {} = {};", c.name, int(c.ty), c.value));
@@ -29,28 +38,31 @@ pub(crate) fn emit(p: &Protocol) -> String {
         enumeration(&mut o, e);
     }
     for s in &p.structs {
-        put_wrapped(&mut o, "///", 120, &s.doc);
-        put(
-            &mut o,
-            "#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]",
-        );
-        put(&mut o, &format!("#[repr(C)]\npub struct {} {{", s.name));
-        for f in &s.fields {
-            let ty = match f.ty {
-                Type::U8 => "u8".into(),
-                Type::U16 => "U16".into(),
-                Type::U32 => "U32".into(),
-                Type::U64 => "U64".into(),
-                Type::Mac => "MacAddr".into(),
-                Type::Bytes(n) => format!("[u8; {n}]"),
-            };
-            put_wrapped(&mut o, "    ///", 120, &f.doc);
-            put(&mut o, &format!("    pub {}: {ty},", f.name));
-        }
-        put(&mut o, &format!("}}\n\nconst _: () = assert!(size_of::<{}>() == {});\n", s.name, s.size()));
+        structure(&mut o, s);
     }
-    counters(&mut o, p);
+    if !p.counters.is_empty() {
+        counters(&mut o, p);
+    }
     o
+}
+
+fn structure(o: &mut String, s: &Struct) {
+    put_wrapped(o, "///", 120, &s.doc);
+    put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]");
+    put(o, &format!("#[repr(C)]\npub struct {} {{", s.name));
+    for f in &s.fields {
+        let ty = match f.ty {
+            Type::U8 => "u8".into(),
+            Type::U16 => "U16".into(),
+            Type::U32 => "U32".into(),
+            Type::U64 => "U64".into(),
+            Type::Mac => "MacAddr".into(),
+            Type::Bytes(n) => format!("[u8; {n}]"),
+        };
+        put_wrapped(o, "    ///", 120, &f.doc);
+        put(o, &format!("    pub {}: {ty},", f.name));
+    }
+    put(o, &format!("}}\n\nconst _: () = assert!(size_of::<{}>() == {});\n", s.name, s.size()));
 }
 
 fn int(t: Type) -> &'static str {
@@ -63,8 +75,8 @@ fn int(t: Type) -> &'static str {
     }
 }
 
-fn kinds(o: &mut String, p: &Protocol) {
-    put(o, "\n/// The EtherTypes, SAF Table I and next to it.\npub mod ethertype {");
+fn kinds(o: &mut String, p: &Family) {
+    put(o, "\n/// The EtherTypes by which a frame of this family is recognised.\npub mod ethertype {");
     for e in &p.ethertypes {
         put_wrapped(o, "    ///", 120, &e.doc);
         let name = split_words(&e.name, '_').to_uppercase();
@@ -74,15 +86,14 @@ fn kinds(o: &mut String, p: &Protocol) {
     put(o, &format!("    /// All of them.\n    pub const ALL: [u16; {}] = [{}];\n}}\n", list.len(), list.join(", ")));
     put(o, "/// What a frame is: its EtherType and sub-kind.");
     put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(u32)]\npub enum Kind {");
-    let all: Vec<_> = p.kinds().collect();
-    for (e, k) in &all {
+    for (e, k) in p.kinds() {
         put_wrapped(o, "    ///", 120, &k.doc);
         let wire = u32::from(e.value) << 8 | u32::from(k.value);
         put(o, &format!("    {}{} = 0x{wire:06X},", e.name, k.name));
     }
     put(o, "}\n\nimpl Kind {");
-    put(o, &format!("    /// Every kind.\n    pub const ALL: [Self; {}] = [", all.len()));
-    for (e, k) in &all {
+    put(o, &format!("    /// Every kind.\n    pub const ALL: [Self; {}] = [", p.kinds().count()));
+    for (e, k) in p.kinds() {
         put(o, &format!("        Self::{}{},", e.name, k.name));
     }
     put(o, "    ];\n\n    /// The kind with this EtherType and sub-kind.");
@@ -91,33 +102,55 @@ fn kinds(o: &mut String, p: &Protocol) {
         "    pub const fn from_wire(ethertype: u16, kind: u8) -> Option<Self> {\n        \
          Some(match (ethertype, kind) {",
     );
-    for (e, k) in &all {
+    for (e, k) in p.kinds() {
         put(o, &format!("            (0x{:04X}, {}) => Self::{}{},", e.value, k.value, e.name, k.name));
     }
     put(
         o,
         "            _ => return None,\n        })\n    }\n\n    \
-         /// True for what cards send, false for what hosts send.",
+         /// The name that tools print.\n    pub const fn name(self) -> &'static str {\n        match self {",
     );
-    put(o, "    pub const fn is_from_card(self) -> bool {\n        match self {");
-    for (from, value) in [(Sender::Card, true), (Sender::Host, false)] {
-        let names: Vec<_> =
-            all.iter().filter(|(_, k)| k.from == from).map(|(e, k)| format!("Self::{}{}", e.name, k.name)).collect();
-        put(o, &format!("            {} => {value},", names.join("\n            | ")));
+    for (e, k) in p.kinds() {
+        put(o, &format!("            Self::{}{} => \"{}\",", e.name, k.name, e.label(k)));
     }
-    put(
-        o,
-        "        }\n    }\n\n    /// The name that tools print.\n    \
-         pub const fn name(self) -> &'static str {\n        match self {",
-    );
-    for (e, k) in &all {
-        let name = format!("{}.{}", split_words(&e.name, '-'), split_words(&k.name, '-'));
-        put(o, &format!("            Self::{}{} => \"{name}\",", e.name, k.name));
-    }
-    put(o, "        }\n    }\n}\n");
+    put(o, "        }\n    }\n");
+    rules(o, p);
+    put(o, "}\n");
 }
 
-fn enumeration(o: &mut String, e: &crate::model::Enum) {
+fn rules(o: &mut String, p: &Family) {
+    put(o, "    /// The rules of this kind.\n    pub const fn rules(self) -> Rules {\n        match self {");
+    for (e, k) in p.kinds() {
+        let values = k.rules.all().map(|(c, value)| format!("{}: {}::{}", c.key, c.type_name, camel(value)));
+        put(
+            o,
+            &format!(
+                "            Self::{}{} => Rules {{ {} }},",
+                e.name,
+                k.name,
+                values.collect::<Vec<_>>().join(", ")
+            ),
+        );
+    }
+    put(o, "        }\n    }\n");
+    let ends = [
+        ("is_from_card", Rule::From, "Sender::Card", "True for what cards send, false for what hosts send."),
+        ("is_to_card", Rule::To, "Receiver::Card | Receiver::Both", "True for what cards take."),
+        ("is_to_host", Rule::To, "Receiver::Host | Receiver::Both", "True for what hosts take."),
+    ];
+    for (name, rule, value, doc) in ends {
+        put(o, &format!("    /// {doc}\n    pub const fn {name}(self) -> bool {{"));
+        put(o, &format!("        matches!(self.rules().{}, {value})\n    }}\n", COLUMNS[rule as usize].key));
+    }
+    for rule in [Rule::Reach, Rule::Claim, Rule::TakenBy, Rule::Order] {
+        let column = &COLUMNS[rule as usize];
+        put_wrapped(o, "    ///", 120, column.doc);
+        put(o, &format!("    pub const fn {}(self) -> {} {{", column.key, column.type_name));
+        put(o, &format!("        self.rules().{}\n    }}\n", column.key));
+    }
+}
+
+fn enumeration(o: &mut String, e: &Enum) {
     put_wrapped(o, "///", 120, &e.doc);
     put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]");
     put(o, &format!("#[repr({})]\npub enum {} {{", int(e.ty), e.name));
@@ -153,7 +186,7 @@ fn enumeration(o: &mut String, e: &crate::model::Enum) {
     put(o, &format!("    fn from(value: {}) -> Self {{\n        value as Self\n    }}\n}}\n", e.name));
 }
 
-fn counters(o: &mut String, p: &Protocol) {
+fn counters(o: &mut String, p: &Family) {
     put(o, "/// A card's counters, in the order of the wire.");
     put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(usize)]\npub enum Counter {");
     for c in &p.counters {

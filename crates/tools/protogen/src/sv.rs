@@ -1,15 +1,17 @@
-//! The SystemVerilog form: a package of constants, enums and packed structs.
+//! The SystemVerilog form of a family: a package of constants, enums, packed structs, and each kind's rules.
 //!
 //! Names follow lowRISC's style guide. Packed structs put the first field of the wire into the most significant bits,
 //! so that the first byte of a frame is the top byte of the vector.
 
-use crate::model::{Enum, EtherType, Protocol, Struct, Tail, TailOf, Type};
-use crate::text::{WIDTH_SV, camel, put, put_wrapped, split_words};
+use crate::model::{ETHERNET, Enum, EtherType, Family, Struct, Tail, TailOf, Type};
+use crate::rules::COLUMNS;
+use crate::text::{WIDTH_SV, camel, made_from, put, put_wrapped, split_words};
 
-/// The text of `gateware/rtl/common/rl_wire_pkg.sv`.
-pub(crate) fn emit(p: &Protocol) -> String {
+/// The text of `gateware/rtl/common/<package>.sv`.
+pub(crate) fn emit(p: &Family) -> String {
     let mut o = String::new();
-    put(&mut o, "// Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.\n//");
+    let package = &p.family.names.package;
+    put(&mut o, &format!("// {}\n//", made_from(&p.source())));
     put_wrapped(
         &mut o,
         "//",
@@ -19,9 +21,10 @@ pub(crate) fn emit(p: &Protocol) -> String {
          version does not know: compare before you cast.",
     );
     put(&mut o, "\n// A design uses some of this, never all; the generator lays the lines out.");
-    put(&mut o, "// verilator lint_off UNUSEDPARAM\n// verilog_format: off\npackage rl_wire_pkg;\n");
+    put(&mut o, "// verilator lint_off UNUSEDPARAM\n// verilog_format: off");
+    put(&mut o, &format!("package {package};\n"));
     put(&mut o, "  // Protocol version.");
-    put(&mut o, &format!("  localparam logic [3:0] Version = 4'd{};\n", p.protocol.version));
+    put(&mut o, &format!("  localparam logic [3:0] Version = 4'd{};\n", p.family.version));
     for c in &p.consts {
         let bits = c.ty.int_bits().expect("checked: constants are integers");
         comment(&mut o, &c.doc);
@@ -30,7 +33,7 @@ pub(crate) fn emit(p: &Protocol) -> String {
     put(&mut o, "\n  // An Ethernet address; its first byte on the wire is the most significant.");
     put(&mut o, "  typedef logic [47:0] mac_addr_t;\n");
     for a in &p.addresses {
-        let hex = a.bytes().expect("checked").map(|b| format!("{b:02x}")).concat();
+        let hex = a.hex();
         comment(&mut o, &a.doc);
         put(&mut o, &format!("  localparam mac_addr_t {}Addr = 48'h{hex};", camel(&a.name)));
     }
@@ -40,15 +43,19 @@ pub(crate) fn emit(p: &Protocol) -> String {
         put(&mut o, &format!("  localparam logic [3:0] Flag{} = 4'h{:x};", camel(&f.name), 1 << f.bit));
     }
     ethertypes(&mut o, p);
+    rules(&mut o, p);
     for e in &p.enums {
         enumeration(&mut o, e);
     }
     for s in &p.structs {
-        structure(&mut o, s);
+        structure(&mut o, p, s);
     }
-    frame_head(&mut o);
-    counters(&mut o, p);
-    put(&mut o, "endpackage : rl_wire_pkg\n// verilog_format: on\n// verilator lint_on UNUSEDPARAM");
+    frame_head(&mut o, p);
+    if !p.counters.is_empty() {
+        counters(&mut o, p);
+    }
+    put(&mut o, &format!("endpackage : {package}"));
+    put(&mut o, "// verilog_format: on\n// verilator lint_on UNUSEDPARAM");
     o
 }
 
@@ -68,8 +75,8 @@ fn enum_of(o: &mut String, name: &str, bits: u32, items: &[(String, u64, &str)])
     put(o, &format!("  }} {name}_e;\n"));
 }
 
-fn ethertypes(o: &mut String, p: &Protocol) {
-    put(o, "\n  // The EtherTypes, SAF Table I and next to it.");
+fn ethertypes(o: &mut String, p: &Family) {
+    put(o, "\n  // The EtherTypes by which a frame of this family is recognised.");
     let items: Vec<_> =
         p.ethertypes.iter().map(|e| (format!("EtherType{}", e.name), e.value.into(), e.doc.as_str())).collect();
     enum_of(o, "ether_type", 16, &items);
@@ -85,6 +92,35 @@ fn kinds(o: &mut String, e: &EtherType) {
     enum_of(o, &format!("{}_kind", split_words(&e.name, '_')), 8, &items);
 }
 
+/// The rules' types, then each kind with its rules.
+fn rules(o: &mut String, p: &Family) {
+    for c in &COLUMNS {
+        comment(o, c.doc);
+        let items: Vec<_> =
+            c.values.iter().zip(1..).map(|(v, i)| (format!("{}{}", c.type_name, camel(v.name)), i, v.doc)).collect();
+        let bits = (items.len() + 1).next_power_of_two().ilog2();
+        enum_of(o, &split_words(c.type_name, '_'), bits, &items);
+    }
+    comment(o, "A kind of frame and its rules.");
+    put(o, "  typedef struct packed {\n    logic [15:0] ether_type;\n    logic [7:0] kind;");
+    for c in &COLUMNS {
+        put(o, &format!("    {}_e {};", split_words(c.type_name, '_'), c.key));
+    }
+    put(o, "  } kind_rules_t;\n");
+    comment(o, "Every EtherType of the family, and every kind.");
+    put(o, &format!("  localparam int unsigned EtherTypeCount = {};", p.ethertypes.len()));
+    let list: Vec<_> = p.ethertypes.iter().map(|e| format!("    EtherType{}", e.name)).collect();
+    put(o, &format!("  localparam ether_type_e EtherTypes[EtherTypeCount] = '{{\n{}\n  }};", list.join(",\n")));
+    put(o, &format!("  localparam int unsigned KindCount = {};", p.kinds().count()));
+    let list = p.kinds().map(|(e, k)| {
+        let rules = k.rules.all().map(|(c, value)| format!("{}: {}{}", c.key, c.type_name, camel(value)));
+        let rules = rules.collect::<Vec<_>>().join(", ");
+        format!("    '{{ether_type: EtherType{}, kind: Kind{}{},\n      {rules}}}", e.name, e.name, k.name)
+    });
+    let list = list.collect::<Vec<_>>().join(",\n");
+    put(o, &format!("  localparam kind_rules_t KindRules[KindCount] = '{{\n{list}\n  }};\n"));
+}
+
 fn enumeration(o: &mut String, e: &Enum) {
     comment(o, &e.doc);
     let items: Vec<_> =
@@ -92,7 +128,7 @@ fn enumeration(o: &mut String, e: &Enum) {
     enum_of(o, &split_words(&e.name, '_'), e.ty.int_bits().expect("checked: enums are integers"), &items);
 }
 
-fn structure(o: &mut String, s: &Struct) {
+fn structure(o: &mut String, p: &Family, s: &Struct) {
     comment(o, &s.doc);
     if let Some(Tail { name, of, .. }) = &s.tail {
         let of = match of {
@@ -111,7 +147,11 @@ fn structure(o: &mut String, s: &Struct) {
     }
     put(o, &format!("  }} {}_t;\n", split_words(&s.name, '_')));
     // The header's offsets count from the frame, since that is where a datapath meets them.
-    let (base, from) = if s.name == "Header" { (14, "frame") } else { (0, "payload") };
+    let (base, from) = match &s.name {
+        name if *name == p.family.header => (ETHERNET, "frame"),
+        name if *name == p.family.trailer.of => (0, "trailer"),
+        _ => (0, "payload"),
+    };
     put(o, &format!("  // Its size in bytes, and where its fields start: bytes from the start of the {from}."));
     put(o, &format!("  localparam int unsigned {}Bytes = {};", s.name, s.size()));
     for (at, f) in s.layout() {
@@ -120,14 +160,15 @@ fn structure(o: &mut String, s: &Struct) {
     put(o, "");
 }
 
-fn frame_head(o: &mut String) {
-    comment(o, "The first 32 bytes of each frame: four words of a 64-bit datapath.");
+fn frame_head(o: &mut String, p: &Family) {
+    let bytes = ETHERNET + p.header().size();
+    comment(o, &format!("The first {bytes} bytes of each frame: {} words of a 64-bit datapath.", bytes / 8));
     put(o, "  typedef struct packed {");
     put(o, "    mac_addr_t dst;\n    mac_addr_t src;\n    // One of ether_type_e.\n    logic [15:0] ether_type;");
-    put(o, "    header_t header;\n  } frame_head_t;\n");
+    put(o, &format!("    {}_t header;\n  }} frame_head_t;\n", split_words(&p.family.header, '_')));
 }
 
-fn counters(o: &mut String, p: &Protocol) {
+fn counters(o: &mut String, p: &Family) {
     comment(o, "A card's counters: their numbers on the wire.");
     let items: Vec<_> =
         p.counters.iter().zip(0..).map(|(c, i)| (format!("Counter{}", camel(&c.name)), i, c.doc.as_str())).collect();

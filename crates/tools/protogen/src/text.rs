@@ -7,6 +7,11 @@ pub(crate) const WIDTH_SV: usize = 100;
 /// Columns of a comment in C.
 pub(crate) const WIDTH_C: usize = 120;
 
+/// The first line of a generated file: what it is made of. `tidy` knows a generated file by it.
+pub(crate) fn made_from(source: &str) -> String {
+    format!("Made from {source} by `cargo run -p protogen`. Change that file, not this one.")
+}
+
 /// Adds a line.
 pub(crate) fn put(o: &mut String, line: &str) {
     writeln!(o, "{line}").expect("a String takes all");
@@ -49,13 +54,13 @@ pub(crate) fn split_words(camel: &str, with: char) -> String {
     out
 }
 
-/// `device_state` or `DEVICE_STATE` -> `DeviceState`.
+/// `device_state`, `DEVICE_STATE` or `device-state` -> `DeviceState`.
 pub(crate) fn camel(snake: &str) -> String {
     let word = |w: &str| {
         let mut chars = w.chars();
         chars.next().map_or_else(String::new, |c| c.to_ascii_uppercase().to_string() + &chars.as_str().to_lowercase())
     };
-    snake.split('_').map(word).collect()
+    snake.split(['_', '-']).map(word).collect()
 }
 
 #[cfg(test)]
@@ -67,6 +72,7 @@ mod tests {
         assert_eq!(split_words("ImageConfirm", '-'), "image-confirm");
         assert_eq!(camel("IMAGE_BYTES_MAX"), "ImageBytesMax");
         assert_eq!(camel("rx_frames"), "RxFrames");
+        assert_eq!(camel("after-barrier"), "AfterBarrier");
     }
 
     #[test]

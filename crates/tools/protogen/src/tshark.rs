@@ -1,7 +1,7 @@
 //! Captures as Wireshark sees them, with our dissector: for tests of any crate that leaves a capture.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -41,7 +41,15 @@ impl Seen {
 /// # Errors
 /// When tshark is not installed or refuses the file or the dissector.
 pub fn read(capture: &Path) -> Result<Vec<Seen>> {
-    let out = tshark(capture, &["-T", "json", "--no-duplicate-keys"])?;
+    read_with(&dissector(), capture)
+}
+
+/// Reads a capture file with tshark and the dissector of this file.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(dissector: &Path, capture: &Path) -> Result<Vec<Seen>> {
+    let out = tshark(dissector, capture, &["-T", "json", "--no-duplicate-keys"])?;
     let frames: Vec<Value> = serde_json::from_str(&out).context("tshark's JSON")?;
     let seen = frames.iter().map(|frame| {
         let mut fields = BTreeMap::new();
@@ -57,7 +65,7 @@ pub fn read(capture: &Path) -> Result<Vec<Seen>> {
 /// # Errors
 /// As [`read`].
 pub fn lines(capture: &Path) -> Result<Vec<String>> {
-    Ok(tshark(capture, &[])?.lines().map(str::to_owned).collect())
+    Ok(tshark(&dissector(), capture, &[])?.lines().map(str::to_owned).collect())
 }
 
 /// All that Wireshark shows of a capture, as indented text.
@@ -65,12 +73,17 @@ pub fn lines(capture: &Path) -> Result<Vec<String>> {
 /// # Errors
 /// As [`read`].
 pub fn tree(capture: &Path) -> Result<String> {
-    tshark(capture, &["-V"])
+    tshark(&dissector(), capture, &["-V"])
 }
 
-fn tshark(capture: &Path, options: &[&str]) -> Result<String> {
-    let lua = concat!("lua_script:", env!("CARGO_MANIFEST_DIR"), "/../../../protocol/rackloom.lua");
-    let run = Command::new("tshark").args(["-n", "-X", lua, "-r"]).arg(capture).args(options).output();
+/// The repository's dissector.
+fn dissector() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../protocol/rackloom.lua")
+}
+
+fn tshark(dissector: &Path, capture: &Path, options: &[&str]) -> Result<String> {
+    let lua = format!("lua_script:{}", dissector.display());
+    let run = Command::new("tshark").args(["-n", "-X", &lua, "-r"]).arg(capture).args(options).output();
     let out = match run {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             bail!("tshark is not installed: run `apt-get install tshark` or `make setup`, which does so")

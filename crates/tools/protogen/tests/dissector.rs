@@ -259,7 +259,7 @@ fn whole(frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<(Vec<u8>, usize)> {
 
 /// The filter names that a kind's payload must show, from the description.
 fn described(kind: Kind) -> BTreeSet<String> {
-    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../protocol/protocol.toml")).unwrap();
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../protocol/control.toml")).unwrap();
     let toml: toml::Table = text.parse().unwrap();
     let list = |key: &str| toml[key].as_array().unwrap().clone();
     let ethertype = list("ethertype")

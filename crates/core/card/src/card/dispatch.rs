@@ -1,6 +1,7 @@
 //! Which frame goes to which block, and what is asked of the sender first.
 
 use rackloom_node::{Frame, Instant};
+use rackloom_wire::rules::ClaimRule;
 use rackloom_wire::{
     self as wire, BULK_STANDARD, Counter, ErrorCode, Head, IntoBytes, Kind, Packet, Scrub, U16, U32, U64,
 };
@@ -34,21 +35,21 @@ impl Card {
             Kind::SessionManifestGet => self.on_manifest_get(packet),
             Kind::ImageBegin => {
                 let Some(body) = self.exactly::<wire::ImageBegin>(packet) else { return };
-                if !self.session.holds(head) {
+                if !self.admits(head) {
                     return self.stale_begin(head, body);
                 }
                 self.session.renew(now);
                 self.loader.begin(now, &mut self.shell, head, body);
             }
             Kind::ImageData | Kind::ImagePoll | Kind::ImageCommit | Kind::ImageAbort => {
-                if !self.session.is_owner(head.src) || !self.loader.is_member(head) {
+                if !self.admits(head) {
                     return self.shell.counters.inc(Counter::DropEpoch);
                 }
                 self.session.renew(now);
                 self.on_image(now, frame, packet);
             }
             Kind::ImageConfirmMissing => {
-                if !self.loader.is_member(head) {
+                if !self.admits(head) {
                     return self.shell.counters.inc(Counter::DropEpoch);
                 }
                 self.loader.overhear(&mut self.shell, packet);
@@ -82,7 +83,7 @@ impl Card {
             }
             Kind::ExecResultAck => {
                 let Some(body) = self.exactly(packet) else { return };
-                if !self.session.holds(head) {
+                if !self.admits(head) {
                     return self.shell.counters.inc(Counter::DropEpoch);
                 }
                 self.session.renew(now);
@@ -113,10 +114,22 @@ impl Card {
         packet.payload.is_empty()
     }
 
-    /// True when the frame is the owner's, in the present epoch. If not it is dropped, and its sender told: a host that
-    /// has lost its claim learns it at once.
+    /// True when the sender holds what the frame's kind requires of it.
+    fn admits(&self, head: &Head) -> bool {
+        let owner = self.session.is_owner(head.src);
+        match head.kind.claim() {
+            ClaimRule::None => true,
+            ClaimRule::Epoch => self.session.holds(head),
+            ClaimRule::Group => owner && self.session.claim().is_some_and(|c| c.group != 0 && c.group == head.epoch),
+            ClaimRule::Load => owner && self.loader.is_member(head),
+            ClaimRule::Member => self.loader.is_member(head),
+        }
+    }
+
+    /// True when the sender holds what the kind requires; its lease is then renewed. If not, the frame is dropped and
+    /// refused, so that a host that has lost its claim learns it at once.
     fn is_fresh(&mut self, now: Instant, head: &Head, refusal: Kind) -> bool {
-        let fresh = self.session.holds(head);
+        let fresh = self.admits(head);
         if fresh {
             self.session.renew(now);
         } else {
@@ -309,8 +322,7 @@ impl Card {
             return;
         }
         let head = &packet.head;
-        let group = self.session.claim().map_or(0, |c| c.group);
-        if !self.session.is_owner(head.src) || group == 0 || head.epoch != group {
+        if !self.admits(head) {
             return self.shell.counters.inc(Counter::DropEpoch);
         }
         self.session.renew(now);

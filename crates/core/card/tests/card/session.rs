@@ -1,6 +1,7 @@
 //! Claims, leases, releases and questions.
 
 use rackloom_card::{CardEvent, Config, Pace, ReleaseReason};
+use rackloom_wire::rules::Reach;
 use rackloom_wire::{self as wire, CardState, Counter, ErrorCode, Head, IntoBytes, Kind, MacAddr, Pong};
 
 use crate::bench::{BASE, Bench, CARD, HOST, RIVAL, config};
@@ -34,6 +35,27 @@ fn a_silent_owner_loses_the_card() {
     bench.frame(Bench::claim_frame(HOST, 1, 0));
     assert_eq!(bench.card.owner(), Some(HOST));
     assert_ne!(bench.card.epoch(), Some(rivals));
+}
+
+#[test]
+fn every_kind_that_cards_take_has_a_place_in_the_dispatcher() {
+    for kind in Kind::ALL.into_iter().filter(|kind| kind.is_to_card()) {
+        for grouped in [false, true] {
+            let mut bench = Bench::claimed();
+            let image = vec![7; 4096];
+            bench.begin(1, &image, 1472);
+            let head = if grouped { bench.group_head(kind, 2, 0) } else { bench.head(kind, 2, 0) };
+            let foreign = bench.count(Counter::DropForeign);
+            bench.frame(head.frame(&[]));
+            let kept_out = bench.count(Counter::DropForeign) - foreign + bench.count(Counter::DropKind);
+            let reaches = match kind.reach() {
+                Reach::Unicast => !grouped,
+                Reach::Group => grouped,
+                Reach::Any => true,
+            };
+            assert_eq!(kept_out == 0, reaches, "{} grouped: {grouped}", kind.name());
+        }
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ impl Host {
         let dst = packet.head.dst;
         let ours = dst == self.config.mac || dst == HOSTS || dst == MacAddr::BROADCAST;
         let load = dst.is_multicast() && self.loads.values().any(|l| dst == MacAddr::group(l.group));
-        if !packet.head.kind.is_from_card() || !(ours || load) {
+        if !packet.head.kind.is_to_host() || !(ours || load) {
             return self.ignore();
         }
         let card = packet.head.src;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rackloom_node::Frame;
+use rackloom_wire::ETHERTYPES;
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -271,10 +272,6 @@ fn enlarge_buffers(socket: &OwnedFd) {
     let _ = opt::set_socket_send_buffer_size_force(socket, SEND_BUFFER)
         .or_else(|_| opt::set_socket_send_buffer_size(socket, SEND_BUFFER));
 }
-
-/// Rackloom's EtherTypes, as `protocol/protocol.toml` has them: discovery, session, image data and confirmation, kernel
-/// input and confirmation, execution, results.
-pub const ETHERTYPES: [u16; 8] = [0x80EF, 0x80EC, 0x80AA, 0x80AB, 0x80DD, 0x80DB, 0x80CC, 0x80CB];
 
 /// Bytes of received frames the kernel keeps for us: 13 ms at 10 Gb/s, longer than a thread is usually kept from
 /// running.

@@ -1,10 +1,11 @@
-//! Constants, kinds, enums and zero-copy views of the protocol.
+//! Constants, kinds, enums and zero-copy views of the control family.
 //!
-//! Made from protocol/protocol.toml by `cargo run -p protogen`. Change that file, not this one.
+//! Made from protocol/control.toml by `cargo run -p protogen`. Change that file, not this one.
 
 use zerocopy::byteorder::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+use super::rules::{ClaimRule, Order, Reach, Receiver, Rules, Sender, TakenBy};
 use crate::MacAddr;
 
 /// Protocol version.
@@ -50,11 +51,10 @@ pub const GROUP: MacAddr = MacAddr([0x03, 0x52, 0x4c, 0x01, 0x00, 0x00]);
 pub const FLAG_RESEND: u8 = 1 << 0;
 /// The sender asks for an acknowledgement of what arrived so far, at once.
 pub const FLAG_ACK_NOW: u8 = 1 << 1;
-/// Reserved: a 28-byte trailer (key id u32, counter u64, tag 16 bytes) follows the payload. A card without keys drops
-/// such a frame and counts it.
+/// Reserved: an AuthTrailer of 28 bytes follows the payload. A card without keys drops such a frame and counts it.
 pub const FLAG_AUTH: u8 = 1 << 2;
 
-/// The EtherTypes, SAF Table I and next to it.
+/// The EtherTypes by which a frame of this family is recognised.
 pub mod ethertype {
     /// Cards announce themselves: at link-up, when solicited, when their state changes, and at slow intervals.
     pub const DISCOVERY: u16 = 0x80EF;
@@ -263,51 +263,6 @@ impl Kind {
         })
     }
 
-    /// True for what cards send, false for what hosts send.
-    pub const fn is_from_card(self) -> bool {
-        match self {
-            Self::DiscoveryAnnounce
-            | Self::DiscoveryGoodbye
-            | Self::SessionGrant
-            | Self::SessionRefuse
-            | Self::SessionReleased
-            | Self::SessionPong
-            | Self::SessionCounters
-            | Self::SessionManifest
-            | Self::ImageConfirmReady
-            | Self::ImageConfirmMissing
-            | Self::ImageConfirmStaged
-            | Self::ImageConfirmActive
-            | Self::ImageConfirmCommitted
-            | Self::ImageConfirmFailed
-            | Self::InputConfirmWriteAck
-            | Self::InputConfirmReadData
-            | Self::InputConfirmNak
-            | Self::ResultAccepted
-            | Self::ResultDone
-            | Self::ResultData
-            | Self::ResultRefused => true,
-            Self::DiscoverySolicit
-            | Self::SessionClaim
-            | Self::SessionRelease
-            | Self::SessionPing
-            | Self::SessionCountersGet
-            | Self::SessionManifestGet
-            | Self::ImageBegin
-            | Self::ImageData
-            | Self::ImagePoll
-            | Self::ImageCommit
-            | Self::ImageAbort
-            | Self::InputWrite
-            | Self::InputRead
-            | Self::ExecLaunch
-            | Self::ExecGo
-            | Self::ExecCancel
-            | Self::ExecQuery
-            | Self::ExecResultAck => false,
-        }
-    }
-
     /// The name that tools print.
     pub const fn name(self) -> &'static str {
         match self {
@@ -351,6 +306,361 @@ impl Kind {
             Self::ResultData => "result.data",
             Self::ResultRefused => "result.refused",
         }
+    }
+
+    /// The rules of this kind.
+    pub const fn rules(self) -> Rules {
+        match self {
+            Self::DiscoveryAnnounce => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::DiscoverySolicit => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Firmware,
+                order: Order::None,
+            },
+            Self::DiscoveryGoodbye => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionClaim => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Firmware,
+                order: Order::Barrier,
+            },
+            Self::SessionGrant => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionRefuse => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionRelease => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Firmware,
+                order: Order::Barrier,
+            },
+            Self::SessionReleased => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionPing => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Firmware,
+                order: Order::None,
+            },
+            Self::SessionPong => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionCountersGet => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Firmware,
+                order: Order::None,
+            },
+            Self::SessionCounters => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionManifestGet => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Firmware,
+                order: Order::None,
+            },
+            Self::SessionManifest => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ImageBegin => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Firmware,
+                order: Order::Barrier,
+            },
+            Self::ImageData => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Any,
+                claim: ClaimRule::Load,
+                taken_by: TakenBy::Image,
+                order: Order::AfterBarrier,
+            },
+            Self::ImagePoll => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Any,
+                claim: ClaimRule::Load,
+                taken_by: TakenBy::Firmware,
+                order: Order::None,
+            },
+            Self::ImageCommit => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Any,
+                claim: ClaimRule::Load,
+                taken_by: TakenBy::Firmware,
+                order: Order::Barrier,
+            },
+            Self::ImageAbort => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Any,
+                claim: ClaimRule::Load,
+                taken_by: TakenBy::Firmware,
+                order: Order::Barrier,
+            },
+            Self::ImageConfirmReady => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ImageConfirmMissing => Rules {
+                from: Sender::Card,
+                to: Receiver::Both,
+                reach: Reach::Group,
+                claim: ClaimRule::Member,
+                taken_by: TakenBy::Firmware,
+                order: Order::None,
+            },
+            Self::ImageConfirmStaged => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ImageConfirmActive => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ImageConfirmCommitted => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ImageConfirmFailed => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::InputWrite => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Write,
+                order: Order::AfterBarrier,
+            },
+            Self::InputRead => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Read,
+                order: Order::AfterBarrier,
+            },
+            Self::InputConfirmWriteAck => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::InputConfirmReadData => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::InputConfirmNak => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ExecLaunch => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Launch,
+                order: Order::AfterControl,
+            },
+            Self::ExecGo => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Any,
+                claim: ClaimRule::Group,
+                taken_by: TakenBy::Firmware,
+                order: Order::AfterBarrier,
+            },
+            Self::ExecCancel => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Firmware,
+                order: Order::AfterBarrier,
+            },
+            Self::ExecQuery => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Firmware,
+                order: Order::AfterBarrier,
+            },
+            Self::ExecResultAck => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Firmware,
+                order: Order::AfterBarrier,
+            },
+            Self::ResultAccepted => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ResultDone => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ResultData => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ResultRefused => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+        }
+    }
+
+    /// True for what cards send, false for what hosts send.
+    pub const fn is_from_card(self) -> bool {
+        matches!(self.rules().from, Sender::Card)
+    }
+
+    /// True for what cards take.
+    pub const fn is_to_card(self) -> bool {
+        matches!(self.rules().to, Receiver::Card | Receiver::Both)
+    }
+
+    /// True for what hosts take.
+    pub const fn is_to_host(self) -> bool {
+        matches!(self.rules().to, Receiver::Host | Receiver::Both)
+    }
+
+    /// The destination addresses at which a kind of frame is taken.
+    pub const fn reach(self) -> Reach {
+        self.rules().reach
+    }
+
+    /// What a card requires of the sender before it acts on a frame.
+    pub const fn claim(self) -> ClaimRule {
+        self.rules().claim
+    }
+
+    /// What takes a kind of frame in a card made of gateware. A hardware path hands to the firmware what it cannot
+    /// take.
+    pub const fn taken_by(self) -> TakenBy {
+        self.rules().taken_by
+    }
+
+    /// How a card made of gateware orders a frame with those its firmware has not finished. A frame to a group address
+    /// waits for barriers whatever its kind, since a barrier may make the card join the group.
+    pub const fn order(self) -> Order {
+        self.rules().order
     }
 }
 
@@ -710,6 +1020,20 @@ pub struct Header {
 }
 
 const _: () = assert!(size_of::<Header>() == 18);
+
+/// What authenticates a frame: 28 bytes behind the payload when flag AUTH is set. Reserved; `length` does not count it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct AuthTrailer {
+    /// Id of the key.
+    pub key: U32,
+    /// Grows with each frame under this key, so that a repeated frame is recognised.
+    pub counter: U64,
+    /// Authentication tag.
+    pub tag: [u8; 16],
+}
+
+const _: () = assert!(size_of::<AuthTrailer>() == 28);
 
 /// Payload of an announcement. The first 16 bytes are SAF's Fig. 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

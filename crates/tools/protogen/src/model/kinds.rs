@@ -1,0 +1,96 @@
+//! EtherTypes and the kinds of frames behind each.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::rules::Rules;
+use crate::text::split_words;
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "RawEtherType")]
+pub(crate) struct EtherType {
+    pub(crate) name: String,
+    pub(crate) value: u16,
+    pub(crate) table1: Option<String>,
+    pub(crate) doc: String,
+    pub(crate) kinds: Vec<Kind>,
+}
+
+/// As it stands in the file: kinds are read by hand, so that an error names the kind and the key.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEtherType {
+    name: String,
+    value: u16,
+    table1: Option<String>,
+    doc: String,
+    kinds: Vec<toml::Table>,
+}
+
+impl TryFrom<RawEtherType> for EtherType {
+    type Error = String;
+
+    fn try_from(raw: RawEtherType) -> Result<Self, String> {
+        let read = |table| Kind::read(&raw.name, table).map_err(|e| format!("{e:#}"));
+        let kinds = raw.kinds.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { name: raw.name, value: raw.value, table1: raw.table1, doc: raw.doc, kinds })
+    }
+}
+
+impl EtherType {
+    /// The name of one of its kinds, as tools print it: `image-confirm.missing`.
+    pub(crate) fn label(&self, kind: &Kind) -> String {
+        format!("{}.{}", split_words(&self.name, '-'), split_words(&kind.name, '-'))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) name: String,
+    pub(crate) value: u8,
+    pub(crate) rules: Rules,
+    /// A struct's name; `*` for bytes without structure; empty for no payload.
+    pub(crate) payload: String,
+    /// What the bytes of a `*` are.
+    pub(crate) content: Content,
+    pub(crate) doc: String,
+}
+
+/// What a payload without structure holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Content {
+    #[default]
+    Bytes,
+    Counters,
+    Text,
+}
+
+impl Kind {
+    fn read(ether_type: &str, table: toml::Table) -> Result<Self> {
+        let name = table.get("name").and_then(toml::Value::as_str);
+        let name = name.with_context(|| format!("{ether_type}: a kind's `name` is missing"))?.to_owned();
+        Self::read_named(&name, table).with_context(|| format!("{ether_type}.{name}"))
+    }
+
+    fn read_named(name: &str, mut table: toml::Table) -> Result<Self> {
+        table.remove("name");
+        let value =
+            take(&mut table, "value", "a number up to 255", |v| v.as_integer().and_then(|n| u8::try_from(n).ok()))?;
+        let payload = take(&mut table, "payload", "text", |v| v.as_str().map(str::to_owned))?;
+        let doc = take(&mut table, "doc", "text", |v| v.as_str().map(str::to_owned))?;
+        let content = table.remove("content").map(Content::deserialize).transpose().context("`content`")?;
+        let rules = Rules::take(&mut table)?;
+        if let Some(key) = table.keys().next() {
+            bail!("unknown key `{key}`");
+        }
+        ensure!(!doc.is_empty(), "`doc` is empty");
+        Ok(Self { name: name.to_owned(), value, rules, payload, content: content.unwrap_or_default(), doc })
+    }
+}
+
+/// Takes a required key out of a kind's table.
+fn take<T>(table: &mut toml::Table, key: &str, form: &str, read: impl Fn(&toml::Value) -> Option<T>) -> Result<T> {
+    let value = table.remove(key).with_context(|| format!("`{key}` is missing"))?;
+    read(&value).with_context(|| format!("`{key}`: expected {form}"))
+}

@@ -1,0 +1,43 @@
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a struct: its bytes on the wire, and whether they are a number."""
+
+    name: str
+    size: int
+    number: bool
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of frame and its rules. `payload` is a struct's name, `*` for bytes, or empty."""
+
+    ether_type: int
+    kind: int
+    sender: str
+    to: str
+    reach: str
+    claim: str
+    taken_by: str
+    order: str
+    payload: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of frames. Kinds are called as `Input.Write`, and counters have their numbers."""
+
+    version: int
+    header: str
+    trailer: str
+    consts: dict[str, int]
+    addresses: dict[str, int]
+    flags: dict[str, int]
+    enums: dict[str, dict[str, int]]
+    counters: dict[str, int]
+    structs: dict[str, tuple[Field, ...]]
+    kinds: dict[str, Kind]
+
