@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use rackloom_node::{Frame, Instant, Output, Port};
 use rackloom_role::{RoleOutput, StreamError};
-use rackloom_wire::{Counter, MacAddr, ethertype};
+use rackloom_wire::{Counter, Family, MacAddr};
 
 use crate::card::Card;
 use crate::{CardEvent, Config};
@@ -57,7 +57,7 @@ impl Card {
     pub(crate) fn handle_stream(&mut self, now: Instant, port: Port, stream: u8, frame: Frame) {
         let mac = self.shell.config.port(port).expect("a stream has a port").mac;
         let Some(head) = EthernetHead::of(&frame) else { return self.shell.counters.inc(Counter::DropTruncated) };
-        if !head.reaches(mac) || head.is_control() {
+        if !head.reaches(mac) || head.is_ours() {
             return self.shell.counters.inc(Counter::DropForeign);
         }
         let taken = match &mut self.role {
@@ -91,7 +91,7 @@ fn outlet(config: &Config, stream: u8, message: &Bytes) -> Option<Port> {
     let (port, mac) = config.port_of_stream(stream)?;
     let head = EthernetHead::of(message)?;
     let longest = HEADER + MTU_MAX;
-    (head.src == mac && !head.is_control() && message.len() <= longest).then_some(port)
+    (head.src == mac && !head.is_ours() && message.len() <= longest).then_some(port)
 }
 
 /// The first 14 bytes of a frame.
@@ -113,8 +113,9 @@ impl EthernetHead {
         (self.dst == mac || self.dst.is_multicast()) && self.src != mac && !self.src.is_multicast()
     }
 
-    fn is_control(&self) -> bool {
-        ethertype::ALL.contains(&self.ethertype)
+    /// Whether it belongs to a family of ours, none of which is a role's.
+    fn is_ours(&self) -> bool {
+        Family::from_ethertype(self.ethertype).is_some()
     }
 }
 
