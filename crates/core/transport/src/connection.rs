@@ -73,9 +73,10 @@ pub struct Received<T> {
     /// A payload that has arrived for the first time. The owner takes it, and says so with
     /// [`consume`](Connection::consume) once it has room again.
     pub payload: Option<T>,
-    /// The peer has begun a new life. What its earlier life sent and the owner has not consumed is consumed now.
+    /// Numbers have begun anew, since the peer has begun a new life or knew a later one of ours. What it sent before and
+    /// the owner has not consumed counts as consumed.
     pub restarted: bool,
-    /// What was in flight to the peer's earlier life: each may or may not have arrived there.
+    /// What was in flight until then: each may or may not have arrived.
     pub lost: Vec<T>,
 }
 
@@ -195,7 +196,13 @@ impl<T> Connection<T> {
                 received.lost = self.restart();
                 self.hello_due = true;
             }
-            Verdict::Stale | Verdict::Unheard | Verdict::Behind => {
+            Verdict::Behind => {
+                received.restarted = true;
+                received.lost = self.restart();
+                self.hello_due = true;
+                return Ok(received);
+            }
+            Verdict::Stale | Verdict::Unheard => {
                 self.hello_due = true;
                 return Ok(received);
             }
@@ -221,7 +228,7 @@ impl<T> Connection<T> {
         Ok(received)
     }
 
-    /// Numbers begin anew, for a new life of the peer.
+    /// Numbers begin anew: what was in flight.
     fn restart(&mut self) -> Vec<T> {
         let (first, window) = (self.config.first, self.config.window);
         let old = core::mem::replace(&mut self.sender, Sender::new(first, window));

@@ -5,9 +5,11 @@ use crate::seq::is_before;
 /// The epochs of the two ends of a connection. Each end names in every frame its own epoch and the newest one that it
 /// knows of the other, so that each knows whether the other speaks to its present life.
 ///
-/// A node takes a new epoch each time it starts: one that rises, or a random one if it cannot remember. In that case a
-/// peer that remembers a later one says so, and the node moves past it. 0 means *unknown* and is no epoch. Epochs wrap; one
-/// that is less than 2^31 behind another is older.
+/// A node takes a new epoch each time it starts: one that rises, or a random one below 2^30 if it cannot remember. In that
+/// case a peer that remembers a later one says so, and the node moves past it. A frame of a forgotten life may still be
+/// taken if it is the first that its receiver hears of that life; epochs that rise have no such gap. 0 means *unknown* and
+/// is no epoch. Epochs wrap; one that is less than 2^31 behind another is older. That is no order of epochs all around the
+/// circle, hence the bound on random ones.
 ///
 /// A peer is *established* once it has named our epoch: nobody can do that who does not hear us. Until then nothing of
 /// it is taken, and from then on nothing of its earlier lives.
@@ -31,7 +33,8 @@ pub enum Verdict {
     Stale,
     /// The peer does not know our present life: drop it, and answer so that the peer learns of it.
     Unheard,
-    /// The peer remembers a later life of ours than this one, whose epoch has been moved past it: drop it, and answer.
+    /// The peer remembers a later life of ours than this one, whose epoch has been moved past it: drop it, start all
+    /// numbers anew, and answer.
     Behind,
 }
 
@@ -78,10 +81,12 @@ impl Epochs {
             return Verdict::Stale;
         }
         if dst != self.local {
-            // An established peer has named our epoch: what names a later one now is late or forged.
-            let is_behind = !self.is_established && dst != 0 && is_before(self.local, dst);
+            // What a peer knows of us only rises, so what its present life says still holds however late it comes.
+            let is_present = !self.is_established || src == self.remote;
+            let is_behind = is_present && dst != 0 && is_before(self.local, dst);
             if is_behind {
-                self.local = after(dst);
+                self.local = past(dst, self.local);
+                self.is_established = false;
             }
             if !self.is_established && (self.remote == 0 || is_before(self.remote, src)) {
                 self.remote = src;
@@ -104,9 +109,10 @@ impl Epochs {
     }
 }
 
-/// The epoch that follows.
-const fn after(epoch: u32) -> u32 {
-    let next = epoch.wrapping_add(1);
+/// An epoch after `other` for a life that began as `own`. Two lives may hear the same late word of a third: by steps that
+/// come from their random epochs they do not meet.
+const fn past(other: u32, own: u32) -> u32 {
+    let next = other.wrapping_add(1 + (own & 0xFFFF));
     if next == 0 { 1 } else { next }
 }
 
@@ -131,14 +137,16 @@ mod tests {
     fn one_that_has_forgotten_its_epoch_moves_past_what_the_other_remembers() {
         let mut a = Epochs::new(5);
         assert_eq!(a.handle(u32::MAX, 5), Verdict::Restarted);
-        let mut b = Epochs::new(u32::MAX - 3);
+        let mut b = Epochs::new(0xFFFF_0000);
         assert_eq!(a.handle(b.local(), b.remote()), Verdict::Unheard);
         assert_eq!(b.handle(a.local(), a.remote()), Verdict::Behind);
         assert_eq!((b.local(), b.remote()), (1, 5), "0 is no epoch");
         assert_eq!(a.handle(b.local(), b.remote()), Verdict::Restarted);
         assert_eq!(b.handle(a.local(), a.remote()), Verdict::Restarted);
-        // An established life is not moved.
-        assert_eq!(b.handle(5, 77), Verdict::Unheard);
-        assert_eq!(b.local(), 1);
+        // Only the peer's present life moves an established one.
+        assert_eq!(b.handle(4, 77), Verdict::Unheard);
+        assert_eq!((b.local(), b.is_established()), (1, true));
+        assert_eq!(b.handle(5, 77), Verdict::Behind);
+        assert_eq!((b.local(), b.is_established()), (79, false));
     }
 }

@@ -27,6 +27,8 @@ pub struct Sender<T> {
     /// Number of `flight[0]`, or of the next payload.
     base: u32,
     flight: VecDeque<InFlight<T>>,
+    /// Entries of `flight` that are acknowledged, and wait for older ones.
+    acked: usize,
     /// Entries of `flight` marked to be sent again.
     marked: usize,
     timer: Option<Instant>,
@@ -98,6 +100,7 @@ impl<T> Sender<T> {
             window: Window::new(window),
             base: first,
             flight: VecDeque::new(),
+            acked: 0,
             marked: 0,
             timer: None,
             #[cfg(feature = "planted-bugs")]
@@ -111,9 +114,11 @@ impl<T> Sender<T> {
         self.planted = Some(bug);
     }
 
-    /// True when the window has room for a new payload.
+    /// True when the window has room for a new payload. What is acknowledged beyond a gap makes room (RFC 6675): new
+    /// numbers must go on, for it is they that tell whether a resent one was lost as well.
     pub fn has_room(&self) -> bool {
-        self.flight.len() < self.window.size() as usize
+        let unacked = self.flight.len() - self.acked;
+        unacked < self.window.size() as usize && self.flight.len() < self.window.limit() as usize
     }
 
     /// True when every payload sent is acknowledged.
@@ -205,6 +210,7 @@ impl<T> Sender<T> {
                 rtt.sample(now - f.sent_at);
             }
             acked(&f.payload);
+            self.acked += 1;
             news += 1;
             highest = i;
         }
@@ -220,6 +226,7 @@ impl<T> Sender<T> {
         while self.flight.front().is_some_and(|f| f.is_acked) {
             self.base = self.number(1);
             self.flight.pop_front();
+            self.acked -= 1;
         }
         self.timer = (!self.flight.is_empty()).then(|| now + rtt.timeout());
         #[cfg(feature = "planted-bugs")]
@@ -283,6 +290,7 @@ impl<T> Sender<T> {
         assert!(self.flight.len() <= self.window.limit() as usize);
         assert!(self.flight.capacity() * size_of::<InFlight<T>>() <= self.bytes_max());
         assert!(self.flight.front().is_none_or(|f| !f.is_acked));
+        assert_eq!(self.acked, self.flight.iter().filter(|f| f.is_acked).count());
         assert_eq!(self.marked, self.flight.iter().filter(|f| f.is_marked).count());
         assert!(self.flight.iter().all(|f| !(f.is_marked && f.is_acked)));
         assert_eq!(self.timer.is_some(), !self.flight.is_empty());

@@ -18,7 +18,7 @@ pub struct Plan {
     pub delay_max: Duration,
     /// Times at which some node restarts.
     pub restarts: u32,
-    /// Nodes that restart remember their epoch; else they draw a new one.
+    /// Nodes that restart remember their epoch; else they draw one at random.
     pub remembers: bool,
     /// Intervals in which some node neither hears nor is heard.
     pub silences: u32,
@@ -58,6 +58,7 @@ impl Plan {
             rto_min: Duration::from_micros(100),
             rto_max: Duration::from_millis(10),
         };
+        let remembers = rng.chance(0.5);
         Self {
             seed,
             nodes,
@@ -68,10 +69,12 @@ impl Plan {
             reordering,
             delay_max,
             restarts: if rng.chance(0.5) { 0 } else { 1 + rng.below(4) as u32 },
-            remembers: rng.chance(0.5),
+            remembers,
             silences: if rng.chance(0.5) { 0 } else { 1 + rng.below(3) as u32 },
             calm_at: Duration::from_millis(5 + rng.below(20)),
-            epochs: (0..nodes).map(|_| near_wrap(&mut rng)).collect(),
+            epochs: (0..nodes)
+                .map(|_| if remembers { near_wrap(&mut rng) } else { 1 + rng.below(1 << 30) as u32 })
+                .collect(),
         }
     }
 }

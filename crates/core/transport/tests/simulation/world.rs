@@ -61,9 +61,8 @@ enum Event {
     /// The node's owner takes what it was given by this peer.
     Consume {
         node: usize,
-        life: u32,
         peer: usize,
-        peer_life: u32,
+        generation: u64,
     },
     Restart,
     Silence,
@@ -71,6 +70,12 @@ enum Event {
         node: usize,
     },
     Calm,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    count: u32,
+    generation: u64,
 }
 
 struct Node {
@@ -86,6 +91,7 @@ const STEPS_MAX: u32 = 1_000_000;
 
 struct World<'a> {
     plan: &'a Plan,
+    #[cfg(feature = "planted-bugs")]
     bug: Option<Bug>,
     rng: Rng,
     now: Instant,
@@ -96,12 +102,13 @@ struct World<'a> {
     /// Sent and neither delivered nor given up, by the sender's present life.
     owed: BTreeSet<Payload>,
     delivered: BTreeSet<Payload>,
-    /// Newest life of a peer from which a node was given something.
+    /// Newest life of a peer from which a node's present life was given something.
     newest: BTreeMap<(usize, usize), u32>,
     /// What number each payload had: sender, receiver, both epochs, number.
     numbers: BTreeMap<(usize, usize, u32, u32, u32), Payload>,
-    /// Payloads that a node was given by a peer's present life and has not consumed.
-    held: BTreeMap<(usize, usize), u32>,
+    /// Payloads that a node was given by a peer and has not consumed, since their numbers last began anew.
+    held: BTreeMap<(usize, usize), Held>,
+    generations: u64,
     stats: Stats,
 }
 
@@ -117,9 +124,12 @@ pub fn run(plan: &Plan, bug: Option<Bug>) -> Result<Stats, String> {
 
 impl<'a> World<'a> {
     fn new(plan: &'a Plan, bug: Option<Bug>) -> Self {
+        #[cfg(not(feature = "planted-bugs"))]
+        assert!(bug.is_none());
         let node = |epoch: &u32| Node { life: 1, epoch: *epoch, is_silent: false, peers: BTreeMap::new() };
         let mut world = Self {
             plan,
+            #[cfg(feature = "planted-bugs")]
             bug,
             rng: Rng::new(plan.seed ^ 0x5EED),
             now: Instant::ZERO,
@@ -132,6 +142,7 @@ impl<'a> World<'a> {
             newest: BTreeMap::new(),
             numbers: BTreeMap::new(),
             held: BTreeMap::new(),
+            generations: 0,
             stats: Stats::default(),
         };
         let calm_ns = plan.calm_at.as_nanos() as u64;
@@ -265,10 +276,10 @@ impl<'a> World<'a> {
                     self.arrive(from, to, segment)?;
                 }
             }
-            Event::Consume { node, life, peer, peer_life } => {
-                let current = self.newest.get(&(node, peer)) == Some(&peer_life) && self.nodes[node].life == life;
-                if current && let Some(held) = self.held.get_mut(&(node, peer)).filter(|held| **held > 0) {
-                    *held -= 1;
+            Event::Consume { node, peer, generation } => {
+                let held = self.held.get_mut(&(node, peer)).filter(|h| h.generation == generation);
+                if let Some(held) = held {
+                    held.count -= 1;
                     let now = self.now;
                     self.nodes[node].peers.get_mut(&peer).expect("all know each other").consume(now, 1);
                 }
@@ -300,7 +311,7 @@ impl<'a> World<'a> {
         self.newest.retain(|(n, _), _| *n != node);
         let n = &mut self.nodes[node];
         n.life += 1;
-        n.epoch = if self.plan.remembers { n.epoch.wrapping_add(1) } else { self.rng.next_u64() as u32 }.max(1);
+        n.epoch = if self.plan.remembers { n.epoch.wrapping_add(1) } else { (self.rng.next_u64() >> 34) as u32 }.max(1);
         self.begin_life(node);
     }
 
@@ -311,7 +322,8 @@ impl<'a> World<'a> {
         let connection = self.nodes[to].peers.get_mut(&from).expect("all know each other");
         let received = connection.handle(now, segment).map_err(|e| format!("node {to} of node {from}: {e}"))?;
         if received.restarted {
-            self.held.insert((to, from), 0);
+            self.generations += 1;
+            self.held.insert((to, from), Held { count: 0, generation: self.generations });
         }
         self.stats.lost_to_restarts += received.lost.len() as u64;
         for lost in received.lost {
@@ -322,7 +334,7 @@ impl<'a> World<'a> {
         if (payload.from, payload.to) != (from, to) {
             return Err(format!("{payload:?} arrived at node {to} from node {from}"));
         }
-        if is_older {
+        if is_older && self.plan.remembers {
             return Err(format!("{payload:?} of an earlier life was delivered"));
         }
         if !self.delivered.insert(payload) {
@@ -330,18 +342,15 @@ impl<'a> World<'a> {
         }
         self.owed.remove(&payload);
         self.stats.delivered += 1;
-        if remote_life < payload.life {
-            self.newest.insert((to, from), payload.life);
-            self.held.insert((to, from), 0);
+        self.newest.insert((to, from), remote_life.max(payload.life));
+        let held = self.held.get_mut(&(to, from)).expect("numbers have begun");
+        held.count += 1;
+        if held.count > self.plan.config.credit {
+            return Err(format!("node {to} holds {} payloads of node {from}", held.count));
         }
-        let held = self.held.entry((to, from)).or_insert(0);
-        *held += 1;
-        if *held > self.plan.config.credit {
-            return Err(format!("node {to} holds {held} payloads of node {from}"));
-        }
+        let generation = held.generation;
         let after = Duration::from_nanos(self.rng.below(20_000));
-        let life = self.nodes[to].life;
-        self.schedule(after, Event::Consume { node: to, life, peer: from, peer_life: payload.life });
+        self.schedule(after, Event::Consume { node: to, peer: from, generation });
         Ok(())
     }
 }
