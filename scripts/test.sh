@@ -16,6 +16,6 @@ cargo test --locked --workspace
 scripts/opencl.sh
 # The registry, in Go.
 scripts/cloud.sh test
-# The cards with planted bugs, which the simulator and the card's own random tests have to find.
-cargo test --locked --workspace --features rackloom-card/planted-bugs,rackloom-swarm/planted-bugs,rackloom-conformance/planted-bugs \
-  --test swarm --test card --test differential
+# The cards and the transport with planted bugs, which the simulator and their own random tests have to find.
+cargo test --locked --workspace --features rackloom-card/planted-bugs,rackloom-swarm/planted-bugs,rackloom-conformance/planted-bugs,rackloom-transport/planted-bugs \
+  --test swarm --test card --test differential --test simulation

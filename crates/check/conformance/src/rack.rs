@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rackloom_card::{Card, Config as CardConfig, Pace};
-use rackloom_host::{ClaimOptions, Config, Event, Host, Launch, LaunchReport, LoadReport, OpError, OpId, Outcome};
+use rackloom_host::{
+    ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadReport, OpError, OpId, Outcome,
+};
 use rackloom_node::{Duration, Either, Instant};
 use rackloom_sim::{Cable, Faults, LinkId, Net, NodeId, SwitchConfig, SwitchId};
 use rackloom_verilated::RtlCard;
@@ -190,7 +192,7 @@ impl Rack {
         let image = Bytes::copy_from_slice(image);
         self.command(|host, now, macs| {
             let cards: Vec<_> = cards.iter().map(|&at| macs[at]).collect();
-            host.load(now, &cards, image, false)
+            host.load(now, &cards, image, Commit::Each)
         })
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rackloom_card::{Card, Config as CardConfig, FirmwareTimes, Pace};
-use rackloom_host::{ClaimOptions, Config as HostConfig, Event, Host, LoadPhase, LoadReport, OpId, Outcome};
+use rackloom_host::{ClaimOptions, Commit, Config as HostConfig, Event, Host, LoadPhase, LoadReport, OpId, Outcome};
 use rackloom_node::{Duration, Either, Instant, Rng};
 use rackloom_role::Sandbox;
 use rackloom_sim::{Cable, End, Faults, Net, NodeId, SwitchConfig, SwitchId, Way};
@@ -321,7 +321,7 @@ impl Rack {
     /// If a card does not take it, or it takes more than an hour.
     pub fn load(&mut self, cards: &[MacAddr], image: &Bytes) -> Result<Loaded> {
         let start = self.now();
-        let load = self.command(|host, now| host.load(now, cards, image.clone(), false));
+        let load = self.command(|host, now| host.load(now, cards, image.clone(), Commit::Each));
         let (mut repair_rounds, mut before) = (0, LoadPhase::Begin);
         let mut report = None;
         let end = self.run_until("a load", MINUTE * 60, |_, _, event| {

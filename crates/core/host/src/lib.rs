@@ -11,16 +11,16 @@
 
 mod card_info;
 mod config;
+mod ends;
 mod event;
 mod host;
 mod job;
 mod launcher;
 mod loader;
-mod pacer;
 mod peer;
+mod range;
 mod reader;
 mod request;
-mod rtt;
 mod session;
 mod writer;
 
@@ -30,4 +30,5 @@ pub use event::{DownReason, Event, LaunchReport, LoadPhase, LoadReport, OpError,
 pub use host::Host;
 pub use job::{Arg, Job, JobEvent, JobOptions, Tile, Work};
 pub use launcher::Launch;
+pub use loader::Commit;
 pub use peer::PeerState;
