@@ -22,8 +22,8 @@ pub struct Config {
     pub rto_max: Duration,
     /// A card that was silent this long is pinged.
     pub ping_interval: Duration,
-    /// A card that was silent this long counts as vanished. At least three ping intervals, since a ping or its answer may be
-    /// lost.
+    /// A card that was silent this long counts as vanished. At least three ping intervals, since a ping or its answer
+    /// may be lost.
     pub silence: Duration,
     /// How long claims, releases and the like may take.
     pub control_timeout: Duration,

@@ -111,8 +111,8 @@ impl Host {
         self.ops.len()
     }
 
-    /// Number of frames that were malformed, not for this host, from an unknown card, or that acknowledged what was never
-    /// sent.
+    /// Number of frames that were malformed, not for this host, from an unknown card, or that acknowledged what was
+    /// never sent.
     pub const fn ignored(&self) -> u64 {
         self.ignored
     }

@@ -73,8 +73,8 @@ pub struct Received<T> {
     /// A payload that has arrived for the first time. The owner takes it, and says so with
     /// [`consume`](Connection::consume) once it has room again.
     pub payload: Option<T>,
-    /// Numbers have begun anew, since the peer has begun a new life or knew a later one of ours. What it sent before and
-    /// the owner has not consumed counts as consumed.
+    /// Numbers have begun anew, since the peer has begun a new life or knew a later one of ours. What it sent before
+    /// and the owner has not consumed counts as consumed.
     pub restarted: bool,
     /// What was in flight until then: each may or may not have arrived.
     pub lost: Vec<T>,
@@ -85,8 +85,8 @@ pub struct Received<T> {
 /// Law: after each call that changes it, call [`poll`](Self::poll) until it returns `None` and send each segment; then
 /// sleep until [`deadline`](Self::deadline). A caller whose wire is full may leave off polling and go on later.
 ///
-/// Payloads arrive in any order. Between the present lives of both ends each arrives exactly once; one that was in flight
-/// when the peer restarted has arrived at most once.
+/// Payloads arrive in any order. Between the present lives of both ends each arrives exactly once; one that was in
+/// flight when the peer restarted has arrived at most once.
 #[derive(Debug)]
 pub struct Connection<T> {
     config: ConnectionConfig,
@@ -111,8 +111,8 @@ pub struct Connection<T> {
 }
 
 impl<T> Connection<T> {
-    /// A connection under `epoch`, which is newer than that of any earlier connection to the same peer: a counter of the
-    /// node will do. It speaks when it has something to send, or is spoken to.
+    /// A connection under `epoch`, which is newer than that of any earlier connection to the same peer: a counter of
+    /// the node will do. It speaks when it has something to send, or is spoken to.
     ///
     /// # Panics
     /// If `epoch` is 0, `config.window` is not in 1..=256 or `config.credit` is not in 1..2^31.

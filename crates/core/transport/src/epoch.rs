@@ -5,11 +5,11 @@ use crate::seq::is_before;
 /// The epochs of the two ends of a connection. Each end names in every frame its own epoch and the newest one that it
 /// knows of the other, so that each knows whether the other speaks to its present life.
 ///
-/// A node takes a new epoch each time it starts: one that rises, or a random one below 2^30 if it cannot remember. In that
-/// case a peer that remembers a later one says so, and the node moves past it. A frame of a forgotten life may still be
-/// taken if it is the first that its receiver hears of that life; epochs that rise have no such gap. 0 means *unknown* and
-/// is no epoch. Epochs wrap; one that is less than 2^31 behind another is older. That is no order of epochs all around the
-/// circle, hence the bound on random ones.
+/// A node takes a new epoch each time it starts: one that rises, or a random one below 2^30 if it cannot remember. In
+/// that case a peer that remembers a later one says so, and the node moves past it. A frame of a forgotten life may
+/// still be taken if it is the first that its receiver hears of that life; epochs that rise have no such gap. 0 means
+/// *unknown* and is no epoch. Epochs wrap; one that is less than 2^31 behind another is older. That is no order of
+/// epochs all around the circle, hence the bound on random ones.
 ///
 /// A peer is *established* once it has named our epoch: nobody can do that who does not hear us. Until then nothing of
 /// it is taken, and from then on nothing of its earlier lives.
@@ -109,8 +109,8 @@ impl Epochs {
     }
 }
 
-/// An epoch after `other` for a life that began as `own`. Two lives may hear the same late word of a third: by steps that
-/// come from their random epochs they do not meet.
+/// An epoch after `other` for a life that began as `own`. Two lives may hear the same late word of a third: by steps
+/// that come from their random epochs they do not meet.
 const fn past(other: u32, own: u32) -> u32 {
     let next = other.wrapping_add(1 + (own & 0xFFFF));
     if next == 0 { 1 } else { next }

@@ -32,8 +32,8 @@ impl core::error::Error for PeersFull {}
 ///
 /// Whoever is heard of first is a *stranger*: anybody can make up addresses. Strangers have places of their own, and a
 /// new one displaces the one that came first. A peer that has proved that it hears us (see [`Epochs`](crate::Epochs))
-/// is *established*. It leaves only when it is removed, or when it has been silent for the idle time and another that has
-/// proved itself needs the place. So a flood of made-up addresses delays newcomers, and never harms a peer in use.
+/// is *established*. It leaves only when it is removed, or when it has been silent for the idle time and another that
+/// has proved itself needs the place. So a flood of made-up addresses delays newcomers, and never harms a peer in use.
 ///
 /// Invariant: no more of each than the limits say.
 #[derive(Debug)]

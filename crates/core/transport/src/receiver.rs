@@ -7,8 +7,8 @@ use crate::sack::{Arrival, Sack};
 /// Tells new numbers from repeated ones, and decides when to acknowledge.
 ///
 /// Payloads are taken in any order, each once; no number waits for another. A number in order is acknowledged after a
-/// count or a delay; one out of order, repeated or beyond the window at once, so that the sender learns of losses and of
-/// lost acknowledgements.
+/// count or a delay; one out of order, repeated or beyond the window at once, so that the sender learns of losses and
+/// of lost acknowledgements.
 ///
 /// Invariant: numbers are unacknowledged only while an acknowledgement is due at some time.
 #[derive(Debug)]

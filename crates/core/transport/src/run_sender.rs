@@ -9,8 +9,9 @@ use crate::credit::Credit;
 use crate::sack::Sack;
 use crate::sender::PeerError;
 
-/// Sends the numbers `0..count`, as far as the peer's credit goes, and again what the peer lacks. It keeps no payload and
-/// no time for each number: its size does not depend on the window, as suits data that stays in memory and gateware.
+/// Sends the numbers `0..count`, as far as the peer's credit goes, and again what the peer lacks. It keeps no payload
+/// and no time for each number: its size does not depend on the window, as suits data that stays in memory and
+/// gateware.
 ///
 /// Numbers below the highest that has arrived are resent once, at once; all that is unacknowledged is resent when the
 /// timer fires, which backs off.

@@ -12,12 +12,12 @@ use crate::window::Window;
 
 /// Numbers payloads and keeps each until the peer acknowledges it.
 ///
-/// Law: send while [`poll_resend`](Self::poll_resend) gives something and then, while [`has_room`](Self::has_room), what
-/// is new; sleep until [`deadline`](Self::deadline). Timeouts come from the path's [`Rtt`], which its users share: when
-/// [`handle_timeout`](Self::handle_timeout) returns true, the caller backs it off.
+/// Law: send while [`poll_resend`](Self::poll_resend) gives something and then, while [`has_room`](Self::has_room),
+/// what is new; sleep until [`deadline`](Self::deadline). Timeouts come from the path's [`Rtt`], which its users share:
+/// when [`handle_timeout`](Self::handle_timeout) returns true, the caller backs it off.
 ///
-/// A number counts as lost when three later ones have arrived and a round trip has passed since it was sent, or when the
-/// timer fires. It is resent under the same number, so the receiver can tell it from a new one.
+/// A number counts as lost when three later ones have arrived and a round trip has passed since it was sent, or when
+/// the timer fires. It is resent under the same number, so the receiver can tell it from a new one.
 ///
 /// Invariants: in flight are at most [`Window::limit`] numbers; the oldest of them is unacknowledged; a timer runs
 /// exactly while something is in flight.

@@ -12,8 +12,8 @@ const FRAME: usize = 1504;
 const ACK_FRAME: usize = 72;
 const RUN: Duration = Duration::from_millis(40);
 
-/// Two ends and a wire in each direction, which loses frames with probability `loss`. The share of the rate, from 0 to 1,
-/// at which new payloads arrive.
+/// Two ends and a wire in each direction, which loses frames with probability `loss`. The share of the rate, from 0 to
+/// 1, at which new payloads arrive.
 fn goodput(loss: f64, seed: u64) -> f64 {
     let config = ConnectionConfig {
         first: 1,

@@ -30,8 +30,8 @@ pub struct Plan {
 
 /// Round trip of the network without faults.
 pub const RTT: Duration = Duration::from_micros(10);
-/// How long after the faults everything may take: the longest timeout, doubled, for each round of a hello, a probe and a
-/// resend, with some to spare.
+/// How long after the faults everything may take: the longest timeout, doubled, for each round of a hello, a probe and
+/// a resend, with some to spare.
 pub const PATIENCE: Duration = Duration::from_millis(400);
 
 impl Plan {
