@@ -40,6 +40,6 @@ pub use rack::{Rack, RackOptions};
 pub use watch::Watch;
 
 pub use rackloom_host::{
-    CardInfo, ClaimOptions, DownReason, Event, Launch, LaunchReport, LoadPhase, LoadReport, OpError, Work,
+    CardInfo, ClaimOptions, Commit, DownReason, Event, Launch, LaunchReport, LoadPhase, LoadReport, OpError, Work,
 };
 pub use rackloom_wire::{MacAddr, Scrub};

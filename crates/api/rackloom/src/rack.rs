@@ -8,8 +8,8 @@ use std::time::{Duration, Instant as StdInstant};
 
 use bytes::Bytes;
 use rackloom_host::{
-    CardInfo, ClaimOptions, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId, Outcome,
-    Work,
+    CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
+    Outcome, Work,
 };
 use rackloom_live::{Clock, Driver, Wire};
 use rackloom_node::Instant;
@@ -166,22 +166,21 @@ impl Rack {
         )
     }
 
-    /// Loads an image into claimed cards, all at once. With `all_or_none` no card activates it unless every card has
-    /// verified it. `progress` gets the phase, and chunks done and in all; it runs on the host's thread and must
-    /// be quick.
+    /// Loads an image into claimed cards, all at once. `commit` says which of them activate it if not all have verified
+    /// it. `progress` gets the phase, and chunks done and in all; it runs on the host's thread and must be quick.
     ///
     /// The report says how it went on each card: the load itself succeeds even when cards have failed.
     pub fn load(
         &self,
         cards: &[MacAddr],
         image: Bytes,
-        all_or_none: bool,
+        commit: Commit,
         progress: impl FnMut(LoadPhase, u32, u32) + Send + 'static,
     ) -> Pending<LoadReport> {
         let (completer, pending) = Pending::new();
         let (cards, deadline) = (cards.to_vec(), self.deadline);
         self.post(move |runner, now| {
-            let op = runner.host().load(now, &cards, image, all_or_none);
+            let op = runner.host().load(now, &cards, image, commit);
             runner.host().set_deadline(op, now + deadline);
             runner.on_progress(op, Box::new(progress));
             runner.when_over(

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rackloom::{
-    Array, ArrayWork, ClaimOptions, Error, Event, JobUpdate, Launch, MacAddr, OpError, Rack, RackOptions, RunOptions,
-    Scrub, Sizing,
+    Array, ArrayWork, ClaimOptions, Commit, Error, Event, JobUpdate, Launch, MacAddr, OpError, Rack, RackOptions,
+    RunOptions, Scrub, Sizing,
 };
 use rackloom_card::{Card, Config, Pace};
 use rackloom_live::{Clock, Member, Pool, Port, Switch, Wire};
@@ -71,7 +71,8 @@ fn all_operations_work_on_many_cards_at_once() {
 
     let phases = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&phases);
-    let load = rack.load(&cards, image("vadd"), true, move |phase, _, _| noted.lock().unwrap().push(phase));
+    let load =
+        rack.load(&cards, image("vadd"), Commit::AllOrNone, move |phase, _, _| noted.lock().unwrap().push(phase));
     assert!(load.wait().unwrap().cards.values().all(Result::is_ok));
     assert!(phases.lock().unwrap().is_sorted(), "phases follow one another");
     assert!(rack.manifest(&cards).wait_all().unwrap().iter().all(|m| m.windows(4).any(|w| w == b"vadd")));

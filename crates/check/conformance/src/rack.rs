@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rackloom_card::{Config as CardConfig, Pace};
-use rackloom_host::{ClaimOptions, Config, Event, Host, Launch, LaunchReport, LoadReport, OpError, OpId, Outcome};
+use rackloom_host::{
+    ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadReport, OpError, OpId, Outcome,
+};
 use rackloom_node::{Duration, Either, Instant};
 use rackloom_rack::{AnyCard, Kind, Maker, SimRack, Slot};
 use rackloom_sim::{Cable, Faults, SwitchConfig, SwitchId};
@@ -168,7 +170,7 @@ impl Rack {
         let image = Bytes::copy_from_slice(image);
         self.command(|host, now, macs| {
             let cards: Vec<_> = cards.iter().map(|&at| macs[at]).collect();
-            host.load(now, &cards, image, false)
+            host.load(now, &cards, image, Commit::Each)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use bytes::Bytes;
-use rackloom_host::{ClaimOptions, Config, Host, Launch};
+use rackloom_host::{ClaimOptions, Commit, Config, Host, Launch};
 use rackloom_node::{Duration, Instant, Node};
 use rackloom_wire::{MacAddr, Scrub};
 
@@ -41,7 +41,10 @@ fn command(host: &mut Host, now: Instant, u: &mut Unstructured<'_>) -> Result<()
         1 => drop(host.release(now, card, Scrub::Zero)),
         2 => drop(host.counters(now, card)),
         3 => drop(host.manifest(now, card)),
-        4 => drop(host.load(now, &[card], data(u)?, u.arbitrary()?)),
+        4 => {
+            let commit = if u.arbitrary()? { Commit::AllOrNone } else { Commit::Each };
+            let _ = host.load(now, &[card], data(u)?, commit); // Its event says how it went.
+        }
         5 => drop(host.write(now, card, u.arbitrary()?, data(u)?)),
         6 => drop(host.read(now, card, u.arbitrary()?, u.int_in_range(0..=9000)?)),
         7 => host.solicit(now, Duration::from_millis(u.int_in_range(0..=100)?)),

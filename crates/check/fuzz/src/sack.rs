@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use arbitrary::{Result, Unstructured};
-use rackloom_wire::{Arrival, SACK_BITS, Sack};
+use rackloom_transport::{Arrival, Sack};
 
 /// The model. Its numbers are 64 bits wide and start beyond 2^32, so that those behind the window exist too.
 struct Model {
@@ -16,7 +16,7 @@ impl Model {
         if n < self.next || self.beyond.contains(&n) {
             return Arrival::Duplicate;
         }
-        if n > self.next + u64::from(SACK_BITS) {
+        if n > self.next + u64::from(Sack::BITS) {
             return Arrival::Beyond;
         }
         self.beyond.insert(n);
@@ -50,7 +50,7 @@ pub fn agrees_with_a_set(u: &mut Unstructured<'_>) -> Result<()> {
     while !u.is_empty() {
         let n = match u.int_in_range(0..=9)? {
             0 => model.next,
-            1..=5 => model.next + u.int_in_range(0..=u64::from(SACK_BITS) + 2)?,
+            1..=5 => model.next + u.int_in_range(0..=u64::from(Sack::BITS) + 2)?,
             6 | 7 => model.next + u.int_in_range(0..=8u64)?,
             8 => model.next.saturating_sub(u.int_in_range(1..=1u64 << 31)?),
             _ => model.next + u.int_in_range(0..=(1u64 << 31) - 1)?,
@@ -61,7 +61,7 @@ pub fn agrees_with_a_set(u: &mut Unstructured<'_>) -> Result<()> {
         assert_eq!(sack.next(), model.next as u32);
         assert_eq!(sack.is_contiguous(), model.beyond.is_empty());
         assert_eq!(sack.bitmap(), model.bitmap());
-        assert_eq!(Sack::from_wire(sack.next(), &sack.bitmap()), sack);
+        assert_eq!(Sack::from_bitmap(sack.next(), &sack.bitmap()), sack);
     }
     Ok(())
 }

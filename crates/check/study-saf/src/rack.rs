@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use rackloom_card::{Config as CardConfig, FirmwareTimes, Pace};
-use rackloom_host::{ClaimOptions, Config as HostConfig, Event, Host, LoadPhase, LoadReport, OpId, Outcome};
+use rackloom_host::{ClaimOptions, Commit, Config as HostConfig, Event, Host, LoadPhase, LoadReport, OpId, Outcome};
 use rackloom_node::{Duration, Either, Instant, Rng};
 use rackloom_rack::{Kind, Maker, SimRack, Slot};
 use rackloom_sim::{Cable, End, Faults, SwitchConfig, SwitchId, Way};
@@ -285,7 +285,7 @@ impl Rack {
     /// If a card does not take it, or it takes more than an hour.
     pub fn load(&mut self, cards: &[MacAddr], image: &Bytes) -> Result<Loaded> {
         let start = self.now();
-        let load = self.command(|host, now| host.load(now, cards, image.clone(), false));
+        let load = self.command(|host, now| host.load(now, cards, image.clone(), Commit::Each));
         let (mut repair_rounds, mut before) = (0, LoadPhase::Begin);
         let mut report = None;
         let end = self.run_until("a load", MINUTE * 60, |_, _, event| {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use rackloom_host::{ClaimOptions, Event, Launch, OpError, OpId, Outcome};
+use rackloom_host::{ClaimOptions, Commit, Event, Launch, OpError, OpId, Outcome};
 use rackloom_node::{Duration, Either, Instant};
 use rackloom_sim::{Capture, Tap};
 use rackloom_wire::{ErrorCode, Scrub};
@@ -283,10 +283,11 @@ impl Run {
         let image = self.world.rng.below(IMAGES.len() as u64) as usize;
         let macs: Vec<_> = self.world.cards.iter().map(|c| c.mac).collect();
         let all_or_none = self.world.rng.chance(0.3);
+        let commit = if all_or_none { Commit::AllOrNone } else { Commit::Each };
         let bytes = IMAGES[image].bytes.clone();
         let op = self.with_host(host, |h, now| {
             let held: Vec<_> = macs.into_iter().filter(|m| h.claim_epoch(*m).is_some()).collect();
-            h.load(now, &held, bytes, all_or_none)
+            h.load(now, &held, bytes, commit)
         });
         self.start(host, op, Doing::Load { digest: IMAGES[image].digest, all_or_none });
     }

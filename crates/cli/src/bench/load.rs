@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rackloom::{ClaimOptions, LoadReport, RackOptions};
+use rackloom::{ClaimOptions, Commit, LoadReport, RackOptions};
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,7 +94,7 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
         let image = &images[time % 2];
         let bytes = image.len() as u64;
         let progress = cx.ui.progress(&format!("load {}", time + 1), bytes, Amount::Bytes);
-        let report = rack.load(&cards, image.clone(), false, show(progress.clone(), bytes)).wait();
+        let report = rack.load(&cards, image.clone(), Commit::Each, show(progress.clone(), bytes)).wait();
         progress.finish();
         let report = report?;
         if let Some(why) = report.fault().cloned() {

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rackloom::{Array, ArrayWork, ClaimOptions, RackOptions, RunOptions, Scrub};
+use rackloom::{Array, ArrayWork, ClaimOptions, Commit, RackOptions, RunOptions, Scrub};
 use rackloom_image::{Dtype, Image};
 use rackloom_node::Rng;
 use rackloom_wire::BULK_JUMBO;
@@ -84,7 +84,8 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let macs: Vec<_> = roster.cards().iter().map(|c| c.mac).collect();
     rack.claim(&macs, ClaimOptions::default()).wait_all()?;
     let progress = ui.progress("loading ptrans", image_bytes, Amount::Bytes);
-    let loading = rack.load(&macs, image.bytes().clone(), true, phases::show(progress.clone(), image_bytes));
+    let loading =
+        rack.load(&macs, image.bytes().clone(), Commit::AllOrNone, phases::show(progress.clone(), image_bytes));
     let load = loading.wait();
     progress.finish();
     let load = load?;

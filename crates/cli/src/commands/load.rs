@@ -1,5 +1,6 @@
 //! `rackloom load`: an image into many cards at once.
 
+use rackloom::Commit;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,10 +61,11 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
         let (_, why) = failed.swap_remove(0);
         return Err(Failure::from(why).during(format!("cannot load {}", args.image)));
     }
+    let commit = if args.all_or_none { Commit::AllOrNone } else { Commit::Each };
     let bytes = image.bytes().len() as u64;
     let title = format!("loading {} into {} cards", args.image, granted.len());
     let progress = cx.ui.progress(&title, bytes, Amount::Bytes);
-    let report = rack.load(&granted, image.bytes().clone(), args.all_or_none, show(progress.clone(), bytes)).wait();
+    let report = rack.load(&granted, image.bytes().clone(), commit, show(progress.clone(), bytes)).wait();
     progress.finish();
     let report = report?;
     let results = report.cards.iter().map(|(card, r)| (*card, r.as_ref().err().map(ToString::to_string)));

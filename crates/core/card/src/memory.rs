@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 
 use rackloom_node::{Frame, Instant};
 use rackloom_role as role;
+use rackloom_transport::{AckPolicy, Arrival, Receiver};
 use rackloom_wire::{
-    Ack, Arrival, Counter, ErrorCode, FLAG_ACK_NOW, Head, IntoBytes, Kind, MacAddr, ROLE_PRIVATE, Read, Sack,
+    Ack, Counter, ErrorCode, FLAG_ACK_NOW, Head, IntoBytes, Kind, MacAddr, ROLE_PRIVATE, Read, WRITE_WINDOW,
 };
 
 use crate::shell::{Shell, earlier};
@@ -17,10 +18,7 @@ use crate::{CardEvent, Pace};
 /// The memory block. It is made anew for each claim.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    window: Sack,
-    /// Writes since the last acknowledgement.
-    unacked: u32,
-    ack_at: Option<Instant>,
+    writes: Receiver,
     reads: VecDeque<PendingRead>,
 }
 
@@ -34,7 +32,7 @@ struct PendingRead {
 impl Memory {
     pub(crate) const fn new() -> Self {
         // Writes are counted from 1.
-        Self { window: Sack::new(1), unacked: 0, ack_at: None, reads: VecDeque::new() }
+        Self { writes: Receiver::new(1, WRITE_WINDOW), reads: VecDeque::new() }
     }
 
     /// A write of the owner, in its epoch.
@@ -46,43 +44,20 @@ impl Memory {
         asked: &Head,
         bytes: &[u8],
     ) {
-        let in_order = asked.seq == self.window.next();
         #[cfg(feature = "planted-bugs")]
-        let closes_gap = in_order && !self.window.is_contiguous();
-        match self.window.insert(asked.seq) {
+        if shell.config.planted == Some(crate::PlantedBug::LoseWrite) {
+            self.writes.plant(rackloom_transport::PlantedBug::ShiftSack);
+        }
+        let policy = if asked.flags & FLAG_ACK_NOW != 0 {
+            AckPolicy::AT_ONCE
+        } else {
+            AckPolicy { every: shell.config.ack_every, delay: shell.config.ack_delay }
+        };
+        match self.writes.handle(now, asked.seq, policy) {
             Arrival::Duplicate => shell.counters.inc(Counter::DropDuplicate),
-            Arrival::Beyond => {
-                shell.counters.inc(Counter::DropWindow);
-                // It tells a sender that has lost count where the window is.
-                self.ack_at = Some(now);
-                return;
-            }
-            Arrival::New => self.store(shell, ddr, asked, bytes),
+            Arrival::Beyond => shell.counters.inc(Counter::DropWindow),
+            Arrival::New => store(shell, ddr, asked, bytes),
         }
-        #[cfg(feature = "planted-bugs")]
-        if closes_gap && shell.config.planted == Some(crate::PlantedBug::LoseWrite) {
-            // As if the bitmap had not been shifted: the number after the next is taken for one that is there.
-            self.window.insert(self.window.next().wrapping_add(1));
-        }
-        self.unacked += 1;
-        let at_once = !in_order || self.unacked >= shell.config.ack_every || asked.flags & FLAG_ACK_NOW != 0;
-        let due = if at_once { now } else { now + shell.config.ack_delay };
-        self.ack_at = earlier(self.ack_at, Some(due));
-    }
-
-    fn store(&self, shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, bytes: &[u8]) {
-        let length = bytes.len() as u64;
-        if length > shell.config.bulk.into() {
-            return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadRequest, shell.config.bulk.into());
-        }
-        if !is_hosts(ddr, asked.addr, length) {
-            return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadAddress, ddr.len());
-        }
-        ddr.write(asked.addr, bytes).expect("the range was checked");
-        shell.counters.inc(Counter::Writes);
-        shell.counters.add(Counter::WriteBytes, length);
-        let length = u32::try_from(length).expect("a frame's payload");
-        shell.event(CardEvent::Written { epoch: asked.epoch, seq: asked.seq, addr: asked.addr, length });
     }
 
     /// A read of the owner, in its epoch.
@@ -112,12 +87,9 @@ impl Memory {
         owner: MacAddr,
         epoch: u16,
     ) -> Option<Frame> {
-        if self.ack_at.is_some_and(|at| at <= now) {
-            self.ack_at = None;
-            self.unacked = 0;
-            let body = Ack { bitmap: self.window.bitmap() };
-            let head = shell.head(owner, Kind::InputConfirmWriteAck, epoch, self.window.next());
-            return Some(head.frame(&[body.as_bytes()]));
+        if let Some(sack) = self.writes.poll_ack(now) {
+            let head = shell.head(owner, Kind::InputConfirmWriteAck, epoch, sack.next());
+            return Some(head.frame(&[Ack { bitmap: sack.bitmap() }.as_bytes()]));
         }
         let PendingRead { asked, length, .. } = *self.reads.front().filter(|r| r.ready <= now)?;
         self.reads.pop_front();
@@ -130,7 +102,7 @@ impl Memory {
 
     /// When [`transmit`](Self::transmit) will have something that it has not now.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        earlier(self.ack_at, self.reads.front().map(|r| r.ready))
+        earlier(self.writes.deadline(), self.reads.front().map(|r| r.ready))
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -139,8 +111,24 @@ impl Memory {
 
     pub(crate) fn check_invariants(&self) {
         assert!(self.reads.len() <= READS_MAX);
-        assert!(self.unacked == 0 || self.ack_at.is_some());
+        self.writes.check_invariants();
     }
+}
+
+/// Performs a write that has arrived for the first time.
+fn store(shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, bytes: &[u8]) {
+    let length = bytes.len() as u64;
+    if length > shell.config.bulk.into() {
+        return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadRequest, shell.config.bulk.into());
+    }
+    if !is_hosts(ddr, asked.addr, length) {
+        return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadAddress, ddr.len());
+    }
+    ddr.write(asked.addr, bytes).expect("the range was checked");
+    shell.counters.inc(Counter::Writes);
+    shell.counters.add(Counter::WriteBytes, length);
+    let length = u32::try_from(length).expect("a frame's payload");
+    shell.event(CardEvent::Written { epoch: asked.epoch, seq: asked.seq, addr: asked.addr, length });
 }
 
 /// Whether a host may touch these bytes.

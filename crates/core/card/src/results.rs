@@ -1,15 +1,15 @@
-//! Results: what launches gave, pushed until the host has acknowledged it.
+//! Results: what launches returned, sent until the host has acknowledged it.
 //!
 //! The output region is read from DDR when the wire takes a chunk: the host must not write to it, nor launch a kernel
 //! that does, before it has acknowledged the result.
 
 use std::collections::VecDeque;
 
-use rackloom_node::{Duration, Frame, Instant};
+use rackloom_node::{Frame, Instant};
 use rackloom_role as role;
+use rackloom_transport::{Expiry, PeerError, RunSender, Sack};
 use rackloom_wire::{
-    Counter, Done, ErrorCode, FLAG_RESEND, Head, IntoBytes, Kind, MacAddr, RESULTS_KEPT, ResultAck, SACK_BITS, Sack,
-    U16, U32, U64,
+    Counter, Done, ErrorCode, FLAG_RESEND, Head, IntoBytes, Kind, MacAddr, RESULTS_KEPT, ResultAck, U16, U32, U64,
 };
 
 use crate::config::RESEND_AFTER_MAX;
@@ -35,19 +35,8 @@ struct Outcome {
     done_due: bool,
     done_sent: bool,
     done_acked: bool,
-    chunks: u32,
-    /// What the host has.
-    acked: Sack,
-    /// Chunks below this may be sent.
-    limit: u32,
-    /// Chunks below this have been sent.
-    sent: u32,
-    /// Chunks to be sent again, as far as the host lacks them.
-    resend: core::ops::Range<u32>,
-    /// Chunks below this have been sent again since the timer last fired, because later ones had arrived.
-    mended: u32,
-    timer: Instant,
-    patience: Duration,
+    /// The output, a number for each chunk of it. Its timer serves `done` as well.
+    output: RunSender,
 }
 
 impl Results {
@@ -84,14 +73,13 @@ impl Results {
             done_due: true,
             done_sent: false,
             done_acked: false,
-            chunks,
-            acked: Sack::new(0),
-            limit: u32::from(ended.launch.credit).min(chunks),
-            sent: 0,
-            resend: 0..0,
-            mended: 0,
-            timer: now + shell.config.resend_after,
-            patience: shell.config.resend_after,
+            output: RunSender::new(
+                now,
+                chunks,
+                ended.launch.credit.into(),
+                shell.config.resend_after,
+                RESEND_AFTER_MAX,
+            ),
         });
     }
 
@@ -112,11 +100,10 @@ impl Results {
             return shell.counters.inc(Counter::DropDuplicate);
         };
         let outcome = &mut self.list[at];
-        if body.next.get() > outcome.chunks || body.done > 1 {
+        if body.done > 1 || outcome.acknowledge(now, body).is_err() {
             return shell.counters.inc(Counter::DropMalformed);
         }
-        outcome.acknowledge(now, shell.config.resend_after, body);
-        if outcome.done_acked && outcome.acked.next() == outcome.chunks {
+        if outcome.done_acked && outcome.output.is_done() {
             self.list.remove(at);
             if self.turn > at {
                 self.turn -= 1;
@@ -137,9 +124,9 @@ impl Results {
         }
         for i in 0..self.list.len() {
             let at = (self.turn + i) % self.list.len();
-            if let Some((chunk, again)) = self.list[at].next_chunk() {
+            if let Some((chunk, again)) = self.list[at].output.poll(now) {
                 self.turn = (at + 1) % self.list.len();
-                return Some(self.list[at].send_chunk(now, shell, ddr, owner, chunk, again));
+                return Some(self.list[at].chunk(shell, ddr, owner, chunk, again));
             }
         }
         None
@@ -147,13 +134,13 @@ impl Results {
 
     /// Schedules again what has not been acknowledged in time.
     pub(crate) fn timeout(&mut self, now: Instant) {
-        for outcome in self.list.iter_mut().filter(|o| o.timer <= now) {
-            outcome.expire(now);
+        for outcome in &mut self.list {
+            outcome.handle_timeout(now);
         }
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.list.iter().map(|o| o.timer).min()
+        self.list.iter().map(|o| o.output.deadline()).min()
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -164,68 +151,30 @@ impl Results {
         assert!(self.list.len() <= RESULTS_KEPT as usize);
         assert!(self.turn <= self.list.len());
         for o in &self.list {
-            assert!(o.acked.next() <= o.chunks);
-            assert!(o.sent <= o.chunks);
-            assert!(o.limit <= o.chunks);
-            assert!(o.resend.is_empty() || o.resend.end <= o.sent);
+            o.output.check_invariants();
         }
     }
 }
 
 impl Outcome {
-    fn acknowledge(&mut self, now: Instant, resend_after: Duration, body: &ResultAck) {
-        let next = body.next.get();
-        let progress = next > self.acked.next() || (body.done == 1 && !self.done_acked);
-        self.done_acked |= body.done == 1;
-        self.limit = self.limit.max(body.limit.get().min(self.chunks));
-        if next < self.acked.next() {
-            // An acknowledgement that was overtaken; a newer one has told more.
-            return;
+    fn acknowledge(&mut self, now: Instant, body: &ResultAck) -> Result<(), PeerError> {
+        let has_done = body.done == 1;
+        self.output.handle_ack(now, Sack::from_bitmap(body.next.get(), &body.bitmap), body.limit.get())?;
+        if has_done && !self.done_acked {
+            self.done_acked = true;
+            self.output.handle_progress(now);
         }
-        self.acked = Sack::from_wire(next, &body.bitmap);
-        // A host may say that it has what was never sent; then it need not be sent.
-        self.sent = self.sent.max(next);
-        if progress {
-            self.patience = resend_after;
-            self.timer = now + self.patience;
-        }
-        // Chunks below the highest one that arrived were lost, most likely: each is sent again once, at once.
-        let highest = (next..self.sent).rev().find(|&n| self.acked.has(n)).unwrap_or(next);
-        let from = next.max(self.mended);
-        if highest > from {
-            let from = if self.resend.is_empty() { from } else { from.min(self.resend.start) };
-            self.resend = from..self.resend.end.max(highest);
-            self.mended = highest;
-        }
+        Ok(())
     }
 
     /// Nothing was heard for too long: all that is not acknowledged goes out again. If nothing is, because the host
     /// gives no credit, `Done` asks for news.
-    fn expire(&mut self, now: Instant) {
-        self.resend = self.acked.next()..self.sent;
-        self.mended = self.sent;
-        self.done_due |= !self.done_acked || self.resend.is_empty();
-        self.patience = (self.patience * 2).min(RESEND_AFTER_MAX);
-        self.timer = now + self.patience;
-    }
-
-    /// The chunk to send next, and whether it was sent before.
-    fn next_chunk(&mut self) -> Option<(u32, bool)> {
-        for n in self.resend.by_ref() {
-            if !self.acked.has(n) {
-                return Some((n, true));
-            }
+    fn handle_timeout(&mut self, now: Instant) {
+        match self.output.handle_timeout(now) {
+            Expiry::Early => {}
+            Expiry::Resend => self.done_due |= !self.done_acked,
+            Expiry::Blocked => self.done_due = true,
         }
-        // No further than the host's bitmap can tell of.
-        let end = self.limit.min(self.acked.next().saturating_add(SACK_BITS));
-        while self.sent < end {
-            let n = self.sent;
-            self.sent += 1;
-            if !self.acked.has(n) {
-                return Some((n, false));
-            }
-        }
-        None
     }
 
     fn send_done(&mut self, now: Instant, shell: &mut Shell, owner: MacAddr) -> Frame {
@@ -235,21 +184,12 @@ impl Outcome {
         }
         self.done_due = false;
         self.done_sent = true;
-        self.timer = now + self.patience;
+        self.output.handle_sent(now);
         Head { flags, ..shell.head(owner, Kind::ResultDone, self.epoch, self.seq) }.frame(&[self.done.as_bytes()])
     }
 
-    fn send_chunk(
-        &mut self,
-        now: Instant,
-        shell: &mut Shell,
-        ddr: &dyn role::Memory,
-        owner: MacAddr,
-        n: u32,
-        again: bool,
-    ) -> Frame {
+    fn chunk(&self, shell: &mut Shell, ddr: &dyn role::Memory, owner: MacAddr, n: u32, again: bool) -> Frame {
         shell.counters.inc(if again { Counter::ResultResends } else { Counter::ResultChunks });
-        self.timer = now + self.patience;
         let bulk = u64::from(shell.config.bulk);
         let offset = u64::from(n) * bulk;
         let length = bulk.min(self.out_length - offset);

@@ -1,4 +1,4 @@
-//! What a host is told at its start.
+//! Configuration of a host.
 
 use rackloom_node::Duration;
 use rackloom_wire::{BULK_STANDARD, MacAddr, Scrub};
@@ -20,10 +20,10 @@ pub struct Config {
     pub rto_min: Duration,
     /// Longest such time, however often it was doubled.
     pub rto_max: Duration,
-    /// A card that was silent this long is asked whether it lives.
+    /// A card that was silent this long is pinged.
     pub ping_interval: Duration,
-    /// A card that was silent this long has vanished. At least three ping intervals, since a ping or its answer may be
-    /// lost. Counts the time in which the host was served; up to eight times as long while processors are short.
+    /// A card that was silent this long counts as vanished. At least three ping intervals, since a ping or its answer
+    /// may be lost. Counts the time in which the host was served; up to eight times as long while processors are short.
     pub silence: Duration,
     /// How long claims, releases and the like may take.
     pub control_timeout: Duration,
@@ -68,10 +68,10 @@ impl Config {
     }
 }
 
-/// How a card is claimed.
+/// Options of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimOptions {
-    /// The claim ends when this host was silent so long: 100 ms to 60 s.
+    /// The claim ends when this host was silent for this long: 100 ms to 60 s.
     pub lease: Duration,
     /// Whether the card zeroes its memory first.
     pub scrub: Scrub,

@@ -1,4 +1,4 @@
-//! What a host tells its owner.
+//! Events of a host.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,36 @@ use bytes::Bytes;
 use rackloom_node::Duration;
 use rackloom_wire::{ErrorCode, MacAddr};
 
-use crate::CardInfo;
+use crate::card_info::CardInfo;
 
 /// One operation. Numbers rise; none is used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u64);
 
-/// What has happened.
+/// Something that the owner should know of.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A card is there that was not before.
+    /// A card has appeared.
     CardUp(CardInfo),
     /// A card's image, claim or state has changed.
     CardChanged(CardInfo),
     /// A card is gone; its operations have failed with [`OpError::Vanished`] just before.
     CardDown {
-        /// Which.
+        /// The card.
         card: MacAddr,
-        /// How it is known.
+        /// The evidence.
         reason: DownReason,
     },
     /// The claim on a card is lost though the card lives; its operations have failed with [`OpError::ClaimLost`].
     ClaimLost {
-        /// Which.
+        /// The card.
         card: MacAddr,
     },
     /// A load goes on.
     LoadProgress {
-        /// Which load.
+        /// The load.
         op: OpId,
-        /// What it is doing.
+        /// Its phase.
         phase: LoadPhase,
         /// Chunks sent in this phase.
         done: u32,
@@ -44,9 +44,9 @@ pub enum Event {
     },
     /// An operation has ended: the only such event for it.
     Completed {
-        /// Which.
+        /// The operation.
         op: OpId,
-        /// How.
+        /// Its outcome.
         result: Result<Outcome, OpError>,
     },
 }
@@ -152,19 +152,19 @@ pub enum OpError {
     /// No such card is known.
     #[error("card {card} is not on the network")]
     UnknownCard {
-        /// Which.
+        /// The card.
         card: MacAddr,
     },
     /// The operation needs a claim that this host does not hold.
     #[error("card {card} is not claimed by this host")]
     NotClaimed {
-        /// Which.
+        /// The card.
         card: MacAddr,
     },
     /// Another host holds the card.
     #[error("card {card} is claimed by {holder} for at least {lease_ms} ms more")]
     Claimed {
-        /// Which.
+        /// The card.
         card: MacAddr,
         /// Who holds it.
         holder: MacAddr,
@@ -174,29 +174,29 @@ pub enum OpError {
     /// The claim ended while the operation was under way.
     #[error("the claim on card {card} was lost")]
     ClaimLost {
-        /// Which.
+        /// The card.
         card: MacAddr,
     },
     /// The card is gone.
     #[error("card {card} vanished ({})", match reason { DownReason::Goodbye => "it said goodbye", DownReason::Restarted => "it restarted", DownReason::Silent => "it stopped answering" })]
     Vanished {
-        /// Which.
+        /// The card.
         card: MacAddr,
-        /// How it is known.
+        /// The evidence.
         reason: DownReason,
     },
     /// The time allowed is over.
     #[error("card {card} did not finish in the time allowed")]
     Deadline {
-        /// Which.
+        /// The card.
         card: MacAddr,
     },
     /// The card refused.
     #[error("card {card} refused: {}", code.meaning())]
     Refused {
-        /// Which.
+        /// The card.
         card: MacAddr,
-        /// Why.
+        /// The reason.
         code: ErrorCode,
         /// A number that goes with the code.
         detail: u64,
@@ -204,9 +204,9 @@ pub enum OpError {
     /// The kernel ended badly.
     #[error("kernel on card {card} failed after {cycles} cycles: {}", code.meaning())]
     Kernel {
-        /// Which.
+        /// The card.
         card: MacAddr,
-        /// Why.
+        /// The reason.
         code: ErrorCode,
         /// Role clock cycles it had taken.
         cycles: u64,
@@ -214,9 +214,9 @@ pub enum OpError {
     /// A load failed on the card, which serves its old role still.
     #[error("card {card} did not take the image: {}{}{text}", code.meaning(), if text.is_empty() { "" } else { ": " })]
     Load {
-        /// Which.
+        /// The card.
         card: MacAddr,
-        /// Why.
+        /// The reason.
         code: ErrorCode,
         /// The card's own words.
         text: String,
@@ -224,7 +224,7 @@ pub enum OpError {
     /// The operation was called off by this host.
     #[error("the operation on card {card} was called off")]
     Cancelled {
-        /// Which.
+        /// The card.
         card: MacAddr,
     },
 }

@@ -13,6 +13,7 @@ use crate::config::ClaimOptions;
 use crate::event::{Event, LaunchReport, OpError, OpId, Outcome};
 use crate::host::Host;
 use crate::launcher::Launch;
+use crate::loader::Commit;
 
 /// What a job computes.
 pub trait Work: Send + std::any::Any {
@@ -47,24 +48,24 @@ pub struct Tile {
 pub enum Arg {
     /// The address of this input.
     Input(usize),
-    /// The address of the output, plus so many bytes.
+    /// The address of the output plus this offset in bytes.
     Output(u64),
     /// This word.
     Value(u64),
 }
 
-/// How a job is run.
+/// Options of a job.
 #[derive(Debug, Clone)]
 pub struct JobOptions {
-    /// Cards it may use; `None`: all that there are and that appear.
+    /// Cards it may use; `None`: all that are up and all that appear later.
     pub cards: Option<BTreeSet<MacAddr>>,
     /// Most cards it uses at a time.
     pub cards_max: usize,
     /// Tiles under way on each card: 2 overlaps transfers with computing.
     pub depth: usize,
-    /// Claims are made so.
+    /// Options of its claims.
     pub claim: ClaimOptions,
-    /// A tile whose kernel failed is tried this often in all before the job fails.
+    /// Attempts at a tile, in all, before its failure fails the job.
     pub attempts: u32,
 }
 
@@ -74,7 +75,7 @@ impl Default for JobOptions {
     }
 }
 
-/// What a job tells.
+/// Progress of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JobEvent {
     /// A card is ready to compute.
@@ -83,11 +84,11 @@ pub enum JobEvent {
     Left(MacAddr, OpError),
     /// A tile is computed.
     Tile {
-        /// Which.
+        /// Number of the tile.
         tile: usize,
-        /// Where.
+        /// The card that computed it.
         card: MacAddr,
-        /// How.
+        /// Its execution.
         report: LaunchReport,
     },
     /// All tiles are computed.
@@ -304,7 +305,7 @@ impl Job {
             cards.push(*card);
         }
         if !cards.is_empty() {
-            self.loads.insert(host.load(now, &cards, self.image.clone(), false));
+            self.loads.insert(host.load(now, &cards, self.image.clone(), Commit::Each));
         }
     }
 

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
+use rackloom_transport::{Arrival, Backoff, Credit, Rtt, Sack};
 use rackloom_wire::{
-    Arrival, Done, ErrorCode, FLAG_RESEND, IntoBytes, Kind, LAUNCH_QUEUE, RESULTS_KEPT, ResultAck, SACK_BITS, Sack,
-    U16, U32, U64,
+    Done, ErrorCode, FLAG_RESEND, IntoBytes, Kind, LAUNCH_QUEUE, RESULTS_KEPT, ResultAck, SACK_BITS, U16, U32, U64,
 };
 
+use crate::ends::Ends;
 use crate::event::{LaunchReport, OpId};
-use crate::rtt::Rtt;
-use crate::session::Ends;
 
 /// One execution of a kernel, as its caller wants it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -52,8 +51,7 @@ struct Offered {
     op: Option<OpId>,
     launch: Launch,
     share: u32,
-    resend_at: Instant,
-    wait: Duration,
+    timer: Backoff,
     again: bool,
 }
 
@@ -65,10 +63,10 @@ struct Running {
     chunks: u32,
     there: Sack,
     unacked: u32,
-    limit: u32,
+    /// Chunks that the card may send.
+    credit: Credit,
     done: Option<(ErrorCode, LaunchReport)>,
-    query_at: Instant,
-    wait: Duration,
+    timer: Backoff,
     query: bool,
 }
 
@@ -103,8 +101,8 @@ impl Launcher {
     /// Offers it to the card.
     pub(crate) fn offer(&mut self, now: Instant, ends: &Ends, share: u32) -> Option<Frame> {
         let (op, launch) = self.queue.pop_front()?;
-        let wait = OFFER_FIRST;
-        let offered = Offered { op: Some(op), launch, share, resend_at: now + wait, wait, again: false };
+        let timer = Backoff::sent(now, OFFER_FIRST, QUERY_MOST);
+        let offered = Offered { op: Some(op), launch, share, timer, again: false };
         let frame = offered.frame(ends, self.next_seq, 0);
         self.offered = Some(offered);
         Some(frame)
@@ -114,32 +112,30 @@ impl Launcher {
     pub(crate) fn resend(&mut self, now: Instant, ends: &Ends) -> Option<Frame> {
         if let Some(o) = self.offered.as_mut().filter(|o| o.again) {
             o.again = false;
-            o.wait = (o.wait * 2).min(QUERY_MOST);
-            o.resend_at = now + o.wait;
+            o.timer.resent(now);
             return Some(o.frame(ends, self.next_seq, FLAG_RESEND));
         }
         let (seq, r) = self.running.iter_mut().find(|(_, r)| r.query)?;
         r.query = false;
-        r.wait = (r.wait * 2).min(QUERY_MOST);
-        r.query_at = now + r.wait;
+        r.timer.resent(now);
         let kind = if r.op.is_some() { Kind::ExecQuery } else { Kind::ExecCancel };
         Some(ends.frame(kind, 0, *seq, 0, &[]))
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let offered = self.offered.as_ref().map(|o| o.resend_at);
-        self.running.values().map(|r| r.query_at).chain(offered).min()
+        let offered = self.offered.as_ref().map(|o| o.timer.deadline());
+        self.running.values().map(|r| r.timer.deadline()).chain(offered).min()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
         let mut late = false;
-        if let Some(o) = self.offered.as_mut().filter(|o| o.resend_at <= now) {
+        if let Some(o) = self.offered.as_mut().filter(|o| o.timer.is_due(now)) {
             (o.again, late) = (true, true);
-            o.resend_at = now + o.wait;
+            o.timer.postpone(now);
         }
-        for r in self.running.values_mut().filter(|r| r.query_at <= now) {
+        for r in self.running.values_mut().filter(|r| r.timer.is_due(now)) {
             r.query = true;
-            r.query_at = now + r.wait;
+            r.timer.postpone(now);
         }
         late
     }
@@ -169,17 +165,16 @@ impl Launcher {
                 chunks,
                 there: Sack::new(0),
                 unacked: 0,
-                limit: o.share.min(chunks),
+                credit: Credit::new(o.share.min(chunks)),
                 done: None,
-                query_at: now + QUERY_FIRST,
-                wait: QUERY_FIRST,
+                timer: Backoff::sent(now, QUERY_FIRST, QUERY_MOST),
                 // Called off before the card had it: it has it now.
                 query: o.op.is_none(),
             };
             self.running.insert(seq, running);
             self.next_seq = self.next_seq.wrapping_add(1);
         } else if let Some(r) = self.running.get_mut(&seq) {
-            r.query_at = now + r.wait;
+            r.timer.postpone(now);
         }
     }
 
@@ -187,7 +182,7 @@ impl Launcher {
     pub(crate) fn handle_refused(&mut self, now: Instant, seq: u32, code: ErrorCode) -> Option<OpId> {
         if code == ErrorCode::Busy {
             if let Some(o) = self.offered.as_mut().filter(|_| seq == self.next_seq) {
-                o.resend_at = now + o.wait;
+                o.timer.postpone(now);
             }
             return None;
         }
@@ -263,11 +258,11 @@ impl Launcher {
         if arrival == Arrival::New {
             r.output[at..at + data.len()].copy_from_slice(data);
             r.unacked += 1;
-            r.query_at = now + r.wait;
+            r.timer.postpone(now);
         }
         // Acknowledge in time to keep the card sending, at once when something is odd, and at the credit's end.
         let gap = !r.there.is_contiguous();
-        let urgent = arrival != Arrival::New || gap || chunk + 1 >= r.limit;
+        let urgent = arrival != Arrival::New || gap || !r.credit.allows(chunk + 1);
         let urgent = urgent || r.unacked >= (share / 4).clamp(1, 16);
         self.advance(ends, seq, share, urgent)
     }
@@ -291,9 +286,8 @@ impl Launcher {
             return (None, None);
         }
         r.unacked = 0;
-        // Credit is never taken back: the card may have used it already.
-        r.limit = r.limit.max((r.there.next() + share.min(SACK_BITS)).min(r.chunks));
-        (Some(ack(ends, seq, &r.there, r.limit, r.done.is_some())), None)
+        r.credit.raise((r.there.next() + share.min(SACK_BITS)).min(r.chunks));
+        (Some(ack(ends, seq, &r.there, r.credit.limit(), r.done.is_some())), None)
     }
 
     /// The word that lets the card forget launch `seq`, if it is over on this side.
@@ -309,7 +303,7 @@ impl Launcher {
         ops
     }
 
-    /// Nobody waits for the operation any more. The card is told to cancel its launch, but not before it is known to
+    /// Nobody waits for the operation any more. The launch is cancelled on the card, but only once the card is known to
     /// have it: a cancellation that overtook its launch would do nothing, and its answer could be taken for the
     /// launch's.
     pub(crate) fn forget(&mut self, op: OpId) -> bool {

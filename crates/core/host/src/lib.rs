@@ -11,17 +11,17 @@
 
 mod card_info;
 mod config;
+mod ends;
 mod event;
 mod host;
 mod job;
 mod launcher;
-mod liveness;
 mod loader;
-mod pacer;
+mod patience;
 mod peer;
+mod range;
 mod reader;
 mod request;
-mod rtt;
 mod session;
 mod writer;
 
@@ -31,4 +31,5 @@ pub use event::{DownReason, Event, LaunchReport, LoadPhase, LoadReport, OpError,
 pub use host::Host;
 pub use job::{Arg, Job, JobEvent, JobOptions, Tile, Work};
 pub use launcher::Launch;
+pub use loader::Commit;
 pub use peer::PeerState;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
+use rackloom_transport::{Pacer, WIRE_OVERHEAD};
 use rackloom_wire::{
     ErrorCode, FLAG_RESEND, Head, ImageBegin, IntoBytes, Kind, MacAddr, Packet, Poll, U16, U32, U64, parse_missing,
 };
@@ -16,7 +17,15 @@ use rackloom_wire::{
 use crate::card_info::CardInfo;
 use crate::config::Config;
 use crate::event::{LoadPhase, LoadReport, OpError, OpId};
-use crate::pacer::{Pacer, WIRE_OVERHEAD};
+
+/// Which cards activate an image that not all have verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// Each card that has verified it.
+    Each,
+    /// None: it is activated everywhere or nowhere. A card that vanishes after the commit was sent is beyond this.
+    AllOrNone,
+}
 
 /// A load under way.
 #[derive(Debug)]
@@ -29,7 +38,7 @@ pub(crate) struct Loader {
     chunk: usize,
     todo: Todo,
     members: BTreeMap<MacAddr, Member>,
-    all_or_none: bool,
+    commit: Commit,
     phase: LoadPhase,
     phase_at: Instant,
     /// What the clock of the host's patience shows.
@@ -132,7 +141,7 @@ impl Loader {
         seq: u32,
         image: Bytes,
         cards: &[(&CardInfo, u16)],
-        all_or_none: bool,
+        commit: Commit,
     ) -> Self {
         let bulk = cards.iter().map(|(c, _)| c.bulk).min().unwrap_or(config.bulk).min(config.bulk);
         let chunk = usize::from(bulk);
@@ -162,7 +171,7 @@ impl Loader {
             chunk,
             todo: Todo::all(chunks),
             members: cards.iter().map(member).collect(),
-            all_or_none,
+            commit,
             phase: LoadPhase::Begin,
             phase_at: now,
             patience,
@@ -230,7 +239,7 @@ impl Loader {
         }
     }
 
-    /// Calls the load off: the frames that tell the cards.
+    /// Aborts the load: the frame that the cards get.
     pub(crate) fn abort(&mut self) -> Frame {
         self.to_group(Kind::ImageAbort, 0, 0, 0, &[])
     }
@@ -362,7 +371,10 @@ impl Loader {
             LoadPhase::Verify => {
                 let staged = live.all(|m| m.state == State::Staged);
                 let answered = self.members.values().all(|m| m.is_over() || m.answered == self.poll);
-                if staged && self.all_or_none && self.members.values().any(|m| matches!(m.state, State::Failed(_))) {
+                if staged
+                    && self.commit == Commit::AllOrNone
+                    && self.members.values().any(|m| matches!(m.state, State::Failed(_)))
+                {
                     self.give_up();
                 } else if staged {
                     self.enter(now, LoadPhase::Configure);

@@ -1,13 +1,13 @@
-//! A card that is known: what it says of itself, whether it lives, and the claim on it.
+//! A known card: what it announces, whether it is up, and the claim on it.
 
 use rackloom_node::{Duration, Instant};
 
 use crate::card_info::CardInfo;
-use crate::liveness::Patience;
+use crate::patience::Patience;
 use crate::request::Request;
 use crate::session::Session;
 
-/// Whether a card is there.
+/// Whether a card is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerState {
     /// It was heard lately.

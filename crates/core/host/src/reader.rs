@@ -1,14 +1,15 @@
-//! Reads of one card's memory: cut into requests of a frame each, asked again when unanswered.
+//! Reads of one card's memory, cut into requests of a frame each.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
+use rackloom_transport::{Requests, Rtt};
 use rackloom_wire::{FLAG_RESEND, IntoBytes, Kind, Read, U32};
 
+use crate::ends::Ends;
 use crate::event::OpId;
-use crate::rtt::Rtt;
-use crate::session::{Ends, overlap};
+use crate::range::overlap;
 
 /// The asking side of a claim's reads.
 #[derive(Debug)]
@@ -18,10 +19,7 @@ pub(crate) struct Reader {
     queue: VecDeque<Queued>,
     /// Begun and not wholly answered.
     active: BTreeMap<OpId, Active>,
-    /// Asked and not answered, by request number.
-    flight: BTreeMap<u32, Asked>,
-    next_seq: u32,
-    timer: Option<Instant>,
+    requests: Requests<Asked>,
 }
 
 #[derive(Debug)]
@@ -45,21 +43,18 @@ struct Asked {
     op: OpId,
     addr: u64,
     len: usize,
-    at: Instant,
-    sends: u8,
-    again: bool,
+}
+
+impl Asked {
+    fn frame(&self, ends: &Ends, flags: u8, seq: u32) -> Frame {
+        let body = Read { length: U32::new(self.len as u32), reserved: U32::ZERO };
+        ends.frame(Kind::InputRead, flags, seq, self.addr, &[body.as_bytes()])
+    }
 }
 
 impl Reader {
     pub(crate) const fn new(bulk: usize) -> Self {
-        Self {
-            bulk,
-            queue: VecDeque::new(),
-            active: BTreeMap::new(),
-            flight: BTreeMap::new(),
-            next_seq: 1,
-            timer: None,
-        }
+        Self { bulk, queue: VecDeque::new(), active: BTreeMap::new(), requests: Requests::new(1) }
     }
 
     pub(crate) fn push(&mut self, op: OpId, addr: u64, len: usize) {
@@ -88,46 +83,27 @@ impl Reader {
     }
 
     pub(crate) fn next_frame(&mut self, now: Instant, ends: &Ends, share: u32, timeout: Duration) -> Option<Frame> {
-        let (seq, asked) = match self.flight.iter().find(|(_, a)| a.again).map(|(seq, _)| *seq) {
-            Some(seq) => {
-                let a = self.flight.get_mut(&seq).expect("just found");
-                (a.again, a.at, a.sends) = (false, now, a.sends.saturating_add(1));
-                (seq, a)
-            }
-            None => {
-                if self.flight.len() >= share as usize {
-                    return None;
-                }
-                let q = self.queue.front_mut().filter(|q| q.admitted)?;
-                let len = self.bulk.min(q.len - q.asked);
-                let asked = Asked { op: q.op, addr: q.addr + q.asked as u64, len, at: now, sends: 1, again: false };
-                q.asked += len;
-                if q.asked == q.len {
-                    self.queue.pop_front();
-                }
-                let seq = self.next_seq;
-                self.next_seq = self.next_seq.wrapping_add(1);
-                (seq, self.flight.entry(seq).or_insert(asked))
-            }
-        };
-        self.timer.get_or_insert(now + timeout);
-        let body = Read { length: U32::new(asked.len as u32), reserved: U32::ZERO };
-        let flags = if asked.sends > 1 { FLAG_RESEND } else { 0 };
-        Some(ends.frame(Kind::InputRead, flags, seq, asked.addr, &[body.as_bytes()]))
+        if let Some(r) = self.requests.poll_resend(now, timeout) {
+            return Some(r.question.frame(ends, FLAG_RESEND, r.seq));
+        }
+        if self.requests.len() >= share as usize {
+            return None;
+        }
+        let q = self.queue.front_mut().filter(|q| q.admitted)?;
+        let asked = Asked { op: q.op, addr: q.addr + q.asked as u64, len: self.bulk.min(q.len - q.asked) };
+        q.asked += asked.len;
+        if q.asked == q.len {
+            self.queue.pop_front();
+        }
+        let r = self.requests.ask(now, timeout, asked);
+        Some(r.question.frame(ends, 0, r.seq))
     }
 
     /// Bytes have come. The operation they complete, with its bytes.
     pub(crate) fn handle_data(&mut self, now: Instant, seq: u32, data: &[u8], rtt: &mut Rtt) -> Option<(OpId, Bytes)> {
-        if self.flight.get(&seq).is_none_or(|a| a.len != data.len()) {
-            return None; // Answered before, given up, or not what was asked for.
-        }
-        let asked = self.flight.remove(&seq).expect("just seen");
-        if asked.sends == 1 {
-            rtt.sample(now - asked.at);
-        } else {
-            rtt.progress();
-        }
-        self.timer = (!self.flight.is_empty()).then(|| now + rtt.timeout());
+        // Else it was answered before, given up, or is not what was asked for.
+        self.requests.question(seq).filter(|a| a.len == data.len())?;
+        let asked = self.requests.answer(now, seq, rtt)?;
         let active = self.active.get_mut(&asked.op)?;
         let at = (asked.addr - active.addr) as usize;
         active.bytes[at..at + asked.len].copy_from_slice(data);
@@ -141,41 +117,33 @@ impl Reader {
 
     /// True when request `seq` asks for `addr`.
     pub(crate) fn asked_for(&self, seq: u32, addr: u64) -> bool {
-        self.flight.get(&seq).is_some_and(|a| a.addr == addr)
+        self.requests.question(seq).is_some_and(|a| a.addr == addr)
     }
 
     /// The card refuses a request: the operation that failed.
     pub(crate) fn handle_nak(&mut self, seq: u32) -> Option<OpId> {
-        let op = self.flight.get(&seq)?.op;
+        let op = self.requests.question(seq)?.op;
         self.forget(op).then_some(op)
     }
 
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.timer.filter(|_| !self.flight.is_empty())
+    pub(crate) const fn deadline(&self) -> Option<Instant> {
+        self.requests.deadline()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant, timeout: Duration) -> bool {
-        if self.flight.is_empty() || self.timer.is_none_or(|t| t > now) {
-            return false;
-        }
-        for a in self.flight.values_mut().filter(|a| now - a.at >= timeout) {
-            a.again = true;
-        }
-        self.timer = Some(now + timeout * 2);
-        true
+        self.requests.handle_timeout(now, timeout)
     }
 
     pub(crate) fn end(&mut self) -> Vec<OpId> {
         let mut ops: Vec<_> = self.queue.drain(..).filter(|q| !q.admitted).map(|q| q.op).collect();
         ops.extend(std::mem::take(&mut self.active).into_keys());
-        self.flight.clear();
-        self.timer = None;
+        self.requests = Requests::new(1);
         ops
     }
 
     pub(crate) fn forget(&mut self, op: OpId) -> bool {
         let queued = self.queue.iter().position(|q| q.op == op).and_then(|i| self.queue.remove(i)).is_some();
-        self.flight.retain(|_, a| a.op != op);
+        self.requests.retain(|a| a.op != op);
         self.active.remove(&op).is_some() || queued
     }
 }
@@ -225,6 +193,6 @@ mod tests {
         let later = Instant::ZERO + TIMEOUT;
         assert!(r.handle_timeout(later, TIMEOUT));
         assert_eq!(count(&mut r, later), 4);
-        assert_eq!(r.flight.len(), 4);
+        assert_eq!(r.requests.len(), 4);
     }
 }

@@ -1,19 +1,19 @@
 //! Requests that one frame asks and one frame answers: claims, releases, counters, manifests.
 
 use rackloom_node::{Duration, Frame, Instant};
+use rackloom_transport::Backoff;
 use rackloom_wire::{Claim, Head, IntoBytes, Kind, MacAddr, Release, Scrub, U16, U32, U64};
 
 use crate::config::ClaimOptions;
 use crate::event::OpId;
 
-/// A question, asked until it is answered or its time is over.
+/// A question, repeated until it is answered or its deadline has passed.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) op: OpId,
     pub(crate) seq: u32,
     pub(crate) ask: Ask,
-    resend_at: Instant,
-    wait: Duration,
+    timer: Backoff,
 }
 
 /// What is asked.
@@ -26,29 +26,28 @@ pub(crate) enum Ask {
 }
 
 impl Request {
-    pub(crate) const fn new(op: OpId, seq: u32, ask: Ask, now: Instant, wait: Duration) -> Self {
-        Self { op, seq, ask, resend_at: now, wait }
+    pub(crate) fn new(op: OpId, seq: u32, ask: Ask, now: Instant, wait: Duration, wait_max: Duration) -> Self {
+        Self { op, seq, ask, timer: Backoff::due(now, wait, wait_max) }
     }
 
-    /// True when it is to be asked, for the first time or again.
+    /// True when it has to be sent, for the first time or again.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
-        self.resend_at <= now
+        self.timer.is_due(now)
     }
 
     pub(crate) const fn deadline(&self) -> Instant {
-        self.resend_at
+        self.timer.deadline()
     }
 
     /// An answer to a part has come: ask for the next part, under a new number.
     pub(crate) const fn next_part(&mut self, now: Instant, seq: u32) {
         self.seq = seq;
-        self.resend_at = now;
+        self.timer.expedite(now);
     }
 
-    /// The frame that asks, and the time until it is asked again.
-    pub(crate) fn frame(&mut self, now: Instant, host: MacAddr, card: MacAddr, most: Duration) -> Frame {
-        self.resend_at = now + self.wait;
-        self.wait = (self.wait * 2).min(most);
+    /// The frame that asks; the time until it is asked again begins.
+    pub(crate) fn frame(&mut self, now: Instant, host: MacAddr, card: MacAddr) -> Frame {
+        self.timer.resent(now);
         let head = |kind, epoch, addr| Head { dst: card, src: host, kind, flags: 0, epoch, seq: self.seq, addr };
         match &self.ask {
             Ask::Claim { nonce, options, group, epoch } => {

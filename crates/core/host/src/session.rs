@@ -1,29 +1,13 @@
 //! One claimed card: its memory traffic and its launches, under one epoch.
 
-use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
-use rackloom_wire::{Head, Kind, MacAddr};
+use rackloom_transport::Rtt;
 
+use crate::ends::Ends;
 use crate::event::OpId;
 use crate::launcher::Launcher;
 use crate::reader::Reader;
-use crate::rtt::Rtt;
 use crate::writer::Writer;
-
-/// The two ends of a claim.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ends {
-    pub(crate) host: MacAddr,
-    pub(crate) card: MacAddr,
-    pub(crate) epoch: u16,
-}
-
-impl Ends {
-    /// A frame to the card.
-    pub(crate) fn frame(&self, kind: Kind, flags: u8, seq: u32, addr: u64, payload: &[&[u8]]) -> Frame {
-        Head { dst: self.card, src: self.host, kind, flags, epoch: self.epoch, seq, addr }.frame(payload)
-    }
-}
 
 /// A claimed card.
 #[derive(Debug)]
@@ -112,18 +96,8 @@ impl Session {
         ops
     }
 
-    /// Gives up one operation; false if it is not here.
+    /// Gives up one operation; false if it is unknown.
     pub(crate) fn forget(&mut self, op: OpId) -> bool {
         self.writer.forget(op) || self.reader.forget(op) || self.launcher.forget(op)
     }
-}
-
-/// True when two address ranges share a byte.
-pub(crate) const fn overlap(a: u64, a_len: u64, b: u64, b_len: u64) -> bool {
-    a < b.saturating_add(b_len) && b < a.saturating_add(a_len)
-}
-
-/// A piece of an operation's bytes.
-pub(crate) fn piece(data: &Bytes, at: usize, most: usize) -> Bytes {
-    data.slice(at..data.len().min(at + most))
 }

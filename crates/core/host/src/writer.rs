@@ -1,16 +1,17 @@
-//! Writes to one card: numbered, windowed, acknowledged selectively, sent again when lost.
+//! Writes to one card, cut into chunks that a [`Sender`] carries.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
-use rackloom_wire::{FLAG_ACK_NOW, FLAG_RESEND, Kind, Sack, WRITE_WINDOW};
+use rackloom_transport::{PeerError, Rtt, Sack, Sender};
+use rackloom_wire::{FLAG_ACK_NOW, FLAG_RESEND, Kind, WRITE_WINDOW};
 
+use crate::ends::Ends;
 use crate::event::OpId;
-use crate::rtt::Rtt;
-use crate::session::{Ends, overlap, piece};
+use crate::range::overlap;
 
-/// The sending side of a claim's write window.
+/// The writing side of a claim: operations cut into chunks of a frame each.
 #[derive(Debug)]
 pub(crate) struct Writer {
     bulk: usize,
@@ -18,14 +19,7 @@ pub(crate) struct Writer {
     queue: VecDeque<Queued>,
     /// Begun and not wholly acknowledged.
     active: BTreeMap<OpId, Active>,
-    /// Sent and not yet below the card's first missing one; `flight[i]` has number `base + i`.
-    flight: VecDeque<Chunk>,
-    base: u32,
-    /// Chunks that may be in flight: halved on loss, grown by one a round trip (RFC 5681's avoidance), so that hosts
-    /// that share a card's link share it fairly.
-    window: u32,
-    acked_in_window: u32,
-    timer: Option<Instant>,
+    sender: Sender<Chunk>,
 }
 
 #[derive(Debug)]
@@ -54,24 +48,11 @@ struct Chunk {
     op: OpId,
     addr: u64,
     data: Bytes,
-    at: Instant,
-    sends: u8,
-    acked: bool,
-    again: bool,
 }
 
 impl Writer {
     pub(crate) const fn new(bulk: usize) -> Self {
-        Self {
-            bulk,
-            queue: VecDeque::new(),
-            active: BTreeMap::new(),
-            flight: VecDeque::new(),
-            base: 1,
-            window: WRITE_WINDOW,
-            acked_in_window: 0,
-            timer: None,
-        }
+        Self { bulk, queue: VecDeque::new(), active: BTreeMap::new(), sender: Sender::new(1, WRITE_WINDOW) }
     }
 
     pub(crate) fn push(&mut self, op: OpId, addr: u64, data: Bytes) {
@@ -103,145 +84,76 @@ impl Writer {
             || self.queue.iter().take_while(|q| q.op < op).any(|q| overlap(q.addr, q.data.len() as u64, addr, len))
     }
 
-    /// The same for writes that are begun. Two such in flight at once could land in either order.
+    /// The same for writes that have begun. Two such in flight at once could land in either order.
     pub(crate) fn overlaps_active(&self, op: OpId, addr: u64, len: u64) -> bool {
         self.active.range(..op).any(|(_, a)| overlap(a.addr, a.len, addr, len))
     }
 
     pub(crate) fn next_frame(&mut self, now: Instant, ends: &Ends, timeout: Duration) -> Option<Frame> {
-        self.timer.get_or_insert(now + timeout);
-        if let Some(i) = self.flight.iter().position(|c| c.again) {
-            let last = !self.flight.iter().skip(i + 1).any(|c| c.again);
-            let c = &mut self.flight[i];
-            (c.again, c.at, c.sends) = (false, now, c.sends.saturating_add(1));
-            let flags = FLAG_RESEND | if last { FLAG_ACK_NOW } else { 0 };
-            return Some(ends.frame(Kind::InputWrite, flags, self.base.wrapping_add(i as u32), c.addr, &[&c.data]));
+        if let Some(r) = self.sender.poll_resend(now, timeout) {
+            let flags = FLAG_RESEND | if r.is_last { FLAG_ACK_NOW } else { 0 };
+            return Some(ends.frame(Kind::InputWrite, flags, r.seq, r.payload.addr, &[&r.payload.data]));
         }
-        let open = self.flight.len() < self.window as usize;
-        let Some(q) = self.queue.front_mut().filter(|q| q.admitted && open) else {
-            if self.flight.is_empty() {
-                self.timer = None;
-            }
-            return None;
-        };
-        let data = piece(&q.data, q.sent, self.bulk);
-        let chunk = Chunk {
-            op: q.op,
-            addr: q.addr + q.sent as u64,
-            data: data.clone(),
-            at: now,
-            sends: 1,
-            acked: false,
-            again: false,
-        };
+        let has_room = self.sender.has_room();
+        let q = self.queue.front_mut().filter(|q| q.admitted && has_room)?;
+        let data = q.data.slice(q.sent..q.data.len().min(q.sent + self.bulk));
+        let (op, addr) = (q.op, q.addr + q.sent as u64);
         q.sent += data.len();
         let whole = q.sent == q.data.len();
-        let active = self.active.get_mut(&q.op).expect("admitted");
+        let active = self.active.get_mut(&op).expect("admitted");
         active.left += 1;
         active.whole = whole;
-        let (addr, seq) = (chunk.addr, self.base.wrapping_add(self.flight.len() as u32));
         if whole {
             self.queue.pop_front();
         }
-        self.flight.push_back(chunk);
+        let seq = self.sender.send(now, timeout, Chunk { op, addr, data: data.clone() });
         // Where we stop sending, the card must not wait for more before it acknowledges.
-        let pause = self.queue.is_empty() || self.flight.len() >= self.window as usize || whole;
+        let pause = whole || !self.sender.has_room();
         Some(ends.frame(Kind::InputWrite, if pause { FLAG_ACK_NOW } else { 0 }, seq, addr, &[&data]))
     }
 
     /// The card says what has arrived. Operations that are wholly written go to `done`.
-    pub(crate) fn handle_ack(&mut self, now: Instant, sack: &Sack, rtt: &mut Rtt, done: &mut Vec<OpId>) {
-        let ahead = sack.next().wrapping_sub(self.base);
-        if ahead > self.flight.len() as u32 {
-            return; // Beyond what was sent, or an old acknowledgement that was overtaken.
-        }
-        let base = self.base;
-        let mut highest = 0;
-        let mut news = 0u32;
-        for (i, c) in self.flight.iter_mut().enumerate() {
-            if c.acked || !sack.has(base.wrapping_add(i as u32)) {
-                continue;
-            }
-            c.acked = true;
-            c.again = false;
-            news += 1;
-            highest = i;
-            if c.sends == 1 {
-                rtt.sample(now - c.at);
-            }
-            let active = self.active.get_mut(&c.op).expect("a chunk in flight belongs to an active write");
-            active.left -= 1;
-            if active.left == 0 && active.whole {
-                if !active.forgotten {
-                    done.push(c.op);
+    pub(crate) fn handle_ack(
+        &mut self,
+        now: Instant,
+        sack: &Sack,
+        rtt: &mut Rtt,
+        done: &mut Vec<OpId>,
+    ) -> Result<(), PeerError> {
+        let Self { sender, active, .. } = self;
+        let chunk_done = |chunk: &Chunk| {
+            let a = active.get_mut(&chunk.op).expect("a chunk in flight belongs to an active write");
+            a.left -= 1;
+            if a.left == 0 && a.whole {
+                if !a.forgotten {
+                    done.push(chunk.op);
                 }
-                self.active.remove(&c.op);
+                active.remove(&chunk.op);
             }
-        }
-        if news == 0 {
-            return;
-        }
-        rtt.progress();
-        // What is overtaken by three later ones is lost, unless it was sent so lately that it may still be on its way.
-        let patience = rtt.smoothed();
-        let mut lost = false;
-        for c in self.flight.iter_mut().take(highest.saturating_sub(2)) {
-            if !c.acked && !c.again && now - c.at >= patience {
-                c.again = true;
-                lost = true;
-            }
-        }
-        self.adapt(news, lost);
-        while self.flight.front().is_some_and(|c| c.acked) {
-            self.flight.pop_front();
-            self.base = self.base.wrapping_add(1);
-        }
-        self.timer = (!self.flight.is_empty()).then(|| now + rtt.timeout());
-    }
-
-    fn adapt(&mut self, news: u32, lost: bool) {
-        if lost {
-            self.window = (self.window / 2).max(4);
-            self.acked_in_window = 0;
-            return;
-        }
-        self.acked_in_window += news;
-        if self.acked_in_window >= self.window {
-            self.acked_in_window = 0;
-            self.window = (self.window + 8).min(WRITE_WINDOW);
-        }
+        };
+        sender.handle_ack(now, sack, rtt, chunk_done).map(drop)
     }
 
     /// The card refuses the write with this number: the operation that failed, if it still counted. The number counts
     /// as received and is acknowledged in its turn.
     pub(crate) fn handle_nak(&mut self, seq: u32, addr: u64) -> Option<OpId> {
-        let chunk = self.flight.get(seq.wrapping_sub(self.base) as usize).filter(|c| c.addr == addr)?;
-        let op = chunk.op;
+        let op = self.sender.payload(seq).filter(|chunk| chunk.addr == addr)?.op;
         self.forget(op).then_some(op)
     }
 
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.timer.filter(|_| !self.flight.is_empty())
+    pub(crate) const fn deadline(&self) -> Option<Instant> {
+        self.sender.deadline()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant, timeout: Duration) -> bool {
-        if self.flight.is_empty() || self.timer.is_none_or(|t| t > now) {
-            return false;
-        }
-        for c in self.flight.iter_mut().filter(|c| !c.acked && now - c.at >= timeout) {
-            c.again = true;
-        }
-        self.window = (self.window / 2).max(4);
-        self.timer = Some(now + timeout * 2);
-        true
+        self.sender.handle_timeout(now, timeout)
     }
 
     pub(crate) fn end(&mut self) -> Vec<OpId> {
         let waiting = self.queue.drain(..).filter(|q| !q.admitted).map(|q| q.op);
         let mut ops: Vec<_> = waiting.collect();
         ops.extend(std::mem::take(&mut self.active).into_iter().filter(|(_, a)| !a.forgotten).map(|(op, _)| op));
-        self.flight.clear();
-        self.timer = None;
+        self.sender = Sender::new(1, WRITE_WINDOW);
         ops
     }
 
@@ -296,24 +208,12 @@ mod tests {
         assert_eq!(sent[5], (6, 0x100000 + 320, 3));
         let mut done = Vec::new();
         rtt.sample(Duration::from_micros(10));
-        w.handle_ack(at(20), &acked(&[1, 3, 4, 5]), &mut rtt, &mut done);
+        w.handle_ack(at(20), &acked(&[1, 3, 4, 5]), &mut rtt, &mut done).unwrap();
         assert_eq!(drain(&mut w, at(20)), [(2, 0x100000 + 64, 64)]);
         assert!(done.is_empty());
-        w.handle_ack(at(40), &acked(&[1, 2, 3, 4, 5, 6]), &mut rtt, &mut done);
+        w.handle_ack(at(40), &acked(&[1, 2, 3, 4, 5, 6]), &mut rtt, &mut done).unwrap();
         assert_eq!(done, [OpId(1)]);
         assert_eq!(w.deadline(), None);
-    }
-
-    #[test]
-    fn the_timer_sends_all_that_is_late_and_the_window_shrinks() {
-        let mut w = Writer::new(64);
-        w.push(OpId(1), 0x100000, Bytes::from(vec![7; 64 * 400]));
-        w.admit();
-        assert_eq!(drain(&mut w, at(0)).len(), 256);
-        assert!(!w.handle_timeout(at(500), TIMEOUT));
-        assert!(w.handle_timeout(at(1000), TIMEOUT));
-        assert_eq!(w.window, 128);
-        assert_eq!(drain(&mut w, at(1000)).len(), 256);
     }
 
     #[test]
@@ -327,18 +227,18 @@ mod tests {
         assert!(w.overlaps_active(OpId(2), 0x100000, 1));
         let mut done = Vec::new();
         let all: Vec<u32> = (1..=256).collect();
-        w.handle_ack(at(9), &acked(&all), &mut rtt, &mut done);
+        w.handle_ack(at(9), &acked(&all), &mut rtt, &mut done).unwrap();
         assert!(done.is_empty());
         assert!(!w.overlaps_active(OpId(2), 0x100000, 1));
         assert_eq!(drain(&mut w, at(9)), []);
     }
 
     #[test]
-    fn acknowledgements_of_what_was_never_sent_are_ignored() {
+    fn an_acknowledgement_of_what_was_never_sent_is_an_error_and_changes_nothing() {
         let (mut w, mut rtt) = (Writer::new(64), Rtt::new(TIMEOUT, TIMEOUT));
         let mut done = Vec::new();
-        w.handle_ack(at(0), &Sack::new(500), &mut rtt, &mut done);
-        assert_eq!((w.base, done.len()), (1, 0));
+        assert!(w.handle_ack(at(0), &Sack::new(500), &mut rtt, &mut done).is_err());
+        assert_eq!((w.sender.next(), done.len()), (1, 0));
         assert_eq!(w.handle_nak(77, 0x100000), None);
     }
 }

@@ -1,6 +1,6 @@
 //! A host, frame by frame: what it says, what it makes of what it hears.
 
-use rackloom_host::{ClaimOptions, Config, DownReason, Event, Host, Launch, OpError, OpId, Outcome};
+use rackloom_host::{ClaimOptions, Commit, Config, DownReason, Event, Host, Launch, OpError, OpId, Outcome};
 use rackloom_node::{Duration, Frame, Instant, Node, Output};
 use rackloom_wire::{
     Announce, CardKind, CardState, ErrorCode, FromBytes, Grant, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet, Refusal,
@@ -152,9 +152,9 @@ fn memory_beyond_the_card_is_refused_before_anything_is_sent() {
 #[test]
 fn a_card_is_in_one_load_at_a_time() {
     let mut bench = Bench::claimed();
-    let first = bench.host.load(bench.now, &[CARD], vec![1; 5000].into(), false);
+    let first = bench.host.load(bench.now, &[CARD], vec![1; 5000].into(), Commit::Each);
     bench.sent(Kind::ImageBegin);
-    let second = bench.host.load(bench.now, &[CARD], vec![2; 5000].into(), false);
+    let second = bench.host.load(bench.now, &[CARD], vec![2; 5000].into(), Commit::Each);
     assert!(refused(ErrorCode::Busy)(&bench.result(second)));
     bench.host.cancel(bench.now, first);
     let Ok(Outcome::Loaded(report)) = bench.result(first) else { panic!("a load ends with its report") };

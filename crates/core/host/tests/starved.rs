@@ -1,6 +1,6 @@
 //! A host that gets no processor: it must not take its own absence for that of its cards, and still find dead ones.
 
-use rackloom_host::{ClaimOptions, Config, DownReason, Event, Host, OpError, OpId, Outcome};
+use rackloom_host::{ClaimOptions, Commit, Config, DownReason, Event, Host, OpError, OpId, Outcome};
 use rackloom_node::{Duration, Frame, Instant, Node, Output};
 use rackloom_wire::{
     Announce, CardKind, CardState, FromBytes, Grant, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet, Pong, U16, U32, U64,
@@ -231,7 +231,7 @@ fn a_load_is_not_given_up_for_the_pauses_of_its_host() {
     rig.poll();
     assert!(matches!(rig.result(claim), Some((_, Ok(_)))));
     // The card answers pings, and never the load.
-    let load = rig.host.load(rig.now, &[CARD], vec![1; 5000].into(), false);
+    let load = rig.host.load(rig.now, &[CARD], vec![1; 5000].into(), Commit::Each);
     rig.poll();
     rig.call(at(12_000));
     rig.pass(seconds(8));

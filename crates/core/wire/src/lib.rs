@@ -16,14 +16,12 @@ mod generated;
 mod mac;
 mod packet;
 mod ranges;
-mod sack;
 
 pub use generated::control::*;
 pub use generated::{ETHERTYPES, Family, rules};
 pub use mac::MacAddr;
 pub use packet::{Head, Packet, ParseError};
 pub use ranges::{missing_report, parse_missing};
-pub use sack::{Arrival, Sack};
 /// The integer types of the payload structs, and the traits that read and write them.
 pub use zerocopy::{
     FromBytes, IntoBytes,

@@ -5,7 +5,7 @@ use std::time::{Duration as Real, Instant as Clock};
 use bytes::Bytes;
 use rackloom::{ClaimOptions, RackOptions};
 use rackloom_card::{Config, Pace};
-use rackloom_host::{Config as HostConfig, Event, Host, Launch, OpId, Outcome};
+use rackloom_host::{Commit, Config as HostConfig, Event, Host, Launch, OpId, Outcome};
 use rackloom_image::{ImageBuilder, Kernel, Manifest, TARGET_MODEL};
 use rackloom_node::{Duration, Either, Instant};
 use rackloom_rack::{Kind, LiveRack, Maker, Shape, SimRack, Slot, Topology};
@@ -84,7 +84,7 @@ fn live() {
     assert!(found.iter().all(|card| card.ports == 2), "{found:?}");
     let port = |mac| found.iter().find(|card| card.mac == mac).unwrap().mac1;
     rack.claim(&[a, b], ClaimOptions::default()).wait_all().unwrap();
-    rack.load(&[a, b], ping_pong().into(), false, |_, _, _| {}).wait().unwrap();
+    rack.load(&[a, b], ping_pong().into(), Commit::Each, |_, _, _| {}).wait().unwrap();
     rack.write(a, FRAME, first_frame(port(b), port(a))).wait().unwrap();
     let launch = Launch { kernel: 0, args: vec![FRAME], ..Launch::default() };
     assert_eq!(rack.launch(a, launch).wait().unwrap().value, 1);
@@ -154,7 +154,7 @@ fn in_virtual_time() {
     for mac in macs {
         joined.run(|host, now| host.claim(now, mac, rackloom_host::ClaimOptions::default()));
     }
-    joined.run(|host, now| host.load(now, &macs, image, false));
+    joined.run(|host, now| host.load(now, &macs, image, Commit::Each));
     let ports = macs.map(|mac| topology().ports(mac)[0].mac);
     joined.run(|host, now| host.write(now, macs[0], FRAME, first_frame(ports[1], ports[0])));
     let launch = Launch { kernel: 0, args: vec![FRAME], ..Launch::default() };

@@ -155,11 +155,10 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
             (body.as_bytes().to_vec(), vec![("rackloom.read.length", "1024".into())])
         }
         Kind::InputConfirmWriteAck => {
-            let mut sack = Sack::new(1);
-            sack.insert(2);
-            sack.insert(257);
-            let body = Ack { bitmap: sack.bitmap() };
-            (body.as_bytes().to_vec(), vec![("rackloom.ack.bitmap", hex(&sack.bitmap()))])
+            let mut bitmap = [0; 32];
+            (bitmap[0], bitmap[31]) = (0x01, 0x80);
+            let body = Ack { bitmap };
+            (body.as_bytes().to_vec(), vec![("rackloom.ack.bitmap", hex(&bitmap))])
         }
         Kind::ExecLaunch => {
             let head = Launch {

@@ -1,15 +1,14 @@
 //! Writes, reads and their acknowledgements.
 
 use rackloom_node::Duration;
-use rackloom_wire::{
-    Ack, Counter, ErrorCode, FLAG_ACK_NOW, Head, IntoBytes, Kind, Read, Refusal, Sack, U32, WRITE_WINDOW,
-};
+use rackloom_transport::Sack;
+use rackloom_wire::{Ack, Counter, ErrorCode, FLAG_ACK_NOW, Head, IntoBytes, Kind, Read, Refusal, U32, WRITE_WINDOW};
 
 use crate::Specimen;
 use crate::bench::{BASE, Bench, MEMORY, RIVAL, Sent};
 
 fn sack(sent: &Sent) -> Sack {
-    Sack::from_wire(sent.head.seq, &sent.body::<Ack>().bitmap)
+    Sack::from_bitmap(sent.head.seq, &sent.body::<Ack>().bitmap)
 }
 
 /// The order of writes does not matter, nor do copies.

@@ -1,7 +1,7 @@
 //! One rack, loaded.
 
 use bytes::Bytes;
-use rackloom_host::{Event, Outcome};
+use rackloom_host::{Commit, Event, Outcome};
 use rackloom_node::Duration;
 use rackloom_rack::{Kind, Maker};
 
@@ -39,8 +39,8 @@ pub(super) fn measure(job: &Job, kind: Kind, options: &Options, image: &Bytes) -
             let mut rack = ready(kind, cards, loss, options)?;
             let start = rack.now();
             let all = rack.cards().to_vec();
-            let mut loads: std::collections::BTreeSet<_> =
-                rack.command(|host, now| all.iter().map(|c| host.load(now, &[*c], image.clone(), false)).collect());
+            let mut loads: std::collections::BTreeSet<_> = rack
+                .command(|host, now| all.iter().map(|c| host.load(now, &[*c], image.clone(), Commit::Each)).collect());
             let end = rack.run_until("loads", HOUR, |_, _, event| {
                 if let Event::Completed { op, result } = event
                     && loads.remove(&op)

@@ -1,18 +1,19 @@
-//! What arrives at a host, to the part that it concerns.
+//! Dispatch of arriving frames.
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Instant};
-use rackloom_wire::{BULK_STANDARD, Counter, ErrorCode, Failure, HOSTS, Kind, MacAddr, Packet, Refusal, Sack};
+use rackloom_transport::{Rtt, Sack};
+use rackloom_wire::{BULK_STANDARD, Counter, ErrorCode, Failure, HOSTS, Kind, MacAddr, Packet, Refusal};
 
 use super::Host;
 use crate::card_info::CardInfo;
+use crate::ends::Ends;
 use crate::event::{DownReason, Event, OpError, OpId, Outcome};
 use crate::launcher::{Ended, Launcher};
 use crate::peer::{Peer, PeerState};
 use crate::reader::Reader;
 use crate::request::Ask;
-use crate::rtt::Rtt;
-use crate::session::{Ends, Session};
+use crate::session::Session;
 use crate::writer::Writer;
 
 impl Host {
@@ -98,7 +99,10 @@ impl Host {
         match kind {
             Kind::InputConfirmWriteAck => {
                 let Some((a, _)) = packet.view::<rackloom_wire::Ack>() else { return self.ignore() };
-                s.writer.handle_ack(now, &Sack::from_wire(head.seq, &a.bitmap), &mut s.rtt, &mut written);
+                let sack = Sack::from_bitmap(head.seq, &a.bitmap);
+                if s.writer.handle_ack(now, &sack, &mut s.rtt, &mut written).is_err() {
+                    return self.ignore();
+                }
             }
             Kind::InputConfirmReadData => read = s.reader.handle_data(now, head.seq, packet.payload, &mut s.rtt),
             Kind::ResultAccepted => s.launcher.handle_accepted(now, head.seq),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
-use rackloom::{CardInfo, Error, LaunchReport, MacAddr, Rack};
+use rackloom::{CardInfo, Commit, Error, LaunchReport, MacAddr, Rack};
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
 use super::consent::Consent;
@@ -243,7 +243,7 @@ impl Card {
         let began = Instant::now();
         // A load that fails leaves the old image in most cases, and none in some.
         lock(&self.state).active = None;
-        let loading = self.send(claim, |rack, mac| (mac, rack.load(&[mac], file, true, |_, _, _| {})));
+        let loading = self.send(claim, |rack, mac| (mac, rack.load(&[mac], file, Commit::AllOrNone, |_, _, _| {})));
         let (mac, loading) = loading.map_err(|code| (code, "the card is gone".to_owned()))?;
         let loaded = loading.wait().map_err(|why| (self.judge(claim, &why), why.to_string()))?;
         let silent = (Code(CL_INVALID_PROGRAM_EXECUTABLE), "the card did not report the outcome".to_owned());

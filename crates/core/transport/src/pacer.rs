@@ -1,15 +1,15 @@
-//! Letting frames go no faster than a rate.
+//! Sending frames no faster than a rate.
 
 use rackloom_node::{Duration, Instant};
 
 /// Bytes of Ethernet around each frame: preamble 8, check sequence 4, gap 12.
-pub(crate) const WIRE_OVERHEAD: usize = 24;
+pub const WIRE_OVERHEAD: usize = 24;
 
 /// A schedule for frames on one wire: each takes its time on the wire, and the schedule runs at most `BURST` ahead.
 ///
 /// The burst is what one wake-up may send: it makes a deadline serve some ten frames instead of one.
 #[derive(Debug, Clone)]
-pub(crate) struct Pacer {
+pub struct Pacer {
     /// Bits a second; `None`: no limit.
     rate: Option<u64>,
     /// When the wire has sent all that was let go, in nanoseconds times 2^10, so that rounding does not add up.
@@ -21,24 +21,29 @@ const BURST: Duration = Duration::from_micros(20);
 const SCALE: u128 = 1 << 10;
 
 impl Pacer {
-    pub(crate) const fn new(rate: Option<u64>) -> Self {
+    /// A schedule at `rate` bits a second, counted with [`WIRE_OVERHEAD`]; `None`: no limit.
+    pub const fn new(rate: Option<u64>) -> Self {
         Self { rate, free_at: 0 }
     }
 
     /// True when a frame may go now.
-    pub(crate) fn is_open(&self, now: Instant) -> bool {
+    pub fn is_open(&self, now: Instant) -> bool {
         self.opens_at().is_none_or(|t| t <= now)
     }
 
-    /// When the next frame may go; `None`: any time.
-    pub(crate) fn opens_at(&self) -> Option<Instant> {
-        self.rate?;
-        let ns = u64::try_from(self.free_at / SCALE).unwrap_or(u64::MAX);
-        Some(Instant::from_nanos(ns.saturating_sub(BURST.as_nanos() as u64)))
+    /// When the wire has sent all that was let go.
+    pub fn free_at(&self) -> Instant {
+        Instant::from_nanos(u64::try_from(self.free_at / SCALE).unwrap_or(u64::MAX))
     }
 
-    /// A frame of this length goes now.
-    pub(crate) fn sent(&mut self, now: Instant, frame: usize) {
+    /// When the next frame may go; `None`: any time.
+    pub fn opens_at(&self) -> Option<Instant> {
+        self.rate?;
+        Some(Instant::from_nanos(self.free_at().as_nanos().saturating_sub(BURST.as_nanos() as u64)))
+    }
+
+    /// A frame of `frame` bytes goes now.
+    pub fn sent(&mut self, now: Instant, frame: usize) {
         let Some(rate) = self.rate else { return };
         let bits = (frame + WIRE_OVERHEAD) as u128 * 8;
         let start = self.free_at.max(u128::from(now.as_nanos()) * SCALE);

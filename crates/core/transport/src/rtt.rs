@@ -2,9 +2,9 @@
 
 use rackloom_node::Duration;
 
-/// Round-trip time estimate and retransmission timeout after RFC 6298.
+/// Round-trip time estimate and retransmission timeout after RFC 6298: one for each path, shared by all that use it.
 #[derive(Debug, Clone)]
-pub(crate) struct Rtt {
+pub struct Rtt {
     smoothed: Option<Duration>,
     variation: Duration,
     backoff: u32,
@@ -13,12 +13,13 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    pub(crate) const fn new(min: Duration, max: Duration) -> Self {
+    /// No estimate yet; timeouts stay between `min` and `max`.
+    pub const fn new(min: Duration, max: Duration) -> Self {
         Self { smoothed: None, variation: Duration::ZERO, backoff: 0, min, max }
     }
 
-    /// A round trip of something that was sent once only (Karn's rule).
-    pub(crate) fn sample(&mut self, rtt: Duration) {
+    /// Takes a measured round trip of something that was sent once only (Karn's rule), and ends the back-off.
+    pub fn sample(&mut self, rtt: Duration) {
         self.backoff = 0;
         match self.smoothed {
             None => {
@@ -32,25 +33,25 @@ impl Rtt {
         }
     }
 
-    /// Nothing came in time.
-    pub(crate) const fn back_off(&mut self) {
+    /// Nothing came in time: doubles the timeout.
+    pub const fn back_off(&mut self) {
         if self.backoff < 16 {
             self.backoff += 1;
         }
     }
 
-    /// Something came, though not a sample.
-    pub(crate) const fn progress(&mut self) {
+    /// Something came that is no sample: ends the back-off.
+    pub const fn progress(&mut self) {
         self.backoff = 0;
     }
 
-    /// The smoothed round trip, or the shortest timeout while there is none.
-    pub(crate) fn smoothed(&self) -> Duration {
+    /// The smoothed round trip, or the shortest timeout before the first sample.
+    pub fn smoothed(&self) -> Duration {
         self.smoothed.unwrap_or(self.min)
     }
 
-    /// Wait this long before sending again.
-    pub(crate) fn timeout(&self) -> Duration {
+    /// The time to wait for an answer before sending again.
+    pub fn timeout(&self) -> Duration {
         let base = self.smoothed.map_or(self.min * 2, |s| s + self.variation * 4).max(self.min);
         base.saturating_mul(1 << self.backoff).min(self.max)
     }

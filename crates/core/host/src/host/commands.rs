@@ -1,0 +1,284 @@
+//! Commands to a host: each begins an operation, which completes with one event.
+
+use bytes::Bytes;
+use rackloom_node::{Duration, Instant};
+use rackloom_transport::Backoff;
+use rackloom_wire::{
+    CARDS, ErrorCode, Head, IMAGE_BYTES_MAX, IntoBytes, Kind, LAUNCH_ARGS, MacAddr, ROLE_PRIVATE, Scrub, Solicit, U32,
+};
+
+use super::Host;
+use super::scheduling::{Go, Source};
+use crate::config::ClaimOptions;
+use crate::event::{Event, OpError, OpId, Outcome};
+use crate::launcher::Launch;
+use crate::loader::{Commit, Loader};
+use crate::peer::PeerState;
+use crate::request::{Ask, Request};
+use crate::session::Session;
+
+/// Where an operation is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// `None`: a load.
+    pub(super) card: Option<MacAddr>,
+    pub(super) deadline: Option<Instant>,
+    /// In `limits`.
+    pub(super) limit: Option<Instant>,
+}
+
+/// Largest read, and largest output region of a launch.
+const TRANSFER_MAX: u64 = 1 << 32;
+
+impl Host {
+    /// Asks all cards to announce themselves; they answer spread over `window`.
+    pub fn solicit(&mut self, _now: Instant, window: Duration) {
+        let body = Solicit { window_us: U32::new(window.as_micros() as u32), reserved: U32::ZERO };
+        let seq = self.seq();
+        let head = Head { dst: CARDS, src: self.mac(), kind: Kind::DiscoverySolicit, flags: 0, epoch: 0, seq, addr: 0 };
+        self.send(head.frame(&[body.as_bytes()]));
+    }
+
+    /// Claims a card. One claim of a card at a time: with two on the way, the answer of the older could come last and
+    /// undo the newer.
+    pub fn claim(&mut self, now: Instant, card: MacAddr, options: ClaimOptions) -> OpId {
+        let claims = |r: &Request| matches!(r.ask, Ask::Claim { .. });
+        if self.peers.get(&card).is_some_and(|p| p.requests.iter().any(claims)) {
+            return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
+        }
+        let (nonce, group) = (self.rng.next_u64(), self.group);
+        let epoch = self.peers.get(&card).map_or(0, |p| p.last_epoch);
+        self.request(now, card, Ask::Claim { nonce, options, group, epoch })
+    }
+
+    /// Gives a card back; with [`Scrub::Zero`] its memory is zeroed before anyone else can claim it. Operations under
+    /// way on it fail with [`OpError::Cancelled`].
+    pub fn release(&mut self, now: Instant, card: MacAddr, scrub: Scrub) -> OpId {
+        let Some(session) = self.peers.get_mut(&card).and_then(|p| p.session.take()) else {
+            return self.failed(OpError::NotClaimed { card });
+        };
+        let epoch = session.ends.epoch;
+        self.end_session(now, card, session, &OpError::Cancelled { card });
+        self.request(now, card, Ask::Release { epoch, scrub })
+    }
+
+    /// Asks for a card's counters. Needs no claim.
+    pub fn counters(&mut self, now: Instant, card: MacAddr) -> OpId {
+        self.request(now, card, Ask::Counters { got: Vec::new() })
+    }
+
+    /// Asks for the manifest of a card's active image. Needs no claim.
+    pub fn manifest(&mut self, now: Instant, card: MacAddr) -> OpId {
+        self.request(now, card, Ask::Manifest { got: Vec::new() })
+    }
+
+    /// Loads an image into these cards, all at once. Each must be claimed and not be in another load.
+    pub fn load(&mut self, now: Instant, cards: &[MacAddr], image: Bytes, commit: Commit) -> OpId {
+        let first = cards.first().copied().unwrap_or_default();
+        if image.is_empty() || image.len() as u64 > IMAGE_BYTES_MAX {
+            let (code, detail) = (ErrorCode::ImageTooLarge, IMAGE_BYTES_MAX);
+            return self.failed(OpError::Refused { card: first, code, detail });
+        }
+        let mut members = Vec::new();
+        for card in cards {
+            if self.loads.values().any(|l| l.has(*card)) {
+                return self.failed(OpError::Refused { card: *card, code: ErrorCode::Busy, detail: 0 });
+            }
+            match self.peers.get(card).map(|p| (p, p.session.as_ref())) {
+                Some((p, Some(s))) => members.push((&p.info, s.ends.epoch)),
+                _ => return self.failed(OpError::NotClaimed { card: *card }),
+            }
+        }
+        if members.is_empty() {
+            return self.failed(OpError::UnknownCard { card: first });
+        }
+        let seq = self.next_seq;
+        self.next_seq = self.next_seq.wrapping_add(1);
+        let group = loop {
+            let group = 1 + self.rng.below(u64::from(u16::MAX)) as u16;
+            if group != self.group && self.loads.values().all(|l| l.group != group) {
+                break group;
+            }
+        };
+        let op = OpId(self.next_op);
+        self.next_op += 1;
+        self.patience.serve(now, None);
+        let loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, commit);
+        self.ops.insert(op, Place { card: None, deadline: None, limit: None });
+        self.loads.insert(op, loader);
+        self.ready.push_back(Source::Load(op));
+        op
+    }
+
+    /// Writes bytes to a claimed card's memory.
+    pub fn write(&mut self, _now: Instant, card: MacAddr, addr: u64, data: Bytes) -> OpId {
+        // The card checks this too, but a refusal of a write can be lost where its acknowledgement is not.
+        if let Some(why) = self.out_of_memory(card, addr, data.len() as u64) {
+            return self.failed(why);
+        }
+        match self.begin(card) {
+            Err(op) => op,
+            Ok((op, session)) => {
+                if data.is_empty() {
+                    self.complete(op, Ok(Outcome::Written));
+                } else {
+                    session.writer.push(op, addr, data);
+                    self.touch(card);
+                }
+                op
+            }
+        }
+    }
+
+    /// Reads bytes of a claimed card's memory, at most 4 GiB.
+    pub fn read(&mut self, _now: Instant, card: MacAddr, addr: u64, len: u64) -> OpId {
+        if len > TRANSFER_MAX {
+            return self.failed(OpError::Refused { card, code: ErrorCode::BadRequest, detail: TRANSFER_MAX });
+        }
+        if let Some(why) = self.out_of_memory(card, addr, len) {
+            return self.failed(why);
+        }
+        match self.begin(card) {
+            Err(op) => op,
+            Ok((op, session)) => {
+                if len == 0 {
+                    self.complete(op, Ok(Outcome::Data(Bytes::new())));
+                } else {
+                    session.reader.push(op, addr, len as usize);
+                    self.touch(card);
+                }
+                op
+            }
+        }
+    }
+
+    /// Launches a kernel on a claimed card: executed once or, if the operation fails with a card's loss, at most once.
+    pub fn launch(&mut self, _now: Instant, card: MacAddr, launch: Launch) -> OpId {
+        if launch.args.len() > LAUNCH_ARGS as usize || launch.output.1 > TRANSFER_MAX {
+            return self.failed(OpError::Refused {
+                card,
+                code: ErrorCode::BadArguments,
+                detail: u64::from(LAUNCH_ARGS),
+            });
+        }
+        match self.begin(card) {
+            Err(op) => op,
+            Ok((op, session)) => {
+                session.launcher.push(op, launch);
+                self.touch(card);
+                op
+            }
+        }
+    }
+
+    /// Starts the launches that are held for `number`, on all cards at once.
+    pub fn go(&mut self, now: Instant, number: u32) {
+        let timer = Backoff::sent(now, self.config.rto_min, self.config.rto_max);
+        self.gos.push(Go { number, timer });
+        self.send_go(number);
+    }
+
+    /// Lets an operation fail with [`OpError::Deadline`] if it has not completed by then.
+    pub fn set_deadline(&mut self, op: OpId, at: Instant) {
+        if let Some(place) = self.ops.get_mut(&op) {
+            if let Some(limit) = place.limit.take() {
+                self.limits.remove(&(limit, op));
+            }
+            if let Some(old) = place.deadline.replace(at) {
+                self.deadlines.remove(&(old, op));
+            }
+            self.deadlines.insert((at, op));
+        }
+    }
+
+    /// Cancels an operation: it completes with [`OpError::Cancelled`]. A launch that the card has accepted is
+    /// cancelled there.
+    pub fn cancel(&mut self, now: Instant, op: OpId) {
+        let Some(place) = self.ops.get(&op) else { return };
+        let card = place.card.unwrap_or_default();
+        self.give_up(now, op, OpError::Cancelled { card });
+    }
+
+    /// Why a range is not inside the memory that a host may address on this card.
+    pub(super) fn out_of_memory(&self, card: MacAddr, addr: u64, len: u64) -> Option<OpError> {
+        let memory = self.card(card)?.memory;
+        let inside = addr >= ROLE_PRIVATE && addr.checked_add(len).is_some_and(|end| end <= memory);
+        (!inside && len > 0).then_some(OpError::Refused { card, code: ErrorCode::BadAddress, detail: memory })
+    }
+
+    pub(super) fn begin(&mut self, card: MacAddr) -> Result<(OpId, &mut Session), OpId> {
+        if self.peers.get(&card).is_none_or(|p| p.session.is_none()) {
+            return Err(self.failed(OpError::NotClaimed { card }));
+        }
+        let op = self.new_op(Some(card));
+        let session = self.peers.get_mut(&card).and_then(|p| p.session.as_mut()).expect("just seen");
+        Ok((op, session))
+    }
+
+    pub(super) fn request(&mut self, now: Instant, card: MacAddr, ask: Ask) -> OpId {
+        if self.peers.get(&card).is_none_or(|p| p.state == PeerState::Down) {
+            return self.failed(OpError::UnknownCard { card });
+        }
+        let (op, seq) = (self.new_op(Some(card)), self.seq());
+        self.patience.serve(now, None);
+        let limit = self.patience.now() + self.config.control_timeout;
+        self.limits.insert((limit, op));
+        self.ops.get_mut(&op).expect("just made").limit = Some(limit);
+        let (wait, wait_max) = (self.config.rto_min * 2, self.config.rto_max);
+        let request = Request::new(op, seq, ask, now, wait, wait_max);
+        self.peers.get_mut(&card).expect("just seen").requests.push(request);
+        self.ask_due(now, card);
+        op
+    }
+
+    pub(super) fn new_op(&mut self, card: Option<MacAddr>) -> OpId {
+        let op = OpId(self.next_op);
+        self.next_op += 1;
+        self.ops.insert(op, Place { card, deadline: None, limit: None });
+        op
+    }
+
+    pub(super) fn failed(&mut self, why: OpError) -> OpId {
+        let op = self.new_op(Some(why.card()));
+        self.complete(op, Err(why));
+        op
+    }
+
+    pub(super) fn complete(&mut self, op: OpId, result: Result<Outcome, OpError>) {
+        // An operation completes once; whatever comes after is late news.
+        if let Some(place) = self.ops.remove(&op) {
+            if let Some(at) = place.deadline {
+                self.deadlines.remove(&(at, op));
+            }
+            if let Some(at) = place.limit {
+                self.limits.remove(&(at, op));
+            }
+            self.events.push_back(Event::Completed { op, result });
+        }
+    }
+
+    /// An operation ends before its time, by its owner's wish or its deadline.
+    pub(super) fn give_up(&mut self, now: Instant, op: OpId, why: OpError) {
+        let Some(Place { card, .. }) = self.ops.get(&op).copied() else { return };
+        match card {
+            None => {
+                if let Some(mut loader) = self.loads.remove(&op) {
+                    let frame = loader.abort();
+                    self.send(frame);
+                    self.complete(op, Ok(Outcome::Loaded(loader.report(now))));
+                }
+            }
+            Some(card) => {
+                let peer = self.peers.get_mut(&card);
+                if let Some(peer) = peer {
+                    peer.requests.retain(|r| r.op != op);
+                    if let Some(session) = peer.session.as_mut() {
+                        session.forget(op);
+                    }
+                }
+                self.complete(op, Err(why));
+                self.touch(card);
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Whether cards live and claims hold, and what ends when they do not.
+
+use rackloom_node::Instant;
+use rackloom_wire::{Head, Kind, MacAddr};
+
+use super::Host;
+use crate::event::{DownReason, Event, OpError};
+use crate::peer::PeerState;
+use crate::session::Session;
+
+impl Host {
+    /// Serves a card's deadlines: silence, lease, requests, retransmissions.
+    pub(super) fn watch(&mut self, now: Instant, card: MacAddr) {
+        self.ask_due(now, card);
+        let (interval, silence) = (self.config.ping_interval, self.config.silence);
+        let seq = self.next_seq;
+        let peer = self.peers.get_mut(&card).expect("the caller has it");
+        if let Some(session) = peer.session.as_mut() {
+            session.handle_timeout(now);
+        }
+        if peer.state == PeerState::Up && peer.is_silent(silence, &self.patience) {
+            return self.down(now, card, DownReason::Silent);
+        }
+        if peer.watch_at(interval, silence, &self.patience).is_some_and(|t| t <= now) {
+            peer.pinged_at = now;
+            let epoch = peer.session.as_mut().map_or(0, |s| {
+                s.sent_at = now;
+                s.ends.epoch
+            });
+            self.next_seq = self.next_seq.wrapping_add(1);
+            let head = Head { dst: card, src: self.mac(), kind: Kind::SessionPing, flags: 0, epoch, seq, addr: 0 };
+            self.send(head.frame(&[]));
+        }
+        self.touch(card);
+    }
+
+    /// The card is gone, or has restarted.
+    pub(super) fn down(&mut self, now: Instant, card: MacAddr, reason: DownReason) {
+        let peer = self.peers.get_mut(&card).expect("the caller has it");
+        if peer.state == PeerState::Down {
+            return;
+        }
+        peer.state = PeerState::Down;
+        let requests = std::mem::take(&mut peer.requests);
+        let why = OpError::Vanished { card, reason };
+        if let Some(session) = peer.session.take() {
+            self.end_session(now, card, session, &why);
+        }
+        for request in requests {
+            self.complete(request.op, Err(why.clone()));
+        }
+        self.events.push_back(Event::CardDown { card, reason });
+    }
+
+    pub(super) fn end_session(&mut self, now: Instant, card: MacAddr, mut session: Session, why: &OpError) {
+        for op in session.end() {
+            self.complete(op, Err(why.clone()));
+        }
+        let loads: Vec<_> = self.loads.iter().filter(|(_, l)| l.has(card)).map(|(op, _)| *op).collect();
+        for op in loads {
+            self.loads.get_mut(&op).expect("just seen").lose(now, card, why.clone());
+            self.finish_load(now, op);
+        }
+    }
+
+    /// The claim is gone though the card lives.
+    pub(super) fn lose_claim(&mut self, now: Instant, card: MacAddr) {
+        if let Some(session) = self.peers.get_mut(&card).and_then(|p| p.session.take()) {
+            self.end_session(now, card, session, &OpError::ClaimLost { card });
+            self.events.push_back(Event::ClaimLost { card });
+        }
+    }
+
+    /// Sends the requests to a card that are due.
+    pub(super) fn ask_due(&mut self, now: Instant, card: MacAddr) {
+        let mac = self.mac();
+        let Some(peer) = self.peers.get_mut(&card) else { return };
+        let due: Vec<_> = peer.requests.iter_mut().filter(|r| r.is_due(now)).map(|r| r.frame(now, mac, card)).collect();
+        for frame in due {
+            self.send(frame);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Payloads to and from one peer, each delivered once.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use rackloom_node::{Duration, Instant};
+
+use crate::backoff::Backoff;
+use crate::credit::Credit;
+use crate::epoch::{Epochs, Verdict};
+use crate::receiver::{AckPolicy, Receiver};
+use crate::rtt::Rtt;
+use crate::sack::{Arrival, Sack};
+use crate::sender::{PeerError, Sender};
+use crate::seq::is_before;
+
+/// What both ends of a connection agree on, and the sizes of this end.
+#[derive(Debug, Clone)]
+pub struct ConnectionConfig {
+    /// The first number of each life. Both ends agree on it.
+    pub first: u32,
+    /// Most numbers in flight, 1 to 256. Both ends agree on it.
+    pub window: u32,
+    /// Payloads that the owner can hold and has not consumed, 1 or more. Both ends agree on it: it is the credit that
+    /// each begins with.
+    pub credit: u32,
+    /// Payloads that wait to be sent, at most.
+    pub queue_max: usize,
+    /// When arrivals are acknowledged.
+    pub ack: AckPolicy,
+    /// Shortest time before something unanswered is sent again.
+    pub rto_min: Duration,
+    /// Longest such time.
+    pub rto_max: Duration,
+}
+
+/// What goes from one end to the other in a frame; its format is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment<T> {
+    /// Epoch of the sender's life.
+    pub src: u32,
+    /// Newest epoch that it knows of the receiver; 0: unknown.
+    pub dst: u32,
+    /// It wants an acknowledgement at once.
+    pub asks: bool,
+    /// What has arrived.
+    pub ack: Option<Ack>,
+    /// A payload.
+    pub data: Option<Data<T>>,
+}
+
+/// What has arrived, and how far the other end may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack {
+    /// The numbers that have arrived.
+    pub sack: Sack,
+    /// The first number that may not be sent.
+    pub limit: u32,
+}
+
+/// A numbered payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Data<T> {
+    /// Its number.
+    pub seq: u32,
+    /// The payload.
+    pub payload: T,
+}
+
+/// What a segment gave.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Received<T> {
+    /// A payload that has arrived for the first time. The owner takes it, and says so with
+    /// [`consume`](Connection::consume) once it has room again.
+    pub payload: Option<T>,
+    /// Numbers have begun anew, since the peer has begun a new life or knew a later one of ours. What it sent before
+    /// and the owner has not consumed counts as consumed.
+    pub restarted: bool,
+    /// What was in flight until then: each may or may not have arrived.
+    pub lost: Vec<T>,
+}
+
+/// The two directions between this node and one peer.
+///
+/// Law: after each call that changes it, call [`poll`](Self::poll) until it returns `None` and send each segment; then
+/// sleep until [`deadline`](Self::deadline). A caller whose wire is full may leave off polling and go on later.
+///
+/// Payloads arrive in any order. Between the present lives of both ends each arrives exactly once; one that was in
+/// flight when the peer restarted has arrived at most once.
+#[derive(Debug)]
+pub struct Connection<T> {
+    config: ConnectionConfig,
+    epochs: Epochs,
+    rtt: Rtt,
+    queue: VecDeque<T>,
+    sender: Sender<T>,
+    /// How far the peer lets us go.
+    credit: Credit,
+    receiver: Receiver,
+    /// How far we let the peer go, and what it was told.
+    granted: Credit,
+    announced: u32,
+    /// The peer has to learn our epochs.
+    hello_due: bool,
+    /// Until the peer is established: when to call it again.
+    hello: Backoff,
+    /// While the peer gives no credit: when to ask for some. The segment that raised it may have been lost.
+    probe: Option<Backoff>,
+    #[cfg(feature = "planted-bugs")]
+    planted: Option<crate::PlantedBug>,
+}
+
+impl<T> Connection<T> {
+    /// A connection under `epoch`, which is newer than that of any earlier connection to the same peer: a counter of
+    /// the node will do. It speaks when it has something to send, or is spoken to.
+    ///
+    /// # Panics
+    /// If `epoch` is 0, `config.window` is not in 1..=256 or `config.credit` is not in 1..2^31.
+    pub fn new(now: Instant, config: ConnectionConfig, epoch: u32) -> Self {
+        assert!(config.credit > 0 && config.credit < 1 << 31);
+        let limit = config.first.wrapping_add(config.credit);
+        Self {
+            epochs: Epochs::new(epoch),
+            rtt: Rtt::new(config.rto_min, config.rto_max),
+            queue: VecDeque::new(),
+            sender: Sender::new(config.first, config.window),
+            credit: Credit::new(limit),
+            receiver: Receiver::new(config.first, config.window),
+            granted: Credit::new(limit),
+            announced: limit,
+            hello_due: false,
+            hello: Backoff::due(now, config.rto_min * 2, config.rto_max),
+            probe: None,
+            config,
+            #[cfg(feature = "planted-bugs")]
+            planted: None,
+        }
+    }
+
+    /// Makes it suffer from a bug, through peers' restarts.
+    #[cfg(feature = "planted-bugs")]
+    pub const fn plant(&mut self, bug: crate::PlantedBug) {
+        self.planted = Some(bug);
+        self.epochs.plant(bug);
+        self.sender.plant(bug);
+        self.receiver.plant(bug);
+    }
+
+    /// True when the peer has named our present epoch, so it hears us.
+    pub const fn is_established(&self) -> bool {
+        self.epochs.is_established()
+    }
+
+    /// True when everything that was given to [`push`](Self::push) is acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.sender.is_idle()
+    }
+
+    /// Numbers in flight.
+    pub fn in_flight(&self) -> usize {
+        self.sender.in_flight()
+    }
+
+    /// Queues a payload.
+    ///
+    /// # Errors
+    /// The payload itself, if the queue is full.
+    pub fn push(&mut self, payload: T) -> Result<(), T> {
+        if self.queue.len() >= self.config.queue_max {
+            return Err(payload);
+        }
+        self.queue.push_back(payload);
+        Ok(())
+    }
+
+    /// The owner has room again for `count` payloads that it was given.
+    pub fn consume(&mut self, now: Instant, count: u32) {
+        self.granted.raise(self.granted.limit().wrapping_add(count));
+        // Small steps can wait for the next acknowledgement; a peer that waits for credit cannot.
+        let news = self.granted.limit().wrapping_sub(self.announced);
+        if news >= (self.config.credit / 2).max(1) && self.is_established() {
+            self.receiver.expedite(now);
+        }
+    }
+
+    /// A segment has come from the peer.
+    ///
+    /// # Errors
+    /// [`PeerError`] if it acknowledges what was never sent or goes beyond its credit: the segment has no effect.
+    pub fn handle(&mut self, now: Instant, segment: Segment<T>) -> Result<Received<T>, PeerError> {
+        let mut received = Received { payload: None, restarted: false, lost: Vec::new() };
+        match self.epochs.handle(segment.src, segment.dst) {
+            Verdict::Current => {}
+            Verdict::Restarted => {
+                received.restarted = true;
+                received.lost = self.restart();
+                self.hello_due = true;
+            }
+            Verdict::Behind => {
+                received.restarted = true;
+                received.lost = self.restart();
+                self.hello_due = true;
+                return Ok(received);
+            }
+            Verdict::Stale | Verdict::Unheard => {
+                self.hello_due = true;
+                return Ok(received);
+            }
+        }
+        if let Some(data) = &segment.data
+            && !is_before(data.seq, self.granted.limit())
+        {
+            return Err(PeerError::BeyondCredit { seq: data.seq, limit: self.granted.limit() });
+        }
+        if let Some(ack) = segment.ack {
+            self.sender.handle_ack(now, &ack.sack, &mut self.rtt, |_| {})?;
+            if self.credit.raise(ack.limit) {
+                self.probe = None;
+            }
+        }
+        if let Some(data) = segment.data {
+            let policy = if segment.asks { AckPolicy::AT_ONCE } else { self.config.ack };
+            let arrival = self.receiver.handle(now, data.seq, policy);
+            received.payload = (arrival == Arrival::New).then_some(data.payload);
+        } else if segment.asks {
+            self.receiver.expedite(now);
+        }
+        Ok(received)
+    }
+
+    /// Numbers begin anew: what was in flight.
+    fn restart(&mut self) -> Vec<T> {
+        let (first, window) = (self.config.first, self.config.window);
+        let old = core::mem::replace(&mut self.sender, Sender::new(first, window));
+        self.receiver = Receiver::new(first, window);
+        let limit = first.wrapping_add(self.config.credit);
+        (self.credit, self.granted, self.announced) = (Credit::new(limit), Credit::new(limit), limit);
+        self.rtt = Rtt::new(self.config.rto_min, self.config.rto_max);
+        self.probe = None;
+        #[cfg(feature = "planted-bugs")]
+        if let Some(bug) = self.planted {
+            self.plant(bug);
+        }
+        old.into_unacked().collect()
+    }
+
+    /// True when the next payload waits for the peer's credit, and nothing in flight will bring news of it.
+    fn is_blocked(&self) -> bool {
+        !self.queue.is_empty() && self.sender.is_idle() && !self.may_send()
+    }
+
+    fn may_send(&self) -> bool {
+        #[cfg(feature = "planted-bugs")]
+        if self.planted == Some(crate::PlantedBug::IgnoreCredit) {
+            return true;
+        }
+        self.credit.allows(self.sender.next())
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is wanted.
+    pub fn deadline(&self) -> Option<Instant> {
+        let hello = (!self.is_established() && !self.queue.is_empty()).then(|| self.hello.deadline());
+        let probe = self.probe.filter(|_| self.is_blocked()).map(|p| p.deadline());
+        [hello, probe, self.sender.deadline(), self.receiver.deadline()].into_iter().flatten().min()
+    }
+
+    /// The deadline has come. Harmless when called early.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.sender.handle_timeout(now, self.rtt.timeout()) {
+            self.rtt.back_off();
+        }
+    }
+
+    /// Most heap bytes that it ever holds, without what payloads hold themselves.
+    pub fn bytes_max(&self) -> usize {
+        self.sender.bytes_max() + self.config.queue_max.next_power_of_two().max(4) * size_of::<T>()
+    }
+
+    /// # Panics
+    /// If an invariant does not hold, which is a bug of this crate.
+    pub fn check_invariants(&self) {
+        self.sender.check_invariants();
+        self.receiver.check_invariants();
+        assert!(self.queue.len() <= self.config.queue_max);
+        assert!(!is_before(self.granted.limit(), self.announced));
+        assert!(self.is_established() || self.sender.is_idle());
+        // All that has arrived was within its credit.
+        assert!(!is_before(self.granted.limit(), self.receiver.sack().end()));
+    }
+}
+
+impl<T: Clone> Connection<T> {
+    /// The next segment to send now.
+    pub fn poll(&mut self, now: Instant) -> Option<Segment<T>> {
+        if !self.is_established() {
+            let calls = !self.queue.is_empty() && self.hello.is_due(now);
+            if calls {
+                self.hello.resent(now);
+            }
+            let says = calls || core::mem::take(&mut self.hello_due);
+            self.hello_due = false;
+            return says.then(|| self.segment(now, calls, None));
+        }
+        let timeout = self.rtt.timeout();
+        if let Some(r) = self.sender.poll_resend(now, timeout) {
+            let (data, asks) = (Data { seq: r.seq, payload: r.payload.clone() }, r.is_last);
+            return Some(self.segment(now, asks, Some(data)));
+        }
+        if self.sender.has_room()
+            && self.may_send()
+            && let Some(payload) = self.queue.pop_front()
+        {
+            let seq = self.sender.send(now, timeout, payload.clone());
+            // Where we stop sending, the peer must not wait for more before it acknowledges.
+            let asks = self.queue.is_empty() || !self.sender.has_room() || !self.may_send();
+            return Some(self.segment(now, asks, Some(Data { seq, payload })));
+        }
+        if self.is_blocked() {
+            let wait = self.config.rto_min * 2;
+            let probe = self.probe.get_or_insert_with(|| Backoff::sent(now, wait, self.config.rto_max));
+            if probe.is_due(now) {
+                probe.resent(now);
+                return Some(self.segment(now, true, None));
+            }
+        }
+        let acks = self.receiver.deadline().is_some_and(|at| at <= now);
+        (acks || self.hello_due).then(|| self.segment(now, false, None))
+    }
+
+    /// A segment, which takes along an acknowledgement that is due.
+    fn segment(&mut self, now: Instant, asks: bool, data: Option<Data<T>>) -> Segment<T> {
+        self.hello_due = false;
+        let ack = self.receiver.poll_ack(now).map(|sack| Ack { sack, limit: self.granted.limit() });
+        if let Some(ack) = &ack {
+            self.announced = ack.limit;
+        }
+        Segment { src: self.epochs.local(), dst: self.epochs.remote(), asks, ack, data }
+    }
+}
