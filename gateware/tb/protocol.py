@@ -1,4 +1,5 @@
-"""Families of frames. Made from protocol/ by `cargo run -p protogen`. Change that file, not this one."""
+"""Families of frames and the rules of their kinds, for the benches."""
+# Made from protocol/ by `cargo run -p protogen`. Change that file, not this one.
 
 from dataclasses import dataclass
 

@@ -1,3 +1,4 @@
+"""Families of frames and the rules of their kinds, for the benches."""
 
 from dataclasses import dataclass
 

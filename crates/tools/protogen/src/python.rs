@@ -7,8 +7,9 @@ use crate::text::{made_from, put};
 /// The text of `gateware/tb/protocol.py`.
 pub(crate) fn emit(families: &[Family]) -> String {
     let mut o = String::new();
-    put(&mut o, &format!("\"\"\"Families of frames. {}\"\"\"", made_from("protocol/")));
-    o.push_str(include_str!("protocol_head.py"));
+    let (doc, classes) = include_str!("protocol_head.py").split_once('\n').expect("a docstring and more");
+    put(&mut o, &format!("{doc}\n# {}", made_from("protocol/")));
+    o.push_str(classes);
     for family in families {
         tables(&mut o, family);
     }
