@@ -43,7 +43,7 @@ fn command(host: &mut Host, now: Instant, u: &mut Unstructured<'_>) -> Result<()
         3 => drop(host.manifest(now, card)),
         4 => {
             let commit = if u.arbitrary()? { Commit::AllOrNone } else { Commit::Each };
-            let _ = host.load(now, &[card], data(u)?, commit); // Its event says how it went.
+            host.load(now, &[card], data(u)?, commit);
         }
         5 => drop(host.write(now, card, u.arbitrary()?, data(u)?)),
         6 => drop(host.read(now, card, u.arbitrary()?, u.int_in_range(0..=9000)?)),
