@@ -50,7 +50,7 @@ uint32_t card_state(void) {
   return role_active() ? CARD_STATE_ACTIVE : CARD_STATE_EMPTY;
 }
 
-// As it was told last.
+// As last written.
 static uint32_t session;
 
 void card_publish(void) {

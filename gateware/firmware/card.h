@@ -16,7 +16,7 @@ uint32_t card_state(void);
 // Tells the fast paths whether there are a claim, a load and a role.
 void card_publish(void);
 
-// Until that is told anew: solicitations come to the firmware.
+// Until it is written anew, solicitations come to the firmware.
 void card_answer_slowly(void);
 
 #endif

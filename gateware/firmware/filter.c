@@ -10,7 +10,7 @@
 // The addresses, in the order of the register's bits.
 enum { CARD, OWNER, CARDS, ALL, LOAD, CLAIM, ADDRESSES };
 
-// Each one's bytes, and whether they are told. A byte may belong to several of them.
+// Each one's bytes, and whether they are in the filter. A byte may belong to several of them.
 static struct {
   uint8_t value[ADDRESSES];
   uint8_t told;  // Bit n: that of address n.
@@ -24,7 +24,7 @@ static void publish(uint32_t place, uint32_t value) {
   WRITE(CSR_FILTER, 1u << (FILTER_PLACES_SHIFT + place) | value << FILTER_VALUE_SHIFT | (belongs & places[place].told));
 }
 
-// Byte by byte: with the first that is forgotten, and until the last that is told, no frame has the address.
+// Byte by byte: with the first that is forgotten, and until the last that is written, no frame has the address.
 static void forget(uint32_t address, uint32_t place) {
   if (!(places[place].told & 1u << address)) return;
   places[place].told &= (uint8_t) ~(1u << address);

@@ -78,7 +78,7 @@ static uint32_t expires(void) {
   return renewed + (uint32_t)arith_times(claim.lease_ms, 1000);
 }
 
-// Ends the present claim. `given_up`: its nonce gets nobody the card any more. A host that was cut off for longer than
+// Ends the present claim. `given_up`: the nonce can no longer claim the card. A host that was cut off for longer than
 // its lease may still ask with its old nonce, and get the card.
 static void end(bool given_up) {
   if (!session_claimed()) return;

@@ -84,7 +84,7 @@ class Board:
         self.sent: deque[Sent] = deque()
         self.ddr = bytearray(self.config.memory + 2 * self.config.staging_max + (1 << 16))
         self.registers: dict[int, int] = {}
-        # What a byte of an address can belong to; until that is told, anything.
+        # What a byte of an address can belong to; until that is written, anything.
         self.filter = [[C.FILTER_OWNER | C.FILTER_CARD] * 256 for _ in range(6)]
         self.latched = 0
         self.asleep = False

@@ -109,7 +109,7 @@ def test_announces_changes_of_claim_and_image(new):
     told = bench.take(W.KIND_DISCOVERY_ANNOUNCE)[-1].frame
     assert (told.payload[72:], number(told.payload[70:72]), number(told.payload[28:32])) == (digest(data), 3, 100_000)
     assert told.payload[19] == W.CARD_STATE_ACTIVE
-    # A claim that ends of itself is told, too, and the template is true when the hardware answers.
+    # A claim that ends of itself is announced, too, and the template is true when the hardware answers.
     bench.board.run_for(6_000_000)
     told = bench.take(W.KIND_DISCOVERY_ANNOUNCE)[-1].frame
     assert (told.epoch, number(told.payload[64:70])) == (0, 0)

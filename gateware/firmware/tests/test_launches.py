@@ -105,7 +105,7 @@ def test_each_fault_has_its_reason_and_uses_its_number_up(claimed, with_role):
         ns = bench.board.time * 1000
         assert struct.unpack(">HHIQQQQ", told.payload) == (code, 1472, 0, 0, 0, ns, ns)
         assert told.seq == seq
-        # A late copy, whatever it asks for, is told the same and executes nothing.
+        # A late copy, whatever it asks for, gets the same answer and executes nothing.
         bench.launch(seq)
         assert done(bench) == (seq, code)
     assert (bench.count("refusals"), bench.count("launches"), bench.count("kernels_failed")) == (9, 0, 0)

@@ -592,9 +592,9 @@ def test_group_frames_are_taken_from_the_owner_alone(claimed):
     ):
         bench.send_group(change.pop("kind"), bytes(8), **change)
     assert bench.count("drop_epoch") == 4
-    # Nobody is told: the frames went to many.
+    # No answer: the frames went to many.
     bench.expect_nothing()
-    # A begin of another epoch is told.
+    # A begin of another epoch is answered.
     bench.send(W.KIND_IMAGE_BEGIN, bench.begin_body(data), 3, epoch=bench.epoch + 1)
     frame = bench.frame(W.KIND_IMAGE_CONFIRM_FAILED)
     assert (frame.code, frame.epoch, len(frame.payload)) == (W.ERROR_CODE_STALE_EPOCH, GROUP, 8)

@@ -14,7 +14,7 @@ module rl_lane_filter
   input  filter_t   filter_i,
   input  logic      listening_i, // The tables are complete.
 
-  output logic      settled_o,  // What is told in the cycle after this, and after the next, holds.
+  output logic      settled_o,  // The outputs in the cycle after this, and after the next, holds.
   output logic      own_o,      // To this card alone.
   output logic      group_o,    // To a group of Rackloom, whatever its number.
   output logic      listens_o,  // To an address this card listens to.

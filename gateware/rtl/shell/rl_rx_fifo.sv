@@ -27,7 +27,7 @@ module rl_rx_fifo
   end
 
   // Once it is tight, with four places left, nothing goes in but the end of the frame under way. It
-  // is told a cycle late: the word of that cycle takes a place, and the end itself another.
+  // shows a cycle late: the word of that cycle takes a place, and the end itself another.
   logic tight_q;
   logic inside_q;   // Words of the present frame are stored, and more are to come.
   logic skipping_q; // The rest of the present frame is not stored.

@@ -14,7 +14,7 @@ from streams import PAUSES
 PATIENCE_W = 9
 STOPPED, TIMEOUT, BROKEN = 0xFE, 0xFF, 3
 BEAT, BEAT_WORDS = 64, 16
-UNDER_WAY = 4  # Beats that memory may still owe when it is told to stop.
+UNDER_WAY = 4  # Beats that memory may still owe when it has to stop.
 
 # Periods of net, ddr and cfg in picoseconds.
 CLOCKS = [(6400, 3334, 10000), (10000, 6402, 3138), (3138, 10000, 6400)]

@@ -87,7 +87,7 @@ class Watch:
             self.from_role(cut)
 
     def to_ddr(self, cut):
-        """What DDR is told."""
+        """The requests that DDR sees."""
         for name, before in self.waiting.items():
             channel = self.ddr[name]
             if before is not None:
@@ -131,7 +131,7 @@ class Watch:
             self.filled += 1
 
     def to_role(self, cut):
-        """What the role is told."""
+        """The responses that the role sees."""
         role, ddr = self.role, self.ddr
         if cut:
             assert not any(role[name].ready for name in ("aw", "w", "ar")), "taken from a role that is cut off"

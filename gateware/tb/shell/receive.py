@@ -47,7 +47,7 @@ class Expected:
 
     @property
     def why(self) -> Why:
-        """What the firmware is told."""
+        """The events for the firmware."""
         if self.diverted:
             return Why.TURN
         return Why.ACCEPTED if self.judgement.route == Route.LAUNCH else self.judgement.why
@@ -122,7 +122,7 @@ class Receive:
         cocotb.start_soon(self.take_announcements())
 
     def tell(self, session: Session) -> None:
-        """What is told in registers."""
+        """The state in registers."""
         for name in ("epoch", "loading", "load_group"):
             getattr(self.dut, f"{name}_i").value = int(getattr(session, name))
 

@@ -1,4 +1,4 @@
-"""rl_rx_fifo: frames come out whole and in order, or not at all, or cut and marked so; each loss is told once."""
+"""rl_rx_fifo: frames come out whole and in order, or not at all, or cut and marked so; each loss is reported once."""
 
 import random
 
@@ -39,7 +39,7 @@ async def send(dut, frames, pause):
 
 
 class Sink:
-    """What has come out: frames as (bytes, bad, cut), and how often a loss was told."""
+    """What has come out: frames as (bytes, bad, cut), and how many losses were reported."""
 
     def __init__(self, dut, pause):
         self.frames, self.losses, self.open = [], 0, b""

@@ -84,7 +84,7 @@ class Bench:
         return self.chunks - (int(staged.value) - self.before) % (1 << len(staged))
 
     async def take_blocks(self, memory, image, pause, base=BASE):
-        """Takes the blocks that are told, and sees that all their bytes are in memory."""
+        """Takes the blocks that are announced, and sees that all their bytes are in memory."""
         dut = self.dut
         while True:
             await FallingEdge(dut.clk_net)
@@ -92,7 +92,7 @@ class Bench:
             if dut.block_valid.value and not next(pause):
                 block = int(dut.block.value)
                 span = image[BLOCK * block : BLOCK * (block + 1)]
-                assert memory.read(base + BLOCK * block, len(span)) == span, f"block {block} is told too soon"
+                assert memory.read(base + BLOCK * block, len(span)) == span, f"block {block} is announced too soon"
                 self.told.append(block)
                 dut.block_pop.value = 1
 

@@ -19,11 +19,12 @@ use crate::shell::{Shell, earlier};
 use crate::{CardEvent, Config, ConfigError, Counters, ReleaseReason};
 
 mod dispatch;
+mod front_door;
 
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
 #[derive(Debug)]
 pub struct Card {
-    pub(crate) shell: Shell,
+    shell: Shell,
     sandbox: Arc<dyn Sandbox>,
     ddr: Arc<dyn role::Memory>,
     power: Power,
@@ -32,7 +33,7 @@ pub struct Card {
     memory: Memory,
     launches: Launches,
     results: Results,
-    pub(crate) role: Option<ActiveRole>,
+    role: Option<ActiveRole>,
 }
 
 #[derive(Debug)]
@@ -48,8 +49,8 @@ enum Power {
 }
 
 #[derive(Debug)]
-pub(crate) struct ActiveRole {
-    pub(crate) role: Box<dyn Role>,
+struct ActiveRole {
+    role: Box<dyn Role>,
     digest: [u8; 32],
     manifest_json: Bytes,
     clock_khz: u32,

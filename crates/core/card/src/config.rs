@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rackloom_node::Duration;
+use rackloom_node::{Duration, Port};
 use rackloom_wire::{BEAT, BULK_JUMBO, BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE};
 
 use crate::ports::{PORTS_MAX, PortConfig, PortService};
@@ -169,6 +169,27 @@ impl Config {
             && macs.iter().all(|mac| !mac.is_multicast() && !mac.is_zero())
             && !services.contains(&None)
             && services.len() == open
+    }
+}
+
+impl Config {
+    /// What takes the frames of a port. Ports that the card does not have are closed.
+    pub fn service(&self, port: Port) -> PortService {
+        match port {
+            0 => PortService::Control,
+            _ => self.port(port).map_or(PortService::Closed, |p| p.service),
+        }
+    }
+
+    /// A port beside port 0.
+    pub(crate) fn port(&self, port: Port) -> Option<&PortConfig> {
+        self.ports.get(usize::from(port).checked_sub(1)?)
+    }
+
+    /// The port that carries a stream of the role, with its address.
+    pub(crate) fn port_of_stream(&self, stream: u8) -> Option<(Port, MacAddr)> {
+        let (number, port) = (1..).zip(&self.ports).find(|(_, p)| p.service == PortService::Stream(stream))?;
+        Some((number, port.mac))
     }
 }
 

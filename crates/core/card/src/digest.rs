@@ -11,7 +11,7 @@ use blake3::Hasher;
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, left_subtree_len, merge_subtrees_non_root, merge_subtrees_root};
 use bytes::Bytes;
 
-use crate::staging::gather;
+use crate::gather::gather;
 
 /// The digest of one image under way.
 #[derive(Debug)]

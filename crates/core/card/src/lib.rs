@@ -23,6 +23,7 @@ mod counters;
 mod digest;
 mod discovery;
 mod event;
+mod gather;
 mod launches;
 mod loader;
 mod memory;

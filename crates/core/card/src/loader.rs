@@ -44,7 +44,7 @@ struct Load {
     /// Number of the newest poll.
     poll: Option<u32>,
     answer: Option<Answer>,
-    /// When the staging area is set up, and what its owner is told then.
+    /// When the staging area is set up, and the answer to its owner then.
     ready: Option<(Instant, Head)>,
     /// When what is in the FIFO before the staging area has gone through it.
     fifo_empty: Instant,

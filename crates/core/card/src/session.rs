@@ -117,7 +117,7 @@ impl Session {
         claim
     }
 
-    /// Ends the claim. `spent`: its nonce gets nobody the card any more.
+    /// Ends the claim. `spent`: the nonce can no longer claim the card.
     pub(crate) fn end(&mut self, spent: bool) -> Option<Claim> {
         let claim = self.claim.take()?;
         if spent {

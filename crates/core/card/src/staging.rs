@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use crate::bitmap::Bitmap;
 use crate::digest::TreeDigest;
+use crate::gather::gather;
 
 /// An image under way.
 #[derive(Debug)]
@@ -157,19 +158,6 @@ impl Staging {
         assert_eq!(self.chunks() - self.have.count(), self.missing);
         assert_eq!(self.held, self.slots.iter().map(Bytes::len).sum::<usize>());
         assert!(self.held as u64 <= self.length);
-    }
-}
-
-/// Appends the bytes of `range` to `out`; all its chunks must be there.
-pub(crate) fn gather(slots: &[Bytes], chunk: usize, range: core::ops::Range<usize>, out: &mut Vec<u8>) {
-    let mut at = range.start;
-    while at < range.end {
-        let slot = &slots[at / chunk];
-        let from = at % chunk;
-        let to = slot.len().min(from + range.end - at);
-        assert!(from < to, "chunk {} is not there", at / chunk);
-        out.extend_from_slice(&slot[from..to]);
-        at += to - from;
     }
 }
 

@@ -4,6 +4,7 @@ mod commands;
 mod liveness;
 mod receive;
 mod scheduling;
+mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,8 +18,7 @@ use crate::event::{Event, OpId};
 use crate::loader::Loader;
 use crate::patience::Patience;
 use crate::peer::{Peer, PeerState};
-use commands::Place;
-use scheduling::{Go, Source};
+use state::{Go, Place, Source};
 
 /// A host. Its methods are of four kinds:
 ///

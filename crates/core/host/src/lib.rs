@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod card_info;
+mod chunks;
 mod config;
 mod ends;
 mod event;

@@ -15,6 +15,7 @@ use rackloom_wire::{
 };
 
 use crate::card_info::CardInfo;
+use crate::chunks::Chunks;
 use crate::config::Config;
 use crate::event::{LoadPhase, LoadReport, OpError, OpId};
 
@@ -36,7 +37,7 @@ pub(crate) struct Loader {
     image: Bytes,
     digest: [u8; 32],
     chunk: usize,
-    todo: Todo,
+    todo: Chunks,
     members: BTreeMap<MacAddr, Member>,
     commit: Commit,
     phase: LoadPhase,
@@ -88,48 +89,6 @@ impl Member {
     }
 }
 
-/// Chunks to send in this pass.
-#[derive(Debug)]
-struct Todo {
-    bits: Vec<u64>,
-    chunks: u32,
-    left: u32,
-    cursor: usize,
-}
-
-impl Todo {
-    fn all(chunks: u32) -> Self {
-        let mut t = Self { bits: vec![0; chunks.div_ceil(64) as usize], chunks, left: 0, cursor: 0 };
-        t.add(0, chunks);
-        t
-    }
-
-    /// Adds chunks; what lies beyond the image is a card's mistake and is left out.
-    fn add(&mut self, first: u32, count: u32) {
-        for c in first..first.saturating_add(count).min(self.chunks) {
-            let (word, bit) = (c as usize / 64, 1 << (c % 64));
-            self.left += u32::from(self.bits[word] & bit == 0);
-            self.bits[word] |= bit;
-        }
-        self.cursor = 0;
-    }
-
-    fn take(&mut self) -> Option<u32> {
-        while self.cursor < self.bits.len() {
-            let word = self.bits[self.cursor];
-            if word == 0 {
-                self.cursor += 1;
-                continue;
-            }
-            let bit = word.trailing_zeros();
-            self.bits[self.cursor] &= word - 1;
-            self.left -= 1;
-            return Some((self.cursor as u32) * 64 + bit);
-        }
-        None
-    }
-}
-
 impl Loader {
     #[allow(clippy::too_many_arguments, reason = "one call, by the host")]
     pub(crate) fn new(
@@ -169,7 +128,7 @@ impl Loader {
             digest: *blake3::hash(&image).as_bytes(),
             image,
             chunk,
-            todo: Todo::all(chunks),
+            todo: Chunks::all(chunks),
             members: cards.iter().map(member).collect(),
             commit,
             phase: LoadPhase::Begin,

@@ -61,8 +61,8 @@ pub trait Node {
     fn handle_timeout(&mut self, now: Instant);
 
     /// The driver has seen that other nodes on this machine wait for a processor: frames to them lie unread. Their
-    /// silence since this node's last timeout says little. Comes just before a [`handle_timeout`](Self::handle_timeout);
-    /// a node that waits for nobody ignores it.
+    /// silence since this node's last timeout says little. Comes just before a
+    /// [`handle_timeout`](Self::handle_timeout); a node that waits for nobody ignores it.
     fn handle_starvation(&mut self) {}
 
     /// The next thing to do, or `None`: nothing until a frame or the deadline.

@@ -97,7 +97,7 @@ pub struct Connection<T> {
     /// How far the peer lets us go.
     credit: Credit,
     receiver: Receiver,
-    /// How far we let the peer go, and what it was told.
+    /// How far we let the peer go, and the limit announced to it.
     granted: Credit,
     announced: u32,
     /// The peer has to learn our epochs.

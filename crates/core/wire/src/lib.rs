@@ -13,6 +13,7 @@
 extern crate alloc;
 
 mod generated;
+mod group;
 mod mac;
 mod packet;
 mod ranges;

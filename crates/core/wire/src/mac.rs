@@ -27,13 +27,6 @@ impl MacAddr {
     pub const fn is_zero(self) -> bool {
         matches!(self.0, [0, 0, 0, 0, 0, 0])
     }
-
-    /// The multicast address of a group.
-    pub const fn group(id: u16) -> Self {
-        let [a, b, c, d, ..] = crate::GROUP.0;
-        let [high, low] = id.to_be_bytes();
-        Self([a, b, c, d, high, low])
-    }
 }
 
 impl fmt::Display for MacAddr {

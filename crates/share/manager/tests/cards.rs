@@ -123,7 +123,7 @@ fn a_killed_clients_image_is_nobodys() {
     }
 }
 
-/// Boards that a client is told of.
+/// Boards as a client sees them.
 fn boards(to: &Endpoint) -> Vec<String> {
     let tenant = Tenant::silent(to);
     let hello = tenant.ask(|request| Command::Hello { request, version: VERSION, name: "test" });

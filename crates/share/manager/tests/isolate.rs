@@ -46,7 +46,7 @@ impl Isolating {
         let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rackloom-manager"));
         command.arg("--runtime").arg(pocl.expect("PoCL is installed (apt-get install pocl-opencl-icd)"));
-        // What a test's clients are told that they have.
+        // The limits of a test's clients.
         command.args(["--memory", "67108864", "--objects", "64", "--operations", "256", "--program", "1048576"]);
         command.args(["--listen", &endpoint.to_string(), "--listen", &tcp.to_string(), "--metrics", &metrics]);
         std::fs::create_dir(folder.path().join("tmp")).unwrap();
@@ -85,8 +85,8 @@ fn walk(folder: &std::path::Path) -> Box<dyn Iterator<Item = std::path::PathBuf>
     Box::new(entries.flat_map(|path| if path.is_dir() { walk(&path) } else { Box::new(std::iter::once(path)) }))
 }
 
-/// A kernel that counts, one that never ends while its flag is set, one that takes as many steps as it is told, and two
-/// that go wherever they are told.
+/// A kernel that counts, one that never ends while its flag is set, one that takes a given number of steps, and two
+/// that go to a given address.
 const KERNELS: &str = "
     kernel void count(global int *x) { x[0] += 1; }
     kernel void hang(global volatile int *x) { while (x[0] == 0); }

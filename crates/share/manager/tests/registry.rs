@@ -320,7 +320,7 @@ fn a_card_is_configured_as_the_registry_agrees() {
 
     // A card that comes back is empty, and that is known at once.
     cards.lab.yank(0);
-    let took = until("the loss is told", || accelerator(&site, &card(0)).is_empty());
+    let took = until("the loss is reported", || accelerator(&site, &card(0)).is_empty());
     assert!(took < AT_ONCE, "{took:?}");
     cards.lab.add(0);
     until("it is configured again", || add(&fifth, 1, "vadd") == 0);

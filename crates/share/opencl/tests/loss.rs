@@ -90,7 +90,7 @@ fn a_lost_manager_gives_errors_and_a_new_one_new_devices() {
     ok!(cl, clReleaseMemObject(a));
 }
 
-/// What a context's errors are told to.
+/// The error callback of a context.
 extern "C" fn told(text: *const c_char, _: *const c_void, _: usize, to: *mut c_void) {
     let (mark, to) = unsafe { &*to.cast::<(u8, Sender<(u8, String)>)>() };
     let _ = to.send((*mark, unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()));

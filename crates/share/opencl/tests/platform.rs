@@ -1,4 +1,4 @@
-//! What there is, and what is told of it; wrong handles.
+//! Platforms and devices, their information, and invalid handles.
 #![allow(unsafe_code)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
 

@@ -1,4 +1,4 @@
-//! Building, compiling, linking, and what is told of programs and kernels.
+//! Building, compiling, linking, and information about programs and kernels.
 #![allow(unsafe_code)]
 #![allow(clippy::undocumented_unsafe_blocks, reason = "arguments are right, or wrong on purpose where that is checked")]
 

@@ -22,7 +22,7 @@ pub(crate) fn emit(families: &[Family], body: &str) -> String {
     o + body
 }
 
-/// The families, and how they are told apart.
+/// The families, and how to recognise each.
 pub(crate) fn families(families: &[Family]) -> String {
     let mut o = String::new();
     put(&mut o, "/// A family of frames: a set of kinds with a header of their own.");

@@ -11,13 +11,7 @@ use crate::modules::{Crate, Imports};
 use crate::repo::File;
 
 /// Crates that do not keep the rule yet, each with the reason.
-const NOT_YET: &[(&str, &str)] = &[
-    ("core/card", "being moved"),
-    ("core/host", "being moved"),
-    ("core/wire", "being moved"),
-    ("share/manager", "being moved"),
-    ("share/opencl", "being moved"),
-];
+const NOT_YET: &[(&str, &str)] = &[];
 
 /// An arrow of a graph, with the file and line that draw it.
 type Arrows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;

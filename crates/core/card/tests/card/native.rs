@@ -48,7 +48,8 @@ pub(crate) fn image(part: &[u8], filler: usize) -> Vec<u8> {
     builder.build().unwrap()
 }
 
-/// Parts that begin with `bad` are no modules, with `big` need too much memory, with `late` fail when activated, with `talk` have streams.
+/// Parts that begin with `bad` are no modules, with `big` need too much memory, with `late` fail when activated, with
+/// `talk` have streams.
 #[derive(Debug)]
 pub(crate) struct Native;
 

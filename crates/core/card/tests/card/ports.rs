@@ -139,7 +139,7 @@ fn a_role_that_does_not_keep_up_loses_messages_and_no_answer_of_the_shell() {
 #[test]
 fn a_role_forges_nothing() {
     let mut bench = talking();
-    // Stream 1 sends what it is told on the stream that the last byte names.
+    // Stream 1 passes its messages on, to the stream that the last byte names.
     let control = raw(PORT_2, PEER, FOREIGN, &[1]);
     bench.frame_at(2, control); // Its source is the peer's address, not the port's.
     assert!(bench.others.is_empty());

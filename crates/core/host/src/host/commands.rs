@@ -8,7 +8,7 @@ use rackloom_wire::{
 };
 
 use super::Host;
-use super::scheduling::{Go, Source};
+use super::state::{Go, Place, Source};
 use crate::config::ClaimOptions;
 use crate::event::{Event, OpError, OpId, Outcome};
 use crate::launcher::Launch;
@@ -16,16 +16,6 @@ use crate::loader::{Commit, Loader};
 use crate::peer::PeerState;
 use crate::request::{Ask, Request};
 use crate::session::Session;
-
-/// Where an operation is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    /// `None`: a load.
-    pub(super) card: Option<MacAddr>,
-    pub(super) deadline: Option<Instant>,
-    /// In `limits`.
-    pub(super) limit: Option<Instant>,
-}
 
 /// Largest read, and largest output region of a launch.
 const TRANSFER_MAX: u64 = 1 << 32;

@@ -3,29 +3,15 @@
 use std::collections::BTreeSet;
 
 use rackloom_node::{Instant, Output};
-use rackloom_transport::Backoff;
 use rackloom_wire::{Head, Kind, MacAddr};
 
 use super::Host;
+use super::state::Source;
 use crate::event::{Event, LoadPhase, OpError, OpId, Outcome};
 use crate::loader::Loader;
 use crate::patience::Patience;
 use crate::peer::Peer;
 use crate::session::Session;
-
-/// Something that may have bulk frames to send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    Card(MacAddr),
-    Load(OpId),
-}
-
-/// A Go that some held launch may not have heard.
-#[derive(Debug)]
-pub(super) struct Go {
-    pub(super) number: u32,
-    pub(super) timer: Backoff,
-}
 
 /// Most chunks one card may have under way towards the host: the acknowledgement's bitmap holds 256.
 const SHARE_MAX: u32 = 128;

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(set(3, plain(&[7, 8, 0, 0, 0, 0, 0, 0])), Ok(true));
         assert_eq!(set(3, plain(&[7, 8, 0, 0])), Err(Code(CL_INVALID_ARG_SIZE)));
         assert_eq!(set(3, Value::Local(8)), Err(Code(CL_INVALID_ARG_VALUE)));
-        assert_eq!(set(0, plain(&[0; 8])), Err(Code(CL_INVALID_ARG_VALUE)), "an address is no number to choose");
+        assert_eq!(set(0, plain(&[0; 8])), Err(Code(CL_INVALID_ARG_VALUE)), "a client cannot choose an address");
         assert_eq!(set(0, Value::Buffer(None)), Err(Code(CL_INVALID_ARG_VALUE)));
         assert_eq!(set(4, plain(&[0; 8])), Err(Code(CL_INVALID_ARG_INDEX)));
     }

@@ -52,7 +52,7 @@ fn binaries(program: &Program, out: Out) -> Result<()> {
     for (part, to) in program.parts.iter().zip(places) {
         if !to.is_null() {
             let bytes = part.binary()?;
-            // SAFETY: the program made room for as many bytes as it was told.
+            // SAFETY: the program made room for the size it got before.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         }
     }

@@ -15,7 +15,7 @@ use opencl_sys::*;
 /// A manager in its own process; killed when dropped.
 pub struct Manager {
     child: Child,
-    /// Those that it was told, with the ports that it got.
+    /// The endpoints asked for, with their ports.
     pub endpoints: Vec<String>,
 }
 
