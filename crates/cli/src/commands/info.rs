@@ -27,6 +27,8 @@ pub(super) struct InfoReport {
     clock_khz: u32,
     /// Rate of port 0, bits a second.
     port_rate: u64,
+    /// Network ports; control frames are taken at port 0.
+    ports: u8,
     /// Rate of staging, bytes a second; 0: as fast as it comes.
     stage_rate: u64,
     /// Rate of the configuration port, bytes a second; 0: instantly.
@@ -67,6 +69,7 @@ pub(super) fn run(cx: &Context, card: &str) -> Result<Exit> {
         ids: [info.vendor, info.product],
         clock_khz: info.clock_khz,
         port_rate: info.port_rate,
+        ports: info.ports,
         stage_rate: info.stage_rate,
         config_rate: info.config_rate,
         bulk: info.bulk,
@@ -106,6 +109,9 @@ fn text(r: &InfoReport) -> String {
     line("owner", c.owner.clone().unwrap_or_else(|| "-".to_owned()));
     line("memory", format::memory(c.memory));
     line("port", format!("{:.1} Gb/s, payloads to {} bytes", r.port_rate as f64 / 1e9, r.bulk));
+    if r.ports > 1 {
+        line("ports", format!("{} beside port 0", r.ports - 1));
+    }
     let config =
         if r.config_rate == 0 { "instantly".to_owned() } else { format!("{}/s", format::bytes(r.config_rate)) };
     line("configures", config);

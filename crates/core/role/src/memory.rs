@@ -8,9 +8,9 @@ use std::io;
 ///
 /// How the bytes are kept is the implementation's: a [`Sandbox`](crate::Sandbox) makes the memory that its roles can
 /// run in.
+#[allow(clippy::len_without_is_empty, reason = "it is never empty")]
 pub trait Memory: fmt::Debug + Send + Sync + Any {
     /// Bytes of memory; never 0.
-    #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
     fn len(&self) -> u64;
 
     /// Copies `into.len()` bytes from `addr` on.

@@ -46,7 +46,7 @@ fn ping_pong() -> Vec<u8> {
         halo: Default::default(),
     };
     let manifest = Manifest {
-        name: "ping-pong".into(),
+        name: "ping_pong".into(),
         version: "1".into(),
         description: String::new(),
         clock_mhz: 100,

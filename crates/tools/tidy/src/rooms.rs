@@ -10,30 +10,12 @@ use crate::Finding;
 use crate::modules::{Crate, Imports};
 use crate::repo::File;
 
-/// Crates that do not keep the rule yet, each with the reason.
-const NOT_YET: &[(&str, &str)] = &[];
-
 /// An arrow of a graph, with the file and line that draw it.
 type Arrows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
-/// Every circle of imports in every crate but those that are [excused](NOT_YET), and excuses that are not needed.
+/// Every circle of imports in every crate.
 pub fn circles(files: &[File]) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for folder in sources(files) {
-        let name = folder.trim_start_matches("crates/").trim_end_matches("/src/");
-        let circles = of_crate(files, folder);
-        match NOT_YET.iter().find(|(excused, _)| *excused == name) {
-            None => found.extend(circles),
-            Some(_) if !circles.is_empty() => {}
-            Some(_) => found.push(Finding {
-                file: "crates/tools/tidy/src/rooms.rs".to_owned(),
-                line: 0,
-                what: format!("{name} has no circle left"),
-                remedy: "take it off NOT_YET",
-            }),
-        }
-    }
-    found
+    sources(files).into_iter().flat_map(|folder| of_crate(files, folder)).collect()
 }
 
 /// The `src/` folders of all crates.

@@ -1,8 +1,8 @@
 //! Runs many nodes on few threads.
 //!
 //! Each port of a node is on a port of a [`Switch`](crate::Switch), or at the end of a [`Cable`](crate::Cable).
-//! The node gets a turn when frames, commands or its deadline are there; a turn is bounded, and whoever wants more waits
-//! until all others that are ready had theirs.
+//! The node gets a turn when frames, commands or its deadline are there; a turn is bounded, and whoever wants more
+//! waits until all others that are ready had theirs.
 
 mod schedule;
 

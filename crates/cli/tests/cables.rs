@@ -1,0 +1,48 @@
+//! Cables between the ports of a rack's cards.
+
+mod common;
+
+use common::{Finished, Rack};
+
+fn fails(done: &Finished, code: i32, part: &str) {
+    assert_eq!(done.code, code, "{}", done.stderr);
+    assert!(done.stderr.contains(part), "no {part:?} in:\n{}", done.stderr);
+}
+
+#[test]
+fn cards_announce_the_ports_that_their_cables_need() {
+    let rack = Rack::up(&["--cards", "3", "--cable", "0.1-1.2", "--cable", "1.1-2.1"]);
+    for card in ["card0", "card1", "card2"] {
+        assert_eq!(rack.json(&["info", card])["ports"], 3, "all cards of a rack are alike");
+    }
+    // A card that is pulled out leaves its cables to the next of its number.
+    rack.json(&["card", "rm", "card1"]);
+    rack.json(&["card", "add"]);
+    assert_eq!(rack.json(&["info", "card1"])["ports"], 3);
+}
+
+#[test]
+fn a_file_lists_cables() {
+    let plain = Rack::up(&["--cards", "1"]);
+    assert_eq!(plain.json(&["info", "card0"])["ports"], 1);
+    std::fs::write(plain.path("ring.cables"), "# two cards\n0.1-1.1\n").unwrap();
+    let file = plain.path("ring.cables");
+    let rack = Rack::up(&["--cards", "2", "--topology", file.to_str().unwrap()]);
+    assert_eq!(rack.json(&["info", "card1"])["ports"], 2);
+}
+
+#[test]
+fn wrong_cables_are_named() {
+    let rack = Rack::none();
+    let up = |args: &[&str]| rack.run(&[&["up", "--for", "1s"], args].concat());
+    fails(&up(&["--cable", "0.1"]), 2, "invalid cable `0.1`: expected CARD.PORT-CARD.PORT, such as 0.1-1.1");
+    fails(&up(&["--cable", "0.0-1.1"]), 2, "invalid port 0 of card 0: a cable goes into port 1 to 63");
+    fails(&up(&["--cable", "0.1-1.1", "--cable", "1.1-2.1"]), 1, "two cables end in port 1 of card 1");
+    let gateware = up(&["--card", "rtl:1", "--cable", "0.1-1.1"]);
+    fails(&gateware, 1, "cable 0.1-1.1 ends in port 1 of card0, and a card of kind rtl has 1 ports");
+    fails(&gateware, 1, "help: use model cards, or leave the cable out");
+    std::fs::write(rack.path("bad.cables"), "0.1-1.1\nnonsense\n").unwrap();
+    let bad = rack.path("bad.cables");
+    fails(&up(&["--topology", bad.to_str().unwrap()]), 1, "invalid cable `nonsense`");
+    fails(&up(&["--topology", "nosuch.cables"]), 1, "cannot read nosuch.cables");
+}
