@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rackloom::{ClaimOptions, RackOptions};
 use rackloom_card::{Config, Pace};
 use rackloom_host::{Commit, Config as HostConfig, Event, Host, Launch, OpId, Outcome};
-use rackloom_image::{ImageBuilder, Kernel, Manifest, TARGET_MODEL};
+use rackloom_image::{Dtype, ImageBuilder, Kernel, Manifest, Scalar, TARGET_MODEL};
 use rackloom_node::{Duration, Either, Instant};
 use rackloom_rack::{Kind, LiveRack, Maker, Shape, SimRack, Slot, Topology};
 use rackloom_sim::{Cable, End, SwitchConfig};
@@ -41,7 +41,7 @@ fn ping_pong() -> Vec<u8> {
         name: "serve".into(),
         args: vec!["frame".into()],
         arrays: Vec::new(),
-        scalars: Vec::new(),
+        scalars: vec![Scalar { name: "frame".into(), dtype: Dtype::U64 }],
         tile: Default::default(),
         halo: Default::default(),
     };
