@@ -130,9 +130,11 @@ fn event(caller: Caller<'_, Meter>, word: i64) -> i64 {
     caller.data().mailbox.send(RoleOutput::Event(word.cast_unsigned())).into()
 }
 
-/// Asks for a call of `on_wake` after so many microseconds; a negative number takes the request back.
+/// Asks for a call of `on_wake` after so many microseconds, at least 1; a negative number takes the request back.
 fn wake(caller: Caller<'_, Meter>, microseconds: i64) {
-    caller.data().mailbox.wake_after(u64::try_from(microseconds).ok().map(|us| Duration::from_micros(us.min(DAY_US))));
+    // At least one: a handler that asks for a call at once, each time, would make time stand still in a simulation.
+    let time = u64::try_from(microseconds).ok().map(|us| Duration::from_micros(us.clamp(1, DAY_US)));
+    caller.data().mailbox.wake_after(time);
 }
 
 /// A part of the card's memory. The caller of the module holds its lock.

@@ -127,6 +127,21 @@ fn a_flood_of_output_is_cut_off() {
 }
 
 #[test]
+fn a_handler_that_wakes_itself_at_once_does_not_stop_time() {
+    let body = r#"(func (export "on_message") (param i64 i64) (call $wake (i64.const 0)))
+        (func (export "on_wake") (call $wake (i64.const 0)))"#;
+    let mut role = role(&module(body));
+    role.handle_message(NOW, 0, Bytes::new()).unwrap();
+    let mut now = NOW;
+    for _ in 0..10 {
+        let next = role.next_deadline().expect("it asked for a call");
+        assert!(next > now);
+        now = next;
+        role.handle_timeout(now);
+    }
+}
+
+#[test]
 fn a_module_without_streams_has_none() {
     let mut role = role(&common::wasm(r#"(func (export "k") (result i64) (i64.const 1))"#));
     assert_eq!(role.streams(), 0);
