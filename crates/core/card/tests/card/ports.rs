@@ -6,7 +6,7 @@ use rackloom_wire::{Announce, CARDS, Counter, Kind, MacAddr};
 
 use crate::bench::{Bench, CARD, HOST, Out, config};
 use crate::native::SLOW;
-use crate::talker::{HELD, LATER, LONGEST, turned_round};
+use crate::talker::{FORGE, HELD, LATER, LONGEST, turned_round};
 
 const PORT_1: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 1]);
 const PORT_2: MacAddr = MacAddr([0x22, 0, 0, 0, 0, 1]);
@@ -147,6 +147,9 @@ fn a_role_forges_nothing() {
     assert!(refused(&bench, 1));
     bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, &[9])); // A stream without a port.
     assert!(refused(&bench, 9));
+    bench.events.clear();
+    bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, FORGE)); // A family of ours.
+    assert!(refused(&bench, 1));
     assert!(bench.others.is_empty());
     bench.expect_nothing();
 }

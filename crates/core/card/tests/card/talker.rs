@@ -11,6 +11,8 @@ use rackloom_role::{Role, RoleError, RoleOutput, Step, StreamError};
 pub(crate) const LONGEST: usize = 1514;
 /// Messages that it holds.
 pub(crate) const HELD: usize = 4;
+/// What ends in this on stream 1 comes back as a control frame under the port's own address.
+pub(crate) const FORGE: &[u8] = b"forge a claim";
 /// How long after a message it speaks again.
 pub(crate) const LATER: Duration = Duration::from_millis(1);
 
@@ -68,6 +70,11 @@ impl Role for Talker {
                 self.out.push_back(RoleOutput::Event(message.len() as u64));
                 self.again = Some((now + LATER, message.clone()));
                 self.out.push_back(RoleOutput::Message { stream, message });
+            }
+            1 if message.ends_with(FORGE) => {
+                let mut forged = turned_round(&message).to_vec();
+                forged[12..14].copy_from_slice(&rackloom_wire::ethertype::SESSION.to_be_bytes());
+                self.out.push_back(RoleOutput::Message { stream, message: forged.into() });
             }
             1 => {
                 let stream = *message.last().expect("a frame has bytes");
