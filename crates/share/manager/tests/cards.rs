@@ -12,7 +12,7 @@ use lab::Lab;
 use rackloom::{ClaimOptions, MacAddr, RackOptions};
 use rackloom_ipc::Endpoint;
 use rackloom_manager::Manager;
-use rackloom_manager::card::CardRack;
+use rackloom_manager::card::{CardRack, Sharing};
 use rackloom_opencl_wire::{Answer, Argument, Command, Op, VERSION};
 
 const NOT_AVAILABLE: i32 = -2;
@@ -20,9 +20,9 @@ const FAILURE: i32 = -11;
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-fn cards(lab: &Lab, exclusive: bool) -> (CardRack, Daemon) {
+fn cards(lab: &Lab, sharing: Sharing) -> (CardRack, Daemon) {
     let manager = Manager::default();
-    let rack = lab.share(&manager, exclusive, RackOptions { deadline: DEADLINE, ..RackOptions::default() });
+    let rack = lab.share(&manager, sharing, RackOptions { deadline: DEADLINE, ..RackOptions::default() });
     (rack, Daemon::of(manager))
 }
 
@@ -58,7 +58,7 @@ fn image(role: &str) -> Vec<u8> {
 #[test]
 fn an_exclusive_card_is_empty_for_each_client() {
     let lab = Lab::new(1, 4 << 20);
-    let (rack, daemon) = cards(&lab, true);
+    let (rack, daemon) = cards(&lab, Sharing::Exclusive);
     for role in ["vadd", "ptrans"] {
         let first = open_at_last(&daemon.endpoint);
         assert_eq!(first.build_image(0, &image(role)).0, 0);
@@ -79,7 +79,7 @@ fn an_exclusive_card_is_empty_for_each_client() {
 #[test]
 fn cards_are_given_back_without_bytes() {
     let lab = Lab::new(2, 4 << 20);
-    let (rack, daemon) = cards(&lab, false);
+    let (rack, daemon) = cards(&lab, Sharing::Shared);
     let tenant = daemon.client();
     tenant.buffer(0, 1 << 20);
     let fill = Op::Fill { buffer: 0, offset: 0, len: 1 << 20, pattern: &[0xa5] };
@@ -99,7 +99,7 @@ fn cards_are_given_back_without_bytes() {
 #[test]
 fn a_killed_clients_image_is_nobodys() {
     let lab = Lab::new(1, 4 << 20);
-    let (_rack, daemon) = cards(&lab, false);
+    let (_rack, daemon) = cards(&lab, Sharing::Shared);
     let (first, second) = (daemon.client(), daemon.client());
     assert_eq!(first.build_image(0, &image("vadd")).0, 0);
     first.send(&Command::CreateKernel { kernel: 0, program: 0, name: "vadd" }, &[]);
@@ -146,7 +146,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 #[test]
 fn a_card_that_is_plugged_in_later_is_a_board() {
     let mut lab = Lab::new(1, 4 << 20);
-    let (_rack, daemon) = cards(&lab, false);
+    let (_rack, daemon) = cards(&lab, Sharing::Shared);
     let tenant = daemon.client();
     let other = lab.rack(RackOptions::default());
     lab.add(1);
@@ -200,7 +200,7 @@ fn a_segment_that_ends_and_comes_again_has_the_same_boards() {
         None => Err(rackloom::Error::Stopped),
     };
     let manager = Manager::default();
-    let _rack = lab::share(Box::new(attach), &manager, false);
+    let _rack = lab::share(Box::new(attach), &manager, Sharing::Shared);
     let daemon = Daemon::of(manager);
     let tenant = daemon.client();
     tenant.buffer(0, 64);

@@ -13,7 +13,7 @@ use super::consent::Consent;
 use super::failure::{self, GONE};
 use super::inflight::InFlightOperations;
 use super::memory::Memory;
-use super::tenancy::{Digest, Tenancy};
+use super::tenancy::{Digest, Sharing, Tenancy};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
 use crate::quota::Charge;
@@ -27,8 +27,7 @@ pub(super) struct Card {
     pub(super) kind: CardKind,
     /// Its display name.
     pub(super) name: String,
-    /// Whether it serves one tenant at a time and is zeroed in between.
-    pub(super) is_exclusive: bool,
+    pub(super) sharing: Sharing,
     /// Whether it zeroes its memory when it is claimed.
     pub(super) zeroes: bool,
     state: Mutex<State>,
@@ -79,7 +78,7 @@ impl Card {
         rack: &Arc<Rack>,
         info: &CardInfo,
         name: String,
-        is_exclusive: bool,
+        sharing: Sharing,
         zeroes: bool,
         reconfigurations: Reconfigurations,
     ) -> Self {
@@ -97,7 +96,7 @@ impl Card {
         Self {
             kind: info.kind,
             name,
-            is_exclusive,
+            sharing,
             zeroes,
             state: Mutex::new(state),
             was_claimed: Condvar::new(),

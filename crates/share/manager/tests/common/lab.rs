@@ -15,7 +15,7 @@ use rackloom_card::{Card, Config, Pace};
 use rackloom_live::segment::{SegmentPath, SegmentServer};
 use rackloom_live::{Clock, Member, Pool, Port, Switch, Wire};
 use rackloom_manager::Manager;
-use rackloom_manager::card::{CardRack, ConnectRack};
+use rackloom_manager::card::{CardRack, ConnectRack, Sharing};
 use rackloom_manager::scheduler::Policy;
 use rackloom_node::Frame;
 use rackloom_sandbox::WasmSandbox;
@@ -91,9 +91,9 @@ impl Lab {
     }
 
     /// All cards, now and later, as boards of a manager; on this switch only.
-    pub fn share(&self, manager: &Manager, exclusive: bool, options: RackOptions) -> CardRack {
+    pub fn share(&self, manager: &Manager, sharing: Sharing, options: RackOptions) -> CardRack {
         let mut rack = Some(self.rack(options));
-        share(Box::new(move || Ok(rack.take().expect("the switch stays"))), manager, exclusive)
+        share(Box::new(move || Ok(rack.take().expect("the switch stays"))), manager, sharing)
     }
 
     pub const fn mac(unit: u16) -> MacAddr {
@@ -129,10 +129,10 @@ impl Wire for Cable {
 }
 
 /// All cards of whatever is attached to, now and later, as boards of a manager.
-pub fn share(attach: ConnectRack, manager: &Manager, exclusive: bool) -> CardRack {
+pub fn share(attach: ConnectRack, manager: &Manager, sharing: Sharing) -> CardRack {
     let boards = manager.clone();
     let plug = move |board| {
         boards.add(board, Policy::Fair).unwrap();
     };
-    CardRack::claim(attach, exclusive, Arc::clone(manager.metrics()), Box::new(plug)).unwrap()
+    CardRack::claim(attach, sharing, Arc::clone(manager.metrics()), Box::new(plug)).unwrap()
 }
