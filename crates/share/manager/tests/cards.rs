@@ -14,6 +14,7 @@ use rackloom_ipc::Endpoint;
 use rackloom_manager::Manager;
 use rackloom_manager::card::{CardRack, Sharing};
 use rackloom_opencl_wire::{Answer, Argument, Command, Op, VERSION};
+use rackloom_rack::Kind;
 
 const NOT_AVAILABLE: i32 = -2;
 const FAILURE: i32 = -11;
@@ -86,7 +87,7 @@ fn cards_are_given_back_without_bytes() {
     assert_eq!(tenant.run(fill, &[]).status, 0);
     let other = lab.rack(RackOptions::default());
     other.discover(Duration::from_secs(1)).unwrap();
-    let claim = |unit| other.claim(&[Lab::mac(unit)], ClaimOptions::default()).wait_all();
+    let claim = |unit| other.claim(&[lab.cards.mac(unit)], ClaimOptions::default()).wait_all();
     assert!(claim(0).is_err() && claim(1).is_err(), "the manager has both");
     drop(daemon);
     drop(rack);
@@ -149,11 +150,11 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
     let (_rack, daemon) = cards(&lab, Sharing::Shared);
     let tenant = daemon.client();
     let other = lab.rack(RackOptions::default());
-    lab.add(1);
+    lab.add();
     until("the new card is a board", || boards(&daemon.endpoint).len() == 2);
     assert_eq!(boards(&daemon.endpoint), ["Rackloom card 0", "Rackloom card 1"]);
     other.discover(Duration::from_secs(1)).unwrap();
-    assert!(other.claim(&[Lab::mac(1)], ClaimOptions::default()).wait_all().is_err(), "it is the manager's");
+    assert!(other.claim(&[lab.cards.mac(1)], ClaimOptions::default()).wait_all().is_err(), "it is the manager's");
     let second = Tenant::silent(&daemon.endpoint);
     assert!(second.ask(|request| Command::Hello { request, version: VERSION, name: "test" }).is_ok());
     assert!(second.ask(|request| Command::Open { request, board: 1 }).is_ok());
@@ -167,7 +168,7 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
     until("its loss is known", || {
         second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status != 0
     });
-    lab.add(1);
+    lab.add();
     until("it is there again", || {
         second.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
         second.buffer(0, 64);
@@ -178,7 +179,7 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
     until("its loss is known", || {
         second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status != 0
     });
-    lab.add_as(1, MacAddr([2, 0, 0, 0, 1, 1]));
+    lab.cards.add_with(Kind::Model, |card| card.mac = MacAddr([2, 0, 0, 0, 1, 1])).unwrap();
     until("the other one is there", || {
         second.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
         second.buffer(0, 64);
@@ -186,9 +187,10 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
     });
     assert_eq!(boards(&daemon.endpoint).len(), 2);
     // Where the number is taken, the address is the name.
-    lab.add_as(1, Lab::mac(9));
+    let mac = lab.cards.mac(9);
+    lab.cards.add_with(Kind::Model, |card| (card.unit, card.mac) = (1, mac)).unwrap();
     until("it is one more", || boards(&daemon.endpoint).len() == 3);
-    assert_eq!(boards(&daemon.endpoint)[2], format!("Rackloom card {}", Lab::mac(9)));
+    assert_eq!(boards(&daemon.endpoint)[2], format!("Rackloom card {mac}"));
 }
 
 #[test]
