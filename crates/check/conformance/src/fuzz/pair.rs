@@ -13,7 +13,7 @@ use crate::bench::{BASE, Bench, HOST, MEMORY, OBSERVER, Sent};
 
 /// One of the two.
 #[derive(Debug)]
-pub struct Side<S> {
+pub struct Side<S: Specimen> {
     bench: Bench<S>,
     past: Past,
     /// Frames wait for each other in the card, instead of being handled one by one.
@@ -36,7 +36,7 @@ struct Outcome {
 
 /// Two cards.
 #[derive(Debug)]
-pub struct Pair<A, B> {
+pub struct Pair<A: Specimen, B: Specimen> {
     a: Side<A>,
     b: Side<B>,
     traffic: Traffic,
@@ -99,6 +99,7 @@ impl<S: Specimen> Side<S> {
         self.bench.pass(burst.pause);
         self.bench.settle();
         let sent: Vec<Sent> = self.bench.sent.drain(..).collect();
+        self.bench.clear();
         let (flows, claim_changed) = Flows::new(&sent, &mut self.past);
         let facts = self.bench.facts();
         let pong = self.pong();
