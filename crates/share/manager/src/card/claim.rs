@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
 use rackloom::{CardInfo, Commit, Error, LaunchReport, MacAddr, Rack};
+use rackloom_sync::{lock, wait_for};
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
 use super::consent::Consent;
@@ -17,7 +18,6 @@ use super::tenancy::{Digest, Sharing, Tenancy};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
 use crate::quota::Charge;
-use crate::sync::{self, lock};
 
 /// Number of a claim of the card: what belongs to one claim is invalid under the next.
 pub(super) type ClaimNumber = u64;
@@ -157,7 +157,7 @@ impl Card {
             if left.is_zero() {
                 return Err(GONE);
             }
-            state = sync::wait_for(&self.was_claimed, state, left);
+            state = wait_for(&self.was_claimed, state, left);
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Attachment of boards, at the start and later: boards are shared, and registered if there is a registry.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use rackloom_opencl_wire::BoardInfo;
+use rackloom_sync::lock;
 
 use super::manager::Manager;
 use crate::access::admission::Admission;
@@ -11,7 +12,6 @@ use crate::card::{CardBoard, Consent};
 use crate::isolate::IsolatedBoard;
 use crate::registry::{Entry, Membership};
 use crate::schedule::scheduler::Policy;
-use crate::sync::lock;
 
 /// Attaches boards to a manager and its registry.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Attacher {
         asked: Option<(Arc<Consent>, bool)>,
         add: impl FnOnce(&Manager, Policy) -> anyhow::Result<usize>,
     ) -> anyhow::Result<()> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let number = add(&self.manager, self.policy)?;
         let Admission::Registry(allowlists) = &self.admission else { return Ok(()) };
         let (consent, is_exclusive) = asked.map_or((None, false), |(consent, alone)| (Some(consent), alone));
@@ -83,21 +83,17 @@ impl Attacher {
 
     /// Registers the boards that were attached, and from now on those that follow.
     pub(crate) fn join_registry(&self, mut membership: Membership) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.early.drain(..).for_each(|entry| membership.add(entry));
         state.membership = Some(membership);
     }
 
     /// The boards' ids at the registry, in the order of their numbers; empty without a registry.
     pub(crate) fn devices(&self) -> Vec<String> {
-        self.lock().membership.as_ref().map(|membership| membership.devices.clone()).unwrap_or_default()
+        lock(&self.state).membership.as_ref().map(|membership| membership.devices.clone()).unwrap_or_default()
     }
 
     pub(crate) const fn manager(&self) -> &Manager {
         &self.manager
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
