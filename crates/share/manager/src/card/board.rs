@@ -28,9 +28,9 @@ impl CardBoard {
         Arc::clone(&self.card.consent)
     }
 
-    /// Whether it serves one tenant at a time.
-    pub(crate) fn is_exclusive(&self) -> bool {
-        self.card.sharing == Sharing::Exclusive
+    /// How many tenants it serves at a time.
+    pub(crate) fn sharing(&self) -> Sharing {
+        self.card.sharing
     }
 
     /// Its display name.
@@ -56,7 +56,7 @@ impl Board for CardBoard {
         }
         let number = self.tenants.fetch_add(1, Ordering::Relaxed);
         let space = CardSpace::new(Arc::clone(&self.card), number, tenant);
-        if self.is_exclusive() {
+        if self.card.sharing == Sharing::Exclusive {
             self.card.wait_for_claim(SCRUB_TIMEOUT)?;
         }
         Ok(space)
