@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant as StdInstant};
 
 use bytes::Bytes;
@@ -297,7 +297,7 @@ impl Rack {
         let report = pending.wait()?;
         // The job was dropped before its end was reported, and its share of the work with it.
         let work = Arc::into_inner(work).expect("the job is gone");
-        Ok((work.into_inner().unwrap_or_else(PoisonError::into_inner), report))
+        Ok((rackloom_sync::into_inner(work), report))
     }
 
     /// Calls all jobs off; each ends with [`Error::JobCancelled`] once its cards are given back.

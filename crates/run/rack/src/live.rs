@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use rackloom_card::{Config, ConfigError, Pace};
 use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
 use rackloom_node::Rng;
-use rackloom_wire::MacAddr;
+use rackloom_wire::{BULK_STANDARD, MacAddr};
 
 use crate::{AnyCard, CableEnds, CardPort, FarEnd, Kind, Maker, Topology};
 
@@ -27,7 +27,7 @@ pub struct LiveRack {
     address: [u8; 3],
 }
 
-/// What all cards of a rack have in common.
+/// What all cards of a rack have in common. The default is that of [`Config::new`], live, with seed 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Bytes of memory of a card; `None`: as many as a card of its kind usually has.
@@ -38,6 +38,12 @@ pub struct Shape {
     pub seed: u64,
     /// Whether kernels take as long as they take, or as long as their cost model says.
     pub pace: Pace,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self { memory: None, bulk: BULK_STANDARD, seed: 1, pace: Pace::Live }
+    }
 }
 
 /// Why a rack, or a card of it, cannot be had.
@@ -119,9 +125,19 @@ impl LiveRack {
     /// # Errors
     /// The card cannot be made, the switch is full, or a cable ends in a port that this kind of card does not have.
     pub fn add(&mut self, kind: Kind) -> Result<(u16, MacAddr), RackError> {
+        self.add_with(kind, |_| {})
+    }
+
+    /// As [`add`](Self::add), but `change` has the last word on the card's configuration. The rack goes on to know the
+    /// card by the number of its slot, whatever unit number and address the card announces.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_with(&mut self, kind: Kind, change: impl FnOnce(&mut Config)) -> Result<(u16, MacAddr), RackError> {
         let unit = (0..u16::MAX).find(|u| !self.cards.contains_key(u)).expect("a switch has fewer ports");
         let ports = self.ports(kind, unit)?;
-        let config = self.config(kind, unit);
+        let mut config = self.config(kind, unit);
+        change(&mut config);
         let mac = config.mac;
         let card = self.maker.make(kind, config).map_err(|source| RackError::Card { unit, source })?;
         self.cards.insert(unit, self.pool.add(card, ports, |_| {}));
