@@ -106,7 +106,7 @@ impl Launches {
         if usize::from(body.args.get()) != takes {
             return Err((ErrorCode::BadArguments, takes as u64));
         }
-        if body.out_length.get() > 0 && !is_hosts(ddr, body.out_addr.get(), body.out_length.get()) {
+        if body.out_length.get() > 0 && !is_hosts(ddr.len(), body.out_addr.get(), body.out_length.get()) {
             return Err((ErrorCode::BadAddress, ddr.len()));
         }
         if self.queue.len() >= LAUNCH_QUEUE as usize {
