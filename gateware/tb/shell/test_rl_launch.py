@@ -243,7 +243,7 @@ class Bench:
 
 
 def launch(seq, kernel=BUMP, args=(CELL, 0), **fields):
-    """A launch's frame. Fields are the wire's; `length` may lie."""
+    """A launch's frame. Fields are the wire's; `count` may lie."""
     count = fields.pop("count", len(args))
     payload = b"".join((arg & (2**64 - 1)).to_bytes(8, "big") for arg in args)
     return frame("Exec.Launch", dst=1, src=2, epoch=3, seq=seq, addr=kernel, payload=payload, args=count, **fields)

@@ -1,7 +1,7 @@
 //! The functions as C sees them.
 //!
-//! Each returns a number: its result, which is 0 or more, or a [`Fault`]. A result of bytes is copied to `out` if it fits
-//! in `room` bytes, and the number is its length in any case. A panic never leaves a function.
+//! Each returns a number: its result, which is 0 or more, or a [`Fault`]. A result of bytes is copied to `out` if it
+//! fits in `room` bytes, and the number is its length in any case. A panic never leaves a function.
 //!
 //! # Safety
 //! A pointer is null, where [`Fault::Argument`] says so, or points to as much valid memory as its length or its type
@@ -48,8 +48,8 @@ pub unsafe extern "C" fn rl_golden_digest(data: *const u8, len: usize, out: *mut
     })
 }
 
-/// The chaining values, 32 bytes each, of the chunks of 1024 bytes that `data` is cut into; the first one has the number
-/// `first`. With `root` 1: the digest of `data`, which is one chunk.
+/// The chaining values, 32 bytes each, of the chunks of 1024 bytes that `data` is cut into; the first one has the
+/// number `first`. With `root` 1: the digest of `data`, which is one chunk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_golden_chunk_values(
     data: *const u8,

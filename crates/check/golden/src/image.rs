@@ -5,7 +5,8 @@ use rackloom_rolec::{Rtl, rtl_part_of};
 
 use crate::Fault;
 
-/// An image with these parts, each a target tag and its bytes. The manifest may be any bytes: firmware does not read it.
+/// An image with these parts, each a target tag and its bytes. The manifest may be any bytes: firmware does not read
+/// it.
 pub(crate) fn build(shell: u16, manifest: &[u8], parts: &[(&[u8], &[u8])]) -> Result<Vec<u8>, Fault> {
     let named = |(target, body): &(&[u8], &[u8])| {
         let target = std::str::from_utf8(target).map_err(|_| Fault::Argument)?;

@@ -1,16 +1,16 @@
 //! What becomes of a frame in a card made of gateware.
 //!
-//! Drops are those of the card model, from its own analyzer. Routes are not: the model has one dispatcher, gateware has
-//! fast paths in hardware and a ring to its firmware. The two differ in who acts, and not in what a host sees:
+//! Drops are those of the card model, from its own analyzer. Routes are not: the model has one dispatcher, gateware
+//! has fast paths in hardware and a ring to its firmware. The two differ in who acts, and not in what a host sees:
 //!
 //! - A frame whose kind the firmware takes goes to the ring, whoever sent it. What the kind requires of the sender is
 //!   checked by the firmware, as it is by the model's dispatcher.
-//! - A write, read or launch whose sender does not hold what the kind requires goes to the ring with [`Reason::Epoch`]. The
-//!   model drops and refuses it at this point; here the firmware does.
-//! - A write that the model refuses by `check_access` goes to the ring with [`Reason::Length`] or [`Reason::Address`]. The
-//!   model looks at the window first; so does the firmware.
-//! - Reads and launches are judged further by their own blocks, and whether a write or chunk is new by the window and by
-//!   the bitmap of the load. None of that is said here.
+//! - A write, read or launch whose sender does not hold what the kind requires goes to the ring with
+//!   [`Reason::Epoch`]. The model drops and refuses it at this point; here the firmware does.
+//! - A write that the model refuses by `check_access` goes to the ring with [`Reason::Length`] or [`Reason::Address`].
+//!   The model looks at the window first; so does the firmware.
+//! - Reads and launches are judged further by their own blocks; whether a write or chunk is new is for the window and
+//!   for the bitmap of the load. None of that is said here.
 //! - Image data whose sender does not hold the load is dropped by both.
 
 use rackloom_card::{Claimed, Filter, check_access};
@@ -102,7 +102,7 @@ pub(crate) fn judge(card: &Card, frame: &[u8]) -> Result<Verdict, Fault> {
     Ok(Verdict { waits: waits(frame).into(), ..verdict })
 }
 
-/// The same for a frame that the analyzer has let through, whatever its addresses are: for tests of what comes after it.
+/// The same for a frame that the analyzer has let through, whatever its addresses are: for tests of what comes after.
 pub(crate) fn route(card: &Card, frame: &[u8]) -> Result<Verdict, Fault> {
     let packet = Packet::parse(frame).map_err(|_| Fault::Refused)?;
     let verdict = route_of(card, &card.filter()?, &packet);

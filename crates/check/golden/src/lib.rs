@@ -1,7 +1,7 @@
 //! The models as a C library: what the gateware's benches and the firmware's tests compare with.
 //!
-//! A bench in Python drives a block and asks this library what the block must do. So the gateware is checked against the
-//! code of the model itself, and there is no second model to keep in step. `gateware/tb/golden.py` declares the
+//! A bench in Python drives a block and asks this library what the block must do. So the gateware is checked against
+//! the code of the model itself, and there is no second model to keep in step. `gateware/tb/golden.py` declares the
 //! functions for Python; they take byte buffers, numbers and the structs of [`abi`], and hold no state.
 //!
 //! | Functions | Golden rule |

@@ -128,8 +128,8 @@ fn store(shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, bytes: &[u8]) 
     shell.event(CardEvent::Written { epoch: asked.epoch, seq: asked.seq, addr: asked.addr, length });
 }
 
-/// Checks a host's write or read of `length` bytes at `addr`, on a card with `memory` bytes of DDR and payloads of up to
-/// `bulk` bytes.
+/// Checks a host's write or read of `length` bytes at `addr`, on a card with `memory` bytes of DDR and payloads of up
+/// to `bulk` bytes.
 ///
 /// # Errors
 /// Code and detail of the refusal: [`ErrorCode::BadRequest`] with `bulk` if it is too long, [`ErrorCode::BadAddress`]
