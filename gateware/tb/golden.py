@@ -59,6 +59,7 @@ _FUNCTIONS = {
     "sack_insert": (POINTER(_Window), c_uint32),
     "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "route": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
+    "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
     "frame": (POINTER(_Head), *_BYTES, *_BYTES),
     "parse": (*_BYTES, POINTER(_Head)),
     "image": (c_uint16, *_BYTES, POINTER(_Part), c_size_t, *_BYTES),
@@ -182,14 +183,16 @@ class Route(enum.IntEnum):
 
 
 class Reason(enum.IntEnum):
-    """Why a frame goes to the firmware, as divert_reason_e. The model has the reasons of the analyzer; those after them
-    are of the blocks behind it."""
+    """Why a frame goes to the firmware, as divert_reason_e. BUSY is the launch block's, the others are the models'."""
 
     KIND = 0
     EPOCH = 1
+    MALFORMED = 2
     LENGTH = 3
     ADDRESS = 4
     TURN = 5
+    KERNEL = 6
+    BUSY = 7
     ACCEPTED = 8
 
 
@@ -233,12 +236,25 @@ def route(card: Card, data: bytes) -> Judgement:
     return _judged("route", card, data)
 
 
+def _card(card: Card) -> object:
+    return byref(_struct(_Card, **vars(card)))
+
+
 def _judged(by: str, card: Card, data: bytes) -> Judgement:
     verdict = _Verdict()
-    _call(by, byref(_struct(_Card, **vars(card))), data, len(data), byref(verdict))
+    _call(by, _card(card), data, len(data), byref(verdict))
     drop = COUNTERS[verdict.drop] if verdict.drop >= 0 else None
     route, reason = Route(verdict.route), Reason(verdict.reason)
     return Judgement(drop, route, reason, bool(verdict.waits), bool(verdict.barrier))
+
+
+def admit(card: Card, data: bytes, *, last: int = 0, takes: Iterable[int] = ()) -> Reason:
+    """What the block behind the analyzer does with a read or launch: takes it, or why the firmware gets it.
+
+    `last` is the number of the newest launch accepted; `takes` says how many arguments each kernel takes.
+    """
+    counts = bytes(takes)
+    return Reason(_call("admit", _card(card), last, counts, len(counts), data, len(data)))
 
 
 # ---- frames; `wire` has them by their names

@@ -15,7 +15,7 @@ from pathlib import Path
 import golden
 from addresses import CARD_MAC
 from build_tests import load_elf
-from golden import Arrival, Route, Sack
+from golden import Arrival, Reason, Route, Sack
 from headers import C, W
 from wire import COUNTER, FLAG, Frame, number
 
@@ -211,7 +211,8 @@ class Board:
         f = Frame.parse(raw)
         session = lambda bit: self.field(C.CSR_SESSION, bit)  # noqa: E731
         assert session(C.SESSION_LISTENING)
-        judged = golden.route(self.judged_by(f.src), raw)
+        card = self.judged_by(f.src)
+        judged = golden.route(card, raw)
         quick = f.kind == W.KIND_DISCOVERY_SOLICIT and session(C.SESSION_SOLICIT_FAST) and f.payload == bytes(8)
         match judged.route:
             case Route.DROP:
@@ -229,14 +230,15 @@ class Board:
                 self.heard = self.time
                 self.store(f)
             case Route.READ:
-                if (reason := self.judge_read(f)) is not None:
-                    self.push_control(raw, reason)
-                else:
+                reason = golden.admit(card, raw)
+                if reason == Reason.ACCEPTED:
                     self.heard = self.time
                     self.read_ddr(f)
+                else:
+                    self.push_control(raw, reason)
             case Route.LAUNCH:
                 reason = self.judge_launch(f)
-                if reason == C.DIVERT_ACCEPTED:
+                if reason == Reason.ACCEPTED:
                     self.heard = self.time
                 self.push_control(raw, reason)
         self.run()
@@ -265,19 +267,6 @@ class Board:
             ring[(self.ring_at + at) // 4 % (C.RING_BYTES // 8)] = int.from_bytes(padded[at : at + 4], "big")
         self.control.append((self.ring_at, why))
         self.ring_at = (self.ring_at + len(padded)) % (C.RING_BYTES // 2)
-
-    def inside(self, addr: int, length: int) -> bool:
-        """Whether a host may touch these bytes."""
-        return addr >= W.ROLE_PRIVATE and addr + length <= self.config.memory
-
-    def judge_read(self, f: Frame) -> int | None:
-        """Why the firmware gets a read, if it does."""
-        length = number(f.payload[:4])
-        if len(f.payload) != 8:
-            return C.DIVERT_MALFORMED
-        if not 0 < length <= self.config.bulk:
-            return C.DIVERT_LENGTH
-        return None if self.inside(f.addr, length) else C.DIVERT_ADDRESS
 
     # ---- writes and reads
     def store(self, f: Frame) -> None:
@@ -370,20 +359,16 @@ class Board:
         self.latched |= C.EVENTS_DIGEST_IDLE
 
     # ---- launches
-    def judge_launch(self, f: Frame) -> int:
-        words = [int.from_bytes(f.payload[at : at + 4], "big") for at in range(0, len(f.payload) // 4 * 4, 4)]
-        if len(f.payload) < 32 or len(f.payload) != 32 + 8 * (words[7] & 0xFFFF) or words[7] & 0xFFFF > 32:
-            return C.DIVERT_MALFORMED
-        if (f.seq - self.lch_last) & M32 != 1:
-            return C.DIVERT_TURN
-        takes = self.args.get(f.addr, 0) if self.field(C.CSR_SESSION, C.SESSION_ROLE) else 0
-        if takes != 4 + (words[7] & 0xFFFF) << C.LCH_ARGS_WORDS_SHIFT | words[7] & 0xFFFF:
-            return C.DIVERT_KERNEL
-        out, length = words[2] << 32 | words[3], words[4] << 32 | words[5]
-        if length and not self.inside(out, length):
-            return C.DIVERT_ADDRESS
+    def judge_launch(self, f: Frame) -> Reason:
+        """Queues a launch, or says why the firmware gets it."""
+        has_role = self.field(C.CSR_SESSION, C.SESSION_ROLE)
+        takes = self.takes() if has_role else b""
+        reason = golden.admit(self.judged_by(f.src), f.raw(), last=self.lch_last, takes=takes)
+        if reason != Reason.ACCEPTED:
+            return reason
         if self.tail == self.bound:
-            return C.DIVERT_BUSY
+            return Reason.BUSY
+        words = [number(f.payload[at : at + 4]) for at in range(0, len(f.payload), 4)]
         slot = self.order[self.tail][0]
         self.order[self.tail] = slot, words[6] != 0
         self.tail = (self.tail + 1) % 32
@@ -402,7 +387,12 @@ class Board:
         for word, value in content.items():
             self.memory[C.LAUNCH_BASE >> 28][(slot * C.LAUNCH_SLOT_BYTES) // 4 + word] = value
         self.step_kernels()
-        return C.DIVERT_ACCEPTED
+        return Reason.ACCEPTED
+
+    def takes(self) -> bytes:
+        """How many arguments each kernel takes, as the firmware has said."""
+        said = itertools.takewhile(bool, (self.args.get(kernel, 0) for kernel in range(64)))
+        return bytes(value & 0xFF for value in said)
 
     def queue(self) -> list[Launch]:
         """Those that have not ended, oldest first."""
@@ -621,7 +611,10 @@ class Board:
             self.lch_last = value
         elif address == C.CSR_LCH_ARGS:
             kernel = value >> C.LCH_ARGS_KERNEL_SHIFT & C.LCH_ARGS_KERNEL_MASK
-            self.args[kernel] = value & ~(C.LCH_ARGS_KERNEL_MASK << C.LCH_ARGS_KERNEL_SHIFT)
+            takes = value & ~(C.LCH_ARGS_KERNEL_MASK << C.LCH_ARGS_KERNEL_SHIFT)
+            # A kernel that takes n arguments has launches of 4 + n words.
+            assert takes == 0 or takes >> C.LCH_ARGS_WORDS_SHIFT == 4 + (takes & 0xFF)
+            self.args[kernel] = takes
         elif address == C.CSR_LCH_FREEZE:
             self.frozen = bool(value)
         elif address == C.CSR_LCH_ORDER:

@@ -381,10 +381,8 @@ async def all_that_is_sent_takes_turns(dut, stall):
     kinds = [of[int.from_bytes(data[12:14], "big")] for data in got]
     for kind, frames in expected.items():
         compare([data for at, data in zip(kinds, got, strict=True) if at == kind], frames)
-    # While all have something to send, each gets its turn.
-    for kind in ("fw", "announce"):
-        assert kind in kinds[:8]
-    assert "fetch" in kinds[:30] and "read" in kinds[:30]
+    # While all have something to send, each gets its turn. The firmware may take its first 30 words or 400 to write.
+    assert set(kinds[:30]) == set(expected)
     assert tb.counts["bytes"] == sum(map(len, got))
 
 

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::buffers::{array, bytes, put, slot};
 use crate::digest::Place;
-use crate::{Fault, digest, frame, image, judge, sack};
+use crate::{Fault, admit, digest, frame, image, judge, sack};
 
 pub use crate::frame::Head;
 pub use crate::judge::{Card, Verdict};
@@ -107,6 +107,25 @@ pub unsafe extern "C" fn rl_golden_route(card: *mut Card, data: *const u8, len: 
         let (card, frame, verdict) = unsafe { (slot(card)?, bytes(data, len)?, slot(verdict)?) };
         *verdict = judge::route(card, frame)?;
         Ok(0)
+    })
+}
+
+/// What the block behind the analyzer does with a read or launch, as a number of [`Reason`](judge::Reason): of `card` it
+/// looks at memory and bulk, `last` is the number of the newest launch accepted, and the bytes at `takes` say how many
+/// arguments each of the role's `kernels` kernels takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_admit(
+    card: *mut Card,
+    last: u32,
+    takes: *const u8,
+    kernels: usize,
+    data: *const u8,
+    len: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the struct and both buffers.
+        let (card, takes, frame) = unsafe { (slot(card)?, bytes(takes, kernels)?, bytes(data, len)?) };
+        Ok(admit::admit(card, last, takes, frame)? as usize)
     })
 }
 

@@ -9,8 +9,8 @@
 //!   [`Reason::Epoch`]. The model drops and refuses it at this point; here the firmware does.
 //! - A write that the model refuses by `check_access` goes to the ring with [`Reason::Length`] or [`Reason::Address`].
 //!   The model looks at the window first; so does the firmware.
-//! - Reads and launches are judged further by their own blocks; whether a write or chunk is new is for the window and
-//!   for the bitmap of the load. None of that is said here.
+//! - Reads and launches are judged further by their own blocks (`admit`); whether a write or chunk is new is for the
+//!   window and for the bitmap of the load. None of that is said here.
 //! - Image data whose sender does not hold the load is dropped by both.
 
 use rackloom_card::{Claimed, Filter, check_access};
@@ -70,10 +70,18 @@ pub enum Reason {
     Kind = 0,
     /// Its sender does not hold what the kind requires.
     Epoch = 1,
-    /// It is longer than a write may be.
+    /// Its payload is not what its kind requires.
+    Malformed = 2,
+    /// A write or read that is too long, or a read of nothing.
     Length = 3,
     /// It reaches beyond the memory that hosts may touch.
     Address = 4,
+    /// A launch that is not the next.
+    Turn = 5,
+    /// A launch of a kernel that is not there, or takes another number of arguments.
+    Kernel = 6,
+    /// Nothing is wrong: a read or launch that is taken.
+    Accepted = 8,
 }
 
 /// What becomes of a frame.

@@ -9,6 +9,7 @@
 //! | [`rl_golden_digest`], [`rl_golden_chunk_values`], [`rl_golden_parent_values`] | the `blake3` crate, which hashes images for the card model |
 //! | [`rl_golden_sack_insert`] | `rackloom_transport::Sack`, the window of a card's writes |
 //! | [`rl_golden_judge`], [`rl_golden_route`] | `rackloom_card::Filter` and `check_access`, the card's analyzer; see [`judge`] |
+//! | [`rl_golden_admit`] | `rackloom_card::check_access` and `check_launch`, the card's checks of reads and launches |
 //! | [`rl_golden_frame`], [`rl_golden_parse`] | `rackloom_wire::Head` and `Packet` |
 //! | [`rl_golden_image`], [`rl_golden_rtl_part`] | `rackloom_image` and `rackloom_rolec` |
 //!
@@ -18,12 +19,14 @@
 //! [`rl_golden_sack_insert`]: abi::rl_golden_sack_insert
 //! [`rl_golden_judge`]: abi::rl_golden_judge
 //! [`rl_golden_route`]: abi::rl_golden_route
+//! [`rl_golden_admit`]: abi::rl_golden_admit
 //! [`rl_golden_frame`]: abi::rl_golden_frame
 //! [`rl_golden_parse`]: abi::rl_golden_parse
 //! [`rl_golden_image`]: abi::rl_golden_image
 //! [`rl_golden_rtl_part`]: abi::rl_golden_rtl_part
 
 pub mod abi;
+mod admit;
 mod buffers;
 mod digest;
 mod fault;

@@ -122,6 +122,57 @@ fn a_route_does_not_ask_for_addresses() {
 }
 
 #[test]
+fn reads_and_launches_are_taken_or_have_a_reason() {
+    let mut read = [0, 0, 0, 8, 0, 0, 0, 0];
+    let reads: Vec<_> = [8, 0, 1472, 1473u16]
+        .iter()
+        .map(|length| {
+            read[2..4].copy_from_slice(&length.to_be_bytes());
+            frame(Kind::InputRead, |_| {}, &read)
+        })
+        .collect();
+    let launch = |args: u8, count: usize, out: u64, length: u64| {
+        let mut payload = vec![0; 32 + 8 * count];
+        payload[8..16].copy_from_slice(&out.to_be_bytes());
+        payload[16..24].copy_from_slice(&length.to_be_bytes());
+        payload[31] = args;
+        payload
+    };
+    let launched = |change: fn(&mut Head), payload: &[u8]| {
+        let first = |head: &mut Head| (head.addr, head.seq) = (1, 8);
+        frame(Kind::ExecLaunch, |head| (first(head), change(head)).1, payload)
+    };
+    let good = launch(3, 3, ROLE_PRIVATE, 8);
+    let cases = [
+        (reads[0].clone(), Reason::Accepted),
+        (reads[1].clone(), Reason::Length),
+        (reads[2].clone(), Reason::Accepted),
+        (reads[3].clone(), Reason::Length),
+        (frame(Kind::InputRead, |head| head.addr -= 1, &read[..8]), Reason::Length),
+        (frame(Kind::InputRead, |head| head.addr -= 1, &[0, 0, 0, 8, 0, 0, 0, 0]), Reason::Address),
+        (frame(Kind::InputRead, |_| {}, &read[..7]), Reason::Malformed),
+        (launched(|_| {}, &good), Reason::Accepted),
+        (launched(|head| head.seq = 7, &good), Reason::Turn),
+        (launched(|head| head.seq = 9, &good), Reason::Turn),
+        (launched(|head| head.addr = 0, &good), Reason::Kernel),
+        (launched(|head| head.addr = 2, &good), Reason::Kernel),
+        (launched(|_| {}, &launch(2, 2, 0, 0)), Reason::Kernel),
+        (launched(|_| {}, &launch(3, 2, 0, 0)), Reason::Malformed),
+        (launched(|_| {}, &launch(3, 3, ROLE_PRIVATE - 1, 8)), Reason::Address),
+        (launched(|_| {}, &launch(3, 3, 0, 0)), Reason::Accepted),
+    ];
+    let (mut card, takes) = (CARD, [1, 3]);
+    for (number, (frame, expected)) in cases.iter().enumerate() {
+        // SAFETY: all of it is ours, and as long as it says.
+        let got = unsafe { rl_golden_admit(&mut card, 7, takes.as_ptr(), 2, frame.as_ptr(), frame.len()) };
+        assert_eq!(got, *expected as i64, "{number}");
+    }
+    let write = frame(Kind::InputWrite, |_| {}, &[]);
+    // SAFETY: all of it is ours, and as long as it says.
+    assert_eq!(unsafe { rl_golden_admit(&mut card, 7, null(), 0, write.as_ptr(), write.len()) }, REFUSED);
+}
+
+#[test]
 fn a_frame_is_built_and_parsed() {
     let whole = frame(Kind::InputWrite, |head| head.flags = 2, &[7; 100]);
     assert_eq!(whole.len(), usize::from(HEADER_END) + 100);

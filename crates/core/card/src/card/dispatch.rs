@@ -259,7 +259,7 @@ impl Card {
 
     fn on_launch(&mut self, now: Instant, packet: &Packet<'_>) {
         let head = &packet.head;
-        let Some((body, args)) = launches::parse(packet.payload) else {
+        let Some((body, args)) = launches::parse_launch(packet.payload) else {
             return self.shell.counters.inc(Counter::DropMalformed);
         };
         if !self.is_fresh(now, head, Kind::ResultRefused) {
