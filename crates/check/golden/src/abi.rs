@@ -11,7 +11,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::buffers::{array, bytes, put, slot};
+use crate::buffers::{array, bytes, put, slot, value};
 use crate::digest::Place;
 use crate::{Fault, admit, digest, frame, image, judge, sack};
 
@@ -90,10 +90,10 @@ pub unsafe extern "C" fn rl_golden_sack_insert(window: *mut Window, number: u32)
 
 /// What becomes of a frame on its way in, its check sequence being right.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rl_golden_judge(card: *mut Card, data: *const u8, len: usize, verdict: *mut Verdict) -> i64 {
+pub unsafe extern "C" fn rl_golden_judge(card: *const Card, data: *const u8, len: usize, verdict: *mut Verdict) -> i64 {
     answer(|| {
         // SAFETY: the caller vouches for both structs and the buffer.
-        let (card, frame, verdict) = unsafe { (slot(card)?, bytes(data, len)?, slot(verdict)?) };
+        let (card, frame, verdict) = unsafe { (value(card)?, bytes(data, len)?, slot(verdict)?) };
         *verdict = judge::judge(card, frame)?;
         Ok(0)
     })
@@ -101,10 +101,10 @@ pub unsafe extern "C" fn rl_golden_judge(card: *mut Card, data: *const u8, len: 
 
 /// What becomes of a frame that the analyzer has let through, whatever its addresses are.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rl_golden_route(card: *mut Card, data: *const u8, len: usize, verdict: *mut Verdict) -> i64 {
+pub unsafe extern "C" fn rl_golden_route(card: *const Card, data: *const u8, len: usize, verdict: *mut Verdict) -> i64 {
     answer(|| {
         // SAFETY: the caller vouches for both structs and the buffer.
-        let (card, frame, verdict) = unsafe { (slot(card)?, bytes(data, len)?, slot(verdict)?) };
+        let (card, frame, verdict) = unsafe { (value(card)?, bytes(data, len)?, slot(verdict)?) };
         *verdict = judge::route(card, frame)?;
         Ok(0)
     })
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn rl_golden_route(card: *mut Card, data: *const u8, len: 
 /// arguments each of the role's `kernels` kernels takes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_golden_admit(
-    card: *mut Card,
+    card: *const Card,
     last: u32,
     takes: *const u8,
     kernels: usize,
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn rl_golden_admit(
 ) -> i64 {
     answer(|| {
         // SAFETY: the caller vouches for the struct and both buffers.
-        let (card, takes, frame) = unsafe { (slot(card)?, bytes(takes, kernels)?, bytes(data, len)?) };
+        let (card, takes, frame) = unsafe { (value(card)?, bytes(takes, kernels)?, bytes(data, len)?) };
         Ok(admit::admit(card, last, takes, frame)? as usize)
     })
 }
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn rl_golden_admit(
 /// A frame without check sequence, padded to the shortest there is. Its kind must exist; the payload may be any.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_golden_frame(
-    head: *mut Head,
+    head: *const Head,
     payload: *const u8,
     len: usize,
     out: *mut u8,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn rl_golden_frame(
 ) -> i64 {
     answer(|| {
         // SAFETY: the caller vouches for the struct and both buffers.
-        unsafe { put(&frame::build(slot(head)?, bytes(payload, len)?)?, out, room) }
+        unsafe { put(&frame::build(value(head)?, bytes(payload, len)?)?, out, room) }
     })
 }
 

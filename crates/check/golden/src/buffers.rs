@@ -28,7 +28,17 @@ pub(crate) unsafe fn array<'a, T>(data: *const T, len: usize) -> Result<&'a [T],
     Ok(unsafe { std::slice::from_raw_parts(data, len) })
 }
 
-/// What is at `at`.
+/// The value at `at`.
+///
+/// # Safety
+/// `at` is null, or points to a value that nobody changes while the result is in use.
+pub(crate) unsafe fn value<'a, T>(at: *const T) -> Result<&'a T, Fault> {
+    // SAFETY: the caller vouches for the one item.
+    let items = unsafe { array(at, 1)? };
+    Ok(&items[0])
+}
+
+/// The value at `at`, to be changed.
 ///
 /// # Safety
 /// `at` is null, or points to a value that nobody else uses while the result is in use.

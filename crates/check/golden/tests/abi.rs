@@ -30,7 +30,7 @@ fn frame(kind: Kind, change: impl FnOnce(&mut Head), payload: &[u8]) -> Vec<u8> 
     change(&mut head);
     let mut out = vec![0; 9000];
     // SAFETY: all of it is ours, and as long as it says.
-    let length = unsafe { rl_golden_frame(&mut head, payload.as_ptr(), payload.len(), out.as_mut_ptr(), out.len()) };
+    let length = unsafe { rl_golden_frame(&head, payload.as_ptr(), payload.len(), out.as_mut_ptr(), out.len()) };
     out.truncate(usize::try_from(length).expect("a good head"));
     out
 }
@@ -38,12 +38,11 @@ fn frame(kind: Kind, change: impl FnOnce(&mut Head), payload: &[u8]) -> Vec<u8> 
 fn verdict_of(
     card: Card,
     frame: &[u8],
-    by: unsafe extern "C" fn(*mut Card, *const u8, usize, *mut Verdict) -> i64,
+    by: unsafe extern "C" fn(*const Card, *const u8, usize, *mut Verdict) -> i64,
 ) -> Verdict {
-    let mut card = card;
     let mut verdict = Verdict { drop: 0, route: 9, reason: 9, waits: 9, barrier: 9 };
     // SAFETY: all of it is ours, and as long as it says.
-    assert_eq!(unsafe { by(&mut card, frame.as_ptr(), frame.len(), &mut verdict) }, 0);
+    assert_eq!(unsafe { by(&card, frame.as_ptr(), frame.len(), &mut verdict) }, 0);
     verdict
 }
 
@@ -161,15 +160,15 @@ fn reads_and_launches_are_taken_or_have_a_reason() {
         (launched(|_| {}, &launch(3, 3, ROLE_PRIVATE - 1, 8)), Reason::Address),
         (launched(|_| {}, &launch(3, 3, 0, 0)), Reason::Accepted),
     ];
-    let (mut card, takes) = (CARD, [1, 3]);
+    let (card, takes) = (CARD, [1, 3]);
     for (number, (frame, expected)) in cases.iter().enumerate() {
         // SAFETY: all of it is ours, and as long as it says.
-        let got = unsafe { rl_golden_admit(&mut card, 7, takes.as_ptr(), 2, frame.as_ptr(), frame.len()) };
+        let got = unsafe { rl_golden_admit(&card, 7, takes.as_ptr(), 2, frame.as_ptr(), frame.len()) };
         assert_eq!(got, *expected as i64, "{number}");
     }
     let write = frame(Kind::InputWrite, |_| {}, &[]);
     // SAFETY: all of it is ours, and as long as it says.
-    assert_eq!(unsafe { rl_golden_admit(&mut card, 7, null(), 0, write.as_ptr(), write.len()) }, REFUSED);
+    assert_eq!(unsafe { rl_golden_admit(&card, 7, null(), 0, write.as_ptr(), write.len()) }, REFUSED);
 }
 
 #[test]
@@ -183,7 +182,7 @@ fn a_frame_is_built_and_parsed() {
         assert_eq!((head.dst, head.src, head.ether_type, head.kind, head.flags), (MINE, OWNER, 0x80dd, 1, 2));
         assert_eq!(rl_golden_parse(whole.as_ptr(), 31, &mut head), REFUSED);
         head.kind = 99;
-        assert_eq!(rl_golden_frame(&mut head, null(), 0, null_mut(), 0), REFUSED);
+        assert_eq!(rl_golden_frame(&head, null(), 0, null_mut(), 0), REFUSED);
     }
 }
 
@@ -220,13 +219,13 @@ fn a_mistake_of_the_caller_is_a_number() {
         assert_eq!(rl_golden_parent_values(out.as_ptr(), 63, 0, null_mut(), 0), ARGUMENT);
         assert_eq!(rl_golden_sack_insert(null_mut(), 1), ARGUMENT);
         assert_eq!(rl_golden_sack_insert(null_mut::<u8>().wrapping_add(1).cast(), 1), ARGUMENT);
-        assert_eq!(rl_golden_judge(null_mut(), null(), 0, &mut verdict), ARGUMENT);
-        assert_eq!(rl_golden_judge(&mut card, null(), 0, null_mut()), ARGUMENT);
-        assert_eq!(rl_golden_route(&mut card, null(), 0, &mut verdict), REFUSED);
+        assert_eq!(rl_golden_judge(null(), null(), 0, &mut verdict), ARGUMENT);
+        assert_eq!(rl_golden_judge(&card, null(), 0, null_mut()), ARGUMENT);
+        assert_eq!(rl_golden_route(&card, null(), 0, &mut verdict), REFUSED);
         card.claimed = 2;
-        assert_eq!(rl_golden_judge(&mut card, null(), 0, &mut verdict), ARGUMENT);
+        assert_eq!(rl_golden_judge(&card, null(), 0, &mut verdict), ARGUMENT);
         card = Card { owner: 1 << 48, ..CARD };
-        assert_eq!(rl_golden_judge(&mut card, null(), 0, &mut verdict), ARGUMENT);
+        assert_eq!(rl_golden_judge(&card, null(), 0, &mut verdict), ARGUMENT);
         assert_eq!(rl_golden_parse(null(), 0, null_mut()), ARGUMENT);
         assert_eq!(rl_golden_image(1, b"{}".as_ptr(), 2, null(), 1, null_mut(), 0), ARGUMENT);
         assert_eq!(rl_golden_image(1, b"{}".as_ptr(), 2, null(), 0, null_mut(), 0), REFUSED);
