@@ -343,7 +343,6 @@ class Board:
         for i in range(C.HAVE_BYTES // 4):
             have[i] = 0
 
-
     def work_digest(self) -> None:
         if self.digest_held or not self.digest_jobs:
             return
