@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
-# Tests of the gateware: a bench for each block, the firmware's tests, and the proofs.
+# Tests of the gateware: a bench for each block and the firmware's tests, both against the models, and the proofs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/phases.sh
+
+models() {
+  RACKLOOM_GOLDEN=$(scripts/golden.sh)
+  export RACKLOOM_GOLDEN
+}
 
 # Two proofs at a time: each is a chain of programs that use one core.
 proofs() {
   (cd gateware/formal && printf '%s\n' *.sby) | sed 's/\.sby$//' | xargs -P 2 -n 1 gateware/formal/run.sh
 }
 
+phase "gateware: models" models
 phase "gateware: benches" .venv/bin/pytest -q -n 2 gateware/tb
 phase "gateware: firmware, as generated" gateware/firmware/build.py --check
 phase "gateware: firmware's tests" .venv/bin/pytest -q gateware/firmware/tests

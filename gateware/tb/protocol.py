@@ -1,4 +1,4 @@
-"""Families of frames and the rules of their kinds, for the benches."""
+"""Families of frames and their kinds, for the benches."""
 # Made from protocol/ by `cargo run -p protogen`. Change that file, not this one.
 
 from dataclasses import dataclass
@@ -15,16 +15,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of frame and its rules. `payload` is a struct's name, `*` for bytes, or empty."""
+    """A kind of frame. `number` is its EtherType times 2^16 and the kind; `payload` is a struct's name, `*` for bytes, or
+    empty."""
 
-    ether_type: int
-    kind: int
-    sender: str
+    number: int
     to: str
-    reach: str
-    claim: str
-    taken_by: str
-    order: str
     payload: str
 
 
@@ -32,9 +27,6 @@ class Kind:
 class Family:
     """A family of frames. Kinds are called as `Input.Write`, and counters have their numbers."""
 
-    version: int
-    header: str
-    trailer: str
     consts: dict[str, int]
     addresses: dict[str, int]
     flags: dict[str, int]
@@ -45,9 +37,6 @@ class Family:
 
 
 CONTROL = Family(
-    version=1,
-    header="Header",
-    trailer="AuthTrailer",
     consts={
         "HEADER_END": 32,
         "FRAME_MIN": 60,
@@ -121,19 +110,6 @@ CONTROL = Family(
         "drop_check": 35,
     },
     structs={
-        "Header": (
-            Field("version_flags", 1, True),
-            Field("kind", 1, True),
-            Field("length", 2, True),
-            Field("epoch", 2, True),
-            Field("seq", 4, True),
-            Field("addr", 8, True),
-        ),
-        "AuthTrailer": (
-            Field("key", 4, True),
-            Field("counter", 8, True),
-            Field("tag", 16, False),
-        ),
         "Announce": (
             Field("mac0", 6, True),
             Field("mac1", 6, True),
@@ -249,200 +225,44 @@ CONTROL = Family(
         ),
     },
     kinds={
-        "Discovery.Announce": Kind(
-            ether_type=0x80EF, kind=1, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Announce",
-        ),
-        "Discovery.Solicit": Kind(
-            ether_type=0x80EF, kind=2, sender="host", to="card",
-            reach="any", claim="none", taken_by="firmware", order="none",
-            payload="Solicit",
-        ),
-        "Discovery.Goodbye": Kind(
-            ether_type=0x80EF, kind=3, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="",
-        ),
-        "Session.Claim": Kind(
-            ether_type=0x80EC, kind=1, sender="host", to="card",
-            reach="unicast", claim="none", taken_by="firmware", order="barrier",
-            payload="Claim",
-        ),
-        "Session.Grant": Kind(
-            ether_type=0x80EC, kind=2, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Grant",
-        ),
-        "Session.Refuse": Kind(
-            ether_type=0x80EC, kind=3, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Refusal",
-        ),
-        "Session.Release": Kind(
-            ether_type=0x80EC, kind=4, sender="host", to="card",
-            reach="unicast", claim="none", taken_by="firmware", order="barrier",
-            payload="Release",
-        ),
-        "Session.Released": Kind(
-            ether_type=0x80EC, kind=5, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="",
-        ),
-        "Session.Ping": Kind(
-            ether_type=0x80EC, kind=6, sender="host", to="card",
-            reach="unicast", claim="none", taken_by="firmware", order="none",
-            payload="",
-        ),
-        "Session.Pong": Kind(
-            ether_type=0x80EC, kind=7, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Pong",
-        ),
-        "Session.CountersGet": Kind(
-            ether_type=0x80EC, kind=8, sender="host", to="card",
-            reach="unicast", claim="none", taken_by="firmware", order="none",
-            payload="",
-        ),
-        "Session.Counters": Kind(
-            ether_type=0x80EC, kind=9, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="*",
-        ),
-        "Session.ManifestGet": Kind(
-            ether_type=0x80EC, kind=10, sender="host", to="card",
-            reach="unicast", claim="none", taken_by="firmware", order="none",
-            payload="",
-        ),
-        "Session.Manifest": Kind(
-            ether_type=0x80EC, kind=11, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="*",
-        ),
-        "Image.Begin": Kind(
-            ether_type=0x80AA, kind=1, sender="host", to="card",
-            reach="unicast", claim="epoch", taken_by="firmware", order="barrier",
-            payload="ImageBegin",
-        ),
-        "Image.Data": Kind(
-            ether_type=0x80AA, kind=2, sender="host", to="card",
-            reach="any", claim="load", taken_by="image", order="after-barrier",
-            payload="*",
-        ),
-        "Image.Poll": Kind(
-            ether_type=0x80AA, kind=3, sender="host", to="card",
-            reach="any", claim="load", taken_by="firmware", order="none",
-            payload="Poll",
-        ),
-        "Image.Commit": Kind(
-            ether_type=0x80AA, kind=4, sender="host", to="card",
-            reach="any", claim="load", taken_by="firmware", order="barrier",
-            payload="",
-        ),
-        "Image.Abort": Kind(
-            ether_type=0x80AA, kind=5, sender="host", to="card",
-            reach="any", claim="load", taken_by="firmware", order="barrier",
-            payload="",
-        ),
-        "ImageConfirm.Ready": Kind(
-            ether_type=0x80AB, kind=1, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="",
-        ),
-        "ImageConfirm.Missing": Kind(
-            ether_type=0x80AB, kind=2, sender="card", to="both",
-            reach="group", claim="member", taken_by="firmware", order="none",
-            payload="Missing",
-        ),
-        "ImageConfirm.Staged": Kind(
-            ether_type=0x80AB, kind=3, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="",
-        ),
-        "ImageConfirm.Active": Kind(
-            ether_type=0x80AB, kind=4, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Active",
-        ),
-        "ImageConfirm.Committed": Kind(
-            ether_type=0x80AB, kind=6, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="",
-        ),
-        "ImageConfirm.Failed": Kind(
-            ether_type=0x80AB, kind=5, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Failure",
-        ),
-        "Input.Write": Kind(
-            ether_type=0x80DD, kind=1, sender="host", to="card",
-            reach="unicast", claim="epoch", taken_by="write", order="after-barrier",
-            payload="*",
-        ),
-        "Input.Read": Kind(
-            ether_type=0x80DD, kind=2, sender="host", to="card",
-            reach="unicast", claim="epoch", taken_by="read", order="after-barrier",
-            payload="Read",
-        ),
-        "InputConfirm.WriteAck": Kind(
-            ether_type=0x80DB, kind=1, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Ack",
-        ),
-        "InputConfirm.ReadData": Kind(
-            ether_type=0x80DB, kind=2, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="*",
-        ),
-        "InputConfirm.Nak": Kind(
-            ether_type=0x80DB, kind=3, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Refusal",
-        ),
-        "Exec.Launch": Kind(
-            ether_type=0x80CC, kind=1, sender="host", to="card",
-            reach="unicast", claim="epoch", taken_by="launch", order="after-control",
-            payload="Launch",
-        ),
-        "Exec.Go": Kind(
-            ether_type=0x80CC, kind=2, sender="host", to="card",
-            reach="any", claim="group", taken_by="firmware", order="after-barrier",
-            payload="",
-        ),
-        "Exec.Cancel": Kind(
-            ether_type=0x80CC, kind=3, sender="host", to="card",
-            reach="unicast", claim="epoch", taken_by="firmware", order="after-barrier",
-            payload="",
-        ),
-        "Exec.Query": Kind(
-            ether_type=0x80CC, kind=4, sender="host", to="card",
-            reach="unicast", claim="epoch", taken_by="firmware", order="after-barrier",
-            payload="",
-        ),
-        "Exec.ResultAck": Kind(
-            ether_type=0x80CC, kind=5, sender="host", to="card",
-            reach="unicast", claim="epoch", taken_by="firmware", order="after-barrier",
-            payload="ResultAck",
-        ),
-        "Result.Accepted": Kind(
-            ether_type=0x80CB, kind=1, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="",
-        ),
-        "Result.Done": Kind(
-            ether_type=0x80CB, kind=2, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Done",
-        ),
-        "Result.Data": Kind(
-            ether_type=0x80CB, kind=3, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="*",
-        ),
-        "Result.Refused": Kind(
-            ether_type=0x80CB, kind=4, sender="card", to="host",
-            reach="any", claim="none", taken_by="host", order="none",
-            payload="Refusal",
-        ),
+        "Discovery.Announce": Kind(number=0x80EF0001, to="host", payload="Announce"),
+        "Discovery.Solicit": Kind(number=0x80EF0002, to="card", payload="Solicit"),
+        "Discovery.Goodbye": Kind(number=0x80EF0003, to="host", payload=""),
+        "Session.Claim": Kind(number=0x80EC0001, to="card", payload="Claim"),
+        "Session.Grant": Kind(number=0x80EC0002, to="host", payload="Grant"),
+        "Session.Refuse": Kind(number=0x80EC0003, to="host", payload="Refusal"),
+        "Session.Release": Kind(number=0x80EC0004, to="card", payload="Release"),
+        "Session.Released": Kind(number=0x80EC0005, to="host", payload=""),
+        "Session.Ping": Kind(number=0x80EC0006, to="card", payload=""),
+        "Session.Pong": Kind(number=0x80EC0007, to="host", payload="Pong"),
+        "Session.CountersGet": Kind(number=0x80EC0008, to="card", payload=""),
+        "Session.Counters": Kind(number=0x80EC0009, to="host", payload="*"),
+        "Session.ManifestGet": Kind(number=0x80EC000A, to="card", payload=""),
+        "Session.Manifest": Kind(number=0x80EC000B, to="host", payload="*"),
+        "Image.Begin": Kind(number=0x80AA0001, to="card", payload="ImageBegin"),
+        "Image.Data": Kind(number=0x80AA0002, to="card", payload="*"),
+        "Image.Poll": Kind(number=0x80AA0003, to="card", payload="Poll"),
+        "Image.Commit": Kind(number=0x80AA0004, to="card", payload=""),
+        "Image.Abort": Kind(number=0x80AA0005, to="card", payload=""),
+        "ImageConfirm.Ready": Kind(number=0x80AB0001, to="host", payload=""),
+        "ImageConfirm.Missing": Kind(number=0x80AB0002, to="both", payload="Missing"),
+        "ImageConfirm.Staged": Kind(number=0x80AB0003, to="host", payload=""),
+        "ImageConfirm.Active": Kind(number=0x80AB0004, to="host", payload="Active"),
+        "ImageConfirm.Committed": Kind(number=0x80AB0006, to="host", payload=""),
+        "ImageConfirm.Failed": Kind(number=0x80AB0005, to="host", payload="Failure"),
+        "Input.Write": Kind(number=0x80DD0001, to="card", payload="*"),
+        "Input.Read": Kind(number=0x80DD0002, to="card", payload="Read"),
+        "InputConfirm.WriteAck": Kind(number=0x80DB0001, to="host", payload="Ack"),
+        "InputConfirm.ReadData": Kind(number=0x80DB0002, to="host", payload="*"),
+        "InputConfirm.Nak": Kind(number=0x80DB0003, to="host", payload="Refusal"),
+        "Exec.Launch": Kind(number=0x80CC0001, to="card", payload="Launch"),
+        "Exec.Go": Kind(number=0x80CC0002, to="card", payload=""),
+        "Exec.Cancel": Kind(number=0x80CC0003, to="card", payload=""),
+        "Exec.Query": Kind(number=0x80CC0004, to="card", payload=""),
+        "Exec.ResultAck": Kind(number=0x80CC0005, to="card", payload="ResultAck"),
+        "Result.Accepted": Kind(number=0x80CB0001, to="host", payload=""),
+        "Result.Done": Kind(number=0x80CB0002, to="host", payload="Done"),
+        "Result.Data": Kind(number=0x80CB0003, to="host", payload="*"),
+        "Result.Refused": Kind(number=0x80CB0004, to="host", payload="Refusal"),
     },
 )

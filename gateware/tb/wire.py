@@ -1,14 +1,14 @@
-"""Frames of the control family, from its description by way of the generated `protocol`."""
+"""Frames of the control family by their names, from its description by way of the generated `protocol`."""
 
-import random
+from dataclasses import dataclass
 from types import SimpleNamespace
 
+import golden
 from protocol import CONTROL
 
 # Constants and flags by their names there: `CONST.HEADER_END`, `FLAG.ACK_NOW` (a mask).
 CONST = SimpleNamespace(**CONTROL.consts)
 FLAG = SimpleNamespace(**CONTROL.flags)
-VERSION = CONTROL.version
 # Group addresses by their names there; GROUP is the base of the groups.
 ADDRESS = SimpleNamespace(**CONTROL.addresses)
 # Values of an enum by name: ENUM["ErrorCode"]["Busy"].
@@ -16,14 +16,19 @@ ENUM = CONTROL.enums
 # Counter numbers by name.
 COUNTER = CONTROL.counters
 STRUCTS = CONTROL.structs
-# Kinds and their rules by EtherType and kind, as in KINDS["Input.Write"].
+# Kinds by name, as in KINDS["Input.Write"], and names by number.
 KINDS = CONTROL.kinds
-NAMES = {(kind.ether_type, kind.kind): name for name, kind in KINDS.items()}
+NAMES = {kind.number: name for name, kind in KINDS.items()}
 
 
 def mac(text: str) -> int:
     """An address as a number."""
     return int(text.replace(":", ""), 16)
+
+
+def number(data: bytes) -> int:
+    """A field as a number."""
+    return int.from_bytes(data, "big")
 
 
 def pack(struct: str, **values: int) -> bytes:
@@ -44,68 +49,62 @@ def unpack(struct: str, data: bytes) -> SimpleNamespace:
         if len(data) < field.size:
             raise ValueError(f"{struct} ends before {field.name}")
         value, data = data[: field.size], data[field.size :]
-        setattr(fields, field.name, int.from_bytes(value, "big") if field.number else value)
+        setattr(fields, field.name, number(value) if field.number else value)
     fields.rest = data
     return fields
 
 
-def frame(
-    kind: str,
-    *,
-    dst: int,
-    src: int,
-    epoch: int = 0,
-    seq: int = 0,
-    addr: int = 0,
-    flags: int = 0,
-    payload: bytes = b"",
-    length: int | None = None,
-    version: int = VERSION,
-    **fields: int,
-) -> bytes:
-    """A frame without check sequence, padded to the shortest there is.
+@dataclass
+class Frame:
+    """A frame. `kind` is the number of its kind, as in `KINDS` and in the firmware's wire.h."""
 
-    `kind` is a name such as `Input.Write`. The payload is the kind's struct made of `fields`, followed by `payload`.
-    `length` and `version` may lie, for frames that a card has to drop.
+    dst: int
+    src: int
+    kind: int
+    flags: int = 0
+    epoch: int = 0
+    seq: int = 0
+    addr: int = 0
+    payload: bytes = b""
+
+    def raw(self, payload: bytes | None = None) -> bytes:
+        """Its bytes without check sequence, padded to the shortest frame there is; with another payload, if given."""
+        head = dict(vars(self), kind=self.kind & 0xFF, ether_type=self.kind >> 16)
+        own = head.pop("payload")
+        return golden.build(own if payload is None else payload, **head)
+
+    @classmethod
+    def parse(cls, data: bytes) -> "Frame":
+        """The frame that these bytes are; the payload is without padding."""
+        head, payload = golden.parse(data)
+        kind = head.pop("ether_type") << 16 | head.pop("kind")
+        return cls(kind=kind, payload=payload, **head)
+
+    @property
+    def name(self) -> str:
+        """The name of its kind."""
+        return NAMES[self.kind]
+
+    @property
+    def code(self) -> int:
+        """The code of a refusal, a failure or a launch's end."""
+        return number(self.payload[:2])
+
+    @property
+    def detail(self) -> int:
+        """The detail of a refusal."""
+        return unpack("Refusal", self.payload).detail
+
+
+def frame(kind: str, *, payload: bytes = b"", dst: int, src: int, **fields: int) -> bytes:
+    """A frame's bytes. `kind` is a name such as `Input.Write`.
+
+    Fields of the head are those of `Frame`; the others make the kind's struct, which `payload` follows.
     """
+    head = {name: fields.pop(name) for name in ("flags", "epoch", "seq", "addr") if name in fields}
     about = KINDS[kind]
     if about.payload in STRUCTS:
         payload = pack(about.payload, **fields) + payload
     elif fields:
         raise TypeError(f"{kind} has no field {', '.join(fields)}")
-    head = pack(
-        CONTROL.header,
-        version_flags=version << 4 | flags,
-        kind=about.kind,
-        length=len(payload) if length is None else length,
-        epoch=epoch,
-        seq=seq,
-        addr=addr,
-    )
-    ethernet = dst.to_bytes(6, "big") + src.to_bytes(6, "big") + about.ether_type.to_bytes(2, "big")
-    return (ethernet + head + payload).ljust(CONST.FRAME_MIN, b"\0")
-
-
-def parse(data: bytes) -> SimpleNamespace:
-    """A frame's head as numbers, `name` (`Input.Write`; None if unknown), and its payload without padding."""
-    ether_type = int.from_bytes(data[12:14], "big")
-    head = unpack(CONTROL.header, data[14:])
-    return SimpleNamespace(
-        dst=int.from_bytes(data[0:6], "big"),
-        src=int.from_bytes(data[6:12], "big"),
-        ether_type=ether_type,
-        name=NAMES.get((ether_type, head.kind)),
-        version=head.version_flags >> 4,
-        flags=head.version_flags & 15,
-        kind=head.kind,
-        length=head.length,
-        epoch=head.epoch,
-        seq=head.seq,
-        addr=head.addr,
-        payload=head.rest[: head.length],
-    )
-
-
-def random_bytes(length: int) -> bytes:
-    """Bytes from the test's seed."""
-    return random.randbytes(length)
+    return Frame(dst, src, about.number, **head).raw(payload)

@@ -186,6 +186,8 @@ def ethernet() -> None:
         (OUT / "ethernet_core.v").write_text(deduplicated(OUT / "eth/ethernet_core.v"), encoding="utf-8")
 
     def check() -> None:
+        run("models for the benches", ["scripts/golden.sh"], "golden.log")
+        os.environ["RACKLOOM_GOLDEN"] = subprocess.check_output(["scripts/golden.sh"], text=True).strip()
         run("benches of MAC and board", [TOOLS / "pytest", "-q", "-c", "gateware/tb/pytest.ini", HERE / "bench"], "benches.log",
             path=TOOLS)
         (OUT / "benches").touch()

@@ -3,11 +3,12 @@
 import struct
 from pathlib import Path
 
-from blake3 import digest
+from addresses import CARD_MAC, GROUPS, HOST
 from board import Board, Config, Sent
-from frames import CARD_MAC, GROUPS, HOST, Frame, number
-from headers import COUNTER_NAMES, W
-from image import image
+from golden import digest
+from headers import W
+from images import image
+from wire import COUNTER, Frame, number
 
 BASE = W.ROLE_PRIVATE
 CLAIM_GROUP = 0x77
@@ -66,7 +67,7 @@ class Bench:
     def count(self, name: str) -> int:
         """A counter, as the card tells it."""
         before = self.board.sent.copy()
-        self.send(W.KIND_SESSION_COUNTERS_GET, seq=1, addr=COUNTER_NAMES[name], src=0x020000007777)
+        self.send(W.KIND_SESSION_COUNTERS_GET, seq=1, addr=COUNTER[name], src=0x020000007777)
         told = self.take(W.KIND_SESSION_COUNTERS)[-1].frame
         self.board.sent = before
         return number(told.payload[:8])

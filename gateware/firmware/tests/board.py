@@ -1,4 +1,5 @@
-"""The shell's blocks as the firmware sees them, without their timing: what they do, they do at once.
+"""The shell's blocks as the firmware sees them, without their timing: what they do, they do at once. Digests, the window
+and the routes of frames are the models'.
 
 `Board` runs the firmware, built for this machine, turn by turn until it sleeps. Frames come in with `receive`, what is
 sent is in `sent`; time passes with `run_for`.
@@ -11,10 +12,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blake3 import leaves, parents
+import golden
+from addresses import CARD_MAC
 from build_tests import load_elf
-from frames import CARD_MAC, Frame
-from headers import COUNTER_NAMES, C, W
+from golden import Arrival, Reason, Route, Sack
+from headers import C, W
+from wire import COUNTER, FLAG, Frame, number
 
 HERE = Path(__file__).resolve().parent
 REGIONS, REGION_WORDS = 8, 0x4000
@@ -23,8 +26,6 @@ WRITER = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
 M32 = 0xFFFFFFFF
 SLEEPS_MAX = 100_000
 LATCHED = C.EVENTS_DIGEST_IDLE | C.EVENTS_SCRUB_DONE | C.EVENTS_FETCH_DONE | C.EVENTS_CONFIG_DONE
-
-
 
 
 @dataclass
@@ -92,7 +93,7 @@ class Board:
         self.control: deque[tuple[int, int]] = deque()  # Offset and why.
         self.ring_at = 0
         self.heard = self.answered = 0
-        self.win_next, self.window, self.unacked, self.ack_at, self.insert = 1, set(), 0, None, 0
+        self.window, self.unacked, self.ack_at, self.insert = Sack(1), 0, None, 0
         self.load = Load()
         self.staged = 0
         self.digest_jobs: list[tuple[int, int, int, int, int]] = []
@@ -181,7 +182,7 @@ class Board:
 
     # ---- frames in
     def count(self, name: str, n: int = 1) -> None:
-        at = 2 * COUNTER_NAMES[name]
+        at = 2 * COUNTER[name]
         memory = self.memory[C.COUNTER_BASE >> 28]
         value = (memory[at + 1] << 32 | memory[at]) + n
         memory[at], memory[at + 1] = value & M32, value >> 32
@@ -210,30 +211,53 @@ class Board:
         f = Frame.parse(raw)
         session = lambda bit: self.field(C.CSR_SESSION, bit)  # noqa: E731
         assert session(C.SESSION_LISTENING)
-        owner = bool(self.belongs(f.src) & C.FILTER_OWNER)
-        fresh = owner and f.epoch == self.registers[C.CSR_EPOCH] & 0xFFFF
-        if f.kind == W.KIND_IMAGE_DATA and session(C.SESSION_LOADING):
-            if owner and f.epoch == self.registers[C.CSR_LOAD_GROUP]:
+        card = self.judged_by(f.src)
+        judged = golden.route(card, raw)
+        quick = f.kind == W.KIND_DISCOVERY_SOLICIT and session(C.SESSION_SOLICIT_FAST) and f.payload == bytes(8)
+        match judged.route:
+            case Route.DROP:
+                self.count(judged.drop)
+            case Route.CONTROL if quick:
+                self.answered += 1
+                self.count("announces")
+                self.announce(f.src, f.seq)
+            case Route.CONTROL:
+                self.push_control(raw, judged.reason)
+            case Route.IMAGE:
                 self.heard = self.time
                 self.stage(f, session(C.SESSION_RECEIVING))
-            else:
-                self.count("drop_epoch")
-        elif f.kind == W.KIND_INPUT_WRITE and fresh and len(f.payload) <= self.config.bulk and self.inside(f):
-            self.heard = self.time
-            self.store(f)
-        elif f.kind == W.KIND_INPUT_READ and fresh and self.good_read(f):
-            self.heard = self.time
-            self.read_ddr(f)
-        elif f.kind == W.KIND_EXEC_LAUNCH and fresh:
-            self.heard = self.time
-            self.push_control(raw, self.judge_launch(f))
-        elif f.kind == W.KIND_DISCOVERY_SOLICIT and session(C.SESSION_SOLICIT_FAST) and f.payload == bytes(8):
-            self.answered += 1
-            self.count("announces")
-            self.announce(f.src, f.seq)
-        else:
-            self.push_control(raw, C.DIVERT_KIND)
+            case Route.WRITE:
+                self.heard = self.time
+                self.store(f)
+            case Route.READ:
+                reason = golden.admit(card, raw)
+                if reason == Reason.ACCEPTED:
+                    self.heard = self.time
+                    self.read_ddr(f)
+                else:
+                    self.push_control(raw, reason)
+            case Route.LAUNCH:
+                reason = self.judge_launch(f)
+                if reason == Reason.ACCEPTED:
+                    self.heard = self.time
+                self.push_control(raw, reason)
         self.run()
+
+    def judged_by(self, src: int) -> golden.Card:
+        """What the firmware has said that a frame from there is judged by."""
+        low = lambda register: self.registers.get(register, 0) & 0xFFFF  # noqa: E731
+        return golden.Card(
+            mac=self.config.mac,
+            # The filter knows addresses a byte at a time: it is asked, as hardware does, and not read out.
+            owner=src,
+            claimed=bool(self.belongs(src) & C.FILTER_OWNER),
+            epoch=low(C.CSR_EPOCH),
+            claim_group=0,
+            loading=self.field(C.CSR_SESSION, C.SESSION_LOADING),
+            load_group=low(C.CSR_LOAD_GROUP),
+            memory=self.config.memory,
+            bulk=self.config.bulk,
+        )
 
     def push_control(self, raw: bytes, why: int) -> None:
         ring = self.memory[C.RING_BASE >> 28]
@@ -244,46 +268,30 @@ class Board:
         self.control.append((self.ring_at, why))
         self.ring_at = (self.ring_at + len(padded)) % (C.RING_BYTES // 2)
 
-    def inside(self, f: Frame, length: int | None = None) -> bool:
-        length = len(f.payload) if length is None else length
-        return f.addr >= W.ROLE_PRIVATE and f.addr + length <= self.config.memory
-
-    def good_read(self, f: Frame) -> bool:
-        length = int.from_bytes(f.payload[:4], "big")
-        return len(f.payload) == 8 and 0 < length <= self.config.bulk and self.inside(f, length)
-
     # ---- writes and reads
     def store(self, f: Frame) -> None:
         result, in_order = self.note(f.seq)
-        if result == C.INSERT_NEW:
+        if result == Arrival.NEW:
             self.ddr[f.addr : f.addr + len(f.payload)] = f.payload
             self.count("writes")
             self.count("write_bytes", len(f.payload))
         else:
-            self.count("drop_duplicate" if result == C.INSERT_DUPLICATE else "drop_window")
-        self.arrive(result, in_order, f.flags & 2 != 0)
+            self.count("drop_duplicate" if result == Arrival.DUPLICATE else "drop_window")
+        self.arrive(result, in_order, f.flags & FLAG.ACK_NOW != 0)
 
-    def note(self, seq: int) -> tuple[int, bool]:
-        ahead = (seq - self.win_next) & M32
-        if ahead >= 1 << 31 or seq in self.window:
-            return C.INSERT_DUPLICATE, False
-        if ahead > W.SACK_BITS:
-            return C.INSERT_BEYOND, False
-        self.window.add(seq)
-        while self.win_next in self.window:
-            self.window.remove(self.win_next)
-            self.win_next = (self.win_next + 1) & M32
-        return C.INSERT_NEW, ahead == 0
+    def note(self, seq: int) -> tuple[Arrival, bool]:
+        in_order = seq == self.window.next
+        return self.window.insert(seq), in_order
 
-    def arrive(self, result: int, in_order: bool, now: bool) -> None:
-        if result != C.INSERT_BEYOND:
+    def arrive(self, result: Arrival, in_order: bool, now: bool) -> None:
+        if result != Arrival.BEYOND:
             self.unacked += 1
         at_once = now or not in_order or self.unacked >= self.config.ack_every
         due = self.time if at_once else self.time + self.config.ack_delay
         self.ack_at = due if self.ack_at is None else min(due, self.ack_at)
 
     def read_ddr(self, f: Frame) -> None:
-        length = int.from_bytes(f.payload[:4], "big")
+        length = number(f.payload[:4])
         self.count("reads")
         self.count("read_bytes", length)
         high, low, *words = self.template(0)
@@ -335,14 +343,14 @@ class Board:
         for i in range(C.HAVE_BYTES // 4):
             have[i] = 0
 
-
     def work_digest(self) -> None:
         if self.digest_held or not self.digest_jobs:
             return
         for go, source, target, length, chunk in self.digest_jobs:
             data = bytes(self.ddr[source * 64 : source * 64 + length])
             root = bool(go & C.DIG_GO_ROOT)
-            values = parents(data, root) if go & C.DIG_GO_PARENTS else leaves(data, chunk, root)
+            parents = go & C.DIG_GO_PARENTS
+            values = golden.parent_values(data, root) if parents else golden.chunk_values(data, chunk, root)
             assert not root or len(values) == 32
             self.ddr[target * 64 : target * 64 + len(values)] = values
             self.digest_value = values[-32:]
@@ -350,20 +358,16 @@ class Board:
         self.latched |= C.EVENTS_DIGEST_IDLE
 
     # ---- launches
-    def judge_launch(self, f: Frame) -> int:
-        words = [int.from_bytes(f.payload[at : at + 4], "big") for at in range(0, len(f.payload) // 4 * 4, 4)]
-        if len(f.payload) < 32 or len(f.payload) != 32 + 8 * (words[7] & 0xFFFF) or words[7] & 0xFFFF > 32:
-            return C.DIVERT_MALFORMED
-        if (f.seq - self.lch_last) & M32 != 1:
-            return C.DIVERT_TURN
-        takes = self.args.get(f.addr, 0) if self.field(C.CSR_SESSION, C.SESSION_ROLE) else 0
-        if takes != 4 + (words[7] & 0xFFFF) << C.LCH_ARGS_WORDS_SHIFT | words[7] & 0xFFFF:
-            return C.DIVERT_KERNEL
-        out, length = words[2] << 32 | words[3], words[4] << 32 | words[5]
-        if length and not (out >= W.ROLE_PRIVATE and out + length <= self.config.memory):
-            return C.DIVERT_ADDRESS
+    def judge_launch(self, f: Frame) -> Reason:
+        """Queues a launch, or says why the firmware gets it."""
+        has_role = self.field(C.CSR_SESSION, C.SESSION_ROLE)
+        takes = self.takes() if has_role else b""
+        reason = golden.admit(self.judged_by(f.src), f.raw(), last=self.lch_last, takes=takes)
+        if reason != Reason.ACCEPTED:
+            return reason
         if self.tail == self.bound:
-            return C.DIVERT_BUSY
+            return Reason.BUSY
+        words = [number(f.payload[at : at + 4]) for at in range(0, len(f.payload), 4)]
         slot = self.order[self.tail][0]
         self.order[self.tail] = slot, words[6] != 0
         self.tail = (self.tail + 1) % 32
@@ -382,7 +386,12 @@ class Board:
         for word, value in content.items():
             self.memory[C.LAUNCH_BASE >> 28][(slot * C.LAUNCH_SLOT_BYTES) // 4 + word] = value
         self.step_kernels()
-        return C.DIVERT_ACCEPTED
+        return Reason.ACCEPTED
+
+    def takes(self) -> bytes:
+        """How many arguments each kernel takes, as the firmware has said."""
+        said = itertools.takewhile(bool, (self.args.get(kernel, 0) for kernel in range(64)))
+        return bytes(value & 0xFF for value in said)
 
     def queue(self) -> list[Launch]:
         """Those that have not ended, oldest first."""
@@ -450,7 +459,9 @@ class Board:
         raw = raw.ljust(W.FRAME_MIN, b"\0")
         self.count("tx_frames")
         self.count("tx_bytes", len(raw))
-        self.sent.append(Sent(self.time, Frame.parse(raw)))
+        frame = Frame.parse(raw)
+        assert len(raw) == max(W.FRAME_MIN, W.HEADER_END + len(frame.payload)), (len(raw), frame.name)
+        self.sent.append(Sent(self.time, frame))
 
     def template(self, which: int) -> list[int]:
         """A template of what is fetched: two words for the memory, and a head."""
@@ -494,8 +505,7 @@ class Board:
         if address == C.CSR_TIME_LO and self.last_read in (C.CSR_TIME_LO, C.CSR_ROLE_CTRL):
             self.time += 1  # The firmware waits for time to pass.
         if C.CSR_WIN_BITS <= address < C.CSR_WIN_BITS + 32:
-            first = (address - C.CSR_WIN_BITS) * 8
-            return sum(1 << n % 256 - first for n in self.window if first <= n % 256 < first + 32)
+            return self.window.ring() >> (address - C.CSR_WIN_BITS) * 8
         status = {
             C.CSR_TIME_LO: lambda: self.time,
             C.CSR_TIME_HI: lambda: self.time >> 32,
@@ -519,7 +529,7 @@ class Board:
             C.CSR_CTL_HEAD: self.control_head,
             C.CSR_TX_BUSY: lambda: 0,
             C.CSR_HEARD: lambda: self.heard,
-            C.CSR_WIN_NEXT: lambda: self.win_next,
+            C.CSR_WIN_NEXT: lambda: self.window.next,
             C.CSR_WIN_INSERT: lambda: self.insert,
             C.CSR_STG_START: lambda: 0,
             C.CSR_STG_STAGED: lambda: self.staged & 0x7FFFF,
@@ -576,13 +586,13 @@ class Board:
             assert value & 0xFFF >= W.FRAME_MIN
             self.transmit(bytes(self.slot_bytes(value >> 16, value & 0xFFF)))
         elif address == C.CSR_WIN_NEXT:
-            self.win_next, self.window, self.unacked, self.ack_at = value, set(), 0, None
+            self.window, self.unacked, self.ack_at = Sack(value), 0, None
         elif address == C.CSR_WIN_ACKED:
             self.unacked, self.ack_at = 0, None
         elif address in (C.CSR_WIN_INSERT, C.CSR_WIN_INSERT_NOW):
             # Its lower bits alone are looked at.
-            ahead = ((value - self.win_next + 2048) & 0xFFF) - 2048
-            self.insert, in_order = self.note((self.win_next + ahead) & M32)
+            ahead = ((value - self.window.next + 2048) & 0xFFF) - 2048
+            self.insert, in_order = self.note((self.window.next + ahead) & M32)
             self.arrive(self.insert, in_order, address == C.CSR_WIN_INSERT_NOW)
         elif address == C.CSR_STG_START:
             self.start_load()
@@ -600,7 +610,10 @@ class Board:
             self.lch_last = value
         elif address == C.CSR_LCH_ARGS:
             kernel = value >> C.LCH_ARGS_KERNEL_SHIFT & C.LCH_ARGS_KERNEL_MASK
-            self.args[kernel] = value & ~(C.LCH_ARGS_KERNEL_MASK << C.LCH_ARGS_KERNEL_SHIFT)
+            takes = value & ~(C.LCH_ARGS_KERNEL_MASK << C.LCH_ARGS_KERNEL_SHIFT)
+            # A kernel that takes n arguments has launches of 4 + n words.
+            assert takes == 0 or takes >> C.LCH_ARGS_WORDS_SHIFT == 4 + (takes & 0xFF)
+            self.args[kernel] = takes
         elif address == C.CSR_LCH_FREEZE:
             self.frozen = bool(value)
         elif address == C.CSR_LCH_ORDER:

@@ -1,12 +1,16 @@
 """The firmware, built once for this machine and once for the processor: each test runs with both."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bench import Bench
-from board import Config
-from build_tests import build_native, build_rv32
+
+# Models and frames are those of the gateware's benches.
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tb"))
+from bench import Bench  # noqa: E402
+from board import Config  # noqa: E402
+from build_tests import build_native, build_rv32  # noqa: E402
 
 
 @pytest.fixture(scope="session", params=[build_native, build_rv32], ids=["native", "rv32"])

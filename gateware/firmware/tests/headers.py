@@ -20,8 +20,3 @@ class Numbers:
 
 C = Numbers("csr.h")
 W = Numbers("wire.h")
-# Names of kinds and counters by number, for messages.
-KIND_NAMES = {value: key[5:].lower() for key, value in vars(W).items() if key.startswith("KIND_") and value >> 24}
-COUNTER_NAMES = {
-    key[8:].lower(): value for key, value in vars(W).items() if key.startswith("COUNTER_") and key != "COUNTER_SLOTS"
-}

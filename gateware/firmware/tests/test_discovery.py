@@ -2,11 +2,12 @@
 
 import struct
 
+from addresses import CARD_MAC, CARDS, HOST, HOSTS, RIVAL
 from bench import Bench
-from blake3 import digest
-from frames import CARD_MAC, CARDS, HOST, HOSTS, RIVAL, Frame, number
+from golden import digest
 from headers import C, W
-from image import image, part
+from images import image, part
+from wire import Frame, number
 
 
 def solicit(bench: Bench, src: int, seq: int, window: int) -> None:

@@ -2,10 +2,11 @@
 
 import struct
 
+from addresses import GROUPS, HOST, RIVAL
 from bench import BASE, CLAIM_GROUP, Bench, launch_body
-from frames import GROUPS, HOST, RIVAL, number
 from headers import C, W
-from image import image
+from images import image
+from wire import number
 
 MEMORY = 8 << 20
 ENDLESS = 1 << 40
@@ -68,7 +69,7 @@ def test_an_hour_is_told_as_such(with_role):
 def test_one_that_ends_at_once_is_accepted_first(with_role):
     bench = with_role()
     bench.launch(1)
-    assert [s.frame.name for s in bench.sent] == ["result_accepted", "result_done"]
+    assert [s.frame.name for s in bench.sent] == ["Result.Accepted", "Result.Done"]
 
 
 def test_launches_are_taken_in_order(with_role):

@@ -3,11 +3,12 @@
 import struct
 
 import pytest
+from addresses import CARD_MAC, GROUPS, HOST, PEER, RIVAL
 from bench import BASE, CHUNK, GROUP, Bench, missing_report
-from blake3 import digest
-from frames import CARD_MAC, GROUPS, HOST, PEER, RIVAL, Frame, number
+from golden import digest
 from headers import C, W
-from image import image, pad, part
+from images import edited, image, part
+from wire import Frame, number
 
 FILLER = bytes(range(256)) * 400  # 100 KiB
 
@@ -207,7 +208,10 @@ def bad_images() -> list[tuple[bytes, int]]:
     good = image()
 
     def put(at: int, value: bytes, data: bytes = good) -> bytes:
-        return data[:at] + value + data[at + len(value) :]
+        return edited(data, at, value)
+
+    def wrong(at: int, value: bytes, **about: tuple[int, ...]) -> bytes:
+        return image({"rtl": edited(part(**about), at, value)})
 
     two = image({"model": b"x" * 100, "rtl": part()})
     table = 64
@@ -242,13 +246,13 @@ def bad_images() -> list[tuple[bytes, int]]:
         (image({"model": b"x" * 200}), W.ERROR_CODE_IMAGE_TARGET),
         (image({"rtl-2": part()}), W.ERROR_CODE_IMAGE_TARGET),
         (image(shell=9), W.ERROR_CODE_IMAGE_VERSION),
-        (image({"rtl": part(magic=1)}), W.ERROR_CODE_IMAGE_PART),
-        (image({"rtl": part(kernels=())}), W.ERROR_CODE_IMAGE_PART),
-        (image({"rtl": part((1,) * 64) + bytes(8)}), W.ERROR_CODE_IMAGE_PART),
-        (image({"rtl": part((1, 33))}), W.ERROR_CODE_IMAGE_PART),
-        (image({"rtl": part(clock=0)}), W.ERROR_CODE_IMAGE_PART),
-        (image({"rtl": part(flags=1)}), W.ERROR_CODE_IMAGE_PART),
-        (image({"rtl": part(words=13)}), W.ERROR_CODE_IMAGE_PART),
+        (wrong(0, bytes(7)), W.ERROR_CODE_IMAGE_PART),
+        (image({"rtl": part(())}), W.ERROR_CODE_IMAGE_PART),
+        (wrong(12, b"\0\x41", kernels=(1,) * 64), W.ERROR_CODE_IMAGE_PART),
+        (wrong(25, b"\x21", kernels=(1, 3)), W.ERROR_CODE_IMAGE_PART),
+        (image({"rtl": part(clock_khz=0)}), W.ERROR_CODE_IMAGE_PART),
+        (wrong(14, b"\0\1"), W.ERROR_CODE_IMAGE_PART),
+        (wrong(23, b"\x0d"), W.ERROR_CODE_IMAGE_PART),
         (image({"rtl": part()[:88]}), W.ERROR_CODE_IMAGE_PART),
         (image({"rtl": part() + b"x"}), W.ERROR_CODE_IMAGE_PART),
     ]
@@ -631,9 +635,3 @@ def test_jitter_grows_with_the_members(claimed):
             bench.board.run_for(10_000)
             late.append(bench.take(W.KIND_IMAGE_CONFIRM_STAGED)[0].at - asked)
     assert max(late[:6]) <= 1 and len(set(late[6:])) == 6 and max(late) < 6000
-
-
-def test_padding_of_the_image_module_is_what_the_format_says():
-    data = image({"a": b"x", "rtl": part()}, b"m")
-    assert len(data) == len(pad(data)) and number(data[24:32]) == len(data)
-    assert Frame(GROUPS, CARD_MAC, W.KIND_IMAGE_ABORT).raw()[14] == W.VERSION << 4

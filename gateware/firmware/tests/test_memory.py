@@ -2,9 +2,10 @@
 
 import struct
 
+from addresses import RIVAL
 from bench import BASE, Bench
-from frames import RIVAL, Frame, number
 from headers import C, W
+from wire import Frame, number
 
 MEMORY = 8 << 20
 ACK_NOW = 2
@@ -68,9 +69,9 @@ def test_an_acknowledgement_is_true_when_the_window_moves_meanwhile(claimed):
                 reads += 1
                 if reads == 1:
                     # Numbers up to 1 + moved come in, and some beyond.
-                    for seq in range(board.win_next, 1 + moved):
+                    for seq in range(board.window.next, 1 + moved):
                         board.note(seq)
-                    board.note(board.win_next + 4)
+                    board.note(board.window.next + 4)
             return plain(address)
 
         board.read_register = racing
@@ -79,8 +80,8 @@ def test_an_acknowledgement_is_true_when_the_window_moves_meanwhile(claimed):
         board.read_register = plain
         ack = bench.frame(W.KIND_INPUT_CONFIRM_WRITE_ACK)
         assert reads == 1
-        assert ack.seq == board.win_next
-        assert has(ack) <= board.window, moved
+        assert ack.seq == board.window.next
+        assert has(ack) <= board.window.beyond(), moved
 
 
 def test_no_acknowledgement_without_a_claim(new):

@@ -2,9 +2,10 @@
 
 import struct
 
+from addresses import HOST
 from bench import BASE, Bench
-from frames import HOST, number
 from headers import W
+from wire import number
 
 CHUNK = 1472
 

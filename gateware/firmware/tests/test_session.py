@@ -3,10 +3,11 @@
 import struct
 
 import pytest
+from addresses import CARD_MAC, HOST, RIVAL
 from bench import BASE
-from frames import CARD_MAC, HOST, RIVAL, Frame, number
-from headers import COUNTER_NAMES, C, W
-from image import image, part
+from headers import C, W
+from images import image, part
+from wire import COUNTER, Frame, number
 
 
 def release(bench, scrub: int, **change: int) -> None:
@@ -107,7 +108,7 @@ def test_a_restarted_host_takes_its_card_over(with_role):
     new = bench.claim(HOST, 2)
     assert new != old
     # All counting begins anew.
-    assert (bench.board.win_next, bench.board.lch_last) == (1, 0)
+    assert (bench.board.window.next, bench.board.lch_last) == (1, 0)
     bench.clear()
     bench.launch(1)
     assert bench.frame(W.KIND_RESULT_ACCEPTED).epoch == new
@@ -263,7 +264,7 @@ def test_counters_add_what_hardware_and_firmware_count(claimed):
     bench.send(W.KIND_INPUT_WRITE, bytes(100), 1, 0)  # the firmware this one.
     bench.send(W.KIND_SESSION_COUNTERS_GET)
     got = bench.take(W.KIND_SESSION_COUNTERS)[0].frame.payload
-    value = lambda name: number(got[8 * COUNTER_NAMES[name] : 8 * COUNTER_NAMES[name] + 8])  # noqa: E731
+    value = lambda name: number(got[8 * COUNTER[name] :][:8])  # noqa: E731
     assert (value("rx_frames"), value("rx_bytes")) == (5, 60 + 3 * 132 + 60)
     assert (value("writes"), value("write_bytes"), value("claims"), value("announces")) == (1, 100, 1, 2)
     assert value("drop_duplicate") == 2
@@ -279,7 +280,7 @@ def test_a_late_frame_of_a_claim_that_expired_harms_no_other(with_role):
     assert bench.board.judge_launch(Frame(CARD_MAC, HOST, W.KIND_EXEC_LAUNCH, seq=1, payload=body)) == 8
     bench.clear()
     bench.claim(RIVAL)
-    assert (bench.board.win_next, bench.board.window, bench.board.lch_last) == (1, set(), 0)
+    assert (bench.board.window.next, bench.board.window.beyond(), bench.board.lch_last) == (1, set(), 0)
     assert not bench.board.queue() and bench.board.popped == bench.board.tail
     bench.board.run_for(1_000_000)
     bench.expect_nothing()

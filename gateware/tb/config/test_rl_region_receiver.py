@@ -7,12 +7,29 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
-from rtl_part import WORDS_MIN, port_words, rtl_part
+import golden
 from runner import bench
 from streams import PAUSES
 
 ROLES = [1, 2, 7, 15]
 MAGIC, ROLE, LENGTH, CHECK = 1, 2, 3, 4
+WORDS_MIN = 12  # 64-bit words of a part without data.
+
+
+def rtl_part(role: int, args: list[int], ballast: int = 0) -> bytes:
+    """A part for this role, with ballast of this many words."""
+    return golden.rtl_part(role, args, clock_khz=250_000, size=8 * (WORDS_MIN + ballast))
+
+
+def edited(part: bytes, at: int, value: bytes) -> bytes:
+    """The part with other bytes at this place, and the check sequence that goes with them."""
+    body = part[:at] + value + part[at + len(value) : -4]
+    return body + crc32(body).to_bytes(4, "big")
+
+
+def port_words(part: bytes) -> list[int]:
+    """The part on the 32-bit port."""
+    return [int.from_bytes(part[at : at + 4], "big") for at in range(0, len(part), 4)]
 
 
 class Port:
@@ -133,7 +150,7 @@ async def it_wants_a_role_that_it_has(dut):
     port = Port(dut)
     await port.begin()
     for role in [*range(18), 31, 32, 33, 0x8001, 1 << 16 | 1, 1 << 31 | 1]:
-        result = await port.configure(port_words(rtl_part(role, [])))
+        result = await port.configure(port_words(edited(rtl_part(1, []), 8, role.to_bytes(4, "big"))))
         assert result == (role if role in ROLES else -ROLE), role
 
 
@@ -143,13 +160,11 @@ async def it_wants_a_possible_length(dut):
     await port.begin()
     part = rtl_part(1, [])
     for words in [0, 1, WORDS_MIN - 1, 1 << 28, 1 << 31, 1 << 28 | WORDS_MIN]:
-        bad = part[:20] + words.to_bytes(4, "big") + part[24:-4]
-        bad += crc32(bad).to_bytes(4, "big")
+        bad = edited(part, 20, words.to_bytes(4, "big"))
         assert await port.configure(port_words(bad)) == -LENGTH, words
     # One that ends early, or goes on.
     for words in [WORDS_MIN + 1, (1 << 28) - 1]:
-        bad = part[:20] + words.to_bytes(4, "big") + part[24:-4]
-        bad += crc32(bad).to_bytes(4, "big")
+        bad = edited(part, 20, words.to_bytes(4, "big"))
         assert await port.configure(port_words(bad)) is None, words
     assert await port.configure(port_words(rtl_part(1, []))) == 1
 

@@ -1,11 +1,16 @@
-"""Frames that a card may meet: good ones of each kind, and every way to be wrong."""
+"""A card and the frames that it may meet: good ones of each kind, and every way to be wrong."""
 
 import random
 
-from judge import BROADCAST, MEMORY, MINE, OWNER, group
-from wire import ADDRESS, CONST, FLAG, KINDS, STRUCTS, frame, mac, pack
+from golden import Card
+from wire import ADDRESS, CONST, FLAG, KINDS, STRUCTS, Frame, mac, pack
 
+BROADCAST = (1 << 48) - 1
+MINE = mac("02:00:00:00:00:07")
+OWNER = mac("02:00:00:00:08:08")
 RIVAL = mac("02:00:00:00:09:09")
+MEMORY = 1 << 30
+CARD = Card(mac=MINE, owner=OWNER, memory=MEMORY, epoch=5, claim_group=0x1111, load_group=0x2222)
 ADDRESSES = [
     CONST.ROLE_PRIVATE,
     CONST.ROLE_PRIVATE - 1,
@@ -27,6 +32,11 @@ ADDRESSES = [
 LENGTHS = [0, 1, 7, 8, 9, 27, 28, 29, 32, 63, 64, 65]
 
 
+def group(number: int) -> int:
+    """A group's address."""
+    return ADDRESS.GROUP | number
+
+
 def good(kind: str, seq: int, payload: bytes | None = None, **fields) -> bytes:
     """A frame of this kind as the owner would send it to this card."""
     if payload is None:
@@ -44,13 +54,8 @@ def good(kind: str, seq: int, payload: bytes | None = None, **fields) -> bytes:
 
 
 def build(kind: str, seq: int, payload: bytes, **head) -> bytes:
-    """`frame` for a payload that may not be what its kind says."""
-    about = KINDS[kind]
-    free = next(name for name, other in KINDS.items() if other.payload == "")
-    out = bytearray(frame(free, seq=seq, payload=payload, **head))
-    out[12:14] = about.ether_type.to_bytes(2, "big")
-    out[15] = about.kind
-    return bytes(out)
+    """A frame whose payload may not be what its kind says."""
+    return Frame(kind=KINDS[kind].number, seq=seq, **head).raw(payload)
 
 
 def hostile(seq: int) -> bytes:

@@ -1,5 +1,5 @@
 """Drives receive_bench: sends frames, plays the firmware, and holds the receive stream, the ring and the counters against what
-the rules of `judge` say, frame by frame, in order."""
+the model says, frame by frame, in order."""
 
 import random
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,8 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 from cocotb.utils import get_sim_time
-from judge import BARRIERS, BROADCAST, MEMORY, MINE, Judgement, Route, Session, Why, awaits_barrier, group, judge
+from frames import BROADCAST, CARD, MEMORY, MINE, group
+from golden import Card, Judgement, Reason, Route, judge
 from streams import keep, words
 from wire import ADDRESS, CONST, COUNTER, NAMES
 
@@ -26,8 +27,6 @@ class Expected:
     data: bytes
     bad: bool
     judgement: Judgement
-    session: Session
-    controls_before: int  # Frames that went to the ring before it, and how many of them are barriers.
     barriers_before: int
     to_ring: bool = False
     barrier: bool = False
@@ -39,18 +38,18 @@ class Expected:
 
     @property
     def name(self) -> str | None:
-        return NAMES.get((self.number(12, 2), self.data[15])) if len(self.data) > 15 else None
+        return NAMES.get(self.number(12, 2) << 16 | self.data[15]) if len(self.data) > 15 else None
 
     @property
     def diverted(self) -> bool:
         return self.judgement.route in (Route.READ, Route.LAUNCH) and bool(self.data[23] & 1)
 
     @property
-    def why(self) -> Why:
-        """The events for the firmware."""
+    def reason(self) -> Reason:
+        """What the ring says of it: the bench's blocks behind the analyzer divert each second read and launch."""
         if self.diverted:
-            return Why.TURN
-        return Why.ACCEPTED if self.judgement.route == Route.LAUNCH else self.judgement.why
+            return Reason.TURN
+        return Reason.ACCEPTED if self.judgement.route == Route.LAUNCH else self.judgement.reason
 
     @property
     def shown(self) -> int:
@@ -59,22 +58,18 @@ class Expected:
         return min(came, 4 + (self.number(16, 2) + 7) // 8) if came > 4 else came
 
 
-def plan(frames: list[tuple[bytes, bool]], sessions: list[Session]) -> list[Expected]:
+def plan(frames: list[tuple[bytes, bool]], sessions: list[Card]) -> list[Expected]:
     """What must become of these frames when each barrier, once finished, makes the next session the present one."""
-    expected, controls, barriers = [], 0, 0
+    expected, barriers = [], 0
     for data, bad in frames:
-        session = sessions[barriers]
-        judgement = Judgement("drop_check") if bad else judge(data, session)
-        one = Expected(data, bad, judgement, session, controls, barriers)
+        judgement = Judgement("drop_check") if bad else judge(sessions[barriers], data)
+        one = Expected(data, bad, judgement, barriers)
         if judgement.drop is None:
             one.to_ring = judgement.route in (Route.CONTROL, Route.LAUNCH) or one.diverted
-            one.barrier = (judgement.route == Route.CONTROL and one.name in BARRIERS) or (
-                judgement.route == Route.LAUNCH and one.diverted
-            )
+            one.barrier = judgement.barrier or (judgement.route == Route.LAUNCH and one.diverted)
             one.may_be_taken = (
                 one.name == "Discovery.Solicit" and one.number(16, 2) == 8 and one.number(CONST.HEADER_END, 4) == 0
             )
-        controls += one.to_ring
         barriers += one.barrier
         expected.append(one)
     return expected
@@ -83,7 +78,7 @@ def plan(frames: list[tuple[bytes, bool]], sessions: list[Session]) -> list[Expe
 class Receive:
     """The bench."""
 
-    def __init__(self, dut, expected: list[Expected], sessions: list[Session], *, ragged_rooms=False, firmware_delay=0):
+    def __init__(self, dut, expected: list[Expected], sessions: list[Card], *, ragged_rooms=False, firmware_delay=0):
         self.dut, self.expected, self.sessions = dut, expected, sessions
         self.ragged_rooms, self.firmware_delay = ragged_rooms, firmware_delay
         self.firmware_least = 0  # Cycles that the firmware waits with each frame, as firmware_delay is the most.
@@ -121,7 +116,7 @@ class Receive:
         cocotb.start_soon(self.firmware())
         cocotb.start_soon(self.take_announcements())
 
-    def tell(self, session: Session) -> None:
+    def tell(self, session: Card) -> None:
         """The state in registers."""
         for name in ("epoch", "loading", "load_group"):
             getattr(self.dut, f"{name}_i").value = int(getattr(session, name))
@@ -142,7 +137,7 @@ class Receive:
         await RisingEdge(dut.clk_net_i)
         dut.filter_we_i.value = 0
 
-    def filter_writes(self, session: Session) -> list[tuple[int, int, int]]:
+    def filter_writes(self, session: Card) -> list[tuple[int, int, int]]:
         """What is to be told of the filter's tables: first what is no longer so, then what is new."""
         owner = session.owner if session.claimed else None
         load = group(session.load_group) if session.loading else None
@@ -256,12 +251,12 @@ class Receive:
         if one.bad or one.judgement.drop == "drop_truncated":
             return
         assert dut.route_o.value == one.judgement.route, f"{about}: {Route(int(dut.route_o.value))!r}"
-        if awaits_barrier(one.data):
+        if one.judgement.waits:
             assert self.barriers_finished >= one.barriers_before, f"{about}: it did not wait for the barrier"
         if one.judgement.drop:
             return
         if one.judgement.route == Route.CONTROL:
-            assert dut.reason_o.value == one.judgement.why, f"{about}: {Why(int(dut.reason_o.value))!r}"
+            assert dut.reason_o.value == one.judgement.reason, f"{about}: {Reason(int(dut.reason_o.value))!r}"
         if one.judgement.route in ROOMS:
             assert room[one.judgement.route], f"{about}: there is no room"
         if one.judgement.route == Route.LAUNCH:
@@ -284,7 +279,7 @@ class Receive:
                 continue
             for _ in range(random.randint(self.firmware_least, self.firmware_delay)):
                 await RisingEdge(clock)
-            offset, why = int(dut.head_offset_o.value), int(dut.head_reason_o.value)
+            offset, reason = int(dut.head_offset_o.value), int(dut.head_reason_o.value)
             start = await self.read_ring(offset, 0, 8)
             # A solicitation that discovery has taken does not come.
             while coming and coming[0][1].may_be_taken and coming[0][1].data[:32] != start:
@@ -298,7 +293,7 @@ class Receive:
             rest_end = await self.read_ring(offset, max(8, total // 4 - 4), total // 4)
             assert one.data[32:].startswith(rest), about
             assert one.data[max(32, (total // 4 - 4) * 4) : total // 4 * 4] == rest_end, about
-            assert why == one.why, about
+            assert reason == one.reason, about
             changes_late = bool(random.getrandbits(1))
             next_session = self.sessions[self.barriers_finished + 1] if one.barrier else None
             if next_session and not changes_late:
@@ -384,18 +379,17 @@ def cycle() -> int:
     return int(get_sim_time("ns")) // PERIOD_NS
 
 
-def some_sessions(count: int) -> list[Session]:
+def some_sessions(count: int) -> list[Card]:
     """The first is plain; the others differ from it here and there in all that the analyzer asks."""
-    base = Session()
-    out = [base]
+    out = [CARD]
     for _ in range(count):
         other = {
             "claimed": False,
-            "owner": base.owner ^ 1 << random.choice([0, 15, 16, 31, 32, 41]),
+            "owner": CARD.owner ^ 1 << random.choice([0, 15, 16, 31, 32, 41]),
             "epoch": 6,
             "claim_group": random.choice([0, 0x1112]),
             "loading": False,
             "load_group": random.choice([0x2223, 0x1111]),
         }
-        out.append(replace(base, **{name: value for name, value in other.items() if random.random() < 0.12}))
+        out.append(replace(CARD, **{name: value for name, value in other.items() if random.random() < 0.12}))
     return out

@@ -92,9 +92,9 @@ module receive_bench
   };
   assign room = '{
     control: room_control,
-    store: room_write_i,
-    stage: room_image_i,
-    fetch: room_read_i,
+    write: room_write_i,
+    image: room_image_i,
+    read: room_read_i,
     launch: room_launch_i
   };
   assign divert = rx_beat.done && rx_beat.route inside {RouteRead, RouteLaunch} && rx_beat.head.seq[0];

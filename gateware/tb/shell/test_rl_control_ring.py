@@ -1,12 +1,12 @@
 """rl_control_ring behind the analyzer: what control gets, kept in order while the firmware is slow."""
 
 import random
+from dataclasses import replace
 
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
-from frames import good
-from judge import Session
+from frames import CARD, good
 from receive import Receive, plan, some_sessions
 from runner import bench, rtl
 from streams import PAUSES
@@ -59,7 +59,7 @@ async def long_frames_fill_it(dut):
 @cocotb.test()
 async def diverted_launches_are_barriers(dut):
     """What comes behind one is judged when the firmware is done with it, by the session it then is."""
-    frames, sessions = [], [Session(epoch=5 + n) for n in range(41)]
+    frames, sessions = [], [replace(CARD, epoch=5 + n) for n in range(41)]
     for n in range(40):
         frames.append(good("Exec.Launch", 2 * n + 1, random.randbytes(40), epoch=5 + n))
         frames.append(good("Input.Write", 2 * n, random.randbytes(64), epoch=random.choice([5 + n, 6 + n])))

@@ -4,8 +4,7 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from frames import RIVAL, good
-from judge import MINE, OWNER
+from frames import MINE, OWNER, RIVAL, good
 from receive import Receive, plan, some_sessions
 from runner import bench, rtl
 from streams import PAUSES

@@ -9,13 +9,15 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, Lock, RisingEdge, Timer, with_timeout
 from cocotbext.axi import AxiBus, AxiRam
 
+import golden
 from runner import bench, rtl
 from streams import bursts, sometimes
-from wire import CONST, ENUM, frame
+from wire import ENUM, frame
 
 STATUS = ENUM["ErrorCode"]
 MEMORY = 0x20_0000  # Bytes. The host's begin at 0x10_0000.
 CELL = 0x10_0040
+CARD = golden.Card(mac=1, owner=2, memory=MEMORY, epoch=3, claim_group=0, load_group=0)
 FUEL_MAX = 1 << 12
 # Arguments that each kernel of the role takes here: bump, trap, spin, hang, flood, wild, broken; and one of four.
 TAKES = [2, 0, 0, 0, 0, 1, 1, 4, 32]
@@ -243,10 +245,10 @@ class Bench:
 
 
 def launch(seq, kernel=BUMP, args=(CELL, 0), **fields):
-    """A launch's frame. Fields are the wire's; `length` may lie."""
+    """A launch's frame. Fields are the wire's; `count` may lie."""
     count = fields.pop("count", len(args))
     payload = b"".join((arg & (2**64 - 1)).to_bytes(8, "big") for arg in args)
-    return frame("Exec.Launch", dst=1, src=2, epoch=3, seq=seq, addr=kernel, payload=payload, args=count, **fields)
+    return frame("Exec.Launch", dst=CARD.mac, src=CARD.owner, epoch=CARD.epoch, seq=seq, addr=kernel, payload=payload, args=count, **fields)
 
 
 async def bumps(tb, seq, times=1):
@@ -281,20 +283,6 @@ async def starts_in_time(dut):
         assert (await tb.ended()).status == STATUS["KernelTrap"]
 
 
-class Reference:
-    """The model's rules: what becomes of a launch, and the queue."""
-
-    def __init__(self):
-        self.last = 0
-        self.queue = []
-
-    def judge(self, seq, kernel, args, count, length, out_addr, out_length):
-        fits = count == len(args) and length == 32 + 8 * len(args)
-        known = kernel < len(TAKES) and TAKES[kernel] == len(args)
-        inside = out_length == 0 or (out_addr >= CONST.ROLE_PRIVATE and out_addr + out_length <= MEMORY)
-        return fits and known and inside and seq == (self.last + 1) % 2**32 and len(self.queue) < 16
-
-
 @cocotb.test()
 @cocotb.parametrize(clocks=[(6400, 6402), (10000, 3138), (3138, 10000)])
 async def each_once_in_order(dut, clocks):
@@ -303,8 +291,7 @@ async def each_once_in_order(dut, clocks):
     await tb.begin(*clocks, ragged=True)
     start = random.choice([0, 2**32 - 20])
     await tb.pulse("last_we_i", last_i=start)
-    reference = Reference()
-    reference.last = start
+    newest = start
     dut.enable_i.value = 0 if random.random() < 0.5 else 1
     accepted, ended, cancelled, held = {}, [], set(), {}
 
@@ -334,11 +321,11 @@ async def each_once_in_order(dut, clocks):
                 cancelled.add(seq)
             held.pop(seq, None)
         elif action < 0.3:
-            await tb.frame(launch((reference.last + 1) % 2**32), good=False)
+            await tb.frame(launch((newest + 1) % 2**32), good=False)
         elif action < 0.35:
-            await tb.frame(launch((reference.last + 1) % 2**32), route=ROUTE_WRITE)
+            await tb.frame(launch((newest + 1) % 2**32), route=ROUTE_WRITE)
         else:
-            seq = (reference.last + random.choice([1, 1, 1, 1, 0, 2, -3, 2**31])) % 2**32
+            seq = (newest + random.choice([1, 1, 1, 1, 0, 2, -3, 2**31])) % 2**32
             kernel = random.choice([BUMP] * 10 + [len(TAKES), 2**40])
             args = (CELL, random.randrange(60)) if random.random() < 0.9 else (CELL,)
             go = random.choice([0, 0, 0, 0, 1, 2])
@@ -352,14 +339,13 @@ async def each_once_in_order(dut, clocks):
             if random.random() < 0.05:
                 args, fields["count"] = args + (7,), len(args)
             data = launch(seq, kernel, args, **fields)
-            length = int.from_bytes(data[16:18], "big")
             queued = (int(dut.tail_o.value) - tb.popped) % PLACES
-            good = reference.judge(seq, kernel, args, fields["count"], length, *region)
+            good = golden.admit(CARD, data, last=newest, takes=TAKES) == golden.Reason.ACCEPTED
             got = await tb.frame(data, late=random.random() < 0.5)
             if queued < 15:  # A full queue: its own test.
                 assert (got == "note") == good, f"{got} for {seq:#x} {kernel} {args} {fields}"
             if got == "note":
-                reference.last = seq
+                newest = seq
                 accepted[seq] = go
                 if go:
                     held[seq] = go

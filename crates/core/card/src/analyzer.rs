@@ -1,23 +1,40 @@
-//! The packet analyzer: takes a frame apart and keeps out what is not for this card.
+//! The packet analyzer: takes a frame apart, keeps out what is not for this card, and checks what a sender holds.
 //!
-//! It holds no state. Whatever it keeps out is a drop with a reason, and the reason is a counter.
+//! It holds no state. Whatever it keeps out is a drop with a reason, and the reason is a counter. The gateware's
+//! analyzer is tested against this one, by way of `rackloom-golden`.
 
-use rackloom_wire::rules::Reach;
-use rackloom_wire::{CARDS, Counter, MacAddr, Packet, ParseError};
+use rackloom_wire::rules::{ClaimRule, Reach};
+use rackloom_wire::{CARDS, Counter, Head, MacAddr, Packet, ParseError};
 
-/// The addresses a card listens to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Filter {
-    pub(crate) mac: MacAddr,
-    /// The group of the load it is a member of.
-    pub(crate) load: Option<u16>,
-    /// The group of the claim it is under.
-    pub(crate) claim: Option<u16>,
+/// What a card judges a frame by: its address, its claim and its load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filter {
+    /// The card's own address.
+    pub mac: MacAddr,
+    /// The claim in force.
+    pub claim: Option<Claimed>,
+    /// Group id of the load that the card is a member of.
+    pub load: Option<u16>,
+}
+
+/// A claim, as far as frames are judged by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claimed {
+    /// Address of the host that owns the card.
+    pub owner: MacAddr,
+    /// The claim's epoch.
+    pub epoch: u16,
+    /// Group id for Go frames; 0: none.
+    pub group: u16,
 }
 
 impl Filter {
-    /// The frame's parts, or the counter of the drop.
-    pub(crate) fn analyze<'a>(&self, frame: &'a [u8]) -> Result<Packet<'a>, Counter> {
+    /// Takes a frame apart that has come in on port 0.
+    ///
+    /// # Errors
+    /// The counter of the drop, if the card does not take the frame. What the frame's kind requires of its sender is
+    /// another question: see [`admits`](Self::admits).
+    pub fn analyze<'a>(&self, frame: &'a [u8]) -> Result<Packet<'a>, Counter> {
         let Some(dst) = mac_at(frame, 0) else { return Err(Counter::DropTruncated) };
         let Some(src) = mac_at(frame, 6) else { return Err(Counter::DropTruncated) };
         // Our own frames come back over a loop in the network; taking them would make a card suppress its own reports.
@@ -35,21 +52,29 @@ impl Filter {
         match kind.reach() {
             _ if !kind.is_to_card() => Err(Counter::DropKind),
             Reach::Unicast if dst != self.mac => Err(Counter::DropForeign),
-            Reach::Group if !is_group(dst) => Err(Counter::DropKind),
+            Reach::Group if !dst.is_group() => Err(Counter::DropKind),
             Reach::Unicast | Reach::Group | Reach::Any => Ok(packet),
+        }
+    }
+
+    /// True when the sender holds what the frame's kind requires of it.
+    pub fn admits(&self, head: &Head) -> bool {
+        let owned = self.claim.filter(|c| c.owner == head.src);
+        let is_member = self.load == Some(head.epoch);
+        match head.kind.claim() {
+            ClaimRule::None => true,
+            ClaimRule::Epoch => owned.is_some_and(|c| c.epoch == head.epoch),
+            ClaimRule::Group => owned.is_some_and(|c| c.group != 0 && c.group == head.epoch),
+            ClaimRule::Load => owned.is_some() && is_member,
+            ClaimRule::Member => is_member,
         }
     }
 
     fn listens(&self, dst: MacAddr) -> bool {
         let joined = |group: Option<u16>| group.is_some_and(|id| dst == MacAddr::group(id));
-        dst == self.mac || dst == CARDS || dst == MacAddr::BROADCAST || joined(self.load) || joined(self.claim)
+        let claim = self.claim.map(|c| c.group).filter(|&group| group != 0);
+        dst == self.mac || dst == CARDS || dst == MacAddr::BROADCAST || joined(self.load) || joined(claim)
     }
-}
-
-/// A group address of Rackloom, whatever its id.
-fn is_group(mac: MacAddr) -> bool {
-    let [.., high, low] = mac.0;
-    mac == MacAddr::group(u16::from_be_bytes([high, low]))
 }
 
 fn mac_at(frame: &[u8], at: usize) -> Option<MacAddr> {

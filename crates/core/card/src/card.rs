@@ -7,7 +7,7 @@ use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_role::{self as role, Role, Sandbox};
 use rackloom_wire::{self as wire, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr, ROLE_PRIVATE, Scrub};
 
-use crate::analyzer::Filter;
+use crate::analyzer::{Claimed, Filter};
 use crate::discovery::{Discovery, Facts};
 use crate::launches::{Ended, Launches};
 use crate::loader::Loader;
@@ -293,11 +293,15 @@ impl Card {
         }
     }
 
+    /// What frames are judged by at present.
+    fn filter(&self) -> Filter {
+        let claim = self.session.claim().map(|c| Claimed { owner: c.owner, epoch: c.epoch, group: c.group });
+        Filter { mac: self.shell.config.mac, claim, load: self.loader.group() }
+    }
+
     /// A frame has come in on port 0.
     fn handle_control(&mut self, now: Instant, frame: &Frame) {
-        let claim_group = self.session.claim().map(|c| c.group).filter(|&g| g != 0);
-        let filter = Filter { mac: self.shell.config.mac, load: self.loader.group(), claim: claim_group };
-        match filter.analyze(frame) {
+        match self.filter().analyze(frame) {
             Ok(packet) => {
                 self.dispatch(now, frame, &packet);
                 self.settle(now);

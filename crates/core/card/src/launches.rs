@@ -56,7 +56,7 @@ struct Running {
 
 /// What a launch's number tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub enum Turn {
     /// It has been accepted before.
     Before,
     /// It is the next.
@@ -65,18 +65,25 @@ pub(crate) enum Turn {
     Later,
 }
 
+impl Turn {
+    /// What the number `seq` tells a card that has accepted `last` as the newest.
+    pub const fn of(last: u32, seq: u32) -> Self {
+        match seq.wrapping_sub(last) {
+            1 => Self::Next,
+            // Numbers wrap: those up to 2^31 behind are old.
+            0 | 0x8000_0000.. => Self::Before,
+            _ => Self::Later,
+        }
+    }
+}
+
 impl Launches {
     pub(crate) const fn new() -> Self {
         Self { last: 0, queue: VecDeque::new(), running: None }
     }
 
     pub(crate) const fn turn(&self, seq: u32) -> Turn {
-        match seq.wrapping_sub(self.last) {
-            1 => Turn::Next,
-            // Numbers wrap: those up to 2^31 behind are old.
-            0 | 0x8000_0000.. => Turn::Before,
-            _ => Turn::Later,
-        }
+        Turn::of(self.last, seq)
     }
 
     /// Launches accepted and not finished.
@@ -100,15 +107,7 @@ impl Launches {
         kernel: u64,
         body: &wire::Launch,
     ) -> Result<(), (ErrorCode, u64)> {
-        let Some(takes) = usize::try_from(kernel).ok().and_then(|k| kernels.get(k)).map(|k| k.args.len()) else {
-            return Err((ErrorCode::UnknownKernel, kernels.len() as u64));
-        };
-        if usize::from(body.args.get()) != takes {
-            return Err((ErrorCode::BadArguments, takes as u64));
-        }
-        if body.out_length.get() > 0 && !is_hosts(ddr, body.out_addr.get(), body.out_length.get()) {
-            return Err((ErrorCode::BadAddress, ddr.len()));
-        }
+        check_launch(ddr.len(), kernels.iter().map(|k| k.args.len()), kernel, body)?;
         if self.queue.len() >= LAUNCH_QUEUE as usize {
             return Err((ErrorCode::Busy, LAUNCH_QUEUE.into()));
         }
@@ -305,8 +304,33 @@ fn ended(
     Ended { launch, status, value, cycles, started, finished: now }
 }
 
-/// A launch's head and arguments, if the payload is exactly these.
-pub(crate) fn parse(payload: &[u8]) -> Option<(&wire::Launch, Vec<u64>)> {
+/// Checks what a launch asks for: `kernel` of a role whose kernels take these numbers of arguments, with its output in
+/// `memory` bytes of DDR.
+///
+/// # Errors
+/// Code and detail of the refusal: [`ErrorCode::UnknownKernel`] with the number of kernels,
+/// [`ErrorCode::BadArguments`] with the number that the kernel takes, [`ErrorCode::BadAddress`] with `memory`.
+pub fn check_launch(
+    memory: u64,
+    mut takes: impl ExactSizeIterator<Item = usize>,
+    kernel: u64,
+    body: &wire::Launch,
+) -> Result<(), (ErrorCode, u64)> {
+    let kernels = takes.len();
+    let Some(takes) = usize::try_from(kernel).ok().and_then(|k| takes.nth(k)) else {
+        return Err((ErrorCode::UnknownKernel, kernels as u64));
+    };
+    if usize::from(body.args.get()) != takes {
+        return Err((ErrorCode::BadArguments, takes as u64));
+    }
+    if body.out_length.get() > 0 && !is_hosts(memory, body.out_addr.get(), body.out_length.get()) {
+        return Err((ErrorCode::BadAddress, memory));
+    }
+    Ok(())
+}
+
+/// A launch's head and arguments; `None` if the payload is not exactly these.
+pub fn parse_launch(payload: &[u8]) -> Option<(&wire::Launch, Vec<u64>)> {
     let (body, rest) = wire::Launch::ref_from_prefix(payload).ok()?;
     if u32::from(body.args.get()) > LAUNCH_ARGS || rest.len() != 8 * usize::from(body.args.get()) {
         return None;

@@ -37,10 +37,13 @@ mod shell;
 mod spent;
 mod staging;
 
+pub use analyzer::{Claimed, Filter};
 pub use card::Card;
 pub use config::{Config, ConfigError, FirmwareTimes, MEMORY_UNIT, Pace, RESEND_AFTER_MAX, STAGE_FIFO};
 pub use counters::Counters;
 pub use event::{CardEvent, ReleaseReason};
+pub use launches::{Turn, check_launch, parse_launch};
+pub use memory::check_access;
 #[cfg(feature = "planted-bugs")]
 pub use planted::PlantedBug;
 pub use ports::{PortConfig, PortService};

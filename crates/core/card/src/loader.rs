@@ -172,11 +172,6 @@ impl Loader {
         Ok(())
     }
 
-    /// True when the frame's epoch is the group of the card's load.
-    pub(crate) fn is_member(&self, head: &Head) -> bool {
-        self.group() == Some(head.epoch)
-    }
-
     /// A chunk, from the owner.
     pub(crate) fn data(&mut self, now: Instant, shell: &mut Shell, frame: &Frame, packet: &Packet<'_>) {
         let Some(load) = &mut self.load else { return };

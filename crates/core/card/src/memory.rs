@@ -64,11 +64,11 @@ impl Memory {
     pub(crate) fn read(&mut self, now: Instant, shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, body: &Read) {
         let length = body.length.get();
         let bulk = shell.config.bulk;
-        if length == 0 || length > bulk.into() {
+        if length == 0 {
             return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadRequest, bulk.into());
         }
-        if !is_hosts(ddr, asked.addr, length.into()) {
-            return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadAddress, ddr.len());
+        if let Err((code, detail)) = check_access(ddr.len(), bulk, asked.addr, length.into()) {
+            return shell.refuse(asked, Kind::InputConfirmNak, code, detail);
         }
         if self.reads.len() >= READS_MAX {
             return shell.counters.inc(Counter::DropQueue);
@@ -118,11 +118,8 @@ impl Memory {
 /// Performs a write that has arrived for the first time.
 fn store(shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, bytes: &[u8]) {
     let length = bytes.len() as u64;
-    if length > shell.config.bulk.into() {
-        return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadRequest, shell.config.bulk.into());
-    }
-    if !is_hosts(ddr, asked.addr, length) {
-        return shell.refuse(asked, Kind::InputConfirmNak, ErrorCode::BadAddress, ddr.len());
+    if let Err((code, detail)) = check_access(ddr.len(), shell.config.bulk, asked.addr, length) {
+        return shell.refuse(asked, Kind::InputConfirmNak, code, detail);
     }
     ddr.write(asked.addr, bytes).expect("the range was checked");
     shell.counters.inc(Counter::Writes);
@@ -131,9 +128,25 @@ fn store(shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, bytes: &[u8]) 
     shell.event(CardEvent::Written { epoch: asked.epoch, seq: asked.seq, addr: asked.addr, length });
 }
 
-/// Whether a host may touch these bytes.
-pub(crate) fn is_hosts(ddr: &dyn role::Memory, addr: u64, length: u64) -> bool {
-    addr >= ROLE_PRIVATE && addr.checked_add(length).is_some_and(|end| end <= ddr.len())
+/// Checks a host's write or read of `length` bytes at `addr`, on a card with `memory` bytes of DDR and payloads of up
+/// to `bulk` bytes.
+///
+/// # Errors
+/// Code and detail of the refusal: [`ErrorCode::BadRequest`] with `bulk` if it is too long, [`ErrorCode::BadAddress`]
+/// with `memory` if not all of the bytes are in memory that hosts may touch.
+pub fn check_access(memory: u64, bulk: u16, addr: u64, length: u64) -> Result<(), (ErrorCode, u64)> {
+    if length > bulk.into() {
+        Err((ErrorCode::BadRequest, bulk.into()))
+    } else if !is_hosts(memory, addr, length) {
+        Err((ErrorCode::BadAddress, memory))
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether a host may touch these bytes of `memory` bytes.
+pub(crate) fn is_hosts(memory: u64, addr: u64, length: u64) -> bool {
+    addr >= ROLE_PRIVATE && addr.checked_add(length).is_some_and(|end| end <= memory)
 }
 
 /// Reads that wait for the wire: four windows' worth.

@@ -36,52 +36,69 @@ impl ImageBuilder {
     pub fn build(self) -> Result<Vec<u8>, ImageError> {
         self.manifest.validate()?;
         let manifest = self.manifest.to_json();
-        if manifest.len() > MANIFEST_BYTES_MAX {
-            return Err(ImageError::ManifestTooLarge { length: manifest.len() as u64 });
-        }
-        if !(1..=PARTS_MAX).contains(&self.parts.len()) {
-            return Err(ImageError::PartCount { count: self.parts.len() });
-        }
-        let manifest_at = HEADER_BYTES + self.parts.len() * ENTRY_BYTES;
-        let mut next = (manifest_at + manifest.len()).next_multiple_of(ALIGN);
-        let mut table = Vec::with_capacity(self.parts.len() * ENTRY_BYTES);
-        for (index, (target, body)) in self.parts.iter().enumerate() {
-            let repeated = self.parts[..index].iter().any(|(earlier, _)| earlier == target);
-            if !is_tag(target.as_bytes()) || repeated || target == TARGET_SIGNATURE {
-                return Err(ImageError::Tag { index });
-            }
-            if body.is_empty() {
-                let what = format!("part {index}");
-                return Err(ImageError::Misplaced { what, found: next as u64, expected: next as u64, length: 0 });
-            }
-            push_entry(&mut table, target, next as u64, body);
-            next = (next + body.len()).next_multiple_of(ALIGN);
-        }
-        if next > IMAGE_BYTES_MAX {
-            return Err(ImageError::TooLarge { length: next });
-        }
-        let mut file = Vec::with_capacity(next);
-        file.extend_from_slice(&MAGIC);
-        file.extend_from_slice(&FORMAT.to_be_bytes());
-        file.extend_from_slice(&self.shell.to_be_bytes());
-        file.extend_from_slice(&u16::try_from(self.parts.len()).expect("at most 16").to_be_bytes());
-        file.extend_from_slice(&[0; 10]); // Reserved, key id and counter: unsigned.
-        file.extend_from_slice(&(next as u64).to_be_bytes());
-        file.extend_from_slice(&(manifest_at as u64).to_be_bytes());
-        file.extend_from_slice(&(manifest.len() as u64).to_be_bytes());
-        assert_eq!(file.len(), TAG_AT);
-        let tag = head_tag([&file, &table, &manifest]);
-        file.extend_from_slice(&tag);
-        file.extend_from_slice(&table);
-        file.extend_from_slice(&manifest);
-        pad(&mut file);
-        for (_, body) in &self.parts {
-            file.extend_from_slice(body);
-            pad(&mut file);
-        }
-        assert_eq!(file.len(), next);
-        Ok(file)
+        lay_out(self.shell, &manifest, &self.parts)
     }
+}
+
+/// The image of these parts around a manifest of any bytes, in the form that [`ImageBuilder`] gives it.
+///
+/// Firmware reads no manifest, so its tests use whatever bytes suit them; all other readers refuse such an image.
+///
+/// # Errors
+/// If there is no manifest, or parts, tags or lengths are not what a reader accepts.
+pub fn lay_out(shell: u16, manifest: &[u8], parts: &[(String, Vec<u8>)]) -> Result<Vec<u8>, ImageError> {
+    if manifest.len() > MANIFEST_BYTES_MAX {
+        return Err(ImageError::ManifestTooLarge { length: manifest.len() as u64 });
+    }
+    if !(1..=PARTS_MAX).contains(&parts.len()) {
+        return Err(ImageError::PartCount { count: parts.len() });
+    }
+    let manifest_at = HEADER_BYTES + parts.len() * ENTRY_BYTES;
+    if manifest.is_empty() {
+        return Err(empty("the manifest".into(), manifest_at));
+    }
+    let mut next = (manifest_at + manifest.len()).next_multiple_of(ALIGN);
+    let mut table = Vec::with_capacity(parts.len() * ENTRY_BYTES);
+    for (index, (target, body)) in parts.iter().enumerate() {
+        let repeated = parts[..index].iter().any(|(earlier, _)| earlier == target);
+        if !is_tag(target.as_bytes()) || repeated || target == TARGET_SIGNATURE {
+            return Err(ImageError::Tag { index });
+        }
+        if body.is_empty() {
+            return Err(empty(format!("part {index}"), next));
+        }
+        push_entry(&mut table, target, next as u64, body);
+        next = (next + body.len()).next_multiple_of(ALIGN);
+    }
+    if next > IMAGE_BYTES_MAX {
+        return Err(ImageError::TooLarge { length: next });
+    }
+    let mut file = Vec::with_capacity(next);
+    file.extend_from_slice(&MAGIC);
+    file.extend_from_slice(&FORMAT.to_be_bytes());
+    file.extend_from_slice(&shell.to_be_bytes());
+    file.extend_from_slice(&u16::try_from(parts.len()).expect("at most 16").to_be_bytes());
+    file.extend_from_slice(&[0; 10]); // Reserved, key id and counter: unsigned.
+    file.extend_from_slice(&(next as u64).to_be_bytes());
+    file.extend_from_slice(&(manifest_at as u64).to_be_bytes());
+    file.extend_from_slice(&(manifest.len() as u64).to_be_bytes());
+    assert_eq!(file.len(), TAG_AT);
+    let tag = head_tag([&file, &table, manifest]);
+    file.extend_from_slice(&tag);
+    file.extend_from_slice(&table);
+    file.extend_from_slice(manifest);
+    pad(&mut file);
+    for (_, body) in parts {
+        file.extend_from_slice(body);
+        pad(&mut file);
+    }
+    assert_eq!(file.len(), next);
+    Ok(file)
+}
+
+/// What is to begin at `at` has no bytes.
+fn empty(what: String, at: usize) -> ImageError {
+    ImageError::Misplaced { what, found: at as u64, expected: at as u64, length: 0 }
 }
 
 fn push_entry(table: &mut Vec<u8>, target: &str, offset: u64, body: &[u8]) {

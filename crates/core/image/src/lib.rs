@@ -41,7 +41,7 @@ mod image;
 mod layout;
 mod manifest;
 
-pub use builder::ImageBuilder;
+pub use builder::{ImageBuilder, lay_out};
 pub use error::{ImageError, ManifestError};
 pub use image::Image;
 pub use layout::{Layout, Part};

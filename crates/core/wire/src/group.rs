@@ -10,4 +10,10 @@ impl MacAddr {
         let [high, low] = id.to_be_bytes();
         Self([a, b, c, d, high, low])
     }
+
+    /// True for the address of a group, whatever its id.
+    pub fn is_group(self) -> bool {
+        let [.., high, low] = self.0;
+        self == Self::group(u16::from_be_bytes([high, low]))
+    }
 }

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 pub use ballast::{pad_image, pad_part};
 pub use error::RolecError;
-pub use rtl::{RTL_BYTES_MIN, RTL_MAGIC, Rtl, rtl_part};
+pub use rtl::{RTL_BYTES_MIN, RTL_MAGIC, Rtl, rtl_part, rtl_part_of};
 
 /// How to build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

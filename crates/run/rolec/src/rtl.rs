@@ -31,6 +31,18 @@ pub struct Rtl {
 /// If `pad_to` is less than the part needs, or no multiple of 8.
 pub fn rtl_part(rtl: Rtl, manifest: &Manifest, pad_to: Option<usize>) -> Result<Vec<u8>, RolecError> {
     let args: Vec<u8> = manifest.kernels.iter().map(|k| k.args.len() as u8).collect();
+    rtl_part_of(rtl, &args, pad_to)
+}
+
+/// The same for a role whose kernels take this many arguments each.
+///
+/// # Errors
+/// Those of [`rtl_part`].
+///
+/// # Panics
+/// If there are more than [`KERNELS_MAX`] kernels.
+pub fn rtl_part_of(rtl: Rtl, args: &[u8], pad_to: Option<usize>) -> Result<Vec<u8>, RolecError> {
+    assert!(args.len() <= KERNELS_MAX);
     let bytes = pad_to.unwrap_or(RTL_BYTES_MIN);
     let words = u32::try_from(bytes / 8).ok().filter(|_| bytes >= RTL_BYTES_MIN && bytes.is_multiple_of(8));
     let Some(words) = words else { return Err(RolecError::PadRtl { pad_to: bytes, least: RTL_BYTES_MIN }) };
@@ -41,7 +53,7 @@ pub fn rtl_part(rtl: Rtl, manifest: &Manifest, pad_to: Option<usize>) -> Result<
     part.extend_from_slice(&[0; 2]);
     part.extend_from_slice(&rtl.clock_khz.to_be_bytes());
     part.extend_from_slice(&words.to_be_bytes());
-    part.extend_from_slice(&args);
+    part.extend_from_slice(args);
     part.resize(part.len() + KERNELS_MAX - args.len(), 0);
     let start = part.len();
     part.resize(bytes - 8, 0);

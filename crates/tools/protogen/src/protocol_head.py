@@ -1,4 +1,4 @@
-"""Families of frames and the rules of their kinds, for the benches."""
+"""Families of frames and their kinds, for the benches."""
 
 from dataclasses import dataclass
 
@@ -14,16 +14,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of frame and its rules. `payload` is a struct's name, `*` for bytes, or empty."""
+    """A kind of frame. `number` is its EtherType times 2^16 and the kind; `payload` is a struct's name, `*` for bytes, or
+    empty."""
 
-    ether_type: int
-    kind: int
-    sender: str
+    number: int
     to: str
-    reach: str
-    claim: str
-    taken_by: str
-    order: str
     payload: str
 
 
@@ -31,9 +26,6 @@ class Kind:
 class Family:
     """A family of frames. Kinds are called as `Input.Write`, and counters have their numbers."""
 
-    version: int
-    header: str
-    trailer: str
     consts: dict[str, int]
     addresses: dict[str, int]
     flags: dict[str, int]

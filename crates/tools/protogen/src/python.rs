@@ -1,4 +1,5 @@
-//! The Python form: every family's constants, structs and kinds with their rules, for the benches of the gateware.
+//! The Python form: every family's constants, structs and kinds, for the benches of the gateware. Rules are not among
+//! them: what a card does with a frame the benches ask the model (`rackloom-golden`).
 
 use crate::model::{Family, Type};
 use crate::rules::Rule;
@@ -18,8 +19,7 @@ pub(crate) fn emit(families: &[Family]) -> String {
 
 fn tables(o: &mut String, p: &Family) {
     let about = &p.family;
-    put(o, &format!("\n{} = Family(\n    version={},", about.name.to_uppercase(), about.version));
-    put(o, &format!("    header=\"{}\",\n    trailer=\"{}\",", about.header, about.trailer.of));
+    put(o, &format!("\n{} = Family(", about.name.to_uppercase()));
     numbers(o, "consts", p.consts.iter().map(|c| (c.name.as_str(), c.value.to_string())));
     numbers(o, "addresses", p.addresses.iter().map(|a| (a.name.as_str(), format!("0x{}", a.hex()))));
     numbers(o, "flags", p.flags.iter().map(|f| (f.name.as_str(), (1 << f.bit).to_string())));
@@ -31,7 +31,8 @@ fn tables(o: &mut String, p: &Family) {
     put(o, "    },");
     numbers(o, "counters", p.counters.iter().enumerate().map(|(i, c)| (c.name.as_str(), i.to_string())));
     put(o, "    structs={");
-    for s in &p.structs {
+    // Heads are the model's to write and to read.
+    for s in p.structs.iter().filter(|s| s.name != about.header && s.name != about.trailer.of) {
         put(o, &format!("        \"{}\": (", s.name));
         for f in &s.fields {
             let number = if matches!(f.ty, Type::Bytes(_)) { "False" } else { "True" };
@@ -41,15 +42,9 @@ fn tables(o: &mut String, p: &Family) {
     }
     put(o, "    },\n    kinds={");
     for (e, k) in p.kinds() {
-        let [from, to, reach] = [Rule::From, Rule::To, Rule::Reach].map(|rule| k.rules.get(rule));
-        let [claim, taken_by, order] = [Rule::Claim, Rule::TakenBy, Rule::Order].map(|rule| k.rules.get(rule));
-        put(o, &format!("        \"{}.{}\": Kind(", e.name, k.name));
-        put(o, &format!("            ether_type=0x{:04X}, kind={}, sender=\"{from}\", to=\"{to}\",", e.value, k.value));
-        put(
-            o,
-            &format!("            reach=\"{reach}\", claim=\"{claim}\", taken_by=\"{taken_by}\", order=\"{order}\","),
-        );
-        put(o, &format!("            payload=\"{}\",\n        ),", k.payload));
+        let (number, to) = (u32::from(e.value) << 16 | u32::from(k.value), k.rules.get(Rule::To));
+        let name = format!("{}.{}", e.name, k.name);
+        put(o, &format!("        \"{name}\": Kind(number=0x{number:08X}, to=\"{to}\", payload=\"{}\"),", k.payload));
     }
     put(o, "    },\n)");
 }

@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 11] = [
     &["core/transport", "core/image", "check/report"],
     &["core/role", "run/rolec"],
     &["core/card", "core/host", "run/ddr", "run/builtin-roles"],
-    &["run/sandbox"],
+    &["run/sandbox", "check/golden"],
     &["run/sim", "run/live", "run/verilated", "share/ipc", "share/registry-client"],
     &["api/rackloom", "run/rack", "share/opencl-wire"],
     &["check/swarm", "check/conformance"],

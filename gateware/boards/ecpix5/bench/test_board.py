@@ -14,7 +14,7 @@ from line import PREAMBLE
 from line import wire as on_line
 from runner import ROOT
 from sources import closure, files
-from wire import ADDRESS, CONST, ENUM, FLAG, frame, mac, parse, unpack
+from wire import ADDRESS, CONST, ENUM, FLAG, Frame, frame, mac, unpack
 
 HERE = Path(__file__).parent
 CORE = ROOT / "out/boards/ecpix5/ethernet_core.v"
@@ -69,7 +69,7 @@ class Host:
             while self.heard:
                 got = self.heard.pop(0)
                 assert got[:8] == PREAMBLE and on_line(got[8:-4]) == got
-                head = parse(got[8:-4])
+                head = Frame.parse(got[8:-4])
                 assert head.src == CARD
                 if head.name in names:
                     return head

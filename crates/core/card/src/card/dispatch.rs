@@ -1,7 +1,6 @@
 //! Which frame goes to which block, and what is asked of the sender first.
 
 use rackloom_node::{Frame, Instant};
-use rackloom_wire::rules::ClaimRule;
 use rackloom_wire::{
     self as wire, BULK_STANDARD, Counter, ErrorCode, Head, IntoBytes, Kind, Packet, Scrub, U16, U32, U64,
 };
@@ -116,14 +115,7 @@ impl Card {
 
     /// True when the sender holds what the frame's kind requires of it.
     fn admits(&self, head: &Head) -> bool {
-        let owner = self.session.is_owner(head.src);
-        match head.kind.claim() {
-            ClaimRule::None => true,
-            ClaimRule::Epoch => self.session.holds(head),
-            ClaimRule::Group => owner && self.session.claim().is_some_and(|c| c.group != 0 && c.group == head.epoch),
-            ClaimRule::Load => owner && self.loader.is_member(head),
-            ClaimRule::Member => self.loader.is_member(head),
-        }
+        self.filter().admits(head)
     }
 
     /// True when the sender holds what the kind requires; its lease is then renewed. If not, the frame is dropped and
@@ -146,7 +138,7 @@ impl Card {
     fn ignores_epoch(&self, head: &Head) -> bool {
         head.kind == Kind::InputWrite
             && self.shell.config.planted == Some(crate::PlantedBug::IgnoreEpoch)
-            && self.session.is_owner(head.src)
+            && self.owner() == Some(head.src)
     }
 
     #[cfg(not(feature = "planted-bugs"))]
@@ -267,7 +259,7 @@ impl Card {
 
     fn on_launch(&mut self, now: Instant, packet: &Packet<'_>) {
         let head = &packet.head;
-        let Some((body, args)) = launches::parse(packet.payload) else {
+        let Some((body, args)) = launches::parse_launch(packet.payload) else {
             return self.shell.counters.inc(Counter::DropMalformed);
         };
         if !self.is_fresh(now, head, Kind::ResultRefused) {

@@ -85,11 +85,11 @@ fn c_and_python_read_their_forms() {
     succeeds(
         Command::new("clang").args(["-std=c17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", &include]).arg(&main),
     );
-    let script = "import protocol as p; k = p.TOY.kinds['Toy.Spin']; s = p.TOY.structs[p.TOY.trailer]; \
-                  print(k.ether_type, k.taken_by, sum(f.size for f in s), len(p.CONTROL.kinds) > 30)";
+    let script = "import protocol as p; k = p.TOY.kinds['Toy.Spin']; s = p.TOY.structs[k.payload]; \
+                  print(hex(k.number), k.to, sum(f.size for f in s), len(p.CONTROL.kinds) > 30)";
     let tb = folder.path().join("gateware/tb");
     let seen = succeeds(Command::new("python3").args(["-c", script]).env("PYTHONPATH", tb));
-    assert_eq!(seen.trim(), "34997 firmware 28 True");
+    assert_eq!(seen.trim(), "0x88b50001 card 8 True");
 }
 
 #[test]

@@ -66,8 +66,8 @@ fn a_new_kind_reaches_every_form_with_its_rules() {
     ] {
         assert!(firmware.contains(wanted), "{wanted}");
     }
-    let bench = lines_from(find("protocol.py"), "\"Exec.Pause\": Kind(", 4).concat();
-    assert!(bench.contains("kind=9") && bench.contains("claim=\"epoch\", taken_by=\"firmware\""), "{bench}");
+    let bench = "\"Exec.Pause\": Kind(number=0x80CC0009, to=\"card\", payload=\"Read\"),";
+    assert!(find("protocol.py").contains(bench), "{bench}");
     assert!(find("rackloom.lua").contains("[9] = { name = \"exec.pause\", from = \"host\", payload = \"Read\" },"));
     let page = find("wire.md");
     assert!(page.contains("| 9 | `exec.pause` | host | [Read](#read), 8 bytes | Let the launch pause. |"), "its row");

@@ -41,9 +41,9 @@ fn each_broken_rule_is_named() {
             "EVENTS.ACK_DUE: the register is only",
         ),
         ("name = \"ROOT\", bits = \"1\"", "name = \"ROOT\", bits = \"0\"", "DIG_GO: ROOT and PARENTS share a bit"),
-        ("names = \"WHY\", ", "", "CTL_HEAD.WHY: values and their prefix"),
-        ("name = \"BUSY\", value = 7", "name = \"BUSY\", value = 6", "WHY: 6 stands twice"),
-        ("name = \"BUSY\", value = 7", "name = \"BUSY\", value = 256", "CTL_HEAD.WHY: 256 does not fit"),
+        ("names = \"DIVERT\", ", "", "CTL_HEAD.REASON: values and their prefix"),
+        ("name = \"BUSY\", value = 7", "name = \"BUSY\", value = 6", "REASON: 6 stands twice"),
+        ("name = \"BUSY\", value = 7", "name = \"BUSY\", value = 256", "CTL_HEAD.REASON: 256 does not fit"),
     ];
     for (from, to, wanted) in cases {
         let error = error_after(from, to);

@@ -1,0 +1,224 @@
+//! The functions as C sees them.
+//!
+//! Each returns a number: its result, which is 0 or more, or a [`Fault`]. A result of bytes is copied to `out` if it
+//! fits in `room` bytes, and the number is its length in any case. A panic never leaves a function.
+//!
+//! # Safety
+//! A pointer is null, where [`Fault::Argument`] says so, or points to as much valid memory as its length or its type
+//! says, which nobody else changes during the call.
+#![allow(unsafe_code)]
+#![allow(clippy::missing_safety_doc)] // It is the same for all, above.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::buffers::{array, bytes, put, slot, value};
+use crate::digest::Place;
+use crate::{Fault, admit, digest, frame, image, judge, sack};
+
+pub use crate::frame::Head;
+pub use crate::judge::{Card, Verdict};
+pub use crate::sack::Window;
+
+/// Bytes of the caller's.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Bytes {
+    /// The first one.
+    pub data: *const u8,
+    /// How many there are.
+    pub len: usize,
+}
+
+/// A part of an image.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Part {
+    /// Its target tag, such as `rtl`.
+    pub target: Bytes,
+    /// What it holds.
+    pub body: Bytes,
+}
+
+/// The BLAKE3 digest of `data`: 32 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_digest(data: *const u8, len: usize, out: *mut u8, room: usize) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for both buffers.
+        unsafe { put(blake3::hash(bytes(data, len)?).as_bytes(), out, room) }
+    })
+}
+
+/// The chaining values, 32 bytes each, of the chunks of 1024 bytes that `data` is cut into; the first one has the
+/// number `first`. With `root` 1: the digest of `data`, which is one chunk.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_chunk_values(
+    data: *const u8,
+    len: usize,
+    first: u64,
+    root: u8,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for both buffers.
+        unsafe { put(&digest::chunk_values(bytes(data, len)?, first, place(root)?)?, out, room) }
+    })
+}
+
+/// The next level of a tree with these chaining values: each pair gives one, an odd last one stays. With `root` 1: the
+/// digest that the only pair gives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_parent_values(
+    values: *const u8,
+    len: usize,
+    root: u8,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for both buffers.
+        unsafe { put(&digest::parent_values(bytes(values, len)?, place(root)?)?, out, room) }
+    })
+}
+
+/// Takes note of `number` in a window, and says what it was: 0 new, 1 a duplicate, 2 beyond the window.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_sack_insert(window: *mut Window, number: u32) -> i64 {
+    // SAFETY: the caller vouches for the window.
+    answer(|| Ok(sack::insert(unsafe { slot(window)? }, number)))
+}
+
+/// What becomes of a frame on its way in, its check sequence being right.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_judge(card: *const Card, data: *const u8, len: usize, verdict: *mut Verdict) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for both structs and the buffer.
+        let (card, frame, verdict) = unsafe { (value(card)?, bytes(data, len)?, slot(verdict)?) };
+        *verdict = judge::judge(card, frame)?;
+        Ok(0)
+    })
+}
+
+/// What becomes of a frame that the analyzer has let through, whatever its addresses are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_route(card: *const Card, data: *const u8, len: usize, verdict: *mut Verdict) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for both structs and the buffer.
+        let (card, frame, verdict) = unsafe { (value(card)?, bytes(data, len)?, slot(verdict)?) };
+        *verdict = judge::route(card, frame)?;
+        Ok(0)
+    })
+}
+
+/// What the block behind the analyzer does with a read or launch, as a number of [`Reason`](judge::Reason): of `card` it
+/// looks at memory and bulk, `last` is the number of the newest launch accepted, and the bytes at `takes` say how many
+/// arguments each of the role's `kernels` kernels takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_admit(
+    card: *const Card,
+    last: u32,
+    takes: *const u8,
+    kernels: usize,
+    data: *const u8,
+    len: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the struct and both buffers.
+        let (card, takes, frame) = unsafe { (value(card)?, bytes(takes, kernels)?, bytes(data, len)?) };
+        Ok(admit::admit(card, last, takes, frame)? as usize)
+    })
+}
+
+/// A frame without check sequence, padded to the shortest there is. Its kind must exist; the payload may be any.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_frame(
+    head: *const Head,
+    payload: *const u8,
+    len: usize,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the struct and both buffers.
+        unsafe { put(&frame::build(value(head)?, bytes(payload, len)?)?, out, room) }
+    })
+}
+
+/// The head of a frame, and as the result the length of its payload, which begins at byte 32.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_parse(data: *const u8, len: usize, head: *mut Head) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the buffer and the struct.
+        let (frame, head) = unsafe { (bytes(data, len)?, slot(head)?) };
+        let (parsed, length) = frame::parse(frame)?;
+        *head = parsed;
+        Ok(length)
+    })
+}
+
+/// An image for shells from protocol version `shell` on, with a manifest of any bytes and `count` parts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_image(
+    shell: u16,
+    manifest: *const u8,
+    len: usize,
+    parts: *const Part,
+    count: usize,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the parts, what they point to, and both buffers.
+        unsafe {
+            let part = |p: &Part| Ok((bytes(p.target.data, p.target.len)?, bytes(p.body.data, p.body.len)?));
+            let parts: Vec<_> = array(parts, count)?.iter().map(part).collect::<Result<_, Fault>>()?;
+            put(&image::build(shell, bytes(manifest, len)?, &parts)?, out, room)
+        }
+    })
+}
+
+/// The `rtl` part of an image, `size` bytes long: for a role by its number, whose `kernels` kernels take as many
+/// arguments as the bytes at `args` say.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_rtl_part(
+    role: u16,
+    clock_khz: u32,
+    args: *const u8,
+    kernels: usize,
+    size: usize,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for both buffers.
+        unsafe { put(&image::rtl_part(role, clock_khz, bytes(args, kernels)?, size)?, out, room) }
+    })
+}
+
+const fn place(root: u8) -> Result<Place, Fault> {
+    match root {
+        0 => Ok(Place::Inner),
+        1 => Ok(Place::Root),
+        _ => Err(Fault::Argument),
+    }
+}
+
+/// The number that C gets. A panic must not cross into C.
+fn answer(call: impl FnOnce() -> Result<usize, Fault>) -> i64 {
+    let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or(Err(Fault::Internal));
+    match result {
+        Ok(number) => i64::try_from(number).unwrap_or(Fault::Internal as i64),
+        Err(fault) => fault as i64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_number() {
+        assert_eq!(answer(|| panic!("on purpose")), Fault::Internal as i64);
+        assert_eq!(answer(|| Ok(7)), 7);
+    }
+}

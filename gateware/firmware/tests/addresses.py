@@ -1,0 +1,9 @@
+"""Who sends and who takes frames in these tests."""
+
+from wire import ADDRESS
+
+CARD_MAC = 0x02_00_00_00_00_01
+HOST = 0x02_00_00_00_09_09
+RIVAL = 0x02_00_00_00_08_08
+PEER = 0x02_00_00_00_00_02
+HOSTS, CARDS, GROUPS = ADDRESS.HOSTS, ADDRESS.CARDS, ADDRESS.GROUP

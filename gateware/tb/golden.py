@@ -1,0 +1,287 @@
+"""The models, from the Rust crates: what gateware and firmware are compared with.
+
+This file declares the C functions of crates/check/golden, whose documentation says what each rule is taken from. The
+environment variable RACKLOOM_GOLDEN names the library, which scripts/golden.sh builds.
+"""
+
+import ctypes
+import enum
+import os
+from collections.abc import Callable, Iterable
+from ctypes import POINTER, byref, c_char_p, c_int32, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64
+from dataclasses import dataclass
+
+from protocol import CONTROL
+
+VARIABLE = "RACKLOOM_GOLDEN"
+CHUNK, VALUE = 1024, 32  # Bytes of a chunk of BLAKE3's tree, and of a chaining value or digest.
+ROOM = 16 << 10  # Bytes of the first attempt; a longer result takes a second one.
+
+
+class _Head(ctypes.Structure):
+    _fields_ = [
+        *((name, c_uint64) for name in ("dst", "src", "addr")),
+        ("seq", c_uint32),
+        *((name, c_uint16) for name in ("epoch", "ether_type")),
+        *((name, c_uint8) for name in ("kind", "flags")),
+    ]
+
+
+class _Window(ctypes.Structure):
+    _fields_ = [("next", c_uint32), ("bitmap", c_uint8 * 32)]
+
+
+class _Card(ctypes.Structure):
+    _fields_ = [
+        *((name, c_uint64) for name in ("mac", "owner", "memory")),
+        *((name, c_uint16) for name in ("epoch", "claim_group", "load_group", "bulk")),
+        *((name, c_uint8) for name in ("claimed", "loading")),
+    ]
+
+
+class _Verdict(ctypes.Structure):
+    _fields_ = [("drop", c_int32), *((name, c_uint8) for name in ("route", "reason", "waits", "barrier"))]
+
+
+class _Bytes(ctypes.Structure):
+    _fields_ = [("data", c_char_p), ("len", c_size_t)]
+
+
+class _Part(ctypes.Structure):
+    _fields_ = [("target", _Bytes), ("body", _Bytes)]
+
+
+_BYTES = (c_char_p, c_size_t)  # An argument's bytes; and the place of a result.
+_FUNCTIONS = {
+    "digest": (*_BYTES, *_BYTES),
+    "chunk_values": (*_BYTES, c_uint64, c_uint8, *_BYTES),
+    "parent_values": (*_BYTES, c_uint8, *_BYTES),
+    "sack_insert": (POINTER(_Window), c_uint32),
+    "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
+    "route": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
+    "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
+    "frame": (POINTER(_Head), *_BYTES, *_BYTES),
+    "parse": (*_BYTES, POINTER(_Head)),
+    "image": (c_uint16, *_BYTES, POINTER(_Part), c_size_t, *_BYTES),
+    "rtl_part": (c_uint16, c_uint32, *_BYTES, c_size_t, *_BYTES),
+}
+FAULTS = {-1: "an argument is out of range", -2: "the input is refused", -3: "the library has a bug"}
+
+
+def _load() -> dict[str, Callable[..., int]]:
+    path = os.environ.get(VARIABLE)
+    if not path or not os.path.exists(path):
+        raise RuntimeError(
+            f"{VARIABLE} does not name the library of the models; "
+            f"build it from the repository's root: export {VARIABLE}=$(scripts/golden.sh)"
+        )
+    library, functions = ctypes.CDLL(path), {}
+    for name, arguments in _FUNCTIONS.items():
+        functions[name] = library[f"rl_golden_{name}"]
+        functions[name].argtypes, functions[name].restype = arguments, ctypes.c_int64
+    return functions
+
+
+_LIBRARY = _load()
+
+
+def _call(name: str, *arguments: object) -> int:
+    """The number that a function returns."""
+    for value, kind in zip(arguments, _FUNCTIONS[name], strict=True):
+        if isinstance(value, int):
+            _fits(f"golden {name}", value, kind)
+    result = _LIBRARY[name](*arguments)
+    if result < 0:
+        raise ValueError(f"golden {name}: {FAULTS[result]}")
+    return result
+
+
+def _fits(what: str, value: int, kind: type) -> None:
+    """ctypes cuts off what does not fit."""
+    if not 0 <= value < 1 << 8 * ctypes.sizeof(kind):
+        raise OverflowError(f"{what}: {value:#x} does not fit")
+
+
+def _struct(kind: type[ctypes.Structure], /, **values: int) -> ctypes.Structure:
+    for name, field in kind._fields_:
+        _fits(name, values[name], field)
+    return kind(**values)
+
+
+def _bytes(name: str, *arguments: object) -> bytes:
+    """The bytes that a function gives."""
+    out = ctypes.create_string_buffer(ROOM)
+    length = _call(name, *arguments, out, len(out))
+    if length > len(out):
+        out = ctypes.create_string_buffer(length)
+        _call(name, *arguments, out, length)
+    return out.raw[:length]
+
+
+# ---- BLAKE3
+def digest(data: bytes) -> bytes:
+    """The digest."""
+    return _bytes("digest", data, len(data))
+
+
+def chunk_values(data: bytes, first: int = 0, root: bool = False) -> bytes:
+    """The chaining values of all chunks, the first of which has the number `first`. Of a root: the digest."""
+    return _bytes("chunk_values", data, len(data), first, root)
+
+
+def parent_values(values: bytes, root: bool = False) -> bytes:
+    """The next level of the tree: each pair gives a value, an odd last one stays. Of a root: the digest."""
+    return _bytes("parent_values", values, len(values), root)
+
+
+# ---- the window of writes
+class Arrival(enum.IntEnum):
+    """What a number is to a window."""
+
+    NEW = 0
+    DUPLICATE = 1
+    BEYOND = 2
+
+
+class Sack:
+    """A receiver's window of numbers, which expects `first`."""
+
+    def __init__(self, first: int) -> None:
+        self._window = _Window()
+        _fits("first", first, c_uint32)
+        self._window.next = first
+
+    @property
+    def next(self) -> int:
+        """The first number missing."""
+        return self._window.next
+
+    def insert(self, number: int) -> Arrival:
+        """Takes note of a number."""
+        return Arrival(_call("sack_insert", byref(self._window), number))
+
+    def beyond(self) -> set[int]:
+        """The numbers that are there beyond the first missing one."""
+        bits = int.from_bytes(self._window.bitmap, "little")
+        return {(self.next + 1 + at) % (1 << 32) for at in range(256) if bits >> at & 1}
+
+    def ring(self) -> int:
+        """The same as hardware keeps it: bit n % 256 for number n."""
+        return sum(1 << number % 256 for number in self.beyond())
+
+
+# ---- the analyzer
+class Route(enum.IntEnum):
+    """Where a frame goes, as route_e."""
+
+    DROP = 0
+    CONTROL = 1
+    WRITE = 2
+    READ = 3
+    IMAGE = 4
+    LAUNCH = 5
+
+
+class Reason(enum.IntEnum):
+    """Why a frame goes to the firmware, as divert_reason_e. BUSY is the launch block's, the others are the models'."""
+
+    KIND = 0
+    EPOCH = 1
+    MALFORMED = 2
+    LENGTH = 3
+    ADDRESS = 4
+    TURN = 5
+    KERNEL = 6
+    BUSY = 7
+    ACCEPTED = 8
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a card judges frames by."""
+
+    mac: int
+    owner: int
+    memory: int
+    epoch: int
+    claim_group: int
+    load_group: int
+    bulk: int = CONTROL.consts["BULK_STANDARD"]
+    claimed: bool = True
+    loading: bool = True
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What becomes of a frame: the counter of its drop, or where it goes and why; whether it waits for frames that the
+    firmware has not finished, and whether others wait for it."""
+
+    drop: str | None
+    route: Route = Route.DROP
+    reason: Reason = Reason.KIND
+    waits: bool = False
+    barrier: bool = False
+
+
+COUNTERS = list(CONTROL.counters)
+
+
+def judge(card: Card, data: bytes) -> Judgement:
+    """What becomes of these bytes, their check sequence being right."""
+    return _judged("judge", card, data)
+
+
+def route(card: Card, data: bytes) -> Judgement:
+    """The same for a frame that has passed the analyzer's first checks, whatever its addresses are."""
+    return _judged("route", card, data)
+
+
+def _card(card: Card) -> object:
+    return byref(_struct(_Card, **vars(card)))
+
+
+def _judged(by: str, card: Card, data: bytes) -> Judgement:
+    verdict = _Verdict()
+    _call(by, _card(card), data, len(data), byref(verdict))
+    drop = COUNTERS[verdict.drop] if verdict.drop >= 0 else None
+    route, reason = Route(verdict.route), Reason(verdict.reason)
+    return Judgement(drop, route, reason, bool(verdict.waits), bool(verdict.barrier))
+
+
+def admit(card: Card, data: bytes, *, last: int = 0, takes: Iterable[int] = ()) -> Reason:
+    """What the block behind the analyzer does with a read or launch: takes it, or why the firmware gets it.
+
+    `last` is the number of the newest launch accepted; `takes` says how many arguments each kernel takes.
+    """
+    counts = bytes(takes)
+    return Reason(_call("admit", _card(card), last, counts, len(counts), data, len(data)))
+
+
+# ---- frames; `wire` has them by their names
+def build(payload: bytes, **head: int) -> bytes:
+    """A frame without check sequence, padded to the shortest there is."""
+    return _bytes("frame", byref(_struct(_Head, **head)), payload, len(payload))
+
+
+def parse(data: bytes) -> tuple[dict[str, int], bytes]:
+    """A frame's head and its payload without padding."""
+    head = _Head()
+    end = CONTROL.consts["HEADER_END"] + _call("parse", data, len(data), byref(head))
+    return {name: getattr(head, name) for name, _ in _Head._fields_}, data[CONTROL.consts["HEADER_END"] : end]
+
+
+# ---- images
+def image(parts: dict[str, bytes], manifest: bytes, shell: int = 1) -> bytes:
+    """An image with these parts by target, around any manifest."""
+    listed = [_Part(_of(target.encode()), _of(body)) for target, body in parts.items()]
+    return _bytes("image", shell, manifest, len(manifest), (_Part * len(listed))(*listed), len(listed))
+
+
+def rtl_part(role: int, args: Iterable[int], clock_khz: int, size: int) -> bytes:
+    """The `rtl` part of a role whose kernels take these numbers of arguments."""
+    takes = bytes(args)
+    return _bytes("rtl_part", role, clock_khz, takes, len(takes), size)
+
+
+def _of(data: bytes) -> _Bytes:
+    return _Bytes(data, len(data))
