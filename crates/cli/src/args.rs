@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueHint};
-use rackloom::NetSpec;
+use rackloom::Net;
 use rackloom_rack::CableEnds;
 
 pub(crate) use self::bench::{Bench, OpenClSite, Overhead, Sharing};
@@ -44,7 +44,7 @@ pub(crate) struct Global {
     /// The segment: virtual, virtual:NAME, or eth:INTERFACE
     #[arg(long, global = true, env = "RACKLOOM_NET", value_name = "NET", default_value = "virtual")]
     #[arg(help_heading = "Everywhere")]
-    pub(crate) net: NetSpec,
+    pub(crate) net: Net,
     /// Print the result as JSON, with a documented schema
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
@@ -193,6 +193,7 @@ Examples:
   rackloom up --cards 4
   rackloom up --card rtl:2,model:6            two are the gateware in Verilator
   rackloom up --cards 4 --cable 0.1-1.1       a cable between two cards' ports
+  rackloom up --cable 0.1-virtual:side        port 1 of card 0 on a network of its own
   rackloom up --cards 2 --hotplug 2s+4,5s-1   at 2 s four more, at 5 s one less
   rackloom up --net eth:veth0 --cards 8       on an Ethernet interface (needs CAP_NET_RAW)")]
 pub(crate) struct Up {
@@ -202,8 +203,9 @@ pub(crate) struct Up {
     /// Cards of each kind to start, such as rtl:2,model:6: model cards, and the gateware in Verilator
     #[arg(long, value_name = "KIND:N", value_delimiter = ',')]
     pub(crate) card: Vec<CardCount>,
-    /// A cable between two ports, such as 0.1-1.1: port 1 of card 0 and port 1 of card 1; may be repeated
-    #[arg(long, value_name = "CARD.PORT-CARD.PORT")]
+    /// A cable from a card's port to another card's, such as 0.1-1.1 for port 1 of cards 0 and 1, or to a network of its
+    /// own, such as 0.1-virtual:side; may be repeated
+    #[arg(long, value_name = "CARD.PORT-END")]
     pub(crate) cable: Vec<CableEnds>,
     /// A file of such cables, one a line
     #[arg(long, value_name = "FILE", conflicts_with = "cable", value_hint = ValueHint::FilePath)]

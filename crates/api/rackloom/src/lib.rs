@@ -8,10 +8,10 @@
 //! tiles as the role's manifest says.
 //!
 //! ```no_run
-//! use rackloom::{NetSpec, Rack, RackOptions};
+//! use rackloom::{Net, Rack, RackOptions};
 //! use std::time::Duration;
 //!
-//! let rack = Rack::connect(&"virtual".parse::<NetSpec>()?, RackOptions::default())?;
+//! let rack = Rack::connect(&"virtual".parse::<Net>()?, RackOptions::default())?;
 //! for card in rack.discover(Duration::from_secs(1))? {
 //!     println!("{} has {} bytes of memory", card.mac, card.memory);
 //! }
@@ -24,7 +24,6 @@ mod batch;
 mod entropy;
 mod error;
 mod job;
-mod net;
 mod pending;
 mod rack;
 mod runner;
@@ -34,7 +33,6 @@ pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
 pub use error::Error;
 pub use job::{CardShare, JobReport, JobUpdate, RunOptions};
-pub use net::NetSpec;
 pub use pending::Pending;
 pub use rack::{Rack, RackOptions};
 pub use watch::Watch;
@@ -42,4 +40,5 @@ pub use watch::Watch;
 pub use rackloom_host::{
     CardInfo, ClaimOptions, Commit, DownReason, Event, Launch, LaunchReport, LoadPhase, LoadReport, OpError, Work,
 };
+pub use rackloom_live::{Net, Ports};
 pub use rackloom_wire::{MacAddr, Scrub};

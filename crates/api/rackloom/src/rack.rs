@@ -11,7 +11,7 @@ use rackloom_host::{
     CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
     Outcome, Work,
 };
-use rackloom_live::{Clock, Driver, Wire};
+use rackloom_live::{Clock, Driver, Net, Ports, Wire};
 use rackloom_node::Instant;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
@@ -19,7 +19,6 @@ use crate::Error;
 use crate::batch::Batch;
 use crate::entropy::{random_mac, random_u64};
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
-use crate::net::NetSpec;
 use crate::pending::{Completer, Pending};
 use crate::runner::{LastWord, Runner, SharedWaiting};
 use crate::watch::{EVENTS_MAX, Watch};
@@ -57,8 +56,8 @@ impl Rack {
     ///
     /// # Errors
     /// There is no such segment, or the operating system refuses.
-    pub fn connect(net: &NetSpec, options: RackOptions) -> Result<Self, Error> {
-        Self::attach(net.attach()?, options)
+    pub fn connect(net: &Net, options: RackOptions) -> Result<Self, Error> {
+        Self::attach(net.attach().map_err(Error::Net)?, options)
     }
 
     /// Starts a host on a wire: a port of an in-process switch, say.
@@ -66,6 +65,18 @@ impl Rack {
     /// # Errors
     /// The operating system gives no thread.
     pub fn attach(wire: impl Wire + 'static, options: RackOptions) -> Result<Self, Error> {
+        Self::attach_with_ports(wire, Ports::new(), options)
+    }
+
+    /// As [`attach`](Self::attach), with cables in other ports of the host than port 0, where `wire` is. Cards are
+    /// found and used by way of port 0 alone: what comes in on another port reaches none of their services.
+    ///
+    /// # Errors
+    /// The operating system gives no thread.
+    ///
+    /// # Panics
+    /// If `others` has a port 0.
+    pub fn attach_with_ports(wire: impl Wire + 'static, others: Ports, options: RackOptions) -> Result<Self, Error> {
         let mac = options.mac.unwrap_or_else(random_mac);
         let mut config = Config::live(mac, options.seed.unwrap_or_else(random_u64));
         config.bulk = match options.jumbo && wire.mtu() >= JUMBO_MTU {
@@ -80,7 +91,7 @@ impl Rack {
             let _ = &last_word;
         };
         let runner = Runner::new(Host::new(config), waiting);
-        let driver = Driver::spawn(runner, wire, Clock::start(), sink).map_err(Error::Thread)?;
+        let driver = Driver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
         Ok(Self { driver, mac, deadline: options.deadline })
     }
 

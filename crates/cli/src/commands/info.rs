@@ -29,6 +29,8 @@ pub(super) struct InfoReport {
     port_rate: u64,
     /// Network ports; control frames are taken at port 0.
     ports: u8,
+    /// Address of port 1, if the card has one.
+    mac1: Option<String>,
     /// Rate of staging, bytes a second; 0: as fast as it comes.
     stage_rate: u64,
     /// Rate of the configuration port, bytes a second; 0: instantly.
@@ -70,6 +72,7 @@ pub(super) fn run(cx: &Context, card: &str) -> Result<Exit> {
         clock_khz: info.clock_khz,
         port_rate: info.port_rate,
         ports: info.ports,
+        mac1: (info.ports > 1).then(|| info.mac1.to_string()),
         stage_rate: info.stage_rate,
         config_rate: info.config_rate,
         bulk: info.bulk,

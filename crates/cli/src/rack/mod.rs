@@ -4,8 +4,8 @@ pub(crate) mod control;
 
 use rackloom::{Rack, RackOptions};
 pub(crate) use rackloom_card::Pace;
-pub(crate) use rackloom_rack::{Kind, LiveRack, Removal, Shape, Topology};
-use rackloom_rack::{Maker, RackError};
+pub(crate) use rackloom_rack::{Kind, LiveRack, Network, Removal, ServedNetwork, Shape, Topology};
+use rackloom_rack::{Maker, NetworkError, RackError};
 
 use crate::failure::{Failure, Result};
 
@@ -33,6 +33,18 @@ impl From<RackError> for Failure {
         let failure = Self::of(&e);
         match e {
             RackError::NoSuchPort { .. } => failure.help("use model cards, or leave the cable out"),
+            _ => failure,
+        }
+    }
+}
+
+impl From<NetworkError> for Failure {
+    fn from(e: NetworkError) -> Self {
+        let failure = Self::of(&e);
+        match e {
+            NetworkError::Interface { .. } => {
+                failure.help("raw sockets need root or CAP_NET_RAW; see `rackloom doctor`")
+            }
             _ => failure,
         }
     }

@@ -5,11 +5,11 @@ use std::io;
 use std::num::NonZeroUsize;
 
 use rackloom_card::{Config, ConfigError, Pace};
-use rackloom_live::{Cable, Clock, Member, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
+use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
 use rackloom_node::Rng;
 use rackloom_wire::{BULK_STANDARD, MacAddr};
 
-use crate::{AnyCard, CableEnd, CableEnds, Kind, Maker, Topology};
+use crate::{AnyCard, CableEnds, CardPort, FarEnd, Kind, Maker, Topology};
 
 /// Cards on an in-process switch, run by a few threads, with cables between their other ports.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub struct LiveRack {
     pool: Pool,
     switch: Switch,
     cables: Vec<(CableEnds, Cable)>,
+    networks: BTreeMap<Net, Switch>,
     topology: Topology,
     maker: Maker,
     shape: Shape,
@@ -68,7 +69,7 @@ pub enum RackError {
         /// The cable.
         cable: CableEnds,
         /// The end without a port.
-        end: CableEnd,
+        end: CardPort,
         /// Kind of the card.
         kind: Kind,
     },
@@ -88,7 +89,8 @@ impl LiveRack {
             cards: BTreeMap::new(),
             pool,
             switch: Switch::new(SwitchConfig::default()),
-            cables: topology.cables().iter().map(|ends| (*ends, Cable::new())).collect(),
+            cables: topology.cables().iter().map(|ends| (ends.clone(), Cable::new())).collect(),
+            networks: topology.networks().map(|net| (net.clone(), Switch::default())).collect(),
             topology,
             maker,
             shape,
@@ -100,6 +102,12 @@ impl LiveRack {
     /// The switch that port 0 of all cards is on.
     pub const fn switch(&self) -> &Switch {
         &self.switch
+    }
+
+    /// The networks beside the rack's own that cables go to, each with the switch that stands for it here: whoever
+    /// keeps the rack up serves them to others, each as a [`Network`](crate::Network).
+    pub fn networks(&self) -> impl Iterator<Item = (&Net, &Switch)> {
+        self.networks.iter()
     }
 
     /// The cards' unit numbers, in order.
@@ -176,11 +184,15 @@ impl LiveRack {
         let name = format!("card{unit}");
         let mut ports = Ports::from(self.switch.attach(&name)?);
         for (ends, cable) in &self.cables {
-            for end in [ends.0, ends.1].into_iter().filter(|end| end.unit == unit) {
+            for end in ends.card_ports().filter(|end| end.unit == unit) {
                 if end.port >= kind.ports_max() {
-                    return Err(RackError::NoSuchPort { cable: *ends, end, kind });
+                    return Err(RackError::NoSuchPort { cable: ends.clone(), end, kind });
                 }
-                ports = ports.with(end.port, cable.end(&name).expect("each port has one cable, each cable two ports"));
+                let port = match &ends.1 {
+                    FarEnd::Card(_) => cable.end(&name).expect("each port has one cable, each cable two ports"),
+                    FarEnd::Net(net) => self.networks[net].attach(&name)?,
+                };
+                ports = ports.with(end.port, port);
             }
         }
         Ok(ports)

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use rackloom::{NetSpec, Rack, RackOptions};
+use rackloom::{Net, Rack, RackOptions};
 
 use super::card_monitor::{AddCard, CardMonitor, ConnectRack};
 use super::tenancy::Sharing;
@@ -38,7 +38,7 @@ impl CardRack {
     ///
     /// # Errors
     /// The segment cannot be reached, no card answers, or none can be claimed.
-    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
+    pub fn connect(net: &Net, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
         let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
         let to = net.clone();
         let connect = Box::new(move || Rack::connect(&to, more.clone()));

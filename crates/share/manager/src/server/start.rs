@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use rackloom::NetSpec;
+use rackloom::Net;
 use rackloom_ipc::{Endpoint, ServerConfig};
 use rackloom_opencl_wire::Limits;
 
@@ -93,7 +93,7 @@ impl Options {
         Ok(Service { listeners, attacher, _cards: cards, metrics })
     }
 
-    fn claim_cards(&self, net: &NetSpec, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
+    fn claim_cards(&self, net: &Net, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
         let deadline = Duration::from_secs(self.card_timeout.into());
         let sharing = if self.exclusive { Sharing::Exclusive } else { Sharing::Shared };
         let options = CardOptions { sharing, deadline };
