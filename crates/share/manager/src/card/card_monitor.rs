@@ -222,7 +222,7 @@ fn claim_first(rack: &Rack, card: &CardInfo, sharing: Sharing, until: Instant, n
             _ if Instant::now() >= until => return Err(why),
             Error::Op(OpError::Claimed { .. }) => {}
             Error::Op(OpError::Vanished { .. } | OpError::Deadline { .. }) if sharing == Sharing::Shared => {
-                zero = false
+                zero = false;
             }
             Error::Op(OpError::UnknownCard { .. }) if !zero => {} // It is still zeroing.
             _ => return Err(why),
