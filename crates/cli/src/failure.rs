@@ -134,11 +134,12 @@ mod tests {
 
     #[test]
     fn causes_of_library_errors_are_listed() {
-        let last = rackloom::OpError::Cancelled { card: rackloom::MacAddr([2; 6]) };
+        let card = rackloom::CardName { mac: rackloom::MacAddr([2; 6]), unit: Some(3) };
+        let last = rackloom::OpError::Cancelled { card };
         let waited = std::time::Duration::from_secs(1);
         let f = Failure::from(rackloom::Error::NoCards { waited, left: 1, tiles: 2, last: Some(last) });
         assert_eq!(f.exit, Exit::Timeout);
-        assert_eq!(f.causes, ["the operation on card 02:02:02:02:02:02 was called off"]);
+        assert_eq!(f.causes, ["card3 (02:02:02:02:02:02): the operation was cancelled"]);
         assert!(f.help.is_some());
     }
 }

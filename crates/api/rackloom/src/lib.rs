@@ -40,6 +40,7 @@ pub use rack::{Rack, RackOptions};
 pub use watch::Watch;
 
 pub use rackloom_host::{
-    CardInfo, ClaimOptions, Commit, DownReason, Event, Launch, LaunchReport, LoadPhase, LoadReport, OpError, Work,
+    CardInfo, CardName, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase, LoadReport,
+    OpError, Work,
 };
 pub use rackloom_wire::{MacAddr, Scrub};
