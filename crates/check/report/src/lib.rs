@@ -8,6 +8,6 @@ mod progress;
 mod table;
 
 pub use chart::{Chart, Legend, Series, Style};
-pub use claim::{Claim, Rule, rows};
+pub use claim::{Claim, Rule, claims_table};
 pub use progress::{Progress, Silent};
 pub use table::{Table, WIDTH, wrap};

@@ -21,7 +21,7 @@ fn each_name_is_a_study_of_its_schema() {
         assert!(NAMES.contains(&name));
         let mut steps = Steps::default();
         let report = run(name, Settings { quick: true, seed: 3, cards: None }, &mut steps).unwrap();
-        common::check(&*report, &format!("rackloom.study.{name}/1"), 2);
+        common::check(&*report, &format!("rackloom.study.{name}/2"), 2);
         let total = steps.0.len();
         assert_eq!(steps.0, (1..=total).map(|done| (done, total)).collect::<Vec<_>>());
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rackloom_report::{Chart, Claim, Legend, Series, Style, Table};
+use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -171,7 +171,7 @@ fn time(us: f64) -> String {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: medians natively, over shared memory, over TCP on loopback\n", self.device)?;
-        let mut table = Table::new(&["", "NATIVE", "SHARED", "RATIO", "TCP", "RATIO"]);
+        let mut table = Table::new(&["", ">NATIVE", ">SHARED", ">RATIO", ">TCP", ">RATIO"]);
         for row in &self.rows {
             table.row(vec![
                 format!("{} {}", row.group, row.case),
@@ -192,9 +192,7 @@ impl fmt::Display for Report {
             writeln!(f, "Bulk over shared memory: {} bytes, {} copied", copies.bytes, copies.copied)?;
         }
         if !self.claims.is_empty() {
-            let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-            rackloom_report::rows(&self.claims).into_iter().for_each(|row| table.row(row));
-            write!(f, "\n{table}")?;
+            write!(f, "\n{}", claims_table(&self.claims))?;
         }
         Ok(())
     }
