@@ -1,4 +1,4 @@
-//! An error as people see it: what failed, why, and what to do.
+//! Errors as people see them: what failed, why, and what to do.
 
 use std::error::Error as StdError;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 
-/// What commands return.
+/// The result of a command.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 /// An error in three parts.
@@ -20,16 +20,16 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
 }
 
-/// An error, printed with --json.
+/// An error, as --json prints it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ErrorReport {
     /// `rackloom.error/1`
     schema: &'static str,
     /// What failed.
     error: String,
-    /// Why, the nearest cause first.
+    /// Why, the immediate cause first.
     causes: Vec<String>,
-    /// What to do about it.
+    /// What to do about it, if anything can be said.
     help: Option<String>,
     /// The exit code.
     exit: u8,
@@ -63,7 +63,7 @@ impl Failure {
         self
     }
 
-    /// This becomes the cause of `what`.
+    /// Makes this error the cause of `what`.
     #[must_use]
     pub(crate) fn during(mut self, what: impl Display) -> Self {
         self.causes.insert(0, std::mem::replace(&mut self.what, what.to_string()));
@@ -96,9 +96,9 @@ impl From<rackloom::Error> for Failure {
     }
 }
 
-/// Says what was being done when something failed.
+/// Adds what was being done when something failed.
 pub(crate) trait Explain<T> {
-    /// The error becomes the cause of `what`.
+    /// Makes the error the cause of `what`.
     fn during(self, what: impl Display) -> Result<T>;
 }
 

@@ -1,5 +1,5 @@
-//! How measurements are presented: tables for terminals of 80 columns, claims beside their bounds, charts as SVG, and
-//! word of how far they are.
+//! The presentation of measurements: tables for terminals of 80 columns, claims beside their bounds, charts as SVG, and
+//! progress.
 #![forbid(unsafe_code)]
 
 mod chart;

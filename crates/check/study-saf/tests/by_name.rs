@@ -28,7 +28,7 @@ fn each_name_is_a_study_of_its_schema() {
 }
 
 #[test]
-fn another_name_is_refused_and_the_studies_are_named() {
+fn an_unknown_name_is_refused_with_a_list_of_studies() {
     let error = run("saf-speed", Settings { quick: true, seed: 1, cards: None }, &mut Silent).err().unwrap();
     assert!(matches!(error, StudyError::Unknown { .. }));
     assert!(NAMES.iter().all(|name| error.to_string().contains(name)), "{error}");
