@@ -1,4 +1,4 @@
-//! How a user names an Ethernet segment.
+//! The names of Ethernet segments.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub struct NetSpec(Net);
 const DEFAULT: &str = "default";
 
 impl NetSpec {
-    /// Plugs into the segment.
+    /// Attaches to the segment.
     ///
     /// # Errors
     /// Nobody serves the segment, the interface does not exist, or the operating system refuses.
@@ -23,7 +23,7 @@ impl NetSpec {
         self.0.attach().map_err(Error::Net)
     }
 
-    /// The virtual segment's name, if it is one.
+    /// The segment's name, if it is virtual.
     pub fn segment(&self) -> Option<&str> {
         match &self.0 {
             Net::Segment(name) => Some(name),
@@ -31,7 +31,7 @@ impl NetSpec {
         }
     }
 
-    /// The interface's name, if it is one.
+    /// The interface's name, if it is an interface.
     pub fn interface(&self) -> Option<&str> {
         match &self.0 {
             Net::Segment(_) => None,
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_and_interfaces_are_read() {
+    fn segments_and_interfaces_are_parsed() {
         let shown = |s: &str| s.parse::<NetSpec>().unwrap().to_string();
         assert_eq!(shown("virtual"), "virtual:default");
         assert_eq!(shown("virtual:lab"), "virtual:lab");

@@ -156,7 +156,7 @@ fn errors_name_the_card() {
 }
 
 #[test]
-fn a_card_that_vanishes_ends_its_operations_and_is_told() {
+fn a_card_that_vanishes_ends_its_operations_and_is_reported() {
     let mut lab = Lab::new(2);
     let rack = lab.rack();
     rack.discover(SECOND).unwrap();
@@ -258,7 +258,7 @@ impl Wire for Fragile {
 }
 
 #[test]
-fn nobody_waits_for_a_network_that_is_gone() {
+fn a_lost_network_ends_all_waiting() {
     let lab = Lab::new(1);
     let cut = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let wire = Fragile { port: lab.port(), cut: Arc::clone(&cut) };

@@ -1,7 +1,7 @@
 //! Locks and condition variables that ignore poisoning.
 //!
-//! Only a user's handler can panic, and no invariant of ours spans a call of one: what a panic leaves under a lock is
-//! valid, and the other threads go on.
+//! Only a user's handler can panic, and no invariant of ours spans a call of one: a panic leaves valid state under a
+//! lock, and the other threads continue.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
