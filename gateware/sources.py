@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which files a module of the gateware is made of, in the order in which tools want them.
 
-    gateware/sources.py rl_store     prints the files: packages, each after those it uses, and then modules
+    gateware/sources.py rl_mem_write     prints the files: packages, each after those it uses, and then modules
     gateware/sources.py              prints the tops: modules that no other names
 """
 

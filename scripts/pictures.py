@@ -160,7 +160,7 @@ def frame():
     row(338, GREEN, "The same card as gateware (gateware/rtl), one word of 64 bits a cycle", [
         ("rx FIFO", "holds what has to wait", "gateware/rtl/shell/rl_rx_fifo.sv"),
         ("analyzer", "route, known by word 4", "gateware/rtl/shell/rl_analyzer.sv"),
-        ("store", "each number once", "gateware/rtl/shell/rl_store.sv"),
+        ("store", "each number once", "gateware/rtl/shell/rl_mem_write.sv"),
         ("frame queue", "commit or roll back", "gateware/rtl/common/rl_frame_queue.sv"),
         ("DDR write", "64-byte beats, AXI4", "gateware/rtl/shell/rl_ddr_write.sv"),
     ])

@@ -182,26 +182,26 @@
 // There is one.
 #define CTL_HEAD_VALID 0x80000000u
 // Why it is here.
-#define CTL_HEAD_WHY_SHIFT 16u
-#define CTL_HEAD_WHY_MASK 0xFFu
+#define CTL_HEAD_REASON_SHIFT 16u
+#define CTL_HEAD_REASON_MASK 0xFFu
 // It is a control frame.
-#define WHY_KIND 0u
+#define DIVERT_KIND 0u
 // Not the owner's, or not of the present epoch.
-#define WHY_EPOCH 1u
+#define DIVERT_EPOCH 1u
 // The payload is not what its kind requires.
-#define WHY_MALFORMED 2u
+#define DIVERT_MALFORMED 2u
 // Read or write of 0 or too many bytes.
-#define WHY_LENGTH 3u
+#define DIVERT_LENGTH 3u
 // Not inside the memory a host may address.
-#define WHY_ADDRESS 4u
+#define DIVERT_ADDRESS 4u
 // A launch that is not the next.
-#define WHY_TURN 5u
+#define DIVERT_TURN 5u
 // No role, no such kernel, wrong number of arguments.
-#define WHY_KERNEL 6u
+#define DIVERT_KERNEL 6u
 // Launch queue or result table full, or configuring.
-#define WHY_BUSY 7u
+#define DIVERT_BUSY 7u
 // Nothing is wrong: a launch that was accepted, to be answered.
-#define WHY_ACCEPTED 8u
+#define DIVERT_ACCEPTED 8u
 // Its first byte in the ring.
 #define CTL_HEAD_OFFSET_SHIFT 0u
 #define CTL_HEAD_OFFSET_MASK 0x1FFFu
@@ -265,7 +265,7 @@
 // read: TIME_LO at which a fast path last heard the owner.
 #define CSR_HEARD RL_WORD(0x30000114u)
 
-// ---- Writes: The window of writes (`rl_store`).
+// ---- Writes: The window of writes (`rl_mem_write`).
 // write acts, read: Read: first write that is missing. Written: a new claim, the window is empty and starts with 1.
 #define CSR_WIN_NEXT RL_WORD(0x30000140u)
 // write acts: An acknowledgement is being sent: nothing is unacknowledged.
@@ -289,7 +289,7 @@
 // read: What is there: bit n % 256 for write n.
 #define CSR_WIN_BITS(i) RL_WORD(0x30000160u + 4u * (i))
 
-// ---- Staging: The load's chunks (`rl_stage`).
+// ---- Staging: The load's chunks (`rl_image_write`).
 // write: First beat of the staging slot.
 #define CSR_STG_BASE RL_WORD(0x30000180u)
 // write: Number of the last chunk, 18 bits.
@@ -459,7 +459,7 @@
 // Kernels may start: a role is active and not cut off.
 #define LCH_ENABLE_ENABLE 0x00000001u
 
-// ---- Memory: Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
+// ---- Memory: Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_mem_read`).
 // write: First beat to zero.
 #define CSR_MEM_SCRUB_FIRST RL_WORD(0x300002C0u)
 // write: Last beat to zero.

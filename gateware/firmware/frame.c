@@ -20,7 +20,7 @@ bool frame_next(void) {
   ring = at + PAYLOAD_WORD;
   uint32_t kind = READ(RING_WORD(at + KIND_WORD));
   uint32_t length = READ(RING_WORD(at + HEADER_LENGTH_WORD));
-  asked.why = head >> CTL_HEAD_WHY_SHIFT & CTL_HEAD_WHY_MASK;
+  asked.reason = head >> CTL_HEAD_REASON_SHIFT & CTL_HEAD_REASON_MASK;
   asked.src.hi = READ(RING_WORD(at + HEADER_SRC_WORD)) & 0xFFFF;
   asked.src.lo = READ(RING_WORD(at + HEADER_SRC_WORD + 1));
   asked.kind = kind & KIND_MASK;

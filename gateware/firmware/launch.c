@@ -193,7 +193,7 @@ static void judge(void) {
 }
 
 void launch_come(void) {
-  if (asked.why != WHY_ACCEPTED) return judge();
+  if (asked.reason != DIVERT_ACCEPTED) return judge();
   // It may have ended already; but the host hears first that it was accepted.
   count(COUNTER_LAUNCHES);
   accepted();

@@ -1,4 +1,4 @@
-// Stands in for rl_launch_judge, which has its own proof: with any word of the lane, a launch may
+// Stands in for rl_launch_judge, which has its own proof: with any word of the receive stream, a launch may
 // be accepted, whenever there is room; not two in a row, since a frame has many words.
 module rl_launch_judge
   import rl_wire_pkg::*;
@@ -6,7 +6,7 @@ module rl_launch_judge
 (
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
-  input  lane_t       lane_i,
+  input  rx_beat_t       rx_beat_i,
   output logic [5:0]  index_o,
   input  addr_t       memory_i,
   input  logic        open_i,
@@ -20,7 +20,7 @@ module rl_launch_judge
   output logic        accept_o,
   output logic        held_o,
   output logic        divert_o,
-  output why_e        divert_why_o
+  output divert_reason_e        divert_reason_o
 );
   (* anyseq *) logic any_accept;
   (* anyseq *) logic any_held;
@@ -31,7 +31,7 @@ module rl_launch_judge
   assign held_o = any_held;
   assign index_o = any_index;
   assign divert_o = 1'b0;
-  assign divert_why_o = WhyBusy;
+  assign divert_reason_o = DivertBusy;
   assign last_o = last_q;
   always_ff @(posedge clk_net_i) begin
     accepted_q <= accept_o;

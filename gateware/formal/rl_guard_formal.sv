@@ -9,6 +9,7 @@
 //     drained_o says so.
 // Role and DDR are inputs: the solver chooses them.
 module rl_guard_formal
+  import rl_shell_pkg::*;
   import rl_role_pkg::*;
 (
   input logic                clk_i,

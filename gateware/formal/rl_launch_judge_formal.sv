@@ -1,12 +1,12 @@
-// rl_launch_judge accepts each number once and in order, whatever the lane shows: frames begin,
+// rl_launch_judge accepts each number once and in order, whatever the receive stream shows: frames begin,
 // end, break off and mix as they like. Only a frame's head stays from its first payload word to its
-// end, which is what the lane promises.
+// end, which is what the receive stream promises.
 module rl_launch_judge_formal
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 (
   input logic        clk_i,
-  input lane_t       lane_i,
+  input rx_beat_t       rx_beat_i,
   input addr_t       memory_i,
   input logic        open_i,
   input logic        args_we_i,
@@ -20,11 +20,11 @@ module rl_launch_judge_formal
   logic accept, divert, unused_held;
   logic [31:0] last;
   logic [5:0] unused_index;
-  why_e unused_why;
+  divert_reason_e unused_why;
   rl_launch_judge u_dut (
     .clk_net_i(clk_i),
     .rst_net_ni(rst_n),
-    .lane_i,
+    .rx_beat_i,
     .index_o(unused_index),
     .memory_i,
     .open_i,
@@ -38,17 +38,18 @@ module rl_launch_judge_formal
     .accept_o(accept),
     .held_o(unused_held),
     .divert_o(divert),
-    .divert_why_o(unused_why)
+    .divert_reason_o(unused_why)
   );
 
-  // -- the lane
+  // -- the receive stream
   logic within_q = 1'b0;
-  lane_t lane_q;
+  rx_beat_t rx_beat_q;
   always_ff @(posedge clk_i) begin
-    lane_q <= lane_i;
-    if (!rst_n || lane_i.done || lane_i.abort || (lane_i.word && lane_i.first)) within_q <= 1'b0;
-    else if (lane_i.word && lane_i.payload) within_q <= 1'b1;
-    if (within_q) assume (lane_i.head == lane_q.head && lane_i.route == lane_q.route);
+    rx_beat_q <= rx_beat_i;
+    if (!rst_n || rx_beat_i.done || rx_beat_i.abort || (rx_beat_i.word && rx_beat_i.first))
+      within_q <= 1'b0;
+    else if (rx_beat_i.word && rx_beat_i.payload) within_q <= 1'b1;
+    if (within_q) assume (rx_beat_i.head == rx_beat_q.head && rx_beat_i.route == rx_beat_q.route);
   end
 
   logic touched_q = 1'b0;
@@ -65,10 +66,11 @@ module rl_launch_judge_formal
     else if (accept) newest_q <= newest_q + 1'b1;
 
     if (rst_n) begin
-      NumberIsNext_A : assert (!accept || lane_i.head.seq == newest_q + 1'b1);
+      NumberIsNext_A : assert (!accept || rx_beat_i.head.seq == newest_q + 1'b1);
       NewestIsKept_A : assert (last == newest_q);
-      OnlyOpen_A : assert (!accept || (open_i && lane_i.done && lane_i.route == RouteLaunch));
-      OneOrTheOther_A : assert ((lane_i.done && lane_i.route == RouteLaunch) == (accept || divert));
+      OnlyOpen_A : assert (!accept || (open_i && rx_beat_i.done && rx_beat_i.route == RouteLaunch));
+      OneOrTheOther_A :
+      assert ((rx_beat_i.done && rx_beat_i.route == RouteLaunch) == (accept || divert));
 
       // What induction has to know: what was found out about a number is of this frame.
       if (!changed_q) assert (u_dut.next_q == newest_q + 1'b1);
@@ -77,7 +79,7 @@ module rl_launch_judge_formal
       if (u_dut.turn_q) begin
         assert (u_dut.index_q >= 6'd5);
         if (u_dut.whole_q || u_dut.index_q < 6'd8)
-          assert (within_q && lane_q.head.seq == newest_q + 1'b1);
+          assert (within_q && rx_beat_q.head.seq == newest_q + 1'b1);
       end
       TwoAccepted_C : cover (accept && newest_q == 32'd1 && !touched_q);
     end else begin

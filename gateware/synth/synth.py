@@ -2,7 +2,7 @@
 """Synthesizes blocks of the gateware for three families from one source, and compares areas with a committed table.
 
     gateware/synth/synth.py                     the table of all blocks in blocks.toml
-    gateware/synth/synth.py rl_store Bulk=8960  one block, listed or not, with other parameters
+    gateware/synth/synth.py rl_mem_write Bulk=8960  one block, listed or not, with other parameters
     gateware/synth/synth.py --bless             writes area.json
     gateware/synth/synth.py --check             ECP5 only; fails when area.json tells something else
 

@@ -232,7 +232,7 @@ class Board:
             self.count("announces")
             self.announce(f.src, f.seq)
         else:
-            self.push_control(raw, C.WHY_KIND)
+            self.push_control(raw, C.DIVERT_KIND)
         self.run()
 
     def push_control(self, raw: bytes, why: int) -> None:
@@ -353,17 +353,17 @@ class Board:
     def judge_launch(self, f: Frame) -> int:
         words = [int.from_bytes(f.payload[at : at + 4], "big") for at in range(0, len(f.payload) // 4 * 4, 4)]
         if len(f.payload) < 32 or len(f.payload) != 32 + 8 * (words[7] & 0xFFFF) or words[7] & 0xFFFF > 32:
-            return C.WHY_MALFORMED
+            return C.DIVERT_MALFORMED
         if (f.seq - self.lch_last) & M32 != 1:
-            return C.WHY_TURN
+            return C.DIVERT_TURN
         takes = self.args.get(f.addr, 0) if self.field(C.CSR_SESSION, C.SESSION_ROLE) else 0
         if takes != 4 + (words[7] & 0xFFFF) << C.LCH_ARGS_WORDS_SHIFT | words[7] & 0xFFFF:
-            return C.WHY_KERNEL
+            return C.DIVERT_KERNEL
         out, length = words[2] << 32 | words[3], words[4] << 32 | words[5]
         if length and not (out >= W.ROLE_PRIVATE and out + length <= self.config.memory):
-            return C.WHY_ADDRESS
+            return C.DIVERT_ADDRESS
         if self.tail == self.bound:
-            return C.WHY_BUSY
+            return C.DIVERT_BUSY
         slot = self.order[self.tail][0]
         self.order[self.tail] = slot, words[6] != 0
         self.tail = (self.tail + 1) % 32
@@ -382,7 +382,7 @@ class Board:
         for word, value in content.items():
             self.memory[C.LAUNCH_BASE >> 28][(slot * C.LAUNCH_SLOT_BYTES) // 4 + word] = value
         self.step_kernels()
-        return C.WHY_ACCEPTED
+        return C.DIVERT_ACCEPTED
 
     def queue(self) -> list[Launch]:
         """Those that have not ended, oldest first."""
@@ -557,7 +557,7 @@ class Board:
         if not self.control:
             return 0
         offset, why = self.control[0]
-        return C.CTL_HEAD_VALID | why << C.CTL_HEAD_WHY_SHIFT | offset
+        return C.CTL_HEAD_VALID | why << C.CTL_HEAD_REASON_SHIFT | offset
 
     def write_register(self, address: int, value: int) -> None:
         self.registers[address] = value

@@ -151,8 +151,8 @@ package rl_csr_pkg;
   // CTL_HEAD: read. The first unread control frame.
   localparam csr_word_t CsrCtlHead = 8'h20;
   localparam int unsigned CtlHeadValidBit = 31;
-  localparam int unsigned CtlHeadWhyLsb = 16;
-  localparam int unsigned CtlHeadWhyWidth = 8;
+  localparam int unsigned CtlHeadReasonLsb = 16;
+  localparam int unsigned CtlHeadReasonWidth = 8;
   localparam int unsigned CtlHeadOffsetLsb = 0;
   localparam int unsigned CtlHeadOffsetWidth = 13;
   // CTL_POP: write acts. Done with that frame.
@@ -198,7 +198,7 @@ package rl_csr_pkg;
   // HEARD: read. TIME_LO at which a fast path last heard the owner.
   localparam csr_word_t CsrHeard = 8'h45;
 
-  // The window of writes (`rl_store`).
+  // The window of writes (`rl_mem_write`).
   // WIN_NEXT: write acts, read. Read: first write that is missing. Written: a new claim, the window
   // is empty and starts with 1.
   localparam csr_word_t CsrWinNext = 8'h50;
@@ -215,7 +215,7 @@ package rl_csr_pkg;
   // WIN_BITS: read. What is there: bit n % 256 for write n.
   localparam csr_word_t CsrWinBits = 8'h58;
 
-  // The load's chunks (`rl_stage`).
+  // The load's chunks (`rl_image_write`).
   // STG_BASE: write. First beat of the staging slot.
   localparam csr_word_t CsrStgBase = 8'h60;
   // STG_LAST: write. Number of the last chunk, 18 bits.
@@ -350,7 +350,7 @@ package rl_csr_pkg;
   localparam csr_word_t CsrLchEnable = 8'ha6;
   localparam int unsigned LchEnableEnableBit = 0;
 
-  // Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_fetch`).
+  // Zeroing of DDR (`rl_ddr_write`) and fetches of the firmware (`rl_mem_read`).
   // MEM_SCRUB_FIRST: write. First beat to zero.
   localparam csr_word_t CsrMemScrubFirst = 8'hb0;
   // MEM_SCRUB_LAST: write. Last beat to zero.

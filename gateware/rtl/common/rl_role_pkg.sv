@@ -74,34 +74,5 @@ package rl_role_pkg;
     logic              rlast;
     logic              rvalid;
   } axi_rsp_t;
-
-  // -- between rl_launch and rl_kernel.
-  // Cycles are counted in so many bits: 16 days at 200 MHz. No bound is longer.
-  localparam int unsigned CyclesW = 48;
-  typedef logic [CyclesW-1:0] cycles_t;
-
-  // What a command's data is: the word of the launch's frame with this number, or a start.
-  localparam logic [5:0] CmdStart = 6'd3;  // What goes to RegControl.
-  localparam logic [5:0] CmdFuel = 6'd4;  // The launch's bound. Comes before arguments.
-  localparam logic [5:0] CmdArgs = 6'd8;  // The first argument; others follow.
-  typedef struct packed {
-    logic [5:0]  what;
-    logic [63:0] data;
-  } kernel_cmd_t;
-
-  // How a kernel ended: on the wire 0, or 0x20 + the code - 1.
-  typedef enum logic [1:0] {
-    EndOk        = 2'd0,
-    EndTrap      = 2'd1,
-    EndFuel      = 2'd2,
-    EndCancelled = 2'd3
-  } end_e;
-
-  // What a role did wrong.
-  typedef struct packed {
-    logic response;  // It kept a response or write data waiting too long.
-    logic protocol;  // It broke a rule of AXI4.
-    logic address;   // A burst outside its memory, too long or across 4 KiB.
-  } guard_fault_t;
 endpackage : rl_role_pkg
 // verilator lint_on UNUSEDPARAM

@@ -27,7 +27,7 @@ module rl_control
   input  logic [31:0]       ring_data_i,      // answers a cycle later, and is else 0.
   output logic              tx_we_o,          // rl_tx
   input  logic [31:0]       tx_data_i,
-  input  logic [31:0]       have_data_i,      // rl_stage: the bitmap
+  input  logic [31:0]       have_data_i,      // rl_image_write: the bitmap
   output logic              reported_we_o,    // A RAM of the firmware's own, 8192 words.
   input  logic [31:0]       reported_data_i,
   output logic              slot_re_o,        // rl_launch: slots
@@ -45,26 +45,26 @@ module rl_control
   input  logic [1:0]        slot_busy_i,
   input  logic              answer_busy_i,    // An answer to a solicitation is still to be sent.
   input  logic              cpu_fetched_i,    // A fetch to the processor is in its slot.
-  output store_ctl_t        store_o,          // rl_store
-  input  store_status_t     store_i,
-  output stage_ctl_t        stage_o,          // rl_stage
-  input  stage_status_t     stage_i,
+  output mem_write_ctl_t        mem_write_o,          // rl_mem_write
+  input  mem_write_status_t     mem_write_i,
+  output image_write_ctl_t        image_write_o,          // rl_image_write
+  input  image_write_status_t     image_write_i,
   output logic              job_valid_o,      // rl_digest; until it is taken.
   input  logic              job_ready_i,
   output digest_job_t       job_o,
   input  digest_status_t    digest_i,
   output config_ctl_t       config_o,         // rl_config_port
   input  config_status_t    config_i,
-  output role_ctl_t         role_o,           // rl_kernel and rl_guard
+  output role_ctl_t         role_o,           // rl_role_port and rl_guard
   input  role_status_t      role_i,
   output launch_ctl_t       launch_o,         // rl_launch
   input  launch_status_t    launch_i,
   output scrub_ctl_t        scrub_o,          // rl_ddr_write; `scrub` falls after scrub_done_i,
   input  logic              scrub_done_i,     // and that after it.
-  output logic              fetch_valid_o,    // rl_fetch; until it is taken.
-  input  logic              fetch_ready_i,
-  input  logic              fetch_idle_i,     // All are done.
-  output logic              fetch_flush_o
+  output logic              mem_read_valid_o,    // rl_mem_read; until it is taken.
+  input  logic              mem_read_ready_i,
+  input  logic              mem_read_idle_i,     // All are done.
+  output logic              mem_read_flush_o
 );
   // -- processor and memory
   localparam int unsigned RamWords = rl_firmware_pkg::RamWords;
@@ -204,8 +204,8 @@ module rl_control
     .filter_o,
     .ring_pop_o,
     .tx_o,
-    .store_o,
-    .stage_o,
+    .mem_write_o,
+    .image_write_o,
     .job_valid_o,
     .job_ready_i,
     .job_o,
@@ -214,9 +214,9 @@ module rl_control
     .launch_o,
     .scrub_o,
     .scrub_done_i,
-    .fetch_valid_o,
-    .fetch_ready_i,
-    .fetch_flush_o
+    .mem_read_valid_o,
+    .mem_read_ready_i,
+    .mem_read_flush_o
   );
   rl_csr_read u_read (
     .clk_net_i,
@@ -232,13 +232,13 @@ module rl_control
     .ring_i,
     .slot_busy_i,
     .answer_busy_i,
-    .store_i,
-    .stage_i,
+    .mem_write_i,
+    .image_write_i,
     .digest_i,
     .config_i,
     .role_i,
     .launch_i,
-    .fetch_idle_i
+    .mem_read_idle_i
   );
   assign alarm_us_o = alarm;
 
@@ -254,9 +254,9 @@ module rl_control
     .wake_o(wake),
     .alarm_set_o(alarm_valid_o),
     .control_i(ring_i.valid),
-    .ack_due_i(store_i.ack_due),
+    .ack_due_i(mem_write_i.ack_due),
     .launch_ended_i(launch_i.ended),
-    .block_whole_i(stage_i.block_valid),
+    .block_whole_i(image_write_i.block_valid),
     .digest_idle_i(digest_i.idle && !own.job),
     .scrub_done_i,
     .fetched_i(cpu_fetched_i),

@@ -19,7 +19,7 @@ package rl_control_pkg;
   // -- rl_control_ring
   typedef struct packed {
     logic        valid;
-    logic [7:0]  why;
+    logic [7:0]  reason;
     logic [12:0] offset;
   } ring_head_t;
 
@@ -30,7 +30,7 @@ package rl_control_pkg;
     logic [10:0] send_bytes;
   } tx_ctl_t;
 
-  // -- rl_store
+  // -- rl_mem_write
   typedef struct packed {
     logic        reset;
     logic        acked;
@@ -38,16 +38,16 @@ package rl_control_pkg;
     logic        insert_ack_now;
     logic [11:0] insert_seq;
     logic [2:0]  bits_addr;
-  } store_ctl_t;
+  } mem_write_ctl_t;
   typedef struct packed {
     logic [31:0] next;
     logic        ack_due;
     logic        insert_busy;
     logic [1:0]  insert_result;
     logic [31:0] bits;          // In the cycle of bits_addr.
-  } store_status_t;
+  } mem_write_status_t;
 
-  // -- rl_stage
+  // -- rl_image_write
   typedef struct packed {
     logic        start;
     beat_t       base;
@@ -56,13 +56,13 @@ package rl_control_pkg;
     logic [13:0] chunk;
     logic [13:0] empty;
     logic        block_pop;
-  } stage_ctl_t;
+  } image_write_ctl_t;
   typedef struct packed {
     logic        busy;
     logic [18:0] staged;
     logic        block_valid;
     logic [11:0] block;
-  } stage_status_t;
+  } image_write_status_t;
 
   // -- rl_digest
   typedef struct packed {logic idle;} digest_status_t;
@@ -82,7 +82,7 @@ package rl_control_pkg;
     logic busy;
   } config_status_t;
 
-  // -- rl_kernel and rl_guard
+  // -- rl_role_port and rl_guard
   typedef struct packed {
     logic hold;
     logic isolate;
@@ -92,7 +92,7 @@ package rl_control_pkg;
     logic [3:0] fault;   // In the order of ROLE_FAULT.
   } role_status_t;
 
-  // -- rl_launch and rl_kernel
+  // -- rl_launch and rl_role_port
   typedef struct packed {
     logic        last_we;
     logic        args_we;

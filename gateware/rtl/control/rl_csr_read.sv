@@ -21,16 +21,16 @@ module rl_csr_read
   input  ring_head_t        ring_i,
   input  logic [1:0]        slot_busy_i,
   input  logic              answer_busy_i,
-  input  store_status_t     store_i,
-  input  stage_status_t     stage_i,
+  input  mem_write_status_t     mem_write_i,
+  input  image_write_status_t     image_write_i,
   input  digest_status_t    digest_i,
   input  config_status_t    config_i,
   input  role_status_t      role_i,
   input  launch_status_t    launch_i,
-  input  logic              fetch_idle_i
+  input  logic              mem_read_idle_i
 );
   logic unused;
-  assign unused = ^{store_i.ack_due, launch_i.ended};  // Events.
+  assign unused = ^{mem_write_i.ack_due, launch_i.ended};  // Events.
 
   // What can be read. Each has flip-flops of its own, which their reset holds at 0 while another is
   // read: to or them takes half of the gates of a multiplexer.
@@ -118,18 +118,18 @@ module rl_csr_read
     value[TimeHi] = 32'(time_hi_q);
     value[Events] = 32'(events_i);
     value[CtlHead][CtlHeadValidBit] = ring_i.valid;
-    value[CtlHead][CtlHeadWhyLsb+:CtlHeadWhyWidth] = ring_i.why;
+    value[CtlHead][CtlHeadReasonLsb+:CtlHeadReasonWidth] = ring_i.reason;
     value[CtlHead][CtlHeadOffsetLsb+:CtlHeadOffsetWidth] = ring_i.offset;
     value[TxBusy] = 32'({answer_busy_i, slot_busy_i});
     value[Heard] = heard_q;
-    value[WinNext] = store_i.next;
-    value[WinInsert][WinInsertBusyBit] = store_i.insert_busy;
-    value[WinInsert][WinInsertResultLsb+:WinInsertResultWidth] = store_i.insert_result;
-    value[WinBits] = store_i.bits;
-    value[StgStart][StgStartBusyBit] = stage_i.busy;
-    value[StgStaged] = 32'(stage_i.staged);
-    value[StgBlock][StgBlockValidBit] = stage_i.block_valid;
-    value[StgBlock][StgBlockNumberLsb+:StgBlockNumberWidth] = stage_i.block;
+    value[WinNext] = mem_write_i.next;
+    value[WinInsert][WinInsertBusyBit] = mem_write_i.insert_busy;
+    value[WinInsert][WinInsertResultLsb+:WinInsertResultWidth] = mem_write_i.insert_result;
+    value[WinBits] = mem_write_i.bits;
+    value[StgStart][StgStartBusyBit] = image_write_i.busy;
+    value[StgStaged] = 32'(image_write_i.staged);
+    value[StgBlock][StgBlockValidBit] = image_write_i.block_valid;
+    value[StgBlock][StgBlockNumberLsb+:StgBlockNumberWidth] = image_write_i.block;
     value[DigGo][DigGoRoomBit] = !own_i.job;
     value[DigGo][DigGoIdleBit] = digest_i.idle && !own_i.job;
     value[CfgStatus][CfgStatusLocalBit] = config_i.local_port;
@@ -152,7 +152,7 @@ module rl_csr_read
     value[LchEndedUs] = launch_i.ended_us;
     value[LchEnable][LchEnableEnableBit] = own_i.enable;
     value[FetGo][FetGoRoomBit] = !own_i.fetch;
-    value[FetGo][FetGoIdleBit] = fetch_idle_i && !own_i.fetch;
+    value[FetGo][FetGoIdleBit] = mem_read_idle_i && !own_i.fetch;
   end
 
   always_ff @(posedge clk_net_i) begin

@@ -22,8 +22,8 @@ module rl_csr_write
   output filter_t       filter_o,
   output logic          ring_pop_o,
   output tx_ctl_t       tx_o,
-  output store_ctl_t    store_o,
-  output stage_ctl_t    stage_o,
+  output mem_write_ctl_t    mem_write_o,
+  output image_write_ctl_t    image_write_o,
   output logic          job_valid_o,
   input  logic          job_ready_i,
   output digest_job_t   job_o,
@@ -32,9 +32,9 @@ module rl_csr_write
   output launch_ctl_t   launch_o,
   output scrub_ctl_t    scrub_o,
   input  logic          scrub_done_i,
-  output logic          fetch_valid_o,
-  input  logic          fetch_ready_i,
-  output logic          fetch_flush_o
+  output logic          mem_read_valid_o,
+  input  logic          mem_read_ready_i,
+  output logic          mem_read_flush_o
 );
   // Values that hold. Those that change what a block does by themselves are reset.
   logic [5:0] session_q;
@@ -162,7 +162,7 @@ module rl_csr_write
       {job_q, fetch_q, scrub_q} <= '0;
     end else begin
       job_q <= act_q.dig_go || (job_q && !job_ready_i);
-      fetch_q <= act_q.fet_go || (fetch_q && !fetch_ready_i);
+      fetch_q <= act_q.fet_go || (fetch_q && !mem_read_ready_i);
       scrub_q <= act_q.scrub_go || (scrub_q && !scrub_done_i);
     end
   end
@@ -204,7 +204,7 @@ module rl_csr_write
         send_slot: wdata_q[TxSendSlotBit],
         send_bytes: wdata_q[TxSendBytesLsb+:11]
     };
-    store_o = '{
+    mem_write_o = '{
         reset: act_q.win_reset,
         acked: act_q.win_acked,
         insert: act_q.win_insert,
@@ -212,7 +212,7 @@ module rl_csr_write
         insert_seq: insert_seq_q,
         bits_addr: bits_addr_i
     };
-    stage_o = '{
+    image_write_o = '{
         start: act_q.stg_start,
         base: BeatW'(stg_base_q),
         last: stg_last_q,
@@ -261,7 +261,7 @@ module rl_csr_write
         scrub_first: BeatW'(scrub_first_q),
         scrub_last: BeatW'(scrub_last_q)
     };
-    fetch_valid_o = fetch_q;
-    fetch_flush_o = act_q.fet_flush;
+    mem_read_valid_o = fetch_q;
+    mem_read_flush_o = act_q.fet_flush;
   end
 endmodule

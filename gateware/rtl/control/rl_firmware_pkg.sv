@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 8fb334ed8f527d15. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources ceb7d28e301b9a07. Change that, not this.
 // code 23356, variables 5420, stack 224, free 3768 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;

@@ -1,9 +1,9 @@
 // The packet analyzer: takes frames apart, keeps out what is not for this card, and shows the rest to
-// all blocks on the lane, one word a cycle, while the frame is still coming in.
+// all blocks on the receive stream, one word a cycle, while the frame is still coming in.
 //
 //           cycle  0      1      2      3      4      5      6      7
 //   words to s1    w0     w1     w2     w3     w4     w5 ...
-//   words on lane         w0     w1     w2     w3     w4     w5 ...
+//   words on stream       w0     w1     w2     w3     w4     w5 ...
 //   head has              dst    src,   length addr
 //                                kind   epoch
 //   known                        class, dst    route
@@ -31,12 +31,12 @@ module rl_analyzer
   input  logic      control_busy_i, // A control frame is unfinished.
   input  room_t     room_i,
 
-  output lane_t     lane_o,
+  output rx_beat_t     rx_beat_o,
   // With a payload word: the address lies in memory that a host may address, in its last page of 64 KiB.
   output logic      hosts_o,
   output logic      last_page_o,
-  output why_e      why_o,          // Holds with lane_o.route = RouteControl.
-  input  logic      divert_i,       // With lane_o.done: control takes this read or launch.
+  output divert_reason_e      reason_o,          // Holds with rx_beat_o.route = RouteControl.
+  input  logic      divert_i,       // With rx_beat_o.done: control takes this read or launch.
   output logic      heard_o,        // A block of its own took a frame of the owner: renew the lease.
   output rx_event_t event_o
 );
@@ -71,7 +71,7 @@ module rl_analyzer
     if (!hold) s1_q <= word_i;
   end
 
-  // -- the head, in step with the lane
+  // -- the head, in step with the receive stream
   head_t head_q;
   logic version_ok_q;
   always_ff @(posedge clk_net_i) begin
@@ -96,7 +96,7 @@ module rl_analyzer
   logic [2:0] runt_q;
   drop_e early, late, early_q, late_q;
   route_e route, route_q;
-  why_e why;
+  divert_reason_e reason;
 
   rl_kind_class u_class (
     .clk_net_i,
@@ -105,7 +105,7 @@ module rl_analyzer
     .kind_i(bytes[7:0]),
     .class_o(class_q)
   );
-  rl_lane_filter u_filter (
+  rl_rx_filter u_filter (
     .clk_net_i,
     .dst_i(head_q.dst),
     .src_i(head_q.src),
@@ -118,7 +118,7 @@ module rl_analyzer
     .stranger_o(stranger),
     .owner_o(owner)
   );
-  rl_lane_judge #(
+  rl_rx_judge #(
     .Bulk(Bulk)
   ) u_judge (
     .clk_net_i,
@@ -137,7 +137,7 @@ module rl_analyzer
     .early_o(early),
     .late_o(late),
     .route_o(route),
-    .why_o(why),
+    .reason_o(reason),
     .hosts_o,
     .last_page_o
   );
@@ -149,9 +149,9 @@ module rl_analyzer
   logic barrier_q, awaits_barrier, has_room;
   assign awaits_barrier = class_q.after_barrier || group;
   always_comb begin
-    has_room = class_q.data ? room_i.stage : room_i.control;
-    if (class_q.write) has_room &= room_i.store;
-    if (class_q.read) has_room &= room_i.fetch;
+    has_room = class_q.data ? room_i.image : room_i.control;
+    if (class_q.write) has_room &= room_i.write;
+    if (class_q.read) has_room &= room_i.read;
     if (class_q.launch) has_room &= room_i.launch && !control_busy_i;
   end
   always_ff @(posedge clk_net_i) begin
@@ -159,7 +159,7 @@ module rl_analyzer
     go_q <= settled && !(awaits_barrier && (barrier_busy_i || barrier_q)) && (has_room || !(listens || group));
   end
 
-  // -- the end of short frames: their last word is on the lane, and the judgement needs two cycles
+  // -- the end of short frames: their last word is on the receive stream, and the judgement needs two cycles
   logic [1:0] settled_q;
   logic short_end, tell_short, judge;
   assign short_end = advance && s1_q.last && at_q <= Payload;
@@ -187,7 +187,7 @@ module rl_analyzer
       early_q <= early;
       late_q <= late;
       route_q <= route;
-      why_o <= why;
+      reason_o <= reason;
     end
   end
 
@@ -231,7 +231,7 @@ module rl_analyzer
     else if (lacks_q) drop = DropTruncated;
   end
 
-  // -- the lane
+  // -- the receive stream
   logic word_q, first_q, payload_q, done_q, abort_q;
   logic [63:0] data_q;
   always_ff @(posedge clk_net_i) begin
@@ -267,7 +267,7 @@ module rl_analyzer
     if (advance) data_q <= s1_q.data;
   end
 
-  assign lane_o = '{
+  assign rx_beat_o = '{
           word: word_q,
           first: first_q,
           payload: payload_q,
@@ -287,17 +287,17 @@ module rl_analyzer
   ) && !$past(
       filter_i.we, 3
   ));
-  rl_lane_checker u_checker (
+  rl_rx_beat_checker u_checker (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane_o),
-    .why_i(why_o)
+    .rx_beat_i(rx_beat_o),
+    .reason_i(reason_o)
   );
   HostsIsTrue_A :
-  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) lane_o.payload |-> hosts_o ==
-    (lane_o.head.addr >= RolePrivate && lane_o.head.addr < 64'(session_i.memory)));
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) rx_beat_o.payload |-> hosts_o ==
+    (rx_beat_o.head.addr >= RolePrivate && rx_beat_o.head.addr < 64'(session_i.memory)));
   LastPageIsTrue_A :
-  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) lane_o.payload && hosts_o |->
-    last_page_o == (lane_o.head.addr[AddrW-1:16] == session_i.memory[AddrW-1:16] - 1'b1));
+  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) rx_beat_o.payload && hosts_o |->
+    last_page_o == (rx_beat_o.head.addr[AddrW-1:16] == session_i.memory[AddrW-1:16] - 1'b1));
 `endif
 endmodule

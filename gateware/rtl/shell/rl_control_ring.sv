@@ -15,18 +15,18 @@ module rl_control_ring
   input  logic           clk_net_i,
   input  logic           rst_net_ni,
 
-  input  lane_t          lane_i,
-  input  why_e           why_i,
-  input  logic           divert_i,     // With lane_i.done: its block does not take this read or launch,
-  input  why_e           divert_why_i, // for this reason.
-  input  logic           note_i,       // With lane_i.done: its block takes this launch: WhyAccepted.
-  input  logic           taken_i,      // With lane_i.done: rl_discovery answers this one.
+  input  rx_beat_t          rx_beat_i,
+  input  divert_reason_e           reason_i,
+  input  logic           divert_i,     // With rx_beat_i.done: its block does not take this read or launch,
+  input  divert_reason_e           divert_reason_i, // for this reason.
+  input  logic           note_i,       // With rx_beat_i.done: its block takes this launch: DivertAccepted.
+  input  logic           taken_i,      // With rx_beat_i.done: rl_discovery answers this one.
   output logic           room_o,
 
   // The first frame, in bytes from the ring's start, until the firmware is done with it.
   output logic           head_valid_o,
   output logic [RingW+2:0] head_offset_o,
-  output why_e           head_why_o,
+  output divert_reason_e           head_reason_o,
   input  logic           pop_i,
 
   input  logic [RingW:0] addr_i,       // In words of 32 bits.
@@ -34,7 +34,7 @@ module rl_control_ring
   output logic [31:0]    data_o,       // Again a cycle later, else 0. The first byte is the most significant.
 
   output logic           barrier_busy_o, // One that may change the session is inside,
-  output logic           control_busy_o  // or any. Two cycles after its lane_i.done at the latest.
+  output logic           control_busy_o  // or any. Two cycles after its rx_beat_i.done at the latest.
 );
   // Of a longer frame the rest is not recorded: no control frame that is well formed is longer, and
   // its length says that it is not.
@@ -49,11 +49,11 @@ module rl_control_ring
     $fatal(0, "rl_control_ring: Words must be at least 512 (%m)");
   end
 
-  localparam int unsigned WhyW = $clog2(WhyAccepted + 1);  // It is the last.
+  localparam int unsigned ReasonW = $clog2(DivertAccepted + 1);  // It is the last.
 
   typedef struct packed {
     logic [RingW:0]  next;   // Where the next frame begins.
-    logic [WhyW-1:0] why;
+    logic [ReasonW-1:0] reason;
   } entry_t;
 
   // -- recording
@@ -68,14 +68,14 @@ module rl_control_ring
   logic entry_ready, pop;
   logic [$clog2(Frames):0] unused_count;
 
-  assign record = lane_i.word &&
-      (!lane_i.payload || (lane_i.route inside {RouteControl, RouteRead, RouteLaunch} &&
+  assign record = rx_beat_i.word &&
+      (!rx_beat_i.payload || (rx_beat_i.route inside {RouteControl, RouteRead, RouteLaunch} &&
                            words_q != 8'(FrameWords)));
   assign wptr_next = wptr_q + (RingW + 1)'(record);
-  assign commit = lane_i.done && (lane_i.route == RouteControl ? !taken_i : divert_i || note_i);
-  assign barrier = commit && (changes_q || (divert_i && lane_i.route == RouteLaunch));
+  assign commit = rx_beat_i.done && (rx_beat_i.route == RouteControl ? !taken_i : divert_i || note_i);
+  assign barrier = commit && (changes_q || (divert_i && rx_beat_i.route == RouteLaunch));
   assign used = base_q - rptr_q;
-  assign rollback = lane_i.abort || (lane_i.done && !commit);
+  assign rollback = rx_beat_i.abort || (rx_beat_i.done && !commit);
 
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
@@ -89,7 +89,7 @@ module rl_control_ring
     end
   end
   always_ff @(posedge clk_net_i) begin
-    if (lane_i.word) words_q <= lane_i.first ? 8'd1 : words_q + 8'(record);
+    if (rx_beat_i.word) words_q <= rx_beat_i.first ? 8'd1 : words_q + 8'(record);
   end
 
   // -- frames
@@ -102,10 +102,10 @@ module rl_control_ring
     end
   endfunction
   always_ff @(posedge clk_net_i) begin
-    changes_q <= is_barrier(lane_i.head.ether_type[7:0], lane_i.head.kind[3:0]);
+    changes_q <= is_barrier(rx_beat_i.head.ether_type[7:0], rx_beat_i.head.kind[3:0]);
   end
   assign entry.next = wptr_next;
-  assign entry.why = WhyW'(note_i ? WhyAccepted : divert_i ? divert_why_i : why_i);
+  assign entry.reason = ReasonW'(note_i ? DivertAccepted : divert_i ? divert_reason_i : reason_i);
 
   rl_fifo #(
     .Width($bits(entry_t)),
@@ -124,7 +124,7 @@ module rl_control_ring
   );
   assign pop = pop_i && head_valid_o;
   assign head_offset_o = {rptr_q[RingW-1:0], 3'b000};
-  assign head_why_o = why_e'(8'(head.why));
+  assign head_reason_o = divert_reason_e'(8'(head.reason));
   // A frame shows two cycles after it was kept.
   logic kept_q;
   always_ff @(posedge clk_net_i) kept_q <= rst_net_ni && commit;
@@ -156,7 +156,7 @@ module rl_control_ring
     .clk_wr_i(clk_net_i),
     .we_i(record),
     .waddr_i(wptr_q[RingW-1:0]),
-    .wdata_i(lane_i.data),
+    .wdata_i(rx_beat_i.data),
     .clk_rd_i(clk_net_i),
     .re_i(1'b1),
     .raddr_i(addr_i[RingW:1]),
@@ -180,8 +180,8 @@ module rl_control_ring
 `endif
 
   // The rest of the head is in the frame.
-  logic unused_lane;
-  assign unused_lane = ^{used[7:0], lane_i.head.dst, lane_i.head.ether_type[15:8], lane_i.head.kind[7:4],
-                         lane_i.head.src, lane_i.head.flags, lane_i.head.length,
-                         lane_i.head.epoch, lane_i.head.seq, lane_i.head.addr};
+  logic unused_rx_beat;
+  assign unused_rx_beat = ^{used[7:0], rx_beat_i.head.dst, rx_beat_i.head.ether_type[15:8], rx_beat_i.head.kind[7:4],
+                         rx_beat_i.head.src, rx_beat_i.head.flags, rx_beat_i.head.length,
+                         rx_beat_i.head.epoch, rx_beat_i.head.seq, rx_beat_i.head.addr};
 endmodule

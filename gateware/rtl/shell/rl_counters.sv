@@ -24,14 +24,14 @@ module rl_counters
   input  logic [13:0]       tx_bytes_i,
   input  logic              write_i,           // A write was stored.
   input  logic [13:0]       write_bytes_i,
-  input  logic              store_duplicate_i, // A write was there already,
-  input  logic              store_window_i,    // or is beyond the window.
+  input  logic              write_duplicate_i, // A write was there already,
+  input  logic              write_beyond_i,    // or is beyond the window.
   input  logic              chunk_i,           // Image data was stored,
-  input  logic              stage_duplicate_i, // was there already,
-  input  logic              stage_malformed_i, // or is no chunk of this image.
+  input  logic              chunk_duplicate_i, // was there already,
+  input  logic              chunk_malformed_i, // or is no chunk of this image.
   input  logic              read_i,            // A read was taken.
   input  logic [13:0]       read_bytes_i,
-  input  logic              fetch_full_i,      // A read found its queue full.
+  input  logic              read_full_i,      // A read found its queue full.
 
   // A counter's number, and 1 for its high half. When the low half comes round the high one follows
   // a cycle later: who needs both reads high, low, high.
@@ -69,8 +69,8 @@ module rl_counters
     once[at(CounterDropKind)] = rx_i.kind;
     once[at(CounterDropAuth)] = rx_i.auth;
     once[at(CounterDropEpoch)] = rx_i.epoch;
-    once[at(CounterDropMalformed)] = stage_malformed_i;
-    once[at(CounterDropWindow)] = store_window_i;
+    once[at(CounterDropMalformed)] = chunk_malformed_i;
+    once[at(CounterDropWindow)] = write_beyond_i;
     once[at(CounterImageChunks)] = chunk_i;
     once[at(CounterWrites)] = write_i;
     once[at(CounterReads)] = read_i;
@@ -103,9 +103,9 @@ module rl_counters
     for (int unsigned i = 0; i < CounterCount; i++) if (once[i]) frames_q[i] <= after(frames_q[i]);
     if (rx_i.word) rx_words_q <= rx_words_q + 1'b1;
     if (tx_word_i) tx_words_q <= tx_words_q + 1'b1;
-    duplicates_q <= duplicates_q + word_t'({store_duplicate_i && stage_duplicate_i,
-                                            store_duplicate_i ^ stage_duplicate_i});
-    queue_q <= queue_q + word_t'({rx_overflow_i && fetch_full_i, rx_overflow_i ^ fetch_full_i});
+    duplicates_q <= duplicates_q + word_t'({write_duplicate_i && chunk_duplicate_i,
+                                            write_duplicate_i ^ chunk_duplicate_i});
+    queue_q <= queue_q + word_t'({rx_overflow_i && read_full_i, rx_overflow_i ^ read_full_i});
     if (rx_i.word) rx_bytes_q <= rx_bytes_q + rx_sum_t'(rx_i.bytes);
     if (tx_frame_i) tx_bytes_q <= tx_bytes_q + tx_bytes_i;
     if (write_i) write_bytes_q <= write_bytes_q + write_bytes_i;

@@ -19,13 +19,13 @@ module rl_ddr_read
 
   input  logic           command_valid_i,
   output logic           command_ready_o,
-  input  fetch_command_t command_i,
+  input  mem_read_command_t command_i,
   // Data queue's writing side: what was fetched, in order; bytes beyond the length are zero.
   input  logic           queue_room_i,     // For this frame, two others, and eight words.
   output logic           queue_word_o,
   output logic [63:0]    queue_data_o,
   output logic           queue_commit_o,
-  output fetched_t       queue_desc_o,
+  output read_desc_t       queue_desc_o,
 
   // Beats for the configuration port. They go into a queue in frames of eight words.
   input  logic           stream_i,         // Holds until stream_done_o, with the job.
@@ -67,7 +67,7 @@ module rl_ddr_read
   typedef struct packed {
     logic       stream;
     logic [5:0] start;   // Its first byte, in its first beat.
-    fetched_t   desc;
+    read_desc_t   desc;
   } about_t;
 
   // -- whose turn it is. Three cycles for each beat that is asked for:

@@ -23,14 +23,14 @@ module rl_ddr_write
 
   // The memory queue's reading side.
   input  logic         mem_valid_i,
-  input  store_t       mem_desc_i,
+  input  write_desc_t       mem_desc_i,
   output logic         mem_done_o,
   output logic         mem_take_o,
   input  logic [63:0]  mem_data_i,
   input  logic         mem_ready_i,
   // The configuration queue's.
   input  logic         image_valid_i,
-  input  store_t       image_desc_i,         // Its address is a multiple of 64.
+  input  write_desc_t       image_desc_i,         // Its address is a multiple of 64.
   output logic         image_done_o,
   output logic         image_take_o,
   input  logic [63:0]  image_data_i,

@@ -7,10 +7,10 @@ module rl_discovery
   input  logic          clk_net_i,
   input  logic          rst_net_ni,
 
-  input  lane_t         lane_i,
+  input  rx_beat_t         rx_beat_i,
   input  logic          solicit_fast_i, // No delayed answer waits, which one more would amend.
   input  logic          control_busy_i, // An announcement tells what the frames before have changed.
-  output logic          taken_o,        // With lane_i.done: control need not see this frame.
+  output logic          taken_o,        // With rx_beat_i.done: control need not see this frame.
 
   output logic          announce_valid_o,
   input  logic          announce_ready_i,
@@ -23,16 +23,16 @@ module rl_discovery
   logic asks_q, now_q, ready;
   announcement_t asked;
   logic [2:0] unused_count;
-  assign asked = '{dst: lane_i.head.src, seq: lane_i.head.seq};
+  assign asked = '{dst: rx_beat_i.head.src, seq: rx_beat_i.head.seq};
   always_ff @(posedge clk_net_i) begin
     // What goes to control has an EtherType and a kind that exist: their low bits tell them.
-    asks_q <= lane_i.head.ether_type[7:0] == 8'(EtherTypeDiscovery) &&
-              lane_i.head.kind[3:0] == 4'(KindDiscoverySolicit) &&
-              lane_i.head.length == 16'(SolicitBytes);
-    if (lane_i.payload) now_q <= lane_i.data[31:0] == 0;
+    asks_q <= rx_beat_i.head.ether_type[7:0] == 8'(EtherTypeDiscovery) &&
+              rx_beat_i.head.kind[3:0] == 4'(KindDiscoverySolicit) &&
+              rx_beat_i.head.length == 16'(SolicitBytes);
+    if (rx_beat_i.payload) now_q <= rx_beat_i.data[31:0] == 0;
   end
 
-  assign taken_o = lane_i.done && lane_i.route == RouteControl && asks_q && now_q &&
+  assign taken_o = rx_beat_i.done && rx_beat_i.route == RouteControl && asks_q && now_q &&
                    solicit_fast_i && !control_busy_i && ready;
 
   rl_fifo #(
@@ -57,12 +57,12 @@ module rl_discovery
 `ifndef SYNTHESIS
   WindowIsKnown_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    lane_i.payload && lane_i.done && lane_i.route == RouteControl |->
-    lane_i.head.length > 16'(SolicitBytes));
+    rx_beat_i.payload && rx_beat_i.done && rx_beat_i.route == RouteControl |->
+    rx_beat_i.head.length > 16'(SolicitBytes));
 `endif
 
-  logic unused_lane;
-  assign unused_lane = ^{lane_i.head.ether_type[15:8], lane_i.head.kind[7:4], lane_i.word,
-                         lane_i.first, lane_i.abort, lane_i.data[63:32],
-                         lane_i.head.dst, lane_i.head.flags, lane_i.head.epoch, lane_i.head.addr};
+  logic unused_rx_beat;
+  assign unused_rx_beat = ^{rx_beat_i.head.ether_type[15:8], rx_beat_i.head.kind[7:4], rx_beat_i.word,
+                         rx_beat_i.first, rx_beat_i.abort, rx_beat_i.data[63:32],
+                         rx_beat_i.head.dst, rx_beat_i.head.flags, rx_beat_i.head.epoch, rx_beat_i.head.addr};
 endmodule

@@ -4,10 +4,11 @@
 //
 // The first wrong thing a role does cuts it off: it gets no answer any more and nothing is taken
 // from it; write bursts under way get the rest of their beats without strobes, and answers are
-// taken and thrown away. rl_kernel then resets the role. `isolate_i` does the same.
+// taken and thrown away. rl_role_port then resets the role. `isolate_i` does the same.
 //
 // Answers go to the role without a register. At full rate a role moves one beat a cycle each way.
 module rl_guard
+  import rl_shell_pkg::*;
   import rl_role_pkg::*;
 #(
   parameter int unsigned Outstanding = 16,  // Bursts under way, each way. A power of two.

@@ -31,7 +31,7 @@ module rl_kind_class
   typedef entry_t table_t[2**IndexW];
 
   // True when the table has a place of its own for each kind, each hardware path has the claim rule that
-  // rl_lane_judge applies to it, and launches alone wait for the control ring, as rl_analyzer has it.
+  // rl_rx_judge applies to it, and launches alone wait for the control ring, as rl_analyzer has it.
   function automatic logic fits();
     for (int unsigned i = 0; i < EtherTypeCount; i++) begin
       if (EtherTypes[i][15:7] != Common) return 1'b0;

@@ -1,5 +1,5 @@
-// Launches: accepts them from the lane, each once and in order (rl_launch_judge), keeps up to 16 that
-// have not ended, and has rl_kernel run them one at a time.
+// Launches: accepts them from the receive stream, each once and in order (rl_launch_judge), keeps up to 16 that
+// have not ended, and has rl_role_port run them one at a time.
 //
 // Slots: a launch's frame is kept as it came. 32-bit words of a slot, of which there are 128: 5
 // seq, 7 kernel, 8-9 fuel, 10-11 out_addr, 12-13 out_length, 14 go, 15 credit << 16 | args, 16..
@@ -12,7 +12,7 @@
 // nothing moves in the ring. What is rare is done by the firmware, which knows the order, while the ring
 // is frozen: a Go releases held launches; a cancelled one is put in front of the others and dropped.
 //
-// The fast path: when no launch is there, fuel and arguments of a frame go to rl_kernel as they
+// The fast path: when no launch is there, fuel and arguments of a frame go to rl_role_port as they
 // come in, before anyone knows whether the launch is accepted. If it is not, the role has some
 // numbers in its argument registers that the next launch overwrites.
 module rl_launch
@@ -28,17 +28,17 @@ module rl_launch
   input  logic        clk_role_i,
   input  logic        rst_role_ni,
 
-  input  lane_t       lane_i,
+  input  rx_beat_t       rx_beat_i,
   input  addr_t       memory_i,        // Bytes that a host may address.
   input  logic        role_i,          // A role is active, and not being configured.
   output logic        room_o,          // A launch may come in.
-  output logic        divert_o,        // With lane_i.done: not accepted, the firmware judges it.
-  output why_e        divert_why_o,
-  output logic        note_o,          // With lane_i.done: accepted, the firmware says so.
+  output logic        divert_o,        // With rx_beat_i.done: not accepted, the firmware judges it.
+  output divert_reason_e        divert_reason_o,
+  output logic        note_o,          // With rx_beat_i.done: accepted, the firmware says so.
 
   // Frames of writes that were stored, and those of them whose bytes are in DDR.
   input  logic [7:0]  stored_i,
-  input  logic        store_busy_i,    // One has ended and is not counted yet.
+  input  logic        mem_write_busy_i,    // One has ended and is not counted yet.
   input  logic [7:0]  mem_written_i,
   input  logic [31:0] time_us_i,
 
@@ -67,17 +67,17 @@ module rl_launch
   input  logic        order_held_i,    // and its launch waits for a Go.
   input  logic        drop_i,          // Frozen: the launch in front, none that runs, has ended.
   input  logic        stop_i,          // Frozen: end the kernel, if one runs.
-  output logic [31:0] started_us_o,    // Of the launch that ran last. Status, value and cycles: rl_kernel.
+  output logic [31:0] started_us_o,    // Of the launch that ran last. Status, value and cycles: rl_role_port.
   output logic [31:0] ended_us_o,
   // Slots, read: 32-bit word 128 s + k.
   input  logic        slot_re_i,
   input  logic [PlaceW+6:0] slot_addr_i,
   output logic [31:0] slot_data_o,     // A cycle later.
 
-  // -- rl_kernel
+  // -- rl_role_port
   output logic        cmd_valid_o,     // Role domain.
   input  logic        cmd_ready_i,     // Role domain.
-  output kernel_cmd_t cmd_o,           // Role domain.
+  output role_command_t cmd_o,           // Role domain.
   output logic        stop_o,          // Net domain: end the kernel that runs. Until it has ended.
   input  logic        end_toggle_i     // Role domain: changes when a kernel has ended.
 );
@@ -109,7 +109,7 @@ module rl_launch
   rl_launch_judge u_judge (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i,
+    .rx_beat_i,
     .index_o(index),
     .memory_i,
     .open_i(open_q),
@@ -123,7 +123,7 @@ module rl_launch
     .accept_o(accept),
     .held_o(held),
     .divert_o,
-    .divert_why_o
+    .divert_reason_o
   );
   assign note_o = accept;
   assign head_o = head_q;
@@ -170,20 +170,20 @@ module rl_launch
   );
 
   // -- the slots' memory
-  logic [63:0] lane_data, ram_data, word_q;
+  logic [63:0] rx_beat_data, ram_data, word_q;
   logic read, slot_half_q;
   logic [5:0] at_q;  // Word of the slot that is loaded.
 
-  assign lane_data = {<<8{lane_i.data}};
+  assign rx_beat_data = {<<8{rx_beat_i.data}};
   rl_ram #(
     .Width(64),
     .Depth(Places * 64)
   ) u_slots (
     .clk_wr_i(clk_net_i),
     // Of every frame, whatever it is: a free slot may hold anything.
-    .we_i(lane_i.word),
-    .waddr_i({slot, lane_i.first ? 6'd0 : index}),
-    .wdata_i(lane_data),
+    .we_i(rx_beat_i.word),
+    .waddr_i({slot, rx_beat_i.first ? 6'd0 : index}),
+    .wdata_i(rx_beat_data),
     .clk_rd_i(clk_net_i),
     .re_i(slot_re_i || read),
     .raddr_i(slot_re_i ? slot_addr_i[PlaceW+6:1] : {entry.slot, at_q}),
@@ -205,45 +205,45 @@ module rl_launch
   assign pop = state_q == Idle && !freeze_i && running_q && end_seen != end_q;
 
   // -- starting
-  logic ready, settled_q, start, fast_q, lane_push, load_push, cmd_ready;
+  logic ready, settled_q, start, fast_q, rx_push, load_push, cmd_ready;
   logic [7:0] ticket_q, behind;
   logic [7:0] kernel_q;
   logic load_push_q;
   logic [5:0] load_last_q;  // Last word of the slot that is loaded.
-  kernel_cmd_t cmd;
+  role_command_t cmd;
   logic unused_spare;
 
-  // What the last one gave is in rl_kernel until the firmware has popped it.
+  // What the last one gave is in rl_role_port until the firmware has popped it.
   assign ready = state_q == Idle && !freeze_i && !empty && !entry.held && primed_q && enable_i &&
                  !running_q && !ended_o;
   // All writes before it are counted: none was to be judged in this cycle or the two before it.
   logic [1:0] judging_q;
   logic ordered, ordered_q;
-  assign ordered = ready && (ordered_q || (judging_q == 0 && !store_busy_i));
+  assign ordered = ready && (ordered_q || (judging_q == 0 && !mem_write_busy_i));
   assign behind = mem_written_i - ticket_q;  // Negative: some are under way.
   logic unused;
   assign unused = ^behind[6:0];
   // A cycle later: much has been looked at.
   assign start = state_q == Start && cmd_ready && enable_i;
 
-  assign lane_push = lane_i.word && lane_i.payload && lane_i.route == RouteLaunch && fast_q &&
+  assign rx_push = rx_beat_i.word && rx_beat_i.payload && rx_beat_i.route == RouteLaunch && fast_q &&
                      (index == FuelAt || index >= ArgsAt) && index < ArgsAt + 6'(LaunchArgs);
   assign load_push = state_q == LoadPush && !freeze_i && load_push_q;
 
   // A fast frame's words, a slot's words and starts never meet: there is either no launch in the
   // queue, or one that is loaded, or one that is started.
   always_comb begin
-    cmd.what = start ? CmdStart : lane_push ? index : at_q;
-    cmd.data = lane_push ? lane_data : word_q;
+    cmd.what = start ? CmdStart : rx_push ? index : at_q;
+    cmd.data = rx_push ? rx_beat_data : word_q;
     if (start) cmd.data = {48'd0, kernel_q, 8'd1};
   end
   rl_fifo_async #(
-    .Width($bits(kernel_cmd_t)),
+    .Width($bits(role_command_t)),
     .Depth(16)
   ) u_commands (
     .clk_wr_i(clk_net_i),
     .rst_wr_ni(rst_net_ni),
-    .wvalid_i(start || lane_push || load_push),
+    .wvalid_i(start || rx_push || load_push),
     .wready_o(cmd_ready),
     .wspare_o(unused_spare),
     .wdata_i(cmd),
@@ -264,16 +264,16 @@ module rl_launch
     if (pop) ended_us_o <= time_us_i;
     // Only writes stored before a launch could start hold it up, not those that keep coming.
     if (!ordered) ticket_q <= stored_i;
-    judging_q <= {judging_q[0], store_busy_i};
+    judging_q <= {judging_q[0], mem_write_busy_i};
     ordered_q <= ordered;
     settled_q <= !behind[7];
 
-    if (lane_i.word && lane_i.first) begin
+    if (rx_beat_i.word && rx_beat_i.first) begin
       fast_q <= state_q == Idle && empty && !accept && !freeze_i && enable_i;
-    end else if (lane_push && !cmd_ready) begin
+    end else if (rx_push && !cmd_ready) begin
       fast_q <= 1'b0;
     end
-    if (accept && empty) kernel_q <= lane_i.head.addr[7:0];
+    if (accept && empty) kernel_q <= rx_beat_i.head.addr[7:0];
 
     if (!rst_net_ni) begin
       state_q <= Idle;
@@ -355,7 +355,7 @@ module rl_launch
     order_we_i |-> !accept && (frozen_o || used == 0));
   OneCommand_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) $onehot0(
-      {start, lane_push, load_push}
+      {start, rx_push, load_push}
   ));
 `endif
 endmodule

@@ -1,9 +1,9 @@
-// Watches the lane for launches and says at a frame's end whether it is one that may be accepted:
+// Watches the receive stream for launches and says at a frame's end whether it is one that may be accepted:
 // the next number, a kernel that there is, as many arguments as it takes, an output region that the
 // host may address, and room. The number of the newest accepted launch lives here, which is what
 // makes a launch happen once: nothing is accepted but the one number after it.
 //
-// Checks are done while the words pass, so that the answer is there with `lane_i.done`.
+// Checks are done while the words pass, so that the answer is there with `rx_beat_i.done`.
 module rl_launch_judge
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -13,8 +13,8 @@ module rl_launch_judge
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
 
-  input  lane_t       lane_i,
-  output logic [5:0]  index_o,      // Of lane_i's word, unless it is the first; 63 and more are 63.
+  input  rx_beat_t       rx_beat_i,
+  output logic [5:0]  index_o,      // Of rx_beat_i's word, unless it is the first; 63 and more are 63.
 
   input  addr_t       memory_i,
   input  logic        open_i,       // A role is there and the queue has room.
@@ -26,17 +26,17 @@ module rl_launch_judge
   input  logic [31:0] last_i,
   output logic [31:0] last_o,       // Number of the newest launch accepted.
 
-  output logic        accept_o,     // With done. Number and kernel are those of lane_i.head.
+  output logic        accept_o,     // With done. Number and kernel are those of rx_beat_i.head.
   output logic        held_o,       // With accept_o: it waits for a Go.
   output logic        divert_o,     // With done: a launch that is not accepted.
-  output why_e        divert_why_o
+  output divert_reason_e        divert_reason_o
 );
   // Words of the frame.
   localparam logic [5:0] KernelWord = 6'd3, FuelWord = 6'd4, AddrWord = 6'd5;
   localparam logic [5:0] LengthWord = 6'd6, GoWord = 6'd7;
 
   logic [63:0] data;
-  assign data = {<<8{lane_i.data}};
+  assign data = {<<8{rx_beat_i.data}};
 
   // What several words are checked for: no address is larger; it is in the role's private bytes.
   localparam int unsigned PrivateW = $clog2(RolePrivate);
@@ -50,7 +50,7 @@ module rl_launch_judge
   // It and the registers after it are there for the payload's second word.
   logic [5:0] takes, words;
   logic kernel_word;
-  assign kernel_word = lane_i.word && !lane_i.first && index_q == KernelWord;
+  assign kernel_word = rx_beat_i.word && !rx_beat_i.first && index_q == KernelWord;
   rl_ram #(
     .Width(12),
     .Depth(KernelsMax)
@@ -71,10 +71,10 @@ module rl_launch_judge
   // Of the output region: its last byte, as the words with address and length are added to -1.
   logic [AddrW:0] end_q;
   logic go_word, args_ok, fits, whole, begins, ends;
-  assign begins = lane_i.word && lane_i.first;
-  assign ends = lane_i.done || lane_i.abort;
+  assign begins = rx_beat_i.word && rx_beat_i.first;
+  assign ends = rx_beat_i.done || rx_beat_i.abort;
 
-  assign go_word = lane_i.word && lane_i.payload && index_q == GoWord;
+  assign go_word = rx_beat_i.word && rx_beat_i.payload && index_q == GoWord;
   // The word with the number of arguments may be the frame's last.
   assign args_ok = go_word ? data[15:0] == 16'(takes_q) : args_q;
   assign held_o = go_word ? |data[63:32] : held_q;
@@ -83,21 +83,22 @@ module rl_launch_judge
   assign fits = none_q || (above_q && short_q && end_q[AddrW:16] < {1'b0, memory_i[AddrW-1:16]});
 
   always_ff @(posedge clk_net_i) begin
-    if (lane_i.word) index_q <= lane_i.first ? 6'd1 : index_q == '1 ? index_q : index_q + 1'b1;
+    if (rx_beat_i.word)
+      index_q <= rx_beat_i.first ? 6'd1 : index_q == '1 ? index_q : index_q + 1'b1;
     if (kernel_word) kernel_q <= private_only && data[PrivateW-1:6] == 0;
     takes_q <= takes;
     words_q <= words;
     if (begins) end_q <= '1;
-    else if (lane_i.word && lane_i.payload && index_q inside {AddrWord, LengthWord})
+    else if (rx_beat_i.word && rx_beat_i.payload && index_q inside {AddrWord, LengthWord})
       end_q <= end_q + {1'b0, data[AddrW-1:0]};
-    if (lane_i.word && lane_i.payload) begin
+    if (rx_beat_i.word && rx_beat_i.payload) begin
       unique case (index_q)
         FuelWord: begin
-          turn_q <= lane_i.head.seq == next_q && !moved_q;
+          turn_q <= rx_beat_i.head.seq == next_q && !moved_q;
         end
         AddrWord: begin
           above_q <= in_range && !private_only;
-          size_q <= lane_i.head.length == {7'd0, words_q, 3'd0};
+          size_q <= rx_beat_i.head.length == {7'd0, words_q, 3'd0};
         end
         LengthWord: begin
           none_q <= private_only && data[PrivateW-1:0] == 0;
@@ -124,16 +125,16 @@ module rl_launch_judge
   end
 
   logic launch_done;
-  assign launch_done = lane_i.done && lane_i.route == RouteLaunch;
+  assign launch_done = rx_beat_i.done && rx_beat_i.route == RouteLaunch;
   assign accept_o = launch_done && whole && turn_q && kernel_q && size_q && args_ok &&
                     fits && open_i;
   assign divert_o = launch_done && !accept_o;
   always_comb begin
-    if (!whole) divert_why_o = WhyMalformed;
-    else if (!turn_q) divert_why_o = WhyTurn;
-    else if (!open_i) divert_why_o = WhyBusy;
-    else if (!fits) divert_why_o = WhyAddress;
-    else divert_why_o = WhyKernel;
+    if (!whole) divert_reason_o = DivertMalformed;
+    else if (!turn_q) divert_reason_o = DivertTurn;
+    else if (!open_i) divert_reason_o = DivertBusy;
+    else if (!fits) divert_reason_o = DivertAddress;
+    else divert_reason_o = DivertKernel;
   end
 
   // `next_q` is a cycle behind: no two launches are so near.
@@ -142,7 +143,7 @@ module rl_launch_judge
     next_q <= last_q + 1'b1;
     if (!rst_net_ni) last_q <= '0;
     else if (last_we_i) last_q <= last_i;
-    else if (accept_o) last_q <= lane_i.head.seq;
+    else if (accept_o) last_q <= rx_beat_i.head.seq;
   end
 
   logic unused;
@@ -151,7 +152,7 @@ module rl_launch_judge
 `ifndef SYNTHESIS
   OnceInOrder_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    accept_o |-> lane_i.head.seq == last_q + 32'd1);
+    accept_o |-> rx_beat_i.head.seq == last_q + 32'd1);
   WhatFits_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
     args_we_i |-> args_words_i == 0 ||

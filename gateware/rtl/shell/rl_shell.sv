@@ -86,16 +86,16 @@ module rl_shell
   localparam int unsigned Ahead = 8;
 
   // -- receive
-  lane_t lane;
+  rx_beat_t rx_beat;
   room_t room;
-  why_e why, fetch_why, launch_why;
+  divert_reason_e reason, mem_read_reason, launch_reason;
   rx_word_t word;
   rx_event_t rx_event;
   session_t session;
   filter_t filter;
   logic word_valid, word_ready, overflow, heard, taken;
-  logic hosts, last_page, fetch_divert, launch_divert, launch_note, barrier_busy, control_busy;
-  assign room.fetch = 1'b1;  // A read that finds no room is dropped and counted.
+  logic hosts, last_page, mem_read_divert, launch_divert, launch_note, barrier_busy, control_busy;
+  assign room.read = 1'b1;  // A read that finds no room is dropped and counted.
 
   rl_rx_fifo #(
     .Words(RxWords)
@@ -125,11 +125,11 @@ module rl_shell
     .barrier_busy_i(barrier_busy),
     .control_busy_i(control_busy),
     .room_i(room),
-    .lane_o(lane),
+    .rx_beat_o(rx_beat),
     .hosts_o(hosts),
     .last_page_o(last_page),
-    .why_o(why),
-    .divert_i(fetch_divert || launch_divert),
+    .reason_o(reason),
+    .divert_i(mem_read_divert || launch_divert),
     .heard_o(heard),
     .event_o(rx_event)
   );
@@ -140,14 +140,14 @@ module rl_shell
   logic tx_we, reported_we, slot_re, ring_asked, counter_asked;
   ring_head_t ring_head;
   logic ring_pop;
-  why_e ring_why;
+  divert_reason_e ring_reason;
   tx_ctl_t tx_ctl;
   logic [1:0] slot_busy;
   logic cpu_fetched, answer_valid, answer_ready, answered;
-  store_ctl_t store_ctl;
-  store_status_t store_status;
-  stage_ctl_t stage_ctl;
-  stage_status_t stage_status;
+  mem_write_ctl_t mem_write_ctl;
+  mem_write_status_t mem_write_status;
+  image_write_ctl_t image_write_ctl;
+  image_write_status_t image_write_status;
   logic job_valid, job_ready;
   digest_job_t job;
   digest_status_t digest_status;
@@ -158,8 +158,8 @@ module rl_shell
   launch_ctl_t launch_ctl;
   launch_status_t launch_status;
   scrub_ctl_t scrub_ctl;
-  logic scrub_done, fetch_valid, fetch_ready, fetch_idle, fetch_flush;
-  assign ring_head.why = 8'(ring_why);
+  logic scrub_done, mem_read_valid, mem_read_ready, mem_read_idle, mem_read_flush;
+  assign ring_head.reason = 8'(ring_reason);
 
   rl_control u_control (
     .clk_net_i,
@@ -194,10 +194,10 @@ module rl_shell
     .slot_busy_i(slot_busy),
     .answer_busy_i(answer_valid),
     .cpu_fetched_i(cpu_fetched),
-    .store_o(store_ctl),
-    .store_i(store_status),
-    .stage_o(stage_ctl),
-    .stage_i(stage_status),
+    .mem_write_o(mem_write_ctl),
+    .mem_write_i(mem_write_status),
+    .image_write_o(image_write_ctl),
+    .image_write_i(image_write_status),
     .job_valid_o(job_valid),
     .job_ready_i(job_ready),
     .job_o(job),
@@ -210,24 +210,24 @@ module rl_shell
     .launch_i(launch_status),
     .scrub_o(scrub_ctl),
     .scrub_done_i(scrub_done),
-    .fetch_valid_o(fetch_valid),
-    .fetch_ready_i(fetch_ready),
-    .fetch_idle_i(fetch_idle),
-    .fetch_flush_o(fetch_flush)
+    .mem_read_valid_o(mem_read_valid),
+    .mem_read_ready_i(mem_read_ready),
+    .mem_read_idle_i(mem_read_idle),
+    .mem_read_flush_o(mem_read_flush)
   );
   rl_control_ring u_ring (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane),
-    .why_i(why),
-    .divert_i(fetch_divert || launch_divert),
-    .divert_why_i(launch_divert ? launch_why : fetch_why),
+    .rx_beat_i(rx_beat),
+    .reason_i(reason),
+    .divert_i(mem_read_divert || launch_divert),
+    .divert_reason_i(launch_divert ? launch_reason : mem_read_reason),
     .note_i(launch_note),
     .taken_i(taken),
     .room_o(room.control),
     .head_valid_o(ring_head.valid),
     .head_offset_o(ring_head.offset),
-    .head_why_o(ring_why),
+    .head_reason_o(ring_reason),
     .pop_i(ring_pop),
     .addr_i(mem_addr[10:0]),
     .asked_i(ring_asked),
@@ -254,7 +254,7 @@ module rl_shell
   rl_discovery u_discovery (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .solicit_fast_i(session.solicit_fast),
     .control_busy_i(control_busy),
     .taken_o(taken),
@@ -267,15 +267,15 @@ module rl_shell
   // -- writes
   logic mem_room, mem_word, mem_commit, mem_rollback, mem_valid, mem_done, mem_take, mem_ready;
   logic [63:0] mem_data, mem_out;
-  store_t mem_desc, mem_out_desc;
+  write_desc_t mem_desc, mem_out_desc;
   logic [7:0] stored, mem_written_gray, mem_written, image_written_gray;
-  logic write, write_duplicate, write_beyond, store_busy;
+  logic write, write_duplicate, write_beyond, mem_write_busy;
   logic [13:0] write_bytes;
-  rl_store u_store (
+  rl_mem_write u_mem_write (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane),
-    .room_o(room.store),
+    .rx_beat_i(rx_beat),
+    .room_o(room.write),
     .queue_room_i(mem_room),
     .queue_word_o(mem_word),
     .queue_data_o(mem_data),
@@ -283,23 +283,23 @@ module rl_shell
     .queue_desc_o(mem_desc),
     .queue_rollback_o(mem_rollback),
     .stored_o(stored),
-    .busy_o(store_busy),
-    .reset_i(store_ctl.reset),
-    .next_o(store_status.next),
-    .bits_addr_i(store_ctl.bits_addr),
-    .bits_o(store_status.bits),
-    .insert_i(store_ctl.insert),
-    .insert_seq_i(store_ctl.insert_seq),
-    .insert_ack_now_i(store_ctl.insert_ack_now),
-    .insert_busy_o(store_status.insert_busy),
-    .insert_result_o(store_status.insert_result),
+    .busy_o(mem_write_busy),
+    .reset_i(mem_write_ctl.reset),
+    .next_o(mem_write_status.next),
+    .bits_addr_i(mem_write_ctl.bits_addr),
+    .bits_o(mem_write_status.bits),
+    .insert_i(mem_write_ctl.insert),
+    .insert_seq_i(mem_write_ctl.insert_seq),
+    .insert_ack_now_i(mem_write_ctl.insert_ack_now),
+    .insert_busy_o(mem_write_status.insert_busy),
+    .insert_result_o(mem_write_status.insert_result),
     .time_us_i(time_us_i[15:0]),
     .ack_every_i(identity_i.ack_every),
     .ack_delay_i(identity_i.ack_delay),
-    .ack_due_o(store_status.ack_due),
+    .ack_due_o(mem_write_status.ack_due),
     .ack_waits_o,
     .ack_late_o,
-    .acked_i(store_ctl.acked),
+    .acked_i(mem_write_ctl.acked),
     .write_o(write),
     .write_bytes_o(write_bytes),
     .duplicate_o(write_duplicate),
@@ -308,7 +308,7 @@ module rl_shell
   rl_frame_queue #(
     .Words(QueueWords),
     .FrameWords(FrameWords + Ahead),
-    .DescW($bits(store_t)),
+    .DescW($bits(write_desc_t)),
     .Frames(16)
   ) u_mem_queue (
     .clk_wr_i(clk_net_i),
@@ -333,19 +333,19 @@ module rl_shell
   logic image_room, image_word, image_commit, image_rollback;
   logic image_valid, image_done, image_take, image_ready;
   logic [63:0] image_data, image_out;
-  store_t image_desc, image_out_desc;
+  write_desc_t image_desc, image_out_desc;
   logic chunk, chunk_duplicate, chunk_malformed;
   localparam int unsigned ChunkW = $clog2(ChunksMax);
-  rl_stage #(
+  rl_image_write #(
     .Bulk(Bulk),
     .Chunks(ChunksMax),
     .Blocks(512)  // The digest may lag behind; no chunk is dropped for that.
-  ) u_stage (
+  ) u_image_write (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .receiving_i(session.receiving),
-    .room_o(room.stage),
+    .room_o(room.image),
     .queue_room_i(image_room),
     .queue_word_o(image_word),
     .queue_data_o(image_data),
@@ -353,30 +353,30 @@ module rl_shell
     .queue_desc_o(image_desc),
     .queue_rollback_o(image_rollback),
     .written_gray_i(image_written_gray),
-    .start_i(stage_ctl.start),
-    .base_i(stage_ctl.base),
-    .last_i(stage_ctl.last[ChunkW-1:0]),
-    .last_length_i(stage_ctl.last_length),
-    .chunk_i(stage_ctl.chunk),
-    .empty_i(stage_ctl.empty[(ChunkW>16?ChunkW-4 : 12)-1:0]),
-    .busy_o(stage_status.busy),
-    .staged_o(stage_status.staged[ChunkW:0]),
+    .start_i(image_write_ctl.start),
+    .base_i(image_write_ctl.base),
+    .last_i(image_write_ctl.last[ChunkW-1:0]),
+    .last_length_i(image_write_ctl.last_length),
+    .chunk_i(image_write_ctl.chunk),
+    .empty_i(image_write_ctl.empty[(ChunkW>16?ChunkW-4 : 12)-1:0]),
+    .busy_o(image_write_status.busy),
+    .staged_o(image_write_status.staged[ChunkW:0]),
     .bits_addr_i(mem_addr[ChunkW-6:0]),
     .bits_o(have_data),
-    .block_valid_o(stage_status.block_valid),
-    .block_o(stage_status.block),
-    .block_pop_i(stage_ctl.block_pop),
+    .block_valid_o(image_write_status.block_valid),
+    .block_o(image_write_status.block),
+    .block_pop_i(image_write_ctl.block_pop),
     .chunk_o(chunk),
     .duplicate_o(chunk_duplicate),
     .malformed_o(chunk_malformed)
   );
   if (ChunkW < 18) begin : gen_staged
-    assign stage_status.staged[18:ChunkW+1] = '0;
+    assign image_write_status.staged[18:ChunkW+1] = '0;
   end
   rl_frame_queue #(
     .Words(QueueWords),
     .FrameWords(FrameWords + Ahead),
-    .DescW($bits(store_t)),
+    .DescW($bits(write_desc_t)),
     .Frames(16)
   ) u_image_queue (
     .clk_wr_i(clk_net_i),
@@ -476,30 +476,30 @@ module rl_shell
 
   // -- out of DDR
   logic unused_spare, command_valid, command_ready, command_out_valid, command_out_ready;
-  fetch_command_t command, command_out;
+  mem_read_command_t command, command_out;
   logic head_valid, unused_head_ready, head_out_valid, head_out_ready, fetched;
   logic [63:0] head, head_out;
   logic read, read_dropped;
   logic [13:0] read_bytes;
   logic [6:0] unused_heads;
-  rl_fetch #(
+  rl_mem_read #(
     .Bulk(Bulk)
-  ) u_fetch (
+  ) u_mem_read (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .hosts_i(hosts),
     .last_page_i(last_page),
-    .divert_o(fetch_divert),
-    .divert_why_o(fetch_why),
-    .flush_i(fetch_flush),
-    .idle_o(fetch_idle),
+    .divert_o(mem_read_divert),
+    .divert_reason_o(mem_read_reason),
+    .flush_i(mem_read_flush),
+    .idle_o(mem_read_idle),
     .head_we_i(tx_we && mem_addr[10:9] == 2'd3),
     .head_addr_i(mem_addr[8:0]),
     .head_wdata_i(mem_wdata),
-    .fw_valid_i(fetch_valid),
-    .fw_ready_o(fetch_ready),
-    .store_busy_i(store_busy),
+    .fw_valid_i(mem_read_valid),
+    .fw_ready_o(mem_read_ready),
+    .mem_write_busy_i(mem_write_busy),
     .stored_i(stored),
     .written_i(mem_written),
     .command_valid_o(command_valid),
@@ -528,7 +528,7 @@ module rl_shell
     .count_o(unused_heads)
   );
   rl_fifo_async #(
-    .Width($bits(fetch_command_t)),
+    .Width($bits(mem_read_command_t)),
     .Depth(4)
   ) u_commands (
     .clk_wr_i(clk_net_i),
@@ -546,7 +546,7 @@ module rl_shell
 
   logic data_room, data_word, data_commit, data_valid, data_done, data_take, data_ready;
   logic [63:0] data_in, data_out;
-  fetched_t data_desc, data_out_desc;
+  read_desc_t data_desc, data_out_desc;
   logic stream, stream_stop, stream_done, stream_room, stream_word, stream_commit, stream_last;
   stream_t stream_job;
   logic [63:0] stream_data;
@@ -592,7 +592,7 @@ module rl_shell
   rl_frame_queue #(
     .Words(QueueWords),
     .FrameWords(3 * FrameWords + 8 + Ahead),
-    .DescW($bits(fetched_t)),
+    .DescW($bits(read_desc_t)),
     .Frames(32),
     .Reserves(1'b1)
   ) u_data_queue (
@@ -716,22 +716,22 @@ module rl_shell
 
   // -- launches and the role
   logic cmd_valid, cmd_ready, stop, end_toggle;
-  kernel_cmd_t cmd;
+  role_command_t cmd;
   end_e end_status;
   rl_launch u_launch (
     .clk_net_i,
     .rst_net_ni,
     .clk_role_i,
     .rst_role_ni,
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .memory_i(session.memory),
     .role_i(session.role && !session.configuring),
     .room_o(room.launch),
     .divert_o(launch_divert),
-    .divert_why_o(launch_why),
+    .divert_reason_o(launch_reason),
     .note_o(launch_note),
     .stored_i(stored),
-    .store_busy_i(store_busy),
+    .mem_write_busy_i(mem_write_busy),
     .mem_written_i(mem_written),
     .time_us_i(time_us_i[31:0]),
     .last_we_i(launch_ctl.last_we),
@@ -770,7 +770,7 @@ module rl_shell
   assign launch_status.end_status = end_status;
   logic isolated, fault_axil, guard_isolate, guard_drained;
   guard_fault_t fault_guard, guard_fault;
-  rl_kernel u_kernel (
+  rl_role_port u_role_port (
     .clk_role_i,
     .rst_role_ni,
     .cmd_valid_i(cmd_valid),
@@ -864,27 +864,27 @@ module rl_shell
     .tx_bytes_i(tx_bytes),
     .write_i(write),
     .write_bytes_i(write_bytes),
-    .store_duplicate_i(write_duplicate),
-    .store_window_i(write_beyond),
+    .write_duplicate_i(write_duplicate),
+    .write_beyond_i(write_beyond),
     .chunk_i(chunk),
-    .stage_duplicate_i(chunk_duplicate),
-    .stage_malformed_i(chunk_malformed),
+    .chunk_duplicate_i(chunk_duplicate),
+    .chunk_malformed_i(chunk_malformed),
     .read_i(read),
     .read_bytes_i(read_bytes),
-    .fetch_full_i(read_dropped),
+    .read_full_i(read_dropped),
     .index_i(mem_addr[6:0]),
     .asked_i(counter_asked),
     .data_o(counter_data)
   );
 
-  // A frame that has come in keeps the lane, its unit or the processor busy until it has had its effect.
+  // A frame that has come in keeps the receive stream, its unit or the processor busy until it has had its effect.
   logic [6:0] quiet_q;
   logic active;
-  assign active = word_valid || lane.word || lane.done || rx_valid_i || control_busy || answer_valid ||
-      slot_busy != 0 || tx_valid_o || !fetch_idle || stored != mem_written ||
+  assign active = word_valid || rx_beat.word || rx_beat.done || rx_valid_i || control_busy || answer_valid ||
+      slot_busy != 0 || tx_valid_o || !mem_read_idle || stored != mem_written ||
       launch_status.running || launch_ctl.freeze || launch_status.ended ||
-      stage_status.busy || stage_status.block_valid || !digest_status.idle || config_status.busy ||
-      scrub_ctl.scrub || store_status.ack_due || !sleeping_o;
+      image_write_status.busy || image_write_status.block_valid || !digest_status.idle || config_status.busy ||
+      scrub_ctl.scrub || mem_write_status.ack_due || !sleeping_o;
   // Some cycles more: what crosses between domains, and the counters' sweep.
   assign quiet_o = &quiet_q;
   always_ff @(posedge clk_net_i) begin

@@ -1,4 +1,7 @@
 // What the blocks of the shell say to one another.
+
+// No module uses all of it.
+// verilator lint_off UNUSEDPARAM
 package rl_shell_pkg;
   import rl_wire_pkg::*;
 
@@ -43,7 +46,7 @@ package rl_shell_pkg;
     RouteLaunch  = 3'd5
   } route_e;
 
-  // The lane: what the analyzer shows to all blocks, one word a cycle, without back-pressure.
+  // The receive stream: what the analyzer shows to all blocks, one word a cycle, without back-pressure.
   // Words of a frame come in order, possibly with gaps. From the word `first` to the frame's end
   // no other frame comes between. `head` and `route` hold from the first payload word (or, without
   // payload, from the end) until the end.
@@ -56,15 +59,15 @@ package rl_shell_pkg;
     logic        abort;    // The frame has ended badly: forget it.
     route_e      route;
     head_t       head;
-  } lane_t;
+  } rx_beat_t;
 
   // Which units can take a longest frame. The analyzer looks three cycles after the end of the frame
   // before, or later, and shows the next frame's payload only when its unit has room.
   typedef struct packed {
     logic control;
-    logic store;
-    logic stage;
-    logic fetch;
+    logic write;
+    logic image;
+    logic read;
     logic launch;
   } room_t;
 
@@ -116,16 +119,16 @@ package rl_shell_pkg;
 
   // Why a frame that a block could have taken went to control.
   typedef enum logic [7:0] {
-    WhyKind      = 8'd0, // It is a control frame.
-    WhyEpoch     = 8'd1, // Not the owner's, or not of the present epoch.
-    WhyMalformed = 8'd2, // The payload is not what its kind requires.
-    WhyLength    = 8'd3, // Read or write of 0 or too many bytes.
-    WhyAddress   = 8'd4, // Not inside the memory a host may address.
-    WhyTurn      = 8'd5, // A launch that is not the next.
-    WhyKernel    = 8'd6, // No role, no such kernel, wrong number of arguments.
-    WhyBusy      = 8'd7, // Launch queue or result table full, or configuring.
-    WhyAccepted  = 8'd8  // Nothing is wrong: a launch that was accepted, for the firmware to say so.
-  } why_e;
+    DivertKind      = 8'd0, // It is a control frame.
+    DivertEpoch     = 8'd1, // Not the owner's, or not of the present epoch.
+    DivertMalformed = 8'd2, // The payload is not what its kind requires.
+    DivertLength    = 8'd3, // Read or write of 0 or too many bytes.
+    DivertAddress   = 8'd4, // Not inside the memory a host may address.
+    DivertTurn      = 8'd5, // A launch that is not the next.
+    DivertKernel    = 8'd6, // No role, no such kernel, wrong number of arguments.
+    DivertBusy      = 8'd7, // Launch queue or result table full, or configuring.
+    DivertAccepted  = 8'd8  // Nothing is wrong: a launch that was accepted, for the firmware to say so.
+  } divert_reason_e;
 
   // What a card is for its hardware; more of it the firmware reads.
   typedef struct packed {
@@ -181,20 +184,20 @@ package rl_shell_pkg;
   typedef struct packed {
     addr_t       addr;
     logic [13:0] length;   // 1 to Bulk; 0: nothing to write.
-  } store_t;
+  } write_desc_t;
 
   // What becomes of bytes that were fetched.
   typedef struct packed {
     logic        to_cpu; // They go into the transmit buffer, for the firmware,
     logic        slot;   // into this slot of it. Otherwise they are a frame's payload.
     logic [13:0] length;
-  } fetched_t;
+  } read_desc_t;
 
   // A read of DDR, 1 byte or more.
   typedef struct packed {
     addr_t    addr;
-    fetched_t about;
-  } fetch_command_t;
+    read_desc_t about;
+  } mem_read_command_t;
 
   // A run of beats for the configuration port: up to the last one, of which the lower bits tell. An image
   // has at most 2^28 bytes.
@@ -203,4 +206,33 @@ package rl_shell_pkg;
     logic [21:0] last;
   } stream_t;
 
+  // -- between rl_launch and rl_role_port.
+  // Cycles are counted in so many bits: 16 days at 200 MHz. No bound is longer.
+  localparam int unsigned CyclesW = 48;
+  typedef logic [CyclesW-1:0] cycles_t;
+
+  // What a command's data is: the word of the launch's frame with this number, or a start.
+  localparam logic [5:0] CmdStart = 6'd3;  // What goes to RegControl.
+  localparam logic [5:0] CmdFuel = 6'd4;  // The launch's bound. Comes before arguments.
+  localparam logic [5:0] CmdArgs = 6'd8;  // The first argument; others follow.
+  typedef struct packed {
+    logic [5:0]  what;
+    logic [63:0] data;
+  } role_command_t;
+
+  // How a kernel ended: on the wire 0, or 0x20 + the code - 1.
+  typedef enum logic [1:0] {
+    EndOk        = 2'd0,
+    EndTrap      = 2'd1,
+    EndFuel      = 2'd2,
+    EndCancelled = 2'd3
+  } end_e;
+
+  // What a role did wrong.
+  typedef struct packed {
+    logic response;  // It kept a response or write data waiting too long.
+    logic protocol;  // It broke a rule of AXI4.
+    logic address;   // A burst outside its memory, too long or across 4 KiB.
+  } guard_fault_t;
 endpackage : rl_shell_pkg
+// verilator lint_on UNUSEDPARAM

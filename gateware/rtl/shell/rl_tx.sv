@@ -28,12 +28,12 @@ module rl_tx
   output logic          announce_ready_o,  // It has left the buffer.
   input  announcement_t announce_i,
 
-  // Fetched: heads from rl_fetch, four words each, and the data queue's reading side.
+  // Fetched: heads from rl_mem_read, four words each, and the data queue's reading side.
   input  logic        head_valid_i,
   output logic        head_ready_o,
   input  logic [63:0] head_i,
   input  logic        data_valid_i,
-  input  fetched_t    data_desc_i,
+  input  read_desc_t    data_desc_i,
   output logic        data_done_o,
   output logic        data_take_o,
   input  logic [63:0] data_i,

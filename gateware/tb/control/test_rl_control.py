@@ -24,8 +24,8 @@ EVENTS = {f["name"]: int(f["bits"]) for f in REGISTERS["EVENTS"]["fields"]}
 LATCHED = ["DIGEST_IDLE", "SCRUB_DONE", "FETCH_DONE", "CONFIG_DONE", "ROLE_FAULT"]
 INPUTS = {
     "ring_i": "ring_head_t",
-    "store_i": "store_status_t",
-    "stage_i": "stage_status_t",
+    "mem_write_i": "mem_write_status_t",
+    "image_write_i": "image_write_status_t",
     "digest_i": "digest_status_t",
     "config_i": "config_status_t",
     "role_i": "role_status_t",
@@ -73,7 +73,7 @@ class Board:
         dut.memory_i.value = self.straps[CARD.index("MEMORY")] << 16 & (1 << 40) - 1
         for port in (*INPUTS, "heard_i", "slot_busy_i", "answer_busy_i", "cpu_fetched_i"):
             getattr(dut, port).value = 0
-        for port in ("job_ready_i", "scrub_done_i", "fetch_ready_i", "fetch_idle_i"):
+        for port in ("job_ready_i", "scrub_done_i", "mem_read_ready_i", "mem_read_idle_i"):
             getattr(dut, port).value = 0
         for _, port in MEMORIES.values():
             getattr(dut, port).value = 0
@@ -156,9 +156,9 @@ HELD = [
     ("ALARM", "alarm_us_o", None, None, 0, 32),
     ("EPOCH", "session_o", "session_t", "epoch", 0, 16),
     ("LOAD_GROUP", "session_o", "session_t", "load_group", 0, 16),
-    ("STG_BASE", "stage_o", "stage_ctl_t", "base", 0, 32),
-    ("STG_LAST", "stage_o", "stage_ctl_t", "last", 0, 18),
-    ("STG_EMPTY", "stage_o", "stage_ctl_t", "empty", 0, 14),
+    ("STG_BASE", "image_write_o", "image_write_ctl_t", "base", 0, 32),
+    ("STG_LAST", "image_write_o", "image_write_ctl_t", "last", 0, 18),
+    ("STG_EMPTY", "image_write_o", "image_write_ctl_t", "empty", 0, 14),
     ("DIG_SOURCE", "job_o", "digest_job_t", "source", 0, 32),
     ("DIG_TARGET", "job_o", "digest_job_t", "target", 0, 32),
     ("DIG_LENGTH", "job_o", "digest_job_t", "length", 0, 29),
@@ -173,7 +173,7 @@ HELD = [
 # Registers of several fields.
 SPLIT = {
     "SESSION": ("session_o", "session_t"),
-    "STG_CHUNK": ("stage_o", "stage_ctl_t"),
+    "STG_CHUNK": ("image_write_o", "image_write_ctl_t"),
     "CFG_LAST": ("config_o", "config_ctl_t"),
     "ROLE_CTRL": ("role_o", "role_ctl_t"),
 }
@@ -229,7 +229,7 @@ async def what_blocks_say_is_read(dut):
         getattr(dut, port).value = value
     busy = random.getrandbits(3)
     dut.slot_busy_i.value, dut.answer_busy_i.value = busy & 3, busy >> 2
-    dut.fetch_idle_i.value = 1
+    dut.mem_read_idle_i.value = 1
     dut.heard_i.value = 1
     await RisingEdge(dut.clk_net_i)
     dut.heard_i.value = 0
@@ -248,15 +248,15 @@ async def what_blocks_say_is_read(dut):
         return sum(value << int(bits[name].rpartition("-")[2]) for name, value in values.items())
 
     wanted = {
-        "CTL_HEAD": fields("CTL_HEAD", **{n: said("ring_i", n) for n in ("valid", "why", "offset")}),
+        "CTL_HEAD": fields("CTL_HEAD", **{n: said("ring_i", n) for n in ("valid", "reason", "offset")}),
         "TX_BUSY": busy,
         "HEARD": heard & 0xFFFFFFFF,
-        "WIN_NEXT": said("store_i", "next"),
-        "WIN_INSERT": fields("WIN_INSERT", busy=said("store_i", "insert_busy"), result=said("store_i", "insert_result")),
-        "WIN_BITS": said("store_i", "bits"),
-        "STG_START": said("stage_i", "busy"),
-        "STG_STAGED": said("stage_i", "staged"),
-        "STG_BLOCK": fields("STG_BLOCK", valid=said("stage_i", "block_valid"), number=said("stage_i", "block")),
+        "WIN_NEXT": said("mem_write_i", "next"),
+        "WIN_INSERT": fields("WIN_INSERT", busy=said("mem_write_i", "insert_busy"), result=said("mem_write_i", "insert_result")),
+        "WIN_BITS": said("mem_write_i", "bits"),
+        "STG_START": said("image_write_i", "busy"),
+        "STG_STAGED": said("image_write_i", "staged"),
+        "STG_BLOCK": fields("STG_BLOCK", valid=said("image_write_i", "block_valid"), number=said("image_write_i", "block")),
         "DIG_GO": fields("DIG_GO", room=1, idle=said("digest_i", "idle")),
         "CFG_STATUS": fields(
             "CFG_STATUS",
@@ -303,24 +303,24 @@ ACTS = {
         lambda d, v: field(d.tx_o, "tx_ctl_t", "send_slot") == v >> 16 & 1
         and field(d.tx_o, "tx_ctl_t", "send_bytes") == v & 0x7FF,
     ),
-    "WIN_NEXT": ("store_o", "store_ctl_t", "reset", lambda d, v: True),
-    "WIN_ACKED": ("store_o", "store_ctl_t", "acked", lambda d, v: True),
+    "WIN_NEXT": ("mem_write_o", "mem_write_ctl_t", "reset", lambda d, v: True),
+    "WIN_ACKED": ("mem_write_o", "mem_write_ctl_t", "acked", lambda d, v: True),
     "WIN_INSERT": (
-        "store_o",
-        "store_ctl_t",
+        "mem_write_o",
+        "mem_write_ctl_t",
         "insert",
-        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v & 0xFFF
-        and not field(d.store_o, "store_ctl_t", "insert_ack_now"),
+        lambda d, v: field(d.mem_write_o, "mem_write_ctl_t", "insert_seq") == v & 0xFFF
+        and not field(d.mem_write_o, "mem_write_ctl_t", "insert_ack_now"),
     ),
     "WIN_INSERT_NOW": (
-        "store_o",
-        "store_ctl_t",
+        "mem_write_o",
+        "mem_write_ctl_t",
         "insert",
-        lambda d, v: field(d.store_o, "store_ctl_t", "insert_seq") == v & 0xFFF
-        and field(d.store_o, "store_ctl_t", "insert_ack_now"),
+        lambda d, v: field(d.mem_write_o, "mem_write_ctl_t", "insert_seq") == v & 0xFFF
+        and field(d.mem_write_o, "mem_write_ctl_t", "insert_ack_now"),
     ),
-    "STG_START": ("stage_o", "stage_ctl_t", "start", lambda d, v: True),
-    "STG_BLOCK_POP": ("stage_o", "stage_ctl_t", "block_pop", lambda d, v: True),
+    "STG_START": ("image_write_o", "image_write_ctl_t", "start", lambda d, v: True),
+    "STG_BLOCK_POP": ("image_write_o", "image_write_ctl_t", "block_pop", lambda d, v: True),
     "LCH_LAST": ("launch_o", "launch_ctl_t", "last_we", lambda d, v: field(d.launch_o, "launch_ctl_t", "last") == v),
     "LCH_ARGS": (
         "launch_o",
@@ -340,7 +340,7 @@ ACTS = {
     ),
     "LCH_DROP": ("launch_o", "launch_ctl_t", "drop", lambda d, v: True),
     "LCH_STOP": ("launch_o", "launch_ctl_t", "stop", lambda d, v: True),
-    "FET_FLUSH": ("fetch_flush_o", None, None, lambda d, v: True),
+    "FET_FLUSH": ("mem_read_flush_o", None, None, lambda d, v: True),
 }
 
 
@@ -379,13 +379,13 @@ async def requests_wait_until_they_are_taken(dut):
     script += [word for name in ("DIG_GO", "FET_GO") for word in read(name)]
     await board.start(script)
     dut.digest_i.value = pack("digest_status_t", idle=1)
-    dut.fetch_idle_i.value = 1
+    dut.mem_read_idle_i.value = 1
     await board.asleep()
-    assert dut.job_valid_o.value and dut.fetch_valid_o.value
+    assert dut.job_valid_o.value and dut.mem_read_valid_o.value
     assert field(dut.job_o, "digest_job_t", "root") and not field(dut.job_o, "digest_job_t", "parents")
     for valid, ready in (
         (dut.job_valid_o, dut.job_ready_i),
-        (dut.fetch_valid_o, dut.fetch_ready_i),
+        (dut.mem_read_valid_o, dut.mem_read_ready_i),
     ):
         ready.value = 1
         await RisingEdge(dut.clk_net_i)
@@ -408,9 +408,9 @@ async def requests_wait_until_they_are_taken(dut):
 
 CAUSES = {
     "CONTROL": ("ring_i", pack("ring_head_t", valid=1)),
-    "ACK_DUE": ("store_i", pack("store_status_t", ack_due=1)),
+    "ACK_DUE": ("mem_write_i", pack("mem_write_status_t", ack_due=1)),
     "LAUNCH_ENDED": ("launch_i", pack("launch_status_t", ended=1)),
-    "BLOCK_WHOLE": ("stage_i", pack("stage_status_t", block_valid=1)),
+    "BLOCK_WHOLE": ("image_write_i", pack("image_write_status_t", block_valid=1)),
     "DIGEST_IDLE": ("digest_i", pack("digest_status_t", idle=1)),
     "SCRUB_DONE": ("scrub_done_i", 1),
     "FETCH_DONE": ("cpu_fetched_i", 1),
@@ -491,7 +491,7 @@ async def reset_cuts_all_off(dut):
         assert not field(dut.session_o, "session_t", name)
     assert dut.role_o.value == 0
     assert not field(dut.launch_o, "launch_ctl_t", "enable")
-    for valid in (dut.job_valid_o, dut.fetch_valid_o):
+    for valid in (dut.job_valid_o, dut.mem_read_valid_o):
         assert not valid.value
     assert not field(dut.scrub_o, "scrub_ctl_t", "scrub")
 

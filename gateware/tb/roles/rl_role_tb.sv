@@ -1,5 +1,6 @@
 // A role behind its guard, with ports that cocotbext-axi knows.
 module rl_role_tb
+  import rl_shell_pkg::*;
   import rl_role_pkg::*;
 #(
   parameter int unsigned Role = 0  // 0 vadd, 1 ptrans, 2 probe.

@@ -31,7 +31,7 @@ class Route(enum.IntEnum):
 
 
 class Why(enum.IntEnum):
-    """As why_e."""
+    """As divert_reason_e."""
 
     KIND = 0
     EPOCH = 1

@@ -1,4 +1,4 @@
-"""Drives receive_bench: sends frames, plays the firmware, and holds the lane, the ring and the counters against what
+"""Drives receive_bench: sends frames, plays the firmware, and holds the receive stream, the ring and the counters against what
 the rules of `judge` say, frame by frame, in order."""
 
 import random
@@ -16,7 +16,7 @@ PERIOD_NS = 10
 RING_FRAME_WORDS = 192
 # Frames wait in the receive FIFO while the firmware works; the bench sends no more than fit.
 UNDER_WAY_WORDS = 1500
-ROOMS = {Route.WRITE: "store", Route.IMAGE: "stage", Route.READ: "fetch", Route.LAUNCH: "launch"}
+ROOMS = {Route.WRITE: "write", Route.IMAGE: "image", Route.READ: "read", Route.LAUNCH: "launch"}
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Expected:
 
     @property
     def shown(self) -> int:
-        """Words that the lane shows: the header and the payload, as far as they came."""
+        """Words that the receive stream shows: the header and the payload, as far as they came."""
         came = (len(self.data) + 7) // 8
         return min(came, 4 + (self.number(16, 2) + 7) // 8) if came > 4 else came
 
@@ -93,7 +93,7 @@ class Receive:
         self.announced: list[tuple[int, int]] = []
         self.announcing = True
         self.max_latency = 0
-        self.lane_busy: list[int] = []  # Cycles in which the lane had a word.
+        self.rx_busy: list[int] = []  # Cycles in which the receive stream had a word.
 
     async def start(self, solicit_fast=False, listens_first=False) -> None:
         dut = self.dut
@@ -117,7 +117,7 @@ class Receive:
         listens = cocotb.start_soon(self.listen())
         if listens_first:
             await listens
-        cocotb.start_soon(self.watch_lane())
+        cocotb.start_soon(self.watch_rx_beat())
         cocotb.start_soon(self.firmware())
         cocotb.start_soon(self.take_announcements())
 
@@ -198,11 +198,11 @@ class Receive:
         for _ in range(20):
             await RisingEdge(clock)
 
-    async def ignore_lane(self) -> None:
-        """Instead of `watch_lane`, for tests that look by themselves."""
+    async def ignore_rx_beat(self) -> None:
+        """Instead of `watch_rx_beat`, for tests that look by themselves."""
 
-    async def watch_lane(self) -> None:
-        """Holds the lane against what is expected."""
+    async def watch_rx_beat(self) -> None:
+        """Holds the receive stream against what is expected."""
         dut, clock = self.dut, self.dut.clk_net_i
         shown, judged, heard_due = 0, False, False
         rooms = {route: [1, 1, 1, 1] for route in ROOMS}
@@ -233,7 +233,7 @@ class Receive:
                 got = int(dut.data_o.value).to_bytes(8, "little")
                 assert got[: len(valid)] == valid, f"{about}: word {shown}"
                 self.max_latency = max(self.max_latency, now - one.sent_at[shown])
-                self.lane_busy.append(now)
+                self.rx_busy.append(now)
                 shown += 1
             if not judged and ((word and shown > 4) or done):
                 judged = True
@@ -261,7 +261,7 @@ class Receive:
         if one.judgement.drop:
             return
         if one.judgement.route == Route.CONTROL:
-            assert dut.why_o.value == one.judgement.why, f"{about}: {Why(int(dut.why_o.value))!r}"
+            assert dut.reason_o.value == one.judgement.why, f"{about}: {Why(int(dut.reason_o.value))!r}"
         if one.judgement.route in ROOMS:
             assert room[one.judgement.route], f"{about}: there is no room"
         if one.judgement.route == Route.LAUNCH:
@@ -284,7 +284,7 @@ class Receive:
                 continue
             for _ in range(random.randint(self.firmware_least, self.firmware_delay)):
                 await RisingEdge(clock)
-            offset, why = int(dut.head_offset_o.value), int(dut.head_why_o.value)
+            offset, why = int(dut.head_offset_o.value), int(dut.head_reason_o.value)
             start = await self.read_ring(offset, 0, 8)
             # A solicitation that discovery has taken does not come.
             while coming and coming[0][1].may_be_taken and coming[0][1].data[:32] != start:

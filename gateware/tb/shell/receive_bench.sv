@@ -29,9 +29,9 @@ module receive_bench
   input  logic [15:0] load_group_i,
   input  logic        solicit_fast_i,
   input  logic [39:0] memory_i,
-  input  logic        room_store_i,
-  input  logic        room_stage_i,
-  input  logic        room_fetch_i,
+  input  logic        room_write_i,
+  input  logic        room_image_i,
+  input  logic        room_read_i,
   input  logic        room_launch_i,
 
   output logic        word_o,
@@ -41,7 +41,7 @@ module receive_bench
   output logic        done_o,
   output logic        abort_o,
   output logic [2:0]  route_o,
-  output logic [7:0]  why_o,
+  output logic [7:0]  reason_o,
   output logic [47:0] dst_o,
   output logic [47:0] src_o,
   output logic [15:0] ether_type_o,
@@ -55,7 +55,7 @@ module receive_bench
 
   output logic        head_valid_o,
   output logic [$clog2(RingWords)+2:0] head_offset_o,
-  output logic [7:0]  head_why_o,
+  output logic [7:0]  head_reason_o,
   input  logic        pop_i,
   input  logic [$clog2(RingWords):0] ring_addr_i,
   output logic [31:0] ring_data_o,
@@ -73,8 +73,8 @@ module receive_bench
   logic word_valid, word_ready;
   session_t session;
   room_t room;
-  lane_t lane;
-  why_e why, head_why;
+  rx_beat_t rx_beat;
+  divert_reason_e reason, head_reason;
   rx_event_t rx_event;
   announcement_t announcement;
   logic divert, note, taken, answered, room_control;
@@ -92,13 +92,13 @@ module receive_bench
   };
   assign room = '{
     control: room_control,
-    store: room_store_i,
-    stage: room_stage_i,
-    fetch: room_fetch_i,
+    store: room_write_i,
+    stage: room_image_i,
+    fetch: room_read_i,
     launch: room_launch_i
   };
-  assign divert = lane.done && lane.route inside {RouteRead, RouteLaunch} && lane.head.seq[0];
-  assign note = lane.done && lane.route == RouteLaunch && !divert;
+  assign divert = rx_beat.done && rx_beat.route inside {RouteRead, RouteLaunch} && rx_beat.head.seq[0];
+  assign note = rx_beat.done && rx_beat.route == RouteLaunch && !divert;
 
   rl_rx_fifo #(
     .Words(FifoWords)
@@ -131,10 +131,10 @@ module receive_bench
     .barrier_busy_i(barrier_busy_o),
     .control_busy_i(control_busy_o),
     .room_i(room),
-    .lane_o(lane),
+    .rx_beat_o(rx_beat),
     .hosts_o(),
     .last_page_o(),
-    .why_o(why),
+    .reason_o(reason),
     .divert_i(divert),
     .heard_o,
     .event_o(rx_event)
@@ -145,16 +145,16 @@ module receive_bench
   ) u_control_ring (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane),
-    .why_i(why),
+    .rx_beat_i(rx_beat),
+    .reason_i(reason),
     .divert_i(divert),
-    .divert_why_i(WhyTurn),
+    .divert_reason_i(DivertTurn),
     .note_i(note),
     .taken_i(taken),
     .room_o(room_control),
     .head_valid_o,
     .head_offset_o,
-    .head_why_o(head_why),
+    .head_reason_o(head_reason),
     .pop_i,
     .addr_i(ring_addr_i),
     .asked_i(1'b1),
@@ -165,7 +165,7 @@ module receive_bench
   rl_discovery u_discovery (
     .clk_net_i,
     .rst_net_ni,
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .solicit_fast_i,
     .control_busy_i(control_busy_o),
     .taken_o(taken),
@@ -185,37 +185,37 @@ module receive_bench
     .tx_bytes_i('0),
     .write_i(1'b0),
     .write_bytes_i('0),
-    .store_duplicate_i(1'b0),
-    .store_window_i(1'b0),
+    .write_duplicate_i(1'b0),
+    .write_beyond_i(1'b0),
     .chunk_i(1'b0),
-    .stage_duplicate_i(1'b0),
-    .stage_malformed_i(1'b0),
+    .chunk_duplicate_i(1'b0),
+    .chunk_malformed_i(1'b0),
     .read_i(1'b0),
     .read_bytes_i('0),
-    .fetch_full_i(1'b0),
+    .read_full_i(1'b0),
     .index_i(counter_i),
     .asked_i(1'b1),
     .data_o(count_o)
   );
 
-  assign word_o = lane.word;
-  assign first_o = lane.first;
-  assign payload_o = lane.payload;
-  assign data_o = lane.data;
-  assign done_o = lane.done;
-  assign abort_o = lane.abort;
-  assign route_o = lane.route;
-  assign why_o = why;
-  assign dst_o = lane.head.dst;
-  assign src_o = lane.head.src;
-  assign ether_type_o = lane.head.ether_type;
-  assign flags_o = lane.head.flags;
-  assign kind_o = lane.head.kind;
-  assign length_o = lane.head.length;
-  assign epoch_o = lane.head.epoch;
-  assign seq_o = lane.head.seq;
-  assign addr_o = lane.head.addr;
-  assign head_why_o = head_why;
+  assign word_o = rx_beat.word;
+  assign first_o = rx_beat.first;
+  assign payload_o = rx_beat.payload;
+  assign data_o = rx_beat.data;
+  assign done_o = rx_beat.done;
+  assign abort_o = rx_beat.abort;
+  assign route_o = rx_beat.route;
+  assign reason_o = reason;
+  assign dst_o = rx_beat.head.dst;
+  assign src_o = rx_beat.head.src;
+  assign ether_type_o = rx_beat.head.ether_type;
+  assign flags_o = rx_beat.head.flags;
+  assign kind_o = rx_beat.head.kind;
+  assign length_o = rx_beat.head.length;
+  assign epoch_o = rx_beat.head.epoch;
+  assign seq_o = rx_beat.head.seq;
+  assign addr_o = rx_beat.head.addr;
+  assign head_reason_o = head_reason;
   assign announce_dst_o = announcement.dst;
   assign announce_seq_o = announcement.seq;
 endmodule

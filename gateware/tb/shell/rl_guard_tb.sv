@@ -1,5 +1,6 @@
 // rl_guard with ports that cocotbext-axi knows: the role's, s_axi, and DDR's, m_axi.
 module rl_guard_tb
+  import rl_shell_pkg::*;
   import rl_role_pkg::*;
 #(
   parameter int unsigned Outstanding = 16,

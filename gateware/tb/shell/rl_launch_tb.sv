@@ -1,4 +1,4 @@
-// rl_launch, rl_kernel, rl_guard and the role `probe`, wired as in the shell; ports without
+// rl_launch, rl_role_port, rl_guard and the role `probe`, wired as in the shell; ports without
 // structs.
 module rl_launch_tb
   import rl_wire_pkg::*;
@@ -10,25 +10,25 @@ module rl_launch_tb
   input  logic         clk_role_i,
   input  logic         rst_role_ni,
 
-  input  logic         lane_word_i,
-  input  logic         lane_first_i,
-  input  logic         lane_payload_i,
-  input  logic [63:0]  lane_data_i,
-  input  logic         lane_done_i,
-  input  logic         lane_abort_i,
-  input  logic [2:0]   lane_route_i,
+  input  logic         rx_beat_word_i,
+  input  logic         rx_beat_first_i,
+  input  logic         rx_beat_payload_i,
+  input  logic [63:0]  rx_beat_data_i,
+  input  logic         rx_beat_done_i,
+  input  logic         rx_beat_abort_i,
+  input  logic [2:0]   rx_beat_route_i,
   input  logic [15:0]  head_length_i,
   input  logic [31:0]  head_seq_i,
   input  logic [63:0]  head_addr_i,
   output logic         room_o,
   output logic         divert_o,
-  output logic [7:0]   divert_why_o,
+  output logic [7:0]   divert_reason_o,
   output logic         note_o,
 
   input  logic [39:0]  memory_i,
   input  logic         role_i,
   input  logic [7:0]   stored_i,
-  input  logic         store_busy_i,
+  input  logic         mem_write_busy_i,
   input  logic [7:0]   mem_written_i,
   input  logic [31:0]  time_us_i,
   input  logic         last_we_i,
@@ -101,31 +101,31 @@ module rl_launch_tb
   input  logic         m_axi_rvalid,
   output logic         m_axi_rready
 );
-  lane_t lane;
+  rx_beat_t rx_beat;
   always_comb begin
-    lane = '0;
-    lane.word = lane_word_i;
-    lane.first = lane_first_i;
-    lane.payload = lane_payload_i;
-    lane.data = lane_data_i;
-    lane.done = lane_done_i;
-    lane.abort = lane_abort_i;
-    lane.route = route_e'(lane_route_i);
-    lane.head.length = head_length_i;
-    lane.head.seq = head_seq_i;
-    lane.head.addr = head_addr_i;
+    rx_beat = '0;
+    rx_beat.word = rx_beat_word_i;
+    rx_beat.first = rx_beat_first_i;
+    rx_beat.payload = rx_beat_payload_i;
+    rx_beat.data = rx_beat_data_i;
+    rx_beat.done = rx_beat_done_i;
+    rx_beat.abort = rx_beat_abort_i;
+    rx_beat.route = route_e'(rx_beat_route_i);
+    rx_beat.head.length = head_length_i;
+    rx_beat.head.seq = head_seq_i;
+    rx_beat.head.addr = head_addr_i;
   end
 
-  why_e divert_why;
-  kernel_cmd_t cmd;
+  divert_reason_e divert_reason;
+  role_command_t cmd;
   logic cmd_valid, cmd_ready, stop, end_toggle;
   end_e end_status;
-  assign divert_why_o = divert_why;
+  assign divert_reason_o = divert_reason;
   assign end_status_o = end_status;
 
   rl_launch u_launch (
-    .lane_i(lane),
-    .divert_why_o(divert_why),
+    .rx_beat_i(rx_beat),
+    .divert_reason_o(divert_reason),
     .cmd_valid_o(cmd_valid),
     .cmd_ready_i(cmd_ready),
     .cmd_o(cmd),
@@ -143,9 +143,9 @@ module rl_launch_tb
   assign fault_guard_o = fault_guard;
   assign start_write_o = axil_req.awvalid && axil_rsp.awready && axil_req.awaddr == RegControl;
 
-  rl_kernel #(
+  rl_role_port #(
     .FuelMaxW(12)
-  ) u_kernel (
+  ) u_role_port (
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
     .cmd_i(cmd),

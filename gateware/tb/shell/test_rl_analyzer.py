@@ -84,8 +84,8 @@ async def a_word_each_cycle(dut, payload):
     receive = await run(dut, frames, listens_first=True)
     assert all(one.judgement.drop is None for one in receive.expected)
     assert receive.max_latency <= 4, receive.max_latency
-    assert receive.lane_busy == list(range(receive.lane_busy[0], receive.lane_busy[0] + len(receive.lane_busy)))
-    assert len(receive.lane_busy) == sum(len(one) // 8 + (len(one) % 8 > 0) for one in frames)
+    assert receive.rx_busy == list(range(receive.rx_busy[0], receive.rx_busy[0] + len(receive.rx_busy)))
+    assert len(receive.rx_busy) == sum(len(one) // 8 + (len(one) % 8 > 0) for one in frames)
 
 
 @cocotb.test()
@@ -93,9 +93,9 @@ async def what_does_not_fit_is_counted_once(dut):
     """While a unit has no room for long the receive FIFO runs over: what then comes out is whole, or aborted."""
     frames = [good("Input.Write", 2 * n, random.randbytes(random.choice([28, 1472]))) for n in range(60)]
     receive = Receive(dut, plan([(one, False) for one in frames], some_sessions(0) * 61), some_sessions(0))
-    receive.watch_lane = receive.ignore_lane
+    receive.watch_rx_beat = receive.ignore_rx_beat
     await receive.start()
-    dut.room_store_i.value = 0
+    dut.room_write_i.value = 0
     done, aborted = [], 0
 
     async def watch():
@@ -116,7 +116,7 @@ async def what_does_not_fit_is_counted_once(dut):
             await RisingEdge(dut.clk_net_i)
         dut.rx_valid_i.value = 0
         if n == 40:
-            dut.room_store_i.value = 1
+            dut.room_write_i.value = 1
     for _ in range(6000):
         await RisingEdge(dut.clk_net_i)
     assert done == sorted(set(done))

@@ -13,13 +13,13 @@ DROPS = RX_EVENTS[3:]
 # Of a frame, at most every 5 cycles; but each may come together with the others.
 PER_FRAME = {
     "write": "writes",
-    "store_window": "drop_window",
+    "write_beyond": "drop_window",
     "chunk": "image_chunks",
-    "stage_malformed": "drop_malformed",
+    "chunk_malformed": "drop_malformed",
     "read": "reads",
     "answered": "announces",
     "tx_frame": "tx_frames",
-    "fetch_full": "drop_queue",
+    "read_full": "drop_queue",
 }
 SWEEP = 84
 MEMORIES = ("u_sweep", "u_read")
@@ -35,7 +35,7 @@ def rx_event(**fields) -> int:
 
 def silence(dut):
     dut.rx_i.value = 0
-    for name in (*PER_FRAME, "rx_overflow", "tx_word", "store_duplicate", "stage_duplicate"):
+    for name in (*PER_FRAME, "rx_overflow", "tx_word", "write_duplicate", "chunk_duplicate"):
         getattr(dut, f"{name}_i").value = 0
     for name in ("tx_bytes", "write_bytes", "read_bytes"):
         getattr(dut, f"{name}_i").value = 0
@@ -105,7 +105,7 @@ def one_cycle(dut, number: int, count: dict[str, int], rate: float, busy: bool):
         dut.rx_overflow_i.value = 1
         count["drop_queue"] += 1
     if number % 5 == 3 and random.random() < rate:
-        for name in ("store_duplicate", "stage_duplicate"):
+        for name in ("write_duplicate", "chunk_duplicate"):
             getattr(dut, f"{name}_i").value = 1
             count["drop_duplicate"] += 1
     if number % 8 == 1:

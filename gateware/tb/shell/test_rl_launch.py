@@ -1,4 +1,4 @@
-"""Launches from the lane to the role and back: rl_launch, rl_kernel and rl_guard with the role `probe`."""
+"""Launches from the receive stream to the role and back: rl_launch, rl_role_port and rl_guard with the role `probe`."""
 
 import random
 from pathlib import Path
@@ -26,7 +26,7 @@ SEQ_WORD, GO_WORD = 5, 14  # Of a slot.
 
 
 class Bench:
-    """Drives the lane and plays the firmware."""
+    """Drives the receive stream and plays the firmware."""
 
     def __init__(self, dut):
         self.dut = dut
@@ -168,7 +168,7 @@ class Bench:
         await self.thaw()
 
     async def frame(self, data, route=ROUTE_LAUNCH, good=True, late=False, wait_room=True):
-        """Puts a frame on the lane. What came of a launch: `note`, or the reason why it was diverted.
+        """Puts a frame on the receive stream. What came of a launch: `note`, or the reason why it was diverted.
 
         Its head comes whether there is room or not, its payload when there is.
         """
@@ -177,38 +177,38 @@ class Bench:
         words = [data[at : at + 8].ljust(8, b"\0") for at in range(0, len(data), 8)]
         for index, word in enumerate(words):
             while next(self.gaps):
-                dut.lane_word_i.value = 0
+                dut.rx_beat_word_i.value = 0
                 await RisingEdge(dut.clk_net_i)
             while index == 4 and wait_room and not dut.room_o.value:
-                dut.lane_word_i.value = 0
+                dut.rx_beat_word_i.value = 0
                 await RisingEdge(dut.clk_net_i)
             last = index == len(words) - 1
-            dut.lane_word_i.value = 1
-            dut.lane_first_i.value = index == 0
-            dut.lane_data_i.value = int.from_bytes(word, "little")
+            dut.rx_beat_word_i.value = 1
+            dut.rx_beat_first_i.value = index == 0
+            dut.rx_beat_data_i.value = int.from_bytes(word, "little")
             payload = index >= 4 and index < 4 + (length + 7) // 8
-            dut.lane_payload_i.value = payload
+            dut.rx_beat_payload_i.value = payload
             if index == 4 or last:
-                dut.lane_route_i.value = route
+                dut.rx_beat_route_i.value = route
                 dut.head_length_i.value = length
                 dut.head_seq_i.value = int.from_bytes(data[20:24], "big")
                 dut.head_addr_i.value = int.from_bytes(data[24:32], "big")
             if last and not late:
-                (dut.lane_done_i if good else dut.lane_abort_i).value = 1
+                (dut.rx_beat_done_i if good else dut.rx_beat_abort_i).value = 1
             await RisingEdge(dut.clk_net_i)
-        dut.lane_word_i.value = 0
+        dut.rx_beat_word_i.value = 0
         if late:
-            (dut.lane_done_i if good else dut.lane_abort_i).value = 1
+            (dut.rx_beat_done_i if good else dut.rx_beat_abort_i).value = 1
             await RisingEdge(dut.clk_net_i)
-        dut.lane_done_i.value = 0
-        dut.lane_abort_i.value = 0
+        dut.rx_beat_done_i.value = 0
+        dut.rx_beat_abort_i.value = 0
         # What was shown with done.
         return self.verdict()
 
     def verdict(self):
         if self.dut.note_o.value:
             return "note"
-        return int(self.dut.divert_why_o.value) if self.dut.divert_o.value else None
+        return int(self.dut.divert_reason_o.value) if self.dut.divert_o.value else None
 
     async def ended(self):
         """Waits for the oldest launch that has ended, and pops it."""
@@ -262,7 +262,7 @@ async def bumps(tb, seq, times=1):
 
 @cocotb.test()
 async def starts_in_time(dut):
-    """From a frame's first word on the lane to the write that starts the kernel: at most 20 cycles."""
+    """From a frame's first word on the receive stream to the write that starts the kernel: at most 20 cycles."""
     tb = Bench(dut)
     await tb.begin()
     for seq in range(1, 5):
@@ -552,13 +552,13 @@ async def a_write_that_is_judged_late_comes_first(dut):
     """A launch waits for a write before it that is not counted yet, and then for its bytes."""
     tb = Bench(dut)
     await tb.begin()
-    dut.store_busy_i.value = 1
+    dut.mem_write_busy_i.value = 1
     await ClockCycles(dut.clk_net_i, 10)
     assert await tb.frame(launch(1)) == "note"
     await ClockCycles(dut.clk_net_i, 100)
     assert tb.starts == 0
     dut.stored_i.value = 1
-    dut.store_busy_i.value = 0
+    dut.mem_write_busy_i.value = 0
     await ClockCycles(dut.clk_net_i, 100)
     assert tb.starts == 0
     dut.mem_written_i.value = 1
@@ -665,7 +665,7 @@ async def isolated_for_configuration(dut):
 
 def test_rl_launch():
     tb = Path(__file__).parent
-    modules = ["rl_launch_judge", "rl_launch", "rl_kernel", "rl_guard"]
+    modules = ["rl_launch_judge", "rl_launch", "rl_role_port", "rl_guard"]
     roles = ["rl_role_ctrl", "rl_role_probe"]
     sources = rtl("common") + [f"shell/{m}.sv" for m in modules] + [f"roles/{m}.sv" for m in roles]
     bench("rl_launch_tb", [*sources, tb / "rl_launch_tb.sv"], __name__)

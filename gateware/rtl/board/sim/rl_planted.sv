@@ -10,13 +10,13 @@ module rl_planted (
       // Writes, reads and launches of the owner are taken whatever their epoch.
       8'd1:    force u_shell.u_analyzer.u_judge.epoch_q = 1'b1;
       // A read does not wait for the writes before it.
-      8'd2:    force u_shell.u_fetch.beyond = 8'd0;
+      8'd2:    force u_shell.u_mem_read.beyond = 8'd0;
       // A launch's output may lie anywhere.
       8'd3:    force u_shell.u_launch.u_judge.fits = 1'b1;
       // A write that begins or ends within eight bytes takes all eight.
       8'd4:    force u_shell.u_ddr_write.turn_strobe_q = 8'hff;
       // A chunk of an image is taken whatever its length.
-      8'd5:    force u_shell.u_stage.right = 1'b1;
+      8'd5:    force u_shell.u_image_write.right = 1'b1;
       default: ;
     endcase
   end

@@ -72,7 +72,7 @@ fn names_in_c_are_unique() {
             assert!(seen.insert(name.to_owned()), "{}: {name} stands twice", form.path);
         }
     }
-    for some in ["CSR_TIME_LO", "EVENTS_ALARM", "CTL_HEAD_WHY_SHIFT", "KIND_SESSION_CLAIM", "REFUSAL_HOLDER_SHIFT"] {
+    for some in ["CSR_TIME_LO", "EVENTS_ALARM", "CTL_HEAD_REASON_SHIFT", "KIND_SESSION_CLAIM", "REFUSAL_HOLDER_SHIFT"] {
         assert!(seen.contains(some), "{some}");
     }
 }
@@ -83,13 +83,13 @@ fn reasons_are_those_of_the_gateware() {
     let package = read("gateware/rtl/shell/rl_shell_pkg.sv");
     let gateware: BTreeSet<_> = package
         .lines()
-        .filter_map(|l| l.trim().strip_prefix("Why")?.split_once(" = 8'd"))
+        .filter_map(|l| l.trim().strip_prefix("Divert")?.split_once(" = 8'd"))
         .map(|(name, rest)| (name.trim().to_uppercase(), rest.split([',', ' ']).next().unwrap().to_owned()))
         .collect();
     let header = forms().into_iter().find(|f| f.path.ends_with("csr.h")).unwrap().text;
     let firmware: BTreeSet<_> = header
         .lines()
-        .filter_map(|l| l.strip_prefix("#define WHY_")?.split_once(' '))
+        .filter_map(|l| l.strip_prefix("#define DIVERT_")?.split_once(' '))
         .map(|(name, value)| (name.to_owned(), value.trim_end_matches('u').to_owned()))
         .collect();
     assert!(gateware.len() >= 8, "{gateware:?}");

@@ -1,6 +1,6 @@
-// rl_store and rl_ddr_write with the memory queue between them, and the bus under the names that
+// rl_mem_write and rl_ddr_write with the memory queue between them, and the bus under the names that
 // cocotbext-axi looks for.
-module write_bench
+module mem_write_bench
   import rl_shell_pkg::*;
 #(
   parameter int unsigned Bulk = 1472
@@ -9,7 +9,7 @@ module write_bench
   input  logic         rst_net_n,
   input  logic         clk_ddr,
   input  logic         rst_ddr_n,
-  input  lane_t        lane,
+  input  rx_beat_t        rx_beat,
   output logic         room,
   output logic [7:0]   stored,
   input  logic         reset_window,
@@ -33,7 +33,7 @@ module write_bench
   output logic         duplicate,
   output logic         beyond,
   input  logic         image_valid,
-  input  store_t       image_desc,
+  input  write_desc_t       image_desc,
   output logic         image_done,
   output logic         image_take,
   input  logic [63:0]  image_data,
@@ -72,13 +72,13 @@ module write_bench
 
   logic queue_room, queue_word, queue_commit, queue_rollback;
   logic [63:0] queue_data, mem_data;
-  store_t queue_desc, mem_desc;
+  write_desc_t queue_desc, mem_desc;
   logic mem_valid, mem_done, mem_take, mem_ready;
 
-  rl_store u_store (
+  rl_mem_write u_mem_write (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .room_o(room),
     .queue_room_i(queue_room),
     .queue_word_o(queue_word),
@@ -113,7 +113,7 @@ module write_bench
   rl_frame_queue #(
     .Words(QueueWords),
     .FrameWords(FrameWords + 8),
-    .DescW($bits(store_t)),
+    .DescW($bits(write_desc_t)),
     .Frames(16)
   ) u_queue (
     .clk_wr_i(clk_net),

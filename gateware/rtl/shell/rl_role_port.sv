@@ -4,7 +4,8 @@
 // A role that does not answer, breaks a rule (rl_guard tells), passes its bound or must be stopped
 // is stopped in one way: it is cut off from DDR, what it had under way there is finished without
 // it, it is held in reset, and let go again.
-module rl_kernel
+module rl_role_port
+  import rl_shell_pkg::*;
   import rl_role_pkg::*;
 #(
   parameter int unsigned AnswerW = 10,  // A role answers on AXI4-Lite within 2^AnswerW - 1 cycles.
@@ -17,7 +18,7 @@ module rl_kernel
   // -- rl_launch
   input  logic         cmd_valid_i,
   output logic         cmd_ready_o,
-  input  kernel_cmd_t  cmd_i,
+  input  role_command_t  cmd_i,
   input  logic         stop_i,         // From the net domain: end the kernel that runs.
   output logic         end_toggle_o,   // Changes when a kernel has ended; then these are steady.
   output end_e         end_status_o,

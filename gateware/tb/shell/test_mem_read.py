@@ -1,4 +1,4 @@
-"""rl_fetch, rl_ddr_read and rl_tx: the owner's reads and the firmware's fetches leave as frames with DDR's bytes, in
+"""rl_mem_read, rl_ddr_read and rl_tx: the owner's reads and the firmware's fetches leave as frames with DDR's bytes, in
 order, at full rate; and the other things that are read from DDR or sent."""
 
 import random
@@ -11,7 +11,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, Lock, ReadOnly
 from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiBus, AxiRamRead
-from lane import Lane, LaneFrame
+from rx_stream import RxStream, RxFrame
 from runner import bench, rtl
 from slave import ReadySlave
 from streams import CLOCK_PAIRS, bursts, never, sometimes
@@ -24,7 +24,7 @@ HOSTS = CONST.ROLE_PRIVATE  # Where the hosts' memory starts.
 MAC = 0x02_11_22_33_44_55
 OWNER = 0x02_AA_BB_CC_DD_EE
 EPOCH = 0x1234
-WHY = {"malformed": 2, "length": 3, "address": 4}
+REASON = {"malformed": 2, "length": 3, "address": 4}
 
 
 class Bench:
@@ -36,7 +36,7 @@ class Bench:
     async def start(self, periods=(PERIOD, PERIOD), tx_pause=never):
         dut = self.dut
         for handle in (
-            *(dut.lane, dut.flush, dut.fw_valid, dut.store_busy, dut.stored, dut.written_gray, dut.tx_ready),
+            *(dut.rx_beat, dut.flush, dut.fw_valid, dut.mem_write_busy, dut.stored, dut.written_gray, dut.tx_ready),
             *(dut.cpu_write, dut.cpu_addr, dut.cpu_wdata, dut.send, dut.send_slot, dut.send_bytes, dut.stream),
             *(dut.announce_valid, dut.announce, dut.stream_job),
             *(dut.stream_stop, dut.words_ready, dut.digest_req_valid, dut.digest_req_beat, dut.rst_net_n),
@@ -52,10 +52,10 @@ class Bench:
         await FallingEdge(dut.clk_net)
         for reset in (dut.rst_net_n, dut.rst_ddr_n, dut.rst_cfg_n):
             reset.value = 1
-        self.lane = Lane(dut.clk_net, dut.lane, None)
+        self.rx_beat = RxStream(dut.clk_net, dut.rx_beat, None)
         cocotb.start_soon(self.receive(tx_pause()))
         cocotb.start_soon(self.count())
-        await self.lane.idle(20)
+        await self.rx_beat.idle(20)
         await self.template(0, bytes(8), frame("InputConfirm.ReadData", dst=OWNER, src=MAC, epoch=EPOCH, length=0))
 
     async def template(self, which, command, head):
@@ -168,7 +168,7 @@ class Bench:
 
 def read(seq, addr, length, payload=None):
     payload = length.to_bytes(4, "big") + bytes(4) if payload is None else payload
-    return LaneFrame("read", payload, fields={"seq": seq, "addr": addr, "src": OWNER, "epoch": EPOCH})
+    return RxFrame("read", payload, fields={"seq": seq, "addr": addr, "src": OWNER, "epoch": EPOCH})
 
 
 def answer(seq, addr, data):
@@ -201,10 +201,10 @@ async def reads_are_answered_with_the_bytes(dut, periods, stall):
         frames.append(read(seq, addr, length))
         answers.append(answer(seq, addr, ram.read(addr, length)))
         if random.random() < 0.3:
-            frames.append(LaneFrame(random.choice(["control", "write", "image", "drop"]), random.randbytes(24)))
+            frames.append(RxFrame(random.choice(["control", "write", "image", "drop"]), random.randbytes(24)))
         if random.random() < 0.1:
-            frames.append(LaneFrame("read", bytes(8), abort=True))
-    await tb.lane.send(frames, bursts(100, 100))
+            frames.append(RxFrame("read", bytes(8), abort=True))
+    await tb.rx_beat.send(frames, bursts(100, 100))
     compare(await tb.sent(len(answers)), answers)
     assert dut.idle.value and not dut.error.value
     total = sum(len(data) for data in answers)
@@ -248,22 +248,22 @@ async def control_gets_what_is_to_be_refused(dut):
         while True:
             await ReadOnly()
             if tb.ending:
-                seen.append(int(dut.divert_why.value) if dut.divert.value else None)
+                seen.append(int(dut.divert_reason.value) if dut.divert.value else None)
             await FallingEdge(dut.clk_net)
 
-    class Watched(Lane):
+    class Watched(RxStream):
         async def show(self, **values):
             tb.ending = values.get("done", False)
             await super().show(**values)
 
     tb.ending = False
-    tb.lane = Watched(dut.clk_net, dut.lane, None)
+    tb.rx_beat = Watched(dut.clk_net, dut.rx_beat, None)
     await FallingEdge(dut.clk_net)
     cocotb.start_soon(watch())
     for seq, (addr, length, payload, _) in enumerate(cases):
-        await tb.lane.send([read(seq, addr, length, payload)])
-        await tb.lane.idle(random.randint(0, 5))
-    assert seen == [WHY.get(why) for *_, why in cases]
+        await tb.rx_beat.send([read(seq, addr, length, payload)])
+        await tb.rx_beat.idle(random.randint(0, 5))
+    assert seen == [REASON.get(why) for *_, why in cases]
     good = [seq for seq, (*_, why) in enumerate(cases) if why is None]
     assert [parse(data).seq for data in await tb.sent(len(good))] == good
 
@@ -279,17 +279,17 @@ async def a_read_waits_for_the_writes_before_it(dut):
 
     for stored in (1, 80, 200, 256, 300):
         count(stored - 1, stored - 1)
-        await tb.lane.idle(10)
+        await tb.rx_beat.idle(10)
         # A write whose number is being looked up is not counted yet.
-        dut.store_busy.value = 1
-        await tb.lane.send([read(stored, HOSTS, 8)])
-        await tb.lane.idle(40)
+        dut.mem_write_busy.value = 1
+        await tb.rx_beat.send([read(stored, HOSTS, 8)])
+        await tb.rx_beat.idle(40)
         count(stored, stored - 1)
-        dut.store_busy.value = 0
-        await tb.lane.idle(10)
+        dut.mem_write_busy.value = 0
+        await tb.rx_beat.idle(10)
         # Writes that come later are none of its business.
         count(stored + 5, stored - 1)
-        await tb.lane.idle(100)
+        await tb.rx_beat.idle(100)
         before = len(tb.frames)
         ram.write(HOSTS, stored.to_bytes(8, "little"))
         count(stored + 5, stored)
@@ -302,24 +302,24 @@ async def reads_without_room_are_dropped_and_flushed_ones_forgotten(dut):
     ram = tb.ram(0)
     await tb.start()
     room = dut.Reads.value.to_unsigned()
-    dut.store_busy.value = 1
-    await tb.lane.send([read(seq, HOSTS + seq, 1) for seq in range(room + 40)])
-    await tb.lane.idle(10)
+    dut.mem_write_busy.value = 1
+    await tb.rx_beat.send([read(seq, HOSTS + seq, 1) for seq in range(room + 40)])
+    await tb.rx_beat.idle(10)
     dropped = tb.counts["drops"]
     assert 38 <= dropped <= 40 and not dut.idle.value
-    dut.store_busy.value = 0
+    dut.mem_write_busy.value = 0
     kept = room + 40 - dropped
     got = await tb.sent(kept)
     compare(got, [answer(seq, HOSTS + seq, ram.read(HOSTS + seq, 1)) for seq in range(kept)])
-    dut.store_busy.value = 1
-    await tb.lane.send([read(seq, HOSTS, 1) for seq in range(50)])
+    dut.mem_write_busy.value = 1
+    await tb.rx_beat.send([read(seq, HOSTS, 1) for seq in range(50)])
     dut.flush.value = 1
-    await tb.lane.idle()
+    await tb.rx_beat.idle()
     dut.flush.value = 0
-    dut.store_busy.value = 0
-    await tb.lane.idle(5)
+    dut.mem_write_busy.value = 0
+    await tb.rx_beat.idle(5)
     assert dut.idle.value
-    await tb.lane.send([read(99, HOSTS, 3)])
+    await tb.rx_beat.send([read(99, HOSTS, 3)])
     assert (await tb.sent(kept + 1))[-1] == answer(99, HOSTS, ram.read(HOSTS, 3))
 
 
@@ -372,7 +372,7 @@ async def all_that_is_sent_takes_turns(dut, stall):
         addr = random.randint(HOSTS, MEMORY - length)
         reads.append(read(seq, addr, length))
         expected["read"].append(answer(seq, addr, ram.read(addr, length)))
-    await tb.lane.send(reads)
+    await tb.rx_beat.send(reads)
     for task in tasks:
         await task
     got = await tb.sent(4 * count)
@@ -394,7 +394,7 @@ async def the_firmware_reads_what_it_has_fetched(dut):
     await tb.start(tx_pause=lambda: sometimes(0.3))
     bulk = dut.Bulk.value.to_unsigned()
     reads = [read(seq, HOSTS + 64 * seq, 64) for seq in range(20)]
-    task = cocotb.start_soon(tb.lane.send(reads, bursts(20, 40)))
+    task = cocotb.start_soon(tb.rx_beat.send(reads, bursts(20, 40)))
     for at in range(12):
         slot, length = at % 2, some_length(bulk)
         addr = random.randint(0, MEMORY - length)
@@ -423,7 +423,7 @@ async def reads_stream_at_full_rate(dut, length):
     await tb.start()
     count = 40
     addrs = [random.randint(HOSTS, MEMORY - length) for _ in range(count)]
-    await tb.lane.send([read(seq, addr, length) for seq, addr in enumerate(addrs)])
+    await tb.rx_beat.send([read(seq, addr, length) for seq, addr in enumerate(addrs)])
     got = await tb.sent(count)
     compare(got, [answer(seq, addr, slave.read(addr, length)) for seq, addr in enumerate(addrs)])
     # From the end of the first frame to that of the last.
@@ -496,7 +496,7 @@ async def a_stream_and_the_digest_read_beside_fetches(dut, stall):
     cocotb.start_soon(take_beats())
     tasks = [cocotb.start_soon(streams()), cocotb.start_soon(digest())]
     frames = [(seq, random.randint(HOSTS, MEMORY - 64), random.randint(1, 64)) for seq in range(60)]
-    await tb.lane.send([read(*fields) for fields in frames], bursts(100, 200))
+    await tb.rx_beat.send([read(*fields) for fields in frames], bursts(100, 200))
     got = await tb.sent(len(frames))
     compare(got, [answer(seq, addr, ram.read(addr, length)) for seq, addr, length in frames])
     for task in tasks:
@@ -532,12 +532,12 @@ async def an_error_is_seen_and_nothing_hangs(dut):
     ReadySlave(dut)
     await tb.start()
     dut.axi_rresp.value = 2
-    await tb.lane.send([read(1, HOSTS, 50)])
+    await tb.rx_beat.send([read(1, HOSTS, 50)])
     await tb.sent(1)
     assert dut.error.value and dut.idle.value
 
 
 @pytest.mark.parametrize("bulk,reads", [(1472, 512), (64, 128)])
-def test_read(bulk, reads):
+def test_mem_read(bulk, reads):
     parameters = {"Bulk": bulk, "Reads": reads}
-    bench("read_bench", [*rtl("common", "shell"), TB / "read_bench.sv"], __name__, parameters)
+    bench("mem_read_bench", [*rtl("common", "shell"), TB / "mem_read_bench.sv"], __name__, parameters)

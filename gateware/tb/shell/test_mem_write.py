@@ -1,4 +1,4 @@
-"""rl_store and rl_ddr_write: writes reach DDR each once, whatever their order, length and address; at full rate and
+"""rl_mem_write and rl_ddr_write: writes reach DDR each once, whatever their order, length and address; at full rate and
 within the promised latency; and what else is written to DDR: image chunks, chaining values, zeros."""
 
 import random
@@ -10,7 +10,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, ReadOnly
 from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiBus, AxiRamWrite
-from lane import STORE, Lane, LaneFrame, packed
+from rx_stream import STORE, RxStream, RxFrame, packed
 from runner import bench, rtl
 from sack import ARRIVALS, BEYOND, DUPLICATE, NEW, Sack
 from slave import ReadySlave
@@ -30,7 +30,7 @@ class Bench:
     async def start(self, periods=(6400, 6400)):
         dut = self.dut
         for handle in (
-            *(dut.lane, dut.reset_window, dut.insert, dut.insert_seq, dut.insert_ack_now, dut.time_us, dut.acked),
+            *(dut.rx_beat, dut.reset_window, dut.insert, dut.insert_seq, dut.insert_ack_now, dut.time_us, dut.acked),
             *(dut.bits_addr, dut.image_valid, dut.image_desc, dut.image_data, dut.value_valid, dut.value_addr),
             *(dut.value_data, dut.value_more, dut.scrub, dut.scrub_first, dut.scrub_last, dut.rst_net_n, dut.rst_ddr_n),
             *(dut.axi_awready, dut.axi_wready, dut.axi_bvalid, dut.axi_bresp, dut.axi_bid),
@@ -45,8 +45,8 @@ class Bench:
         await FallingEdge(dut.clk_net)
         dut.rst_net_n.value = 1
         dut.rst_ddr_n.value = 1
-        self.lane = Lane(dut.clk_net, dut.lane, dut.room)
-        await self.lane.idle(20)
+        self.rx_beat = RxStream(dut.clk_net, dut.rx_beat, dut.room)
+        await self.rx_beat.idle(20)
 
     def ram(self, stall):
         """A DDR behind cocotbext-axi's model, whose channels pause in this share of the cycles."""
@@ -58,7 +58,7 @@ class Bench:
 
     async def settle(self):
         """Waits until all frames are judged, and those stored are in memory."""
-        await self.lane.idle(8)
+        await self.rx_beat.idle(8)
         for _ in range(20_000):
             await ClockCycles(self.dut.clk_ddr, 1)
             gray = int(self.dut.mem_written_gray.value)
@@ -87,7 +87,7 @@ class Bench:
 
 
 def write(seq, addr, payload, **fields):
-    return LaneFrame("write", payload, fields={"seq": seq, "addr": addr, **fields})
+    return RxFrame("write", payload, fields={"seq": seq, "addr": addr, **fields})
 
 
 def some_length(bulk):
@@ -115,15 +115,15 @@ async def memory_holds_what_was_written(dut, periods, stall):
         frames.append(frame)
         if random.random() < 0.2:
             # Other blocks' frames go by.
-            frames.append(LaneFrame(random.choice(["control", "read", "image", "drop"]), random.randbytes(24)))
+            frames.append(RxFrame(random.choice(["control", "read", "image", "drop"]), random.randbytes(24)))
         if frame.abort:
             continue
         arrival = sack.insert(seq)
         expected[arrival] += 1
         if arrival == NEW:
             image[addr : addr + len(payload)] = payload
-    await tb.lane.send(frames, PAUSES[random.choice(list(PAUSES))]())
-    await tb.lane.idle(600)
+    await tb.rx_beat.send(frames, PAUSES[random.choice(list(PAUSES))]())
+    await tb.rx_beat.idle(600)
     await tb.settle()
     assert int(dut.next.value) == sack.next
     assert await tb.bits() == sack.ring()
@@ -146,10 +146,10 @@ async def the_window_closes_long_gaps(dut):
     for seq in [*range(2, 257), 1, 257 + 256, 257, 257 + 257, 258, 257 + 300]:
         sack.insert(seq)
         frames.append(write(seq, 8 * seq, seq.to_bytes(8, "little"), flags=0))
-    await tb.lane.send(frames)
-    await tb.lane.idle(20)
-    assert tb.lane.waits > 200
-    await tb.lane.idle(300)
+    await tb.rx_beat.send(frames)
+    await tb.rx_beat.idle(20)
+    assert tb.rx_beat.waits > 200
+    await tb.rx_beat.idle(300)
     await tb.settle()
     assert int(dut.next.value) == sack.next == 259
     assert await tb.bits() == sack.ring()
@@ -183,10 +183,10 @@ async def the_firmware_inserts_between_frames(dut):
 
     task = cocotb.start_soon(firmware())
     frames = [write(seq, 64 * seq, bytes([seq]) * 28) for seq in range(1, 200) if seq not in refused]
-    await tb.lane.send(frames, bursts(60, 10))
-    await tb.lane.idle(2)
+    await tb.rx_beat.send(frames, bursts(60, 10))
+    await tb.rx_beat.idle(2)
     await task
-    await tb.lane.idle(300)
+    await tb.rx_beat.idle(300)
     await tb.settle()
     for seq in range(1, 200):
         sack.insert(seq)
@@ -203,21 +203,21 @@ async def acknowledgements_fall_due_as_the_model_has_it(dut):
     await tb.start()
 
     async def send(*frames):
-        await tb.lane.send([write(seq, 0, b"", flags=flags) for seq, flags in frames])
-        await tb.lane.idle(6)
+        await tb.rx_beat.send([write(seq, 0, b"", flags=flags) for seq, flags in frames])
+        await tb.rx_beat.idle(6)
         return bool(dut.ack_due.value)
 
     async def ticks(count):
         for _ in range(count):
             dut.time_us.value = (int(dut.time_us.value) + 1) % 65536
-            await tb.lane.idle(4)
+            await tb.rx_beat.idle(4)
         return bool(dut.ack_due.value)
 
     async def ack():
         dut.acked.value = 1
-        await tb.lane.idle()
+        await tb.rx_beat.idle()
         dut.acked.value = 0
-        await tb.lane.idle()
+        await tb.rx_beat.idle()
         assert not dut.ack_due.value
 
     # The sixteenth in order.
@@ -246,9 +246,9 @@ async def acknowledgements_fall_due_as_the_model_has_it(dut):
     # A new claim knows nothing of the old.
     assert await send((22, ACK_NOW))
     dut.reset_window.value = 1
-    await tb.lane.idle()
+    await tb.rx_beat.idle()
     dut.reset_window.value = 0
-    await tb.lane.idle(10)
+    await tb.rx_beat.idle(10)
     assert not dut.ack_due.value and int(dut.next.value) == 1
     assert not await send((1, 0))
 
@@ -256,7 +256,7 @@ async def acknowledgements_fall_due_as_the_model_has_it(dut):
 @cocotb.test()
 @cocotb.parametrize(length=[28, 24, 1472])
 async def a_word_each_cycle(dut, length):
-    """Frames back to back for a few thousand cycles, to any addresses: the lane never waits, and memory keeps up."""
+    """Frames back to back for a few thousand cycles, to any addresses: the receive stream never waits, and memory keeps up."""
     if length > dut.Bulk.value.to_unsigned():
         return
     tb = Bench(dut)
@@ -267,13 +267,13 @@ async def a_word_each_cycle(dut, length):
     count = 4000 // words
     payloads = [random.randbytes(length) for _ in range(count)]
     addrs = [2048 * at + random.randrange(64) for at in range(count)]
-    start = tb.lane.cycles
-    await tb.lane.send([write(1 + at, addrs[at], payloads[at]) for at in range(count)])
-    taken, end = tb.lane.cycles - start, get_sim_time("ps")
+    start = tb.rx_beat.cycles
+    await tb.rx_beat.send([write(1 + at, addrs[at], payloads[at]) for at in range(count)])
+    taken, end = tb.rx_beat.cycles - start, get_sim_time("ps")
     await tb.settle()
     lag = (slave.writes[-1] - end) / PERIOD
     dut._log.info(f"{count} x {length} bytes: {count * words} words in {taken} cycles, last beat {lag:.0f} later")
-    assert tb.lane.waits == 0 and taken == count * words
+    assert tb.rx_beat.waits == 0 and taken == count * words
     # A frame waits for its own end, and for no other.
     assert lag <= words + 20
     for addr, payload in zip(addrs, payloads, strict=True):
@@ -282,15 +282,15 @@ async def a_word_each_cycle(dut, length):
 
 @cocotb.test()
 async def a_short_write_is_soon_on_the_bus(dut):
-    """From the cycle of lane.done to that of AWVALID and WVALID: at most 20, clocks being equal."""
+    """From the cycle of rx_beat.done to that of AWVALID and WVALID: at most 20, clocks being equal."""
     tb = Bench(dut)
     slave = ReadySlave(dut)
     await tb.start()
     longest = 0
     for seq in range(1, 101):
-        await tb.lane.send([write(seq, random.randrange(4096), random.randbytes(28))])
+        await tb.rx_beat.send([write(seq, random.randrange(4096), random.randbytes(28))])
         end = get_sim_time("ps")
-        await tb.lane.idle(random.randint(30, 60))
+        await tb.rx_beat.idle(random.randint(30, 60))
         longest = max(longest, 1 + (slave.writes[-1] - end) // PERIOD)
         # The cycle of done ended half a cycle ago: whole cycles are between the two.
     dut._log.info(f"done to AWVALID and WVALID: {longest} cycles at most")
@@ -372,8 +372,8 @@ async def others_write_too(dut):
         addr = random.randrange(0x20000)
         image[addr : addr + len(data)] = data
         frames.append(write(seq, addr, data))
-    await tb.lane.send(frames, bursts(100, 50))
-    await tb.lane.idle()
+    await tb.rx_beat.send(frames, bursts(100, 50))
+    await tb.rx_beat.idle()
     for task in tasks:
         await task
     await tb.settle()
@@ -394,7 +394,7 @@ async def others_write_too(dut):
     await FallingEdge(clock)
     assert not dut.scrub_done.value
     # And it writes what comes after.
-    await tb.lane.send([write(61, 0x10001, b"after")])
+    await tb.rx_beat.send([write(61, 0x10001, b"after")])
     await tb.settle()
     assert ram.read(0x10000, 8) == b"\0after\0\0"
 
@@ -404,16 +404,16 @@ async def an_error_is_seen_and_nothing_hangs(dut):
     tb = Bench(dut)
     ReadySlave(dut)
     await tb.start()
-    await tb.lane.send([write(1, 0, b"fine")])
+    await tb.rx_beat.send([write(1, 0, b"fine")])
     await tb.settle()
     assert not dut.error.value
     dut.axi_bresp.value = 2
-    await tb.lane.send([write(2, 0, b"not so")])
+    await tb.rx_beat.send([write(2, 0, b"not so")])
     await tb.settle()
     await ClockCycles(dut.clk_ddr, 2)
     assert dut.error.value
 
 
 @pytest.mark.parametrize("bulk", [1472, 64])
-def test_write(bulk):
-    bench("write_bench", [*rtl("common", "shell"), TB / "write_bench.sv"], __name__, {"Bulk": bulk})
+def test_mem_write(bulk):
+    bench("mem_write_bench", [*rtl("common", "shell"), TB / "mem_write_bench.sv"], __name__, {"Bulk": bulk})

@@ -1,6 +1,6 @@
-// rl_stage and rl_ddr_write with the configuration queue between them, and the bus under the names that
+// rl_image_write and rl_ddr_write with the configuration queue between them, and the bus under the names that
 // cocotbext-axi looks for.
-module stage_bench
+module image_write_bench
   import rl_shell_pkg::*;
 #(
   parameter int unsigned Bulk = 1472,
@@ -13,7 +13,7 @@ module stage_bench
   input  logic              rst_net_n,
   input  logic              clk_ddr,
   input  logic              rst_ddr_n,
-  input  lane_t             lane,
+  input  rx_beat_t             rx_beat,
   output logic              room,
   input  logic              receiving,
   input  logic              start,
@@ -55,18 +55,18 @@ module stage_bench
 
   logic queue_room, queue_word, queue_commit, queue_rollback;
   logic [63:0] queue_data, image_data;
-  store_t queue_desc, image_desc;
+  write_desc_t queue_desc, image_desc;
   logic image_valid, image_done, image_take, image_ready;
   logic [7:0] image_written_gray;
 
-  rl_stage #(
+  rl_image_write #(
     .Bulk(Bulk),
     .Chunks(Chunks),
     .Blocks(Blocks)
-  ) u_stage (
+  ) u_image_write (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .room_o(room),
     .receiving_i(receiving),
     .queue_room_i(queue_room),
@@ -97,7 +97,7 @@ module stage_bench
   rl_frame_queue #(
     .Words(QueueWords),
     .FrameWords(FrameWords),
-    .DescW($bits(store_t)),
+    .DescW($bits(write_desc_t)),
     .Frames(16)
   ) u_queue (
     .clk_wr_i(clk_net),

@@ -5,7 +5,7 @@
 // Where a chunk belongs is known when its first word comes, and its number is worked out while the
 // others do, by a division of 22 cycles; chunks of 64 bytes need none. If the frame ends before that is
 // done, there is no room for another.
-module rl_stage
+module rl_image_write
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
@@ -19,16 +19,16 @@ module rl_stage
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
 
-  input  lane_t             lane_i,
+  input  rx_beat_t             rx_beat_i,
   output logic              room_o,
   input  logic              receiving_i,       // The load takes data. Else all of it was there once.
 
-  // Configuration queue: frames of store_t.
+  // Configuration queue: frames of write_desc_t.
   input  logic              queue_room_i,
   output logic              queue_word_o,
   output logic [63:0]       queue_data_o,
   output logic              queue_commit_o,
-  output store_t            queue_desc_o,
+  output write_desc_t            queue_desc_o,
   output logic              queue_rollback_o,
   input  logic [7:0]        written_gray_i,    // Frames of it that are in memory.
 
@@ -60,7 +60,9 @@ module rl_stage
   localparam int unsigned PlaceW = 22;
   localparam int unsigned RowW = IndexW - 4;
   if (Chunks != 1 << IndexW || IndexW < BlockW || IndexW > PlaceW || Bulk >= 1 << 14) begin : gen_check
-    $fatal(0, "rl_stage: Chunks must be a power of two, 2^12 to 2^22, Bulk less than 2^14 (%m)");
+    $fatal(
+        0, "rl_image_write: Chunks must be a power of two, 2^12 to 2^22, Bulk less than 2^14 (%m)"
+    );
   end
   typedef logic [PlaceW-1:0] place_t;
   typedef logic [IndexW-1:0] index_t;
@@ -88,14 +90,14 @@ module rl_stage
 
   // -- words, tentatively
   logic mine, fits, opens, open, open_q, ended_q, done, aborts, resolve;
-  assign mine = lane_i.route == RouteImage;
-  assign fits = lane_i.head.length <= 16'(Bulk);
-  assign opens = lane_i.word && lane_i.payload && mine;
+  assign mine = rx_beat_i.route == RouteImage;
+  assign fits = rx_beat_i.head.length <= 16'(Bulk);
+  assign opens = rx_beat_i.word && rx_beat_i.payload && mine;
   assign open = open_q || opens;
-  assign done = lane_i.done && mine;
-  assign aborts = lane_i.abort && mine && open;
+  assign done = rx_beat_i.done && mine;
+  assign aborts = rx_beat_i.abort && mine && open;
   assign queue_word_o = opens && fits;
-  assign queue_data_o = lane_i.data;
+  assign queue_data_o = rx_beat_i.data;
 
   // -- the frame. The next one cannot be here before this one's block is looked up.
   logic wanted_q, odd_q;
@@ -104,9 +106,9 @@ module rl_stage
   beat_t beat_q;
   always_ff @(posedge clk_net_i) begin
     if (opens && !open_q) begin
-      place_q <= lane_i.head.addr[6+:PlaceW];
-      odd_q <= lane_i.head.addr[63:6+PlaceW] != 0 || lane_i.head.addr[5:0] != 0 || !fits;
-      length_q <= lane_i.head.length[13:0];
+      place_q <= rx_beat_i.head.addr[6+:PlaceW];
+      odd_q <= rx_beat_i.head.addr[63:6+PlaceW] != 0 || rx_beat_i.head.addr[5:0] != 0 || !fits;
+      length_q <= rx_beat_i.head.length[13:0];
     end
     beat_q <= base_i + BeatW'(place_q);
   end
@@ -296,7 +298,7 @@ module rl_stage
       duplicate_o <= 1'b0;
       malformed_o <= 1'b0;
     end else begin
-      open_q <= open && !lane_i.done && !lane_i.abort;
+      open_q <= open && !rx_beat_i.done && !rx_beat_i.abort;
       ended_q <= (ended_q || (done && open)) && !resolve;
       wanted_q <= ((opens && !open_q) || (wanted_q && state_q != Idle)) && !aborts;
       unique case (state_q)
@@ -348,5 +350,5 @@ module rl_stage
 `endif
 
   logic unused;
-  assign unused = ^{span[9:8], lane_i.first, lane_i.head, unused_waits, unused_told, beyond};
+  assign unused = ^{span[9:8], rx_beat_i.first, rx_beat_i.head, unused_waits, unused_told, beyond};
 endmodule

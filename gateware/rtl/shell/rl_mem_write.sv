@@ -4,22 +4,22 @@
 // A frame's words are written before it is known whether its number is new; when it has ended well
 // that is looked up, and the frame committed or rolled back three cycles later. While a look-up has to
 // wait, because the window is moving on over a closed gap, there is no room for another frame.
-module rl_store
+module rl_mem_write
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 (
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
 
-  input  lane_t       lane_i,
+  input  rx_beat_t       rx_beat_i,
   output logic        room_o,
 
-  // Memory queue: frames of store_t.
+  // Memory queue: frames of write_desc_t.
   input  logic        queue_room_i,
   output logic        queue_word_o,
   output logic [63:0] queue_data_o,
   output logic        queue_commit_o,
-  output store_t      queue_desc_o,
+  output write_desc_t      queue_desc_o,
   output logic        queue_rollback_o,
   output logic [7:0]  stored_o,         // Frames committed: reads wait for so many to be in memory.
   output logic        busy_o,           // A frame has ended and is not judged, so not counted yet.
@@ -56,9 +56,9 @@ module rl_store
 
   // -- words, tentatively
   logic takes, open_q;
-  assign takes = lane_i.route == RouteWrite;
-  assign queue_word_o = lane_i.word && lane_i.payload && takes;
-  assign queue_data_o = lane_i.data;
+  assign takes = rx_beat_i.route == RouteWrite;
+  assign queue_word_o = rx_beat_i.word && rx_beat_i.payload && takes;
+  assign queue_data_o = rx_beat_i.data;
 
   // -- the frame that has ended
   logic asked_q;          // Its number is to be looked up.
@@ -68,11 +68,11 @@ module rl_store
   logic [13:0] length_q;
   logic ack_now_q;
   always_ff @(posedge clk_net_i) begin
-    if (lane_i.done && takes) begin
-      seq_q <= lane_i.head.seq;
-      addr_q <= lane_i.head.addr[AddrW-1:0];
-      length_q <= lane_i.head.length[13:0];
-      ack_now_q <= (lane_i.head.flags & FlagAckNow) != 0;
+    if (rx_beat_i.done && takes) begin
+      seq_q <= rx_beat_i.head.seq;
+      addr_q <= rx_beat_i.head.addr[AddrW-1:0];
+      length_q <= rx_beat_i.head.length[13:0];
+      ack_now_q <= (rx_beat_i.head.flags & FlagAckNow) != 0;
     end
   end
 
@@ -101,7 +101,7 @@ module rl_store
   // unless the window was busy.
   logic looked_up_q, judged_mine, judged_theirs, empty;
   assign room_o = queue_room_i && !asked_q && !looked_up_q;
-  assign busy_o = (lane_i.done && takes) || asked_q || looked_up_q || judged_mine;
+  assign busy_o = (rx_beat_i.done && takes) || asked_q || looked_up_q || judged_mine;
 
   assign judged_mine = judged && judging_q;
   assign judged_theirs = judged && !judging_q;
@@ -109,7 +109,7 @@ module rl_store
   assign queue_commit_o = judged_mine && arrival == ArrivalNew && !empty;
   // A frame without words has nothing to roll back, and may end while another is looked up.
   assign queue_rollback_o = (judged_mine && arrival != ArrivalNew && !empty) ||
-                            (lane_i.abort && takes && (open_q || queue_word_o));
+                            (rx_beat_i.abort && takes && (open_q || queue_word_o));
   assign queue_desc_o = '{addr: addr_q, length: length_q};
 
   always_ff @(posedge clk_net_i) begin
@@ -124,9 +124,9 @@ module rl_store
       duplicate_o <= 1'b0;
       beyond_o <= 1'b0;
     end else begin
-      asked_q <= (lane_i.done && takes) || (asked_q && !look_up);
+      asked_q <= (rx_beat_i.done && takes) || (asked_q && !look_up);
       looked_up_q <= look_up;
-      open_q <= (open_q || queue_word_o) && !lane_i.done && !lane_i.abort;
+      open_q <= (open_q || queue_word_o) && !rx_beat_i.done && !rx_beat_i.abort;
       insert_wait_q <= insert_i || (insert_wait_q && !look_up_theirs);
       insert_busy_o <= insert_i || (insert_busy_o && !judged_theirs);
       if (queue_commit_o) stored_o <= stored_o + 1'b1;
@@ -169,7 +169,7 @@ module rl_store
 `ifndef SYNTHESIS
   OneFrameAtATime_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    lane_i.done && takes |-> !asked_q);
+    rx_beat_i.done && takes |-> !asked_q);
   WordsAreAlone_A :
   assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
     queue_word_o |-> !asked_q && !judged_mine);
@@ -178,5 +178,5 @@ module rl_store
 `endif
 
   logic unused_head;
-  assign unused_head = ^{lane_i.first, lane_i.head};
+  assign unused_head = ^{rx_beat_i.first, rx_beat_i.head};
 endmodule

@@ -1,4 +1,4 @@
-"""rl_stage: image chunks in any order, each once, to their place in DDR; what is missing; and the blocks of 64 KiB that
+"""rl_image_write: image chunks in any order, each once, to their place in DDR; what is missing; and the blocks of 64 KiB that
 are whole, told when they are in DDR and not before."""
 
 import random
@@ -10,7 +10,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge
 from cocotbext.axi import AxiBus, AxiRamWrite
-from lane import Lane, LaneFrame
+from rx_stream import RxStream, RxFrame
 from runner import bench, rtl
 from slave import ReadySlave
 from streams import CLOCK_PAIRS, bursts, never, sometimes
@@ -30,7 +30,7 @@ class Bench:
     async def start(self, periods=(PERIOD, PERIOD)):
         dut = self.dut
         for handle in (
-            *(dut.lane, dut.start, dut.base, dut.last, dut.last_length, dut.empty, dut.chunk, dut.bits_addr),
+            *(dut.rx_beat, dut.start, dut.base, dut.last, dut.last_length, dut.empty, dut.chunk, dut.bits_addr),
             *(dut.block_pop, dut.rst_net_n, dut.rst_ddr_n),
             *(dut.axi_awready, dut.axi_wready, dut.axi_bvalid, dut.axi_bresp),
         ):
@@ -42,9 +42,9 @@ class Bench:
         await ClockCycles(dut.clk_ddr, 4)
         await FallingEdge(dut.clk_net)
         dut.rst_net_n.value = dut.rst_ddr_n.value = 1
-        self.lane = Lane(dut.clk_net, dut.lane, dut.room)
+        self.rx_beat = RxStream(dut.clk_net, dut.rx_beat, dut.room)
         cocotb.start_soon(self.count())
-        await self.lane.idle(20)
+        await self.rx_beat.idle(20)
 
     def ram(self, stall):
         bus = AxiBus.from_prefix(self.dut, "axi")
@@ -68,13 +68,13 @@ class Bench:
         dut.base.value, dut.chunk.value, dut.last.value, dut.last_length.value = base // 64, chunk, last, last_byte + 1
         dut.empty.value = max(last // 16, (len(image) - 1) // BLOCK)
         self.chunks, self.before = last + 1, int(dut.staged.value)
-        await self.lane.idle()
+        await self.rx_beat.idle()
         dut.start.value = 1
-        await self.lane.idle()
+        await self.rx_beat.idle()
         dut.start.value = 0
-        await self.lane.idle()
+        await self.rx_beat.idle()
         while dut.busy.value:
-            await self.lane.idle()
+            await self.rx_beat.idle()
         self.counts.clear()
         self.told.clear()
 
@@ -109,7 +109,7 @@ class Bench:
 
 
 def data(image, offset, length, abort=False):
-    return LaneFrame("image", image[offset : offset + length].ljust(length, b"\x55"), abort, fields={"addr": offset})
+    return RxFrame("image", image[offset : offset + length].ljust(length, b"\x55"), abort, fields={"addr": offset})
 
 
 def chunk_frames(image, chunk):
@@ -152,22 +152,22 @@ async def an_image_gets_there_whatever_the_order(dut, periods, order):
         ]
         again = random.sample(half, min(8, len(half)))
         aborted = [data(image, frame.fields["addr"], len(frame.payload), True) for frame in frames[-3:]]
-        others = [LaneFrame(route, random.randbytes(40)) for route in ("write", "control", "read")]
+        others = [RxFrame(route, random.randbytes(40)) for route in ("write", "control", "read")]
         extra = bad + again + aborted + others
         random.shuffle(extra)
-        await tb.lane.send(half + extra, bursts(200, 20))
-        await tb.lane.idle(60)
+        await tb.rx_beat.send(half + extra, bursts(200, 20))
+        await tb.rx_beat.idle(60)
         assert tb.missing() == chunks - len(half)
         assert await tb.have(chunks) == there
         assert tb.counts == Counter(chunk=len(half), duplicate=len(again), malformed=len(bad))
-        await tb.lane.send(frames[chunks // 2 :], bursts(200, 20))
-        await tb.lane.idle(60)
+        await tb.rx_beat.send(frames[chunks // 2 :], bursts(200, 20))
+        await tb.rx_beat.idle(60)
         assert tb.missing() == 0 and tb.counts["chunk"] == chunks
         count = (length + BLOCK - 1) // BLOCK
         for _ in range(20_000):
             if len(tb.told) == count:
                 break
-            await tb.lane.idle()
+            await tb.rx_beat.idle()
         assert sorted(tb.told) == list(range(count))
         assert ram.read(BASE, length) == image
         blocks.cancel()
@@ -185,12 +185,12 @@ async def chunks_in_order_keep_up(dut, chunk):
     image = random.randbytes(BLOCK)
     await tb.load(image, chunk)
     cocotb.start_soon(tb.take_blocks(slave, image, never()))
-    start = tb.lane.cycles
+    start = tb.rx_beat.cycles
     frames = chunk_frames(image, chunk)
-    await tb.lane.send(frames)
-    dut._log.info(f"{len(frames)} chunks of {chunk}: {tb.lane.waits} of {tb.lane.cycles - start} cycles waited")
-    assert tb.lane.waits == 0
-    await tb.lane.idle(400)
+    await tb.rx_beat.send(frames)
+    dut._log.info(f"{len(frames)} chunks of {chunk}: {tb.rx_beat.waits} of {tb.rx_beat.cycles - start} cycles waited")
+    assert tb.rx_beat.waits == 0
+    await tb.rx_beat.idle(400)
     assert tb.told == [0] and slave.read(BASE, len(image)) == image
 
 
@@ -206,12 +206,12 @@ async def without_a_pop_blocks_wait_and_none_is_lost(dut):
         return  # It would take long.
     image = random.randbytes(2 * blocks * BLOCK)
     await tb.load(image, chunk)
-    send = cocotb.start_soon(tb.lane.send(chunk_frames(image, chunk)))
+    send = cocotb.start_soon(tb.rx_beat.send(chunk_frames(image, chunk)))
     await ClockCycles(dut.clk_net, 9 * blocks * BLOCK // 4 // 8 + 5000)
-    assert tb.lane.waits > 1000
+    assert tb.rx_beat.waits > 1000
     cocotb.start_soon(tb.take_blocks(slave, image, never()))
     await send
-    await tb.lane.idle(10_000)  # The queue's length.
+    await tb.rx_beat.idle(10_000)  # The queue's length.
     assert tb.told == list(range(2 * blocks)) and tb.missing() == 0
 
 
@@ -224,24 +224,24 @@ async def a_load_that_is_over_takes_nothing(dut):
     image = random.randbytes(4 * chunk)
     await tb.load(image, chunk)
     dut.receiving.value = 0
-    await tb.lane.send([*chunk_frames(image, chunk), data(image, 1, 5), data(image, 0, 0)])
-    await tb.lane.idle(20)
+    await tb.rx_beat.send([*chunk_frames(image, chunk), data(image, 1, 5), data(image, 0, 0)])
+    await tb.rx_beat.idle(20)
     # The model has it so: all chunks were there once.
     assert tb.counts == Counter(duplicate=6) and tb.missing() == 4
     dut.receiving.value = 1
-    await tb.lane.send(chunk_frames(image, chunk)[:2])
-    await tb.lane.idle(20)
+    await tb.rx_beat.send(chunk_frames(image, chunk)[:2])
+    await tb.rx_beat.idle(20)
     assert await tb.have(4) == {0, 1}
     # A new load begins empty, in the other slot.
     image = random.randbytes(4 * chunk)
     await tb.load(image, chunk, 2 * BASE)
     assert await tb.have(4) == set() and tb.missing() == 4
-    await tb.lane.send(chunk_frames(image, chunk))
-    await tb.lane.idle(2000)
+    await tb.rx_beat.send(chunk_frames(image, chunk))
+    await tb.rx_beat.idle(2000)
     assert ram.read(2 * BASE, len(image)) == image and tb.counts == Counter(chunk=4)
 
 
 @pytest.mark.parametrize("bulk,chunks,blocks", [(1472, 1 << 18, 16), (8960, 1 << 12, 4)])
-def test_stage(bulk, chunks, blocks):
+def test_image_write(bulk, chunks, blocks):
     parameters = {"Bulk": bulk, "Chunks": chunks, "Blocks": blocks}
-    bench("stage_bench", [*rtl("common", "shell"), TB / "stage_bench.sv"], __name__, parameters)
+    bench("image_write_bench", [*rtl("common", "shell"), TB / "image_write_bench.sv"], __name__, parameters)

@@ -6,7 +6,7 @@
 // end only; so this gives the reasons that come before it and after it apart.
 //
 // It follows head and session all the time: its outputs hold two cycles after both were last changed.
-module rl_lane_judge
+module rl_rx_judge
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
@@ -32,14 +32,14 @@ module rl_lane_judge
   output drop_e       early_o,      // Whatever its length.
   output drop_e       late_o,       // If it is long enough.
   output route_e      route_o,      // If neither.
-  output why_e        why_o,        // With RouteControl.
+  output divert_reason_e        reason_o,        // With RouteControl.
   // One cycle after addr_valid_i: the address lies in memory that a host may address, in its last page.
   output logic        hosts_o,
   output logic        last_page_o
 );
   localparam int unsigned PrivateW = $clog2(RolePrivate);
   if (RolePrivate != 64'd1 << PrivateW) begin : gen_check
-    $fatal(0, "rl_lane_judge: RolePrivate must be a power of two (%m)");
+    $fatal(0, "rl_rx_judge: RolePrivate must be a power of two (%m)");
   end
 
   // -- the present claim and load
@@ -99,17 +99,17 @@ module rl_lane_judge
   // -- routes
   always_comb begin
     route_o = RouteControl;
-    why_o = WhyKind;
+    reason_o = DivertKind;
     if (early_o != DropNone || late_o != DropNone) begin
       route_o = RouteDrop;
     end else if (class_i.data) begin
       route_o = RouteImage;
     end else if (class_i.write || class_i.read || class_i.launch) begin
-      if (!(owner_i && epoch_q)) why_o = WhyEpoch;
+      if (!(owner_i && epoch_q)) reason_o = DivertEpoch;
       else if (class_i.read) route_o = RouteRead;
       else if (class_i.launch) route_o = RouteLaunch;
-      else if (long_q) why_o = WhyLength;
-      else if (!fits) why_o = WhyAddress;
+      else if (long_q) reason_o = DivertLength;
+      else if (!fits) reason_o = DivertAddress;
       else route_o = RouteWrite;
     end
   end

@@ -1,6 +1,6 @@
-// rl_fetch, rl_ddr_read and rl_tx with the queues between them, and the bus under the names that
+// rl_mem_read, rl_ddr_read and rl_tx with the queues between them, and the bus under the names that
 // cocotbext-axi looks for.
-module read_bench
+module mem_read_bench
   import rl_shell_pkg::*;
 #(
   parameter int unsigned Bulk = 1472,
@@ -12,15 +12,15 @@ module read_bench
   input  logic         rst_ddr_n,
   input  logic         clk_cfg,
   input  logic         rst_cfg_n,
-  input  lane_t        lane,
+  input  rx_beat_t        rx_beat,
   output logic         divert,
-  output logic [7:0]   divert_why,
+  output logic [7:0]   divert_reason,
   input  addr_t        memory,
   input  logic         flush,
   output logic         idle,
   input  logic         fw_valid,
   output logic         fw_ready,
-  input  logic         store_busy,
+  input  logic         mem_write_busy,
   input  logic [7:0]   stored,
   input  logic [7:0]   written_gray,
   output logic         read,
@@ -79,17 +79,17 @@ module read_bench
   localparam int unsigned FrameWords = (Bulk + 7) / 8;
   localparam int unsigned QueueWords = FrameWords > 256 ? 8192 : 1024;
 
-  why_e why;
+  divert_reason_e reason;
   logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
   logic [63:0] head, head_out;
   logic command_valid, command_ready, command_out_valid, command_out_ready;
-  fetch_command_t command, command_out;
-  assign divert_why = why;
+  mem_read_command_t command, command_out;
+  assign divert_reason = reason;
 
   // As the analyzer says where the address lies.
   logic hosts, last_page;
-  assign hosts = lane.head.addr >= rl_wire_pkg::RolePrivate && lane.head.addr < 64'(memory);
-  assign last_page = lane.head.addr[39:16] == memory[39:16] - 1'b1;
+  assign hosts = rx_beat.head.addr >= rl_wire_pkg::RolePrivate && rx_beat.head.addr < 64'(memory);
+  assign last_page = rx_beat.head.addr[39:16] == memory[39:16] - 1'b1;
 
   // Room for the heads of all frames that may be under way.
   always_ff @(posedge clk_net) if (rst_net_n) HeadsHaveRoom_A : assert (!head_valid || head_ready);
@@ -101,17 +101,17 @@ module read_bench
     .gray_i(written_gray),
     .count_o(written)
   );
-  rl_fetch #(
+  rl_mem_read #(
     .Bulk(Bulk),
     .Reads(Reads)
-  ) u_fetch (
+  ) u_mem_read (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
-    .lane_i(lane),
+    .rx_beat_i(rx_beat),
     .hosts_i(hosts),
     .last_page_i(last_page),
     .divert_o(divert),
-    .divert_why_o(why),
+    .divert_reason_o(reason),
     .flush_i(flush),
     .idle_o(idle),
     .fw_valid_i(fw_valid),
@@ -119,7 +119,7 @@ module read_bench
     .head_we_i(cpu_write && cpu_addr[10:9] == 2'd3),
     .head_addr_i(cpu_addr[8:0]),
     .head_wdata_i(cpu_wdata),
-    .store_busy_i(store_busy),
+    .mem_write_busy_i(mem_write_busy),
     .stored_i(stored),
     .written_i(written),
     .command_valid_o(command_valid),
@@ -151,7 +151,7 @@ module read_bench
   );
 
   rl_fifo_async #(
-    .Width($bits(fetch_command_t)),
+    .Width($bits(mem_read_command_t)),
     .Depth(4)
   ) u_commands (
     .clk_wr_i(clk_net),
@@ -169,7 +169,7 @@ module read_bench
 
   logic queue_room, queue_word, queue_commit, data_valid, data_done, data_take, data_ready;
   logic [63:0] queue_data, data;
-  fetched_t queue_desc, data_desc;
+  read_desc_t queue_desc, data_desc;
   logic stream_room, stream_word, stream_commit, stream_last, words_done;
   logic [63:0] stream_data;
   logic [2:0] words_at;
@@ -214,7 +214,7 @@ module read_bench
   rl_frame_queue #(
     .Words(QueueWords),
     .FrameWords(3 * FrameWords + 16),
-    .DescW($bits(fetched_t)),
+    .DescW($bits(read_desc_t)),
     .Frames(32),
     .Reserves(1'b1)
   ) u_data (

@@ -15,7 +15,7 @@
 //   2     source, EtherType, version, kind
 //   3     length             epoch                     seq
 //   4     address field
-module rl_fetch
+module rl_mem_read
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
@@ -25,11 +25,11 @@ module rl_fetch
   input  logic           clk_net_i,
   input  logic           rst_net_ni,
 
-  input  lane_t          lane_i,
+  input  rx_beat_t          rx_beat_i,
   input  logic           hosts_i,           // Where a payload word's frame has its address: rl_analyzer
   input  logic           last_page_i,       // has the comment.
-  output logic           divert_o,          // With lane_i.done: control takes this read,
-  output why_e           divert_why_o,      // since it is to be refused.
+  output logic           divert_o,          // With rx_beat_i.done: control takes this read,
+  output divert_reason_e           divert_reason_o,      // since it is to be refused.
   input  logic           flush_i,           // The claim is over: forget what waits.
   output logic           idle_o,            // Nothing waits, nothing is under way.
 
@@ -43,14 +43,14 @@ module rl_fetch
   output logic           fw_ready_o,
 
   // Writes before a read.
-  input  logic           store_busy_i,      // One has ended and is not counted yet.
+  input  logic           mem_write_busy_i,      // One has ended and is not counted yet.
   input  logic [7:0]     stored_i,
   input  logic [7:0]     written_i,         // Of those stored, the ones that are in memory.
 
   // To the memory's side.
   output logic           command_valid_o,
   input  logic           command_ready_i,
-  output fetch_command_t command_o,
+  output mem_read_command_t command_o,
   // To rl_tx: four words for each frame, not for what the firmware keeps to itself. There is room for those
   // of 16 frames.
   output logic           head_valid_o,
@@ -82,27 +82,27 @@ module rl_fetch
   logic length_bad_q, hosts_q, last_page_q;
   logic [16:0] end_q;         // Of the range, from the start of the address's page.
   logic in_memory;
-  assign length = {<<8{lane_i.data[31:0]}};
+  assign length = {<<8{rx_beat_i.data[31:0]}};
   always_ff @(posedge clk_net_i) begin
-    if (lane_i.payload) begin
+    if (rx_beat_i.payload) begin
       hosts_q <= hosts_i;
       last_page_q <= last_page_i;
       length_q <= length[13:0];
       length_bad_q <= length == 0 || length[31:14] != 0 || length[13:0] > 14'(Bulk);
-      end_q <= {1'b0, lane_i.head.addr[15:0]} + {3'b0, length[13:0]};
+      end_q <= {1'b0, rx_beat_i.head.addr[15:0]} + {3'b0, length[13:0]};
     end
   end
   // The page it starts in is a host's, and the next one if it ends there.
   assign in_memory = hosts_q && (!last_page_q || !end_q[16] || end_q[15:0] == 0);
 
   logic asked, take, queue_ready;
-  assign asked = lane_i.done && lane_i.route == RouteRead;
+  assign asked = rx_beat_i.done && rx_beat_i.route == RouteRead;
   always_comb begin
     divert_o = asked;
-    divert_why_o = WhyMalformed;
-    if (lane_i.head.length == 16'(ReadBytes)) begin
-      if (length_bad_q) divert_why_o = WhyLength;
-      else if (!in_memory) divert_why_o = WhyAddress;
+    divert_reason_o = DivertMalformed;
+    if (rx_beat_i.head.length == 16'(ReadBytes)) begin
+      if (length_bad_q) divert_reason_o = DivertLength;
+      else if (!in_memory) divert_reason_o = DivertAddress;
       else divert_o = 1'b0;
     end
   end
@@ -120,7 +120,7 @@ module rl_fetch
     .rst_ni(rst_net_ni && !(flush_q && state_q != Send)),
     .wvalid_i(take),
     .wready_o(queue_ready),
-    .wdata_i({lane_i.head.seq, lane_i.head.addr[AddrW-1:0], length_q}),
+    .wdata_i({rx_beat_i.head.seq, rx_beat_i.head.addr[AddrW-1:0], length_q}),
     .rvalid_o(waits),
     .rready_i(next && !ours_q),
     .rdata_o(waiting),
@@ -153,7 +153,7 @@ module rl_fetch
       drop_queue_o <= 1'b0;
     end else begin
       unique case (state_q)
-        Idle: if (!store_busy_i && (fw_valid_i || (waits && !flush_q))) state_q <= Wait;
+        Idle: if (!mem_write_busy_i && (fw_valid_i || (waits && !flush_q))) state_q <= Wait;
         Wait: begin
           if (flush_q && !ours_q) state_q <= Idle;
           else if (go) state_q <= Send;
@@ -240,5 +240,5 @@ module rl_fetch
 `endif
 
   logic unused;
-  assign unused = ^{lane_i.word, lane_i.first, lane_i.abort, lane_i.head, lane_i.data, beyond, unused_count};
+  assign unused = ^{rx_beat_i.word, rx_beat_i.first, rx_beat_i.abort, rx_beat_i.head, rx_beat_i.data, beyond, unused_count};
 endmodule

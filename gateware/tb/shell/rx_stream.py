@@ -1,4 +1,4 @@
-"""Drives the lane as rl_analyzer does: packed structs as numbers, frames word by word, and the rule about room."""
+"""Drives the receive stream as rl_analyzer does: packed structs as numbers, frames word by word, and the rule about room."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ HEAD = [
     ("addr", 64),
 ]
 HEAD_BITS = sum(width for _, width in HEAD)
-LANE = [
+RX_BEAT = [
     ("word", 1),
     ("first", 1),
     ("payload", 1),
@@ -45,7 +45,7 @@ SESSION = [
 ROUTES = {"drop": 0, "control": 1, "write": 2, "read": 3, "image": 4, "launch": 5}
 HEADER_WORDS = 4
 FRAME_WORDS_MIN = 8
-# The analyzer decides on a payload's first word so many cycles before the lane has it.
+# The analyzer decides on a payload's first word so many cycles before the receive stream has it.
 ROOM_AHEAD = 2
 
 
@@ -61,7 +61,7 @@ def packed(struct: list[tuple[str, int]], **values: int) -> int:
 
 
 @dataclass
-class LaneFrame:
+class RxFrame:
     """A frame as the analyzer shows it."""
 
     route: str
@@ -80,18 +80,18 @@ class LaneFrame:
         return words + [None] * padding
 
 
-class Lane:
-    """Shows frames on the lane; what it shows changes in the middle of a cycle. A unit may be without `room`."""
+class RxStream:
+    """Shows frames on the receive stream; what it shows changes in the middle of a cycle. A unit may be without `room`."""
 
     def __init__(self, clock, port, room):
         self.clock, self.port, self.room = clock, port, room
         self.rooms = deque([True] * (ROOM_AHEAD + 1), maxlen=ROOM_AHEAD + 1)
-        # Cycles since the lane was made, those that waited for room, and that of the last frame's end.
+        # Cycles since the receive stream was made, those that waited for room, and that of the last frame's end.
         self.cycles = self.waits = self.ended = 0
 
     async def show(self, **values: int) -> None:
         """One cycle."""
-        self.port.value = packed(LANE, **values)
+        self.port.value = packed(RX_BEAT, **values)
         await FallingEdge(self.clock)
         self.cycles += 1
         if self.room is not None:
@@ -101,7 +101,7 @@ class Lane:
         for _ in range(cycles):
             await self.show()
 
-    async def send(self, frames: list[LaneFrame], pause: Iterator[bool] | None = None) -> None:
+    async def send(self, frames: list[RxFrame], pause: Iterator[bool] | None = None) -> None:
         """Shows the frames one after the other, back to back where nothing pauses."""
         pause = pause or never()
         for frame in frames:

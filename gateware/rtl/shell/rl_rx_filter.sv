@@ -3,7 +3,7 @@
 // time: what it says holds two cycles after the head, or a table, was last changed.
 //
 // A byte that is looked up while it is written reads as anything: `settled_o` tells.
-module rl_lane_filter
+module rl_rx_filter
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 (
