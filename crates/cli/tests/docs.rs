@@ -27,6 +27,9 @@ fn the_reference_of_commands_is_fresh() {
 #[test]
 fn the_reference_of_json_is_fresh() {
     is_fresh("json", "json.md");
+    let page = Rack::none().run(&["reference", "json"]).stdout;
+    let undocumented: Vec<_> = page.lines().filter(|line| line.starts_with("| `") && line.ends_with("|  |")).collect();
+    assert!(undocumented.is_empty(), "fields without a meaning: {undocumented:?}");
 }
 
 #[test]

@@ -156,6 +156,7 @@ fn a_watch_reports_cards_that_come_and_go() {
     assert!(rest.iter().all(|l| l["schema"] == "rackloom.ls-event/1"));
     let events: Vec<_> = rest.iter().map(|l| (l["event"].as_str().unwrap(), l["reason"].as_str())).collect();
     assert_eq!(events, [("up", None), ("down", Some("goodbye"))]);
+    assert_eq!((&rest[0]["name"], &rest[1]["name"]), (&"card1".into(), &"card0".into()));
     assert_eq!(rest[0]["card"]["name"], "card1");
     assert_eq!(watch.wait().unwrap().code(), Some(0));
 }

@@ -23,6 +23,7 @@ pub struct Options;
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-cost/2`
     schema: &'static str,
     /// Dollars for a host, derived.
     pub host_usd: f64,
@@ -30,10 +31,11 @@ pub struct Report {
     pub card_usd: f64,
     /// The table, recomputed.
     pub rows: Vec<Row>,
-    /// Where the paper's table is not what follows from it.
+    /// Where the paper's table or text contradicts itself.
     pub inconsistencies: Vec<Inconsistency>,
-    /// What the table leaves out, which is no contradiction.
+    /// What the table leaves out without contradicting itself.
     pub omissions: Vec<&'static str>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 

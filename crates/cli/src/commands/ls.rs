@@ -1,6 +1,6 @@
 //! `rackloom ls`: the cards that answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use rackloom::{CardInfo, DownReason, Event, Rack, Watch};
@@ -59,6 +59,8 @@ pub(super) struct LsEvent {
     schema: &'static str,
     /// `up`, `changed` or `down`.
     event: &'static str,
+    /// What commands call the card.
+    name: String,
     /// Its address.
     mac: String,
     /// Why it is down: `goodbye`, `restarted` or `silent`.
@@ -95,7 +97,7 @@ fn watch(
     first: LsReport,
     roles: &mut BTreeMap<Digest, String>,
 ) -> Result<Exit> {
-    let mut there: BTreeSet<_> = first.cards.iter().map(|c| c.mac.clone()).collect();
+    let mut names: BTreeMap<_, _> = first.cards.iter().map(|c| (c.mac.clone(), c.name.clone())).collect();
     let redraw = cx.ui.is_screen();
     let show = |report: &LsReport| match redraw {
         // Home, and clear what was below.
@@ -120,13 +122,16 @@ fn watch(
             Event::CardDown { card, reason } => ("down", *card, Some(reason_name(*reason)), None),
             _ => continue,
         };
-        let news = match kind {
-            "up" => there.insert(mac.to_string()),
-            "down" => there.remove(&mac.to_string()),
-            _ => there.contains(&mac.to_string()),
+        let mac_text = mac.to_string();
+        let name = match kind {
+            "up" if !names.contains_key(&mac_text) => Some(roster.name(mac)),
+            "changed" => names.get(&mac_text).cloned(),
+            "down" => names.remove(&mac_text),
+            _ => None,
         };
-        if !news {
-            continue; // The snapshot shows it already.
+        let Some(name) = name else { continue }; // The snapshot shows it already.
+        if kind == "up" {
+            names.insert(mac_text.clone(), name.clone());
         }
         if redraw {
             show(&snapshot(cx, rack, &roster, roles));
@@ -134,10 +139,10 @@ fn watch(
         }
         learn_roles(rack, roster.cards(), roles);
         let card = info.map(|info| row(&roster, info, roles));
-        let event = LsEvent { schema: "rackloom.ls-event/1", event: kind, mac: mac.to_string(), reason, card };
+        let event = LsEvent { schema: "rackloom.ls-event/1", event: kind, name, mac: mac_text, reason, card };
         cx.ui.result(&event, || match &event.card {
             Some(c) => format!("{kind}\t{}\t{}\t{}\t{}", c.name, c.mac, c.role.as_deref().unwrap_or("-"), c.state),
-            None => format!("{kind}\t{}\t{}", mac, reason.unwrap_or("-")),
+            None => format!("{kind}\t{}\t{}\t{}", event.name, event.mac, reason.unwrap_or("-")),
         });
     }
 }

@@ -39,12 +39,13 @@ pub struct Row {
 /// What the bench found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.bench-opencl-overhead/1`
     schema: &'static str,
     /// The device.
     pub device: String,
     /// Whether this is an optimised build.
     pub release: bool,
-    /// Whether this was but a check that all runs.
+    /// Whether this was only a check that everything works.
     pub quick: bool,
     /// All rows, in the order of measuring.
     pub rows: Vec<Row>,
@@ -52,6 +53,7 @@ pub struct Report {
     pub sweep: Vec<Step>,
     /// Copies of bulk data over shared memory, counted.
     pub copies: Option<Copies>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 
@@ -67,7 +69,7 @@ impl Report {
             copies,
             claims: Vec::new(),
         };
-        // Times of a check that all runs are none to judge by.
+        // The times of such a check say nothing.
         this.claims = if quick { Vec::new() } else { this.judge() };
         this
     }

@@ -30,10 +30,11 @@ pub struct Service {
 /// What the bench found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.blastfunction-sharing/1`
     schema: &'static str,
     /// Whether this is an optimised build.
     pub release: bool,
-    /// Whether this was but a check that all runs.
+    /// Whether this was only a check that everything works.
     pub quick: bool,
     /// The order of tasks on the boards of the tables: `fair` or `fifo`.
     pub policy: &'static str,
@@ -45,6 +46,7 @@ pub struct Report {
     pub configurations: Vec<Configuration>,
     /// A light tenant alone and beside a greedy one.
     pub light: Vec<LightRow>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 
@@ -68,7 +70,7 @@ impl Report {
             light,
             claims: Vec::new(),
         };
-        // Figures of a check that all runs are none to judge by.
+        // The figures of such a check say nothing.
         this.claims = if this.quick { Vec::new() } else { this.judge() };
         this
     }

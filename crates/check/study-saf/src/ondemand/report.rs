@@ -18,12 +18,15 @@ pub const SCHEMA: &str = "rackloom.study.saf-ondemand/2";
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-ondemand/2`
     schema: &'static str,
+    /// What was measured.
     options: Options,
     /// One for each percentage.
     pub rows: Vec<Row>,
     /// Where the paper's table is inconsistent.
     pub findings: Vec<Finding>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 

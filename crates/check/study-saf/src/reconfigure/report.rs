@@ -23,7 +23,9 @@ pub const SCHEMA: &str = "rackloom.study.saf-reconfigure/2";
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-reconfigure/2`
     schema: &'static str,
+    /// What was measured.
     options: Options,
     /// What physics allows.
     pub limit: Limit,
@@ -33,6 +35,7 @@ pub struct Report {
     pub model: Vec<Point>,
     /// What broadcast is compared with.
     pub baselines: Vec<Baseline>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 

@@ -16,10 +16,13 @@ pub const SCHEMA: &str = "rackloom.study.saf-scaling/2";
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-scaling/2`
     schema: &'static str,
+    /// What was measured.
     options: Options,
     /// Strong scaling, then weak, by number of cards.
     pub points: Vec<Point>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 
