@@ -139,7 +139,7 @@ fn verify(cx: &Context, name: &str) -> Result<Exit> {
     match images::find(name) {
         // Finding an invalid image is this command's purpose; a file that cannot be read is an error.
         Err(f) if f.what.contains("is not a valid image") => {
-            check("header, part table and manifest", f.causes.first().cloned())
+            check("header, part table and manifest", f.causes.first().cloned());
         }
         Err(f) => return Err(f),
         Ok(image) => {

@@ -235,7 +235,7 @@ fn text(r: &RunReport) -> String {
     }
     format!(
         "{}{} on {} cards: {} tiles in {}, {} moved at {}\n",
-        table.to_string(),
+        table,
         r.kernel,
         r.cards.iter().filter(|c| c.tiles > 0).count(),
         r.tiles,

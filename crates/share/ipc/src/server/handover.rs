@@ -162,7 +162,7 @@ impl Handover {
         let Some(identity) = identity(kind, &who) else { return bad("the client is of no known kind") };
         let stall = Duration::new(seconds, 0).checked_add(Duration::from_nanos(nanos.into()));
         let Some(stall) = stall.filter(|stall| Instant::now().checked_add(*stall).is_some()) else {
-            return bad("the time for a transfer is impossible");
+            return bad("the time for a transfer is invalid");
         };
         let spin = Spin { us_max };
         let limits =
@@ -187,7 +187,7 @@ impl Handover {
         }
         let whole = [read, written, freed].iter().all(|at| at.is_multiple_of(8));
         if !is_tcp && (!whole || written.wrapping_sub(freed) > ring_bytes) {
-            return bad("the rings' positions are impossible");
+            return bad("the rings' positions are invalid");
         }
         Ok(Self { identity, token, limits, at: (!is_tcp).then_some(at), files })
     }
