@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
-use rackloom::NetSpec;
+use rackloom::Net;
 
 pub(crate) use self::bench::{Bench, Overhead};
 pub(crate) use self::parse::{CardCount, Step};
@@ -69,7 +69,7 @@ pub(crate) struct Global {
     /// The network segment: virtual, virtual:NAME, or eth:INTERFACE
     #[arg(long, global = true, env = "RACKLOOM_NET", value_name = "NET", default_value = "virtual")]
     #[arg(help_heading = groups::EVERYWHERE)]
-    pub(crate) net: NetSpec,
+    pub(crate) net: Net,
     /// Print the result, or the error, as JSON with a documented schema
     #[arg(long, global = true, help_heading = groups::EVERYWHERE)]
     pub(crate) json: bool,

@@ -3,6 +3,9 @@
 mod common;
 
 use common::{Finished, Rack};
+use rackloom::MacAddr;
+use rackloom_live::Wire as _;
+use rackloom_live::segment::{SegmentClient, SegmentPath};
 
 fn fails(done: &Finished, part: &str) {
     assert_eq!(done.code, 2, "{}", done.stderr);
@@ -35,13 +38,39 @@ fn a_file_lists_cables() {
     assert_eq!(rack.json(&["info", "card1"])["card"]["ports"], 2);
 }
 
+/// A frame for a card's port 1 that comes from another process, by way of the network that the port is on.
+#[test]
+fn a_cable_goes_to_a_network_that_others_are_on() {
+    let rack = Rack::up(&["--cards", "1", "--cable", "0.1-virtual:side"]);
+    let card = rack.json(&["info", "card0"]);
+    let port: MacAddr = card["mac1"].as_str().unwrap().parse().unwrap();
+    let foreign = || rack.json(&["info", "card0"])["counters"]["drop_foreign"].as_u64().unwrap();
+    let before = foreign();
+    let path = SegmentPath::under(&rack.path("run"), "side").unwrap();
+    let mut wire = SegmentClient::connect(&path).unwrap();
+    let frame = [&port.0[..], &[2, 0, 0, 0, 9, 9, 0x88, 0xb5], &[0; 46]].concat();
+    assert_eq!(wire.send(&[frame.into()]).unwrap(), 1);
+    // It has no role that would take it.
+    common::wait_until("the card to count it", || foreign() == before + 1);
+    assert_eq!(
+        rack.json(&["ls", "--net", "virtual:side"])["cards"],
+        serde_json::json!([]),
+        "it answers at port 0 only"
+    );
+}
+
 #[test]
 fn wrong_cables_are_named() {
     let rack = Rack::none();
     let up = |args: &[&str]| rack.run(&[&["up", "--for", "1s"], args].concat());
-    fails(&up(&["--cable", "0.1"]), "invalid cable `0.1`: expected CARD.PORT-CARD.PORT, such as 0.1-1.1");
+    fails(
+        &up(&["--cable", "0.1"]),
+        "invalid cable `0.1`: expected CARD.PORT-CARD.PORT, such as 0.1-1.1, or CARD.PORT-NETWORK",
+    );
     fails(&up(&["--cable", "0.0-1.1"]), "invalid port 0 of card 0: a cable goes into port 1 to 63");
     fails(&up(&["--cable", "0.1-1.1", "--cable", "1.1-2.1"]), "two cables end in port 1 of card 1");
+    fails(&up(&["--cable", "0.1-tap:x"]), "invalid cable `0.1-tap:x`");
+    fails(&up(&["--cable", "0.1-virtual:default"]), "segment default is up already");
     let gateware = up(&["--card", "rtl:1", "--cable", "0.1-1.1"]);
     fails(&gateware, "cable 0.1-1.1 ends in port 1 of card0, and a card of kind rtl has 1 ports");
     fails(&gateware, "help: use model cards, or omit the cable");

@@ -1,12 +1,13 @@
 //! A job in progress on a live rack.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use rackloom_host::{ClaimOptions, Event, Host, Job, JobEvent, JobOptions, OpError, OpId, Tile, Work};
 use rackloom_node::Instant;
+use rackloom_sync::lock;
 use rackloom_wire::MacAddr;
 
 use crate::Error;
@@ -94,7 +95,7 @@ pub(crate) struct SharedWork<W> {
 
 impl<W: Work> SharedWork<W> {
     fn with<R>(&self, f: impl FnOnce(&mut W) -> R) -> R {
-        f(&mut self.work.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut lock(&self.work))
     }
 }
 
@@ -108,7 +109,7 @@ impl<W: Work> Work for SharedWork<W> {
     fn inputs(&mut self, tile: usize) -> Tile {
         let t = self.with(|w| w.inputs(tile));
         let bytes = t.output + t.inputs.iter().map(|i| i.len() as u64).sum::<u64>();
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).insert(tile, bytes);
+        lock(&self.bytes).insert(tile, bytes);
         t
     }
     fn output(&mut self, tile: usize, output: Bytes) {
@@ -231,7 +232,7 @@ impl RunningJob {
                 JobUpdate::Left(card, why)
             }
             JobEvent::Tile { tile, card, report } => {
-                let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).remove(&tile);
+                let bytes = lock(&self.bytes).remove(&tile);
                 let share = self.report.cards.entry(card).or_default();
                 share.tiles += 1;
                 share.bytes += bytes.unwrap_or(0);

@@ -9,10 +9,10 @@
 //! according to the role's manifest.
 //!
 //! ```no_run
-//! use rackloom::{NetSpec, Rack, RackOptions};
+//! use rackloom::{Net, Rack, RackOptions};
 //! use std::time::Duration;
 //!
-//! let rack = Rack::connect(&"virtual".parse::<NetSpec>()?, RackOptions::default())?;
+//! let rack = Rack::connect(&"virtual".parse::<Net>()?, RackOptions::default())?;
 //! for card in rack.discover(Duration::from_secs(1))? {
 //!     println!("{} has {} bytes of memory", card.mac, card.memory);
 //! }
@@ -25,7 +25,6 @@ mod batch;
 mod entropy;
 mod error;
 mod job;
-mod net;
 mod pending;
 mod rack;
 mod runner;
@@ -35,7 +34,6 @@ pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
 pub use error::Error;
 pub use job::{CardShare, JobReport, JobUpdate, RunOptions};
-pub use net::NetSpec;
 pub use pending::Pending;
 pub use rack::{Rack, RackOptions};
 pub use watch::Watch;
@@ -44,4 +42,5 @@ pub use rackloom_host::{
     CardInfo, CardName, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase, LoadReport,
     OpError, Work,
 };
+pub use rackloom_live::{Net, Ports};
 pub use rackloom_wire::{MacAddr, Scrub};

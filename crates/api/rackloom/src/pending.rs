@@ -3,8 +3,10 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
+
+use rackloom_sync::{lock, wait};
 
 use crate::Error;
 
@@ -26,12 +28,6 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-impl<T> Cell<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl<T> Pending<T> {
     /// An operation's outcome, and the handle that completes it.
     pub(crate) fn new() -> (Completer<T>, Self) {
@@ -44,18 +40,18 @@ impl<T> Pending<T> {
     /// # Errors
     /// Why the operation failed.
     pub fn wait(self) -> Result<T, Error> {
-        let mut state = self.cell.lock();
+        let mut state = lock(&self.cell.state);
         loop {
             if let Some(result) = state.result.take() {
                 return result;
             }
-            state = self.cell.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.cell.bell, state);
         }
     }
 
     /// Whether it has ended: `wait` would not block.
     pub fn is_over(&self) -> bool {
-        self.cell.lock().result.is_some()
+        lock(&self.cell.state).result.is_some()
     }
 }
 
@@ -64,7 +60,7 @@ impl<T> Future for Pending<T> {
 
     /// Must not be polled again once it was ready: it never becomes ready a second time.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut state = self.cell.lock();
+        let mut state = lock(&self.cell.state);
         match state.result.take() {
             Some(result) => Poll::Ready(result),
             None => {
@@ -93,7 +89,7 @@ impl<T> Completer<T> {
 
     fn end(&mut self, result: Result<T, Error>) {
         let Some(cell) = self.cell.take() else { return };
-        let mut state = cell.lock();
+        let mut state = lock(&cell.state);
         state.result = Some(result);
         let waker = state.waker.take();
         cell.bell.notify_all();

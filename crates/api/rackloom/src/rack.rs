@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant as StdInstant};
 
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use rackloom_host::{
     CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
     Outcome, Work,
 };
-use rackloom_live::{Clock, Driver, Wire};
+use rackloom_live::{Clock, Driver, Net, Ports, Wire};
 use rackloom_node::Instant;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
@@ -19,7 +19,6 @@ use crate::Error;
 use crate::batch::Batch;
 use crate::entropy::{random_mac, random_u64};
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
-use crate::net::NetSpec;
 use crate::pending::{Completer, Pending};
 use crate::runner::{LastWord, Runner, SharedWaiting};
 use crate::watch::{EVENTS_MAX, Watch};
@@ -57,8 +56,8 @@ impl Rack {
     ///
     /// # Errors
     /// The segment does not exist, or the operating system refuses.
-    pub fn connect(net: &NetSpec, options: RackOptions) -> Result<Self, Error> {
-        Self::attach(net.attach()?, options)
+    pub fn connect(net: &Net, options: RackOptions) -> Result<Self, Error> {
+        Self::attach(net.attach().map_err(Error::Net)?, options)
     }
 
     /// Starts a host on a wire, such as a port of an in-process switch.
@@ -66,6 +65,18 @@ impl Rack {
     /// # Errors
     /// The operating system refuses a thread.
     pub fn attach(wire: impl Wire + 'static, options: RackOptions) -> Result<Self, Error> {
+        Self::attach_with_ports(wire, Ports::new(), options)
+    }
+
+    /// Like [`attach`](Self::attach), with cables in other ports of the host than port 0, where `wire` is. Cards are
+    /// found and used through port 0 alone: frames on other ports reach none of their services.
+    ///
+    /// # Errors
+    /// The operating system refuses a thread.
+    ///
+    /// # Panics
+    /// If `others` has a port 0.
+    pub fn attach_with_ports(wire: impl Wire + 'static, others: Ports, options: RackOptions) -> Result<Self, Error> {
         let mac = options.mac.unwrap_or_else(random_mac);
         let mut config = Config::live(mac, options.seed.unwrap_or_else(random_u64));
         config.bulk = match options.jumbo && wire.mtu() >= JUMBO_MTU {
@@ -80,7 +91,7 @@ impl Rack {
             let _ = &last_word;
         };
         let runner = Runner::new(Host::new(config), waiting);
-        let driver = Driver::spawn(runner, wire, Clock::start(), sink).map_err(Error::Thread)?;
+        let driver = Driver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
         Ok(Self { driver, mac, deadline: options.deadline })
     }
 
@@ -287,7 +298,7 @@ impl Rack {
         let report = pending.wait()?;
         // The job was dropped before its end was reported, and its share of the work with it.
         let work = Arc::into_inner(work).expect("the job is gone");
-        Ok((work.into_inner().unwrap_or_else(PoisonError::into_inner), report))
+        Ok((rackloom_sync::into_inner(work), report))
     }
 
     /// Cancels all jobs; each ends with [`Error::JobCancelled`] once its cards are released.

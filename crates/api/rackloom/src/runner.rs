@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, TrySendError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rackloom_host::{Event, Host, LoadPhase, OpError, OpId, Outcome};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
+use rackloom_sync::lock;
 
 use crate::job::RunningJob;
 
@@ -33,7 +34,7 @@ pub(crate) struct LastWord(pub(crate) SharedWaiting);
 impl Drop for LastWord {
     fn drop(&mut self) {
         // Waiters complete with an error when dropped. Not under the lock: a completion may run a user's code.
-        let left = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let left = std::mem::take(&mut *lock(&self.0));
         drop(left);
     }
 }
@@ -78,7 +79,7 @@ impl Runner {
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut Waiting) -> R) -> R {
-        f(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut lock(&self.waiting))
     }
 
     /// Advances the jobs, and concludes those that have ended.

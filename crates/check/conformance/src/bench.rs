@@ -1,14 +1,17 @@
 //! A card on a bench: one cable, a clock, and everything that came out.
 
+mod payloads;
+
 use std::collections::VecDeque;
 
 use rackloom_card::{Config, Pace};
-use rackloom_node::{Duration, Frame, Instant, Output, Port};
+use rackloom_node::{Duration, Frame, Instant, Node, Output, Port};
 use rackloom_wire::{
     self as wire, Announce, CARDS, CardState, Counter, ErrorCode, FromBytes, Head, IntoBytes, Kind, MacAddr, Packet,
     Solicit, U16, U32, U64,
 };
 
+pub use self::payloads::{Out, ack_body, begin_body, launch_payload};
 use crate::{Specimen, images};
 
 /// The card's address.
@@ -55,7 +58,7 @@ impl Sent {
 
 /// A card on a bench.
 #[derive(Debug)]
-pub struct Bench<S> {
+pub struct Bench<S: Node> {
     /// The card.
     pub card: S,
     /// The time.
@@ -64,8 +67,14 @@ pub struct Bench<S> {
     pub epoch: u16,
     /// Most payload bytes that the card may send in a frame; [`CHUNK`] unless set.
     pub bulk: u16,
-    /// What came and was not looked at.
+    /// Ports that it may send on: port 0 alone unless set.
+    pub ports: u8,
+    /// What came on port 0 and was not looked at.
     pub sent: VecDeque<Sent>,
+    /// What came on its other ports.
+    pub others: Vec<(Port, Frame)>,
+    /// What it reported beside its frames, as models do and gateware does not.
+    pub events: Vec<S::Event>,
 }
 
 /// The configuration of a card on a bench.
@@ -82,7 +91,8 @@ impl<S: Specimen> Bench<S> {
 
     /// A card that is switched on now.
     pub fn of(card: S) -> Self {
-        let mut bench = Self { card, now: Instant::ZERO, epoch: 0, bulk: CHUNK, sent: VecDeque::new() };
+        let (sent, others, events) = (VecDeque::new(), Vec::new(), Vec::new());
+        let mut bench = Self { card, now: Instant::ZERO, epoch: 0, bulk: CHUNK, ports: 1, sent, others, events };
         bench.drain();
         bench
     }
@@ -96,7 +106,7 @@ impl<S: Specimen> Bench<S> {
     pub fn claimed_with(config: Config) -> Self {
         let mut bench = Self::new(config);
         bench.claim(HOST, 1);
-        bench.sent.clear();
+        bench.clear();
         bench
     }
 
@@ -109,29 +119,51 @@ impl<S: Specimen> Bench<S> {
     pub fn with_role_and(config: Config) -> Self {
         let mut bench = Self::claimed_with(config);
         bench.load(1, &images::probe(1, 0));
-        bench.sent.clear();
+        bench.clear();
         bench
+    }
+
+    /// Takes everything that the card has to say now, and lets it do nothing else. Returns whether a frame was there.
+    pub fn take(&mut self) -> bool {
+        let mut came = false;
+        while let Some(output) = self.card.poll(self.now) {
+            match output {
+                Output::Transmit(0, frame) => self.sent.push_back(self.received(&frame)),
+                Output::Transmit(port, frame) => {
+                    assert!(port < self.ports, "a frame on port {port}");
+                    self.others.push((port, frame));
+                }
+                Output::Event(event) => {
+                    self.events.push(event);
+                    continue;
+                }
+            }
+            came = true;
+        }
+        self.card.check();
+        came
     }
 
     /// Takes everything that the card has to say now. A card that computes is given a while.
     pub fn drain(&mut self) {
         let mut rounds = 0;
         loop {
-            while let Some(output) = self.card.poll(self.now) {
-                // What a card tells beside frames, not every card tells.
-                if let Output::Transmit(port, frame) = output {
-                    assert_eq!(port, 0);
-                    self.sent.push_back(self.received(&frame));
-                    rounds = 0;
-                }
+            if self.take() {
+                rounds = 0;
             }
             if rounds == PATIENCE || self.card.next_deadline().is_none_or(|at| at > self.now) {
-                break;
+                return;
             }
             self.card.handle_timeout(self.now);
             rounds += 1;
         }
-        self.card.check();
+    }
+
+    /// Forgets all that came.
+    pub fn clear(&mut self) {
+        self.sent.clear();
+        self.others.clear();
+        self.events.clear();
     }
 
     /// As [`drain`](Self::drain), until the card has come to rest.
@@ -386,9 +418,9 @@ impl<S: Specimen> Bench<S> {
         self.send(Kind::ExecLaunch, seq, kernel, &launch_payload(args, out));
     }
 
-    /// Acknowledges chunks of a result: all before `next` and those in `beyond`.
-    pub fn ack(&mut self, seq: u32, next: u32, limit: u32, done: bool, beyond: &[u32]) {
-        self.send(Kind::ExecResultAck, seq, 0, ack_body(next, limit, done, beyond).as_bytes());
+    /// Acknowledges a result's end and chunks of it: all before `next` and those in `beyond`.
+    pub fn ack(&mut self, seq: u32, next: u32, limit: u32, beyond: &[u32]) {
+        self.send(Kind::ExecResultAck, seq, 0, ack_body(next, limit, beyond).as_bytes());
     }
 
     /// A word of memory.
@@ -404,57 +436,6 @@ impl<S: Specimen> Bench<S> {
         self.card.ddr().read(addr, &mut bytes).expect("addresses inside");
         bytes
     }
-}
-
-/// What a launch says beyond kernel and arguments.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Out {
-    /// First byte of the output.
-    pub addr: u64,
-    /// Bytes of the output.
-    pub length: u64,
-    /// Chunks that the host takes unasked.
-    pub credit: u16,
-    /// Number of the Go that it waits for; 0: none.
-    pub go: u32,
-    /// Most cycles; 0: as many as the card allows.
-    pub fuel: u64,
-}
-
-/// Payload of a launch.
-pub fn launch_payload(args: &[u64], out: Out) -> Vec<u8> {
-    let body = wire::Launch {
-        fuel: U64::new(out.fuel),
-        out_addr: U64::new(out.addr),
-        out_length: U64::new(out.length),
-        go: U32::new(out.go),
-        credit: U16::new(out.credit),
-        args: U16::new(args.len() as u16),
-    };
-    let mut payload = body.as_bytes().to_vec();
-    payload.extend(args.iter().flat_map(|a| a.to_be_bytes()));
-    payload
-}
-
-/// Payload of a load's begin.
-pub fn begin_body(image: &[u8], chunk: u16) -> wire::ImageBegin {
-    wire::ImageBegin {
-        length: U64::new(image.len() as u64),
-        chunk: U16::new(chunk),
-        group: U16::new(GROUP),
-        members: U32::new(1),
-        digest: *blake3::hash(image).as_bytes(),
-    }
-}
-
-/// Payload of an acknowledgement of results.
-pub fn ack_body(next: u32, limit: u32, done: bool, beyond: &[u32]) -> wire::ResultAck {
-    let mut bitmap = [0u8; 32];
-    for n in beyond {
-        let bit = (n - next - 1) as usize;
-        bitmap[bit / 8] |= 1 << (bit % 8);
-    }
-    wire::ResultAck { next: U32::new(next), limit: U32::new(limit), done: done.into(), reserved: [0; 7], bitmap }
 }
 
 /// What asking for counters or facts adds to the counters: frames received and sent, bytes received.

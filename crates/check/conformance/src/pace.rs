@@ -101,7 +101,7 @@ fn marks(bench: &mut Bench<RtlCard>, frames: &[rackloom_node::Frame]) -> Marks {
     }
     bench.settle();
     let marks = bench.card.take_marks();
-    bench.sent.clear();
+    bench.clear();
     marks
 }
 

@@ -4,11 +4,11 @@
 use rackloom_card::{Card, Config};
 use rackloom_conformance::Specimen;
 use rackloom_conformance::bench::Bench;
-use rackloom_conformance::fuzz::{Pair, Side, config};
+use rackloom_conformance::fuzz::{Delivery, Pair, Side, config};
 use rackloom_wire::Counter;
 
 fn models(a: Config, b: Config, seed: u64) -> Pair<Card, Card> {
-    Pair::new(Side::new(Card::plug(a), false), Side::new(Card::plug(b), true), seed)
+    Pair::new(Side::new(Card::plug(a), Delivery::OneByOne), Side::new(Card::plug(b), Delivery::Together), seed)
 }
 
 /// One handles frames one by one, the other a burst at a time: what is compared does not depend on it.
@@ -24,7 +24,7 @@ fn a_model_is_like_another_however_it_is_driven() {
 fn the_traffic_is_rich() {
     let mut totals = vec![0; Counter::COUNT];
     for seed in 0..30 {
-        let mut side = Side::new(Card::plug(config()), false);
+        let mut side = Side::new(Card::plug(config()), Delivery::OneByOne);
         let mut traffic = rackloom_conformance::fuzz::Traffic::new(seed);
         while traffic.frames() < 4_000 {
             let burst = traffic.burst();

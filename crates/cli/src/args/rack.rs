@@ -14,6 +14,7 @@ Examples:
   rackloom up --cards 4
   rackloom up --card rtl:2,model:6            two are the gateware in Verilator
   rackloom up --cards 4 --cable 0.1-1.1       a cable between two cards' ports
+  rackloom up --cable 0.1-virtual:side        port 1 of card 0 on its own network
   rackloom up --cards 2 --hotplug 2s+4,5s-1   four more at 2 s, one less at 5 s
   rackloom up --net eth:veth0 --cards 8       on an Ethernet interface (needs CAP_NET_RAW)")]
 pub(crate) struct Up {
@@ -23,8 +24,9 @@ pub(crate) struct Up {
     /// Cards of each kind to start, such as rtl:2,model:6. Kinds: model, and rtl, the gateware in Verilator
     #[arg(long, value_name = "KIND:N", value_delimiter = ',')]
     pub(crate) card: Vec<CardCount>,
-    /// A cable between two ports, such as 0.1-1.1: port 1 of card 0 and port 1 of card 1; may be repeated
-    #[arg(long, value_name = "CARD.PORT-CARD.PORT")]
+    /// A cable from a card's port to another card's, such as 0.1-1.1 for port 1 of cards 0 and 1, or to a network of its
+    /// own, such as 0.1-virtual:side; may be repeated
+    #[arg(long, value_name = "CARD.PORT-END")]
     pub(crate) cable: Vec<CableEnds>,
     /// A file that lists such cables, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "cable", value_hint = ValueHint::FilePath)]

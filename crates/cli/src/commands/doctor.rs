@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use rackloom::NetSpec;
+use rackloom::Net;
 use rackloom_live::Raw;
 use rackloom_sandbox::WasmSandbox;
 use schemars::JsonSchema;
@@ -103,7 +103,7 @@ fn segment_check(cx: &Context) -> Check {
 }
 
 /// Whether raw sockets can be opened, on the interface of --net or else on the loopback interface.
-fn raw_check(net: &NetSpec) -> Check {
+fn raw_check(net: &Net) -> Check {
     let interface = net.interface().unwrap_or("lo");
     match Raw::open(interface) {
         Ok(_) => pass("raw sockets", format!("can open one on {interface}")),

@@ -27,6 +27,8 @@ pub(super) struct InfoReport {
     clock_khz: u32,
     /// Rate of port 0, bits per second.
     port_rate: u64,
+    /// Address of port 1, if the card has one.
+    mac1: Option<String>,
     /// Rate of staging, bytes per second; 0: no limit.
     stage_rate: u64,
     /// Rate of the configuration port, bytes per second; 0: no limit.
@@ -67,6 +69,7 @@ pub(super) fn run(cx: &Context, card: &str) -> Result<Exit> {
         ids: [info.vendor, info.product],
         clock_khz: info.clock_khz,
         port_rate: info.port_rate,
+        mac1: (info.ports > 1).then(|| info.mac1.to_string()),
         stage_rate: info.stage_rate,
         config_rate: info.config_rate,
         bulk: info.bulk,

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rackloom::MacAddr;
-use rackloom_live::segment::SegmentServer;
-use rackloom_live::{Capture, MTU_JUMBO, Raw, Uplink, Wire};
+use rackloom_live::{Capture, MTU_JUMBO};
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,8 +15,8 @@ use crate::args::{CardCount, Step, Up};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
-use crate::rack::control::{ControlServer, Reply, Request, Slot, segment_of};
-use crate::rack::{self, Kind, LiveRack, Pace, Removal, Shape, Topology, random_seed};
+use crate::rack::control::{ControlServer, Reply, Request, Slot};
+use crate::rack::{self, Kind, LiveRack, Network, Pace, Removal, ServedNetwork, Shape, Topology, random_seed};
 use crate::{format, interrupt};
 
 /// A rack that is up.
@@ -41,28 +40,16 @@ const TICK: Duration = Duration::from_millis(50);
 pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let seed = args.seed.unwrap_or_else(random_seed);
     let net = &cx.global.net;
-    let raw = match net.interface() {
-        Some(interface) => Some(Raw::open(interface).map_err(|e| {
-            Failure::of(&e)
-                .during(format!("cannot use {net}"))
-                .help("raw sockets need root or CAP_NET_RAW; see `rackloom doctor`")
-        })?),
-        None => None,
-    };
-    let jumbo = raw.as_ref().is_none_or(|raw| raw.mtu() >= MTU_JUMBO);
-    let bulk = if jumbo { BULK_JUMBO } else { BULK_STANDARD };
+    let network = Network::open(net)?;
+    let bulk = if network.mtu() >= MTU_JUMBO { BULK_JUMBO } else { BULK_STANDARD };
     let pace = if args.clocked { Pace::Clocked } else { Pace::Live };
     let mut rack = rack::local(Shape { memory: args.memory, bulk, seed, pace }, topology(args)?)?;
-    let path = segment_of(net)?;
-    let server = SegmentServer::spawn(path.clone(), rack.switch().clone(), CLIENTS_MAX).map_err(|e| Failure::of(&e))?;
-    let control = ControlServer::open(&path)?;
-    let uplink = match raw {
-        Some(raw) => {
-            let port = rack.switch().attach("uplink").map_err(|e| Failure::of(&e))?;
-            Some(Uplink::spawn(port, raw).map_err(|e| Failure::of(&e).during("cannot start the uplink"))?)
-        }
-        None => None,
-    };
+    let network = network.serve(rack.switch(), CLIENTS_MAX)?;
+    let control = ControlServer::open(network.segment())?;
+    let mut networks = vec![network];
+    for (net, switch) in rack.networks() {
+        networks.push(Network::open(net)?.serve(switch, CLIENTS_MAX)?);
+    }
     let capture = match &args.capture {
         Some(file) => {
             let ui = cx.ui;
@@ -93,7 +80,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         Some(time) => cx.ui.say(format!("the rack stops after {}, or at Ctrl-C", format::time(time))),
         None => cx.ui.say("Ctrl-C takes the rack down"),
     }
-    keep_up(cx, args, &mut rack, &control, uplink.as_ref(), &stop)?;
+    keep_up(cx, args, &mut rack, &control, &networks, &stop)?;
     cx.ui.say("taking the rack down");
     rack.clear();
     if let Some(capture) = capture {
@@ -102,7 +89,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         let stats = capture.stats();
         cx.ui.say(format!("captured {} frames; {} are missing from the file", stats.frames, stats.lost));
     }
-    drop(server);
+    drop(networks);
     Ok(Exit::Ok)
 }
 
@@ -111,7 +98,7 @@ fn keep_up(
     args: &Up,
     rack: &mut LiveRack,
     control: &ControlServer,
-    uplink: Option<&Uplink>,
+    networks: &[ServedNetwork],
     stop: &AtomicBool,
 ) -> Result<()> {
     let started = Instant::now();
@@ -137,8 +124,10 @@ fn keep_up(
                 }
             }
         }
-        if let Some(e) = uplink.and_then(Uplink::failure) {
-            return Err(Failure::of(&e).during(format!("the connection to {} failed", cx.global.net)));
+        for network in networks {
+            if let Some(e) = network.failure() {
+                return Err(Failure::of(&e).during(format!("the connection to {} failed", network.net())));
+            }
         }
         let next = script.front().map(|s| s.at.saturating_sub(elapsed)).unwrap_or(TICK).min(TICK);
         control.wait(next);

@@ -8,8 +8,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rackloom::NetSpec;
+use rackloom::Net;
 use rackloom_live::segment::SegmentPath;
+use rackloom_rack::segment_of;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,19 +69,6 @@ const REPLY_MAX: u64 = 1 << 20;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Starting many cards takes a while.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The virtual segment of a network. An interface has one too, for the cards of the process that serves it.
-pub(crate) fn segment_of(net: &NetSpec) -> Result<SegmentPath> {
-    let name = match (net.segment(), net.interface()) {
-        (Some(name), _) => name.to_owned(),
-        (None, Some(interface)) => {
-            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-            format!("eth-{}", interface.chars().map(plain).collect::<String>())
-        }
-        (None, None) => unreachable!("a network is a segment or an interface"),
-    };
-    SegmentPath::named(&name).map_err(|e| Failure::of(&e))
-}
 
 fn socket_of(path: &SegmentPath) -> PathBuf {
     path.socket().with_extension("ctl")
@@ -150,8 +138,8 @@ fn serve_one(stream: &UnixStream, answer: &mut impl FnMut(Request) -> Reply) -> 
 }
 
 /// Asks the rack that is up on a network.
-pub(crate) fn ask(net: &NetSpec, request: &Request) -> Result<Vec<Slot>> {
-    let socket = socket_of(&segment_of(net)?);
+pub(crate) fn ask(net: &Net, request: &Request) -> Result<Vec<Slot>> {
+    let socket = socket_of(&segment_of(net).map_err(|e| Failure::of(&e))?);
     let reply = exchange(&socket, request).map_err(|e| match e.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => Failure::new(format!("no rack is up on {net}"))
             .help("start one with `rackloom up`; only the same user on the same machine can change it"),

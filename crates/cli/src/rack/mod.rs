@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rackloom::{Rack, RackOptions};
 pub(crate) use rackloom_card::Pace;
-pub(crate) use rackloom_rack::{Kind, LiveRack, Removal, Shape, Topology};
-use rackloom_rack::{Maker, RackError};
+pub(crate) use rackloom_rack::{Kind, LiveRack, Network, Removal, ServedNetwork, Shape, Topology};
+use rackloom_rack::{Maker, NetworkError, RackError};
 
 use crate::cards::Roster;
 use crate::failure::{Failure, Result};
@@ -50,6 +50,18 @@ impl From<RackError> for Failure {
         let failure = Self::of(&e);
         match e {
             RackError::NoSuchPort { .. } => failure.help("use model cards, or omit the cable"),
+            _ => failure,
+        }
+    }
+}
+
+impl From<NetworkError> for Failure {
+    fn from(e: NetworkError) -> Self {
+        let failure = Self::of(&e);
+        match e {
+            NetworkError::Interface { .. } => {
+                failure.help("raw sockets need root or CAP_NET_RAW; see `rackloom doctor`")
+            }
             _ => failure,
         }
     }

@@ -3,7 +3,8 @@
 //! [`Card`] is what SAF calls the custom shell: a packet analyzer and behind it the blocks for discovery, claims,
 //! loading, memory, launches and results. Its role is a [`Role`](rackloom_role::Role) that a
 //! [`Sandbox`](rackloom_role::Sandbox) makes from the image's part. The gateware is checked against this model, so each
-//! mechanism is one that fits in hardware: bitmaps, counters, fixed windows and tables of a few entries.
+//! mechanism is one that fits in hardware: bitmaps, counters, fixed windows and tables of a few entries. The suite that
+//! both pass, and the model's own tests, are in `crates/check/conformance`.
 //!
 //! ```text
 //!            +----------+    discovery  session

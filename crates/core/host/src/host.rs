@@ -118,8 +118,8 @@ impl Host {
         self.ops.len()
     }
 
-    /// Number of frames that were malformed, not for this host, from an unknown card, or that acknowledged what was
-    /// never sent.
+    /// Number of frames that were malformed, not for this host, from an unknown card, that came in on another port than
+    /// port 0, or that acknowledged what was never sent.
     pub const fn ignored(&self) -> u64 {
         self.ignored
     }
@@ -149,9 +149,12 @@ impl Host {
 impl Node for Host {
     type Event = Event;
 
-    fn handle_frame(&mut self, now: Instant, _port: Port, frame: Frame) {
+    fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
         self.patience.serve(now, None);
-        self.receive(now, &frame);
+        match port {
+            0 => self.receive(now, &frame),
+            _ => self.ignore(),
+        }
     }
 
     fn handle_starvation(&mut self) {

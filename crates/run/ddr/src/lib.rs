@@ -16,9 +16,10 @@
 use core::fmt;
 use core::ptr::NonNull;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rackloom_role::{MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
+use rackloom_sync::lock;
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
 
 /// A handle to a card's memory; clones refer to the same memory.
@@ -137,7 +138,7 @@ impl Ddr {
     /// Keeps all others out until the guard is dropped.
     pub fn lock(&self) -> MutexGuard<'_, ()> {
         // A panic inside `view` leaves bytes, which have no invariant that could be broken.
-        self.0.lock.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.lock)
     }
 
     /// First byte of the mapping.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
@@ -19,6 +19,7 @@ use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPa
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::{DataLink, PcapError};
 use rackloom_node::Frame;
+use rackloom_sync::{lock, wait, wait_for};
 
 use crate::wire::Wire;
 
@@ -76,19 +77,19 @@ impl Capture {
     /// Waits until what was recorded before is in the file, or the capture has failed.
     pub fn flush(&self) {
         let queue = &self.writer.queue;
-        let mut state = queue.lock();
+        let mut state = lock(&queue.state);
         let target = state.stats.frames;
         state.flush_to = state.flush_to.max(target);
         queue.filled.notify_one();
         while state.flushed < target && !state.stats.failed {
-            state = queue.emptied.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&queue.emptied, state);
         }
     }
 
     /// What was recorded so far.
     #[must_use]
     pub fn stats(&self) -> CaptureStats {
-        self.writer.queue.lock().stats
+        lock(&self.writer.queue.state).stats
     }
 }
 
@@ -158,7 +159,7 @@ struct WriterThread {
 
 impl Drop for WriterThread {
     fn drop(&mut self) {
-        self.queue.lock().closed = true;
+        lock(&self.queue.state).closed = true;
         self.queue.filled.notify_one();
         if let Some(thread) = self.thread.take() {
             // It ends when the queue is empty. A panic there is reported by its own message.
@@ -187,12 +188,8 @@ struct State {
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn push(&self, now: Duration, way: Way, frame: &Frame) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.stats.failed || state.frames.len() >= QUEUE_FRAMES || state.bytes + frame.len() > QUEUE_BYTES {
             state.stats.lost += 1;
             return;
@@ -206,7 +203,7 @@ impl Queue {
     }
 
     fn fail(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.stats.failed = true;
         state.stats.lost += state.stats.frames - state.flushed;
         state.stats.frames = state.flushed;
@@ -221,15 +218,14 @@ impl Queue {
         let mut train = VecDeque::new();
         let mut written = 0;
         loop {
-            let mut state = self.lock();
+            let mut state = lock(&self.state);
             let mut idle = false;
             while state.frames.is_empty() && !state.closed && state.flush_to <= state.flushed && !idle {
                 if state.flushed == written {
-                    state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state = wait(&self.filled, state);
                 } else {
-                    let (s, timeout) =
-                        self.filled.wait_timeout(state, FLUSH_AFTER).unwrap_or_else(PoisonError::into_inner);
-                    (state, idle) = (s, timeout.timed_out());
+                    // Nothing to write after that, for whatever reason: what there is goes to the file.
+                    (state, idle) = (wait_for(&self.filled, state, FLUSH_AFTER), true);
                 }
             }
             std::mem::swap(&mut train, &mut state.frames);
@@ -243,7 +239,7 @@ impl Queue {
             }
             if caught_up {
                 pcap.get_mut().flush()?;
-                self.lock().flushed = written;
+                lock(&self.state).flushed = written;
                 self.emptied.notify_all();
                 if closed {
                     return Ok(());

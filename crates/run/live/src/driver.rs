@@ -2,15 +2,15 @@
 
 use std::fmt;
 use std::io;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Waker;
+use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, ThreadId};
 
 use rackloom_node::{Instant, Node};
+use rackloom_sync::lock;
 
 use crate::clock::Clock;
-use crate::engine::{Command, Counters, Engine, Rest};
+use crate::engine::{Counters, Engine, Rest};
+use crate::mailbox::{Mailbox, Stopped};
 use crate::wire::{RETRY, Wire};
 use crate::wires::{Ports, Wires};
 
@@ -18,8 +18,7 @@ use crate::wires::{Ports, Wires};
 ///
 /// Dropping it stops the node.
 pub struct Driver<N: Node> {
-    commands: SyncSender<Command<N>>,
-    waker: Waker,
+    mailbox: Mailbox<N>,
     clock: Clock,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<(N, io::Result<()>)>>,
@@ -31,11 +30,6 @@ struct Shared {
     counters: Mutex<Counters>,
     stop: std::sync::atomic::AtomicBool,
 }
-
-/// The node no longer runs: its wire has failed, or it was removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the node has stopped")]
-pub struct Stopped;
 
 impl<N> Driver<N>
 where
@@ -71,8 +65,7 @@ where
     where
         W: Wire + 'static,
     {
-        let (commands, inbox) = sync_channel(COMMANDS_MAX);
-        let waker = wire.waker();
+        let (mailbox, inbox) = Mailbox::new(wire.waker());
         let shared = Arc::new(Shared::default());
         let engine = Engine::new(node, clock, Box::new(sink), inbox);
         let theirs = Arc::clone(&shared);
@@ -80,7 +73,7 @@ where
             .name("rackloom-node".to_owned())
             .spawn(move || run(engine, Wires::driven(wire, others), clock, &theirs))?;
         let id = thread.thread().id();
-        Ok(Self { commands, waker, clock, shared, thread: Some(thread), id })
+        Ok(Self { mailbox, clock, shared, thread: Some(thread), id })
     }
 
     /// Has `f` done with the node, on its thread, and waits for what it returns. The node is polled afterwards.
@@ -96,11 +89,7 @@ where
         F: FnOnce(&mut N, Instant) -> R + Send + 'static,
     {
         assert_ne!(std::thread::current().id(), self.id, "a node's event sink cannot wait for the node");
-        let (tell, told) = sync_channel(1);
-        self.post(move |node, now| {
-            let _ = tell.send(f(node, now)); // There is room for one.
-        })?;
-        told.recv().map_err(|_| Stopped)
+        self.mailbox.with(f)
     }
 
     /// Has `f` done with the node, on its thread, some time soon. Waits only while very many are waiting already.
@@ -108,9 +97,7 @@ where
     /// # Errors
     /// The node has stopped.
     pub fn post(&self, f: impl FnOnce(&mut N, Instant) + Send + 'static) -> Result<(), Stopped> {
-        self.commands.send(Box::new(f)).map_err(|_| Stopped)?;
-        self.waker.wake_by_ref();
-        Ok(())
+        self.mailbox.post(f)
     }
 
     /// Time as the node counts it.
@@ -128,7 +115,7 @@ where
     /// What was counted up to the last time the node slept.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        *self.shared.counters.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.shared.counters)
     }
 
     /// Stops the node and gives it back, with what had stopped it before, if anything had.
@@ -147,7 +134,7 @@ where
 impl<N: Node> Driver<N> {
     fn tell_stop(&self) {
         self.shared.stop.store(true, std::sync::atomic::Ordering::Release);
-        self.waker.wake_by_ref();
+        self.mailbox.wake();
     }
 }
 
@@ -186,7 +173,7 @@ fn run<N: Node>(
                 Rest::Full => Some(std::time::Instant::now() + RETRY),
             };
             if rest != Rest::Again {
-                *shared.counters.lock().unwrap_or_else(PoisonError::into_inner) = engine.counters();
+                *lock(&shared.counters) = engine.counters();
             }
             engine.wait(&mut wires, deadline)
         });
@@ -194,9 +181,6 @@ fn run<N: Node>(
             break Err(e);
         }
     };
-    *shared.counters.lock().unwrap_or_else(PoisonError::into_inner) = engine.counters();
+    *lock(&shared.counters) = engine.counters();
     (engine.into_node(), result)
 }
-
-/// Most commands that wait for a node; one more waits at its sender.
-const COMMANDS_MAX: usize = 1024;

@@ -14,11 +14,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 
 use crate::clock::Clock;
+use crate::mailbox::Command;
 use crate::wire::{BATCH, Wire};
 use crate::wires::Wires;
-
-/// Something to do with a node on its own thread.
-pub(crate) type Command<N> = Box<dyn FnOnce(&mut N, Instant) + Send>;
 
 /// Where a node's events go.
 pub(crate) type Sink<E> = Box<dyn FnMut(E) + Send>;

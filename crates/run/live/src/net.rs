@@ -1,4 +1,4 @@
-//! How a user names an Ethernet segment.
+//! How a user names an Ethernet network.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,20 @@ use crate::raw::{Raw, RawError};
 use crate::segment::{SegmentClient, SegmentError, SegmentPath};
 use crate::wire::Wire;
 
-/// A segment to attach to: `eth:IFNAME` is an interface of this machine, anything else the name of a virtual segment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A network to attach to, written `virtual`, `virtual:NAME` (or `NAME` alone) or `eth:INTERFACE`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Net {
-    /// A network interface.
+    /// A network interface of this machine.
     Ethernet(String),
     /// A virtual segment of this user.
     Segment(String),
 }
 
+/// Name of the virtual segment when none is given.
+const DEFAULT: &str = "default";
+
 impl Net {
-    /// Plugs into the segment.
+    /// Plugs into the network.
     ///
     /// # Errors
     /// See [`Raw::open`] and [`SegmentClient::connect`].
@@ -27,17 +30,44 @@ impl Net {
             Self::Segment(name) => Box::new(SegmentClient::connect(&SegmentPath::named(name)?)?),
         })
     }
+
+    /// The virtual segment's name, if it is one.
+    #[must_use]
+    pub fn segment(&self) -> Option<&str> {
+        match self {
+            Self::Segment(name) => Some(name),
+            Self::Ethernet(_) => None,
+        }
+    }
+
+    /// The interface's name, if it is one.
+    #[must_use]
+    pub fn interface(&self) -> Option<&str> {
+        match self {
+            Self::Segment(_) => None,
+            Self::Ethernet(name) => Some(name),
+        }
+    }
+}
+
+impl Default for Net {
+    fn default() -> Self {
+        Self::Segment(DEFAULT.to_owned())
+    }
 }
 
 impl FromStr for Net {
     type Err = NetError;
 
-    fn from_str(s: &str) -> Result<Self, NetError> {
-        match s.split_once(':') {
-            Some(("eth", interface)) if !interface.is_empty() => Ok(Self::Ethernet(interface.to_owned())),
-            Some(_) => Err(NetError::Unknown { text: s.to_owned() }),
-            None => SegmentPath::named(s).map(|path| Self::Segment(path.name().to_owned())).map_err(NetError::from),
-        }
+    fn from_str(text: &str) -> Result<Self, NetError> {
+        let segment = match text.split_once(':') {
+            Some(("eth", interface)) if !interface.is_empty() => return Ok(Self::Ethernet(interface.to_owned())),
+            Some(("virtual", name)) => name,
+            Some(_) => return Err(NetError::Unknown { text: text.to_owned() }),
+            None if text == "virtual" => DEFAULT,
+            None => text,
+        };
+        Ok(Self::Segment(SegmentPath::named(segment)?.name().to_owned()))
     }
 }
 
@@ -45,12 +75,12 @@ impl fmt::Display for Net {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ethernet(interface) => write!(f, "eth:{interface}"),
-            Self::Segment(name) => f.write_str(name),
+            Self::Segment(name) => write!(f, "virtual:{name}"),
         }
     }
 }
 
-/// Why a segment cannot be attached to.
+/// Why a network cannot be attached to.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
     /// The interface cannot be used.
@@ -60,7 +90,7 @@ pub enum NetError {
     #[error(transparent)]
     Segment(#[from] SegmentError),
     /// The text names neither.
-    #[error("{text:?} names no segment; use eth:INTERFACE for a network interface, or the name of a virtual segment")]
+    #[error("invalid network {text:?}: expected virtual, virtual:NAME or eth:INTERFACE")]
     Unknown {
         /// What was given.
         text: String,
@@ -72,14 +102,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_kinds_are_read_and_written() {
-        for text in ["eth:enp1s0", "default", "lab-2"] {
-            assert_eq!(text.parse::<Net>().unwrap().to_string(), text);
-        }
-        assert_eq!("eth:veth0".parse::<Net>().unwrap(), Net::Ethernet("veth0".to_owned()));
+    fn segments_and_interfaces_are_read() {
+        let shown = |text: &str| text.parse::<Net>().unwrap().to_string();
+        assert_eq!(shown("virtual"), "virtual:default");
+        assert_eq!(shown("virtual:lab"), "virtual:lab");
+        assert_eq!(shown("lab-2"), "virtual:lab-2");
+        assert_eq!(shown("eth:enp1s0"), "eth:enp1s0");
+        assert_eq!(Net::default(), "virtual".parse().unwrap());
         for bad in ["eth:", "tap:x", ":"] {
             assert!(matches!(bad.parse::<Net>(), Err(NetError::Unknown { .. })), "{bad}");
         }
-        assert!(matches!("../x".parse::<Net>(), Err(NetError::Segment(SegmentError::BadName { .. }))));
+        for bad in ["", "virtual:", "../x", "virtual:../x"] {
+            assert!(matches!(bad.parse::<Net>(), Err(NetError::Segment(SegmentError::BadName { .. }))), "{bad}");
+        }
     }
 }

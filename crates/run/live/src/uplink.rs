@@ -2,12 +2,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rackloom_node::Frame;
+use rackloom_sync::lock;
 
 use crate::switch::Port;
 use crate::wire::{BATCH, Wire};
@@ -51,7 +52,7 @@ impl Uplink {
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("rackloom-uplink".to_owned()).spawn(move || {
             if let Err(e) = carry(port, wire, &theirs) {
-                *theirs.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+                *lock(&theirs.failure) = Some(e);
             }
         })?;
         Ok(Self { shared, waker, thread: Some(thread) })
@@ -69,7 +70,7 @@ impl Uplink {
     /// Why the uplink has ended, if it has: the wire is gone. Told once.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
-        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.shared.failure).take()
     }
 }
 

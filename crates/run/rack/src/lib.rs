@@ -1,8 +1,9 @@
 //! Racks of emulated cards.
 //!
 //! A [`Card`](AnyCard) is of a [`Kind`]: the model, or the gateware in Verilator; a [`Maker`] makes either from one
-//! configuration. A [`Topology`] says which ports of which cards have a cable between them. A [`LiveRack`] runs cards
-//! on a few threads of this process in real time; a [`SimRack`] runs them, and hosts of any type, in virtual time with
+//! configuration. A [`Topology`] says which ports of which cards have a cable between them, or to a network. A
+//! [`LiveRack`] runs cards on a few threads of this process in real time, and a [`Network`] opens one of its switches to
+//! other processes and to an interface; a [`SimRack`] runs them, and hosts of any type, in virtual time with
 //! seeded faults. The command, the studies, the conformance suite and the seeded swarm all build their racks here.
 #![forbid(unsafe_code)]
 
@@ -10,6 +11,7 @@ mod any_card;
 mod kind;
 mod live;
 mod maker;
+mod network;
 mod simulated;
 mod topology;
 
@@ -17,5 +19,6 @@ pub use any_card::AnyCard;
 pub use kind::{Kind, UnknownKind};
 pub use live::{LiveRack, RackError, Removal, Shape};
 pub use maker::Maker;
+pub use network::{Network, NetworkError, ServedNetwork, segment_of};
 pub use simulated::{Place, SimRack, Slot};
-pub use topology::{CableEnd, CableEnds, Topology, TopologyError};
+pub use topology::{CableEnds, CardPort, FarEnd, Topology, TopologyError};

@@ -5,11 +5,11 @@ use std::io;
 use std::num::NonZeroUsize;
 
 use rackloom_card::{Config, ConfigError, Pace};
-use rackloom_live::{Cable, Clock, Member, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
+use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
 use rackloom_node::Rng;
-use rackloom_wire::MacAddr;
+use rackloom_wire::{BULK_STANDARD, MacAddr};
 
-use crate::{AnyCard, CableEnd, CableEnds, Kind, Maker, Topology};
+use crate::{AnyCard, CableEnds, CardPort, FarEnd, Kind, Maker, Topology};
 
 /// Cards on an in-process switch, run by a few threads, with cables between their other ports.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub struct LiveRack {
     pool: Pool,
     switch: Switch,
     cables: Vec<(CableEnds, Cable)>,
+    networks: BTreeMap<Net, Switch>,
     topology: Topology,
     maker: Maker,
     shape: Shape,
@@ -26,7 +27,7 @@ pub struct LiveRack {
     address: [u8; 3],
 }
 
-/// What all cards of a rack have in common.
+/// What all cards of a rack have in common. The default is that of [`Config::new`], live, with seed 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Bytes of memory of a card; `None`: as many as a card of its kind usually has.
@@ -37,6 +38,12 @@ pub struct Shape {
     pub seed: u64,
     /// Whether kernels take as long as they take, or as long as their cost model says.
     pub pace: Pace,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self { memory: None, bulk: BULK_STANDARD, seed: 1, pace: Pace::Live }
+    }
 }
 
 /// Why a rack, or a card of it, cannot be had.
@@ -62,7 +69,7 @@ pub enum RackError {
         /// The cable.
         cable: CableEnds,
         /// The end without a port.
-        end: CableEnd,
+        end: CardPort,
         /// Kind of the card.
         kind: Kind,
     },
@@ -82,7 +89,8 @@ impl LiveRack {
             cards: BTreeMap::new(),
             pool,
             switch: Switch::new(SwitchConfig::default()),
-            cables: topology.cables().iter().map(|ends| (*ends, Cable::new())).collect(),
+            cables: topology.cables().iter().map(|ends| (ends.clone(), Cable::new())).collect(),
+            networks: topology.networks().map(|net| (net.clone(), Switch::default())).collect(),
             topology,
             maker,
             shape,
@@ -94,6 +102,12 @@ impl LiveRack {
     /// The switch that port 0 of all cards is on.
     pub const fn switch(&self) -> &Switch {
         &self.switch
+    }
+
+    /// The networks beside the rack's own that cables go to, each with the switch that stands for it here: whoever
+    /// keeps the rack up serves them to others, each as a [`Network`](crate::Network).
+    pub fn networks(&self) -> impl Iterator<Item = (&Net, &Switch)> {
+        self.networks.iter()
     }
 
     /// The cards' unit numbers, in order.
@@ -111,9 +125,19 @@ impl LiveRack {
     /// # Errors
     /// The card cannot be made, the switch is full, or a cable ends in a port that this kind of card does not have.
     pub fn add(&mut self, kind: Kind) -> Result<(u16, MacAddr), RackError> {
+        self.add_with(kind, |_| {})
+    }
+
+    /// As [`add`](Self::add), but `change` has the last word on the card's configuration. The rack goes on to know the
+    /// card by the number of its slot, whatever unit number and address the card announces.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_with(&mut self, kind: Kind, change: impl FnOnce(&mut Config)) -> Result<(u16, MacAddr), RackError> {
         let unit = (0..u16::MAX).find(|u| !self.cards.contains_key(u)).expect("a switch has fewer ports");
         let ports = self.ports(kind, unit)?;
-        let config = self.config(kind, unit);
+        let mut config = self.config(kind, unit);
+        change(&mut config);
         let mac = config.mac;
         let card = self.maker.make(kind, config).map_err(|source| RackError::Card { unit, source })?;
         self.cards.insert(unit, self.pool.add(card, ports, |_| {}));
@@ -160,11 +184,15 @@ impl LiveRack {
         let name = format!("card{unit}");
         let mut ports = Ports::from(self.switch.attach(&name)?);
         for (ends, cable) in &self.cables {
-            for end in [ends.0, ends.1].into_iter().filter(|end| end.unit == unit) {
+            for end in ends.card_ports().filter(|end| end.unit == unit) {
                 if end.port >= kind.ports_max() {
-                    return Err(RackError::NoSuchPort { cable: *ends, end, kind });
+                    return Err(RackError::NoSuchPort { cable: ends.clone(), end, kind });
                 }
-                ports = ports.with(end.port, cable.end(&name).expect("each port has one cable, each cable two ports"));
+                let port = match &ends.1 {
+                    FarEnd::Card(_) => cable.end(&name).expect("each port has one cable, each cable two ports"),
+                    FarEnd::Net(net) => self.networks[net].attach(&name)?,
+                };
+                ports = ports.with(end.port, port);
             }
         }
         Ok(ports)

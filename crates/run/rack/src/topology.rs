@@ -5,34 +5,46 @@ use core::str::FromStr;
 use std::collections::BTreeSet;
 
 use rackloom_card::{PortConfig, PortService};
+use rackloom_live::{Net, NetError};
 use rackloom_node::Port;
 use rackloom_wire::MacAddr;
 
 /// A port of a card, written `CARD.PORT`: the card's unit number and the port's number, from 1. Port 0 of every card
 /// is on the rack's network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CableEnd {
+pub struct CardPort {
     /// Unit number of the card.
     pub unit: u16,
     /// Number of the port, from 1 to [`PORTS_MAX`] - 1.
     pub port: Port,
 }
 
-/// The ends of a cable, written `CARD.PORT-CARD.PORT`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CableEnds(pub CableEnd, pub CableEnd);
+/// Where a cable goes from a card's port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FarEnd {
+    /// To a card's port, of another card or the same.
+    Card(CardPort),
+    /// To a network beside the rack's own, which other processes and other ports of cards may be on too.
+    Net(Net),
+}
 
-/// The cables between the ports of a rack's cards, beside the network that all of them are on.
+/// The ends of a cable, written `CARD.PORT-CARD.PORT` or `CARD.PORT-NETWORK`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CableEnds(pub CardPort, pub FarEnd);
+
+/// The cables in the ports of a rack's cards, beside the network that port 0 of all of them is on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
     cables: Vec<CableEnds>,
 }
 
 /// Why something is no cable, or cannot be plugged in beside the others.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum TopologyError {
     /// The text is not two ends with a dash between them.
-    #[error("invalid cable `{0}`: expected CARD.PORT-CARD.PORT, such as 0.1-1.1")]
+    #[error(
+        "invalid cable `{0}`: expected CARD.PORT-CARD.PORT, such as 0.1-1.1, or CARD.PORT-NETWORK, such as 0.1-virtual:x"
+    )]
     Syntax(String),
     /// Port 0 is on the rack's network, and port numbers are small.
     #[error("invalid port {port} of card {unit}: a cable goes into port 1 to {}", PORTS_MAX - 1)]
@@ -42,9 +54,28 @@ pub enum TopologyError {
         /// The number that is out of range.
         port: Port,
     },
+    /// The network at the far end cannot be one.
+    #[error("invalid cable `{cable}`")]
+    Net {
+        /// The cable.
+        cable: String,
+        /// The reason.
+        source: NetError,
+    },
     /// Two cables are to go into one port.
     #[error("two cables end in port {} of card {}", .0.port, .0.unit)]
-    Taken(CableEnd),
+    Taken(CardPort),
+}
+
+impl CableEnds {
+    /// The card ports that the cable ends in: one or two.
+    pub fn card_ports(&self) -> impl Iterator<Item = CardPort> + use<> {
+        let far = match self.1 {
+            FarEnd::Card(end) => Some(end),
+            FarEnd::Net(_) => None,
+        };
+        [Some(self.0), far].into_iter().flatten()
+    }
 }
 
 impl Topology {
@@ -54,7 +85,7 @@ impl Topology {
     /// [`TopologyError::Taken`] if two of them end in one port.
     pub fn new(cables: Vec<CableEnds>) -> Result<Self, TopologyError> {
         let mut taken = BTreeSet::new();
-        for end in cables.iter().flat_map(|CableEnds(a, b)| [*a, *b]) {
+        for end in cables.iter().flat_map(CableEnds::card_ports) {
             if !taken.insert(end) {
                 return Err(TopologyError::Taken(end));
             }
@@ -76,10 +107,18 @@ impl Topology {
         &self.cables
     }
 
+    /// The networks that cables go to.
+    pub fn networks(&self) -> impl Iterator<Item = &Net> {
+        self.cables.iter().filter_map(|CableEnds(_, far)| match far {
+            FarEnd::Net(net) => Some(net),
+            FarEnd::Card(_) => None,
+        })
+    }
+
     /// The ports of a card beside port 0: those up to the highest that any card's cable ends in, so that all cards of a
     /// rack are alike. Port `p` carries stream `p - 1` of the role.
     pub fn ports(&self, mac: MacAddr) -> Vec<PortConfig> {
-        let highest = self.cables.iter().flat_map(|CableEnds(a, b)| [a.port, b.port]).max().unwrap_or(0);
+        let highest = self.cables.iter().flat_map(CableEnds::card_ports).map(|end| end.port).max().unwrap_or(0);
         (1..=highest)
             .map(|port| PortConfig { mac: port_mac(mac, port), service: PortService::Stream(port - 1) })
             .collect()
@@ -93,7 +132,7 @@ pub(crate) const fn port_mac(MacAddr([first, rest @ ..]): MacAddr, port: Port) -
     MacAddr([first.wrapping_add(port << 2) | 2, b, c, d, e, f])
 }
 
-impl fmt::Display for CableEnd {
+impl fmt::Display for CardPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.unit, self.port)
     }
@@ -101,7 +140,10 @@ impl fmt::Display for CableEnd {
 
 impl fmt::Display for CableEnds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.0, self.1)
+        match &self.1 {
+            FarEnd::Card(end) => write!(f, "{}-{end}", self.0),
+            FarEnd::Net(net) => write!(f, "{}-{net}", self.0),
+        }
     }
 }
 
@@ -110,16 +152,24 @@ impl FromStr for CableEnds {
 
     fn from_str(text: &str) -> Result<Self, TopologyError> {
         let syntax = || TopologyError::Syntax(text.to_owned());
-        let end = |text: &str| {
+        let card_port = |text: &str| {
             let (unit, port) = text.split_once('.').ok_or_else(syntax)?;
             let (unit, port) = (unit.parse().map_err(|_| syntax())?, port.parse().map_err(|_| syntax())?);
             match port {
-                1..PORTS_MAX => Ok(CableEnd { unit, port }),
+                1..PORTS_MAX => Ok(CardPort { unit, port }),
                 _ => Err(TopologyError::Port { unit, port }),
             }
         };
-        let (a, b) = text.split_once('-').ok_or_else(syntax)?;
-        Ok(Self(end(a)?, end(b)?))
+        let (near, far) = text.split_once('-').ok_or_else(syntax)?;
+        let far_end = match far {
+            "virtual" => FarEnd::Net(Net::default()),
+            _ if far.contains(':') => {
+                let net = far.parse().map_err(|source| TopologyError::Net { cable: text.to_owned(), source })?;
+                FarEnd::Net(net)
+            }
+            _ => FarEnd::Card(card_port(far)?),
+        };
+        Ok(Self(card_port(near)?, far_end))
     }
 }
 
@@ -132,16 +182,26 @@ mod tests {
 
     const MAC: MacAddr = MacAddr([2, 1, 2, 3, 4, 5]);
 
+    fn cable(text: &str) -> Result<CableEnds, TopologyError> {
+        text.parse()
+    }
+
     #[test]
     fn cables_are_read_as_they_are_written() {
-        let cable: CableEnds = "0.1-17.2".parse().unwrap();
-        assert_eq!(cable, CableEnds(CableEnd { unit: 0, port: 1 }, CableEnd { unit: 17, port: 2 }));
-        assert_eq!(cable.to_string(), "0.1-17.2");
-        for bad in ["", "0.1", "0.1-", "0-1", "a.1-1.1", "0.1-1.1-2.1", "0.1-1.256", "-0.1-1.1", "65536.1-0.1"] {
-            assert_eq!(bad.parse::<CableEnds>(), Err(TopologyError::Syntax(bad.into())), "{bad}");
+        let joined = CableEnds(CardPort { unit: 0, port: 1 }, FarEnd::Card(CardPort { unit: 17, port: 2 }));
+        assert_eq!(cable("0.1-17.2").unwrap(), joined);
+        for text in ["0.1-17.2", "3.1-virtual:side-2.b", "0.2-eth:enp1s0"] {
+            assert_eq!(cable(text).unwrap().to_string(), text);
         }
-        assert_eq!("0.0-1.1".parse::<CableEnds>(), Err(TopologyError::Port { unit: 0, port: 0 }));
-        assert_eq!("0.1-1.64".parse::<CableEnds>(), Err(TopologyError::Port { unit: 1, port: 64 }));
+        assert_eq!(cable("0.1-virtual").unwrap().to_string(), "0.1-virtual:default");
+        for bad in
+            ["", "0.1", "0.1-", "0-1", "a.1-1.1", "0.1-1.1-2.1", "0.1-1.256", "-0.1-1.1", "65536.1-0.1", "0.1-side"]
+        {
+            assert!(matches!(cable(bad), Err(TopologyError::Syntax(text)) if text == bad), "{bad}");
+        }
+        assert!(matches!(cable("0.0-1.1"), Err(TopologyError::Port { unit: 0, port: 0 })));
+        assert!(matches!(cable("0.1-1.64"), Err(TopologyError::Port { unit: 1, port: 64 })));
+        assert!(matches!(cable("0.1-virtual:../x"), Err(TopologyError::Net { .. })));
     }
 
     #[test]
@@ -149,10 +209,18 @@ mod tests {
         let ring = Topology::parse("# a ring\n0.1-1.2 # there\n\n 1.1-0.2\n").unwrap();
         assert_eq!(ring.cables().len(), 2);
         assert_eq!(ring.ports(MAC).len(), 2);
-        let taken = CableEnd { unit: 1, port: 1 };
-        assert_eq!(Topology::parse("0.1-1.1\n1.1-2.1"), Err(TopologyError::Taken(taken)));
-        assert_eq!(Topology::parse("1.1-1.1"), Err(TopologyError::Taken(taken)), "both ends of one cable");
+        let taken = CardPort { unit: 1, port: 1 };
+        for twice in ["0.1-1.1\n1.1-2.1", "1.1-1.1", "1.1-virtual:a\n1.1-virtual:b"] {
+            assert!(matches!(Topology::parse(twice), Err(TopologyError::Taken(end)) if end == taken), "{twice}");
+        }
         assert!(matches!(Topology::parse("0.1-1.1\nnonsense"), Err(TopologyError::Syntax(_))));
+    }
+
+    #[test]
+    fn many_ports_may_be_on_one_network() {
+        let shared = Topology::parse("0.1-virtual:side\n1.1-virtual:side").unwrap();
+        assert_eq!(shared.networks().collect::<Vec<_>>(), [&"virtual:side".parse().unwrap(); 2]);
+        assert_eq!(shared.ports(MAC).len(), 1);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use rackloom::{ClaimOptions, RackOptions};
 use rackloom_card::{Config, Pace};
 use rackloom_host::{Commit, Config as HostConfig, Event, Host, Launch, OpId, Outcome};
 use rackloom_image::{Dtype, ImageBuilder, Kernel, Manifest, Scalar, TARGET_MODEL};
-use rackloom_node::{Duration, Either, Instant};
+use rackloom_live::{Driver, Ports};
+use rackloom_node::{Duration, Either, Frame, Instant, Node, Output, Port};
 use rackloom_rack::{Kind, LiveRack, Maker, Shape, SimRack, Slot, Topology};
 use rackloom_sim::{Cable, End, SwitchConfig};
 use rackloom_wire::{MacAddr, ROLE_PRIVATE};
@@ -162,6 +163,58 @@ fn in_virtual_time() {
     // A round trip of 64 bytes takes twice a cable and a frame's time: 1000 frames are through in a few milliseconds.
     joined.pass(Duration::from_millis(10));
     assert_eq!((joined.count(0), joined.count(1)), (ROUNDS / 2, ROUNDS / 2));
+}
+
+/// A node that keeps what comes in on port 1.
+#[derive(Debug)]
+struct Listener {
+    heard: std::sync::mpsc::Sender<Bytes>,
+    greeting: Option<Bytes>,
+}
+
+impl Node for Listener {
+    type Event = ();
+
+    fn handle_frame(&mut self, _: Instant, port: Port, frame: Frame) {
+        if port == 1 {
+            self.heard.send(frame).expect("the test listens");
+        }
+    }
+
+    fn handle_timeout(&mut self, _: Instant) {}
+
+    fn poll(&mut self, _: Instant) -> Option<Output<()>> {
+        self.greeting.take().map(|frame| Output::Transmit(1, frame))
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// A card's port 1 and port 1 of a node on a thread of its own are on one network, which is not the rack's.
+#[test]
+fn a_network_beside_the_racks_own() {
+    let shape = Shape { memory: Some(4 << 20), bulk: 1472, seed: 3, pace: Pace::Live };
+    let mut cards = LiveRack::new(shape, Topology::parse("0.1-virtual:side").unwrap(), Maker::shared()).unwrap();
+    let (_, card) = cards.add(Kind::Model).unwrap();
+    let rack = rackloom::Rack::attach(cards.attach("host").unwrap(), RackOptions::default()).unwrap();
+    rack.discover(Real::from_secs(10)).unwrap();
+    rack.claim(&[card], ClaimOptions::default()).wait_all().unwrap();
+    rack.load(&[card], ping_pong().into(), Commit::Each, |_, _, _| {}).wait().unwrap();
+
+    let (net, side) = cards.networks().next().expect("a cable goes there");
+    assert_eq!(net.to_string(), "virtual:side");
+    let own = MacAddr([2, 0, 0, 0, 7, 7]);
+    let to = rack.cards().unwrap()[0].mac1;
+    let (heard, frames) = std::sync::mpsc::channel();
+    let listener = Listener { heard, greeting: Some(first_frame(to, own)) };
+    let ports = Ports::new().with(1, side.attach("listener").unwrap());
+    let wire = cards.attach("listener").unwrap();
+    let _driver = Driver::spawn_with_ports(listener, wire, ports, rackloom_live::Clock::start(), |()| {}).unwrap();
+    let answer = frames.recv_timeout(Real::from_secs(60)).expect("the role sends the frame back");
+    assert_eq!((&answer[..6], &answer[6..12]), (&own.0[..], &to.0[..]));
+    assert_eq!(answer[14..22], (ROUNDS - 1).to_le_bytes());
 }
 
 #[test]

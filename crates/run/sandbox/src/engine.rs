@@ -1,10 +1,11 @@
 //! The engine that all roles of a sandbox run in, and the modules it has compiled.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rackloom_ddr::{GUARD_BYTES, RESERVED_BYTES};
 use rackloom_role::RoleError;
+use rackloom_sync::lock;
 use wasmtime::{Config, Engine, Module};
 
 use crate::inspect::inspect;
@@ -50,7 +51,7 @@ impl Shared {
     }
 
     fn modules(&self) -> MutexGuard<'_, Modules> {
-        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.modules)
     }
 
     /// The compiled module of `part`. Cards that load the same image at once wait for one compilation.

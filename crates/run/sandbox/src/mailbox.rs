@@ -1,11 +1,12 @@
 //! Messages and events between a role's module and the card: what the module's imports read and write.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Instant};
 use rackloom_role::{RoleOutput, StreamError};
+use rackloom_sync::lock;
 
 /// Streams of a role that has any.
 pub(crate) const STREAMS: u8 = 16;
@@ -30,13 +31,9 @@ struct Queues {
 }
 
 impl Mailbox {
-    fn lock(&self) -> MutexGuard<'_, Queues> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The card hands in a message.
     pub(crate) fn post(&self, now: Instant, stream: u8, message: Bytes) -> Result<(), StreamError> {
-        let mut queues = self.lock();
+        let mut queues = lock(&self.0);
         queues.now = now;
         if stream >= STREAMS {
             Err(StreamError::Unknown)
@@ -53,7 +50,7 @@ impl Mailbox {
     /// The next message to call the handler for: its stream and length. It is what [`receive`](Self::receive) gives
     /// next.
     pub(crate) fn begin(&self, now: Instant) -> Option<(u8, usize)> {
-        let mut queues = self.lock();
+        let mut queues = lock(&self.0);
         queues.now = now;
         queues.current = queues.inbox.pop_front();
         queues.current.as_ref().map(|(stream, message)| (*stream, message.len()))
@@ -62,7 +59,7 @@ impl Mailbox {
     /// Takes the message at hand: that of the handler, or the oldest that waits. One longer than `capacity` stays, and
     /// `Err` says how long it is.
     pub(crate) fn receive(&self, capacity: usize) -> Option<Result<(u8, Bytes), usize>> {
-        let queues = &mut *self.lock();
+        let queues = &mut *lock(&self.0);
         if queues.current.is_none() {
             queues.current = queues.inbox.pop_front();
         }
@@ -75,7 +72,7 @@ impl Mailbox {
 
     /// The module sends a message or an event; false while the outbox is full.
     pub(crate) fn send(&self, output: RoleOutput) -> bool {
-        let mut queues = self.lock();
+        let mut queues = lock(&self.0);
         let has_room = queues.outbox.len() < QUEUE;
         if has_room {
             queues.outbox.push_back(output);
@@ -85,30 +82,30 @@ impl Mailbox {
 
     /// The module wants to be called again after this time; `None`: no longer.
     pub(crate) fn wake_after(&self, time: Option<Duration>) {
-        let mut queues = self.lock();
+        let mut queues = lock(&self.0);
         queues.wake_at = time.map(|time| queues.now + time);
     }
 
     /// Whether the time has come; it comes once.
     pub(crate) fn take_wake(&self, now: Instant) -> bool {
-        let mut queues = self.lock();
+        let mut queues = lock(&self.0);
         queues.now = now;
         queues.wake_at.take_if(|at| *at <= now).is_some()
     }
 
     /// When [`take_wake`](Self::take_wake) will be true.
     pub(crate) fn wake_at(&self) -> Option<Instant> {
-        self.lock().wake_at
+        lock(&self.0).wake_at
     }
 
     /// The oldest output.
     pub(crate) fn poll(&self) -> Option<RoleOutput> {
-        self.lock().outbox.pop_front()
+        lock(&self.0).outbox.pop_front()
     }
 
     /// Whether messages wait for the handler.
     pub(crate) fn has_mail(&self) -> bool {
-        !self.lock().inbox.is_empty()
+        !lock(&self.0).inbox.is_empty()
     }
 }
 

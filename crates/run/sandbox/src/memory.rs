@@ -2,10 +2,11 @@
 #![allow(unsafe_code)]
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rackloom_ddr::{Ddr, GUARD_BYTES, RESERVED_BYTES};
 use rackloom_role::PAGE_BYTES;
+use rackloom_sync::lock;
 use wasmtime::{AsContextMut, Engine, Instance, LinearMemory, Memory, MemoryCreator, MemoryType, Module};
 
 use crate::inspect::{push_leb, push_section};
@@ -32,7 +33,7 @@ impl DdrMemories {
         ddr: &Ddr,
     ) -> wasmtime::Result<Memory> {
         let pages = u32::try_from(ddr.len() / PAGE_BYTES).expect("at most 65536 pages");
-        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turn = lock(&self.turn);
         let module = match turn.get(&pages) {
             Some(module) => module.clone(),
             None => {
@@ -50,7 +51,7 @@ impl DdrMemories {
     }
 
     fn next(&self) -> MutexGuard<'_, Option<Ddr>> {
-        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.next)
     }
 }
 

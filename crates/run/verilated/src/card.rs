@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::ffi::{Edges, Inputs, Outputs, Sim};
 use crate::marks::Marks;
-use crate::ports::{RxPort, TxPort, WIRE_GAP};
+use crate::ports::{Fcs, RxPort, TxPort, WIRE_GAP};
 
 /// A card behind a wire. See [`Node`] for the law of its use; its power comes with the first call.
 ///
@@ -103,7 +103,7 @@ impl RtlCard {
     pub fn handle_bad_frame(&mut self, now: Instant, frame: Frame) {
         if self.wake(now) {
             self.run_to(now);
-            self.rx.push(frame, true);
+            self.rx.push(frame, Fcs::Wrong);
         }
     }
 
@@ -289,7 +289,7 @@ impl Node for RtlCard {
             self.frames_elsewhere += 1;
         } else if self.wake(now) {
             self.run_to(now);
-            self.rx.push(frame, false);
+            self.rx.push(frame, Fcs::Right);
         }
     }
 

@@ -25,8 +25,14 @@ pub(crate) struct RxPort {
 #[derive(Debug)]
 struct Arrival {
     frame: Frame,
-    /// Its check sequence is wrong.
-    bad: bool,
+    fcs: Fcs,
+}
+
+/// What a MAC says about a frame's check sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fcs {
+    Right,
+    Wrong,
 }
 
 impl RxPort {
@@ -36,13 +42,13 @@ impl RxPort {
 
     /// A frame arrives. One that no MAC would deliver, because it is empty or too long, is lost, and so is one for
     /// which there is no room.
-    pub(crate) fn push(&mut self, frame: Frame, bad: bool) {
+    pub(crate) fn push(&mut self, frame: Frame, fcs: Fcs) {
         if frame.is_empty() || frame.len() > FRAME_MAX || self.waiting_bytes + frame.len() > WAITING_MAX {
             self.lost += 1;
             return;
         }
         self.waiting_bytes += frame.len();
-        self.waiting.push_back(Arrival { frame, bad });
+        self.waiting.push_back(Arrival { frame, fcs });
     }
 
     pub(crate) const fn lost(&self) -> u64 {
@@ -73,7 +79,7 @@ impl RxPort {
         inputs.rx_data = u64::from_le_bytes(data);
         inputs.rx_keep = keep(word.len());
         inputs.rx_last = self.at == first.frame.len();
-        inputs.rx_bad = inputs.rx_last && first.bad;
+        inputs.rx_bad = inputs.rx_last && first.fcs == Fcs::Wrong;
         if inputs.rx_last {
             self.waiting_bytes -= first.frame.len();
             self.waiting.pop_front();
@@ -191,7 +197,9 @@ mod tests {
             let mut rx = RxPort::new(gap, gaps, Rng::new(3));
             let mut tx = TxPort::new(gap, gaps, Rng::new(4));
             let frames: Vec<Frame> = (1..100).map(|n| Frame::from(vec![n as u8; n])).collect();
-            frames.iter().for_each(|frame| rx.push(frame.clone(), frame.len() == 5));
+            for frame in &frames {
+                rx.push(frame.clone(), if frame.len() == 5 { Fcs::Wrong } else { Fcs::Right });
+            }
             let (mut got, mut bad) = (Vec::new(), 0);
             let mut inputs = Inputs::RESET;
             let mut waiting: VecDeque<Outputs> = VecDeque::new();
@@ -227,11 +235,11 @@ mod tests {
     fn what_no_port_takes_is_lost_and_counted() {
         let mut rx = RxPort::new(0, 0, Rng::new(1));
         for frame in [Frame::new(), Frame::from(vec![0; FRAME_MAX + 1])] {
-            rx.push(frame, false);
+            rx.push(frame, Fcs::Right);
         }
         let many = WAITING_MAX / FRAME_MAX + 5;
         for _ in 0..many {
-            rx.push(Frame::from_static(&[0; FRAME_MAX]), false);
+            rx.push(Frame::from_static(&[0; FRAME_MAX]), Fcs::Right);
         }
         assert_eq!(rx.lost(), 2 + 5);
     }

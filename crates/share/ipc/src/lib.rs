@@ -37,7 +37,6 @@ pub mod ring;
 mod server;
 mod shared;
 mod spin;
-mod sync;
 mod sys;
 
 pub use batch::Batch;

@@ -37,7 +37,6 @@ mod registry;
 mod schedule;
 mod server;
 mod session;
-mod sync;
 
 pub use access::admission::Admission;
 pub use access::allowlist::{Allowlist, Allowlists};

@@ -12,17 +12,18 @@ use lab::Lab;
 use rackloom::{ClaimOptions, MacAddr, RackOptions};
 use rackloom_ipc::Endpoint;
 use rackloom_manager::Manager;
-use rackloom_manager::card::CardRack;
+use rackloom_manager::card::{CardRack, Sharing};
 use rackloom_opencl_wire::{Answer, Argument, Command, Op, VERSION};
+use rackloom_rack::Kind;
 
 const NOT_AVAILABLE: i32 = -2;
 const FAILURE: i32 = -11;
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-fn cards(lab: &Lab, exclusive: bool) -> (CardRack, Daemon) {
+fn cards(lab: &Lab, sharing: Sharing) -> (CardRack, Daemon) {
     let manager = Manager::default();
-    let rack = lab.share(&manager, exclusive, RackOptions { deadline: DEADLINE, ..RackOptions::default() });
+    let rack = lab.share(&manager, sharing, RackOptions { deadline: DEADLINE, ..RackOptions::default() });
     (rack, Daemon::of(manager))
 }
 
@@ -58,7 +59,7 @@ fn image(role: &str) -> Vec<u8> {
 #[test]
 fn an_exclusive_card_is_empty_for_each_client() {
     let lab = Lab::new(1, 4 << 20);
-    let (rack, daemon) = cards(&lab, true);
+    let (rack, daemon) = cards(&lab, Sharing::Exclusive);
     for role in ["vadd", "ptrans"] {
         let first = open_at_last(&daemon.endpoint);
         assert_eq!(first.build_image(0, &image(role)).0, 0);
@@ -79,14 +80,14 @@ fn an_exclusive_card_is_empty_for_each_client() {
 #[test]
 fn cards_are_given_back_without_bytes() {
     let lab = Lab::new(2, 4 << 20);
-    let (rack, daemon) = cards(&lab, false);
+    let (rack, daemon) = cards(&lab, Sharing::Shared);
     let tenant = daemon.client();
     tenant.buffer(0, 1 << 20);
     let fill = Op::Fill { buffer: 0, offset: 0, len: 1 << 20, pattern: &[0xa5] };
     assert_eq!(tenant.run(fill, &[]).status, 0);
     let other = lab.rack(RackOptions::default());
     other.discover(Duration::from_secs(1)).unwrap();
-    let claim = |unit| other.claim(&[Lab::mac(unit)], ClaimOptions::default()).wait_all();
+    let claim = |unit| other.claim(&[lab.cards.mac(unit)], ClaimOptions::default()).wait_all();
     assert!(claim(0).is_err() && claim(1).is_err(), "the manager has both");
     drop(daemon);
     drop(rack);
@@ -99,7 +100,7 @@ fn cards_are_given_back_without_bytes() {
 #[test]
 fn a_killed_clients_image_is_nobodys() {
     let lab = Lab::new(1, 4 << 20);
-    let (_rack, daemon) = cards(&lab, false);
+    let (_rack, daemon) = cards(&lab, Sharing::Shared);
     let (first, second) = (daemon.client(), daemon.client());
     assert_eq!(first.build_image(0, &image("vadd")).0, 0);
     first.send(&Command::CreateKernel { kernel: 0, program: 0, name: "vadd" }, &[]);
@@ -146,14 +147,14 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 #[test]
 fn a_card_that_is_plugged_in_later_is_a_board() {
     let mut lab = Lab::new(1, 4 << 20);
-    let (_rack, daemon) = cards(&lab, false);
+    let (_rack, daemon) = cards(&lab, Sharing::Shared);
     let tenant = daemon.client();
     let other = lab.rack(RackOptions::default());
-    lab.add(1);
+    lab.add();
     until("the new card is a board", || boards(&daemon.endpoint).len() == 2);
     assert_eq!(boards(&daemon.endpoint), ["Rackloom card 0", "Rackloom card 1"]);
     other.discover(Duration::from_secs(1)).unwrap();
-    assert!(other.claim(&[Lab::mac(1)], ClaimOptions::default()).wait_all().is_err(), "it is the manager's");
+    assert!(other.claim(&[lab.cards.mac(1)], ClaimOptions::default()).wait_all().is_err(), "it is the manager's");
     let second = Tenant::silent(&daemon.endpoint);
     assert!(second.ask(|request| Command::Hello { request, version: VERSION, name: "test" }).is_ok());
     assert!(second.ask(|request| Command::Open { request, board: 1 }).is_ok());
@@ -167,7 +168,7 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
     until("its loss is known", || {
         second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status != 0
     });
-    lab.add(1);
+    lab.add();
     until("it is there again", || {
         second.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
         second.buffer(0, 64);
@@ -178,7 +179,7 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
     until("its loss is known", || {
         second.run(Op::Fill { buffer: 0, offset: 0, len: 64, pattern: &[7] }, &[]).status != 0
     });
-    lab.add_as(1, MacAddr([2, 0, 0, 0, 1, 1]));
+    lab.cards.add_with(Kind::Model, |card| card.mac = MacAddr([2, 0, 0, 0, 1, 1])).unwrap();
     until("the other one is there", || {
         second.send(&Command::ReleaseBuffer { buffer: 0 }, &[]);
         second.buffer(0, 64);
@@ -186,9 +187,10 @@ fn a_card_that_is_plugged_in_later_is_a_board() {
     });
     assert_eq!(boards(&daemon.endpoint).len(), 2);
     // Where the number is taken, the address is the name.
-    lab.add_as(1, Lab::mac(9));
+    let mac = lab.cards.mac(9);
+    lab.cards.add_with(Kind::Model, |card| (card.unit, card.mac) = (1, mac)).unwrap();
     until("it is one more", || boards(&daemon.endpoint).len() == 3);
-    assert_eq!(boards(&daemon.endpoint)[2], format!("Rackloom card {}", Lab::mac(9)));
+    assert_eq!(boards(&daemon.endpoint)[2], format!("Rackloom card {mac}"));
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn a_segment_that_ends_and_comes_again_has_the_same_boards() {
         None => Err(rackloom::Error::Stopped),
     };
     let manager = Manager::default();
-    let _rack = lab::share(Box::new(attach), &manager, false);
+    let _rack = lab::share(Box::new(attach), &manager, Sharing::Shared);
     let daemon = Daemon::of(manager);
     let tenant = daemon.client();
     tenant.buffer(0, 64);

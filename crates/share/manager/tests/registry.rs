@@ -15,7 +15,6 @@ use common::Tenant;
 use go::go;
 use lab::Lab;
 use rackloom_ipc::Endpoint;
-use rackloom_live::segment::SegmentServer;
 use rackloom_manager::installed;
 use rackloom_opencl_wire::{Answer, Argument, Command, Form, Id, Limits, Payload, VERSION};
 use rustix::process::Signal;
@@ -41,17 +40,15 @@ fn pocl(site: &Site, more: &[&str]) -> Process {
 /// A manager of model cards.
 struct Cards {
     lab: Lab,
-    _segment: SegmentServer,
     manager: Process,
 }
 
 impl Cards {
     fn start(site: &Site, count: u16) -> Self {
-        let lab = Lab::new(count, 4 << 20);
-        let segment = lab.serve(&site.path("run"));
+        let lab = Lab::under(&site.path("run"), count, 4 << 20);
         let manager = site.manager("n", &["--cards", "virtual"]);
         until("the cards are registered", || site.are_online(count.into()));
-        Self { lab, _segment: segment, manager }
+        Self { lab, manager }
     }
 }
 
@@ -322,7 +319,7 @@ fn a_card_is_configured_as_the_registry_agrees() {
     cards.lab.yank(0);
     let took = until("the loss is reported", || accelerator(&site, &card(0)).is_empty());
     assert!(took < AT_ONCE, "{took:?}");
-    cards.lab.add(0);
+    cards.lab.add();
     until("it is configured again", || add(&fifth, 1, "vadd") == 0);
     until("that is reported", || accelerator(&site, &card(0)) == vadd);
     assert!(!cards.manager.words().contains("panicked"), "{}", cards.manager.words());
@@ -368,7 +365,7 @@ fn an_instance_alone_may_change_its_mind() {
     cards.lab.yank(0);
     until("it counts as lost", || site.device(&card(0))["state"] == "DEVICE_STATE_LOST");
     assert_eq!(accelerator(&site, &card(0)), "");
-    cards.lab.add(0);
+    cards.lab.add();
     until("it is back", || site.are_online(1));
     until("it is asked again", || {
         t.build_image(5, &image("ptrans")).0 == 0 || {
@@ -449,7 +446,7 @@ fn a_card_that_is_plugged_in_later_is_a_device() {
     let mut cards = Cards::start(&site, 1);
     site.say(&["function", "plain"]);
     let first = open(&site, site.allocate("plain", "p-1"));
-    cards.lab.add(1);
+    cards.lab.add();
     let took = until("the new one is registered", || site.are_online(2));
     assert!(took < AT_ONCE, "{took:?}");
     site.say(&["drain", &card(0)]);

@@ -5,11 +5,11 @@
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
+
+use rackloom_sync::{lock, wait};
 
 use crate::process::PerProcess;
-
-use crate::sync::lock;
 
 /// A call of a program's function.
 pub type Call = Box<dyn FnOnce() + Send>;
@@ -55,7 +55,7 @@ impl Callbacks {
                 call();
                 state = lock(&self.state);
             }
-            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.more, state);
         }
     }
 }

@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use opencl_sys::cl_icd::_cl_icd_dispatch;
 use opencl_sys::cl_int;
+use rackloom_sync::lock;
 
 use crate::error::{Error, Result};
 use crate::process::PerProcess;
-use crate::sync::lock;
 
 /// A type of objects.
 pub trait ObjectKind: Sized + Send + Sync + 'static {

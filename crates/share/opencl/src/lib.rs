@@ -43,7 +43,6 @@ mod objects;
 mod process;
 mod session;
 mod stats;
-mod sync;
 
 pub use icd::{
     clGetExtensionFunctionAddress, clGetPlatformInfo, clIcdGetFunctionAddressForPlatformKHR, clIcdGetPlatformIDsKHR,

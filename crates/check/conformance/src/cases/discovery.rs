@@ -40,7 +40,7 @@ pub fn announces_itself_at_link_up_and_says_it_again<S: Specimen>() {
 /// It does not catch up on what it has missed.
 pub fn a_card_that_slept_through_its_moments_speaks_once<S: Specimen>() {
     let mut bench = Bench::<S>::new(config());
-    bench.sent.clear();
+    bench.clear();
     bench.now += Duration::from_millis(400);
     bench.card.handle_timeout(bench.now);
     bench.drain();
@@ -53,7 +53,7 @@ pub fn announces_itself_periodically_and_not_in_step<S: Specimen>() {
     for seed in 0..5 {
         let mut bench = Bench::<S>::new(Config { seed: seed * 0x1357_9bdf, ..config() });
         bench.pass_ms(300);
-        bench.sent.clear();
+        bench.clear();
         bench.pass_ms(60_000);
         let times: Vec<_> = bench.take_all(Kind::DiscoveryAnnounce).iter().map(|s| s.at).collect();
         assert!((4..=8).contains(&times.len()), "{times:?}");
@@ -73,7 +73,7 @@ pub fn answers_a_solicitation_within_the_window<S: Specimen>() {
     for dst in [CARDS, CARD, MacAddr::BROADCAST] {
         let mut bench = Bench::<S>::new(config());
         bench.pass_ms(1);
-        bench.sent.clear();
+        bench.clear();
         solicit(&mut bench, HOST, dst, 42, 10_000);
         let asked = bench.now;
         let early = bench.take_all(Kind::DiscoveryAnnounce).len();
@@ -93,7 +93,7 @@ pub fn answers_a_solicitation_within_the_window<S: Specimen>() {
 /// Without a window the answer comes at once.
 pub fn answers_at_once_when_asked_to<S: Specimen>() {
     let mut bench = Bench::<S>::new(config());
-    bench.sent.clear();
+    bench.clear();
     for seq in 1..5 {
         solicit(&mut bench, HOST, CARDS, seq, 0);
         let answer = bench.expect(Kind::DiscoveryAnnounce);
@@ -108,7 +108,7 @@ pub fn answers_at_once_when_asked_to<S: Specimen>() {
 /// So many hosts may wait for an answer; the others ask again.
 pub fn a_crowd_of_solicitors_is_bounded<S: Specimen>() {
     let mut bench = Bench::<S>::new(config());
-    bench.sent.clear();
+    bench.clear();
     for i in 0..20 {
         solicit(&mut bench, MacAddr([2, 1, 1, 1, 1, i]), CARDS, 1, 40_000_000);
     }
@@ -121,7 +121,7 @@ pub fn a_crowd_of_solicitors_is_bounded<S: Specimen>() {
 /// Whoever looks after cards learns of changes without asking.
 pub fn announces_changes_of_claim_and_image<S: Specimen>() {
     let mut bench = Bench::<S>::new(config());
-    bench.sent.clear();
+    bench.clear();
     let epoch = bench.claim(HOST, 1);
     let told = bench.expect(Kind::DiscoveryAnnounce);
     assert_eq!((told.head.dst, told.head.epoch), (HOSTS, epoch));

@@ -95,7 +95,7 @@ pub fn a_payload_of_another_length_is_malformed<S: Specimen>() {
     bench.begin(2, &image, CHUNK);
     bench.poll(1, u32::MAX);
     bench.launch_with(1, BUMP, &[BASE, 1], Out { go: 1, ..Out::default() });
-    bench.sent.clear();
+    bench.clear();
     for kind in takers {
         let good = good_payload(kind, &image);
         let mut wrong: Vec<Vec<u8>> = (0..good.len()).map(|n| good[..n].to_vec()).collect();

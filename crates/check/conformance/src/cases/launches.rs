@@ -38,7 +38,7 @@ pub fn a_launch_runs_once_however_often_it_comes<S: Specimen>() {
         bench.launch(1, BUMP, &[BASE, 10]);
         assert_eq!(bench.expect(Kind::ResultDone).head.seq, 1);
     }
-    bench.ack(1, 0, 0, true, &[]);
+    bench.ack(1, 0, 0, &[]);
     bench.launch(1, BUMP, &[BASE, 10]);
     assert_eq!(refused(&mut bench, 1).0, ErrorCode::UnknownLaunch);
     assert_eq!((bench.word(BASE), bench.count(Counter::Launches)), (1, 1));
@@ -71,7 +71,7 @@ pub fn a_launch_follows_the_writes_before_it<S: Specimen>() {
         bench.pass_ms(1);
         assert_eq!(bench.last(Kind::ResultDone).body::<Done>().value.get(), u64::from(seq) * 100 + 1);
         assert_eq!(bench.word(BASE), u64::from(seq) * 100 + 1);
-        bench.ack(seq, 0, 0, true, &[]);
+        bench.ack(seq, 0, 0, &[]);
     }
 }
 
@@ -139,15 +139,15 @@ pub fn the_queue_and_the_results_kept_are_bounded<S: Specimen>() {
     go(&mut bench, 1);
     bench.pass_ms(1);
     assert_eq!(bench.word(BASE), u64::from(LAUNCH_QUEUE));
-    bench.sent.clear();
+    bench.clear();
     for seq in next..=RESULTS_KEPT {
         bench.launch(seq, BUMP, &[BASE, 1]);
         bench.pass_ms(1);
     }
-    bench.sent.clear();
+    bench.clear();
     bench.launch(RESULTS_KEPT + 1, BUMP, &[BASE, 1]);
     assert_eq!(refused(&mut bench, RESULTS_KEPT + 1), (ErrorCode::Busy, RESULTS_KEPT.into()));
-    bench.ack(1, 0, 0, true, &[]);
+    bench.ack(1, 0, 0, &[]);
     bench.launch(RESULTS_KEPT + 1, BUMP, &[BASE, 1]);
     bench.expect(Kind::ResultAccepted);
 }
@@ -209,7 +209,7 @@ pub fn a_launch_can_be_cancelled_wherever_it_is<S: Specimen>() {
     bench.launch_with(2, BUMP, &[BASE, 1], held(1));
     bench.launch(3, BUMP, &[BASE, 1]);
     assert_eq!(bench.state(), CardState::Running);
-    bench.sent.clear();
+    bench.clear();
     for seq in [2, 1] {
         bench.send(Kind::ExecCancel, seq, 0, &[]);
         let done = bench.expect(Kind::ResultDone);
@@ -230,12 +230,12 @@ pub fn a_launch_can_be_cancelled_wherever_it_is<S: Specimen>() {
 pub fn a_query_tells_what_became_of_a_launch<S: Specimen>() {
     let mut bench = Bench::<S>::with_role();
     bench.launch_with(1, BUMP, &[BASE, 1], held(4));
-    bench.sent.clear();
+    bench.clear();
     bench.send(Kind::ExecQuery, 1, 0, &[]);
     bench.expect(Kind::ResultAccepted);
     go(&mut bench, 4);
     bench.pass_ms(1);
-    bench.sent.clear();
+    bench.clear();
     bench.send(Kind::ExecQuery, 1, 0, &[]);
     bench.expect(Kind::ResultDone);
     bench.send(Kind::ExecQuery, 2, 0, &[]);
@@ -251,7 +251,7 @@ pub fn a_new_image_ends_what_runs_and_what_waits<S: Specimen>() {
     bench.pass_ms(1);
     bench.launch_with(1, SPIN, &[], Out { fuel: 1 << 26, ..Out::default() });
     bench.launch(2, BUMP, &[BASE, 1]);
-    bench.sent.clear();
+    bench.clear();
     bench.commit(7);
     bench.drain();
     let done: Vec<_> = bench.take_all(Kind::ResultDone).iter().map(|d| (d.head.seq, d.code())).collect();

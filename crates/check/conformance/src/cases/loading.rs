@@ -54,7 +54,7 @@ pub fn an_image_is_staged_committed_and_active<S: Specimen>() {
         bench.commit(21);
         bench.pass_ms(1);
     }
-    bench.sent.clear();
+    bench.clear();
     bench.poll(10, 0);
     bench.pass_ms(1);
     assert_eq!(bench.expect(Kind::ImageConfirmActive).head.seq, 10);
@@ -90,7 +90,7 @@ pub fn what_is_lost_is_reported_and_repaired<S: Specimen>() {
     let image = images::probe(1, 200_000);
     let mut bench = Bench::<S>::claimed();
     bench.begin(1, &image, CHUNK);
-    bench.sent.clear();
+    bench.clear();
     bench.send_but(&image, |i| [0, 5, 6, 100].contains(&i));
     bench.poll(7, 1000);
     let asked = bench.now;
@@ -118,7 +118,7 @@ pub fn what_others_reported_is_left_out<S: Specimen>() {
     let image = images::probe(1, 200_000);
     let mut bench = Bench::<S>::claimed();
     bench.begin(1, &image, CHUNK);
-    bench.sent.clear();
+    bench.clear();
     bench.send_but(&image, |i| (10..20).contains(&i) || i == 50);
     // A window so long that the answer is not drawn before the others have spoken.
     let window = 4_000_000;
@@ -152,7 +152,7 @@ pub fn reports_are_bounded<S: Specimen>() {
     let image = images::probe(1, 64 * 6200);
     let mut bench = Bench::<S>::claimed();
     bench.begin(1, &image, 64);
-    bench.sent.clear();
+    bench.clear();
     for i in (0..image.len() / 64).step_by(2) {
         let (from, to) = (i * 64, i * 64 + 64);
         bench.hand(bench.group_head(Kind::ImageData, 0, from as u64).frame(&[&image[from..to]]));
@@ -196,7 +196,7 @@ pub fn bad_images_are_named_and_harm_nothing<S: Specimen>() {
     let mut bench = Bench::<S>::with_role();
     let digest = bench.active_digest();
     for (seq, (image, code)) in (10..).zip(&cases) {
-        bench.sent.clear();
+        bench.clear();
         bench.begin(seq, image, CHUNK);
         bench.send_but(image, |_| false);
         bench.pass_ms(1);
@@ -212,7 +212,7 @@ pub fn bad_images_are_named_and_harm_nothing<S: Specimen>() {
         assert_eq!((bench.active_digest(), bench.state()), (digest, CardState::Active));
         bench.launch(seq - 9, BUMP, &[BASE, 1]);
         bench.pass_ms(1);
-        bench.ack(seq - 9, 0, 0, true, &[]);
+        bench.ack(seq - 9, 0, 0, &[]);
         assert_eq!(bench.word(BASE), u64::from(seq) - 9);
     }
     assert_eq!(bench.count(Counter::ImagesFailed), cases.len() as u64);
@@ -247,7 +247,7 @@ pub fn begin_is_checked_and_harmless_when_refused<S: Specimen>() {
     let mut bench = Bench::<S>::claimed_with(Config { staging_max: 1 << 20, ..config() });
     let image = images::probe(1, 0);
     bench.begin(1, &image, CHUNK);
-    bench.sent.clear();
+    bench.clear();
     let good = begin_body(&image, CHUNK);
     let cases = [
         (ImageBegin { length: U64::new(0), ..good }, ErrorCode::BadRequest),
@@ -276,7 +276,7 @@ pub fn a_repeated_begin_keeps_what_is_staged_and_a_new_one_starts_over<S: Specim
     let mut bench = Bench::<S>::claimed();
     bench.begin(1, &image, CHUNK);
     bench.send_but(&image, |i| i == 3);
-    bench.sent.clear();
+    bench.clear();
     bench.begin(1, &image, CHUNK);
     bench.expect(Kind::ImageConfirmReady);
     bench.chunk(&image, CHUNK, 3);
@@ -305,7 +305,7 @@ pub fn an_abort_forgets_the_load_and_leaves_the_group<S: Specimen>() {
     bench.begin(1, &image, CHUNK);
     bench.send_but(&image, |_| false);
     bench.pass_ms(1);
-    bench.sent.clear();
+    bench.clear();
     for _ in 0..2 {
         bench.send_group(Kind::ImageAbort, 0, 0, &[]);
     }
@@ -331,7 +331,7 @@ pub fn nothing_is_launched_or_loaded_while_configuration_lasts<S: Specimen>() {
     bench.begin(2, &image, CHUNK);
     bench.send_but(&image, |_| false);
     bench.pass_ms(1);
-    bench.sent.clear();
+    bench.clear();
     bench.commit(50);
     // The old role's launches are over, and no new one is taken.
     let done: Vec<_> = bench.take_all(Kind::ResultDone).iter().map(|d| (d.head.seq, d.code())).collect();
@@ -365,7 +365,7 @@ pub fn a_claim_that_ends_leaves_no_card_half_configured<S: Specimen>() {
     bench.send_but(&image, |_| false);
     bench.pass_ms(1);
     bench.commit(5);
-    bench.sent.clear();
+    bench.clear();
     bench.claim(HOST, 2);
     assert_eq!(bench.state(), CardState::Configuring);
     bench.begin(1, &image, CHUNK);
@@ -378,7 +378,7 @@ pub fn a_claim_that_ends_leaves_no_card_half_configured<S: Specimen>() {
     bench.send_but(&image, |_| false);
     bench.pass_ms(1);
     bench.claim(HOST, 3);
-    bench.sent.clear();
+    bench.clear();
     bench.commit(6);
     assert_eq!((bench.state(), bench.count(Counter::ImagesActivated)), (CardState::Active, 1));
 }
@@ -388,7 +388,7 @@ pub fn group_frames_are_taken_from_the_owner_alone<S: Specimen>() {
     let image = images::probe(1, 5000);
     let mut bench = Bench::<S>::claimed();
     bench.begin(1, &image, CHUNK);
-    bench.sent.clear();
+    bench.clear();
     let wrong = [
         Head { src: RIVAL, ..bench.group_head(Kind::ImageData, 0, 0) },
         Head { epoch: GROUP + 1, ..bench.group_head(Kind::ImageData, 0, 0) },
@@ -463,7 +463,7 @@ pub fn a_load_ends_with_its_claim<S: Specimen>() {
     bench.pass(Duration::from_secs(6));
     assert_eq!((bench.owner(), bench.state()), (None, CardState::Empty));
     bench.claim(HOST, 2);
-    bench.sent.clear();
+    bench.clear();
     bench.chunk(&image, CHUNK, 0);
     bench.pass_ms(1);
     bench.expect_nothing();

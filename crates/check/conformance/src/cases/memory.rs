@@ -44,7 +44,7 @@ pub fn any_length_goes_to_any_address<S: Specimen>() {
         wanted[at..at + length].copy_from_slice(&bytes);
         bench.write(seq, BASE + at as u64, &bytes);
         assert!(bench.bytes(BASE, wanted.len()) == wanted, "after {length} bytes at {at}");
-        bench.sent.clear();
+        bench.clear();
         if length > 0 {
             bench.read(seq, BASE + at as u64, length as u32);
             assert_eq!(bench.last(Kind::InputConfirmReadData).payload, bytes);
@@ -89,7 +89,7 @@ pub fn what_lies_beyond_the_window_is_dropped<S: Specimen>() {
     let mut bench = Bench::<S>::claimed();
     bench.write(1 + WRITE_WINDOW, BASE, &[7]);
     assert_eq!((bench.word(BASE), bench.count(Counter::DropWindow)), (7, 0));
-    bench.sent.clear();
+    bench.clear();
     bench.write(2 + WRITE_WINDOW, BASE, &[8]);
     assert_eq!((bench.word(BASE), bench.count(Counter::DropWindow)), (7, 1));
     assert_eq!(bench.expect(Kind::InputConfirmWriteAck).head.seq, 1);
@@ -159,7 +159,7 @@ pub fn a_frame_larger_than_the_card_takes_is_refused<S: Specimen>() {
     assert_eq!(bench.take_all(Kind::InputConfirmNak).len(), 1);
     assert_eq!(bench.word(BASE), 0);
     bench.pass_ms(1);
-    bench.sent.clear();
+    bench.clear();
     for length in [0, 1473, u32::MAX] {
         bench.read(5, BASE, length);
         let nak = bench.expect(Kind::InputConfirmNak);

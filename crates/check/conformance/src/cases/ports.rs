@@ -18,7 +18,7 @@ pub fn a_card_announces_its_ports<S: Specimen>() {
 pub fn control_is_taken_at_port_0_only<S: Specimen>() {
     let mut bench = Bench::<S>::new(config());
     bench.pass_ms(300);
-    bench.sent.clear();
+    bench.clear();
     let solicit = Solicit { window_us: U32::new(0), reserved: U32::ZERO };
     let to_all = Head { dst: CARDS, src: HOST, kind: Kind::DiscoverySolicit, flags: 0, epoch: 0, seq: 1, addr: 0 };
     let frames = [
@@ -50,7 +50,7 @@ pub fn frames_elsewhere_renew_no_lease<S: Specimen>() {
         let ping = bench.head(Kind::SessionPing, 1, 0).frame(&[]);
         bench.frame_at(1, ping);
     }
-    bench.sent.clear();
+    bench.clear();
     bench.claim(RIVAL, 2);
     assert_eq!(bench.owner(), Some(RIVAL));
 }

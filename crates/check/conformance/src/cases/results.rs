@@ -2,7 +2,7 @@
 
 use rackloom_card::Config;
 use rackloom_node::{Duration, Instant};
-use rackloom_wire::{Counter, Done, FLAG_RESEND, IntoBytes, Kind};
+use rackloom_wire::{Counter, Done, FLAG_RESEND, IntoBytes, Kind, ResultAck};
 
 use crate::Specimen;
 use crate::bench::{BASE, Bench, HOST, Out, Sent, ack_body, config};
@@ -57,8 +57,8 @@ pub fn an_output_arrives_whole<S: Specimen>() {
     let bytes: Vec<u8> = data.iter().flat_map(|d| d.payload.clone()).collect();
     assert_eq!(bytes.len() as u64, 4 * CHUNK + CHUNK / 2);
     assert!(bytes == bench.bytes(BASE, bytes.len()) && bytes.iter().any(|&b| b != 0));
-    bench.sent.clear();
-    bench.ack(1, 5, 5, true, &[]);
+    bench.clear();
+    bench.ack(1, 5, 5, &[]);
     bench.pass_ms(1000);
     bench.expect_nothing();
 }
@@ -67,15 +67,15 @@ pub fn an_output_arrives_whole<S: Specimen>() {
 pub fn credit_is_never_passed<S: Specimen>() {
     let mut bench = with_output::<S>(9, 2);
     assert_eq!(chunks(&mut bench), [0, 1]);
-    bench.ack(1, 1, 3, true, &[]);
+    bench.ack(1, 1, 3, &[]);
     assert_eq!(chunks(&mut bench), [2]);
-    bench.ack(1, 3, 3, true, &[]);
+    bench.ack(1, 3, 3, &[]);
     assert!(chunks(&mut bench).is_empty());
     // An older acknowledgement takes no credit back.
-    bench.ack(1, 3, 6, true, &[]);
-    bench.ack(1, 1, 2, true, &[]);
+    bench.ack(1, 3, 6, &[]);
+    bench.ack(1, 1, 2, &[]);
     assert_eq!(chunks(&mut bench), [3, 4, 5]);
-    bench.ack(1, 6, u32::MAX, true, &[]);
+    bench.ack(1, 6, u32::MAX, &[]);
     assert_eq!(chunks(&mut bench), [6, 7, 8, 9]);
 }
 
@@ -83,18 +83,18 @@ pub fn credit_is_never_passed<S: Specimen>() {
 pub fn no_credit_at_all_asks_for_news<S: Specimen>() {
     let mut bench = with_output::<S>(3, 0);
     assert!(chunks(&mut bench).is_empty());
-    bench.ack(1, 0, 0, true, &[]);
-    bench.sent.clear();
+    bench.ack(1, 0, 0, &[]);
+    bench.clear();
     bench.pass_ms(3);
     assert_eq!(bench.expect(Kind::ResultDone).head.flags, FLAG_RESEND);
-    bench.ack(1, 0, 4, true, &[]);
+    bench.ack(1, 0, 4, &[]);
     assert_eq!(chunks(&mut bench), [0, 1, 2, 3]);
 }
 
 /// A host that is away is asked ever less often.
 pub fn what_is_not_acknowledged_goes_out_again_ever_more_slowly<S: Specimen>() {
     let mut bench = with_output::<S>(2, 3);
-    bench.sent.clear();
+    bench.clear();
     let began = bench.now;
     bench.pass_ms(2000);
     let done: Vec<_> = bench.take_all(Kind::ResultDone);
@@ -105,8 +105,8 @@ pub fn what_is_not_acknowledged_goes_out_again_ever_more_slowly<S: Specimen>() {
     assert!(data.iter().all(|d| d.head.flags == FLAG_RESEND));
     assert_eq!((bench.count(Counter::ResultResends), bench.count(Counter::ResultChunks)), (40, 3));
     // What has arrived is left out; progress makes it quick again.
-    bench.ack(1, 1, 3, true, &[2]);
-    bench.sent.clear();
+    bench.ack(1, 1, 3, &[2]);
+    bench.clear();
     let began = bench.now;
     bench.pass_ms(5);
     let data = bench.take_all(Kind::ResultData);
@@ -117,12 +117,12 @@ pub fn what_is_not_acknowledged_goes_out_again_ever_more_slowly<S: Specimen>() {
 /// What later chunks have overtaken is sent again once, without waiting.
 pub fn a_gap_is_mended_at_once_and_once<S: Specimen>() {
     let mut bench = with_output::<S>(19, 20);
-    bench.sent.clear();
-    bench.ack(1, 2, 20, true, &[4, 5, 8]);
+    bench.clear();
+    bench.ack(1, 2, 20, &[4, 5, 8]);
     assert_eq!(chunks(&mut bench), [2, 3, 6, 7]);
-    bench.ack(1, 2, 20, true, &[4, 5, 8, 9]);
+    bench.ack(1, 2, 20, &[4, 5, 8, 9]);
     assert!(chunks(&mut bench).is_empty());
-    bench.ack(1, 2, 20, true, &[4, 5, 8, 9, 12]);
+    bench.ack(1, 2, 20, &[4, 5, 8, 9, 12]);
     assert_eq!(chunks(&mut bench), [10, 11]);
     // Lost again: the timer's turn.
     bench.pass_ms(3);
@@ -133,7 +133,7 @@ pub fn a_gap_is_mended_at_once_and_once<S: Specimen>() {
 pub fn the_host_can_always_tell_what_is_missing<S: Specimen>() {
     let mut bench = with_output::<S>(600, u16::MAX);
     assert_eq!(chunks(&mut bench), (0..256).collect::<Vec<_>>());
-    bench.ack(1, 100, 601, true, &[]);
+    bench.ack(1, 100, 601, &[]);
     assert_eq!(chunks(&mut bench), (256..356).collect::<Vec<_>>());
 }
 
@@ -144,10 +144,10 @@ pub fn several_outputs_share_the_wire<S: Specimen>() {
     launch(&mut bench, 1, 5, 0);
     launch(&mut bench, 2, 2, 0);
     for seq in [1, 2] {
-        let frame = bench.head(Kind::ExecResultAck, seq, 0).frame(&[ack_body(0, 99, true, &[]).as_bytes()]);
+        let frame = bench.head(Kind::ExecResultAck, seq, 0).frame(&[ack_body(0, 99, &[]).as_bytes()]);
         bench.hand(frame);
     }
-    bench.sent.clear();
+    bench.clear();
     bench.drain();
     let mut order: Vec<_> =
         bench.take_all(Kind::ResultData).iter().map(|s| (s.head.seq, s.head.addr / CHUNK)).collect();
@@ -155,8 +155,8 @@ pub fn several_outputs_share_the_wire<S: Specimen>() {
     assert_eq!((of(1), of(2)), ((0..6).collect(), (0..3).collect()));
     // Whichever began, the last is of the long one.
     assert_eq!(order.pop(), Some((1, 5)));
-    bench.ack(2, 3, 3, true, &[]);
-    bench.ack(1, 6, 6, true, &[]);
+    bench.ack(2, 3, 3, &[]);
+    bench.ack(1, 6, 6, &[]);
     bench.pass_ms(1000);
     assert!(bench.take_all(Kind::ResultData).is_empty());
 }
@@ -164,15 +164,16 @@ pub fn several_outputs_share_the_wire<S: Specimen>() {
 /// Acknowledgements that cannot be.
 pub fn acknowledgements_of_nothing_do_no_harm<S: Specimen>() {
     let mut bench = with_output::<S>(2, 3);
-    bench.sent.clear();
-    bench.ack(7, 0, 0, true, &[]);
+    bench.clear();
+    bench.ack(7, 0, 0, &[]);
     assert_eq!(bench.count(Counter::DropDuplicate), 1);
-    bench.ack(1, 4, 4, true, &[]);
+    bench.ack(1, 4, 4, &[]);
     assert_eq!(bench.count(Counter::DropMalformed), 1);
     // Of chunks that were never sent.
     bench.launch_with(2, BUMP, &[CELL, 1], Out { addr: BASE, length: 9 * CHUNK, ..Out::default() });
     bench.pass_ms(1);
-    bench.ack(2, 5, 9, false, &[7]);
+    let no_end = ResultAck { done: 0, ..ack_body(5, 9, &[7]) };
+    bench.send(Kind::ExecResultAck, 2, 0, no_end.as_bytes());
     let second: Vec<_> = bench.take_all(Kind::ResultData).into_iter().filter(|d| d.head.seq == 2).collect();
     assert_eq!(numbers(&second), [5, 6, 8]);
 }
@@ -181,7 +182,7 @@ pub fn acknowledgements_of_nothing_do_no_harm<S: Specimen>() {
 pub fn results_end_with_the_claim<S: Specimen>() {
     let mut bench = with_output::<S>(5, 6);
     bench.claim(HOST, 2);
-    bench.sent.clear();
+    bench.clear();
     bench.pass_ms(3000);
     bench.expect_nothing();
 }
@@ -192,7 +193,7 @@ pub fn patience_is_configured<S: Specimen>() {
     let mut bench = Bench::<S>::with_role_and(Config { resend_after, ..config() });
     bench.launch(1, BUMP, &[CELL, 1]);
     bench.pass_ms(19);
-    bench.sent.clear();
+    bench.clear();
     bench.pass_ms(2);
     assert_eq!(bench.take_all(Kind::ResultDone).len(), 1);
 }

@@ -58,8 +58,8 @@ fn works<S: Specimen>(bench: &mut Bench<S>, seq: u32, after: &str) {
     let done = bench.last(Kind::ResultDone);
     assert_eq!((done.head.seq, done.code()), (seq, ErrorCode::Ok), "after {after}");
     assert_eq!(bench.word(CELL), before + 1, "after {after}");
-    bench.ack(seq, 0, 0, true, &[]);
-    bench.sent.clear();
+    bench.ack(seq, 0, 0, &[]);
+    bench.clear();
 }
 
 /// While a kernel goes wrong, the card is seen and serves memory; then it tells the fault, and the next launch runs.
@@ -70,7 +70,7 @@ pub fn each_is_told_and_the_next_launch_runs<S: Specimen>() {
     let mut seq = 0;
     for (n, rogue) in (2..).zip(rogues::<S>()) {
         seq += 1;
-        bench.sent.clear();
+        bench.clear();
         rogue.launch(&mut bench, seq);
         assert_eq!(bench.expect(Kind::ResultAccepted).head.seq, seq);
         let facts = bench.facts();
@@ -82,7 +82,7 @@ pub fn each_is_told_and_the_next_launch_runs<S: Specimen>() {
         let done = bench.last(Kind::ResultDone);
         assert_eq!((done.head.seq, done.code()), (seq, rogue.code), "{}", rogue.name());
         assert_eq!(bench.state(), CardState::Active, "{}", rogue.name());
-        bench.ack(seq, 0, 0, true, &[]);
+        bench.ack(seq, 0, 0, &[]);
         seq += 1;
         works(&mut bench, seq, &rogue.name());
         assert_eq!(bench.bytes(BASE, 64), [7; 64], "{}", rogue.name());
@@ -114,8 +114,8 @@ pub fn several_in_a_row_end_in_order<S: Specimen>() {
             }
         }
         assert_eq!(done, wanted);
-        done.iter().for_each(|(seq, _)| bench.ack(*seq, 0, 0, true, &[]));
-        bench.sent.clear();
+        done.iter().for_each(|(seq, _)| bench.ack(*seq, 0, 0, &[]));
+        bench.clear();
     }
     assert_eq!(bench.word(CELL), rogues::<S>().len() as u64);
 }
@@ -129,14 +129,14 @@ pub fn the_next_image_replaces_each<S: Specimen>() {
         bench.begin(version, &image, CHUNK);
         bench.send_but(&image, |_| false);
         bench.pass_ms(1);
-        bench.sent.clear();
+        bench.clear();
         seq += 1;
         rogue.launch(&mut bench, seq);
         bench.commit(1000 + version);
         bench.pass_ms(2);
         let code = bench.last(Kind::ResultDone).code();
         assert!([ErrorCode::Cancelled, rogue.code].contains(&code), "{}: {code:?}", rogue.name());
-        bench.ack(seq, 0, 0, true, &[]);
+        bench.ack(seq, 0, 0, &[]);
         assert_eq!(bench.active_digest(), Some(*blake3::hash(&image).as_bytes()), "{}", rogue.name());
         seq += 1;
         works(&mut bench, seq, &rogue.name());
@@ -153,7 +153,7 @@ pub fn each_ends_with_its_claim<S: Specimen>() {
         bench.pass_ms(5001);
         assert_eq!((bench.owner(), bench.state()), (None, CardState::Active), "{}", rogue.name());
         bench.claim(HOST, nonce);
-        bench.sent.clear();
+        bench.clear();
         works(&mut bench, 1, &rogue.name());
         bench.claim(HOST, nonce + 1);
     }
@@ -170,7 +170,7 @@ pub fn memory_beyond_the_hosts_is_safe<S: Specimen>() {
         bench.launch_with(seq, WILD, &[addr], Out { fuel: BOUND, ..Out::default() });
         bench.pass_ms(1);
         assert_eq!(bench.last(Kind::ResultDone).code(), ErrorCode::KernelTrap, "{addr:#x}");
-        bench.ack(seq, 0, 0, true, &[]);
+        bench.ack(seq, 0, 0, &[]);
     }
     assert!(bench.bytes(MEMORY, behind as usize) == before);
 }

@@ -4,17 +4,18 @@ use rackloom_card::{Card, Config, Pace};
 use rackloom_verilated::{DdrTiming, RtlCard, Stress};
 use rackloom_wire::CardKind;
 
-use super::{Pair, Side, config, seed_of_epoch};
+use super::{Delivery, Pair, Side, config, seed_of_epoch};
 use crate::Specimen;
 
 /// A card of gateware and a model card that grants the same epochs. The seed also chooses what the gateware's
 /// surroundings do to it. `planted`: number of the bug to suffer from, 0 for none.
 pub fn model_and_gateware(seed: u64, planted: u8) -> Pair<Card, RtlCard> {
-    let epoch = Side::new(gateware(seed, planted), true).first_epoch();
+    let epoch = Side::new(gateware(seed, planted), Delivery::Together).first_epoch();
     let model = Card::plug(Config { seed: seed_of_epoch(epoch), ..config() });
     // One of four seeds hands frames one by one, so that what waits in queues is not all that is ever tested.
-    let together = seed % 4 != 3;
-    Pair::new(Side::new(model, false), Side::new(gateware(seed, planted), together), seed)
+    let delivery = if seed % 4 == 3 { Delivery::OneByOne } else { Delivery::Together };
+    let (model, gateware) = (Side::new(model, Delivery::OneByOne), Side::new(gateware(seed, planted), delivery));
+    Pair::new(model, gateware, seed)
 }
 
 fn gateware(seed: u64, planted: u8) -> RtlCard {

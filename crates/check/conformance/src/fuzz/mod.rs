@@ -16,5 +16,5 @@ mod traffic;
 
 pub use burst::{Burst, Place};
 pub use gateware::model_and_gateware;
-pub use pair::{Difference, Pair, Side, config, seed_of_epoch};
+pub use pair::{Delivery, Difference, Pair, Side, config, seed_of_epoch};
 pub use traffic::Traffic;

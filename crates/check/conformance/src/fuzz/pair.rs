@@ -13,14 +13,22 @@ use crate::bench::{BASE, Bench, HOST, MEMORY, OBSERVER, Sent};
 
 /// One of the two.
 #[derive(Debug)]
-pub struct Side<S> {
+pub struct Side<S: Specimen> {
     bench: Bench<S>,
     past: Past,
-    /// Frames wait for each other in the card, instead of being handled one by one.
-    together: bool,
+    delivery: Delivery,
     counters: Vec<u64>,
     /// Frames that it saw with a wrong check sequence, their bytes and words.
     garbled: [u64; 3],
+}
+
+/// How the frames of a burst reach a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// The card comes to rest before the next one arrives.
+    OneByOne,
+    /// On each other's heels: they wait for each other in the card.
+    Together,
 }
 
 /// What came of a burst.
@@ -36,7 +44,7 @@ struct Outcome {
 
 /// Two cards.
 #[derive(Debug)]
-pub struct Pair<A, B> {
+pub struct Pair<A: Specimen, B: Specimen> {
     a: Side<A>,
     b: Side<B>,
     traffic: Traffic,
@@ -60,10 +68,10 @@ pub struct Difference {
 }
 
 impl<S: Specimen> Side<S> {
-    /// A card that is about to be switched on. `together`: a burst's frames wait for each other in the card.
-    pub fn new(card: S, together: bool) -> Self {
+    /// A card that is about to be switched on.
+    pub fn new(card: S, delivery: Delivery) -> Self {
         let bench = Bench::of(card);
-        Self { bench, past: Past::default(), together, counters: vec![0; Counter::COUNT], garbled: [0; 3] }
+        Self { bench, past: Past::default(), delivery, counters: vec![0; Counter::COUNT], garbled: [0; 3] }
     }
 
     /// Epoch of the first claim, which is made and given up by this.
@@ -91,7 +99,7 @@ impl<S: Specimen> Side<S> {
                 let bytes = frame.len() as u64;
                 self.garbled = core::array::from_fn(|i| self.garbled[i] + [1, bytes, bytes.div_ceil(8)][i]);
             }
-            if !self.together {
+            if self.delivery == Delivery::OneByOne {
                 self.bench.settle();
             }
         }
@@ -99,6 +107,7 @@ impl<S: Specimen> Side<S> {
         self.bench.pass(burst.pause);
         self.bench.settle();
         let sent: Vec<Sent> = self.bench.sent.drain(..).collect();
+        self.bench.clear();
         let (flows, claim_changed) = Flows::new(&sent, &mut self.past);
         let facts = self.bench.facts();
         let pong = self.pong();

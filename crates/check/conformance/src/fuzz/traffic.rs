@@ -436,7 +436,8 @@ impl Traffic {
             self.results.retain(|r| r.0 != seq);
         }
         let done = self.below(8) > 0;
-        self.own(Kind::ExecResultAck, seq, 0, ack_body(next, limit, done, &beyond).as_bytes())
+        let ack = wire::ResultAck { done: done.into(), ..ack_body(next, limit, &beyond) };
+        self.own(Kind::ExecResultAck, seq, 0, ack.as_bytes())
     }
 
     fn solicit(&mut self) -> Bytes {

@@ -12,17 +12,17 @@ use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::task::{Wake, Waker};
 use std::thread::JoinHandle;
 
 use rackloom_node::{Instant, Node};
+use rackloom_sync::{lock, wait, wait_for};
 
 use self::schedule::{After, Schedule};
 use crate::clock::Clock;
-use crate::driver::Stopped;
-use crate::engine::{Command, Counters, Engine, Rest};
+use crate::engine::{Counters, Engine, Rest};
+use crate::mailbox::{Mailbox, Stopped};
 use crate::switch::Port;
 use crate::wire::RETRY;
 use crate::wires::{Ports, Wires};
@@ -59,32 +59,32 @@ impl Pool {
         N: Node + Send + 'static,
         N::Event: 'static,
     {
-        let (commands, inbox) = sync_channel(COMMANDS_MAX);
-        let id = self.shared.lock().number();
+        let id = lock(&self.shared.schedule).number();
         let waker = Waker::from(Arc::new(MemberWaker { shared: Arc::downgrade(&self.shared), id }));
         let wires = Wires::pooled(ports.into(), &waker);
+        let (mailbox, inbox) = Mailbox::new(waker);
         let engine = Engine::new(node, self.shared.clock, Box::new(sink), inbox);
         let slot = Arc::new(Slot {
             body: Mutex::new(Some(Body { engine, wires, end: None })),
             counters: Mutex::default(),
             clock: self.shared.clock,
         });
-        let mut schedule = self.shared.lock();
+        let mut schedule = lock(&self.shared.schedule);
         schedule.add(id, Arc::clone(&slot) as Arc<dyn Turn>);
         self.shared.call(&schedule);
         drop(schedule);
-        Member { slot, id, commands, waker, shared: Arc::clone(&self.shared) }
+        Member { slot, id, mailbox, shared: Arc::clone(&self.shared) }
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.lock().stop = true;
+        lock(&self.shared.schedule).stop = true;
         self.shared.bell.notify_all();
         for worker in self.workers.drain(..) {
             let _ = worker.join(); // Nodes' panics are caught and kept for their members.
         }
-        let left = self.shared.lock().clear();
+        let left = lock(&self.shared.schedule).clear();
         left.iter().for_each(|turn| turn.close());
     }
 }
@@ -93,8 +93,7 @@ impl Drop for Pool {
 pub struct Member<N: Node> {
     slot: Arc<Slot<N>>,
     id: u64,
-    commands: SyncSender<Command<N>>,
-    waker: Waker,
+    mailbox: Mailbox<N>,
     shared: Arc<Shared>,
 }
 
@@ -115,11 +114,7 @@ where
         F: FnOnce(&mut N, Instant) -> R + Send + 'static,
     {
         self.shared.assert_elsewhere();
-        let (tell, told) = sync_channel(1);
-        self.post(move |node, now| {
-            let _ = tell.send(f(node, now)); // There is room for one.
-        })?;
-        told.recv().map_err(|_| Stopped)
+        self.mailbox.with(f)
     }
 
     /// Has `f` done with the node some time soon. Waits only while very many are waiting already.
@@ -127,15 +122,13 @@ where
     /// # Errors
     /// The node has stopped.
     pub fn post(&self, f: impl FnOnce(&mut N, Instant) + Send + 'static) -> Result<(), Stopped> {
-        self.commands.send(Box::new(f)).map_err(|_| Stopped)?;
-        self.waker.wake_by_ref();
-        Ok(())
+        self.mailbox.post(f)
     }
 
     /// What was counted up to the end of the node's last turn.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        *self.slot.counters.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.slot.counters)
     }
 
     /// Takes the node out of the pool, after the turn it may be in, and pulls its cable.
@@ -145,8 +138,8 @@ where
     #[must_use = "to drop the node, drop the member"]
     pub fn remove(self) -> N {
         self.shared.assert_elsewhere();
-        drop(self.shared.lock().remove(self.id));
-        let body = self.slot.lock().take().expect("only this takes it");
+        drop(lock(&self.shared.schedule).remove(self.id));
+        let body = lock(&self.slot.body).take().expect("only this takes it");
         if let Some(End::Panic(panic)) = body.end {
             resume_unwind(panic);
         }
@@ -156,10 +149,10 @@ where
 
 impl<N: Node> Drop for Member<N> {
     fn drop(&mut self) {
-        drop(self.shared.lock().remove(self.id));
+        drop(lock(&self.shared.schedule).remove(self.id));
         // In an event sink the turn may be the node's own: there it goes with the last reference to its slot.
         if !self.shared.is_worker() {
-            drop(self.slot.lock().take());
+            drop(lock(&self.slot.body).take());
         }
     }
 }
@@ -196,20 +189,14 @@ enum End {
     Panic(Box<dyn Any + Send>),
 }
 
-impl<N: Node> Slot<N> {
-    fn lock(&self) -> MutexGuard<'_, Option<Body<N>>> {
-        self.body.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl<N: Node + Send> Turn for Slot<N> {
     fn turn(&self) -> After {
-        let mut guard = self.lock();
+        let mut guard = lock(&self.body);
         let Some(body) = guard.as_mut() else { return After::Gone };
         // A node that panics has a bug of ours in it; it must not take the other nodes of the rack with it.
         let end = match catch_unwind(AssertUnwindSafe(|| body.turn(self.clock))) {
             Ok(Ok(after)) => {
-                *self.counters.lock().unwrap_or_else(PoisonError::into_inner) = body.engine.counters();
+                *lock(&self.counters) = body.engine.counters();
                 return after;
             }
             Ok(Err(_)) => End::Wire,
@@ -221,7 +208,7 @@ impl<N: Node + Send> Turn for Slot<N> {
     }
 
     fn close(&self) {
-        if let Some(body) = self.lock().as_mut() {
+        if let Some(body) = lock(&self.body).as_mut() {
             body.engine.close();
         }
     }
@@ -251,10 +238,6 @@ struct Shared {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Schedule> {
-        self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Calls a sleeping worker if one is needed.
     fn call(&self, schedule: &Schedule) {
         if schedule.wants_worker() {
@@ -264,23 +247,23 @@ impl Shared {
 
     fn work(self: Arc<Self>, worker: usize) {
         WORKS_FOR.set(Arc::as_ptr(&self).addr());
-        let mut schedule = self.lock();
+        let mut schedule = lock(&self.schedule);
         while !schedule.stop {
             if let Some((id, turn)) = schedule.take(self.clock.now()) {
                 self.call(&schedule);
                 drop(schedule);
                 let after = turn.turn();
                 drop(turn); // If the member was dropped meanwhile, so is its node, here, outside the lock.
-                schedule = self.lock();
+                schedule = lock(&self.schedule);
                 schedule.put_back(id, after);
                 continue;
             }
             let until = schedule.sleep(worker);
             schedule = match until {
-                None => self.bell.wait(schedule).unwrap_or_else(PoisonError::into_inner),
+                None => wait(&self.bell, schedule),
                 Some(at) => {
                     let left = at.saturating_since(self.clock.now());
-                    self.bell.wait_timeout(schedule, left).unwrap_or_else(PoisonError::into_inner).0
+                    wait_for(&self.bell, schedule, left)
                 }
             };
             schedule.awake(worker);
@@ -316,7 +299,7 @@ impl Wake for MemberWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if let Some(shared) = self.shared.upgrade() {
-            let mut schedule = shared.lock();
+            let mut schedule = lock(&shared.schedule);
             schedule.wake(self.id);
             shared.call(&schedule);
         }
@@ -327,6 +310,3 @@ thread_local! {
     /// Address of the pool this thread works for, or 0.
     static WORKS_FOR: Cell<usize> = const { Cell::new(0) };
 }
-
-/// Most commands that wait for a node; one more waits at its sender.
-const COMMANDS_MAX: usize = 1024;

@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rackloom_sync::lock;
 use rustix::event::{Timespec, epoll};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -62,7 +63,7 @@ impl SegmentServer {
     /// The segment is served already; or its directory is not safe; or the operating system refuses.
     pub fn spawn(path: SegmentPath, switch: Switch, clients: usize) -> Result<Self, SegmentError> {
         path.make_directory()?;
-        let lock = lock(&path)?;
+        let lock = take_lock(&path)?;
         let file = path.socket();
         let fail = |what| {
             let file = file.clone();
@@ -101,7 +102,7 @@ impl SegmentServer {
     /// What was counted so far.
     #[must_use]
     pub fn stats(&self) -> ServerStats {
-        *self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.shared.stats)
     }
 }
 
@@ -118,7 +119,7 @@ impl Drop for SegmentServer {
 }
 
 /// Takes the lock that says that the segment is served, and notes by whom.
-fn lock(path: &SegmentPath) -> Result<File, SegmentError> {
+fn take_lock(path: &SegmentPath) -> Result<File, SegmentError> {
     let fail = |source| SegmentError::Io { what: "lock", path: path.lock(), source };
     let mut file =
         File::options().read(true).write(true).create(true).truncate(false).open(path.lock()).map_err(fail)?;
@@ -178,7 +179,7 @@ impl Service {
                     id => todo.push(id),
                 }
             }
-            todo.append(&mut self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner));
+            todo.append(&mut lock(&self.shared.ready));
             // What waits for the switch is tried again each time: a stuck port does not tell when its grace is over.
             todo.extend(self.connections.iter().filter(|(_, c)| c.inward_full).map(|(&id, _)| id));
             todo.sort_unstable();
@@ -307,7 +308,7 @@ impl Service {
     }
 
     fn count(&self, f: impl FnOnce(&mut ServerStats)) {
-        f(&mut self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner));
+        f(&mut lock(&self.shared.stats));
     }
 }
 
@@ -323,7 +324,7 @@ impl Wake for PortWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner).push(self.id);
+        lock(&self.shared.ready).push(self.id);
         self.shared.bell.wake_by_ref();
     }
 }

@@ -8,11 +8,12 @@ mod fabric;
 mod mactable;
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use rackloom_node::Frame;
+use rackloom_sync::lock;
 
 use self::fabric::Fabric;
 use crate::capture::Capture;
@@ -64,12 +65,6 @@ struct Shared {
     fabric: Mutex<Fabric>,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Fabric> {
-        self.fabric.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Switch {
     /// A switch without ports.
     ///
@@ -89,14 +84,14 @@ impl Switch {
     pub fn attach(&self, name: &str) -> Result<Port, SwitchError> {
         let signal = Arc::new(Signal::default());
         let waker = Waker::from(Arc::clone(&signal));
-        let id = self.shared.lock().attach(name, waker.clone());
+        let id = lock(&self.shared.fabric).attach(name, waker.clone());
         let id = id.ok_or(SwitchError::NoPort { ports: self.shared.config.ports })?;
         Ok(Port { shared: Arc::clone(&self.shared), id, signal, waker, blocked: false, wake: Vec::new() })
     }
 
     /// Captures each frame that the switch takes from now on, once, in the order it takes them; or no longer.
     pub fn set_tap(&self, tap: Option<Capture>) {
-        self.shared.lock().set_tap(tap);
+        lock(&self.shared.fabric).set_tap(tap);
     }
 
     /// Most bytes of a frame after its Ethernet header.
@@ -108,7 +103,7 @@ impl Switch {
     /// What passed so far.
     #[must_use]
     pub fn stats(&self) -> SwitchStats {
-        let fabric = self.shared.lock();
+        let fabric = lock(&self.shared.fabric);
         SwitchStats { unlearnt: fabric.unlearnt, ports: fabric.stats() }
     }
 }
@@ -137,17 +132,17 @@ impl Port {
     /// in `recv`.
     pub fn set_waker(&mut self, waker: Waker) {
         self.waker = waker.clone();
-        self.shared.lock().set_waker(self.id, waker);
+        lock(&self.shared.fabric).set_waker(self.id, waker);
     }
 
     /// What passed on this port so far; queue lengths are not filled in.
     #[must_use]
     pub fn stats(&self) -> PortStats {
-        self.shared.lock().port_stats(self.id)
+        lock(&self.shared.fabric).port_stats(self.id)
     }
 
     fn take(&mut self, out: &mut Vec<Frame>) -> usize {
-        let n = self.shared.lock().recv(self.id, out, &mut self.wake);
+        let n = lock(&self.shared.fabric).recv(self.id, out, &mut self.wake);
         self.ring();
         n
     }
@@ -163,7 +158,7 @@ impl Wire for Port {
             return Ok(0);
         }
         let now = Instant::now();
-        let n = self.shared.lock().send(self.id, frames, now, &mut self.wake);
+        let n = lock(&self.shared.fabric).send(self.id, frames, now, &mut self.wake);
         self.ring();
         self.blocked = n < frames.len();
         Ok(n)
@@ -192,13 +187,13 @@ impl Wire for Port {
     }
 
     fn is_starved(&self) -> bool {
-        self.shared.lock().is_starved(self.id, Instant::now())
+        lock(&self.shared.fabric).is_starved(self.id, Instant::now())
     }
 }
 
 impl Drop for Port {
     fn drop(&mut self) {
-        self.shared.lock().detach(self.id, &mut self.wake);
+        lock(&self.shared.fabric).detach(self.id, &mut self.wake);
         self.ring();
     }
 }

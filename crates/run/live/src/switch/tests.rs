@@ -297,7 +297,7 @@ fn who_leaves_frames_unread_is_starved_until_it_reads_or_hangs() {
     host.send(&[frame(mac(2), mac(1), 1)]).unwrap();
     let sent = Instant::now();
     let starved = |port: &Port, after: u64| {
-        let mut fabric = switch.shared.lock();
+        let mut fabric = rackloom_sync::lock(&switch.shared.fabric);
         // The host's first frames were flooded to the bystander too.
         let _ = fabric.recv(bystander.id, &mut Vec::new(), &mut Vec::new());
         fabric.is_starved(port.id, sent + Duration::from_millis(after))

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use rackloom_sync::lock;
+
 use super::core::{Core, Link};
 use super::dispatch::in_handler;
 use super::spans::{Span, rounded};
@@ -10,7 +12,6 @@ use crate::bulkref::BulkRef;
 use crate::control;
 use crate::error::ChannelError;
 use crate::limits::ARENA_MIN;
-use crate::sync::lock;
 use crate::sys::map::{Block, Memory};
 
 /// Bulk memory of a client; freed when dropped. Keep it until the server has reported that it is done with it.

@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Instant;
 
+use rackloom_sync::{lock, wait_until};
+
 use super::core::Core;
 use crate::batch::Batch;
 use crate::error::ChannelError;
-use crate::sync::{lock, wait_until};
 
 /// Who reads, and who waits for the reader.
 #[derive(Debug, Default)]

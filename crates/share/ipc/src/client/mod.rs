@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use rackloom_sync::lock;
+
 pub use self::bulk::Bulk;
 use self::core::{Core, Link};
 pub use self::handler::Handler;
@@ -22,7 +24,6 @@ use crate::endpoint::Endpoint;
 use crate::error::{ChannelError, Closed};
 use crate::hello::{FEATURES, Token};
 use crate::limits::Spin;
-use crate::sync::lock;
 
 /// Configuration of a client.
 #[derive(Clone, Default)]

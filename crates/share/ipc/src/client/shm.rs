@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use rackloom_sync::{lock, wait};
 use rustix::event::{EventfdFlags, PollFlags};
 use rustix::net::{AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType};
 
@@ -20,7 +21,6 @@ use crate::limits::{GRACE, GREETING_TIMEOUT, Spin};
 use crate::ring::{Consumer, Producer, Refused};
 use crate::shared::{self, Direction, Doorbell, SharedRing, WANT_BACKGROUND, WANT_LEADER};
 use crate::spin::Spinner;
-use crate::sync::{lock, wait};
 use crate::sys::futex;
 use crate::sys::map::Mapping;
 use crate::sys::socket::{self, Packet};

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use rackloom_sync::{lock, wait};
 use rustix::event::{EventfdFlags, PollFlags};
 use rustix::net::Shutdown;
 
@@ -17,7 +18,6 @@ use crate::error::{ChannelError, Closed, Violation};
 use crate::frame::{self, Decoder, MESSAGE_HEAD, Piece};
 use crate::hello::{Hello, Role, Token, Welcome};
 use crate::limits::{GRACE, GREETING_TIMEOUT};
-use crate::sync::{lock, wait};
 use crate::sys::map::Block;
 use crate::sys::socket;
 

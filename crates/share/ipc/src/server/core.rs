@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
+use rackloom_sync::lock;
+
 use super::config::{Grant, Identity};
 use super::shm::ShmPeer;
 use super::tcp::TcpPeer;
 use crate::error::Closed;
 use crate::hello::Token;
 use crate::limits::Limits;
-use crate::sync::lock;
 
 /// What the handle, the acceptor and the threads of a client share.
 pub(super) struct PeerCore {

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use rackloom_sync::lock;
 use rustix::event::EventfdFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -32,7 +33,6 @@ pub use self::peer::Peer;
 use crate::endpoint::Endpoint;
 use crate::error::{ChannelError, Closed};
 use crate::shared;
-use crate::sync::lock;
 
 /// Listens until dropped; connected clients stay.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use rackloom_sync::lock;
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::Shutdown;
@@ -22,7 +23,6 @@ use crate::limits::{Limits, UNREAD_TIMEOUT};
 use crate::ring::{Consumer, Producer, Refused};
 use crate::shared::{self, Direction, Doorbell, SharedRing, WANT_BACKGROUND, WANT_LEADER};
 use crate::spin::Spinner;
-use crate::sync::lock;
 use crate::sys::futex;
 use crate::sys::map::{self, Mapping};
 use crate::sys::socket;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use rackloom_sync::{lock, wait, wait_until};
 use rustix::event::{EventfdFlags, PollFd, PollFlags};
 use rustix::net::Shutdown;
 
@@ -19,7 +20,6 @@ use crate::error::{ChannelError, Closed, Violation};
 use crate::frame::{self, Decoder, Piece};
 use crate::le::le_u64;
 use crate::limits::Limits;
-use crate::sync::{lock, wait, wait_until};
 use crate::sys::map::Block;
 use crate::sys::socket;
 

@@ -1,14 +1,14 @@
 //! The registry's list of tenants for a board, and the clients admitted by it.
 
-use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
+use std::sync::{Arc, Mutex, RwLock, Weak};
 
 use rackloom_ipc::Token;
 use rackloom_registry_client::Tenant;
+use rackloom_sync::{lock, read, write};
 
 use super::grant::{Disconnect, Grant, find, parse_token};
 use crate::quota::Quota;
 use crate::schedule::scheduler::Share;
-use crate::sync::{self, lock};
 
 /// The allowlist of a board. Until the registry sends the first list, nobody may use the board.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Allowlists {
         if let Some(allowlist) = self.all().get(board) {
             return Arc::clone(allowlist);
         }
-        let mut allowlists = sync::write(&self.allowlists);
+        let mut allowlists = write(&self.allowlists);
         while allowlists.len() <= board {
             allowlists.push(Arc::new(Allowlist::new(self.memory)));
         }
@@ -59,7 +59,7 @@ impl Allowlists {
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Allowlist>> {
-        sync::read(&self.allowlists).clone()
+        read(&self.allowlists).clone()
     }
 }
 
@@ -71,7 +71,7 @@ impl Allowlist {
 
     /// Replaces the list. Clients that are no longer on it are disconnected.
     pub(crate) fn renew(&self, tenants: &[Tenant]) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let before = std::mem::take(&mut state.grants);
         for tenant in tenants {
             let Some(token) = parse_token(&tenant.token) else {
@@ -111,20 +111,16 @@ impl Allowlist {
 
     /// The grant of a token.
     pub(crate) fn find(&self, shown: &Token) -> Option<Grant> {
-        find(&self.lock().grants, shown).cloned()
+        find(&lock(&self.state).grants, shown).cloned()
     }
 
     /// Enters a client and returns its grant. From now on the client is disconnected when the grant ends.
     pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let grant = find(&state.grants, shown)?.clone();
         state.clients.retain(|(_, client)| client.strong_count() > 0);
         state.clients.push((*shown, client));
         Some(grant)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
 

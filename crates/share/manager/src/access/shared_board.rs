@@ -3,10 +3,10 @@
 use std::sync::{Arc, RwLock};
 
 use rackloom_opencl_wire::BoardInfo;
+use rackloom_sync::{read, write};
 
 use super::limits::EndpointLimits;
 use crate::session::inbox::Inbox;
-use crate::sync;
 
 /// A board with its tasks, whatever its kind.
 pub(crate) trait SharedBoard: Send + Sync {
@@ -30,7 +30,7 @@ pub(crate) struct BoardList(RwLock<Vec<Arc<dyn SharedBoard>>>);
 impl BoardList {
     /// Adds a board, made for its number.
     pub(crate) fn add(&self, make: impl FnOnce(usize) -> Arc<dyn SharedBoard>) -> usize {
-        let mut boards = sync::write(&self.0);
+        let mut boards = write(&self.0);
         let number = boards.len();
         boards.push(make(number));
         number
@@ -38,6 +38,6 @@ impl BoardList {
 
     /// All boards at present.
     pub(crate) fn all(&self) -> Vec<Arc<dyn SharedBoard>> {
-        sync::read(&self.0).clone()
+        read(&self.0).clone()
     }
 }

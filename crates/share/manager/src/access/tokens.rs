@@ -8,10 +8,10 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use rackloom_ipc::Token;
+use rackloom_sync::lock;
 
 use super::grant::{Grant, find, parse_token};
 use crate::schedule::scheduler::Share;
-use crate::sync::lock;
 
 /// The tokens of a file, read again when it has changed.
 #[derive(Debug)]

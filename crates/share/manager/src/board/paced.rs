@@ -15,11 +15,11 @@ use opencl_sys::{
 };
 use rackloom_ipc::Given;
 use rackloom_opencl_wire::{BoardInfo, Build, Form, KernelInfo, Times, WorkGroup, now_ns};
+use rackloom_sync::lock;
 
 use crate::board::{Board, Headers, Operation, Sink, Source, Space};
 use crate::code::Code;
 use crate::quota::Charge;
-use crate::sync::lock;
 
 /// Durations of operations.
 #[derive(Debug, Clone, PartialEq)]

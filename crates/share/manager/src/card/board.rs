@@ -10,6 +10,7 @@ use super::claim::Card;
 use super::consent::Consent;
 use super::failure::GONE;
 use super::objects::CardSpace;
+use super::tenancy::Sharing;
 use crate::board::Board;
 use crate::code::Code;
 
@@ -27,9 +28,9 @@ impl CardBoard {
         Arc::clone(&self.card.consent)
     }
 
-    /// Whether it serves one tenant at a time.
-    pub(crate) fn is_exclusive(&self) -> bool {
-        self.card.is_exclusive
+    /// How many tenants it serves at a time.
+    pub(crate) fn sharing(&self) -> Sharing {
+        self.card.sharing
     }
 
     /// Its display name.
@@ -50,12 +51,12 @@ impl Board for CardBoard {
     }
 
     fn open(&self, tenant: &str) -> Result<CardSpace, Code> {
-        if !self.card.tenancy().enter(self.card.is_exclusive) {
+        if !self.card.tenancy().enter(self.card.sharing) {
             return Err(GONE);
         }
         let number = self.tenants.fetch_add(1, Ordering::Relaxed);
         let space = CardSpace::new(Arc::clone(&self.card), number, tenant);
-        if self.card.is_exclusive {
+        if self.card.sharing == Sharing::Exclusive {
             self.card.wait_for_claim(SCRUB_TIMEOUT)?;
         }
         Ok(space)

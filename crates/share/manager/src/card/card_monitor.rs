@@ -13,6 +13,7 @@ use rackloom_wire::CardKind;
 use super::board::CardBoard;
 use super::claim::Card;
 use super::info;
+use super::tenancy::Sharing;
 use crate::metrics::Metrics;
 
 /// Connects to the segment.
@@ -25,7 +26,7 @@ pub type AddCard = Box<dyn FnMut(CardBoard) + Send>;
 pub(super) struct CardMonitor {
     connect: ConnectRack,
     add: AddCard,
-    exclusive: bool,
+    sharing: Sharing,
     metrics: Arc<Metrics>,
     rack: Arc<Rack>,
     watch: Watch,
@@ -57,7 +58,7 @@ impl CardMonitor {
     /// The segment cannot be reached, no card answers, or none can be claimed.
     pub(super) fn begin(
         mut connect: ConnectRack,
-        exclusive: bool,
+        sharing: Sharing,
         metrics: Arc<Metrics>,
         add: AddCard,
     ) -> anyhow::Result<Self> {
@@ -73,7 +74,7 @@ impl CardMonitor {
             bail!("no card answered; plug one in with `rackloom card add`, and check with `rackloom ls`");
         }
         let (cards, skipped) = (Vec::new(), BTreeSet::new());
-        let mut monitor = Self { connect, add, exclusive, metrics, rack, watch, cards, skipped };
+        let mut monitor = Self { connect, add, sharing, metrics, rack, watch, cards, skipped };
         let until = Instant::now() + CLAIM_TIMEOUT;
         found.iter().for_each(|card| monitor.add_card(card, until));
         if monitor.cards.is_empty() {
@@ -121,7 +122,7 @@ impl CardMonitor {
     /// Claims a new card, trying until this time, and adds it as a board.
     fn add_card(&mut self, card: &CardInfo, until: Instant) {
         let name = self.name(card);
-        let zeroes = match claim_first(&self.rack, card, self.exclusive, until, &name) {
+        let zeroes = match claim_first(&self.rack, card, self.sharing, until, &name) {
             Ok(zeroes) => zeroes,
             Err(why) => {
                 eprintln!("rackloom-manager: skipped {name}: {why}");
@@ -130,7 +131,7 @@ impl CardMonitor {
             }
         };
         let counted = self.metrics.reconfigurations(&name);
-        let shared = Arc::new(Card::new(&self.rack, card, name.clone(), self.exclusive, zeroes, counted));
+        let shared = Arc::new(Card::new(&self.rack, card, name.clone(), self.sharing, zeroes, counted));
         shared.claimed(&self.rack, card);
         self.cards.push(Arc::clone(&shared));
         (self.add)(CardBoard { card: shared, info: info::board(card, &name), tenants: AtomicU64::new(1) });
@@ -210,8 +211,8 @@ fn claim(rack: &Rack, card: MacAddr, zero: bool) -> Result<(), Error> {
 /// Claims a new card, trying until this time; returns whether it was zeroed. Simulated gateware would take a minute for
 /// that, so it is not zeroed, nor is a card whose zeroing timed out: the manager clears their memory block by block. An
 /// exclusive card is always zeroed, since nothing at all may stay.
-fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant, name: &str) -> Result<bool, Error> {
-    let (mut zero, mut told) = (is_exclusive || card.kind != CardKind::Rtl, false);
+fn claim_first(rack: &Rack, card: &CardInfo, sharing: Sharing, until: Instant, name: &str) -> Result<bool, Error> {
+    let (mut zero, mut told) = (sharing == Sharing::Exclusive || card.kind != CardKind::Rtl, false);
     loop {
         let why = match claim(rack, card.mac, zero) {
             Ok(()) => return Ok(zero),
@@ -220,7 +221,9 @@ fn claim_first(rack: &Rack, card: &CardInfo, is_exclusive: bool, until: Instant,
         match &why {
             _ if Instant::now() >= until => return Err(why),
             Error::Op(OpError::Claimed { .. }) => {}
-            Error::Op(OpError::Vanished { .. } | OpError::Deadline { .. }) if !is_exclusive => zero = false,
+            Error::Op(OpError::Vanished { .. } | OpError::Deadline { .. }) if sharing == Sharing::Shared => {
+                zero = false
+            }
             Error::Op(OpError::UnknownCard { .. }) if !zero => {} // It is still zeroing.
             _ => return Err(why),
         }

@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use opencl_sys::{CL_INVALID_PROGRAM_EXECUTABLE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
 use rackloom::{CardInfo, Commit, Error, LaunchReport, MacAddr, Rack};
+use rackloom_sync::{lock, wait_for};
 use rackloom_wire::{CardKind, ROLE_PRIVATE};
 
 use super::consent::Consent;
 use super::failure::{self, GONE};
 use super::inflight::InFlightOperations;
 use super::memory::Memory;
-use super::tenancy::{Digest, Tenancy};
+use super::tenancy::{Digest, Sharing, Tenancy};
 use crate::code::Code;
 use crate::metrics::Reconfigurations;
 use crate::quota::Charge;
-use crate::sync::{self, lock};
 
 /// Number of a claim of the card: what belongs to one claim is invalid under the next.
 pub(super) type ClaimNumber = u64;
@@ -27,8 +27,7 @@ pub(super) struct Card {
     pub(super) kind: CardKind,
     /// Its display name.
     pub(super) name: String,
-    /// Whether it serves one tenant at a time and is zeroed in between.
-    pub(super) is_exclusive: bool,
+    pub(super) sharing: Sharing,
     /// Whether it zeroes its memory when it is claimed.
     pub(super) zeroes: bool,
     state: Mutex<State>,
@@ -79,7 +78,7 @@ impl Card {
         rack: &Arc<Rack>,
         info: &CardInfo,
         name: String,
-        is_exclusive: bool,
+        sharing: Sharing,
         zeroes: bool,
         reconfigurations: Reconfigurations,
     ) -> Self {
@@ -97,7 +96,7 @@ impl Card {
         Self {
             kind: info.kind,
             name,
-            is_exclusive,
+            sharing,
             zeroes,
             state: Mutex::new(state),
             was_claimed: Condvar::new(),
@@ -158,7 +157,7 @@ impl Card {
             if left.is_zero() {
                 return Err(GONE);
             }
-            state = sync::wait_for(&self.was_claimed, state, left);
+            state = wait_for(&self.was_claimed, state, left);
         }
         Ok(())
     }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rackloom_registry_client::{Attendant, Verdict};
+use rackloom_sync::lock;
 
 use super::tenancy::Digest;
-use crate::sync::lock;
 
 /// Time limit of the registry's answer when a program is built.
 const ANSWER: Duration = Duration::from_secs(5);

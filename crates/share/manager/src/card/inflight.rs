@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::sync::lock;
 use bytes::Bytes;
 use rackloom::{Error, LaunchReport, Pending};
 use rackloom_opencl_wire::now_ns;
+use rackloom_sync::lock;
 
 /// An operation in flight or ended, whose end several callers may wait for.
 #[derive(Debug)]
@@ -61,18 +61,18 @@ impl<T> Default for InFlightSet<T> {
 impl<T> InFlightSet<T> {
     pub(super) fn begin(&self, pending: Pending<T>) -> Arc<InFlight<T>> {
         let operation = Arc::new(InFlight::new(pending));
-        self.lock().push(Arc::clone(&operation));
+        lock(&self.0).push(Arc::clone(&operation));
         operation
     }
 
     /// Number of operations.
     pub(super) fn len(&self) -> usize {
-        self.lock().len()
+        lock(&self.0).len()
     }
 
     /// Removes an operation that was waited for.
     pub(super) fn end(&self, operation: &Arc<InFlight<T>>) {
-        let mut all = self.lock();
+        let mut all = lock(&self.0);
         if let Some(at) = all.iter().position(|f| Arc::ptr_eq(f, operation)) {
             all.remove(at);
         }
@@ -80,11 +80,7 @@ impl<T> InFlightSet<T> {
 
     /// Waits until all have ended.
     pub(super) fn settle(&self) {
-        let all = std::mem::take(&mut *self.lock());
+        let all = std::mem::take(&mut *lock(&self.0));
         all.iter().for_each(|operation| _ = operation.wait());
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<InFlight<T>>>> {
-        lock(&self.0)
     }
 }

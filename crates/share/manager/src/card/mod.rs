@@ -41,3 +41,4 @@ pub use board::CardBoard;
 pub use card_monitor::{AddCard, ConnectRack};
 pub(crate) use consent::Consent;
 pub use rack::{CardOptions, CardRack};
+pub use tenancy::Sharing;

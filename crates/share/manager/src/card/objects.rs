@@ -8,7 +8,7 @@ use rackloom_ipc::Given;
 use super::built::Built;
 use super::claim::{Block, Card};
 use super::consent::TenantGone;
-use super::tenancy::TenantNumber;
+use super::tenancy::{Sharing, TenantNumber};
 use super::transfer::Range;
 
 /// A tenant's space on a card.
@@ -82,7 +82,7 @@ impl CardSpace {
 
 impl Drop for CardSpace {
     fn drop(&mut self) {
-        if self.card.is_exclusive {
+        if self.card.sharing == Sharing::Exclusive {
             self.card.retire();
         }
         self.card.tenancy().leave();

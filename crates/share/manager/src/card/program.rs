@@ -9,6 +9,7 @@ use opencl_sys::{
 };
 use rackloom_image::{Image, ImageError, MAGIC, TARGET_MODEL, TARGET_RTL};
 use rackloom_opencl_wire::{Build, Form};
+use rackloom_sync::lock;
 use rackloom_wire::CardKind;
 
 use super::built::Built;
@@ -17,7 +18,6 @@ use super::consent::Wanted;
 use super::objects::CardSpace;
 use super::tenancy::Taken;
 use crate::code::Code;
-use crate::sync::lock;
 
 /// A program of a card.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl CardProgram {
         }
         let instance = Arc::clone(&space.name);
         let built = Arc::new(Built { image, digest, accelerator, instance, card: Arc::clone(card), tenant });
-        let before = self.lock().replace(built);
+        let before = lock(&self.built).replace(built);
         drop(before); // Outside the lock: releases what an earlier build held.
         let (status, binary_type) = (CL_SUCCESS, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
         Ok(Build { status, binary_type, log: String::new(), kernels, global_variables: 0 })
@@ -89,11 +89,7 @@ impl CardProgram {
     /// # Errors
     /// `CL_INVALID_PROGRAM_EXECUTABLE`: the program is not built.
     pub(super) fn built(&self) -> Result<Arc<Built>, Code> {
-        self.lock().clone().ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Built>>> {
-        lock(&self.built)
+        lock(&self.built).clone().ok_or(Code(CL_INVALID_PROGRAM_EXECUTABLE))
     }
 }
 

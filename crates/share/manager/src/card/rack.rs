@@ -6,16 +6,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use rackloom::{NetSpec, Rack, RackOptions};
+use rackloom::{Net, Rack, RackOptions};
 
 use super::card_monitor::{AddCard, CardMonitor, ConnectRack};
+use super::tenancy::Sharing;
 use crate::metrics::Metrics;
 
 /// Options for sharing cards.
 #[derive(Debug, Clone, Copy)]
 pub struct CardOptions {
-    /// Whether each card serves one tenant at a time and is zeroed before the next.
-    pub exclusive: bool,
+    /// How many tenants each card serves at a time.
+    pub sharing: Sharing,
     /// Time limit of a kernel, a load, or the transfer of a piece; what takes longer is cancelled.
     pub deadline: Duration,
 }
@@ -37,19 +38,19 @@ impl CardRack {
     ///
     /// # Errors
     /// The segment cannot be reached, no card answers, or none can be claimed.
-    pub fn connect(net: &NetSpec, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
+    pub fn connect(net: &Net, options: CardOptions, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
         let more = RackOptions { jumbo: true, deadline: options.deadline, ..RackOptions::default() };
         let to = net.clone();
         let connect = Box::new(move || Rack::connect(&to, more.clone()));
-        Self::claim(connect, options.exclusive, metrics, add).with_context(|| format!("cannot share cards of {net}"))
+        Self::claim(connect, options.sharing, metrics, add).with_context(|| format!("cannot share cards of {net}"))
     }
 
     /// The same, with a host that `connect` connects.
     ///
     /// # Errors
     /// As [`Self::connect`].
-    pub fn claim(connect: ConnectRack, exclusive: bool, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
-        let monitor = CardMonitor::begin(connect, exclusive, metrics, add)?;
+    pub fn claim(connect: ConnectRack, sharing: Sharing, metrics: Arc<Metrics>, add: AddCard) -> anyhow::Result<Self> {
+        let monitor = CardMonitor::begin(connect, sharing, metrics, add)?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopping = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("card-monitor".into()).spawn(move || monitor.run(&stopping));

@@ -11,6 +11,15 @@ pub(super) type Digest = [u8; 32];
 /// A tenant of the card, by the number of its space.
 pub(super) type TenantNumber = u64;
 
+/// How many tenants a card serves at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Any number.
+    Shared,
+    /// One. The card is zeroed before the next.
+    Exclusive,
+}
+
 /// The tenants, and the images that they hold.
 #[derive(Debug, Default)]
 pub(super) struct Tenancy {
@@ -29,9 +38,9 @@ pub(super) struct Taken {
 }
 
 impl Tenancy {
-    /// Admits one more tenant; if `alone`, only onto an unused card. Returns whether it was admitted.
-    pub(super) fn enter(&mut self, alone: bool) -> bool {
-        let free = !alone || (self.tenants == 0 && self.holds.is_empty());
+    /// Admits one more tenant, onto an exclusive card only if it is unused. Returns whether it was admitted.
+    pub(super) fn enter(&mut self, sharing: Sharing) -> bool {
+        let free = sharing == Sharing::Shared || (self.tenants == 0 && self.holds.is_empty());
         self.tenants += usize::from(free);
         free
     }
@@ -103,12 +112,12 @@ mod tests {
     #[test]
     fn alone_means_after_all_that_the_last_one_had() {
         let mut tenancy = Tenancy::default();
-        assert!(tenancy.enter(true));
+        assert!(tenancy.enter(Sharing::Exclusive));
         tenancy.hold(1, A, "a").unwrap();
-        assert!(!tenancy.enter(true));
+        assert!(!tenancy.enter(Sharing::Exclusive));
         tenancy.leave();
-        assert!(!tenancy.enter(true), "a program of the last one is still there");
+        assert!(!tenancy.enter(Sharing::Exclusive), "a program of the last one is still there");
         tenancy.release(1, A);
-        assert!(tenancy.enter(true));
+        assert!(tenancy.enter(Sharing::Exclusive));
     }
 }

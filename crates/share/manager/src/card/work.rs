@@ -11,6 +11,7 @@ use opencl_sys::{
 };
 use rackloom::{Launch, LaunchReport, Pending};
 use rackloom_opencl_wire::{Rect, Times, now_ns};
+use rackloom_sync::lock;
 
 use super::arguments;
 use super::claim::{Card, ClaimNumber};
@@ -21,7 +22,6 @@ use super::rects::{Band, bands, rows};
 use super::transfer::{PIECE, Range};
 use crate::board::{Operation, Shape, Sink, Source, Value};
 use crate::code::Code;
-use crate::sync::lock;
 
 /// An operation that was started.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use opencl_sys::CL_DEVICE_NOT_AVAILABLE;
 use rackloom_ipc::{Handover, Identity};
 use rackloom_opencl_wire::BoardInfo;
+use rackloom_sync::lock;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, ReadAccess, ToWorker};
@@ -26,7 +27,6 @@ use crate::metrics::{BoardMetrics, Source};
 use crate::schedule::dispatcher::Dispatcher;
 use crate::session::inbox::Inbox;
 use crate::session::replies::answer_to;
-use crate::sync::lock;
 
 /// A device and the workers for it.
 pub(crate) struct IsolatedBoard {

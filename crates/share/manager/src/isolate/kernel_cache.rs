@@ -1,12 +1,13 @@
 //! A cache of compiled kernels, kept for the next program of the same tenant and nobody else: kernels are code, and
 //! whoever could write another tenant's would run in its process.
 
-use crate::sync::lock;
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+
+use rackloom_sync::lock;
 
 /// Kernel folders of tenants that have no worker at the moment.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl KernelCache {
     /// Moves a tenant's folder to `to`, over the one there, in which a runtime has tried whether it can write. A second
     /// worker of the tenant starts without kernels.
     pub(super) fn take(&self, tenant: &str, to: &Path) {
-        let mut kept = self.lock();
+        let mut kept = lock(&self.kept);
         let Some(at) = kept.iter().position(|(of, _)| of == tenant) else { return };
         let (_, from) = kept.remove(at).expect("found above");
         drop(kept);
@@ -44,7 +45,7 @@ impl KernelCache {
         if std::fs::rename(from, &to).is_err() {
             return; // Full, or the worker has left none.
         }
-        let mut kept = self.lock();
+        let mut kept = lock(&self.kept);
         let before = kept.iter().position(|(of, _)| *of == tenant);
         let before = before.and_then(|at| kept.remove(at));
         kept.push_back((tenant, to));
@@ -53,10 +54,6 @@ impl KernelCache {
         for (_, folder) in before.into_iter().chain(oldest) {
             let _ = std::fs::remove_dir_all(folder); // Else it goes with the others.
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(String, PathBuf)>> {
-        lock(&self.kept)
     }
 }
 

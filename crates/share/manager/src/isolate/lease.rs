@@ -5,13 +5,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rackloom_opencl_wire::now_ns;
+use rackloom_sync::{lock, wait, wait_for};
 use rustix::process::Signal;
 
 use super::shared_page::{LeaseState, SharedPage};
 use crate::metrics::BoardMetrics;
 use crate::schedule::dispatcher::{Holder, Job};
 use crate::schedule::scheduler::{Share, TenantId};
-use crate::sync::{self, lock};
 
 /// A worker, as a holder of the board.
 #[derive(Debug)]
@@ -68,19 +68,19 @@ impl LeaseHolder {
 
     /// The worker requests the board; returns its turn, unless it waits for one already.
     pub(super) fn request(self: &Arc<Self>) -> Option<Lease> {
-        let has_asked = std::mem::replace(&mut self.lock().has_asked, true);
+        let has_asked = std::mem::replace(&mut lock(&self.state).has_asked, true);
         (!has_asked).then(|| Lease(Arc::clone(self)))
     }
 
     /// The worker has returned the board.
     pub(super) fn returned(&self) {
-        self.lock().has_board = false;
+        lock(&self.state).has_board = false;
         self.changed.notify_all();
     }
 
     /// The worker has ended, or is about to.
     pub(super) fn is_gone(&self) {
-        self.lock().is_gone = true;
+        lock(&self.state).is_gone = true;
         self.changed.notify_all();
     }
 
@@ -91,17 +91,13 @@ impl LeaseHolder {
 
     /// Whether it was ended because others waited.
     pub(super) fn was_overdue(&self) -> bool {
-        self.lock().is_overdue
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        lock(&self.state).is_overdue
     }
 }
 
 impl Holder for LeaseHolder {
     fn wanted(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.wanted.is_some() {
             return;
         }
@@ -138,7 +134,7 @@ impl LeaseHolder {
         let left = state.slice_end.saturating_sub(now_ns());
         let before = self.page.read().map(|counters| counters.busy);
         let time = Duration::from_nanos(left.min(REST_NS));
-        state = sync::wait_for(&self.changed, state, time);
+        state = wait_for(&self.changed, state, time);
         let rests = self.page.is_idle() && self.page.read().map(|counters| counters.busy) == before;
         if state.has_board && !state.is_notified && (rests || now_ns() >= state.slice_end) {
             self.take_back(&mut state);
@@ -165,7 +161,7 @@ impl Job for Lease {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.0.lock().is_gone
+        lock(&self.0.state).is_gone
     }
 
     fn holder(&self) -> Option<Arc<dyn Holder>> {
@@ -175,7 +171,7 @@ impl Job for Lease {
     /// The worker holds the board until it returns it: if others wait, after a task, or after a slice if it is quick.
     fn run(self, _: &BoardMetrics, is_quick: bool) -> (u64, Option<Self>) {
         let Self(holder) = self;
-        let mut state = holder.lock();
+        let mut state = lock(&holder.state);
         state.has_asked = false;
         if state.is_gone {
             state.wanted = None;
@@ -189,7 +185,7 @@ impl Job for Lease {
         holder.page.give(if state.is_notified { LeaseState::LastTask } else { LeaseState::Busy });
         while state.has_board && !state.is_gone {
             state = match state.wanted {
-                None => sync::wait(&holder.changed, state),
+                None => wait(&holder.changed, state),
                 Some(_) if !state.is_notified => holder.in_slice(state),
                 Some(since) => holder.until_back(state, since),
             };
@@ -204,7 +200,7 @@ impl LeaseHolder {
     fn until_back<'a>(&'a self, mut state: MutexGuard<'a, State>, since: Instant) -> MutexGuard<'a, State> {
         let left = self.stall_time.saturating_sub(since.elapsed());
         if state.is_overdue {
-            return sync::wait(&self.changed, state);
+            return wait(&self.changed, state);
         }
         if left.is_zero() {
             state.is_overdue = true;
@@ -215,6 +211,6 @@ impl LeaseHolder {
             self.end();
             return state;
         }
-        sync::wait_for(&self.changed, state, left)
+        wait_for(&self.changed, state, left)
     }
 }

@@ -4,12 +4,12 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
 use rackloom_opencl_wire::now_ns;
+use rackloom_sync::lock;
 
 use super::control::{self, FromWorker};
 use super::shared_page::{LeaseState, SharedPage, WorkerCounters};
 use crate::metrics::BoardMetrics;
 use crate::schedule::task::LeasedBoard;
-use crate::sync::lock;
 
 /// A worker's lease of the board.
 #[derive(Debug)]

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
+use rackloom_sync::lock;
+
 use super::control::{self, FromWorker, ToWorker};
 use crate::quota::{Charge, Quota, RemoteQuota};
-use crate::sync::lock;
 
 /// A worker's part of a quota, as the manager counts it. It is given back when this is dropped.
 #[derive(Debug)]

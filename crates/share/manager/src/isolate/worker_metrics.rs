@@ -1,13 +1,13 @@
 //! Transfer of a worker's counters into the manager's metrics.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use rackloom_opencl_wire::now_ns;
+use rackloom_sync::lock;
 
 use super::shared_page::{SharedPage, WorkerCounters};
 use crate::metrics::latencies::Counts;
 use crate::metrics::{BoardMetrics, Source, TenantMetrics};
-use crate::sync::lock;
 
 /// A worker as a source of metrics.
 #[derive(Debug)]
@@ -39,15 +39,11 @@ impl WorkerMetrics {
         let reported = Mutex::new(Reported { counters: WorkerCounters::default(), busy: 0, at: now_ns() });
         Self { page, metrics, tenant, reported }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Reported> {
-        lock(&self.reported)
-    }
 }
 
 impl Source for WorkerMetrics {
     fn catch_up(&self) {
-        let mut reported = self.lock();
+        let mut reported = lock(&self.reported);
         let Some(counters) = self.page.read() else { return };
         let now = now_ns();
         let passed = now.saturating_sub(reported.at);
@@ -83,6 +79,6 @@ impl Source for WorkerMetrics {
 impl Drop for WorkerMetrics {
     fn drop(&mut self) {
         self.catch_up();
-        self.metrics.depth.dec_by(self.lock().counters.depth as i64);
+        self.metrics.depth.dec_by(lock(&self.reported).counters.depth as i64);
     }
 }

@@ -5,12 +5,12 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use rackloom_sync::lock;
 use tempfile::TempDir;
 
 use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
 use super::kernel_cache::KernelCache;
 use super::worker::Worker;
-use crate::sync::lock;
 
 /// A device's workers.
 #[derive(Debug)]

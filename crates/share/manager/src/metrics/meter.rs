@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use rackloom_opencl_wire::now_ns;
+use rackloom_sync::lock;
 
 use super::source::{Seconds, Source};
-use crate::sync::lock;
 
 /// Counts the time that tasks hold a board.
 #[derive(Debug)]
@@ -28,13 +28,13 @@ impl Meter {
 
     /// A tenant's task begins.
     pub(crate) fn begin(&self, tenant: &Seconds, now: u64) {
-        let before = self.lock().replace(Running { tenant: tenant.clone(), charged: now });
+        let before = lock(&self.running).replace(Running { tenant: tenant.clone(), charged: now });
         assert!(before.is_none(), "a board runs one task at a time");
     }
 
     /// The task ends.
     pub(crate) fn end(&self, now: u64) {
-        let running = self.lock().take();
+        let running = lock(&self.running).take();
         self.charge(&mut running.expect("a task began"), now);
     }
 
@@ -44,16 +44,12 @@ impl Meter {
         self.busy.inc_by(seconds);
         running.tenant.inc_by(seconds);
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Running>> {
-        lock(&self.running)
-    }
 }
 
 impl Source for Meter {
     /// Charges the running task up to now.
     fn catch_up(&self) {
-        if let Some(running) = &mut *self.lock() {
+        if let Some(running) = &mut *lock(&self.running) {
             self.charge(running, now_ns());
         }
     }

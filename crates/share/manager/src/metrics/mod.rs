@@ -20,11 +20,11 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use rackloom_sync::lock;
 
 use self::latencies::Latencies;
 use self::meter::Meter;
 pub(crate) use self::source::{Seconds, Source};
-use crate::sync::lock;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfBoard {

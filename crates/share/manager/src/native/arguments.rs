@@ -17,6 +17,7 @@ use opencl_sys::{
     CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE, cl_device_id, cl_int, cl_mem, cl_uint,
 };
 use rackloom_opencl_wire::{ArgumentInfo, KernelInfo, WorkGroup};
+use rackloom_sync::lock;
 
 use super::handles::Kernel;
 use super::objects::{Kind, Kinds, NativeKernel, NativeSpace};
@@ -24,7 +25,6 @@ use super::query;
 use super::runtime::{Table, call};
 use crate::board::Value;
 use crate::code::Code;
-use crate::sync::lock;
 
 impl Kinds {
     /// The kinds that the runtime reports or, where it has no information (linked programs and binaries), accepts.

@@ -15,6 +15,7 @@ use opencl_sys::{
 };
 use rackloom_ipc::Given;
 use rackloom_opencl_wire::{Build, Form, KernelInfo, LOG_MAX, Times};
+use rackloom_sync::lock;
 
 use super::handles::{Kernel, Memory, Program, Queue};
 use super::objects::{Kinds, NativeBuffer, NativeKernel, NativeProgram, NativeSpace};
@@ -25,7 +26,6 @@ use super::{arguments, work};
 use crate::board::{Headers, Operation, Space};
 use crate::code::Code;
 use crate::quota::Charge;
-use crate::sync::lock;
 
 impl NativeSpace {
     /// `clGetProgramBuildInfo` of a live program.

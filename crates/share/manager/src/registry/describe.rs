@@ -8,6 +8,8 @@ use opencl_sys::{
 use rackloom_opencl_wire::BoardInfo;
 use rackloom_registry_client::{DeviceSpec, ReconfigurationPolicy};
 
+use crate::card::Sharing;
+
 /// Most characters of a board's part of an id.
 const LABEL_MAX: usize = 63;
 
@@ -18,9 +20,8 @@ const TEXT_MAX: usize = 256;
 const MEMORY_MAX: u64 = 1 << 50;
 
 /// Describes a board, except for id, endpoints and URL.
-pub(super) fn describe(info: &BoardInfo, is_card: bool, is_exclusive: bool) -> DeviceSpec {
+pub(super) fn describe(info: &BoardInfo, reconfiguration: ReconfigurationPolicy, sharing: Sharing) -> DeviceSpec {
     let number = |name| number(value(&info.device, name));
-    let policy = if is_card { ReconfigurationPolicy::OnRequest } else { ReconfigurationPolicy::Fixed };
     let kind = number(CL_DEVICE_TYPE);
     let extensions = text(value(&info.device, CL_DEVICE_EXTENSIONS));
     let capabilities = [
@@ -34,9 +35,9 @@ pub(super) fn describe(info: &BoardInfo, is_card: bool, is_exclusive: bool) -> D
     DeviceSpec {
         vendor: short(&text(value(&info.platform, CL_PLATFORM_VENDOR))),
         platform: short(&text(value(&info.platform, CL_PLATFORM_NAME))),
-        reconfiguration: policy.into(),
+        reconfiguration: reconfiguration.into(),
         capabilities: capabilities.iter().filter(|(_, has)| *has).map(|(name, _)| (*name).to_owned()).collect(),
-        instances_max: u32::from(is_exclusive),
+        instances_max: if sharing == Sharing::Exclusive { 1 } else { 0 },
         memory_bytes: number(CL_DEVICE_GLOBAL_MEM_SIZE).min(MEMORY_MAX),
         metrics_board: short(&info.name),
         ..DeviceSpec::default()
@@ -133,12 +134,12 @@ mod tests {
         ];
         let platform = vec![(CL_PLATFORM_VENDOR, b"Acme\0".to_vec()), (CL_PLATFORM_NAME, b"Acme OpenCL\0".to_vec())];
         let info = BoardInfo { name: "Acme 7".into(), device, platform, shares_memory: false };
-        let spec = describe(&info, false, false);
+        let spec = describe(&info, ReconfigurationPolicy::Fixed, Sharing::Shared);
         assert_eq!((&*spec.vendor, &*spec.platform, spec.memory_bytes), ("Acme", "Acme OpenCL", 4096));
         assert_eq!(spec.capabilities, ["compiler", "fp64", "gpu"]);
         assert_eq!(spec.metrics_board, "Acme 7");
         assert_eq!((spec.reconfiguration(), spec.instances_max), (ReconfigurationPolicy::Fixed, 0));
-        let card = describe(&info, true, true);
+        let card = describe(&info, ReconfigurationPolicy::OnRequest, Sharing::Exclusive);
         assert_eq!((card.reconfiguration(), card.instances_max), (ReconfigurationPolicy::OnRequest, 1));
         assert_eq!(short(&("\u{7}".to_owned() + &"\u{e9}".repeat(200))).len(), 256);
     }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use rackloom_ipc::Endpoint;
 use rackloom_opencl_wire::BoardInfo;
-use rackloom_registry_client::{Attendant, Event, Registry};
+use rackloom_registry_client::{Attendant, Event, ReconfigurationPolicy, Registry};
 
 use self::describe::{describe, label};
 pub use self::options::RegistryOptions;
 use crate::access::allowlist::Allowlist;
-use crate::card::Consent;
+use crate::card::{Consent, Sharing};
 
 /// A board to register.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub(crate) struct Entry {
     pub(crate) allowlist: Arc<Allowlist>,
     /// The registry's consent, if the board can be reconfigured.
     pub(crate) consent: Option<Arc<Consent>>,
-    /// Whether it serves one tenant at a time.
-    pub(crate) is_exclusive: bool,
+    /// How many tenants it serves at a time.
+    pub(crate) sharing: Sharing,
 }
 
 /// The registered boards. They stay registered until this is dropped.
@@ -73,10 +73,12 @@ impl Membership {
 
     /// Registers a board, again whenever that becomes necessary.
     pub(crate) fn add(&mut self, board: Entry) {
-        let Entry { info, allowlist, consent, is_exclusive } = board;
+        let Entry { info, allowlist, consent, sharing } = board;
         let id = |label: &str| format!("{}/{label}", self.node);
         let id = id(&label(&info.name, |label| self.devices.contains(&id(label))));
-        let mut spec = describe(&info, consent.is_some(), is_exclusive);
+        let reconfiguration =
+            if consent.is_some() { ReconfigurationPolicy::OnRequest } else { ReconfigurationPolicy::Fixed };
+        let mut spec = describe(&info, reconfiguration, sharing);
         (spec.id, spec.endpoints, spec.metrics_url) = (id.clone(), self.endpoints.clone(), self.metrics.clone());
         let tell = teller(id.clone(), self.url.clone(), allowlist, consent.clone());
         let attendant = Arc::new(self.registry.attend(&self.manager, spec, tell));

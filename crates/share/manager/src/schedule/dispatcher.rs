@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rackloom_opencl_wire::now_ns;
+use rackloom_sync::{lock, wait, wait_for};
 
 use crate::metrics::BoardMetrics;
 use crate::schedule::scheduler::{Next, Policy, Scheduler, Share, TenantId};
-use crate::sync::{self, lock};
 
 /// A unit of work that holds the board while it runs.
 pub(crate) trait Job: Sized {
@@ -99,11 +99,11 @@ impl<T: Job> Dispatcher<T> {
                 Next::Hold(until) => {
                     state.is_held = true;
                     let time = Duration::from_nanos(until.saturating_sub(now));
-                    let mut state = sync::wait_for(&self.work, state, time);
+                    let mut state = wait_for(&self.work, state, time);
                     state.is_held = false;
                     state
                 }
-                Next::Nothing => sync::wait(&self.work, state),
+                Next::Nothing => wait(&self.work, state),
             };
         }
     }

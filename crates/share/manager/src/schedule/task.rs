@@ -11,13 +11,13 @@ use std::time::Duration;
 use opencl_sys::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 use rackloom_ipc::Peer;
 use rackloom_opencl_wire::{EventId, REPLY, Reply, Times, encode_reply, now_ns};
+use rackloom_sync::lock;
 
 use super::dispatcher::Job;
 use super::scheduler::{Share, TenantId};
 use crate::board::{Operation, Sink, Space};
 use crate::code::Code;
 use crate::metrics::{BoardMetrics, TenantMetrics};
-use crate::sync::lock;
 
 /// A client on a board, as far as its tasks are concerned.
 pub(crate) struct Tenant<S> {

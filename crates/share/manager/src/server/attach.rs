@@ -1,17 +1,17 @@
 //! Attachment of boards, at the start and later: boards are shared, and registered if there is a registry.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use rackloom_opencl_wire::BoardInfo;
+use rackloom_sync::lock;
 
 use super::manager::Manager;
 use crate::access::admission::Admission;
 use crate::board::Board;
-use crate::card::{CardBoard, Consent};
+use crate::card::{CardBoard, Consent, Sharing};
 use crate::isolate::IsolatedBoard;
 use crate::registry::{Entry, Membership};
 use crate::schedule::scheduler::Policy;
-use crate::sync::lock;
 
 /// Attaches boards to a manager and its registry.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Attacher {
     /// Attaches a card. A card whose thread cannot start is skipped with a warning.
     pub(crate) fn add_card(&self, card: CardBoard) {
         let (name, consent) = (card.name().to_owned(), card.consent());
-        let asked = Some((consent, card.is_exclusive()));
+        let asked = Some((consent, card.sharing()));
         let info = card.info().clone();
         if let Err(why) = self.attach(info, asked, |manager, policy| manager.add(card, policy)) {
             eprintln!("rackloom-manager: skipped {name}: {why:#}");
@@ -66,14 +66,14 @@ impl Attacher {
     fn attach(
         &self,
         info: BoardInfo,
-        asked: Option<(Arc<Consent>, bool)>,
+        asked: Option<(Arc<Consent>, Sharing)>,
         add: impl FnOnce(&Manager, Policy) -> anyhow::Result<usize>,
     ) -> anyhow::Result<()> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let number = add(&self.manager, self.policy)?;
         let Admission::Registry(allowlists) = &self.admission else { return Ok(()) };
-        let (consent, is_exclusive) = asked.map_or((None, false), |(consent, alone)| (Some(consent), alone));
-        let entry = Entry { info, allowlist: allowlists.of(number), consent, is_exclusive };
+        let (consent, sharing) = asked.map_or((None, Sharing::Shared), |(consent, sharing)| (Some(consent), sharing));
+        let entry = Entry { info, allowlist: allowlists.of(number), consent, sharing };
         match &mut state.membership {
             Some(membership) => membership.add(entry),
             None => state.early.push(entry),
@@ -83,21 +83,17 @@ impl Attacher {
 
     /// Registers the boards that were attached, and from now on those that follow.
     pub(crate) fn join_registry(&self, mut membership: Membership) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.early.drain(..).for_each(|entry| membership.add(entry));
         state.membership = Some(membership);
     }
 
     /// The boards' ids at the registry, in the order of their numbers; empty without a registry.
     pub(crate) fn devices(&self) -> Vec<String> {
-        self.lock().membership.as_ref().map(|membership| membership.devices.clone()).unwrap_or_default()
+        lock(&self.state).membership.as_ref().map(|membership| membership.devices.clone()).unwrap_or_default()
     }
 
     pub(crate) const fn manager(&self) -> &Manager {
         &self.manager
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }

@@ -5,6 +5,7 @@ use std::thread::JoinHandle;
 
 use anyhow::Context as _;
 use rackloom_ipc::{Endpoint, Server, ServerConfig};
+use rackloom_sync::lock;
 
 use super::local_board::LocalBoard;
 use crate::access::handshake;
@@ -16,7 +17,6 @@ use crate::metrics::{BoardMetrics, Metrics};
 use crate::schedule::dispatcher::{Dispatcher, Job};
 use crate::schedule::scheduler::Policy;
 use crate::session::inbox::Inbox;
-use crate::sync::lock;
 
 /// An endpoint on which a manager listens, until this is dropped.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rackloom::NetSpec;
+use rackloom::Net;
 use rackloom_ipc::Endpoint;
 
 use crate::isolate::can_work;
@@ -23,7 +23,7 @@ pub struct Options {
     pub runtime: Vec<PathBuf>,
     /// Segment whose Rackloom cards to share: virtual, virtual:NAME, or eth:INTERFACE. Without --runtime, only these.
     #[arg(long, value_name = "NET")]
-    pub cards: Option<NetSpec>,
+    pub cards: Option<Net>,
     /// Give each card to one client at a time, and zero it before the next.
     #[arg(long, requires = "cards")]
     pub exclusive: bool,

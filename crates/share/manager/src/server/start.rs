@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use rackloom::NetSpec;
+use rackloom::Net;
 use rackloom_ipc::{Endpoint, ServerConfig};
 use rackloom_opencl_wire::Limits;
 
@@ -18,7 +18,7 @@ use crate::access::allowlist::Allowlists;
 use crate::access::limits::EndpointLimits;
 use crate::access::tokens::Tokens;
 use crate::board::Board as _;
-use crate::card::{CardOptions, CardRack};
+use crate::card::{CardOptions, CardRack, Sharing};
 use crate::isolate::{DeviceOrigin, IsolatedBoard, can_work};
 use crate::metrics::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
@@ -93,9 +93,10 @@ impl Options {
         Ok(Service { listeners, attacher, _cards: cards, metrics })
     }
 
-    fn claim_cards(&self, net: &NetSpec, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
+    fn claim_cards(&self, net: &Net, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
         let deadline = Duration::from_secs(self.card_timeout.into());
-        let options = CardOptions { exclusive: self.exclusive, deadline };
+        let sharing = if self.exclusive { Sharing::Exclusive } else { Sharing::Shared };
+        let options = CardOptions { sharing, deadline };
         let (metrics, attacher) = (Arc::clone(attacher.manager().metrics()), Arc::clone(attacher));
         CardRack::connect(net, options, metrics, Box::new(move |card| attacher.add_card(card)))
     }

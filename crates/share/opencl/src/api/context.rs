@@ -5,6 +5,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
 use opencl_sys::*;
+use rackloom_sync::lock;
 
 use super::{object, status};
 use crate::api::device::devices_of;
@@ -15,7 +16,6 @@ use crate::info::{Out, list, properties};
 use crate::objects::context::{Context, DEVICES_MAX, Notify};
 use crate::objects::device::Device;
 use crate::objects::platform::Platform;
-use crate::sync::lock;
 
 type ErrorNotify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>;
 

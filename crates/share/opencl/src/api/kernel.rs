@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use opencl_sys::*;
 use rackloom_opencl_wire::ArgumentInfo;
+use rackloom_sync::lock;
 
 use super::{object, status, text};
 use crate::error::{Error, Result, ensure, fail};
@@ -15,7 +16,6 @@ use crate::objects::device::Device;
 use crate::objects::kernel::{Kernel, Value};
 use crate::objects::memory::Buffer;
 use crate::objects::program::Program;
-use crate::sync::lock;
 
 /// A kernel of a program, from the first device for which it was built.
 fn create(program: &Ref<Program>, name: &str) -> Result<*mut c_void> {

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, non_snake_case)]
 
 use opencl_sys::*;
+use rackloom_sync::lock;
 
 use super::status;
 use crate::api::transfer::check_place;
@@ -12,7 +13,6 @@ use crate::error::{Error, Result, ensure};
 use crate::handle::{Ref, get};
 use crate::objects::kernel::Kernel;
 use crate::objects::queue::Queue;
-use crate::sync::lock;
 
 pub unsafe extern "C" fn clEnqueueNDRangeKernel(
     queue: cl_command_queue,

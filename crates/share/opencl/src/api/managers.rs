@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rackloom_ipc::Endpoint;
+use rackloom_sync::lock;
 
 use crate::config::{Config, log};
 use crate::handle::{FunctionTable, Object, Ref};
@@ -11,7 +12,6 @@ use crate::objects::context::report_loss;
 use crate::objects::device::Device;
 use crate::process::PerProcess;
 use crate::session::connect::connect;
-use crate::sync::lock;
 
 /// The managers of this process.
 pub struct Managers {

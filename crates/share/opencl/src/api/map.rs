@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use opencl_sys::*;
+use rackloom_sync::lock;
 
 use super::transfer::{check_bounds, check_readable, check_writable, place};
 use super::{object, status};
@@ -17,7 +18,6 @@ use crate::host_memory::{HostRegion, Region};
 use crate::mapping::Mapping;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
-use crate::sync::lock;
 
 pub unsafe extern "C" fn clEnqueueMapBuffer(
     queue: cl_command_queue,

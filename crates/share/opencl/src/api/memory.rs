@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 
 use opencl_sys::*;
+use rackloom_sync::lock;
 
 use super::{object, status};
 use crate::callback::UserData;
@@ -14,7 +15,6 @@ use crate::host_memory::{HostMemory, HostRegion};
 use crate::info::{Out, properties};
 use crate::objects::context::Context;
 use crate::objects::memory::{Buffer, HostSide};
-use crate::sync::lock;
 
 const ACCESS: u64 = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
 const HOST_ACCESS: u64 = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;

@@ -4,6 +4,7 @@
 use std::ffi::{c_char, c_uchar, c_void};
 
 use opencl_sys::*;
+use rackloom_sync::lock;
 
 use super::{object, status, text};
 use crate::callback::{Call, UserData};
@@ -14,7 +15,6 @@ use crate::info::{list, put};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::program::{Origin, Part, Program};
-use crate::sync::lock;
 
 type Notify = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
 

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use opencl_sys::*;
+use rackloom_sync::lock;
 
 use super::status;
 use crate::error::{Error, Result, ensure, fail};
@@ -12,7 +13,6 @@ use crate::handle::get;
 use crate::info::Out;
 use crate::objects::device::Device;
 use crate::objects::program::{Origin, Program};
-use crate::sync::lock;
 
 pub unsafe extern "C" fn clGetProgramInfo(
     program: cl_program,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use opencl_sys::{CL_BUILD_IN_PROGRESS, CL_BUILD_NONE, CL_INVALID_OPERATION, CL_SUCCESS};
 use rackloom_opencl_wire::{self as wire, Id};
+use rackloom_sync::lock;
 
 use crate::callback::{self, Call};
 use crate::error::{Error, Result, ensure, fail};
@@ -13,7 +14,6 @@ use crate::objects::program::{Part, Program, State};
 use crate::session::Then;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
-use crate::sync::lock;
 
 /// A task for the compiler of each board.
 pub enum Task {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rackloom_sync::lock;
+
 use crate::command::dispatch::dispatch;
 use crate::command::{CallMode, Command, Kind, migrate};
 use crate::error::Result;
@@ -9,7 +11,6 @@ use crate::handle::{Object, Ref};
 use crate::objects::event::Event;
 use crate::objects::queue::{Queue, Scope};
 use crate::session::stream::Submit;
-use crate::sync::lock;
 
 /// Adds a command to a queue. A blocking one has ended on return.
 ///

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_OUT_OF_RESOURCES};
 use rackloom_opencl_wire::{Argument, EventId, Op};
+use rackloom_sync::lock;
 
 use crate::error::{Error, Result, ensure, fail};
 use crate::handle::Ref;
@@ -12,7 +13,6 @@ use crate::objects::device::Device;
 use crate::objects::kernel::{Kernel, Slot, Value};
 use crate::objects::memory::Buffer;
 use crate::session::board::Board;
-use crate::sync::lock;
 
 /// A kernel with the arguments that it is to run with.
 pub struct Launch {

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Weak};
 
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED};
+use rackloom_sync::lock;
 
 use crate::command::dispatch::dispatch;
 use crate::command::local;
@@ -20,7 +21,6 @@ use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
 use crate::session::board::Board;
 use crate::session::stream::Submit;
-use crate::sync::lock;
 
 /// Brings what a command needs to its board, and notes what it changes there.
 ///

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use opencl_sys::{CL_INVALID_CONTEXT, cl_context_properties, cl_int};
+use rackloom_sync::lock;
 
 use crate::callback::{self, Call};
 use crate::handle::{Live, ObjectKind, Ref};
 use crate::objects::device::Device;
 use crate::process::PerProcess;
 use crate::session::Session;
-use crate::sync::lock;
 
 /// Most devices of a context.
 pub const DEVICES_MAX: usize = 64;

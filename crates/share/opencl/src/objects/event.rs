@@ -11,13 +11,14 @@
 //! reads a reply updates the event.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use opencl_sys::{
     CL_COMMAND_USER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_EVENT, CL_INVALID_OPERATION,
     CL_QUEUED, CL_RUNNING, CL_SUBMITTED, CL_SUCCESS, cl_int,
 };
 use rackloom_opencl_wire::{EventId, now_ns};
+use rackloom_sync::{lock, wait};
 
 use crate::callback::{self, Call};
 use crate::error::{Error, Result, ensure};
@@ -27,7 +28,6 @@ use crate::objects::queue::Queue;
 use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::pending::Times;
-use crate::sync::lock;
 
 /// An event.
 pub struct Event {
@@ -354,7 +354,7 @@ impl Event {
         let mut state = lock(&self.state);
         while !self.is_done() && !enough(&state) {
             state.sleepers += 1;
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.changed, state);
             state.sleepers -= 1;
         }
         state

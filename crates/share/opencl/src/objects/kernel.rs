@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use opencl_sys::*;
 use rackloom_opencl_wire::{self as wire, KernelInfo};
+use rackloom_sync::lock;
 
 use crate::error::{Error, Result, ensure};
 use crate::handle::{Live, Object, ObjectKind, Ref};
@@ -19,7 +20,6 @@ use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
-use crate::sync::lock;
 
 /// A kernel.
 pub struct Kernel {

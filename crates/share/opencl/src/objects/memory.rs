@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{self as wire, Id};
+use rackloom_sync::lock;
 
 use crate::callback::{self, Call, UserData};
 use crate::error::{Result, fail};
@@ -17,7 +18,6 @@ use crate::process::PerProcess;
 use crate::session::board::Board;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
-use crate::sync::lock;
 
 /// A buffer or sub-buffer.
 pub struct Buffer {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use opencl_sys::*;
 use rackloom_ipc::Bulk;
 use rackloom_opencl_wire::{self as wire, Answer, Build, Form, INLINE_MAX, Id, KernelInfo, Payload};
+use rackloom_sync::lock;
 
 use crate::error::{Error, Result, ensure, fail};
 use crate::handle::{Live, ObjectKind, Ref};
@@ -17,7 +18,6 @@ use crate::session::board::Board;
 use crate::session::log_unexpected;
 use crate::session::numbers::ObjectTable;
 use crate::session::remote::Remote;
-use crate::sync::lock;
 
 /// A program.
 pub struct Program {

@@ -6,13 +6,13 @@ use opencl_sys::{
     CL_INVALID_COMMAND_QUEUE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_int,
     cl_queue_properties,
 };
+use rackloom_sync::lock;
 
 use crate::handle::{Live, Object, ObjectKind, Ref};
 use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
 use crate::process::PerProcess;
-use crate::sync::lock;
 
 /// A queue.
 pub struct Queue {

@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, CL_SUCCESS, cl_int};
+use rackloom_sync::lock;
 
 use crate::error::{Error, Result};
 use crate::session::pending::{Finish, InFlight, Pending, Times};
 use crate::stats;
-use crate::sync::lock;
 
 /// How bulk data reach this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

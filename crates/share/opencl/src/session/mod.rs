@@ -18,6 +18,7 @@ use std::time::Instant;
 use opencl_sys::{CL_DEVICE_NOT_AVAILABLE, cl_int};
 use rackloom_ipc::{ChannelError, Client, ClientConfig, Closed, Endpoint, Handler, Token};
 use rackloom_opencl_wire::{self as wire, Answer, COMMAND, Limits, REPLY, Reply, decode_reply};
+use rackloom_sync::lock;
 
 use crate::callback::{spawn, without_signals};
 use crate::config::log;
@@ -27,7 +28,6 @@ use crate::session::numbers::{Numbers, ObjectTable};
 use crate::session::pending::InFlight;
 use crate::session::sender_thread::{HeldCommand, SenderThread};
 use crate::session::stream::{Sending, Stream};
-use crate::sync::lock;
 
 /// Gets the answer to a request, in the thread that reads messages: it must not wait.
 pub type Then = Box<dyn FnOnce(std::result::Result<Answer, cl_int>) + Send>;

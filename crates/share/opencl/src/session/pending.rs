@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use opencl_sys::cl_int;
 use rackloom_ipc::{Bulk, BulkRef};
 use rackloom_opencl_wire::EventId;
+use rackloom_sync::lock;
 
 use crate::host_memory::HostRegion;
 use crate::mapping::Mapping;
-use crate::sync::lock;
 
 /// When an operation began and ended, in nanoseconds of this process' `CLOCK_MONOTONIC`.
 pub type Times = Option<(u64, u64)>;

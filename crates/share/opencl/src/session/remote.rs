@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 
 use opencl_sys::{CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
 use rackloom_opencl_wire::{self as wire, Id};
+use rackloom_sync::lock;
 
 use crate::error::{Error, Result, ensure};
 use crate::session::board::Board;
 use crate::session::numbers::ObjectTable;
-use crate::sync::lock;
 
 /// The number of an object in a session. The manager forgets the object when this is dropped.
 pub struct Remote {

@@ -2,11 +2,12 @@
 //! waits.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
+
+use rackloom_sync::{lock, wait};
 
 use crate::error::Error;
 use crate::session::stream::Submit;
-use crate::sync::lock;
 
 /// A command that is held back until all that it waits for is complete or was sent to its board.
 pub trait HeldCommand: Send + Sync {
@@ -90,7 +91,7 @@ impl SenderThread {
                 state.is_running = false;
                 return;
             }
-            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.more, state);
         }
     }
 

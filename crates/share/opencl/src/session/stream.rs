@@ -3,9 +3,9 @@
 use std::sync::{Mutex, MutexGuard};
 
 use rackloom_opencl_wire::{self as wire, EventId, encode_command};
+use rackloom_sync::lock;
 
 use crate::stats;
-use crate::sync::lock;
 
 /// Numbers messages in the order of sending. No thread waits for messages while it is locked.
 #[derive(Default)]

@@ -24,7 +24,7 @@ use lab::Lab;
 use opencl_sys::*;
 use rackloom::RackOptions;
 use rackloom_ipc::ServerConfig;
-use rackloom_manager::card::CardRack;
+use rackloom_manager::card::{CardRack, Sharing};
 use rackloom_manager::{Listener, Manager};
 use rackloom_opencl_wire::Limits;
 
@@ -50,7 +50,7 @@ fn site() -> &'static Site {
         let lab = Lab::new(CARDS, MEMORY);
         let manager = Manager::default();
         let options = RackOptions { deadline: Duration::from_secs(8), ..RackOptions::default() };
-        let rack = lab.share(&manager, false, options);
+        let rack = lab.share(&manager, Sharing::Shared, options);
         let folder = tempfile::tempdir().unwrap();
         let socket = format!("unix:{}", folder.path().join("m.sock").display());
         let limits = Limits { memory: 1 << 30, objects: 1000, operations: 1000, program: 64 << 20 };

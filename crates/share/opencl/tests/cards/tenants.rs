@@ -50,7 +50,7 @@ fn a_card_that_is_pulled_out_ends_what_it_had_and_comes_back_empty() {
     let began = Instant::now();
     assert_eq!(read(old).0, CL_DEVICE_NOT_AVAILABLE);
     assert!(began.elapsed() < Duration::from_secs(30));
-    site().lab.lock().unwrap().add(5);
+    site().lab.lock().unwrap().add();
     let mut fresh = null_mut();
     until("back", || {
         fresh = bench.buffer(0, 64);

@@ -4,11 +4,14 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rackloom_card::{CardEvent, Config, Pace};
+use rackloom_conformance::bench::{
+    BASE, CARD, CLAIM_GROUP, GROUP, HOST, MEMORY, Out, RIVAL, Sent, begin_body, launch_payload,
+};
 use rackloom_node::{Duration, Node};
 use rackloom_wire::{CARDS, Head, IntoBytes, Kind, MacAddr};
 
-use crate::bench::{BASE, Bench, CARD, CLAIM_GROUP, GROUP, HOST, Out, RIVAL, Sent, begin_body, config, launch_payload};
-use crate::native;
+use crate::cards::{Bench, claimed, config, virtual_time};
+use crate::native::image;
 
 #[derive(Debug, Clone)]
 enum Act {
@@ -151,7 +154,7 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
             CardEvent::LaunchStarted { epoch, seq, .. } => (epoch, Some((seq, &mut started))),
             CardEvent::LaunchEnded { epoch, seq, .. } => (epoch, Some((seq, &mut ended))),
             CardEvent::Written { epoch, addr, length, .. } => {
-                if *addr < BASE || addr + u64::from(*length) > crate::bench::MEMORY {
+                if *addr < BASE || addr + u64::from(*length) > MEMORY {
                     return Err(format!("{event:?} out of bounds"));
                 }
                 (epoch, None)
@@ -176,13 +179,13 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
 }
 
 fn run(config: Config, list: Vec<Act>) -> (Vec<CardEvent>, u64) {
-    let image = native::image(b"role", 1000);
+    let streamed = image(b"role", 1000);
     let limits = Config { config_rate: 1_000_000, staging_max: 128 << 10, fuel_max: 1 << 18, ..config };
-    let mut bench = Bench::claimed_with(limits);
-    bench.load(1, b"first", 0);
+    let mut bench = claimed(limits);
+    bench.load(1, &image(b"first", 0));
     let mut all = vec![CardEvent::Claimed { owner: HOST, epoch: bench.epoch }];
     for step in list {
-        act(&mut bench, &image, step);
+        act(&mut bench, &streamed, step);
         all.append(&mut bench.events);
         assert!(bench.card.memory_in_use() < 300_000, "{}", bench.card.memory_in_use());
     }
@@ -207,7 +210,7 @@ proptest! {
 
     #[test]
     fn the_same_stream_gives_the_same_card(list in acts()) {
-        prop_assert_eq!(run(config(Pace::Virtual), list.clone()), run(config(Pace::Virtual), list));
+        prop_assert_eq!(run(virtual_time(), list.clone()), run(virtual_time(), list));
     }
 }
 
@@ -218,7 +221,7 @@ fn the_streams_are_rich() {
     let mut seen = [0; 8];
     for _ in 0..200 {
         let list = acts().new_tree(&mut runner).unwrap().current();
-        for event in run(config(Pace::Virtual), list).0 {
+        for event in run(virtual_time(), list).0 {
             let kind = match event {
                 CardEvent::Claimed { .. } => 0,
                 CardEvent::Released { .. } => 1,
@@ -246,7 +249,7 @@ fn a_planted_bug_is_found() {
     let planted = Some(rackloom_card::PlantedBug::DuplicateLaunch);
     let found = (0..500).any(|_| {
         let list = acts().new_tree(&mut runner).unwrap().current();
-        check_events(&run(Config { planted, ..config(Pace::Virtual) }, list).0).is_err()
+        check_events(&run(Config { planted, ..virtual_time() }, list).0).is_err()
     });
     assert!(found);
 }

@@ -1,11 +1,12 @@
 //! Several ports: which service takes a frame, and what a role may send.
 
-use rackloom_card::{CardEvent, Config, Pace, PortConfig, PortService};
-use rackloom_node::Frame;
+use rackloom_card::{CardEvent, Config, PortConfig, PortService};
+use rackloom_conformance::bench::{CARD, HOST};
+use rackloom_node::{Frame, Node};
 use rackloom_wire::{Announce, CARDS, Counter, Kind, MacAddr};
 
-use crate::bench::{Bench, CARD, HOST, Out, config};
-use crate::native::SLOW;
+use crate::cards::{Bench, claimed, switched_on, virtual_time};
+use crate::native::{SLOW, image};
 use crate::talker::{FORGE, HELD, LATER, LONGEST, turned_round};
 
 const PORT_1: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 1]);
@@ -14,17 +15,17 @@ const PEER: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 2]);
 /// An EtherType for local experiments (IEEE 802).
 const FOREIGN: u16 = 0x88b5;
 
-fn three_ports(pace: Pace) -> Config {
+fn three_ports() -> Config {
     let ports = vec![
         PortConfig { mac: PORT_1, service: PortService::Stream(0) },
         PortConfig { mac: PORT_2, service: PortService::Stream(1) },
     ];
-    Config { ports, ..config(pace) }
+    Config { ports, ..virtual_time() }
 }
 
 fn talking() -> Bench {
-    let mut bench = Bench::claimed_with(three_ports(Pace::Virtual));
-    bench.load(1, b"talk", 0);
+    let mut bench = claimed(three_ports());
+    bench.load(1, &image(b"talk", 0));
     bench.clear();
     bench
 }
@@ -35,7 +36,7 @@ fn raw(dst: MacAddr, src: MacAddr, ethertype: u16, payload: &[u8]) -> Frame {
 
 #[test]
 fn a_card_announces_its_ports() {
-    let mut bench = Bench::new(three_ports(Pace::Virtual));
+    let mut bench = switched_on(three_ports());
     bench.pass_ms(1);
     let body: Announce = bench.expect(Kind::DiscoveryAnnounce).body();
     assert_eq!((body.mac0, body.mac1, body.ports), (CARD, PORT_1, 3));
@@ -45,7 +46,7 @@ fn a_card_announces_its_ports() {
 fn ports_that_contradict_each_other_are_refused() {
     let with = |ports: &[(MacAddr, PortService)]| {
         let ports = ports.iter().map(|&(mac, service)| PortConfig { mac, service }).collect();
-        Config { ports, ..config(Pace::Virtual) }.validate().is_ok()
+        Config { ports, ..virtual_time() }.validate().is_ok()
     };
     assert!(with(&[(PORT_1, PortService::Closed), (PORT_2, PortService::Closed)]));
     assert!(!with(&[(CARD, PortService::Closed)]), "port 0's address");
@@ -71,7 +72,7 @@ fn messages_go_to_the_role_and_come_back_on_their_port() {
 #[test]
 fn a_role_lives_while_its_kernel_runs() {
     let mut bench = talking();
-    bench.launch_with(1, SLOW, &[0, 1_000_000], Out::default());
+    bench.launch(1, SLOW, &[0, 1_000_000]);
     bench.frame_at(1, raw(PORT_1, PEER, FOREIGN, b"now"));
     assert_eq!(bench.others.len(), 1);
     assert_eq!(bench.card.launches_queued(), 1);
@@ -99,7 +100,9 @@ fn control_is_taken_at_port_0_only() {
 #[test]
 fn what_is_not_for_a_stream_is_dropped_and_counted() {
     let mut bench = talking();
-    let counts = |b: &Bench| [Counter::DropForeign, Counter::DropTruncated, Counter::DropQueue].map(|c| b.count(c));
+    let counts = |b: &Bench| {
+        [Counter::DropForeign, Counter::DropTruncated, Counter::DropQueue].map(|c| b.card.counters().get(c))
+    };
     let [foreign, truncated, queue] = counts(&bench);
     bench.frame_at(1, raw(PORT_2, PEER, FOREIGN, b"another port's"));
     bench.frame_at(1, raw(PORT_1, PORT_1, FOREIGN, b"its own, come back"));
@@ -113,10 +116,10 @@ fn what_is_not_for_a_stream_is_dropped_and_counted() {
 
 #[test]
 fn without_a_role_nothing_listens() {
-    let mut bench = Bench::claimed_with(three_ports(Pace::Virtual));
+    let mut bench = claimed(three_ports());
     bench.frame_at(1, raw(PORT_1, PEER, FOREIGN, b"anybody?"));
     assert_eq!(bench.count(Counter::DropForeign), 1);
-    bench.load(1, b"a role without streams", 0);
+    bench.load(1, &image(b"a role without streams", 0));
     bench.frame_at(1, raw(PORT_1, PEER, FOREIGN, b"anybody?"));
     assert_eq!(bench.count(Counter::DropForeign), 2);
     assert!(bench.others.is_empty());
@@ -127,10 +130,10 @@ fn a_role_that_does_not_keep_up_loses_messages_and_no_answer_of_the_shell() {
     let mut bench = talking();
     // The owner of the card polls no more: its wires are full.
     for _ in 0..HELD + 3 {
-        bench.hand(1, raw(PORT_1, PEER, FOREIGN, b"again"));
+        bench.card.handle_frame(bench.now, 1, raw(PORT_1, PEER, FOREIGN, b"again"));
     }
-    bench.hand(0, bench.head(Kind::SessionPing, 5, 0).frame(&[]));
-    assert!(bench.count(Counter::DropQueue) > 0);
+    bench.hand(bench.head(Kind::SessionPing, 5, 0).frame(&[]));
+    assert!(bench.card.counters().get(Counter::DropQueue) > 0);
     bench.drain();
     bench.expect(Kind::SessionPong);
     assert_eq!(bench.others.len(), HELD / 2);

@@ -1,13 +1,14 @@
 //! The planted bugs do what they are named for.
 
-use rackloom_card::{Config, Pace, PlantedBug};
+use rackloom_card::{Config, PlantedBug};
+use rackloom_conformance::bench::{BASE, CHUNK, begin_body};
 use rackloom_wire::{Counter, Head, ImageBegin, IntoBytes, Kind};
 
-use crate::bench::{BASE, Bench, begin_body, config};
-use crate::native::{self, COUNT};
+use crate::cards::{Bench, virtual_time, with_role};
+use crate::native::{COUNT, image};
 
 fn with(bug: PlantedBug) -> Bench {
-    Bench::with_role_and(Config { planted: Some(bug), ..config(Pace::Virtual) })
+    with_role(Config { planted: Some(bug), ..virtual_time() })
 }
 
 #[test]
@@ -29,15 +30,13 @@ fn a_write_of_an_old_epoch_is_taken() {
 
 #[test]
 fn an_image_with_another_digest_becomes_active() {
-    let image = native::image(b"other", 0);
+    let image = image(b"other", 0);
     let mut bench = with(PlantedBug::SkipDigest);
-    let body = ImageBegin { digest: [3; 32], ..begin_body(&image, 1472) };
+    let body = ImageBegin { digest: [3; 32], ..begin_body(&image, CHUNK) };
     bench.send(Kind::ImageBegin, 2, 0, body.as_bytes());
-    for i in 0..image.len().div_ceil(1472) {
-        bench.chunk(&image, 1472, i);
-    }
+    bench.send_but(&image, |_| false);
     bench.pass_ms(1);
-    bench.send_group(Kind::ImageCommit, 1, 0, &[]);
+    bench.commit(1);
     assert_eq!(bench.count(Counter::ImagesActivated), 2);
 }
 

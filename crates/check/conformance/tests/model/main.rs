@@ -1,0 +1,21 @@
+//! The card model: the suite, and beside it what only a model shows, such as events, exact virtual time, a live pace,
+//! and what can be wrong with a sandbox.
+
+mod cards;
+mod launches;
+mod loading;
+mod memory;
+mod native;
+#[cfg(feature = "planted-bugs")]
+mod planted;
+mod ports;
+mod random;
+mod results;
+mod session;
+mod talker;
+
+mod suite {
+    use rackloom_card::Card;
+
+    rackloom_conformance::suite!(Card);
+}
