@@ -35,7 +35,7 @@ fn wrong_usage_is_code_2() {
     fails(&rack.run(&["study", "saf-cots"]), 2, &["unrecognized subcommand 'saf-cots'", "'saf-cost'"]);
     fails(&rack.run(&["study", "saf-cost", "--card", "rtl:1"]), 2, &["unexpected argument '--card'"]);
     fails(&rack.run(&["read", "card0", "0", "8"]), 2, &["unrecognized subcommand 'read'"]);
-    fails(&rack.run(&["ls", "--net", "tap:x"]), 2, &["names no segment"]);
+    fails(&rack.run(&["ls", "--net", "tap:x"]), 2, &["invalid network \"tap:x\": expected virtual"]);
     fails(&rack.run(&["ls", "--net", "eth:nosuch0"]), 2, &["error:"]);
 }
 

@@ -240,5 +240,7 @@ module rl_mem_read
 `endif
 
   logic unused;
-  assign unused = ^{rx_beat_i.word, rx_beat_i.first, rx_beat_i.abort, rx_beat_i.head, rx_beat_i.data, beyond, unused_count};
+  assign unused = ^{
+    rx_beat_i.word, rx_beat_i.first, rx_beat_i.abort, rx_beat_i.head, rx_beat_i.data, beyond, unused_count
+  };
 endmodule

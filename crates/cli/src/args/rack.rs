@@ -24,8 +24,8 @@ pub(crate) struct Up {
     /// Cards of each kind to start, such as rtl:2,model:6. Kinds: model, and rtl, the gateware in Verilator
     #[arg(long, value_name = "KIND:N", value_delimiter = ',')]
     pub(crate) card: Vec<CardCount>,
-    /// A cable from a card's port to another card's, such as 0.1-1.1 for port 1 of cards 0 and 1, or to a network of its
-    /// own, such as 0.1-virtual:side; may be repeated
+    /// A cable from a card's port to another card's, such as 0.1-1.1 for port 1 of cards 0 and 1, or to a network of
+    /// its own, such as 0.1-virtual:side; may be repeated
     #[arg(long, value_name = "CARD.PORT-END")]
     pub(crate) cable: Vec<CableEnds>,
     /// A file that lists such cables, one per line

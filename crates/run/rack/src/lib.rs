@@ -2,8 +2,8 @@
 //!
 //! A [`Card`](AnyCard) is of a [`Kind`]: the model, or the gateware in Verilator; a [`Maker`] makes either from one
 //! configuration. A [`Topology`] says which ports of which cards have a cable between them, or to a network. A
-//! [`LiveRack`] runs cards on a few threads of this process in real time, and a [`Network`] opens one of its switches to
-//! other processes and to an interface; a [`SimRack`] runs them, and hosts of any type, in virtual time with
+//! [`LiveRack`] runs cards on a few threads of this process in real time, and a [`Network`] opens one of its switches
+//! to other processes and to an interface; a [`SimRack`] runs them, and hosts of any type, in virtual time with
 //! seeded faults. The command, the studies, the conformance suite and the seeded swarm all build their racks here.
 #![forbid(unsafe_code)]
 
