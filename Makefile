@@ -43,12 +43,12 @@ synth: setup ## Area and clock rates of the gateware's blocks, for three familie
 bitstream: ## From source to a bitstream for a board: BOARD=ecpix5; OPTIONS="--mac ..."
 	@scripts/bitstream.sh "$(BOARD)" $(OPTIONS)
 
-bench: build ## Benchmarks: loading, round trips, OpenCL natively and through a manager, boards that are shared
+bench: build ## Benchmarks: loading, round trips, OpenCL natively and through a manager; the study of shared boards
 	$(RACKLOOM) bench load
 	$(RACKLOOM) bench rtt
 	$(MAKE) -s -C workloads
 	$(RACKLOOM) bench opencl-overhead
-	$(RACKLOOM) bench opencl-sharing
+	$(RACKLOOM) study blastfunction-sharing
 
 sim: build ## The nightly simulation: 20,000 seeds
 	target/release/rackloom-swarm --seeds 20000

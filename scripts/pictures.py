@@ -176,7 +176,7 @@ def frame():
 
 def sharing():
     """How long requests of a light program take beside a greedy one, from a published run."""
-    source = "bench/results/opencl-sharing-h100.json"
+    source = "bench/results/blastfunction-sharing-h100.json"
     existing(source)
     light = {row["case"]: row for row in json.loads((ROOT / source).read_text())["light"]}
     p = Picture(900, 330, "Latency of a light tenant: alone, beside a greedy one by fair queueing, and by FIFO")
@@ -204,7 +204,7 @@ def sharing():
         p.parts.append(f'<path d="{whisker}" stroke="{INK}" stroke-width="1.5"/>')
         p.text(right + 14, y + 17, f"{latency['mean_ms']:.1f} ms", 13, INK, bold=True)
         p.text(right + 14, y + 34, f"{row['answered']} of {row['asked']} answered", 11, SOFT)
-    p.text(24, 314, f"rackloom bench opencl-sharing; figures of {source}", 11, SOFT)
+    p.text(24, 314, f"rackloom study blastfunction-sharing; figures of {source}", 11, SOFT)
     return p.svg()
 
 

@@ -1,4 +1,4 @@
-//! What cards are called, and which of them a command means.
+//! The names of cards, and which cards a command means.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ impl Roster {
         &self.cards
     }
 
-    /// What a card is called: its address if it is none of these.
+    /// The name of a card; its address if it is not one of these.
     pub(crate) fn name(&self, card: MacAddr) -> String {
         self.names.get(&card).cloned().unwrap_or_else(|| card.to_string())
     }
@@ -55,12 +55,12 @@ impl Roster {
         match (of_unit.next(), of_unit.next()) {
             (Some(card), None) => Ok(card),
             (Some(_), Some(_)) => Err(Failure::new(format!("several cards have unit number {wanted}"))
-                .help("name one by its address, as `rackloom ls` shows it")),
-            (None, _) => Err(Failure::new(format!("no card called `{wanted}` answered")).help(self.hint())),
+                .help("name the card by its address, as `rackloom ls` shows it")),
+            (None, _) => Err(Failure::new(format!("no card named `{wanted}` answered")).help(self.hint())),
         }
     }
 
-    /// The cards that the options mean; an error if there are none.
+    /// The cards that the options select; an error if there are none.
     pub(crate) fn select(&self, cards: &Cards) -> Result<Vec<&CardInfo>> {
         if cards.cards.is_empty() {
             return match self.cards.is_empty() {
@@ -76,11 +76,13 @@ impl Roster {
 
     fn hint(&self) -> String {
         if self.cards.is_empty() {
-            return "plug one in with `rackloom card add`, or name another segment with --net".to_owned();
+            let help =
+                "plug one in with `rackloom card add`, wait longer with --discover, or choose a segment with --net";
+            return help.to_owned();
         }
         let names: Vec<_> = self.cards.iter().take(16).map(|c| self.names[&c.mac].as_str()).collect();
         let more = if self.cards.len() > 16 { ", …" } else { "" };
-        format!("there are {}{more}", names.join(", "))
+        format!("these cards answered: {}{more}", names.join(", "))
     }
 }
 
@@ -122,14 +124,14 @@ pub(crate) mod tests {
         assert_eq!(mac("3"), Ok(9));
         assert_eq!(mac("02:00:00:00:00:08"), Ok(8));
         assert!(mac("5").unwrap_err().contains("several"));
-        assert!(mac("card7").unwrap_err().contains("no card called"));
+        assert!(mac("card7").unwrap_err().contains("no card named"));
         assert_eq!(roster.name(MacAddr([2, 0, 0, 0, 0, 1])), "02:00:00:00:00:01");
         let both = Cards { cards: vec!["3".into(), "card0".into(), "card3".into()], all: false };
         assert_eq!(roster.select(&both).unwrap().len(), 2);
     }
 
     #[test]
-    fn no_card_at_all_is_an_error_with_help() {
+    fn an_empty_rack_is_an_error_with_help() {
         let f = Roster::new(Vec::new()).select(&Cards { cards: Vec::new(), all: true }).unwrap_err();
         assert!(f.help.unwrap().contains("rackloom card add"));
     }

@@ -1,4 +1,4 @@
-//! What every command is given: the terminal, the options that all share, and the way to a rack.
+//! What every command gets: the terminal, the global options, and the connection to a rack.
 
 use rackloom::{MacAddr, Rack, RackOptions};
 
@@ -6,7 +6,7 @@ use crate::args::Global;
 use crate::failure::Result;
 use crate::ui::Ui;
 
-/// What all commands are given.
+/// What every command gets.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) ui: Ui,
@@ -14,13 +14,13 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Plugs into the segment that the user named.
+    /// Connects to the segment that the user named.
     pub(crate) fn connect(&self) -> Result<Rack> {
         let options = RackOptions { deadline: self.global.timeout, jumbo: true, ..RackOptions::default() };
         Ok(Rack::connect(&self.global.net, options)?)
     }
 
-    /// Claims cards; gives those that granted it, and tells of the others.
+    /// Claims cards; returns those that granted the claim, and those that did not with the reason.
     pub(crate) fn claim(&self, rack: &Rack, cards: &[MacAddr]) -> (Vec<MacAddr>, Vec<(MacAddr, rackloom::Error)>) {
         let (mut granted, mut refused) = (Vec::new(), Vec::new());
         for (card, result) in rack.claim(cards, rackloom::ClaimOptions::default()).wait() {

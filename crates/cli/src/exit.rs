@@ -1,32 +1,32 @@
 //! Exit codes.
 
-/// How the command ended.
+/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what was asked for.
+    /// The command worked.
     Ok = 0,
-    /// It worked, and the answer is no.
+    /// The command worked, and the answer is no.
     Negative = 1,
-    /// It was used wrongly, or could not work.
+    /// Wrong usage, or an error.
     Error = 2,
-    /// It worked on some cards and not on others.
+    /// The command worked on some cards and failed on others.
     Partial = 3,
     /// Time ran out.
     Timeout = 4,
-    /// It was interrupted.
+    /// Interrupted by Ctrl-C.
     Interrupted = 130,
 }
 
 /// The help topic.
 pub(crate) const TOPIC: &str = "\
-  0  it worked
-  1  it worked, and the answer is no: a check found something wrong
+  0  success
+  1  success, and the answer is no: a check found something wrong
   2  wrong usage, or an error
-  3  it worked on some cards and not on others
+  3  success on some cards, failure on others
   4  time ran out
 130  interrupted by Ctrl-C
 
-A reader of the output that goes away, as `head` does, is no error.";
+It is not an error if the reader of the output goes away, as `head` does.";
 
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> Self {

@@ -1,4 +1,4 @@
-//! An error as people see it: what failed, why, and what to do.
+//! Errors as people see them: what failed, why, and what to do.
 
 use std::error::Error as StdError;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 
-/// What commands return.
+/// The result of a command.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 /// An error in three parts.
@@ -20,16 +20,16 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
 }
 
-/// An error, printed with --json.
+/// An error, as --json prints it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ErrorReport {
     /// `rackloom.error/1`
     schema: &'static str,
     /// What failed.
     error: String,
-    /// Why, the nearest cause first.
+    /// Why, the immediate cause first.
     causes: Vec<String>,
-    /// What to do about it.
+    /// What to do about it, if anything can be said.
     help: Option<String>,
     /// The exit code.
     exit: u8,
@@ -63,7 +63,7 @@ impl Failure {
         self
     }
 
-    /// This becomes the cause of `what`.
+    /// Makes this error the cause of `what`.
     #[must_use]
     pub(crate) fn during(mut self, what: impl Display) -> Self {
         self.causes.insert(0, std::mem::replace(&mut self.what, what.to_string()));
@@ -96,9 +96,9 @@ impl From<rackloom::Error> for Failure {
     }
 }
 
-/// Says what was being done when something failed.
+/// Adds what was being done when something failed.
 pub(crate) trait Explain<T> {
-    /// The error becomes the cause of `what`.
+    /// Makes the error the cause of `what`.
     fn during(self, what: impl Display) -> Result<T>;
 }
 
@@ -134,11 +134,12 @@ mod tests {
 
     #[test]
     fn causes_of_library_errors_are_listed() {
-        let last = rackloom::OpError::Cancelled { card: rackloom::MacAddr([2; 6]) };
+        let card = rackloom::CardName { mac: rackloom::MacAddr([2; 6]), unit: Some(3) };
+        let last = rackloom::OpError::Cancelled { card };
         let waited = std::time::Duration::from_secs(1);
         let f = Failure::from(rackloom::Error::NoCards { waited, left: 1, tiles: 2, last: Some(last) });
         assert_eq!(f.exit, Exit::Timeout);
-        assert_eq!(f.causes, ["the operation on card 02:02:02:02:02:02 was called off"]);
+        assert_eq!(f.causes, ["card3 (02:02:02:02:02:02): the operation was cancelled"]);
         assert!(f.help.is_some());
     }
 }

@@ -1,13 +1,13 @@
-//! Numbers as people read them.
+//! Numbers for people.
 
 use std::time::Duration;
 
-/// `97.4 MB`: decimal, as files and rates are given.
+/// `97.4 MB`: decimal, as for files and rates.
 pub(crate) fn bytes(n: u64) -> String {
     scaled(n as f64, 1000.0, &["B", "kB", "MB", "GB", "TB"])
 }
 
-/// `4 GiB`: binary, as memories are.
+/// `4 GiB`: binary, as for memory.
 pub(crate) fn memory(n: u64) -> String {
     scaled(n as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits_or_so() {
+    fn numbers_have_about_three_digits() {
         assert_eq!(bytes(97_400_000), "97.4 MB");
         assert_eq!(bytes(1_420_000_000), "1.42 GB");
         assert_eq!(bytes(17), "17 B");

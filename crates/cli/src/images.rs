@@ -1,4 +1,4 @@
-//! Images by file or by the name of a role that comes with Rackloom.
+//! Images by file, or by the name of a built-in role.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rackloom_image::{Image, Kernel};
 
 use crate::failure::{Explain, Failure, Result};
 
-/// Finds an image; its head is checked, and its parts where they are used.
+/// Finds an image and checks its head. Its parts are checked where they are used.
 pub(crate) fn find(name: &str) -> Result<Image> {
     if let Some(image) = rackloom_builtin_roles::image(name) {
         return parse(name, Bytes::from_static(image));
@@ -20,8 +20,8 @@ pub(crate) fn find(name: &str) -> Result<Image> {
     }
 }
 
-/// Finds the image and the kernel of `ROLE` or `ROLE/KERNEL`, and the kernel's number. Without a kernel's name it is
-/// the one of the role's name, or the only one.
+/// Finds the image, the kernel's number and the kernel of `ROLE` or `ROLE/KERNEL`. Without a name the kernel is the
+/// only one, or the one named like the role.
 pub(crate) fn find_kernel(role: &str) -> Result<(Image, u16, Kernel)> {
     let whole_is_image = rackloom_builtin_roles::image(role).is_some() || Path::new(role).is_file();
     let (name, kernel) = match role.rsplit_once('/') {
@@ -60,8 +60,8 @@ pub(crate) fn name_of(digest: &[u8; 32]) -> Option<&'static str> {
 
 fn parse(name: &str, bytes: Bytes) -> Result<Image> {
     Image::parse(bytes).map_err(|e| {
-        let help = format!("{}: `rackloom image build` makes images", e.code_name());
-        Failure::of(&e).during(format!("{name} is no image that cards would take")).help(help)
+        let help = format!("{}: `rackloom image build` builds images", e.code_name());
+        Failure::of(&e).during(format!("{name} is not a valid image")).help(help)
     })
 }
 
@@ -74,18 +74,18 @@ fn unknown(name: &str) -> Failure {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let names: Vec<_> = rackloom_builtin_roles::names().collect();
-            format!("name a file, or one of the roles that come with Rackloom: {}", names.join(", "))
+            format!("name a file, or one of the built-in roles: {}", names.join(", "))
         }
     };
-    Failure::new(format!("there is no file and no role called `{name}`")).help(help)
+    Failure::new(format!("no file and no built-in role is named `{name}`")).help(help)
 }
 
-/// The name that is only a typing error away.
+/// The name that is only a typo away.
 pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names.map(|n| (distance(name, n), n)).min().filter(|(d, _)| *d <= 1 + name.len() / 4).map(|(_, n)| n)
 }
 
-/// Letters to insert, delete or replace to make one of the other (Levenshtein).
+/// Letters to insert, delete or replace to turn one into the other (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typing_error_is_seen() {
+    fn a_typo_is_recognised() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert!(unknown("ptrns").help.unwrap().contains("did you mean `ptrans`?"));
         let help = unknown("something").help.unwrap();

@@ -1,4 +1,4 @@
-//! Ctrl-C: what there is to tidy up is tidied up, and a second one ends everything at once.
+//! Ctrl-C: the first runs a command's clean-up, a second ends the process at once.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,9 +8,9 @@ type Action = Box<dyn FnOnce() + Send>;
 
 static ACTION: Mutex<Option<Action>> = Mutex::new(None);
 
-/// Listens from now on.
+/// Handles Ctrl-C from now on.
 pub(crate) fn listen() {
-    // It fails only when somebody listens already.
+    // It fails only if a handler is already set.
     let _ = ctrlc::set_handler(|| {
         let action = ACTION.lock().unwrap_or_else(PoisonError::into_inner).take();
         match action {
@@ -20,7 +20,7 @@ pub(crate) fn listen() {
     });
 }
 
-/// At the next interrupt, `action` is called instead of ending the process.
+/// Calls `action` at the next interrupt, instead of ending the process.
 pub(crate) fn instead(action: impl FnOnce() + Send + 'static) {
     *ACTION.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
 }

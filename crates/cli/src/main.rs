@@ -1,7 +1,7 @@
 //! The `rackloom` command.
 //!
-//! Each subcommand is a module of [`commands`]; [`args`] is the one definition of the command line, [`ui`] the one
-//! way to the terminal, [`failure`] what an error looks like, [`exit`] what the exit codes mean.
+//! Each subcommand is a module of [`commands`]. [`args`] is the one definition of the command line, [`ui`] the only
+//! way to the terminal; [`failure`] describes errors, [`exit`] the exit codes.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -17,22 +17,23 @@ mod interrupt;
 mod npy;
 mod phases;
 mod rack;
-mod table;
 mod top;
 mod ui;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::Cli;
 use crate::context::Context;
+use crate::exit::Exit;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
     rackloom_manager::work_if_asked(); // `rackloom manager` starts itself again for its clients.
-    // clap prints its own errors, and ends with 2 for them.
-    let cli = Cli::parse();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match args::parse(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return stop(&error, args::is_json(&arguments)),
+    };
     let ui = Ui::new(&cli.global);
     interrupt::listen();
     let context = Context { ui, global: cli.global };
@@ -43,4 +44,17 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Prints help, the version, or what is wrong with the arguments.
+fn stop(error: &clap::Error, is_json: bool) -> ExitCode {
+    let _ = error.print(); // It fails only if stderr or stdout is closed.
+    if !error.use_stderr() {
+        return Exit::Ok.into();
+    }
+    let failure = args::usage_failure(error);
+    if is_json {
+        Ui::JSON.json(&failure.report());
+    }
+    failure.exit.into()
 }

@@ -15,9 +15,9 @@ use crate::failure::{Explain, Failure, Result};
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// The elements start at a multiple of this.
 const ALIGN: usize = 64;
-/// Headers of plain arrays have some 100 bytes.
+/// Longest header, bytes; headers of plain arrays have about 100.
 const HEADER_MAX: usize = 64 << 10;
-/// All types that kernels have.
+/// The element types of kernels.
 const DTYPES: [Dtype; 10] = [
     Dtype::F32,
     Dtype::F64,
@@ -31,7 +31,7 @@ const DTYPES: [Dtype; 10] = [
     Dtype::U64,
 ];
 
-/// Reads the array in a file.
+/// Reads the array from a file.
 pub(crate) fn read(path: &Path) -> Result<Array> {
     let bytes = std::fs::read(path).during(format!("cannot read {}", path.display()))?;
     parse(bytes).during(format!("cannot use {}", path.display()))
@@ -48,28 +48,29 @@ pub(crate) fn write(path: &Path, array: &Array) -> Result<()> {
 }
 
 fn parse(bytes: Vec<u8>) -> Result<Array> {
-    let no_npy = || Failure::new("it is no .npy file").help("write it with numpy.save");
+    let no_npy = || Failure::new("not an .npy file").help("write it with numpy.save");
     if bytes.len() < 12 || bytes[..6] != *MAGIC {
         return Err(no_npy());
     }
     let (length, start) = match bytes[6] {
         1 => (usize::from(u16::from_le_bytes([bytes[8], bytes[9]])), 10),
         2 | 3 => (u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize, 12),
-        version => return Err(Failure::new(format!("it has .npy format {version}, which is unknown here"))),
+        version => return Err(Failure::new(format!("unsupported version {version} of the .npy format"))),
     };
     let header = (length <= HEADER_MAX).then(|| bytes.get(start..start + length)).flatten().ok_or_else(no_npy)?;
     let header = std::str::from_utf8(header).map_err(|_| no_npy())?;
     let descr = text_of(header, "descr")
-        .ok_or_else(|| Failure::new("its elements are records").help("save each field as an array of its own"))?;
+        .ok_or_else(|| Failure::new("the elements are records").help("save each field as an array of its own"))?;
     let shape = shape_of(header).ok_or_else(no_npy)?;
     if value_of(header, "fortran_order").is_some_and(|v| v.starts_with("True")) && shape.len() > 1 {
         let help = "save numpy.ascontiguousarray(array)";
-        return Err(Failure::new("its elements are in Fortran order (columns first)").help(help));
+        return Err(Failure::new("the elements are in Fortran order (columns first)").help(help));
     }
     let native = descr.replacen('=', "<", 1);
     let dtype = DTYPES.into_iter().find(|d| d.numpy() == native).ok_or_else(|| {
         let known = DTYPES.map(Dtype::numpy).join(" ");
-        Failure::new(format!("its elements are `{descr}`")).help(format!("convert them with astype to one of {known}"))
+        Failure::new(format!("unsupported element type `{descr}`"))
+            .help(format!("convert the array with astype to one of {known}"))
     })?;
     let data = bytes::Bytes::from(bytes).slice(start + length..);
     Array::new(dtype, shape, data).map_err(|e| Failure::of(&e).help("the file is damaged; save it again"))
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_array_reads_back_equal() {
         for (dtype, shape) in [(Dtype::F32, vec![3, 5]), (Dtype::U8, vec![7]), (Dtype::I64, vec![2, 2, 2])] {
             let bytes = shape.iter().product::<usize>() * dtype.bytes();
             let data: Vec<u8> = (0..bytes).map(|i| i as u8).collect();
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_says_why_and_what_to_do() {
+    fn an_unusable_file_is_explained() {
         let fails = |bytes: Vec<u8>| {
             let f = parse(bytes).unwrap_err();
             (f.what, f.help.unwrap_or_default())

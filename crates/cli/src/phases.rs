@@ -9,15 +9,15 @@ use crate::ui::Progress;
 /// Time in each phase of a load, seconds.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct Phases {
-    /// Telling each card what will come.
+    /// Announcing the image to each card.
     begin: f64,
-    /// Sending the image to all.
+    /// Sending the image to all cards.
     send: f64,
-    /// Sending again what some lacked.
+    /// Sending what some cards lack again.
     repair: f64,
-    /// Cards checked the digest and prepared the role.
+    /// Cards check the digest and prepare the role.
     verify: f64,
-    /// Cards wrote their configuration port.
+    /// Cards write their configuration port.
     configure: f64,
 }
 

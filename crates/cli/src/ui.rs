@@ -1,4 +1,4 @@
-//! The one way to the terminal: results go to stdout, the story and its progress to stderr.
+//! The only way to the terminal: results go to stdout, messages and progress to stderr.
 
 mod progress;
 mod steps;
@@ -13,7 +13,7 @@ pub(crate) use self::steps::Steps;
 use crate::args::Global;
 use crate::failure::Failure;
 
-/// What the user asked to see, and where.
+/// What the user wants to see, and where.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ui {
     json: bool,
@@ -22,12 +22,15 @@ pub(crate) struct Ui {
 }
 
 impl Ui {
+    /// For errors in the options themselves, if --json is among them.
+    pub(crate) const JSON: Self = Self { json: true, quiet: true, live: false };
+
     pub(crate) fn new(global: &Global) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
         Self { json: global.json, quiet: global.quiet, live: stderr().is_terminal() && !dumb }
     }
 
-    /// Whether results go to a terminal that can be drawn on again.
+    /// Whether results go to a terminal whose screen can be redrawn.
     pub(crate) fn is_screen(self) -> bool {
         !self.json && self.live && stdout().is_terminal()
     }
@@ -55,24 +58,24 @@ impl Ui {
     pub(crate) fn bytes(self, bytes: &[u8]) {
         let mut out = stdout().lock();
         if let Err(e) = out.write_all(bytes).and_then(|()| out.flush()) {
-            // A reader that has seen enough is no error; nobody would see one about stdout otherwise.
+            // It is not an error if the reader stops early; any other error of stdout has no reader.
             std::process::exit(if e.kind() == ErrorKind::BrokenPipe { 0 } else { 2 });
         }
     }
 
-    /// Tells a part of the story.
+    /// Prints what is going on.
     pub(crate) fn say(self, text: impl Display) {
         if !self.quiet {
             let _ = writeln!(anstream::stderr(), "{text}");
         }
     }
 
-    /// Tells that something is amiss that is no error.
+    /// Prints a warning.
     pub(crate) fn warn(self, text: impl Display) {
         let _ = writeln!(anstream::stderr(), "\x1b[1;33mwarning\x1b[0m: {text}");
     }
 
-    /// Tells an error in its three parts, and as JSON too if that was asked for.
+    /// Prints an error in its three parts, and as JSON too if that was asked for.
     pub(crate) fn error(self, failure: &Failure) {
         let mut err = anstream::stderr();
         let _ = writeln!(err, "\x1b[1;31merror\x1b[0m: {}", failure.what);
@@ -87,7 +90,7 @@ impl Ui {
         }
     }
 
-    /// Progress of something that may take long.
+    /// Progress of something that may take a while.
     pub(crate) fn progress(self, what: &str, total: u64, amount: Amount) -> Progress {
         Progress::new(what, total, amount, !self.quiet, self.live)
     }

@@ -1,5 +1,5 @@
-//! The benches of OpenCL, in the size of a check: that they run and say what their schemas promise. Times are none to
-//! test for: a test shares its machine.
+//! The benches of OpenCL, in small: they run, and print what their schemas promise. Their times are not tested: a test
+//! shares its machine.
 
 mod common;
 

@@ -16,22 +16,26 @@ fn fails(done: &Finished, part: &str) {
 fn cards_announce_the_ports_that_their_cables_need() {
     let rack = Rack::up(&["--cards", "3", "--cable", "0.1-1.2", "--cable", "1.1-2.1"]);
     for card in ["card0", "card1", "card2"] {
-        assert_eq!(rack.json(&["info", card])["ports"], 3, "all cards of a rack are alike");
+        assert_eq!(rack.json(&["info", card])["card"]["ports"], 3, "all cards of a rack are alike");
     }
-    // A card that is pulled out leaves its cables to the next of its number.
+    let listed = rack.json(&["ls"]);
+    assert!(listed["cards"].as_array().unwrap().iter().all(|card| card["ports"] == 3), "{listed}");
+    let table = rack.run(&["ls"]).stdout;
+    assert!(table.lines().next().unwrap().contains("  PORTS  "), "{table}");
+    // A card that is pulled out leaves its cables to the next card of its number.
     rack.json(&["card", "rm", "card1"]);
     rack.json(&["card", "add"]);
-    assert_eq!(rack.json(&["info", "card1"])["ports"], 3);
+    assert_eq!(rack.json(&["info", "card1"])["card"]["ports"], 3);
 }
 
 #[test]
 fn a_file_lists_cables() {
     let plain = Rack::up(&["--cards", "1"]);
-    assert_eq!(plain.json(&["info", "card0"])["ports"], 1);
+    assert_eq!(plain.json(&["info", "card0"])["card"]["ports"], 1);
     std::fs::write(plain.path("ring.cables"), "# two cards\n0.1-1.1\n").unwrap();
     let file = plain.path("ring.cables");
     let rack = Rack::up(&["--cards", "2", "--topology", file.to_str().unwrap()]);
-    assert_eq!(rack.json(&["info", "card1"])["ports"], 2);
+    assert_eq!(rack.json(&["info", "card1"])["card"]["ports"], 2);
 }
 
 /// A frame for a card's port 1 that comes from another process, by way of the network that the port is on.
@@ -69,7 +73,7 @@ fn wrong_cables_are_named() {
     fails(&up(&["--cable", "0.1-virtual:default"]), "segment default is up already");
     let gateware = up(&["--card", "rtl:1", "--cable", "0.1-1.1"]);
     fails(&gateware, "cable 0.1-1.1 ends in port 1 of card0, and a card of kind rtl has 1 ports");
-    fails(&gateware, "help: use model cards, or leave the cable out");
+    fails(&gateware, "help: use model cards, or omit the cable");
     std::fs::write(rack.path("bad.cables"), "0.1-1.1\nnonsense\n").unwrap();
     let bad = rack.path("bad.cables");
     fails(&up(&["--topology", bad.to_str().unwrap()]), "invalid cable `nonsense`");

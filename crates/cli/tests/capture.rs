@@ -17,8 +17,8 @@ fn wireshark_names_every_frame_of_a_real_run() {
     rack.json(&["run", "ptrans", "a.npy", "b.npy", "-o", "c.npy"]);
     rack.json(&["info", "card0"]);
     std::fs::write(rack.path("bytes"), [5; 3000]).unwrap();
-    rack.json(&["write", "card1", "2M", "bytes"]);
-    assert_eq!(rack.run(&["read", "card1", "2M", "3000", "-o", "back"]).code, 0);
+    rack.json(&["mem", "write", "card1", "2M", "bytes"]);
+    assert_eq!(rack.run(&["mem", "read", "card1", "2M", "3000", "-o", "back"]).code, 0);
     assert_eq!(std::fs::read(rack.path("back")).unwrap(), [5; 3000]);
     rack.json(&["card", "rm", "card2"]);
     assert_eq!(rack.interrupt(), Some(0));
@@ -31,7 +31,7 @@ fn wireshark_names_every_frame_of_a_real_run() {
         assert!(frame.faults().is_empty(), "{name}: {:?}", frame.faults());
         names.insert(name.to_owned());
     }
-    // A run has all of this, or the capture is not one of a run.
+    // A whole run has all of these frames.
     for name in [
         "discovery.announce",
         "discovery.solicit",

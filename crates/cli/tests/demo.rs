@@ -1,4 +1,4 @@
-//! The main job, in small.
+//! The demonstration and the studies, in small.
 
 mod common;
 
@@ -22,6 +22,9 @@ fn a_study_prints_draws_and_serializes() {
     let report = rack.json(&["study", "saf-cost", "--svg", "cost.svg"]);
     assert!(report["schema"].is_string(), "{report}");
     assert!(std::fs::read_to_string(rack.path("cost.svg")).unwrap().contains("<svg"));
+    assert!(report["claims"].as_array().unwrap().iter().all(|claim| claim["holds"] == true), "{report}");
     let text = rack.run(&["study", "saf-cost"]).stdout;
-    assert!(!text.is_empty() && text.lines().all(|l| l.chars().count() <= 80), "{text}");
+    assert!(text.contains("CLAIM") && text.lines().all(|l| l.chars().count() <= 80 && !l.ends_with('…')), "{text}");
+    let list = rack.run(&["study"]).stdout;
+    assert!(list.contains("saf-cost") && list.contains("blastfunction-sharing") && !list.contains('…'), "{list}");
 }

@@ -27,22 +27,51 @@ fn the_reference_of_commands_is_fresh() {
 #[test]
 fn the_reference_of_json_is_fresh() {
     is_fresh("json", "json.md");
+    let page = Rack::none().run(&["reference", "json"]).stdout;
+    let undocumented: Vec<_> = page.lines().filter(|line| line.starts_with("| `") && line.ends_with("|  |")).collect();
+    assert!(undocumented.is_empty(), "fields without a meaning: {undocumented:?}");
 }
 
 #[test]
 fn short_help_fits_a_terminal() {
     let rack = Rack::none();
     for command in [
-        "", "up", "card", "ls", "info", "image", "load", "run", "read", "write", "manager", "top", "demo", "study",
-        "bench", "doctor",
+        "",
+        "up",
+        "card",
+        "ls",
+        "demo",
+        "info",
+        "image",
+        "load",
+        "run",
+        "mem read",
+        "mem write",
+        "manager",
+        "top",
+        "study",
+        "study saf-reconfigure",
+        "study blastfunction-sharing",
+        "bench",
+        "bench opencl-overhead",
+        "doctor",
     ] {
-        let args: Vec<_> = [command, "-h"].into_iter().filter(|a| !a.is_empty()).collect();
+        let args: Vec<_> = command.split_whitespace().chain(["-h"]).collect();
         let mut help = rack.command(&args);
         let help = String::from_utf8(help.env("COLUMNS", "80").output().unwrap().stdout).unwrap();
         for line in help.lines() {
             assert!(line.chars().count() <= 80, "{command}: {line}");
         }
     }
+}
+
+#[test]
+fn help_lists_commands_in_groups() {
+    let help = Rack::none().run(&["--help"]).stdout;
+    let headings: Vec<_> = help.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
+    let groups = ["The rack:", "Cards:", "Sharing:", "Papers and benches:", "This machine:"];
+    assert_eq!(headings, [&groups[..], &["Everywhere:", "Try it without hardware:"]].concat(), "{help}");
+    assert_eq!(Rack::none().run(&["help"]).stdout, help);
 }
 
 #[test]
@@ -92,7 +121,7 @@ fn conforms(rack: &Rack, args: &[&str]) {
 }
 
 #[test]
-fn json_is_as_its_schemas_say() {
+fn json_conforms_to_its_schemas() {
     let rack = Rack::up(&["--cards", "1"]);
     std::fs::write(rack.path("x.bin"), [7; 100]).unwrap();
     common::Matrix::random(10, 10, 1).save(&rack.path("a.npy"));
@@ -103,8 +132,8 @@ fn json_is_as_its_schemas_say() {
         &["card", "ls"],
         &["image", "show", "gemm"],
         &["image", "verify", "gemm"],
-        &["write", "card0", "1M", "x.bin"],
-        &["read", "card0", "1M", "100"],
+        &["mem", "write", "card0", "1M", "x.bin"],
+        &["mem", "read", "card0", "1M", "100"],
         &["run", "ptrans", "a.npy", "a.npy", "-o", "c.npy"],
         &["doctor"],
         &["demo", "--cards", "2", "--order", "100", "--image", "1M"],
@@ -118,6 +147,7 @@ fn json_is_as_its_schemas_say() {
         &["study", "saf-scaling", "--quick"],
         &["completions", "fish"],
         &["load", "nosuch"],
+        &["nosuch"],
         &["ls", "--watch", "--for", "100ms"],
     ] {
         conforms(&rack, args);

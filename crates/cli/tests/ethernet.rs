@@ -1,6 +1,6 @@
 //! The same on an Ethernet: racks and a host in network namespaces, joined by a bridge, with raw sockets.
 //!
-//! Needs root; skipped, and said so, without.
+//! Needs root; without it the tests are skipped with a message.
 
 mod common;
 
@@ -37,7 +37,7 @@ impl Lab {
         lab
     }
 
-    /// A command on one of the machines, which have their own sockets' directories.
+    /// A command on one of the machines, each of which has its own directory of sockets.
     fn command(&self, machine: usize, args: &[&str]) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", self.machines[machine].name(), env!("CARGO_BIN_EXE_rackloom")]);
@@ -100,7 +100,7 @@ fn a_matrix_is_transposed_by_all(mtu: u32) {
     assert_eq!(strings(&ls["cards"], "name").len(), 4, "{ls}");
 }
 
-/// A job of 4 s of one card's time, on cards that keep to their clock, goes on while a card is added, a whole rack is
+/// A job that takes one card 4 s, on cards that keep to their clock, continues while a card is added, a whole rack is
 /// plugged into the bridge, and that rack's power fails.
 fn a_rack_that_comes_makes_a_run_end_sooner() {
     let lab = Lab::new(3, 9000);

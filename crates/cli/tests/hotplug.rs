@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::{Burn, Finished, Matrix, Rack, is_product, parse, strings, wait_until};
 use serde_json::Value;
 
-/// Order of a product that takes a few seconds on one card.
+/// Order of a matrix product that takes a few seconds on one card.
 const ORDER: usize = 2048;
 
 struct Long {
@@ -31,7 +31,7 @@ fn begin(cards: &str) -> Long {
     Long { rack, a, b, run }
 }
 
-/// Waits for the end, checks the product, and gives the report.
+/// Waits for the end, checks the product, and returns the report.
 fn end(long: Long) -> (Rack, Value) {
     let done = Finished::of(long.run.wait_with_output().unwrap());
     assert_eq!(done.code, 0, "{}", done.stderr);
@@ -78,7 +78,7 @@ fn burn(meanwhile: impl FnOnce(&Rack)) -> Duration {
 #[test]
 fn a_card_that_is_added_makes_a_run_end_sooner() {
     let alone = burn(|_| {});
-    // The cost model, not this machine, says how long it takes.
+    // The cost model determines how long it takes, not this machine.
     assert!(alone >= Duration::from_secs(4), "{alone:?}");
     let helped = burn(|rack| {
         rack.json(&["card", "add", "3"]);
@@ -92,7 +92,7 @@ fn a_card_that_is_pulled_out_loses_nothing() {
     long.rack.json(&["card", "rm", "card1"]);
     assert!(long.run.try_wait().unwrap().is_none(), "the job was over before the card went");
     let (rack, report) = end(long);
-    assert!(card(&report, "card1")["left"].as_str().unwrap().contains("it said goodbye"), "{report}");
+    assert!(card(&report, "card1")["left"].as_str().unwrap().contains("vanished: it said goodbye"), "{report}");
     assert_eq!(rack.names(), ["card0", "card2"]);
 }
 
@@ -102,7 +102,8 @@ fn a_card_whose_power_fails_loses_nothing() {
     long.rack.json(&["card", "rm", "1", "--yank"]);
     assert!(long.run.try_wait().unwrap().is_none(), "the job was over before the card went");
     let (_rack, report) = end(long);
-    assert!(card(&report, "card1")["left"].as_str().unwrap().contains("stopped answering"), "{report}");
+    let left = card(&report, "card1")["left"].as_str().unwrap();
+    assert!(left.starts_with("vanished: silent for ") && left.contains("pings unanswered"), "{report}");
 }
 
 #[test]
@@ -132,17 +133,17 @@ fn a_card_that_goes_silent_is_noticed_within_two_seconds() {
     lines.next().unwrap();
     let gone = Instant::now();
     rack.json(&["card", "rm", "card0", "--yank"]);
-    let told = lines.next().unwrap();
+    let event = lines.next().unwrap();
     let took = gone.elapsed();
-    assert_eq!((&told["event"], &told["reason"]), (&"down".into(), &"silent".into()), "{told}");
-    // The last word of the card may be half a second old when it is pulled, and this machine may be busy.
+    assert_eq!((&event["event"], &event["reason"]), (&"down".into(), &"silent".into()), "{event}");
+    // The card's last frame may be half a second old when it is pulled, and this machine may be busy.
     assert!(took > Duration::from_millis(1400) && took < Duration::from_millis(2600), "{took:?}");
     watch.kill().unwrap();
     watch.wait().unwrap();
 }
 
 #[test]
-fn a_watch_tells_who_comes_and_goes() {
+fn a_watch_reports_cards_that_come_and_go() {
     let rack = Rack::up(&["--cards", "1"]);
     let args = ["ls", "--watch", "--for", "3s", "--json"];
     let mut watch = rack.command(&args).stdout(Stdio::piped()).spawn().unwrap();
@@ -153,8 +154,9 @@ fn a_watch_tells_who_comes_and_goes() {
     rack.json(&["card", "rm", "card0"]);
     let rest: Vec<_> = lines.collect();
     assert!(rest.iter().all(|l| l["schema"] == "rackloom.ls-event/1"));
-    let told: Vec<_> = rest.iter().map(|l| (l["event"].as_str().unwrap(), l["reason"].as_str())).collect();
-    assert_eq!(told, [("up", None), ("down", Some("goodbye"))]);
+    let events: Vec<_> = rest.iter().map(|l| (l["event"].as_str().unwrap(), l["reason"].as_str())).collect();
+    assert_eq!(events, [("up", None), ("down", Some("goodbye"))]);
+    assert_eq!((&rest[0]["name"], &rest[1]["name"]), (&"card1".into(), &"card0".into()));
     assert_eq!(rest[0]["card"]["name"], "card1");
     assert_eq!(watch.wait().unwrap().code(), Some(0));
 }

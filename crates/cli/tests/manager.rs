@@ -1,4 +1,4 @@
-//! Cards of a rack that is up, as devices of an OpenCL program that knows nothing of Rackloom.
+//! Cards of a rack as devices of an OpenCL program that knows nothing of Rackloom.
 
 mod common;
 
@@ -58,13 +58,13 @@ fn clinfo_lists_the_cards_of_a_rack() {
     assert!(values("Global memory size").iter().all(|v| v.starts_with("66060288 ")), "{said}");
 
     let mut load = rack.run(&["load", "vadd", "--card", "card0"]);
-    assert_ne!(load.code, 0, "the manager has the card");
+    assert_ne!(load.code, 0, "the manager holds the card");
     interrupt(&manager.0);
     assert_eq!(manager.0.wait().unwrap().code(), Some(0));
     load = rack.run(&["load", "vadd", "--card", "card0"]);
-    assert_eq!(load.code, 0, "it was given back: {}", load.stderr);
+    assert_eq!(load.code, 0, "it was released: {}", load.stderr);
 
-    // One that is killed gives nothing back; the next one waits for the end of its lease.
+    // A killed manager releases nothing; the next one waits until its lease ends.
     drop(Manager::start(&rack, &listen));
     let _next = Manager::start(&rack, &listen);
     assert!(clinfo().contains("Rackloom card 1"));

@@ -50,20 +50,21 @@ fn memory_is_written_read_and_kept_by_a_change_of_role() {
     let rack = Rack::up(&["--cards", "2", "--memory", "64M"]);
     let bytes: Vec<u8> = (0..1_000_003u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     std::fs::write(rack.path("in.bin"), &bytes).unwrap();
-    rack.json(&["write", "card1", "2M", "in.bin"]);
+    rack.json(&["mem", "write", "card1", "2M", "in.bin"]);
     rack.json(&["load", "sobel", "--card", "card1"]);
-    rack.json(&["read", "card1", "2M", "1000003", "-o", "out.bin"]);
+    rack.json(&["mem", "read", "card1", "2M", "1000003", "-o", "out.bin"]);
     assert!(std::fs::read(rack.path("out.bin")).unwrap() == bytes);
-    let shown = rack.json(&["read", "1", "0x200000", "8"]);
+    let shown = rack.json(&["mem", "read", "1", "0x200000", "8"]);
     let hex: String = bytes[..8].iter().map(|b| format!("{b:02x}")).collect();
     assert_eq!(shown["hex"], hex);
-    let beyond = rack.run(&["read", "card1", "64M", "64"]);
+    let beyond = rack.run(&["mem", "read", "card1", "64M", "64"]);
     assert_eq!(beyond.code, 2, "{}", beyond.stderr);
-    assert!(beyond.stderr.contains("refused"), "{}", beyond.stderr);
+    let named = beyond.stderr.contains("caused by: card1 (") && beyond.stderr.contains("): refused: ");
+    assert!(named, "{}", beyond.stderr);
 }
 
 #[test]
-fn a_card_tells_of_itself() {
+fn info_shows_memory_kernels_and_counters() {
     let rack = Rack::up(&["--card", "model:2", "--memory", "128M"]);
     rack.json(&["load", "gemm"]);
     let info = rack.json(&["info", "card1"]);
@@ -75,7 +76,7 @@ fn a_card_tells_of_itself() {
 }
 
 #[test]
-fn a_captured_run_can_be_read_by_others() {
+fn a_capture_is_a_pcapng_file_with_all_frames() {
     let mut rack = Rack::up(&["--cards", "1", "--capture", "run.pcap"]);
     rack.json(&["load", "vadd"]);
     assert_eq!(rack.interrupt(), Some(0));

@@ -38,17 +38,17 @@ impl Drop for Manager {
     }
 }
 
-/// A port that nobody listens at.
-fn nobody() -> String {
+/// An address where nobody listens.
+fn unused_address() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
 }
 
 #[test]
-fn a_snapshot_is_one_table_and_tells_who_is_lost() {
+fn a_snapshot_is_one_table_and_names_lost_managers() {
     let rack = Rack::none();
     let manager = Manager::start(&rack, "127.0.0.1:0");
-    let (up, lost) = (manager.metrics.as_str(), nobody());
+    let (up, lost) = (manager.metrics.as_str(), unused_address());
     let top = |more: &[&str]| rack.run(&[&["top", "--interval", "200ms", "--snapshot"], more].concat());
 
     let one = top(&[up]);
@@ -79,7 +79,7 @@ fn a_snapshot_is_one_table_and_tells_who_is_lost() {
     let help = format!("help: start a manager that serves them, `rackloom manager --metrics {lost}`");
     assert!(none.stderr.contains(&help) && none.stderr.contains("caused by:"), "{}", none.stderr);
     let wrong = rack.run(&["top", "somewhere"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("names no port"), "{}", wrong.stderr);
+    assert!(wrong.code == 2 && wrong.stderr.contains("expected ADDRESS:PORT"), "{}", wrong.stderr);
 }
 
 #[test]
@@ -162,7 +162,7 @@ impl Terminal {
 }
 
 #[test]
-fn the_screen_is_drawn_and_given_back_however_it_ends() {
+fn the_terminal_is_restored_however_the_screen_ends() {
     let rack = Rack::none();
     let manager = Manager::start(&rack, "127.0.0.1:0");
     let open = || {
@@ -177,9 +177,9 @@ fn the_screen_is_drawn_and_given_back_however_it_ends() {
     control.script.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
     assert_eq!(control.ended(), Some(130));
     for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
-        let told = open();
-        told.signal(signal);
-        assert_eq!(told.ended(), Some(130));
+        let signalled = open();
+        signalled.signal(signal);
+        assert_eq!(signalled.ended(), Some(130));
     }
     let last = open();
     drop(manager);

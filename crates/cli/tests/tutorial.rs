@@ -1,4 +1,4 @@
-//! The documentation's commands, run as they are written.
+//! Runs the documentation's commands as written.
 //!
 //! A block fenced as `console` is a session: a line that begins with `$ ` is a command, lines that begin with `> `
 //! continue it, and what follows is what it prints to stdout. `...` stands for any text, alone on a line for any lines.
@@ -22,12 +22,12 @@ use std::sync::OnceLock;
 use page::Step;
 use shell::Shell;
 
-/// Runs the sessions of a page; it must have at least this many commands, or it would prove little.
+/// Runs the sessions of a page, which must have at least this many commands.
 fn works(page: &str, commands: usize) {
     works_in(&mut Shell::start(&root()), page, commands, |text| text);
 }
 
-/// The same in a shell that was prepared, with a page that fits this place.
+/// The same in a prepared shell, with the page adapted by `fit`.
 fn works_in(shell: &mut Shell, page: &str, commands: usize, fit: impl Fn(String) -> String) {
     let text = fit(std::fs::read_to_string(root().join(page)).unwrap());
     let steps = page::steps(&text);
@@ -58,8 +58,8 @@ fn the_guide_to_roles_works() {
     works("docs/src/guides/write-a-role.md", 8);
 }
 
-/// As a page's `make build && make -C workloads`, but of what this test is built with, and no more of it: what is to be
-/// on the path.
+/// Stands for a page's `make build && make -C workloads`: builds only the programs that the pages use, and returns
+/// their folder.
 fn made() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -72,7 +72,7 @@ fn made() -> &'static Path {
     })
 }
 
-/// Runs a page whose programs use boards, with more on the path.
+/// Runs a page whose programs use boards, with more folders on the path.
 fn works_with_boards(page: &str, commands: usize, more: &[&Path]) {
     let mut shell = Shell::start(&root());
     let more: String = [&[made()], more].concat().iter().map(|folder| format!("{}:", folder.display())).collect();
@@ -80,7 +80,7 @@ fn works_with_boards(page: &str, commands: usize, more: &[&Path]) {
     page::steps(&path).iter().for_each(|step| shell.run(step).unwrap());
     let library = Path::new(env!("CARGO_BIN_EXE_rackloom")).with_file_name("deps/librackloom_opencl.so");
     assert!(library.exists(), "{} is built with this test", library.display());
-    // Any port will do; the page's may be in use here.
+    // Any port will do; the page's may be in use.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     works_in(&mut shell, page, commands, |text| {
         let text = text.replace("$RACKLOOM_ROOT/target/release/librackloom_opencl.so", &library.display().to_string());
@@ -100,7 +100,7 @@ fn the_guide_to_giving_out_works() {
 }
 
 #[test]
-fn what_a_command_does_wrong_is_seen() {
+fn a_session_that_differs_from_its_page_fails() {
     let mut shell = Shell::start(&root());
     let mut run = |session: &str| {
         let steps = page::steps(session);

@@ -8,9 +8,9 @@ use rackloom_wire::MacAddr;
 
 use crate::{Error, Pending};
 
-/// One operation a card, all under way at once.
+/// One operation per card, all in progress at once.
 #[derive(Debug)]
-#[must_use = "operations' errors are reported here only"]
+#[must_use = "the operations' errors are reported only here"]
 pub struct Batch<T> {
     cards: Vec<(MacAddr, Slot<T>)>,
 }
@@ -26,7 +26,7 @@ impl<T> Batch<T> {
         Self { cards: cards.map(|(card, pending)| (card, Slot::Pending(pending))).collect() }
     }
 
-    /// Blocks until all have ended; how each did, in the order in which the cards were given.
+    /// Blocks until all have ended; returns each result, in the order of the cards.
     pub fn wait(self) -> Vec<(MacAddr, Result<T, Error>)> {
         let end = |slot| match slot {
             Slot::Pending(pending) => pending.wait(),
@@ -35,10 +35,10 @@ impl<T> Batch<T> {
         self.cards.into_iter().map(|(card, slot)| (card, end(slot))).collect()
     }
 
-    /// Blocks until all have ended; what each gave, if none failed.
+    /// Blocks until all have ended; returns the values if none failed.
     ///
     /// # Errors
-    /// The first card's that failed.
+    /// The error of the first card that failed.
     pub fn wait_all(self) -> Result<Vec<T>, Error> {
         self.wait().into_iter().map(|(_, result)| result).collect()
     }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use rackloom_wire::MacAddr;
 
-/// 64 bits that no other process has. Not for secrets.
+/// 64 random bits, different in each process. Not for secrets.
 pub(crate) fn random_u64() -> u64 {
     // The standard library seeds its hash tables from the operating system, once a thread, and counts up from there;
     // the process id is hashed in because a fork would otherwise repeat it.

@@ -1,4 +1,4 @@
-//! What can go wrong for a live program.
+//! Errors of the facade.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use rackloom_live::NetError;
 
 use crate::array_work::ArrayError;
 
-/// Why something did not work. [`help`](Error::help) says what to do about it.
+/// Why an operation failed. [`help`](Error::help) says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The arrays do not fit the kernel.
     #[error(transparent)]
     Array(#[from] ArrayError),
-    /// A job has found no card that works for it for too long.
+    /// No card has worked on a job for too long.
     #[error("no card worked on the job for {waited:?}; {left} of {tiles} tiles are left")]
     NoCards {
-        /// How long none did.
+        /// For how long no card worked on it.
         waited: Duration,
-        /// Tiles not computed.
+        /// Tiles not yet computed.
         left: usize,
         /// Tiles in all.
         tiles: usize,
@@ -27,48 +27,46 @@ pub enum Error {
         #[source]
         last: Option<OpError>,
     },
-    /// A job was not finished in the time it had.
+    /// A job did not finish in time.
     #[error("the job was not finished in {allowed:?}; {left} of {tiles} tiles are left")]
     JobDeadline {
-        /// The time it had.
+        /// The time allowed.
         allowed: Duration,
-        /// Tiles not computed.
+        /// Tiles not yet computed.
         left: usize,
         /// Tiles in all.
         tiles: usize,
     },
-    /// The job was called off.
-    #[error("the job was called off")]
+    /// The job was cancelled.
+    #[error("the job was cancelled")]
     JobCancelled,
-    /// The segment cannot be attached to.
+    /// Cannot attach to the network segment.
     #[error(transparent)]
     Net(NetError),
     /// An operation on a card failed.
     #[error(transparent)]
     Op(#[from] OpError),
-    /// The host does not run any more: its network is gone.
-    #[error("the connection to the rack is gone")]
+    /// The host has stopped: it lost its network.
+    #[error("the connection to the rack was lost")]
     Stopped,
-    /// The operating system gives no thread.
+    /// The operating system refuses a thread.
     #[error("cannot start the host's thread")]
     Thread(#[source] std::io::Error),
 }
 
 impl Error {
-    /// What a person can do about it, if anything general can be said.
+    /// What a person can do about it, if anything can be said in general.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Array(_) => Some("`rackloom info CARD` and `rackloom image show IMAGE` list each kernel's arrays"),
-            Self::NoCards { .. } => {
-                Some("see which cards there are with `rackloom ls`; add one with `rackloom card add`")
-            }
+            Self::NoCards { .. } => Some("list the cards with `rackloom ls`; add one with `rackloom card add`"),
             Self::JobDeadline { .. } => Some("allow more time, or add cards while the job runs"),
             Self::JobCancelled => None,
             Self::Net(NetError::Raw(_)) => Some("raw sockets need root or CAP_NET_RAW, and an interface that is up"),
             Self::Net(_) => Some("start a rack with `rackloom up`, or name another segment with --net"),
             Self::Op(e) => op_help(e),
-            Self::Stopped => Some("the process that ran `rackloom up` has ended, or the interface went away"),
-            Self::Thread(_) => Some("the limit of processes or of memory may be reached; see `ulimit -a`"),
+            Self::Stopped => Some("the process that ran `rackloom up` has ended, or the interface has gone"),
+            Self::Thread(_) => Some("a limit on processes or memory may be reached; see `ulimit -a`"),
         }
     }
 
@@ -82,16 +80,16 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
     match e {
         OpError::UnknownCard { .. } => Some("`rackloom ls` lists the cards that answer"),
         OpError::NotClaimed { .. } => Some("claim the card first"),
-        OpError::Claimed { .. } => Some("wait until its holder gives it back, or choose another card with --card"),
+        OpError::Claimed { .. } => Some("wait until that host releases it, or choose another card with --card"),
         OpError::ClaimLost { .. } => {
-            Some("this host was silent for longer than its lease, or another took the card over")
+            Some("this host was silent for longer than its lease, or another host took the card over")
         }
-        OpError::Vanished { .. } => Some("`rackloom ls --watch` shows cards come and go"),
+        OpError::Vanished { .. } => Some("`rackloom ls --watch` shows cards as they come and go"),
         OpError::Deadline { .. } => {
             Some("the card may be busy with a long kernel; `rackloom info CARD` shows its state")
         }
         OpError::Kernel { .. } => {
-            Some("check the kernel's arguments; a trap is an access outside its memory or a division by zero")
+            Some("check the kernel's arguments; accesses outside its memory and divisions by zero cause traps")
         }
         OpError::Load { .. } => Some("check the file with `rackloom image verify`; the card still serves its old role"),
         OpError::Refused { .. } | OpError::Cancelled { .. } => None,

@@ -1,4 +1,4 @@
-//! A job under way on a live rack.
+//! A job in progress on a live rack.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -13,18 +13,18 @@ use rackloom_wire::MacAddr;
 use crate::Error;
 use crate::pending::Completer;
 
-/// How a job is run.
+/// Options of a job.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Cards it may use; `None`: all that there are and that appear.
+    /// Cards it may use; `None`: all cards, and those that appear later.
     pub cards: Option<BTreeSet<MacAddr>>,
-    /// Tiles under way on each card, 1 or more: 2 overlaps transfers with computing.
+    /// Tiles in flight on each card, 1 or more: 2 overlaps transfers with computing.
     pub depth: usize,
-    /// Claims are made so.
+    /// How cards are claimed.
     pub claim: ClaimOptions,
     /// The job fails if it takes longer than this in all.
     pub deadline: Option<Duration>,
-    /// The job fails if no card works on it for so long.
+    /// The job fails if no card works on it for this long.
     pub patience: Duration,
 }
 
@@ -35,17 +35,17 @@ impl Default for RunOptions {
     }
 }
 
-/// What a job tells while it runs.
+/// What a job reports while it runs.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum JobUpdate {
     /// A card is ready to compute.
     Joined(MacAddr),
-    /// A card is lost to the job; its tiles go to others.
+    /// The job lost a card; its tiles go to other cards.
     Left(MacAddr, OpError),
     /// A tile is computed.
     Tile {
-        /// Where.
+        /// The card that computed it.
         card: MacAddr,
         /// Tiles computed so far.
         done: usize,
@@ -59,15 +59,15 @@ pub enum JobUpdate {
 pub struct CardShare {
     /// Tiles it computed.
     pub tiles: usize,
-    /// Bytes of inputs it was sent and outputs it sent for these.
+    /// Bytes of their inputs and outputs.
     pub bytes: u64,
-    /// Time its kernels ran, by its own clock.
+    /// Time that its kernels ran, by its own clock.
     pub busy: Duration,
-    /// Role clock cycles its kernels took.
+    /// Cycles of the role's clock that its kernels took.
     pub cycles: u64,
-    /// When it was first ready, counted from the job's start; `None`: it never was.
+    /// When it was first ready, from the job's start; `None` if it never was.
     pub joined: Option<Duration>,
-    /// Why it left before the end, if it did.
+    /// Why it left the job before its end, if it did.
     pub left: Option<OpError>,
 }
 
@@ -76,7 +76,7 @@ pub struct CardShare {
 pub struct JobReport {
     /// From the start to the last tile.
     pub elapsed: Duration,
-    /// From the first card's readiness to the last tile.
+    /// From when the first card was ready to the last tile.
     pub computing: Duration,
     /// Tiles in all.
     pub tiles: usize,
@@ -84,10 +84,10 @@ pub struct JobReport {
     pub cards: BTreeMap<MacAddr, CardShare>,
 }
 
-/// Bytes that travelled for each tile that was begun.
+/// Bytes transferred for each tile that was begun.
 pub(crate) type TileBytes = Arc<Mutex<BTreeMap<usize, u64>>>;
 
-/// Lets a job's owner have the work back with its own type, and notes what travels.
+/// Keeps the work's own type for the job's owner, and counts what is transferred.
 pub(crate) struct SharedWork<W> {
     pub(crate) work: Arc<Mutex<W>>,
     pub(crate) bytes: TileBytes,
@@ -117,10 +117,10 @@ impl<W: Work> Work for SharedWork<W> {
     }
 }
 
-/// A job, who watches it, and what it did so far.
+/// A job, its observer, and what it has done so far.
 pub(crate) struct RunningJob {
     job: Job,
-    tell: Box<dyn FnMut(&JobUpdate) + Send>,
+    observe: Box<dyn FnMut(&JobUpdate) + Send>,
     done: Completer<JobReport>,
     report: JobReport,
     bytes: TileBytes,
@@ -129,7 +129,7 @@ pub(crate) struct RunningJob {
     idle_since: Option<Instant>,
     last_loss: Option<OpError>,
     end: Option<Result<(), Error>>,
-    /// Cards that are being given back, once it has ended.
+    /// Releases in progress, once it has ended.
     releases: Option<BTreeSet<OpId>>,
     options: RunOptions,
 }
@@ -140,13 +140,13 @@ pub(crate) struct Start {
     pub(crate) work: Box<dyn Work>,
     pub(crate) bytes: TileBytes,
     pub(crate) options: RunOptions,
-    pub(crate) tell: Box<dyn FnMut(&JobUpdate) + Send>,
+    pub(crate) observe: Box<dyn FnMut(&JobUpdate) + Send>,
     pub(crate) done: Completer<JobReport>,
 }
 
 impl RunningJob {
     pub(crate) fn start(now: Instant, host: &mut Host, start: Start) -> Self {
-        let Start { image, work, bytes, options, tell, done } = start;
+        let Start { image, work, bytes, options, observe, done } = start;
         let tiles = work.tiles();
         let job_options = JobOptions {
             cards: options.cards.clone(),
@@ -158,7 +158,7 @@ impl RunningJob {
         let report = JobReport { elapsed: Duration::ZERO, computing: Duration::ZERO, tiles, cards: BTreeMap::new() };
         Self {
             job,
-            tell,
+            observe,
             done,
             report,
             bytes,
@@ -172,7 +172,7 @@ impl RunningJob {
         }
     }
 
-    /// Goes on, after an event or because of the time; true when it is over and its cards are given back.
+    /// Advances the job after an event or a timeout; true when it has ended and its cards are released.
     pub(crate) fn tend(&mut self, now: Instant, host: &mut Host, event: Option<&Event>) -> bool {
         if let Some(event) = event.filter(|_| self.end.is_none()) {
             for update in self.job.handle(now, host, event) {
@@ -192,18 +192,18 @@ impl RunningJob {
             (Some(releases), Some(Event::Completed { op, .. })) => _ = releases.remove(op),
             (Some(_), _) => {}
         }
-        // Whoever ran the job may use the cards again at once: it ends when they are free.
+        // The job ends when its cards are free, so that its owner can use them at once.
         self.releases.as_ref().is_some_and(BTreeSet::is_empty)
     }
 
-    /// Tells the end.
+    /// Reports the end.
     pub(crate) fn conclude(self) {
         let Self { job, done, end, report, .. } = self;
-        drop(job); // Its owner may have the work back from here on.
+        drop(job); // From here on the owner can have the work back.
         done.complete(end.expect("it has ended").map(|()| report));
     }
 
-    /// Calls the job off.
+    /// Cancels the job.
     pub(crate) fn cancel(&mut self) {
         self.end.get_or_insert(Err(Error::JobCancelled));
     }
@@ -249,7 +249,7 @@ impl RunningJob {
                 return;
             }
         };
-        (self.tell)(&update);
+        (self.observe)(&update);
     }
 
     fn check_time(&mut self, now: Instant) {

@@ -1,11 +1,12 @@
-//! The API of live programs. It blocks, and needs no async runtime; whoever has one awaits the same handles.
+//! The API for live programs. Its calls block and need no async runtime; futures can await the same handles.
 //!
-//! [`Rack::connect`] plugs into an Ethernet segment and runs a [`rackloom_host::Host`] there, on a thread of its own.
-//! An operation on cards gives a [`Pending`] at once, or a [`Batch`] of them, one a card; `wait` blocks until it has
-//! ended, `await` does so in a future. Every operation ends: with its outcome, or with an error that names the card.
+//! [`Rack::connect`] attaches to an Ethernet segment and runs a [`rackloom_host::Host`] there, on a thread of its own.
+//! An operation on cards returns a [`Pending`] at once, or a [`Batch`] of them, one per card; `wait` blocks until it
+//! has ended, `await` does so in a future. Every operation ends: with its outcome, or with an error that names the card
+//! and says what was seen of it.
 //!
-//! [`Rack::run_job`] spreads work over all cards; [`ArrayWork`] is the work of a kernel on whole arrays, cut into
-//! tiles as the role's manifest says.
+//! [`Rack::run_job`] spreads work over all cards; [`ArrayWork`] is the work of a kernel on whole arrays, cut into tiles
+//! according to the role's manifest.
 //!
 //! ```no_run
 //! use rackloom::{Net, Rack, RackOptions};
@@ -38,7 +39,8 @@ pub use rack::{Rack, RackOptions};
 pub use watch::Watch;
 
 pub use rackloom_host::{
-    CardInfo, ClaimOptions, Commit, DownReason, Event, Launch, LaunchReport, LoadPhase, LoadReport, OpError, Work,
+    CardInfo, CardName, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase, LoadReport,
+    OpError, Work,
 };
 pub use rackloom_live::{Net, Ports};
 pub use rackloom_wire::{MacAddr, Scrub};

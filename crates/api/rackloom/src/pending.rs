@@ -1,4 +1,4 @@
-//! An operation under way.
+//! An operation in progress.
 
 use std::fmt;
 use std::future::Future;
@@ -10,10 +10,10 @@ use rackloom_sync::{lock, wait};
 
 use crate::Error;
 
-/// What an operation will give. Wait for it on a thread, or await it in a future; it needs no runtime.
+/// The future outcome of an operation. Wait for it on a thread, or await it in a future; it needs no runtime.
 ///
-/// Dropping it does not call the operation off.
-#[must_use = "an operation's errors are reported here only"]
+/// Dropping it does not cancel the operation.
+#[must_use = "the operation's error is reported only here"]
 pub struct Pending<T> {
     cell: Arc<Cell<T>>,
 }
@@ -29,7 +29,7 @@ struct State<T> {
 }
 
 impl<T> Pending<T> {
-    /// An operation, and the hand that ends it.
+    /// An operation's outcome, and the handle that completes it.
     pub(crate) fn new() -> (Completer<T>, Self) {
         let cell = Arc::new(Cell { state: Mutex::new(State { result: None, waker: None }), bell: Condvar::new() });
         (Completer { cell: Some(Arc::clone(&cell)) }, Self { cell })
@@ -38,7 +38,7 @@ impl<T> Pending<T> {
     /// Blocks until the operation has ended.
     ///
     /// # Errors
-    /// How it failed.
+    /// Why the operation failed.
     pub fn wait(self) -> Result<T, Error> {
         let mut state = lock(&self.cell.state);
         loop {
@@ -58,7 +58,7 @@ impl<T> Pending<T> {
 impl<T> Future for Pending<T> {
     type Output = Result<T, Error>;
 
-    /// Must not be polled again once it was ready: it would never be ready a second time.
+    /// Must not be polled again once it was ready: it never becomes ready a second time.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = lock(&self.cell.state);
         match state.result.take() {
@@ -77,7 +77,7 @@ impl<T> fmt::Debug for Pending<T> {
     }
 }
 
-/// Ends a [`Pending`]. Dropped unused, it ends it with [`Error::Stopped`]: nobody waits for ever.
+/// Completes a [`Pending`]. Dropped unused, it completes it with [`Error::Stopped`], so that nobody waits for ever.
 pub(crate) struct Completer<T> {
     cell: Option<Arc<Cell<T>>>,
 }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_drops_the_completer_ends_the_operation() {
+    fn dropping_the_completer_ends_the_operation() {
         let (completer, pending) = Pending::<u8>::new();
         assert!(!pending.is_over());
         drop(completer);

@@ -1,4 +1,4 @@
-//! A rack, as a program sees it.
+//! A program's connection to a rack.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,18 +23,18 @@ use crate::pending::{Completer, Pending};
 use crate::runner::{LastWord, Runner, SharedWaiting};
 use crate::watch::{EVENTS_MAX, Watch};
 
-/// How a program connects.
+/// Options of a connection.
 #[derive(Debug, Clone)]
 pub struct RackOptions {
     /// The host's address; `None`: a random one that is locally administered.
     pub mac: Option<MacAddr>,
     /// Seed of nonces and group ids; `None`: from the operating system.
     pub seed: Option<u64>,
-    /// Whether to use jumbo frames where the segment takes them. Cards that do not are sent standard ones.
+    /// Whether to use jumbo frames where the segment allows them. Cards without support get standard frames.
     pub jumbo: bool,
-    /// Rate at which frames leave, bits a second; `None`: as fast as the segment takes them.
+    /// Rate at which frames are sent, bits per second; `None`: as fast as the segment takes them.
     pub tx_rate: Option<u64>,
-    /// How long an operation on a card's memory, a launch or a load may take.
+    /// Time limit of an operation on a card's memory, a launch or a load.
     pub deadline: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Default for RackOptions {
     }
 }
 
-/// A connection to all cards of a segment. Methods may be called from any thread; dropping it gives all cards back.
+/// A connection to all cards of a segment. Methods may be called from any thread; dropping it releases all cards.
 pub struct Rack {
     driver: Driver<Runner>,
     mac: MacAddr,
@@ -52,27 +52,27 @@ pub struct Rack {
 }
 
 impl Rack {
-    /// Plugs into a segment and starts a host there.
+    /// Attaches to a segment and starts a host there.
     ///
     /// # Errors
-    /// There is no such segment, or the operating system refuses.
+    /// The segment does not exist, or the operating system refuses.
     pub fn connect(net: &Net, options: RackOptions) -> Result<Self, Error> {
         Self::attach(net.attach().map_err(Error::Net)?, options)
     }
 
-    /// Starts a host on a wire: a port of an in-process switch, say.
+    /// Starts a host on a wire, such as a port of an in-process switch.
     ///
     /// # Errors
-    /// The operating system gives no thread.
+    /// The operating system refuses a thread.
     pub fn attach(wire: impl Wire + 'static, options: RackOptions) -> Result<Self, Error> {
         Self::attach_with_ports(wire, Ports::new(), options)
     }
 
-    /// As [`attach`](Self::attach), with cables in other ports of the host than port 0, where `wire` is. Cards are
-    /// found and used by way of port 0 alone: what comes in on another port reaches none of their services.
+    /// Like [`attach`](Self::attach), with cables in other ports of the host than port 0, where `wire` is. Cards are
+    /// found and used through port 0 alone: frames on other ports reach none of their services.
     ///
     /// # Errors
-    /// The operating system gives no thread.
+    /// The operating system refuses a thread.
     ///
     /// # Panics
     /// If `others` has a port 0.
@@ -100,7 +100,7 @@ impl Rack {
         self.mac
     }
 
-    /// Asks all cards to announce themselves and waits for them: until no more come, at most for `wait`.
+    /// Asks all cards to announce themselves and waits until no more do, at most for `wait`.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -133,7 +133,7 @@ impl Rack {
         }
     }
 
-    /// The cards that are up as far as is known now.
+    /// The cards that are known to be up now.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -141,17 +141,17 @@ impl Rack {
         self.with(|runner, _| runner.host().cards().cloned().collect())
     }
 
-    /// What happens from now on.
+    /// Events from now on.
     ///
     /// # Errors
     /// [`Error::Stopped`].
     pub fn watch(&self) -> Result<Watch, Error> {
-        let (tell, told) = sync_channel(EVENTS_MAX);
-        self.with(move |runner, _| runner.add_watcher(tell))?;
-        Ok(Watch(told))
+        let (sender, events) = sync_channel(EVENTS_MAX);
+        self.with(move |runner, _| runner.add_watcher(sender))?;
+        Ok(Watch(events))
     }
 
-    /// Claims cards: each gives the epoch it granted.
+    /// Claims cards; each returns the epoch that it granted.
     pub fn claim(&self, cards: &[MacAddr], options: ClaimOptions) -> Batch<u16> {
         self.batch(
             cards,
@@ -164,7 +164,7 @@ impl Rack {
         )
     }
 
-    /// Gives cards back.
+    /// Releases cards.
     pub fn release(&self, cards: &[MacAddr], scrub: Scrub) -> Batch<()> {
         self.batch(
             cards,
@@ -178,9 +178,10 @@ impl Rack {
     }
 
     /// Loads an image into claimed cards, all at once. `commit` says which of them activate it if not all have verified
-    /// it. `progress` gets the phase, and chunks done and in all; it runs on the host's thread and must be quick.
+    /// it. `progress` gets the phase, the chunks done and the chunks in total; it runs on the host's thread and must be
+    /// quick.
     ///
-    /// The report says how it went on each card: the load itself succeeds even when cards have failed.
+    /// The report has a result for each card: the load itself succeeds even if cards have failed.
     pub fn load(
         &self,
         cards: &[MacAddr],
@@ -238,7 +239,7 @@ impl Rack {
         )
     }
 
-    /// Starts the launches that are held for this number, on all cards at once.
+    /// Starts the launches held for this number, on all cards at once.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -272,24 +273,24 @@ impl Rack {
         )
     }
 
-    /// Spreads work over all cards that are there and that appear, and gives the work back with its outputs. Cards are
-    /// claimed, loaded with `image` where they have another, and given back at the end. `tell` runs on the host's
-    /// thread and must be quick.
+    /// Spreads work over all cards, also over those that appear later, and returns the work with its outputs. Cards are
+    /// claimed, loaded with `image` if they have another, and released at the end. `observe` runs on the host's thread
+    /// and must be quick.
     ///
     /// # Errors
-    /// A kernel fails wherever it is run, no card takes the image, or no card is left.
+    /// A kernel fails on every card, no card takes the image, or no card is left.
     pub fn run_job<W: Work + 'static>(
         &self,
         image: Bytes,
         work: W,
         options: RunOptions,
-        tell: impl FnMut(&JobUpdate) + Send + 'static,
+        observe: impl FnMut(&JobUpdate) + Send + 'static,
     ) -> Result<(W, JobReport), Error> {
         let work = Arc::new(Mutex::new(work));
         let bytes = Arc::default();
         let shared = Box::new(SharedWork { work: Arc::clone(&work), bytes: Arc::clone(&bytes) });
         let (done, pending) = Pending::new();
-        let start = Start { image, work: shared, bytes, options, tell: Box::new(tell), done };
+        let start = Start { image, work: shared, bytes, options, observe: Box::new(observe), done };
         self.post(move |runner, now| {
             let job = RunningJob::start(now, runner.host(), start);
             runner.add_job(job);
@@ -300,7 +301,7 @@ impl Rack {
         Ok((rackloom_sync::into_inner(work), report))
     }
 
-    /// Calls all jobs off; each ends with [`Error::JobCancelled`] once its cards are given back.
+    /// Cancels all jobs; each ends with [`Error::JobCancelled`] once its cards are released.
     pub fn cancel_jobs(&self) {
         self.post(Runner::cancel_jobs);
     }
@@ -309,7 +310,7 @@ impl Rack {
         self.driver.with(f).map_err(|_| Error::Stopped)
     }
 
-    /// What cannot be posted is dropped, and completes whoever waits for it with [`Error::Stopped`].
+    /// A closure that cannot be posted is dropped, which completes its `Pending` with [`Error::Stopped`].
     fn post(&self, f: impl FnOnce(&mut Runner, Instant) + Send + 'static) {
         let _ = self.driver.post(f);
     }
@@ -329,7 +330,7 @@ impl Rack {
         pending
     }
 
-    /// The same on many cards. Without a deadline the host's own for control operations holds.
+    /// The same on many cards. Without a deadline, the host's own for control operations applies.
     fn batch<T: Send + 'static>(
         &self,
         cards: &[MacAddr],
@@ -354,7 +355,7 @@ impl Rack {
 
 impl Drop for Rack {
     fn drop(&mut self) {
-        // A card that is not given back is nobody's until its lease is over.
+        // A card that is not released stays claimed until its lease ends.
         let held = self.with(|runner, _| {
             let host = runner.host();
             host.cards().map(|c| c.mac).filter(|c| host.claim_epoch(*c).is_some()).collect::<BTreeSet<_>>()
@@ -382,16 +383,16 @@ fn waiter<T: Send + 'static>(
     Box::new(move |result| completer.complete(result.map(convert).map_err(Error::Op)))
 }
 
-/// A bug of the host: it promises an outcome of the operation's own kind.
+/// A bug of the host, which promises an outcome of the operation's kind.
 fn mismatch(outcome: &Outcome) -> ! {
-    unreachable!("an operation gave another's outcome: {outcome:?}")
+    unreachable!("the outcome of another kind of operation: {outcome:?}")
 }
 
 /// Cards spread their answers over this: 256 of them send one each 80 us.
 const ANSWER_WINDOW: Duration = Duration::from_millis(20);
-/// No card answered for so long: all that heard the question have.
+/// If no card answers for this long, all that heard the question have answered.
 const QUIET: Duration = Duration::from_millis(120);
 /// The MTU that jumbo frames need.
 const JUMBO_MTU: usize = 9000;
-/// How long giving cards back may take when a connection ends.
+/// How long releasing cards may take when a connection ends.
 const FAREWELL: Duration = Duration::from_millis(500);

@@ -1,7 +1,7 @@
-//! The host together with those who wait for it, as one node.
+//! The host and its waiters, as one node.
 //!
-//! Waiters and jobs live beside the host on its thread: an operation is begun and its waiter noted in one step, so
-//! that no completion can come in between, and a job sees each event at the very time of it.
+//! Waiters and jobs live beside the host on its thread: an operation is begun and its waiter registered in one step, so
+//! that no completion can come in between, and a job sees each event when it happens.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -16,7 +16,7 @@ use crate::job::RunningJob;
 type Waiter = Box<dyn FnOnce(Result<Outcome, OpError>) + Send>;
 type Progress = Box<dyn FnMut(LoadPhase, u32, u32) + Send>;
 
-/// Who waits for what.
+/// The waiters of operations, loads, events and jobs.
 #[derive(Default)]
 pub(crate) struct Waiting {
     waiters: BTreeMap<OpId, Waiter>,
@@ -25,21 +25,21 @@ pub(crate) struct Waiting {
     jobs: Vec<RunningJob>,
 }
 
-/// Outlives the runner's thread for as long as anybody could still wait: whoever holds it last ends all waiting.
+/// Outlives the runner's thread for as long as anybody could still wait; dropping the last handle ends all waiting.
 pub(crate) type SharedWaiting = Arc<Mutex<Waiting>>;
 
-/// Ends all waiting when the thread that would end it properly is gone.
+/// Ends all waiting when the runner's thread is gone.
 pub(crate) struct LastWord(pub(crate) SharedWaiting);
 
 impl Drop for LastWord {
     fn drop(&mut self) {
-        // What is dropped here completes with an error; a completion may run foreign code, so not under the lock.
+        // Waiters complete with an error when dropped. Not under the lock: a completion may run a user's code.
         let left = std::mem::take(&mut *lock(&self.0));
         drop(left);
     }
 }
 
-/// A [`Host`] and those who wait for it.
+/// A [`Host`] and its waiters.
 pub(crate) struct Runner {
     host: Host,
     waiting: SharedWaiting,
@@ -54,12 +54,12 @@ impl Runner {
         &mut self.host
     }
 
-    /// Has `waiter` called with the operation's result.
+    /// Calls `waiter` with the operation's result.
     pub(crate) fn when_over(&mut self, op: OpId, waiter: Waiter) {
         self.with(|w| _ = w.waiters.insert(op, waiter));
     }
 
-    /// Has `progress` called as the load goes on.
+    /// Calls `progress` as the load proceeds.
     pub(crate) fn on_progress(&mut self, op: OpId, progress: Progress) {
         self.with(|w| _ = w.progress.insert(op, progress));
     }
@@ -68,7 +68,7 @@ impl Runner {
         self.with(|w| w.watchers.push(watcher));
     }
 
-    /// Calls all jobs off.
+    /// Cancels all jobs.
     pub(crate) fn cancel_jobs(&mut self, now: Instant) {
         self.with(|w| w.jobs.iter_mut().for_each(RunningJob::cancel));
         self.tend_jobs(now, None);
@@ -82,7 +82,7 @@ impl Runner {
         f(&mut lock(&self.waiting))
     }
 
-    /// Looks after the jobs; those that are over leave.
+    /// Advances the jobs, and concludes those that have ended.
     fn tend_jobs(&mut self, now: Instant, event: Option<&Event>) {
         let jobs = self.with(|w| std::mem::take(&mut w.jobs));
         if jobs.is_empty() {
@@ -123,7 +123,7 @@ impl Runner {
 }
 
 impl Node for Runner {
-    /// No event is given: those who wait are woken here.
+    /// None: waiters are woken here.
     type Event = ();
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rackloom::{
-    Array, ArrayWork, ClaimOptions, Commit, Error, Event, JobUpdate, Launch, MacAddr, OpError, Rack, RackOptions,
-    RunOptions, Scrub, Sizing,
+    Array, ArrayWork, CardName, ClaimOptions, Commit, Error, Event, JobUpdate, Launch, MacAddr, OpError, Rack,
+    RackOptions, RunOptions, Scrub, Sizing,
 };
 use rackloom_card::{Card, Config, Pace};
 use rackloom_live::{Clock, Member, Pool, Port, Switch, Wire};
@@ -141,8 +141,10 @@ fn errors_name_the_card() {
         other => panic!("{other}"),
     };
     let claimed = rack.claim(&[stranger], ClaimOptions::default()).wait_all().unwrap_err();
-    assert_eq!(op(claimed), OpError::UnknownCard { card: stranger });
-    assert_eq!(op(rack.read(mac(0), MEMORY, 8).wait().unwrap_err()), OpError::NotClaimed { card: mac(0) });
+    assert_eq!(op(claimed), OpError::UnknownCard { card: CardName { mac: stranger, unit: None } });
+    let unclaimed = op(rack.read(mac(0), MEMORY, 8).wait().unwrap_err());
+    assert_eq!(unclaimed, OpError::NotClaimed { card: CardName { mac: mac(0), unit: Some(0) } });
+    assert_eq!(unclaimed.to_string(), format!("card0 ({}): not claimed by this host", mac(0)));
 
     rack.claim(&[mac(0)], ClaimOptions::default()).wait_all().unwrap();
     let other = lab.rack();
@@ -154,7 +156,7 @@ fn errors_name_the_card() {
 }
 
 #[test]
-fn a_card_that_vanishes_ends_its_operations_and_is_told() {
+fn a_card_that_vanishes_ends_its_operations_and_is_reported() {
     let mut lab = Lab::new(2);
     let rack = lab.rack();
     rack.discover(SECOND).unwrap();
@@ -162,7 +164,7 @@ fn a_card_that_vanishes_ends_its_operations_and_is_told() {
     rack.claim(&[mac(1)], ClaimOptions::default()).wait_all().unwrap();
     drop(lab.cards.pop());
     let lost = rack.read(mac(1), MEMORY, 8).wait().unwrap_err();
-    assert!(matches!(lost, Error::Op(OpError::Vanished { card, .. }) if card == mac(1)), "{lost}");
+    assert!(matches!(lost, Error::Op(OpError::Vanished { card, .. }) if card.mac == mac(1)), "{lost}");
     let down = watch.find(|e| matches!(e, Event::CardDown { .. }));
     assert!(matches!(down, Some(Event::CardDown { card, .. }) if card == mac(1)));
 }
@@ -256,7 +258,7 @@ impl Wire for Fragile {
 }
 
 #[test]
-fn nobody_waits_for_a_network_that_is_gone() {
+fn a_lost_network_ends_all_waiting() {
     let lab = Lab::new(1);
     let cut = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let wire = Fragile { port: lab.port(), cut: Arc::clone(&cut) };

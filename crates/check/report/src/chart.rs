@@ -6,28 +6,28 @@ use plotters::prelude::*;
 /// A line with a mark at each point.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
-    /// Its points, by x.
+    /// Its points, in the order of x.
     pub points: Vec<(f64, f64)>,
-    /// How it is drawn.
+    /// Its style.
     pub style: Style,
 }
 
-/// How a series is drawn.
+/// The style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Ours: a line in colour number so, with round marks.
+    /// Ours: a line in a colour of this number, with round marks.
     Ours(usize),
-    /// The paper's, or a baseline: a thin grey line with crosses in colour number so.
+    /// The paper's, or a baseline: a thin line in a grey of this number, with crosses.
     Theirs(usize),
-    /// The paper's where ours lies on it: black crosses without a line.
+    /// The paper's, where ours coincides with it: black crosses without a line.
     Points,
     /// An ideal: a thin black line without marks.
     Ideal,
 }
 
-/// Where there is room for the legend.
+/// The corner of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Legend {
     /// Above to the left.
@@ -39,17 +39,17 @@ pub enum Legend {
 /// A chart.
 #[derive(Debug, Clone)]
 pub struct Chart<'a> {
-    /// Above it.
+    /// Its title.
     pub title: &'a str,
-    /// Below its x axis.
+    /// The label of the x axis.
     pub x: &'a str,
-    /// Beside its y axis.
+    /// The label of the y axis.
     pub y: &'a str,
-    /// Both axes logarithmic.
+    /// Whether both axes are logarithmic.
     pub log: bool,
-    /// Where there is room for the legend.
+    /// The corner of the legend.
     pub legend: Legend,
-    /// What is drawn.
+    /// The series to draw.
     pub series: Vec<Series>,
 }
 
@@ -159,8 +159,8 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 const SIZE: (u32, u32) = (860, 560);
-/// Colours that people with any kind of colour blindness can tell apart (Okabe and Ito).
+/// Colours that are distinct with any kind of colour blindness (Okabe and Ito).
 const OURS: [RGBColor; 4] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
-/// For what others state.
+/// Greys for the figures of others.
 const THEIRS: [RGBColor; 3] = [RGBColor(100, 100, 100), RGBColor(150, 110, 40), RGBColor(150, 150, 150)];

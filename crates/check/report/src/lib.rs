@@ -1,5 +1,5 @@
-//! How measurements are presented: tables for terminals of 80 columns, claims beside their bounds, charts as SVG, and
-//! word of how far they are.
+//! The presentation of measurements: tables for terminals of 80 columns, claims beside their bounds, charts as SVG, and
+//! progress.
 #![forbid(unsafe_code)]
 
 mod chart;
@@ -8,6 +8,6 @@ mod progress;
 mod table;
 
 pub use chart::{Chart, Legend, Series, Style};
-pub use claim::{Claim, Rule, rows};
+pub use claim::{Claim, Rule, claims_table};
 pub use progress::{Progress, Silent};
 pub use table::{Table, WIDTH, wrap};

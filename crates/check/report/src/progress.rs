@@ -1,12 +1,12 @@
-//! How a study tells where it is.
+//! The progress of a study or a bench.
 
-/// Receives the progress of a study.
+/// Receives progress.
 pub trait Progress: Send {
     /// `done` of `total` steps are done; `what` has just been finished.
     fn step(&mut self, done: usize, total: usize, what: &str);
 }
 
-/// Tells nobody.
+/// Discards all progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

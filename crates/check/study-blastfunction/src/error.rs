@@ -1,8 +1,8 @@
-//! What can go wrong in a bench.
+//! Errors of benches and studies.
 
 use opencl3::error_codes::ClError;
 
-/// What can go wrong in a bench.
+/// The result of a bench.
 pub type Result<T> = std::result::Result<T, BenchError>;
 
 /// Why a bench could not be finished.
@@ -19,16 +19,16 @@ pub enum BenchError {
         /// Why it failed.
         why: std::io::Error,
     },
-    /// Something that has to be there is not, or is not as it has to be; what, and what to do.
+    /// Something required is missing or unusable; says what, and what to do.
     #[error("{0}")]
     Site(String),
-    /// A device gave other bytes than were written, or computed wrong.
-    #[error("{0} gave a wrong result")]
+    /// A device returned other bytes than were written, or computed a wrong result.
+    #[error("{0} returned a wrong result")]
     Wrong(String),
 }
 
 impl BenchError {
-    /// With what was tried.
+    /// An input or output error, with what was tried.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |why| Self::Io { what, why }

@@ -62,11 +62,14 @@ impl Site {
         let library = find_library(options.library.as_deref())?;
         let runtime = options.runtime.clone().or_else(|| rackloom_manager::installed().into_iter().next());
         let runtime = runtime.ok_or_else(|| {
-            BenchError::Site("no OpenCL runtime is installed; install one (`make setup` takes PoCL), or name it".into())
+            BenchError::Site(
+                "no OpenCL runtime is installed; install one (`make setup` installs PoCL), or name one with --runtime"
+                    .into(),
+            )
         })?;
-        let folder = TempDir::with_prefix("rackloom-bench-").map_err(BenchError::io("cannot make a folder"))?;
+        let folder = TempDir::with_prefix("rackloom-bench-").map_err(BenchError::io("cannot create a folder"))?;
         let vendors = folder.path().join(VENDORS);
-        std::fs::create_dir(&vendors).map_err(BenchError::io("cannot make a folder"))?;
+        std::fs::create_dir(&vendors).map_err(BenchError::io("cannot create a folder"))?;
         for (name, path) in [("1-native.icd", &runtime), ("2-rackloom.icd", &library)] {
             let line = format!("{}\n", path.display());
             std::fs::write(vendors.join(name), line).map_err(BenchError::io("cannot write a file"))?;
@@ -111,7 +114,7 @@ impl Ways {
         let count = theirs.len();
         if device >= count || ours.len() != 2 * count {
             return Err(BenchError::Site(format!(
-                "there is no device number {device}: the runtime has {count}, the manager shows {} in two ways \
+                "no device number {device}: the runtime has {count}, the manager shows {} in two ways \
                  (RACKLOOM_LOG=1 says why)",
                 ours.len()
             )));
@@ -140,8 +143,8 @@ pub(crate) fn find_library(named: Option<&Path>) -> Result<PathBuf> {
     let found = places.iter().max_by_key(|path| path.metadata().and_then(|about| about.modified()).ok());
     let found = found.filter(|path| path.exists());
     found.map(|path| path.to_path_buf()).ok_or_else(|| {
-        let build = "build it with `cargo build --release -p rackloom-opencl`, or name it by --library";
-        BenchError::Site(format!("there is no {}; {build}", places[0].display()))
+        let build = "build it with `cargo build --release -p rackloom-opencl`, or name it with --library";
+        BenchError::Site(format!("cannot find {}; {build}", places[0].display()))
     })
 }
 

@@ -11,22 +11,22 @@ use rackloom_rack::Kind;
 /// The settings that all studies share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// A subset that takes seconds.
+    /// Run a part of the study that takes seconds.
     pub quick: bool,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// What runs the cards, and how many at most, instead of the study's own.
+    /// The kind of cards and the largest number of them, instead of the study's own.
     pub cards: Option<(Kind, usize)>,
 }
 
 /// Runs the study of this name with its own defaults.
 ///
 /// # Errors
-/// If there is no such study, or it cannot be finished.
+/// If the name is unknown, an option is invalid, or the study cannot be finished.
 pub fn run(name: &str, settings: Settings, progress: &mut dyn Progress) -> Result<Box<dyn StudyReport>> {
     let Settings { quick, seed, cards } = settings;
     if cards.is_some() && name != "saf-reconfigure" && NAMES.contains(&name) {
-        return Err(StudyError::Option { option: "card", why: "only saf-reconfigure takes this option".into() });
+        return Err(StudyError::Option { option: "card", why: "the study saf-reconfigure with it".into() });
     }
     match name {
         "saf-cost" => Ok(Box::new(cost::run(&cost::Options, progress)?)),

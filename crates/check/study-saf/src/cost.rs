@@ -11,13 +11,10 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::paper::{Row2, TABLE_2};
 use crate::report::{self, StudyReport};
-use rackloom_report::Claim;
-use rackloom_report::Progress;
-use rackloom_report::{Chart, Legend, Series, Style};
-use rackloom_report::{Table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Progress, Series, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
-pub const SCHEMA: &str = "rackloom.study.saf-cost/1";
+pub const SCHEMA: &str = "rackloom.study.saf-cost/2";
 
 /// There is nothing to choose: the table is the paper's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +23,7 @@ pub struct Options;
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-cost/2`
     schema: &'static str,
     /// Dollars for a host, derived.
     pub host_usd: f64,
@@ -33,11 +31,12 @@ pub struct Report {
     pub card_usd: f64,
     /// The table, recomputed.
     pub rows: Vec<Row>,
-    /// Where the paper's table is not what follows from it.
+    /// Where the paper's table or text contradicts itself.
     pub inconsistencies: Vec<Inconsistency>,
-    /// What the table leaves out, which is no contradiction.
+    /// What the table leaves out without contradicting itself.
     pub omissions: Vec<&'static str>,
-    holds: Vec<Claim>,
+    /// The claims, each with its bound and whether it holds.
+    claims: Vec<Claim>,
 }
 
 /// A row: the same number of cards in each of the three clusters.
@@ -81,7 +80,7 @@ pub fn run(_: &Options, progress: &mut dyn Progress) -> Result<Report> {
     };
     let off = TABLE_2.iter().zip(&rows).map(off).fold(0.0, f64::max);
     let most = rows.iter().map(|r| r.savings_percent).fold(0.0, f64::max);
-    let holds = vec![
+    let claims = vec![
         Claim::at_most("largest_difference_to_the_papers_costs_usd", off, 0.005),
         Claim::at_least("largest_savings_percent", most, 38.0),
     ];
@@ -93,7 +92,7 @@ pub fn run(_: &Options, progress: &mut dyn Progress) -> Result<Report> {
         rows,
         inconsistencies,
         omissions: OMISSIONS.to_vec(),
-        holds,
+        claims,
     })
 }
 
@@ -177,7 +176,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "SAF table II: cost of hosts and cards (USD)")?;
         writeln!(f, "unit prices that the table implies: host {:.2}, card {:.2}\n", self.host_usd, self.card_usd)?;
-        let header = ["CARDS", "HOSTS N/E/S", "NOCTUA", "ESSPER", "SAF", "SAVES %", "PAPER %"];
+        let header = ["CARDS", ">HOSTS N/E/S", ">NOCTUA", ">ESSPER", ">SAF", ">SAVES %", ">PAPER %"];
         let mut table = Table::new(&header);
         for (row, stated) in self.rows.iter().zip(&TABLE_2) {
             let [n, e, s] = row.hosts;
@@ -195,9 +194,7 @@ impl fmt::Display for Report {
         for o in &self.omissions {
             write!(f, "{}", wrap(&format!("- {o}"), "  "))?;
         }
-        let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
-        write!(f, "\n{table}")
+        write!(f, "\n{}", claims_table(&self.claims))
     }
 }
 
@@ -227,7 +224,7 @@ impl StudyReport for Report {
     }
 
     fn claims(&self) -> &[Claim] {
-        &self.holds
+        &self.claims
     }
 }
 
@@ -262,7 +259,7 @@ mod tests {
     #[test]
     fn every_cost_of_the_table_is_met_to_the_cent_and_the_wrong_host_count_is_found() {
         let report = run(&Options, &mut Silent).unwrap();
-        assert!(report.holds.iter().all(|c| c.holds), "{:?}", report.holds);
+        assert!(report.claims.iter().all(|c| c.holds), "{:?}", report.claims);
         for (row, stated) in report.rows.iter().zip(&TABLE_2) {
             assert_eq!(row.usd.map(cents), stated.usd.map(cents), "{} cards", row.cards);
             assert!((row.savings_percent - stated.savings_percent).abs() < 0.0051, "{} cards", row.cards);

@@ -1,4 +1,4 @@
-//! Why a study cannot be finished.
+//! Errors of studies.
 
 use rackloom_host::OpError;
 use rackloom_node::Instant;
@@ -8,34 +8,34 @@ use rackloom_node::Instant;
 #[non_exhaustive]
 pub enum StudyError {
     /// No such study.
-    #[error("there is no study `{name}`; there are {}", crate::names::NAMES.join(", "))]
+    #[error("unknown study `{name}`: expected one of {}", crate::names::NAMES.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
     },
-    /// An option makes no sense.
-    #[error("the option `{option}` is out of its range: {why}")]
+    /// An option is invalid.
+    #[error("invalid option `{option}`: expected {why}")]
     Option {
-        /// Which.
+        /// The option.
         option: &'static str,
         /// What it must be.
         why: String,
     },
-    /// A card cannot be made.
-    #[error("a card cannot be made")]
+    /// A card cannot be created.
+    #[error("cannot create a card")]
     Card(#[from] rackloom_card::ConfigError),
     /// An image cannot be built.
-    #[error("the image cannot be built")]
+    #[error("cannot build the image")]
     Image(#[from] rackloom_rolec::RolecError),
-    /// An operation failed that nothing should have disturbed.
+    /// An operation failed although nothing should have disturbed it.
     #[error("an operation failed")]
     Op(#[from] OpError),
-    /// Nothing more happened though something should have.
-    #[error("the rack stood still at {at:?} while waiting for {what}")]
+    /// Nothing more happened although something should have.
+    #[error("the rack made no progress at {at:?}, waiting for {what}")]
     Stuck {
-        /// What was awaited.
+        /// What was expected to happen.
         what: &'static str,
-        /// When patience ended, virtual time.
+        /// When the study gave up, virtual time.
         at: Instant,
     },
     /// What a card computed is not what the host computes.
@@ -46,5 +46,5 @@ pub enum StudyError {
     },
 }
 
-/// What studies return.
+/// The result of a study.
 pub type Result<T, E = StudyError> = std::result::Result<T, E>;

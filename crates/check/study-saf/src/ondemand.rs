@@ -89,16 +89,16 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
         return range("tiles", "a multiple of 100");
     }
     if !(options.percents.contains(&0) && options.percents.contains(&100)) {
-        return range("percents", "with 0 and 100, from which the clusters' times follow");
+        return range("percents", "0 and 100 among them, from which the clusters' times follow");
     }
     if options.percents.iter().any(|p| *p > 100) {
         return range("percents", "0 to 100");
     }
     if options.cards == 0 || options.added == 0 || options.cards + options.added > paper::CARDS {
-        return range("cards, added", "1 or more each, 20 or fewer in all");
+        return range("cards, added", "1 or more each, at most 20 in all");
     }
     if !(1..=burn::CYCLES_MAX).contains(&options.tile_cycles()) {
-        return range("hours, tiles", "a tile's cycles fit 40 bits");
+        return range("hours, tiles", "a tile whose cycles fit 40 bits");
     }
     let image = Bytes::from(pad_image(
         rackloom_builtin_roles::image("burn").expect("a role of ours"),

@@ -130,7 +130,10 @@ enum Job {
 /// If an option is out of its range, or a load fails.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     if !options.cards.contains(&1) || !options.losses.contains(&0.0) {
-        return Err(StudyError::Option { option: "cards, losses", why: "with 1 and 0, to compare with".into() });
+        return Err(StudyError::Option {
+            option: "cards, losses",
+            why: "1 card and 0 loss among them, to compare with".into(),
+        });
     }
     let image = image(options.kind, options.image_bytes)?;
     let for_models = if options.kind == Kind::Model { image.clone() } else { twin(options.image_bytes)? };

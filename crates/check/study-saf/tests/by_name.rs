@@ -21,14 +21,14 @@ fn each_name_is_a_study_of_its_schema() {
         assert!(NAMES.contains(&name));
         let mut steps = Steps::default();
         let report = run(name, Settings { quick: true, seed: 3, cards: None }, &mut steps).unwrap();
-        common::check(&*report, &format!("rackloom.study.{name}/1"), 2);
+        common::check(&*report, &format!("rackloom.study.{name}/2"), 2);
         let total = steps.0.len();
         assert_eq!(steps.0, (1..=total).map(|done| (done, total)).collect::<Vec<_>>());
     }
 }
 
 #[test]
-fn another_name_is_refused_and_the_studies_are_named() {
+fn an_unknown_name_is_refused_with_a_list_of_studies() {
     let error = run("saf-speed", Settings { quick: true, seed: 1, cards: None }, &mut Silent).err().unwrap();
     assert!(matches!(error, StudyError::Unknown { .. }));
     assert!(NAMES.iter().all(|name| error.to_string().contains(name)), "{error}");

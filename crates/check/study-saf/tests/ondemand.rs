@@ -9,7 +9,7 @@ use rackloom_study_saf::{Silent, StudyError, StudyReport};
 fn cards_added_to_a_running_job_take_their_share() {
     let options = Options::quick();
     let report = run(&options, &mut Silent).unwrap();
-    common::check(&report, "rackloom.study.saf-ondemand/1", 2);
+    common::check(&report, "rackloom.study.saf-ondemand/2", 2);
     for row in &report.rows {
         let left = options.tiles * (100 - row.percent as usize) / 100;
         // Half of what is left, to a few tiles at the end.

@@ -17,7 +17,7 @@ fn measure(options: &Options) -> Report {
 #[test]
 fn broadcast_keeps_what_is_promised_on_a_tenth_of_the_image() {
     let report = measure(&quick());
-    common::check(&report, "rackloom.study.saf-reconfigure/1", 6);
+    common::check(&report, "rackloom.study.saf-reconfigure/2", 6);
     // 6,617 chunks of 1472 bytes, 1528 on the wire, and a last one.
     assert_eq!(report.limit.frames, 6618);
     assert!((report.limit.wire_s - 0.00809).abs() < 1e-5, "{:?}", report.limit);
@@ -77,7 +77,7 @@ fn options_that_make_no_sense_are_refused() {
 fn the_models_time_is_that_of_gateware() {
     let two = Options { losses: vec![0.0], ..Options::default().with_cards(Kind::Rtl, 2) };
     let report = measure(&two);
-    common::check(&report, "rackloom.study.saf-reconfigure/1", 1);
+    common::check(&report, "rackloom.study.saf-reconfigure/2", 1);
     assert_eq!(report.claims()[0].name, "largest_difference_to_the_models_time_percent");
     let cards = |points: &[Point]| points.iter().map(|p| (p.cards, p.data_frames)).collect::<Vec<_>>();
     assert_eq!(cards(&report.broadcast), cards(&report.model), "the same image for both");

@@ -9,7 +9,7 @@ use rackloom_study_saf::{Silent, StudyError, StudyReport};
 fn the_compute_phase_scales_and_every_element_is_right() {
     let options = Options::quick();
     let report = run(&options, &mut Silent).unwrap();
-    common::check(&report, "rackloom.study.saf-scaling/1", 2);
+    common::check(&report, "rackloom.study.saf-scaling/2", 2);
     for point in &report.points {
         let h = &point.phases;
         assert_eq!(h.elements, (point.order * point.order) as u64);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rackloom_rack::{Kind, UnknownKind};
 
-/// `500ms`, `2s`, `1.5m`, or seconds.
+/// `500ms`, `2s`, `1.5m`, or a number of seconds.
 pub(super) fn duration(s: &str) -> Result<Duration, String> {
     let (number, unit) = s.split_at(s.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(s.len()));
     let scale = match unit {
@@ -14,20 +14,25 @@ pub(super) fn duration(s: &str) -> Result<Duration, String> {
         "s" | "" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time; use ms, s, m or h")),
+        _ => return Err(format!("invalid unit of time `{unit}`: expected us, ms, s, m or h")),
     };
-    let value: f64 = number.parse().map_err(|_| format!("`{s}` is no time; write 500ms, 2s or 1.5m"))?;
-    Duration::try_from_secs_f64(value * scale).map_err(|_| format!("`{s}` is out of range"))
+    let value: f64 =
+        number.parse().map_err(|_| format!("invalid time `{s}`: expected one such as 500ms, 2s or 1.5m"))?;
+    Duration::try_from_secs_f64(value * scale).map_err(|_| format!("time `{s}` is out of range"))
 }
 
-/// A [`duration`] between two looks at something: at least 100 ms.
+/// A [`duration`] between two updates: at least 100 ms.
 pub(super) fn interval(s: &str) -> Result<Duration, String> {
     let time = duration(s)?;
-    if time < Duration::from_millis(100) { Err(format!("`{s}` is too short; write 100ms or more")) } else { Ok(time) }
+    if time < Duration::from_millis(100) {
+        Err(format!("`{s}` is too short: expected 100ms or more"))
+    } else {
+        Ok(time)
+    }
 }
 
-/// `4096`, `0x1000`, `64K`, `97.4M`, `4G`, `1Gi`: K, M and G are powers of 1024 where the number is whole, as memory is
-/// counted, and powers of 1000 where it has a fraction, as files are.
+/// `4096`, `0x1000`, `64K`, `97.4M`, `4G`, `1Gi`: K, M and G are powers of 1024 after a whole number, as for memory,
+/// and powers of 1000 after a fraction, as for files.
 pub(super) fn bytes(s: &str) -> Result<u64, String> {
     let wrong = || format!("invalid number of bytes `{s}`: expected one such as 4096, 0x1000, 64K, 97.4M or 4G");
     if let Some(hex) = s.strip_prefix("0x") {
@@ -64,13 +69,13 @@ impl FromStr for CardCount {
             return Ok(Self { kind: Kind::Model, count });
         }
         let (kind, count) = s.split_once(':').unwrap_or((s, "1"));
-        let count = count.parse().map_err(|_| format!("`{s}` is no kind and number; write model:4"))?;
+        let count = count.parse().map_err(|_| format!("invalid cards `{s}`: expected KIND:N, such as model:4"))?;
         let kind = kind.parse().map_err(|e: UnknownKind| e.to_string())?;
         Ok(Self { kind, count })
     }
 }
 
-/// Something that happens to a rack at a time.
+/// A change of a rack at a set time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HotplugStep {
     pub(crate) at: Duration,
@@ -79,9 +84,9 @@ pub(crate) struct HotplugStep {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// These cards are plugged in.
+    /// Plug in these cards.
     Add(CardCount),
-    /// So many are pulled out, the newest first.
+    /// Pull out this many, the newest first.
     Remove(u16),
 }
 
@@ -89,7 +94,7 @@ impl FromStr for HotplugStep {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
-        let wrong = || format!("`{s}` is no step; write TIME+N, TIME+KIND:N or TIME-N, such as 2s+4");
+        let wrong = || format!("invalid step `{s}`: expected TIME+N, TIME+KIND:N or TIME-N, such as 2s+4");
         let sign = s.find(['+', '-']).ok_or_else(wrong)?;
         let at = duration(&s[..sign]).map_err(|_| wrong())?;
         let cards = &s[sign + 1..];
@@ -112,7 +117,7 @@ impl FromStr for TileExtent {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
-        let wrong = || format!("`{s}` is no extent; write i=128");
+        let wrong = || format!("invalid extent `{s}`: expected DIM=N, such as i=128");
         let (dim, extent) = s.split_once('=').ok_or_else(wrong)?;
         let mut letters = dim.chars();
         match (letters.next(), letters.next(), extent.parse()) {
@@ -124,17 +129,15 @@ impl FromStr for TileExtent {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
-        crate::args::Cli::command().debug_assert();
+        crate::args::command().debug_assert();
     }
 
     #[test]
-    fn times_and_sizes_are_read() {
+    fn times_and_sizes_are_parsed() {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
@@ -147,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn hotplug_scripts_are_read() {
+    fn hotplug_scripts_are_parsed() {
         let step = |s: &str| s.parse::<HotplugStep>();
         let models = |count| Step::Add(CardCount { kind: Kind::Model, count });
         assert_eq!(step("2s+4"), Ok(HotplugStep { at: Duration::from_secs(2), step: models(4) }));
         assert_eq!(step("500ms-1"), Ok(HotplugStep { at: Duration::from_millis(500), step: Step::Remove(1) }));
         let rtl = Step::Add(CardCount { kind: Kind::Rtl, count: 1 });
         assert_eq!(step("1s+rtl:1"), Ok(HotplugStep { at: Duration::from_secs(1), step: rtl }));
-        assert!(step("1s-rtl:1").is_err(), "what goes is the newest, of whichever kind");
+        assert!(step("1s-rtl:1").is_err(), "the newest go, whatever their kind");
         assert!(step("2s").is_err() && step("+4x").is_err() && step("x+4").is_err());
     }
 

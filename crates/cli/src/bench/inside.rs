@@ -1,4 +1,4 @@
-//! This program once more, in an environment with a manager and its device: what benches of OpenCL run in.
+//! Runs this program again in an environment with a manager and its device, where benches of OpenCL run.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::args::OpenClSite;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 
-/// Says that the environment is that of a site.
+/// Set in the environment of a site.
 const MARK: &str = "RACKLOOM_BENCH_INSIDE";
 
 /// Whether this process was started by [`run`].
@@ -16,7 +16,7 @@ pub(super) fn is() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Starts a manager, and this very command inside of its site.
+/// Starts a manager, and this command again inside its site.
 pub(super) fn run(options: &OpenClSite) -> Result<Exit> {
     let this = std::env::current_exe().during("cannot find this program")?;
     let site = Site::start(&SiteOptions {
@@ -28,7 +28,7 @@ pub(super) fn run(options: &OpenClSite) -> Result<Exit> {
     let mut again = Command::new(this);
     again.args(std::env::args_os().skip(1)).envs(site.environment()).env(MARK, "1");
     let status = again.status().during("cannot start this program again")?;
-    // It has said itself what there was to say.
+    // The inner command has printed everything.
     Ok(match status.code() {
         Some(0) => Exit::Ok,
         Some(1) => Exit::Negative,

@@ -1,7 +1,7 @@
 //! `rackloom bench load`: the broadcast of a large image to many cards in this process, live.
 //!
-//! Each card stages the image and checks its digest before it commits, as always. Beside it stands a plain copy of
-//! the same bytes, as often as there are cards, in the same run: what this machine's memory would allow.
+//! Each card stages the image and checks its digest before it commits, as always. For comparison the same run makes as
+//! many plain copies of the bytes as there are cards: what this machine's memory would allow.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use crate::phases::{Phases, show};
 use crate::rack::{self, Pace, Shape};
 use crate::ui::Amount;
 
-/// What is measured.
+/// What to measure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parameters {
     pub(crate) cards: u16,
@@ -50,23 +50,23 @@ pub(crate) struct BenchLoad {
     runs: Vec<f64>,
     /// The median of these.
     seconds: f64,
-    /// Image bits that all cards together took in a second, in the median run, 10^9.
+    /// Rate at which all cards together took the image in the median run, Gb/s.
     gbps: f64,
     /// Time in each phase of the median run.
     phases: Phases,
     /// Data frames of the median run that repaired losses.
     repair_frames: u64,
-    /// Time of a plain copy of the image, as often as there are cards, seconds.
+    /// Time of as many plain copies of the image as there are cards, seconds.
     memcpy_seconds: f64,
-    /// Bits copied in a second, 10^9.
+    /// Rate of these copies, Gb/s.
     memcpy_gbps: f64,
-    /// Rate of the load as a part of the copy's.
+    /// Rate of the load, as a fraction of that of the copies.
     ratio: f64,
-    /// Most memory of this process at any time, bytes.
+    /// Peak memory of this process, bytes.
     peak_resident: u64,
 }
 
-/// DDR of a card: the largest image and a little.
+/// DDR of a card: room for the largest image.
 const MEMORY: u64 = 512 << 20;
 
 pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
@@ -74,12 +74,10 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     let mut local = rack::of_models(p.cards, Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live })?;
     let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, ..RackOptions::default() };
     let rack = rack::connect(&local, options)?;
-    let cards: Vec<_> = rack.discover(cx.global.discover)?.iter().map(|c| c.mac).collect();
-    if cards.len() != usize::from(p.cards) {
-        return Err(Failure::new(format!("{} of {} cards answered", cards.len(), p.cards)));
-    }
+    let roster = rack::discover_all(&local, &rack, cx.global.discover)?;
+    let cards: Vec<_> = roster.cards().iter().map(|c| c.mac).collect();
     let size = usize::try_from(p.bytes).unwrap_or(usize::MAX);
-    // Two images in turn: a card that has an image already would have nothing to do.
+    // Two images in turn: a card that already has the image would have nothing to do.
     let images = ["ptrans", "vadd"].map(|role| {
         let plain = rackloom_builtin_roles::image(role).expect("it is built in");
         rackloom_rolec::pad_image(plain, rackloom_image::TARGET_MODEL, size)
@@ -134,10 +132,10 @@ pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Copies the image so many times, each to memory of its own as the cards do, and gives the time.
+/// The time of this many copies of the image, each to memory of its own, as the cards make them.
 fn copy(image: &Bytes, times: u16) -> Duration {
     let mut copies: Vec<Vec<u8>> = (0..times).map(|_| vec![0; image.len()]).collect();
-    // Touched before, so that the copies and not the page faults are measured.
+    // Touched first, so that the copies are measured and not the page faults.
     for copy in &mut copies {
         copy.iter_mut().step_by(4096).for_each(|b| *b = 1);
     }
@@ -153,7 +151,7 @@ fn text(r: &BenchLoad) -> String {
     let seconds = |s: f64| format::time(Duration::from_secs_f64(s));
     format!(
         "{} to {} cards, payloads of {} bytes: {} ({:.1} Gb/s in all)\n\
-         a plain copy as often: {} ({:.1} Gb/s); the load has {:.0} % of that\n\
+         as many plain copies: {} ({:.1} Gb/s); the load reaches {:.0} % of that\n\
          memory {}; {} threads of {}\n",
         format::bytes(r.image_bytes),
         r.cards,

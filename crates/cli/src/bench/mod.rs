@@ -1,11 +1,10 @@
-//! Measurements of this machine, beside what it does at best.
+//! Measurements of this machine, beside the best that it can do.
 
 mod inside;
 pub(crate) mod load;
 pub(crate) mod overhead;
 pub(crate) mod process;
 pub(crate) mod rtt;
-pub(crate) mod sharing;
 
 use crate::args::Bench;
 use crate::context::Context;
@@ -13,15 +12,19 @@ use crate::exit::Exit;
 use crate::failure::Result;
 
 pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
-    if cfg!(debug_assertions) {
-        cx.ui.warn("this is a debug build; measure with `cargo build --release`");
-    }
+    warn_if_debug(cx);
     match *bench {
         Bench::Load { cards, bytes, times, standard } => {
             load::run(cx, &load::Parameters { cards, bytes, times, standard })
         }
         Bench::Rtt { reads } => rtt::run(cx, reads),
         Bench::OpenclOverhead(ref args) => overhead::run(cx, args),
-        Bench::OpenclSharing(ref args) => sharing::run(cx, args),
+    }
+}
+
+/// Figures of a debug build say little.
+pub(crate) fn warn_if_debug(cx: &Context) {
+    if cfg!(debug_assertions) {
+        cx.ui.warn("this is a debug build; measure with `cargo build --release`");
     }
 }

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::ui::Steps;
 
-/// Where `make -C workloads` leaves its programs.
+/// Where `make -C workloads` puts its programs.
 const PROGRAMS: &str = "out/workloads/bin";
 
 pub(crate) fn run(cx: &Context, args: &Overhead) -> Result<Exit> {
@@ -24,7 +24,7 @@ pub(crate) fn run(cx: &Context, args: &Overhead) -> Result<Exit> {
     let programs = args.programs.clone().or(built);
     if programs.is_none() {
         cx.ui.warn(
-            "no workloads are measured; build them with `make -C workloads`, or say where they are by --programs",
+            "no workloads are measured; build them with `make -C workloads`, or name their folder with --programs",
         );
     }
     let bytes = usize::try_from(args.bytes).unwrap_or(usize::MAX);

@@ -1,6 +1,6 @@
-//! What this process uses.
+//! What this process uses, and runs on.
 
-/// Most memory that was resident at any time, bytes; 0 if the system does not tell.
+/// Peak resident memory, bytes; 0 if the system does not report it.
 pub(crate) fn peak_resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
@@ -8,7 +8,7 @@ pub(crate) fn peak_resident() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// What processor this is, as the system names it.
+/// The name of the processor.
 pub(crate) fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|l| l.strip_prefix("model name")).and_then(|l| l.split_once(':'));
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_system_tells() {
+    fn memory_and_processor_are_known() {
         assert!(peak_resident() > 1 << 20);
         assert!(!processor().is_empty());
     }

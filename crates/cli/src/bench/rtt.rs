@@ -1,4 +1,4 @@
-//! `rackloom bench rtt`: how long a read of 8 bytes of a card's memory takes, one after another, live in this process.
+//! `rackloom bench rtt`: the time of reads of 8 bytes of a card's memory, one after another, live in this process.
 
 use std::time::Instant;
 
@@ -32,15 +32,15 @@ pub(crate) struct BenchRtt {
     min_us: f64,
     /// Median, microseconds.
     median_us: f64,
-    /// 99 of 100 were no longer, microseconds.
+    /// 99th percentile, microseconds.
     p99_us: f64,
     /// Longest, microseconds.
     max_us: f64,
-    /// Most memory of this process at any time, bytes.
+    /// Peak memory of this process, bytes.
     peak_resident: u64,
 }
 
-/// Reads before the measured ones, which warm caches and branch predictors.
+/// Reads before the measured ones, to warm caches and branch predictors.
 const WARM_UP: u32 = 1000;
 const PATTERN: [u8; 8] = *b"rackloom";
 
@@ -48,9 +48,7 @@ pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
     let local = rack::of_models(1, Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live })?;
     let card = local.mac(0);
     let rack = rack::connect(&local, RackOptions::default())?;
-    if rack.discover(cx.global.discover)?.is_empty() {
-        return Err(Failure::new("the card did not answer").help("give it more time with --discover"));
-    }
+    rack::discover_all(&local, &rack, cx.global.discover)?;
     rack.claim(&[card], ClaimOptions::default()).wait_all()?;
     rack.write(card, ROLE_PRIVATE, Bytes::from_static(&PATTERN)).wait()?;
     let mut times = Vec::with_capacity(reads as usize);
@@ -59,7 +57,7 @@ pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
         let data = rack.read(card, ROLE_PRIVATE, 8).wait()?;
         let took = started.elapsed();
         if data != PATTERN[..] {
-            return Err(Failure::new("the card gave other bytes than were written"));
+            return Err(Failure::new(format!("card0 returned {data:02x?}, where {PATTERN:02x?} was written")));
         }
         if i >= WARM_UP {
             times.push(took);

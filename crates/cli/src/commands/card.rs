@@ -1,5 +1,6 @@
-//! `rackloom card`: cards in and out of a rack that is up.
+//! `rackloom card`: plugs cards into a rack that is up, and pulls them out.
 
+use rackloom_report::Table;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,16 +9,15 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::rack::control::{Request, Slot, ask};
-use crate::table::Table;
 
-/// What became of a request to a rack.
+/// The outcome of a request to a rack.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CardReport {
     /// `rackloom.card/1`
     schema: &'static str,
     /// `add`, `rm` or `ls`.
     action: &'static str,
-    /// The cards that came, went, or are there.
+    /// The cards that were added, removed or listed.
     cards: Vec<Slot>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn run(cx: &Context, action: &CardAction) -> Result<Exit> {
         "ls" => {
             let mut table = Table::new(&["NAME", ">UNIT", "MAC"]);
             report.cards.iter().for_each(|c| table.row([c.name.clone(), c.unit.to_string(), c.mac.clone()]));
-            table.render()
+            table.to_string()
         }
         _ => report.cards.iter().map(|c| format!("{verb} {}\n", c.name)).collect(),
     });
@@ -49,8 +49,11 @@ fn unit_of(wanted: &str, cards: &[Slot]) -> Result<u16> {
     let is_it = |c: &&Slot| c.name == wanted || c.unit.to_string() == wanted || c.mac == wanted.to_lowercase();
     cards.iter().find(is_it).map(|c| c.unit).ok_or_else(|| {
         let names: Vec<_> = cards.iter().take(16).map(|c| c.name.as_str()).collect();
-        let help =
-            if names.is_empty() { "there is none".to_owned() } else { format!("there are {}", names.join(", ")) };
-        Failure::new(format!("the rack has no card called `{wanted}`")).help(help)
+        let help = if names.is_empty() {
+            "the rack is empty".to_owned()
+        } else {
+            format!("its cards are {}", names.join(", "))
+        };
+        Failure::new(format!("the rack has no card named `{wanted}`")).help(help)
     })
 }

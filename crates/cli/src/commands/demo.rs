@@ -1,5 +1,5 @@
-//! `rackloom demo`: the whole story in one process. A rack of cards is discovered and reconfigured by broadcast; a
-//! matrix is spread over it, transposed and added (PTRANS), and the result compared with another computation.
+//! `rackloom demo`: everything in one process. A rack of cards is discovered and reconfigured by broadcast; a matrix is
+//! spread over it, transposed and added (PTRANS), and the result is compared with another computation.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Demo;
-use crate::cards::Roster;
 use crate::commands::run::{DEPTH, RunCard, rows, show, sizing};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -39,23 +38,23 @@ pub(super) struct DemoReport {
     load_wire_bytes: u64,
     /// Order of the matrices.
     order: u32,
-    /// Tiles that the matrices were cut into.
+    /// Tiles of the matrices.
     tiles: usize,
     /// From the job's start to the last tile, seconds.
     run_seconds: f64,
-    /// Bytes of inputs and outputs that travelled.
+    /// Bytes of inputs and outputs transferred.
     run_bytes: u64,
     /// What each card did.
     shares: Vec<RunCard>,
-    /// Time of the other computation, on this machine's own processor, seconds.
+    /// Time of the check, on this machine's own processor, seconds.
     check_seconds: f64,
-    /// Elements that differ from it.
+    /// Elements that the check finds wrong.
     wrong: u64,
-    /// Whether the result is right and every card took part.
+    /// Whether the result is right and every card took part in it.
     ok: bool,
 }
 
-/// Memory of a card: what the image takes while it is staged, and the tiles.
+/// Memory of a card: room for the staged image and for the tiles.
 const MEMORY: u64 = 1 << 30;
 
 pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
@@ -63,23 +62,19 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let mut clock = Story::begin(cx);
     let shape = Shape { memory: Some(MEMORY), bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live };
     let mut local = rack::of_models(args.cards, shape)?;
-    clock.tell(format!("started a rack of {} model cards on an in-process switch", args.cards));
+    clock.report(format!("started a rack of {} model cards on an in-process switch", args.cards));
 
     let options = RackOptions { jumbo: true, seed: Some(args.seed), deadline: cx.global.timeout, ..Default::default() };
     let rack = rack::connect(&local, options)?;
-    let roster = Roster::new(rack.discover(cx.global.discover)?);
-    if roster.cards().len() != usize::from(args.cards) {
-        let what = format!("{} of {} cards answered", roster.cards().len(), args.cards);
-        return Err(Failure::new(what).help("give them more time with --discover"));
-    }
-    clock.tell(format!("discovered {} cards by their announcements", roster.cards().len()));
+    let roster = rack::discover_all(&local, &rack, cx.global.discover)?;
+    clock.report(format!("discovered {} cards by their announcements", roster.cards().len()));
 
     let size = usize::try_from(args.image).unwrap_or(usize::MAX);
     let plain = rackloom_builtin_roles::image("ptrans").expect("it is built in");
     let padded = rackloom_rolec::pad_image(plain, rackloom_image::TARGET_MODEL, size).map_err(|e| Failure::of(&e))?;
     let image = Image::parse(padded.into()).map_err(|e| Failure::of(&e))?;
     let image_bytes = image.bytes().len() as u64;
-    clock.tell(format!("built the ptrans image: {}, as large as a bitstream", format::bytes(image_bytes)));
+    clock.report(format!("built the ptrans image: {}, as large as a bitstream", format::bytes(image_bytes)));
 
     let macs: Vec<_> = roster.cards().iter().map(|c| c.mac).collect();
     rack.claim(&macs, ClaimOptions::default()).wait_all()?;
@@ -92,7 +87,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     if let Some(why) = load.fault().cloned() {
         return Err(Failure::from(rackloom::Error::from(why)));
     }
-    clock.tell(format!(
+    clock.report(format!(
         "reconfigured all {} at once by broadcast: {} on the wire, {} in all",
         macs.len(),
         format::bytes(load.wire_bytes),
@@ -102,7 +97,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
 
     let order = args.order as usize;
     let (a, b) = (matrix(order, args.seed), matrix(order, !args.seed));
-    clock.tell(format!("made two matrices of order {order}, {} each", format::bytes(a.data.len() as u64)));
+    clock.report(format!("made two matrices of order {order}, {} each", format::bytes(a.data.len() as u64)));
 
     let kernel = &image.manifest().kernels[0];
     let inputs = [("a".to_owned(), a.clone()), ("b".to_owned(), b.clone())].into();
@@ -116,7 +111,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     progress.finish();
     let (work, job) = done?;
     let moved = job.cards.values().map(|c| c.bytes).sum::<u64>();
-    clock.tell(format!(
+    clock.report(format!(
         "ran PTRANS, C = B + A^T, in {tiles} tiles on {} cards: {} moved at {}",
         job.cards.values().filter(|c| c.tiles > 0).count(),
         format::bytes(moved),
@@ -130,8 +125,8 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let shares = rows(&job, &roster);
     let idle = shares.iter().filter(|s| s.tiles == 0).count();
     let ok = wrong == 0 && (idle == 0 || tiles < 2 * macs.len());
-    clock.tell(match wrong {
-        0 => format!("compared all {} elements with another computation: equal to the bit", order * order),
+    clock.report(match wrong {
+        0 => format!("checked all {} elements against another computation: equal to the bit", order * order),
         _ => format!("{wrong} of {} elements are wrong", order * order),
     });
     drop(rack);
@@ -156,7 +151,7 @@ pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     Ok(if ok { Exit::Ok } else { Exit::Negative })
 }
 
-/// Tells what happened, and how long each part took.
+/// Prints what happened, and how long each part took.
 struct Story<'a> {
     cx: &'a Context,
     started: Instant,
@@ -169,7 +164,7 @@ impl<'a> Story<'a> {
         Self { cx, started: now, last: now }
     }
 
-    fn tell(&mut self, what: String) {
+    fn report(&mut self, what: String) {
         let now = Instant::now();
         self.cx.ui.say(format!("{:>9}  {what}", format::time(now - self.last)));
         self.last = now;
@@ -187,8 +182,8 @@ fn matrix(order: usize, seed: u64) -> Array {
     Array::new(Dtype::F32, vec![order, order], data.into()).expect("as many as the shape says")
 }
 
-/// Computes B + A^T here, row by row of A, and counts the elements of C that differ in any bit: nothing of this is in
-/// common with the kernel, the tiles or the cards.
+/// Computes B + A^T here, row by row of A, and counts the elements of C that differ in any bit. It shares no code with
+/// the kernel, the tiles or the cards.
 fn count_wrong(order: usize, a: &Bytes, b: &Bytes, c: &Bytes) -> u64 {
     let at = |m: &[u8], i: usize| f32::from_le_bytes(m[4 * i..4 * i + 4].try_into().expect("four bytes"));
     if c.len() != 4 * order * order {
@@ -208,7 +203,7 @@ fn count_wrong(order: usize, a: &Bytes, b: &Bytes, c: &Bytes) -> u64 {
 fn text(r: &DemoReport, total: Duration) -> String {
     let tiles = |pick: fn(usize, usize) -> usize| r.shares.iter().map(|s| s.tiles).reduce(pick).unwrap_or(0);
     format!(
-        "{}: {} cards reconfigured in {}, PTRANS of order {} in {}, each card {} to {} tiles; all in {}\n",
+        "{}: {} cards reconfigured in {}, PTRANS of order {} in {}, each card {} to {} tiles; {} in all\n",
         if r.ok { "PASS" } else { "FAIL" },
         r.cards,
         format::time(Duration::from_secs_f64(r.load_seconds)),

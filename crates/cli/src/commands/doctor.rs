@@ -1,4 +1,4 @@
-//! `rackloom doctor`: what Rackloom needs, and whether it is there.
+//! `rackloom doctor`: checks that this machine has what Rackloom needs.
 
 use std::process::Command;
 
@@ -29,13 +29,13 @@ pub(super) struct DoctorReport {
 /// One check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Check {
-    /// What was looked at.
+    /// What was checked.
     name: &'static str,
     /// `pass`, `fail` or `skip`.
     result: &'static str,
     /// What was found.
     found: String,
-    /// What to do, if anything is to be done.
+    /// What to do, if anything.
     help: Option<String>,
 }
 
@@ -91,28 +91,28 @@ fn sandbox_check() -> Check {
 fn segment_check(cx: &Context) -> Check {
     let net = &cx.global.net;
     match net.attach() {
-        Ok(_) => pass("segment", format!("{net} can be attached to")),
+        Ok(_) => pass("segment", format!("can attach to {net}")),
         Err(e) if net.segment().is_some() => Check {
             name: "segment",
             result: "skip",
             found: e.to_string(),
-            help: Some("only if a rack should be up: start one with `rackloom up`".to_owned()),
+            help: Some("start a rack with `rackloom up`, unless none should be up".to_owned()),
         },
         Err(e) => Check { name: "segment", result: "fail", found: e.to_string(), help: None },
     }
 }
 
-/// Whether raw sockets can be opened: on the interface named, or else on the loopback interface.
+/// Whether raw sockets can be opened, on the interface of --net or else on the loopback interface.
 fn raw_check(net: &Net) -> Check {
     let interface = net.interface().unwrap_or("lo");
     match Raw::open(interface) {
-        Ok(_) => pass("raw sockets", format!("can be opened on {interface}")),
+        Ok(_) => pass("raw sockets", format!("can open one on {interface}")),
         Err(e) => Check {
             name: "raw sockets",
             result: if net.interface().is_some() { "fail" } else { "skip" },
             found: e.to_string(),
             help: Some(
-                "only --net eth:INTERFACE needs them: run as root, or `setcap cap_net_raw+ep` this program".to_owned(),
+                "needed only for --net eth:INTERFACE: run as root, or `setcap cap_net_raw+ep` this program".to_owned(),
             ),
         },
     }
@@ -123,14 +123,14 @@ fn clang_check() -> Check {
         name: "clang for wasm32",
         result: "skip",
         found,
-        help: Some("only `image build` needs it: `apt-get install clang lld`, or set RACKLOOM_CLANG".to_owned()),
+        help: Some("needed only for `image build`: `apt-get install clang lld`, or set RACKLOOM_CLANG".to_owned()),
     };
     let clang = std::env::var_os("RACKLOOM_CLANG").unwrap_or_else(|| "clang".into());
     let Ok(output) = Command::new(&clang).arg("--print-targets").output() else {
-        return missing(format!("{} does not run", clang.to_string_lossy()));
+        return missing(format!("cannot run {}", clang.to_string_lossy()));
     };
     if !String::from_utf8_lossy(&output.stdout).contains("wasm32") {
-        return missing(format!("{} makes no wasm32 code", clang.to_string_lossy()));
+        return missing(format!("{} does not support wasm32", clang.to_string_lossy()));
     }
     let version = Command::new(&clang).arg("--version").output().map(|o| o.stdout).unwrap_or_default();
     pass("clang for wasm32", String::from_utf8_lossy(&version).lines().next().unwrap_or_default().to_owned())

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rackloom_image::{Image, TARGET_MODEL};
+use rackloom_report::Table;
 use rackloom_role::Sandbox;
 use rackloom_rolec::Options;
 use rackloom_sandbox::WasmSandbox;
@@ -14,10 +15,9 @@ use crate::commands::info::{KernelRow, kernel_row};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
-use crate::table::Table;
 use crate::{format, images};
 
-/// What is in an image.
+/// What an image contains.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ImageReport {
     /// `rackloom.image/1`
@@ -28,7 +28,7 @@ pub(super) struct ImageReport {
     name: String,
     /// Its version.
     version: String,
-    /// What it does.
+    /// What the role does.
     description: String,
     /// Bytes of the file.
     bytes: u64,
@@ -42,7 +42,7 @@ pub(super) struct ImageReport {
     parts: Vec<PartRow>,
 }
 
-/// What one kind of card is configured from.
+/// The part of an image that configures one kind of card.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PartRow {
     /// The kind of card.
@@ -53,25 +53,25 @@ pub(super) struct PartRow {
     digest: String,
 }
 
-/// Whether an image is sound.
+/// Whether an image is valid.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VerifyReport {
     /// `rackloom.image-verify/1`
     schema: &'static str,
     /// The file, or the name of the role.
     image: String,
-    /// What was checked.
+    /// The checks.
     checks: Vec<Check>,
     /// Whether all checks passed.
     ok: bool,
 }
 
-/// One thing that was checked.
+/// One check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Check {
-    /// What.
+    /// What was checked.
     what: &'static str,
-    /// What is wrong, if anything is.
+    /// What is wrong, if anything.
     problem: Option<String>,
 }
 
@@ -130,15 +130,17 @@ fn text(r: &ImageReport) -> String {
     out.push('\n');
     let mut table = Table::new(&["TARGET", ">SIZE", "DIGEST"]);
     r.parts.iter().for_each(|p| table.row([p.target.clone(), format::bytes(p.bytes), p.digest[..16].to_owned()]));
-    out + &table.render()
+    out + &table.to_string()
 }
 
 fn verify(cx: &Context, name: &str) -> Result<Exit> {
     let mut checks = Vec::new();
     let mut check = |what, problem: Option<String>| checks.push(Check { what, problem });
     match images::find(name) {
-        // A file that is no image is what this command is for; one that cannot be read is an error.
-        Err(f) if f.what.contains("is no image") => check("header, part table and manifest", f.causes.first().cloned()),
+        // Finding an invalid image is this command's purpose; a file that cannot be read is an error.
+        Err(f) if f.what.contains("is not a valid image") => {
+            check("header, part table and manifest", f.causes.first().cloned());
+        }
         Err(f) => return Err(f),
         Ok(image) => {
             check("header, part table and manifest", None);
@@ -168,5 +170,5 @@ fn rehearse(image: &Image) -> Option<String> {
     WasmSandbox::default().prepare(image.manifest(), &part, MEMORY).err().map(|e| e.to_string())
 }
 
-/// Memory of the card that an image is tried on: it costs only what is touched.
+/// Memory of the card on which an image is tried; only what is touched costs anything.
 const MEMORY: u64 = 4 << 30;

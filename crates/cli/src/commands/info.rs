@@ -17,27 +17,25 @@ use crate::format;
 /// One card.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct InfoReport {
-    /// `rackloom.info/1`
+    /// `rackloom.info/2`
     schema: &'static str,
-    /// As `rackloom ls` has it.
+    /// As in `rackloom ls`.
     card: CardRow,
     /// Vendor and product id.
     ids: [u16; 2],
     /// Clock of the role, kHz.
     clock_khz: u32,
-    /// Rate of port 0, bits a second.
+    /// Rate of port 0, bits per second.
     port_rate: u64,
-    /// Network ports; control frames are taken at port 0.
-    ports: u8,
     /// Address of port 1, if the card has one.
     mac1: Option<String>,
-    /// Rate of staging, bytes a second; 0: as fast as it comes.
+    /// Rate of staging, bytes per second; 0: no limit.
     stage_rate: u64,
-    /// Rate of the configuration port, bytes a second; 0: instantly.
+    /// Rate of the configuration port, bytes per second; 0: no limit.
     config_rate: u64,
     /// Most payload bytes of a frame.
     bulk: u16,
-    /// Drawn at each start.
+    /// A random number, drawn at each start of the card.
     boot: u32,
     /// The active role's kernels.
     kernels: Vec<KernelRow>,
@@ -50,7 +48,7 @@ pub(super) struct InfoReport {
 pub(super) struct KernelRow {
     /// Its name.
     pub(super) name: String,
-    /// How it is called, such as `c[ij]: f32 = ptrans(a[ji]: f32, b[ij]: f32)`.
+    /// Its outputs and inputs, such as `c[ij]: f32 = ptrans(a[ji]: f32, b[ij]: f32)`.
     pub(super) signature: String,
 }
 
@@ -66,12 +64,11 @@ pub(super) fn run(cx: &Context, card: &str) -> Result<Exit> {
     let mut roles = BTreeMap::new();
     learn_roles(&rack, std::slice::from_ref(info), &mut roles);
     let report = InfoReport {
-        schema: "rackloom.info/1",
+        schema: "rackloom.info/2",
         card: row(&roster, info, &roles),
         ids: [info.vendor, info.product],
         clock_khz: info.clock_khz,
         port_rate: info.port_rate,
-        ports: info.ports,
         mac1: (info.ports > 1).then(|| info.mac1.to_string()),
         stage_rate: info.stage_rate,
         config_rate: info.config_rate,
@@ -111,9 +108,9 @@ fn text(r: &InfoReport) -> String {
     line("state", c.state.clone());
     line("owner", c.owner.clone().unwrap_or_else(|| "-".to_owned()));
     line("memory", format::memory(c.memory));
-    line("port", format!("{:.1} Gb/s, payloads to {} bytes", r.port_rate as f64 / 1e9, r.bulk));
-    if r.ports > 1 {
-        line("ports", format!("{} beside port 0", r.ports - 1));
+    line("port", format!("{:.1} Gb/s, payloads up to {} bytes", r.port_rate as f64 / 1e9, r.bulk));
+    if c.ports > 1 {
+        line("ports", format!("{}, numbered from 0", c.ports));
     }
     let config =
         if r.config_rate == 0 { "instantly".to_owned() } else { format!("{}/s", format::bytes(r.config_rate)) };

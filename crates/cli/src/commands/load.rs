@@ -1,6 +1,6 @@
 //! `rackloom load`: an image into many cards at once.
 
-use rackloom::Commit;
+use rackloom::{Commit, Error, OpError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub(crate) struct LoadOutcome {
     data_frames: u64,
     /// Data frames that repaired losses.
     repair_frames: u64,
-    /// Bytes on the host's wire, with Ethernet's overhead.
+    /// Bytes on the host's wire, Ethernet's overhead included.
     wire_bytes: u64,
     /// How it went on each card.
     cards: Vec<LoadedCard>,
@@ -45,9 +45,9 @@ pub(crate) struct LoadedCard {
     name: String,
     /// Its address.
     mac: String,
-    /// Whether it serves the image now.
+    /// Whether it runs the image now.
     ok: bool,
-    /// Why not; it serves its old role then.
+    /// Why not; it then keeps its old role.
     error: Option<String>,
 }
 
@@ -68,8 +68,8 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     let report = rack.load(&granted, image.bytes().clone(), commit, show(progress.clone(), bytes)).wait();
     progress.finish();
     let report = report?;
-    let results = report.cards.iter().map(|(card, r)| (*card, r.as_ref().err().map(ToString::to_string)));
-    let refused = failed.iter().map(|(card, e)| (*card, Some(e.to_string())));
+    let results = report.cards.iter().map(|(card, r)| (*card, r.as_ref().err().map(OpError::reason)));
+    let refused = failed.iter().map(|(card, e)| (*card, Some(reason(e))));
     let mut cards: Vec<_> = results
         .chain(refused)
         .map(|(card, error)| LoadedCard { name: roster.name(card), mac: card.to_string(), ok: error.is_none(), error })
@@ -90,11 +90,9 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
         cards,
     };
     if ok == 0 {
-        // Each card names the same fault of an image; one tells it.
-        let first = report.fault().cloned();
-        let why = first.map(|e| Failure::from(rackloom::Error::from(e)));
-        if let Some(why) = why {
-            return Err(why.during(format!("no card took {}", args.image)));
+        // All cards report the same fault of an image; one report is enough.
+        if let Some(why) = report.fault().cloned() {
+            return Err(Failure::from(Error::from(why)).during(format!("no card took {}", args.image)));
         }
     }
     cx.ui.result(&outcome, || {
@@ -113,4 +111,12 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
         out
     });
     Ok(if ok == of { Exit::Ok } else { Exit::Partial })
+}
+
+/// The message without the card's name, which stands beside it.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Op(e) => e.reason(),
+        e => e.to_string(),
+    }
 }

@@ -1,10 +1,11 @@
 //! `rackloom ls`: the cards that answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use rackloom::{CardInfo, DownReason, Event, Rack, Watch};
 use rackloom_image::Manifest;
+use rackloom_report::{Table, WIDTH};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +14,6 @@ use crate::cards::Roster;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::table::Table;
 use crate::{format, images};
 
 /// The cards of a segment.
@@ -38,9 +38,11 @@ pub(super) struct CardRow {
     pub(super) mac: String,
     /// `model`, `rtl` or `board`.
     pub(super) kind: String,
+    /// Network ports; control frames are accepted at port 0 only.
+    pub(super) ports: u8,
     /// DDR bytes.
     pub(super) memory: u64,
-    /// Name of the active role, if there is one and it is known.
+    /// Name of the active role, if there is one and its name is known.
     pub(super) role: Option<String>,
     /// BLAKE3 digest of the active image.
     pub(super) digest: Option<String>,
@@ -57,11 +59,13 @@ pub(super) struct LsEvent {
     schema: &'static str,
     /// `up`, `changed` or `down`.
     event: &'static str,
+    /// What commands call the card.
+    name: String,
     /// Its address.
     mac: String,
-    /// How its absence is known: `goodbye`, `restarted` or `silent`.
+    /// Why it is down: `goodbye`, `restarted` or `silent`.
     reason: Option<&'static str>,
-    /// What it says of itself now; absent when it is gone.
+    /// What it announces now; null when it is gone.
     card: Option<CardRow>,
 }
 
@@ -69,7 +73,7 @@ type Digest = [u8; 32];
 
 pub(super) fn run(cx: &Context, args: &Ls) -> Result<Exit> {
     let rack = cx.connect()?;
-    // From before the snapshot on, so that nothing between the two is missed.
+    // Before the snapshot, so that nothing is missed between the two.
     let events = rack.watch()?;
     let roster = Roster::discover(&rack, &cx.global)?;
     let mut roles = BTreeMap::new();
@@ -93,7 +97,7 @@ fn watch(
     first: LsReport,
     roles: &mut BTreeMap<Digest, String>,
 ) -> Result<Exit> {
-    let mut there: BTreeSet<_> = first.cards.iter().map(|c| c.mac.clone()).collect();
+    let mut names: BTreeMap<_, _> = first.cards.iter().map(|c| (c.mac.clone(), c.name.clone())).collect();
     let redraw = cx.ui.is_screen();
     let show = |report: &LsReport| match redraw {
         // Home, and clear what was below.
@@ -118,13 +122,16 @@ fn watch(
             Event::CardDown { card, reason } => ("down", *card, Some(reason_name(*reason)), None),
             _ => continue,
         };
-        let news = match kind {
-            "up" => there.insert(mac.to_string()),
-            "down" => there.remove(&mac.to_string()),
-            _ => there.contains(&mac.to_string()),
+        let mac_text = mac.to_string();
+        let name = match kind {
+            "up" if !names.contains_key(&mac_text) => Some(roster.name(mac)),
+            "changed" => names.get(&mac_text).cloned(),
+            "down" => names.remove(&mac_text),
+            _ => None,
         };
-        if !news {
-            continue; // The snapshot has it.
+        let Some(name) = name else { continue }; // The snapshot shows it already.
+        if kind == "up" {
+            names.insert(mac_text.clone(), name.clone());
         }
         if redraw {
             show(&snapshot(cx, rack, &roster, roles));
@@ -132,15 +139,15 @@ fn watch(
         }
         learn_roles(rack, roster.cards(), roles);
         let card = info.map(|info| row(&roster, info, roles));
-        let event = LsEvent { schema: "rackloom.ls-event/1", event: kind, mac: mac.to_string(), reason, card };
+        let event = LsEvent { schema: "rackloom.ls-event/1", event: kind, name, mac: mac_text, reason, card };
         cx.ui.result(&event, || match &event.card {
             Some(c) => format!("{kind}\t{}\t{}\t{}\t{}", c.name, c.mac, c.role.as_deref().unwrap_or("-"), c.state),
-            None => format!("{kind}\t{}\t{}", mac, reason.unwrap_or("-")),
+            None => format!("{kind}\t{}\t{}\t{}", event.name, event.mac, reason.unwrap_or("-")),
         });
     }
 }
 
-/// How often a watch looks whether it should end.
+/// How often a watch checks whether it should end.
 const WATCH_TICK: std::time::Duration = std::time::Duration::from_millis(200);
 
 fn snapshot(cx: &Context, rack: &Rack, roster: &Roster, roles: &mut BTreeMap<Digest, String>) -> LsReport {
@@ -149,7 +156,7 @@ fn snapshot(cx: &Context, rack: &Rack, roster: &Roster, roles: &mut BTreeMap<Dig
     LsReport { schema: "rackloom.ls/1", net: cx.global.net.to_string(), cards }
 }
 
-/// Asks for the names of roles that are not known: one card of each.
+/// Asks one card of each unknown role for the role's name.
 pub(super) fn learn_roles(rack: &Rack, cards: &[CardInfo], roles: &mut BTreeMap<Digest, String>) {
     let mut ask = BTreeMap::new();
     for card in cards {
@@ -161,7 +168,7 @@ pub(super) fn learn_roles(rack: &Rack, cards: &[CardInfo], roles: &mut BTreeMap<
     }
     let targets: Vec<_> = ask.values().copied().collect();
     for ((_, manifest), digest) in rack.manifest(&targets).wait().into_iter().zip(ask.into_keys()) {
-        // A card that does not tell is listed with its digest.
+        // A card that does not answer is listed with its digest.
         if let Some(manifest) = manifest.ok().and_then(|m| Manifest::from_json(&m).ok()) {
             roles.insert(digest, manifest.name);
         }
@@ -174,6 +181,7 @@ pub(super) fn row(roster: &Roster, info: &CardInfo, roles: &BTreeMap<Digest, Str
         unit: info.unit,
         mac: info.mac.to_string(),
         kind: word(info.kind),
+        ports: info.ports,
         memory: info.memory,
         role: info.digest.and_then(|d| roles.get(&d).cloned()),
         digest: info.digest.map(|d| format::hex(&d)),
@@ -182,7 +190,7 @@ pub(super) fn row(roster: &Roster, info: &CardInfo, roles: &BTreeMap<Digest, Str
     }
 }
 
-/// A protocol's name for something, as people write it.
+/// The protocol's name of something, in lower case.
 fn word(value: impl std::fmt::Debug) -> String {
     format!("{value:?}").to_lowercase()
 }
@@ -195,15 +203,48 @@ const fn reason_name(reason: DownReason) -> &'static str {
     }
 }
 
+/// The cards as a table, with their ports where there is room for them.
 fn text(report: &LsReport) -> String {
-    let mut table = Table::new(&["NAME", "MAC", "KIND", ">MEMORY", "ROLE", "OWNER", "STATE"]);
-    for c in &report.cards {
+    let full = table(&report.cards, true);
+    if full.width() <= WIDTH { full } else { table(&report.cards, false) }.to_string()
+}
+
+fn table(cards: &[CardRow], with_ports: bool) -> Table {
+    let ports = with_ports.then_some(">PORTS");
+    let headings = ["NAME", "MAC", "KIND", ">MEMORY"].into_iter().chain(ports).chain(["ROLE", "OWNER", "STATE"]);
+    let mut table = Table::new(&headings.collect::<Vec<_>>());
+    for c in cards {
         let unknown = c.digest.as_ref().map_or("-", |d| &d[..8]);
         let role = c.role.as_deref().unwrap_or(unknown).to_owned();
-        // The name of a card that has no other is its address.
+        // A card without a unique unit number is named by its address, which has a column of its own.
         let name = if c.name == c.mac { format!("({})", c.unit) } else { c.name.clone() };
         let owner = c.owner.clone().unwrap_or_else(|| "-".to_owned());
-        table.row([name, c.mac.clone(), c.kind.clone(), format::memory(c.memory), role, owner, c.state.clone()]);
+        let ports = with_ports.then(|| c.ports.to_string());
+        let head = [name, c.mac.clone(), c.kind.clone(), format::memory(c.memory)];
+        table.row(head.into_iter().chain(ports).chain([role, owner, c.state.clone()]));
     }
-    table.render()
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cards::tests::card;
+
+    #[test]
+    fn ports_are_shown_where_there_is_room() {
+        let info = CardInfo { ports: 3, ..card(0, 9) };
+        let roster = Roster::new(vec![info.clone()]);
+        let cards = vec![row(&roster, &info, &BTreeMap::new())];
+        let mut report = LsReport { schema: "rackloom.ls/1", net: "virtual:default".to_owned(), cards };
+        let line = |report: &LsReport| text(report).lines().nth(1).unwrap().to_owned();
+        assert_eq!(line(&report), "card0  02:00:00:00:00:09  model   1 GiB      3  -     -      empty");
+        // A long role's name and an owner's address leave no room.
+        (report.cards[0].role, report.cards[0].owner) =
+            (Some("transpose".to_owned()), Some("02:ab:00:00:00:01".to_owned()));
+        report.cards[0].state = "running".to_owned();
+        let wide = text(&report);
+        assert!(!wide.contains("PORTS") && wide.contains("running"), "{wide}");
+        assert!(wide.lines().all(|line| line.chars().count() <= WIDTH), "{wide}");
+    }
 }

@@ -13,28 +13,28 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 
-/// A manager that serves.
+/// A running manager.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ManagerReport {
     /// `rackloom.manager/1`
     schema: &'static str,
-    /// Where programs reach it: what goes into RACKLOOM_MANAGERS.
+    /// Where programs reach it: the value for RACKLOOM_MANAGERS.
     endpoints: Vec<String>,
-    /// Its boards, in the order of their numbers.
+    /// Its boards, by number.
     boards: Vec<String>,
-    /// Their ids at the registry, in the same order; none without a registry.
+    /// Their ids at the registry, in the same order; empty without a registry.
     devices: Vec<String>,
-    /// Where Prometheus reads its metrics.
+    /// Where it serves metrics for Prometheus.
     metrics: Option<String>,
 }
 
-/// How long a signal to stop may wait.
+/// How long a signal to stop may go unnoticed.
 const TICK: Duration = Duration::from_millis(50);
 
 pub(super) fn run(cx: &Context, options: &Options) -> Result<Exit> {
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    interrupt::instead(move || told.store(true, Ordering::Release));
+    let stopped = Arc::clone(&stop);
+    interrupt::instead(move || stopped.store(true, Ordering::Release));
     let service = options.start().map_err(|e| Failure::of(&*e))?;
     let report = ManagerReport {
         schema: "rackloom.manager/1",
@@ -51,13 +51,13 @@ pub(super) fn run(cx: &Context, options: &Options) -> Result<Exit> {
         lines.join("\n")
     });
     if report.devices.is_empty() {
-        cx.ui.say(format!("programs use it with RACKLOOM_MANAGERS={}", report.endpoints.join(",")));
+        cx.ui.say(format!("programs reach it with RACKLOOM_MANAGERS={}", report.endpoints.join(",")));
     } else {
-        cx.ui.say("programs use it with what `rackloom registry allocate` prints");
+        cx.ui.say("programs reach it with the environment that `rackloom registry allocate` prints");
     }
     while !stop.load(Ordering::Acquire) {
         std::thread::sleep(TICK);
     }
-    cx.ui.say("stopping; what runs on a board ends first");
+    cx.ui.say("stopping, once the running tasks have ended");
     Ok(Exit::Ok)
 }

@@ -1,4 +1,4 @@
-//! `rackloom read` and `rackloom write`: a card's memory.
+//! `rackloom mem`: a card's memory.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{Read, Write};
+use crate::args::{MemRead, MemWrite};
 use crate::cards::Roster;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,18 +28,18 @@ pub(super) struct MemoryReport {
     bytes: u64,
     /// How long it took, seconds.
     seconds: f64,
-    /// The file, if there is one.
+    /// The file, if any.
     file: Option<PathBuf>,
-    /// What was read, in hexadecimal, if it went to no file.
+    /// The bytes that were read, in hexadecimal, unless they went to a file.
     hex: Option<String>,
 }
 
-/// Bytes shown as text at most: some ten thousand lines.
+/// Most bytes shown as text: about ten thousand lines.
 const SHOWN_MAX: u64 = 160 << 10;
 
-pub(super) fn read(cx: &Context, args: &Read) -> Result<Exit> {
+pub(super) fn read(cx: &Context, args: &MemRead) -> Result<Exit> {
     if args.output.is_none() && args.len > SHOWN_MAX {
-        let what = format!("{} are too many to show", format::memory(args.len));
+        let what = format!("{} are too much to show", format::memory(args.len));
         return Err(Failure::new(what).help("write them to a file with -o"));
     }
     let rack = cx.connect()?;
@@ -76,7 +76,7 @@ pub(super) fn read(cx: &Context, args: &Read) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-pub(super) fn write(cx: &Context, args: &Write) -> Result<Exit> {
+pub(super) fn write(cx: &Context, args: &MemWrite) -> Result<Exit> {
     let data = std::fs::read(&args.file).during(format!("cannot read {}", args.file.display()))?;
     let bytes = data.len() as u64;
     let rack = cx.connect()?;
@@ -103,7 +103,7 @@ pub(super) fn write(cx: &Context, args: &Write) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Sixteen bytes a line: address, hexadecimal, ASCII.
+/// Sixteen bytes per line: address, hexadecimal, ASCII.
 fn dump(addr: u64, data: &[u8]) -> String {
     let mut out = String::new();
     for (i, line) in data.chunks(16).enumerate() {
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dump_has_sixteen_bytes_a_line() {
+    fn a_dump_has_sixteen_bytes_per_line() {
         let text = dump(0x100000, b"Rackloom weaves\0!");
         assert_eq!(
             text,

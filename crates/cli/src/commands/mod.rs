@@ -1,4 +1,4 @@
-//! What each command does.
+//! The commands.
 
 mod card;
 mod demo;
@@ -17,7 +17,7 @@ mod study;
 mod top;
 mod up;
 
-use crate::args::Command;
+use crate::args::{Command, MemAction};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -32,14 +32,14 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Image { action } => image::run(cx, &action),
         Command::Load(args) => load::run(cx, &args),
         Command::Run(args) => run::run(cx, &args),
-        Command::Read(args) => memory::read(cx, &args),
-        Command::Write(args) => memory::write(cx, &args),
+        Command::Mem { action: MemAction::Read(args) } => memory::read(cx, &args),
+        Command::Mem { action: MemAction::Write(args) } => memory::write(cx, &args),
         Command::Manager(options) => manager::run(cx, &options),
         Command::Top(args) => top::run(cx, &args),
         Command::Registry { arguments } => registry::run(cx, &arguments),
         Command::Demo(args) => demo::run(cx, &args),
         Command::Bench { bench } => bench::run(cx, &bench),
-        Command::Study(args) => study::run(cx, &args),
+        Command::Study(args) => study::run(cx, args.study.as_ref()),
         Command::Doctor => doctor::run(cx),
         Command::Completions { shell } => docs::completions(cx, shell),
         Command::Man { dir } => docs::man(cx, &dir),

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rackloom::{ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, Rack, RunOptions, Sizing, scalar_word};
+use rackloom::{ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, OpError, Rack, RunOptions, Sizing, scalar_word};
 use rackloom_image::{Dir, Kernel};
+use rackloom_report::Table;
 use rackloom_wire::ROLE_PRIVATE;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +16,6 @@ use crate::cards::Roster;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::table::Table;
 use crate::ui::{Amount, Progress};
 use crate::{format, images, interrupt, npy};
 
@@ -34,9 +34,9 @@ pub(crate) struct RunReport {
     tile: BTreeMap<char, usize>,
     /// From the start to the last tile, seconds.
     seconds: f64,
-    /// From the first card's readiness to the last tile, seconds.
+    /// From when the first card was ready to the last tile, seconds.
     computing: f64,
-    /// Bytes of inputs and outputs that travelled.
+    /// Bytes of inputs and outputs transferred.
     bytes: u64,
     /// What each card did.
     cards: Vec<RunCard>,
@@ -55,17 +55,17 @@ pub(crate) struct RunCard {
     pub(crate) tiles: usize,
     /// Bytes of their inputs and outputs.
     bytes: u64,
-    /// Time its kernels ran, seconds of its own clock.
+    /// Time that its kernels ran, in seconds of its own clock.
     busy: f64,
-    /// Role clock cycles its kernels took.
+    /// Cycles of the role's clock that its kernels took.
     cycles: u64,
-    /// When it was ready, seconds from the start; absent if it never was.
+    /// When it was ready, seconds from the start; null if it never was.
     joined: Option<f64>,
-    /// Why it left before the end, if it did.
+    /// Why it left the job before its end, if it did.
     left: Option<String>,
 }
 
-/// Tiles under way on each card.
+/// Tiles in flight on each card.
 pub(crate) const DEPTH: usize = 2;
 
 pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
@@ -73,8 +73,8 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     for tile in &args.tile {
         if kernel.tile.insert(tile.dim, tile.extent).is_none() {
             let dims: Vec<_> = kernel.tile.keys().filter(|d| **d != tile.dim).map(char::to_string).collect();
-            let help = format!("its dimensions that can be cut are {}", dims.join(", "));
-            let what = format!("kernel `{}` cannot be cut in dimension `{}`", kernel.name, tile.dim);
+            let help = format!("it can be tiled in {}", dims.join(", "));
+            let what = format!("kernel `{}` cannot be tiled in dimension `{}`", kernel.name, tile.dim);
             return Err(Failure::new(what).help(help));
         }
     }
@@ -92,7 +92,7 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
 
     let title = format!("running {}", kernel.name);
     let progress = cx.ui.progress(&title, plan.tiles() as u64, Amount::Tiles);
-    // The handler must not keep the rack: it gives its cards back when it goes.
+    // The handler must not keep the rack alive: dropping the rack releases its cards.
     let weak = Arc::downgrade(&rack);
     interrupt::instead(move || weak.upgrade().iter().for_each(|rack| rack.cancel_jobs()));
     let image_bytes = image.bytes().clone();
@@ -120,7 +120,7 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// What a plan for these cards is made for.
+/// The sizing of a plan for these cards.
 pub(crate) fn sizing(cards: &[&CardInfo]) -> Sizing {
     let memory = cards.iter().map(|c| c.memory).min().unwrap_or(0);
     let room = memory.saturating_sub(ROLE_PRIVATE) / DEPTH as u64;
@@ -136,7 +136,7 @@ pub(crate) fn show(progress: Progress, roster: Roster, tiles: usize) -> impl FnM
         }
         JobUpdate::Left(card, why) => {
             done_by.remove(card);
-            progress.note(format!("{} left: {why}; its tiles go to others", roster.name(*card)));
+            progress.note(format!("{why}; its tiles go to other cards"));
         }
         JobUpdate::Tile { card, done, .. } => {
             let cards = done_by.len().max(1);
@@ -162,12 +162,12 @@ pub(crate) fn rows(report: &JobReport, roster: &Roster) -> Vec<RunCard> {
         busy: share.busy.as_secs_f64(),
         cycles: share.cycles,
         joined: share.joined.map(|d| d.as_secs_f64()),
-        left: share.left.as_ref().map(ToString::to_string),
+        left: share.left.as_ref().map(OpError::reason),
     };
     cards.into_iter().map(row).collect()
 }
 
-/// The cards that were there at first and those that came since, so that each has its name.
+/// The cards that were there at first and those that came since, so that all have names.
 fn everyone(rack: &Rack, roster: Roster) -> Result<Roster> {
     let mut cards = rack.cards()?;
     for card in roster.cards() {
@@ -179,10 +179,10 @@ fn everyone(rack: &Rack, roster: Roster) -> Result<Roster> {
 }
 
 fn read_inputs(kernel: &Kernel, files: &[PathBuf]) -> Result<BTreeMap<String, rackloom::Array>> {
-    // In the order of the arguments, as they are called.
+    // In the order of the kernel's arguments.
     let names: Vec<_> = names(kernel, Dir::In);
     if names.len() != files.len() {
-        let what = format!("kernel `{}` takes {} inputs, but {} were given", kernel.name, names.len(), files.len());
+        let what = format!("kernel `{}` takes {} inputs, not {}", kernel.name, names.len(), files.len());
         return Err(Failure::new(what).help(format!("its inputs are {}", names.join(", "))));
     }
     names.into_iter().zip(files).map(|(name, path)| Ok((name, npy::read(path)?))).collect()
@@ -191,7 +191,8 @@ fn read_inputs(kernel: &Kernel, files: &[PathBuf]) -> Result<BTreeMap<String, ra
 fn name_outputs(kernel: &Kernel, files: &[PathBuf]) -> Result<Vec<(String, PathBuf)>> {
     let names = names(kernel, Dir::Out);
     if names.len() != files.len() {
-        let what = format!("kernel `{}` has {} outputs, but {} -o were given", kernel.name, names.len(), files.len());
+        let what =
+            format!("kernel `{}` has {} outputs, but -o was given {} times", kernel.name, names.len(), files.len());
         return Err(Failure::new(what).help(format!("its outputs are {}", names.join(", "))));
     }
     Ok(names.into_iter().zip(files.iter().cloned()).collect())
@@ -206,11 +207,12 @@ fn parse_scalars(kernel: &Kernel, given: &[String]) -> Result<BTreeMap<String, u
     let mut words = BTreeMap::new();
     for text in given {
         let wrong = |why: String| Failure::new(format!("cannot use --set {text}")).help(why);
-        let (name, value) = text.split_once('=').ok_or_else(|| wrong("write NAME=VALUE".to_owned()))?;
+        let (name, value) = text.split_once('=').ok_or_else(|| wrong("expected NAME=VALUE".to_owned()))?;
         let word = match kernel.scalars.iter().find(|s| s.name == name) {
-            Some(s) => scalar_word(s.dtype, value)
-                .ok_or_else(|| wrong(format!("invalid number `{value}`: expected type {}", s.dtype.numpy())))?,
-            None => 0, // The work names scalars that the kernel does not have.
+            Some(s) => scalar_word(s.dtype, value).ok_or_else(|| {
+                wrong(format!("invalid value `{value}`: expected a number of type {}", s.dtype.numpy()))
+            })?,
+            None => 0, // `ArrayWork` reports scalars that the kernel does not have.
         };
         words.insert(name.to_owned(), word);
     }
@@ -233,7 +235,7 @@ fn text(r: &RunReport) -> String {
     }
     format!(
         "{}{} on {} cards: {} tiles in {}, {} moved at {}\n",
-        table.render(),
+        table,
         r.kernel,
         r.cards.iter().filter(|c| c.tiles > 0).count(),
         r.tiles,

@@ -1,4 +1,4 @@
-//! `rackloom schema`: what --json prints, as JSON Schema.
+//! `rackloom schema`: the JSON Schema of what --json prints.
 
 use schemars::{JsonSchema, Schema, schema_for};
 
@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{ErrorReport, Failure, Result};
 
-/// A schema's name, the commands that print it, and how to make it.
+/// A schema's name, the commands that print it, and its maker.
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
@@ -20,11 +20,6 @@ pub(super) const ALL: [Entry; 25] = [
         "bench opencl-overhead",
         of::<rackloom_study_blastfunction::overhead::Report>,
     ),
-    (
-        rackloom_study_blastfunction::sharing::SCHEMA,
-        "bench opencl-sharing",
-        of::<rackloom_study_blastfunction::sharing::Report>,
-    ),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
     ("rackloom.demo/1", "demo", of::<demo::DemoReport>),
@@ -32,20 +27,25 @@ pub(super) const ALL: [Entry; 25] = [
     ("rackloom.error/1", "every command that fails", of::<ErrorReport>),
     ("rackloom.image/1", "image show, image build", of::<image::ImageReport>),
     ("rackloom.image-verify/1", "image verify", of::<image::VerifyReport>),
-    ("rackloom.info/1", "info", of::<info::InfoReport>),
+    ("rackloom.info/2", "info", of::<info::InfoReport>),
     ("rackloom.load/1", "load", of::<load::LoadOutcome>),
     ("rackloom.ls/1", "ls", of::<ls::LsReport>),
-    ("rackloom.ls-event/1", "ls --watch, a line for each event after the first", of::<ls::LsEvent>),
+    ("rackloom.ls-event/1", "ls --watch, one line per event after the snapshot", of::<ls::LsEvent>),
     ("rackloom.manager/1", "manager, once it serves", of::<manager::ManagerReport>),
-    ("rackloom.memory/1", "read, write", of::<memory::MemoryReport>),
+    ("rackloom.memory/1", "mem read, mem write", of::<memory::MemoryReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
     ("rackloom.studies/1", "study without a name", of::<study::StudyList>),
-    ("rackloom.study.saf-cost/1", "study saf-cost", of::<rackloom_study_saf::cost::Report>),
-    ("rackloom.study.saf-ondemand/1", "study saf-ondemand", of::<rackloom_study_saf::ondemand::Report>),
-    ("rackloom.study.saf-reconfigure/1", "study saf-reconfigure", of::<rackloom_study_saf::reconfigure::Report>),
-    ("rackloom.study.saf-scaling/1", "study saf-scaling", of::<rackloom_study_saf::scaling::Report>),
+    (
+        rackloom_study_blastfunction::sharing::SCHEMA,
+        "study blastfunction-sharing",
+        of::<rackloom_study_blastfunction::sharing::Report>,
+    ),
+    (rackloom_study_saf::cost::SCHEMA, "study saf-cost", of::<rackloom_study_saf::cost::Report>),
+    (rackloom_study_saf::ondemand::SCHEMA, "study saf-ondemand", of::<rackloom_study_saf::ondemand::Report>),
+    (rackloom_study_saf::reconfigure::SCHEMA, "study saf-reconfigure", of::<rackloom_study_saf::reconfigure::Report>),
+    (rackloom_study_saf::scaling::SCHEMA, "study saf-scaling", of::<rackloom_study_saf::scaling::Report>),
     ("rackloom.text/1", "completions, help topics, reference", of::<super::docs::TextReport>),
-    ("rackloom.top/1", "top, a line each interval", of::<crate::top::TopReport>),
+    ("rackloom.top/1", "top, one line per interval", of::<crate::top::TopReport>),
     ("rackloom.up/1", "up, once the cards are up", of::<up::UpReport>),
 ];
 
@@ -60,9 +60,8 @@ pub(super) fn show(cx: &Context, name: Option<&str>) -> Result<Exit> {
         return Ok(Exit::Ok);
     };
     let found = ALL.iter().find(|(n, _, _)| *n == name || n.trim_start_matches("rackloom.") == name);
-    let (_, _, make) = found.ok_or_else(|| {
-        Failure::new(format!("there is no schema called `{name}`")).help("`rackloom schema` lists them")
-    })?;
+    let (_, _, make) = found
+        .ok_or_else(|| Failure::new(format!("unknown schema `{name}`")).help("`rackloom schema` lists all schemas"))?;
     cx.ui.text(serde_json::to_string_pretty(&make()).expect("schemas are JSON"));
     Ok(Exit::Ok)
 }

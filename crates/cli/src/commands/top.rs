@@ -13,22 +13,22 @@ use crate::interrupt;
 use crate::top::{Left, Screen, TopReport, Watch};
 use crate::ui::Amount;
 
-/// How often a pause looks whether it should end.
+/// How often a pause checks whether it should end.
 const TICK: Duration = Duration::from_millis(50);
 
 pub(super) fn run(cx: &Context, args: &Top) -> Result<Exit> {
     let mut watch = Watch::new(args.managers.clone(), args.interval);
     let first = watch.look();
     if first.is_all_lost() {
-        return Err(nobody(&first));
+        return Err(no_metrics(&first));
     }
     if cx.ui.is_screen() && !args.snapshot {
         return live(args, watch, first);
     }
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    interrupt::instead(move || told.store(true, Ordering::Release));
-    // Where nothing can be drawn on, one look is what a script wants; as JSON it may go on.
+    let stopped = Arc::clone(&stop);
+    interrupt::instead(move || stopped.store(true, Ordering::Release));
+    // Without a screen a script wants one table; as JSON, updates may go on.
     let once = args.snapshot || !cx.global.json;
     loop {
         if pause(cx, args.interval, once, &stop) {
@@ -36,7 +36,7 @@ pub(super) fn run(cx: &Context, args: &Top) -> Result<Exit> {
         }
         let report = watch.look();
         if once && report.is_all_lost() {
-            return Err(nobody(&report));
+            return Err(no_metrics(&report));
         }
         cx.ui.result(&report, || report.text());
         if once {
@@ -45,7 +45,7 @@ pub(super) fn run(cx: &Context, args: &Top) -> Result<Exit> {
     }
 }
 
-/// Waits for an interval; whether it was interrupted.
+/// Waits for an interval; true if it was interrupted.
 fn pause(cx: &Context, interval: Duration, with_progress: bool, stop: &AtomicBool) -> bool {
     let ticks = |time: Duration| time.as_millis() as u64 / TICK.as_millis() as u64;
     let progress = with_progress.then(|| cx.ui.progress("measuring", ticks(interval), Amount::Steps));
@@ -62,16 +62,17 @@ fn pause(cx: &Context, interval: Duration, with_progress: bool, stop: &AtomicBoo
     stop.load(Ordering::Acquire)
 }
 
-/// On the screen until somebody has seen enough. A thread of its own looks, so that keys are heard meanwhile.
+/// Draws on the screen until a key or a signal ends it. A thread of its own queries the managers, so that keys work
+/// meanwhile.
 fn live(args: &Top, mut watch: Watch, first: TopReport) -> Result<Exit> {
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
+    let stopped = Arc::clone(&stop);
     let mut screen = Screen::open()
         .during("cannot draw on this terminal")
         .map_err(|failure| failure.help("`rackloom top --snapshot` prints one table instead"))?;
     interrupt::instead(move || {
-        told.store(true, Ordering::Release);
-        // One more, should the first not be enough, leaves the terminal as it was as well.
+        stopped.store(true, Ordering::Release);
+        // A second interrupt ends the program at once, and restores the terminal as well.
         interrupt::instead(|| {
             Screen::give_back();
             std::process::exit(Exit::Interrupted as i32);
@@ -94,18 +95,18 @@ fn live(args: &Top, mut watch: Watch, first: TopReport) -> Result<Exit> {
     let left = screen.show(&reports, || stop.load(Ordering::Acquire));
     drop(screen);
     drop(ended);
-    drop(looking); // Not waited for: it may be asking a manager that does not answer.
-    match left.during("the terminal is gone")? {
+    drop(looking); // Not joined: it may be waiting for a manager that does not answer.
+    match left.during("cannot draw on the terminal")? {
         Left::Quit => Ok(Exit::Ok),
         Left::Interrupted => Ok(Exit::Interrupted),
     }
 }
 
-/// No manager answers: most likely none serves metrics, or elsewhere.
-fn nobody(report: &TopReport) -> Failure {
-    let (address, why) = report.first_loss().expect("all are lost, and there is one");
+/// The error if no manager answers: most likely none serves metrics, or not there.
+fn no_metrics(report: &TopReport) -> Failure {
+    let (address, why) = report.first_loss().expect("at least one manager was asked");
     let failure = Failure::new(format!("no metrics from {address}")).help(format!(
-        "start a manager that serves them, `rackloom manager --metrics {address}`, or name where one does: \
+        "start a manager that serves them, `rackloom manager --metrics {address}`, or name another: \
          `rackloom top ADDRESS:PORT`"
     ));
     Failure { causes: vec![why.to_owned()], ..failure }

@@ -1,4 +1,4 @@
-//! `rackloom up`: a rack that other processes attach to.
+//! `rackloom up`: a rack that other processes can use.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ pub(super) struct UpReport {
     schema: &'static str,
     /// The segment.
     net: String,
-    /// The seed, to have the same cards again.
+    /// The seed; it makes the same cards again.
     seed: u64,
-    /// The cards at the start.
+    /// The cards at its start.
     cards: Vec<Slot>,
 }
 
-/// Processes that may be attached at a time.
+/// Most processes attached at a time.
 const CLIENTS_MAX: usize = 256;
-/// How long a signal to stop may wait.
+/// How long a signal to stop may go unnoticed.
 const TICK: Duration = Duration::from_millis(50);
 
 pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
@@ -60,8 +60,8 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         None => None,
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    interrupt::instead(move || told.store(true, Ordering::Release));
+    let stopped = Arc::clone(&stop);
+    interrupt::instead(move || stopped.store(true, Ordering::Release));
 
     let kinds = match args.card.is_empty() {
         true => vec![CardCount { kind: Kind::Model, count: args.cards }],
@@ -77,8 +77,8 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         format!("{} are up on {net}", cards.join(" and "))
     });
     match args.run_for {
-        Some(time) => cx.ui.say(format!("they go in {}, or at Ctrl-C", format::time(time))),
-        None => cx.ui.say("Ctrl-C takes them down"),
+        Some(time) => cx.ui.say(format!("the rack stops after {}, or at Ctrl-C", format::time(time))),
+        None => cx.ui.say("Ctrl-C takes the rack down"),
     }
     keep_up(cx, args, &mut rack, &control, &networks, &stop)?;
     cx.ui.say("taking the rack down");
@@ -126,7 +126,7 @@ fn keep_up(
         }
         for network in networks {
             if let Some(e) = network.failure() {
-                return Err(Failure::of(&e).during(format!("{} is gone", network.net())));
+                return Err(Failure::of(&e).during(format!("the connection to {} failed", network.net())));
             }
         }
         let next = script.front().map(|s| s.at.saturating_sub(elapsed)).unwrap_or(TICK).min(TICK);
@@ -147,7 +147,7 @@ fn answer(cx: &Context, rack: &mut LiveRack, request: &Request) -> Reply {
         Request::Rm { unit, yank } => {
             let gone = slot(unit, rack.mac(unit));
             if !rack.remove(unit, if yank { Removal::Yank } else { Removal::Goodbye }) {
-                return Reply::Failed(format!("there is no card{unit} in this rack"));
+                return Reply::Failed(format!("card{unit} is not in this rack"));
             }
             cx.ui.say(format!("{} {}", if yank { "yanked" } else { "pulled out" }, gone.name));
             Reply::Done(vec![gone])
@@ -160,14 +160,14 @@ fn add(rack: &mut LiveRack, asked: CardCount) -> Result<Vec<Slot>> {
     (0..asked.count).map(|_| Ok(rack.add(asked.kind).map(|(unit, mac)| slot(unit, mac))?)).collect()
 }
 
-/// The cables that were asked for, on the command line or in a file.
+/// The cables from the command line or a file.
 fn topology(args: &Up) -> Result<Topology> {
     let Some(file) = &args.topology else { return Topology::new(args.cable.clone()).map_err(|e| Failure::of(&e)) };
     let text = std::fs::read_to_string(file).during(format!("cannot read {}", file.display()))?;
     Topology::parse(&text).map_err(|e| Failure::of(&e).during(format!("in {}", file.display())))
 }
 
-/// Cards as people read of them.
+/// Cards in words.
 fn in_words(cards: CardCount, memory: Option<u64>) -> String {
     let memory = format::memory(memory.unwrap_or_else(|| cards.kind.memory()));
     format!("{} {} cards of {memory}", cards.count, cards.kind.name())

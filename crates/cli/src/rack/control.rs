@@ -1,6 +1,6 @@
 //! The control socket of a rack that is up: `rackloom card` asks, `rackloom up` answers.
 //!
-//! One line of JSON each way. The socket lies beside the segment's, in a directory that only its user can enter; the
+//! One line of JSON each way. The socket is beside the segment's, in a directory that only its user can enter; the
 //! server checks the user again.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -18,25 +18,25 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Explain, Failure, Result};
 use crate::rack::Kind;
 
-/// What can be asked.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub(crate) enum Request {
-    /// Plug in so many cards.
+    /// Plug in cards.
     Add {
         /// What runs them.
         kind: Kind,
         /// How many.
         count: u16,
     },
-    /// Pull one out.
+    /// Pull a card out.
     Rm {
-        /// Which.
+        /// Its unit number.
         unit: u16,
         /// Without a goodbye.
         yank: bool,
     },
-    /// Tell which there are.
+    /// List the cards.
     Ls,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Reply {
-    /// Done; the cards it was about.
+    /// Done, with the cards concerned.
     Done(Vec<Slot>),
     /// Not done, and why.
     Failed(String),
@@ -61,11 +61,11 @@ pub(crate) struct Slot {
     pub(crate) mac: String,
 }
 
-/// Longest line: a request has some 50 bytes.
+/// Longest request, bytes; a usual one has about 50.
 const REQUEST_MAX: u64 = 4 << 10;
-/// Longest answer: 80 bytes for each of 1024 cards.
+/// Longest answer, bytes: room for 80 bytes for each of 1024 cards.
 const REPLY_MAX: u64 = 1 << 20;
-/// Whoever connects says what it wants at once.
+/// Most time for a request: a client sends it at once.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Starting many cards takes a while.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -82,8 +82,8 @@ pub(crate) struct ControlServer {
 }
 
 impl ControlServer {
-    /// Listens beside a segment's socket. Whoever calls this serves that segment: another's socket there is a dead
-    /// one's.
+    /// Listens beside a segment's socket. The caller serves that segment, so a socket that is there already is left
+    /// over from a dead process.
     pub(crate) fn open(path: &SegmentPath) -> Result<Self> {
         let socket = socket_of(path);
         let what = || format!("cannot listen at {}", socket.display());
@@ -96,17 +96,17 @@ impl ControlServer {
         Ok(Self { listener, socket })
     }
 
-    /// Waits until somebody asks, at most for this time.
+    /// Waits for a request, at most for this time.
     pub(crate) fn wait(&self, time: Duration) {
         let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
         let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
         let _ = poll(&mut fds, Some(&time)); // A signal ends it early, and nothing else can fail.
     }
 
-    /// Answers whoever has asked by now; never waits for anybody longer than a second.
+    /// Answers the requests that have come; waits at most a second for each.
     pub(crate) fn serve(&self, mut answer: impl FnMut(Request) -> Reply) {
         while let Ok((stream, _)) = self.listener.accept() {
-            // A client that does not keep to the rules is its own misfortune.
+            // A client that breaks the protocol gets no answer; the others do.
             let _ = serve_one(&stream, &mut answer);
         }
     }
@@ -130,7 +130,7 @@ fn serve_one(stream: &UnixStream, answer: &mut impl FnMut(Request) -> Reply) -> 
     BufReader::new(stream.take(REQUEST_MAX)).read_line(&mut line)?;
     let reply = match serde_json::from_str(&line) {
         Ok(request) => answer(request),
-        Err(e) => Reply::Failed(format!("the request is malformed: {e}")),
+        Err(e) => Reply::Failed(format!("malformed request: {e}")),
     };
     let mut text = serde_json::to_string(&reply).expect("plain data");
     text.push('\n');
@@ -142,7 +142,7 @@ pub(crate) fn ask(net: &Net, request: &Request) -> Result<Vec<Slot>> {
     let socket = socket_of(&segment_of(net).map_err(|e| Failure::of(&e))?);
     let reply = exchange(&socket, request).map_err(|e| match e.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => Failure::new(format!("no rack is up on {net}"))
-            .help("start one with `rackloom up`; only the machine and user that did can change it"),
+            .help("start one with `rackloom up`; only the same user on the same machine can change it"),
         _ => Failure::of(&e).during(format!("cannot talk to the rack on {net}")),
     })?;
     match reply {
@@ -166,7 +166,7 @@ fn exchange(socket: &Path, request: &Request) -> std::io::Result<Reply> {
 mod tests {
     use super::*;
 
-    /// A server in a private directory, asked once with these bytes; what it was asked, and its answer.
+    /// Sends these bytes to a server in a private directory; returns the requests that it saw, and its answer.
     fn send(bytes: &[u8]) -> (Vec<Request>, String) {
         let dir = tempfile::tempdir().unwrap();
         let path = SegmentPath::under(dir.path(), "test").unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_and_harms_nobody() {
+    fn malformed_requests_are_refused() {
         for nonsense in [&b"\n"[..], b"{\"op\":\"format\"}\n", b"\xff\xfe\n", &[b'x'; 10_000], b""] {
             let (asked, _) = send(nonsense);
             assert_eq!(asked, []);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_servers_socket_is_taken_over() {
+    fn the_socket_of_a_dead_server_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let path = SegmentPath::under(dir.path(), "test").unwrap();
         std::mem::forget(ControlServer::open(&path).unwrap());

@@ -2,19 +2,23 @@
 
 pub(crate) mod control;
 
+use std::time::Duration;
+
 use rackloom::{Rack, RackOptions};
 pub(crate) use rackloom_card::Pace;
 pub(crate) use rackloom_rack::{Kind, LiveRack, Network, Removal, ServedNetwork, Shape, Topology};
 use rackloom_rack::{Maker, NetworkError, RackError};
 
+use crate::cards::Roster;
 use crate::failure::{Failure, Result};
+use crate::format;
 
-/// A rack without cards. Their ports beside port 0 have the cables that `topology` lists.
+/// A rack without cards. The cables in `topology` join the ports of its cards other than port 0.
 pub(crate) fn local(shape: Shape, topology: Topology) -> Result<LiveRack> {
     Ok(LiveRack::new(shape, topology, Maker::shared())?)
 }
 
-/// A rack of so many model cards, each on the network with one port.
+/// A rack of `cards` model cards, each with one port.
 pub(crate) fn of_models(cards: u16, shape: Shape) -> Result<LiveRack> {
     let mut rack = local(shape, Topology::default())?;
     for _ in 0..cards {
@@ -28,11 +32,24 @@ pub(crate) fn connect(rack: &LiveRack, options: RackOptions) -> Result<Rack> {
     Ok(Rack::attach(rack.attach("host")?, options)?)
 }
 
+/// Looks for the cards of a rack, all of which must answer within `time`.
+pub(crate) fn discover_all(rack: &LiveRack, host: &Rack, time: Duration) -> Result<Roster> {
+    let roster = Roster::new(host.discover(time)?);
+    let answered = |unit: &u16| roster.cards().iter().any(|card| card.mac == rack.mac(*unit));
+    let missing: Vec<_> = rack.units().filter(|unit| !answered(unit)).map(|unit| format!("card{unit}")).collect();
+    if missing.is_empty() {
+        return Ok(roster);
+    }
+    let (found, all, time) = (roster.cards().len(), rack.units().count(), format::time(time));
+    let what = format!("{found} of {all} cards answered within {time}; no answer from {}", missing.join(", "));
+    Err(Failure::new(what).help("give them more time with --discover"))
+}
+
 impl From<RackError> for Failure {
     fn from(e: RackError) -> Self {
         let failure = Self::of(&e);
         match e {
-            RackError::NoSuchPort { .. } => failure.help("use model cards, or leave the cable out"),
+            RackError::NoSuchPort { .. } => failure.help("use model cards, or omit the cable"),
             _ => failure,
         }
     }
@@ -50,9 +67,9 @@ impl From<NetworkError> for Failure {
     }
 }
 
-/// A seed that no other run has.
+/// A new seed for each run.
 pub(crate) fn random_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
-    // Seeds are written down and typed again: 32 bits are enough of them.
+    // People write seeds down and type them again: 32 bits are enough.
     RandomState::new().build_hasher().finish() >> 32
 }

@@ -1,4 +1,4 @@
-//! Numbers and names in few columns.
+//! Numbers and names in a few columns.
 
 /// At most 4 columns up to 999 times the largest unit: `0`, `7.5`, `12`, `999`, `1.2k`, `34M`.
 pub(super) fn number(n: f64) -> String {
@@ -22,12 +22,12 @@ pub(super) fn time(seconds: f64) -> String {
     if value >= 9.95 { format!("{value:.0}{unit}") } else { format!("{value:.1}{unit}") }
 }
 
-/// `57%`; what is more than 100 is so by the time between two clocks' readings.
+/// `57%`, at most 100%: two clocks are read at slightly different times.
 pub(super) fn percent(part: f64) -> String {
     format!("{:.0}%", part.clamp(0.0, 1.0) * 100.0)
 }
 
-/// A name in at most `width` columns: the middle goes first, since names differ at their ends.
+/// A name in at most `width` columns; the middle is cut out, since names differ at their ends.
 pub(super) fn name(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {

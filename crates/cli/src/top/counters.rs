@@ -1,15 +1,15 @@
-//! What a manager has counted of its boards and tenants at a time, and what happened between two times.
+//! A manager's counters of its boards and tenants, and the changes between two readings.
 
 use std::collections::BTreeMap;
 
 use super::exposition::Sample;
 
-/// All that matters here of a manager's answer.
+/// A manager's counters at one time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reading {
-    /// By name.
+    /// The boards, by name.
     pub(super) boards: BTreeMap<String, Board>,
-    /// Seconds of board time by board and name.
+    /// Seconds of board time, by board and tenant.
     pub(super) tenants: BTreeMap<(String, String), f64>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Board {
 pub(super) struct Histogram(Vec<(f64, f64)>);
 
 impl Reading {
-    /// Sorts out samples. Others than a manager's are passed over.
+    /// Sorts samples by board and tenant; ignores those that are not a manager's.
     pub(super) fn new(samples: &[Sample]) -> Self {
         let mut this = Self::default();
         for Sample { name, labels, value } in samples {
@@ -64,7 +64,7 @@ impl Reading {
         this
     }
 
-    /// Whether it is of the same manager as an earlier one: a counter that went back has begun anew.
+    /// Whether it continues an earlier reading: a counter that went back belongs to a restarted manager.
     pub(super) fn continues(&self, before: &Self) -> bool {
         before
             .boards
@@ -74,14 +74,14 @@ impl Reading {
 }
 
 impl Histogram {
-    /// What came since an earlier time.
+    /// The values added since an earlier reading.
     pub(super) fn since(&self, before: &Self) -> Self {
         let old = |at: usize| before.0.get(at).map_or(0.0, |bucket| bucket.1);
         Self(self.0.iter().enumerate().map(|(at, (bound, count))| (*bound, count - old(at))).collect())
     }
 
-    /// The value that a part `q` of all are not above, as Prometheus estimates it: spread evenly within a bucket. Of
-    /// what is above all bounds only the highest bound is known. None if there are no values.
+    /// The quantile `q`, 0 to 1, as Prometheus estimates it: values are spread evenly within a bucket, and beyond the
+    /// highest finite bound it is that bound. `None` if there are no values.
     pub(super) fn quantile(&self, q: f64) -> Option<f64> {
         let total = self.0.last().filter(|(_, total)| *total > 0.0)?.1;
         let at = self.0.iter().position(|(_, count)| *count >= q * total)?;
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_are_sorted_out_by_board_and_tenant() {
+    fn samples_are_sorted_by_board_and_tenant() {
         let text = "\
 rackloom_board_busy_seconds_total{board=\"b\"} 1.5
 rackloom_tenant_busy_seconds_total{board=\"b\",tenant=\"t\"} 1
@@ -120,12 +120,12 @@ other{board=\"c\"} 3";
     }
 
     #[test]
-    fn quantiles_lie_where_prometheus_puts_them() {
+    fn quantiles_are_those_of_prometheus() {
         let histogram = Histogram(vec![(1.0, 10.0), (2.0, 30.0), (4.0, 30.0), (f64::INFINITY, 40.0)]);
         assert_eq!(histogram.quantile(0.125), Some(0.5));
         assert_eq!(histogram.quantile(0.5), Some(1.5));
         assert_eq!(histogram.quantile(0.75), Some(2.0));
-        assert_eq!(histogram.quantile(0.99), Some(4.0), "all that is known");
+        assert_eq!(histogram.quantile(0.99), Some(4.0), "the highest finite bound");
         let later = Histogram(vec![(1.0, 10.0), (2.0, 32.0), (4.0, 32.0), (f64::INFINITY, 42.0)]);
         assert_eq!(later.since(&histogram).quantile(0.5), Some(1.5));
         assert_eq!(histogram.since(&histogram).quantile(0.5), None);
@@ -133,7 +133,7 @@ other{board=\"c\"} 3";
     }
 
     #[test]
-    fn a_manager_that_began_anew_is_recognised() {
+    fn a_restarted_manager_is_recognised() {
         let reading = |busy| Reading {
             boards: BTreeMap::from([("b".to_owned(), Board { busy, ..Board::default() })]),
             ..Reading::default()

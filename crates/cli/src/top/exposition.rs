@@ -1,8 +1,8 @@
-//! The text format of Prometheus and OpenMetrics, as far as values go: types, help, times and exemplars are skipped.
+//! The values in the text format of Prometheus and OpenMetrics; types, help, times and exemplars are skipped.
 
 use std::collections::BTreeMap;
 
-/// A value of a series at the time of the answer.
+/// The value of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sample {
     pub(super) name: String,
@@ -10,9 +10,9 @@ pub(super) struct Sample {
     pub(super) value: f64,
 }
 
-/// The number of a line that is not in the format.
+/// The number of the line that is malformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("line {0} of the answer is not in Prometheus's text format")]
+#[error("malformed metrics: line {0} is not in Prometheus's text format")]
 pub(super) struct Malformed(usize);
 
 /// All samples of a text.
@@ -38,7 +38,7 @@ fn sample(line: &str) -> Option<Sample> {
     Some(Sample { name: name.to_owned(), labels, value })
 }
 
-/// Reads labels up to the closing brace; what follows it.
+/// Parses labels up to the closing brace; returns what follows it.
 fn labels<'a>(mut rest: &'a str, into: &mut BTreeMap<String, String>) -> Option<&'a str> {
     loop {
         rest = rest.trim_start_matches([',', ' ']);
@@ -52,7 +52,7 @@ fn labels<'a>(mut rest: &'a str, into: &mut BTreeMap<String, String>) -> Option<
     }
 }
 
-/// A text up to its closing quote, and what follows it.
+/// Parses a text up to its closing quote; returns it and what follows.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut chars = text.char_indices();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_read() {
+    fn samples_are_parsed() {
         let text = "# HELP a b\n# TYPE a counter\n\na_total 1\nb{x=\"1\"} 2.5 1700000000 # {id=\"7\"} 1\n# EOF\n";
         let samples = parse(text).unwrap();
         assert_eq!(samples.len(), 2);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_something_else_is_refused_with_its_line() {
+    fn a_malformed_line_is_named() {
         for bad in ["<html>", "a", "a b", "a{", "a{x} 1", "a{x=\"} 1", "a{x=\"\\", "{x=\"1\"} 1", "a-b 1"] {
             assert_eq!(parse(&format!("good 1\n{bad}\n")), Err(Malformed(2)), "{bad}");
         }

@@ -1,8 +1,8 @@
-//! What managers are doing, from the metrics that they serve: a model of `rackloom top`, and its screen.
+//! What managers are doing, from the metrics that they serve: the model of `rackloom top`, and its screen.
 //!
-//! [`Watch`] looks at the managers, as often as its caller asks. Two looks give rates; what they have counted before
-//! the first look, or before a manager restarted, says nothing about now. A manager that does not answer is *lost*, and
-//! is looked for again each time.
+//! [`Watch`] queries the managers whenever its caller asks. Rates come from two queries; what a manager counted before
+//! the first query, or before it restarted, says nothing about now. A manager that does not answer is *lost*, and is
+//! queried again each time.
 
 mod brief;
 mod counters;

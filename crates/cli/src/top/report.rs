@@ -1,19 +1,19 @@
-//! What there is to see of managers at a time.
+//! The state of managers, as tables and JSON.
 
+use rackloom_report::Table;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::brief;
-use crate::table::Table;
 
 /// Boards and tenants of managers over an interval.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct TopReport {
     /// `rackloom.top/1`
     pub(super) schema: &'static str,
-    /// Seconds between the two looks that rates are made of, as asked for.
+    /// The interval over which rates are averaged, seconds.
     pub(super) interval: f64,
-    /// The managers, in the order in which they were named.
+    /// The managers, in the order of the command line.
     pub(super) managers: Vec<ManagerRow>,
 }
 
@@ -26,34 +26,34 @@ pub(super) struct ManagerRow {
     pub(super) state: &'static str,
     /// Why it is lost.
     pub(super) error: Option<String>,
-    /// Its boards, by name; of a lost one those that it had.
+    /// Its boards, by name; for a lost manager, the last ones known.
     pub(super) boards: Vec<BoardRow>,
-    /// The tenants that are connected, who had most of a board first.
+    /// The connected tenants, the largest share first.
     pub(super) tenants: Vec<TenantRow>,
 }
 
-/// A board. What was measured over the interval is null until there is one, and for a lost manager.
+/// A board. Figures of the interval are null in the first report and for a lost manager.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub(super) struct BoardRow {
     /// Its name.
     pub(super) board: String,
-    /// The part of the interval in which it computed, 0 to 1.
+    /// The fraction of the interval in which it computed, 0 to 1.
     pub(super) utilisation: Option<f64>,
-    /// Tasks that wait now.
+    /// Tasks waiting now.
     pub(super) queue_depth: Option<u64>,
     /// Tenants that have it open now.
     pub(super) tenants: Option<u64>,
-    /// Tasks that ended, a second.
+    /// Tasks completed per second.
     pub(super) tasks_per_second: Option<f64>,
-    /// Median of the seconds that tasks waited; null if there were none.
+    /// Median wait of a task, seconds; null if there was no task.
     pub(super) wait_p50: Option<f64>,
-    /// What 99 % of the tasks did not wait longer than, in seconds.
+    /// 99th percentile of the wait of a task, seconds.
     pub(super) wait_p99: Option<f64>,
-    /// Bytes to it, a second.
+    /// Bytes to it per second.
     pub(super) bytes_in_per_second: Option<f64>,
-    /// Bytes from it, a second.
+    /// Bytes from it per second.
     pub(super) bytes_out_per_second: Option<f64>,
-    /// Operations that ended with an error, since its manager started.
+    /// Failed operations since its manager started.
     pub(super) failures: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct TenantRow {
     pub(super) tenant: String,
     /// The board.
     pub(super) board: String,
-    /// The part of the interval in which it had the board, 0 to 1.
+    /// The fraction of the interval in which it had the board, 0 to 1.
     pub(super) share: Option<f64>,
 }
 
@@ -79,21 +79,21 @@ impl TopReport {
         self.managers.iter().any(|manager| manager.error.is_some())
     }
 
-    /// Why the first that is lost is.
+    /// The first lost manager, and why it is lost.
     pub(crate) fn first_loss(&self) -> Option<(&str, &str)> {
         self.managers.iter().find_map(|manager| Some((&*manager.address, manager.error.as_deref()?)))
     }
 
-    /// The tables, for 80 columns.
+    /// The tables, in 80 columns.
     pub(crate) fn text(&self) -> String {
         let parts: Vec<_> = self.managers.iter().map(|manager| manager.text(self.managers.len() > 1)).collect();
         parts.join("\n")
     }
 }
 
-/// Columns that a board's name gets in 80.
+/// Columns of a board's name, of 80.
 const BOARD: usize = 20;
-/// Columns that a tenant's name gets in 80.
+/// Columns of a tenant's name, of 80.
 const TENANT: usize = 32;
 
 impl ManagerRow {
@@ -106,13 +106,13 @@ impl ManagerRow {
         if !self.boards.is_empty() {
             let mut boards = Table::new(&BoardRow::HEADINGS);
             self.boards.iter().for_each(|board| boards.row(board.cells(BOARD)));
-            text += &boards.render();
+            text += &boards.to_string();
         }
         if !self.tenants.is_empty() {
             let mut tenants = Table::new(&["TENANT", ">SHARE", "BOARD"]);
             self.tenants.iter().for_each(|tenant| tenants.row(tenant.cells(TENANT)));
             text.push('\n');
-            text += &tenants.render();
+            text += &tenants.to_string();
         }
         text
     }
@@ -122,7 +122,7 @@ impl BoardRow {
     pub(super) const HEADINGS: [&'static str; 10] =
         ["BOARD", ">UTIL", ">QUEUE", ">TEN", ">TASK/s", ">P50", ">P99", ">IN/s", ">OUT/s", ">ERR"];
 
-    /// As text under the headings; its name in at most `width` columns.
+    /// The cells under the headings; the name takes at most `width` columns.
     pub(super) fn cells(&self, width: usize) -> [String; 10] {
         let count = |n: Option<u64>| n.map_or_else(unknown, |n| brief::number(n as f64));
         let rate = |n: Option<f64>| n.map_or_else(unknown, brief::number);
@@ -143,7 +143,7 @@ impl BoardRow {
 }
 
 impl TenantRow {
-    /// As text; the names in at most `width` columns each.
+    /// The cells; each name takes at most `width` columns.
     pub(super) fn cells(&self, width: usize) -> [String; 3] {
         let share = self.share.map_or_else(unknown, brief::percent);
         [brief::name(&self.tenant, width), share, brief::name(&self.board, width)]

@@ -1,4 +1,4 @@
-//! The live view: a terminal that is drawn on until somebody has seen enough, and is given back as it was.
+//! The live view: it draws on the terminal until a key or a signal ends it, and then restores the terminal.
 
 use std::io;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -14,7 +14,7 @@ use ratatui::{DefaultTerminal, Frame};
 use super::brief;
 use super::report::{BoardRow, ManagerRow, TopReport};
 
-/// The terminal, ours until this is dropped. A panic gives it back as well, before it tells of itself.
+/// The terminal, restored when this is dropped. A panic restores it as well, before its message.
 #[derive(Debug)]
 pub(crate) struct Screen {
     terminal: DefaultTerminal,
@@ -38,10 +38,10 @@ const BAR: usize = 20;
 const PAGE: u16 = 10;
 
 impl Screen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// There is none, or it cannot be set up; then it is as it was.
+    /// There is no terminal, or it cannot be set up; it is restored then.
     pub(crate) fn open() -> io::Result<Self> {
         match ratatui::try_init() {
             Ok(terminal) => Ok(Self { terminal, scroll: 0 }),
@@ -52,25 +52,29 @@ impl Screen {
         }
     }
 
-    /// Gives the terminal back, whoever has it.
+    /// Restores the terminal, whoever took it over.
     pub(crate) fn give_back() {
         ratatui::restore();
     }
 
-    /// Shows reports as they come, until a key or a signal. Whoever sends them does so for longer.
+    /// Shows reports as they arrive, until a key or a signal ends it. The sender must outlive this call.
     ///
     /// # Errors
-    /// The terminal is gone.
-    pub(crate) fn show(&mut self, reports: &Receiver<TopReport>, is_told: impl Fn() -> bool) -> io::Result<Left> {
+    /// The terminal cannot be drawn on or read.
+    pub(crate) fn show(
+        &mut self,
+        reports: &Receiver<TopReport>,
+        is_interrupted: impl Fn() -> bool,
+    ) -> io::Result<Left> {
         let mut shown: Option<TopReport> = None;
         let mut stale = true;
         loop {
             match reports.try_recv() {
                 Ok(report) => (shown, stale) = (Some(report), true),
                 Err(TryRecvError::Empty) => {}
-                Err(TryRecvError::Disconnected) => panic!("who looks at the managers has panicked"),
+                Err(TryRecvError::Disconnected) => panic!("the thread that queries the managers has panicked"),
             }
-            if is_told() {
+            if is_interrupted() {
                 return Ok(Left::Interrupted);
             }
             if stale {
@@ -117,7 +121,7 @@ fn draw(frame: &mut Frame<'_>, report: Option<&TopReport>, scroll: &mut u16) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(frame.area());
     let Some(report) = report else {
-        return frame.render_widget(Paragraph::new("asking the managers"), head);
+        return frame.render_widget(Paragraph::new("querying the managers"), head);
     };
     frame.render_widget(Paragraph::new(headline(report)), head);
     let lines: Vec<Line<'_>> = report.managers.iter().flat_map(|manager| self::lines(manager, body)).collect();
@@ -144,7 +148,7 @@ fn headline(report: &TopReport) -> Line<'static> {
     Line::from(spans)
 }
 
-/// A manager's lines: what it is, its boards, its tenants.
+/// A manager's lines: its address, its boards, its tenants.
 fn lines(manager: &ManagerRow, area: Rect) -> Vec<Line<'static>> {
     let width = usize::from(area.width);
     let mut lines = vec![
@@ -154,7 +158,7 @@ fn lines(manager: &ManagerRow, area: Rect) -> Vec<Line<'static>> {
             None => Line::styled(manager.address.clone(), TITLE),
         },
     ];
-    // Names have what the numbers leave.
+    // Names get the columns that the numbers leave.
     let names = width.saturating_sub(59).clamp(12, 60);
     let columns = [names, 4, 5, 3, 6, 5, 5, 4, 5, 4];
     lines.push(Line::styled(
@@ -182,7 +186,7 @@ fn lines(manager: &ManagerRow, area: Rect) -> Vec<Line<'static>> {
     lines
 }
 
-/// How busy a board is, as a colour.
+/// The colour of a board's utilisation.
 fn load(utilisation: Option<f64>) -> Style {
     match utilisation {
         Some(part) if part >= 0.9 => Style::new().fg(Color::Yellow),
@@ -190,7 +194,7 @@ fn load(utilisation: Option<f64>) -> Style {
     }
 }
 
-/// Cells under one another: the first and the third of three to the left, numbers to the right.
+/// Cells in columns: the first, and the third of three, to the left; numbers to the right.
 fn aligned(cells: &[String], columns: &[usize]) -> String {
     let last = cells.len() - 1;
     let cell = |(at, (text, width)): (usize, (&String, &usize))| {
@@ -228,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_tenants_and_losses_are_shown() {
+    fn boards_tenants_and_lost_managers_are_shown() {
         let text = drawn(&report(false, 2), 100, 20, &mut 0);
         for part in ["rackloom top", "tenants 2", "AMD EPYC #2", "57%", "t-0", "25%", "█████"] {
             assert!(text.contains(part), "{part} in\n{text}");
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_scrolled_to_and_no_size_is_too_small() {
+    fn long_lists_scroll_and_no_terminal_is_too_small() {
         let long = report(false, 50);
         let text = drawn(&long, 80, 12, &mut 0);
         assert!(text.contains("t-0") && !text.contains("t-49") && text.contains("more lines"), "{text}");

@@ -1,4 +1,4 @@
-//! Looks at managers, and makes rates of two looks.
+//! Queries managers, and computes rates from two queries.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Where managers are looked for unless others are named: OpenTelemetry's port for metrics of one process.
+    /// The default address: OpenTelemetry's port for the metrics of one process.
     pub(crate) const DEFAULT: &'static str = "127.0.0.1:9464";
 }
 
@@ -35,18 +35,18 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Self, String> {
         let shown = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
         if shown.contains("://") {
-            return Err(format!("`{text}` is no address of metrics; managers serve them by plain HTTP"));
+            return Err(format!("invalid address `{text}`: managers serve metrics by plain HTTP"));
         }
         let (host, path) = shown.split_once('/').unwrap_or((shown, "metrics"));
         let port = host.rsplit_once(':').filter(|(name, _)| !name.is_empty()).map(|(_, port)| port.parse::<u16>());
         if !matches!(port, Some(Ok(1..))) {
-            return Err(format!("`{text}` names no port; write ADDRESS:PORT, such as {}", Self::DEFAULT));
+            return Err(format!("invalid address `{text}`: expected ADDRESS:PORT, such as {}", Self::DEFAULT));
         }
         Ok(Self { shown: host.to_owned(), url: format!("http://{host}/{path}") })
     }
 }
 
-/// Managers that are looked at.
+/// The managers to watch.
 #[derive(Debug)]
 pub(crate) struct Watch {
     agent: Agent,
@@ -57,19 +57,19 @@ pub(crate) struct Watch {
 #[derive(Debug)]
 struct Manager {
     address: Address,
-    /// The last look, unless it failed.
+    /// The last query's time and result, unless it failed.
     before: Option<(Instant, Reading)>,
-    /// Boards that were seen last.
+    /// The boards in the last result.
     boards: Vec<String>,
 }
 
 /// Longest wait for a manager.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Bytes that a manager may answer with: some ten thousand series.
+/// Longest answer of a manager, bytes: about ten thousand series.
 const ANSWER_MAX: u64 = 4 << 20;
 
 impl Watch {
-    /// Looks at nobody yet. The caller keeps the interval; a manager that takes longer to answer is lost.
+    /// Prepares to query these managers. The caller keeps to the interval; a manager that takes longer is lost.
     pub(crate) fn new(addresses: Vec<Address>, interval: Duration) -> Self {
         let agent = Agent::config_builder()
             .timeout_global(Some(interval.clamp(Duration::from_millis(200), PATIENCE)))
@@ -81,7 +81,7 @@ impl Watch {
         Self { agent, interval, managers: managers.collect() }
     }
 
-    /// Looks at all of them, at the same time.
+    /// Queries all managers at the same time.
     pub(crate) fn look(&mut self) -> TopReport {
         let agent = &self.agent;
         let rows = std::thread::scope(|scope| {
@@ -95,7 +95,7 @@ impl Watch {
                     })
                 })
                 .collect();
-            looks.into_iter().map(|look| look.join().expect("a look does not panic")).collect()
+            looks.into_iter().map(|look| look.join().expect("a query does not panic")).collect()
         });
         TopReport { schema: "rackloom.top/1", interval: self.interval.as_secs_f64(), managers: rows }
     }
@@ -105,11 +105,11 @@ fn read(agent: &Agent, url: &str) -> Result<Reading, String> {
     let mut response = agent.get(url).call().map_err(|why| why.to_string())?;
     let text = response.body_mut().with_config().limit(ANSWER_MAX).read_to_string().map_err(|why| why.to_string())?;
     let reading = Reading::new(&exposition::parse(&text).map_err(|why| why.to_string())?);
-    if reading.boards.is_empty() { Err("it serves no metrics of boards".to_owned()) } else { Ok(reading) }
+    if reading.boards.is_empty() { Err("no metrics of boards in the answer".to_owned()) } else { Ok(reading) }
 }
 
 impl Manager {
-    /// What there is to see after a look.
+    /// The row after a query.
     fn row(&mut self, now: Instant, read: Result<Reading, String>) -> ManagerRow {
         let address = self.address.to_string();
         let reading = match read {
@@ -128,7 +128,7 @@ impl Manager {
             board_row(name, board, old)
         });
         let tenants = reading.tenants.iter().map(|((board, tenant), busy)| {
-            // A tenant that was not there before began with nothing; so did one whose name was another's.
+            // A new tenant began with nothing; so did one that took over a name.
             let share = before.as_ref().map(|(passed, before)| {
                 let old = before.tenants.get(&(board.clone(), tenant.clone())).filter(|old| *old <= busy);
                 (busy - old.unwrap_or(&0.0)) / passed
@@ -143,14 +143,14 @@ impl Manager {
     }
 }
 
-/// A board now, and what it was so many seconds before.
+/// A board's row, from its counters now and some seconds before.
 fn board_row(name: &str, now: &Board, before: Option<(f64, &Board)>) -> BoardRow {
     let rate = |of: fn(&Board) -> f64| before.map(|(passed, before)| (of(now) - of(before)) / passed);
     let wait = before.map(|(_, before)| now.wait.since(&before.wait));
     let quantile = |q| wait.as_ref().and_then(|wait| wait.quantile(q));
     BoardRow {
         board: name.to_owned(),
-        // What was charged until a manager answered and what had passed until we had the answer differ by a little.
+        // The manager's clock and ours are read at slightly different times.
         utilisation: rate(|board| board.busy).map(|busy| busy.clamp(0.0, 1.0)),
         queue_depth: Some(now.depth as u64),
         tenants: Some(now.tenants as u64),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_of_the_interval_and_a_manager_is_lost_and_found() {
+    fn rates_cover_the_interval_and_a_lost_manager_comes_back() {
         let address: Address = Address::DEFAULT.parse().unwrap();
         let mut manager = Manager { address, before: None, boards: Vec::new() };
         let start = Instant::now();
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!((lost.state, lost.error.as_deref()), ("lost", Some("gone")));
         assert_eq!(lost.boards, [BoardRow { board: "b".to_owned(), ..BoardRow::default() }]);
         let back = manager.row(at(6), Ok(reading(1.0, 1.0, &[])));
-        assert_eq!((back.state, back.boards[0].utilisation), ("up", None), "what was before it was lost is no rate");
+        assert_eq!((back.state, back.boards[0].utilisation), ("up", None), "no rate spans the time when it was lost");
         let restarted = manager.row(at(8), Ok(reading(0.5, 1.0, &[])));
         assert_eq!(restarted.boards[0].utilisation, None, "its counters went back");
         let on = manager.row(at(10), Ok(reading(1.5, 1.0, &[])));

@@ -1,4 +1,4 @@
-//! Progress: bars on a terminal, a line each tenth elsewhere, nothing at all for what is over in half a second.
+//! Progress: bars on a terminal, a line for each tenth elsewhere, and nothing for what is done within half a second.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ pub(crate) enum Amount {
     Tiles,
 }
 
-/// Progress of one thing, and of the cards that do it. Clones show the same.
+/// Progress of one task, and of the cards that work on it. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Progress(Option<Arc<Mutex<State>>>);
 
@@ -26,7 +26,7 @@ struct State {
     done: u64,
     amount: Amount,
     started: Instant,
-    /// Tenths told so far.
+    /// Tenths printed so far.
     tenths: u64,
     bars: Option<Bars>,
     is_live: bool,
@@ -38,9 +38,9 @@ struct Bars {
     cards: BTreeMap<String, ProgressBar>,
 }
 
-/// What is over sooner is not worth a bar.
+/// A task that is done sooner gets no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Bars for cards; with more cards, those beyond have none.
+/// Most bars for cards; further cards get none.
 const CARD_BARS_MAX: usize = 24;
 
 impl Progress {
@@ -58,17 +58,17 @@ impl Progress {
         Self(shown.then(|| Arc::new(Mutex::new(state))))
     }
 
-    /// So much is done.
+    /// Sets how much is done.
     pub(crate) fn set(&self, done: u64, phase: &str) {
         self.with(|s| s.set(done, phase));
     }
 
-    /// So much was done by this card.
+    /// Sets how much this card has done, of its expected share.
     pub(crate) fn card(&self, card: &str, done: u64, share: u64) {
         self.with(|s| s.card(card, done, share));
     }
 
-    /// A line that stays above the bars.
+    /// Prints a line that stays above the bars.
     pub(crate) fn note(&self, text: impl fmt::Display) {
         self.with(|s| match &s.bars {
             Some(bars) => _ = bars.multi.println(text.to_string()),
@@ -76,7 +76,7 @@ impl Progress {
         });
     }
 
-    /// Takes the bars away.
+    /// Removes the bars.
     pub(crate) fn finish(&self) {
         self.with(|s| {
             if let Some(bars) = s.bars.take() {

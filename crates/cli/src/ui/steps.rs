@@ -1,8 +1,8 @@
-//! Steps of a study or a bench, as a bar.
+//! The steps of a study or a bench, as a bar.
 
 use super::{Amount, Progress, Ui};
 
-/// Shows how far something is that tells its steps.
+/// Shows the progress of something that reports its steps.
 pub(crate) struct Steps {
     ui: Ui,
     name: String,

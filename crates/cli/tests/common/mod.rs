@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A directory for sockets and files, and a rack that is up in it.
+/// A directory for sockets and files, and the rack that runs in it.
 pub struct Rack {
     pub dir: tempfile::TempDir,
     up: Option<Child>,
 }
 
 impl Rack {
-    /// A segment that nobody serves.
+    /// A segment without a rack.
     pub fn none() -> Self {
         Self { dir: tempfile::tempdir().unwrap(), up: None }
     }
@@ -47,14 +47,14 @@ impl Rack {
         Finished::of(self.command(args).output().unwrap())
     }
 
-    /// Runs a command that has to work, and parses its JSON.
+    /// Runs a command that must succeed, and parses its JSON.
     pub fn json(&self, args: &[&str]) -> Value {
         let done = self.run(&[args, &["--json"]].concat());
         assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
         parse(&done.stdout)
     }
 
-    /// Runs a script with NumPy in the rack's directory; what it prints.
+    /// Runs a script with NumPy in the rack's directory; returns what it prints.
     pub fn python(&self, script: &str) -> String {
         let venv = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.venv/bin/python3");
         let python = std::env::var("RACKLOOM_PYTHON").unwrap_or_else(|_| venv.to_owned());
@@ -94,7 +94,7 @@ impl Drop for Rack {
     }
 }
 
-/// What a command gave.
+/// The exit code and output of a command.
 #[derive(Debug)]
 pub struct Finished {
     pub code: i32,

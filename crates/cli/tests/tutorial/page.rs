@@ -1,9 +1,9 @@
-//! Sessions in a page of Markdown, and how what is printed is compared with what is shown.
+//! Sessions in a page of Markdown, and the comparison of their output with what the page shows.
 
-/// A command and what it must do.
+/// A command, and what it must print.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// Where it stands on the page, from 1.
+    /// Its line on the page, from 1.
     pub(crate) line: usize,
     pub(crate) command: String,
     pub(crate) shown: Vec<String>,
@@ -11,7 +11,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// True when it goes on behind the next commands.
+    /// True if it runs in the background of the next commands.
     pub(crate) fn is_background(&self) -> bool {
         self.command.ends_with('&')
     }
@@ -53,7 +53,7 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether these lines are what the page shows.
+/// Whether the printed lines match those shown.
 pub(crate) fn is_as_shown(shown: &[String], printed: &[&str]) -> bool {
     match (shown.split_first(), printed.split_first()) {
         (None, None) => true,
@@ -74,7 +74,7 @@ fn is_line(pattern: &str, line: &str) -> bool {
 }
 
 #[test]
-fn commands_continuations_and_output_are_told_apart() {
+fn commands_continuations_and_output_are_distinguished() {
     let text = "```sh\n$ no\n```\n```console exit=2\n$ a <<E\n> b\n>\n> E\nout\n> out\n$ c &\n```\n$ no\n";
     let found = steps(text);
     assert_eq!(found.len(), 2);

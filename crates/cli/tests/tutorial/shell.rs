@@ -1,4 +1,4 @@
-//! A shell as the documentation's reader has it: `rackloom` and a Python with NumPy on its path, in an empty folder.
+//! The shell of a reader of the documentation: in an empty folder, with `rackloom` and a Python with NumPy on its path.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::page::{Step, is_as_shown};
 
-/// A shell that runs one command after the other. It and all that it started end with it.
+/// A shell that runs one command after another. Dropping it ends all that it started.
 pub(crate) struct Shell {
     dir: tempfile::TempDir,
     bash: Child,
 }
 
-/// Most time for one command.
+/// Time limit of one command.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 impl Shell {
@@ -47,7 +47,7 @@ impl Shell {
         Self { dir, bash }
     }
 
-    /// Runs a command, and says what it did that it should not.
+    /// Runs a command; the error says how it differs from the page.
     pub(crate) fn run(&mut self, step: &Step) -> Result<(), String> {
         let (from, errors) = (self.read("out").len(), self.read("err").len());
         let before = self.read("status").lines().count();
@@ -83,7 +83,7 @@ impl Shell {
         format!("{what}\nshown:\n{}\nprinted:\n{}\nerrors:\n{}", step.shown.join("\n"), &out[from..], &err[errors..])
     }
 
-    /// A short while; an error when time is up.
+    /// Waits a short while; an error when time is up.
     fn wait(&self, until: Instant) -> Result<(), ()> {
         std::thread::sleep(Duration::from_millis(10));
         if Instant::now() < until { Ok(()) } else { Err(()) }
@@ -102,13 +102,13 @@ impl Drop for Shell {
     }
 }
 
-/// The folder of a `python3` that has NumPy: `RACKLOOM_PYTHON`, or what `make setup` made.
+/// The folder of a `python3` that has NumPy: of `RACKLOOM_PYTHON`, or of the environment from `make setup`.
 fn python(root: &Path) -> PathBuf {
     let python = std::env::var_os("RACKLOOM_PYTHON").map_or_else(|| root.join(".venv/bin/python3"), PathBuf::from);
     let works = Command::new(&python).args(["-c", "import numpy"]).output().is_ok_and(|o| o.status.success());
     assert!(
         works && python.ends_with("python3"),
-        "{} is no python3 with NumPy; run `make setup`, or name one in RACKLOOM_PYTHON",
+        "{} is not a python3 with NumPy; run `make setup`, or name one in RACKLOOM_PYTHON",
         python.display()
     );
     python.parent().unwrap().to_owned()

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rackloom_node::Duration;
-use rackloom_wire::{ErrorCode, MacAddr};
+use rackloom_wire::MacAddr;
 
 use crate::card_info::CardInfo;
+use crate::error::{DownReason, OpError};
 
 /// One operation. Numbers rise; none is used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,17 +50,6 @@ pub enum Event {
         /// Its outcome.
         result: Result<Outcome, OpError>,
     },
-}
-
-/// How a card's absence is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DownReason {
-    /// It said goodbye.
-    Goodbye,
-    /// It has restarted: its memory, image and claim are gone. It announces itself anew.
-    Restarted,
-    /// It was silent too long.
-    Silent,
 }
 
 /// What an operation gave.
@@ -143,119 +133,5 @@ impl LoadReport {
     pub fn fault(&self) -> Option<&OpError> {
         let faults = || self.cards.values().filter_map(|r| r.as_ref().err());
         faults().find(|e| !matches!(e, OpError::Cancelled { .. })).or_else(|| faults().next())
-    }
-}
-
-/// Why an operation failed. Each names its card.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OpError {
-    /// No such card is known.
-    #[error("card {card} is not on the network")]
-    UnknownCard {
-        /// The card.
-        card: MacAddr,
-    },
-    /// The operation needs a claim that this host does not hold.
-    #[error("card {card} is not claimed by this host")]
-    NotClaimed {
-        /// The card.
-        card: MacAddr,
-    },
-    /// Another host holds the card.
-    #[error("card {card} is claimed by {holder} for at least {lease_ms} ms more")]
-    Claimed {
-        /// The card.
-        card: MacAddr,
-        /// Who holds it.
-        holder: MacAddr,
-        /// What is left of the lease.
-        lease_ms: u64,
-    },
-    /// The claim ended while the operation was under way.
-    #[error("the claim on card {card} was lost")]
-    ClaimLost {
-        /// The card.
-        card: MacAddr,
-    },
-    /// The card is gone.
-    #[error("card {card} vanished ({})", match reason { DownReason::Goodbye => "it said goodbye", DownReason::Restarted => "it restarted", DownReason::Silent => "it stopped answering" })]
-    Vanished {
-        /// The card.
-        card: MacAddr,
-        /// The evidence.
-        reason: DownReason,
-    },
-    /// The time allowed is over.
-    #[error("card {card} did not finish in the time allowed")]
-    Deadline {
-        /// The card.
-        card: MacAddr,
-    },
-    /// The card refused.
-    #[error("card {card} refused: {}", code.meaning())]
-    Refused {
-        /// The card.
-        card: MacAddr,
-        /// The reason.
-        code: ErrorCode,
-        /// A number that goes with the code.
-        detail: u64,
-    },
-    /// The kernel ended badly.
-    #[error("kernel on card {card} failed after {cycles} cycles: {}", code.meaning())]
-    Kernel {
-        /// The card.
-        card: MacAddr,
-        /// The reason.
-        code: ErrorCode,
-        /// Role clock cycles it had taken.
-        cycles: u64,
-    },
-    /// A load failed on the card, which serves its old role still.
-    #[error("card {card} did not take the image: {}{}{text}", code.meaning(), if text.is_empty() { "" } else { ": " })]
-    Load {
-        /// The card.
-        card: MacAddr,
-        /// The reason.
-        code: ErrorCode,
-        /// The card's own words.
-        text: String,
-    },
-    /// The operation was called off by this host.
-    #[error("the operation on card {card} was called off")]
-    Cancelled {
-        /// The card.
-        card: MacAddr,
-    },
-}
-
-impl OpError {
-    /// The card that it is about.
-    pub const fn card(&self) -> MacAddr {
-        match self {
-            Self::UnknownCard { card }
-            | Self::NotClaimed { card }
-            | Self::Claimed { card, .. }
-            | Self::ClaimLost { card }
-            | Self::Vanished { card, .. }
-            | Self::Deadline { card }
-            | Self::Refused { card, .. }
-            | Self::Kernel { card, .. }
-            | Self::Load { card, .. }
-            | Self::Cancelled { card } => *card,
-        }
-    }
-
-    /// True when the same work may succeed on another card, or here later.
-    pub const fn is_card_loss(&self) -> bool {
-        match self {
-            Self::UnknownCard { .. }
-            | Self::NotClaimed { .. }
-            | Self::Claimed { .. }
-            | Self::ClaimLost { .. }
-            | Self::Vanished { .. }
-            | Self::Deadline { .. } => true,
-            Self::Refused { .. } | Self::Kernel { .. } | Self::Load { .. } | Self::Cancelled { .. } => false,
-        }
     }
 }

@@ -14,6 +14,7 @@ use rackloom_wire::MacAddr;
 
 use crate::card_info::CardInfo;
 use crate::config::Config;
+use crate::error::CardName;
 use crate::event::{Event, OpId};
 use crate::loader::Loader;
 use crate::patience::Patience;
@@ -121,6 +122,11 @@ impl Host {
     /// port 0, or that acknowledged what was never sent.
     pub const fn ignored(&self) -> u64 {
         self.ignored
+    }
+
+    /// What messages call a card.
+    pub(crate) fn name(&self, card: MacAddr) -> CardName {
+        CardName { mac: card, unit: self.peers.get(&card).map(|p| p.info.unit) }
     }
 
     fn seq(&mut self) -> u32 {

@@ -9,8 +9,10 @@ use bytes::Bytes;
 use rackloom_node::Instant;
 use rackloom_wire::{IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE, Scrub};
 
+use crate::card_info::CardInfo;
 use crate::config::ClaimOptions;
-use crate::event::{Event, LaunchReport, OpError, OpId, Outcome};
+use crate::error::{CardName, OpError};
+use crate::event::{Event, LaunchReport, OpId, Outcome};
 use crate::host::Host;
 use crate::launcher::Launch;
 use crate::loader::Commit;
@@ -280,14 +282,14 @@ impl Job {
 
     fn claimed(&mut self, card: MacAddr, host: &Host, result: &Result<Outcome, OpError>, out: &mut Vec<JobEvent>) {
         let Some(info) = host.card(card).filter(|_| result.is_ok()) else {
-            let why = result.clone().err().unwrap_or(OpError::UnknownCard { card });
+            let why = result.clone().err().unwrap_or_else(|| OpError::UnknownCard { card: host.name(card) });
             if matches!(why, OpError::Deadline { .. }) {
                 self.again.insert(card);
             }
             return self.lose(card, why, out);
         };
         if info.digest == Some(self.digest) {
-            self.work_on(card, info.memory, out);
+            self.work_on(card, info, out);
         } else {
             self.members.insert(card, Member::Claimed);
         }
@@ -325,8 +327,8 @@ impl Job {
         let mut refusal = None;
         for (card, result) in &report.cards {
             match (result, host.card(*card)) {
-                (Ok(()), Some(info)) if host.claim_epoch(*card).is_some() => self.work_on(*card, info.memory, out),
-                (Ok(()), _) => self.lose(*card, OpError::UnknownCard { card: *card }, out),
+                (Ok(()), Some(info)) if host.claim_epoch(*card).is_some() => self.work_on(*card, info, out),
+                (Ok(()), _) => self.lose(*card, OpError::UnknownCard { card: host.name(*card) }, out),
                 (Err(why), _) => {
                     self.lose(*card, why.clone(), out);
                     if !why.is_card_loss() {
@@ -343,12 +345,13 @@ impl Job {
         }
     }
 
-    fn work_on(&mut self, card: MacAddr, memory: u64, out: &mut Vec<JobEvent>) {
+    fn work_on(&mut self, card: MacAddr, info: &CardInfo, out: &mut Vec<JobEvent>) {
         let need = self.work.tile_bytes().next_multiple_of(64).max(64);
-        let room = memory.saturating_sub(ROLE_PRIVATE) / need;
+        let room = info.memory.saturating_sub(ROLE_PRIVATE) / need;
         if room == 0 {
-            let (code, detail) = (rackloom_wire::ErrorCode::BadAddress, memory);
-            return self.lose(card, OpError::Refused { card, code, detail }, out);
+            let (code, detail) = (rackloom_wire::ErrorCode::BadAddress, info.memory);
+            let name = CardName { mac: card, unit: Some(info.unit) };
+            return self.lose(card, OpError::Refused { card: name, code, detail }, out);
         }
         let slots = room.min(self.options.depth as u64);
         let slot = |i| Slot { base: ROLE_PRIVATE + i * need, busy: None };

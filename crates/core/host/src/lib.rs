@@ -13,6 +13,7 @@ mod card_info;
 mod chunks;
 mod config;
 mod ends;
+mod error;
 mod event;
 mod host;
 mod job;
@@ -28,7 +29,8 @@ mod writer;
 
 pub use card_info::CardInfo;
 pub use config::{ClaimOptions, Config};
-pub use event::{DownReason, Event, LaunchReport, LoadPhase, LoadReport, OpError, OpId, Outcome};
+pub use error::{CardName, DownReason, LastSeen, OpError};
+pub use event::{Event, LaunchReport, LoadPhase, LoadReport, OpId, Outcome};
 pub use host::Host;
 pub use job::{Arg, Job, JobEvent, JobOptions, Tile, Work};
 pub use launcher::Launch;

@@ -17,7 +17,8 @@ use rackloom_wire::{
 use crate::card_info::CardInfo;
 use crate::chunks::Chunks;
 use crate::config::Config;
-use crate::event::{LoadPhase, LoadReport, OpError, OpId};
+use crate::error::{CardName, OpError};
+use crate::event::{LoadPhase, LoadReport, OpId};
 
 /// Which cards activate an image that not all have verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +65,7 @@ pub(crate) struct Loader {
 
 #[derive(Debug)]
 struct Member {
+    name: CardName,
     epoch: u16,
     config_rate: u64,
     state: State,
@@ -113,6 +115,7 @@ impl Loader {
             .min();
         let member = |(card, epoch): &(&CardInfo, u16)| {
             let member = Member {
+                name: CardName { mac: card.mac, unit: Some(card.unit) },
                 epoch: *epoch,
                 config_rate: card.config_rate,
                 state: State::Invited,
@@ -183,10 +186,11 @@ impl Loader {
 
     pub(crate) fn report(mut self, now: Instant) -> LoadReport {
         self.enter(now, self.phase);
+        let waited = self.phases.iter().sum();
         let card = |(mac, m): (MacAddr, Member)| match m.state {
             State::Active => (mac, Ok(())),
             State::Failed(why) => (mac, Err(why)),
-            _ => (mac, Err(OpError::Deadline { card: mac })),
+            _ => (mac, Err(OpError::Deadline { card: m.name, waited, seen: None })),
         };
         LoadReport {
             cards: self.members.into_iter().map(card).collect(),
@@ -300,7 +304,7 @@ impl Loader {
                     return;
                 }
                 let text = String::from_utf8_lossy(text).chars().filter(|c| !c.is_control()).collect();
-                m.state = State::Failed(OpError::Load { card, code, text });
+                m.state = State::Failed(OpError::Load { card: m.name, code, text });
                 true
             }
             _ => return,
@@ -364,20 +368,21 @@ impl Loader {
     fn give_up(&mut self) {
         let frame = self.abort();
         self.urgent.push(frame);
-        for (card, m) in self.members.iter_mut().filter(|(_, m)| !m.is_over()) {
-            m.state = State::Failed(OpError::Cancelled { card: *card });
+        for m in self.members.values_mut().filter(|m| !m.is_over()) {
+            m.state = State::Failed(OpError::Cancelled { card: m.name });
         }
         self.ask_at = None;
     }
 
     /// Asks, for the first time or again, what the phase waits for.
     fn ask(&mut self, now: Instant) {
-        for (card, m) in self.members.iter_mut().filter(|(_, m)| !m.is_over()) {
+        for m in self.members.values_mut().filter(|m| !m.is_over()) {
             // A card that configures shows no progress until the port is done.
             let port =
                 if m.state == State::Committed { port_time(self.image.len(), m.config_rate) } else { Duration::ZERO };
-            if self.patience - m.progress_at >= self.stall + port {
-                m.state = State::Failed(OpError::Deadline { card: *card });
+            let waited = self.patience - m.progress_at;
+            if waited >= self.stall + port {
+                m.state = State::Failed(OpError::Deadline { card: m.name, waited, seen: None });
             }
         }
         if self.members.values().all(Member::is_over) {

@@ -3,6 +3,7 @@
 use rackloom_node::{Duration, Instant};
 
 use crate::card_info::CardInfo;
+use crate::error::{CardName, LastSeen};
 use crate::patience::Patience;
 use crate::request::Request;
 use crate::session::Session;
@@ -24,7 +25,9 @@ pub(crate) struct Peer {
     /// The same by the clock of the host's patience.
     heard_by_patience: Instant,
     /// When it was last asked whether it lives.
-    pub(crate) pinged_at: Instant,
+    pinged_at: Instant,
+    /// Pings since its last frame.
+    pings: u32,
     pub(crate) session: Option<Session>,
     pub(crate) requests: Vec<Request>,
     /// The newest epoch that this host was granted here, so that a restarted card grants another.
@@ -41,6 +44,7 @@ impl Peer {
             heard_at: now,
             heard_by_patience: patience.now(),
             pinged_at: now,
+            pings: 0,
             session: None,
             requests: Vec::new(),
             last_epoch: 0,
@@ -50,7 +54,23 @@ impl Peer {
 
     /// The card has said something.
     pub(crate) const fn hear(&mut self, now: Instant, patience: &Patience) {
-        (self.heard_at, self.heard_by_patience) = (now, patience.now());
+        (self.heard_at, self.heard_by_patience, self.pings) = (now, patience.now(), 0);
+    }
+
+    /// The card is pinged.
+    pub(crate) const fn ping(&mut self, now: Instant) {
+        self.pinged_at = now;
+        self.pings = self.pings.saturating_add(1);
+    }
+
+    /// What messages call it.
+    pub(crate) const fn name(&self) -> CardName {
+        CardName { mac: self.info.mac, unit: Some(self.info.unit) }
+    }
+
+    /// What errors say of it when it does not answer.
+    pub(crate) fn last_seen(&self, now: Instant) -> LastSeen {
+        LastSeen { state: self.info.state, silent: now - self.heard_at, pings: self.pings }
     }
 
     /// Whether it has been silent for so long that it must be gone.

@@ -1,6 +1,8 @@
 //! A host, frame by frame: what it says, what it makes of what it hears.
 
-use rackloom_host::{ClaimOptions, Commit, Config, DownReason, Event, Host, Launch, OpError, OpId, Outcome};
+use rackloom_host::{
+    CardName, ClaimOptions, Commit, Config, DownReason, Event, Host, LastSeen, Launch, OpError, OpId, Outcome,
+};
 use rackloom_node::{Duration, Frame, Instant, Node, Output};
 use rackloom_wire::{
     Announce, CardKind, CardState, ErrorCode, FromBytes, Grant, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet, Refusal,
@@ -9,6 +11,8 @@ use rackloom_wire::{
 
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const CARD: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+/// What messages call it: it announces unit number 3.
+const NAME: CardName = CardName { mac: CARD, unit: Some(3) };
 const EPOCH: u16 = 7;
 const BASE: u64 = 1 << 20;
 
@@ -47,6 +51,7 @@ impl Bench {
     fn announce(&mut self, boot: u32) {
         let mut body = Announce::read_from_bytes(&[0; size_of::<Announce>()]).unwrap();
         (body.mac0, body.boot, body.memory) = (CARD, U32::new(boot), U64::new(4 << 20));
+        body.unit = U16::new(3);
         (body.card_kind, body.state, body.bulk) = (CardKind::Model.into(), CardState::Active.into(), U16::new(1472));
         let kind = Kind::DiscoveryAnnounce;
         let head = Head { dst: HOSTS, src: CARD, kind, flags: 0, epoch: 0, seq: 1, addr: 0 };
@@ -167,7 +172,7 @@ fn a_cancel_waits_until_the_card_has_the_launch() {
     let first = bench.host.launch(bench.now, CARD, Launch::default());
     bench.sent(Kind::ExecLaunch);
     bench.host.cancel(bench.now, first);
-    assert_eq!(bench.result(first), Err(OpError::Cancelled { card: CARD }));
+    assert_eq!(bench.result(first), Err(OpError::Cancelled { card: NAME }));
     assert!(bench.poll().frames.is_empty(), "the launch may still be on its way");
     // A word on another launch, late: the one on offer keeps its number.
     let no = Refusal { code: U16::new(ErrorCode::UnknownLaunch.into()), holder: MacAddr::ZERO, detail: U64::ZERO };
@@ -190,7 +195,10 @@ fn a_silent_card_is_gone_after_its_time_and_takes_its_operations_with_it() {
     assert!(bench.host.card(CARD).is_some());
     bench.pass(Duration::from_millis(200));
     assert!(bench.host.card(CARD).is_none());
-    let gone = OpError::Vanished { card: CARD, reason: DownReason::Silent };
+    // Pings at 500, 1000 and 1500 ms had no answer.
+    let seen = LastSeen { state: CardState::Active, silent: Duration::from_secs(2), pings: 3 };
+    let gone = OpError::Vanished { card: NAME, reason: DownReason::Silent, seen };
+    assert_eq!(gone.reason(), "vanished: silent for 2.0 s, 3 pings unanswered, last state active");
     assert_eq!(bench.result(write), Err(gone));
     assert!(bench.events.contains(&Event::CardDown { card: CARD, reason: DownReason::Silent }));
     // It comes back with another boot: up again, and no claim.
@@ -204,8 +212,8 @@ fn a_restart_ends_the_claim_at_once() {
     let mut bench = Bench::claimed();
     let read = bench.host.read(bench.now, CARD, BASE, 8);
     bench.announce(2);
-    let gone = OpError::Vanished { card: CARD, reason: DownReason::Restarted };
-    assert_eq!(bench.result(read), Err(gone));
+    let gone = bench.result(read).unwrap_err();
+    assert!(matches!(gone, OpError::Vanished { card: NAME, reason: DownReason::Restarted, .. }), "{gone}");
     assert!(bench.host.card(CARD).is_some());
 }
 
@@ -217,7 +225,9 @@ fn an_operation_ends_at_its_deadline() {
     bench.pass(Duration::from_millis(49));
     assert_eq!(bench.host.pending(), 1);
     bench.pass(Duration::from_millis(2));
-    assert_eq!(bench.result(read), Err(OpError::Deadline { card: CARD }));
+    let waited = Duration::from_millis(50);
+    let seen = Some(LastSeen { state: CardState::Active, silent: waited, pings: 0 });
+    assert_eq!(bench.result(read), Err(OpError::Deadline { card: NAME, waited, seen }));
 }
 
 #[test]
@@ -227,6 +237,6 @@ fn a_stale_epoch_ends_the_claim() {
     bench.poll();
     let no = Refusal { code: U16::new(ErrorCode::StaleEpoch.into()), holder: MacAddr::ZERO, detail: U64::ZERO };
     bench.hear(Kind::InputConfirmNak, 1, BASE, no.as_bytes());
-    assert_eq!(bench.result(write), Err(OpError::ClaimLost { card: CARD }));
+    assert_eq!(bench.result(write), Err(OpError::ClaimLost { card: NAME }));
     assert!(bench.events.contains(&Event::ClaimLost { card: CARD }));
 }

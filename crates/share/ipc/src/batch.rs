@@ -2,7 +2,7 @@
 
 use crate::control::RESERVED;
 
-/// Messages in the order they were sent. Reuse a batch: receiving then allocates nothing after a while.
+/// Messages in the order they were sent. Reuse a batch: receiving into it soon stops allocating.
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
@@ -23,7 +23,7 @@ impl Batch {
         Self { bytes: Vec::new(), entries: Vec::new() }
     }
 
-    /// Messages in it; at most 256 after one `recv`.
+    /// Number of messages; at most 256 after one `recv`.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.entries.len()

@@ -85,8 +85,8 @@ pub enum Closed {
     /// A bulk transfer made no progress for [`Limits::stall`](crate::Limits::stall).
     #[error("the other side does not take or finish a bulk transfer")]
     Stalled,
-    /// The other side broke the rules.
-    #[error("the other side broke the rules: {0}")]
+    /// The other side violated the protocol.
+    #[error("the other side violated the protocol: {0}")]
     Violation(#[from] Violation),
     /// The channel was handed over to another process: it stays open there, but not for this handle.
     #[error("the channel was handed over to another process")]
@@ -96,7 +96,7 @@ pub enum Closed {
     System(rustix::io::Errno),
 }
 
-/// Which rule the other side broke.
+/// The rule that the other side broke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {

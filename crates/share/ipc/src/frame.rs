@@ -43,7 +43,7 @@ impl Decoder {
         self.start == self.end
     }
 
-    /// Where the next bytes of the stream go. Never empty after [`Self::take`] has taken all it could.
+    /// The place for the next bytes of the stream. Never empty after [`Self::take`] has taken all it can.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -54,13 +54,13 @@ impl Decoder {
         &mut self.bytes[self.end..]
     }
 
-    /// So many bytes were put into the room.
+    /// Marks this many bytes of that place as filled.
     pub fn filled(&mut self, bytes: usize) {
         assert!(bytes <= ROOM - self.end, "more than there was room for");
         self.end += bytes;
     }
 
-    /// Takes whole messages out, as many as a batch holds; how many.
+    /// Takes out whole messages, as many as a batch holds; returns their number.
     ///
     /// # Errors
     /// A message longer than allowed; the stream has no meaning from there on.
@@ -90,14 +90,14 @@ pub struct Piece {
     pub id: u64,
     /// Bytes of the whole transfer.
     pub total: u64,
-    /// Where this piece begins.
+    /// Offset of this piece.
     pub offset: u64,
-    /// Its bytes; 0 only where the total is 0.
+    /// Length of this piece in bytes; 0 only if the total is 0.
     pub len: u32,
 }
 
 impl Piece {
-    /// Bytes of a head.
+    /// Length of a head in bytes.
     pub const HEAD: usize = 32;
     /// Most bytes of a piece.
     pub const MAX: u32 = 1 << 20;
@@ -113,7 +113,7 @@ impl Piece {
         out
     }
 
-    /// Reads one; none if it is malformed by itself: too long, empty in the middle, or beyond its total.
+    /// Parses a head; `None` if it is malformed: too long, empty in the middle, or beyond its total.
     #[must_use]
     pub fn decode(bytes: &[u8; Self::HEAD]) -> Option<Self> {
         let id = le_u64(bytes, 0);

@@ -2,7 +2,7 @@
 //!
 //! Both transports use it: one packet each way on a Unix socket, one record each way on each TCP connection. All
 //! numbers are little endian. Version and features leave room: a server refuses versions it does not know, and grants
-//! of the features only those that both know. There are none yet; encryption will be the first.
+//! of the features only those that both know. No features exist yet; encryption will be the first.
 
 use crate::le::{le_u32, le_u64};
 
@@ -15,7 +15,7 @@ pub const VERSION: u16 = 1;
 /// Features that this build knows.
 pub const FEATURES: u64 = 0;
 
-/// Proof of the right to connect, made by whoever starts the client: 32 bytes, zero where none is asked for.
+/// Proof of the right to connect, made by whoever starts the client: 32 bytes, zeros if the server asks for none.
 pub type Token = [u8; 32];
 
 /// The purpose of a connection.
@@ -130,12 +130,12 @@ pub struct Welcome {
     pub ring_start: u32,
     /// Bytes of bulk that the client may hold.
     pub bulk_bytes_max: u64,
-    /// Arenas or transfers that it may have.
+    /// Arenas or transfers that the client may have.
     pub bulk_count_max: u32,
 }
 
 impl Welcome {
-    /// Bytes of an answer.
+    /// Length of an answer in bytes.
     pub const LEN: usize = 64;
 
     /// Encodes a welcome or a refusal.
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_is_decoded_and_other_versions_are_refused() {
+    fn records_survive_encoding_and_other_versions_are_refused() {
         let hello = Hello { role: Role::Bulk, features: 5, token: [3; 32], session: [4; 16] };
         assert_eq!(Hello::decode(&hello.encode()), Ok(hello));
         let mut other = hello.encode();

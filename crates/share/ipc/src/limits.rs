@@ -1,4 +1,4 @@
-//! All limits, each with its reason.
+//! All limits, with their reasons.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct Limits {
     /// Arenas, or transfers under way, that a client may have. Each arena costs the server a map, and a file while it
     /// is handed over.
     pub bulk_count_max: usize,
-    /// How long an unfinished bulk transfer may make no progress.
+    /// How long an unfinished bulk transfer may go without progress.
     pub stall: Duration,
     /// How the server's threads wait.
     pub spin: Spin,
@@ -62,19 +62,19 @@ impl Default for Spin {
     }
 }
 
-/// Clients that a server takes at a time, unless told otherwise.
+/// Default for the most clients of a server at a time.
 pub const CLIENTS_MAX: usize = 64;
 
-/// Connections that have not greeted yet, at a time; the oldest makes room for the next, so that silent ones keep
-/// nobody out.
+/// Most connections at a time that have not greeted yet; the oldest makes room for the next, so that silent ones do not
+/// keep others out.
 pub(crate) const GREETINGS_MAX: usize = 32;
 
 /// Bytes of packets, with the system's own for each, that wait in a client's socket: some twenty packets. The files in
 /// them count against the server's user, whose limit all clients share.
 pub(crate) const SOCKET_SEND: usize = 8 * 1024;
 
-/// How long a client that has asked for an arena may leave its full socket unread: many times what a thread waits for a
-/// processor on a busy machine.
+/// How long a client that has asked for an arena may leave its full socket unread: many times as long as a thread waits
+/// for a processor on a busy machine.
 pub(crate) const UNREAD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a greeting may take, on both sides.
@@ -86,5 +86,5 @@ pub(crate) const ARENA_MIN: u64 = 4 << 20;
 /// Bytes of free arenas that a client keeps for the next spans, since fresh pages cost more than the copies into them.
 pub(crate) const ARENA_KEEP: u64 = 128 << 20;
 
-/// How long messages may lie unread while a program's own threads keep calling, and so will read them soon themselves.
+/// How long messages may stay unread while a program's own threads keep calling, and so will soon read them themselves.
 pub(crate) const GRACE: Duration = Duration::from_millis(1);

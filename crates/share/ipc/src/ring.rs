@@ -1,13 +1,13 @@
 //! A ring of records from one process to another: the algorithm alone, over any words and bytes, so that its ordering
-//! can be checked exhaustively (`tests/ring.rs`) and its reader given nonsense.
+//! can be checked exhaustively (`tests/ring.rs`) and its reader tested with arbitrary bytes.
 //!
 //! Positions count bytes since the beginning and wrap at 2^32; each side keeps its own privately and only publishes it.
-//! **Whatever is read from the area is copied out before it is judged, and is never read twice.** A record is a head of
-//! 8 bytes (length and kind, little endian) and the body, padded to a multiple of 8; bodies may go around the end.
+//! **Everything read from the area is copied out before it is validated, and never read twice.** A record is a head of
+//! 8 bytes (length and kind, little endian) and the body, padded to a multiple of 8; bodies may wrap around the end.
 //!
-//! Sleeping: who wants to sleep raises a flag, and then looks once more; who has published looks at the flag. A fence
-//! on both sides stands between the two steps, so that one of the two sees the other. While nobody sleeps, no system
-//! call.
+//! Sleeping: a side that wants to sleep sets a flag and then checks once more; a side that has published checks the
+//! flag. A fence on both sides separates the two steps, so that one of the two sees the other. While nobody sleeps,
+//! there are no system calls.
 
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,7 @@ pub trait Word {
     fn load(&self, order: Ordering) -> u32;
     /// Writes.
     fn store(&self, value: u32, order: Ordering);
-    /// Writes, and gives what was there.
+    /// Writes, and returns the old value.
     fn swap(&self, value: u32, order: Ordering) -> u32;
 }
 
@@ -39,7 +39,7 @@ impl Word for std::sync::atomic::AtomicU32 {
     }
 }
 
-/// What a ring lies in. Offsets of `write` and `read` are within the capacity, and ranges do not go around.
+/// The memory of a ring. Offsets of `write` and `read` are within the capacity, and ranges do not wrap around.
 pub trait Area {
     /// Its words.
     type Word: Word;
@@ -47,11 +47,11 @@ pub trait Area {
     fn head(&self) -> &Self::Word;
     /// How far the consumer has read.
     fn tail(&self) -> &Self::Word;
-    /// Not 0: the consumer wants a call when there is something to read; what it says is the consumer's business.
+    /// Not 0: the consumer wants to be woken when there is something to read; the value is its own.
     fn want_data(&self) -> &Self::Word;
-    /// Not 0: the producer wants a call when there is space.
+    /// Not 0: the producer wants to be woken when there is space.
     fn want_space(&self) -> &Self::Word;
-    /// Bytes; a power of two.
+    /// Capacity in bytes; a power of two.
     fn capacity(&self) -> u32;
     /// Copies in.
     fn write(&self, at: u32, bytes: &[u8]);
@@ -61,17 +61,17 @@ pub trait Area {
     fn fence(&self);
 }
 
-/// The other side wrote what it never writes.
+/// The other side wrote something invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Corrupt {
-    /// The writer's position is not where one can be.
-    #[error("the writer's position is impossible")]
+    /// The writer's position is invalid.
+    #[error("the writer's position is invalid")]
     Head,
-    /// The reader's position is not where one can be.
-    #[error("the reader's position is impossible")]
+    /// The reader's position is invalid.
+    #[error("the reader's position is invalid")]
     Tail,
     /// A record is longer than allowed, or than what was written.
-    #[error("a record's length is impossible")]
+    #[error("a record's length is invalid")]
     Length,
 }
 
@@ -84,7 +84,7 @@ pub enum Refused {
     Corrupt(Corrupt),
 }
 
-/// Bytes that a body takes in the ring, its head included. At most [`BODY_MAX`] go in.
+/// Bytes that a body takes in the ring, its head included. A body has at most [`BODY_MAX`] bytes.
 pub const fn record_len(body: usize) -> u32 {
     HEAD + (body as u32).next_multiple_of(8)
 }
@@ -94,20 +94,20 @@ pub const fn record_len(body: usize) -> u32 {
 pub struct Producer<A> {
     area: A,
     head: u32,
-    /// The reader's position as last seen; it only moves on, and never past `head`.
+    /// The reader's position as last seen; it only advances, and never past `head`.
     tail: u32,
 }
 
 impl<A: Area> Producer<A> {
-    /// Begins where `start` says, which the reader must know as well.
+    /// Begins at `start`, which the reader must know as well.
     pub const fn new(area: A, start: u32) -> Self {
         Self { area, head: start, tail: start }
     }
 
-    /// Goes on where another one stopped: its [`Self::positions`].
+    /// Continues where another one stopped: at its [`Self::positions`].
     ///
     /// # Panics
-    /// If there can be no such positions.
+    /// If the positions are invalid.
     pub fn resume(area: A, (head, tail): (u32, u32)) -> Self {
         assert!(head.wrapping_sub(tail) <= area.capacity(), "callers check positions");
         assert!(head.is_multiple_of(8) && tail.is_multiple_of(8), "callers check positions");
@@ -119,12 +119,12 @@ impl<A: Area> Producer<A> {
         (self.head, self.tail)
     }
 
-    /// What it writes to.
+    /// The memory it writes to.
     pub const fn area(&self) -> &A {
         &self.area
     }
 
-    /// Writes a record and publishes it; [`Self::data_wanted`] says whether to call the reader.
+    /// Writes a record and publishes it; [`Self::data_wanted`] says whether to wake the reader.
     pub fn push(&mut self, kind: u32, body: &[u8]) -> Result<(), Refused> {
         assert!(body.len() <= BODY_MAX, "callers check lengths");
         let need = record_len(body.len());
@@ -138,7 +138,7 @@ impl<A: Area> Producer<A> {
         head[..4].copy_from_slice(&(body.len() as u32).to_le_bytes());
         head[4..].copy_from_slice(&kind.to_le_bytes());
         let mask = self.area.capacity() - 1;
-        // Records are multiples of 8, as is the capacity: a head never goes around the end.
+        // Records are multiples of 8, as is the capacity: a head never wraps around the end.
         self.area.write(self.head & mask, &head);
         let at = self.head.wrapping_add(HEAD) & mask;
         let (first, second) = body.split_at(body.len().min((self.area.capacity() - at) as usize));
@@ -151,13 +151,14 @@ impl<A: Area> Producer<A> {
         Ok(())
     }
 
-    /// To be asked after pushing: what the reader left when it went to sleep, or 0 when it is awake. Asking takes it.
+    /// Ask this after pushing: the value that the reader left when it went to sleep, or 0 if it is awake. Asking clears
+    /// it.
     pub fn data_wanted(&self) -> u32 {
         self.area.fence();
         take(self.area.want_data())
     }
 
-    /// Asks for a call when there is space. Try again after this before sleeping.
+    /// Asks to be woken when there is space. Try again after this, before sleeping.
     pub fn want_space(&self) {
         self.area.want_space().store(1, Ordering::Relaxed);
         self.area.fence();
@@ -170,7 +171,7 @@ impl<A: Area> Producer<A> {
     fn look(&mut self) -> Result<(), Corrupt> {
         let tail = self.area.tail().load(Ordering::Acquire);
         let unread = self.head.wrapping_sub(tail);
-        // It may only have moved on from where it was, in whole records.
+        // It can only have advanced, by whole records.
         if unread > self.head.wrapping_sub(self.tail) || !unread.is_multiple_of(8) {
             return Err(Corrupt::Tail);
         }
@@ -187,7 +188,7 @@ pub struct Consumer<A> {
 }
 
 impl<A: Area> Consumer<A> {
-    /// Begins where `start` says.
+    /// Begins at `start`.
     pub const fn new(area: A, start: u32) -> Self {
         Self { area, tail: start }
     }
@@ -197,13 +198,13 @@ impl<A: Area> Consumer<A> {
         self.tail
     }
 
-    /// What it reads from.
+    /// The memory it reads from.
     pub const fn area(&self) -> &A {
         &self.area
     }
 
-    /// Copies records out until there is none, or `most` of them, or `bytes_max` bytes were passed; `take` is called
-    /// with kind and length, and gives the place for the body. Frees their space at the end.
+    /// Copies records out until there are no more, or `most` of them, or `bytes_max` bytes were copied; `take` is
+    /// called with kind and length, and returns the place for the body. Frees their space at the end.
     pub fn pop(
         &mut self,
         most: usize,
@@ -245,30 +246,30 @@ impl<A: Area> Consumer<A> {
         Ok(count)
     }
 
-    /// Whether nothing is there to be read.
+    /// Whether there is nothing to read.
     pub fn is_empty(&self) -> bool {
         self.area.head().load(Ordering::Acquire) == self.tail
     }
 
-    /// Asks for a call when there is something to read. Look again after this before sleeping.
+    /// Asks to be woken when there is something to read. Check again after this, before sleeping.
     pub fn want_data(&self, who: u32) {
         self.area.want_data().store(who, Ordering::Relaxed);
         self.area.fence();
     }
 
-    /// Takes the wish back; what it was, or 0 if it was granted already.
+    /// Withdraws that request; returns its value, or 0 if it was granted already.
     pub fn unwant_data(&self) -> u32 {
         take(self.area.want_data())
     }
 
-    /// To be asked after popping: whether the writer sleeps until there is space. Asking takes it.
+    /// Ask this after popping: whether the writer sleeps until there is space. Asking clears it.
     pub fn space_wanted(&self) -> bool {
         self.area.fence();
         take(self.area.want_space()) != 0
     }
 }
 
-/// Reads first, for a swap costs much more than a look at a flag that is hardly ever up.
+/// Reads first: a swap costs much more than reading a flag that is hardly ever set.
 fn take(flag: &impl Word) -> u32 {
     if flag.load(Ordering::Relaxed) == 0 { 0 } else { flag.swap(0, Ordering::AcqRel) }
 }

@@ -23,7 +23,7 @@ pub(crate) enum Direction {
     ToClient,
 }
 
-/// Who sleeps on which word.
+/// The words that threads sleep on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Doorbell {
@@ -35,9 +35,9 @@ pub(crate) enum Doorbell {
     Senders = 10,
 }
 
-/// What `want_data` of the ring to the client says: a thread that waits for messages sleeps.
+/// A value of `want_data` of the ring to the client: a thread that waits for messages sleeps.
 pub(crate) const WANT_LEADER: u32 = 1;
-/// The same: nobody waits, and the client's own thread is to be called by the socket.
+/// Another value: nobody waits, and the client's own thread must be woken through the socket.
 pub(crate) const WANT_BACKGROUND: u32 = 2;
 
 /// Bytes of the memory for rings of this size.
@@ -74,7 +74,7 @@ impl SharedRing {
     }
 }
 
-/// The word that somebody sleeps on.
+/// The word that a side sleeps on.
 pub(crate) fn doorbell(map: &Mapping, doorbell: Doorbell) -> &AtomicU32 {
     map.word(doorbell as usize * LINE)
 }
@@ -107,7 +107,7 @@ impl Area for SharedRing {
     }
 }
 
-/// Sets both rings' positions, before anybody else has the memory.
+/// Sets both rings' positions, before the memory is shared.
 pub(crate) fn prepare(map: &Mapping, start: u32) {
     for index in [0, 1, 4, 5] {
         map.word(index * LINE).store(start, Ordering::Relaxed);

@@ -10,14 +10,14 @@ use crate::limits::Spin;
 pub(crate) struct Spinner {
     max: Duration,
     now: Duration,
-    /// Sleeps since the last spin, once spinning was given up.
+    /// Sleeps since the last spin, after spinning was given up.
     sleeps: u32,
     /// Sleeps until the next try; doubled when that fails.
     patience: u32,
 }
 
-/// Sleeps until spinning is tried again: first, and at most. The first suits processes that have just got a processor
-/// each; the last keeps failed tries out of the ninety-ninth percentile.
+/// Sleeps until spinning is tried again: initially, and at most. The first suits processes that have just got a
+/// processor each; the last keeps failed tries out of the 99th percentile.
 const PATIENCE: [u32; 2] = [32, 1024];
 
 impl Spinner {
@@ -28,7 +28,7 @@ impl Spinner {
         Self { max, now: max, sleeps: 0, patience: PATIENCE[0] }
     }
 
-    /// Calls `ready` until it returns true or the time is over. Returns whether it did.
+    /// Calls `ready` until it returns true or the time has passed. Returns whether it did.
     pub(crate) fn until(&mut self, mut ready: impl FnMut() -> bool) -> bool {
         if self.max.is_zero() {
             return false;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looking_in_vain_is_given_up_and_tried_again() {
+    fn failed_spins_are_given_up_and_tried_again() {
         let max = Duration::from_micros(16);
         let mut spinner = Spinner { max, now: max, sleeps: 0, patience: PATIENCE[0] };
         let mut looks = 0;

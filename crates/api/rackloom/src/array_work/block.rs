@@ -1,8 +1,8 @@
-//! Boxes cut out of arrays, and put back.
+//! Copies of boxes out of arrays, and back.
 
 use bytes::Bytes;
 
-/// A box of an array: for each dimension, slowest first, where it lies.
+/// A box of an array: its side in each dimension, slowest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     element: usize,
@@ -20,7 +20,7 @@ struct Side {
 }
 
 impl Side {
-    /// Where element `i` of the box is in the array: beyond its border, the outermost element.
+    /// The index in the array of element `i` of the box; beyond the border, that of the outermost element.
     fn at(&self, i: usize) -> usize {
         (self.start + i as isize).clamp(0, self.whole as isize - 1) as usize
     }
@@ -51,7 +51,7 @@ impl Block {
         self.sides.iter().fold(self.element, |n, s| n * s.len)
     }
 
-    /// Where the box's bytes are in the array, if they are in one piece.
+    /// The range of the box's bytes in the array, if they are contiguous.
     fn one_piece(&self) -> Option<std::ops::Range<usize>> {
         let inside = |s: &Side| s.start >= 0 && s.start as usize + s.len <= s.whole;
         // All dimensions after the first that is cut must be whole; those before it must have one element.
@@ -71,7 +71,7 @@ impl Block {
         loop {
             let row = outer.iter().zip(&index).fold(0, |at, (s, &i)| at * s.whole + s.at(i));
             f(row * last.whole * self.element, *last);
-            // Count up, the fastest dimension first.
+            // Increment the index, the fastest dimension first.
             let Some(dim) = (0..outer.len()).rev().find(|&d| index[d] + 1 < outer[d].len) else { return };
             index[dim] += 1;
             index[dim + 1..].fill(0);
@@ -79,7 +79,7 @@ impl Block {
     }
 }
 
-/// The bytes of a box of `array`, row-major. Where the box is one piece of the array, no byte is copied.
+/// The bytes of a box of `array`, row-major. If they are contiguous in the array, no byte is copied.
 pub(super) fn gather(array: &Bytes, block: &Block) -> Bytes {
     if let Some(range) = block.one_piece() {
         return array.slice(range);
@@ -103,7 +103,7 @@ pub(super) fn gather(array: &Bytes, block: &Block) -> Bytes {
     out.into()
 }
 
-/// Puts the bytes of a box where it lies in `array`. The box has no halo.
+/// Writes the bytes of a box to its place in `array`. The box has no halo.
 pub(super) fn scatter(from: &[u8], array: &mut [u8], block: &Block) {
     assert_eq!(from.len(), block.bytes());
     let row_bytes = block.sides.last().expect("an array has a dimension").len * block.element;

@@ -1,4 +1,4 @@
-//! What can be wrong with arrays for a kernel.
+//! Why arrays do not fit a kernel.
 
 use rackloom_image::Dtype;
 
@@ -6,7 +6,7 @@ use rackloom_image::Dtype;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
-    /// The bytes are not as many as the shape says.
+    /// The number of bytes does not match the shape.
     #[error("{length} bytes are not an array of shape {shape:?}")]
     Length {
         /// The shape given.
@@ -34,7 +34,7 @@ pub enum ArrayError {
         /// All inputs.
         inputs: String,
     },
-    /// A scalar of the kernel was not given, or the kernel has none of this name.
+    /// A scalar of the kernel was not given, or the kernel has no such scalar.
     #[error(
         "kernel `{kernel}` {} scalar `{scalar}`; its scalars are {scalars}",
         if *given { "has no" } else { "needs" }
@@ -44,7 +44,7 @@ pub enum ArrayError {
         kernel: String,
         /// The scalar.
         scalar: String,
-        /// Whether it was given, and not missing.
+        /// True if it was given and is unknown, false if it is missing.
         given: bool,
         /// All scalars with their types, or `none`.
         scalars: String,
@@ -59,7 +59,7 @@ pub enum ArrayError {
         /// What was given.
         got: Dtype,
     },
-    /// It has another number of dimensions.
+    /// The array has another number of dimensions.
     #[error("array `{array}` has {got} dimensions, but its index `{index}` has {}", index.len())]
     Rank {
         /// The array.
@@ -92,7 +92,7 @@ pub enum ArrayError {
         dim: char,
     },
     /// No input has this dimension of an output.
-    #[error("the extent of dimension `{dim}` of output `{array}` is unknown, for no input has it")]
+    #[error("the extent of dimension `{dim}` of output `{array}` is unknown: no input has that dimension")]
     Unbound {
         /// The output.
         array: String,
@@ -106,7 +106,7 @@ pub enum ArrayError {
         array: String,
     },
     /// Even the smallest tile does not fit.
-    #[error("the smallest tile of kernel `{kernel}` takes {need} bytes, but a card has room for {room}")]
+    #[error("the smallest tile of kernel `{kernel}` needs {need} bytes, but a card has room for {room}")]
     Room {
         /// The kernel.
         kernel: String,

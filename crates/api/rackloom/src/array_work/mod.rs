@@ -1,4 +1,4 @@
-//! A kernel on whole arrays, as work for many cards: cut into tiles as the role's manifest says.
+//! A kernel on whole arrays, as work for many cards: cut into tiles according to the role's manifest.
 //!
 //! A kernel's arrays name their dimensions: for `c[ij] = b[ij] + a[ji]` the tile of `c` at rows i and columns j needs
 //! the same tile of `b` and the transposed one of `a`, read as it is stored. The inputs' shapes give the extents;
@@ -30,7 +30,7 @@ pub struct Array {
     pub dtype: Dtype,
     /// Extents, slowest first.
     pub shape: Vec<usize>,
-    /// The elements' bytes, as many as type and shape say.
+    /// The bytes of the elements; their number follows from type and shape.
     pub data: Bytes,
 }
 
@@ -38,7 +38,7 @@ impl Array {
     /// An array of these bytes.
     ///
     /// # Errors
-    /// There are more or fewer bytes than type and shape say.
+    /// The number of bytes does not match type and shape.
     pub fn new(dtype: Dtype, shape: Vec<usize>, data: Bytes) -> Result<Self, ArrayError> {
         let expected = shape.iter().try_fold(dtype.bytes(), |n, &extent| n.checked_mul(extent));
         match expected == Some(data.len()) {
@@ -67,12 +67,12 @@ struct Output {
 }
 
 impl ArrayWork {
-    /// The work of `kernel`, which has this number in its image, on these inputs and scalars (argument words, see
+    /// The work of `kernel`, number `number` in its image, on these inputs and scalars (argument words, see
     /// [`scalar_word`]), cut for these cards.
     ///
     /// # Errors
-    /// An array or a scalar is missing or unknown; an array is of another type or of another shape than the kernel
-    /// and the other arrays say; or no tile fits into the room.
+    /// An array or a scalar is missing or unknown; an array's type or shape does not fit the kernel and the other
+    /// arrays; or no tile fits into the room.
     pub fn new(
         number: u16,
         kernel: &Kernel,
@@ -93,12 +93,12 @@ impl ArrayWork {
         Ok(Self { number, kernel: kernel.clone(), inputs, scalars, outputs, plan })
     }
 
-    /// How it is cut.
+    /// The plan of its tiles.
     pub const fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The outputs by name: zeros where no tile was computed.
+    /// The outputs by name, with zeros where no tile was computed.
     pub fn into_outputs(self) -> BTreeMap<String, Array> {
         let array = |o: Output| Array { dtype: o.dtype, shape: o.shape, data: o.data.into() };
         self.outputs.into_iter().map(|(name, output)| (name, array(output))).collect()

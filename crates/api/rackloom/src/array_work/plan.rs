@@ -6,7 +6,7 @@ use rackloom_image::{Dir, Kernel};
 
 use super::ArrayError;
 
-/// A cut of a kernel's dimensions: every tile is a box of them, those at the far ends smaller.
+/// A cut of a kernel's dimensions: every tile is a box of them; those at the far ends are smaller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     dims: BTreeMap<char, Cut>,
@@ -22,18 +22,18 @@ struct Cut {
     step: usize,
 }
 
-/// What a plan is made for.
+/// The cards that a plan is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizing {
-    /// Cards that should have enough to do; 0 counts as 1.
+    /// Number of cards to keep busy; 0 counts as 1.
     pub cards: usize,
-    /// Bytes that each has for one tile.
+    /// Bytes that each card has for one tile.
     pub room: u64,
 }
 
-/// Tiles that each card should have to do: with fewer, the last one to finish keeps the others waiting.
+/// Tiles per card, at least if possible: with fewer, the last card to finish keeps the others waiting.
 const TILES_PER_CARD: usize = 4;
-/// Smaller tiles than this spend their time on the way: a launch costs about what 16 frames do.
+/// Smaller tiles would spend most of their time in transfer: a launch costs about as much as 16 frames.
 const TILE_BYTES_MIN: u64 = 16 << 10;
 /// Tiles are cut at multiples of this where that is possible: 16 elements of 4 bytes are one DDR beat.
 const STEP_UNIT: usize = 16;
@@ -66,7 +66,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Tiles in all.
+    /// Number of tiles.
     pub const fn tiles(&self) -> usize {
         self.tiles
     }
@@ -89,7 +89,7 @@ impl Plan {
         self.dims.iter().map(|(&dim, cut)| (dim, cut.step)).collect()
     }
 
-    /// Where a tile is: first element and number of elements in each dimension.
+    /// The span of a tile in each dimension: its first element and its number of elements.
     pub fn spans(&self, tile: usize) -> BTreeMap<char, (usize, usize)> {
         let mut rest = tile;
         let mut spans = BTreeMap::new();

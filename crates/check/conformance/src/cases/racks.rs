@@ -127,7 +127,7 @@ pub fn a_role_that_goes_wrong_costs_one_launch<K: Kinds>() {
         for &at in &cards {
             let fault = rack.launch(at, kernel, args).expect_err("it goes wrong");
             let mac = rack.mac(at);
-            let told = matches!(fault, OpError::Kernel { card, code, .. } if card == mac
+            let told = matches!(fault, OpError::Kernel { card, code, .. } if card.mac == mac
                 && [ErrorCode::KernelTrap, ErrorCode::KernelFuel].contains(&code));
             assert!(told, "{fault:?}");
             let done = rack.launch(at, BUMP, &[CELL, 10]).expect("the next launch runs");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rackloom_report::{Chart, Claim, Legend, Series, Style, Table};
+use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,12 +39,13 @@ pub struct Row {
 /// What the bench found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.bench-opencl-overhead/1`
     schema: &'static str,
     /// The device.
     pub device: String,
     /// Whether this is an optimised build.
     pub release: bool,
-    /// Whether this was but a check that all runs.
+    /// Whether this was only a check that everything works.
     pub quick: bool,
     /// All rows, in the order of measuring.
     pub rows: Vec<Row>,
@@ -52,6 +53,7 @@ pub struct Report {
     pub sweep: Vec<Step>,
     /// Copies of bulk data over shared memory, counted.
     pub copies: Option<Copies>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 
@@ -67,7 +69,7 @@ impl Report {
             copies,
             claims: Vec::new(),
         };
-        // Times of a check that all runs are none to judge by.
+        // The times of such a check say nothing.
         this.claims = if quick { Vec::new() } else { this.judge() };
         this
     }
@@ -171,7 +173,7 @@ fn time(us: f64) -> String {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: medians natively, over shared memory, over TCP on loopback\n", self.device)?;
-        let mut table = Table::new(&["", "NATIVE", "SHARED", "RATIO", "TCP", "RATIO"]);
+        let mut table = Table::new(&["", ">NATIVE", ">SHARED", ">RATIO", ">TCP", ">RATIO"]);
         for row in &self.rows {
             table.row(vec![
                 format!("{} {}", row.group, row.case),
@@ -192,9 +194,7 @@ impl fmt::Display for Report {
             writeln!(f, "Bulk over shared memory: {} bytes, {} copied", copies.bytes, copies.copied)?;
         }
         if !self.claims.is_empty() {
-            let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-            rackloom_report::rows(&self.claims).into_iter().for_each(|row| table.row(row));
-            write!(f, "\n{table}")?;
+            write!(f, "\n{}", claims_table(&self.claims))?;
         }
         Ok(())
     }

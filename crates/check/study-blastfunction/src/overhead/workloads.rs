@@ -154,7 +154,7 @@ impl Program {
         let _ = requests.write_all(b"\n");
         let line = self.answer()?;
         let iteration: Iteration = serde_json::from_str(&line)
-            .map_err(|why| BenchError::Site(format!("{} prints what is no JSON: {why}", self.what)))?;
+            .map_err(|why| BenchError::Site(format!("{} prints invalid JSON: {why}", self.what)))?;
         if iteration.correct == Some(false) { Err(BenchError::Wrong(self.what.clone())) } else { Ok(iteration) }
     }
 

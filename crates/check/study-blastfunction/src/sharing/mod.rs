@@ -1,4 +1,4 @@
-//! `bench opencl-sharing`: five functions share three boards, beside three functions with a board of their own each.
+//! `study blastfunction-sharing`: five functions share three boards, beside three functions with a board each.
 //!
 //! It is the evaluation of the BlastFunction paper, section IV-B: tables I to IV. The functions are the programs of
 //! `workloads/`, each a process of its own, and reach their boards through the OpenCL loader, Rackloom's library and
@@ -41,7 +41,7 @@ pub use stage::{Boards, Configuration};
 pub struct Options {
     /// Seconds of load in each configuration; the light tenant's take twice as long.
     pub seconds: u32,
-    /// A few configurations only, a check that all runs: nothing is claimed of them.
+    /// A few configurations only: a check that everything works, which makes no claims.
     pub quick: bool,
     /// The order of tasks on the boards of the tables.
     pub policy: Policy,
@@ -66,7 +66,7 @@ impl Tools {
     /// A new folder.
     fn room(&self, name: &str) -> Result<PathBuf> {
         let room = self.folder.path().join(name);
-        std::fs::create_dir(&room).map_err(BenchError::io("cannot make a folder"))?;
+        std::fs::create_dir(&room).map_err(BenchError::io("cannot create a folder"))?;
         Ok(room)
     }
 }
@@ -91,7 +91,7 @@ const QUICK: [(UseCase, Load); 3] =
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     let library = find_library(options.library.as_deref())?;
     let runtime = options.runtime.clone().or_else(|| installed().into_iter().next());
-    let folder = TempDir::with_prefix("rackloom-bench-").map_err(BenchError::io("cannot make a folder"))?;
+    let folder = TempDir::with_prefix("rackloom-bench-").map_err(BenchError::io("cannot create a folder"))?;
     let tools = Tools { programs: absolute(options.programs.clone())?, library: absolute(library)?, folder };
     let paced: &[(UseCase, Load)] = if options.quick { &QUICK } else { &CONFIGURATIONS };
     let on_processor = match options.quick {

@@ -78,7 +78,7 @@ impl Program {
         if this.answer()?.ready {
             return Ok(this);
         }
-        Err(BenchError::Site(format!("{name} says {:?} before it is ready", this.line)))
+        Err(BenchError::Site(format!("unexpected output {:?} from {name} before it is ready", this.line)))
     }
 
     /// Seconds that it spent in OpenCL calls for requests so far, as it says.
@@ -92,7 +92,7 @@ impl Program {
         if read.map_err(BenchError::io(format!("cannot read what {} says", self.name)))? == 0 {
             return Err(self.ended());
         }
-        let what = |why| BenchError::Site(format!("{} says {:?}, which is no answer: {why}", self.name, self.line));
+        let what = |why| BenchError::Site(format!("invalid answer {:?} from {}: {why}", self.line, self.name));
         serde_json::from_str(&self.line).map_err(what)
     }
 

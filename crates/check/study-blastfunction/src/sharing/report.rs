@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rackloom_report::{Chart, Claim, Legend, Series, Style, Table};
+use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use super::scenario::{FunctionRow, Scenario};
 use super::stage::{Boards, Configuration};
 
 /// The schema of [`Report`] as JSON.
-pub const SCHEMA: &str = "rackloom.bench-opencl-sharing/1";
+pub const SCHEMA: &str = "rackloom.study.blastfunction-sharing/1";
 
 /// Board time of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -30,10 +30,11 @@ pub struct Service {
 /// What the bench found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.blastfunction-sharing/1`
     schema: &'static str,
     /// Whether this is an optimised build.
     pub release: bool,
-    /// Whether this was but a check that all runs.
+    /// Whether this was only a check that everything works.
     pub quick: bool,
     /// The order of tasks on the boards of the tables: `fair` or `fifo`.
     pub policy: &'static str,
@@ -45,6 +46,7 @@ pub struct Report {
     pub configurations: Vec<Configuration>,
     /// A light tenant alone and beside a greedy one.
     pub light: Vec<LightRow>,
+    /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
 
@@ -68,7 +70,7 @@ impl Report {
             light,
             claims: Vec::new(),
         };
-        // Figures of a check that all runs are none to judge by.
+        // The figures of such a check say nothing.
         this.claims = if this.quick { Vec::new() } else { this.judge() };
         this
     }
@@ -192,7 +194,7 @@ impl Report {
     /// Table I, as far as it was measured.
     fn rates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Table I: requests a second of each function; natively there are the first three\n")?;
-        let mut table = Table::new(&["", "1ST", "2ND", "3RD", "4TH", "5TH"]);
+        let mut table = Table::new(&["", ">1ST", ">2ND", ">3RD", ">4TH", ">5TH"]);
         for c in self.on(Boards::Paced).filter(|c| c.placement == Placement::Paper) {
             let mut cells = vec![format!("{} {}", c.use_case.program(), load_name(c))];
             cells.extend(rates(c.use_case, c.load).map(|rate| rate.to_string()));
@@ -206,7 +208,7 @@ impl Report {
             return Ok(());
         }
         writeln!(f, "{title}\n")?;
-        let mut table = Table::new(&["", "UTIL", "MEAN", "P99", "DONE", "TARGET", "RATIO", "PAPER"]);
+        let mut table = Table::new(&["", ">UTIL", ">MEAN", ">P99", ">DONE", ">TARGET", ">RATIO", ">PAPER"]);
         let mut saturated = false;
         for c in rows {
             for (scenario, what) in [(&c.shared, "shared"), (&c.native, "native")] {
@@ -291,7 +293,7 @@ impl fmt::Display for Report {
         let rows: Vec<_> = self.on(Boards::Processor).collect();
         self.table(f, "On this machine's processor", &rows)?;
         writeln!(f, "A light tenant (tasks of 2 ms) beside a greedy one (ten of {TASK_MS} ms under way)\n")?;
-        let mut table = Table::new(&["", "ANSWERED", "ASKED", "MEAN", "P50", "P99", "MAX"]);
+        let mut table = Table::new(&["", ">ANSWERED", ">ASKED", ">MEAN", ">P50", ">P99", ">MAX"]);
         for row in &self.light {
             let Latency { mean_ms, p50_ms, p99_ms, max_ms } = row.latency;
             let times = [mean_ms, p50_ms, p99_ms, max_ms].map(|ms| format!("{ms:.2}"));
@@ -301,9 +303,7 @@ impl fmt::Display for Report {
         }
         write!(f, "{table}")?;
         if !self.claims.is_empty() {
-            let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-            rackloom_report::rows(&self.claims).into_iter().for_each(|row| table.row(row));
-            write!(f, "\n{table}")?;
+            write!(f, "\n{}", claims_table(&self.claims))?;
         }
         Ok(())
     }

@@ -89,7 +89,7 @@ impl Stage {
             let mut boards = NativeBoard::all(opened).map_err(failed)?;
             if options.device >= boards.len() {
                 let (device, count) = (options.device, boards.len());
-                return Err(BenchError::Site(format!("there is no device number {device}: the runtime has {count}")));
+                return Err(BenchError::Site(format!("no device number {device}: the runtime has {count}")));
             }
             Host::start(node, boards.swap_remove(options.device), options.policy, &room)
         };

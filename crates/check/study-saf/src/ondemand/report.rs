@@ -10,23 +10,24 @@ use super::energy::{self, Energies, Finding, busy_kj};
 use super::measure::Run;
 use crate::paper::{Row3, TABLE_3};
 use crate::report::{self, StudyReport};
-use rackloom_report::Claim;
-use rackloom_report::{Chart, Legend, Series, Style};
-use rackloom_report::{Table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
-pub const SCHEMA: &str = "rackloom.study.saf-ondemand/1";
+pub const SCHEMA: &str = "rackloom.study.saf-ondemand/2";
 
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-ondemand/2`
     schema: &'static str,
+    /// What was measured.
     options: Options,
     /// One for each percentage.
     pub rows: Vec<Row>,
     /// Where the paper's table is inconsistent.
     pub findings: Vec<Finding>,
-    holds: Vec<Claim>,
+    /// The claims, each with its bound and whether it holds.
+    claims: Vec<Claim>,
 }
 
 /// Cards added when so much was done. Times are of virtual time; all results were right.
@@ -71,8 +72,8 @@ impl Report {
         let (all, stay) = (hours(0), hours(100));
         let rows: Vec<Row> = runs.iter().map(|run| row(options, run, all, stay)).collect();
         let findings = energy::findings();
-        let holds = claims(options, &rows);
-        Self { schema: SCHEMA, options: options.clone(), rows, findings, holds }
+        let claims = claims(options, &rows);
+        Self { schema: SCHEMA, options: options.clone(), rows, findings, claims }
     }
 }
 
@@ -139,7 +140,8 @@ impl fmt::Display for Report {
             o.hours, o.cards, o.tiles, o.added
         );
         writeln!(f, "{}", wrap(&head, ""))?;
-        let header = ["DONE %", "RESTART h", "STAY h", "RACK h", "SAVES %", "IDEAL %", "PAPER %", "JOIN s", "TILES"];
+        let header =
+            ["DONE %", ">RESTART h", ">STAY h", ">RACK h", ">SAVES %", ">IDEAL %", ">PAPER %", ">JOIN s", ">TILES"];
         let mut table = Table::new(&header);
         let dash = || "-".to_owned();
         for r in &self.rows {
@@ -161,7 +163,7 @@ impl fmt::Display for Report {
                     TILES what they computed.";
         writeln!(f, "{}", wrap(note, ""))?;
         writeln!(f, "Energy (kJ) after the paper's 22 + 46 mW a card and 10 mW of waiting")?;
-        let header = ["DONE %", "CLUSTER", "RACK", "SAVES %", "PAPER %", "EACH WAITS", "OFF TILL PLUGGED"];
+        let header = ["DONE %", ">CLUSTER", ">RACK", ">SAVES %", ">PAPER %", ">EACH WAITS", ">OFF TILL PLUGGED"];
         let mut table = Table::new(&header);
         for r in &self.rows {
             table.row(vec![
@@ -179,9 +181,7 @@ impl fmt::Display for Report {
         for finding in &self.findings {
             write!(f, "{}", wrap(&format!("- {}: {}.", finding.place, finding.what), "  "))?;
         }
-        let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
-        write!(f, "\n{table}")
+        write!(f, "\n{}", claims_table(&self.claims))
     }
 }
 
@@ -221,6 +221,6 @@ impl StudyReport for Report {
     }
 
     fn claims(&self) -> &[Claim] {
-        &self.holds
+        &self.claims
     }
 }

@@ -15,17 +15,17 @@ use super::{Job, Options};
 use crate::paper;
 use crate::rack::Loaded;
 use crate::report::{self, StudyReport};
-use rackloom_report::Claim;
-use rackloom_report::{Chart, Legend, Series, Style};
-use rackloom_report::{Table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
-pub const SCHEMA: &str = "rackloom.study.saf-reconfigure/1";
+pub const SCHEMA: &str = "rackloom.study.saf-reconfigure/2";
 
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-reconfigure/2`
     schema: &'static str,
+    /// What was measured.
     options: Options,
     /// What physics allows.
     pub limit: Limit,
@@ -35,7 +35,8 @@ pub struct Report {
     pub model: Vec<Point>,
     /// What broadcast is compared with.
     pub baselines: Vec<Baseline>,
-    holds: Vec<Claim>,
+    /// The claims, each with its bound and whether it holds.
+    claims: Vec<Claim>,
 }
 
 /// The time that no protocol can beat: the image's chunks on the wire once, then the configuration port. Activation
@@ -141,9 +142,9 @@ impl Report {
         let broadcast = points(loads, &limit, sequential);
         let model = points(models, &limit, |_, _| None);
         baselines.extend(stated(options));
-        let mut holds = claims(&broadcast);
-        holds.extend(agreement(&broadcast, &model));
-        Self { schema: SCHEMA, options: options.clone(), limit, broadcast, model, baselines, holds }
+        let mut claims = claims(&broadcast);
+        claims.extend(agreement(&broadcast, &model));
+        Self { schema: SCHEMA, options: options.clone(), limit, broadcast, model, baselines, claims }
     }
 }
 
@@ -252,7 +253,8 @@ impl fmt::Display for Report {
             l.total_s, l.wire_s, l.frames, l.port_s
         );
         writeln!(f, "{}", wrap(&limit, ""))?;
-        let header = ["CARDS", "LOSS %", "TIME s", "/LIMIT", "/1 CARD", "VOLUME", "REPAIRS", "ROUNDS", "VS 1 BY 1"];
+        let header =
+            ["CARDS", ">LOSS %", ">TIME s", ">/LIMIT", ">/1 CARD", ">VOLUME", ">REPAIRS", ">ROUNDS", ">VS 1 BY 1"];
         let mut table = Table::new(&header);
         for p in &self.broadcast {
             table.row(vec![
@@ -273,7 +275,7 @@ impl fmt::Display for Report {
             writeln!(f, "The same on model cards (ms)\n{}", phases(&self.model))?;
         }
         writeln!(f, "Beside it")?;
-        let mut table = Table::new(&["BASELINE", "SOURCE", "LOSS %", "CARDS", "TIME s"]);
+        let mut table = Table::new(&["BASELINE", ">SOURCE", ">LOSS %", ">CARDS", ">TIME s"]);
         for b in &self.baselines {
             for (cards, seconds) in b.points.iter().filter(|p| b.source != SIMULATED || b.is_shown(p.0)) {
                 table.row(vec![
@@ -286,15 +288,13 @@ impl fmt::Display for Report {
             }
         }
         writeln!(f, "{table}")?;
-        let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
-        write!(f, "{table}")
+        write!(f, "{}", claims_table(&self.claims))
     }
 }
 
 /// The table of where loads spend their time.
 fn phases(points: &[Point]) -> Table {
-    let mut table = Table::new(&["CARDS", "LOSS %", "BEGIN", "SEND", "REPAIR", "VERIFY", "CONFIGURE", "ALL"]);
+    let mut table = Table::new(&["CARDS", ">LOSS %", ">BEGIN", ">SEND", ">REPAIR", ">VERIFY", ">CONFIGURE", ">ALL"]);
     for p in points {
         let h = &p.phases;
         let mut cells = vec![p.cards.to_string(), format!("{}", p.loss * 100.0)];
@@ -340,7 +340,7 @@ impl StudyReport for Report {
     }
 
     fn claims(&self) -> &[Claim] {
-        &self.holds
+        &self.claims
     }
 }
 

@@ -8,21 +8,22 @@ use serde::Serialize;
 use super::measure::Phases;
 use super::{Job, Options};
 use crate::report::{self, StudyReport};
-use rackloom_report::Claim;
-use rackloom_report::{Chart, Legend, Series, Style};
-use rackloom_report::{Table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
-pub const SCHEMA: &str = "rackloom.study.saf-scaling/1";
+pub const SCHEMA: &str = "rackloom.study.saf-scaling/2";
 
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
+    /// `rackloom.study.saf-scaling/2`
     schema: &'static str,
+    /// What was measured.
     options: Options,
     /// Strong scaling, then weak, by number of cards.
     pub points: Vec<Point>,
-    holds: Vec<Claim>,
+    /// The claims, each with its bound and whether it holds.
+    claims: Vec<Claim>,
 }
 
 /// How the problem grows with the cards.
@@ -71,8 +72,8 @@ impl Report {
                 point(job, phases, first, of_one)
             })
             .collect();
-        let holds = claims(&points);
-        Self { schema: SCHEMA, options: options.clone(), points, holds }
+        let claims = claims(&points);
+        Self { schema: SCHEMA, options: options.clone(), points, claims }
     }
 }
 
@@ -125,7 +126,8 @@ impl fmt::Display for Report {
         );
         writeln!(f, "{}", wrap(&head, ""))?;
         writeln!(f, "Compute phase: Go to last completion, operands in card memory")?;
-        let header = ["SCALING", "CARDS", "ORDER", "ROUNDS", "COMPUTE ms", "KERNEL ms", "SPEED-UP", "EFFICIENCY"];
+        let header =
+            ["SCALING", ">CARDS", ">ORDER", ">ROUNDS", ">COMPUTE ms", ">KERNEL ms", ">SPEED-UP", ">EFFICIENCY"];
         let mut table = Table::new(&header);
         for p in &self.points {
             table.row(vec![
@@ -141,7 +143,8 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{table}")?;
         writeln!(f, "End to end (s), phase after phase, all data over the host's one link")?;
-        let header = ["SCALING", "CARDS", "LOAD", "WRITE", "LAUNCH", "COMPUTE", "READ", "TOTAL", "LINK", "SPEED-UP"];
+        let header =
+            ["SCALING", ">CARDS", ">LOAD", ">WRITE", ">LAUNCH", ">COMPUTE", ">READ", ">TOTAL", ">LINK", ">SPEED-UP"];
         let mut table = Table::new(&header);
         for p in &self.points {
             let h = &p.phases;
@@ -156,9 +159,7 @@ impl fmt::Display for Report {
                     bytes go in and four come out for each element, whatever the number of cards: from end to end the link \
                     is the limit, and cards help only with what is not LINK.";
         writeln!(f, "{}", wrap(note, ""))?;
-        let mut table = Table::new(&["CLAIM", "MEASURED", "BOUND", ""]);
-        rackloom_report::rows(&self.holds).into_iter().for_each(|r| table.row(r));
-        write!(f, "{table}")
+        write!(f, "{}", claims_table(&self.claims))
     }
 }
 
@@ -193,7 +194,7 @@ impl StudyReport for Report {
     }
 
     fn claims(&self) -> &[Claim] {
-        &self.holds
+        &self.claims
     }
 }
 

@@ -10,7 +10,8 @@ use rackloom_wire::{
 use super::Host;
 use super::state::{Go, Place, Source};
 use crate::config::ClaimOptions;
-use crate::event::{Event, OpError, OpId, Outcome};
+use crate::error::OpError;
+use crate::event::{Event, OpId, Outcome};
 use crate::launcher::Launch;
 use crate::loader::{Commit, Loader};
 use crate::peer::PeerState;
@@ -34,6 +35,7 @@ impl Host {
     pub fn claim(&mut self, now: Instant, card: MacAddr, options: ClaimOptions) -> OpId {
         let claims = |r: &Request| matches!(r.ask, Ask::Claim { .. });
         if self.peers.get(&card).is_some_and(|p| p.requests.iter().any(claims)) {
+            let card = self.name(card);
             return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
         }
         let (nonce, group) = (self.rng.next_u64(), self.group);
@@ -45,10 +47,11 @@ impl Host {
     /// way on it fail with [`OpError::Cancelled`].
     pub fn release(&mut self, now: Instant, card: MacAddr, scrub: Scrub) -> OpId {
         let Some(session) = self.peers.get_mut(&card).and_then(|p| p.session.take()) else {
-            return self.failed(OpError::NotClaimed { card });
+            return self.failed(OpError::NotClaimed { card: self.name(card) });
         };
         let epoch = session.ends.epoch;
-        self.end_session(now, card, session, &OpError::Cancelled { card });
+        let why = OpError::Cancelled { card: self.name(card) };
+        self.end_session(now, card, session, &why);
         self.request(now, card, Ask::Release { epoch, scrub })
     }
 
@@ -67,20 +70,21 @@ impl Host {
         let first = cards.first().copied().unwrap_or_default();
         if image.is_empty() || image.len() as u64 > IMAGE_BYTES_MAX {
             let (code, detail) = (ErrorCode::ImageTooLarge, IMAGE_BYTES_MAX);
-            return self.failed(OpError::Refused { card: first, code, detail });
+            return self.failed(OpError::Refused { card: self.name(first), code, detail });
         }
         let mut members = Vec::new();
         for card in cards {
             if self.loads.values().any(|l| l.has(*card)) {
-                return self.failed(OpError::Refused { card: *card, code: ErrorCode::Busy, detail: 0 });
+                let card = self.name(*card);
+                return self.failed(OpError::Refused { card, code: ErrorCode::Busy, detail: 0 });
             }
             match self.peers.get(card).map(|p| (p, p.session.as_ref())) {
                 Some((p, Some(s))) => members.push((&p.info, s.ends.epoch)),
-                _ => return self.failed(OpError::NotClaimed { card: *card }),
+                _ => return self.failed(OpError::NotClaimed { card: self.name(*card) }),
             }
         }
         if members.is_empty() {
-            return self.failed(OpError::UnknownCard { card: first });
+            return self.failed(OpError::UnknownCard { card: self.name(first) });
         }
         let seq = self.next_seq;
         self.next_seq = self.next_seq.wrapping_add(1);
@@ -90,23 +94,23 @@ impl Host {
                 break group;
             }
         };
+        self.patience.serve(now, None);
         let op = OpId(self.next_op);
         self.next_op += 1;
-        self.patience.serve(now, None);
         let loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, commit);
-        self.ops.insert(op, Place { card: None, deadline: None, limit: None });
+        self.ops.insert(op, Place { card: None, begun: now, deadline: None, limit: None });
         self.loads.insert(op, loader);
         self.ready.push_back(Source::Load(op));
         op
     }
 
     /// Writes bytes to a claimed card's memory.
-    pub fn write(&mut self, _now: Instant, card: MacAddr, addr: u64, data: Bytes) -> OpId {
+    pub fn write(&mut self, now: Instant, card: MacAddr, addr: u64, data: Bytes) -> OpId {
         // The card checks this too, but a refusal of a write can be lost where its acknowledgement is not.
         if let Some(why) = self.out_of_memory(card, addr, data.len() as u64) {
             return self.failed(why);
         }
-        match self.begin(card) {
+        match self.begin(now, card) {
             Err(op) => op,
             Ok((op, session)) => {
                 if data.is_empty() {
@@ -121,14 +125,15 @@ impl Host {
     }
 
     /// Reads bytes of a claimed card's memory, at most 4 GiB.
-    pub fn read(&mut self, _now: Instant, card: MacAddr, addr: u64, len: u64) -> OpId {
+    pub fn read(&mut self, now: Instant, card: MacAddr, addr: u64, len: u64) -> OpId {
         if len > TRANSFER_MAX {
+            let card = self.name(card);
             return self.failed(OpError::Refused { card, code: ErrorCode::BadRequest, detail: TRANSFER_MAX });
         }
         if let Some(why) = self.out_of_memory(card, addr, len) {
             return self.failed(why);
         }
-        match self.begin(card) {
+        match self.begin(now, card) {
             Err(op) => op,
             Ok((op, session)) => {
                 if len == 0 {
@@ -143,15 +148,15 @@ impl Host {
     }
 
     /// Launches a kernel on a claimed card: executed once or, if the operation fails with a card's loss, at most once.
-    pub fn launch(&mut self, _now: Instant, card: MacAddr, launch: Launch) -> OpId {
+    pub fn launch(&mut self, now: Instant, card: MacAddr, launch: Launch) -> OpId {
         if launch.args.len() > LAUNCH_ARGS as usize || launch.output.1 > TRANSFER_MAX {
             return self.failed(OpError::Refused {
-                card,
+                card: self.name(card),
                 code: ErrorCode::BadArguments,
                 detail: u64::from(LAUNCH_ARGS),
             });
         }
-        match self.begin(card) {
+        match self.begin(now, card) {
             Err(op) => op,
             Ok((op, session)) => {
                 session.launcher.push(op, launch);
@@ -186,30 +191,31 @@ impl Host {
     pub fn cancel(&mut self, now: Instant, op: OpId) {
         let Some(place) = self.ops.get(&op) else { return };
         let card = place.card.unwrap_or_default();
-        self.give_up(now, op, OpError::Cancelled { card });
+        self.give_up(now, op, OpError::Cancelled { card: self.name(card) });
     }
 
     /// Why a range is not inside the memory that a host may address on this card.
     pub(super) fn out_of_memory(&self, card: MacAddr, addr: u64, len: u64) -> Option<OpError> {
         let memory = self.card(card)?.memory;
         let inside = addr >= ROLE_PRIVATE && addr.checked_add(len).is_some_and(|end| end <= memory);
+        let card = self.name(card);
         (!inside && len > 0).then_some(OpError::Refused { card, code: ErrorCode::BadAddress, detail: memory })
     }
 
-    pub(super) fn begin(&mut self, card: MacAddr) -> Result<(OpId, &mut Session), OpId> {
+    pub(super) fn begin(&mut self, now: Instant, card: MacAddr) -> Result<(OpId, &mut Session), OpId> {
         if self.peers.get(&card).is_none_or(|p| p.session.is_none()) {
-            return Err(self.failed(OpError::NotClaimed { card }));
+            return Err(self.failed(OpError::NotClaimed { card: self.name(card) }));
         }
-        let op = self.new_op(Some(card));
+        let op = self.new_op(now, card);
         let session = self.peers.get_mut(&card).and_then(|p| p.session.as_mut()).expect("just seen");
         Ok((op, session))
     }
 
     pub(super) fn request(&mut self, now: Instant, card: MacAddr, ask: Ask) -> OpId {
         if self.peers.get(&card).is_none_or(|p| p.state == PeerState::Down) {
-            return self.failed(OpError::UnknownCard { card });
+            return self.failed(OpError::UnknownCard { card: self.name(card) });
         }
-        let (op, seq) = (self.new_op(Some(card)), self.seq());
+        let (op, seq) = (self.new_op(now, card), self.seq());
         self.patience.serve(now, None);
         let limit = self.patience.now() + self.config.control_timeout;
         self.limits.insert((limit, op));
@@ -221,16 +227,21 @@ impl Host {
         op
     }
 
-    pub(super) fn new_op(&mut self, card: Option<MacAddr>) -> OpId {
+    pub(super) fn new_op(&mut self, now: Instant, card: MacAddr) -> OpId {
+        let op = self.op_id();
+        self.ops.insert(op, Place { card: Some(card), begun: now, deadline: None, limit: None });
+        op
+    }
+
+    const fn op_id(&mut self) -> OpId {
         let op = OpId(self.next_op);
         self.next_op += 1;
-        self.ops.insert(op, Place { card, deadline: None, limit: None });
         op
     }
 
     pub(super) fn failed(&mut self, why: OpError) -> OpId {
-        let op = self.new_op(Some(why.card()));
-        self.complete(op, Err(why));
+        let op = self.op_id();
+        self.events.push_back(Event::Completed { op, result: Err(why) });
         op
     }
 
@@ -247,6 +258,17 @@ impl Host {
         }
     }
 
+    /// A load has ended. Where a card was given up, its error says what was seen of it.
+    pub(super) fn complete_load(&mut self, now: Instant, op: OpId, loader: Loader) {
+        let mut report = loader.report(now);
+        for (card, result) in &mut report.cards {
+            if let Err(OpError::Deadline { seen, .. }) = result {
+                *seen = self.peers.get(card).map(|p| p.last_seen(now));
+            }
+        }
+        self.complete(op, Ok(Outcome::Loaded(report)));
+    }
+
     /// An operation ends before its time, by its owner's wish or its deadline.
     pub(super) fn give_up(&mut self, now: Instant, op: OpId, why: OpError) {
         let Some(Place { card, .. }) = self.ops.get(&op).copied() else { return };
@@ -255,7 +277,7 @@ impl Host {
                 if let Some(mut loader) = self.loads.remove(&op) {
                     let frame = loader.abort();
                     self.send(frame);
-                    self.complete(op, Ok(Outcome::Loaded(loader.report(now))));
+                    self.complete_load(now, op, loader);
                 }
             }
             Some(card) => {

@@ -4,7 +4,8 @@ use rackloom_node::Instant;
 use rackloom_wire::{Head, Kind, MacAddr};
 
 use super::Host;
-use crate::event::{DownReason, Event, OpError};
+use crate::error::{DownReason, OpError};
+use crate::event::Event;
 use crate::peer::PeerState;
 use crate::session::Session;
 
@@ -22,7 +23,7 @@ impl Host {
             return self.down(now, card, DownReason::Silent);
         }
         if peer.watch_at(interval, silence, &self.patience).is_some_and(|t| t <= now) {
-            peer.pinged_at = now;
+            peer.ping(now);
             let epoch = peer.session.as_mut().map_or(0, |s| {
                 s.sent_at = now;
                 s.ends.epoch
@@ -42,7 +43,7 @@ impl Host {
         }
         peer.state = PeerState::Down;
         let requests = std::mem::take(&mut peer.requests);
-        let why = OpError::Vanished { card, reason };
+        let why = OpError::Vanished { card: peer.name(), reason, seen: peer.last_seen(now) };
         if let Some(session) = peer.session.take() {
             self.end_session(now, card, session, &why);
         }
@@ -66,7 +67,8 @@ impl Host {
     /// The claim is gone though the card lives.
     pub(super) fn lose_claim(&mut self, now: Instant, card: MacAddr) {
         if let Some(session) = self.peers.get_mut(&card).and_then(|p| p.session.take()) {
-            self.end_session(now, card, session, &OpError::ClaimLost { card });
+            let why = OpError::ClaimLost { card: self.name(card) };
+            self.end_session(now, card, session, &why);
             self.events.push_back(Event::ClaimLost { card });
         }
     }

@@ -8,7 +8,8 @@ use rackloom_wire::{BULK_STANDARD, Counter, ErrorCode, Failure, HOSTS, Kind, Mac
 use super::Host;
 use crate::card_info::CardInfo;
 use crate::ends::Ends;
-use crate::event::{DownReason, Event, OpError, OpId, Outcome};
+use crate::error::{DownReason, OpError};
+use crate::event::{Event, OpId, Outcome};
 use crate::launcher::{Ended, Launcher};
 use crate::peer::{Peer, PeerState};
 use crate::reader::Reader;
@@ -139,18 +140,19 @@ impl Host {
         if let Some((op, bytes)) = read {
             self.complete(op, Ok(Outcome::Data(bytes)));
         }
+        let name = self.name(card);
         if let Some((op, result)) = ended {
             let result = result.map(Outcome::Launched).map_err(|(code, cycles)| match code {
                 ErrorCode::KernelTrap | ErrorCode::KernelFuel | ErrorCode::Cancelled => {
-                    OpError::Kernel { card, code, cycles }
+                    OpError::Kernel { card: name, code, cycles }
                 }
-                code => OpError::Refused { card, code, detail: 0 },
+                code => OpError::Refused { card: name, code, detail: 0 },
             });
             self.complete(op, result);
         }
         if let Some((op, r)) = refused {
             let code = ErrorCode::from_wire(r.code.get()).unwrap_or(ErrorCode::BadRequest);
-            self.complete(op, Err(OpError::Refused { card, code, detail: r.detail.get() }));
+            self.complete(op, Err(OpError::Refused { card: name, code, detail: r.detail.get() }));
         }
         self.touch(card);
     }
@@ -221,9 +223,9 @@ impl Host {
                 // What the card will announce, if that is not lost; else its next owner-less word would be no news.
                 (peer.info.owner, peer.info.epoch) = (Some(self.config.mac), epoch);
                 let old = peer.session.replace(session);
-                let op = peer.requests.remove(i).op;
+                let (op, name) = (peer.requests.remove(i).op, peer.name());
                 if let Some(old) = old {
-                    self.end_session(now, card, old, &OpError::ClaimLost { card });
+                    self.end_session(now, card, old, &OpError::ClaimLost { card: name });
                 }
                 return self.complete(op, Ok(Outcome::Claimed { epoch }));
             }
@@ -259,6 +261,7 @@ impl Host {
                 if code == ErrorCode::Claimed {
                     peer.info.owner = Some(r.holder);
                 }
+                let card = peer.name();
                 Err(match code {
                     ErrorCode::Claimed => OpError::Claimed { card, holder: r.holder, lease_ms: r.detail.get() },
                     code => OpError::Refused { card, code, detail: r.detail.get() },

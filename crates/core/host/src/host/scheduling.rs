@@ -7,7 +7,8 @@ use rackloom_wire::{Head, Kind, MacAddr};
 
 use super::Host;
 use super::state::Source;
-use crate::event::{Event, LoadPhase, OpError, OpId, Outcome};
+use crate::error::OpError;
+use crate::event::{Event, LoadPhase, OpId};
 use crate::loader::Loader;
 use crate::patience::Patience;
 use crate::peer::Peer;
@@ -100,8 +101,10 @@ impl Host {
         }
         let late = |set: &BTreeSet<(Instant, OpId)>, now| set.first().filter(|(at, _)| *at <= now).map(|(_, op)| *op);
         while let Some(op) = late(&self.deadlines, now).or_else(|| late(&self.limits, self.patience.now())) {
-            let card = self.ops.get(&op).and_then(|p| p.card).unwrap_or_default();
-            self.give_up(now, op, OpError::Deadline { card });
+            let place = self.ops.get(&op).expect("an operation with a deadline is under way");
+            let (card, waited) = (place.card.unwrap_or_default(), now - place.begun);
+            let seen = self.peers.get(&card).map(|p| p.last_seen(now));
+            self.give_up(now, op, OpError::Deadline { card: self.name(card), waited, seen });
         }
     }
 
@@ -129,7 +132,7 @@ impl Host {
     pub(super) fn finish_load(&mut self, now: Instant, op: OpId) {
         if self.loads.get(&op).is_some_and(Loader::is_over) {
             let loader = self.loads.remove(&op).expect("just seen");
-            self.complete(op, Ok(Outcome::Loaded(loader.report(now))));
+            self.complete_load(now, op, loader);
         } else {
             self.touch_load(op);
         }

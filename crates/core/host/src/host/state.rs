@@ -11,6 +11,7 @@ use crate::event::OpId;
 pub(super) struct Place {
     /// `None`: a load.
     pub(super) card: Option<MacAddr>,
+    pub(super) begun: Instant,
     pub(super) deadline: Option<Instant>,
     /// In `limits`.
     pub(super) limit: Option<Instant>,

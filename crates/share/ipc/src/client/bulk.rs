@@ -14,7 +14,7 @@ use crate::error::ChannelError;
 use crate::limits::ARENA_MIN;
 use crate::sys::map::{Block, Memory};
 
-/// Bulk memory of a client; given back when dropped. Keep it until the server has said that it is done with it.
+/// Bulk memory of a client; freed when dropped. Keep it until the server has reported that it is done with it.
 ///
 /// On one node it is a part of an arena, which the server has mapped: what is put is there with one copy, and what is
 /// written through [`Self::as_ptr`] with none. Between nodes it is streamed, and takes memory here only if results are
@@ -30,12 +30,12 @@ enum Place {
     Span(Span),
     Remote {
         block: OnceLock<Arc<Block>>,
-        /// Those not forgotten yet, oldest first.
+        /// The references still valid, oldest first.
         transfers: Mutex<Vec<u64>>,
     },
 }
 
-/// References of one [`Bulk`] that can be in use at a time over TCP; the oldest is forgotten for the next.
+/// Most references of one [`Bulk`] in use at a time over TCP; the oldest makes room for the next.
 const REFERENCES_MAX: usize = 64;
 
 impl fmt::Debug for Bulk {
@@ -63,24 +63,24 @@ impl Bulk {
         Ok(Self { core: Arc::clone(core), len, place })
     }
 
-    /// Its bytes.
+    /// Its length in bytes.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether it is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Memory of `len()` bytes at an address that stays until this is dropped, aligned to 128 bytes: for the program's
-    /// own use. Zero when it was never used; else with what was there. The program must access it only through the
-    /// pointer, and must not count on the server's not changing it meanwhile.
+    /// Memory of `len()` bytes for the program's own use, aligned to 128 bytes, at an address that is valid until this
+    /// is dropped. Zero if it was never used; otherwise with its last contents. The program must access it only through
+    /// the pointer, and must expect that the server changes it meanwhile.
     ///
     /// # Errors
-    /// Over TCP, the system has no memory.
+    /// Over TCP, the system is out of memory.
     pub fn as_ptr(&self) -> Result<*mut u8, ChannelError> {
         Ok(match &self.place {
             Place::Nothing => std::ptr::without_provenance_mut(128),
@@ -112,7 +112,7 @@ impl Bulk {
         }
     }
 
-    /// Makes what stands in the memory of [`Self::as_ptr`] visible to the server; otherwise as [`Self::put`].
+    /// Makes the memory of [`Self::as_ptr`] visible to the server; otherwise like [`Self::put`].
     ///
     /// # Errors
     /// The channel is closed.
@@ -129,10 +129,10 @@ impl Bulk {
         }
     }
 
-    /// Makes a part a place for the server's bytes. The reference is good for one [`Peer::give`](crate::Peer::give).
+    /// Prepares a part for the server's bytes. The reference is good for one [`Peer::give`](crate::Peer::give).
     ///
     /// # Errors
-    /// The channel is closed; over TCP, the system has no memory.
+    /// The channel is closed; over TCP, the system is out of memory.
     ///
     /// # Panics
     /// If the part lies outside.
@@ -150,11 +150,11 @@ impl Bulk {
         }
     }
 
-    /// Waits until the server's bytes are in the memory of [`Self::as_ptr`]; to be called when a message has said that
+    /// Waits until the server's bytes are in the memory of [`Self::as_ptr`]; call it when a message has reported that
     /// the server is done. On one node they are there already.
     ///
     /// # Errors
-    /// The channel is closed; or `what` is no place of this bulk, or too long ago.
+    /// The channel is closed; or `what` is not a reference of this bulk, or too old.
     pub fn settle(&self, what: &BulkRef) -> Result<(), ChannelError> {
         self.find(what).map(|_| ())
     }
@@ -162,10 +162,10 @@ impl Bulk {
     /// Copies the server's bytes out, from `skip` on; waits as [`Self::settle`] does.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Self::settle`].
     ///
     /// # Panics
-    /// If `out` is longer than what is there.
+    /// If `out` is longer than the part.
     pub fn get(&self, what: &BulkRef, skip: u64, out: &mut [u8]) -> Result<(), ChannelError> {
         assert!(skip.checked_add(out.len() as u64).is_some_and(|end| end <= what.len), "beyond the reference");
         if out.is_empty() {
@@ -176,7 +176,7 @@ impl Bulk {
         Ok(())
     }
 
-    /// Where the bytes of a reference are in the memory, once they are there.
+    /// The place of a reference's bytes in the memory, once they have arrived.
     fn find(&self, what: &BulkRef) -> Result<u64, ChannelError> {
         self.core.check()?;
         let bad = ChannelError::BadReference { id: what.id, offset: what.offset, len: what.len };
@@ -266,7 +266,7 @@ impl Drop for Bulk {
     }
 }
 
-/// A span of an arena that is there, or of a new one.
+/// A span of an existing arena, or of a new one.
 fn span(core: &Core, len: u64) -> Result<Span, ChannelError> {
     let Link::Shm(link) = &core.link else { unreachable!("only asked of shared memory") };
     if let Some(span) = lock(&link.spans).take(len) {
@@ -277,7 +277,7 @@ fn span(core: &Core, len: u64) -> Result<Span, ChannelError> {
     }
     let quota = ChannelError::Quota { asked: len };
     let page = rounded(len).and_then(|len| len.checked_next_multiple_of(4096)).ok_or_else(|| quota.clone())?;
-    // First one with room for others; then just this, in the place of those that are empty.
+    // First an arena with room for more; then one just for this, in place of empty ones.
     let mut ask = page.max(ARENA_MIN);
     loop {
         if let Some(arena) = link.ask_arena(core, ask)? {

@@ -56,7 +56,7 @@ impl Core {
         self.owner.is_here()
     }
 
-    /// Closes for this reason, unless it is closed already, and wakes all who wait.
+    /// Closes for this reason, unless it is closed already, and wakes all waiters.
     pub(super) fn close(&self, why: Closed) {
         if self.closed.set(why).is_ok() {
             self.link.shut();
@@ -95,7 +95,7 @@ impl Link {
         }
     }
 
-    /// Takes what has come, without waiting.
+    /// Takes what has arrived, without waiting.
     pub(super) fn drain(&self, batch: &mut Batch) -> Result<(), Closed> {
         match self {
             Self::Shm(link) => link.drain(batch),
@@ -103,7 +103,7 @@ impl Link {
         }
     }
 
-    /// The leader sleeps until something may have come.
+    /// The leader sleeps until something may have arrived.
     pub(super) fn sleep(&self, core: &Core, deadline: Option<Instant>) {
         match self {
             Self::Shm(link) => link.sleep(core, deadline),
@@ -111,7 +111,7 @@ impl Link {
         }
     }
 
-    /// The leader goes, and nobody follows.
+    /// The leader leaves, and nobody follows.
     pub(super) fn leave(&self) {
         match self {
             Self::Shm(link) => link.leave(),
@@ -119,7 +119,7 @@ impl Link {
         }
     }
 
-    /// Ends the connection, and wakes who sleeps on it.
+    /// Ends the connection, and wakes the threads that sleep on it.
     fn shut(&self) {
         match self {
             Self::Shm(link) => link.shut(),

@@ -48,7 +48,7 @@ impl Dispatcher {
         *lock(&self.leading)
     }
 
-    /// Waits until `done` gives something, reading messages meanwhile if nobody else does.
+    /// Waits until `done` returns something, and reads messages meanwhile if no other thread does.
     pub(super) fn wait<T>(
         &self,
         core: &Core,
@@ -84,7 +84,7 @@ impl Dispatcher {
                 drop(lead);
                 match found {
                     Some(found) => return Ok(found),
-                    None => continue, // Closed, or the time is over: said above.
+                    None => continue, // Closed, or the time has passed: handled above.
                 }
             }
             followed = true;
@@ -118,7 +118,7 @@ impl Dispatcher {
         }
     }
 
-    /// Handles what has come, if nobody leads; without waiting.
+    /// Handles messages that have arrived, if nobody leads; without waiting.
     pub(super) fn handle_now(&self, core: &Core) {
         let mut leading = lock(&self.leading);
         if *leading {
@@ -132,7 +132,7 @@ impl Dispatcher {
         drop(lead);
     }
 
-    /// One batch; how many messages. Only the leader calls this.
+    /// Handles one batch; returns the number of messages. Only the leader calls this.
     fn handle(&self, core: &Core) -> usize {
         let mut batch = lock(&self.batch);
         batch.clear();
@@ -160,7 +160,7 @@ impl Dispatcher {
         batch.len()
     }
 
-    /// A thread that followed goes: it may have been woken to lead, so it sees to it that somebody does.
+    /// A follower leaves. It may have been woken to lead, so it makes sure that another thread does.
     fn step_aside(&self, core: &Core, followed: bool) {
         if !followed {
             return;
@@ -176,7 +176,7 @@ impl Dispatcher {
         }
     }
 
-    /// Wakes every follower to look.
+    /// Wakes every follower to check.
     pub(super) fn wake_all(&self) {
         drop(lock(&self.leading));
         self.turn.notify_all();

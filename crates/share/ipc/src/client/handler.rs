@@ -1,4 +1,4 @@
-//! What a program does with the messages of its client.
+//! The program's handler of messages.
 
 use crate::error::Closed;
 

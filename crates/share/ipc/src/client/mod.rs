@@ -28,7 +28,7 @@ use crate::limits::Spin;
 /// Configuration of a client.
 #[derive(Clone, Default)]
 pub struct ClientConfig {
-    /// Proof of the right to connect, as the server wants it.
+    /// Proof of the right to connect, as the server requires it.
     pub token: Token,
     /// How threads wait; on one node only.
     pub spin: Spin,
@@ -52,7 +52,7 @@ impl Client {
     /// Connects and greets; takes 2 seconds at most (4 over TCP).
     ///
     /// # Errors
-    /// Nobody listens, the server refuses, or what answers is no server of this version.
+    /// Nobody listens, the server refuses, or the peer does not speak this version of the protocol.
     pub fn connect(to: &Endpoint, config: &ClientConfig, handler: Box<dyn Handler>) -> Result<Self, ChannelError> {
         let link = match to {
             Endpoint::Unix(path) => Link::Shm(ShmLink::connect(path, config.token, FEATURES, config.spin)?.0),
@@ -87,19 +87,19 @@ impl Client {
         Ok(client)
     }
 
-    /// Sends a message. Waits while the server does not take what is under way; never for an answer.
+    /// Sends a message. Waits while the server's queue is full; never for an answer.
     ///
     /// # Errors
-    /// The channel is closed; the message is too long, or its kind reserved.
+    /// The channel is closed; the message is too long, or its kind is reserved.
     pub fn send(&self, kind: u32, body: &[u8]) -> Result<(), ChannelError> {
         self.core.send(kind, body)
     }
 
-    /// Waits until `done` gives something, and handles messages meanwhile. `done` is called at the beginning and after
-    /// messages have been handled, by this thread alone; it looks at what the handler has changed.
+    /// Waits until `done` returns something, and handles messages meanwhile. `done` is called at the beginning and
+    /// after messages have been handled, by this thread alone; it checks what the handler has changed.
     ///
     /// # Errors
-    /// The time is over ([`ChannelError::Timeout`]), or the channel is closed.
+    /// The time has passed ([`ChannelError::Timeout`]), or the channel is closed.
     pub fn wait<T>(&self, deadline: Option<Instant>, mut done: impl FnMut() -> Option<T>) -> Result<T, ChannelError> {
         if !self.core.is_ours() {
             return Err(ChannelError::Forked);
@@ -107,7 +107,7 @@ impl Client {
         self.core.dispatcher.wait(&self.core, deadline, &mut done)
     }
 
-    /// Handles messages that have come, if no other thread does; without waiting.
+    /// Handles messages that have arrived, if no other thread does; without waiting.
     ///
     /// # Errors
     /// The channel is closed.
@@ -123,13 +123,13 @@ impl Client {
     /// Gets bulk memory of `len` bytes.
     ///
     /// # Errors
-    /// The server does not grant so much now ([`ChannelError::Quota`]); the channel is closed.
+    /// It exceeds the client's quota ([`ChannelError::Quota`]), or the channel is closed.
     pub fn bulk(&self, len: u64) -> Result<Bulk, ChannelError> {
         Bulk::new(&self.core, len)
     }
 
-    /// Bytes of new bulk memory that both sides see which the server would still grant: none between nodes. What this
-    /// client holds and does not use is not counted.
+    /// Bytes of new shared bulk memory that the server would still grant: 0 between nodes. What this client holds and
+    /// does not use is not counted.
     #[must_use]
     pub fn shared_room(&self) -> u64 {
         match &self.core.link {
@@ -144,7 +144,7 @@ impl Client {
         self.core.closed()
     }
 
-    /// Closes the channel; calls that wait return.
+    /// Closes the channel; waiting calls return.
     pub fn close(&self) {
         if self.core.is_ours() {
             self.core.close(Closed::Here);
@@ -155,7 +155,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         if !self.core.is_ours() {
-            return; // The threads are the parent's, and so is the connection.
+            return; // The threads and the connection belong to the parent.
         }
         self.core.close(Closed::Here);
         for thread in lock(&self.threads).drain(..) {

@@ -33,11 +33,11 @@ pub(super) struct ShmLink {
     tx: Mutex<Producer<SharedRing>>,
     rx: Mutex<Consumer<SharedRing>>,
     spinner: Mutex<Spinner>,
-    /// Calls the client's own thread.
+    /// Wakes the client's own thread.
     poke: OwnedFd,
-    /// That thread looks every now and then without being called, because the program's threads read, too.
+    /// That thread checks regularly without being woken, because the program's threads read, too.
     ticking: AtomicBool,
-    /// Arenas asked for.
+    /// Pending requests for arenas.
     asks: Mutex<Asks>,
     answered: Condvar,
     pub(super) spans: Mutex<Spans>,
@@ -61,7 +61,7 @@ impl ShmLink {
         let sock = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let sock = sock.map_err(|e| ChannelError::io("make a socket")(e.into()))?;
         let address = SocketAddrUnix::new(path).map_err(|e| ChannelError::io("name the socket")(e.into()))?;
-        // A server that has stopped, with its backlog full, would hold us up in connect.
+        // A stopped server with a full backlog would block us in connect.
         let sending = rustix::net::sockopt::Timeout::Send;
         let _ = rustix::net::sockopt::set_socket_timeout(&sock, sending, Some(GREETING_TIMEOUT));
         rustix::net::connect(&sock, &address).map_err(|e| ChannelError::io("connect")(e.into()))?;
@@ -107,7 +107,7 @@ impl ShmLink {
         Ok((link, welcome))
     }
 
-    /// Bytes of arenas that could still be asked for.
+    /// Bytes of arenas that may still be requested.
     pub(super) fn room(&self) -> u64 {
         self.bytes_max.saturating_sub(lock(&self.spans).bytes())
     }
@@ -201,9 +201,9 @@ impl ShmLink {
 
     /// The client's own thread: notices the server's end, takes arenas, and reads messages while nobody else does.
     ///
-    /// Called while the program's threads come and read for themselves, it ticks: it looks once in a grace and is not
-    /// called, so that an answer that is faster than its caller's wait costs nobody a call. It stops ticking when
-    /// nobody came for a grace.
+    /// If it is woken while the program's threads keep reading for themselves, it polls: it checks once per grace
+    /// period and is not woken, so that an answer faster than its caller's wait costs no wake-up. It stops polling when
+    /// no thread has come for a grace period.
     pub(super) fn run(&self, core: &Core) {
         let mut calls_seen = core.dispatcher.calls();
         let mut tick: Option<Instant> = None;
@@ -233,7 +233,7 @@ impl ShmLink {
             let active = calls != calls_seen;
             calls_seen = calls;
             tick = active.then(|| Instant::now() + GRACE);
-            // Before the look: whoever leaves from now on asks for a call.
+            // Before the check: whoever leaves from now on asks for a wake-up.
             self.ticking.store(active, Ordering::SeqCst);
             if due || !active {
                 core.dispatcher.handle_now(core);
@@ -241,7 +241,7 @@ impl ShmLink {
         }
     }
 
-    /// Reads what the server sent on the socket; whether it calls.
+    /// Reads what the server sent on the socket; true if it is a wake-up.
     fn packets(&self) -> Result<bool, Closed> {
         let mut called = false;
         let mut bytes = [0; ARENA_ANSWER];
@@ -265,7 +265,7 @@ impl ShmLink {
         }
     }
 
-    /// Asks for an arena and waits for the answer; none if the server refuses.
+    /// Asks for an arena and waits for the answer; `None` if the server refuses.
     pub(super) fn ask_arena(&self, core: &Core, len: u64) -> Result<Option<Arena>, ChannelError> {
         let mut asks = lock(&self.asks);
         let request = asks.next;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::limits::ARENA_KEEP;
 use crate::sys::map::Mapping;
 
-/// An arena as the server made it.
+/// An arena that the server created.
 #[derive(Debug, Clone)]
 pub(super) struct Arena {
     pub(super) id: u32,
     pub(super) map: Arc<Mapping>,
 }
 
-/// A part of one, on bounds of [`ALIGN`].
+/// A part of an arena, aligned to [`ALIGN`].
 #[derive(Debug)]
 pub(super) struct Span {
     pub(super) arena: Arena,
@@ -34,10 +34,10 @@ struct Gaps {
     free: BTreeMap<u64, u64>,
 }
 
-/// Spans begin and end at multiples of this: what any vector type and device wants.
+/// Spans begin and end at multiples of this, which suits every vector type and device.
 const ALIGN: u64 = 128;
 
-/// Bytes that a span of `len` takes; none if there is no such number.
+/// Bytes that a span of `len` takes; `None` on overflow.
 pub(super) const fn rounded(len: u64) -> Option<u64> {
     len.checked_next_multiple_of(ALIGN)
 }
@@ -63,13 +63,13 @@ impl Spans {
         self.arenas.iter().map(|gaps| gaps.arena.map.len() as u64).sum()
     }
 
-    /// A new arena, with nothing in it yet.
+    /// Adds an empty arena.
     pub(super) fn add(&mut self, arena: Arena) {
         let free = BTreeMap::from([(0, arena.map.len() as u64)]);
         self.arenas.push(Gaps { arena, free });
     }
 
-    /// Takes a span back. Gives the arena that is to be given back to the server, if enough others are empty.
+    /// Frees a span. Returns the arena to give back to the server, if enough others are empty.
     pub(super) fn put(&mut self, span: &Span) -> Option<u32> {
         let gaps = self.arenas.iter_mut().find(|g| g.arena.id == span.arena.id)?;
         let (mut start, mut end) = (span.offset, span.offset + span.len);
@@ -88,7 +88,7 @@ impl Spans {
         (empty > ARENA_KEEP).then(|| self.arenas.swap_remove(at).arena.id)
     }
 
-    /// Takes out an arena with nothing in it, to be given back so that another fits.
+    /// Removes an empty arena, to give back so that another fits.
     pub(super) fn spare(&mut self) -> Option<u32> {
         let at = self.arenas.iter().position(Gaps::is_empty)?;
         Some(self.arenas.swap_remove(at).arena.id)

@@ -28,11 +28,11 @@ pub(super) struct TcpLink {
     bulk: OwnedFd,
     tx: Mutex<()>,
     rx: Mutex<Decoder>,
-    /// Calls the client's own thread.
+    /// Wakes the client's own thread.
     poke: OwnedFd,
-    /// That thread sleeps for long, because somebody else reads.
+    /// That thread sleeps for a long time, because another thread reads.
     parked: AtomicBool,
-    /// One transfer at a time: pieces of two must not wait for each other's room at the server.
+    /// One transfer at a time: pieces of two must not wait for each other's space at the server.
     bulk_tx: Mutex<u64>,
     expected: Mutex<BTreeMap<u64, Expected>>,
     arrived: Condvar,
@@ -139,7 +139,7 @@ impl TcpLink {
         self.poke();
     }
 
-    /// The client's own thread: reads messages while nobody else does, and so notices the end.
+    /// The client's own thread: reads messages while no other thread does, and so notices the end.
     pub(super) fn run(&self, core: &Core) {
         let (mut calls_seen, mut idle_looks) = (0, 0);
         while core.closed().is_none() {
@@ -147,7 +147,7 @@ impl TcpLink {
             let led = core.dispatcher.is_led();
             let poke = (self.poke.as_fd(), PollFlags::IN);
             let polled = if led && idle_looks >= LOOKS {
-                // Somebody reads, and for long: sleep until that one leaves.
+                // Another thread reads, and will for some time: sleep until it leaves.
                 self.parked.store(true, Ordering::SeqCst);
                 if core.dispatcher.is_led() { socket::poll([poke], None) } else { Ok([PollFlags::IN]) }
                     .map(|[poke]| (poke, false))
@@ -186,7 +186,7 @@ impl TcpLink {
         let piece = Piece::decode(&head).ok_or(Violation::Bulk)?;
         let place = lock(&self.expected).get(&piece.id).cloned();
         let Some(place) = place else {
-            // Forgotten meanwhile: the bytes have to be read all the same.
+            // Forgotten meanwhile; the bytes must be read all the same.
             let mut left = piece.len as usize;
             let mut waste = vec![0; left.min(64 * 1024)];
             while left > 0 {
@@ -234,7 +234,7 @@ impl TcpLink {
         Ok(())
     }
 
-    /// Takes back what [`Self::reserve`] has counted, and forgets the transfers.
+    /// Undoes [`Self::reserve`], and forgets the transfers.
     pub(super) fn release(&self, core: &Core, len: u64, transfers: &[u64]) {
         {
             let mut expected = lock(&self.expected);
@@ -255,7 +255,7 @@ impl TcpLink {
         }
     }
 
-    /// Sends a transfer and gives its number.
+    /// Sends a transfer; returns its number.
     pub(super) fn put(&self, core: &Core, bytes: &[u8]) -> Result<u64, Closed> {
         let mut next = lock(&self.bulk_tx);
         let id = *next;
@@ -270,7 +270,7 @@ impl TcpLink {
         Ok(id)
     }
 
-    /// Makes a place for a transfer from the server, and gives its number.
+    /// Prepares memory for a transfer from the server; returns its number.
     pub(super) fn expect(&self, block: &Arc<Block>, offset: u64, len: u64) -> u64 {
         let id = {
             let mut next = lock(&self.bulk_tx);
@@ -282,7 +282,7 @@ impl TcpLink {
         id
     }
 
-    /// Waits until a transfer has arrived; where it lies.
+    /// Waits until a transfer has arrived; returns its place.
     pub(super) fn settle(&self, core: &Core, id: u64) -> Result<Option<u64>, ChannelError> {
         let mut expected = lock(&self.expected);
         loop {
@@ -296,7 +296,7 @@ impl TcpLink {
     }
 }
 
-/// Looks, a grace apart, after which the client's own thread believes that the leader stays.
+/// Checks, a grace period apart, after which the client's own thread assumes that the leader stays.
 const LOOKS: u32 = 4;
 
 fn greet(address: SocketAddr, hello: &Hello) -> Result<(OwnedFd, Welcome), ChannelError> {

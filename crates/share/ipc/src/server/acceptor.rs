@@ -1,6 +1,7 @@
-//! One thread that takes connections, greets, and watches for the end of clients on this node ([`super::watch`]).
+//! The thread that accepts connections, greets clients, and watches for the end of those on this node
+//! ([`super::watch`]).
 //!
-//! It never waits for a client: greetings are read as they come, a bounded number at a time, each with a deadline.
+//! It never waits for a client: greetings are read as they arrive, a bounded number at a time, each with a deadline.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,7 +24,7 @@ use crate::hello::{FEATURES, Hello, Refusal, Role, Welcome, same_token};
 use crate::limits::{GREETING_TIMEOUT, GREETINGS_MAX, SOCKET_SEND};
 use crate::sys::socket::{self, Packet};
 
-/// The thread's state.
+/// The state of the thread.
 pub(super) struct Acceptor {
     listener: OwnedFd,
     is_tcp: bool,
@@ -35,11 +36,11 @@ pub(super) struct Acceptor {
     greeting: Vec<Greeting>,
     sessions: Vec<Session>,
     watched: Vec<Arc<PeerCore>>,
-    /// The system has no more files: do not ask for connections until then.
+    /// The system is out of files: accept no connections until then.
     rest_until: Option<Instant>,
 }
 
-/// A connection that has not said yet who it is.
+/// A connection that has not sent its greeting yet.
 struct Greeting {
     socket: OwnedFd,
     identity: Identity,
@@ -48,7 +49,7 @@ struct Greeting {
     have: usize,
 }
 
-/// A client over TCP whose second connection is to come.
+/// A client over TCP whose second connection has not arrived yet.
 struct Session {
     main: OwnedFd,
     identity: Identity,
@@ -58,7 +59,7 @@ struct Session {
     slot: Slot,
 }
 
-/// How long to leave connections alone when there is no file for one.
+/// How long to accept no connections when the system is out of files.
 const REST: Duration = Duration::from_millis(20);
 
 impl Acceptor {
@@ -85,7 +86,7 @@ impl Acceptor {
         }
     }
 
-    /// Runs until the server stops. Clients on this node are watched after that, until none is left.
+    /// Runs until the server stops, and then watches the clients on this node until none is left.
     pub(super) fn run(mut self) {
         let mut stopping = false;
         while !stopping {
@@ -95,12 +96,12 @@ impl Acceptor {
         drop((listener, ready));
         if !watched.is_empty() {
             let watch = move || watch::run(watched);
-            // Without a thread the clients' ends would be noticed by their own threads' timeouts only.
+            // Without a thread, only the timeouts of the clients' own threads would notice their ends.
             let _ = std::thread::Builder::new().name("ipc-watch".into()).spawn(watch);
         }
     }
 
-    /// Waits for something and does it; whether to stop.
+    /// Waits for an event and handles it; true to stop.
     fn turn(&mut self) -> bool {
         let now = Instant::now();
         self.rest_until = self.rest_until.filter(|at| *at > now);
@@ -171,7 +172,7 @@ impl Acceptor {
         self.greet(self.greeting.len() - 1); // It may have come with the connection.
     }
 
-    /// Reads a greeting that has come, maybe in part.
+    /// Reads a greeting, which may have arrived only in part.
     fn greet(&mut self, at: usize) {
         let greeting = &mut self.greeting[at];
         let hello = if self.is_tcp {
@@ -238,9 +239,9 @@ impl Acceptor {
             }
             Identity::Tcp { .. } => None,
         };
-        // The socket moves into the peer, which answers by it.
+        // The socket moves into the peer, which answers through it.
         match ShmPeer::new(sock, process, &limits) {
-            Err(_) => {} // Closed with the socket: there may be no file for an answer either.
+            Err(_) => {} // Closed with the socket: there may be no file for an answer, either.
             Ok(link) => {
                 answer(&link.socket, &Ok(welcome), Some(&link.memory));
                 let grant = Arc::clone(&self.grant);

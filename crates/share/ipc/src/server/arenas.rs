@@ -12,34 +12,34 @@ use crate::sys::map::{self, Mapping};
 /// The arenas that a client shares with the server. A span in use keeps its arena mapped after the client returns it.
 #[derive(Debug, Default)]
 pub(super) struct Arenas {
-    /// The number of the last one made.
+    /// The number of the newest arena.
     last: u32,
     maps: BTreeMap<u32, Arc<Mapping>>,
     bytes: u64,
 }
 
 impl Arenas {
-    /// None yet, after the one of this number: a client may still name those that it had.
+    /// No arenas, numbered on from `last`: a client may still name earlier ones.
     pub(super) fn after(last: u32) -> Self {
         Self { last, ..Self::default() }
     }
 
-    /// The number of the last one made.
+    /// The number of the newest arena.
     pub(super) const fn last(&self) -> u32 {
         self.last
     }
 
-    /// Bytes of all of them.
+    /// Bytes of all arenas.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many.
+    /// Number of arenas.
     pub(super) fn count(&self) -> usize {
         self.maps.len()
     }
 
-    /// Makes one, of zeros; its number and the file for the client.
+    /// Creates a zeroed arena; returns its number and the file for the client.
     pub(super) fn make(&mut self, len: u64) -> io::Result<(u32, OwnedFd)> {
         let id = self.last.checked_add(1).ok_or(io::ErrorKind::InvalidInput)?;
         let bytes = usize::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
@@ -51,7 +51,7 @@ impl Arenas {
         Ok((id, file))
     }
 
-    /// Takes one back.
+    /// Takes an arena back.
     pub(super) fn free(&mut self, id: u32) -> Result<(), Closed> {
         let map = self.maps.remove(&id).ok_or(Violation::Control)?;
         self.bytes -= map.len() as u64;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_outside_are_none() {
+    fn references_outside_an_arena_are_refused() {
         let mut arenas = Arenas::default();
         let (id, _file) = arenas.make(8192).unwrap();
         let find = |id: u64, offset, len| arenas.find(&BulkRef { id, offset, len }).is_some();

@@ -6,8 +6,8 @@ use super::tcp::TcpPeer;
 use crate::error::ChannelError;
 use crate::sys::map::{Block, Mapping, Memory};
 
-/// Bytes from a client. On one node the client may change them at any time: copy before judging them, and hand the
-/// pointer only to what does not judge.
+/// Bytes from a client. On one node the client may change them at any time: copy them before validating them, and pass
+/// the pointer only to code that does not depend on their values.
 #[derive(Debug)]
 pub struct Taken(Option<Part>);
 
@@ -23,7 +23,7 @@ struct Part {
     remote: Option<Remote>,
 }
 
-/// What a buffer over TCP counts against, and where it goes.
+/// The quota that a buffer over TCP counts against, and its destination.
 #[derive(Debug)]
 pub(super) struct Remote {
     pub(super) peer: Weak<TcpPeer>,
@@ -74,19 +74,19 @@ impl Taken {
         Self(Some(Part::remote(remote)))
     }
 
-    /// Its bytes.
+    /// Its length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |p| p.len)
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Where they lie while this is held; for reading only.
+    /// The address of the bytes while this is held; for reading only.
     #[must_use]
     pub fn as_ptr(&self) -> *const u8 {
         Part::at(self.0.as_ref())
@@ -95,7 +95,7 @@ impl Taken {
     /// Copies bytes out, from `offset` on.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If they exceed the length.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         Part::check(self.0.as_ref(), offset, out.len());
         if let Some(part) = &self.0 {
@@ -117,19 +117,19 @@ impl Given {
         Self(Some(Part::remote(remote)))
     }
 
-    /// Its bytes.
+    /// Its length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |p| p.len)
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Where they are to be written while this is held.
+    /// The address to write the bytes to while this is held.
     #[must_use]
     pub fn as_mut_ptr(&self) -> *mut u8 {
         Part::at(self.0.as_ref())
@@ -138,7 +138,7 @@ impl Given {
     /// Copies bytes in, from `offset` on.
     ///
     /// # Panics
-    /// If there is no room for so many.
+    /// If they exceed the length.
     pub fn write(&self, offset: usize, bytes: &[u8]) {
         Part::check(self.0.as_ref(), offset, bytes.len());
         if let Some(part) = &self.0 {
@@ -149,7 +149,7 @@ impl Given {
     /// Copies bytes out, from `offset` on: of a place that the client writes to as well.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If they exceed the length.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         Part::check(self.0.as_ref(), offset, out.len());
         if let Some(part) = &self.0 {
@@ -157,7 +157,7 @@ impl Given {
         }
     }
 
-    /// The bytes are complete: sends them on their way, and never waits. To be called before the message that says so.
+    /// Sends the complete bytes, without waiting. Call it before sending the message that announces them.
     ///
     /// # Errors
     /// The channel is closed.

@@ -1,4 +1,4 @@
-//! How a server serves, and what it knows of a client before it does.
+//! The configuration of a server, and the identity of a client.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use crate::limits::{CLIENTS_MAX, Limits};
 pub enum Identity {
     /// A process of this node.
     Unix {
-        /// Its process ID; 0 if it is in a namespace that we cannot see.
+        /// Its process ID; 0 if it is in a namespace invisible to us.
         pid: u32,
         /// Its user ID.
         uid: u32,
@@ -33,13 +33,13 @@ pub type Grant = dyn Fn(&Token, &Identity, u64, u64) -> bool + Send + Sync;
 
 /// Configuration of a server.
 pub struct ServerConfig {
-    /// What each client is granted at most.
+    /// The limits of each client.
     pub limits: Limits,
-    /// Clients at a time, until their handles are dropped; more are refused. Each is a thread of the server's user at
-    /// least, and three files.
+    /// Most clients at a time, until their handles are dropped; further ones are refused. Each takes at least a thread
+    /// and three files.
     pub clients_max: usize,
     /// Whether a client may connect. Compare tokens with [`ServerConfig::same_token`]. Called by the acceptor's thread,
-    /// which serves all: it must not wait.
+    /// which serves all clients: it must not wait.
     pub admit: Box<Admit>,
     /// Whether a client may have another arena. Called for requests within the limits, by the thread that receives from
     /// this client.

@@ -21,11 +21,11 @@ pub(super) struct PeerCore {
     pub(super) limits: Limits,
     pub(super) grant: Arc<Box<Grant>>,
     closed: OnceLock<Closed>,
-    /// The thread that watches for the end has seen it.
+    /// The watching thread has seen the end.
     end_seen: AtomicBool,
     /// Another process serves the client. Only changed while the link's locks are held.
     handed_over: AtomicBool,
-    /// End with the channel; the handle waits for them.
+    /// Threads that end with the channel; the handle joins them.
     threads: Mutex<Vec<JoinHandle<()>>>,
     pub(super) link: Link,
     _slot: Option<Slot>,
@@ -48,12 +48,12 @@ pub(super) enum Link {
     Tcp(Arc<TcpPeer>),
 }
 
-/// A place among the clients that the server takes; free again when all of the client is gone.
+/// A slot for a client, free again when everything of the client is dropped.
 #[derive(Debug)]
 pub(super) struct Slot(Arc<AtomicUsize>);
 
 impl Slot {
-    /// Takes one, if there is any.
+    /// Takes a slot, if one is free.
     pub(super) fn take(taken: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
         let got = taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n < most).then_some(n + 1));
         got.is_ok().then(|| Self(Arc::clone(taken)))
@@ -101,8 +101,8 @@ impl PeerCore {
         self.end_seen.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the connection is ours to use: it is not any more when another process serves the client. To be asked
-    /// with a lock of the link held, which then keeps it so.
+    /// Whether this process may use the connection: not if another process serves the client. Ask with a lock of the
+    /// link held, which keeps the answer valid.
     pub(super) fn check_ours(&self) -> Result<(), Closed> {
         if self.is_handed_over() { Err(Closed::HandedOver) } else { Ok(()) }
     }
@@ -111,13 +111,13 @@ impl PeerCore {
         self.handed_over.load(Ordering::Acquire)
     }
 
-    /// From here on the connection is another process's. All locks of the link must be held.
+    /// Marks the connection as served by another process. All locks of the link must be held.
     pub(super) fn set_handed_over(&self) {
         self.handed_over.store(true, Ordering::Release);
     }
 
-    /// The client of another process is gone. It is left to that one to shut the connection, after it has read what
-    /// came before the end.
+    /// The client, served by another process, is gone. That process shuts the connection, after it has read what came
+    /// before the end.
     pub(super) fn set_gone(&self) {
         let _ = self.closed.set(Closed::PeerGone);
     }
@@ -130,7 +130,7 @@ impl PeerCore {
         Ok(())
     }
 
-    /// Waits for the threads, once the channel is closed.
+    /// Joins the threads, once the channel is closed.
     pub(super) fn join(&self) {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for thread in threads {
@@ -138,10 +138,10 @@ impl PeerCore {
         }
     }
 
-    /// Closes for this reason, unless it is closed already, and wakes all who wait; what is the reason then.
+    /// Closes for this reason, unless it is closed already, and wakes all waiters; returns the reason that counts.
     pub(super) fn close(&self, why: Closed) -> Closed {
         if why == Closed::HandedOver {
-            return why; // What failed is a call; the channel goes on.
+            return why; // Only a call failed; the channel stays open.
         }
         // A client that another process serves has its connection shut here even if it seemed gone.
         if self.closed.set(why).is_ok() || self.is_handed_over() {

@@ -1,8 +1,8 @@
-//! Handing a client over from the process that has accepted it to the one that serves it.
+//! Hands a client over from the process that accepted it to the one that serves it.
 //!
-//! What is handed over is copies of the connection's files and a short record of where to go on; nothing stands between
-//! the client and its new server afterwards, and the client notices nothing. The old handle keeps the client's
-//! slot: dropping it ends the connection, whatever the other process does.
+//! Copies of the connection's files are handed over, and a short record of where to continue. Afterwards nothing stands
+//! between the client and its new server, and the client notices nothing. The old handle keeps the client's slot:
+//! dropping it ends the connection, whatever the other process does.
 //!
 //! The record comes from a process of ours, but its reader trusts it no further than not to panic.
 
@@ -29,13 +29,13 @@ use crate::limits::{Limits, Spin};
 use crate::shared;
 use crate::sys::map::Mapping;
 
-/// A client's channel on its way to another process. Dropping it leaves the client waiting until the handle that it
-/// came from is closed.
+/// A client's channel in transit to another process. If it is dropped, the client waits until the handle that it came
+/// from is closed.
 pub struct Handover {
     identity: Identity,
     token: Token,
     limits: Limits,
-    /// Of the rings; over TCP there are none.
+    /// The state of the rings; `None` over TCP.
     at: Option<Positions>,
     /// The socket, the rings' file, and the client's process if the system lets us watch it; over TCP the connections
     /// for messages and for bulk.
@@ -57,12 +57,12 @@ impl Peer {
     /// [`Self::closed`] still reports when the client is gone, or was closed by the other process. It neither
     /// receives nor sends any more: that gives [`Closed::HandedOver`](crate::Closed::HandedOver).
     ///
-    /// Messages that come after the call are the other process's.
+    /// Messages that arrive after the call go to the other process.
     ///
     /// # Errors
-    /// Something is under way, and the channel goes on as it was ([`ChannelError::Busy`]): a thread receives, messages
-    /// are unread or wait for the client, it holds arenas, or has moved bulk over TCP. The channel is closed, or was
-    /// handed over before. The system has no more files or threads.
+    /// The channel is in use, and continues unchanged ([`ChannelError::Busy`]): a thread receives, messages are unread
+    /// or wait for the client, it holds arenas, or it has moved bulk over TCP. The channel is closed, or was handed
+    /// over before. The system is out of files or threads.
     pub fn hand_over(&self) -> Result<Handover, ChannelError> {
         let core = &self.core;
         if let Some(why) = core.closed() {
@@ -80,9 +80,9 @@ impl Peer {
 }
 
 impl Handover {
-    /// Most files that one has.
+    /// Most files of a handover.
     pub const FILES_MAX: usize = FILES_MAX;
-    /// Bytes of [`Self::state`].
+    /// Length of [`Self::state`], bytes.
     pub const STATE_LEN: usize = 136;
 
     /// The files to send along, in this order.
@@ -91,11 +91,11 @@ impl Handover {
         self.files.iter().map(AsFd::as_fd).collect()
     }
 
-    /// What to poll, and for what: whatever of it is ready, the client is gone or the other process has closed.
+    /// The files to poll, and the events: any of them means that the client is gone or the other process has closed.
     #[must_use]
     pub fn ends(&self) -> Vec<(BorrowedFd<'_>, PollFlags)> {
         let flags = if self.at.is_some() {
-            [PollFlags::RDHUP, PollFlags::empty(), PollFlags::IN] // The rings' file has no end.
+            [PollFlags::RDHUP, PollFlags::empty(), PollFlags::IN] // Nothing happens to the rings' file.
         } else {
             [PollFlags::RDHUP, PollFlags::RDHUP, PollFlags::empty()]
         };
@@ -103,7 +103,7 @@ impl Handover {
         files.filter(|(_, flags)| !flags.is_empty()).collect()
     }
 
-    /// All else that the other process has to know. It holds the client's token: a secret.
+    /// The rest of what the other process needs. It contains the client's token: a secret.
     #[must_use]
     pub fn state(&self) -> Vec<u8> {
         let Self { identity, token, limits, at, files } = self;
@@ -137,10 +137,10 @@ impl Handover {
         out
     }
 
-    /// As the other process has received them.
+    /// The handover from the files and the record that the other process received.
     ///
     /// # Errors
-    /// They are none, of another version, or do not fit together ([`ChannelError::BadHandover`]).
+    /// The record is malformed, of another version, or does not fit the files ([`ChannelError::BadHandover`]).
     pub fn from_parts(files: Vec<OwnedFd>, state: &[u8]) -> Result<Self, ChannelError> {
         let bad = |what| Err(ChannelError::BadHandover(what));
         let mut state = Reader(state);
@@ -162,7 +162,7 @@ impl Handover {
         let Some(identity) = identity(kind, &who) else { return bad("the client is of no known kind") };
         let stall = Duration::new(seconds, 0).checked_add(Duration::from_nanos(nanos.into()));
         let Some(stall) = stall.filter(|stall| Instant::now().checked_add(*stall).is_some()) else {
-            return bad("the time for a transfer is impossible");
+            return bad("the time for a transfer is invalid");
         };
         let spin = Spin { us_max };
         let limits =
@@ -187,15 +187,15 @@ impl Handover {
         }
         let whole = [read, written, freed].iter().all(|at| at.is_multiple_of(8));
         if !is_tcp && (!whole || written.wrapping_sub(freed) > ring_bytes) {
-            return bad("the rings' positions are impossible");
+            return bad("the rings' positions are invalid");
         }
         Ok(Self { identity, token, limits, at: (!is_tcp).then_some(at), files })
     }
 
-    /// Serves the client. Arenas are asked for at `grant`, as with [`ServerConfig`](crate::ServerConfig).
+    /// Serves the client. `grant` decides on arenas, as with [`ServerConfig`](crate::ServerConfig).
     ///
     /// # Errors
-    /// The system has no memory, files or threads; the client's channel may be closed then.
+    /// The system is out of memory, files or threads; the client's channel may be closed then.
     pub fn into_peer(self, grant: Box<Grant>) -> Result<Peer, ChannelError> {
         let Self { identity, token, limits, at, files } = self;
         let mut files = files.into_iter();
@@ -213,7 +213,7 @@ impl Handover {
         let is_shm = at.is_some();
         let peer = Peer::new(Arc::new(PeerCore::new(identity, token, limits, Arc::new(grant), link, None)));
         if is_shm {
-            // There is no acceptor here that does it.
+            // In this process no acceptor does it.
             watch(&peer.core)?;
         }
         Ok(peer)
@@ -249,7 +249,7 @@ fn identity(kind: u8, who: &[u32; 7]) -> Option<Identity> {
     Some(Identity::Tcp { from })
 }
 
-/// Takes a record apart whose length was checked.
+/// Parses a record whose length was checked.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -265,7 +265,7 @@ impl Reader<'_> {
 }
 
 const MAGIC: [u8; 4] = *b"RLho";
-/// Of the record; both processes are of one build, or one of them refuses.
+/// The version of the record: both processes must be of one build, or the receiver refuses.
 const VERSION: u8 = 1;
 
 const UNIX: u8 = 0;

@@ -34,7 +34,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{ChannelError, Closed};
 use crate::shared;
 
-/// Listens until dropped. Clients that are connected then stay.
+/// Listens until dropped; connected clients stay.
 #[derive(Debug)]
 pub struct Server {
     ready: Mutex<Receiver<Peer>>,
@@ -45,10 +45,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Begins to listen. A socket file whose server is gone is replaced; over TCP, port 0 chooses one.
+    /// Starts to listen. The socket file of a dead server is replaced; over TCP, port 0 selects a free port.
     ///
     /// # Errors
-    /// Somebody listens there already, the limits are impossible, or the system refuses.
+    /// The address is in use, the limits are invalid, or the system refuses.
     pub fn bind(to: &Endpoint, config: ServerConfig) -> Result<Self, ChannelError> {
         if !shared::ring_bytes_ok(config.limits.ring_bytes) {
             let source =
@@ -75,13 +75,13 @@ impl Server {
         Ok(Self { ready: Mutex::new(ready), endpoint, path, stop, thread: Some(thread) })
     }
 
-    /// Where it listens; with the port that was chosen.
+    /// The address it listens at, with the selected port.
     #[must_use]
     pub const fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// The next client that has greeted and was admitted; none when the time is over.
+    /// The next client that was greeted and admitted; `None` when the time has passed.
     ///
     /// # Errors
     /// The listener has failed.
@@ -98,7 +98,7 @@ impl Server {
         }
     }
 
-    /// Makes the acceptor, and a call of [`Self::accept`] that waits, return.
+    /// Ends the acceptor, and a waiting call of [`Self::accept`].
     pub fn stop(&self) {
         let _ = rustix::io::write(&*self.stop, &1u64.to_ne_bytes());
     }
@@ -128,7 +128,7 @@ fn listen(path: &Path) -> Result<OwnedFd, ChannelError> {
             if rustix::net::connect(&probe, &address) != Err(Errno::CONNREFUSED) {
                 return Err(fail("listen")(Errno::ADDRINUSE));
             }
-            // Nobody listens: left by a server that was killed.
+            // Nobody listens: a killed server left it behind.
             rustix::fs::unlink(path).map_err(fail("remove an old socket"))?;
             rustix::net::bind(&sock, &address).map_err(fail("listen"))?;
         }
@@ -138,5 +138,5 @@ fn listen(path: &Path) -> Result<OwnedFd, ChannelError> {
     Ok(sock)
 }
 
-/// Connections that the system keeps until we take them.
+/// Connections that the system queues until they are accepted.
 const BACKLOG: i32 = 64;

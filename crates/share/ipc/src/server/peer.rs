@@ -36,8 +36,8 @@ impl Peer {
         &self.core.token
     }
 
-    /// Adds messages to `out`, which it does not clear; waits for the first until the deadline. 0 when that is over.
-    /// Messages that came before the client's end are still given.
+    /// Appends messages to `out`; waits for the first until the deadline, and returns 0 when it has passed. Messages
+    /// that arrived before the client's end are still returned.
     ///
     /// # Errors
     /// The channel is closed: the client is gone, broke the rules, or did not read.
@@ -50,11 +50,11 @@ impl Peer {
         got.map_err(|why| core.close(why).into())
     }
 
-    /// Sends a message, and never waits: what the client does not take now is queued up to the limits.
+    /// Sends a message without waiting: what the client does not take now is queued, up to the limits.
     ///
     /// # Errors
-    /// The message is too long, or its kind reserved; the channel is closed, or has to be now because the queue is full
-    /// ([`Closed::Overflow`]).
+    /// The message is too long, or its kind is reserved; the channel is closed, or is closed now because the queue is
+    /// full ([`Closed::Overflow`]).
     pub fn send(&self, kind: u32, body: &[u8]) -> Result<(), ChannelError> {
         if kind >= RESERVED {
             return Err(ChannelError::ReservedKind(kind));
@@ -73,13 +73,12 @@ impl Peer {
         sent.map_err(|why| core.close(why).into())
     }
 
-    /// The bytes that the client has put, as a message's reference names them. Over TCP this waits for bytes that are
-    /// still on their way, until the deadline: call it on the thread that receives from this client, so that nobody
-    /// else waits.
+    /// The bytes of the client that a message's reference names. Over TCP this waits until the deadline for bytes still
+    /// in transit: call it on the thread that receives from this client, so that nobody else waits.
     ///
     /// # Errors
-    /// The reference names nothing of this client ([`ChannelError::BadReference`]), the time is over, or the channel is
-    /// closed.
+    /// The reference is not one of this client ([`ChannelError::BadReference`]), the deadline has passed, or the
+    /// channel is closed.
     pub fn take(&self, what: &BulkRef, deadline: Option<Instant>) -> Result<Taken, ChannelError> {
         self.core.check_ours()?;
         match &self.core.link {
@@ -92,7 +91,7 @@ impl Peer {
     /// The place for bytes that the client expects, as a message's reference names it.
     ///
     /// # Errors
-    /// The reference names nothing of this client ([`ChannelError::BadReference`]), or more than it may have.
+    /// The reference is not one of this client ([`ChannelError::BadReference`]), or exceeds its quota.
     pub fn give(&self, what: &BulkRef) -> Result<Given, ChannelError> {
         self.core.check_ours()?;
         match &self.core.link {
@@ -117,7 +116,7 @@ impl Peer {
         self.core.closed()
     }
 
-    /// Closes the channel; a call that waits returns.
+    /// Closes the channel; waiting calls return.
     pub fn close(&self) {
         self.core.close(Closed::Here);
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use crate::error::ChannelError;
 
-/// Where another process goes on in shared memory.
+/// Where another process continues in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Positions {
     /// How far the ring to the server is read.
@@ -14,7 +14,7 @@ pub(super) struct Positions {
     pub(super) written: u32,
     /// How far the client was seen to have read it.
     pub(super) freed: u32,
-    /// The number of the last arena made.
+    /// The number of the newest arena.
     pub(super) arena: u32,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn idle<T>(rx: &Mutex<T>) -> Result<MutexGuard<'_, T>, ChannelError> 
     }
 }
 
-/// Other numbers for the same files.
+/// Duplicates of file descriptors.
 pub(super) fn copy(files: [Option<&OwnedFd>; FILES_MAX]) -> Result<Vec<OwnedFd>, ChannelError> {
     let copies: std::io::Result<_> = files.into_iter().flatten().map(OwnedFd::try_clone).collect();
     copies.map_err(ChannelError::io("copy the connection's files"))

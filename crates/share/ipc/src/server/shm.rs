@@ -27,11 +27,11 @@ use crate::sys::futex;
 use crate::sys::map::{self, Mapping};
 use crate::sys::socket;
 
-/// The client's rings and what belongs to them.
+/// The client's rings, and their state.
 #[derive(Debug)]
 pub(super) struct ShmPeer {
     pub(super) socket: OwnedFd,
-    /// Its process, where the system lets us watch it: a child of a fork may keep the socket open.
+    /// Its process, if the system lets us watch it: a forked child may keep the socket open.
     pub(super) process: Option<OwnedFd>,
     /// The rings' file, for the client and for a process that serves it in our place.
     pub(super) memory: OwnedFd,
@@ -62,7 +62,7 @@ struct Tx {
 pub(super) const RING_START: u32 = u32::MAX - 0xffff;
 
 impl ShmPeer {
-    /// Makes the rings.
+    /// Creates the rings.
     pub(super) fn new(socket: OwnedFd, process: Option<OwnedFd>, limits: &Limits) -> std::io::Result<Self> {
         let bytes = shared::bytes(limits.ring_bytes);
         let memory = map::create(bytes)?;
@@ -72,7 +72,7 @@ impl ShmPeer {
         Ok(Self::over(socket, memory, process, map, limits, start))
     }
 
-    /// Goes on where another process has stopped.
+    /// Continues where another process stopped.
     pub(super) fn resume(
         socket: OwnedFd,
         memory: OwnedFd,
@@ -114,7 +114,8 @@ impl ShmPeer {
         }
     }
 
-    /// Leaves the rings and the socket to another process: where it goes on, and copies of the files it needs.
+    /// Leaves the rings and the socket to another process; returns where it continues, and copies of the files it
+    /// needs.
     pub(super) fn hand_over(&self, core: &PeerCore) -> Result<(Positions, Vec<OwnedFd>), ChannelError> {
         let rx = idle(&self.rx)?;
         let tx = lock(&self.tx);
@@ -144,7 +145,7 @@ impl ShmPeer {
         core.check_ours()?;
         let Rx { consumer, spinner } = &mut *rx;
         loop {
-            // Before the look at the ring: what came before the end is given.
+            // Before checking the ring: what came before the end is still returned.
             let closed = core.closed();
             let before = out.len();
             let popped = match closed {
@@ -217,7 +218,7 @@ impl ShmPeer {
         self.flush(&mut tx)
     }
 
-    /// Moves queued messages into the ring; if some remain, the client calls when there is space.
+    /// Moves queued messages into the ring; if some remain, the client wakes us when there is space.
     fn flush(&self, tx: &mut Tx) -> Result<(), Closed> {
         let mut pushed = false;
         let mut asked = false;
@@ -243,13 +244,13 @@ impl ShmPeer {
         Ok(())
     }
 
-    /// Wakes whoever of the client wanted it.
+    /// Wakes the client's thread that asked for it.
     fn wake_client(&self, wanted: u32) {
         match wanted {
             WANT_LEADER => futex::wake_all(self.doorbell(Doorbell::Leader)),
             // If its socket is full of calls it has enough of them.
             WANT_BACKGROUND => drop(socket::send_packet(&self.socket, &[PACKET_WAKE], None)),
-            _ => {} // 0, or nonsense of which only the client has the damage.
+            _ => {} // 0, or an invalid value, which harms only the client.
         }
     }
 
@@ -262,7 +263,7 @@ impl ShmPeer {
         }
     }
 
-    /// Makes an arena, if the client may have it, and answers by the socket.
+    /// Creates an arena, if the client may have it, and answers through the socket.
     fn arena(&self, core: &PeerCore, request: u32, len: u64) -> Result<(), Closed> {
         let mut arenas = lock(&self.arenas);
         let limits = &core.limits;
@@ -271,9 +272,9 @@ impl ShmPeer {
             && arenas.count() < limits.bulk_count_max
             && len <= limits.bulk_bytes_max.saturating_sub(arenas.bytes());
         let granted = within && (core.grant)(&core.token, &core.identity, len, arenas.bytes());
-        // When the system has no more the client hears the same.
+        // If the system is out of memory, the client gets the same answer.
         let made = if granted { arenas.make(len).ok() } else { None };
-        drop(arenas); // Only this thread makes and frees them; others find theirs meanwhile.
+        drop(arenas); // Only this thread creates and frees arenas; others may use theirs meanwhile.
         let mut answer = [0; ARENA_ANSWER];
         answer[0] = PACKET_ARENA;
         answer[4..8].copy_from_slice(&request.to_le_bytes());
@@ -287,15 +288,15 @@ impl ShmPeer {
                 lock(&self.arenas).free(*id)?;
             }
         }
-        // As many files as the system allows are on their way to others: that is no reason to close this one.
+        // The system's limit of files in transit is reached: no reason to close this channel.
         if sent.as_ref().is_err_and(|e| e.raw_os_error() == Some(Errno::TOOMANYREFS.raw_os_error())) {
             sent = self.send_answer(&answer, None);
         }
         sent.map_err(|e| if e.kind() == std::io::ErrorKind::WouldBlock { Closed::Overflow } else { e.into() })
     }
 
-    /// Sends a packet that the client waits for. Its socket may be full of calls while its own thread has no processor:
-    /// that thread gets a while to read them, during which only this client's messages wait.
+    /// Sends a packet that the client waits for. Its socket may be full of wake-ups while its own thread has no
+    /// processor: that thread gets some time to read them, during which only this client's messages wait.
     fn send_answer(&self, packet: &[u8], file: Option<BorrowedFd<'_>>) -> std::io::Result<()> {
         let deadline = Instant::now() + UNREAD_TIMEOUT;
         loop {
@@ -323,8 +324,8 @@ impl ShmPeer {
         self.wake();
     }
 
-    /// Wakes the receiving thread after the end; whether it has noticed. The word is the client's, too, who could undo
-    /// our change of it just before the thread sleeps; so who tells it of the end repeats it until it is heard.
+    /// Wakes the receiving thread after the end; true if it has noticed. The client can write the word, too, and could
+    /// undo our change just before the thread sleeps; so the caller repeats this until the thread has noticed.
     pub(super) fn wake(&self) -> bool {
         futex::wake_all(self.doorbell(Doorbell::Server));
         !self.asleep.load(Ordering::SeqCst)

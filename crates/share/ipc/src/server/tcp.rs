@@ -23,14 +23,14 @@ use crate::limits::Limits;
 use crate::sys::map::Block;
 use crate::sys::socket;
 
-/// The client's two connections and what is on its way.
+/// The client's two connections, and the transfers in progress.
 #[derive(Debug)]
 pub(super) struct TcpPeer {
     pub(super) main: OwnedFd,
     bulk: OwnedFd,
-    /// The threads of the bulk connection run: from its first use on, so that nobody has read from it before.
+    /// The threads of the bulk connection run. They start at its first use, so that nobody has read from it before.
     bulk_started: AtomicBool,
-    /// Calls the receiving thread: there is something to write, or it is over.
+    /// Wakes the receiving thread: there is something to write, or the channel is closed.
     wake: OwnedFd,
     rx: Mutex<Decoder>,
     tx: Mutex<Tx>,
@@ -48,15 +48,15 @@ struct Tx {
 
 #[derive(Debug, Default)]
 struct Store {
-    /// Bytes in transfers of both directions that are here.
+    /// Bytes held in transfers of both directions.
     bytes: u64,
     count: usize,
-    /// Whole ones from the client, until they are taken.
+    /// Complete transfers from the client, until they are taken.
     incoming: BTreeMap<u64, Remote>,
-    /// To the client, until they are written.
+    /// Transfers to the client, until they are written.
     outgoing: VecDeque<Remote>,
-    /// Memory of transfers that are over, for the next: touching fresh pages costs more than the copy into them. It is
-    /// this client's alone, so that nobody sees what another has sent.
+    /// Memory of past transfers, kept for the next ones: touching fresh pages costs more than the copy into them. It
+    /// belongs to this client alone, so that no client sees what another has sent.
     spare: Vec<Arc<Block>>,
     closed: Option<Closed>,
 }
@@ -76,8 +76,8 @@ impl TcpPeer {
         })
     }
 
-    /// Leaves both connections to another process, and gives copies of them. `watch` starts to watch for the end, which
-    /// is all that is left to do here.
+    /// Leaves both connections to another process, and returns copies of them. `watch` starts to watch for the end,
+    /// which is all that is left to do here.
     pub(super) fn hand_over(
         &self,
         core: &PeerCore,
@@ -104,14 +104,15 @@ impl TcpPeer {
         Ok(files)
     }
 
-    /// Begins to move bulk, unless that has begun or all is over; closes the channel where the system has no threads.
+    /// Starts the bulk threads, unless they run or the channel is closed; closes the channel if the system is out of
+    /// threads.
     fn start_bulk(self: &Arc<Self>, core: &Arc<PeerCore>) -> Result<(), Closed> {
         if self.bulk_started.load(Ordering::Acquire) {
             return Ok(());
         }
         let store = lock(&self.store);
         core.check_ours()?;
-        // Another thread was faster, or there is an end, which callers look for.
+        // Another thread was faster, or the channel is closed, which callers check.
         if core.closed().is_some() || self.bulk_started.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
@@ -133,7 +134,7 @@ impl TcpPeer {
         core.check_ours()?;
         let before = out.len();
         loop {
-            // A client that is gone may have left messages.
+            // A client that has gone may have left messages.
             let closed = core.closed();
             if let Some(why) = closed.filter(|why| *why != Closed::PeerGone) {
                 return Err(why);
@@ -147,7 +148,7 @@ impl TcpPeer {
             }
             let backlog = closed.is_none() && !self.flush(&mut lock(&self.tx))?;
             let want = if backlog { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-            // A client may wait until it is rid of its bulk before it sends the message that names it.
+            // A client may wait until its bulk is sent before it sends the message that names it.
             let mut fds = [(&self.main, want), (&self.wake, PollFlags::IN), (&self.bulk, PollFlags::IN)]
                 .map(|(file, want)| PollFd::new(file, want));
             let count = if self.bulk_started.load(Ordering::Acquire) { 2 } else { 3 };
@@ -198,7 +199,7 @@ impl TcpPeer {
         Ok(())
     }
 
-    /// Writes what waits; whether nothing is left.
+    /// Writes what is queued; true if nothing is left.
     fn flush(&self, tx: &mut Tx) -> Result<bool, Closed> {
         while !tx.queue.is_empty() {
             let (first, second) = tx.queue.as_slices();
@@ -229,7 +230,7 @@ impl TcpPeer {
     pub(super) fn shut(&self) {
         let _ = rustix::net::shutdown(&self.main, Shutdown::Both);
         let _ = rustix::net::shutdown(&self.bulk, Shutdown::Both);
-        lock(&self.store).closed = Some(Closed::Here); // Any reason: those who wait ask the channel for it.
+        lock(&self.store).closed = Some(Closed::Here); // Any reason: waiters ask the channel for the right one.
         self.store_changed.notify_all();
         self.wake_receiver();
     }
@@ -295,7 +296,7 @@ impl TcpPeer {
         Ok(())
     }
 
-    /// Takes back what a buffer counted for.
+    /// Returns a buffer's bytes to the quota.
     pub(super) fn release(&self, len: u64, block: &Arc<Block>) {
         let mut store = lock(&self.store);
         let kept: usize = store.spare.iter().map(|b| b.len()).sum();
@@ -332,7 +333,7 @@ impl TcpPeer {
             if store.incoming.contains_key(&first.id) {
                 return Err(Violation::Bulk.into());
             }
-            // A client counts for itself what it may hold, so what it waits for here is only what is on its way out.
+            // A client counts what it may hold, so it waits here only for transfers that are being sent.
             while !store.has_room(&self.limits, first.total) {
                 if let Some(why) = core.closed().or(store.closed) {
                     return Err(why);
@@ -389,7 +390,7 @@ impl TcpPeer {
             let mut store = lock(&self.store);
             let remote = loop {
                 if store.closed.is_some() {
-                    // Let go outside the lock, which their ends take.
+                    // Dropped outside the lock, which their destructors take.
                     let rest = std::mem::take(&mut store.outgoing);
                     let come = std::mem::take(&mut store.incoming);
                     drop(store);
@@ -442,7 +443,7 @@ impl Store {
         self.count < limits.bulk_count_max && len <= limits.bulk_bytes_max.saturating_sub(self.bytes)
     }
 
-    /// Memory of at least `len` bytes, with whatever this client had in it last.
+    /// Memory of at least `len` bytes, with this client's last contents.
     fn block(&mut self, len: usize) -> std::io::Result<Arc<Block>> {
         let fits = |b: &Arc<Block>| b.len() >= len && b.len() / 2 <= len && Arc::strong_count(b) == 1;
         match self.spare.iter().position(fits) {
@@ -459,5 +460,5 @@ impl Store {
 
 /// Bytes of memory kept for a client's next transfers.
 const SPARE_BYTES: usize = 64 << 20;
-/// And how many pieces.
+/// Most pieces of such memory.
 const SPARE_COUNT: usize = 8;

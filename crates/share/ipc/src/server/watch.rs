@@ -1,5 +1,5 @@
-//! Watching for the end of clients that nobody need be receiving from: those on this node, whose messages go around
-//! their socket, and those that another process serves in our place.
+//! Watches for the end of clients that need no receiving thread: those on this node, whose messages bypass their
+//! socket, and those that another process serves in our place.
 //!
 //! Two processes may watch one client. Its end shows in both for good; a stray packet is read by one of them, which
 //! then shuts the socket, and the other sees that.
@@ -13,7 +13,7 @@ use super::core::{Link, PeerCore};
 use crate::error::{Closed, Violation};
 use crate::sys::socket::{self, Packet};
 
-/// A thread of its own: watches until none is left.
+/// The watching thread: runs until no client is left.
 pub(super) fn run(mut watched: Vec<Arc<PeerCore>>) {
     while !watched.is_empty() {
         let mut fds = Vec::new();
@@ -27,11 +27,11 @@ pub(super) fn run(mut watched: Vec<Arc<PeerCore>>) {
     }
 }
 
-/// What to wait for.
+/// The files to wait for.
 pub(super) fn files<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>) {
     for core in watched {
         if core.is_end_seen() {
-            continue; // It has hung up, and would be ready for ever.
+            continue; // It has hung up, and would stay ready for ever.
         }
         match &core.link {
             Link::Shm(link) => {
@@ -40,19 +40,19 @@ pub(super) fn files<'a>(watched: &'a [Arc<PeerCore>], fds: &mut Vec<PollFd<'a>>)
                     fds.push(PollFd::new(process, PollFlags::IN));
                 }
             }
-            // The bytes are for another process: only the end is for us.
+            // The bytes are for another process; only the end concerns us.
             Link::Tcp(link) => fds.push(PollFd::new(&link.main, PollFlags::RDHUP)),
         }
     }
 }
 
-/// When to look again at the latest: a thread was woken for the end and may have missed it.
+/// When to check again at the latest: a thread was woken for the end and may have missed it.
 pub(super) fn again(watched: &[Arc<PeerCore>]) -> Option<Instant> {
     watched.iter().any(|core| core.is_end_seen()).then(|| Instant::now() + REST)
 }
 
-/// Closes and forgets clients whose files have something to say: after the greeting that is the end. `ready` is of
-/// [`files`], in that order.
+/// Closes and forgets clients whose files are ready: after the greeting that means the end. `ready` is in the order of
+/// [`files`].
 pub(super) fn look(watched: &mut Vec<Arc<PeerCore>>, ready: &[bool]) {
     let mut ready = ready.iter().copied();
     watched.retain(|core| {

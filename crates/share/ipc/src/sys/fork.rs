@@ -1,4 +1,4 @@
-//! Whether this process is still the one that made a connection: a copy by `fork` must not use it.
+//! Whether this process is still the one that made a connection: a forked child must not use it.
 #![allow(unsafe_code)]
 
 use std::ptr::null_mut;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-/// The process that made something. Checking costs one load: the number lies in a page that the kernel empties in the
-/// child of a fork.
+/// The process that made something. Checking costs one load: the number is in a page that the kernel zeroes in a forked
+/// child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner(u32);
 
-/// Counts processes along a line of forks; the child inherits it, so that its own number is a new one.
+/// Counts processes along a chain of forks; the child inherits it, so that it gets a new number.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 static PAGE: OnceLock<Option<usize>> = OnceLock::new();
 
@@ -35,8 +35,8 @@ impl Owner {
     }
 }
 
-/// The word in the page, or none where the kernel lacks such pages; the process's number serves then, at a system call
-/// for each check.
+/// The word in the page, or `None` if the kernel lacks such pages; then the process ID serves, at the cost of a system
+/// call for each check.
 fn word() -> Option<&'static AtomicU32> {
     let address = (*PAGE.get_or_init(|| {
         // SAFETY: a new anonymous page at an address of the kernel's choice touches nothing that exists. It is never

@@ -23,10 +23,10 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// Neither end can change its size, so neither can make the other fault by cutting it; nor can the seals be changed.
+/// Neither end can change the size, and so make the other fault by truncating it; nor can the seals be changed.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Makes zeroed memory of `len` bytes, sealed against change of its size.
+/// Creates zeroed memory of `len` bytes, sealed against changes of its size.
 pub(crate) fn create(len: usize) -> io::Result<OwnedFd> {
     let file = rustix::fs::memfd_create("rackloom-ipc", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::fs::ftruncate(&file, len as u64)?;
@@ -35,10 +35,10 @@ pub(crate) fn create(len: usize) -> io::Result<OwnedFd> {
 }
 
 impl Mapping {
-    /// Maps all `len` bytes of `file`, which must have that size for good.
+    /// Maps all `len` bytes of `file`, whose size must be sealed.
     ///
     /// # Errors
-    /// The file has another size, or could change it; or the system has no room.
+    /// The file has another size, or its size is not sealed; or the system is out of memory.
     pub(crate) fn new(file: impl AsFd, len: usize) -> io::Result<Self> {
         let size = rustix::fs::fstat(&file)?.st_size;
         let seals = rustix::fs::fcntl_get_seals(&file)?;
@@ -54,15 +54,15 @@ impl Mapping {
         Ok(Self { start, len })
     }
 
-    /// Bytes mapped.
+    /// Length in bytes.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// Where the byte at `offset` lies.
+    /// The address of the byte at `offset`.
     ///
     /// # Panics
-    /// If `offset..offset + len` is not within the map: callers check what peers say beforehand.
+    /// If `offset..offset + len` is not within the map: callers check the peers' values first.
     pub(crate) fn at(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(offset <= self.len && len <= self.len - offset, "{len} bytes at {offset} of {}", self.len);
         // SAFETY: within the map, or just behind its end.
@@ -104,7 +104,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Memory of our own at an address that stays: the other transport's place for bulk. Only copied, too.
+/// Private memory at a fixed address, for the bulk of the other transport. It is only copied, too.
 #[derive(Debug)]
 pub(crate) struct Block {
     start: NonNull<u8>,
@@ -117,7 +117,7 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// Zeroed memory; pages are taken from the system when they are touched.
+    /// Zeroed memory; the system provides pages when they are touched.
     pub(crate) fn new(len: usize) -> io::Result<Self> {
         // SAFETY: a new anonymous map at an address of the kernel's choice touches nothing that exists.
         let start = unsafe {
@@ -128,19 +128,19 @@ impl Block {
         Ok(Self { start, len })
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// Where the byte at `offset` lies; panics outside.
+    /// The address of the byte at `offset`; panics outside.
     pub(crate) fn at(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(offset <= self.len && len <= self.len - offset, "{len} bytes at {offset} of {}", self.len);
         // SAFETY: within the map, or just behind its end.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// Hands a part to `act`, which moves it from or to a socket, and must not call back.
+    /// Passes a part to `act`, which moves it from or to a socket and must not call back.
     pub(crate) fn with<T>(&self, offset: usize, len: usize, act: impl FnOnce(&mut [u8]) -> T) -> T {
         let at = self.at(offset, len);
         // SAFETY: `at` has checked the range. Others have pointers to it at most, whose documentation says that a
@@ -156,17 +156,17 @@ impl Drop for Block {
     }
 }
 
-/// Memory for bulk: a part of what both sides share, or our own.
+/// Memory for bulk: shared by both sides, or private.
 #[derive(Debug, Clone)]
 pub(crate) enum Memory {
     /// Shared, on one node.
     Shared(Arc<Mapping>),
-    /// Our own, moved by a socket.
+    /// Private, moved through a socket.
     Own(Arc<Block>),
 }
 
 impl Memory {
-    /// Where the byte at `offset` lies; panics if the range is outside.
+    /// The address of the byte at `offset`; panics if the range is outside.
     pub(crate) fn at(&self, offset: usize, len: usize) -> *mut u8 {
         match self {
             Self::Shared(map) => map.at(offset, len),

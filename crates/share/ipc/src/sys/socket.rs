@@ -1,4 +1,4 @@
-//! Sockets: what `rustix` says in several calls, in one each.
+//! Sockets: single calls for what takes several of `rustix`.
 #![allow(unsafe_code)]
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -14,7 +14,7 @@ use rustix::net::{
     SendFlags,
 };
 
-/// Who is at the other end of a Unix socket: process (0 when it is in a namespace that we cannot see), user, group.
+/// The peer of a Unix socket: process (0 if it is in a namespace invisible to us), user, group.
 pub(crate) fn peer(socket: &OwnedFd) -> io::Result<(u32, u32, u32)> {
     let mut who = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;
@@ -27,7 +27,7 @@ pub(crate) fn peer(socket: &OwnedFd) -> io::Result<(u32, u32, u32)> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok((who.pid as u32, who.uid, who.gid)) }
 }
 
-/// Bytes that nobody can guess.
+/// Random bytes, for secrets.
 pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     // SAFETY: the pointer names N bytes that outlive the call. Up to 256 bytes come whole.
@@ -35,7 +35,7 @@ pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     if got == N as isize { Ok(bytes) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Sends one packet, with or without a file, and never waits.
+/// Sends one packet, with or without a file, without waiting.
 pub(crate) fn send_packet(socket: &OwnedFd, bytes: &[u8], file: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let files: &[BorrowedFd<'_>] = file.as_slice();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -47,12 +47,12 @@ pub(crate) fn send_packet(socket: &OwnedFd, bytes: &[u8], file: Option<BorrowedF
     retry(|| rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags)).map(|_| ())
 }
 
-/// A packet that came.
+/// A received packet.
 #[derive(Debug)]
 pub(crate) enum Packet {
     /// Its length, and the file with it.
     Whole(usize, Option<OwnedFd>),
-    /// None is there now.
+    /// There is no packet now.
     None,
     /// It was longer than the buffer, or carried more than one file.
     Oversize,
@@ -83,7 +83,7 @@ pub(crate) fn recv_packet(socket: &OwnedFd, out: &mut [u8]) -> io::Result<Packet
     Ok(if got.bytes == 0 { Packet::End } else { Packet::Whole(got.bytes, file) })
 }
 
-/// Sends what goes now of two pieces, in one call and without waiting; how many bytes of both went.
+/// Sends as much of two pieces as fits now, in one call and without waiting; returns the bytes sent of both.
 pub(crate) fn send_some(socket: &OwnedFd, head: &[u8], body: &[u8]) -> io::Result<usize> {
     let mut none = SendAncillaryBuffer::default();
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
@@ -94,7 +94,7 @@ pub(crate) fn send_some(socket: &OwnedFd, head: &[u8], body: &[u8]) -> io::Resul
     }
 }
 
-/// Receives what is there without waiting: none if nothing is, 0 bytes when the other end has closed.
+/// Receives what is there, without waiting: `None` if there is nothing, 0 bytes if the other end has closed.
 pub(crate) fn recv_some(socket: &OwnedFd, out: &mut [u8]) -> io::Result<Option<usize>> {
     match retry(|| rustix::net::recv(socket, &mut *out, RecvFlags::DONTWAIT).map(|(got, _)| got)) {
         Ok(got) => Ok(Some(got)),
@@ -104,7 +104,8 @@ pub(crate) fn recv_some(socket: &OwnedFd, out: &mut [u8]) -> io::Result<Option<u
     }
 }
 
-/// Waits until one of `files` is as wanted, or the deadline; what each is. All empty when it was the deadline.
+/// Waits for a wanted event of one of `files`, or for the deadline; returns the events of each, all empty at the
+/// deadline.
 pub(crate) fn poll<const N: usize>(
     files: [(BorrowedFd<'_>, PollFlags); N],
     deadline: Option<Instant>,

@@ -28,16 +28,16 @@ use crate::code::Code;
 use crate::quota::Charge;
 
 impl NativeSpace {
-    /// `clGetProgramBuildInfo` of a program that lives.
+    /// `clGetProgramBuildInfo` of a live program.
     fn build_info(&self, program: cl_program) -> impl Fn(cl_uint, usize, *mut c_void, *mut usize) -> cl_int {
         move |parameter, size, value, size_ret| match self.table.clGetProgramBuildInfo {
-            // SAFETY: the program lives, and the query passes room for `size` bytes.
+            // SAFETY: the program is alive, and the query passes room for `size` bytes.
             Some(get) => unsafe { get(program, self.device.0, parameter, size, value, size_ret) },
             None => opencl_sys::CL_INVALID_OPERATION,
         }
     }
 
-    /// What came of a build.
+    /// The outcome of a build: status, log, kernels.
     fn built(&self, program: cl_program, status: cl_int) -> Build {
         let build_info = self.build_info(program);
         let info = |parameter: cl_uint, size, value: *mut c_void, size_ret| match self.table.clGetProgramInfo {
@@ -88,7 +88,7 @@ impl Space for NativeSpace {
         };
         let memory = make!(self.table, clCreateBuffer(self.context.raw(), flags, size as usize, host))?;
         let memory = Memory::new(self.table, memory);
-        // Memory of the client itself needs no washing.
+        // The client's own memory needs no scrubbing.
         let unscrubbed = AtomicBool::new(backing.is_none());
         Ok(NativeBuffer { memory, backing, parent: None, size, unscrubbed, _charge: Some(charge) })
     }
@@ -141,9 +141,9 @@ impl Space for NativeSpace {
 
     fn binary_type(&self, program: &NativeProgram) -> u32 {
         let _busy = lock(&program.busy);
-        // A runtime of OpenCL 1.1 knows executables only, and not this question.
-        let told = query::number(&self.build_info(program.program.raw()), CL_PROGRAM_BINARY_TYPE);
-        told.map_or(CL_PROGRAM_BINARY_TYPE_NONE, |told| told as u32)
+        // OpenCL 1.1 runtimes support only executables, and do not know this query.
+        let kind = query::number(&self.build_info(program.program.raw()), CL_PROGRAM_BINARY_TYPE);
+        kind.map_or(CL_PROGRAM_BINARY_TYPE_NONE, |kind| kind as u32)
     }
 
     fn build(&self, program: &NativeProgram, options: &str) -> Result<Build, Code> {
@@ -161,7 +161,7 @@ impl Space for NativeSpace {
         let mut names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
         let programs: Vec<_> = headers.iter().map(|(_, header)| header.program.raw()).collect();
         let (names, programs) = if headers.is_empty() {
-            (null_mut(), null()) // The standard wants no pointer where there is nothing.
+            (null_mut(), null()) // The standard requires null pointers for empty lists.
         } else {
             (names.as_mut_ptr(), programs.as_ptr())
         };
@@ -179,7 +179,7 @@ impl Space for NativeSpace {
         let programs: Vec<_> = inputs.iter().map(|input| input.program.raw()).collect();
         let Some(link) = self.table.clLinkProgram else { return Err(Code(opencl_sys::CL_INVALID_OPERATION)) };
         let mut status = CL_SUCCESS;
-        // SAFETY: all handles live, and the lists are as long as said.
+        // SAFETY: all handles are alive, and the lists have the lengths passed.
         let linked = unsafe {
             link(
                 self.context.raw(),
@@ -196,7 +196,7 @@ impl Space for NativeSpace {
         if linked.is_null() {
             return Err(Code(if status == CL_SUCCESS { CL_LINK_PROGRAM_FAILURE } else { status }));
         }
-        // A program with a log, even where the linking failed.
+        // A program with a log, even if linking failed.
         let program = NativeProgram { program: Program::new(self.table, linked), busy: Mutex::default() };
         let build = self.built(linked, status);
         Ok((program, build))
@@ -246,7 +246,7 @@ impl Space for NativeSpace {
         if self.measures() || !self.wants_times.load(Ordering::Acquire) {
             return;
         }
-        // Without such a queue times are the manager's.
+        // Without such a queue, the manager measures times itself.
         let properties = CL_QUEUE_PROFILING_ENABLE;
         if let Ok(queue) = make!(self.table, clCreateCommandQueue(self.context.raw(), self.device.0, properties)) {
             self.profiling.get_or_init(|| Queue::new(self.table, queue));
@@ -259,7 +259,7 @@ impl Space for NativeSpace {
     }
 
     fn flush(&self) {
-        // What the runtime says comes up again when the operations are waited for.
+        // An error shows again when the operations are waited for.
         let _ = call!(self.table, clFlush(self.queue().raw()));
     }
 
@@ -269,7 +269,7 @@ impl Space for NativeSpace {
 }
 
 impl NativeSpace {
-    /// A program whose text is wrong is an answer; other failures are errors.
+    /// A failed build with the status `wrong` is a result, with its log; other failures are errors.
     fn judge(&self, program: cl_program, done: Result<(), Code>, wrong: cl_int) -> Result<Build, Code> {
         match done {
             Ok(()) => Ok(self.built(program, CL_SUCCESS)),
@@ -279,7 +279,7 @@ impl NativeSpace {
     }
 }
 
-/// What the arguments of kernels are has to be known here: it says which values are handles.
+/// Adds the option that keeps information on kernels' arguments: it says which values are handles.
 fn options_with_info(options: &str) -> Result<CString, Code> {
     CString::new(format!("{options} -cl-kernel-arg-info")).map_err(|_| Code(CL_INVALID_BUILD_OPTIONS))
 }
@@ -291,7 +291,7 @@ mod tests {
     use crate::native::runtime::{Device, Runtime, installed};
 
     #[test]
-    fn times_are_measured_from_the_next_task_on_for_who_asks_and_a_processor_shares_memory() {
+    fn profiling_starts_with_the_next_task_and_a_processor_shares_memory() {
         let library = installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
         let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
         let runtime = Runtime::open(&library).unwrap().remove(0);

@@ -10,26 +10,26 @@ use rackloom_registry_client::{Access, Url};
 /// The registry that gives the boards to programs.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct RegistryOptions {
-    /// Registry that says who may use the boards, in the place of --tokens: http://HOST:PORT, https://HOST:PORT or
+    /// Registry that decides who may use the boards, instead of --tokens: http://HOST:PORT, https://HOST:PORT or
     /// unix:PATH.
     #[arg(long, value_name = "URL", conflicts_with = "tokens")]
     pub registry: Option<Url>,
-    /// File of the token to show to the registry, of the role manager.
+    /// File with the token to present to the registry, of the role manager.
     #[arg(long, value_name = "FILE", requires = "registry")]
     pub registry_token_file: Option<PathBuf>,
-    /// File of the authorities, in PEM, to check the registry's certificate by; for https.
+    /// File with the authorities, in PEM, that verify the registry's certificate; for https.
     #[arg(long, value_name = "FILE", requires = "registry")]
     pub registry_ca: Option<PathBuf>,
-    /// File of the certificate, in PEM, to show to the registry.
+    /// File with the certificate, in PEM, to present to the registry.
     #[arg(long, value_name = "FILE", requires = "registry", requires = "registry_key")]
     pub registry_cert: Option<PathBuf>,
-    /// File of that certificate's key, in PEM.
+    /// File with that certificate's key, in PEM.
     #[arg(long, value_name = "FILE", requires = "registry", requires = "registry_cert")]
     pub registry_key: Option<PathBuf>,
     /// This machine's name at the registry, where the boards are NODE/BOARD. Default: the host's name.
     #[arg(long, value_name = "NODE", requires = "registry")]
     pub node: Option<String>,
-    /// Where programs reach the boards, as the registry tells them; may be repeated. Default: where to listen.
+    /// Where programs reach the boards, as the registry reports it; may be repeated. Default: the --listen endpoints.
     #[arg(long, value_name = "ENDPOINT", requires = "registry")]
     pub advertise: Vec<Endpoint>,
     /// Where the registry reaches the metrics. Default: where they are served.

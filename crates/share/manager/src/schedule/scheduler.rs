@@ -37,7 +37,7 @@ impl Default for Share {
 /// The order of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Policy {
-    /// In the order of arrival, as in the paper.
+    /// First come, first served, as in the paper.
     Fifo,
     /// Each tenant gets board time in proportion to its weight, whatever its tasks' length.
     #[default]

@@ -18,55 +18,54 @@ pub struct Options {
     /// Where to listen: unix:PATH or tcp:ADDRESS:PORT; may be repeated.
     #[arg(long, value_name = "ENDPOINT")]
     pub listen: Vec<Endpoint>,
-    /// Vendor's OpenCL library whose devices to share; may be repeated. Default: all that /etc/OpenCL/vendors names.
+    /// A vendor's OpenCL library whose devices to share; may be repeated. Default: all that /etc/OpenCL/vendors names.
     #[arg(long, value_name = "LIBRARY")]
     pub runtime: Vec<PathBuf>,
-    /// Segment whose Rackloom cards to share: virtual, virtual:NAME, or eth:INTERFACE. Without --runtime: those alone.
+    /// Segment whose Rackloom cards to share: virtual, virtual:NAME, or eth:INTERFACE. Without --runtime, only these.
     #[arg(long, value_name = "NET")]
     pub cards: Option<Net>,
     /// Give each card to one client at a time, and zero it before the next.
     #[arg(long, requires = "cards")]
     pub exclusive: bool,
-    /// Longest that a kernel on a card may take, in seconds; then it is called off.
+    /// Time limit of a kernel on a card, in seconds; then it is cancelled.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub card_timeout: u32,
     /// The order of tenants' tasks on a board.
     #[arg(long, value_enum, default_value_t)]
     pub policy: Policy,
-    /// File of lines TOKEN [name=NAME] [weight=N]: only clients that show one of the tokens, each of 64 hexadecimal
-    /// digits, are admitted. It is read again when it has changed.
+    /// File of lines TOKEN [name=NAME] [weight=N]: only clients that present one of the tokens, each of 64 hexadecimal
+    /// digits, are admitted. It is read again when it changes.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
-    /// The registry, if there is one.
+    /// The registry, if any.
     #[command(flatten)]
     pub registry: RegistryOptions,
-    /// Where to serve metrics for Prometheus, as ADDRESS:PORT; at the path /metrics.
+    /// Where to serve metrics for Prometheus, as ADDRESS:PORT; the path is /metrics.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
-    /// Clients at a time on each endpoint.
+    /// Most clients at a time on each endpoint.
     #[arg(long, value_name = "N", default_value_t = rackloom_ipc::CLIENTS_MAX)]
     pub clients: usize,
-    /// Bytes of buffers that each client may have on a board.
+    /// Most bytes of buffers of each client on a board.
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub memory: u64,
-    /// Objects of each kind that each client may have.
+    /// Most objects of each kind of each client.
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub objects: u32,
-    /// Operations that each client may have under way.
+    /// Most operations of each client in progress.
     #[arg(long, value_name = "N", default_value_t = 16_384)]
     pub operations: u32,
-    /// Bytes of a program's source or binary.
+    /// Most bytes of a program's source or binary.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub program: u64,
-    /// How long a task may have a board before the rest of it has to wait like a new task: such as 20ms. Default: as
-    /// long as it takes.
+    /// How long a task may keep a board before the rest of it waits like a new task, such as 20ms. Default: no limit.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub task_time: Option<Duration>,
-    /// Which OpenCL devices' clients to serve in processes of their own: their kernels cannot reach the manager or
-    /// other clients, and one that never ends can be stopped.
+    /// Devices whose clients get a process each: their kernels cannot reach the manager or other clients, and a kernel
+    /// that never ends can be stopped.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub isolate: Isolate,
-    /// How long a client with a process of its own may keep others waiting by one task; then its process is ended.
+    /// How long one task of a client with its own process may keep others waiting; then the process is killed.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "60s")]
     pub stall_time: Duration,
 }
@@ -74,12 +73,12 @@ pub struct Options {
 /// The devices whose clients have processes of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Isolate {
-    /// Processors: their kernels run in the process that asks for them.
+    /// Processors, whose kernels run in the process that launches them.
     #[default]
     Processors,
-    /// All.
+    /// All devices.
     All,
-    /// None: for people who trust each other.
+    /// No devices: for clients that trust each other.
     None,
 }
 

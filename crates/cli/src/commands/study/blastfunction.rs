@@ -1,19 +1,22 @@
-//! `rackloom bench opencl-sharing`: boards that are shared, beside boards of one's own.
+//! `rackloom study blastfunction-sharing`: functions that share boards, beside functions with a board each.
 
 use rackloom_study_blastfunction::sharing::{Options, run as measure};
 
-use crate::args::Sharing;
+use super::verdict;
+use crate::args::BlastFunctionSharing;
+use crate::bench::warn_if_debug;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
 use crate::ui::Steps;
 
-/// Seconds of a configuration in a check that all runs.
+/// Seconds of a configuration in a quick run.
 const QUICK: u32 = 1;
 
-pub(crate) fn run(cx: &Context, args: &Sharing) -> Result<Exit> {
+pub(super) fn run(cx: &Context, args: &BlastFunctionSharing) -> Result<Exit> {
+    warn_if_debug(cx);
     if let Some(folder) = &args.svg {
-        std::fs::create_dir_all(folder).during(format!("cannot make the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder).during(format!("cannot create the folder {}", folder.display()))?;
     }
     let options = Options {
         seconds: if args.quick { QUICK } else { args.seconds },
@@ -29,15 +32,14 @@ pub(crate) fn run(cx: &Context, args: &Sharing) -> Result<Exit> {
     steps.finish();
     let report = report.map_err(|e| Failure::of(&e))?;
     if report.is_without_runtime() {
-        cx.ui.warn("no OpenCL runtime is installed, so this machine's processor is left out; name one by --runtime");
+        cx.ui.warn("no OpenCL runtime is installed, so this machine's processor is not measured; --runtime names one");
     }
     if let Some(folder) = &args.svg {
         for (name, svg) in report.svgs() {
-            let file = folder.join(format!("opencl-sharing-{name}.svg"));
+            let file = folder.join(format!("blastfunction-sharing-{name}.svg"));
             std::fs::write(&file, svg).during(format!("cannot write {}", file.display()))?;
         }
     }
     cx.ui.result(&report, || report.to_string());
-    // A claim that does not hold is an answer, not an error.
-    Ok(if report.claims().iter().all(|claim| claim.holds) { Exit::Ok } else { Exit::Negative })
+    Ok(verdict(report.claims()))
 }

@@ -1,0 +1,54 @@
+//! `rackloom study`: papers' evaluations, repeated.
+
+mod blastfunction;
+mod saf;
+
+use rackloom_report::{Claim, Table};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::{self, StudyName};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Result;
+
+/// The studies.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct StudyList {
+    /// `rackloom.studies/1`
+    schema: &'static str,
+    /// Their names.
+    studies: Vec<String>,
+}
+
+pub(super) fn run(cx: &Context, study: Option<&StudyName>) -> Result<Exit> {
+    match study {
+        None => list(cx),
+        Some(StudyName::SafReconfigure { saf, card }) => saf::run(cx, "saf-reconfigure", saf, *card),
+        Some(StudyName::SafScaling(saf)) => saf::run(cx, "saf-scaling", saf, None),
+        Some(StudyName::SafCost(saf)) => saf::run(cx, "saf-cost", saf, None),
+        Some(StudyName::SafOndemand(saf)) => saf::run(cx, "saf-ondemand", saf, None),
+        Some(StudyName::BlastfunctionSharing(args)) => blastfunction::run(cx, args),
+    }
+}
+
+/// The names, from the definition of the command line.
+fn list(cx: &Context) -> Result<Exit> {
+    let command = args::command();
+    let studies = command.find_subcommand("study").expect("it is this command").get_subcommands();
+    let studies: Vec<_> = studies
+        .map(|s| (s.get_name().to_owned(), s.get_about().map_or_else(String::new, ToString::to_string)))
+        .collect();
+    let names = studies.iter().map(|(name, _)| name.clone()).collect();
+    cx.ui.result(&StudyList { schema: "rackloom.studies/1", studies: names }, || {
+        let mut table = Table::new(&["NAME", "WHAT IT REPEATS"]);
+        studies.into_iter().for_each(|(name, about)| table.row([name, about]));
+        table.to_string()
+    });
+    Ok(Exit::Ok)
+}
+
+/// The exit code of a report. A claim that does not hold is an answer, not an error.
+fn verdict(claims: &[Claim]) -> Exit {
+    if claims.iter().all(|claim| claim.holds) { Exit::Ok } else { Exit::Negative }
+}

@@ -1,0 +1,239 @@
+//! Why operations on cards fail: each error names its card, and says what the host saw of it.
+
+use std::fmt;
+
+use rackloom_node::Duration;
+use rackloom_wire::{CardState, ErrorCode, MacAddr};
+
+/// How a card's absence is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DownReason {
+    /// It said goodbye.
+    Goodbye,
+    /// It has restarted: its memory, image and claim are gone. It announces itself anew.
+    Restarted,
+    /// It was silent too long.
+    Silent,
+}
+
+/// What messages call a card: `card3 (02:91:00:00:00:03)`, by the unit number that it announces; `card
+/// 02:91:00:00:00:03` if it has announced none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CardName {
+    /// Its address.
+    pub mac: MacAddr,
+    /// Its unit number, if it is known.
+    pub unit: Option<u16>,
+}
+
+impl fmt::Display for CardName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            Some(unit) => write!(f, "card{unit} ({})", self.mac),
+            None => write!(f, "card {}", self.mac),
+        }
+    }
+}
+
+/// What a host had seen of a card when it gave up waiting for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastSeen {
+    /// The state that it announced last.
+    pub state: CardState,
+    /// Time since its last frame.
+    pub silent: Duration,
+    /// Pings sent since then, all unanswered.
+    pub pings: u32,
+}
+
+impl fmt::Display for LastSeen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { state, silent, pings } = self;
+        match pings {
+            0 => write!(f, "last heard {} ago", Time(*silent))?,
+            1 => write!(f, "silent for {}, 1 ping unanswered", Time(*silent))?,
+            _ => write!(f, "silent for {}, {pings} pings unanswered", Time(*silent))?,
+        }
+        write!(f, ", last state {}", format!("{state:?}").to_lowercase())
+    }
+}
+
+/// A time as messages give it: `2.0 s`, or `40 ms`.
+struct Time(Duration);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_secs() {
+            0 => write!(f, "{} ms", self.0.as_millis()),
+            _ => write!(f, "{:.1} s", self.0.as_secs_f64()),
+        }
+    }
+}
+
+/// Why an operation failed. As text it is the card's name and the [`reason`](Self::reason).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}", self.name(), self.reason())]
+pub enum OpError {
+    /// No such card is known.
+    UnknownCard {
+        /// The card.
+        card: CardName,
+    },
+    /// The operation needs a claim that this host does not hold.
+    NotClaimed {
+        /// The card.
+        card: CardName,
+    },
+    /// Another host holds the card.
+    Claimed {
+        /// The card.
+        card: CardName,
+        /// The host that holds it.
+        holder: MacAddr,
+        /// What is left of the lease, milliseconds.
+        lease_ms: u64,
+    },
+    /// The claim ended while the operation was under way.
+    ClaimLost {
+        /// The card.
+        card: CardName,
+    },
+    /// The card is gone.
+    Vanished {
+        /// The card.
+        card: CardName,
+        /// How its absence is known.
+        reason: DownReason,
+        /// What was seen of it last.
+        seen: LastSeen,
+    },
+    /// The operation did not finish in the time allowed.
+    Deadline {
+        /// The card.
+        card: CardName,
+        /// How long the host waited: since the operation began or, in a load, since the card's last progress.
+        waited: Duration,
+        /// What was seen of the card last; `None` if it is not known.
+        seen: Option<LastSeen>,
+    },
+    /// The card refused.
+    Refused {
+        /// The card.
+        card: CardName,
+        /// The reason.
+        code: ErrorCode,
+        /// A number that goes with the code.
+        detail: u64,
+    },
+    /// The kernel ended badly.
+    Kernel {
+        /// The card.
+        card: CardName,
+        /// The reason.
+        code: ErrorCode,
+        /// Role clock cycles it had taken.
+        cycles: u64,
+    },
+    /// A load failed on the card, which still serves its old role.
+    Load {
+        /// The card.
+        card: CardName,
+        /// The reason.
+        code: ErrorCode,
+        /// The card's own words.
+        text: String,
+    },
+    /// This host cancelled the operation.
+    Cancelled {
+        /// The card.
+        card: CardName,
+    },
+}
+
+impl OpError {
+    /// The address of the card that it is about.
+    pub const fn card(&self) -> MacAddr {
+        self.name().mac
+    }
+
+    /// The name of the card that it is about.
+    pub const fn name(&self) -> CardName {
+        match self {
+            Self::UnknownCard { card }
+            | Self::NotClaimed { card }
+            | Self::Claimed { card, .. }
+            | Self::ClaimLost { card }
+            | Self::Vanished { card, .. }
+            | Self::Deadline { card, .. }
+            | Self::Refused { card, .. }
+            | Self::Kernel { card, .. }
+            | Self::Load { card, .. }
+            | Self::Cancelled { card } => *card,
+        }
+    }
+
+    /// The message without the card's name, for a table whose rows are cards.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::UnknownCard { .. } => "not on the network".to_owned(),
+            Self::NotClaimed { .. } => "not claimed by this host".to_owned(),
+            Self::Claimed { holder, lease_ms, .. } => {
+                format!("claimed by host {holder} for at least {} more", Time(Duration::from_millis(*lease_ms)))
+            }
+            Self::ClaimLost { .. } => "the claim was lost".to_owned(),
+            Self::Vanished { reason: DownReason::Goodbye, .. } => "vanished: it said goodbye".to_owned(),
+            Self::Vanished { reason: DownReason::Restarted, .. } => "vanished: it restarted".to_owned(),
+            Self::Vanished { reason: DownReason::Silent, seen, .. } => format!("vanished: {seen}"),
+            Self::Deadline { waited, seen: Some(seen), .. } => format!("not finished after {}: {seen}", Time(*waited)),
+            Self::Deadline { waited, seen: None, .. } => format!("not finished after {}", Time(*waited)),
+            Self::Refused { code, .. } => format!("refused: {}", code.meaning()),
+            Self::Kernel { code, cycles, .. } => format!("the kernel failed after {cycles} cycles: {}", code.meaning()),
+            Self::Load { code, text, .. } if text.is_empty() => format!("did not take the image: {}", code.meaning()),
+            Self::Load { code, text, .. } => format!("did not take the image: {}: {text}", code.meaning()),
+            Self::Cancelled { .. } => "the operation was cancelled".to_owned(),
+        }
+    }
+
+    /// True when the same work may succeed on another card, or here later.
+    pub const fn is_card_loss(&self) -> bool {
+        match self {
+            Self::UnknownCard { .. }
+            | Self::NotClaimed { .. }
+            | Self::Claimed { .. }
+            | Self::ClaimLost { .. }
+            | Self::Vanished { .. }
+            | Self::Deadline { .. } => true,
+            Self::Refused { .. } | Self::Kernel { .. } | Self::Load { .. } | Self::Cancelled { .. } => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAC: MacAddr = MacAddr([2, 0x91, 0, 0, 0, 3]);
+
+    #[test]
+    fn messages_name_the_card_and_say_what_was_seen() {
+        let card = CardName { mac: MAC, unit: Some(3) };
+        let silent = LastSeen { state: CardState::Running, silent: Duration::from_millis(2040), pings: 4 };
+        let gone = OpError::Vanished { card, reason: DownReason::Silent, seen: silent };
+        assert_eq!(
+            gone.to_string(),
+            "card3 (02:91:00:00:00:03): vanished: silent for 2.0 s, 4 pings unanswered, last state running"
+        );
+        let heard = LastSeen { state: CardState::Loading, silent: Duration::from_millis(40), pings: 0 };
+        let late = OpError::Deadline { card, waited: Duration::from_secs(20), seen: Some(heard) };
+        assert_eq!(late.reason(), "not finished after 20.0 s: last heard 40 ms ago, last state loading");
+        let holder = MacAddr([2, 0, 0, 0, 0, 9]);
+        let claimed = OpError::Claimed { card, holder, lease_ms: 1500 };
+        assert_eq!(claimed.reason(), "claimed by host 02:00:00:00:00:09 for at least 1.5 s more");
+    }
+
+    #[test]
+    fn a_card_that_announced_nothing_is_named_by_its_address() {
+        let unknown = OpError::UnknownCard { card: CardName { mac: MAC, unit: None } };
+        assert_eq!(unknown.to_string(), "card 02:91:00:00:00:03: not on the network");
+    }
+}
