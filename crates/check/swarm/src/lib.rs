@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod cells;
+mod images;
 mod job;
 mod mangler;
 mod oracle;
