@@ -9,15 +9,16 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use rackloom_card::CardEvent;
 use rackloom_host::OpId;
 use rackloom_node::{Duration, Either, Instant};
+use rackloom_rack::Slot;
 use rackloom_sim::{Capture, Tap};
 
 use crate::images::IMAGES;
 use crate::oracle::Oracle;
 use crate::plan::Plan;
-use crate::world::PlantedBug;
-use crate::world::World;
+use crate::world::{PlantedBug, World};
 use meaning::Doing;
 
 /// What a run did.
@@ -75,7 +76,6 @@ pub(crate) fn caught<T>(plan: &Plan, run: impl FnOnce() -> Result<T, String>) ->
 
 struct Run {
     plan: Plan,
-    planted: Option<PlantedBug>,
     world: World,
     oracles: Vec<Oracle>,
     offered: BTreeSet<[u8; 32]>,
@@ -94,12 +94,11 @@ impl Run {
         if let Some(path) = pcap {
             let file = File::create(path).expect("the trace can be created");
             let capture = Capture::stream(Box::new(std::io::BufWriter::new(file))).expect("the trace can be written");
-            world.net.capture(capture, &[Tap::Sent]);
+            world.rack.net.capture(capture, &[Tap::Sent]);
         }
         Self {
             plan: plan.clone(),
-            planted,
-            oracles: world.cards.iter().map(|c| Oracle::new(c.mac)).collect(),
+            oracles: world.rack.cards().iter().map(|c| Oracle::new(c.mac)).collect(),
             world,
             offered: IMAGES.iter().map(|i| i.digest).collect(),
             doing: BTreeMap::new(),
@@ -112,7 +111,7 @@ impl Run {
 
     fn go(mut self) -> Result<Summary, String> {
         for host in 0..self.plan.hosts {
-            self.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
+            self.world.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
         }
         self.run_for(Duration::from_millis(2))?;
         for _ in 0..self.plan.actions {
@@ -125,46 +124,36 @@ impl Run {
         for host in 0..self.plan.hosts {
             self.prove(host)?;
         }
-        self.summary.hash = self.world.net.event_hash().unwrap_or_default();
-        self.summary.frames = self.world.net.deliveries();
-        self.world.net.check_invariants();
-        if let Some(capture) = self.world.net.end_capture() {
+        self.summary.hash = self.world.rack.net.event_hash().unwrap_or_default();
+        self.summary.frames = self.world.rack.net.deliveries();
+        self.world.rack.net.check_invariants();
+        if let Some(capture) = self.world.rack.net.end_capture() {
             capture.finish().map_err(|e| e.to_string())?;
         }
         Ok(self.summary)
     }
 
-    fn with_host<R>(&mut self, host: usize, f: impl FnOnce(&mut rackloom_host::Host, Instant) -> R) -> R {
-        let id = self.world.hosts[host].id;
-        self.world.net.with(id, |actor, now| match actor {
-            Either::A(mangler) => f(&mut mangler.host, now),
-            Either::B(_) => unreachable!("a host stands here"),
-        })
-    }
-
     fn run_for(&mut self, time: Duration) -> Result<(), String> {
         let end = self.world.now() + time;
-        while let Some((_, id, said)) = self.world.net.run_until(end) {
-            match said {
+        while let Some((_, node, event)) = self.world.rack.run_until(end) {
+            let at = |slots: &[Slot]| slots.iter().position(|slot| slot.node == node).expect("a node of the rack");
+            match event {
                 Either::A(event) => {
-                    let host = self.world.hosts.iter().position(|p| p.id == id).expect("a host speaks");
+                    let host = at(self.world.rack.hosts());
                     self.on_host(host, event)?;
                 }
                 Either::B(event) => {
-                    let card = self.world.cards.iter().position(|p| p.id == id).expect("a card speaks");
-                    self.oracles[card].note(&event, &self.offered)?;
-                    if matches!(event, rackloom_card::CardEvent::Activated { .. }) {
+                    self.oracles[at(self.world.rack.cards())].note(&event, &self.offered)?;
+                    if matches!(event, CardEvent::Activated { .. }) {
                         self.summary.loads += 1;
                     }
                 }
             }
         }
-        for (place, oracle) in self.world.cards.iter().zip(&self.oracles) {
-            if self.world.net.is_on(place.id)
-                && let Either::B(card) = self.world.net.node(place.id)
-            {
-                oracle.check_card(card, IMAGES.iter().map(|i| i.bytes.len()).max().unwrap_or_default())?;
-            }
+        let image_max = IMAGES.iter().map(|i| i.bytes.len()).max().unwrap_or_default();
+        for (number, oracle) in self.oracles.iter().enumerate().filter(|(card, _)| self.world.is_on(*card)) {
+            let card = self.world.rack.card(self.world.card(number)).as_model().expect("all cards are models");
+            oracle.check_card(card, image_max)?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ impl Run {
     /// Faults stop; everything under way must end within a bound.
     pub(super) fn settle(&mut self) -> Result<(), String> {
         for card in std::mem::take(&mut self.dark).into_keys() {
-            self.world.start_card(card, self.planted);
+            self.world.start_card(card);
         }
         self.pulled.clear();
         self.world.calm();
@@ -37,8 +37,8 @@ impl Run {
         let all = 0..self.plan.cards;
         for other in (0..self.plan.hosts).filter(|h| *h != host) {
             for card in all.clone() {
-                let mac = self.world.cards[card].mac;
-                if self.with_host(other, |h, _| h.claim_epoch(mac)).is_some() {
+                let mac = self.world.card(card).mac;
+                if self.world.with_host(other, |h, _| h.claim_epoch(mac)).is_some() {
                     self.release(other, card);
                 }
             }
@@ -46,23 +46,23 @@ impl Run {
         // Senders that stand still do so for up to 5 s; late frames of the faulty time, and what they caused, have to
         // pass.
         self.run_for(Duration::from_millis(7500))?;
-        self.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
+        self.world.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
         self.run_for(Duration::from_millis(5))?;
         self.calm = true;
         for _ in 0..20 {
             for card in all.clone() {
-                let mac = self.world.cards[card].mac;
-                if self.with_host(host, |h, _| h.claim_epoch(mac)).is_none() {
+                let mac = self.world.card(card).mac;
+                if self.world.with_host(host, |h, _| h.claim_epoch(mac)).is_none() {
                     let lease = Duration::from_secs(2);
                     let options = ClaimOptions { lease, scrub: Scrub::Keep };
-                    let op = self.with_host(host, |h, now| h.claim(now, mac, options));
+                    let op = self.world.with_host(host, |h, now| h.claim(now, mac, options));
                     self.doing.insert((host, op), Doing::Claim { card, boot: 0, scrub: Scrub::Keep });
                 }
             }
             self.finish("claims")?;
             let held = |run: &mut Self, card: usize| {
-                let mac = run.world.cards[card].mac;
-                run.with_host(host, |h, _| h.claim_epoch(mac)).is_some()
+                let mac = run.world.card(card).mac;
+                run.world.with_host(host, |h, _| h.claim_epoch(mac)).is_some()
             };
             if all.clone().all(|card| held(self, card)) {
                 break;
@@ -71,15 +71,15 @@ impl Run {
         }
         for card in all.clone() {
             for slot in 0..SLOTS {
-                let (mac, at, len) = (self.world.cards[card].mac, slots::address(slot), slots::length(slot) as u64);
-                let op = self.with_host(host, |h, now| h.read(now, mac, at, len));
+                let (mac, at, len) = (self.world.card(card).mac, slots::address(slot), slots::length(slot) as u64);
+                let op = self.world.with_host(host, |h, now| h.read(now, mac, at, len));
                 let boot = self.oracles[card].boot;
                 let since = self.since(host, card, slot);
                 self.doing.insert((host, op), Doing::Read { card, boot, slot, since });
             }
             let bytes = self.oracles[card].cells.len() * 8;
-            let mac = self.world.cards[card].mac;
-            let op = self.with_host(host, |h, now| h.read(now, mac, cells::address(0), bytes));
+            let mac = self.world.card(card).mac;
+            let op = self.world.with_host(host, |h, now| h.read(now, mac, cells::address(0), bytes));
             self.doing.insert((host, op), Doing::Cells { card });
         }
         self.finish("reads of all memory")?;

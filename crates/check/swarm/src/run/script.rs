@@ -21,11 +21,11 @@ impl Run {
         };
         for card in due(&self.dark) {
             self.dark.remove(&card);
-            self.world.start_card(card, self.planted);
+            self.world.start_card(card);
         }
         for card in due(&self.pulled) {
             self.pulled.remove(&card);
-            self.world.net.up(self.world.cards[card].link);
+            self.world.rack.net.up(self.world.card(card).link);
         }
     }
 
@@ -33,8 +33,8 @@ impl Run {
     pub(super) fn act(&mut self) {
         let host = self.world.rng.below(self.plan.hosts as u64) as usize;
         let card = self.world.rng.below(self.plan.cards as u64) as usize;
-        let mac = self.world.cards[card].mac;
-        let held = self.with_host(host, |h, _| h.claim_epoch(mac)).is_some();
+        let mac = self.world.card(card).mac;
+        let held = self.world.with_host(host, |h, _| h.claim_epoch(mac)).is_some();
         match self.world.rng.below(100) {
             0..3 if self.plan.crashes => self.crash(card),
             3..6 if self.plan.pulls => self.pull(card),
@@ -65,40 +65,40 @@ impl Run {
         self.doing.insert((host, op), doing);
         if self.plan.cancels && !self.calm && self.world.rng.chance(0.1) {
             let at = self.world.now() + Duration::from_micros(self.world.rng.below(50_000));
-            self.with_host(host, |h, _| h.set_deadline(op, at));
+            self.world.with_host(host, |h, _| h.set_deadline(op, at));
         }
     }
 
     fn claim(&mut self, host: usize, card: usize) {
-        let mac = self.world.cards[card].mac;
+        let mac = self.world.card(card).mac;
         let scrub = if self.plan.scrubs && self.world.rng.chance(0.2) { Scrub::Zero } else { Scrub::Keep };
         let lease = Duration::from_millis(300 + self.world.rng.below(2000));
         if scrub == Scrub::Zero {
             self.oracles[card].claim_zeroing();
         }
         let boot = self.oracles[card].boot;
-        let op = self.with_host(host, |h, now| h.claim(now, mac, ClaimOptions { lease, scrub }));
+        let op = self.world.with_host(host, |h, now| h.claim(now, mac, ClaimOptions { lease, scrub }));
         self.start(host, op, Doing::Claim { card, boot, scrub });
     }
 
     pub(super) fn release(&mut self, host: usize, card: usize) {
-        let mac = self.world.cards[card].mac;
+        let mac = self.world.card(card).mac;
         let scrub = if self.plan.scrubs && self.world.rng.chance(0.5) { Scrub::Zero } else { Scrub::Keep };
         let tag = (scrub == Scrub::Zero).then(|| Tag { card: mac, epoch: 0, number: self.world.rng.next_u64() >> 20 });
         if let Some(tag) = tag {
             self.oracles[card].release_zeroing(tag);
         }
-        let op = self.with_host(host, |h, now| h.release(now, mac, scrub));
+        let op = self.world.with_host(host, |h, now| h.release(now, mac, scrub));
         self.start(host, op, Doing::Release { card, scrub: tag });
     }
 
     pub(super) fn load(&mut self, host: usize) {
         let image = self.world.rng.below(IMAGES.len() as u64) as usize;
-        let macs: Vec<_> = self.world.cards.iter().map(|c| c.mac).collect();
+        let macs: Vec<_> = self.world.rack.cards().iter().map(|c| c.mac).collect();
         let all_or_none = self.world.rng.chance(0.3);
         let commit = if all_or_none { Commit::AllOrNone } else { Commit::Each };
         let bytes = IMAGES[image].bytes.clone();
-        let op = self.with_host(host, |h, now| {
+        let op = self.world.with_host(host, |h, now| {
             let held: Vec<_> = macs.into_iter().filter(|m| h.claim_epoch(*m).is_some()).collect();
             h.load(now, &held, bytes, commit)
         });
@@ -109,17 +109,18 @@ impl Run {
         if self.oracles[card].slots[slot].locks > 0 {
             return;
         }
-        let mac = self.world.cards[card].mac;
-        let epoch = self.with_host(host, |h, _| h.claim_epoch(mac)).unwrap_or_default();
+        let mac = self.world.card(card).mac;
+        let epoch = self.world.with_host(host, |h, _| h.claim_epoch(mac)).unwrap_or_default();
         let tag = Tag { card: mac, epoch, number: self.world.rng.next_u64() >> 20 };
         let data = self.oracles[card].slots[slot].begin(tag);
-        let op = self.with_host(host, |h, now| h.write(now, mac, slots::address(slot), data));
+        let op = self.world.with_host(host, |h, now| h.write(now, mac, slots::address(slot), data));
         self.start(host, op, Doing::Write { card, slot, tag });
     }
 
     fn read(&mut self, host: usize, card: usize, slot: usize) {
-        let mac = self.world.cards[card].mac;
-        let op = self.with_host(host, |h, now| h.read(now, mac, slots::address(slot), slots::length(slot) as u64));
+        let mac = self.world.card(card).mac;
+        let op =
+            self.world.with_host(host, |h, now| h.read(now, mac, slots::address(slot), slots::length(slot) as u64));
         let boot = self.oracles[card].boot;
         let since = self.since(host, card, slot);
         self.start(host, op, Doing::Read { card, boot, slot, since });
@@ -134,9 +135,9 @@ impl Run {
         }
         let hold = if self.world.rng.chance(0.1) { 1 + self.world.rng.below(3) as u32 } else { 0 };
         let cycles = self.world.rng.below(1_000_000);
-        let mac = self.world.cards[card].mac;
+        let mac = self.world.card(card).mac;
         let launch = Launch { kernel: 0, args: vec![cells::address(cell), cycles], fuel: 0, output, hold };
-        let op = self.with_host(host, |h, now| {
+        let op = self.world.with_host(host, |h, now| {
             let op = h.launch(now, mac, launch);
             if hold > 0 {
                 h.go(now, hold);
@@ -150,23 +151,24 @@ impl Run {
 
     /// What a read or a launch that is given now must see of a slot.
     pub(super) fn since(&mut self, host: usize, card: usize, slot: usize) -> Since {
-        let mac = self.world.cards[card].mac;
-        let epoch = self.with_host(host, |h, _| h.claim_epoch(mac)).unwrap_or_default();
+        let mac = self.world.card(card).mac;
+        let epoch = self.world.with_host(host, |h, _| h.claim_epoch(mac)).unwrap_or_default();
         self.oracles[card].slots[slot].since(epoch)
     }
 
     fn bad_kernel(&mut self, host: usize, card: usize) {
-        let mac = self.world.cards[card].mac;
+        let mac = self.world.card(card).mac;
         let (kernel, fuel, code) =
             if self.world.rng.chance(0.5) { (1, 0, ErrorCode::KernelTrap) } else { (2, 10_000, ErrorCode::KernelFuel) };
-        let op = self.with_host(host, |h, now| h.launch(now, mac, Launch { kernel, fuel, ..Launch::default() }));
+        let op = self.world.with_host(host, |h, now| h.launch(now, mac, Launch { kernel, fuel, ..Launch::default() }));
         self.start(host, op, Doing::Bad { code });
     }
 
     fn ask(&mut self, host: usize, card: usize) {
-        let mac = self.world.cards[card].mac;
+        let mac = self.world.card(card).mac;
         let counters = self.world.rng.chance(0.5);
-        let op = self.with_host(host, |h, now| if counters { h.counters(now, mac) } else { h.manifest(now, mac) });
+        let op =
+            self.world.with_host(host, |h, now| if counters { h.counters(now, mac) } else { h.manifest(now, mac) });
         self.start(host, op, Doing::Ask);
     }
 
@@ -174,7 +176,7 @@ impl Run {
         let ops: Vec<_> = self.doing.keys().filter(|(h, _)| *h == host).map(|(_, op)| *op).collect();
         if !ops.is_empty() {
             let op = ops[self.world.rng.below(ops.len() as u64) as usize];
-            self.with_host(host, |h, now| h.cancel(now, op));
+            self.world.with_host(host, |h, now| h.cancel(now, op));
         }
     }
 
@@ -192,8 +194,7 @@ impl Run {
         if self.pulled.contains_key(&card) {
             return;
         }
-        let place = self.world.cards[card];
-        self.world.net.down(place.link);
+        self.world.rack.net.down(self.world.card(card).link);
         let back = self.world.now() + Duration::from_micros(self.world.rng.below(3_000_000));
         self.pulled.insert(card, back);
     }
@@ -206,6 +207,6 @@ impl Run {
                 self.oracles[card].slots[slot].locks -= 1;
             }
         }
-        self.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
+        self.world.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
     }
 }
