@@ -144,7 +144,7 @@ impl Node for Host {
     type Event = Event;
 
     fn handle_frame(&mut self, now: Instant, _port: Port, frame: Frame) {
-        self.patience.serve(now, None);
+        self.patience.serve(now);
         self.receive(now, &frame);
     }
 

@@ -92,7 +92,7 @@ impl Host {
         };
         let op = OpId(self.next_op);
         self.next_op += 1;
-        self.patience.serve(now, None);
+        self.patience.serve(now);
         let loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, commit);
         self.ops.insert(op, Place { card: None, deadline: None, limit: None });
         self.loads.insert(op, loader);
@@ -210,7 +210,7 @@ impl Host {
             return self.failed(OpError::UnknownCard { card });
         }
         let (op, seq) = (self.new_op(Some(card)), self.seq());
-        self.patience.serve(now, None);
+        self.patience.serve(now);
         let limit = self.patience.now() + self.config.control_timeout;
         self.limits.insert((limit, op));
         self.ops.get_mut(&op).expect("just made").limit = Some(limit);
