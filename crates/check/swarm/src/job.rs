@@ -2,7 +2,7 @@
 //! lost, done twice in the result, or wrong.
 
 use bytes::Bytes;
-use rackloom_host::{Arg, ClaimOptions, Event, Job, JobEvent, JobOptions, Tile, Work};
+use rackloom_host::{Arg, ClaimOptions, DownReason, Event, Job, JobEvent, JobOptions, Tile, Work};
 use rackloom_node::{Duration, Either, Rng};
 
 use crate::plan::Plan;
@@ -131,6 +131,9 @@ fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSu
                 JobEvent::Tile { .. } | JobEvent::Finished => {}
             }
         }
+        if let Event::CardDown { card, reason: DownReason::Silent } = event {
+            world.check_silence(0, card)?;
+        }
         if let Event::CardDown { .. } = event {
             world.with_host(0, |h, now| h.solicit(now, Duration::from_micros(100)));
         }
@@ -138,8 +141,9 @@ fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSu
     Ok(())
 }
 
-/// Cards lose power and get it back, cables are pulled and plugged in again.
+/// Cards lose power and get it back, cables are pulled and plugged in again, and somebody gets no processor.
 fn disturb(world: &mut World, plan: &Plan) {
+    world.starve();
     let card = world.rng.below(plan.cards as u64) as usize;
     let slot = world.card(card);
     if !world.is_on(card) {

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use rackloom_card::CardEvent;
+use rackloom_card::{CardEvent, ReleaseReason};
 use rackloom_host::OpId;
 use rackloom_node::{Duration, Either, Instant};
 use rackloom_rack::Slot;
@@ -36,6 +36,12 @@ pub struct Summary {
     pub kernels: u64,
     /// Cards on which an image became active.
     pub loads: u64,
+    /// Stretches in which a host or a card had no processor.
+    pub starved: u64,
+    /// Times that a host gave a card up for its silence.
+    pub silent: u64,
+    /// Leases that ran out.
+    pub expired: u64,
 }
 
 /// Why a run failed, and how to see it again.
@@ -118,6 +124,7 @@ impl Run {
             let pause = self.world.rng.below(2 * self.plan.pace.as_nanos() as u64);
             self.run_for(Duration::from_nanos(pause))?;
             self.mend();
+            self.summary.starved += u64::from(self.world.starve());
             self.act();
         }
         self.settle()?;
@@ -144,8 +151,10 @@ impl Run {
                 }
                 Either::B(event) => {
                     self.oracles[at(self.world.rack.cards())].note(&event, &self.offered)?;
-                    if matches!(event, CardEvent::Activated { .. }) {
-                        self.summary.loads += 1;
+                    match event {
+                        CardEvent::Activated { .. } => self.summary.loads += 1,
+                        CardEvent::Released { reason: ReleaseReason::Expired, .. } => self.summary.expired += 1,
+                        _ => {}
                     }
                 }
             }

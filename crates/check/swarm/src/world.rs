@@ -9,6 +9,7 @@ use rackloom_wire::MacAddr;
 
 use crate::mangler::Mangler;
 use crate::plan::Plan;
+use crate::starving::{self, Member, Starving};
 
 /// Memory of a card: slots and cells fit, and a new card costs little.
 const MEMORY: u64 = 4 << 20;
@@ -19,6 +20,7 @@ pub(crate) struct World {
     pub(crate) rack: SimRack<Mangler>,
     pub(crate) rng: Rng,
     maker: NodeMaker,
+    starving: Option<Starving>,
 }
 
 /// Makes hosts and cards as the plan wants them.
@@ -51,8 +53,12 @@ impl World {
             faults: plan.faults,
             ..RackSpec::new(0)
         };
-        let rack = SimRack::build(spec, Maker::shared()).expect("memory for small cards");
-        Self { rack, rng, maker }
+        let mut rack = SimRack::build(spec, Maker::shared()).expect("memory for small cards");
+        if plan.starvation.is_some_and(|s| s.one_machine) {
+            rack.net.share_machine();
+        }
+        let starving = plan.starvation.map(|starvation| Starving::new(starvation, plan.seed, plan.hosts));
+        Self { rack, rng, maker, starving }
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -72,8 +78,49 @@ impl World {
         self.rack.with_host(self.host(host), |mangler, now| command(&mut mangler.host, now))
     }
 
-    /// Faults stop, and image data leaves undamaged.
+    /// Takes somebody's processor away for a while, if the plan wants it now. Says whether it did.
+    pub(crate) fn starve(&mut self) -> bool {
+        let (now, cards) = (self.now(), self.maker.plan.cards);
+        let Some(starving) = &mut self.starving else { return false };
+        let Some((member, until)) = starving.draw_next(now, cards) else { return false };
+        let slot = match member {
+            Member::Host(host) => self.rack.hosts()[host],
+            Member::Card(card) => self.rack.cards()[card],
+        };
+        // No stretch is longer than the plan says: who has no processor loses none.
+        if !self.rack.net.is_on(slot.node) || self.rack.net.is_starved(slot.node) {
+            return false;
+        }
+        self.rack.net.starve(slot.node, until);
+        if let Member::Host(host) = member {
+            starving.note(host, now, until);
+        }
+        true
+    }
+
+    /// Whether a host has no processor. Then the program that commands it has none either.
+    pub(crate) fn is_starved(&self, host: usize) -> bool {
+        self.rack.net.is_starved(self.host(host).node)
+    }
+
+    /// A host has given up a card for its silence: it must have had the time to hear it.
+    pub(crate) fn check_silence(&self, host: usize, card: MacAddr) -> Result<(), String> {
+        let heard = self.rack.host(self.host(host)).heard_at(card);
+        let heard = heard.ok_or_else(|| format!("host {host} gave up {card}, which it has never heard"))?;
+        let now = self.now();
+        let counts = self.starving.as_ref().map_or(now - heard, |s| s.counts(host, heard, now));
+        if starving::is_silent(counts) {
+            return Ok(());
+        }
+        Err(format!("host {host} gave up {card}, last heard at {heard:?}, at {now:?}: it had {counts:?} to hear it"))
+    }
+
+    /// Faults stop, all have processors, and image data leaves undamaged.
     pub(crate) fn calm(&mut self) {
+        let now = self.now();
+        if let Some(starving) = &mut self.starving {
+            starving.calm(now);
+        }
         self.rack.net.calm();
         for host in 0..self.maker.plan.hosts {
             self.rack.host_mut(self.host(host)).chance = 0.0;
@@ -113,7 +160,7 @@ impl NodeMaker {
         let mut config = HostConfig::simulated(mac, rng.next_u64(), self.plan.rate);
         config.bulk = self.plan.bulk;
         config.load_stall = Duration::from_secs(3);
-        Mangler { host: Host::new(config), chance: self.plan.mangled, rng: rng.fork() }
+        Mangler::new(Host::new(config), self.plan.mangled, rng.fork())
     }
 
     fn card(&self, mac: MacAddr, unit: usize, rng: &mut Rng) -> (Kind, CardConfig) {

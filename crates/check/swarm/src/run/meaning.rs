@@ -1,6 +1,6 @@
 //! What comes of it: each operation under way, what its end means to the oracles, and which ends are wrong.
 
-use rackloom_host::{Event, OpError, Outcome};
+use rackloom_host::{DownReason, Event, OpError, Outcome};
 use rackloom_wire::{ErrorCode, Scrub};
 
 use super::Run;
@@ -23,6 +23,10 @@ pub(super) enum Doing {
 
 impl Run {
     pub(super) fn on_host(&mut self, host: usize, event: Event) -> Result<(), String> {
+        if let Event::CardDown { card, reason: DownReason::Silent } = event {
+            self.summary.silent += 1;
+            return self.world.check_silence(host, card);
+        }
         let Event::Completed { op, result } = event else { return Ok(()) };
         let doing =
             self.doing.remove(&(host, op)).ok_or_else(|| format!("{op:?} completed twice, or was never given"))?;

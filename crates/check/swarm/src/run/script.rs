@@ -33,6 +33,9 @@ impl Run {
     pub(super) fn act(&mut self) {
         let host = self.world.rng.below(self.plan.hosts as u64) as usize;
         let card = self.world.rng.below(self.plan.cards as u64) as usize;
+        if self.world.is_starved(host) {
+            return;
+        }
         let mac = self.world.card(card).mac;
         let held = self.world.with_host(host, |h, _| h.claim_epoch(mac)).is_some();
         match self.world.rng.below(100) {
