@@ -80,8 +80,8 @@ impl Session {
         }
     }
 
-    /// Whether the lease has run out. A card that is called later than that by [`LATE`] had no processor: what its owner
-    /// sent in time may lie unread, behind the frame or the timeout of this call. So the lease goes on for
+    /// Whether the lease has run out. A card that is called later than that by [`LATE`] had no processor: what its
+    /// owner sent in time may lie unread, behind the frame or the timeout of this call. So the lease goes on for
     /// [`OVERTIME`], once.
     pub(crate) fn is_over(&mut self, now: Instant) -> bool {
         let Some(claim) = self.claim.as_mut().filter(|c| c.expires <= now) else { return false };

@@ -43,7 +43,7 @@ impl Patience {
 
     /// The host is called because it has asked for it. `due`: when a card needed its attention first.
     pub(crate) fn serve_timeout(&mut self, now: Instant, due: Option<Instant>) {
-        // A driver says at timeouts what it has seen. Frames of other cards come in between and end nobody's starvation.
+        // A driver says at timeouts what it has seen. Frames of other cards come in between and end no starvation.
         self.is_short = std::mem::take(&mut self.is_noted);
         self.count(now, due.is_some_and(|at| now - at > self.step / LATE));
     }

@@ -3,7 +3,8 @@
 //! A [`Card`](AnyCard) is of a [`Kind`]: the model, or the gateware in Verilator; a [`Maker`] makes either from one
 //! configuration. A [`Topology`] says which ports of which cards have a cable between them. A [`LiveRack`] runs cards
 //! on a few threads of this process in real time; a [`SimRack`] runs them, and hosts of any type, in virtual time with
-//! seeded faults, and a [`RackSpec`] describes such a rack as a whole. The command, the studies, the conformance suite and the seeded swarm all build their racks here.
+//! seeded faults, and a [`RackSpec`] describes such a rack as a whole. The command, the studies, the conformance suite
+//! and the seeded swarm all build their racks here.
 #![forbid(unsafe_code)]
 
 mod any_card;

@@ -9,8 +9,8 @@ use crate::queue::What;
 use crate::topology::Change;
 
 impl<N: Node> Net<N> {
-    /// Gives a node no processor until `until`, as a busy machine does to a process. Frames that come wait unread (up to
-    /// 1024; more are lost), deadlines pass, and the node is not polled, not even after [`with`](Self::with). What its
+    /// Gives a node no processor until `until`, as a busy machine does to a process. Frames that come wait unread (up
+    /// to 1024; more are lost), deadlines pass, and the node is not polled, not even after [`with`](Self::with). What its
     /// NIC has is sent. Then all of it is served late, in the order of a live driver: a batch of frames, the deadline,
     /// the next batch.
     ///
@@ -33,7 +33,7 @@ impl<N: Node> Net<N> {
     }
 
     /// All nodes run on one machine from now on, where a live driver sees which of them leave frames unread: a node is
-    /// told by [`handle_starvation`](Node::handle_starvation) before a timeout if another has done so for 100 ms.
+    /// notified by [`handle_starvation`](Node::handle_starvation) before a timeout if another has done so for 100 ms.
     pub const fn share_machine(&mut self) {
         self.one_machine = true;
     }

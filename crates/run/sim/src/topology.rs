@@ -165,8 +165,8 @@ impl<N: Node> Net<N> {
         self.fabric.pipes[pipe.index()].impair = impair;
     }
 
-    /// Takes all faults and cuts away, brings up all cables that are still plugged in, and gives every node a processor:
-    /// from now on whatever can still end well must.
+    /// Takes all faults and cuts away, brings up all cables that are still plugged in, and gives every node a
+    /// processor: from now on whatever can still end well must.
     pub fn calm(&mut self) {
         self.relieve_all();
         for number in 0..self.fabric.pipes.len() / 2 {

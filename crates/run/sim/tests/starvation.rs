@@ -85,7 +85,7 @@ fn a_node_that_is_replaced_has_a_processor_and_reads_nothing_of_before() {
 }
 
 #[test]
-fn on_one_machine_a_node_is_told_that_another_leaves_frames_unread() {
+fn on_one_machine_a_node_is_notified_that_another_leaves_frames_unread() {
     for one_machine in [false, true] {
         let (mut net, _, probes) = star(1, 3, Cable::TEN_GIGABIT);
         let [a, b, c] = [0, 1, 2].map(|i| probes[i].0);
