@@ -10,9 +10,9 @@ use crate::topology::Change;
 
 impl<N: Node> Net<N> {
     /// Gives a node no processor until `until`, as a busy machine does to a process. Frames that come wait unread (up
-    /// to 1024; more are lost), deadlines pass, and the node is not polled, not even after [`with`](Self::with). What its
-    /// NIC has is sent. Then all of it is served late, in the order of a live driver: a batch of frames, the deadline,
-    /// the next batch.
+    /// to 1024; more are lost), deadlines pass, and the node is not polled, not even after [`with`](Self::with). What
+    /// its NIC has is sent. Then all of it is served late, in the order of a live driver: a batch of frames, the
+    /// deadline, the next batch.
     ///
     /// A node that is starved already is so until the later time.
     ///
