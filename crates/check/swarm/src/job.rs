@@ -2,8 +2,8 @@
 //! lost, done twice in the result, or wrong.
 
 use bytes::Bytes;
-use rackloom_host::{Arg, ClaimOptions, Event, Host, Job, JobEvent, JobOptions, Tile, Work};
-use rackloom_node::{Duration, Either, Instant, Rng};
+use rackloom_host::{Arg, ClaimOptions, DownReason, Event, Job, JobEvent, JobOptions, Tile, Work};
+use rackloom_node::{Duration, Either, Rng};
 
 use crate::plan::Plan;
 use crate::run::{Failure, caught};
@@ -75,33 +75,26 @@ impl Work for Hashes {
     }
 }
 
-fn host<R>(world: &mut World, f: impl FnOnce(&mut Host, Instant) -> R) -> R {
-    world.net.with(world.hosts[0].id, |actor, now| match actor {
-        Either::A(mangler) => f(&mut mangler.host, now),
-        Either::B(_) => unreachable!("a host stands here"),
-    })
-}
-
 fn go(plan: &Plan) -> Result<JobSummary, String> {
     let mut world = World::new(plan, None);
     let mut summary = JobSummary::default();
     let image = Bytes::from_static(rackloom_builtin_roles::image("burn").expect("it is built in"));
-    host(&mut world, |h, now| h.solicit(now, Duration::from_micros(100)));
+    world.with_host(0, |h, now| h.solicit(now, Duration::from_micros(100)));
     let work = Box::new(Hashes { got: vec![None; TILES] });
     let options = JobOptions {
         claim: ClaimOptions { lease: Duration::from_secs(2), ..ClaimOptions::default() },
         ..JobOptions::default()
     };
-    let mut job = host(&mut world, |h, now| Job::start(now, h, image, work, options));
+    let mut job = world.with_host(0, |h, now| Job::start(now, h, image, work, options));
     let trouble = world.now() + TROUBLE;
     while !job.is_over() && world.now() < trouble {
         let pause = Duration::from_micros(world.rng.below(60_000));
         advance(&mut world, &mut job, pause, &mut summary)?;
         disturb(&mut world, plan);
     }
-    for card in 0..world.cards.len() {
-        if !world.net.is_on(world.cards[card].id) {
-            world.start_card(card, None);
+    for card in 0..plan.cards {
+        if !world.is_on(card) {
+            world.start_card(card);
         }
     }
     world.calm();
@@ -109,12 +102,12 @@ fn go(plan: &Plan) -> Result<JobSummary, String> {
     while !job.is_over() && world.now() < end {
         advance(&mut world, &mut job, Duration::from_millis(20), &mut summary)?;
         // What a person would do whose cards are all there and not used.
-        host(&mut world, |h, now| h.solicit(now, Duration::from_micros(100)));
+        world.with_host(0, |h, now| h.solicit(now, Duration::from_micros(100)));
     }
     if job.left() > 0 {
         return Err(format!("{} of {TILES} tiles are not done, in {job:?}", job.left()));
     }
-    summary.hash = world.net.event_hash().unwrap_or_default();
+    summary.hash = world.rack.net.event_hash().unwrap_or_default();
     let work: Box<dyn std::any::Any> = job.into_work();
     let work = work.downcast::<Hashes>().expect("the work it was given");
     for (tile, got) in work.got.iter().enumerate() {
@@ -128,9 +121,9 @@ fn go(plan: &Plan) -> Result<JobSummary, String> {
 
 fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSummary) -> Result<(), String> {
     let end = world.now() + time;
-    while let Some((_, _, said)) = world.net.run_until(end) {
+    while let Some((_, _, said)) = world.rack.run_until(end) {
         let Either::A(event) = said else { continue };
-        for told in host(world, |h, now| job.handle(now, h, &event)) {
+        for told in world.with_host(0, |h, now| job.handle(now, h, &event)) {
             match told {
                 JobEvent::Joined(_) => summary.joined += 1,
                 JobEvent::Left(..) => summary.left += 1,
@@ -138,24 +131,28 @@ fn advance(world: &mut World, job: &mut Job, time: Duration, summary: &mut JobSu
                 JobEvent::Tile { .. } | JobEvent::Finished => {}
             }
         }
+        if let Event::CardDown { card, reason: DownReason::Silent } = event {
+            world.check_silence(0, card)?;
+        }
         if let Event::CardDown { .. } = event {
-            host(world, |h, now| h.solicit(now, Duration::from_micros(100)));
+            world.with_host(0, |h, now| h.solicit(now, Duration::from_micros(100)));
         }
     }
     Ok(())
 }
 
-/// Cards lose power and get it back, cables are pulled and plugged in again.
+/// Cards lose power and get it back, cables are pulled and plugged in again, and somebody gets no processor.
 fn disturb(world: &mut World, plan: &Plan) {
+    world.starve();
     let card = world.rng.below(plan.cards as u64) as usize;
-    let place = world.cards[card];
-    if !world.net.is_on(place.id) {
-        world.start_card(card, None);
-    } else if !world.net.is_up(place.link) {
-        world.net.up(place.link);
+    let slot = world.card(card);
+    if !world.is_on(card) {
+        world.start_card(card);
+    } else if !world.rack.net.is_up(slot.link) {
+        world.rack.net.up(slot.link);
     } else if plan.crashes && world.rng.chance(0.1) {
         world.crash_card(card);
     } else if plan.pulls && world.rng.chance(0.1) {
-        world.net.down(place.link);
+        world.rack.net.down(slot.link);
     }
 }

@@ -9,16 +9,18 @@
 #![forbid(unsafe_code)]
 
 mod cells;
+mod images;
 mod job;
 mod mangler;
 mod oracle;
 mod plan;
 mod run;
 mod slots;
+mod starving;
 mod world;
 
 pub use job::{JobSummary, run_job};
 pub use mangler::Mangler;
-pub use plan::Plan;
+pub use plan::{Plan, Starvation};
 pub use run::{Failure, Summary, run};
 pub use world::PlantedBug;

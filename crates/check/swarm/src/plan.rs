@@ -12,8 +12,8 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 /// and noticed, cut short, padded, duplicated, overtaken by up to 100 ms; cables that carry nothing for up to 2 s in
 /// one or both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are
 /// pulled with or without a goodbye, and come back; hosts that crash and come back under the same address; two hosts
-/// that want the same cards; operations that are called off or run out of time; image data
-/// that is damaged in the host's memory, which only the image's digest can tell.
+/// that want the same cards; hosts and cards that get no processor for up to 3 s; operations that are called off or run
+/// out of time; image data that is damaged in the host's memory, which only the image's digest can tell.
 ///
 /// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own
 /// yet (the wire has room for a 16-byte tag), so a wrong byte that Ethernet lets through is written as it came. For the
@@ -53,6 +53,31 @@ pub struct Plan {
     pub scrubs: bool,
     /// Rate of the configuration ports, bytes a second; 0: instantly.
     pub config_rate: u64,
+    /// How hosts and cards have to wait for a processor, if they have to.
+    pub starvation: Option<Starvation>,
+}
+
+/// How nodes have to wait for a processor, as processes on an overloaded machine: meanwhile frames lie unread and
+/// timers do not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Starvation {
+    /// Mean time from the beginning of one stretch without a processor to that of the next, over all nodes.
+    pub pause: Duration,
+    /// Longest stretch of a host; zero: hosts never wait.
+    pub host_max: Duration,
+    /// Longest stretch of a card; zero: cards never wait.
+    pub card_max: Duration,
+    /// Whether all nodes run on one machine, where drivers see who leaves frames unread, and say so.
+    pub one_machine: bool,
+}
+
+impl Starvation {
+    /// Stretches of up to 3 s: three times as long as a host waits for a silent card, and longer than any lease.
+    fn draw(rng: &mut Rng) -> Self {
+        let mut longest = || Duration::from_millis([30, 300, 3000][rng.below(3) as usize]);
+        let (host_max, card_max) = (longest(), longest());
+        Self { pause: Duration::from_millis(20 + rng.below(300)), host_max, card_max, one_machine: rng.chance(0.5) }
+    }
 }
 
 impl Plan {
@@ -65,7 +90,7 @@ impl Plan {
             faults.pad = 0.0;
         }
         let calm = rng.chance(0.1);
-        Self {
+        let mut plan = Self {
             seed,
             cards: 1 + rng.below(5) as usize,
             hosts: 1 + usize::from(rng.chance(0.5)),
@@ -82,7 +107,12 @@ impl Plan {
             bad_kernels: rng.chance(0.5),
             scrubs: rng.chance(0.5),
             config_rate: if rng.chance(0.5) { 0 } else { 50_000_000 },
-        }
+            starvation: None,
+        };
+        // Last, and from numbers of its own: whatever a seed has drawn so far stays.
+        let mut own = rng.fork();
+        plan.starvation = own.chance(0.5).then(|| Starvation::draw(&mut own));
+        plan
     }
 }
 
@@ -109,6 +139,13 @@ impl fmt::Display for Plan {
             ("bad kernels", self.bad_kernels),
             ("scrubs", self.scrubs),
         ];
+        if let Some(Starvation { pause, host_max, card_max, one_machine }) = self.starvation {
+            let machine = if one_machine { ", on one machine" } else { "" };
+            writeln!(
+                f,
+                "  no processor every {pause:?}: hosts for up to {host_max:?}, cards for up to {card_max:?}{machine}"
+            )?;
+        }
         let on: Vec<_> = kinds.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
         write!(f, "  {}", if on.is_empty() { "nothing else".into() } else { on.join(", ") })
     }

@@ -1,41 +1,33 @@
-//! The rack of one run: nodes, cables, and what is done to them.
+//! The rack of one run, as the plan describes it, and what is done to it.
 
-use std::sync::Arc;
-
-use rackloom_card::{Card, Config as CardConfig, Pace};
+use rackloom_card::{Config as CardConfig, Pace};
 use rackloom_host::{Config as HostConfig, Host};
-use rackloom_node::{Duration, Either, Instant, Rng};
-use rackloom_role::Sandbox;
-use rackloom_sandbox::WasmSandbox;
-use rackloom_sim::{Cable, LinkId, Net, NodeId, SwitchConfig};
+use rackloom_node::{Duration, Instant, Rng};
+use rackloom_rack::{Kind, Maker, RackSpec, SimRack, Slot};
+use rackloom_sim::Cable;
 use rackloom_wire::MacAddr;
 
 use crate::mangler::Mangler;
 use crate::plan::Plan;
+use crate::starving::{self, Member, Starving};
 
 /// Memory of a card: slots and cells fit, and a new card costs little.
 const MEMORY: u64 = 4 << 20;
 
-/// A host or a card.
-pub(crate) type Actor = Either<Box<Mangler>, Box<Card>>;
-
 /// The rack.
 #[derive(Debug)]
 pub(crate) struct World {
-    pub(crate) net: Net<Actor>,
-    pub(crate) hosts: Vec<Place>,
-    pub(crate) cards: Vec<Place>,
-    sandbox: Arc<dyn Sandbox>,
-    plan: Plan,
+    pub(crate) rack: SimRack<Mangler>,
     pub(crate) rng: Rng,
+    maker: NodeMaker,
+    starving: Option<Starving>,
 }
 
-/// Where a node stands.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) id: NodeId,
-    pub(crate) link: LinkId,
-    pub(crate) mac: MacAddr,
+/// Makes hosts and cards as the plan wants them.
+#[derive(Debug)]
+struct NodeMaker {
+    plan: Plan,
+    planted: Option<PlantedBug>,
 }
 
 /// A bug that a card shall have.
@@ -49,94 +41,144 @@ pub enum PlantedBug {}
 impl World {
     pub(crate) fn new(plan: &Plan, planted: Option<PlantedBug>) -> Self {
         let mut rng = Rng::new(plan.seed);
-        let mut net = Net::new(rng.next_u64());
-        let ports = (plan.cards + plan.hosts) as u16;
-        let switch = net.switch(SwitchConfig { queue_bytes: 256 * 1024, ..SwitchConfig::with_ports(ports) });
+        let maker = NodeMaker { plan: plan.clone(), planted };
         let mtu = u32::from(plan.bulk) + 18;
-        let cable = Cable::TEN_GIGABIT.with_rate(plan.rate).with_mtu(mtu.next_multiple_of(100));
-        let mut world = Self { hosts: Vec::new(), cards: Vec::new(), sandbox: sandbox(), plan: plan.clone(), rng, net };
-        for i in 0..plan.hosts + plan.cards {
-            let is_host = i < plan.hosts;
-            let mac = MacAddr([2, 0x52, 0x4c, u8::from(is_host), 0, i as u8]);
-            let node = if is_host { world.host(mac) } else { world.card(mac, i - plan.hosts, planted) };
-            let id = world.net.add(node);
-            let link = world.net.plug(id, switch, cable);
-            world.net.set_faults(link, plan.faults);
-            let place = Place { id, link, mac };
-            if is_host { world.hosts.push(place) } else { world.cards.push(place) }
+        let mac = |is_host: bool, place: usize| MacAddr([2, 0x52, 0x4c, u8::from(is_host), 0, place as u8]);
+        let spec = RackSpec {
+            seed: rng.next_u64(),
+            hosts: (0..plan.hosts).map(|i| (mac(true, i), maker.host(mac(true, i), &mut rng))).collect(),
+            cards: (0..plan.cards).map(|i| maker.card(mac(false, plan.hosts + i), i, &mut rng)).collect(),
+            cable: Cable::TEN_GIGABIT.with_rate(plan.rate).with_mtu(mtu.next_multiple_of(100)),
+            queue_bytes: 256 * 1024,
+            faults: plan.faults,
+            ..RackSpec::new(0)
+        };
+        let mut rack = SimRack::build(spec, Maker::shared()).expect("memory for small cards");
+        if plan.starvation.is_some_and(|s| s.one_machine) {
+            rack.net.share_machine();
         }
-        world
+        let starving = plan.starvation.map(|starvation| Starving::new(starvation, plan.seed, plan.hosts));
+        Self { rack, rng, maker, starving }
     }
 
     pub(crate) fn now(&self) -> Instant {
-        self.net.now()
+        self.rack.net.now()
     }
 
-    fn host(&mut self, mac: MacAddr) -> Actor {
-        let mut config = HostConfig::simulated(mac, self.rng.next_u64(), self.plan.rate);
+    pub(crate) fn host(&self, host: usize) -> Slot {
+        self.rack.hosts()[host]
+    }
+
+    pub(crate) fn card(&self, card: usize) -> Slot {
+        self.rack.cards()[card]
+    }
+
+    /// Gives a host a command.
+    pub(crate) fn with_host<R>(&mut self, host: usize, command: impl FnOnce(&mut Host, Instant) -> R) -> R {
+        self.rack.with_host(self.host(host), |mangler, now| command(&mut mangler.host, now))
+    }
+
+    /// Takes somebody's processor away for a while, if the plan wants it now. Says whether it did.
+    pub(crate) fn starve(&mut self) -> bool {
+        let (now, cards) = (self.now(), self.maker.plan.cards);
+        let Some(starving) = &mut self.starving else { return false };
+        let Some((member, until)) = starving.draw_next(now, cards) else { return false };
+        let slot = match member {
+            Member::Host(host) => self.rack.hosts()[host],
+            Member::Card(card) => self.rack.cards()[card],
+        };
+        // No stretch is longer than the plan says: who has no processor loses none.
+        if !self.rack.net.is_on(slot.node) || self.rack.net.is_starved(slot.node) {
+            return false;
+        }
+        self.rack.net.starve(slot.node, until);
+        if let Member::Host(host) = member {
+            starving.note(host, now, until);
+        }
+        true
+    }
+
+    /// Whether a host has no processor. Then the program that commands it has none either.
+    pub(crate) fn is_starved(&self, host: usize) -> bool {
+        self.rack.net.is_starved(self.host(host).node)
+    }
+
+    /// A host has given up a card for its silence: it must have had the time to hear it.
+    pub(crate) fn check_silence(&self, host: usize, card: MacAddr) -> Result<(), String> {
+        let heard = self.rack.host(self.host(host)).heard_at(card);
+        let heard = heard.ok_or_else(|| format!("host {host} gave up {card}, which it has never heard"))?;
+        let now = self.now();
+        let counts = self.starving.as_ref().map_or(now - heard, |s| s.counts(host, heard, now));
+        if starving::is_silent(counts) {
+            return Ok(());
+        }
+        Err(format!("host {host} gave up {card}, last heard at {heard:?}, at {now:?}: it had {counts:?} to hear it"))
+    }
+
+    /// Faults stop, all have processors, and image data leaves undamaged.
+    pub(crate) fn calm(&mut self) {
+        let now = self.now();
+        if let Some(starving) = &mut self.starving {
+            starving.calm(now);
+        }
+        self.rack.net.calm();
+        for host in 0..self.maker.plan.hosts {
+            self.rack.host_mut(self.host(host)).chance = 0.0;
+        }
+    }
+
+    /// Whether a card has power.
+    pub(crate) fn is_on(&self, card: usize) -> bool {
+        self.rack.net.is_on(self.card(card).node)
+    }
+
+    /// A card loses power; what it had sent is still on its way.
+    pub(crate) fn crash_card(&mut self, card: usize) {
+        if self.is_on(card) {
+            self.rack.net.take(self.card(card).node);
+        }
+    }
+
+    /// It has power again, and an empty memory.
+    pub(crate) fn start_card(&mut self, card: usize) {
+        let slot = self.card(card);
+        let (kind, config) = self.maker.card(slot.mac, card, &mut self.rng);
+        self.rack.restart_card(slot, kind, config).expect("memory for a small card");
+    }
+
+    /// A host's program dies and starts again.
+    pub(crate) fn restart_host(&mut self, host: usize) {
+        let slot = self.host(host);
+        self.rack.net.take(slot.node);
+        let host = self.maker.host(slot.mac, &mut self.rng);
+        self.rack.restart_host(slot, host);
+    }
+}
+
+impl NodeMaker {
+    fn host(&self, mac: MacAddr, rng: &mut Rng) -> Mangler {
+        let mut config = HostConfig::simulated(mac, rng.next_u64(), self.plan.rate);
         config.bulk = self.plan.bulk;
         config.load_stall = Duration::from_secs(3);
-        let (chance, rng) = (self.plan.mangled, self.rng.fork());
-        Either::A(Box::new(Mangler { host: Host::new(config), chance, rng }))
+        Mangler::new(Host::new(config), self.plan.mangled, rng.fork())
     }
 
-    fn card(&mut self, mac: MacAddr, unit: usize, planted: Option<PlantedBug>) -> Actor {
+    fn card(&self, mac: MacAddr, unit: usize, rng: &mut Rng) -> (Kind, CardConfig) {
         let mut config = CardConfig::new(mac, Pace::Virtual);
         config.unit = unit as u16;
         config.memory = MEMORY;
         config.bulk = self.plan.bulk;
         config.port_rate = self.plan.rate;
         config.config_rate = self.plan.config_rate;
-        config.boot = self.rng.next_u64() as u32;
-        config.seed = self.rng.next_u64();
+        config.boot = rng.next_u64() as u32;
+        config.seed = rng.next_u64();
         config.announce_interval = Duration::from_secs(1);
         #[cfg(feature = "planted-bugs")]
         {
-            config.planted = planted;
+            config.planted = self.planted;
         }
         #[cfg(not(feature = "planted-bugs"))]
-        assert!(planted.is_none());
-        Either::B(Box::new(Card::new(config, Arc::clone(&self.sandbox)).expect("memory for a small card")))
+        assert!(self.planted.is_none());
+        (Kind::Model, config)
     }
-
-    /// Faults stop, and image data leaves undamaged.
-    pub(crate) fn calm(&mut self) {
-        self.net.calm();
-        for place in &self.hosts {
-            if let Either::A(mangler) = self.net.node_mut(place.id) {
-                mangler.chance = 0.0;
-            }
-        }
-    }
-
-    /// A card loses power; what it had sent is still on its way.
-    pub(crate) fn crash_card(&mut self, card: usize) {
-        let place = self.cards[card];
-        if self.net.is_on(place.id) {
-            self.net.take(place.id);
-        }
-    }
-
-    /// It has power again, and an empty memory.
-    pub(crate) fn start_card(&mut self, card: usize, planted: Option<PlantedBug>) {
-        let place = self.cards[card];
-        assert!(!self.net.is_on(place.id));
-        let node = self.card(place.mac, card, planted);
-        self.net.put(place.id, node);
-    }
-
-    /// A host's program dies and starts again.
-    pub(crate) fn restart_host(&mut self, host: usize) {
-        let place = self.hosts[host];
-        self.net.take(place.id);
-        let node = self.host(place.mac);
-        self.net.put(place.id, node);
-    }
-}
-
-/// One sandbox for all runs of the process: each image is compiled once.
-fn sandbox() -> Arc<dyn Sandbox> {
-    static SANDBOX: std::sync::OnceLock<Arc<WasmSandbox>> = std::sync::OnceLock::new();
-    let sandbox: &Arc<WasmSandbox> = SANDBOX.get_or_init(|| Arc::new(WasmSandbox::default()));
-    Arc::clone(sandbox) as Arc<dyn Sandbox>
 }

@@ -1,18 +1,25 @@
 //! Seeds in the size of continuous integration; `rackloom-swarm --seeds 20000` is the nightly form.
 
-use rackloom_swarm::{Plan, run, run_job};
+use std::time::Duration;
+
+use rackloom_sim::Faults;
+use rackloom_swarm::{Plan, Starvation, Summary, run, run_job};
 
 #[test]
 fn four_hundred_seeds_hold() {
-    let mut total = (0, 0, 0);
+    let (mut total, mut starved) = ((0, 0, 0), 0);
     for seed in 1..=400 {
         match run(&Plan::draw(seed), None, None) {
-            Ok(s) => total = (total.0 + s.done, total.1 + s.kernels, total.2 + s.loads),
+            Ok(s) => {
+                total = (total.0 + s.done, total.1 + s.kernels, total.2 + s.loads);
+                starved += s.starved;
+            }
             Err(failure) => panic!("{failure}\nsee it again: cargo run -p rackloom-swarm -- --seed {seed:#x}"),
         }
     }
     // Runs in which little happens would prove little.
     assert!(total.0 > 40_000 && total.1 > 2_000 && total.2 > 2_000, "{total:?}");
+    assert!(starved > 1_000, "{starved} stretches without a processor");
 }
 
 #[test]
@@ -26,6 +33,64 @@ fn jobs_lose_nothing() {
     }
     // Without cards that come and go the test would prove little.
     assert!(joined > 200 && left > 50, "{joined} joined, {left} left");
+}
+
+/// Racks without a fault but this: nodes wait for a processor, hosts and cards for at most so many milliseconds.
+fn starved(host_max: u64, card_max: u64, one_machine: bool) -> Summary {
+    let mut total = Summary::default();
+    for seed in 1..=20 {
+        let starvation = Starvation {
+            pause: Duration::from_millis(100),
+            host_max: Duration::from_millis(host_max),
+            card_max: Duration::from_millis(card_max),
+            one_machine,
+        };
+        let plan = Plan {
+            hosts: 1,
+            faults: Faults::NONE,
+            mangled: 0.0,
+            pace: Duration::from_millis(30),
+            crashes: false,
+            pulls: false,
+            host_crashes: false,
+            cancels: false,
+            starvation: Some(starvation),
+            ..Plan::draw(seed)
+        };
+        let summary = run(&plan, None, None).unwrap_or_else(|failure| panic!("{failure}"));
+        total.done += summary.done;
+        total.starved += summary.starved;
+        total.silent += summary.silent;
+        total.expired += summary.expired;
+    }
+    // Most stretches must have something to spoil.
+    assert!(total.starved > 40 && total.done > 1_000, "{total:?}");
+    total
+}
+
+/// Its owner's pings wait for it, and count when it reads them.
+#[test]
+fn a_card_that_waits_for_a_processor_loses_neither_host_nor_claim() {
+    let total = starved(0, 700, false);
+    assert_eq!((total.silent, total.expired), (0, 0));
+}
+
+/// Its driver tells the host why the card is silent.
+#[test]
+fn on_one_machine_a_card_may_wait_for_longer_than_a_silent_one_has() {
+    let total = starved(0, 3_000, true);
+    assert_eq!((total.silent, total.expired), (0, 0));
+}
+
+#[test]
+fn a_host_that_waits_for_a_processor_gives_no_card_up() {
+    assert_eq!(starved(3_000, 0, false).silent, 0);
+}
+
+/// On a machine of its own nobody can tell such a card from a dead one: the end of each run proves that it is back.
+#[test]
+fn a_card_that_was_given_up_while_it_waited_comes_back() {
+    assert!(starved(300, 3_000, false).silent > 10);
 }
 
 #[test]

@@ -21,6 +21,8 @@ use crate::{CardEvent, Config, ConfigError, Counters, ReleaseReason};
 mod dispatch;
 mod front_door;
 
+use front_door::EthernetHead;
+
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
 #[derive(Debug)]
 pub struct Card {
@@ -233,7 +235,7 @@ impl Card {
     }
 
     fn expire(&mut self, now: Instant) {
-        if self.session.claim().is_some_and(|c| c.expires <= now) {
+        if self.session.is_over(now) {
             self.shell.counters.inc(Counter::LeasesExpired);
             self.end_claim(now, ReleaseReason::Expired, Scrub::Keep);
         }
@@ -331,7 +333,10 @@ impl Node for Card {
         if !self.wake(now) {
             return;
         }
-        self.expire(now);
+        // The owner is heard before its lease ends: what it has sent in time may have waited for the card.
+        if EthernetHead::of(&frame).is_none_or(|head| !self.session.is_owner(head.src)) {
+            self.expire(now);
+        }
         self.shell.counters.frame([Counter::RxFrames, Counter::RxBytes, Counter::RxWords], frame.len());
         match self.shell.config.service(port) {
             PortService::Control => self.handle_control(now, &frame),

@@ -14,6 +14,8 @@ pub(crate) struct Claim {
     pub(crate) nonce: u64,
     pub(crate) lease: Duration,
     pub(crate) expires: Instant,
+    /// The lease has run out, and goes on only until the card has read what had come by then.
+    is_overtime: bool,
     /// Group id for Go frames, 0: none.
     pub(crate) group: u16,
 }
@@ -70,10 +72,24 @@ impl Session {
     pub(crate) fn renew(&mut self, now: Instant) {
         if let Some(claim) = &mut self.claim {
             claim.expires = now + claim.lease;
+            claim.is_overtime = false;
         }
     }
 
-    /// What becomes of this request. An expired claim has been ended before.
+    /// Whether the lease has run out. A card that is called later than that by [`LATE`] had no processor: what its
+    /// owner sent in time may lie unread, behind the frame or the timeout of this call. So the lease goes on for
+    /// [`OVERTIME`], once.
+    pub(crate) fn is_over(&mut self, now: Instant) -> bool {
+        let Some(claim) = self.claim.as_mut().filter(|c| c.expires <= now) else { return false };
+        if claim.is_overtime || now - claim.expires <= LATE {
+            return true;
+        }
+        claim.is_overtime = true;
+        claim.expires = now + OVERTIME;
+        false
+    }
+
+    /// What becomes of this request. The expired claim of another has been ended before.
     pub(crate) fn judge(&self, now: Instant, asked: &Head, body: &wire::Claim) -> Verdict {
         let bound = if body.lease_ms.get() < LEASE_MS_MIN { LEASE_MS_MIN } else { LEASE_MS_MAX };
         if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&body.lease_ms.get()) {
@@ -107,6 +123,7 @@ impl Session {
             nonce: body.nonce.get(),
             lease,
             expires: now + lease,
+            is_overtime: false,
             group: body.group.get(),
         };
         self.claim = Some(claim);
@@ -144,6 +161,11 @@ impl Session {
 
 /// Shortest lease: a few times the silence of a busy host.
 const LEASE_MS_MIN: u32 = 100;
+/// A card that is called later than this after the end of a lease had no processor: a free one serves a timer within a
+/// fraction of a millisecond.
+const LATE: Duration = Duration::from_millis(1);
+/// Time in which such a card reads what has come: tens of thousands of frames, and a tenth of the shortest lease.
+const OVERTIME: Duration = Duration::from_millis(10);
 /// Epochs that a host may have held since a card it knows was restarted.
 const EPOCH_NEAR: u16 = 256;
 

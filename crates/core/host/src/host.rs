@@ -150,7 +150,7 @@ impl Node for Host {
     type Event = Event;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
-        self.patience.serve(now, None);
+        self.patience.serve(now);
         match port {
             0 => self.receive(now, &frame),
             _ => self.ignore(),

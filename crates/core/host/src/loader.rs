@@ -172,6 +172,11 @@ impl Loader {
         self.members.contains_key(&card)
     }
 
+    /// Whether the load still waits for this card.
+    pub(crate) fn awaits(&self, card: MacAddr) -> bool {
+        self.members.get(&card).is_some_and(|m| !m.is_over())
+    }
+
     /// The card is lost to this load.
     pub(crate) fn lose(&mut self, now: Instant, card: MacAddr, why: OpError) {
         if let Some(m) = self.members.get_mut(&card).filter(|m| !m.is_over()) {

@@ -24,30 +24,42 @@ pub(crate) struct Patience {
     served_at: Instant,
     /// What the clock showed then.
     counted: Instant,
-    /// Processors were short since then.
+    /// The driver has seen starvation since the last timeout.
+    is_noted: bool,
+    /// It had seen some by then: processors are short until the next timeout.
     is_short: bool,
 }
 
 impl Patience {
     /// A clock that shows zero at time zero.
     pub(crate) const fn new(step: Duration) -> Self {
-        Self { step, served_at: Instant::ZERO, counted: Instant::ZERO, is_short: false }
+        Self { step, served_at: Instant::ZERO, counted: Instant::ZERO, is_noted: false, is_short: false }
     }
 
-    /// The host is called. `due`: when it should have been, if it had asked for a call.
-    pub(crate) fn serve(&mut self, now: Instant, due: Option<Instant>) {
-        let (gap, slack) = (now - self.served_at, self.step / LATE);
+    /// The host is called with a frame or a command.
+    pub(crate) fn serve(&mut self, now: Instant) {
+        self.count(now, false);
+    }
+
+    /// The host is called because it has asked for it. `due`: when a card needed its attention first.
+    pub(crate) fn serve_timeout(&mut self, now: Instant, due: Option<Instant>) {
+        // A driver says at timeouts what it has seen. Frames of other cards come in between and end no starvation.
+        self.is_short = std::mem::take(&mut self.is_noted);
+        self.count(now, due.is_some_and(|at| now - at > self.step / LATE));
+    }
+
+    fn count(&mut self, now: Instant, is_late: bool) {
+        let gap = now - self.served_at;
         // While any card is up, a call is due within an interval of the last.
-        let is_late = due.is_some_and(|at| now - at > slack) || gap > self.step + slack;
+        let is_late = is_late || gap > self.step + self.step / LATE;
         let counts = gap.min(self.step);
         self.counted += if self.is_short || is_late { counts / STRETCH } else { counts };
         self.served_at = self.served_at.max(now);
-        self.is_short = false;
     }
 
     /// The driver has seen nodes that wait for a processor.
     pub(crate) const fn note_starvation(&mut self) {
-        self.is_short = true;
+        self.is_noted = true;
     }
 
     /// What the clock showed at the last call.
@@ -87,7 +99,7 @@ mod tests {
     fn it_shows_time_while_the_host_is_served_in_time() {
         let mut patience = Patience::new(STEP);
         for ms in [1, 2, 300, 800, 800, 1300] {
-            patience.serve(at(ms), Some(at(ms)));
+            patience.serve_timeout(at(ms), Some(at(ms)));
             assert_eq!(patience.now(), at(ms));
         }
         assert_eq!(patience.reaches(at(1400)), at(1400));
@@ -98,27 +110,31 @@ mod tests {
     #[test]
     fn a_call_counts_one_interval_at_most_and_time_never_goes_back() {
         let mut patience = Patience::new(STEP);
-        patience.serve(at(505), None);
+        patience.serve(at(505));
         assert_eq!(patience.now(), at(500));
-        patience.serve(at(60_505), None);
+        patience.serve(at(60_505));
         let counted = at(500) + STEP / STRETCH;
         assert_eq!(patience.now(), counted);
-        patience.serve(at(59_000), None);
+        patience.serve(at(59_000));
         assert_eq!(patience.now(), counted);
-        patience.serve(at(60_605), None);
+        patience.serve(at(60_605));
         assert_eq!(patience.now(), counted + Duration::from_millis(100));
     }
 
     #[test]
-    fn lateness_and_starving_neighbours_slow_it_down_for_one_call() {
+    fn lateness_slows_it_down_for_one_call_and_starvation_until_the_next_timeout() {
         let mut patience = Patience::new(STEP);
-        patience.serve(at(400), Some(at(380)));
+        patience.serve_timeout(at(400), Some(at(380)));
         assert_eq!(patience.now(), at(50));
         patience.note_starvation();
-        patience.serve(at(800), Some(at(800)));
+        patience.serve_timeout(at(800), Some(at(800)));
         assert_eq!(patience.now(), at(100));
-        patience.serve(at(900), Some(at(895)));
-        assert_eq!(patience.now(), at(200));
+        patience.serve(at(1200));
+        assert_eq!(patience.now(), at(150));
+        patience.serve_timeout(at(1300), Some(at(1295)));
+        assert_eq!(patience.now(), at(250));
+        patience.serve(at(1400));
+        assert_eq!(patience.now(), at(350));
     }
 
     #[test]
@@ -128,7 +144,7 @@ mod tests {
         while patience.now() < at(2000) {
             now = patience.reaches(at(2000)).min(now + STEP);
             patience.note_starvation();
-            patience.serve(now, Some(now));
+            patience.serve_timeout(now, Some(now));
             calls += 1;
         }
         assert!((at(16_000)..at(16_010)).contains(&now), "{now:?}");

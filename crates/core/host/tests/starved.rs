@@ -192,6 +192,17 @@ fn starving_neighbours_stretch_the_time_eightfold_and_no_further() {
     assert!(rig.pings >= 20);
 }
 
+/// A driver tells at timeouts that neighbours starve; frames come in between, and the clock went on at full speed from
+/// one to the next.
+#[test]
+fn starving_neighbours_stretch_the_time_whoever_else_speaks() {
+    let mut rig = Rig::new();
+    (rig.alive, rig.short, rig.noise) = (false, true, true);
+    rig.pass(seconds(60));
+    let found = rig.given_up().expect("it is dead");
+    assert!((at(12_000)..at(16_050)).contains(&found), "{found:?}");
+}
+
 #[test]
 fn noise_on_the_network_keeps_no_card_alive() {
     let mut rig = Rig::new();

@@ -4,7 +4,8 @@
 //! configuration. A [`Topology`] says which ports of which cards have a cable between them, or to a network. A
 //! [`LiveRack`] runs cards on a few threads of this process in real time, and a [`Network`] opens one of its switches
 //! to other processes and to an interface; a [`SimRack`] runs them, and hosts of any type, in virtual time with
-//! seeded faults. The command, the studies, the conformance suite and the seeded swarm all build their racks here.
+//! seeded faults, and a [`RackSpec`] describes such a rack as a whole. The command, the studies, the conformance suite
+//! and the seeded swarm all build their racks here.
 #![forbid(unsafe_code)]
 
 mod any_card;
@@ -13,6 +14,7 @@ mod live;
 mod maker;
 mod network;
 mod simulated;
+mod spec;
 mod topology;
 
 pub use any_card::AnyCard;
@@ -21,4 +23,5 @@ pub use live::{LiveRack, RackError, Removal, Shape};
 pub use maker::Maker;
 pub use network::{Network, NetworkError, ServedNetwork, segment_of};
 pub use simulated::{Place, SimRack, Slot};
+pub use spec::RackSpec;
 pub use topology::{CableEnds, CardPort, FarEnd, Topology, TopologyError};

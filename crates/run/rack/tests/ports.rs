@@ -9,8 +9,8 @@ use rackloom_host::{Commit, Config as HostConfig, Event, Host, Launch, OpId, Out
 use rackloom_image::{Dtype, ImageBuilder, Kernel, Manifest, Scalar, TARGET_MODEL};
 use rackloom_live::{Driver, Ports};
 use rackloom_node::{Duration, Either, Frame, Instant, Node, Output, Port};
-use rackloom_rack::{Kind, LiveRack, Maker, Shape, SimRack, Slot, Topology};
-use rackloom_sim::{Cable, End, SwitchConfig};
+use rackloom_rack::{Kind, LiveRack, Maker, RackSpec, Shape, SimRack, Slot, Topology};
+use rackloom_sim::Cable;
 use rackloom_wire::{MacAddr, ROLE_PRIVATE};
 
 /// Frames that go to and fro.
@@ -105,18 +105,20 @@ struct Joined {
 
 impl Joined {
     fn new() -> Self {
-        let mut rack = SimRack::new(1, Maker::shared());
-        let switch = rack.net.switch(SwitchConfig::with_ports(3));
         let mac = MacAddr([2, 0, 0, 0, 9, 9]);
         let host = Host::new(HostConfig::simulated(mac, 1, Cable::TEN_GIGABIT.rate_bps));
-        let host = rack.add_host(mac, host, switch, Cable::TEN_GIGABIT);
-        let cards = [0, 1].map(|unit: u16| {
+        let card = |unit: u16| {
             let mac = MacAddr([2, 0, 0, 0, 1, unit as u8]);
-            let ports = topology().ports(mac);
-            let config = Config { unit, memory: 4 << 20, ports, ..Config::new(mac, Pace::Virtual) };
-            rack.add_card(Kind::Model, config, switch, Cable::TEN_GIGABIT).unwrap()
-        });
-        rack.net.connect(End::Node(cards[0].node, 1), End::Node(cards[1].node, 1), Cable::TEN_GIGABIT);
+            (Kind::Model, Config { unit, memory: 4 << 20, ..Config::new(mac, Pace::Virtual) })
+        };
+        let spec = RackSpec {
+            hosts: vec![(mac, host)],
+            cards: vec![card(0), card(1)],
+            topology: topology(),
+            ..RackSpec::new(1)
+        };
+        let rack = SimRack::build(spec, Maker::shared()).unwrap();
+        let (host, cards) = (rack.hosts()[0], [rack.cards()[0], rack.cards()[1]]);
         let mut joined = Self { rack, host, cards };
         joined.pass(Duration::from_millis(100));
         joined

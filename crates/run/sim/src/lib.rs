@@ -61,6 +61,7 @@
 //! shared among the ports of a switch, clock drift between nodes.
 #![forbid(unsafe_code)]
 
+mod backlog;
 mod capture;
 mod fabric;
 mod faults;
@@ -72,6 +73,7 @@ mod net;
 mod queue;
 mod slot;
 mod spells;
+mod starvation;
 mod stats;
 mod switch;
 mod topology;

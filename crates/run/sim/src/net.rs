@@ -23,6 +23,8 @@ pub struct Net<N: Node> {
     pub(crate) slots: Vec<Slot<N>>,
     pub(crate) fabric: Fabric,
     pub(crate) seed: u64,
+    /// All nodes share the processors of one machine.
+    pub(crate) one_machine: bool,
     /// What nodes told their owners and nobody has taken yet.
     events: VecDeque<(Instant, NodeId, N::Event)>,
     deliveries: u64,
@@ -31,7 +33,14 @@ pub struct Net<N: Node> {
 impl<N: Node> Net<N> {
     /// An empty network; all faults are drawn from `seed`.
     pub fn new(seed: u64) -> Self {
-        Self { slots: Vec::new(), fabric: Fabric::new(), seed, events: VecDeque::new(), deliveries: 0 }
+        Self {
+            slots: Vec::new(),
+            fabric: Fabric::new(),
+            seed,
+            one_machine: false,
+            events: VecDeque::new(),
+            deliveries: 0,
+        }
     }
 
     /// Virtual time.
@@ -78,6 +87,7 @@ impl<N: Node> Net<N> {
                 }
                 What::Deadline(id, generation) => self.deadline(id, generation),
                 What::Wake(id, generation) => self.wake(id, generation),
+                What::Serve(id, generation) => self.serve(id, generation),
             }
         }
     }
@@ -144,11 +154,23 @@ impl<N: Node> Net<N> {
         self.deliveries += 1;
         match self.fabric.receive(pipe, &frame, digest) {
             End::Switch(id, port) => self.fabric.forward(id, port, frame),
-            End::Node(id, port) => self.handle_frame(id, port, frame),
+            End::Node(id, port) => self.come(id, port, frame),
         }
     }
 
-    fn handle_frame(&mut self, id: NodeId, port: Port, frame: Frame) {
+    /// A frame has come out of a cable at a node.
+    fn come(&mut self, id: NodeId, port: Port, frame: Frame) {
+        let slot = &mut self.slots[id.index()];
+        if !slot.backlog.keeps() {
+            return self.handle_frame(id, port, frame);
+        }
+        slot.stats.waited += 1;
+        if !slot.backlog.push(self.fabric.now, port, frame) {
+            slot.stats.unread_lost += 1;
+        }
+    }
+
+    pub(crate) fn handle_frame(&mut self, id: NodeId, port: Port, frame: Frame) {
         let slot = &mut self.slots[id.index()];
         slot.stats.frames += 1;
         if let Some(node) = &mut slot.node {
@@ -159,14 +181,19 @@ impl<N: Node> Net<N> {
 
     fn deadline(&mut self, id: NodeId, generation: u32) {
         let now = self.fabric.now;
+        let others_starve = self.others_starve(id);
         let slot = &mut self.slots[id.index()];
         if slot.generation != generation {
             return;
         }
-        if slot.ring(now) {
+        // Without a processor nothing is due: what has passed is served when there is one again.
+        if slot.ring(now) && !slot.backlog.is_starved() {
             slot.count_timeout(id, now);
             self.fabric.trace(Trace::Timeout, id.0, 0);
             if let Some(node) = &mut slot.node {
+                if others_starve {
+                    node.handle_starvation();
+                }
                 node.handle_timeout(now);
             }
         }
@@ -183,8 +210,11 @@ impl<N: Node> Net<N> {
         self.pump(id);
     }
 
-    /// Polls a node until it has nothing more to do or must wait for a transmit queue.
-    fn pump(&mut self, id: NodeId) {
+    /// Polls a node until it has nothing more to do or must wait for a transmit queue, if it has a processor.
+    pub(crate) fn pump(&mut self, id: NodeId) {
+        if self.is_starved(id) {
+            return;
+        }
         let now = self.fabric.now;
         while !self.slots[id.index()].held {
             let slot = &mut self.slots[id.index()];

@@ -18,6 +18,8 @@ pub(crate) enum What {
     Deadline(NodeId, u32),
     /// A node is to be polled: it is new, or it waited for its queue.
     Wake(NodeId, u32),
+    /// A node that had no processor may have one again, and reads the next frames that have waited.
+    Serve(NodeId, u32),
 }
 
 #[derive(Debug, Clone, Copy)]

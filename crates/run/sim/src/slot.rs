@@ -2,6 +2,7 @@
 
 use rackloom_node::{Instant, Node, Port};
 
+use crate::backlog::Backlog;
 use crate::ids::{NodeId, PipeId};
 use crate::stats::NodeStats;
 
@@ -16,6 +17,8 @@ pub(crate) struct Slot<N> {
     pub(crate) ports: Vec<Option<PipeId>>,
     /// Not to be polled: a transmit queue is full.
     pub(crate) held: bool,
+    /// What it has not read for want of a processor.
+    pub(crate) backlog: Backlog,
     pub(crate) stats: NodeStats,
     /// Deadlines of this generation in the event queue, the earliest last. A deadline that moves back, as most do with
     /// each frame, adds nothing: the entry that is there comes early, finds nothing due and asks again.
@@ -32,6 +35,7 @@ impl<N: Node> Slot<N> {
             generation: 0,
             ports: Vec::new(),
             held: false,
+            backlog: Backlog::default(),
             stats: NodeStats::default(),
             armed: Vec::new(),
             last_timeout: None,
@@ -48,6 +52,7 @@ impl<N: Node> Slot<N> {
     pub(crate) fn take(&mut self) -> Option<N> {
         self.generation += 1;
         self.held = false;
+        self.backlog = Backlog::default();
         self.armed.clear();
         self.last_timeout = None;
         self.node.take()

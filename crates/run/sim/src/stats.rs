@@ -179,4 +179,8 @@ pub struct NodeStats {
     pub unplugged: u64,
     /// Times its NIC queue was full, so that it was left unpolled for a while.
     pub held: u64,
+    /// Frames that came while it had no processor, or behind such.
+    pub waited: u64,
+    /// Those of them that found too many unread before them and were lost.
+    pub unread_lost: u64,
 }

@@ -165,9 +165,10 @@ impl<N: Node> Net<N> {
         self.fabric.pipes[pipe.index()].impair = impair;
     }
 
-    /// Takes all faults and cuts away and brings up all cables that are still plugged in: from now on whatever can
-    /// still end well must.
+    /// Takes all faults and cuts away, brings up all cables that are still plugged in, and gives every node a
+    /// processor: from now on whatever can still end well must.
     pub fn calm(&mut self) {
+        self.relieve_all();
         for number in 0..self.fabric.pipes.len() / 2 {
             let link = LinkId(number as u32);
             for way in Way::BOTH {
@@ -277,11 +278,12 @@ impl<N: Node> Net<N> {
 
 /// Changes from outside, as the event hash tells them apart.
 #[derive(Debug, Clone, Copy)]
-enum Change {
+pub(crate) enum Change {
     Take = 1,
     Put = 2,
     Connect = 3,
     Down = 4,
     Up = 5,
     Cut = 6,
+    Starve = 7,
 }

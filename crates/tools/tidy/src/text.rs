@@ -16,9 +16,6 @@ const LINES_MAX: usize = 700;
 /// Most lines of a Rust file.
 const LINES_MAX_RUST: usize = 500;
 
-/// Rust files that are longer and are split at this moment; to be emptied.
-const LATER: [&str; 1] = ["crates/check/swarm/src/run.rs"];
-
 /// As many of SystemVerilog, where each port of an instance takes a line.
 const LINES_MAX_SV: usize = 1000;
 
@@ -71,12 +68,6 @@ pub fn lines(file: &File) -> Vec<Finding> {
         Some("rs") => LINES_MAX_RUST,
         _ => LINES_MAX,
     };
-    if LATER.contains(&&*file.path) {
-        if count > most {
-            return Vec::new();
-        }
-        return vec![finding(file, 0, "it is short enough now", "take it off LATER in crates/tools/tidy/src/text.rs")];
-    }
     if count <= most || !code || !ours || file.is_generated() {
         return Vec::new();
     }
@@ -180,8 +171,6 @@ mod tests {
         let long = "//! x\n".repeat(701);
         let short = "//! x\n".repeat(500);
         assert_eq!(lines(&file("crates/a/src/b.rs", &format!("{short}//! y\n"))).len(), 1);
-        assert_eq!(lines(&file(LATER[0], &format!("{short}//! y\n"))).len(), 0);
-        assert_eq!(lines(&file(LATER[0], &short)).len(), 1);
         assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long)).len(), 0);
         assert_eq!(lines(&file("gateware/rtl/a/b.sv", &long.repeat(2))).len(), 1);
         assert_eq!(lines(&file("gateware/a/b.py", &long)).len(), 1);

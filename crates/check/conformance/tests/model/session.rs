@@ -2,7 +2,7 @@
 
 use rackloom_card::{Card, CardEvent, Config, Pace, ReleaseReason};
 use rackloom_conformance::bench::{BASE, CARD, CHUNK, HOST, RIVAL};
-use rackloom_node::Duration;
+use rackloom_node::{Duration, Node};
 use rackloom_wire::rules::Reach;
 use rackloom_wire::{CardState, Counter, ErrorCode, IntoBytes, Kind, MacAddr, Release};
 
@@ -27,6 +27,56 @@ fn a_lease_ends_on_time_and_its_launches_with_it() {
     bench.now += Duration::from_millis(1);
     bench.frame(Bench::claim_frame(HOST, 1, 0));
     assert_eq!(bench.card.owner(), Some(HOST));
+}
+
+/// The card was kept from reading until just after the lease's end, too briefly to notice that it was late.
+#[test]
+fn what_the_owner_has_sent_is_read_before_its_lease_ends() {
+    let mut bench = claimed(virtual_time());
+    bench.now += Duration::from_millis(5000);
+    bench.send(Kind::SessionPing, 1, 0, &[]);
+    bench.pass_ms(4999);
+    assert_eq!(bench.card.owner(), Some(HOST));
+}
+
+/// A card that got no processor for eight seconds, and whose owner has pinged it all the time.
+#[test]
+fn a_card_that_was_not_served_reads_what_has_come_before_it_ends_a_lease() {
+    for timeout_first in [false, true] {
+        let mut bench = claimed(virtual_time());
+        bench.now += Duration::from_secs(8);
+        if timeout_first {
+            bench.card.handle_timeout(bench.now);
+            bench.drain();
+        }
+        bench.frame(Bench::claim_frame(RIVAL, 2, 0));
+        assert_eq!(bench.expect(Kind::SessionRefuse).code(), ErrorCode::Claimed);
+        bench.send(Kind::SessionPing, 1, 0, &[]);
+        assert_eq!(bench.expect(Kind::SessionPong).head.epoch, bench.epoch);
+        bench.pass_ms(4999);
+        assert_eq!(bench.card.owner(), Some(HOST), "the ping has renewed the lease");
+        bench.pass_ms(1);
+        assert_eq!((bench.card.owner(), bench.count(Counter::LeasesExpired)), (None, 1));
+    }
+}
+
+#[test]
+fn a_card_that_was_not_served_ends_the_lease_of_an_owner_that_has_sent_nothing() {
+    let mut bench = claimed(virtual_time());
+    bench.now += Duration::from_secs(8);
+    bench.pass_ms(9);
+    assert_eq!(bench.card.owner(), Some(HOST), "it still reads");
+    bench.pass_ms(1);
+    assert_eq!(bench.card.owner(), None);
+    // However late the next call is: nothing that came before the first is unread then.
+    let mut bench = claimed(virtual_time());
+    for _ in 0..2 {
+        assert_eq!(bench.card.owner(), Some(HOST));
+        bench.now += Duration::from_secs(8);
+        bench.card.handle_timeout(bench.now);
+        bench.drain();
+    }
+    assert_eq!(bench.card.owner(), None);
 }
 
 #[test]

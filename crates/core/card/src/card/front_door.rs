@@ -54,14 +54,14 @@ fn outlet(config: &Config, stream: u8, message: &Bytes) -> Option<Port> {
 }
 
 /// The first 14 bytes of a frame.
-struct EthernetHead {
+pub(super) struct EthernetHead {
     dst: MacAddr,
-    src: MacAddr,
+    pub(super) src: MacAddr,
     ethertype: u16,
 }
 
 impl EthernetHead {
-    fn of(frame: &[u8]) -> Option<Self> {
+    pub(super) fn of(frame: &[u8]) -> Option<Self> {
         let head: &[u8; HEADER] = frame.first_chunk()?;
         let mac = |at: usize| MacAddr(head[at..at + 6].try_into().expect("six bytes"));
         Some(Self { dst: mac(0), src: mac(6), ethertype: u16::from_be_bytes([head[12], head[13]]) })

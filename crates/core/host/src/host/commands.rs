@@ -94,7 +94,7 @@ impl Host {
                 break group;
             }
         };
-        self.patience.serve(now, None);
+        self.patience.serve(now);
         let op = OpId(self.next_op);
         self.next_op += 1;
         let loader = Loader::new(op, now, self.patience.now(), &self.config, group, seq, image, &members, commit);
@@ -216,7 +216,7 @@ impl Host {
             return self.failed(OpError::UnknownCard { card: self.name(card) });
         }
         let (op, seq) = (self.new_op(now, card), self.seq());
-        self.patience.serve(now, None);
+        self.patience.serve(now);
         let limit = self.patience.now() + self.config.control_timeout;
         self.limits.insert((limit, op));
         self.ops.get_mut(&op).expect("just made").limit = Some(limit);

@@ -75,8 +75,11 @@ impl Host {
         if packet.head.kind == Kind::ImageConfirmFailed
             && packet.view::<Failure>().is_some_and(|(f, _)| f.code.get() == u16::from(ErrorCode::StaleEpoch))
         {
-            // Not the image is at fault: the claim is over.
-            return self.lose_claim(now, packet.head.src);
+            // Not the image is at fault: the claim is over. A card that is lost to the load speaks of an earlier claim.
+            if loader.awaits(packet.head.src) {
+                self.lose_claim(now, packet.head.src);
+            }
+            return;
         }
         let (op, before) = (loader.op, loader.progress());
         loader.set_patience(self.patience.now());

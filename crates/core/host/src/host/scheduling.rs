@@ -81,7 +81,8 @@ impl Host {
     pub(super) fn serve_deadlines(&mut self, now: Instant) {
         let (interval, silence) = (self.config.ping_interval, self.config.silence);
         let deadline = |p: &Peer, patience: &Patience| p.deadline(interval, silence, patience);
-        self.patience.serve(now, self.peers.values().filter_map(|p| deadline(p, &self.patience)).min());
+        let due = self.peers.values().filter_map(|p| deadline(p, &self.patience)).min();
+        self.patience.serve_timeout(now, due);
         let due: Vec<_> = self
             .peers
             .iter()

@@ -12,6 +12,7 @@ use rackloom_sim::{Cable, LinkId, Net, NodeId, SwitchConfig, SwitchId};
 pub enum Seen {
     Frame(Port, Frame),
     Timeout,
+    Starvation,
 }
 
 /// A node with an address and a list of things to send.
@@ -54,6 +55,10 @@ impl Node for Probe {
             self.deadline = None;
             self.out.push_back(Output::Event(Seen::Timeout));
         }
+    }
+
+    fn handle_starvation(&mut self) {
+        self.out.push_back(Output::Event(Seen::Starvation));
     }
 
     fn poll(&mut self, now: Instant) -> Option<Output<Seen>> {
