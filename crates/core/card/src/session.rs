@@ -68,6 +68,10 @@ impl Session {
         self.released == Some((head.src, head.epoch, scrub))
     }
 
+    pub(crate) fn is_owner(&self, mac: MacAddr) -> bool {
+        self.claim.is_some_and(|c| c.owner == mac)
+    }
+
     /// The owner has been heard.
     pub(crate) fn renew(&mut self, now: Instant) {
         if let Some(claim) = &mut self.claim {
