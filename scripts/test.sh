@@ -44,7 +44,7 @@ lints
 phase "gateware: areas" gateware/synth/synth.py --check
 phase "workloads, on PoCL" .venv/bin/pytest -q -n 2 workloads/tests
 phase "cargo: build all tests" tests --no-run
-# A taste of each fuzz target; `make nightly` has more.
+# Ten seconds of each fuzz target; `make fuzz` gives each a minute.
 export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-10}"
 phase "cargo: run all tests" tests
 phase "OpenCL programs, through a manager" scripts/opencl.sh
