@@ -9,8 +9,9 @@ A bench is one file, `gateware/tb/<block>/test_<block>.py`, with both halves in 
     def test_rl_fifo(depth):                        # pytest calls this one
         bench("rl_fifo", common(), __name__, {"Depth": depth})
 
-Environment variables: `RACKLOOM_GOLDEN` names the library of the models (see `golden`); `WAVES=1` writes a trace, dump.fst, beside the built model (FST needs liblz4-dev and zlib1g-dev);
-`COCOTB_RANDOM_SEED` sets another seed than the one that all runs use; `COCOTB_TEST_FILTER` selects cocotb tests.
+Environment variables: `RACKLOOM_GOLDEN` names the library of the models (see `golden`); `WAVES=1` writes a trace,
+dump.fst, beside the built model (FST needs liblz4-dev and zlib1g-dev); `COCOTB_RANDOM_SEED` sets another seed than the
+one that all runs use; `COCOTB_TEST_FILTER` selects cocotb tests.
 """
 
 import hashlib

@@ -42,7 +42,7 @@ pub enum Error {
     JobCancelled,
     /// Cannot attach to the network segment.
     #[error(transparent)]
-    Net(NetError),
+    Net(#[from] NetError),
     /// An operation on a card failed.
     #[error(transparent)]
     Op(#[from] OpError),

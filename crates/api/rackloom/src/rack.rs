@@ -57,7 +57,7 @@ impl Rack {
     /// # Errors
     /// The segment does not exist, or the operating system refuses.
     pub fn connect(net: &Net, options: RackOptions) -> Result<Self, Error> {
-        Self::attach(net.attach().map_err(Error::Net)?, options)
+        Self::attach(net.attach()?, options)
     }
 
     /// Starts a host on a wire, such as a port of an in-process switch.

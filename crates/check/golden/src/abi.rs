@@ -110,9 +110,10 @@ pub unsafe extern "C" fn rl_golden_route(card: *const Card, data: *const u8, len
     })
 }
 
-/// What the block behind the analyzer does with a read or launch, as a number of [`Reason`](judge::Reason): of `card` it
-/// looks at memory and bulk, `last` is the number of the newest launch accepted, and the bytes at `takes` say how many
-/// arguments each of the role's `kernels` kernels takes.
+/// What the block behind the analyzer does with a read or launch, as a number of [`Reason`](judge::Reason).
+///
+/// Of `card` it looks at memory and bulk, `last` is the number of the newest launch accepted, and the bytes at `takes`
+/// say how many arguments each of the role's `kernels` kernels takes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_golden_admit(
     card: *const Card,
