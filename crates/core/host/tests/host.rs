@@ -3,7 +3,7 @@
 use rackloom_host::{
     CardName, ClaimOptions, Commit, Config, DownReason, Event, Host, LastSeen, Launch, OpError, OpId, Outcome,
 };
-use rackloom_node::{Duration, Frame, Instant, Node, Output};
+use rackloom_node::{Duration, Frame, Instant, Node, Output, Port};
 use rackloom_wire::{
     Announce, CardKind, CardState, ErrorCode, FromBytes, Grant, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet, Refusal,
     U16, U32, U64,
@@ -49,13 +49,17 @@ impl Bench {
     }
 
     fn announce(&mut self, boot: u32) {
+        self.announce_at(0, boot);
+    }
+
+    fn announce_at(&mut self, port: Port, boot: u32) {
         let mut body = Announce::read_from_bytes(&[0; size_of::<Announce>()]).unwrap();
         (body.mac0, body.boot, body.memory) = (CARD, U32::new(boot), U64::new(4 << 20));
         body.unit = U16::new(3);
         (body.card_kind, body.state, body.bulk) = (CardKind::Model.into(), CardState::Active.into(), U16::new(1472));
         let kind = Kind::DiscoveryAnnounce;
         let head = Head { dst: HOSTS, src: CARD, kind, flags: 0, epoch: 0, seq: 1, addr: 0 };
-        self.host.handle_frame(self.now, 0, head.frame(&[body.as_bytes()]));
+        self.host.handle_frame(self.now, port, head.frame(&[body.as_bytes()]));
     }
 
     fn grant(&mut self, claim: &Frame) {
@@ -215,6 +219,17 @@ fn a_restart_ends_the_claim_at_once() {
     let gone = bench.result(read).unwrap_err();
     assert!(matches!(gone, OpError::Vanished { card: NAME, reason: DownReason::Restarted, .. }), "{gone}");
     assert!(bench.host.card(CARD).is_some());
+}
+
+/// A stranger on the cable in another port ends no claim by saying that the card has restarted.
+#[test]
+fn what_comes_in_on_another_port_reaches_no_service_and_is_counted() {
+    let mut bench = Bench::claimed();
+    let ignored = bench.host.ignored();
+    bench.announce_at(1, 2);
+    assert_eq!((bench.host.claim_epoch(CARD), bench.host.ignored()), (Some(EPOCH), ignored + 1));
+    bench.announce_at(0, 2);
+    assert_eq!(bench.host.claim_epoch(CARD), None);
 }
 
 #[test]
