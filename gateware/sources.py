@@ -5,12 +5,14 @@
     gateware/sources.py              prints the tops: modules that no other names
 """
 
+import os
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-RTL = ROOT / "gateware" / "rtl"
+# Another folder with the same files: gateware/mutation has one.
+RTL = Path(os.environ.get("RACKLOOM_RTL", ROOT / "gateware" / "rtl"))
 
 
 def files() -> dict[str, Path]:

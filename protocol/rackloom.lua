@@ -31,6 +31,8 @@ local FAMILIES = {
         [2] = "solicited",
         [3] = "periodic",
         [4] = "changed",
+        [5] = "restarted",
+        [6] = "memory-failed",
       },
       Scrub = {
         [0] = "keep",

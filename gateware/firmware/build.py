@@ -148,6 +148,8 @@ def package(firmware: Firmware, about: str) -> str:
         "// verilog_format: off",
         "package rl_firmware_pkg;",
         f"  localparam int unsigned RamWords = {RAM_BYTES // 4};",
+        "  // Code and constants: nothing writes them.",
+        f"  localparam int unsigned CodeWords = {-(-firmware.code // 4)};",
         "  typedef logic [7:0] lane_t[RamWords];",
         "  // Byte i of all words, for each i.",
         "  localparam lane_t Lanes[4] = '{",

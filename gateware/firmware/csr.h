@@ -120,6 +120,9 @@
 #define CSR_SLEEP RL_WORD(0x30000010u)
 // write acts: Clears these latched EVENTS.
 #define CSR_CLEAR RL_WORD(0x30000014u)
+// write acts: The firmware does its work: to be written in each turn. When neither that nor a sleep that waits for
+// ALARM or SCRUB_DONE comes for long, the processor counts as failed.
+#define CSR_ALIVE RL_WORD(0x30000018u)
 
 // ---- Card: What the card is: constants of the board and of the simulation that it runs in.
 // read: Address of the card, bytes 0 and 1, in the low half.
@@ -175,6 +178,17 @@
 #define CSR_RESEND RL_WORD(0x30000058u)
 // read: Milliseconds between periodic announcements.
 #define CSR_ANNOUNCE_INTERVAL RL_WORD(0x3000005Cu)
+// read: Address of port 1, bytes 0 and 1, in the low half. 0 if the card has one port.
+#define CSR_MAC1_HI RL_WORD(0x30000060u)
+// read: Address of port 1, bytes 2 to 5.
+#define CSR_MAC1_LO RL_WORD(0x30000064u)
+// read: How often the card has been restarted since power came, and why the last time.
+#define CSR_RESTARTS RL_WORD(0x30000068u)
+// Its memory had answered with an error; else its firmware had failed.
+#define RESTARTS_MEMORY 0x00000100u
+// Restarts; after 255 comes 1.
+#define RESTARTS_COUNT_SHIFT 0u
+#define RESTARTS_COUNT_MASK 0xFFu
 
 // ---- Frames: Control frames in, frames of the firmware and announcements out.
 // read: The first unread control frame.
@@ -286,6 +300,14 @@
 #define INSERT_BEYOND 2u
 // write acts: As WIN_INSERT, and its frame asks for an acknowledgement at once.
 #define CSR_WIN_INSERT_NOW RL_WORD(0x30000150u)
+// read: How far writes have come, in frames modulo 2^8. After an error of the memory WRITTEN stands still.
+#define CSR_WIN_WRITTEN RL_WORD(0x30000154u)
+// In memory.
+#define WIN_WRITTEN_WRITTEN_SHIFT 8u
+#define WIN_WRITTEN_WRITTEN_MASK 0xFFu
+// On their way there, or there.
+#define WIN_WRITTEN_STORED_SHIFT 0u
+#define WIN_WRITTEN_STORED_MASK 0xFFu
 // read: What is there: bit n % 256 for write n.
 #define CSR_WIN_BITS(i) RL_WORD(0x30000160u + 4u * (i))
 

@@ -53,12 +53,13 @@ static void set_long(uint32_t word, uint64_t value) {
 // Writes who the card is and what it holds into a slot, as an announcement's payload.
 static void describe(uint32_t slot, uint32_t reason) {
   struct mac card = {READ(CSR_MAC_HI), READ(CSR_MAC_LO)};
+  struct mac other = {READ(CSR_MAC1_HI), READ(CSR_MAC1_LO)};
   uint32_t about = READ(CSR_CARD);
   uint32_t kind = about & (CARD_UNIT_MASK << CARD_UNIT_SHIFT | CARD_KIND_MASK << CARD_KIND_SHIFT);
   place = slot;
   set(ANNOUNCE_MAC0_WORD, card.hi << 16 | card.lo >> 16);
-  set(ANNOUNCE_MAC0_WORD + 1, card.lo << 16);
-  set(ANNOUNCE_MAC1_WORD + 1, 0);
+  set(ANNOUNCE_MAC0_WORD + 1, card.lo << 16 | other.hi);
+  set(ANNOUNCE_MAC1_WORD + 1, other.lo);
   set(ANNOUNCE_VENDOR_WORD, READ(CSR_PRODUCT));
   set(ANNOUNCE_STATE_WORD, kind | told);
   uint32_t ports = (about & CARD_PORTS_MASK) << ANNOUNCE_PORTS_SHIFT;
@@ -166,13 +167,20 @@ static void answer_due(void) {
   }
 }
 
+// Why the card says now that it is there.
+static uint32_t link_up_reason(void) {
+  uint32_t restarts = READ(CSR_RESTARTS);
+  if (!(restarts & RESTARTS_COUNT_MASK)) return ANNOUNCE_REASON_LINK_UP;
+  return restarts & RESTARTS_MEMORY ? ANNOUNCE_REASON_MEMORY_FAILED : ANNOUNCE_REASON_RESTARTED;
+}
+
 void discovery_turn(void) {
   uint32_t state = card_state();
   if (changed || state != told) {
     told = state;
     update_template();
   }
-  if (link_up_due()) tell_all(ANNOUNCE_REASON_LINK_UP);
+  if (link_up_due()) tell_all(link_up_reason());
   if (changed) {
     changed = false;
     tell_all(ANNOUNCE_REASON_CHANGED);

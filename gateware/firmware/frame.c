@@ -13,6 +13,10 @@ bool mac_same(const struct mac *a, const struct mac *b) {
   return a->hi == b->hi && a->lo == b->lo;
 }
 
+bool frame_waits(void) {
+  return READ(CSR_CTL_HEAD) & CTL_HEAD_VALID;
+}
+
 bool frame_next(void) {
   uint32_t head = READ(CSR_CTL_HEAD);
   if (!(head & CTL_HEAD_VALID)) return false;

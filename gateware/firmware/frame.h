@@ -34,6 +34,9 @@ extern struct head asked;
 
 bool mac_same(const struct mac *a, const struct mac *b);
 
+// Whether a control frame waits.
+bool frame_waits(void);
+
 // Takes the oldest control frame apart; false when there is none.
 bool frame_next(void);
 

@@ -97,14 +97,20 @@ void firmware_start(void) {
   role_start();
   launch_start();
   discovery_start();
+  // Before anything else: a host of the life before should learn why it gets no answer any more.
+  discovery_turn();
 }
 
 // One turn of the main loop.
 void firmware_turn(void) {
+  static bool is_busy;
+  bool was_busy = is_busy;
+  is_busy = true;
+  ACT(CSR_ALIVE);
   clock_turn();
   uint32_t events = READ(CSR_EVENTS);
   WRITE(CSR_CLEAR, events & LATCHED);
-  session_expire();
+  session_expire(was_busy);
   launch_collect();
   role_turn(events);
   bool busy = frame_next();
@@ -121,6 +127,7 @@ void firmware_turn(void) {
   // Answers go first, and so do all that are still to be given.
   if (busy || result_transmit()) return;
   clock_set_alarm();
+  is_busy = false;
   WRITE(CSR_SLEEP, load_hungry() ? WAKES | EVENTS_BLOCK_WHOLE : WAKES);
 }
 

@@ -83,6 +83,16 @@ void memory_read(void) {
   count(COUNTER_DROP_QUEUE);
 }
 
+// Waits until what has been taken is in memory. A memory that has failed never says so: then the card restarts before
+// anything is acknowledged.
+static void settle(void) {
+  uint32_t stored = READ(CSR_WIN_WRITTEN) & WIN_WRITTEN_STORED_MASK;
+  uint32_t left;
+  do left = (stored - (READ(CSR_WIN_WRITTEN) >> WIN_WRITTEN_WRITTEN_SHIFT)) & WIN_WRITTEN_STORED_MASK;
+  // Others may have come meanwhile; far fewer than 128 are under way.
+  while (left != 0 && left < 128);
+}
+
 void memory_acknowledge(void) {
   // Before the window is read: a write that comes meanwhile asks for another acknowledgement.
   ACT(CSR_WIN_ACKED);
@@ -95,6 +105,7 @@ void memory_acknowledge(void) {
   // that they would stand for now: the last ones are left out.
   uint32_t moved = next - before;
   uint32_t valid = moved < SACK_BITS ? SACK_BITS - moved : 0;
+  settle();
   frame_open(&claim.owner, KIND_INPUT_CONFIRM_WRITE_ACK, claim.epoch, next);
   uint32_t at = next + 1;
   for (uint32_t i = 0; i < ACK_BITMAP_WORDS; i++) {

@@ -73,6 +73,7 @@ static uint32_t count_ranges(uint32_t *end) {
   uint32_t ranges = 0;
   uint32_t at = seek(0, true);
   while (at < chunks && ranges < RANGES_MAX) {
+    ACT(CSR_ALIVE);  // All of this may take a million cycles, and each step of it a bounded part.
     at = seek(seek(at, false), true);
     ranges++;
   }
@@ -94,6 +95,7 @@ static void count_suppressed(uint32_t end) {
 // Sends one report, with at most so many ranges from `at` on. Yields where the next one goes on.
 static uint32_t send(uint32_t at, uint32_t most, uint32_t more, uint32_t group, uint32_t poll) {
   struct mac members = {GROUP_HI, GROUP_LO | group};
+  ACT(CSR_ALIVE);
   frame_open(&members, KIND_IMAGE_CONFIRM_MISSING, group, poll);
   frame_put(chunks - ((READ(CSR_STG_STAGED) - before) & STAGED_MASK));
   frame_put(0);

@@ -14,6 +14,10 @@
 #define EPOCH_NEAR 256u
 // Claims that were given back or taken over, whose late copies get nobody the card any more.
 #define SPENT_MAX 4u
+// Frames that the ring holds at most: Frames of rl_control_ring.
+#define RING_FRAMES_MAX 32u
+// A processor that wakes later than this after its alarm was not running: the gateware is simulated, and its host busy.
+#define LATE_US 1000u
 
 struct spent {
   struct mac owner;
@@ -22,9 +26,10 @@ struct spent {
 
 struct claim claim;
 
-static uint32_t renewed;  // When the owner was last heard.
-static uint32_t heard;    // The fast paths' moment of that, as last seen.
-static uint16_t newest;   // The newest epoch granted, or the random number before the first.
+static uint32_t renewed;   // When the owner was last heard.
+static uint32_t heard;     // The fast paths' moment of that, as last seen.
+static uint32_t overtime;  // Frames read since the lease has run out.
+static uint16_t newest;    // The newest epoch granted, or the random number before the first.
 
 static struct spent spent[SPENT_MAX];
 static uint32_t spent_next;
@@ -94,11 +99,29 @@ static void end(bool given_up) {
   card_end_claim();
 }
 
-void session_expire(void) {
-  if (session_claimed() && clock_due(expires())) {
-    count(COUNTER_LEASES_EXPIRED);
-    end(false);
+void session_expire(bool was_busy) {
+  uint32_t at = expires();
+  if (!session_claimed() || !clock_due(at)) {
+    overtime = 0;
+    return;
   }
+  // A processor that slept had read all, and wakes in time: what waits came when the lease was over. But one that was
+  // busy, or late, may have a frame waiting that the owner sent in time. Then the lease goes on until the ring is empty,
+  // or until as many frames have been read as it holds: the others came later, and nobody keeps an absent owner's claim
+  // alive by sending on and on.
+  bool unread = frame_waits() && (was_busy || now - at > LATE_US);
+  if (unread && overtime < RING_FRAMES_MAX) {
+    overtime++;
+    return;
+  }
+  count(COUNTER_LEASES_EXPIRED);
+  end(false);
+}
+
+// Microseconds of the lease that are left.
+static uint32_t left(void) {
+  uint32_t at = expires();
+  return clock_due(at) ? 0 : at - now;
 }
 
 // The next epoch, which is none that the host remembers: after a restart of the card, `theirs` may lie just ahead.
@@ -150,7 +173,7 @@ void session_claim(void) {
   if (lease_ms > LEASE_MS_MAX) return refuse(ERROR_CODE_BAD_REQUEST, 0, LEASE_MS_MAX);
   if (scrub > SCRUB_ZERO) return refuse(ERROR_CODE_BAD_REQUEST, 0, SCRUB_ZERO);
   if (session_claimed() && !session_owns()) {
-    return refuse(ERROR_CODE_CLAIMED, &claim.owner, arith_parts(expires() - now, 1000));
+    return refuse(ERROR_CODE_CLAIMED, &claim.owner, arith_parts(left(), 1000));
   }
   if (!session_claimed() || claim.nonce != nonce) {
     // A late copy of a claim that was given back or taken over would rob its own host of the next one.

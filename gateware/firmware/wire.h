@@ -286,6 +286,11 @@ enum taken {
 #define ANNOUNCE_REASON_PERIODIC 3u
 // Its image or claim changed.
 #define ANNOUNCE_REASON_CHANGED 4u
+// Its firmware had failed and has started again: claim, role and launches are gone.
+#define ANNOUNCE_REASON_RESTARTED 5u
+// Its memory had answered with an error and it has started again: claim, role and launches are gone, and what lies in
+// memory may be wrong.
+#define ANNOUNCE_REASON_MEMORY_FAILED 6u
 
 // Whether memory is zeroed.
 // DDR keeps its contents.
@@ -669,7 +674,7 @@ enum taken {
 #define COUNTER_TX_FRAMES 2u
 // Bytes sent, without check sequence.
 #define COUNTER_TX_BYTES 3u
-// Dropped: not for this card, or not a Rackloom EtherType.
+// Dropped: not for this card, not a Rackloom EtherType, or come in on a port that no service takes.
 #define COUNTER_DROP_FOREIGN 4u
 // Dropped: shorter than its header or its length says.
 #define COUNTER_DROP_TRUNCATED 5u
@@ -725,7 +730,7 @@ enum taken {
 #define COUNTER_RESULT_RESENDS 30u
 // Requests refused.
 #define COUNTER_REFUSALS 31u
-// Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
+// Dropped: a read, an image chunk, an answer, a solicitation or a stream's message for which a queue had no room.
 #define COUNTER_DROP_QUEUE 32u
 // 64-bit words received, a frame's last one counted whole: with rx_bytes and the clock this tells how busy the receive
 // path was.

@@ -14,20 +14,14 @@ dump.fst, beside the built model (FST needs liblz4-dev and zlib1g-dev); `COCOTB_
 one that all runs use; `COCOTB_TEST_FILTER` selects cocotb tests.
 """
 
-import hashlib
-import json
 import os
-import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from cocotb_tools.runner import get_runner
-from sources import ROOT, RTL, closure, files
-
-OUT = ROOT / "out" / "tb"
-
-# Verilator's own sources are the larger part of a small bench's compilation and the same in all of them.
-SHARED_OBJECTS = ("verilated.o", "verilated_dpi.o", "verilated_vpi.o", "verilated_threads.o", "verilated_fst_c.o")
+from sources import ROOT as ROOT
+from sources import RTL, closure, files
+from verilate import build
 
 
 def rtl(*folders: str) -> list[Path]:
@@ -46,57 +40,29 @@ def bench(
     test_module: str,
     parameters: Mapping[str, int] = {},
     testcase: str | list[str] | None = None,
+    visible: Sequence[str] = (),
+    late: int = 0,
 ) -> None:
     """Builds `toplevel` in out/tb and runs the cocotb tests of `test_module` (all, or `testcase`); none may fail.
 
     Sources are absolute or relative to gateware/rtl. What they name of that need not be listed, and what the top
     does not need is left out. The same module with other parameters is another build. The tests find the parameters
-    as `dut.<Name>.value`.
+    as `dut.<Name>.value`, and of what lies below the top only the signals in `visible`, as `module.signal`.
+    With `late`, bits that cross clock domains may take a cycle longer (`rl_late`): as that number says.
     """
     waves = os.environ.get("WAVES", "0") not in ("", "0")
     given = [(RTL / source).resolve() for source in sources]
     paths = closure([toplevel], files() | {path.stem: path for path in given})
-    key = json.dumps([sorted(parameters.items()), [str(path) for path in paths], waves])
-    build_dir = OUT / f"{toplevel}-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
-    shared = OUT / ("verilated-waves" if waves else "verilated")
-    runner = get_runner("verilator")
-    restore(shared, build_dir)
-    runner.build(
-        sources=paths,
+    build_dir = build(toplevel, paths, parameters, visible, waves=waves)
+    get_runner("verilator").test(
         hdl_toplevel=toplevel,
-        parameters=parameters,
-        build_dir=build_dir,
-        # Warnings are the lint's business. Delays have no place in sources, so that one clock model fits all.
-        build_args=["--assert", "--no-timing", "-Wno-fatal", "-CFLAGS", "-O1"] + (["--trace-fst"] if waves else []),
-        timescale=("1ns", "1ps"),
-        waves=waves,
-    )
-    keep(shared, build_dir)
-    runner.test(
-        hdl_toplevel=toplevel,
+        hdl_toplevel_lang="verilog",
         test_module=test_module,
         testcase=testcase,
         seed=os.environ.get("COCOTB_RANDOM_SEED", "1"),
         build_dir=build_dir,
         test_dir=build_dir,
         waves=waves,
+        plusargs=[f"+rl_late={late}"] if late else [],
         timescale=("1ns", "1ps"),
     )
-
-
-def restore(shared: Path, build_dir: Path) -> None:
-    """Puts the objects of Verilator's own sources into a new build; make sees by their dates whether they are stale."""
-    build_dir.mkdir(parents=True, exist_ok=True)
-    for name in SHARED_OBJECTS:
-        if (shared / name).exists() and not (build_dir / name).exists():
-            shutil.copy2(shared / name, build_dir / name)
-
-
-def keep(shared: Path, build_dir: Path) -> None:
-    """Keeps them for the next build. Benches may run side by side: a file appears whole or not at all."""
-    shared.mkdir(parents=True, exist_ok=True)
-    for name in SHARED_OBJECTS:
-        if (build_dir / name).exists() and not (shared / name).exists():
-            part = shared / f"{name}.{os.getpid()}"
-            shutil.copy2(build_dir / name, part)
-            part.replace(shared / name)

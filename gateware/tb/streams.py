@@ -70,6 +70,18 @@ async def receive(clock, valid, ready, data, count: int, pause: Iterator[bool]) 
     return items
 
 
+async def pause_channels(clock, channels: Iterable, share: float) -> None:
+    """Pauses channels of cocotbext-axi in this share of the cycles, each by itself.
+
+    One task for all of them: with a pause generator each channel has its own, which wakes in every cycle.
+    """
+    edge = clock.rising_edge
+    while share:
+        for channel in channels:
+            channel.pause = random.random() < share
+        await edge
+
+
 def words(frame: bytes) -> list[int]:
     """A frame as words of the datapath: byte 0 of the frame is bits 7:0 of the first."""
     return [int.from_bytes(frame[at : at + WORD_BYTES], "little") for at in range(0, len(frame), WORD_BYTES)]

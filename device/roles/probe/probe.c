@@ -10,8 +10,9 @@
  *     flood   reads and writes without end; the circuit takes no answers besides
  *     wild    writes to an address, whatever it is
  *     broken  breaks the rules of the memory's port in one of four ways; a program has no port and traps
+ *     greedy  as flood, but the circuit takes its answers: it breaks no rule
  *
- * Cost model: bump charges exactly the cycles it is given; hang and flood charge a cycle for each instruction.
+ * Cost model: bump charges exactly the cycles it is given; hang, flood and greedy charge a cycle for each instruction.
  */
 #include "rackloom.h"
 
@@ -33,6 +34,10 @@ RL_KERNEL(hang)(void) {
 
 /* What it writes is what is there, as the circuit writes without strobes. */
 RL_KERNEL(flood)(void) {
+  for (volatile u64 *cell = (u64 *)RL_PRIVATE;; cell = (u64 *)((u32)cell ^ RL_BEAT)) *cell = *cell;
+}
+
+RL_KERNEL(greedy)(void) {
   for (volatile u64 *cell = (u64 *)RL_PRIVATE;; cell = (u64 *)((u32)cell ^ RL_BEAT)) *cell = *cell;
 }
 

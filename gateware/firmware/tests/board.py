@@ -44,6 +44,7 @@ class Config:
     staging_max: int = 1 << 20
     config_us: int = 0
     scrub_us: int = 0
+    drain_us: int = 0  # What the role's transfers take to end once it is cut off.
 
 
 @dataclass
@@ -105,6 +106,8 @@ class Board:
         self.config_stopping = False  # and has not yet.
         self.config_status = 0
         self.role_ctrl = 0
+        self.drained_at = 0
+        self.configured_drained: list[bool] = []  # Of each configuration: whether the role had drained when it began.
         self.order = [(0, False)] * 32  # What is in each place of the ring: a slot, and whether it is held.
         self.launches: dict[int, Launch] = {}  # By their slot: those that are queued.
         self.head = self.tail = self.popped = self.bound = 0
@@ -242,6 +245,12 @@ class Board:
                     self.heard = self.time
                 self.push_control(raw, reason)
         self.run()
+
+    def queue_control(self, raw: bytes) -> None:
+        """A control frame comes while the firmware is busy, and waits in the ring."""
+        judged = golden.route(self.judged_by(Frame.parse(raw).src), raw)
+        assert judged.route == Route.CONTROL
+        self.push_control(raw, judged.reason)
 
     def judged_by(self, src: int) -> golden.Card:
         """What the firmware has said that a frame from there is judged by."""
@@ -539,7 +548,7 @@ class Board:
             C.CSR_CFG_STATUS: lambda: self.config_status
             | (C.CFG_STATUS_LOCAL if self.local else 0)
             | (C.CFG_STATUS_BUSY if self.config_busy() else 0),
-            C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.role_ctrl & 1 else 0),
+            C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.drained() else 0),
             C.CSR_LCH_LAST: lambda: self.lch_last,
             C.CSR_LCH_QUEUE: self.ring,
             C.CSR_LCH_VALUE_LO: lambda: self.ran[1],
@@ -555,6 +564,9 @@ class Board:
     def config_busy(self) -> bool:
         return self.config_stopping or self.config_done_at is not None
 
+    def drained(self) -> bool:
+        return bool(self.role_ctrl & C.ROLE_CTRL_ISOLATE) and self.time >= self.drained_at
+
     def config_go(self, go: int) -> None:
         if go & C.CFG_GO_STOP:
             self.config_stopping = self.config_busy()
@@ -562,6 +574,7 @@ class Board:
         elif not self.config_busy():  # A start that comes while it is busy is lost.
             self.config_status = 0
             self.config_done_at = self.time + self.config.config_us
+            self.configured_drained.append(self.drained())
 
     def control_head(self) -> int:
         if not self.control:
@@ -605,6 +618,8 @@ class Board:
         elif address == C.CSR_CFG_GO:
             self.config_go(value)
         elif address == C.CSR_ROLE_CTRL:
+            if value & ~self.role_ctrl & C.ROLE_CTRL_ISOLATE:
+                self.drained_at = self.time + self.config.drain_us
             self.role_ctrl = value
         elif address == C.CSR_LCH_LAST:
             self.lch_last = value

@@ -510,6 +510,24 @@ def test_a_configuration_port_that_hangs_is_given_up(claimed):
     assert bench.take(W.KIND_IMAGE_CONFIRM_FAILED)[0].frame.seq == 5
 
 
+def test_a_configuration_waits_until_the_old_role_has_drained(with_role):
+    """Else the port would load a region that still owes memory half a burst."""
+    bench = with_role(drain_us=300)
+    began = bench.board.time
+    bench.load(2)
+    # Both loads found the region cut off and drained; the second had something to wait for.
+    assert bench.board.configured_drained == [True, True]
+    assert bench.board.time - began >= 300
+
+
+def test_a_role_that_memory_does_not_let_drain_holds_no_configuration_up_for_ever(with_role):
+    bench = with_role(drain_us=1 << 40)
+    began = bench.board.time
+    bench.load(2)
+    assert bench.board.configured_drained == [False, False]
+    assert 10_000 <= bench.board.time - began < 20_000
+
+
 def test_a_configuration_waits_for_what_was_stopped_before(claimed):
     bench = claimed(config_us=1 << 40)
     data = image()

@@ -1,6 +1,8 @@
 """Claims, leases, releases and questions."""
 
+import re
 import struct
+from pathlib import Path
 
 import pytest
 from addresses import CARD_MAC, HOST, RIVAL
@@ -72,6 +74,128 @@ def test_a_silent_owner_loses_the_card(with_role):
     bench.board.run_for(5_000_000)
     bench.claim(HOST, 1)
     assert bench.board.owner() == HOST
+
+
+def ping_before_a_moment_shows(bench, earlier: int) -> None:
+    """A ping is in the ring, and once the firmware has looked who was heard and takes it, an earlier moment shows."""
+    board = bench.board
+    control_head = board.control_head
+
+    def late() -> int:
+        if board.control:
+            board.heard = board.time - earlier & 0xFFFFFFFF
+        return control_head()
+
+    board.control_head = late
+    board.queue_control(bench.head(W.KIND_SESSION_PING).raw(b""))
+    board.run()
+    board.control_head = control_head
+    bench.frame(W.KIND_SESSION_PONG)
+
+
+# The clock of the lease has 32 bits: at the second one it begins again meanwhile.
+@pytest.mark.parametrize("start", [1_000_000, 0xFFFF_FFFF - 3_000_000])
+def test_what_was_heard_before_does_not_set_a_lease_back(new, start):
+    bench = new()
+    bench.board.run_for(start)
+    bench.claim()
+    bench.board.run_for(4_000_000)
+    ping_before_a_moment_shows(bench, 1_500_000)
+    bench.board.run_for(4_999_999)
+    assert bench.board.owner() == HOST, "the older moment has shortened the lease"
+    bench.board.run_for(1)
+    assert bench.board.owner() == 0, "the older moment has lengthened the lease"
+
+
+@pytest.mark.parametrize("start", [1_000_000, 0xFFFF_FFFF - 3_000_000])
+def test_what_is_heard_later_renews_a_lease_from_then(new, start):
+    bench = new()
+    bench.board.run_for(start)
+    bench.claim()
+    bench.board.run_for(4_000_000)
+    bench.board.heard = bench.board.time & 0xFFFFFFFF
+    bench.board.run_for(4_999_999)
+    assert bench.board.owner() == HOST
+    bench.board.run_for(1)
+    assert bench.board.owner() == 0
+
+
+def test_what_the_last_owner_sent_is_no_sign_of_the_next(claimed):
+    """Half of the clock's round later, an old moment looks like one to come."""
+    bench = claimed()
+    bench.board.heard = bench.board.time
+    bench.board.receive(bench.claim_frame(nonce=1))
+    release(bench, 0)
+    bench.board.run_for((1 << 31) + 1_000_000)
+    bench.claim(RIVAL)
+    bench.board.run_for(4_999_999)
+    assert bench.board.owner() == RIVAL
+    bench.board.run_for(1)
+    assert bench.board.owner() == 0
+
+
+def queue_claims(bench, claims: int) -> None:
+    for nonce in range(1, claims + 1):
+        bench.board.queue_control(bench.claim_frame(RIVAL, nonce))
+
+
+@pytest.mark.parametrize("why", ["busy", "late"])
+def test_an_owner_whose_frame_waits_in_the_ring_keeps_the_card(claimed, why, monkeypatch):
+    bench = claimed()
+    bench.board.run_for(4_999_950)
+    queue_claims(bench, 3)
+    bench.board.queue_control(bench.head(W.KIND_SESSION_PING).raw(b""))
+    if why == "late":
+        bench.board.time += 1100
+    with monkeypatch.context() as slow:
+        if why == "busy":
+            transmit = bench.board.transmit
+
+            def transmit_slowly(raw: bytes) -> None:
+                bench.board.time += 60
+                transmit(raw)
+
+            slow.setattr(bench.board, "transmit", transmit_slowly)
+        bench.board.run()
+    refused = [bench.frame(W.KIND_SESSION_REFUSE) for _ in range(3)]
+    assert [no.code for no in refused] == 3 * [W.ERROR_CODE_CLAIMED]
+    assert [no.detail for no in refused] == [1 if why == "busy" else 0, 0, 0]
+    assert bench.frame(W.KIND_SESSION_PONG).epoch == bench.epoch
+    bench.board.run_for(4_999_900)
+    assert bench.board.owner() == HOST
+    bench.board.run_for(100)
+    assert bench.board.owner() == 0 and bench.count("leases_expired") == 1
+
+
+def test_others_prolong_no_lease_by_more_frames_than_the_ring_holds(claimed):
+    bench = claimed()
+    bench.board.run_for(4_999_999)
+    queue_claims(bench, 33)
+    bench.board.time += 2000
+    bench.board.run()
+    refused = [sent.frame.seq for sent in bench.take(W.KIND_SESSION_REFUSE)]
+    assert refused == list(range(1, 33))
+    assert bench.frame(W.KIND_SESSION_GRANT).seq == 33
+    assert bench.board.owner() == RIVAL and bench.count("leases_expired") == 1
+
+
+def test_the_firmware_knows_how_many_frames_the_ring_holds():
+    gateware = Path(__file__).parents[2]
+    firmware = re.search(r"RING_FRAMES_MAX (\d+)u", (gateware / "firmware/session.c").read_text())
+    source = (gateware / "rtl/control/rl_control_ring.sv").read_text()
+    ring = re.search(r"parameter int unsigned Frames = (\d+)", source)
+    assert firmware[1] == ring[1]
+    # The shell takes the ring as it is.
+    assert re.search(r"rl_control_ring u_ring", (gateware / "rtl/shell/rl_shell.sv").read_text())
+
+
+def test_a_claim_that_wakes_the_card_when_the_lease_is_over_gets_it(claimed):
+    bench = claimed()
+    bench.board.run_for(4_999_999)
+    queue_claims(bench, 1)
+    bench.board.time += 500
+    bench.board.run()
+    assert bench.frame(W.KIND_SESSION_GRANT).dst == RIVAL
 
 
 def test_whatever_the_owner_sends_renews_the_lease(with_role):

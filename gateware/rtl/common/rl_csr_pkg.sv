@@ -97,6 +97,9 @@ package rl_csr_pkg;
   localparam csr_word_t CsrSleep = 8'h04;
   // CLEAR: write acts. Clears these latched EVENTS.
   localparam csr_word_t CsrClear = 8'h05;
+  // ALIVE: write acts. The firmware does its work: to be written in each turn. When neither that
+  // nor a sleep that waits for ALARM or SCRUB_DONE comes for long, the processor counts as failed.
+  localparam csr_word_t CsrAlive = 8'h06;
 
   // What the card is: constants of the board and of the simulation that it runs in.
   // MAC_HI: read. Address of the card, bytes 0 and 1, in the low half.
@@ -146,6 +149,15 @@ package rl_csr_pkg;
   localparam csr_word_t CsrResend = 8'h16;
   // ANNOUNCE_INTERVAL: read. Milliseconds between periodic announcements.
   localparam csr_word_t CsrAnnounceInterval = 8'h17;
+  // MAC1_HI: read. Address of port 1, bytes 0 and 1, in the low half. 0 if the card has one port.
+  localparam csr_word_t CsrMac1Hi = 8'h18;
+  // MAC1_LO: read. Address of port 1, bytes 2 to 5.
+  localparam csr_word_t CsrMac1Lo = 8'h19;
+  // RESTARTS: read. How often the card has been restarted since power came, and why the last time.
+  localparam csr_word_t CsrRestarts = 8'h1a;
+  localparam int unsigned RestartsMemoryBit = 8;
+  localparam int unsigned RestartsCountLsb = 0;
+  localparam int unsigned RestartsCountWidth = 8;
 
   // Control frames in, frames of the firmware and announcements out.
   // CTL_HEAD: read. The first unread control frame.
@@ -212,6 +224,13 @@ package rl_csr_pkg;
   localparam int unsigned WinInsertResultWidth = 2;
   // WIN_INSERT_NOW: write acts. As WIN_INSERT, and its frame asks for an acknowledgement at once.
   localparam csr_word_t CsrWinInsertNow = 8'h54;
+  // WIN_WRITTEN: read. How far writes have come, in frames modulo 2^8. After an error of the memory
+  // WRITTEN stands still.
+  localparam csr_word_t CsrWinWritten = 8'h55;
+  localparam int unsigned WinWrittenWrittenLsb = 8;
+  localparam int unsigned WinWrittenWrittenWidth = 8;
+  localparam int unsigned WinWrittenStoredLsb = 0;
+  localparam int unsigned WinWrittenStoredWidth = 8;
   // WIN_BITS: read. What is there: bit n % 256 for write n.
   localparam csr_word_t CsrWinBits = 8'h58;
 

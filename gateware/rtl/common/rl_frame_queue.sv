@@ -10,7 +10,8 @@
 //
 // Only the descriptor FIFO's pointers and the count of words read cross domains, a step at a time.
 module rl_frame_queue #(
-  parameter int unsigned Words = 1024,     // 64-bit words inside, a power of two.
+  parameter int unsigned DataW = 64,       // Bits of a word.
+  parameter int unsigned Words = 1024,     // Words inside, a power of two.
   parameter int unsigned FrameWords = 184, // Words of the longest frame.
   parameter int unsigned DescW = 64,
   parameter int unsigned Frames = 64,      // Committed frames inside, a power of two.
@@ -23,7 +24,7 @@ module rl_frame_queue #(
   input  logic             rst_wr_ni,
   output logic             room_o,
   input  logic             word_i,     // Write data_i.
-  input  logic [63:0]      data_i,
+  input  logic [DataW-1:0] data_i,
   input  logic             commit_i,
   input  logic [DescW-1:0] desc_i,
   input  logic             rollback_i,
@@ -34,7 +35,7 @@ module rl_frame_queue #(
   output logic [DescW-1:0] desc_o,
   input  logic             done_i,     // Take the descriptor: all its words were taken.
   input  logic             take_i,     // Take a word; the next one shows in the next cycle.
-  output logic [63:0]      data_o,     // The next word of the frame, if ready_o.
+  output logic [DataW-1:0] data_o,     // The next word of the frame, if ready_o.
   output logic             ready_o
 );
   if (Words != 1 << $clog2(Words)) begin : gen_check
@@ -116,17 +117,17 @@ module rl_frame_queue #(
       loaded_q <= valid_o;
     end
   end
-  rl_sync #(
+  rl_gray_sync #(
     .Width(PtrW - StepW)
   ) u_sync (
     .clk_i(clk_wr_i),
     .rst_ni(rst_wr_ni),
-    .d_i(read_gray_q),
-    .q_o(read_seen_gray)
+    .gray_i(read_gray_q),
+    .gray_o(read_seen_gray)
   );
 
   rl_ram #(
-    .Width(64),
+    .Width(DataW),
     .Depth(Words)
   ) u_ram (
     .clk_wr_i,

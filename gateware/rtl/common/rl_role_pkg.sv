@@ -74,5 +74,14 @@ package rl_role_pkg;
     logic              rlast;
     logic              rvalid;
   } axi_rsp_t;
+
+  // -- messages, each a whole Ethernet frame without its check sequence, in and out on the role's streams. They come
+  // whether a kernel runs or not. Words are taken with a ready of its own.
+  typedef struct packed {
+    logic        valid;
+    logic [63:0] data;  // Byte 0 of the frame is [7:0] of the first word.
+    logic [7:0]  keep;  // With last: ones from bit 0 on. Else all ones.
+    logic        last;
+  } message_t;
 endpackage : rl_role_pkg
 // verilator lint_on UNUSEDPARAM

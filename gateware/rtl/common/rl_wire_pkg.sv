@@ -432,7 +432,12 @@ package rl_wire_pkg;
     // Its interval passed.
     AnnounceReasonPeriodic = 8'h03,
     // Its image or claim changed.
-    AnnounceReasonChanged = 8'h04
+    AnnounceReasonChanged = 8'h04,
+    // Its firmware had failed and has started again: claim, role and launches are gone.
+    AnnounceReasonRestarted = 8'h05,
+    // Its memory had answered with an error and it has started again: claim, role and launches are
+    // gone, and what lies in memory may be wrong.
+    AnnounceReasonMemoryFailed = 8'h06
   } announce_reason_e;
 
   // Whether memory is zeroed.
@@ -911,7 +916,8 @@ package rl_wire_pkg;
     CounterTxFrames = 8'h02,
     // Bytes sent, without check sequence.
     CounterTxBytes = 8'h03,
-    // Dropped: not for this card, or not a Rackloom EtherType.
+    // Dropped: not for this card, not a Rackloom EtherType, or come in on a port that no service
+    // takes.
     CounterDropForeign = 8'h04,
     // Dropped: shorter than its header or its length says.
     CounterDropTruncated = 8'h05,
@@ -967,7 +973,8 @@ package rl_wire_pkg;
     CounterResultResends = 8'h1e,
     // Requests refused.
     CounterRefusals = 8'h1f,
-    // Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
+    // Dropped: a read, an image chunk, an answer, a solicitation or a stream's message for which a
+    // queue had no room.
     CounterDropQueue = 8'h20,
     // 64-bit words received, a frame's last one counted whole: with rx_bytes and the clock this
     // tells how busy the receive path was.

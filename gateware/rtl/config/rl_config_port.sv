@@ -6,12 +6,16 @@
 // or until it is stopped; meanwhile the local channel is not granted. So a configuration that has begun
 // is never mixed with another.
 //
+// Memory that does not give what it was asked for is not waited for: the port is let go, and configurations fail at
+// once until memory has given it after all, for words that come late must not begin another.
+//
 // Net domain: the firmware's start, stop and status. Ddr domain: the stream of words is asked for.
 // Cfg domain: words go out. Levels cross; what they stand for holds meanwhile.
 module rl_config_port
   import rl_shell_pkg::*;
 #(
-  parameter int unsigned PatienceW = 20  // A port that takes or says nothing for 2^PatienceW cycles fails.
+  // A port that takes or says nothing for 2^PatienceW cycles fails, as does memory that owes words for so many.
+  parameter int unsigned PatienceW = 20
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
@@ -62,35 +66,42 @@ module rl_config_port
   input  logic [7:0]        cfg_code_i,
   input  logic [15:0]       cfg_role_i
 );
+  localparam logic [7:0] CodeMemory = 8'hfd;
   localparam logic [7:0] CodeStopped = 8'hfe;
   localparam logic [7:0] CodeTimeout = 8'hff;
 
   // -- net domain
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Idle,
     Running,  // Until the cfg domain has finished,
     Draining, // until nothing more comes from DDR,
-    Closing   // and until both domains have let go.
+    Closing,  // and until both domains have let go.
+    Owed,     // Something may still come from DDR, and it has been long.
+    Refusing, // As that, for a cycle: a start has failed.
+    Flushing  // It has come: until the cfg domain has taken it away.
   } state_e;
   state_e state_q;
-  logic run_q, stopped_q, finished, streamed, ok_q;
-  logic [7:0] code_q;
-  logic [15:0] answer_q;
-  logic finished_q;  // Of the cfg domain.
+  logic run_q, stream_q, stopped_q, finished, streamed, ok_q, ok;
+  logic [7:0] code_q, code;
+  logic [15:0] answer_q, answer;
+  logic finished_q, local_q;  // Of the cfg domain.
+  logic [PatienceW:0] drain_q;
 
-  assign busy_o = state_q != Idle;
+  assign busy_o = state_q != Idle && state_q != Owed;
   rl_sync #(
     .Width(3)
   ) u_to_net (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
-    .d_i({finished_q, stream_done_i, local_busy_i && local_granted_o}),
+    .d_i({finished_q, stream_done_i, local_q}),
     .q_o({finished, streamed, local_o})
   );
   always_ff @(posedge clk_net_i) begin
+    drain_q <= state_q == Draining ? drain_q + 1'b1 : '0;
     if (!rst_net_ni) begin
       state_q <= Idle;
       run_q <= 1'b0;
+      stream_q <= 1'b0;
       stopped_q <= 1'b0;
       done_o <= 1'b0;
       failed_o <= 1'b0;
@@ -102,6 +113,7 @@ module rl_config_port
           if (start_i) begin
             state_q <= Running;
             run_q <= 1'b1;
+            stream_q <= 1'b1;
             done_o <= 1'b0;
             failed_o <= 1'b0;
           end
@@ -111,16 +123,43 @@ module rl_config_port
           if (finished) begin
             state_q <= Draining;
             // They hold while `finished`.
-            done_o <= ok_q;
-            failed_o <= !ok_q;
-            error_o <= code_q;
-            role_id_o <= answer_q;
+            done_o <= ok;
+            failed_o <= !ok;
+            error_o <= code;
+            role_id_o <= answer;
           end
         end
         Draining: begin
           if (streamed) begin
             state_q <= Closing;
             run_q <= 1'b0;
+            stream_q <= 1'b0;
+          end else if (drain_q[PatienceW]) begin
+            state_q <= Owed;
+            run_q <= 1'b0;
+            stopped_q <= 1'b1;  // Long before the cfg domain runs again, to take away what comes late.
+          end
+        end
+        Owed: begin
+          if (start_i) begin
+            state_q <= Refusing;
+            done_o <= 1'b0;
+            failed_o <= 1'b0;
+          end else if (streamed && !finished) begin
+            state_q <= Flushing;
+            run_q <= 1'b1;
+          end
+        end
+        Refusing: begin
+          state_q <= Owed;
+          failed_o <= 1'b1;
+          error_o <= CodeMemory;
+        end
+        Flushing: begin
+          if (finished) begin
+            state_q <= Closing;
+            run_q <= 1'b0;
+            stream_q <= 1'b0;
           end
         end
         default: begin
@@ -132,18 +171,30 @@ module rl_config_port
     end
   end
 
-  // -- ddr domain: the stream is asked for while run, and not any longer once the port has finished.
+  rl_held #(
+    .Width(25)
+  ) u_end (
+    .word_i({ok_q, code_q, answer_q}),
+    .word_o({ok, code, answer})
+  );
+
+  // -- ddr domain: the stream is asked for while it is on, and not any longer once the port has finished.
   logic draining_q;
-  always_ff @(posedge clk_net_i) draining_q <= rst_net_ni && state_q == Draining;
+  always_ff @(posedge clk_net_i) draining_q <= rst_net_ni && (state_q == Draining || stopped_q);
   rl_sync #(
     .Width(2)
   ) u_to_ddr (
     .clk_i(clk_ddr_i),
     .rst_ni(rst_ddr_ni),
-    .d_i({run_q, draining_q}),
+    .d_i({stream_q, draining_q}),
     .q_o({stream_o, stream_stop_o})
   );
-  assign stream_job_o = '{first: source_i, last: last_i};
+  rl_held #(
+    .Width($bits(stream_t))
+  ) u_job (
+    .word_i({source_i, last_i}),
+    .word_o(stream_job_o)
+  );
 
   // -- cfg domain. A word from DDR goes through a register to the port.
   typedef enum logic [2:0] {
@@ -154,7 +205,7 @@ module rl_config_port
     Finished
   } port_e;
   port_e port_q;
-  logic run, stopped, shows_q, step, takes, last, network, answered, give_up, late;
+  logic run, stopped, shows_q, step, takes, last, network, answered, give_up, late, flushes;
   logic [3:0] at_q;  // Which word of its beat comes next.
   logic [31:0]
       first_q, second_q;  // The word, from one half of the queue's or the other: the other is zero.
@@ -168,6 +219,13 @@ module rl_config_port
     .d_i({run_q, stopped_q}),
     .q_o({run, stopped})
   );
+  logic [3:0] last_words;
+  rl_held #(
+    .Width(4)
+  ) u_last_words (
+    .word_i(last_words_i),
+    .word_o(last_words)
+  );
   assign network = port_q == Send || port_q == Answer;
   assign local_granted_o = port_q == Local;
   assign local_ready_o = local_granted_o && cfg_ready_i;
@@ -177,14 +235,17 @@ module rl_config_port
   assign cfg_stop_o = local_granted_o ? local_stop_i : give_up;
   assign step = shows_q && cfg_ready_i;
   assign takes = port_q == Send && frame_valid_i && frame_ready_i && (!shows_q || cfg_ready_i);
-  assign last = frame_last_i && at_q == last_words_i;
+  assign last = frame_last_i && at_q == last_words;
   // An answer before the port has the last word is none.
   assign answered = port_q == Answer && cfg_done_i && !shows_q;
   assign late = patience_q[PatienceW];
   assign give_up = network && (stopped || late);
-  // What comes after the last word, or after all is over, is taken away.
-  assign frame_take_o = (takes && at_q[0]) || (port_q == Finished && frame_valid_i && frame_ready_i);
+  // What comes after the last word, or after all is over, is taken away. No word comes before `run`.
+  assign flushes = port_q == Finished || (port_q == Local && (!run || finished_q));
+  assign frame_take_o = (takes && at_q[0]) || (flushes && frame_valid_i && frame_ready_i);
   assign frame_done_o = frame_take_o && at_q[3:1] == '1;
+  // Through a register, so that no glitch of its logic crosses.
+  always_ff @(posedge clk_cfg_i) local_q <= rst_cfg_ni && local_busy_i && local_granted_o;
   always_ff @(posedge clk_cfg_i) begin
     if (!rst_cfg_ni) begin
       port_q <= Local;
@@ -198,9 +259,10 @@ module rl_config_port
       else if (takes) at_q[0] <= 1'b1;
       unique case (port_q)
         Local: begin
-          // What was stopped while it waited does not begin.
-          if (run && !local_busy_i) port_q <= stopped ? Finished : Start;
-          finished_q <= run && !local_busy_i && stopped;
+          // What was stopped while it waited does not begin, and waits no longer.
+          if (run && !stopped && !finished_q && !local_busy_i) port_q <= Start;
+          // Once all of it has come and `run` has gone, it is asked for as long as something is left to take away.
+          finished_q <= finished_q ? run || frame_valid_i : run && stopped;
         end
         Start: port_q <= Send;
         Send, Answer: begin

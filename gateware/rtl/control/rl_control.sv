@@ -6,19 +6,22 @@ module rl_control
   import rl_csr_pkg::*;
   import rl_control_pkg::*;
   import rl_shell_pkg::*;
-(
+#(
+  parameter int unsigned PatienceW = 24  // Of the watchdog.
+) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
 
   input  logic [47:0]       time_us_i,        // Since reset.
   input  addr_t             memory_i,         // Bytes of DDR that a host may address.
-  output logic [3:0]        strap_index_o,    // Which of the registers of Card, in their order,
+  output logic [4:0]        strap_index_o,    // Which of the registers of Card, in their order,
   input  logic [31:0]       strap_i,          // in the same cycle.
 
   output logic              sleeping_o,       // The processor waits for an event,
   output logic              alarm_valid_o,    // and for this time, at the latest:
   output logic [31:0]       alarm_us_o,       // bits 31 to 0 of it.
-  output logic              fault_o,          // The processor has stopped. Only a reset helps.
+  input  logic              tx_blocked_i,     // A frame waits for the network.
+  output logic              fault_o,          // The firmware has failed. Only a reset helps.
 
   // -- memories of the blocks
   output logic [12:0]       mem_addr_o,
@@ -78,6 +81,7 @@ module rl_control
   logic [31:0] io_addr;  // Regions are mirrored inside their part of the address map.
   // verilator lint_on UNUSEDSIGNAL
   logic [31:0] io_wdata, io_rdata;
+  logic stopped, code;
   rl_cpu #(
     .RamWords(RamWords)
   ) u_cpu (
@@ -96,14 +100,16 @@ module rl_control
     .io_wdata_o(io_wdata),
     .io_ready_i(io_ready),
     .io_rdata_i(io_rdata),
-    .fault_o
+    .fault_o(stopped)
   );
+  // Nothing writes code: what starts after a reset is the same firmware.
+  assign code = ram_waddr < RamAddrW'(rl_firmware_pkg::CodeWords);
   rl_firmware_ram u_ram (
     .clk_i(clk_net_i),
     .re_i(ram_re),
     .raddr_i(ram_raddr),
     .rdata_o(ram_rdata),
-    .we_i(ram_we),
+    .we_i(code ? '0 : ram_we),
     .waddr_i(ram_waddr),
     .wdata_i(ram_wdata)
   );
@@ -154,6 +160,18 @@ module rl_control
     select_q <= csr_select(word);
   end
   assign sleeping_o = sleep;
+  rl_watchdog #(
+    .PatienceW(PatienceW)
+  ) u_watchdog (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .alive_i(csr_write_q && csr_is(select_q, CsrAlive)),
+    .sleep_i(sleep),
+    .until_i(io_wdata[10:0]),
+    .blocked_i(tx_blocked_i),
+    .broken_i(stopped || (code && ram_we != '0)),
+    .failed_o(fault_o)
+  );
 
   assign mem_addr_o = io_addr[14:2];
   assign mem_wdata_o = io_wdata;
@@ -184,7 +202,7 @@ module rl_control
   assign io_rdata = ring_data_i | tx_q | have_q | reported_q | slot_q | counter_data_i | csr_rdata;
 
   // -- registers
-  assign strap_index_o = 4'(word - CsrMacHi);
+  assign strap_index_o = 5'(word - CsrMacHi);
   logic [31:0] alarm;
   logic [10:0] events;
   logic [4:0] clear;

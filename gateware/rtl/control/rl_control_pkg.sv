@@ -45,6 +45,8 @@ package rl_control_pkg;
     logic        insert_busy;
     logic [1:0]  insert_result;
     logic [31:0] bits;          // In the cycle of bits_addr.
+    logic [7:0]  stored;        // Writes so far, modulo 2^8,
+    logic [7:0]  written;       // and those of them that are in memory.
   } mem_write_status_t;
 
   // -- rl_image_write

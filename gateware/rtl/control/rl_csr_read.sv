@@ -44,6 +44,7 @@ module rl_csr_read
     Heard,
     WinNext,
     WinInsert,
+    WinWritten,
     WinBits,
     StgStart,
     StgStaged,
@@ -73,7 +74,7 @@ module rl_csr_read
   endfunction
   logic [Count-1:0] asked;
   always_comb begin
-    asked[Card] = at8(CsrMacHi[7:3]) || at8(CsrMacHi[7:3] + 5'd1);
+    asked[Card] = at8(CsrMacHi[7:3]) || at8(CsrMacHi[7:3] + 5'd1) || at8(CsrMac1Hi[7:3]);
     asked[TimeLo] = at(CsrTimeLo);
     asked[TimeHi] = at(CsrTimeHi);
     asked[Events] = at(CsrEvents);
@@ -82,6 +83,7 @@ module rl_csr_read
     asked[Heard] = at(CsrHeard);
     asked[WinNext] = at(CsrWinNext);
     asked[WinInsert] = at(CsrWinInsert);
+    asked[WinWritten] = at(CsrWinWritten);
     asked[WinBits] = at8(CsrWinBits[7:3]);
     asked[StgStart] = at(CsrStgStart);
     asked[StgStaged] = at(CsrStgStaged);
@@ -125,6 +127,8 @@ module rl_csr_read
     value[WinNext] = mem_write_i.next;
     value[WinInsert][WinInsertBusyBit] = mem_write_i.insert_busy;
     value[WinInsert][WinInsertResultLsb+:WinInsertResultWidth] = mem_write_i.insert_result;
+    value[WinWritten][WinWrittenStoredLsb+:WinWrittenStoredWidth] = mem_write_i.stored;
+    value[WinWritten][WinWrittenWrittenLsb+:WinWrittenWrittenWidth] = mem_write_i.written;
     value[WinBits] = mem_write_i.bits;
     value[StgStart][StgStartBusyBit] = image_write_i.busy;
     value[StgStaged] = 32'(image_write_i.staged);

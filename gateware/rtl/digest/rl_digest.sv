@@ -65,13 +65,13 @@ module rl_digest
       done_gray_q <= done_d ^ (done_d >> 1);
     end
   end
-  rl_sync #(
+  rl_gray_sync #(
     .Width(4)
   ) u_done (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
-    .d_i(done_gray_q),
-    .q_o(done_gray)
+    .gray_i(done_gray_q),
+    .gray_o(done_gray)
   );
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) given_q <= '0;

@@ -11,6 +11,7 @@
 //     5 wild    writes to address argument 0
 //     6 broken  takes VALID back (argument 0 = 0), ends a burst early (1), sends no data for
 //               one (2), or makes one that crosses 4 KiB (3)
+//     7 greedy  as flood, but takes every response: it breaks no rule
 module rl_role_probe
   import rl_role_pkg::*;
 (
@@ -23,7 +24,7 @@ module rl_role_probe
   output logic      interrupt_o
 );
   localparam logic [7:0] Bump = 8'd0, Spin = 8'd2, Hang = 8'd3, Flood = 8'd4, Wild = 8'd5;
-  localparam logic [7:0] Broken = 8'd6;
+  localparam logic [7:0] Broken = 8'd6, Greedy = 8'd7;
   // The model's arrays lie here.
   localparam logic [63:0] Lowest = 64'h10_0000, Top = 64'h1_0000_0000;
 
@@ -104,7 +105,7 @@ module rl_role_probe
     axi_o.wstrb = flooding ? '0 : 64'hff << lane[8:3];
     axi_o.wlast = flooding ? beats_q[3:0] == '1 : 1'b1;
     axi_o.wvalid = flooding || w_q;
-    axi_o.bready = state_q == Answer;
+    axi_o.bready = state_q == Answer || (flooding && kernel == Greedy);
     axi_o.araddr = flooding ? AxiAddrW'(Lowest) : first[AxiAddrW-1:0];
     axi_o.arlen = flooding ? 8'd15 : 8'd0;
     axi_o.arvalid = flooding || ar_q;
@@ -142,7 +143,7 @@ module rl_role_probe
             unique case (kernel)
               Bump: state_q <= Check;
               Spin, Hang: state_q <= Idle;
-              Flood: state_q <= Flooding;
+              Flood, Greedy: state_q <= Flooding;
               Wild, Broken: begin
                 state_q <= Going;
                 aw_q <= kernel == Wild || first != 0;

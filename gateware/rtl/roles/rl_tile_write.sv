@@ -135,9 +135,20 @@ module rl_tile_write
     .data_i(a_data_i),
     .data_o(a_turned)
   );
+  // Adders rest while there is nothing to add, which for a role behind a slow memory is most of the time.
+  logic adds, clk_sum;
+  always_comb begin
+    adds = 1'b0;
+    for (int i = 0; i < Stages; i++) adds |= stages_q[i].valid;
+  end
+  rl_clock_gate u_gate (
+    .clk_i,
+    .enable_i(adds),
+    .clk_o(clk_sum)
+  );
   for (genvar l = 0; l < Lanes; l++) begin : gen_sum
     rl_fadd u_fadd (
-      .clk_i,
+      .clk_i(clk_sum),
       .a_i(a_turned[32*l+:32]),
       .b_i(b2_q[32*l+:32]),
       .sum_o(sum[32*l+:32])

@@ -111,6 +111,24 @@ package rl_shell_pkg;
     logic       epoch;
   } rx_event_t;
 
+  // What becomes of writes, of image data and of reads, each for one cycle.
+  typedef struct packed {
+    logic        stored;
+    logic [13:0] bytes;     // With stored.
+    logic        duplicate; // It was there already,
+    logic        beyond;    // or is beyond the window.
+  } write_event_t;
+  typedef struct packed {
+    logic stored;
+    logic duplicate; // It was there already,
+    logic malformed; // or is no chunk of this image.
+  } chunk_event_t;
+  typedef struct packed {
+    logic        taken;
+    logic [13:0] bytes;     // With taken.
+    logic        full;      // It found its queue full.
+  } read_event_t;
+
   // An answer to a solicitation, to be made of the template in the transmit buffer.
   typedef struct packed {
     mac_addr_t   dst;
@@ -205,6 +223,74 @@ package rl_shell_pkg;
     beat_t       first;
     logic [21:0] last;
   } stream_t;
+
+  // -- between the groups of the shell.
+  // How far writes have come, in the network's domain: reads and launches wait for those before them.
+  typedef struct packed {
+    logic [7:0] stored;  // Frames that went into the memory queue,
+    logic [7:0] written; // and those of them whose bytes are in DDR.
+    logic       busy;    // One more has ended and is not counted yet.
+  } write_progress_t;
+
+  // A queue of frames from its reader's side; rl_frame_queue has the meaning.
+  typedef struct packed {
+    logic        valid;
+    write_desc_t desc;
+    logic [63:0] data;
+    logic        ready;
+  } write_queue_t;
+  typedef struct packed {
+    logic       valid;
+    read_desc_t desc;
+    logic [63:0] data;
+    logic       ready;
+  } read_queue_t;
+  typedef struct packed {
+    logic done;
+    logic take;
+  } queue_take_t;
+
+  // Heads of the frames of fetched bytes, four words each.
+  typedef struct packed {
+    logic        valid;
+    logic [63:0] data;
+  } read_head_t;
+
+  // Chaining values on their way to DDR; rl_ddr_write has the meaning.
+  typedef struct packed {
+    logic        valid;
+    addr_t       addr;
+    logic [63:0] data;
+    logic        more;
+  } value_req_t;
+  typedef struct packed {
+    logic ready;
+    logic written;
+  } value_rsp_t;
+
+  // Beats for the digest, and beats for the configuration port; rl_ddr_read has the meaning.
+  typedef struct packed {
+    logic  valid;
+    beat_t beat;
+  } digest_req_t;
+  typedef struct packed {
+    logic       ready;
+    logic       valid;
+    beat_data_t data;
+  } digest_rsp_t;
+  typedef struct packed {
+    logic    run;
+    stream_t job;
+    logic    stop;
+    logic    room;
+  } stream_req_t;
+  typedef struct packed {
+    logic        done;
+    logic        word;
+    logic [63:0] data;
+    logic        commit;
+    logic        last;
+  } stream_rsp_t;
 
   // -- between rl_launch and rl_role_port.
   // Cycles are counted in so many bits: 16 days at 200 MHz. No bound is longer.

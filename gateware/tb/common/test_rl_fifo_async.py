@@ -57,6 +57,6 @@ async def it_fills_to_its_depth(dut, periods):
     assert taken == depth
 
 
-@pytest.mark.parametrize("width,depth", [(1, 4), (64, 16), (130, 64)])
-def test_rl_fifo_async(width, depth):
-    bench("rl_fifo_async", common(), __name__, {"Width": width, "Depth": depth})
+@pytest.mark.parametrize("width,depth,late", [(1, 4, 0), (1, 4, 1), (64, 16, 2), (130, 64, 0)])
+def test_rl_fifo_async(width, depth, late):
+    bench("rl_fifo_async", common(), __name__, {"Width": width, "Depth": depth}, late=late)

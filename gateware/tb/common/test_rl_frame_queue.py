@@ -156,7 +156,8 @@ async def what_is_rolled_back_never_shows(dut):
     await queue.read(PAUSES["never"]())
 
 
+@pytest.mark.parametrize("late", [0, 3])
 @pytest.mark.parametrize("words,frame_words,desc_w,frames", [(16, 16, 8, 4), (64, 9, 40, 8), (512, 184, 54, 64)])
-def test_rl_frame_queue(words, frame_words, desc_w, frames):
+def test_rl_frame_queue(words, frame_words, desc_w, frames, late):
     parameters = {"Words": words, "FrameWords": frame_words, "DescW": desc_w, "Frames": frames}
-    bench("rl_frame_queue", common(), __name__, parameters)
+    bench("rl_frame_queue", common(), __name__, parameters, late=late)

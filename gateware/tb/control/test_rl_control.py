@@ -106,8 +106,9 @@ class Board:
 
     async def tell(self) -> None:
         """What the card is, in the cycle in which it is asked."""
+        straps = self.straps + [0] * (32 - len(self.straps))
         while True:
-            self.dut.strap_i.value = self.straps[self.dut.strap_index_o.value.to_unsigned()]
+            self.dut.strap_i.value = straps[self.dut.strap_index_o.value.to_unsigned()]
             await self.dut.strap_index_o.value_change
 
     async def follow(self, script: list[int], results: int = 0) -> list[int]:
@@ -221,7 +222,7 @@ async def what_blocks_say_is_read(dut):
     board = Board(dut)
     readable = [name for name, r in REGISTERS.items() if r["access"] in ("ro", "act") and name not in ("TIME_LO", "TIME_HI", "EVENTS")]
     places = [(name, i) for name in readable for i in range(REGISTERS[name].get("count", 1))]
-    nowhere = [BASE["CSR"] + offset for offset in (0x018, 0x060, 0x0C0, 0x118, 0x120, 0x218, 0x29C, 0x2B0)]
+    nowhere = [BASE["CSR"] + offset for offset in (0x06C, 0x0C0, 0x118, 0x120, 0x218, 0x29C, 0x2B0)]
     script = [word for name, i in places for word in read(name, i)] + [word for at in nowhere for word in [2, at]]
     await board.start(script)
     say = {port: random.getrandbits(sum(w for _, w in LAYOUTS[struct].values())) for port, struct in INPUTS.items()}
@@ -253,6 +254,9 @@ async def what_blocks_say_is_read(dut):
         "HEARD": heard & 0xFFFFFFFF,
         "WIN_NEXT": said("mem_write_i", "next"),
         "WIN_INSERT": fields("WIN_INSERT", busy=said("mem_write_i", "insert_busy"), result=said("mem_write_i", "insert_result")),
+        "WIN_WRITTEN": fields(
+            "WIN_WRITTEN", stored=said("mem_write_i", "stored"), written=said("mem_write_i", "written")
+        ),
         "WIN_BITS": said("mem_write_i", "bits"),
         "STG_START": said("image_write_i", "busy"),
         "STG_STAGED": said("image_write_i", "staged"),

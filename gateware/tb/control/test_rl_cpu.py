@@ -302,4 +302,5 @@ PROGRAMS = {
 
 
 def test_rl_cpu():
-    bench("rl_cpu_bench", ["common/rl_lutram.sv", "control/rl_cpu.sv", HERE / "rl_cpu_bench.sv"], __name__)
+    bench("rl_cpu_bench", ["common/rl_lutram.sv", "control/rl_cpu.sv", HERE / "rl_cpu_bench.sv"], __name__,
+          visible=["rl_lutram.mem"])

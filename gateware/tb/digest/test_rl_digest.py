@@ -242,6 +242,20 @@ async def values_of_two_jobs_are_no_run(dut):
 
 
 @cocotb.test()
+async def values_wait_while_memory_takes_none(dut):
+    """For longer than there is room for values: reads stop, and nothing is lost."""
+    card = Card(dut)
+    card.pause_of_writes = lambda: chain(repeat(True, 9000), repeat(False))
+    await card.start()
+    data = random.randbytes(48 * CHUNK)
+    card.fill(0, data)
+    await card.leaves(0, VALUES_AT, len(data))
+    expected = split(golden.chunk_values(data))
+    assert await card.idle() == expected[-1]
+    assert card.values(VALUES_AT, len(expected)) == expected
+
+
+@cocotb.test()
 async def spans_follow_one_another_without_a_gap(dut):
     card = Card(dut, "never", (40, 40))
     await card.start()

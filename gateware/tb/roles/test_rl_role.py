@@ -195,4 +195,4 @@ async def keeps_ddr_busy(dut):
 @pytest.mark.parametrize("role", [0, 1], ids=["vadd", "ptrans"])
 def test_rl_role(role):
     tb = Path(__file__).parent
-    bench("rl_role_tb", [*rtl("common", "roles"), "shell/rl_guard.sv", tb / "rl_role_tb.sv"], __name__, {"Role": role})
+    bench("rl_role_tb", [*rtl("common", "roles"), tb / "rl_role_tb.sv"], __name__, {"Role": role})

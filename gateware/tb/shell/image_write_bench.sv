@@ -32,7 +32,10 @@ module image_write_bench
   output logic              chunk_event,
   output logic              duplicate,
   output logic              malformed,
-  output logic         error,
+  output logic [31:0]       chunk_count,  // Events since the reset.
+  output logic [31:0]       duplicate_count,
+  output logic [31:0]       malformed_count,
+  output logic         failed,
   output logic [0:0]   axi_awid,
   output addr_t        axi_awaddr,
   output logic [7:0]   axi_awlen,
@@ -147,7 +150,7 @@ module image_write_bench
     .scrub_done_o(),
     .mem_written_gray_o(),
     .image_written_gray_o(image_written_gray),
-    .error_o(error),
+    .failed_o(failed),
     .axi_awvalid_o(axi_awvalid),
     .axi_awready_i(axi_awready),
     .axi_awaddr_o(axi_awaddr),
@@ -159,6 +162,17 @@ module image_write_bench
     .axi_bready_o(axi_bready),
     .axi_bresp_i(axi_bresp)
   );
+
+  always_ff @(posedge clk_net) begin
+    chunk_count <= chunk_count + 32'(chunk_event);
+    duplicate_count <= duplicate_count + 32'(duplicate);
+    malformed_count <= malformed_count + 32'(malformed);
+    if (!rst_net_n) begin
+      chunk_count <= '0;
+      duplicate_count <= '0;
+      malformed_count <= '0;
+    end
+  end
 
   assign axi_awid = '0;
   assign axi_awlen = '0;

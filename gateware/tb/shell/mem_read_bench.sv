@@ -26,7 +26,14 @@ module mem_read_bench
   output logic         read,
   output logic [13:0]  read_bytes,
   output logic         drop_queue,
+  output logic [31:0]  frame_count,  // Events since the reset, and the bytes that go with them.
+  output logic [31:0]  frame_bytes,
+  output logic [31:0]  read_count,
+  output logic [31:0]  read_bytes_sum,
+  output logic [31:0]  drop_count,
+  output logic [31:0]  kept_count,
 
+  input  logic         halt,
   input  logic         cpu_write,
   input  logic [10:0]  cpu_addr,
   input  logic [31:0]  cpu_wdata,
@@ -60,7 +67,7 @@ module mem_read_bench
   input  beat_t        digest_req_beat,
   output logic         digest_data_valid,
   output logic [511:0] digest_data,
-  output logic         error,
+  output logic         failed,
 
   output logic [0:0]   axi_arid,
   output addr_t        axi_araddr,
@@ -201,7 +208,7 @@ module mem_read_bench
     .digest_req_beat_i(digest_req_beat),
     .digest_data_valid_o(digest_data_valid),
     .digest_data_o(digest_data),
-    .error_o(error),
+    .failed_o(failed),
     .axi_arvalid_o(axi_arvalid),
     .axi_arready_i(axi_arready),
     .axi_araddr_o(axi_araddr),
@@ -269,6 +276,7 @@ module mem_read_bench
   rl_tx u_tx (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
+    .halt_i(halt),
     .cpu_write_i(cpu_write),
     .cpu_addr_i(cpu_addr),
     .cpu_wdata_i(cpu_wdata),
@@ -299,6 +307,23 @@ module mem_read_bench
     .frame_o(tx_frame),
     .frame_bytes_o(tx_frame_bytes)
   );
+
+  always_ff @(posedge clk_net) begin
+    frame_count <= frame_count + 32'(tx_frame);
+    if (tx_frame) frame_bytes <= frame_bytes + 32'(tx_frame_bytes);
+    read_count <= read_count + 32'(read);
+    if (read) read_bytes_sum <= read_bytes_sum + 32'(read_bytes);
+    drop_count <= drop_count + 32'(drop_queue);
+    kept_count <= kept_count + 32'(cpu_fetch_done);
+    if (!rst_net_n) begin
+      frame_count <= '0;
+      frame_bytes <= '0;
+      read_count <= '0;
+      read_bytes_sum <= '0;
+      drop_count <= '0;
+      kept_count <= '0;
+    end
+  end
 
   assign axi_arid = '0;
   assign axi_arlen = '0;

@@ -32,6 +32,10 @@ module mem_write_bench
   output logic [13:0]  write_bytes,
   output logic         duplicate,
   output logic         beyond,
+  output logic [31:0]  write_count,  // Events since the reset.
+  output logic [31:0]  duplicate_count,
+  output logic [31:0]  beyond_count,
+  output logic [31:0]  value_count,
   input  logic         image_valid,
   input  write_desc_t       image_desc,
   output logic         image_done,
@@ -49,7 +53,7 @@ module mem_write_bench
   output logic         scrub_done,
   output logic [7:0]   mem_written_gray,
   output logic [7:0]   image_written_gray,
-  output logic         error,
+  output logic         failed,
   output logic [0:0]   axi_awid,
   output addr_t        axi_awaddr,
   output logic [7:0]   axi_awlen,
@@ -163,7 +167,7 @@ module mem_write_bench
     .scrub_done_o(scrub_done),
     .mem_written_gray_o(mem_written_gray),
     .image_written_gray_o(image_written_gray),
-    .error_o(error),
+    .failed_o(failed),
     .axi_awvalid_o(axi_awvalid),
     .axi_awready_i(axi_awready),
     .axi_awaddr_o(axi_awaddr),
@@ -175,6 +179,21 @@ module mem_write_bench
     .axi_bready_o(axi_bready),
     .axi_bresp_i(axi_bresp)
   );
+
+  always_ff @(posedge clk_net) begin
+    write_count <= write_count + 32'(write);
+    duplicate_count <= duplicate_count + 32'(duplicate);
+    beyond_count <= beyond_count + 32'(beyond);
+    if (!rst_net_n) begin
+      write_count <= '0;
+      duplicate_count <= '0;
+      beyond_count <= '0;
+    end
+  end
+  always_ff @(posedge clk_ddr) begin
+    value_count <= value_count + 32'(value_written);
+    if (!rst_ddr_n) value_count <= '0;
+  end
 
   assign axi_awid = '0;
   assign axi_awlen = '0;

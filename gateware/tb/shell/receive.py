@@ -161,30 +161,46 @@ class Receive:
 
     async def send(self, pause) -> None:
         """Sends all frames, with pauses within and between them, and waits until the last has ended."""
-        dut, clock = self.dut, self.dut.clk_net_i
-        under_way = []
-        for number, one in enumerate(self.expected):
-            under_way = [(n, count) for n, count in under_way if n >= self.ended]
-            while sum(count for _, count in under_way) > UNDER_WAY_WORDS:
-                await RisingEdge(clock)
-                under_way = [(n, count) for n, count in under_way if n >= self.ended]
-            data, keeps = words(one.data), keep(one.data)
-            under_way.append((number, len(data)))
-            for i, (word, valid) in enumerate(zip(data, keeps, strict=True)):
+        dut, clock, edge = self.dut, self.dut.clk_net_i, self.dut.clk_net_i.rising_edge
+        rx_valid, rx_data, rx_keep = dut.rx_valid_i, dut.rx_data_i, dut.rx_keep_i
+        rx_last, rx_bad = dut.rx_last_i, dut.rx_bad_i
+        sent = ended = 0  # Words: of all frames sent, and of those that have ended.
+        oldest = 0  # The first frame that has not ended.
+        for one in self.expected:
+            while True:
+                while oldest < self.ended:
+                    ended += len(self.expected[oldest].sent_at)
+                    oldest += 1
+                if sent - ended <= UNDER_WAY_WORDS:
+                    break
+                await edge
+            data, valid = words(one.data), keep(one.data)[-1]
+            sent += len(data)
+            # What is not kept may be anything.
+            data[-1] |= random.getrandbits(64) << 8 * valid.bit_count() & (1 << 64) - 1
+            for word in data[:-1]:
                 while next(pause):
-                    dut.rx_valid_i.value = 0
-                    await RisingEdge(clock)
-                last = i == len(data) - 1
-                dut.rx_valid_i.value = 1
-                mask = sum(0xFF << 8 * b for b in range(8) if valid >> b & 1)
-                dut.rx_data_i.value = word | random.getrandbits(64) & ~mask
-                # What is not told to be looked at may be anything.
-                dut.rx_keep_i.value = valid if last else random.getrandbits(8)
-                dut.rx_last_i.value = int(last)
-                dut.rx_bad_i.value = int(one.bad) if last else random.getrandbits(1)
+                    rx_valid.value = 0
+                    await edge
+                rx_valid.value = 1
+                rx_data.value = word
+                noise = random.getrandbits(9)
+                rx_keep.value = noise >> 1
+                rx_last.value = 0
+                rx_bad.value = noise & 1
                 one.sent_at.append(cycle())
-                await RisingEdge(clock)
-            dut.rx_valid_i.value = 0
+                await edge
+            while next(pause):
+                rx_valid.value = 0
+                await edge
+            rx_valid.value = 1
+            rx_data.value = data[-1]
+            rx_keep.value = valid
+            rx_last.value = 1
+            rx_bad.value = int(one.bad)
+            one.sent_at.append(cycle())
+            await edge
+            rx_valid.value = 0
         for _ in range(200_000):
             if self.ended == len(self.expected):
                 break
@@ -198,25 +214,29 @@ class Receive:
 
     async def watch_rx_beat(self) -> None:
         """Holds the receive stream against what is expected."""
-        dut, clock = self.dut, self.dut.clk_net_i
+        dut, edge = self.dut, self.dut.clk_net_i.rising_edge
+        heard_pin, word_pin, done_pin, abort_pin = dut.heard_o, dut.word_o, dut.done_o, dut.abort_o
         shown, judged, heard_due = 0, False, False
-        rooms = {route: [1, 1, 1, 1] for route in ROOMS}
+        # Whether there is room now, and whether there was: bit 0 is this cycle.
+        room = dict.fromkeys(ROOMS, 1)
+        rooms = dict.fromkeys(ROOMS, 0b1111)
         close_at, open_at = {}, {}
         while True:
-            await RisingEdge(clock)
+            await edge
             now = cycle() - 1
-            assert bool(dut.heard_o.value) == heard_due, f"heard, frame {self.ended}"
+            assert bool(heard_pin.value) == heard_due, f"heard, frame {self.ended}"
             heard_due = False
-            for route, history in rooms.items():
-                signal = getattr(dut, f"room_{ROOMS[route]}_i")
-                history.insert(0, int(signal.value))
-                history.pop()
+            for route in ROOMS if self.ragged_rooms else ():
+                rooms[route] = rooms[route] << 1 & 0b1111 | room[route]
                 if close_at.get(route) == now:
-                    signal.value = 0
+                    room[route] = 0
                     open_at[route] = now + random.randint(1, 60)
-                if open_at.get(route) == now:
-                    signal.value = 1
-            word, done, abort = bool(dut.word_o.value), bool(dut.done_o.value), bool(dut.abort_o.value)
+                elif open_at.get(route) == now:
+                    room[route] = 1
+                else:
+                    continue
+                getattr(dut, f"room_{ROOMS[route]}_i").value = room[route]
+            word, done, abort = bool(word_pin.value), bool(done_pin.value), bool(abort_pin.value)
             if not (word or done or abort):
                 continue
             one = self.expected[self.ended]
@@ -233,7 +253,7 @@ class Receive:
             if not judged and ((word and shown > 4) or done):
                 judged = True
                 late = 2 if shown > 4 and word else 3
-                self.check_judgement(one, about, {route: history[late] for route, history in rooms.items()})
+                self.check_judgement(one, about, {route: past >> late & 1 for route, past in rooms.items()})
             if done or abort:
                 assert done == (one.judgement.drop is None), about
                 assert shown == one.shown, f"{about}: {shown} words of {one.shown}"
@@ -329,11 +349,14 @@ class Receive:
         return out
 
     async def take_announcements(self) -> None:
-        dut, clock = self.dut, self.dut.clk_net_i
+        dut, edge, valid = self.dut, self.dut.clk_net_i.rising_edge, self.dut.announce_valid_o
+        ready = 0
         while True:
-            dut.announce_ready_i.value = int(self.announcing and random.random() < 0.2)
-            await RisingEdge(clock)
-            if dut.announce_valid_o.value and dut.announce_ready_i.value:
+            before, ready = ready, int(self.announcing and random.random() < 0.2)
+            if ready != before:
+                dut.announce_ready_i.value = ready
+            await edge
+            if ready and valid.value:
                 self.announced.append((int(dut.announce_dst_o.value), int(dut.announce_seq_o.value)))
 
     async def finish(self) -> None:

@@ -4,7 +4,6 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cocotb.triggers import FallingEdge
 from streams import never
 
 # Fields of rl_shell_pkg's structs, the most significant first.
@@ -60,6 +59,15 @@ def packed(struct: list[tuple[str, int]], **values: int) -> int:
     return out
 
 
+# The lowest bit of each field.
+LOW = {name: sum(width for _, width in RX_BEAT[at + 1 :]) for at, (name, _) in enumerate(RX_BEAT)}
+
+
+def bit(name: str) -> int:
+    """rx_beat_t with this flag only."""
+    return 1 << LOW[name]
+
+
 @dataclass
 class RxFrame:
     """A frame as the analyzer shows it."""
@@ -67,65 +75,68 @@ class RxFrame:
     route: str
     payload: bytes = b""
     abort: bool = False
-    # Words of padding, which take their time and are not shown; None: up to Ethernet's shortest frame.
-    padding: int | None = None
     fields: dict[str, int] = field(default_factory=dict)
 
-    def words(self) -> list[tuple[bool, bytes]]:
-        """The words of the header and of the payload, which of the two they are, and the padding as None."""
-        header = [(False, b"\xee" * 8)] * HEADER_WORDS
-        payload = [(True, self.payload[at : at + 8].ljust(8, b"\xaa")) for at in range(0, len(self.payload), 8)]
-        words = header + payload
-        padding = max(0, FRAME_WORDS_MIN - len(words)) if self.padding is None else self.padding
-        return words + [None] * padding
+    def beats(self) -> list[int]:
+        """rx_beat_t for each word of the header, of the payload and of the padding up to Ethernet's shortest frame,
+        which takes its time and is not shown. The last ends the frame."""
+        header = [b"\xee" * 8] * HEADER_WORDS
+        payload = [self.payload[at : at + 8].ljust(8, b"\xaa") for at in range(0, len(self.payload), 8)]
+        beats = [bit("word") | int.from_bytes(word, "little") << LOW["data"] for word in header + payload]
+        shown = len(beats)
+        beats += [0] * (FRAME_WORDS_MIN - shown)
+        head = packed(HEAD, **{"length": len(self.payload)} | self.fields)
+        judged = ROUTES[self.route] << LOW["route"] | head << LOW["head"]
+        for at in range(HEADER_WORDS, len(beats)):
+            beats[at] |= judged
+        for at in range(HEADER_WORDS, shown):
+            beats[at] |= bit("payload")
+        beats[0] |= bit("first")
+        beats[-1] |= bit("abort" if self.abort else "done")
+        return beats
 
 
 class RxStream:
-    """Shows frames on the receive stream; what it shows changes in the middle of a cycle. A unit may be without `room`."""
+    """Shows frames on the receive stream, which changes in the middle of a cycle. A unit may be without `room`."""
 
     def __init__(self, clock, port, room):
-        self.clock, self.port, self.room = clock, port, room
+        self.edge, self.port, self.room = clock.falling_edge, port, room
+        self.beat = None  # What the port has.
+        self.ending = False  # Whether a good frame ends with it.
         self.rooms = deque([True] * (ROOM_AHEAD + 1), maxlen=ROOM_AHEAD + 1)
-        # Cycles since the receive stream was made, those that waited for room, and that of the last frame's end.
-        self.cycles = self.waits = self.ended = 0
+        # Cycles since the receive stream was made, and those that waited for room.
+        self.cycles = self.waits = 0
 
-    async def show(self, **values: int) -> None:
+    async def show(self, beat: int) -> None:
         """One cycle."""
-        self.port.value = packed(RX_BEAT, **values)
-        await FallingEdge(self.clock)
+        if beat != self.beat:
+            self.port.value = self.beat = beat
+            self.ending = bool(beat & bit("done"))
+        await self.edge
         self.cycles += 1
+
+    async def watch(self, beat: int) -> None:
+        """One cycle, and whether there was room."""
+        await self.show(beat)
         if self.room is not None:
             self.rooms.append(bool(self.room.value))
 
     async def idle(self, cycles: int = 1) -> None:
         for _ in range(cycles):
-            await self.show()
+            await self.show(0)
 
     async def send(self, frames: list[RxFrame], pause: Iterator[bool] | None = None) -> None:
         """Shows the frames one after the other, back to back where nothing pauses."""
         pause = pause or never()
         for frame in frames:
-            head = packed(HEAD, **{"length": len(frame.payload)} | frame.fields)
-            words = frame.words()
-            for at, word in enumerate(words):
+            for at, beat in enumerate(frame.beats()):
+                # Only the room in the cycles before a payload matters.
+                show = self.watch if at <= HEADER_WORDS else self.show
                 while next(pause):
-                    await self.idle()
+                    await show(0)
                 while at == HEADER_WORDS and not self.rooms[0]:
                     self.waits += 1
-                    await self.idle()
-                ends = at == len(words) - 1
-                judged = at >= HEADER_WORDS or ends
-                is_payload, data = word or (False, b"")
-                if ends:
-                    self.ended = self.cycles
-                await self.show(
-                    word=word is not None,
-                    first=at == 0,
-                    payload=is_payload,
-                    data=int.from_bytes(data, "little"),
-                    done=ends and not frame.abort,
-                    abort=ends and frame.abort,
-                    route=ROUTES[frame.route] if judged else 0,
-                    head=head if judged else 0,
-                )
-        self.port.value = 0
+                    await show(0)
+                await show(beat)
+        self.port.value = self.beat = 0
+        self.ending = False

@@ -3,18 +3,21 @@
 from collections import deque
 
 import cocotb
-from cocotb.triggers import FallingEdge
 from cocotb.utils import get_sim_time
 
 BEAT = 64
+ALL = (1 << BEAT) - 1  # Of a beat's strobes.
+SLAVE_ERROR = 2
 
 
 class ReadySlave:
-    """AXI4 of single beats: writes are answered, and reads have their data, `latency` cycles later."""
+    """AXI4 of single beats: writes are answered, and reads have their data, `latency` cycles later. Beats whose
+    addresses are in `failing` are answered with an error."""
 
     def __init__(self, dut, size=1 << 24, latency=30):
         self.dut, self.latency = dut, latency
         self.memory = bytearray(size)
+        self.failing = set()
         self.writes = []  # When each beat was taken, in picoseconds.
         self.reads = []
         if hasattr(dut, "axi_awvalid"):
@@ -27,46 +30,62 @@ class ReadySlave:
 
     async def write_side(self):
         dut = self.dut
+        edge, awvalid, wvalid, bvalid = dut.clk_ddr.falling_edge, dut.axi_awvalid, dut.axi_wvalid, dut.axi_bvalid
         addrs, data, answers = deque(), deque(), deque()
-        cycle = 0
+        cycle, answering = 0, None
+        await edge
+        # Always ready: what is valid now is taken at the next edge.
+        dut.axi_awready.value = dut.axi_wready.value = 1
         while True:
-            await FallingEdge(dut.clk_ddr)
             cycle += 1
-            # Always ready: what is valid now is taken at the next edge.
-            dut.axi_awready.value = dut.axi_wready.value = 1
-            if dut.axi_awvalid.value:
+            if awvalid.value:
                 addrs.append(int(dut.axi_awaddr.value))
-            if dut.axi_wvalid.value:
+            if wvalid.value:
                 data.append((int(dut.axi_wdata.value), int(dut.axi_wstrb.value)))
                 self.writes.append(get_sim_time("ps"))
             while addrs and data:
+                answers.append((cycle + self.latency, addrs[0]))
                 self.store(addrs.popleft(), *data.popleft())
-                answers.append(cycle + self.latency)
-            due = bool(answers) and answers[0] <= cycle
+            due = bool(answers) and answers[0][0] <= cycle
             if due:
-                answers.popleft()
-            dut.axi_bvalid.value = due
+                self.respond(dut.axi_bresp, answers.popleft()[1])
+            if answering != due:
+                bvalid.value = answering = due
+            await edge
+
+    def respond(self, resp, addr):
+        # Most benches never see an error, and a value that is set costs time.
+        if self.failing:
+            resp.value = SLAVE_ERROR if addr in self.failing else 0
 
     def store(self, addr, data, strobe):
         assert addr % BEAT == 0 and strobe, "each beat is aligned and writes something"
-        for at, byte in enumerate(data.to_bytes(BEAT, "little")):
+        new = data.to_bytes(BEAT, "little")
+        if strobe == ALL:
+            self.memory[addr : addr + BEAT] = new
+            return
+        for at, byte in enumerate(new):
             if strobe >> at & 1:
                 self.memory[addr + at] = byte
 
     async def read_side(self):
         dut = self.dut
+        edge, arvalid, rvalid = dut.clk_ddr.falling_edge, dut.axi_arvalid, dut.axi_rvalid
         asked = deque()
-        cycle = 0
+        cycle, answering = 0, None
+        await edge
+        dut.axi_arready.value = 1
         while True:
-            await FallingEdge(dut.clk_ddr)
             cycle += 1
-            dut.axi_arready.value = 1
-            if dut.axi_arvalid.value:
+            if arvalid.value:
                 asked.append((cycle + self.latency, int(dut.axi_araddr.value)))
             due = bool(asked) and asked[0][0] <= cycle
-            dut.axi_rvalid.value = due
+            if answering != due:
+                rvalid.value = answering = due
             if due:
+                self.respond(dut.axi_rresp, asked[0][1])
                 dut.axi_rdata.value = int.from_bytes(self.read(asked[0][1], BEAT), "little")
                 if dut.axi_rready.value:  # A register: it does not change before the edge that takes the beat.
                     self.reads.append(get_sim_time("ps"))
                     asked.popleft()
+            await edge

@@ -8,12 +8,12 @@ from pathlib import Path
 import cocotb
 import pytest
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, FallingEdge
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from cocotbext.axi import AxiBus, AxiRamWrite
 from rx_stream import RxStream, RxFrame
 from runner import bench, rtl
 from slave import ReadySlave
-from streams import CLOCK_PAIRS, bursts, never, sometimes
+from streams import CLOCK_PAIRS, bursts, never, pause_channels, sometimes
 
 TB = Path(__file__).parent
 PERIOD = 6400
@@ -26,6 +26,7 @@ class Bench:
     def __init__(self, dut):
         self.dut = dut
         self.told = []
+        self.counted = Counter()  # Before the present load.
 
     async def start(self, periods=(PERIOD, PERIOD)):
         dut = self.dut
@@ -43,23 +44,24 @@ class Bench:
         await FallingEdge(dut.clk_net)
         dut.rst_net_n.value = dut.rst_ddr_n.value = 1
         self.rx_beat = RxStream(dut.clk_net, dut.rx_beat, dut.room)
-        cocotb.start_soon(self.count())
         await self.rx_beat.idle(20)
 
-    def ram(self, stall):
+    def ram(self, share):
         bus = AxiBus.from_prefix(self.dut, "axi")
         ram = AxiRamWrite(bus.write, self.dut.clk_ddr, self.dut.rst_ddr_n, reset_active_level=False, size=MEMORY)
-        for channel in (ram.aw_channel, ram.w_channel, ram.b_channel):
-            channel.set_pause_generator(sometimes(stall))
+        cocotb.start_soon(pause_channels(self.dut.clk_ddr, (ram.aw_channel, ram.w_channel, ram.b_channel), share))
         return ram
 
-    async def count(self):
-        self.counts = Counter()
-        while True:
-            await FallingEdge(self.dut.clk_net)
-            self.counts["chunk"] += int(self.dut.chunk_event.value)
-            self.counts["duplicate"] += int(self.dut.duplicate.value)
-            self.counts["malformed"] += int(self.dut.malformed.value)
+    def count(self):
+        """Events since the reset."""
+        dut = self.dut
+        ports = {"chunk": dut.chunk_count, "duplicate": dut.duplicate_count, "malformed": dut.malformed_count}
+        return Counter({name: int(port.value) for name, port in ports.items()})
+
+    @property
+    def counts(self):
+        """Events of the present load."""
+        return self.count() - self.counted
 
     async def load(self, image, chunk, base=BASE):
         """A new load of this image; waits until it is ready for data."""
@@ -75,7 +77,7 @@ class Bench:
         await self.rx_beat.idle()
         while dut.busy.value:
             await self.rx_beat.idle()
-        self.counts.clear()
+        self.counted = self.count()
         self.told.clear()
 
     def missing(self):
@@ -89,7 +91,9 @@ class Bench:
         while True:
             await FallingEdge(dut.clk_net)
             dut.block_pop.value = 0
-            if dut.block_valid.value and not next(pause):
+            if not dut.block_valid.value:
+                await RisingEdge(dut.block_valid)
+            elif not next(pause):
                 block = int(dut.block.value)
                 span = image[BLOCK * block : BLOCK * (block + 1)]
                 assert memory.read(base + BLOCK * block, len(span)) == span, f"block {block} is announced too soon"

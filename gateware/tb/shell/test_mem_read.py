@@ -14,7 +14,7 @@ from cocotbext.axi import AxiBus, AxiRamRead
 from rx_stream import RxStream, RxFrame
 from runner import bench, rtl
 from slave import ReadySlave
-from streams import CLOCK_PAIRS, bursts, never, sometimes
+from streams import CLOCK_PAIRS, bursts, never, pause_channels, sometimes
 from wire import CONST, Frame, frame
 
 TB = Path(__file__).parent
@@ -38,7 +38,7 @@ class Bench:
         for handle in (
             *(dut.rx_beat, dut.flush, dut.fw_valid, dut.mem_write_busy, dut.stored, dut.written_gray, dut.tx_ready),
             *(dut.cpu_write, dut.cpu_addr, dut.cpu_wdata, dut.send, dut.send_slot, dut.send_bytes, dut.stream),
-            *(dut.announce_valid, dut.announce, dut.stream_job),
+            *(dut.announce_valid, dut.announce, dut.stream_job, dut.halt),
             *(dut.stream_stop, dut.words_ready, dut.digest_req_valid, dut.digest_req_beat, dut.rst_net_n),
             *(dut.rst_ddr_n, dut.rst_cfg_n, dut.axi_arready, dut.axi_rvalid, dut.axi_rdata, dut.axi_rresp),
         ):
@@ -54,7 +54,6 @@ class Bench:
             reset.value = 1
         self.rx_beat = RxStream(dut.clk_net, dut.rx_beat, None)
         cocotb.start_soon(self.receive(tx_pause()))
-        cocotb.start_soon(self.count())
         await self.rx_beat.idle(20)
         await self.template(0, bytes(8), frame("InputConfirm.ReadData", dst=OWNER, src=MAC, epoch=EPOCH))
 
@@ -65,11 +64,14 @@ class Bench:
     async def receive(self, pause):
         """Takes the frames that are sent."""
         dut = self.dut
-        data, began = b"", None
+        valid, ready, edge = dut.tx_valid, dut.tx_ready, dut.clk_net.rising_edge
+        data, began, taking = b"", None, None
         while True:
-            dut.tx_ready.value = not next(pause)
-            await ReadOnly()
-            if dut.tx_valid.value and dut.tx_ready.value:
+            before, taking = taking, not next(pause)
+            if taking != before:
+                ready.value = taking
+            await edge
+            if taking and valid.value:
                 began = began or get_sim_time("ps")
                 keep = int(dut.tx_keep.value)
                 data += int(dut.tx_data.value).to_bytes(8, "little")[: keep.bit_count()]
@@ -78,20 +80,16 @@ class Bench:
                 if dut.tx_last.value:
                     self.frames.append((began, get_sim_time("ps"), data))
                     data, began = b"", None
-            await FallingEdge(dut.clk_net)
 
-    async def count(self):
-        """Counts events."""
+    @property
+    def counts(self):
+        """Events since the reset."""
         dut = self.dut
-        self.counts = Counter()
-        while True:
-            await FallingEdge(dut.clk_net)
-            self.counts["frames"] += int(dut.tx_frame.value)
-            self.counts["bytes"] += int(dut.tx_frame_bytes.value) * int(dut.tx_frame.value)
-            self.counts["reads"] += int(dut.read.value)
-            self.counts["read_bytes"] += int(dut.read_bytes.value) * int(dut.read.value)
-            self.counts["drops"] += int(dut.drop_queue.value)
-            self.counts["kept"] += int(dut.cpu_fetch_done.value)
+        ports = {
+            **{"frames": dut.frame_count, "bytes": dut.frame_bytes, "reads": dut.read_count},
+            **{"read_bytes": dut.read_bytes_sum, "drops": dut.drop_count, "kept": dut.kept_count},
+        }
+        return Counter({name: int(port.value) for name, port in ports.items()})
 
     async def sent(self, count):
         """The frames sent, when there are so many."""
@@ -103,12 +101,11 @@ class Bench:
         assert len(self.frames) == count
         return [data for _, _, data in self.frames]
 
-    def ram(self, stall):
+    def ram(self, share):
         """A DDR behind cocotbext-axi's model, with random contents, whose channels pause."""
         bus = AxiBus.from_prefix(self.dut, "axi")
         ram = AxiRamRead(bus.read, self.dut.clk_ddr, self.dut.rst_ddr_n, reset_active_level=False, size=MEMORY)
-        for channel in (ram.ar_channel, ram.r_channel):
-            channel.set_pause_generator(sometimes(stall))
+        cocotb.start_soon(pause_channels(self.dut.clk_ddr, (ram.ar_channel, ram.r_channel), share))
         ram.write(0, random.randbytes(MEMORY))
         return ram
 
@@ -206,7 +203,7 @@ async def reads_are_answered_with_the_bytes(dut, periods, stall):
             frames.append(RxFrame("read", bytes(8), abort=True))
     await tb.rx_beat.send(frames, bursts(100, 100))
     compare(await tb.sent(len(answers)), answers)
-    assert dut.idle.value and not dut.error.value
+    assert dut.idle.value and not dut.failed.value
     total = sum(len(data) for data in answers)
     payload = sum(len(Frame.parse(data).payload) for data in answers)
     assert tb.counts == Counter(frames=60, bytes=total, reads=60, read_bytes=payload, drops=0, kept=0)
@@ -247,18 +244,10 @@ async def control_gets_what_is_to_be_refused(dut):
     async def watch():
         while True:
             await ReadOnly()
-            if tb.ending:
+            if tb.rx_beat.ending:
                 seen.append(int(dut.divert_reason.value) if dut.divert.value else None)
             await FallingEdge(dut.clk_net)
 
-    class Watched(RxStream):
-        async def show(self, **values):
-            tb.ending = values.get("done", False)
-            await super().show(**values)
-
-    tb.ending = False
-    tb.rx_beat = Watched(dut.clk_net, dut.rx_beat, None)
-    await FallingEdge(dut.clk_net)
     cocotb.start_soon(watch())
     for seq, (addr, length, payload, _) in enumerate(cases):
         await tb.rx_beat.send([read(seq, addr, length, payload)])
@@ -384,6 +373,7 @@ async def all_that_is_sent_takes_turns(dut, stall):
     # While all have something to send, each gets its turn, though the processor takes up to 400 cycles for a frame.
     assert set(kinds[: 2 * count]) == set(expected)
     assert tb.counts["bytes"] == sum(map(len, got))
+    assert tb.counts["reads"] == count, "what the firmware fetches is no read"
 
 
 @cocotb.test(timeout_time=500, timeout_unit="us")
@@ -397,9 +387,9 @@ async def the_firmware_reads_what_it_has_fetched(dut):
     for at in range(12):
         slot, length = at % 2, some_length(bulk)
         addr = random.randint(0, MEMORY - length)
-        done = tb.counts["kept"]
+        done = int(dut.kept_count.value)
         await tb.fetch(addr, length, to_cpu=1, slot=slot)
-        while tb.counts["kept"] == done:
+        while dut.kept_count.value == done:
             # It may write meanwhile, elsewhere; but no processor does that in each cycle.
             await tb.cpu_write(2048 * (1 - slot), random.randbytes(4))
             await FallingEdge(dut.clk_net)
@@ -526,14 +516,61 @@ async def a_stream_stops(dut):
 
 
 @cocotb.test(timeout_time=500, timeout_unit="us")
-async def an_error_is_seen_and_nothing_hangs(dut):
+async def after_an_error_nothing_is_sent(dut):
+    tb = Bench(dut)
+    memory = ReadySlave(dut)
+    await tb.start()
+    await tb.rx_beat.send([read(1, HOSTS, 50)])
+    await tb.sent(1)
+    assert not dut.failed.value
+    memory.failing.add(HOSTS + 0x140)
+    # The frame's first beat is good, as is the frame behind it.
+    await tb.rx_beat.send([read(2, HOSTS + 0x13F, 64), read(3, HOSTS, 50)])
+    words = 0
+    for _ in range(600):
+        await FallingEdge(dut.clk_net)
+        words += int(dut.tx_valid.value)
+    assert dut.failed.value and words == 0
+
+
+@cocotb.test(timeout_time=500, timeout_unit="us")
+async def after_an_error_digest_and_port_get_nothing(dut):
+    tb = Bench(dut)
+    memory = ReadySlave(dut)
+    await tb.start()
+    memory.failing.add(64 * 1000)
+    dut.words_ready.value = 1
+    await FallingEdge(dut.clk_ddr)
+    # The digest's beat is good, and comes behind the bad one.
+    dut.digest_req_beat.value = 2000
+    dut.digest_req_valid.value = 1
+    dut.stream_job.value = 1000 << 22 | 1010
+    dut.stream.value = 1
+    words = beats = 0
+    for _ in range(600):
+        await FallingEdge(dut.clk_ddr)
+        if dut.failed.value:
+            beats += int(dut.digest_data_valid.value)
+        words += int(dut.words_valid.value)
+    assert dut.failed.value and (words, beats) == (0, 0)
+
+
+@cocotb.test(timeout_time=500, timeout_unit="us")
+async def halted_it_ends_its_frame_and_begins_no_other(dut):
     tb = Bench(dut)
     ReadySlave(dut)
     await tb.start()
-    dut.axi_rresp.value = 2
-    await tb.rx_beat.send([read(1, HOSTS, 50)])
-    await tb.sent(1)
-    assert dut.error.value and dut.idle.value
+    await tb.rx_beat.send([read(seq, HOSTS, 60) for seq in range(1, 5)])
+    while not dut.tx_valid.value:
+        await FallingEdge(dut.clk_net)
+    dut.halt.value = 1
+    lasts = 0
+    for _ in range(600):
+        await FallingEdge(dut.clk_net)
+        lasts += int(dut.tx_valid.value and dut.tx_last.value and dut.tx_ready.value)
+    assert lasts <= 1 and not dut.tx_valid.value
+    dut.halt.value = 0
+    await tb.sent(4)
 
 
 @pytest.mark.parametrize("bulk,reads", [(1472, 512), (64, 128)])

@@ -14,7 +14,7 @@ from rx_stream import STORE, RxStream, RxFrame, packed
 from golden import Arrival, Sack
 from runner import bench, rtl
 from slave import ReadySlave
-from streams import CLOCK_PAIRS, PAUSES, bursts, sometimes
+from streams import CLOCK_PAIRS, PAUSES, bursts, pause_channels
 
 TB = Path(__file__).parent
 MEMORY = 1 << 20
@@ -48,12 +48,11 @@ class Bench:
         self.rx_beat = RxStream(dut.clk_net, dut.rx_beat, dut.room)
         await self.rx_beat.idle(20)
 
-    def ram(self, stall):
+    def ram(self, share):
         """A DDR behind cocotbext-axi's model, whose channels pause in this share of the cycles."""
         bus = AxiBus.from_prefix(self.dut, "axi")
         ram = AxiRamWrite(bus.write, self.dut.clk_ddr, self.dut.rst_ddr_n, reset_active_level=False, size=MEMORY)
-        for channel in (ram.aw_channel, ram.w_channel, ram.b_channel):
-            channel.set_pause_generator(sometimes(stall))
+        cocotb.start_soon(pause_channels(self.dut.clk_ddr, (ram.aw_channel, ram.w_channel, ram.b_channel), share))
         return ram
 
     async def settle(self):
@@ -66,15 +65,6 @@ class Bench:
             if written == int(self.dut.stored.value):
                 return
         raise AssertionError("not all frames were written")
-
-    async def count(self, **events):
-        """Counts the cycles of these signals for ever."""
-        counts = dict.fromkeys(events, 0)
-        self.counts = counts
-        while True:
-            await FallingEdge(self.dut.clk_net)
-            for name, handle in events.items():
-                counts[name] += int(handle.value)
 
     async def bits(self):
         """The window's ring, as one number."""
@@ -100,7 +90,6 @@ async def memory_holds_what_was_written(dut, periods, stall):
     tb = Bench(dut)
     ram = tb.ram(stall)
     await tb.start(periods)
-    cocotb.start_soon(tb.count(write=dut.write, duplicate=dut.duplicate, beyond=dut.beyond))
     bulk = dut.Bulk.value.to_unsigned()
     image = bytearray(MEMORY)
     sack = Sack(1)
@@ -127,15 +116,13 @@ async def memory_holds_what_was_written(dut, periods, stall):
     await tb.settle()
     assert int(dut.next.value) == sack.next
     assert await tb.bits() == sack.ring()
-    assert tb.counts == {
-        "write": expected[Arrival.NEW],
-        "duplicate": expected[Arrival.DUPLICATE],
-        "beyond": expected[Arrival.BEYOND],
-    }
+    assert dut.write_count.value == expected[Arrival.NEW]
+    assert dut.duplicate_count.value == expected[Arrival.DUPLICATE]
+    assert dut.beyond_count.value == expected[Arrival.BEYOND]
     got = ram.read(0, MEMORY)
     wrong = next((at for at in range(MEMORY) if got[at] != image[at]), None)
     assert wrong is None, f"byte {wrong:#x}"
-    assert not dut.error.value
+    assert not dut.failed.value
 
 
 @cocotb.test()
@@ -359,16 +346,7 @@ async def others_write_too(dut):
                 for _ in range(random.choice([0, 100])):
                     await FallingEdge(clock)
 
-    written = 0
-
-    async def count_values():
-        nonlocal written
-        while True:
-            await FallingEdge(clock)
-            written += int(dut.value_written.value)
-
     await FallingEdge(clock)
-    cocotb.start_soon(count_values())
     tasks = [cocotb.start_soon(chunks(60)), cocotb.start_soon(values(40))]
     frames = []
     for seq in range(1, 61):
@@ -383,7 +361,7 @@ async def others_write_too(dut):
     await tb.settle()
     await ClockCycles(clock, 200)
     assert ram.read(0, MEMORY) == image
-    assert written == runs
+    assert dut.value_count.value == runs
     assert int(dut.image_written_gray.value) == 60 ^ 60 >> 1
 
     first, last = 0x10000 // 64, 0x41000 // 64
@@ -404,18 +382,35 @@ async def others_write_too(dut):
 
 
 @cocotb.test()
-async def an_error_is_seen_and_nothing_hangs(dut):
+async def after_an_error_no_frame_counts_as_written(dut):
     tb = Bench(dut)
-    ReadySlave(dut)
+    memory = ReadySlave(dut)
     await tb.start()
-    await tb.rx_beat.send([write(1, 0, b"fine")])
+    await tb.rx_beat.send([write(1, 0x1000, b"fine")])
     await tb.settle()
-    assert not dut.error.value
-    dut.axi_bresp.value = 2
-    await tb.rx_beat.send([write(2, 0, b"not so")])
-    await tb.settle()
-    await ClockCycles(dut.clk_ddr, 2)
-    assert dut.error.value
+    assert not dut.failed.value
+    memory.failing.add(0x2000)
+    # The first frame's last beat is good, as are the others after it.
+    await tb.rx_beat.send([write(2, 0x1FFC, bytes(12)), write(3, 0x3000, b"late"), write(4, 0x3100, b"late")])
+    await ClockCycles(dut.clk_ddr, 400)
+    assert dut.failed.value
+    assert (int(dut.stored.value), int(dut.mem_written_gray.value)) == (4, 1)
+
+
+@cocotb.test()
+async def after_an_error_zeroing_ends_and_is_not_done(dut):
+    tb = Bench(dut)
+    memory = ReadySlave(dut)
+    await tb.start()
+    memory.failing.add(64 * 100)
+    dut.scrub_first.value = 0
+    dut.scrub_last.value = MEMORY // 64 - 1
+    await FallingEdge(dut.clk_ddr)
+    dut.scrub.value = 1
+    await ClockCycles(dut.clk_ddr, 1000)
+    assert dut.failed.value and not dut.scrub_done.value
+    # Those that were under way when the answer came.
+    assert 100 < len(memory.writes) < 200
 
 
 @pytest.mark.parametrize("bulk", [1472, 64])

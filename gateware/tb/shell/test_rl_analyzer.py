@@ -2,6 +2,7 @@
 any rate, held against the card model."""
 
 import random
+from pathlib import Path
 
 import cocotb
 import pytest
@@ -11,7 +12,9 @@ from golden import Route
 from receive import Receive, plan, some_sessions
 from runner import bench, rtl
 from streams import PAUSES, keep, words
-from wire import KINDS
+from wire import CONST, KINDS
+
+HEADER = CONST.HEADER_END  # Bytes before the payload.
 
 
 def seq(number: int) -> int:
@@ -61,6 +64,24 @@ async def truncated_at_every_length(dut):
     for prefix in (bytes(40), mine + mine, mine + owner + b"\x08\x00" + bytes(40), mine + owner + b"\x80\xdd" + bytes(40)):
         frames += [prefix[:length] for length in range(1, len(prefix) + 1)]
     await run(dut, frames, sessions=[some_sessions(0)[0]] * (len(frames) + 1))
+
+
+@cocotb.test()
+@cocotb.parametrize(pause=["never", "ragged"])
+async def every_length_with_a_good_and_a_wrong_check_sequence(dut, pause):
+    """Frames of 1 to 80 bytes that are whole at that length, where they can be, in each place of the pipeline in which a
+    frame can end. With a wrong check sequence none of them is more than counted."""
+    frames = []
+    for length in range(1, 81):
+        for kind in ("Input.Write", "Image.Data", "Exec.Launch", "Session.Ping"):
+            # Shorter than Ethernet's shortest: build pads.
+            one = good(kind, 2 * length, random.randbytes(max(0, length - HEADER)))[:length]
+            # Next to one another: nothing of the one may stay for the other.
+            frames += [(one, bad) for bad in (True, False, True)]
+    receive = await run(dut, frames, pause=pause, sessions=[some_sessions(0)[0]] * (len(frames) + 1))
+    short = [one for one in receive.expected if HEADER <= len(one.data) < HEADER + 8 and not one.bad]
+    assert any(one.judgement.route == Route.WRITE for one in short), "none that a wrong sequence could spoil"
+    assert await receive.count("drop_check") == len(frames) * 2 // 3
 
 
 @cocotb.test()
@@ -131,5 +152,5 @@ async def what_does_not_fit_is_counted_once(dut):
 
 @pytest.mark.parametrize("fifo,ring,entries", [(2048, 1024, 32), (2048, 512, 4)])
 def test_rl_analyzer(fifo, ring, entries):
-    sources = [*rtl("common", "shell"), "../tb/shell/receive_bench.sv"]
+    sources = [*rtl("common", "shell"), Path(__file__).with_name("receive_bench.sv")]
     bench("receive_bench", sources, __name__, {"FifoWords": fifo, "RingWords": ring, "RingFrames": entries})

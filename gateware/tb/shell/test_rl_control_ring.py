@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import cocotb
 import pytest
@@ -73,5 +74,5 @@ async def diverted_launches_are_barriers(dut):
 
 @pytest.mark.parametrize("ring,entries", [(1024, 32), (512, 64), (512, 4)])
 def test_rl_control_ring(ring, entries):
-    sources = [*rtl("common", "shell"), "../tb/shell/receive_bench.sv"]
+    sources = [*rtl("common", "shell"), Path(__file__).with_name("receive_bench.sv")]
     bench("receive_bench", sources, __name__, {"RingWords": ring, "RingFrames": entries})

@@ -3,6 +3,7 @@
 import random
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 from runner import bench, rtl
@@ -10,6 +11,7 @@ from wire import CONST, COUNTER
 
 RX_EVENTS = "word bytes frame check foreign truncated version kind auth epoch".split()
 DROPS = RX_EVENTS[3:]
+PORT_EVENTS = "frame bytes check truncated foreign full".split()
 # Of a frame, at most every 5 cycles; but each may come together with the others.
 PER_FRAME = {
     "write": "writes",
@@ -25,6 +27,14 @@ SWEEP = 84
 MEMORIES = ("u_sweep", "u_read")
 
 
+def port_event(**fields) -> int:
+    """port_event_t."""
+    value = 0
+    for name in PORT_EVENTS:
+        value = value << (14 if name == "bytes" else 1) | fields.get(name, 0)
+    return value
+
+
 def rx_event(**fields) -> int:
     """rx_event_t."""
     value = 0
@@ -35,6 +45,7 @@ def rx_event(**fields) -> int:
 
 def silence(dut):
     dut.rx_i.value = 0
+    dut.port_rx_i.value = dut.port_tx_valid_i.value = dut.port_tx_bytes_i.value = 0
     for name in (*PER_FRAME, "rx_overflow", "tx_word", "write_duplicate", "chunk_duplicate"):
         getattr(dut, f"{name}_i").value = 0
     for name in ("tx_bytes", "write_bytes", "read_bytes"):
@@ -153,20 +164,23 @@ async def sums_take_the_longest_frames(dut):
 @cocotb.test()
 async def the_carry_goes_to_the_high_half(dut):
     """From just below 2^32 on, and across the whole 64 bits."""
-    below = (1 << 32) - (1 << 17)
+    # The registers are at 0, and so must the counters' low bits be: as many as the counter's register has.
+    cycles = 5000
+    starts = dict.fromkeys(COUNTER, (1 << 32) - (1 << 17))
+    starts |= dict.fromkeys(("rx_frames", "drop_kind", "reads"), (1 << 32) - (1 << 9))
+    starts |= {"rx_words": (1 << 32) - (1 << 12), "rx_bytes": (1 << 32) - (1 << 15)}
     await start(dut)
     await pass_cycles(dut, SWEEP)
-    # The registers are at 0, and so must the counters' low bits be.
     for memory in MEMORIES:
         mem = getattr(dut, memory).mem
-        for number in COUNTER.values():
-            mem[2 * number].value = below
+        for name, number in COUNTER.items():
+            mem[2 * number].value = starts[name]
             mem[2 * number + 1].value = 0xFFFFFFFF if number % 2 else 7
     await pass_cycles(dut, SWEEP)
     counted = {"rx_frames": 0, "drop_kind": 0, "rx_bytes": 0, "rx_words": 0, "read_bytes": 0, "reads": 0, "tx_bytes": 0}
     before = {name: await read(dut, name) for name in counted}
-    assert before["rx_frames"] == 7 << 32 | below
-    for number in range(132_000):
+    assert before["rx_frames"] == 7 << 32 | starts["rx_frames"]
+    for number in range(cycles):
         frame = number % 5 == 0
         dut.rx_i.value = rx_event(word=1, bytes=8, frame=int(frame), kind=int(frame))
         dut.read_i.value = int(frame)
@@ -180,6 +194,7 @@ async def the_carry_goes_to_the_high_half(dut):
     silence(dut)
     await pass_cycles(dut, 2 * SWEEP)
     for name, amount in counted.items():
+        assert not amount or starts[name] + amount >= 1 << 32, f"{name} does not come to the border"
         assert await read(dut, name) == (before[name] + amount) % (1 << 64), name
 
 
@@ -200,5 +215,54 @@ async def reading_never_sees_half_a_write(dut):
         last = value
 
 
-def test_rl_counters():
-    bench("rl_counters", rtl("common", "shell"), __name__)
+@cocotb.test()
+async def other_ports_count_with_port_0(dut):
+    """A frame of another port waits while one of port 0 is counted, and is counted once. A card with one port has none."""
+    await start(dut)
+    ports = int(dut.Ports.value) > 1
+    count = dict.fromkeys(COUNTER, 0)
+    counters = {"foreign": "drop_foreign", "truncated": "drop_truncated", "check": "drop_check", "full": "drop_queue"}
+    received = sent = None  # What waits to be counted: bytes, and an event.
+    for number in range(4000):
+        silence(dut)
+        if received is None and random.random() < 0.2:
+            received = random.randint(64, 1518), random.choice([None, *counters])
+        if sent is None and random.random() < 0.2:
+            sent = random.randint(64, 1518)
+        busy = number % 5 == 0, number % 6 == 0  # Port 0's frames.
+        if busy[0]:
+            dut.rx_i.value = rx_event(frame=1)
+            count["rx_frames"] += 1
+        if busy[1]:
+            dut.tx_frame_i.value = 1
+            dut.tx_bytes_i.value = 60
+            count["tx_frames"] += 1
+            count["tx_bytes"] += 60
+        if received:
+            bytes_, event = received
+            dut.port_rx_i.value = port_event(frame=1, bytes=bytes_, **({event: 1} if event else {}))
+            if not busy[0]:
+                received = None
+                count["rx_frames"] += ports
+                count["rx_words"] += -(-bytes_ // 8) * ports
+                count["rx_bytes"] += bytes_ * ports
+                if event:
+                    count[counters[event]] += ports
+        if sent:
+            dut.port_tx_valid_i.value = 1
+            dut.port_tx_bytes_i.value = sent
+            if not busy[1]:
+                count["tx_frames"] += ports
+                count["tx_words"] += -(-sent // 8) * ports
+                count["tx_bytes"] += sent * ports
+                sent = None
+        await RisingEdge(dut.clk_net_i)
+        # Frames of the wire are longer apart.
+        silence(dut)
+        await pass_cycles(dut, 9)
+    await check(dut, count)
+
+
+@pytest.mark.parametrize("ports", [1, 3])
+def test_rl_counters(ports):
+    bench("rl_counters", rtl("common", "shell"), __name__, {"Ports": ports}, visible=["rl_ram.mem"])

@@ -1,6 +1,7 @@
 """rl_discovery behind the analyzer: which solicitations it answers by itself, and how soon."""
 
 import random
+from pathlib import Path
 
 import cocotb
 from cocotb.triggers import RisingEdge
@@ -102,4 +103,4 @@ async def it_is_quick(dut):
 
 
 def test_rl_discovery():
-    bench("receive_bench", [*rtl("common", "shell"), "../tb/shell/receive_bench.sv"], __name__)
+    bench("receive_bench", [*rtl("common", "shell"), Path(__file__).with_name("receive_bench.sv")], __name__)

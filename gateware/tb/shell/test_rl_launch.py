@@ -10,7 +10,7 @@ from cocotb.triggers import ClockCycles, Lock, RisingEdge, Timer, with_timeout
 from cocotbext.axi import AxiBus, AxiRam
 
 import golden
-from runner import bench, rtl
+from runner import bench
 from streams import bursts, sometimes
 from wire import ENUM, frame
 
@@ -19,9 +19,9 @@ MEMORY = 0x20_0000  # Bytes. The host's begin at 0x10_0000.
 CELL = 0x10_0040
 CARD = golden.Card(mac=1, owner=2, memory=MEMORY, epoch=3, claim_group=0, load_group=0)
 FUEL_MAX = 1 << 12
-# Arguments that each kernel of the role takes here: bump, trap, spin, hang, flood, wild, broken; and one of four.
-TAKES = [2, 0, 0, 0, 0, 1, 1, 4, 32]
-BUMP, TRAP, SPIN, HANG, FLOOD, WILD, BROKEN, FOUR, MOST = range(len(TAKES))
+# Arguments that each kernel of the role takes here; the last two it has not.
+TAKES = [2, 0, 0, 0, 0, 1, 1, 0, 4, 32]
+BUMP, TRAP, SPIN, HANG, FLOOD, WILD, BROKEN, GREEDY, FOUR, MOST = range(len(TAKES))
 ROUTE_CONTROL, ROUTE_WRITE, ROUTE_LAUNCH = 1, 2, 5
 PLACES = 32
 SEQ_WORD, GO_WORD = 5, 14  # Of a slot.
@@ -573,6 +573,7 @@ async def bad_roles_are_stopped(dut, ragged):
         (BUMP, (CELL, 2000), 1000, fuel, (0, 0)),
         (HANG, (), 0, trap, (1, 0)),
         (FLOOD, (), 0, trap, (0, 4)),
+        (GREEDY, (), 700, fuel, (0, 0)),
         (WILD, (MEMORY,), 0, trap, (0, 1)),
         (WILD, (2**39,), 0, trap, (0, 1)),
         (BROKEN, (0,), 0, trap, None),  # With an open port there is nothing to take back.
@@ -651,7 +652,4 @@ async def isolated_for_configuration(dut):
 
 def test_rl_launch():
     tb = Path(__file__).parent
-    modules = ["rl_launch_judge", "rl_launch", "rl_role_port", "rl_guard"]
-    roles = ["rl_role_ctrl", "rl_role_probe"]
-    sources = rtl("common") + [f"shell/{m}.sv" for m in modules] + [f"roles/{m}.sv" for m in roles]
-    bench("rl_launch_tb", [*sources, tb / "rl_launch_tb.sv"], __name__)
+    bench("rl_launch_tb", [tb / "rl_launch_tb.sv"], __name__, visible=["rl_role_ctrl.args_o"])

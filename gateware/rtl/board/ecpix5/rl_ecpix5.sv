@@ -10,6 +10,7 @@
 module rl_ecpix5
   import rl_shell_pkg::*;
   import rl_role_pkg::*;
+  import rl_config_pkg::*;
   import rl_wire_pkg::*;
 #(
   parameter logic [47:0] Mac = 48'h02524cec0501,   // Of the card. Locally administered: "RL".
@@ -71,19 +72,24 @@ module rl_ecpix5
   localparam logic [31:0] AnnounceMs = 32'd10_000;
 
   // -- clock and resets
-  logic clk, rst, trained, failed, alive_d;
-  logic [2:0] alive_q;
-  logic rst_shell_n;
+  logic clk, rst, trained, failed, alive;
+  logic rst_card_n, rst_shell_n, rst_restart_n, fault, halt, drained, moves;
+  logic [7:0] restarts;
+  logic for_memory, memory_failed;
   // Without memory there is no card: it stays silent.
-  assign alive_d = !rst && trained && !failed;
-  assign rst_shell_n = alive_q[2];
-  always_ff @(posedge clk) alive_q <= {alive_q[1:0], alive_d};
+  assign alive = !rst && trained && !failed;
+  assign rst_shell_n = rst_card_n && rst_restart_n;
+  rl_reset u_reset (
+    .clk_i(clk),
+    .rst_ni(alive),
+    .rst_no(rst_card_n)
+  );
 
   // -- time
   logic [$clog2(Cycles)-1:0] cycle_q;
   logic [47:0] time_us;
   always_ff @(posedge clk) begin
-    if (!rst_shell_n) begin
+    if (!rst_card_n) begin
       cycle_q <= '0;
       time_us <= '0;
     end else if (cycle_q == $bits(cycle_q)'(Cycles - 1)) begin
@@ -96,17 +102,18 @@ module rl_ecpix5
 
   // -- what the card is
   logic [63:0] random;
-  logic [15:0][31:0] strap;
+  logic [18:0][31:0] strap;
   rl_ecpix5_random u_random (
     .clk_i(clk),
-    .hold_i(alive_q[0]),
+    .hold_i(alive),
     .value_o(random)
   );
   assign strap[0] = {16'd0, Mac[47:32]};
   assign strap[1] = Mac[31:0];
   assign strap[2] = {Unit, CardKindBoard, PortCount};
   assign strap[3] = {Vendor, Product};
-  assign strap[4] = random[63:32];
+  // A card that was restarted is another one to its hosts.
+  assign strap[4] = random[63:32] + 32'(restarts);
   assign strap[5] = random[31:0];
   assign strap[6] = MemoryUnits;
   assign strap[7] = ClockKhz;
@@ -118,8 +125,11 @@ module rl_ecpix5
   assign strap[13] = AckDelayUs;
   assign strap[14] = ResendUs;
   assign strap[15] = AnnounceMs;
+  assign strap[16] = '0;  // There is no port 1.
+  assign strap[17] = '0;
+  assign strap[18] = 32'({for_memory, restarts});
   identity_t identity;
-  logic [3:0] strap_index;
+  logic [4:0] strap_index;
   logic [31:0] strap_word;
   rl_straps u_straps (
     .strap_i(strap),
@@ -164,7 +174,7 @@ module rl_ecpix5
   rl_ecpix5_ethernet u_ethernet (
     .clk_i(clk),
     .rst_i(rst),
-    .open_i(rst_shell_n),
+    .open_i(rst_card_n),
     .rx_valid_o(rx_valid),
     .rx_data_o(rx_data),
     .rx_keep_o(rx_keep),
@@ -186,18 +196,35 @@ module rl_ecpix5
     .eth_tx_data
   );
 
+  // -- a firmware that has failed is started again
+  rl_restart u_restart (
+    .clk_net_i(clk),
+    .rst_por_ni(rst_card_n),
+    .failed_i(fault),
+    .memory_failed_i(memory_failed),
+    .drained_i(drained),
+    .rx_valid_i(rx_valid),
+    .rx_last_i(rx_last),
+    .moves_i(moves),
+    .halt_o(halt),
+    .rst_shell_no(rst_restart_n),
+    .restarts_o(restarts),
+    .for_memory_o(for_memory)
+  );
+
   // -- shell and roles
   axi_req_t role_axi;
   axi_rsp_t role_axi_rsp;
   axil_req_t axil;
   axil_rsp_t axil_rsp;
   logic interrupt, role_rst_n;
-  logic cfg_start, cfg_stop, cfg_valid, cfg_ready, cfg_done, cfg_error;
-  logic [31:0] cfg_data, alarm_us;
+  config_req_t config_req;
+  config_rsp_t config_rsp;
+  local_rsp_t unused_local;  // There is no programmer beside the shell.
+  logic unused_port_rx, unused_port_tx;  // Nor is there a port beside port 0.
+  logic [31:0] alarm_us;
   logic [15:0] ack_late;
-  logic [7:0] cfg_code;
-  logic [15:0] cfg_role;
-  logic sleeping, alarm_valid, ack_waits, quiet, fault, ddr_error, local_granted, local_ready;
+  logic sleeping, alarm_valid, ack_waits, quiet;
   rl_shell u_shell (
     .clk_net_i(clk),
     .rst_net_ni(rst_shell_n),
@@ -231,53 +258,50 @@ module rl_ecpix5
     .axi_o(role_axi_rsp),
     .interrupt_i(interrupt),
     .role_rst_no(role_rst_n),
-    .cfg_start_o(cfg_start),
-    .cfg_stop_o(cfg_stop),
-    .cfg_valid_o(cfg_valid),
-    .cfg_ready_i(cfg_ready),
-    .cfg_data_o(cfg_data),
-    .cfg_done_i(cfg_done),
-    .cfg_error_i(cfg_error),
-    .cfg_code_i(cfg_code),
-    .cfg_role_i(cfg_role),
-    // JTAG goes past the shell here, and takes the whole device with it.
-    .local_busy_i(1'b0),
-    .local_granted_o(local_granted),
-    .local_start_i(1'b0),
-    .local_stop_i(1'b0),
-    .local_valid_i(1'b0),
-    .local_ready_o(local_ready),
-    .local_data_i('0),
+    .port_rx_ready_o(unused_port_rx),
+    .port_rx_i('0),
+    .port_tx_valid_i(1'b0),
+    .port_tx_ready_o(unused_port_tx),
+    .port_tx_bytes_i('0),
+    .config_o(config_req),
+    .config_i(config_rsp),
+    .local_i('0),
+    .local_o(unused_local),
     .sleeping_o(sleeping),
     .alarm_valid_o(alarm_valid),
     .alarm_us_o(alarm_us),
     .ack_waits_o(ack_waits),
     .ack_late_o(ack_late),
     .fault_o(fault),
-    .ddr_error_o(ddr_error),
+    .halt_i(halt),
+    .drained_o(drained),
+    .moves_o(moves),
+    .memory_failed_o(memory_failed),
     .quiet_o(quiet)
   );
+  // No port, no stream.
+  logic unused_listens, unused_message_ready, unused_role_busy;
+  message_t unused_message;
   rl_region #(
     .Roles(Roles)
   ) u_region (
     .clk_cfg_i(clk),
     .rst_cfg_ni(rst_shell_n),
-    .cfg_start_i(cfg_start),
-    .cfg_stop_i(cfg_stop),
-    .cfg_valid_i(cfg_valid),
-    .cfg_ready_o(cfg_ready),
-    .cfg_data_i(cfg_data),
-    .cfg_done_o(cfg_done),
-    .cfg_error_o(cfg_error),
-    .cfg_code_o(cfg_code),
-    .cfg_role_o(cfg_role),
+    .config_i(config_req),
+    .config_o(config_rsp),
     .clk_role_i(clk),
     .role_rst_ni(role_rst_n),
     .axil_i(axil),
     .axil_o(axil_rsp),
     .axi_o(role_axi),
     .axi_i(role_axi_rsp),
-    .interrupt_o(interrupt)
+    .interrupt_o(interrupt),
+    .listens_o(unused_listens),
+    .message_i('0),
+    .message_ready_o(unused_message_ready),
+    .message_o(unused_message),
+    .message_ready_i('0),
+    .busy_o(unused_role_busy)
   );
 
   // -- lamps: 0 memory, 1 frames, 2 the role, 3 the firmware
@@ -288,12 +312,14 @@ module rl_ecpix5
     else if (rx_lit_q != 0) rx_lit_q <= rx_lit_q - 1'b1;
     if (tx_valid && tx_last) tx_lit_q <= '1;
     else if (tx_lit_q != 0) tx_lit_q <= tx_lit_q - 1'b1;
-    broken_q <= rst_shell_n && (broken_q || fault || ddr_error);
+    broken_q <= rst_card_n && (broken_q || fault || memory_failed);
   end
   assign rgb_led_r = ~{broken_q, 1'b0, 1'b0, failed};
-  assign rgb_led_g = ~{rst_shell_n && !broken_q && time_us[19], cfg_role != 0, tx_lit_q != 0, trained && !failed};
-  assign rgb_led_b = ~{1'b0, cfg_role != 0 && !role_rst_n, rx_lit_q != 0, !trained && !failed};
+  logic has_role;
+  assign has_role = config_rsp.role != 0;
+  assign rgb_led_g = ~{rst_card_n && !broken_q && time_us[19], has_role, tx_lit_q != 0, trained && !failed};
+  assign rgb_led_b = ~{1'b0, has_role && !role_rst_n, rx_lit_q != 0, !trained && !failed};
 
   logic unused;
-  assign unused = ^{sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet, local_granted, local_ready};
+  assign unused = ^{sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet};
 endmodule : rl_ecpix5

@@ -1,6 +1,6 @@
 // Bugs on purpose, off by default: the comparison with the model must find each, or its silence proves
 // nothing. They are forced upon the shell from outside, so that it bears no trace of them:
-// u_shell is that of the module around this one.
+// u_shell and u_share are those of the module around this one.
 module rl_planted (
   input logic [7:0] planted_i  // Number of the bug, 0: none.
 );
@@ -8,17 +8,37 @@ module rl_planted (
   always @(planted_i) begin
     case (planted_i)
       // Writes, reads and launches of the owner are taken whatever their epoch.
-      8'd1:    force u_shell.u_analyzer.u_judge.epoch_q = 1'b1;
+      8'd1:    force u_shell.u_rx.u_analyzer.u_judge.epoch_q = 1'b1;
       // A read does not wait for the writes before it.
-      8'd2:    force u_shell.u_mem_read.beyond = 8'd0;
+      8'd2:    force u_shell.u_memory.u_read.beyond = 8'd0;
       // A launch's output may lie anywhere.
-      8'd3:    force u_shell.u_launch.u_judge.fits = 1'b1;
+      8'd3:    force u_shell.u_execute.u_launch.u_judge.fits = 1'b1;
       // A write that begins or ends within eight bytes takes all eight.
-      8'd4:    force u_shell.u_ddr_write.turn_strobe_q = 8'hff;
+      8'd4:    force u_shell.u_memory.u_ddr_write.turn_strobe_q = 8'hff;
       // A chunk of an image is taken whatever its length.
-      8'd5:    force u_shell.u_image_write.right = 1'b1;
+      8'd5:    force u_shell.u_load.u_image_write.right = 1'b1;
+      // The firmware meets an instruction that there is not,
+      8'd6:    force u_shell.u_control.u_cpu.ir_q = 32'hffffffff;
+      // runs in a circle: an instruction that jumps to itself,
+      8'd7:    force u_shell.u_control.u_cpu.ir_q = 32'h0000006f;
+      // or writes over its code.
+      8'd8: begin
+        force u_shell.u_control.ram_we = 4'hf;
+        force u_shell.u_control.ram_waddr = '0;
+      end
+      // The role has the memory whenever it wants.
+      8'd9: begin
+        force u_share.u_read.u_turn.ahead_q = 1;
+        force u_share.u_write.u_turn.ahead_q = 1;
+      end
       default: ;
     endcase
+  end
+  // Those last until the card restarts itself: what comes then is sound.
+  always @(negedge u_shell.rst_net_ni) begin
+    release u_shell.u_control.u_cpu.ir_q;
+    release u_shell.u_control.ram_we;
+    release u_shell.u_control.ram_waddr;
   end
 `endif
 endmodule : rl_planted

@@ -10,7 +10,9 @@
 module rl_counters
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
+  import rl_port_pkg::*;
 #(
+  parameter int unsigned Ports = 1,
   localparam int unsigned IndexW = $clog2(2 * CounterCount)
 ) (
   input  logic              clk_net_i,
@@ -22,6 +24,12 @@ module rl_counters
   input  logic              tx_word_i,         // A word was sent,
   input  logic              tx_frame_i,        // and a frame, of so many bytes.
   input  logic [13:0]       tx_bytes_i,
+  // The ports beside port 0, of which each tells of a frame when it has ended. Tied off for a card with one port.
+  output logic              port_rx_ready_o,
+  input  port_event_t       port_rx_i,         // Until it is taken.
+  input  logic              port_tx_valid_i,
+  output logic              port_tx_ready_o,
+  input  logic [13:0]       port_tx_bytes_i,
   input  logic              write_i,           // A write was stored.
   input  logic [13:0]       write_bytes_i,
   input  logic              write_duplicate_i, // A write was there already,
@@ -40,9 +48,15 @@ module rl_counters
   output logic [31:0]       data_o             // Again a cycle later, else 0. It lags by a sweep.
 );
   localparam int unsigned Sweep = 2 * CounterCount;
-  localparam int unsigned FrameW = 4, WordW = 7, RxW = 10, WireW = 14, ReadW = 17;
+  // With more ports words and bytes of the wire are counted at a frame's end.
+  localparam int unsigned FrameW = 4, WordW = Ports > 1 ? 12 : 7;
+  localparam int unsigned RxW = Ports > 1 ? 15 : 10, WireW = Ports > 1 ? 16 : 14;
+  localparam int unsigned ReadW = 17;
+  localparam int unsigned FrameMax = int'(HeaderEnd) + int'(BulkJumbo);
   if (Sweep >= 5 << FrameW || Sweep + 2 * Sweep / 5 >= 1 << WordW || 8 * Sweep >= 1 << RxW ||
-      8 * Sweep + int'(HeaderEnd) + int'(BulkJumbo) >= 1 << WireW ||
+      8 * Sweep + FrameMax >= 1 << WireW ||
+      (Ports > 1 && Ports * (Sweep + FrameMax / 8) >= 1 << WordW) ||
+      (Ports > 1 && Ports * (8 * Sweep + FrameMax) >= 1 << RxW) ||
       Sweep * int'(BulkJumbo) / 8 >= 1 << ReadW)
   begin : gen_check
     $fatal(0, "rl_counters: the sweep takes too long (%m)");
@@ -58,13 +72,19 @@ module rl_counters
   function automatic number_t at(logic [7:0] counter);
     return number_t'(32'(counter));
   endfunction
+  // A port's frame waits while one of port 0 is counted.
+  logic port_rx, port_tx;
+  assign port_rx_ready_o = !rx_i.frame;
+  assign port_tx_ready_o = !tx_frame_i;
+  assign port_rx = Ports > 1 && port_rx_i.frame && port_rx_ready_o;
+  assign port_tx = Ports > 1 && port_tx_valid_i && port_tx_ready_o;
   logic [CounterCount-1:0] once;
   always_comb begin
     once = '0;
-    once[at(CounterRxFrames)] = rx_i.frame;
-    once[at(CounterTxFrames)] = tx_frame_i;
-    once[at(CounterDropForeign)] = rx_i.foreign;
-    once[at(CounterDropTruncated)] = rx_i.truncated;
+    once[at(CounterRxFrames)] = rx_i.frame || port_rx;
+    once[at(CounterTxFrames)] = tx_frame_i || port_tx;
+    once[at(CounterDropForeign)] = rx_i.foreign || (port_rx && port_rx_i.foreign);
+    once[at(CounterDropTruncated)] = rx_i.truncated || (port_rx && port_rx_i.truncated);
     once[at(CounterDropVersion)] = rx_i.version;
     once[at(CounterDropKind)] = rx_i.kind;
     once[at(CounterDropAuth)] = rx_i.auth;
@@ -74,9 +94,14 @@ module rl_counters
     once[at(CounterImageChunks)] = chunk_i;
     once[at(CounterWrites)] = write_i;
     once[at(CounterReads)] = read_i;
-    once[at(CounterDropCheck)] = rx_i.check;
+    once[at(CounterDropCheck)] = rx_i.check || (port_rx && port_rx_i.check);
     once[at(CounterAnnounces)] = answered_i;
   end
+
+  // Words of 64 bits, whatever the datapath is.
+  function automatic logic [11:0] words(logic [13:0] bytes);
+    return 12'((32'(bytes) + 7) / 8);
+  endfunction
 
   // Frames are counted by shifting: a shift register of which the feedback goes through all 16 states
   // takes one LUT, and only what the sweep looks at is made a number.
@@ -101,14 +126,17 @@ module rl_counters
   sum_t read_bytes_q;
   always_ff @(posedge clk_net_i) begin
     for (int unsigned i = 0; i < CounterCount; i++) if (once[i]) frames_q[i] <= after(frames_q[i]);
-    if (rx_i.word) rx_words_q <= rx_words_q + 1'b1;
-    if (tx_word_i) tx_words_q <= tx_words_q + 1'b1;
+    rx_words_q <= rx_words_q + word_t'(rx_i.word) + (port_rx ? word_t'(words(port_rx_i.bytes)) : '0);
+    tx_words_q <= tx_words_q + word_t'(tx_word_i) + (port_tx ? word_t'(words(port_tx_bytes_i)) : '0);
     duplicates_q <= duplicates_q + word_t'({write_duplicate_i && chunk_duplicate_i,
                                             write_duplicate_i ^ chunk_duplicate_i});
-    queue_q <= queue_q + word_t'({rx_overflow_i && read_full_i, rx_overflow_i ^ read_full_i});
-    if (rx_i.word) rx_bytes_q <= rx_bytes_q + rx_sum_t'(rx_i.bytes);
-    if (tx_frame_i) tx_bytes_q <= tx_bytes_q + tx_bytes_i;
-    if (write_i) write_bytes_q <= write_bytes_q + write_bytes_i;
+    queue_q <= queue_q + word_t'({rx_overflow_i && read_full_i, rx_overflow_i ^ read_full_i}) +
+        word_t'(port_rx && port_rx_i.full);
+    rx_bytes_q <= rx_bytes_q + (rx_i.word ? rx_sum_t'(rx_i.bytes) : '0) +
+        (port_rx ? rx_sum_t'(port_rx_i.bytes) : '0);
+    if (tx_frame_i || port_tx)
+      tx_bytes_q <= tx_bytes_q + (port_tx ? wire_sum_t'(port_tx_bytes_i) : wire_sum_t'(tx_bytes_i));
+    if (write_i) write_bytes_q <= write_bytes_q + wire_sum_t'(write_bytes_i);
     if (read_i) read_bytes_q <= read_bytes_q + sum_t'(read_bytes_i);
     if (!rst_net_ni) begin
       frames_q <= '0;

@@ -12,6 +12,9 @@
 //
 // AXI4: each beat is a burst of its own (AWLEN 0, AWSIZE 6, AWBURST INCR, WLAST 1, one ID), so that
 // responses come in order. Frames whose beats are all answered are counted.
+//
+// From the first answer on that is an error no frame counts as written any more, and no beat of zeros follows: what
+// waits for a write waits until rl_restart makes an end.
 module rl_ddr_write
   import rl_shell_pkg::*;
 #(
@@ -52,7 +55,7 @@ module rl_ddr_write
   // Frames in memory, in Gray code, for the network's domain.
   output logic [7:0]   mem_written_gray_o,
   output logic [7:0]   image_written_gray_o,
-  output logic         error_o,              // A write was answered with an error, since reset.
+  output logic         failed_o,             // A write was answered with an error, since reset.
 
   output logic         axi_awvalid_o,
   input  logic         axi_awready_i,
@@ -288,7 +291,7 @@ module rl_ddr_write
   beat_t pack_beat_q, pack_beat;
   logic unused_carry;
   assign moves_last = move_q && pack_last_q && !repeats;
-  assign repeats = pack_source_q == SourceScrub && !at_last_q;
+  assign repeats = pack_source_q == SourceScrub && !at_last_q && !failed_o;
   assign bus_busy = axi_awvalid_o || axi_wvalid_o || move_q;
   // Of the beats before it at most one is on its way to the bus or on it: so the one that is begun finds T3 free
   // when it gets there.
@@ -348,11 +351,12 @@ module rl_ddr_write
     logic    last;   // Of its frame.
   } tag_t;
   tag_t tag;
-  logic answered, tag_valid, tag_ready;
+  logic answered, fails, tag_valid, tag_ready;
   logic [$clog2(Outstanding):0] tags;
   logic [7:0] mem_written_q, image_written_q;
   assign axi_bready_o = 1'b1;
-  assign answered = axi_bvalid_i && tag_valid && tag.last;
+  assign fails = failed_o || (axi_bvalid_i && axi_bresp_i[1]);
+  assign answered = axi_bvalid_i && tag_valid && tag.last && !fails;
   rl_fifo #(
     .Width($bits(tag_t)),
     .Depth(Outstanding)
@@ -377,15 +381,15 @@ module rl_ddr_write
       image_written_gray_o <= '0;
       value_written_o <= 1'b0;
       scrub_done_o <= 1'b0;
-      error_o <= 1'b0;
+      failed_o <= 1'b0;
     end else begin
+      failed_o <= fails;
       if (answered && tag.source == SourceMem) mem_written_q <= mem_written_q + 1'b1;
       if (answered && tag.source == SourceImage) image_written_q <= image_written_q + 1'b1;
       mem_written_gray_o <= mem_written_q ^ (mem_written_q >> 1);
       image_written_gray_o <= image_written_q ^ (image_written_q >> 1);
       value_written_o <= answered && tag.source == SourceValue;
       scrub_done_o <= scrub_i && (scrub_done_o || (answered && tag.source == SourceScrub));
-      if (axi_bvalid_i && axi_bresp_i[1]) error_o <= 1'b1;
     end
   end
 

@@ -68,6 +68,7 @@ module rl_role_port
   // -- AXI4-Lite. Writes are sent one after the other; their answers are counted.
   localparam int unsigned CountW = 4;
   logic aw_valid_q, w_valid_q, ar_valid_q, r_wait_q;
+  logic for_value_q;  // The read is, or was, of the value. An address holds while its read waits, whatever ends that.
   logic aw_sent, w_sent, b_got, ar_sent, r_got, issue_free, issue;
   reg_addr_t aw_addr_q, aw_addr;
   logic [63:0] w_data_q, w_data;
@@ -80,15 +81,16 @@ module rl_role_port
     wstrb: '1,
     wvalid: w_valid_q,
     bready: 1'b1,
-    araddr: state_q == Value ? RegValue : RegStatus,
+    araddr: for_value_q ? RegValue : RegStatus,
     arvalid: ar_valid_q,
     rready: 1'b1
   };
   assign aw_sent = aw_valid_q && axil_i.awready;
   assign w_sent = w_valid_q && axil_i.wready;
-  assign b_got = axil_i.bvalid;
+  // An answer to what the role has not taken is none: else one that answers for ever would never be late.
+  assign b_got = axil_i.bvalid && writes_q != CountW'((aw_valid_q && !axil_i.awready) || (w_valid_q && !axil_i.wready));
   assign ar_sent = ar_valid_q && axil_i.arready;
-  assign r_got = r_wait_q && axil_i.rvalid;
+  assign r_got = r_wait_q && axil_i.rvalid && (!ar_valid_q || axil_i.arready);
   assign issue_free = (!aw_valid_q || axil_i.awready) && (!w_valid_q || axil_i.wready) &&
                       writes_q != '1;
 
@@ -163,6 +165,7 @@ module rl_role_port
       w_valid_q <= 1'b0;
       ar_valid_q <= 1'b0;
       r_wait_q <= 1'b0;
+      for_value_q <= 1'b0;
       writes_q <= '0;
       watch_q <= '0;
       clearing_q <= 1'b0;
@@ -175,7 +178,7 @@ module rl_role_port
     end else begin
       aw_valid_q <= issue || (aw_valid_q && !aw_sent);
       w_valid_q <= issue || (w_valid_q && !w_sent);
-      writes_q <= writes_q + CountW'(issue) - CountW'(b_got && writes_q != 0);
+      writes_q <= writes_q + CountW'(issue) - CountW'(b_got);
       ar_valid_q <= ar_valid_q && !ar_sent;
       r_wait_q <= r_wait_q && !r_got;
       watch_q <= waits && !progress ? watch_q + 1'b1 : '0;
@@ -196,6 +199,7 @@ module rl_role_port
         Run: begin
           if (interrupt_q && writes_q == 0) begin
             state_q <= Status;
+            for_value_q <= 1'b0;
             ar_valid_q <= 1'b1;
             r_wait_q <= 1'b1;
           end else if (reached && !interrupt_q) begin
@@ -214,6 +218,7 @@ module rl_role_port
           end else if (r_got) begin
             state_q <= Value;
             end_status_o <= EndOk;
+            for_value_q <= 1'b1;
             ar_valid_q <= 1'b1;
             r_wait_q <= 1'b1;
           end

@@ -17,6 +17,8 @@ module rl_tx
   input  logic [31:0] cpu_wdata_i,
   output logic [31:0] cpu_rdata_o,
 
+  input  logic        halt_i,            // Begin no other frame.
+
   // The firmware's frames.
   input  logic        send_i,
   input  logic        send_slot_i,
@@ -96,7 +98,7 @@ module rl_tx
   assign announces = announce_valid_i && !announce_ready_o;
   assign fetched = data_valid_i && (head_valid_i || data_desc_i.to_cpu);
   assign keeps = source_q == Fetched && data_desc_i.to_cpu;
-  assign choose = state_q == Choose && (announces || slot_busy_o != 0 || fetched);
+  assign choose = state_q == Choose && !halt_i && (announces || slot_busy_o != 0 || fetched);
   always_comb begin
     // The one after that of the last frame, if it has anything.
     unique case (source_q)

@@ -8,6 +8,9 @@
 //   U0  a lane's place in the buffer
 //   U1  the lane as it comes out of the buffer's RAM
 //   U2  it and the lane before, which give a word of the frame, its first byte in the lowest place
+//
+// A beat that is answered with an error takes at least until U2 to be a word: from then on no word and no frame leaves
+// this block, until rl_restart makes an end.
 module rl_ddr_read
   import rl_shell_pkg::*;
 #(
@@ -45,7 +48,7 @@ module rl_ddr_read
   output logic           digest_data_valid_o,
   output beat_data_t     digest_data_o,
 
-  output logic           error_o,          // A read was answered with an error, since reset.
+  output logic           failed_o,         // A read was answered with an error, since reset.
 
   output logic           axi_arvalid_o,
   input  logic           axi_arready_i,
@@ -210,7 +213,7 @@ module rl_ddr_read
     logic last;    // Of its frame.
   } tag_t;
   tag_t tag;
-  logic tag_valid, stores_q, completes_q;
+  logic tag_valid, stores_q, completes_q, fails;
   place_t place_q;  // Of the beat in its slot.
   logic [511:0] data_q;
   logic [$clog2(Outstanding):0] unused_tags;
@@ -229,18 +232,19 @@ module rl_ddr_read
     .count_o(unused_tags)
   );
   assign axi_rready_o = 1'b1;
+  assign fails = failed_o || (axi_rvalid_i && axi_rresp_i[1]);
   assign digest_data_o = data_q;
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       stores_q <= 1'b0;
       digest_data_valid_o <= 1'b0;
-      error_o <= 1'b0;
+      failed_o <= 1'b0;
       place_q <= '0;
       whole_slot_q <= '0;
     end else begin
       stores_q <= axi_rvalid_i && tag.stored;
-      digest_data_valid_o <= axi_rvalid_i && !tag.stored;
-      if (axi_rvalid_i && axi_rresp_i[1]) error_o <= 1'b1;
+      digest_data_valid_o <= axi_rvalid_i && !tag.stored && !fails;
+      failed_o <= fails;
       if (stores_q && completes_q) place_q <= '0;
       else if (stores_q) place_q <= place_q + 1'b1;
       if (stores_q && completes_q) whole_slot_q <= whole_slot_q + 1'b1;
@@ -316,10 +320,10 @@ module rl_ddr_read
       word_2_q <= word_1_q;
       ends_1_q <= ends;
       ends_2_q <= ends_1_q;
-      queue_word_o <= word_2_q && !stream_2_q;
-      queue_commit_o <= ends_2_q && !stream_2_q;
-      stream_word_o <= word_2_q && stream_2_q;
-      stream_commit_o <= ends_2_q && stream_2_q;
+      queue_word_o <= word_2_q && !stream_2_q && !failed_o;
+      queue_commit_o <= ends_2_q && !stream_2_q && !failed_o;
+      stream_word_o <= word_2_q && stream_2_q && !failed_o;
+      stream_commit_o <= ends_2_q && stream_2_q && !failed_o;
     end
   end
   always_ff @(posedge clk_ddr_i) begin

@@ -1,0 +1,103 @@
+// The configuration flash: where what lies in it, what its blocks say to one another, and what can go wrong.
+//
+// This is the layout's only place: gateware/flash/layout.py reads the numbers from here. Everything begins at a
+// multiple of 256 KiB, the largest sector of the chips that boards have, so that erasing one thing never touches
+// another.
+//
+//   000000  golden image         never written by a card: the chip's block protection covers the first 4 MiB,
+//   200000  its second copy      and rl_flash_cmd has no way to address them
+//   400000  pointer              a page that sends the device on to slot A or slot B
+//   440000  slot A
+//   6c0000  slot B
+//   940000  records              two sectors by turns; the newest whole record is the state of the flash
+//   ffff00  jump record          sends the device to the golden image's second copy when the first is damaged
+
+// No module uses all of it.
+// verilator lint_off UNUSEDPARAM
+package rl_flash_pkg;
+  localparam logic [23:0] GoldenAddr = 24'h000000;
+  localparam logic [23:0] SecondGoldenAddr = 24'h200000;
+  localparam logic [23:0] PointerAddr = 24'h400000;
+  localparam logic [23:0] SlotAAddr = 24'h440000;
+  localparam logic [23:0] SlotBAddr = 24'h6c0000;
+  localparam logic [23:0] RecordsAddr = 24'h940000;
+  localparam logic [23:0] WritableEnd = 24'h9c0000;
+  localparam logic [23:0] JumpAddr = 24'hffff00;
+  localparam logic [23:0] SlotBytes = 24'h280000;
+  localparam int unsigned UnitW = 18;  // What is erased together: 256 KiB,
+  localparam int unsigned SectorW = 16;  // in steps of 64 KiB. A chip with larger sectors erases one several times.
+
+  // -- rl_flash_cmd
+  typedef enum logic [1:0] {
+    OpId,
+    OpRead,
+    OpErase,   // The sector that the address is in.
+    OpProgram  // Within a page of 256 bytes.
+  } op_e;
+  // It holds from `valid` to `done`. Bytes to be programmed go over with wvalid and wready; those that were read have
+  // to be taken at once.
+  typedef struct packed {
+    logic        valid;
+    op_e         op;
+    logic [23:0] addr;
+    logic [23:0] count;   // Bytes, at least 1. Erasing has none.
+    logic        wvalid;
+    logic [7:0]  wdata;
+  } flash_req_t;
+  typedef struct packed {
+    logic       wready;
+    logic       rvalid;
+    logic [7:0] rdata;
+    logic       done;    // For one cycle; and in this one
+    logic [7:0] code;    // what went wrong, or 0.
+  } flash_rsp_t;
+
+  // -- what went wrong, beside what rl_part_pkg has.
+  localparam logic [7:0] CodeOk = 8'd0;
+  localparam logic [7:0] CodeLarge = 8'd16;  // The image is larger than a slot.
+  localparam logic [7:0] CodeChip = 8'd17;  // Another chip than expected, or none.
+  localparam logic [7:0] CodeBusy = 8'd18;  // The chip has not become ready.
+  localparam logic [7:0] CodeProtected = 8'd19;  // It does not let itself be written.
+  localparam logic [7:0] CodeEraseTimeout = 8'd20;
+  localparam logic [7:0] CodeEraseFailed = 8'd21;
+  localparam logic [7:0] CodeProgramTimeout = 8'd22;
+  localparam logic [7:0] CodeProgramFailed = 8'd23;
+  localparam logic [7:0] CodeDiffers = 8'd24;  // What is read is not what was written.
+  localparam logic [7:0] CodeBounds = 8'd25;  // An address where nothing may be written.
+  localparam logic [7:0] CodeRecords = 8'd26;  // No place in the records takes one.
+  localparam logic [7:0] CodeTrial = 8'd27;         // The running image is not confirmed: the other one has to stay.
+
+  // -- records: 32 bytes each, first byte in the upper bits
+  localparam logic [31:0] RecordMagic = 32'h524c_4601;  // "RLF", and the format's number.
+  localparam int unsigned RecordBytes = 32;
+  // What a slot is: nothing, an image that may be tried so many times more, one that has come up, one that has not.
+  localparam logic [7:0] StateEmpty = 8'h00;
+  localparam logic [7:0] StateTries = 8'h03;  // And fewer, down to 1.
+  localparam logic [7:0] StateSpent = 8'h40;
+  localparam logic [7:0] StateConfirmed = 8'h80;
+  typedef struct packed {
+    logic [7:0]  state;
+    logic [23:0] length;  // Bytes, a multiple of 4.
+    logic [31:0] check;   // CRC-32 of these.
+  } slot_t;
+  // Each record tells all, so the newest alone counts. States are never changed in place: chips with error correction
+  // lose it where bytes are programmed twice.
+  typedef struct packed {
+    logic [31:0] magic;
+    logic [31:0] sequence_no;
+    slot_t [1:0] slot;       // 1 is B.
+    logic        newest;     // The slot that was written last.
+    logic [14:0] spare;
+    logic [15:0] role;       // Of the image that was written last.
+  } state_t;  // The eighth word of a record is the CRC-32 of these seven.
+
+  // Whether a slot of this state may be booted.
+  function automatic logic bootable(input logic [7:0] state);
+    return state == StateConfirmed || (state != StateEmpty && state <= StateTries);
+  endfunction
+
+  function automatic logic [23:0] slot_addr(input logic slot);
+    return slot ? SlotBAddr : SlotAAddr;
+  endfunction
+endpackage : rl_flash_pkg
+// verilator lint_on UNUSEDPARAM

@@ -1,0 +1,238 @@
+// The way of an image: its data into memory, the digest of what has come, and the configuration port.
+module rl_load
+  import rl_wire_pkg::*;
+  import rl_shell_pkg::*;
+  import rl_control_pkg::*;
+  import rl_config_pkg::*;
+#(
+  parameter int unsigned Bulk = 32'(BulkStandard),
+  parameter int unsigned QueueWords = 1024,
+  parameter int unsigned Ahead = 8,          // As in rl_memory.
+  parameter int unsigned ChunksMax = 262144,
+  localparam int unsigned ChunkW = $clog2(ChunksMax)
+) (
+  input  logic                clk_net_i,
+  input  logic                rst_net_ni,
+  input  logic                clk_ddr_i,
+  input  logic                rst_ddr_ni,
+  input  logic                clk_cfg_i,
+  input  logic                rst_cfg_ni,
+
+  // -- net domain
+  input  rx_beat_t            rx_beat_i,
+  input  logic                receiving_i,
+  output logic                room_o,
+  output chunk_event_t        chunk_event_o,
+  output logic                busy_o,          // Something of a load is under way.
+  // Firmware.
+  input  image_write_ctl_t    image_i,
+  output image_write_status_t image_o,
+  input  logic                job_valid_i,
+  output logic                job_ready_o,
+  input  digest_job_t         job_i,
+  output digest_status_t      digest_o,
+  input  config_ctl_t         config_i,
+  output config_status_t      config_o,
+  // Two RAMs of a bit for each chunk, in words of 32: which are there, and which were reported missing.
+  input  logic [ChunkW-6:0]   bits_addr_i,
+  output logic [31:0]         have_o,
+  input  logic                reported_we_i,
+  input  logic [31:0]         reported_i,
+  output logic [31:0]         reported_o,
+
+  // -- ddr domain: rl_memory
+  output write_queue_t        queue_o,
+  input  queue_take_t         queue_take_i,
+  input  logic [7:0]          written_gray_i,
+  output value_req_t          value_o,
+  input  value_rsp_t          value_i,
+  output digest_req_t         digest_req_o,
+  input  digest_rsp_t         digest_rsp_i,
+  output stream_req_t         stream_o,
+  input  stream_rsp_t         stream_i,
+
+  // -- cfg domain
+  output config_req_t         port_o,
+  input  config_rsp_t         port_i,
+  input  local_req_t          local_i,
+  output local_rsp_t          local_o
+);
+  // -- image data
+  logic queue_room, queue_word, queue_commit, queue_rollback;
+  logic [63:0] queue_data;
+  write_desc_t queue_desc;
+  rl_image_write #(
+    .Bulk(Bulk),
+    .Chunks(ChunksMax),
+    .Blocks(512)  // The digest may lag behind; no chunk is dropped for that.
+  ) u_image_write (
+    .clk_net_i,
+    .rst_net_ni,
+    .rx_beat_i,
+    .receiving_i,
+    .room_o,
+    .queue_room_i(queue_room),
+    .queue_word_o(queue_word),
+    .queue_data_o(queue_data),
+    .queue_commit_o(queue_commit),
+    .queue_desc_o(queue_desc),
+    .queue_rollback_o(queue_rollback),
+    .written_gray_i,
+    .start_i(image_i.start),
+    .base_i(image_i.base),
+    .last_i(image_i.last[ChunkW-1:0]),
+    .last_length_i(image_i.last_length),
+    .chunk_i(image_i.chunk),
+    .empty_i(image_i.empty[(ChunkW>16?ChunkW-4 : 12)-1:0]),
+    .busy_o(image_o.busy),
+    .staged_o(image_o.staged[ChunkW:0]),
+    .bits_addr_i,
+    .bits_o(have_o),
+    .block_valid_o(image_o.block_valid),
+    .block_o(image_o.block),
+    .block_pop_i(image_i.block_pop),
+    .chunk_o(chunk_event_o.stored),
+    .duplicate_o(chunk_event_o.duplicate),
+    .malformed_o(chunk_event_o.malformed)
+  );
+  if (ChunkW < 18) begin : gen_staged
+    assign image_o.staged[18:ChunkW+1] = '0;
+  end
+  rl_frame_queue #(
+    .Words(QueueWords),
+    .FrameWords((Bulk + 7) / 8 + Ahead),
+    .DescW($bits(write_desc_t)),
+    .Frames(16)
+  ) u_image_queue (
+    .clk_wr_i(clk_net_i),
+    .rst_wr_ni(rst_net_ni),
+    .room_o(queue_room),
+    .word_i(queue_word),
+    .data_i(queue_data),
+    .commit_i(queue_commit),
+    .desc_i(queue_desc),
+    .rollback_i(queue_rollback),
+    .clk_rd_i(clk_ddr_i),
+    .rst_rd_ni(rst_ddr_ni),
+    .valid_o(queue_o.valid),
+    .desc_o(queue_o.desc),
+    .done_i(queue_take_i.done),
+    .take_i(queue_take_i.take),
+    .data_o(queue_o.data),
+    .ready_o(queue_o.ready)
+  );
+  rl_ram #(
+    .Width(32),
+    .Depth(ChunksMax / 32)
+  ) u_reported (
+    .clk_wr_i(clk_net_i),
+    .we_i(reported_we_i),
+    .waddr_i(bits_addr_i),
+    .wdata_i(reported_i),
+    .clk_rd_i(clk_net_i),
+    .re_i(1'b1),
+    .raddr_i(bits_addr_i),
+    .rdata_o(reported_o)
+  );
+
+  // -- digest
+  logic [255:0] unused_value;  // The firmware reads it in DDR.
+  rl_digest u_digest (
+    .clk_net_i,
+    .rst_net_ni,
+    .job_valid_i,
+    .job_ready_o,
+    .job_i,
+    .idle_o(digest_o.idle),
+    .value_o(unused_value),
+    .clk_ddr_i,
+    .rst_ddr_ni,
+    .req_valid_o(digest_req_o.valid),
+    .req_ready_i(digest_rsp_i.ready),
+    .req_beat_o(digest_req_o.beat),
+    .data_valid_i(digest_rsp_i.valid),
+    .data_i(digest_rsp_i.data),
+    .put_valid_o(value_o.valid),
+    .put_ready_i(value_i.ready),
+    .put_addr_o(value_o.addr),
+    .put_data_o(value_o.data),
+    .put_more_o(value_o.more),
+    .put_written_i(value_i.written)
+  );
+
+  // -- configuration
+  logic words_valid, words_done, words_take, words_ready, words_last;
+  logic [63:0] words_data;
+  logic [7:0] unused_error;
+  logic [15:0] unused_role;
+  rl_frame_queue #(
+    .Words(256),
+    .FrameWords(48),
+    .DescW(1),
+    .Frames(32),
+    .Reserves(1'b1)
+  ) u_words_queue (
+    .clk_wr_i(clk_ddr_i),
+    .rst_wr_ni(rst_ddr_ni),
+    .room_o(stream_o.room),
+    .word_i(stream_i.word),
+    .data_i(stream_i.data),
+    .commit_i(stream_i.commit),
+    .desc_i(stream_i.last),
+    .rollback_i(1'b0),
+    .clk_rd_i(clk_cfg_i),
+    .rst_rd_ni(rst_cfg_ni),
+    .valid_o(words_valid),
+    .desc_o(words_last),
+    .done_i(words_done),
+    .take_i(words_take),
+    .data_o(words_data),
+    .ready_o(words_ready)
+  );
+  rl_config_port u_config_port (
+    .clk_net_i,
+    .rst_net_ni,
+    .start_i(config_i.start),
+    .stop_i(config_i.stop),
+    .source_i(config_i.source),
+    .last_i(config_i.last),
+    .last_words_i(config_i.last_words),
+    .busy_o(config_o.busy),
+    .done_o(config_o.done),
+    .failed_o(config_o.failed),
+    .local_o(config_o.local_port),
+    .error_o(unused_error),
+    .role_id_o(unused_role),
+    .clk_ddr_i,
+    .rst_ddr_ni,
+    .stream_o(stream_o.run),
+    .stream_job_o(stream_o.job),
+    .stream_stop_o(stream_o.stop),
+    .stream_done_i(stream_i.done),
+    .clk_cfg_i,
+    .rst_cfg_ni,
+    .frame_valid_i(words_valid),
+    .frame_last_i(words_last),
+    .frame_done_o(words_done),
+    .frame_take_o(words_take),
+    .frame_data_i(words_data),
+    .frame_ready_i(words_ready),
+    .local_busy_i(local_i.busy),
+    .local_granted_o(local_o.granted),
+    .local_start_i(local_i.start),
+    .local_stop_i(local_i.stop),
+    .local_valid_i(local_i.valid),
+    .local_ready_o(local_o.ready),
+    .local_data_i(local_i.data),
+    .cfg_start_o(port_o.start),
+    .cfg_stop_o(port_o.stop),
+    .cfg_valid_o(port_o.valid),
+    .cfg_ready_i(port_i.ready),
+    .cfg_data_o(port_o.data),
+    .cfg_done_i(port_i.done),
+    .cfg_error_i(port_i.error),
+    .cfg_code_i(port_i.code),
+    .cfg_role_i(port_i.role)
+  );
+  assign busy_o = image_o.busy || image_o.block_valid || !digest_o.idle || config_o.busy;
+endmodule

@@ -1,0 +1,190 @@
+"""Two managers and a memory around rl_memory_share, a cycle at a time; each checks what comes to it."""
+
+import itertools
+from collections import deque
+from collections.abc import Iterator
+
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
+from streams import never
+
+FIELDS = {"araddr": "AddrW", "arlen": 8, "arid": "IdW", "awaddr": "AddrW", "awlen": 8, "awid": "IdW", "wdata": "DataW",
+          "wstrb": "StrbW", "wlast": 1, "arvalid": 1, "awvalid": 1, "wvalid": 1, "rready": 1, "bready": 1}
+
+
+def lengths(*choices: int) -> Iterator[int]:
+    """Bursts of these lengths, in turn; 0: none in this cycle."""
+    return itertools.cycle(choices)
+
+
+class Manager:
+    """Asks as often as its lengths say. A beat's data is its address, whose upper bit is the manager."""
+
+    def __init__(self, number, reads=None, writes=None, takes=None, answers=None, sends=None):
+        self.number = number
+        self.reads, self.writes = reads or lengths(0), writes or lengths(0)
+        self.takes, self.answers, self.sends = takes or never(), answers or never(), sends or never()
+        self.ar = self.aw = self.w = None
+        self.data = deque()
+        self.reading, self.writing = deque(), deque()  # What is to come.
+        self.next_read = self.next_write = 0
+        self.read_beats = self.written_beats = 0
+
+    def burst(self, at, beats, area):
+        addr = self.number << 31 | area << 30 | (at & 0xFFFFF) << 6
+        return addr, beats - 1, at & 3
+
+    def drive(self):
+        """What it offers in this cycle."""
+        if self.ar is None and (beats := next(self.reads)):
+            self.ar = self.burst(self.next_read, beats, 0)
+            self.next_read += beats
+        if self.aw is None and (beats := next(self.writes)):
+            self.aw = self.burst(self.next_write, beats, 1)
+            self.next_write += beats
+            addr, length, ident = self.aw
+            self.data.extend((addr + 64 * i, i == length) for i in range(beats))
+            self.writing.append(ident)
+        if self.w is None and self.data and not next(self.sends):
+            self.w = self.data.popleft()
+        (ar, aw, w) = (self.ar or (0, 0, 0)), (self.aw or (0, 0, 0)), (self.w or (0, 0))
+        return {
+            "arvalid": self.ar is not None, "araddr": ar[0], "arlen": ar[1], "arid": ar[2],
+            "awvalid": self.aw is not None, "awaddr": aw[0], "awlen": aw[1], "awid": aw[2],
+            "wvalid": self.w is not None, "wdata": w[0], "wlast": w[1], "wstrb": (w[0] >> 6) & 0xFF,
+            "rready": not next(self.takes), "bready": not next(self.answers),
+        }  # fmt: skip
+
+    def see(self, driven, saw):
+        """What was taken from it, and what it took."""
+        if driven["arvalid"] and saw["arready"]:
+            addr, length, ident = self.ar
+            self.reading.extend((addr + 64 * i, ident, i == length) for i in range(length + 1))
+            self.ar = None
+        if driven["awvalid"] and saw["awready"]:
+            self.aw = None
+        if driven["wvalid"] and saw["wready"]:
+            self.w = None
+            self.written_beats += 1
+        if saw["rvalid"] and driven["rready"]:
+            got = (saw["rdata"], saw["rid"], bool(saw["rlast"]))
+            assert self.reading and got == self.reading.popleft(), "each has its own data, in order"
+            assert saw["rresp"] == (got[0] >> 6) % 3
+            self.read_beats += 1
+        if saw["bvalid"] and driven["bready"]:
+            assert self.writing and saw["bid"] == self.writing.popleft(), "each has its own answers, in order"
+
+
+class Memory:
+    """Takes all there is, but where it pauses, and answers after a while, a beat in each cycle and way."""
+
+    def __init__(self, latency=30, pause=None):
+        self.latency, self.pause = latency, pause or never()
+        self.cycle = 0
+        self.beats, self.answers = deque(), deque()
+        self.bursts, self.data = deque(), deque()
+        self.asked = [0, 0]  # Beats to be read, of each manager.
+        self.written = [0, 0]
+
+    def drive(self):
+        self.cycle += 1
+        r = self.beats[0] if self.beats and self.beats[0][0] <= self.cycle else None
+        b = self.answers[0] if self.answers and self.answers[0][0] <= self.cycle else None
+        return {
+            "arready": not next(self.pause), "awready": not next(self.pause), "wready": not next(self.pause),
+            "rvalid": r is not None, "rdata": r[1] if r else 0, "rid": r[2] if r else 0, "rlast": r[3] if r else 0,
+            "rresp": (r[1] >> 6) % 3 if r else 0,
+            "bvalid": b is not None, "bid": b[1] if b else 0, "bresp": 0,
+        }  # fmt: skip
+
+    def see(self, driven, saw):
+        if driven["rvalid"]:
+            assert saw["rready"], "what was asked for is taken"
+            self.beats.popleft()
+        if driven["bvalid"]:
+            assert saw["bready"], "answers are taken"
+            self.answers.popleft()
+        if saw["arvalid"] and driven["arready"]:
+            addr, length, ident = saw["araddr"], saw["arlen"], saw["arid"]
+            assert addr >> 31 == ident >> 2, "who asks is in the id's upper bit"
+            due = self.cycle + self.latency
+            self.beats.extend((due, addr + 64 * i, ident, i == length) for i in range(length + 1))
+            self.asked[addr >> 31] += length + 1
+        if saw["awvalid"] and driven["awready"]:
+            assert saw["awaddr"] >> 31 == saw["awid"] >> 2
+            self.bursts.append((saw["awaddr"], saw["awlen"], saw["awid"]))
+        if saw["wvalid"] and driven["wready"]:
+            self.data.append((saw["wdata"], bool(saw["wlast"]), saw["wstrb"]))
+        while self.bursts and self.data:
+            addr, length, ident = self.bursts[0]
+            data, last, strb = self.data.popleft()
+            assert (data, last, strb) == (addr, length == 0, (addr >> 6) & 0xFF), "data goes with its address"
+            self.written[ident >> 2] += 1
+            self.bursts[0] = (addr + 64, length - 1, ident)
+            if last:
+                self.bursts.popleft()
+                self.answers.append((self.cycle + self.latency, ident))
+
+
+class Share:
+    """All of it together."""
+
+    def __init__(self, dut, managers, memory=None, shares=(1, 1)):
+        self.dut, self.managers, self.memory, self.shares = dut, managers, memory or Memory(), shares
+        sizes = {name: getattr(dut, name).value.to_unsigned() for name in ("AddrW", "IdW", "DataW")}
+        sizes["StrbW"] = sizes["DataW"] // 8
+        self.widths = {name: sizes.get(width, width) for name, width in FIELDS.items()}
+        self.given = {"rdata": sizes["DataW"], "rresp": 2, "rid": sizes["IdW"], "bid": sizes["IdW"], "bresp": 2}
+
+    async def start(self):
+        dut = self.dut
+        dut.rst_ni.value = 0
+        dut.share_i.value = self.shares[0] | self.shares[1] << dut.ShareW.value.to_unsigned()
+        for name in FIELDS:
+            getattr(dut, f"s_{name}_i").value = 0
+        for name in self.memory.drive():
+            getattr(dut, f"m_{name}_i").value = 0
+        Clock(dut.clk_i, 2, "ns").start()
+        await ClockCycles(dut.clk_i, 4)
+        dut.rst_ni.value = 1
+
+    async def run(self, cycles):
+        dut = self.dut
+        upper = ("arready", "awready", "wready", "rvalid", "rlast", "bvalid")
+        lower = ("arvalid", "araddr", "arlen", "arid", "awvalid", "awaddr", "awlen", "awid", "wvalid", "wdata", "wstrb",
+                 "wlast", "rready", "bready")  # fmt: skip
+        for _ in range(cycles):
+            await FallingEdge(dut.clk_i)
+            driven = [manager.drive() for manager in self.managers]
+            for name, width in self.widths.items():
+                getattr(dut, f"s_{name}_i").value = int(driven[0][name]) | int(driven[1][name]) << width
+            answer = self.memory.drive()
+            for name, value in answer.items():
+                getattr(dut, f"m_{name}_i").value = int(value)
+            await RisingEdge(dut.clk_i)
+            saw = {name: int(getattr(dut, f"s_{name}_o").value) for name in (*upper, *self.given)}
+            for n, manager in enumerate(self.managers):
+                own = {name: saw[name] >> n & 1 for name in upper}
+                own |= {name: saw[name] >> n * width & (1 << width) - 1 for name, width in self.given.items()}
+                manager.see(driven[n], own)
+            self.memory.see(answer, {name: int(getattr(dut, f"m_{name}_o").value) for name in lower})
+
+    async def beats(self, cycles, warm=300):
+        """Beats that the memory has given and taken for each manager in so many cycles."""
+        await self.run(warm)
+        reads, writes = [m.read_beats for m in self.managers], list(self.memory.written)
+        await self.run(cycles)
+        return (
+            [m.read_beats - before for m, before in zip(self.managers, reads, strict=True)],
+            [now - before for now, before in zip(self.memory.written, writes, strict=True)],
+        )
+
+    async def finish(self):
+        """Nothing new: all that was asked for comes to its end, and nothing is under way."""
+        for manager in self.managers:
+            manager.reads = manager.writes = lengths(0)
+            manager.takes = manager.answers = manager.sends = never()
+        await self.run(2000)
+        for manager in self.managers:
+            assert not manager.reading and not manager.writing and not manager.data
+        assert not self.dut.busy_o.value
