@@ -50,9 +50,9 @@ fn build() -> Result<(), String> {
     let model = files(&generated, "cpp")?;
     let sources: Vec<PathBuf> = runtime.chain(model).chain([shim]).collect();
     let headers = [files(&include, "h")?, files(&generated, "h")?];
-    let compiler = Compiler { include, generated, cache: out.join("objects"), trace };
+    let compiler = Compiler { include, generated, cache: out.join("objects"), trace, prefers_clang: prefers_clang() };
     let objects = compiler.compile(&sources, &headers)?;
-    compiler.build().objects(objects).try_compile("rackloom_rtl_card").map_err(|e| e.to_string())?;
+    compiler.build(Speed::Fast).objects(objects).try_compile("rackloom_rtl_card").map_err(|e| e.to_string())?;
     if trace {
         println!("cargo::rustc-link-lib=z");
         println!("cargo::rustc-link-lib=lz4");
@@ -156,21 +156,52 @@ fn packages(folders: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(order)
 }
 
+/// Whether clang compiles the model: it takes half of GCC's time, and the model alone, without its bench, simulates 1.2
+/// times as many cycles a second, 1.4 times at -O3. Whoever names a compiler gets that one.
+fn prefers_clang() -> bool {
+    env::var_os("CXX").is_none() && Command::new("clang++").arg("--version").output().is_ok_and(|o| o.status.success())
+}
+
+/// How much a source is worth optimising.
+#[derive(Clone, Copy)]
+enum Speed {
+    /// It runs in each cycle.
+    Fast,
+    /// It runs once, as a card is made: Verilator puts that into files of their own.
+    Slow,
+}
+
+impl Speed {
+    fn of(source: &Path) -> Self {
+        let stem = source.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        if stem.ends_with("__Slow") { Self::Slow } else { Self::Fast }
+    }
+}
+
 /// Compiles what is not in the cache.
 struct Compiler {
     include: PathBuf,
     generated: PathBuf,
     cache: PathBuf,
     trace: bool,
+    prefers_clang: bool,
 }
 
 impl Compiler {
-    fn build(&self) -> cc::Build {
+    fn build(&self, speed: Speed) -> cc::Build {
         let mut build = cc::Build::new();
-        build.cpp(true).std("gnu++20").opt_level(2).debug(false).warnings(false);
+        let opt_level = match speed {
+            Speed::Fast => 3,
+            Speed::Slow => 0,
+        };
+        build.cpp(true).std("gnu++20").opt_level(opt_level).debug(false).warnings(false);
+        if self.prefers_clang {
+            build.compiler("clang++");
+        }
         build.include(&self.include).include(self.include.join("vltstd")).include(&self.generated);
-        // A failed assertion of the gateware comes back to the caller: see the shim.
-        for name in ["VL_USER_STOP", "VL_USER_FATAL"] {
+        // A failed assertion of the gateware comes back to the caller: see the shim. Verilator's runtime has some of
+        // its own, one of which would need libatomic with clang.
+        for name in ["VL_USER_STOP", "VL_USER_FATAL", "NDEBUG"] {
             build.define(name, None);
         }
         for name in ["VM_COVERAGE", "VM_SC", "VM_TIMING", "VM_TRACE_VCD", "VM_TRACE_SAIF"] {
@@ -184,7 +215,10 @@ impl Compiler {
 
     fn compile(&self, sources: &[PathBuf], headers: &[Vec<PathBuf>]) -> Result<Vec<PathBuf>, String> {
         let mut common = DefaultHasher::new();
-        (self.build().get_compiler().to_command().get_args().collect::<Vec<_>>()).hash(&mut common);
+        for speed in [Speed::Fast, Speed::Slow] {
+            let tool = self.build(speed).get_compiler();
+            (tool.path(), tool.to_command().get_args().collect::<Vec<_>>()).hash(&mut common);
+        }
         for header in headers.iter().flatten() {
             read(header)?.hash(&mut common);
         }
@@ -215,7 +249,12 @@ impl Compiler {
     }
 
     fn one(&self, source: &Path, folder: &Path, object: &Path) -> Result<(), String> {
-        let made = self.build().file(source).out_dir(folder).try_compile_intermediates().map_err(|e| e.to_string())?;
+        let made = self
+            .build(Speed::of(source))
+            .file(source)
+            .out_dir(folder)
+            .try_compile_intermediates()
+            .map_err(|e| e.to_string())?;
         fs::rename(&made[0], object).map_err(|e| format!("{}: {e}", object.display()))
     }
 

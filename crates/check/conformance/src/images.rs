@@ -20,8 +20,10 @@ pub mod kernel {
     pub const BROKEN: u64 = 6;
     /// In how many ways it does.
     pub const BROKEN_WAYS: u64 = 4;
+    /// `greedy()`: reads and writes without end, by the rules.
+    pub const GREEDY: u64 = 7;
     /// How many there are.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
 }
 
 /// The image of `probe` under a version of its own, which gives it a digest of its own. `filler` bytes of a part that

@@ -12,8 +12,10 @@ pub mod images;
 pub mod pace;
 pub mod rack;
 mod specimen;
+mod strained;
 mod suite;
 mod three_ports;
 
 pub use specimen::Specimen;
+pub use strained::{CLOCKS, Strained};
 pub use three_ports::ThreePorts;

@@ -109,6 +109,11 @@ impl Rack {
         self.rack.restart_card(slot, kind, config(slot.mac, 2)).expect("a sound configuration");
     }
 
+    /// A beat of a card's memory breaks.
+    pub fn break_memory(&mut self, at: usize, addr: u64) {
+        self.rack.with_card(self.cards[at].1, |card, _| card.ddr().fail(Some(addr)));
+    }
+
     /// The host.
     pub fn host(&self) -> &Host {
         self.rack.host(self.host)
@@ -211,6 +216,27 @@ impl Rack {
         match self.end(op)? {
             Outcome::Launched(report) => Ok(report),
             other => panic!("a launch ended as {other:?}"),
+        }
+    }
+
+    /// Writes to a card and waits for the end.
+    ///
+    /// # Errors
+    /// What the host says of it.
+    pub fn write(&mut self, at: usize, addr: u64, bytes: &[u8]) -> Result<(), OpError> {
+        let op = self.command(|host, now, macs| host.write(now, macs[at], addr, Bytes::copy_from_slice(bytes)));
+        self.end(op).map(drop)
+    }
+
+    /// Reads from a card and waits for the end.
+    ///
+    /// # Errors
+    /// What the host says of it.
+    pub fn read(&mut self, at: usize, addr: u64, length: u64) -> Result<Bytes, OpError> {
+        let op = self.command(|host, now, macs| host.read(now, macs[at], addr, length));
+        match self.end(op)? {
+            Outcome::Data(bytes) => Ok(bytes),
+            other => panic!("a read ended as {other:?}"),
         }
     }
 

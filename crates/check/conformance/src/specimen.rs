@@ -114,7 +114,8 @@ impl Specimen for RtlCard {
     }
 
     fn check(&self) {
-        assert!(!self.firmware_failed(), "the firmware has failed");
+        let excused = self.planted() != 0 || self.accesses_failed() != 0;
+        assert!(self.restarts() == 0 || excused, "the firmware has failed");
         assert_eq!((self.frames_lost(), self.accesses_refused()), (0, 0));
     }
 }

@@ -1,6 +1,7 @@
 //! The tests of one kind of card, and of racks.
 
-/// Makes a test of each case, for one kind of card; or, as `racks of`, of those for racks alone.
+/// Makes a test of each case, for one kind of card; or, as `cards of` and `racks of`, of those for a single card or
+/// for racks alone.
 #[macro_export]
 macro_rules! suite {
     (racks of $kinds:ty) => {
@@ -11,9 +12,14 @@ macro_rules! suite {
             a_cable_pulled_in_the_middle_of_a_load_costs_one_card,
             a_card_that_restarts_is_another_card,
             a_role_that_goes_wrong_costs_one_launch,
+            memory_that_fails_costs_one_card,
         } }
     };
     ($specimen:ty) => {
+        $crate::suite!(cards of $specimen);
+        $crate::suite!(racks of $specimen);
+    };
+    (cards of $specimen:ty) => {
         $crate::suite! { $specimen: discovery {
             announces_itself_at_link_up_and_says_it_again,
             a_card_that_slept_through_its_moments_speaks_once,
@@ -29,6 +35,7 @@ macro_rules! suite {
             fields_out_of_range_are_refused,
             a_silent_owner_loses_the_card,
             whatever_the_owner_sends_renews_the_lease,
+            an_owner_behind_a_crowd_is_heard_before_its_lease_ends,
             a_restarted_host_takes_its_card_over,
             a_release_gives_the_card_back_and_is_confirmed_each_time,
             a_claim_may_ask_for_zeroed_memory,
@@ -104,6 +111,11 @@ macro_rules! suite {
             frames_elsewhere_renew_no_lease,
             a_load_takes_its_data_at_port_0,
             a_foreign_family_goes_to_no_service,
+        } faults {
+            a_write_that_fails_is_not_acknowledged,
+            a_read_that_fails_is_not_answered,
+            an_output_that_fails_is_not_sent,
+            memory_that_cannot_be_zeroed_is_not_granted,
         } drops {
             each_fault_has_its_counter,
             kinds_that_cards_send_are_not_taken,
@@ -112,7 +124,6 @@ macro_rules! suite {
             launches_with_more_arguments_than_any_kernel_takes_are_malformed,
             every_frame_may_come_twice,
         } }
-        $crate::suite!(racks of $specimen);
     };
     ($specimen:ty: $($group:ident { $($case:ident,)* })*) => {
         $(mod $group {

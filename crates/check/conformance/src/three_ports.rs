@@ -1,6 +1,6 @@
-//! A model card with three ports: the suite's proof that ports beside port 0 change nothing of what port 0 does.
+//! A card with three ports: the suite's proof that ports beside port 0 change nothing of what port 0 does.
 
-use rackloom_card::{Card, CardEvent, Config, PortConfig, PortService};
+use rackloom_card::{Config, PortConfig, PortService};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_rack::Kind;
 use rackloom_role::Memory;
@@ -8,25 +8,25 @@ use rackloom_wire::{ErrorCode, MacAddr};
 
 use crate::Specimen;
 
-/// A model card with two ports beside port 0, for two streams of its role.
+/// A card with two ports beside port 0, for two streams of its role.
 #[derive(Debug)]
-pub struct ThreePorts(Card);
+pub struct ThreePorts<C>(C);
 
 /// Addresses of the ports beside port 0.
 pub const OTHERS: [MacAddr; 2] = [MacAddr([6, 0, 0, 0, 0, 1]), MacAddr([10, 0, 0, 0, 0, 1])];
 
-impl Specimen for ThreePorts {
-    const KIND: Kind = Kind::Model;
+impl<C: Specimen> Specimen for ThreePorts<C> {
+    const KIND: Kind = C::KIND;
     const PORTS: u8 = 3;
-    const TARGET: &'static str = Card::TARGET;
-    const CHECKS_HEAD: bool = Card::CHECKS_HEAD;
-    const PROBE_KHZ: u32 = Card::PROBE_KHZ;
-    const STUCK: ErrorCode = Card::STUCK;
+    const TARGET: &'static str = C::TARGET;
+    const CHECKS_HEAD: bool = C::CHECKS_HEAD;
+    const PROBE_KHZ: u32 = C::PROBE_KHZ;
+    const STUCK: ErrorCode = C::STUCK;
 
     fn plug(config: Config) -> Self {
         let ports =
             OTHERS.iter().zip(0..).map(|(&mac, stream)| PortConfig { mac, service: PortService::Stream(stream) });
-        Self(<Card as Specimen>::plug(Config { ports: ports.collect(), ..config }))
+        Self(C::plug(Config { ports: ports.collect(), ..config }))
     }
 
     fn unplug(&mut self, now: Instant) {
@@ -50,8 +50,8 @@ impl Specimen for ThreePorts {
     }
 }
 
-impl Node for ThreePorts {
-    type Event = CardEvent;
+impl<C: Specimen> Node for ThreePorts<C> {
+    type Event = C::Event;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
         self.0.handle_frame(now, port, frame);
@@ -61,7 +61,7 @@ impl Node for ThreePorts {
         self.0.handle_timeout(now);
     }
 
-    fn poll(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+    fn poll(&mut self, now: Instant) -> Option<Output<C::Event>> {
         self.0.poll(now)
     }
 

@@ -1,4 +1,8 @@
 //! What is known of a card from outside: what its memory may hold, which images it may run, what it may execute.
+//!
+//! A run is wrong by one of four judges: this one, from what cards do and what reads bring; `run/meaning.rs`, from how
+//! an operation ends; `cells.rs`, from how often a launch was executed; `run/proof.rs`, if not everything comes to an
+//! end once the faults have stopped.
 
 use std::collections::BTreeSet;
 
@@ -84,6 +88,8 @@ impl Oracle {
             CardEvent::LaunchStarted { epoch, seq, .. } if !self.started.insert((self.boot, *epoch, *seq)) => {
                 return Err(format!("launch {seq} of epoch {epoch} was executed twice on {}", self.mac));
             }
+            // Another life of the card, with the memory that it had.
+            CardEvent::MemoryFailed => self.boot += 1,
             CardEvent::Activated { digest } => {
                 if !offered.contains(digest) {
                     return Err(format!("{} runs an image that nobody offered", self.mac));

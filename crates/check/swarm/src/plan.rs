@@ -12,7 +12,8 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 /// and noticed, cut short, padded, duplicated, overtaken by up to 100 ms; cables that carry nothing for up to 2 s in
 /// one or both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are
 /// pulled with or without a goodbye, and come back; hosts that crash and come back under the same address; two hosts
-/// that want the same cards; hosts and cards that get no processor for up to 3 s; operations that are called off or run
+/// that want the same cards; hosts and cards that get no processor for up to 3 s; memory that answers with errors at
+/// one place for up to 1 s, so that its card starts again with what memory holds; operations that are called off or run
 /// out of time; image data that is damaged in the host's memory, which only the image's digest can tell.
 ///
 /// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own
@@ -53,8 +54,12 @@ pub struct Plan {
     pub scrubs: bool,
     /// Rate of the configuration ports, bytes a second; 0: instantly.
     pub config_rate: u64,
+    /// Mean time between two announcements of a card that has nothing new to say.
+    pub announce_interval: Duration,
     /// How hosts and cards have to wait for a processor, if they have to.
     pub starvation: Option<Starvation>,
+    /// Whether memory fails.
+    pub memory_faults: bool,
 }
 
 /// How nodes have to wait for a processor, as processes on an overloaded machine: meanwhile frames lie unread and
@@ -107,11 +112,14 @@ impl Plan {
             bad_kernels: rng.chance(0.5),
             scrubs: rng.chance(0.5),
             config_rate: if rng.chance(0.5) { 0 } else { 50_000_000 },
+            announce_interval: Duration::from_secs(1),
             starvation: None,
+            memory_faults: false,
         };
         // Last, and from numbers of its own: whatever a seed has drawn so far stays.
         let mut own = rng.fork();
         plan.starvation = own.chance(0.5).then(|| Starvation::draw(&mut own));
+        plan.memory_faults = rng.fork().chance(0.5);
         plan
     }
 }
@@ -138,6 +146,7 @@ impl fmt::Display for Plan {
             ("cancels", self.cancels),
             ("bad kernels", self.bad_kernels),
             ("scrubs", self.scrubs),
+            ("memory faults", self.memory_faults),
         ];
         if let Some(Starvation { pause, host_max, card_max, one_machine }) = self.starvation {
             let machine = if one_machine { ", on one machine" } else { "" };

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rackloom_card::{CardEvent, ReleaseReason};
 use rackloom_host::OpId;
-use rackloom_node::{Duration, Either, Instant};
+use rackloom_node::{Duration, Either, Instant, Rng};
 use rackloom_rack::Slot;
 use rackloom_sim::{Capture, Tap};
 
@@ -42,6 +42,8 @@ pub struct Summary {
     pub silent: u64,
     /// Leases that ran out.
     pub expired: u64,
+    /// Times that a card's memory failed.
+    pub memory_failed: u64,
 }
 
 /// Why a run failed, and how to see it again.
@@ -90,6 +92,10 @@ struct Run {
     dark: BTreeMap<usize, Instant>,
     /// Cards whose cable is pulled, and when it is back.
     pulled: BTreeMap<usize, Instant>,
+    /// Cards whose memory is broken, and when it is not any more.
+    broken: BTreeMap<usize, Instant>,
+    /// When and where memory breaks: drawn apart from the script, which stays the same for a seed.
+    breaks: Rng,
     summary: Summary,
     calm: bool,
 }
@@ -110,6 +116,8 @@ impl Run {
             doing: BTreeMap::new(),
             dark: BTreeMap::new(),
             pulled: BTreeMap::new(),
+            broken: BTreeMap::new(),
+            breaks: Rng::new(plan.seed ^ 0x00B2_0CE2),
             summary: Summary::default(),
             calm: false,
         }
@@ -125,6 +133,7 @@ impl Run {
             self.run_for(Duration::from_nanos(pause))?;
             self.mend();
             self.summary.starved += u64::from(self.world.starve());
+            self.break_memory();
             self.act();
         }
         self.settle()?;
@@ -153,6 +162,7 @@ impl Run {
                     self.oracles[at(self.world.rack.cards())].note(&event, &self.offered)?;
                     match event {
                         CardEvent::Activated { .. } => self.summary.loads += 1,
+                        CardEvent::MemoryFailed => self.summary.memory_failed += 1,
                         CardEvent::Released { reason: ReleaseReason::Expired, .. } => self.summary.expired += 1,
                         _ => {}
                     }

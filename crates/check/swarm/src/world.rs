@@ -139,6 +139,15 @@ impl World {
         }
     }
 
+    /// A beat of a card's memory breaks, or none is broken any more. False if the card has no power.
+    pub(crate) fn break_memory(&mut self, card: usize, addr: Option<u64>) -> bool {
+        let is_on = self.is_on(card);
+        if is_on {
+            self.rack.with_card(self.card(card), |card, _| card.ddr().fail(addr));
+        }
+        is_on
+    }
+
     /// It has power again, and an empty memory.
     pub(crate) fn start_card(&mut self, card: usize) {
         let slot = self.card(card);
@@ -172,7 +181,7 @@ impl NodeMaker {
         config.config_rate = self.plan.config_rate;
         config.boot = rng.next_u64() as u32;
         config.seed = rng.next_u64();
-        config.announce_interval = Duration::from_secs(1);
+        config.announce_interval = self.plan.announce_interval;
         #[cfg(feature = "planted-bugs")]
         {
             config.planted = self.planted;

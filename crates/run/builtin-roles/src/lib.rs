@@ -3,6 +3,7 @@
 //! | role   | kernel                                     | cycles of the role's clock          |
 //! |--------|--------------------------------------------|-------------------------------------|
 //! | burn   | `out[i] =` a hash of `work[i]`               | the low 40 bits of each `work[i]`   |
+//! | echo   | frames go back to where they came from    | one for each 8 bytes                |
 //! | gemm   | `c[ij] = sum a[ik] b[kj]`, single precision | i j k / 64                          |
 //! | probe  | what tests of a card need                  | as told                             |
 //! | ptrans | `c[ij] = b[ij] + a[ji]`, single precision   | 12 i j / 64                         |

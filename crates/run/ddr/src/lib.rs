@@ -15,10 +15,11 @@
 
 use core::fmt;
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rackloom_role::{MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
+use rackloom_role::{BEAT_BYTES, MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
 use rackloom_sync::lock;
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
 
@@ -33,6 +34,8 @@ struct Mapping {
     base: NonNull<u8>,
     len: usize,
     lock: Mutex<()>,
+    /// First address of the beat that fails, or [`SOUND`].
+    failing: AtomicU64,
 }
 
 // SAFETY: `base` is an anonymous mapping that belongs to this value alone until `drop` and is tied to no thread.
@@ -62,7 +65,7 @@ impl Ddr {
         }
         .map_err(os)?;
         let base = NonNull::new(base.cast()).expect("mmap never returns null");
-        let mapping = Mapping { base, len, lock: Mutex::new(()) };
+        let mapping = Mapping { base, len, lock: Mutex::new(()), failing: AtomicU64::new(SOUND) };
         // SAFETY: the range is the beginning of our own mapping, to which nothing refers yet.
         unsafe { mprotect(base.as_ptr().cast(), len, MprotectFlags::READ | MprotectFlags::WRITE) }.map_err(os)?;
         Ok(Self(Arc::new(mapping)))
@@ -109,8 +112,15 @@ impl Ddr {
         Ok(f(bytes))
     }
 
+    /// From now on every access to the beat that includes `addr` fails; `None`: no access does.
+    pub fn fail(&self, addr: Option<u64>) {
+        let failing = addr.map_or(SOUND, |addr| addr / BEAT_BYTES * BEAT_BYTES);
+        self.0.failing.store(failing, Ordering::Relaxed);
+    }
+
     /// Makes all memory zero and gives its pages back.
     pub fn zero(&self) -> Result<(), MemoryError> {
+        self.check(0, self.len())?;
         let _guard = self.lock();
         self.discard(self.0.len)
     }
@@ -154,7 +164,13 @@ impl Ddr {
     fn check(&self, addr: u64, length: u64) -> Result<usize, MemoryError> {
         let size = self.len();
         match addr.checked_add(length) {
-            Some(end) if end <= size => Ok(usize::try_from(addr).expect("at most 4 GiB")),
+            Some(end) if end <= size => {
+                let failing = self.0.failing.load(Ordering::Relaxed);
+                if failing < end && failing.saturating_add(BEAT_BYTES) > addr {
+                    return Err(MemoryError::Failed { addr, length });
+                }
+                Ok(usize::try_from(addr).expect("at most 4 GiB"))
+            }
             _ => Err(MemoryError::OutOfBounds { addr, length, size }),
         }
     }
@@ -175,6 +191,10 @@ impl Memory for Ddr {
 
     fn with_bytes(&self, addr: u64, length: u64, f: &mut dyn FnMut(&[u8])) -> Result<(), MemoryError> {
         self.view(addr, length, f)
+    }
+
+    fn fail(&self, addr: Option<u64>) {
+        self.fail(addr);
     }
 
     fn zero(&self) -> Result<(), MemoryError> {
@@ -200,6 +220,8 @@ fn os(error: rustix::io::Errno) -> MemoryError {
     MemoryError::Os(error.into())
 }
 
+/// No address: no beat fails.
+const SOUND: u64 = u64::MAX;
 /// Address space for the linear memory: all that a 32-bit address can reach.
 pub const RESERVED_BYTES: usize = 4 << 30;
 /// Address space behind it, for constant offsets that compiled code adds to an address.
@@ -230,6 +252,23 @@ mod tests {
         let mut end = [0; 3];
         ddr.read(PAGE_BYTES - 3, &mut end).unwrap();
         assert_eq!(&end, b"end");
+    }
+
+    #[test]
+    fn a_beat_fails_and_no_other() {
+        let ddr = Ddr::new(PAGE_BYTES).unwrap();
+        ddr.fail(Some(4096 + 63));
+        for (addr, length) in [(4096, 1), (4095, 2), (4159, 9), (0, PAGE_BYTES)] {
+            assert!(matches!(ddr.view(addr, length, |_| ()), Err(MemoryError::Failed { .. })), "{addr}");
+        }
+        assert!(matches!(ddr.write(4100, &[1]), Err(MemoryError::Failed { addr: 4100, length: 1 })));
+        assert!(matches!(ddr.zero(), Err(MemoryError::Failed { .. })));
+        for (addr, length) in [(4095, 1), (4160, 64), (0, 4096)] {
+            ddr.view(addr, length, |_| ()).unwrap();
+        }
+        ddr.fail(None);
+        ddr.write(4100, &[1]).unwrap();
+        ddr.zero().unwrap();
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Kind {
     pub const fn ports_max(self) -> u8 {
         match self {
             Self::Model => 64,
-            Self::Rtl => 1,
+            Self::Rtl => 3,
         }
     }
 }

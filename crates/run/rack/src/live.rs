@@ -135,7 +135,7 @@ impl LiveRack {
     /// As [`add`](Self::add).
     pub fn add_with(&mut self, kind: Kind, change: impl FnOnce(&mut Config)) -> Result<(u16, MacAddr), RackError> {
         let unit = (0..u16::MAX).find(|u| !self.cards.contains_key(u)).expect("a switch has fewer ports");
-        let ports = self.ports(kind, unit)?;
+        let ports = self.plug_in(kind, unit)?;
         let mut config = self.config(kind, unit);
         change(&mut config);
         let mac = config.mac;
@@ -180,7 +180,8 @@ impl LiveRack {
         }
     }
 
-    fn ports(&self, kind: Kind, unit: u16) -> Result<Ports, RackError> {
+    /// The card's ends of the switch and of all its cables.
+    fn plug_in(&self, kind: Kind, unit: u16) -> Result<Ports, RackError> {
         let name = format!("card{unit}");
         let mut ports = Ports::from(self.switch.attach(&name)?);
         for (ends, cable) in &self.cables {
@@ -200,7 +201,8 @@ impl LiveRack {
 
     fn config(&mut self, kind: Kind, unit: u16) -> Config {
         let (mac, shape) = (self.mac(unit), self.shape);
-        let ports = if kind.ports_max() > 1 { self.topology.ports(mac) } else { Vec::new() };
+        let mut ports = self.topology.ports(mac);
+        ports.truncate(usize::from(kind.ports_max()) - 1);
         Config {
             unit,
             ports,

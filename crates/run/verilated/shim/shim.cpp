@@ -15,7 +15,9 @@ static_assert(std::endian::native == std::endian::little, "wide ports are copied
 
 namespace {
 constexpr int kBeat = 64;
-constexpr int kStraps = 16;
+constexpr int kStraps = 18;
+constexpr int kPorts = 3;
+constexpr int kPortBits = 49;  // Of a port_config_t.
 
 enum Edge : uint8_t { kNet = 1, kDdr = 2, kRole = 4, kCfg = 8 };
 
@@ -30,17 +32,28 @@ struct AxiOut {
   uint8_t awvalid, awlen, awid, wvalid, wlast, bready, arvalid, arlen, arid, rready;
 };
 
+struct MacIn {
+  uint64_t rx_data;
+  uint8_t rx_valid, rx_keep, rx_last, rx_bad, tx_ready;
+};
+
+struct MacOut {
+  uint64_t tx_data;
+  uint8_t tx_valid, tx_keep, tx_last;
+};
+
 struct Inputs {
-  uint64_t time_us, rx_data;
-  AxiIn shell, role;
-  uint8_t edges, rst_n, rx_valid, rx_keep, rx_last, rx_bad, tx_ready, cfg_hold, planted;
+  uint64_t time_us;
+  MacIn macs[kPorts];
+  AxiIn memory;
+  uint8_t edges, rst_n, cfg_hold, planted;
 };
 
 struct Outputs {
-  uint64_t tx_data;
-  AxiOut shell, role;
+  MacOut macs[kPorts];
+  AxiOut memory;
   uint32_t alarm_us;
-  uint8_t tx_valid, tx_keep, tx_last, idle, alarm_valid, firmware_fault, start;
+  uint8_t idle, alarm_valid, restarts, start, foreign, shell_write;
 };
 
 // What the model's own assertions said during the present step of this thread.
@@ -79,41 +92,75 @@ struct RlSim {
   }
 };
 
-#define AXI_IN(port, in)                                    \
-  std::memcpy(&top.port##_rdata, (in).rdata, kBeat);        \
-  top.port##_awready = (in).awready;                        \
-  top.port##_wready = (in).wready;                          \
-  top.port##_bvalid = (in).bvalid;                          \
-  top.port##_bresp = (in).bresp;                            \
-  top.port##_bid = (in).bid;                                \
-  top.port##_arready = (in).arready;                        \
-  top.port##_rvalid = (in).rvalid;                          \
-  top.port##_rresp = (in).rresp;                            \
-  top.port##_rlast = (in).rlast;                            \
-  top.port##_rid = (in).rid
+// Ports lie one behind the other in the model's vectors.
+void drive(RlCard& top, const MacIn (&macs)[kPorts]) {
+  uint32_t valid = 0, keep = 0, last = 0, bad = 0, ready = 0;
+  for (int i = 0; i < kPorts; i++) {
+    std::memcpy(reinterpret_cast<char*>(&top.rx_data_i) + 8 * i, &macs[i].rx_data, 8);
+    valid |= static_cast<uint32_t>(macs[i].rx_valid) << i;
+    keep |= static_cast<uint32_t>(macs[i].rx_keep) << 8 * i;
+    last |= static_cast<uint32_t>(macs[i].rx_last) << i;
+    bad |= static_cast<uint32_t>(macs[i].rx_bad) << i;
+    ready |= static_cast<uint32_t>(macs[i].tx_ready) << i;
+  }
+  top.rx_valid_i = valid;
+  top.rx_keep_i = keep;
+  top.rx_last_i = last;
+  top.rx_bad_i = bad;
+  top.tx_ready_i = ready;
+}
 
-#define AXI_OUT(port, out)                                  \
-  std::memcpy((out).wdata, &top.port##_wdata, kBeat);       \
-  (out).wstrb = top.port##_wstrb;                           \
-  (out).awaddr = top.port##_awaddr;                         \
-  (out).araddr = top.port##_araddr;                         \
-  (out).awvalid = top.port##_awvalid;                       \
-  (out).awlen = top.port##_awlen;                           \
-  (out).awid = top.port##_awid;                             \
-  (out).wvalid = top.port##_wvalid;                         \
-  (out).wlast = top.port##_wlast;                           \
-  (out).bready = top.port##_bready;                         \
-  (out).arvalid = top.port##_arvalid;                       \
-  (out).arlen = top.port##_arlen;                           \
-  (out).arid = top.port##_arid;                             \
-  (out).rready = top.port##_rready
+void watch(const RlCard& top, MacOut (&macs)[kPorts]) {
+  for (int i = 0; i < kPorts; i++) {
+    std::memcpy(&macs[i].tx_data, reinterpret_cast<const char*>(&top.tx_data_o) + 8 * i, 8);
+    macs[i].tx_valid = top.tx_valid_o >> i & 1;
+    macs[i].tx_keep = top.tx_keep_o >> 8 * i & 0xff;
+    macs[i].tx_last = top.tx_last_o >> i & 1;
+  }
+}
+
+void drive(RlCard& top, const AxiIn& in) {
+  std::memcpy(&top.m_memory_rdata, in.rdata, kBeat);
+  top.m_memory_awready = in.awready;
+  top.m_memory_wready = in.wready;
+  top.m_memory_bvalid = in.bvalid;
+  top.m_memory_bresp = in.bresp;
+  top.m_memory_bid = in.bid;
+  top.m_memory_arready = in.arready;
+  top.m_memory_rvalid = in.rvalid;
+  top.m_memory_rresp = in.rresp;
+  top.m_memory_rlast = in.rlast;
+  top.m_memory_rid = in.rid;
+}
+
+void watch(const RlCard& top, AxiOut& out) {
+  std::memcpy(out.wdata, &top.m_memory_wdata, kBeat);
+  out.wstrb = top.m_memory_wstrb;
+  out.awaddr = top.m_memory_awaddr;
+  out.araddr = top.m_memory_araddr;
+  out.awvalid = top.m_memory_awvalid;
+  out.awlen = top.m_memory_awlen;
+  out.awid = top.m_memory_awid;
+  out.wvalid = top.m_memory_wvalid;
+  out.wlast = top.m_memory_wlast;
+  out.bready = top.m_memory_bready;
+  out.arvalid = top.m_memory_arvalid;
+  out.arlen = top.m_memory_arlen;
+  out.arid = top.m_memory_arid;
+  out.rready = top.m_memory_rready;
+}
 
 extern "C" {
 
 // A card before its reset; `seed` gives the bits with which registers begin that no reset touches.
-RlSim* rl_card_new(uint32_t seed, const uint32_t straps[kStraps]) {
+// With `late`, bits that cross clock domains may take a cycle longer, as that number says; 0: none does.
+// `ports` are those beside port 0, as port_config_t.
+RlSim* rl_card_new(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1]) {
   auto sim = std::make_unique<RlSim>();
   sim->context = std::make_unique<VerilatedContext>();
+  const std::string said = "+rl_late=" + std::to_string(late);
+  const char* args[] = {"card", said.c_str()};
+  sim->context->commandArgs(late != 0 ? 2 : 1, args);
   sim->context->randReset(2);
   // 0 would take the clock's time for a seed.
   sim->context->randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
@@ -122,6 +169,13 @@ RlSim* rl_card_new(uint32_t seed, const uint32_t straps[kStraps]) {
 #endif
   sim->top = std::make_unique<RlCard>(sim->context.get(), "card");
   std::memcpy(&sim->top->strap_i, straps, sizeof(uint32_t) * kStraps);
+  for (int i = 0; i < kPorts - 1; i++) {
+    for (int bit = 0; bit < kPortBits; bit++) {
+      const int at = i * kPortBits + bit;
+      uint32_t& word = sim->top->port_i[at / 32];
+      word = (word & ~(1u << at % 32)) | static_cast<uint32_t>(ports[i] >> bit & 1) << at % 32;
+    }
+  }
   return sim.release();
 }
 
@@ -142,29 +196,21 @@ const char* rl_card_step(RlSim* sim, const Inputs* in, Outputs* out) {
   sim->context->assertOn(in->rst_n != 0);
   top.rst_ni = in->rst_n;
   top.time_us_i = in->time_us;
-  top.rx_valid_i = in->rx_valid;
-  top.rx_data_i = in->rx_data;
-  top.rx_keep_i = in->rx_keep;
-  top.rx_last_i = in->rx_last;
-  top.rx_bad_i = in->rx_bad;
-  top.tx_ready_i = in->tx_ready;
+  drive(top, in->macs);
   top.cfg_hold_i = in->cfg_hold;
   top.planted_i = in->planted;
-  AXI_IN(m_shell, in->shell);
-  AXI_IN(m_role, in->role);
+  drive(top, in->memory);
   sim->clocks(0);
   sim->eval();
-  out->tx_valid = top.tx_valid_o;
-  out->tx_data = top.tx_data_o;
-  out->tx_keep = top.tx_keep_o;
-  out->tx_last = top.tx_last_o;
+  watch(top, out->macs);
   out->idle = top.idle_o;
   out->alarm_valid = top.alarm_valid_o;
   out->alarm_us = top.alarm_us_o;
-  out->firmware_fault = top.firmware_fault_o;
+  out->restarts = top.restarts_o;
   out->start = top.start_o;
-  AXI_OUT(m_shell, out->shell);
-  AXI_OUT(m_role, out->role);
+  out->foreign = top.foreign_o;
+  out->shell_write = top.shell_write_o;
+  watch(top, out->memory);
   sim->clocks(in->edges);
   sim->eval();
   if (failure.empty()) return nullptr;

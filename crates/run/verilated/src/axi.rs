@@ -1,4 +1,4 @@
-//! The card's DDR as the gateware sees it: an AXI4 memory behind each of two ports.
+//! The card's DDR as the gateware sees it: an AXI4 memory with one data bus for reads and writes.
 //!
 //! It is as unhelpful as the protocol allows. A write takes effect when its answer is given, and a read takes its data
 //! when it is asked: a card that does not wait for an answer reads what was there before. It also holds the card to
@@ -8,28 +8,35 @@ use std::collections::VecDeque;
 
 use rackloom_ddr::Ddr;
 use rackloom_node::Rng;
+use rackloom_role::MemoryError;
 
 use crate::DdrTiming;
+use crate::bus::{Bus, Way};
 use crate::ffi::{AxiIn, AxiOut, BEAT_BYTES};
 
 /// One port.
 #[derive(Debug)]
 pub(crate) struct Port {
-    name: &'static str,
     timing: DdrTiming,
     rng: Rng,
     /// Cycles of the port's clock.
     cycle: u64,
+    bus: Bus,
     wires: AxiIn,
     waiting: Waiting,
     /// Writes whose beats have not all come.
     bursts: VecDeque<Burst>,
     beats: VecDeque<Beat>,
+    /// Writes that are here and have not all gone over the bus.
+    storing: VecDeque<Burst>,
+    /// Beats of writes that are here and have not gone over the bus.
+    unstored: usize,
     /// Writes that wait for their answer.
     written: VecDeque<(u64, Burst)>,
     /// Beats on their way to the card.
     read: VecDeque<(u64, ReadBeat)>,
     refused: u64,
+    failed: u64,
 }
 
 /// What the card has offered and the memory has not taken: it must not change.
@@ -64,19 +71,22 @@ struct ReadBeat {
 }
 
 impl Port {
-    pub(crate) fn new(name: &'static str, timing: DdrTiming, seed: u64) -> Self {
+    pub(crate) fn new(timing: DdrTiming, seed: u64) -> Self {
         Self {
-            name,
             timing,
             rng: Rng::new(seed),
             cycle: 0,
+            bus: Bus::new(timing.turnaround),
             wires: AxiIn::QUIET,
             waiting: Waiting::default(),
             bursts: VecDeque::new(),
             beats: VecDeque::new(),
+            storing: VecDeque::new(),
+            unstored: 0,
             written: VecDeque::new(),
             read: VecDeque::new(),
             refused: 0,
+            failed: 0,
         }
     }
 
@@ -87,13 +97,18 @@ impl Port {
 
     /// Nothing is under way.
     pub(crate) fn is_idle(&self) -> bool {
-        let queues = self.bursts.is_empty() && self.beats.is_empty() && self.written.is_empty() && self.read.is_empty();
-        queues && !self.wires.bvalid && !self.wires.rvalid
+        let writes = self.bursts.is_empty() && self.unstored == 0 && self.written.is_empty();
+        writes && self.read.is_empty() && !self.wires.bvalid && !self.wires.rvalid
     }
 
     /// Accesses outside the memory so far; they were answered with errors.
     pub(crate) const fn refused(&self) -> u64 {
         self.refused
+    }
+
+    /// Accesses so far to memory that is at fault; they were answered with errors.
+    pub(crate) const fn failed(&self) -> u64 {
+        self.failed
     }
 
     /// An edge at which the card said `out`.
@@ -112,17 +127,17 @@ impl Port {
 
     /// What is offered stays offered, as it is, until it is taken.
     fn hold_to_protocol(&mut self, out: &AxiOut) {
-        let name = self.name;
         let aw = (out.awvalid != 0).then_some((out.awaddr, out.awlen, out.awid));
         let w = (out.wvalid != 0).then(|| Beat::of(out));
         let ar = (out.arvalid != 0).then_some((out.araddr, out.arlen, out.arid));
         let waiting = core::mem::take(&mut self.waiting);
-        assert!(waiting.aw.is_none() || waiting.aw == aw, "{name} port: AW changed before it was taken");
-        assert!(waiting.w.is_none() || waiting.w == w, "{name} port: W changed before it was taken");
-        assert!(waiting.ar.is_none() || waiting.ar == ar, "{name} port: AR changed before it was taken");
+        assert!(waiting.aw.is_none() || waiting.aw == aw, "AW changed before it was taken");
+        assert!(waiting.w.is_none() || waiting.w == w, "W changed before it was taken");
+        assert!(waiting.ar.is_none() || waiting.ar == ar, "AR changed before it was taken");
         for (addr, len, _) in [aw, ar].into_iter().flatten() {
             let inside = beat_of(addr) % BOUNDARY + (u64::from(len) + 1) * BEAT_BYTES as u64;
-            assert!(inside <= BOUNDARY, "{name} port: a burst from {addr:#x} on crosses a boundary of 4 KiB");
+            assert!(usize::from(len) < WRITES_MAX, "a burst from {addr:#x} on is longer than the card's are");
+            assert!(inside <= BOUNDARY, "a burst from {addr:#x} on crosses a boundary of 4 KiB");
         }
         let wires = &self.wires;
         self.waiting = Waiting {
@@ -146,6 +161,7 @@ impl Port {
         }
         if self.wires.wready && out.wvalid != 0 {
             self.beats.push_back(Beat::of(out));
+            self.unstored += 1;
         }
         if self.wires.arready && out.arvalid != 0 {
             self.start_read(out, ddr);
@@ -156,9 +172,8 @@ impl Port {
         let due = self.cycle + u64::from(self.timing.latency);
         for i in 0..=out.arlen {
             let mut data = [0; BEAT_BYTES];
-            let outside = ddr.read(beat_of(out.araddr) + u64::from(i) * BEAT_BYTES as u64, &mut data).is_err();
-            self.refused += u64::from(outside);
-            let response = if outside { DECODE_ERROR } else { OKAY };
+            let result = ddr.read(beat_of(out.araddr) + u64::from(i) * BEAT_BYTES as u64, &mut data);
+            let response = self.respond(&result);
             self.read.push_back((due, ReadBeat { data, response, id: out.arid, last: i == out.arlen }));
         }
     }
@@ -169,41 +184,72 @@ impl Port {
             && let Some(beat) = self.beats.pop_front()
         {
             burst.beats_left -= 1;
-            assert_eq!(beat.last, burst.beats_left == 0, "{} port: WLAST is not the burst's end", self.name);
+            assert_eq!(beat.last, burst.beats_left == 0, "WLAST is not the burst's end");
             burst.beats.push(beat);
             if beat.last {
-                let burst = self.bursts.pop_front().expect("it is the first");
-                self.written.push_back((self.cycle + u64::from(self.timing.latency), burst));
+                burst.beats_left = burst.beats.len() as u32;
+                self.storing.extend(self.bursts.pop_front());
             }
+        }
+    }
+
+    /// A beat goes over the bus, if one can.
+    fn store_or_fetch(&mut self) {
+        let cycle = self.cycle;
+        let reads = !self.wires.rvalid && !self.stalls() && self.read.front().is_some_and(|(due, _)| *due <= cycle);
+        match self.bus.next(cycle, reads, !self.storing.is_empty()) {
+            Some(Way::Read) => {
+                let (_, beat) = self.read.pop_front().expect("there is one to read");
+                self.wires.rvalid = true;
+                self.wires.rdata = beat.data;
+                self.wires.rresp = beat.response;
+                self.wires.rid = beat.id;
+                self.wires.rlast = beat.last;
+            }
+            Some(Way::Write) => {
+                let burst = self.storing.front_mut().expect("there is one to write");
+                burst.beats_left -= 1;
+                self.unstored -= 1;
+                if burst.beats_left == 0 {
+                    let due = cycle + u64::from(self.timing.latency);
+                    self.written.extend(self.storing.pop_front().map(|burst| (due, burst)));
+                }
+            }
+            None => {}
         }
     }
 
     /// What the memory says next.
     fn offer(&mut self, ddr: &Ddr) {
+        self.store_or_fetch();
         let cycle = self.cycle;
         if !self.wires.bvalid
             && !self.stalls()
             && let Some((_, burst)) = self.written.pop_front_if(|(due, _)| *due <= cycle)
         {
-            let outside = burst.apply(ddr).is_err();
-            self.refused += u64::from(outside);
+            self.wires.bresp = self.respond(&burst.apply(ddr));
             self.wires.bvalid = true;
             self.wires.bid = burst.id;
-            self.wires.bresp = if outside { DECODE_ERROR } else { OKAY };
         }
-        if !self.wires.rvalid
-            && !self.stalls()
-            && let Some((_, beat)) = self.read.pop_front_if(|(due, _)| *due <= cycle)
-        {
-            self.wires.rvalid = true;
-            self.wires.rdata = beat.data;
-            self.wires.rresp = beat.response;
-            self.wires.rid = beat.id;
-            self.wires.rlast = beat.last;
+        let writes = self.bursts.len() + self.storing.len() + self.written.len();
+        self.wires.awready = writes < OUTSTANDING && !self.stalls();
+        self.wires.wready = self.unstored < WRITES_MAX && !self.stalls();
+        self.wires.arready = self.read.len() < READS_MAX && !self.stalls();
+    }
+
+    /// What the memory says to an access.
+    fn respond(&mut self, result: &Result<(), MemoryError>) -> u8 {
+        match result {
+            Ok(()) => OKAY,
+            Err(MemoryError::Failed { .. }) => {
+                self.failed += 1;
+                SLAVE_ERROR
+            }
+            Err(_) => {
+                self.refused += 1;
+                DECODE_ERROR
+            }
         }
-        self.wires.awready = self.bursts.len() + self.written.len() < OUTSTANDING && !self.stalls();
-        self.wires.wready = self.beats.len() < OUTSTANDING && !self.stalls();
-        self.wires.arready = self.read.len() < OUTSTANDING && !self.stalls();
     }
 
     fn stalls(&mut self) -> bool {
@@ -218,7 +264,7 @@ impl Beat {
 }
 
 impl Burst {
-    fn apply(&self, ddr: &Ddr) -> Result<(), rackloom_role::MemoryError> {
+    fn apply(&self, ddr: &Ddr) -> Result<(), MemoryError> {
         for (addr, beat) in (self.addr..).step_by(BEAT_BYTES).zip(&self.beats) {
             let mut at = 0;
             while at < BEAT_BYTES {
@@ -240,18 +286,22 @@ const fn beat_of(addr: u64) -> u64 {
     addr & !(BEAT_BYTES as u64 - 1)
 }
 
-/// Requests that may wait at each channel.
-const OUTSTANDING: usize = 16;
+/// Written bursts that are not answered, at most.
+const OUTSTANDING: usize = 32;
+/// Beats that wait for the bus, at most: to be written, and to be read, those of the last burst not counted.
+const WRITES_MAX: usize = 16;
+const READS_MAX: usize = 48;
 /// No burst goes across a multiple of this.
 const BOUNDARY: u64 = 4096;
 const OKAY: u8 = 0;
+const SLAVE_ERROR: u8 = 2;
 const DECODE_ERROR: u8 = 3;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LATENCY: DdrTiming = DdrTiming { latency: 5, stalls: 0 };
+    const LATENCY: DdrTiming = DdrTiming { latency: 5, turnaround: 2, stalls: 0 };
 
     /// Edges with nothing asked.
     fn wait(port: &mut Port, ddr: &Ddr, cycles: usize) {
@@ -260,8 +310,19 @@ mod tests {
         }
     }
 
+    /// Edges at which the card takes nothing, until the memory says so.
+    fn until(port: &mut Port, ddr: &Ddr, says: impl Fn(&AxiIn) -> bool) {
+        for _ in 0..40 {
+            if says(port.wires()) {
+                return;
+            }
+            port.edge(&AxiOut::QUIET, ddr);
+        }
+        panic!("it says {:?}", port.wires());
+    }
+
     fn port() -> (Port, Ddr) {
-        let (mut port, ddr) = (Port::new("test", LATENCY, 1), Ddr::new(1 << 16).unwrap());
+        let (mut port, ddr) = (Port::new(LATENCY, 1), Ddr::new(1 << 16).unwrap());
         wait(&mut port, &ddr, 1);
         (port, ddr)
     }
@@ -291,10 +352,10 @@ mod tests {
         let (mut port, ddr) = port();
         let read = AxiOut { arvalid: 1, araddr: 128, arid: 1, ..AxiOut::QUIET };
         port.edge(&AxiOut { arvalid: 1, araddr: 128, ..write(128, u64::MAX) }, &ddr);
-        wait(&mut port, &ddr, 5);
-        assert!(port.wires().bvalid && port.wires().rvalid && port.wires().rdata == [0; 64]);
+        until(&mut port, &ddr, |wires| wires.bvalid && wires.rvalid);
+        assert_eq!(port.wires().rdata, [0; 64]);
         port.edge(&AxiOut { bready: 1, rready: 1, ..read }, &ddr);
-        wait(&mut port, &ddr, 5);
+        until(&mut port, &ddr, |wires| wires.rvalid);
         let wires = port.wires();
         assert_eq!((wires.rvalid, wires.rdata[0], wires.rlast, wires.rid, wires.rresp), (true, 1, true, 1, OKAY));
         assert!(!wires.bvalid);
@@ -319,17 +380,17 @@ mod tests {
     fn outside_is_an_error_and_no_end() {
         let (mut port, ddr) = port();
         port.edge(&write(1 << 16, u64::MAX), &ddr);
-        wait(&mut port, &ddr, 4);
+        until(&mut port, &ddr, |wires| wires.bvalid);
+        assert_eq!(port.wires().bresp, DECODE_ERROR);
         port.edge(&AxiOut { arvalid: 1, araddr: 1 << 30, ..AxiOut::QUIET }, &ddr);
-        assert_eq!((port.wires().bvalid, port.wires().bresp), (true, DECODE_ERROR));
-        wait(&mut port, &ddr, 5);
-        assert_eq!((port.wires().rvalid, port.wires().rresp, port.refused()), (true, DECODE_ERROR, 2));
+        until(&mut port, &ddr, |wires| wires.rvalid);
+        assert_eq!((port.wires().rresp, port.refused()), (DECODE_ERROR, 2));
     }
 
     #[test]
     fn stalls_delay_and_lose_nothing() {
         let ddr = Ddr::new(1 << 16).unwrap();
-        let mut port = Port::new("test", DdrTiming { latency: 3, stalls: 200 }, 7);
+        let mut port = Port::new(DdrTiming { latency: 3, turnaround: 1, stalls: 200 }, 7);
         let (mut sent, mut answered) = (0u64, 0);
         for _ in 0..5000 {
             let wires = *port.wires();
@@ -351,7 +412,7 @@ mod tests {
     #[should_panic(expected = "AW changed")]
     fn what_is_offered_may_not_change() {
         let ddr = Ddr::new(1 << 16).unwrap();
-        let mut port = Port::new("test", LATENCY, 1);
+        let mut port = Port::new(LATENCY, 1);
         port.edge(&write(64, 1), &ddr);
         port.edge(&AxiOut { awaddr: 128, ..write(64, 1) }, &ddr);
     }

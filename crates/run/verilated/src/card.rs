@@ -9,12 +9,13 @@ use rackloom_wire::{HOSTS, Head, Kind};
 
 use crate::axi;
 use crate::clock::Clock;
-use crate::config::Config;
-use crate::ffi::{Edges, Inputs, Outputs, Sim};
+use crate::config::{Config, Stress};
+use crate::edges::Schedule;
+use crate::ffi::{Edges, Inputs, Outputs, PORTS, Sim};
 use crate::marks::Marks;
 use crate::ports::{Fcs, RxPort, TxPort, WIRE_GAP};
 
-/// A card behind a wire. See [`Node`] for the law of its use; its power comes with the first call.
+/// A card behind its wires. See [`Node`] for the law of its use; its power comes with the first call.
 ///
 /// Live, each `handle_timeout` gives it a few thousand cycles, and `poll` runs the gateware until it has sent a frame,
 /// has nothing to do, or has used them up; then it wants to be called again at once. In virtual time, cycle n is n
@@ -23,26 +24,25 @@ use crate::ports::{Fcs, RxPort, TxPort, WIRE_GAP};
 pub struct RtlCard {
     config: Config,
     sim: Sim,
+    schedule: Schedule,
     ddr: Ddr,
-    shell_port: axi::Port,
-    role_port: axi::Port,
-    rx: RxPort,
-    tx: TxPort,
+    memory_port: axi::Port,
+    rx: [RxPort; PORTS],
+    tx: [TxPort; PORTS],
     power: Power,
     inputs: Inputs,
     outputs: Outputs,
     /// Cycles since something was last under way.
-    quiet: u32,
+    quiet: u64,
     cycles: u64,
     marks: Marks,
     /// Live: cycles that may be run until the next timeout.
     slice: u32,
-    /// Frames for ports beside port 0.
+    /// Frames on ports that the card does not have, and those that its other ports have dropped as foreign.
     frames_elsewhere: u64,
     /// What the configuration port may still take, in bytes times 10^9; and until when that was reckoned.
     config_credit: u128,
     config_ns: u64,
-    rng: Rng,
 }
 
 #[derive(Debug)]
@@ -64,13 +64,15 @@ impl RtlCard {
         let ddr = Ddr::new(config.ddr_bytes())?;
         let mut rng = Rng::new(config.card.seed);
         let gap = if config.card.pace.is_live() { 0 } else { WIRE_GAP };
+        let Stress { rx_gaps, tx_stalls, late, clocks } = config.stress;
+        let late = if late { rng.next_u64() as u32 | 1 } else { 0 };
         Ok(Self {
-            sim: Sim::new(rng.next_u64() as u32, &config.straps()),
+            sim: Sim::new(rng.next_u64() as u32, late, &config.straps(), &config.other_ports()),
+            schedule: Schedule::new(clocks, rng.fork()),
             ddr,
-            shell_port: axi::Port::new("shell", config.ddr, rng.next_u64()),
-            role_port: axi::Port::new("role", config.ddr, rng.next_u64()),
-            rx: RxPort::new(gap, config.stress.rx_gaps, rng.fork()),
-            tx: TxPort::new(gap, config.stress.tx_stalls, rng.fork()),
+            memory_port: axi::Port::new(config.ddr, rng.next_u64()),
+            rx: core::array::from_fn(|_| RxPort::new(gap, rx_gaps, rng.fork())),
+            tx: core::array::from_fn(|_| TxPort::new(gap, tx_stalls, rng.fork())),
             power: Power::Off,
             inputs: Inputs { planted: config.planted, ..Inputs::RESET },
             outputs: Outputs::QUIET,
@@ -81,7 +83,6 @@ impl RtlCard {
             frames_elsewhere: 0,
             config_credit: 0,
             config_ns: 0,
-            rng,
             config,
         })
     }
@@ -92,10 +93,12 @@ impl RtlCard {
         if !self.wake(now) {
             return;
         }
-        self.tx.cut();
+        for tx in &mut self.tx {
+            tx.cut();
+        }
         let mac = self.config.card.mac;
         let head = Head { dst: HOSTS, src: mac, kind: Kind::DiscoveryGoodbye, flags: 0, epoch: 0, seq: 0, addr: 0 };
-        self.tx.push(head.frame(&[]));
+        self.tx[0].push(head.frame(&[]));
         self.power = Power::Unplugged;
     }
 
@@ -103,7 +106,7 @@ impl RtlCard {
     pub fn handle_bad_frame(&mut self, now: Instant, frame: Frame) {
         if self.wake(now) {
             self.run_to(now);
-            self.rx.push(frame, Fcs::Wrong);
+            self.rx[0].push(frame, Fcs::Wrong);
         }
     }
 
@@ -129,23 +132,40 @@ impl RtlCard {
 
     /// Frames that were lost before they reached the card, because the simulation is slower than the network or
     /// because no MAC would deliver them.
-    pub const fn frames_lost(&self) -> u64 {
-        self.rx.lost()
+    pub fn frames_lost(&self) -> u64 {
+        self.rx.iter().map(RxPort::lost).sum()
     }
 
-    /// Frames that came in on ports that the gateware does not have: dropped.
+    /// Frames that came in on ports that the card does not have, or that the ports beside port 0 have dropped because
+    /// no stream takes them.
     pub const fn frames_elsewhere(&self) -> u64 {
         self.frames_elsewhere
     }
 
     /// Accesses of the gateware to memory that is not there.
     pub const fn accesses_refused(&self) -> u64 {
-        self.shell_port.refused() + self.role_port.refused()
+        self.memory_port.refused()
     }
 
-    /// True when the firmware has failed: it has left its program, or ended it.
-    pub const fn firmware_failed(&self) -> bool {
-        self.outputs.firmware_fault != 0
+    /// Accesses of the gateware to memory that was at fault.
+    pub const fn accesses_failed(&self) -> u64 {
+        self.memory_port.failed()
+    }
+
+    /// How often firmware or memory have failed and the card restarted itself.
+    pub const fn restarts(&self) -> u8 {
+        self.outputs.restarts
+    }
+
+    /// From now on the gateware has the bug of this number, of those of `rl_planted`. What makes the firmware fail is
+    /// gone after the restart.
+    pub const fn plant(&mut self, bug: u8) {
+        self.inputs.planted = bug;
+    }
+
+    /// The bug that was planted last; 0: none.
+    pub const fn planted(&self) -> u8 {
+        self.inputs.planted
     }
 
     /// Writes the waveforms of all signals from now on to a file in FST format, which GTKWave and Surfer show.
@@ -171,10 +191,14 @@ impl RtlCard {
                 let mut clock = Clock::new(self.config.card.pace, now);
                 clock.set(now);
                 self.power = Power::On(clock);
-                for _ in 0..RESET_CYCLES {
-                    self.step();
+                // Once more for all domains to come out of it: before that a frame would be lost.
+                for rst_n in [false, true] {
+                    self.inputs.rst_n = rst_n;
+                    let end = self.cycles + self.all_domains(RESET_CYCLES);
+                    while self.cycles < end {
+                        self.step();
+                    }
                 }
-                self.inputs.rst_n = true;
                 self.quiet = 0;
                 true
             }
@@ -202,9 +226,14 @@ impl RtlCard {
         }
     }
 
+    /// The network's cycles in which each clock has as many.
+    fn all_domains(&self, cycles: u32) -> u64 {
+        u64::from(cycles * self.config.stress.clocks.slowest())
+    }
+
     /// Nothing is under way.
     fn is_quiet(&self) -> bool {
-        self.quiet >= QUIET_CYCLES && self.rx.is_idle()
+        self.quiet >= self.all_domains(QUIET_CYCLES) && self.rx.iter().all(RxPort::is_idle)
     }
 
     /// When something is to do, if no frame comes: in the past or now when something is under way.
@@ -216,49 +245,49 @@ impl RtlCard {
         (self.outputs.alarm_valid != 0).then(|| clock.when(self.outputs.alarm_us))
     }
 
-    /// One cycle.
+    /// One edge, of one clock or of some.
     fn step(&mut self) {
         let Power::On(clock) = &mut self.power else { return };
-        self.inputs.time_us = clock.micros();
+        let edges = self.schedule.next();
         let nanos = clock.nanos();
-        clock.tick();
-        self.cycles += 1;
-        self.inputs.cfg_hold = self.config_port_waits(nanos);
-        self.inputs.edges = self.edges();
-        self.inputs.shell = *self.shell_port.wires();
-        self.inputs.role = *self.role_port.wires();
-        if self.inputs.rst_n {
-            self.rx.drive(&mut self.inputs);
-            self.tx.drive(&mut self.inputs);
+        if edges.has(Edges::NET) {
+            self.inputs.time_us = clock.micros();
+            clock.tick();
+            self.cycles += 1;
+        }
+        if edges.has(Edges::CFG) {
+            self.inputs.cfg_hold = self.config_port_waits(nanos);
+        }
+        self.inputs.edges = edges;
+        self.inputs.memory = *self.memory_port.wires();
+        if edges.has(Edges::NET) && self.inputs.rst_n {
+            for ((rx, tx), mac) in self.rx.iter_mut().zip(&mut self.tx).zip(&mut self.inputs.macs) {
+                rx.drive(mac);
+                tx.drive(mac);
+            }
         }
         self.sim.step(&self.inputs, &mut self.outputs);
-        self.marks.note(self.cycles, &self.inputs, &self.outputs);
         if !self.inputs.rst_n {
             return;
         }
-        self.tx.take(&self.outputs);
-        if self.inputs.edges.has(Edges::DDR) {
-            self.shell_port.edge(&self.outputs.shell, &self.ddr);
+        if edges.has(Edges::NET) {
+            self.marks.note(self.cycles, &self.inputs, &self.outputs);
+            for (tx, mac) in self.tx.iter_mut().zip(&self.outputs.macs) {
+                tx.take(mac);
+            }
+            self.frames_elsewhere += u64::from(self.outputs.foreign);
         }
-        if self.inputs.edges.has(Edges::ROLE) {
-            self.role_port.edge(&self.outputs.role, &self.ddr);
+        if edges.has(Edges::DDR) {
+            self.memory_port.edge(&self.outputs.memory, &self.ddr);
         }
         // An alarm takes some cycles to be heard.
         let late = (self.inputs.time_us as u32).wrapping_sub(self.outputs.alarm_us).cast_signed();
         let alarm = self.outputs.alarm_valid != 0 && late >= 0;
-        let around = self.rx.is_idle() && self.tx.is_idle() && self.shell_port.is_idle() && self.role_port.is_idle();
-        let idle = around && self.outputs.idle != 0 && !self.inputs.rx_valid && !alarm;
-        self.quiet = if idle { self.quiet.saturating_add(1) } else { 0 };
-    }
-
-    /// All clocks, unless one is to drift.
-    fn edges(&mut self) -> Edges {
-        let skips = self.config.stress.clock_skips;
-        if skips == 0 || !self.inputs.rst_n {
-            return Edges::ALL;
-        }
-        let skipped = [Edges::DDR, Edges::ROLE, Edges::CFG].into_iter();
-        skipped.filter(|_| self.rng.below(256) < skips.into()).fold(Edges::ALL, Edges::without)
+        let wires = self.rx.iter().all(RxPort::is_idle) && self.tx.iter().all(TxPort::is_idle);
+        let around = wires && self.memory_port.is_idle();
+        let comes = self.inputs.macs.iter().any(|mac| mac.rx_valid);
+        let idle = around && self.outputs.idle != 0 && !comes && !alarm;
+        self.quiet = if idle { self.quiet + u64::from(edges.has(Edges::NET)) } else { 0 };
     }
 
     /// Whether the configuration port is not ready in this cycle: it takes 4 bytes each time that it is.
@@ -285,11 +314,11 @@ impl Node for RtlCard {
     type Event = Infallible;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
-        if port != 0 {
+        if usize::from(port) > self.config.card.ports.len() {
             self.frames_elsewhere += 1;
         } else if self.wake(now) {
             self.run_to(now);
-            self.rx.push(frame, Fcs::Right);
+            self.rx[usize::from(port)].push(frame, Fcs::Right);
         }
     }
 
@@ -307,14 +336,15 @@ impl Node for RtlCard {
         // Frames come in by dozens: were each a reason to compute, other nodes of the thread would wait for seconds.
         while let Power::On(clock) = &self.power
             && clock.is_live()
-            && !self.tx.has_frame()
+            && !self.tx.iter().any(TxPort::has_frame)
             && self.slice > 0
             && self.wakes_at().is_some_and(|at| at <= now)
         {
+            let before = self.cycles;
             self.step();
-            self.slice -= 1;
+            self.slice -= (self.cycles - before) as u32;
         }
-        self.tx.pop().map(|frame| Output::Transmit(0, frame))
+        (0..).zip(&mut self.tx).find_map(|(port, tx)| tx.pop().map(|frame| Output::Transmit(port, frame)))
     }
 
     fn next_deadline(&self) -> Option<Instant> {
@@ -328,7 +358,7 @@ impl Node for RtlCard {
 }
 
 /// Cycles of reset: enough for the synchronisers of all clock domains.
-const RESET_CYCLES: usize = 32;
+const RESET_CYCLES: u32 = 32;
 /// Cycles for which nothing may be under way before the clocks stop: more than a signal takes through all domains.
 const QUIET_CYCLES: u32 = 32;
 /// Cycles that a live card runs at a time, some 10 ms of computing: other nodes of the thread want to be served.

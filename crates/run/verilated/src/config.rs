@@ -1,11 +1,11 @@
 //! What a Verilated card is, and how its surroundings behave.
 
-use rackloom_card::{Config as CardConfig, ConfigError, Pace};
+use rackloom_card::{Config as CardConfig, ConfigError, Pace, PortConfig, PortService};
 use rackloom_node::Duration;
 use rackloom_role::MEMORY_BYTES_MAX;
 use rackloom_wire::{BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr};
 
-use crate::ffi::STRAPS;
+use crate::ffi::{PORTS, STRAPS};
 
 /// A card and its surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,11 +21,13 @@ pub struct Config {
     pub planted: u8,
 }
 
-/// How a DDR port answers.
+/// How the memory answers. It moves a beat in a cycle, either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DdrTiming {
     /// Cycles from a request to its answer.
     pub latency: u32,
+    /// Cycles that its data bus takes to change from reading to writing, or back.
+    pub turnaround: u32,
     /// In how many of 256 cycles each channel of its own does nothing.
     pub stalls: u8,
 }
@@ -37,8 +39,44 @@ pub struct Stress {
     pub rx_gaps: u8,
     /// In how many of 256 cycles the transmitting port is not ready between two frames.
     pub tx_stalls: u8,
-    /// In how many of 256 steps each of the other clocks is left out, which makes them drift against the network's.
-    pub clock_skips: u8,
+    /// Whether a bit that crosses clock domains may take a cycle longer, each time at random.
+    pub late: bool,
+    /// How fast the clocks are.
+    pub clocks: Clocks,
+}
+
+/// The clocks beside the network's. Unless all are like that one, each begins at a moment of its own, drawn from the
+/// card's seed; else all edges come together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    /// The memory's, in thousandths of the network's frequency, as the others: 250 to 4000.
+    pub ddr: u32,
+    /// The role's.
+    pub role: u32,
+    /// The configuration port's.
+    pub cfg: u32,
+    /// By how much edges come early or late, the network's too: picoseconds, 500 at most.
+    pub jitter: u32,
+}
+
+impl Clocks {
+    /// All edges together.
+    pub const TOGETHER: Self = Self { ddr: 1000, role: 1000, cfg: 1000, jitter: 0 };
+
+    /// In how many of the network's cycles, rounded up, the slowest has one.
+    pub(crate) fn slowest(self) -> u32 {
+        1000u32.div_ceil(self.ddr.min(self.role).min(self.cfg))
+    }
+
+    fn is_valid(self) -> bool {
+        [self.ddr, self.role, self.cfg].iter().all(|clock| (250..=4000).contains(clock)) && self.jitter <= 500
+    }
+}
+
+impl Default for Clocks {
+    fn default() -> Self {
+        Self::TOGETHER
+    }
 }
 
 impl Config {
@@ -56,8 +94,9 @@ impl Config {
         self.card.validate()?;
         let c = &self.card;
         let rules = [
-            ("ports", c.ports.is_empty()),
+            ("ports", self.ports_are_valid()),
             ("bulk", c.bulk <= BULK_STANDARD),
+            ("clocks", self.stress.clocks.is_valid()),
             ("staging_max", c.staging_max <= IMAGE_BYTES_MAX),
             ("memory", self.ddr_bytes() <= MEMORY_BYTES_MAX),
             ("ack_every", c.ack_every <= u16::MAX.into()),
@@ -80,17 +119,37 @@ impl Config {
         self.card.memory + 2 * staging + staging / DIGEST_SHARE
     }
 
+    /// The gateware has so many ports, and each belongs to the stream of its own number, if to any.
+    fn ports_are_valid(&self) -> bool {
+        let ports = &self.card.ports;
+        let wired = |(stream, port): (u8, &PortConfig)| {
+            port.service == PortService::Closed || port.service == PortService::Stream(stream)
+        };
+        ports.len() < PORTS && (0..).zip(ports).all(wired)
+    }
+
+    /// The ports beside port 0 as the gateware reads them; those that the card does not have are closed.
+    pub(crate) fn other_ports(&self) -> [u64; PORTS - 1] {
+        core::array::from_fn(|i| {
+            let Some(port) = self.card.ports.get(i) else { return 0 };
+            let mac = port.mac.0.iter().fold(0, |mac, &byte| mac << 8 | u64::from(byte));
+            mac | u64::from(port.service != PortService::Closed) << 48
+        })
+    }
+
     /// The configuration as the gateware reads it: registers STRAP of the shell.
     pub(crate) fn straps(&self) -> [u32; STRAPS] {
         let c = &self.card;
         let [m0, m1, m2, m3, m4, m5] = c.mac.0;
+        let [n0, n1, n2, n3, n4, n5] = c.ports.first().map_or(MacAddr::ZERO, |port| port.mac).0;
+        let ports = u32::try_from(c.ports.len() + 1).expect("validated");
         let small = |n: u64| u32::try_from(n).expect("validated");
         let micros = |d: Duration| u32::try_from(d.as_micros()).expect("validated");
         let kind = u32::from(u8::from(c.kind));
         [
             u32::from_be_bytes([0, 0, m0, m1]),
             u32::from_be_bytes([m2, m3, m4, m5]),
-            u32::from(c.unit) << 16 | kind << 8 | 1,
+            u32::from(c.unit) << 16 | kind << 8 | ports,
             u32::from(c.vendor) << 16 | u32::from(c.product),
             c.boot,
             (c.seed ^ c.seed >> 32) as u32,
@@ -104,14 +163,16 @@ impl Config {
             micros(c.ack_delay),
             micros(c.resend_after),
             u32::try_from(c.announce_interval.as_millis()).expect("validated"),
+            u32::from_be_bytes([0, 0, n0, n1]),
+            u32::from_be_bytes([n2, n3, n4, n5]),
         ]
     }
 }
 
 impl Default for DdrTiming {
-    /// About 200 ns, without stalls.
+    /// About 200 ns, and 13 ns for the bus, without stalls.
     fn default() -> Self {
-        Self { latency: 30, stalls: 0 }
+        Self { latency: 30, turnaround: 2, stalls: 0 }
     }
 }
 

@@ -7,17 +7,21 @@ use core::ptr::NonNull;
 
 use rackloom_wire::BEAT;
 
-/// Bytes of a beat on the DDR ports.
+/// Bytes of a beat on the memory's port.
 pub(crate) const BEAT_BYTES: usize = BEAT as usize;
 /// Words of configuration.
-pub(crate) const STRAPS: usize = 16;
+pub(crate) const STRAPS: usize = 18;
+/// Network ports of the gateware.
+pub(crate) const PORTS: usize = 3;
 
-/// Which clocks rise, a bit each. The network's, bit 0, always does.
+/// Which clocks rise, a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Edges(u8);
 
 impl Edges {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const NET: Self = Self(1);
     pub(crate) const DDR: Self = Self(2);
     pub(crate) const ROLE: Self = Self(4);
     pub(crate) const CFG: Self = Self(8);
@@ -27,8 +31,8 @@ impl Edges {
         self.0 & clock.0 != 0
     }
 
-    pub(crate) const fn without(self, clock: Self) -> Self {
-        Self(self.0 & !clock.0)
+    pub(crate) const fn and(self, clock: Self) -> Self {
+        Self(self.0 | clock.0)
     }
 }
 
@@ -69,21 +73,37 @@ pub(crate) struct AxiOut {
     pub(crate) rready: u8,
 }
 
-/// All inputs of the card, for one step.
+/// What the MAC of a port says.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Inputs {
-    pub(crate) time_us: u64,
+pub(crate) struct MacIn {
     pub(crate) rx_data: u64,
-    pub(crate) shell: AxiIn,
-    pub(crate) role: AxiIn,
-    pub(crate) edges: Edges,
-    pub(crate) rst_n: bool,
     pub(crate) rx_valid: bool,
     pub(crate) rx_keep: u8,
     pub(crate) rx_last: bool,
     pub(crate) rx_bad: bool,
     pub(crate) tx_ready: bool,
+}
+
+/// What the card says to the MAC of a port.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct MacOut {
+    pub(crate) tx_data: u64,
+    pub(crate) tx_valid: u8,
+    pub(crate) tx_keep: u8,
+    pub(crate) tx_last: u8,
+}
+
+/// All inputs of the card, for one step.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Inputs {
+    pub(crate) time_us: u64,
+    pub(crate) macs: [MacIn; PORTS],
+    pub(crate) memory: AxiIn,
+    pub(crate) edges: Edges,
+    pub(crate) rst_n: bool,
     pub(crate) cfg_hold: bool,
     pub(crate) planted: u8,
 }
@@ -92,17 +112,15 @@ pub(crate) struct Inputs {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Outputs {
-    pub(crate) tx_data: u64,
-    pub(crate) shell: AxiOut,
-    pub(crate) role: AxiOut,
+    pub(crate) macs: [MacOut; PORTS],
+    pub(crate) memory: AxiOut,
     pub(crate) alarm_us: u32,
-    pub(crate) tx_valid: u8,
-    pub(crate) tx_keep: u8,
-    pub(crate) tx_last: u8,
     pub(crate) idle: u8,
     pub(crate) alarm_valid: u8,
-    pub(crate) firmware_fault: u8,
+    pub(crate) restarts: u8,
     pub(crate) start: u8,
+    pub(crate) foreign: u8,
+    pub(crate) shell_write: u8,
 }
 
 impl AxiIn {
@@ -141,20 +159,24 @@ impl AxiOut {
     };
 }
 
+impl MacIn {
+    /// Nothing comes, nothing is taken.
+    pub(crate) const QUIET: Self =
+        Self { rx_data: 0, rx_valid: false, rx_keep: 0, rx_last: false, rx_bad: false, tx_ready: false };
+}
+
+impl MacOut {
+    pub(crate) const QUIET: Self = Self { tx_data: 0, tx_valid: 0, tx_keep: 0, tx_last: 0 };
+}
+
 impl Inputs {
     /// In reset, with all clocks running.
     pub(crate) const RESET: Self = Self {
         time_us: 0,
-        rx_data: 0,
-        shell: AxiIn::QUIET,
-        role: AxiIn::QUIET,
+        macs: [MacIn::QUIET; PORTS],
+        memory: AxiIn::QUIET,
         edges: Edges::ALL,
         rst_n: false,
-        rx_valid: false,
-        rx_keep: 0,
-        rx_last: false,
-        rx_bad: false,
-        tx_ready: false,
         cfg_hold: false,
         planted: 0,
     };
@@ -162,17 +184,15 @@ impl Inputs {
 
 impl Outputs {
     pub(crate) const QUIET: Self = Self {
-        tx_data: 0,
-        shell: AxiOut::QUIET,
-        role: AxiOut::QUIET,
+        macs: [MacOut::QUIET; PORTS],
+        memory: AxiOut::QUIET,
         alarm_us: 0,
-        tx_valid: 0,
-        tx_keep: 0,
-        tx_last: 0,
         idle: 0,
         alarm_valid: 0,
-        firmware_fault: 0,
+        restarts: 0,
         start: 0,
+        foreign: 0,
+        shell_write: 0,
     };
 }
 
@@ -190,7 +210,7 @@ unsafe impl Send for Sim {}
 
 // SAFETY: these are the functions of shim/shim.cpp, with the same types in the same order.
 unsafe extern "C" {
-    fn rl_card_new(seed: u32, straps: *const u32) -> *mut Handle;
+    fn rl_card_new(seed: u32, late: u32, straps: *const u32, ports: *const u64) -> *mut Handle;
     fn rl_card_delete(sim: *mut Handle);
     fn rl_card_step(sim: *mut Handle, inputs: *const Inputs, outputs: *mut Outputs) -> *const c_char;
     #[cfg(feature = "trace")]
@@ -198,10 +218,13 @@ unsafe extern "C" {
 }
 
 impl Sim {
-    /// A card before its reset. `seed` gives the bits with which registers begin that no reset touches.
-    pub(crate) fn new(seed: u32, straps: &[u32; STRAPS]) -> Self {
-        // SAFETY: the shim reads 16 words and keeps no pointer to them.
-        let sim = unsafe { rl_card_new(seed, straps.as_ptr()) };
+    /// A card before its reset. `seed` gives the bits with which registers begin that no reset touches. With `late`,
+    /// bits that cross clock domains may take a cycle longer, as that number says; 0: none does.
+    /// `ports` are those beside port 0: the address of each, its first byte the most significant of 48 bits, and bit 48
+    /// if it belongs to a stream of the role.
+    pub(crate) fn new(seed: u32, late: u32, straps: &[u32; STRAPS], ports: &[u64; PORTS - 1]) -> Self {
+        // SAFETY: the shim reads as many words as the arrays have and keeps no pointer to them.
+        let sim = unsafe { rl_card_new(seed, late, straps.as_ptr(), ports.as_ptr()) };
         Self(NonNull::new(sim).expect("the shim's `new` does not return null"))
     }
 

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!              +--------------------- RtlCard ---------------------+
-//! frame -----> | RxPort -- words --> +-----------+ --> AXI4 port \ |
-//!              |                     | rl_card_  |                Ddr
-//! frame <----- | TxPort <- words --- |   sim.sv  | --> AXI4 port / |
+//! frame -----> | RxPort -- words --> +-----------+                   |
+//!              |                     | rl_card_  | --> AXI4 --> Ddr  |
+//! frame <----- | TxPort <- words --- |   sim.sv  |                   |
 //!              | now -----> time --> +-----------+ --> alarm ------|---> deadline
 //!              +---------------------------------------------------+
 //! ```
@@ -15,13 +15,15 @@
 #![deny(unsafe_code)]
 
 mod axi;
+mod bus;
 mod card;
 mod clock;
 mod config;
+mod edges;
 mod ffi;
 mod marks;
 mod ports;
 
 pub use card::RtlCard;
-pub use config::{Config, DdrTiming, Stress};
+pub use config::{Clocks, Config, DdrTiming, Stress};
 pub use marks::Marks;

@@ -2,7 +2,7 @@
 
 use crate::ffi::{Inputs, Outputs};
 
-/// Numbers of cycles since the card was switched on; none for what has not happened.
+/// Numbers of cycles, at port 0 and the shell's memory, since the card was switched on; none for what has not happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marks {
     /// The first word that came in, and the last word of a frame that came in latest.
@@ -19,15 +19,16 @@ pub struct Marks {
 
 impl Marks {
     pub(crate) fn note(&mut self, cycle: u64, inputs: &Inputs, outputs: &Outputs) {
-        if inputs.rx_valid {
+        let (mac_in, mac_out) = (&inputs.macs[0], &outputs.macs[0]);
+        if mac_in.rx_valid {
             let (first, last) = self.received.unwrap_or((cycle, cycle));
-            self.received = Some((first, if inputs.rx_last { cycle } else { last }));
+            self.received = Some((first, if mac_in.rx_last { cycle } else { last }));
             self.words += 1;
         }
-        if outputs.tx_valid != 0 {
+        if mac_out.tx_valid != 0 {
             self.sent.get_or_insert(cycle);
         }
-        if outputs.shell.awvalid != 0 {
+        if outputs.shell_write != 0 {
             self.written = Some((self.written.map_or(cycle, |(first, _)| first), cycle));
         }
         if outputs.start != 0 {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 use rackloom_node::{Frame, Rng};
 
-use crate::ffi::{Inputs, Outputs};
+use crate::ffi::{MacIn, MacOut};
 
 /// Frames on their way into the card.
 #[derive(Debug)]
@@ -61,8 +61,8 @@ impl RxPort {
     }
 
     /// Puts the next word on the wires.
-    pub(crate) fn drive(&mut self, inputs: &mut Inputs) {
-        inputs.rx_valid = false;
+    pub(crate) fn drive(&mut self, mac: &mut MacIn) {
+        mac.rx_valid = false;
         if self.gap_left > 0 {
             self.gap_left -= 1;
             return;
@@ -75,12 +75,12 @@ impl RxPort {
         let mut data = [0; WORD];
         data[..word.len()].copy_from_slice(word);
         self.at += word.len();
-        inputs.rx_valid = true;
-        inputs.rx_data = u64::from_le_bytes(data);
-        inputs.rx_keep = keep(word.len());
-        inputs.rx_last = self.at == first.frame.len();
-        inputs.rx_bad = inputs.rx_last && first.fcs == Fcs::Wrong;
-        if inputs.rx_last {
+        mac.rx_valid = true;
+        mac.rx_data = u64::from_le_bytes(data);
+        mac.rx_keep = keep(word.len());
+        mac.rx_last = self.at == first.frame.len();
+        mac.rx_bad = mac.rx_last && first.fcs == Fcs::Wrong;
+        if mac.rx_last {
             self.waiting_bytes -= first.frame.len();
             self.waiting.pop_front();
             self.at = 0;
@@ -134,20 +134,20 @@ impl TxPort {
     }
 
     /// Says whether the next word would be taken.
-    pub(crate) fn drive(&mut self, inputs: &mut Inputs) {
+    pub(crate) fn drive(&mut self, mac: &mut MacIn) {
         // In a frame the wire takes a word at each cycle; before one, it is ready when it wants.
         let stalls = self.stalls_in_256 > 0 && self.rng.below(256) < self.stalls_in_256.into();
         let between = self.sent.len() < SENT_MAX && self.gap_left == 0 && !stalls;
         self.ready = !self.frame.is_empty() || between;
         self.gap_left = self.gap_left.saturating_sub(1);
-        inputs.tx_ready = self.ready;
+        mac.tx_ready = self.ready;
     }
 
     /// Takes the word on the wires.
     ///
     /// # Panics
     /// If the gateware sends what no MAC can: a frame with a hole, or a word that is part empty and not the last.
-    pub(crate) fn take(&mut self, out: &Outputs) {
+    pub(crate) fn take(&mut self, out: &MacOut) {
         if !self.ready {
             return;
         }
@@ -201,27 +201,21 @@ mod tests {
                 rx.push(frame.clone(), if frame.len() == 5 { Fcs::Wrong } else { Fcs::Right });
             }
             let (mut got, mut bad) = (Vec::new(), 0);
-            let mut inputs = Inputs::RESET;
-            let mut waiting: VecDeque<Outputs> = VecDeque::new();
+            let mut mac = MacIn::QUIET;
+            let mut waiting: VecDeque<MacOut> = VecDeque::new();
             for _ in 0..20_000 {
-                rx.drive(&mut inputs);
-                if inputs.rx_valid {
-                    bad += u32::from(inputs.rx_bad);
-                    let (tx_keep, tx_last) = (inputs.rx_keep, inputs.rx_last.into());
-                    waiting.push_back(Outputs {
-                        tx_data: inputs.rx_data,
-                        tx_valid: 1,
-                        tx_keep,
-                        tx_last,
-                        ..Outputs::QUIET
-                    });
+                rx.drive(&mut mac);
+                if mac.rx_valid {
+                    bad += u32::from(mac.rx_bad);
+                    let (tx_keep, tx_last) = (mac.rx_keep, mac.rx_last.into());
+                    waiting.push_back(MacOut { tx_data: mac.rx_data, tx_valid: 1, tx_keep, tx_last });
                 }
                 // A frame goes out when all of it is there.
                 let whole = waiting.iter().any(|word| word.tx_last != 0);
-                tx.drive(&mut inputs);
+                tx.drive(&mut mac);
                 let word = waiting.front().filter(|_| whole || !tx.is_idle());
-                tx.take(word.unwrap_or(&Outputs::QUIET));
-                if inputs.tx_ready && (whole || !tx.is_idle()) {
+                tx.take(word.unwrap_or(&MacOut::QUIET));
+                if mac.tx_ready && (whole || !tx.is_idle()) {
                     waiting.pop_front();
                 }
                 got.extend(tx.pop());
@@ -248,9 +242,9 @@ mod tests {
     #[should_panic(expected = "no word when the wire wants it")]
     fn a_hole_in_a_frame_is_a_bug() {
         let mut tx = TxPort::new(0, 0, Rng::new(1));
-        tx.drive(&mut Inputs::RESET.clone());
-        tx.take(&Outputs { tx_valid: 1, tx_keep: 0xff, ..Outputs::QUIET });
-        tx.drive(&mut Inputs::RESET.clone());
-        tx.take(&Outputs::QUIET);
+        tx.drive(&mut MacIn::QUIET.clone());
+        tx.take(&MacOut { tx_valid: 1, tx_keep: 0xff, ..MacOut::QUIET });
+        tx.drive(&mut MacIn::QUIET.clone());
+        tx.take(&MacOut::QUIET);
     }
 }

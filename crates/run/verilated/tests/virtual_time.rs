@@ -2,7 +2,7 @@
 
 use rackloom_card::Pace;
 use rackloom_node::{Duration, Frame, Instant, Node, Output};
-use rackloom_verilated::{Config, RtlCard};
+use rackloom_verilated::{Clocks, Config, RtlCard, Stress};
 use rackloom_wire::{CARDS, Head, IntoBytes, Kind, MacAddr, Packet, Solicit, U32};
 
 const CARD: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
@@ -18,8 +18,9 @@ fn is_announcement(frame: &Frame) -> bool {
 }
 
 /// What a card sends until `end`, and when, while it is asked who it is every 10 ms.
-fn run(end: Duration) -> (Vec<(Instant, Frame)>, u64) {
-    let mut card = RtlCard::new(Config::new(CARD, Pace::Virtual)).expect("a sound configuration");
+fn run(end: Duration, stress: Stress) -> (Vec<(Instant, Frame)>, u64) {
+    let config = Config { stress, ..Config::new(CARD, Pace::Virtual) };
+    let mut card = RtlCard::new(config).expect("a sound configuration");
     let boot = Instant::from_nanos(1_000_003);
     let (mut now, mut sent) = (boot, Vec::new());
     let mut asked = 0;
@@ -42,15 +43,26 @@ fn run(end: Duration) -> (Vec<(Instant, Frame)>, u64) {
 
 #[test]
 fn the_same_frames_give_the_same_card() {
-    let (first, cycles) = run(Duration::from_millis(100));
-    // Three announcements of its link within 100 ms less one, and nine answers.
-    assert_eq!(first.len(), 2 + 9);
-    assert_eq!((first, cycles), run(Duration::from_millis(100)));
+    let clocks = Clocks { ddr: 2100, role: 1370, cfg: 640, jitter: 500 };
+    for stress in [Stress::default(), Stress { late: true, clocks, ..Stress::default() }] {
+        let (first, cycles) = run(Duration::from_millis(100), stress);
+        // Three announcements of its link within 100 ms less one, and nine answers.
+        assert_eq!(first.len(), 2 + 9);
+        assert_eq!((first, cycles), run(Duration::from_millis(100), stress));
+    }
+}
+
+#[test]
+fn clocks_out_of_range_are_refused() {
+    for clocks in [Clocks { ddr: 249, ..Clocks::TOGETHER }, Clocks { jitter: 501, ..Clocks::TOGETHER }] {
+        let stress = Stress { clocks, ..Stress::default() };
+        assert!(RtlCard::new(Config { stress, ..Config::new(CARD, Pace::Virtual) }).is_err());
+    }
 }
 
 #[test]
 fn idle_time_costs_nothing() {
-    let (_, cycles) = run(Duration::from_secs(1));
+    let (_, cycles) = run(Duration::from_secs(1), Stress::default());
     // A second has 156 million of them.
     assert!(cycles < 1_500_000, "{cycles} cycles");
 }

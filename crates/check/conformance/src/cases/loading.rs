@@ -323,7 +323,7 @@ pub fn an_abort_forgets_the_load_and_leaves_the_group<S: Specimen>() {
 /// A card that is being configured serves memory and answers, and nothing else.
 pub fn nothing_is_launched_or_loaded_while_configuration_lasts<S: Specimen>() {
     // Slow enough that it lasts while frames are served.
-    let mut bench = Bench::<S>::claimed_with(Config { config_rate: 400_000, ..config() });
+    let mut bench = Bench::<S>::claimed_with(Config { config_rate: 500_000, ..config() });
     bench.load(1, &images::probe(1, 0));
     bench.launch_with(1, BUMP, &[BASE, 1], Out { go: 1, ..Out::default() });
     bench.launch(2, BUMP, &[BASE, 1]);

@@ -2,6 +2,7 @@
 
 pub mod discovery;
 pub mod drops;
+pub mod faults;
 pub mod launches;
 pub mod loading;
 pub mod memory;

@@ -32,6 +32,7 @@ pub fn control_is_taken_at_port_0_only<S: Specimen>() {
         for frame in &frames {
             let before = bench.card.frames_elsewhere();
             bench.frame_at(port, frame.clone());
+            bench.pass_ms(1);
             assert_eq!(bench.card.frames_elsewhere(), before + 1, "port {port}");
             bench.expect_nothing();
         }

@@ -139,5 +139,38 @@ pub fn a_role_that_goes_wrong_costs_one_launch<K: Kinds>() {
     }
 }
 
+/// Memory that fails takes its card from the host and says why, whatever was under way; the others go on, and so does
+/// the card when it is claimed again.
+pub fn memory_that_fails_costs_one_card<K: Kinds>() {
+    let mut rack = Rack::claimed::<K>(17);
+    let bytes: Vec<u8> = (0..20_000).map(|n| (n * 7) as u8).collect();
+    for at in rack.cards() {
+        rack.write(at, ROLE_PRIVATE, &bytes).expect("all is well");
+    }
+    for (n, at) in rack.cards().into_iter().enumerate() {
+        rack.break_memory(at, ROLE_PRIVATE + 5000);
+        let error = if n % 2 == 0 {
+            rack.read(at, ROLE_PRIVATE, 20_000).expect_err("it cannot be read")
+        } else {
+            rack.write(at, ROLE_PRIVATE, &bytes).expect_err("it cannot be written")
+        };
+        let mac = rack.mac(at);
+        assert!(
+            matches!(&error, OpError::Vanished { card, reason: DownReason::MemoryFailed, .. } if card.mac == mac),
+            "{error}"
+        );
+        assert!(error.to_string().ends_with("vanished: its memory failed and it restarted"), "{error}");
+        for other in rack.cards().into_iter().filter(|&other| other > at) {
+            assert!(rack.read(other, ROLE_PRIVATE, 20_000).expect("it has no part in it") == bytes);
+        }
+    }
+    let cards = rack.cards();
+    rack.discovered(&cards);
+    rack.claim(&cards);
+    for at in cards {
+        assert!(rack.read(at, ROLE_PRIVATE, 4096).expect("these bytes are sound") == bytes[..4096]);
+    }
+}
+
 /// Where launches count.
 const CELL: u64 = ROLE_PRIVATE + 4096;

@@ -10,6 +10,9 @@ use crate::bench::{ASKING, BASE, Bench, HOST, Out, RIVAL, config};
 use crate::images::kernel::{BUMP, COUNT};
 use crate::{Specimen, images};
 
+/// Questions at the same time. Gateware takes about a millisecond to answer so many.
+const CROWD: usize = 24;
+
 fn claim_with<S: Specimen>(bench: &mut Bench<S>, change: impl FnOnce(&mut wire::Claim)) {
     let mut body = wire::Claim { nonce: U64::new(1), lease_ms: U32::new(5000), group: 0.into(), scrub: 0, reserved: 0 };
     change(&mut body);
@@ -96,7 +99,7 @@ pub fn a_silent_owner_loses_the_card<S: Specimen>() {
     bench.claim(RIVAL, 1);
     let rivals = bench.epoch;
     bench.pass_ms(4990);
-    bench.now += Duration::from_millis(11);
+    bench.now += Duration::from_micros(10_500);
     // A claim that is as late as the lease's end finds the card free, if nobody has woken it before.
     bench.frame(Bench::<S>::claim_frame(HOST, 1, 0));
     assert_eq!(bench.owner(), Some(HOST));
@@ -123,6 +126,22 @@ pub fn whatever_the_owner_sends_renews_the_lease<S: Specimen>() {
     bench.frame(ping.frame(&[]));
     bench.pass_ms(1001);
     assert_eq!(bench.owner(), None);
+}
+
+/// What the owner sent in time renews its lease, however long the card has to read what came before.
+pub fn an_owner_behind_a_crowd_is_heard_before_its_lease_ends<S: Specimen>() {
+    let mut bench = Bench::<S>::claimed();
+    bench.pass(Duration::from_millis(5000) - Duration::from_micros(100));
+    let question = Head { src: RIVAL, ..bench.head(Kind::SessionCountersGet, 1, 0) }.frame(&[]);
+    for _ in 0..CROWD {
+        bench.hand(question.clone());
+    }
+    bench.hand(bench.head(Kind::SessionPing, 2, 0).frame(&[]));
+    bench.pass_ms(4990);
+    assert_eq!((bench.take_all(Kind::SessionCounters).len(), bench.owner()), (CROWD, Some(HOST)));
+    assert_eq!(bench.last(Kind::SessionPong).head.epoch, bench.epoch);
+    bench.pass_ms(20);
+    assert_eq!((bench.owner(), bench.count(Counter::LeasesExpired)), (None, 1));
 }
 
 /// A host that has forgotten its claim claims anew.

@@ -5,7 +5,7 @@ use rackloom_verilated::{DdrTiming, RtlCard, Stress};
 use rackloom_wire::CardKind;
 
 use super::{Delivery, Pair, Side, config, seed_of_epoch};
-use crate::Specimen;
+use crate::{CLOCKS, Specimen};
 
 /// A card of gateware and a model card that grants the same epochs. The seed also chooses what the gateware's
 /// surroundings do to it. `planted`: number of the bug to suffer from, 0 for none.
@@ -20,10 +20,17 @@ pub fn model_and_gateware(seed: u64, planted: u8) -> Pair<Card, RtlCard> {
 
 fn gateware(seed: u64, planted: u8) -> RtlCard {
     let card = Config { seed, pace: Pace::Live, kind: CardKind::Rtl, ..config() };
+    let clocks = CLOCKS[(seed / 3) as usize % CLOCKS.len()];
     let (ddr, stress) = match seed % 3 {
         0 => (DdrTiming::default(), Stress::default()),
-        1 => (DdrTiming { latency: 3, stalls: 0 }, Stress { rx_gaps: 40, tx_stalls: 100, clock_skips: 0 }),
-        _ => (DdrTiming { latency: 60, stalls: 100 }, Stress { rx_gaps: 0, tx_stalls: 20, clock_skips: 60 }),
+        1 => (
+            DdrTiming { latency: 3, turnaround: 0, stalls: 0 },
+            Stress { rx_gaps: 40, tx_stalls: 100, late: true, clocks },
+        ),
+        _ => (
+            DdrTiming { latency: 60, turnaround: 7, stalls: 100 },
+            Stress { rx_gaps: 0, tx_stalls: 20, late: true, clocks },
+        ),
     };
     RtlCard::new(rackloom_verilated::Config { card, ddr, stress, planted }).expect("a sound configuration")
 }

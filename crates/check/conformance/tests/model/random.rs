@@ -163,6 +163,7 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
             | CardEvent::Activated { .. }
             | CardEvent::LoadFailed { .. }
             | CardEvent::RoleEvent { .. }
+            | CardEvent::MemoryFailed
             | CardEvent::MessageRefused { .. } => continue,
         };
         if epoch != Some(*of) {
@@ -234,6 +235,7 @@ fn the_streams_are_rich() {
                 CardEvent::RoleEvent { .. } | CardEvent::MessageRefused { .. } => {
                     unreachable!("no role here has streams")
                 }
+                CardEvent::MemoryFailed => unreachable!("memory is sound here"),
             };
             seen[kind] += 1;
         }

@@ -20,6 +20,9 @@ impl Run {
             self.world.start_card(card);
         }
         self.pulled.clear();
+        for card in std::mem::take(&mut self.broken).into_keys() {
+            self.world.break_memory(card, None);
+        }
         self.world.calm();
         let end = self.world.now() + SETTLE;
         while !self.doing.is_empty() && self.world.now() < end {

@@ -27,6 +27,24 @@ impl Run {
             self.pulled.remove(&card);
             self.world.rack.net.up(self.world.card(card).link);
         }
+        for card in due(&self.broken) {
+            self.broken.remove(&card);
+            self.world.break_memory(card, None);
+        }
+    }
+
+    /// Breaks a beat of some card's memory, if the plan wants it now.
+    pub(super) fn break_memory(&mut self) {
+        if !self.plan.memory_faults || !self.breaks.chance(0.15) {
+            return;
+        }
+        let card = self.breaks.below(self.plan.cards as u64) as usize;
+        let slot = self.breaks.below(SLOTS as u64) as usize;
+        let at = slots::address(slot) + self.breaks.below(slots::length(slot) as u64);
+        let back = self.world.now() + Duration::from_micros(self.breaks.below(1_000_000));
+        if self.world.break_memory(card, Some(at)) {
+            self.broken.insert(card, back);
+        }
     }
 
     /// One line of the script, drawn.

@@ -1,4 +1,4 @@
-//! How many frames a second the simulator delivers: `cargo run --release -p rackloom-sim --example throughput`.
+//! How many frames a second the simulator delivers: `cargo run --release -p rackloom-sim --example delivery_rate`.
 //!
 //! Nodes do next to nothing here, so the figure is the simulator's own cost. A delivery is a frame that comes out of a
 //! cable, at a switch or at a node.

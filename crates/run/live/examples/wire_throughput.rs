@@ -1,7 +1,7 @@
 //! How fast the wires are on this machine: frames and bytes a second, and the time of a round trip between two nodes.
 //!
-//! `cargo run --release -p rackloom-live --example throughput [seconds per row]`. As root it measures raw sockets too,
-//! over a veth pair between two network namespaces.
+//! `cargo run --release -p rackloom-live --example wire_throughput [seconds per row]`. As root it measures raw sockets
+//! too, over a veth pair between two network namespaces.
 
 #[path = "../tests/netns/mod.rs"]
 mod netns;
@@ -158,7 +158,7 @@ fn main() {
         row("switch, one port to one port, 2 threads", length, time, switch.attach("from").unwrap(), to);
     }
     let directory = tempfile::tempdir().unwrap();
-    let path = SegmentPath::under(&directory.path().join("run"), "throughput").unwrap();
+    let path = SegmentPath::under(&directory.path().join("run"), "wire-throughput").unwrap();
     for length in sizes {
         let _server = SegmentServer::spawn(path.clone(), Switch::default(), 4).unwrap();
         let [from, to] = [(); 2].map(|()| SegmentClient::connect(&path).unwrap());

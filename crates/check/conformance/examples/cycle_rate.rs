@@ -1,0 +1,98 @@
+//! How many cycles of a Verilated card a second of processor time computes: of a card that is awake and has nothing to
+//! do, of one that takes writes at line rate, and of one that runs a kernel. `--json` for programs; a number is how
+//! often each is measured, and the median is printed.
+//!
+//! Processor time and not the wall's: the machine may have other work.
+
+use std::fs;
+
+use rackloom_conformance::bench::{BASE, Bench, CHUNK, config};
+use rackloom_node::{Duration, Frame};
+use rackloom_verilated::RtlCard;
+use rackloom_wire::{Counter, Kind};
+
+fn main() {
+    let (mut json, mut rounds) = (false, 5);
+    for word in std::env::args().skip(1) {
+        match (word.as_str(), word.parse()) {
+            ("--json", _) => json = true,
+            (_, Ok(number)) if number > 0 => rounds = number,
+            _ => return eprintln!("cycle_rate [--json] [ROUNDS]: what is {word}?"),
+        }
+    }
+    let rates = CASES.map(|(name, run)| {
+        let mut all: Vec<f64> = (0..rounds).map(|_| run()).collect();
+        all.sort_by(f64::total_cmp);
+        (name, all[rounds / 2])
+    });
+    if json {
+        let fields = rates.map(|(name, rate)| format!("\"{name}\":{rate:.0}"));
+        return println!("{{{}}}", fields.join(","));
+    }
+    println!("| card | cycles per second of processor time |\n|---|---|");
+    for (name, rate) in rates {
+        println!("| {name} | {rate:.0} |");
+    }
+}
+
+/// Runs a card and yields cycles per second of this thread's processor time.
+fn measure(bench: &mut Bench<RtlCard>, run: impl FnOnce(&mut Bench<RtlCard>)) -> f64 {
+    let (cycles, began) = (bench.card.cycles(), processor_ns());
+    run(bench);
+    (bench.card.cycles() - cycles) as f64 * 1e9 / (processor_ns() - began) as f64
+}
+
+/// Claimed, and kept awake by a frame of two words in some forty cycles, which is nobody's.
+fn idle() -> f64 {
+    let mut bench = Bench::<RtlCard>::claimed_with(config());
+    measure(&mut bench, |bench| {
+        for _ in 0..5000 {
+            bench.hand(Frame::from_static(&[0x5a; 14]));
+            bench.drain();
+        }
+    })
+}
+
+/// Words of writes in each cycle.
+fn writes() -> f64 {
+    const WRITES: u32 = 1000;
+    let mut bench = Bench::<RtlCard>::claimed_with(config());
+    let rate = measure(&mut bench, |bench| {
+        for seq in 1..=WRITES {
+            let frame = bench.head(Kind::InputWrite, seq, BASE).frame(&[&vec![1; CHUNK.into()]]);
+            bench.hand(frame);
+            if seq % 50 == 0 {
+                bench.drain();
+            }
+        }
+        bench.settle();
+    });
+    assert_eq!(bench.count(Counter::Writes), u64::from(WRITES), "each write was performed");
+    rate
+}
+
+/// A role that reads and writes memory all the time.
+fn ptrans() -> f64 {
+    const SIDE: u64 = 256;
+    const MATRIX: u64 = 4 * SIDE * SIDE;
+    let mut bench = Bench::<RtlCard>::claimed_with(config());
+    bench.load(1, rackloom_builtin_roles::image("ptrans").expect("it is built in"));
+    let rate = measure(&mut bench, |bench| {
+        bench.launch(1, 0, &[BASE, BASE + MATRIX, BASE + 2 * MATRIX, SIDE, SIDE]);
+        bench.settle();
+        bench.pass(Duration::from_millis(1));
+    });
+    assert_eq!(bench.count(Counter::KernelsDone), 1, "it has come to its end");
+    rate
+}
+
+/// Nanoseconds for which this thread has had a processor.
+fn processor_ns() -> u64 {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux says it");
+    told.split(' ').next().and_then(|first| first.parse().ok()).expect("the first number")
+}
+
+/// What is measured, and its name.
+type Case = (&'static str, fn() -> f64);
+
+const CASES: [Case; 3] = [("idle", idle), ("writes", writes), ("ptrans", ptrans)];
