@@ -71,8 +71,8 @@ fn wrong_cables_are_named() {
     fails(&up(&["--cable", "0.1-1.1", "--cable", "1.1-2.1"]), "two cables end in port 1 of card 1");
     fails(&up(&["--cable", "0.1-tap:x"]), "invalid cable `0.1-tap:x`");
     fails(&up(&["--cable", "0.1-virtual:default"]), "segment default is up already");
-    let gateware = up(&["--card", "rtl:1", "--cable", "0.1-1.1"]);
-    fails(&gateware, "cable 0.1-1.1 ends in port 1 of card0, and a card of kind rtl has 1 ports");
+    let gateware = up(&["--card", "rtl:1", "--cable", "0.3-1.3"]);
+    fails(&gateware, "cable 0.3-1.3 ends in port 3 of card0, and a card of kind rtl has 3 ports");
     fails(&gateware, "help: use model cards, or omit the cable");
     std::fs::write(rack.path("bad.cables"), "0.1-1.1\nnonsense\n").unwrap();
     let bad = rack.path("bad.cables");

@@ -28,6 +28,7 @@ mod job;
 mod pending;
 mod rack;
 mod runner;
+mod search;
 mod watch;
 
 pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};

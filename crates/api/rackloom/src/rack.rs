@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant as StdInstant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use rackloom_host::{
@@ -21,6 +21,7 @@ use crate::entropy::{random_mac, random_u64};
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
 use crate::pending::{Completer, Pending};
 use crate::runner::{LastWord, Runner, SharedWaiting};
+use crate::search::{ANSWER_WINDOW, Search, Step};
 use crate::watch::{EVENTS_MAX, Watch};
 
 /// Options of a connection.
@@ -102,33 +103,33 @@ impl Rack {
 
     /// Asks all cards to announce themselves and waits until no more do, at most for `wait`.
     ///
+    /// While this process waits for a processor its time hardly counts, nor that of its cards: on an overloaded machine
+    /// this takes longer than `wait`, ten times as long or more.
+    ///
     /// # Errors
     /// [`Error::Stopped`].
     pub fn discover(&self, wait: Duration) -> Result<Vec<CardInfo>, Error> {
         let watch = self.watch()?;
-        let until = StdInstant::now() + wait;
-        let (mut ask_at, mut ask_again) = (StdInstant::now(), ANSWER_WINDOW * 4);
-        let mut quiet_until = until;
+        let mut search = Search::new(self.driver.now(), wait);
         loop {
-            let now = StdInstant::now();
-            if now >= until || now >= quiet_until {
-                return self.cards();
-            }
-            if now >= ask_at {
-                // The question or an answer may be lost: it is asked again, with exponential backoff.
-                self.with(|runner, now| runner.host().solicit(now, ANSWER_WINDOW))?;
-                ask_at = now + ask_again;
-                ask_again *= 2;
-                if !self.cards()?.is_empty() {
-                    quiet_until = quiet_until.min(now + QUIET);
+            match search.next() {
+                Step::Ask => {
+                    self.with(|runner, now| runner.host().solicit(now, ANSWER_WINDOW))?;
+                    search.asked(!self.cards()?.is_empty());
                 }
-            }
-            let next = ask_at.min(until).min(quiet_until);
-            match watch.next_within(next.saturating_duration_since(now)) {
-                Some(Event::CardUp(_)) => quiet_until = (StdInstant::now() + QUIET).min(until),
-                Some(_) => {}
-                None if self.driver.is_stopped() => return Err(Error::Stopped),
-                None => {}
+                Step::Wait(time) => {
+                    let mut event = watch.next_within(time);
+                    if event.is_none() {
+                        // The host reads what has come on its own thread, which may be late where this one is not.
+                        self.with(|_, _| ())?;
+                        event = watch.next_within(Duration::ZERO);
+                    }
+                    search.serve(self.driver.now());
+                    if let Some(Event::CardUp(_)) = event {
+                        search.found();
+                    }
+                }
+                Step::Over => return self.cards(),
             }
         }
     }
@@ -388,10 +389,6 @@ fn mismatch(outcome: &Outcome) -> ! {
     unreachable!("the outcome of another kind of operation: {outcome:?}")
 }
 
-/// Cards spread their answers over this: 256 of them send one each 80 us.
-const ANSWER_WINDOW: Duration = Duration::from_millis(20);
-/// If no card answers for this long, all that heard the question have answered.
-const QUIET: Duration = Duration::from_millis(120);
 /// The MTU that jumbo frames need.
 const JUMBO_MTU: usize = 9000;
 /// How long releasing cards may take when a connection ends.

@@ -63,7 +63,7 @@ pub(super) struct LsEvent {
     name: String,
     /// Its address.
     mac: String,
-    /// Why it is down: `goodbye`, `restarted` or `silent`.
+    /// Why it is down: `goodbye`, `restarted`, `memory-failed` or `silent`.
     reason: Option<&'static str>,
     /// What it announces now; null when it is gone.
     card: Option<CardRow>,
@@ -199,6 +199,7 @@ const fn reason_name(reason: DownReason) -> &'static str {
     match reason {
         DownReason::Goodbye => "goodbye",
         DownReason::Restarted => "restarted",
+        DownReason::MemoryFailed => "memory-failed",
         DownReason::Silent => "silent",
     }
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_role::{self as role, Role, Sandbox};
-use rackloom_wire::{self as wire, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr, ROLE_PRIVATE, Scrub};
+use rackloom_wire::{
+    self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr, ROLE_PRIVATE, Scrub,
+};
 
 use crate::analyzer::{Claimed, Filter};
 use crate::discovery::{Discovery, Facts};
 use crate::launches::{Ended, Launches};
 use crate::loader::Loader;
 use crate::memory::Memory;
-use crate::ports::PortService;
 use crate::results::Results;
 use crate::session::Session;
 use crate::shell::{Shell, earlier};
@@ -20,8 +21,6 @@ use crate::{CardEvent, Config, ConfigError, Counters, ReleaseReason};
 
 mod dispatch;
 mod front_door;
-
-use front_door::EthernetHead;
 
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
 #[derive(Debug)]
@@ -179,7 +178,8 @@ impl Card {
             Power::On { .. } => true,
             Power::Unplugged => false,
             Power::Off => {
-                self.power = Power::On { boot: now, discovery: Discovery::new(now, &mut self.shell) };
+                self.power =
+                    Power::On { boot: now, discovery: Discovery::new(now, &mut self.shell, AnnounceReason::LinkUp) };
                 self.settle(now);
                 true
             }
@@ -225,13 +225,33 @@ impl Card {
     }
 
     /// Zeroes what hosts may touch. The role's own memory stays: the role goes on serving the next claim.
-    fn scrub(&self) {
+    fn scrub(&mut self) {
         let mut private = vec![0; usize::try_from(ROLE_PRIVATE).expect("1 MiB")];
-        self.ddr.read(0, &mut private).expect("DDR is larger");
-        self.ddr.zero().expect("the operating system takes back pages of our own mapping");
+        let Some(()) = self.shell.access(self.ddr.read(0, &mut private)) else { return };
+        let Some(()) = self.shell.access(self.ddr.zero()) else { return };
         if private.iter().any(|&b| b != 0) {
-            self.ddr.write(0, &private).expect("DDR is larger");
+            self.shell.access(self.ddr.write(0, &private));
         }
+    }
+
+    /// DDR has answered with an error: of what was written or computed since, nothing is certain. So the card starts
+    /// again, as the gateware's rl_restart does it: claim, role and launches are gone, and nothing waits to be said.
+    fn restart(&mut self, now: Instant) {
+        self.shell.restart();
+        self.shell.event(CardEvent::MemoryFailed);
+        if let Some(claim) = self.session.claim() {
+            let (owner, epoch) = (claim.owner, claim.epoch);
+            self.shell.event(CardEvent::Released { owner, epoch, reason: ReleaseReason::Restarted });
+        }
+        self.session = Session::new(&mut self.shell);
+        self.loader = Loader::new();
+        self.memory = Memory::new();
+        self.launches = Launches::new();
+        self.results = Results::new();
+        self.role = None;
+        let discovery = Discovery::new(now, &mut self.shell, AnnounceReason::MemoryFailed);
+        self.power = Power::On { boot: now, discovery };
+        self.settle(now);
     }
 
     fn expire(&mut self, now: Instant) {
@@ -271,6 +291,9 @@ impl Card {
 
     /// Does what has become possible or due: bounded work.
     fn settle(&mut self, now: Instant) {
+        if self.shell.memory_failed {
+            return self.restart(now);
+        }
         self.activate(now);
         if let Some(active) = &mut self.role
             && let Some(ended) = self.launches.start(now, &mut self.shell, &mut *active.role, active.clock_khz)
@@ -313,16 +336,23 @@ impl Card {
     }
 
     fn next_frame(&mut self, now: Instant) -> Option<Frame> {
-        let frame = self.shell.next_frame().or_else(|| {
-            let claim = self.session.claim()?;
-            let (owner, epoch) = (claim.owner, claim.epoch);
-            let shell = &mut self.shell;
-            self.memory
-                .transmit(now, shell, &*self.ddr, owner, epoch)
-                .or_else(|| self.results.transmit(now, shell, &*self.ddr, owner))
+        let frame = self.shell.next_frame().or_else(|| self.next_from_memory(now)).or_else(|| {
+            // What had no frame may have found that the memory has failed: then there is an announcement.
+            self.shell.memory_failed.then(|| self.restart(now))?;
+            self.shell.next_frame()
         })?;
         self.shell.counters.frame([Counter::TxFrames, Counter::TxBytes, Counter::TxWords], frame.len());
         Some(frame)
+    }
+
+    /// An acknowledgement, or a frame with bytes of DDR.
+    fn next_from_memory(&mut self, now: Instant) -> Option<Frame> {
+        let claim = self.session.claim()?;
+        let (owner, epoch) = (claim.owner, claim.epoch);
+        let shell = &mut self.shell;
+        self.memory
+            .transmit(now, shell, &*self.ddr, owner, epoch)
+            .or_else(|| if shell.memory_failed { None } else { self.results.transmit(now, shell, &*self.ddr, owner) })
     }
 }
 
@@ -333,16 +363,7 @@ impl Node for Card {
         if !self.wake(now) {
             return;
         }
-        // The owner is heard before its lease ends: what it has sent in time may have waited for the card.
-        if EthernetHead::of(&frame).is_none_or(|head| !self.session.is_owner(head.src)) {
-            self.expire(now);
-        }
-        self.shell.counters.frame([Counter::RxFrames, Counter::RxBytes, Counter::RxWords], frame.len());
-        match self.shell.config.service(port) {
-            PortService::Control => self.handle_control(now, &frame),
-            PortService::Stream(stream) => self.handle_stream(now, port, stream, frame),
-            PortService::Closed => self.shell.counters.inc(Counter::DropForeign),
-        }
+        self.take(now, port, frame);
     }
 
     fn handle_timeout(&mut self, now: Instant) {

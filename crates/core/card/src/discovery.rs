@@ -24,6 +24,8 @@ pub(crate) struct Facts {
 /// The auto-discovery block.
 #[derive(Debug)]
 pub(crate) struct Discovery {
+    /// Why the link came up.
+    reason: AnnounceReason,
     /// Announcements sent of the link's coming up.
     link_ups: usize,
     up_at: Instant,
@@ -42,9 +44,10 @@ struct Answer {
 }
 
 impl Discovery {
-    /// The link came up at `now`.
-    pub(crate) fn new(now: Instant, shell: &mut Shell) -> Self {
-        let mut new = Self { link_ups: 0, up_at: now, periodic_at: now, changed: false, seq: 0, answers: Vec::new() };
+    /// The link came up at `now`, for this reason.
+    pub(crate) fn new(now: Instant, shell: &mut Shell, reason: AnnounceReason) -> Self {
+        let mut new =
+            Self { reason, link_ups: 0, up_at: now, periodic_at: now, changed: false, seq: 0, answers: Vec::new() };
         new.draw_interval(now, shell);
         new
     }
@@ -77,7 +80,7 @@ impl Discovery {
         }
         // A card that was asleep through several of its moments speaks once.
         if self.link_ups > before {
-            self.tell_all(shell, facts, AnnounceReason::LinkUp);
+            self.tell_all(shell, facts, self.reason);
         }
         if self.changed {
             self.changed = false;

@@ -67,6 +67,8 @@ pub enum CardEvent {
         /// Number of the stream.
         stream: u8,
     },
+    /// DDR has answered with an error, and the card has started again.
+    MemoryFailed,
     /// A write reached DDR.
     Written {
         /// The claim's epoch.
@@ -89,4 +91,6 @@ pub enum ReleaseReason {
     Expired,
     /// The owner claimed the card anew.
     TakenOver,
+    /// The card has started again.
+    Restarted,
 }

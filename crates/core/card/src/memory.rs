@@ -93,11 +93,12 @@ impl Memory {
         }
         let PendingRead { asked, length, .. } = *self.reads.front().filter(|r| r.ready <= now)?;
         self.reads.pop_front();
-        shell.counters.inc(Counter::Reads);
-        shell.counters.add(Counter::ReadBytes, length.into());
         let head =
             Head { addr: asked.addr, ..shell.head(asked.src, Kind::InputConfirmReadData, asked.epoch, asked.seq) };
-        Some(ddr.view(asked.addr, length.into(), |bytes| head.frame(&[bytes])).expect("the range was checked"))
+        let frame = shell.access(ddr.view(asked.addr, length.into(), |bytes| head.frame(&[bytes])))?;
+        shell.counters.inc(Counter::Reads);
+        shell.counters.add(Counter::ReadBytes, length.into());
+        Some(frame)
     }
 
     /// When [`transmit`](Self::transmit) will have something that it has not now.
@@ -121,7 +122,9 @@ fn store(shell: &mut Shell, ddr: &dyn role::Memory, asked: &Head, bytes: &[u8]) 
     if let Err((code, detail)) = check_access(ddr.len(), shell.config.bulk, asked.addr, length) {
         return shell.refuse(asked, Kind::InputConfirmNak, code, detail);
     }
-    ddr.write(asked.addr, bytes).expect("the range was checked");
+    if shell.access(ddr.write(asked.addr, bytes)).is_none() {
+        return;
+    }
     shell.counters.inc(Counter::Writes);
     shell.counters.add(Counter::WriteBytes, length);
     let length = u32::try_from(length).expect("a frame's payload");

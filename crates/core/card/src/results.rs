@@ -126,7 +126,7 @@ impl Results {
             let at = (self.turn + i) % self.list.len();
             if let Some((chunk, again)) = self.list[at].output.poll(now) {
                 self.turn = (at + 1) % self.list.len();
-                return Some(self.list[at].chunk(shell, ddr, owner, chunk, again));
+                return self.list[at].chunk(shell, ddr, owner, chunk, again);
             }
         }
         None
@@ -188,13 +188,13 @@ impl Outcome {
         Head { flags, ..shell.head(owner, Kind::ResultDone, self.epoch, self.seq) }.frame(&[self.done.as_bytes()])
     }
 
-    fn chunk(&self, shell: &mut Shell, ddr: &dyn role::Memory, owner: MacAddr, n: u32, again: bool) -> Frame {
+    fn chunk(&self, shell: &mut Shell, ddr: &dyn role::Memory, owner: MacAddr, n: u32, again: bool) -> Option<Frame> {
         shell.counters.inc(if again { Counter::ResultResends } else { Counter::ResultChunks });
         let bulk = u64::from(shell.config.bulk);
         let offset = u64::from(n) * bulk;
         let length = bulk.min(self.out_length - offset);
         let flags = if again { FLAG_RESEND } else { 0 };
         let head = Head { flags, addr: offset, ..shell.head(owner, Kind::ResultData, self.epoch, self.seq) };
-        ddr.view(self.out_addr + offset, length, |bytes| head.frame(&[bytes])).expect("the region was checked")
+        shell.access(ddr.view(self.out_addr + offset, length, |bytes| head.frame(&[bytes])))
     }
 }

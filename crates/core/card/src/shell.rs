@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rackloom_node::{Duration, Frame, Instant, Rng};
+use rackloom_role::MemoryError;
 use rackloom_wire::{Counter, ErrorCode, Head, IntoBytes, Kind, MacAddr, Refusal, U16, U64};
 
 use crate::{CardEvent, Config, Counters};
@@ -13,6 +14,8 @@ pub(crate) struct Shell {
     pub(crate) config: Config,
     pub(crate) counters: Counters,
     pub(crate) rng: Rng,
+    /// DDR has answered with an error: the card has to start again before it says anything more.
+    pub(crate) memory_failed: bool,
     out: VecDeque<Frame>,
     out_bytes: usize,
     events: VecDeque<CardEvent>,
@@ -26,10 +29,35 @@ impl Shell {
             config,
             counters: Counters::new(),
             rng,
+            memory_failed: false,
             out: VecDeque::new(),
             out_bytes: 0,
             events: VecDeque::new(),
             events_lost: 0,
+        }
+    }
+
+    /// The shell of the card's next life: what it had still to say is gone, and it is another card to its hosts.
+    pub(crate) fn restart(&mut self) {
+        self.config.boot = self.config.boot.wrapping_add(1);
+        self.counters = Counters::new();
+        self.memory_failed = false;
+        self.out.clear();
+        self.out_bytes = 0;
+    }
+
+    /// What an access to DDR yields; `None` if the memory has failed.
+    ///
+    /// # Panics
+    /// At any other error: the caller has checked the range.
+    pub(crate) fn access<T>(&mut self, result: Result<T, MemoryError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(MemoryError::Failed { .. }) => {
+                self.memory_failed = true;
+                None
+            }
+            Err(e) => panic!("the range was checked: {e}"),
         }
     }
 

@@ -12,6 +12,8 @@ pub enum DownReason {
     Goodbye,
     /// It has restarted: its memory, image and claim are gone. It announces itself anew.
     Restarted,
+    /// Its memory has failed, and it has restarted: what it holds, or has computed, may be wrong.
+    MemoryFailed,
     /// It was silent too long.
     Silent,
 }
@@ -183,6 +185,9 @@ impl OpError {
             Self::ClaimLost { .. } => "the claim was lost".to_owned(),
             Self::Vanished { reason: DownReason::Goodbye, .. } => "vanished: it said goodbye".to_owned(),
             Self::Vanished { reason: DownReason::Restarted, .. } => "vanished: it restarted".to_owned(),
+            Self::Vanished { reason: DownReason::MemoryFailed, .. } => {
+                "vanished: its memory failed and it restarted".to_owned()
+            }
             Self::Vanished { reason: DownReason::Silent, seen, .. } => format!("vanished: {seen}"),
             Self::Deadline { waited, seen: Some(seen), .. } => format!("not finished after {}: {seen}", Time(*waited)),
             Self::Deadline { waited, seen: None, .. } => format!("not finished after {}", Time(*waited)),

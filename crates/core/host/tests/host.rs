@@ -5,18 +5,19 @@ use rackloom_host::{
 };
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Port};
 use rackloom_wire::{
-    Announce, CardKind, CardState, ErrorCode, FromBytes, Grant, HOSTS, Head, IntoBytes, Kind, MacAddr, Packet, Refusal,
-    U16, U32, U64,
+    Announce, CardKind, CardState, ErrorCode, Failure, FromBytes, Grant, HOSTS, Head, ImageBegin, IntoBytes, Kind,
+    MacAddr, Packet, Refusal, U16, U32, U64,
 };
 
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const CARD: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+const NEIGHBOUR: MacAddr = MacAddr([2, 0, 0, 0, 0, 3]);
 /// What messages call it: it announces unit number 3.
 const NAME: CardName = CardName { mac: CARD, unit: Some(3) };
 const EPOCH: u16 = 7;
 const BASE: u64 = 1 << 20;
 
-/// A host, the card that this test plays, and the time.
+/// A host, the cards that this test plays, and the time.
 struct Bench {
     host: Host,
     now: Instant,
@@ -36,37 +37,50 @@ impl Bench {
     /// A host that has claimed it.
     fn claimed() -> Self {
         let mut bench = Self::new();
-        let op = bench.host.claim(bench.now, CARD, ClaimOptions::default());
-        let claim = bench.sent(Kind::SessionClaim);
-        bench.grant(&claim);
-        assert_eq!(bench.result(op), Ok(Outcome::Claimed { epoch: EPOCH }));
+        bench.claim(CARD, EPOCH);
         bench
     }
 
+    /// The host claims a card, which grants this epoch.
+    fn claim(&mut self, card: MacAddr, epoch: u16) {
+        let op = self.host.claim(self.now, card, ClaimOptions::default());
+        let claim = self.sent(Kind::SessionClaim);
+        self.grant_from(card, epoch, &claim);
+        assert_eq!(self.result(op), Ok(Outcome::Claimed { epoch }));
+    }
+
     fn hear(&mut self, kind: Kind, seq: u32, addr: u64, payload: &[u8]) {
-        let head = Head { dst: HOST, src: CARD, kind, flags: 0, epoch: EPOCH, seq, addr };
+        self.hear_from(CARD, EPOCH, kind, seq, addr, payload);
+    }
+
+    fn hear_from(&mut self, src: MacAddr, epoch: u16, kind: Kind, seq: u32, addr: u64, payload: &[u8]) {
+        let head = Head { dst: HOST, src, kind, flags: 0, epoch, seq, addr };
         self.host.handle_frame(self.now, 0, head.frame(&[payload]));
     }
 
     fn announce(&mut self, boot: u32) {
-        self.announce_at(0, boot);
+        self.announce_from(CARD, 0, boot);
     }
 
-    fn announce_at(&mut self, port: Port, boot: u32) {
+    fn announce_from(&mut self, card: MacAddr, port: Port, boot: u32) {
         let mut body = Announce::read_from_bytes(&[0; size_of::<Announce>()]).unwrap();
-        (body.mac0, body.boot, body.memory) = (CARD, U32::new(boot), U64::new(4 << 20));
+        (body.mac0, body.boot, body.memory) = (card, U32::new(boot), U64::new(4 << 20));
         body.unit = U16::new(3);
         (body.card_kind, body.state, body.bulk) = (CardKind::Model.into(), CardState::Active.into(), U16::new(1472));
         let kind = Kind::DiscoveryAnnounce;
-        let head = Head { dst: HOSTS, src: CARD, kind, flags: 0, epoch: 0, seq: 1, addr: 0 };
+        let head = Head { dst: HOSTS, src: card, kind, flags: 0, epoch: 0, seq: 1, addr: 0 };
         self.host.handle_frame(self.now, port, head.frame(&[body.as_bytes()]));
     }
 
     fn grant(&mut self, claim: &Frame) {
+        self.grant_from(CARD, EPOCH, claim);
+    }
+
+    fn grant_from(&mut self, card: MacAddr, epoch: u16, claim: &Frame) {
         let packet = Packet::parse(claim).unwrap();
         let nonce = packet.view::<rackloom_wire::Claim>().unwrap().0.nonce;
         let body = Grant { nonce, lease_ms: U32::new(5000), boot: U32::new(1) };
-        self.hear(Kind::SessionGrant, packet.head.seq, 0, body.as_bytes());
+        self.hear_from(card, epoch, Kind::SessionGrant, packet.head.seq, 0, body.as_bytes());
     }
 
     fn poll(&mut self) -> Polled {
@@ -226,9 +240,9 @@ fn a_restart_ends_the_claim_at_once() {
 fn what_comes_in_on_another_port_reaches_no_service_and_is_counted() {
     let mut bench = Bench::claimed();
     let ignored = bench.host.ignored();
-    bench.announce_at(1, 2);
+    bench.announce_from(CARD, 1, 2);
     assert_eq!((bench.host.claim_epoch(CARD), bench.host.ignored()), (Some(EPOCH), ignored + 1));
-    bench.announce_at(0, 2);
+    bench.announce_from(CARD, 0, 2);
     assert_eq!(bench.host.claim_epoch(CARD), None);
 }
 
@@ -254,4 +268,29 @@ fn a_stale_epoch_ends_the_claim() {
     bench.hear(Kind::InputConfirmNak, 1, BASE, no.as_bytes());
     assert_eq!(bench.result(write), Err(OpError::ClaimLost { card: NAME }));
     assert!(bench.events.contains(&Event::ClaimLost { card: CARD }));
+}
+
+/// A card refused a load because its claim was over. A copy of that came when the host had claimed the card anew, while
+/// the load went on with another card, and the host gave up the new claim too.
+#[test]
+fn regression_a_late_refusal_of_a_load_ended_the_next_claim() {
+    let mut bench = Bench::claimed();
+    bench.announce_from(NEIGHBOUR, 0, 1);
+    bench.claim(NEIGHBOUR, EPOCH);
+    bench.host.load(bench.now, &[CARD, NEIGHBOUR], vec![1; 5000].into(), Commit::Each);
+    let frames = bench.poll().frames;
+    let begins = frames.iter().map(|frame| Packet::parse(frame).unwrap()).filter(|p| p.head.dst == CARD);
+    let [begin] = begins.collect::<Vec<_>>().try_into().expect("one begin for the card");
+    let group = begin.view::<ImageBegin>().unwrap().0.group.get();
+    let stale = Failure { code: U16::new(ErrorCode::StaleEpoch.into()), reserved: [0; 6] };
+    let refuse =
+        |b: &mut Bench| b.hear_from(CARD, group, Kind::ImageConfirmFailed, begin.head.seq, 0, stale.as_bytes());
+    refuse(&mut bench);
+    assert_eq!(bench.host.claim_epoch(CARD), None);
+    assert!(bench.poll().events.contains(&Event::ClaimLost { card: CARD }));
+    bench.claim(CARD, EPOCH + 1);
+    refuse(&mut bench);
+    assert_eq!(bench.poll().events, []);
+    assert_eq!(bench.host.claim_epoch(CARD), Some(EPOCH + 1));
+    assert_eq!((bench.host.claim_epoch(NEIGHBOUR), bench.host.pending()), (Some(EPOCH), 1), "its load goes on");
 }

@@ -13,7 +13,7 @@ mod memory;
 mod role;
 
 pub use error::RoleError;
-pub use memory::{MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
+pub use memory::{BEAT_BYTES, MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
 pub use role::{Prepared, Role, RoleFault, RoleOutput, Sandbox, Step, StreamError};
 
 /// Bytes at the bottom of a card's memory that belong to the role, the protocol's `ROLE_PRIVATE`: stack and constants.

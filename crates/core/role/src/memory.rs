@@ -16,21 +16,25 @@ pub trait Memory: fmt::Debug + Send + Sync + Any {
     /// Copies `into.len()` bytes from `addr` on.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`].
+    /// [`MemoryError::OutOfBounds`] and [`MemoryError::Failed`].
     fn read(&self, addr: u64, into: &mut [u8]) -> Result<(), MemoryError>;
 
     /// Copies `bytes` to `addr`.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`]; then nothing is written.
+    /// [`MemoryError::OutOfBounds`]; then nothing is written. [`MemoryError::Failed`].
     fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), MemoryError>;
 
     /// Calls `f` once with `length` bytes from `addr` on, in place. It must not use this memory: it would wait for
     /// itself.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`].
+    /// [`MemoryError::OutOfBounds`] and [`MemoryError::Failed`].
     fn with_bytes(&self, addr: u64, length: u64, f: &mut dyn FnMut(&[u8])) -> Result<(), MemoryError>;
+
+    /// From now on every access to the [`BEAT_BYTES`](crate::BEAT_BYTES) that include `addr` fails, as in a chip that
+    /// is broken there; `None`: no access does. What it holds stays. Roles that run in the same memory do not notice.
+    fn fail(&self, addr: Option<u64>);
 
     /// Makes all memory zero and gives its pages back.
     ///
@@ -44,7 +48,7 @@ impl dyn Memory {
     /// itself.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`].
+    /// [`MemoryError::OutOfBounds`] and [`MemoryError::Failed`].
     pub fn view<R>(&self, addr: u64, length: u64, f: impl FnOnce(&[u8]) -> R) -> Result<R, MemoryError> {
         let mut f = Some(f);
         let mut result = None;
@@ -72,11 +76,21 @@ pub enum MemoryError {
         /// Size of the memory in bytes.
         size: u64,
     },
+    /// The memory itself is at fault: what it holds there is not certain.
+    #[error("memory failed within {length} bytes at {addr:#x}")]
+    Failed {
+        /// First address of the access.
+        addr: u64,
+        /// Its length in bytes.
+        length: u64,
+    },
     /// The operating system refuses.
     #[error("the operating system refuses the memory")]
     Os(#[source] io::Error),
 }
 
+/// Bytes that memory reads or writes at once, the protocol's `BEAT`.
+pub const BEAT_BYTES: u64 = 64;
 /// Memory sizes are multiples of this many bytes: a page of WebAssembly.
 pub const PAGE_BYTES: u64 = 64 << 10;
 /// Most bytes of a card's memory: what a 32-bit role can address.

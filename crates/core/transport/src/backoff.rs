@@ -1,4 +1,5 @@
-//! A timer that waits longer each time.
+//! A timer that waits longer each time, for single questions whose round trip nobody measures. Windows use the measured
+//! timeout of [`Rtt`](crate::Rtt).
 
 use rackloom_node::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! How long to wait for an answer.
+//! How long to wait for an answer: RFC 6298's retransmission timeout. It paces windows ([`Sender`](crate::Sender),
+//! [`Requests`](crate::Requests)), whose round trips are measured; single questions use [`Backoff`](crate::Backoff).
 
 use rackloom_node::Duration;
 

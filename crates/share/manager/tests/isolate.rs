@@ -315,13 +315,16 @@ fn a_manager_that_is_told_to_stop_waits_for_no_kernel_and_leaves_nothing() {
 
 #[test]
 fn weights_divide_the_board_among_processes() {
+    const SHOWS: std::ops::Range<f64> = 1.2..3.5;
     let file = tempfile::NamedTempFile::new().unwrap();
     let text = format!("{} name=heavy weight=3\n{} name=light\n", "aa".repeat(32), "bb".repeat(32));
     std::fs::write(file.path(), text).unwrap();
     let manager = Isolating::start(&["--tokens", file.path().to_str().unwrap()]);
     let stop = AtomicBool::new(false);
     let busy = || manager.metric("rackloom_tenant_busy_seconds_total");
-    let had = std::thread::scope(|scope| {
+    // Taking turns is 0.125 to 1, a board without weights 1 to 1 at most: what else runs on this machine takes
+    // processors from the heavy one's pauses. So one stretch in which the weights show is enough, of a few.
+    let stretches = std::thread::scope(|scope| {
         for (token, steps) in [([0xaa; 32], 1_000_000_i32), ([0xbb; 32], 8_000_000)] {
             let (stop, endpoint) = (&stop, &manager.endpoint);
             scope.spawn(move || {
@@ -333,14 +336,16 @@ fn weights_divide_the_board_among_processes() {
             });
         }
         until("both work", || busy().values().filter(|had| **had > 0.3).count() == 2);
-        let before = busy();
-        std::thread::sleep(Duration::from_secs(3));
-        let after = busy();
+        let mut stretches = Vec::new();
+        while stretches.len() < 6 && stretches.last().is_none_or(|ratio| !SHOWS.contains(ratio)) {
+            let before = busy();
+            std::thread::sleep(Duration::from_secs(3));
+            let after = busy();
+            let had = |name: &str| after[name] - before[name];
+            stretches.push(had("heavy") / had("light"));
+        }
         stop.store(true, Ordering::Relaxed);
-        after.into_iter().map(|(name, had)| (name.clone(), had - before[&name])).collect::<BTreeMap<_, _>>()
+        stretches
     });
-    let ratio = had["heavy"] / had["light"];
-    eprintln!("{had:?}: {ratio:.2} to 1");
-    // Taking turns is 0.125 to 1. Kernels of tests beside this one take processors from the heavy one's pauses, too.
-    assert!((1.2..3.5).contains(&ratio), "3 to 1 is {ratio:.2} to 1");
+    assert!(stretches.last().is_some_and(|ratio| SHOWS.contains(ratio)), "3 to 1 is {stretches:.2?} to 1");
 }

@@ -34,21 +34,21 @@ impl Card {
             Kind::SessionManifestGet => self.on_manifest_get(packet),
             Kind::ImageBegin => {
                 let Some(body) = self.exactly::<wire::ImageBegin>(packet) else { return };
-                if !self.admits(head) {
+                if !self.is_admitted(head) {
                     return self.stale_begin(head, body);
                 }
                 self.session.renew(now);
                 self.loader.begin(now, &mut self.shell, head, body);
             }
             Kind::ImageData | Kind::ImagePoll | Kind::ImageCommit | Kind::ImageAbort => {
-                if !self.admits(head) {
+                if !self.is_admitted(head) {
                     return self.shell.counters.inc(Counter::DropEpoch);
                 }
                 self.session.renew(now);
                 self.on_image(now, frame, packet);
             }
             Kind::ImageConfirmMissing => {
-                if !self.admits(head) {
+                if !self.is_admitted(head) {
                     return self.shell.counters.inc(Counter::DropEpoch);
                 }
                 self.loader.overhear(&mut self.shell, packet);
@@ -82,7 +82,7 @@ impl Card {
             }
             Kind::ExecResultAck => {
                 let Some(body) = self.exactly(packet) else { return };
-                if !self.admits(head) {
+                if !self.is_admitted(head) {
                     return self.shell.counters.inc(Counter::DropEpoch);
                 }
                 self.session.renew(now);
@@ -113,15 +113,15 @@ impl Card {
         packet.payload.is_empty()
     }
 
-    /// True when the sender holds what the frame's kind requires of it.
-    fn admits(&self, head: &Head) -> bool {
+    /// Asks [`Filter::admits`], which decides.
+    fn is_admitted(&self, head: &Head) -> bool {
         self.filter().admits(head)
     }
 
     /// True when the sender holds what the kind requires; its lease is then renewed. If not, the frame is dropped and
     /// refused, so that a host that has lost its claim learns it at once.
     fn is_fresh(&mut self, now: Instant, head: &Head, refusal: Kind) -> bool {
-        let fresh = self.admits(head);
+        let fresh = self.is_admitted(head);
         if fresh {
             self.session.renew(now);
         } else {
@@ -314,7 +314,7 @@ impl Card {
             return;
         }
         let head = &packet.head;
-        if !self.admits(head) {
+        if !self.is_admitted(head) {
             return self.shell.counters.inc(Counter::DropEpoch);
         }
         self.session.renew(now);

@@ -9,11 +9,26 @@ use rackloom_role::{RoleOutput, StreamError};
 use rackloom_wire::{Counter, Family, MacAddr};
 
 use super::Card;
+use crate::ports::PortService;
 use crate::{CardEvent, Config};
 
 impl Card {
+    /// A frame has come in: the port's service takes it.
+    pub(super) fn take(&mut self, now: Instant, port: Port, frame: Frame) {
+        // The owner is heard before its lease ends: what it has sent in time may have waited for the card.
+        if EthernetHead::of(&frame).is_none_or(|head| !self.session.is_owner(head.src)) {
+            self.expire(now);
+        }
+        self.shell.counters.frame([Counter::RxFrames, Counter::RxBytes, Counter::RxWords], frame.len());
+        match self.shell.config.service(port) {
+            PortService::Control => self.handle_control(now, &frame),
+            PortService::Stream(stream) => self.handle_stream(now, port, stream, frame),
+            PortService::Closed => self.shell.counters.inc(Counter::DropForeign),
+        }
+    }
+
     /// A frame for the role has come in on a port of a stream.
-    pub(super) fn handle_stream(&mut self, now: Instant, port: Port, stream: u8, frame: Frame) {
+    fn handle_stream(&mut self, now: Instant, port: Port, stream: u8, frame: Frame) {
         let mac = self.shell.config.port(port).expect("a stream has a port").mac;
         let Some(head) = EthernetHead::of(&frame) else { return self.shell.counters.inc(Counter::DropTruncated) };
         if !head.reaches(mac) || head.is_ours() {
@@ -54,14 +69,14 @@ fn outlet(config: &Config, stream: u8, message: &Bytes) -> Option<Port> {
 }
 
 /// The first 14 bytes of a frame.
-pub(super) struct EthernetHead {
+struct EthernetHead {
     dst: MacAddr,
-    pub(super) src: MacAddr,
+    src: MacAddr,
     ethertype: u16,
 }
 
 impl EthernetHead {
-    pub(super) fn of(frame: &[u8]) -> Option<Self> {
+    fn of(frame: &[u8]) -> Option<Self> {
         let head: &[u8; HEADER] = frame.first_chunk()?;
         let mac = |at: usize| MacAddr(head[at..at + 6].try_into().expect("six bytes"));
         Some(Self { dst: mac(0), src: mac(6), ethertype: u16::from_be_bytes([head[12], head[13]]) })

@@ -10,7 +10,8 @@ use crate::peer::PeerState;
 use crate::session::Session;
 
 impl Host {
-    /// Serves a card's deadlines: silence, lease, requests, retransmissions.
+    /// Serves a card's deadlines: silence, lease, requests, retransmissions. A card is taken for gone once
+    /// `Peer::is_silent` says so, after `Config::silence`.
     pub(super) fn watch(&mut self, now: Instant, card: MacAddr) {
         self.ask_due(now, card);
         let (interval, silence) = (self.config.ping_interval, self.config.silence);

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use rackloom_node::{Duration, Instant};
 use rackloom_transport::{Rtt, Sack};
-use rackloom_wire::{BULK_STANDARD, Counter, ErrorCode, Failure, HOSTS, Kind, MacAddr, Packet, Refusal};
+use rackloom_wire::{
+    AnnounceReason, BULK_STANDARD, Counter, ErrorCode, Failure, HOSTS, Kind, MacAddr, Packet, Refusal,
+};
 
 use super::Host;
 use crate::card_info::CardInfo;
@@ -180,7 +182,7 @@ impl Host {
                 let changed = peer.info != info;
                 peer.info = info.clone();
                 if restarted {
-                    self.down(now, card, DownReason::Restarted);
+                    self.down(now, card, down_reason(announce));
                 }
                 let peer = self.peers.get_mut(&card).expect("just seen");
                 if peer.state == PeerState::Down {
@@ -274,5 +276,14 @@ impl Host {
         };
         let op = peer.requests.remove(i).op;
         self.complete(op, result);
+    }
+}
+
+/// Why a card that announces itself under another boot number has restarted.
+fn down_reason(announce: &rackloom_wire::Announce) -> DownReason {
+    if announce.reason == u8::from(AnnounceReason::MemoryFailed) {
+        DownReason::MemoryFailed
+    } else {
+        DownReason::Restarted
     }
 }

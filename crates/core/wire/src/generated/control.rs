@@ -782,6 +782,11 @@ pub enum AnnounceReason {
     Periodic = 3,
     /// Its image or claim changed.
     Changed = 4,
+    /// Its firmware had failed and has started again: claim, role and launches are gone.
+    Restarted = 5,
+    /// Its memory had answered with an error and it has started again: claim, role and launches are gone, and what lies
+    /// in memory may be wrong.
+    MemoryFailed = 6,
 }
 
 impl AnnounceReason {
@@ -792,6 +797,8 @@ impl AnnounceReason {
             2 => Self::Solicited,
             3 => Self::Periodic,
             4 => Self::Changed,
+            5 => Self::Restarted,
+            6 => Self::MemoryFailed,
             _ => return None,
         })
     }
@@ -803,6 +810,8 @@ impl AnnounceReason {
             Self::Solicited => "solicited",
             Self::Periodic => "periodic",
             Self::Changed => "changed",
+            Self::Restarted => "restarted",
+            Self::MemoryFailed => "memory-failed",
         }
     }
 
@@ -813,6 +822,10 @@ impl AnnounceReason {
             Self::Solicited => "It was asked.",
             Self::Periodic => "Its interval passed.",
             Self::Changed => "Its image or claim changed.",
+            Self::Restarted => "Its firmware had failed and has started again: claim, role and launches are gone.",
+            Self::MemoryFailed => {
+                "Its memory had answered with an error and it has started again: claim, role and launches are gone, and what lies in memory may be wrong."
+            }
         }
     }
 }
@@ -1347,7 +1360,7 @@ pub enum Counter {
     TxFrames,
     /// Bytes sent, without check sequence.
     TxBytes,
-    /// Dropped: not for this card, or not a Rackloom EtherType.
+    /// Dropped: not for this card, not a Rackloom EtherType, or come in on a port that no service takes.
     DropForeign,
     /// Dropped: shorter than its header or its length says.
     DropTruncated,
@@ -1403,7 +1416,7 @@ pub enum Counter {
     ResultResends,
     /// Requests refused.
     Refusals,
-    /// Dropped: a read, an image chunk, an answer or a solicitation for which a queue had no room.
+    /// Dropped: a read, an image chunk, an answer, a solicitation or a stream's message for which a queue had no room.
     DropQueue,
     /// 64-bit words received, a frame's last one counted whole: with rx_bytes and the clock this tells how busy the
     /// receive path was.

@@ -171,26 +171,27 @@ fn a_worker_pays_for_what_others_have_waited() {
         let turn = std::thread::spawn(move || lease.run(&metrics(), false));
         page.wait();
         std::thread::sleep(Duration::from_millis(20));
+        let wanted = Instant::now();
         prepare();
         let (cost, rest) = turn.join().unwrap();
         assert!(rest.is_none());
-        cost
+        (cost, wanted.elapsed().as_nanos() as u64)
     };
-    let idle = cost_when(&|| {
+    let (idle, _) = cost_when(&|| {
         assert!(page.change(LeaseState::Busy, LeaseState::Idle));
         holder.wanted();
         assert!(!page.is_idle(), "it is taken back at once");
     });
     assert_eq!(idle, 0);
-    let busy = cost_when(&|| {
+    let (busy, since_wanted) = cost_when(&|| {
         page.publish(&WorkerCounters { began: rackloom_opencl_wire::now_ns(), ..WorkerCounters::default() });
         holder.wanted();
         std::thread::sleep(Duration::from_millis(2));
         assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld));
         holder.returned();
     });
-    assert!((2_000_000..20_000_000).contains(&busy), "the task that ran then, not the lease of 20 ms: {busy}");
-    let contended = cost_when(&|| {
+    assert!((2_000_000..=since_wanted).contains(&busy), "the task that ran then, not the lease of 20 ms: {busy}");
+    let (contended, _) = cost_when(&|| {
         assert!(page.change(LeaseState::Busy, LeaseState::NotHeld));
         holder.returned();
     });
@@ -203,14 +204,27 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
     let page = SharedPage::create().unwrap();
     let holder = holder(1, &page);
     let turn = |is_quick| {
+        // Before the slice begins: this thread may be late when it is woken.
+        let start = Instant::now();
         let lease = holder.request().unwrap();
         holder.wanted();
         let turn = std::thread::spawn(move || lease.run(&metrics(), is_quick).0);
         page.wait();
-        (turn, Instant::now())
+        (turn, start)
     };
-    let (resting, _) = turn(true);
-    assert!(page.change(LeaseState::Busy, LeaseState::Idle), "it may go on after its task");
+    // On a machine that has much to do the slice may be over before this thread runs: then it tries again.
+    let mut tries = 0;
+    let resting = loop {
+        let (resting, _) = turn(true);
+        if page.change(LeaseState::Busy, LeaseState::Idle) {
+            break resting;
+        }
+        assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld));
+        holder.returned();
+        resting.join().unwrap();
+        tries += 1;
+        assert!(tries < 1000, "it may go on after its task");
+    };
     let cost = resting.join().unwrap();
     assert!(!page.is_idle() && cost >= 50_000, "{cost}");
     let (working, start) = turn(true);
@@ -225,7 +239,7 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
     }
     holder.returned();
     let cost = working.join().unwrap();
-    assert!(cost >= 300_000 && start.elapsed() >= Duration::from_micros(250), "{cost}");
+    assert!(cost >= 300_000 && start.elapsed() >= Duration::from_micros(300), "{cost}");
     let (slow, _) = turn(false);
     assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld), "after one task");
     holder.returned();
