@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint cloud protos gateware synth bitstream bench sim fuzz docs clean
+.PHONY: help setup build run test lint cloud protos gateware mutants coverage synth bitstream bench sim clocks fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -37,6 +37,12 @@ protos: setup ## The registry's API in Go, made from its .proto files
 gateware: setup ## The gateware's benches and proofs
 	scripts/gateware.sh
 
+mutants: setup ## Faults planted into the gateware, one at a time: the benches have to find each (nightly)
+	@RACKLOOM_GOLDEN=$$(scripts/golden.sh) .venv/bin/python gateware/mutation/mutate.py
+
+coverage: setup ## Which lines of the gateware its benches run (nightly)
+	@RACKLOOM_GOLDEN=$$(scripts/golden.sh) .venv/bin/python gateware/coverage.py
+
 synth: setup ## Area and clock rates of the gateware's blocks, for three families of FPGAs
 	gateware/synth/synth.py
 
@@ -52,6 +58,9 @@ bench: build ## Benchmarks: loading, round trips, OpenCL natively and through a 
 
 sim: build ## The nightly simulation: 20,000 seeds
 	target/release/rackloom-swarm --seeds 20000
+
+clocks: setup ## The conformance suite on gateware with each set of clocks (nightly)
+	for set in 0 1 2 3; do RACKLOOM_CLOCKS=$$set $(CARGO) test --locked --workspace --test clocks || exit 1; done
 
 fuzz: setup ## Each fuzz target for a minute
 	RACKLOOM_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --test targets -- --nocapture

@@ -1,10 +1,12 @@
 # shellcheck shell=bash
 # For scripts of many steps: `phase NAME COMMAND...` runs a step and notes its time; at the end, or when one fails, a
-# table says where the time and the processor time went. To be sourced, by a script that stops at errors (`set -e`).
+# table says where the time and the processor time went, and then, what a failed step left in `phase_failures`. To be
+# sourced, by a script that stops at errors (`set -e`).
 
 [ -z "${phases_sourced:-}" ] || return 0 # By a script that is itself part of another.
 phases_sourced=yes
 phase_names=() phase_seconds=() phase_cpu=() phase_now='' phase_start=0 phase_cpu_start=0
+phase_failures=''
 trap phase_table EXIT
 
 # Seconds of processor time that this script's commands have taken so far, into `cpu_seconds`.
@@ -50,6 +52,7 @@ phase_table() {
   done
   printf '%-52s %8d %4d %% %8d\n' total "$total" 100 "$cpu"
   if [ -n "$failed" ]; then
+    [ -z "$phase_failures" ] || printf '\n%s\n\n' "$phase_failures"
     echo "FAILED: $failed (status $status)"
   elif [ $status != 0 ]; then
     echo "FAILED between two phases (status $status)"

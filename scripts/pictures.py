@@ -158,11 +158,11 @@ def frame():
     ])
     p.arrow((12, 258), (12, 376), (23, 376))
     row(338, GREEN, "The same card as gateware (gateware/rtl), one word of 64 bits a cycle", [
-        ("rx FIFO", "holds what has to wait", "gateware/rtl/shell/rl_rx_fifo.sv"),
-        ("analyzer", "route, known by word 4", "gateware/rtl/shell/rl_analyzer.sv"),
-        ("store", "each number once", "gateware/rtl/shell/rl_mem_write.sv"),
+        ("rx FIFO", "holds what has to wait", "gateware/rtl/shell/rx/rl_rx_fifo.sv"),
+        ("analyzer", "route, known by word 4", "gateware/rtl/shell/rx/rl_analyzer.sv"),
+        ("store", "each number once", "gateware/rtl/shell/memory/rl_mem_write.sv"),
         ("frame queue", "commit or roll back", "gateware/rtl/common/rl_frame_queue.sv"),
-        ("DDR write", "64-byte beats, AXI4", "gateware/rtl/shell/rl_ddr_write.sv"),
+        ("DDR write", "64-byte beats, AXI4", "gateware/rtl/shell/memory/rl_ddr_write.sv"),
     ])
     notes = [
         "The acknowledgement comes back as a bitmap of what has arrived: from the model's memory block, or from the",

