@@ -25,6 +25,11 @@ local FAMILIES = {
         [2] = "running",
         [3] = "loading",
         [4] = "configuring",
+        [5] = "written",
+      },
+      Restart = {
+        [1] = "itself",
+        [2] = "refresh",
       },
       AnnounceReason = {
         [1] = "link-up",
@@ -273,6 +278,20 @@ local FAMILIES = {
             doc = "Time the configuration port took, nanoseconds." },
         },
       },
+      Written = {
+        name = "written",
+        size = 48,
+        fields = {
+          { name = "digest", at = 0, size = 32, type = "bytes",
+            doc = "BLAKE3 digest of the image." },
+          { name = "write_ns", at = 32, size = 8, type = "u64",
+            doc = "Time the configuration port took, nanoseconds." },
+          { name = "restart", at = 40, size = 1, type = "u8", enum = "Restart",
+            doc = "What the card awaits." },
+          { name = "reserved", at = 41, size = 7, type = "bytes",
+            doc = "Zero." },
+        },
+      },
       Failure = {
         name = "failure",
         size = 8,
@@ -390,6 +409,7 @@ local FAMILIES = {
         [3] = { name = "image-confirm.staged", from = "card", payload = "none" },
         [4] = { name = "image-confirm.active", from = "card", payload = "Active" },
         [6] = { name = "image-confirm.committed", from = "card", payload = "none" },
+        [7] = { name = "image-confirm.written", from = "card", payload = "Written" },
         [5] = { name = "image-confirm.failed", from = "card", payload = "Failure" },
       },
       [0x80DD] = {

@@ -189,6 +189,14 @@
 // Restarts; after 255 comes 1.
 #define RESTARTS_COUNT_SHIFT 0u
 #define RESTARTS_COUNT_MASK 0xFFu
+// read: How an image that was configured comes to run.
+#define CSR_IMAGE_BOOT RL_WORD(0x3000006Cu)
+// The image named last, see CFG_NAME, is the one that the device has booted.
+#define IMAGE_BOOT_RUNS 0x00000004u
+// 0: it runs when the configuration port is done. Else the port writes the configuration flash, and this is what the
+// card then awaits: Restart of the protocol.
+#define IMAGE_BOOT_RESTART_SHIFT 0u
+#define IMAGE_BOOT_RESTART_MASK 0x3u
 
 // ---- Frames: Control frames in, frames of the firmware and announcements out.
 // read: The first unread control frame.
@@ -381,6 +389,9 @@
 #define CFG_GO_STOP 0x00000002u
 // read: State of the configuration port.
 #define CSR_CFG_STATUS RL_WORD(0x3000020Cu)
+// Why it has failed: the port's own number.
+#define CFG_STATUS_CODE_SHIFT 8u
+#define CFG_STATUS_CODE_MASK 0xFFu
 // The board's own programming port has it.
 #define CFG_STATUS_LOCAL 0x00000008u
 // It has failed.
@@ -407,6 +418,8 @@
 #define ROLE_FAULT_PROTOCOL 0x00000004u
 // It did not take a response.
 #define ROLE_FAULT_RESPONSE_TIMEOUT 0x00000008u
+// write acts: Names the image whose part comes next, by its digest: before START, all words in their order.
+#define CSR_CFG_NAME(i) RL_WORD(0x30000220u + 4u * (i))
 
 // ---- Launches: The launch queue (`rl_launch`).
 // write acts, read: Number of the newest launch that was accepted or used up; both read and written.

@@ -150,6 +150,9 @@
 #define KIND_IMAGE_CONFIRM_ACTIVE 0x80AB0004u
 // The commit has arrived and the configuration port is writing. Also the answer to a poll or commit meanwhile.
 #define KIND_IMAGE_CONFIRM_COMMITTED 0x80AB0006u
+// The image is in the card's configuration flash, read back and recorded. Its role is not there before the card has
+// restarted, as a card without role and claim; the same load then makes it active at once.
+#define KIND_IMAGE_CONFIRM_WRITTEN 0x80AB0007u
 // The load failed on this card, which goes on serving its old role.
 #define KIND_IMAGE_CONFIRM_FAILED 0x80AB0005u
 // Bytes for address addr. seq counts the writes of a claim from 1. Written on arrival, in any order, once.
@@ -276,6 +279,14 @@ enum taken {
 #define CARD_STATE_LOADING 3u
 // The configuration port is writing; no role serves.
 #define CARD_STATE_CONFIGURING 4u
+// An image is in the configuration flash and awaits a restart; no role serves.
+#define CARD_STATE_WRITTEN 5u
+
+// What a card awaits to run the image in its configuration flash.
+// It restarts by itself, at once.
+#define RESTART_ITSELF 1u
+// Nothing on the board lets it restart: a JTAG cable has to give the command REFRESH.
+#define RESTART_REFRESH 2u
 
 // Why a card announces itself.
 // Its link came up.
@@ -581,6 +592,18 @@ enum taken {
 #define ACTIVE_DIGEST_WORDS 8u
 // Time the configuration port took, nanoseconds.
 #define ACTIVE_CONFIGURE_NS_WORD 8u
+
+// Payload of a confirmation that an image is in the configuration flash.
+#define WRITTEN_WORDS 12u
+// BLAKE3 digest of the image.
+#define WRITTEN_DIGEST_WORD 0u
+#define WRITTEN_DIGEST_WORDS 8u
+// Time the configuration port took, nanoseconds.
+#define WRITTEN_WRITE_NS_WORD 8u
+// What the card awaits.
+#define WRITTEN_RESTART_WORD 10u
+#define WRITTEN_RESTART_SHIFT 24u
+#define WRITTEN_RESTART_MASK 0xFFu
 
 // Why a load failed; up to 64 bytes of UTF-8 text may follow.
 #define FAILURE_WORDS 2u

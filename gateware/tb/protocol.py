@@ -66,7 +66,8 @@ CONTROL = Family(
     },
     enums={
         "CardKind": {"Model": 1, "Rtl": 2, "Board": 3},
-        "CardState": {"Empty": 0, "Active": 1, "Running": 2, "Loading": 3, "Configuring": 4},
+        "CardState": {"Empty": 0, "Active": 1, "Running": 2, "Loading": 3, "Configuring": 4, "Written": 5},
+        "Restart": {"Itself": 1, "Refresh": 2},
         "AnnounceReason": {"LinkUp": 1, "Solicited": 2, "Periodic": 3, "Changed": 4, "Restarted": 5, "MemoryFailed": 6},
         "Scrub": {"Keep": 0, "Zero": 1},
         "ErrorCode": {"Ok": 0, "Claimed": 1, "StaleEpoch": 2, "BadRequest": 3, "BadAddress": 4, "Busy": 5, "NoRole": 6, "UnknownKernel": 7, "BadArguments": 8, "UnknownLaunch": 9, "ImageTooLarge": 16, "ImageDigest": 17, "ImageFormat": 18, "ImageVersion": 19, "ImageTarget": 20, "ImagePart": 21, "ImageMemory": 22, "KernelTrap": 32, "KernelFuel": 33, "Cancelled": 34},
@@ -188,6 +189,12 @@ CONTROL = Family(
             Field("digest", 32, False),
             Field("configure_ns", 8, True),
         ),
+        "Written": (
+            Field("digest", 32, False),
+            Field("write_ns", 8, True),
+            Field("restart", 1, True),
+            Field("reserved", 7, False),
+        ),
         "Failure": (
             Field("code", 2, True),
             Field("reserved", 6, False),
@@ -249,6 +256,7 @@ CONTROL = Family(
         "ImageConfirm.Staged": Kind(number=0x80AB0003, to="host", payload=""),
         "ImageConfirm.Active": Kind(number=0x80AB0004, to="host", payload="Active"),
         "ImageConfirm.Committed": Kind(number=0x80AB0006, to="host", payload=""),
+        "ImageConfirm.Written": Kind(number=0x80AB0007, to="host", payload="Written"),
         "ImageConfirm.Failed": Kind(number=0x80AB0005, to="host", payload="Failure"),
         "Input.Write": Kind(number=0x80DD0001, to="card", payload="*"),
         "Input.Read": Kind(number=0x80DD0002, to="card", payload="Read"),

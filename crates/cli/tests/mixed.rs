@@ -96,3 +96,17 @@ fn cards_of_either_kind_come_and_go_during_a_job() {
     assert_eq!(cards.iter().map(tiles).sum::<u64>(), report["tiles"].as_u64().unwrap());
     assert!(cards[1]["joined"].as_f64() > cards[0]["joined"].as_f64(), "{report}");
 }
+
+/// The same commands serve cards that have to restart to run another image: `load` waits for them, and so does a job.
+#[test]
+fn cards_that_restart_to_run_an_image_are_loaded_and_put_to_work() {
+    let rack = Rack::up(&["--card", "flash:2,model:1"]);
+    let load = rack.json(&["load", "vadd"]);
+    assert!(load["cards"].as_array().unwrap().iter().all(|c| c["ok"] == true), "{load}");
+    wait_until("each card to run it", || strings(&rack.json(&["ls"])["cards"], "role") == ["vadd"; 3]);
+    matrices(&rack, 640, 640);
+    let run = ["run", "ptrans", "A.npy", "B.npy", "-o", "C.npy", "--tile", "i=32", "--tile", "j=32", "--card", "card0"];
+    let report = rack.json(&run);
+    is_right(&rack);
+    assert_eq!(strings(&report["cards"], "name"), ["card0"]);
+}

@@ -158,6 +158,11 @@ package rl_csr_pkg;
   localparam int unsigned RestartsMemoryBit = 8;
   localparam int unsigned RestartsCountLsb = 0;
   localparam int unsigned RestartsCountWidth = 8;
+  // IMAGE_BOOT: read. How an image that was configured comes to run.
+  localparam csr_word_t CsrImageBoot = 8'h1b;
+  localparam int unsigned ImageBootRunsBit = 2;
+  localparam int unsigned ImageBootRestartLsb = 0;
+  localparam int unsigned ImageBootRestartWidth = 2;
 
   // Control frames in, frames of the firmware and announcements out.
   // CTL_HEAD: read. The first unread control frame.
@@ -292,6 +297,8 @@ package rl_csr_pkg;
   localparam int unsigned CfgGoStopBit = 1;
   // CFG_STATUS: read. State of the configuration port.
   localparam csr_word_t CsrCfgStatus = 8'h83;
+  localparam int unsigned CfgStatusCodeLsb = 8;
+  localparam int unsigned CfgStatusCodeWidth = 8;
   localparam int unsigned CfgStatusLocalBit = 3;
   localparam int unsigned CfgStatusFailedBit = 2;
   localparam int unsigned CfgStatusDoneBit = 1;
@@ -307,6 +314,9 @@ package rl_csr_pkg;
   localparam int unsigned RoleFaultAddressBit = 1;
   localparam int unsigned RoleFaultProtocolBit = 2;
   localparam int unsigned RoleFaultResponseTimeoutBit = 3;
+  // CFG_NAME: write acts. Names the image whose part comes next, by its digest: before START, all
+  // words in their order.
+  localparam csr_word_t CsrCfgName = 8'h88;
 
   // The launch queue (`rl_launch`).
   // LCH_LAST: write acts, read. Number of the newest launch that was accepted or used up; both read

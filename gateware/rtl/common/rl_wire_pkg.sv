@@ -166,6 +166,10 @@ package rl_wire_pkg;
     // The commit has arrived and the configuration port is writing. Also the answer to a poll or
     // commit meanwhile.
     KindImageConfirmCommitted = 8'h06,
+    // The image is in the card's configuration flash, read back and recorded. Its role is not there
+    // before the card has restarted, as a card without role and claim; the same load then makes it
+    // active at once.
+    KindImageConfirmWritten = 8'h07,
     // The load failed on this card, which goes on serving its old role.
     KindImageConfirmFailed = 8'h05
   } image_confirm_kind_e;
@@ -317,7 +321,7 @@ package rl_wire_pkg;
     EtherTypeExec,
     EtherTypeResult
   };
-  localparam int unsigned KindCount = 39;
+  localparam int unsigned KindCount = 40;
   localparam kind_rules_t KindRules[KindCount] = '{
     '{ether_type: EtherTypeDiscovery, kind: KindDiscoveryAnnounce,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
@@ -366,6 +370,8 @@ package rl_wire_pkg;
     '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmActive,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
     '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmCommitted,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmWritten,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
     '{ether_type: EtherTypeImageConfirm, kind: KindImageConfirmFailed,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
@@ -420,8 +426,18 @@ package rl_wire_pkg;
     // An image is being staged; the old role still serves.
     CardStateLoading = 8'h03,
     // The configuration port is writing; no role serves.
-    CardStateConfiguring = 8'h04
+    CardStateConfiguring = 8'h04,
+    // An image is in the configuration flash and awaits a restart; no role serves.
+    CardStateWritten = 8'h05
   } card_state_e;
+
+  // What a card awaits to run the image in its configuration flash.
+  typedef enum logic [7:0] {
+    // It restarts by itself, at once.
+    RestartItself = 8'h01,
+    // Nothing on the board lets it restart: a JTAG cable has to give the command REFRESH.
+    RestartRefresh = 8'h02
+  } restart_e;
 
   // Why a card announces itself.
   typedef enum logic [7:0] {
@@ -782,6 +798,25 @@ package rl_wire_pkg;
   localparam int unsigned ActiveBytes = 40;
   localparam int unsigned ActiveDigestOffset = 0;
   localparam int unsigned ActiveConfigureNsOffset = 32;
+
+  // Payload of a confirmation that an image is in the configuration flash.
+  typedef struct packed {
+    // BLAKE3 digest of the image.
+    logic [255:0] digest;
+    // Time the configuration port took, nanoseconds.
+    logic [63:0] write_ns;
+    // What the card awaits. One of restart_e.
+    logic [7:0] restart;
+    // Zero.
+    logic [55:0] reserved;
+  } written_t;
+
+  // Its size in bytes, and where its fields start: bytes from the start of the payload.
+  localparam int unsigned WrittenBytes = 48;
+  localparam int unsigned WrittenDigestOffset = 0;
+  localparam int unsigned WrittenWriteNsOffset = 32;
+  localparam int unsigned WrittenRestartOffset = 40;
+  localparam int unsigned WrittenReservedOffset = 41;
 
   // Why a load failed; up to 64 bytes of UTF-8 text may follow.
   // Not in the struct, since its number varies: text, UTF-8 text to the payload's end.

@@ -92,6 +92,9 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
             Some("check the kernel's arguments; accesses outside its memory and divisions by zero cause traps")
         }
         OpError::Load { .. } => Some("check the file with `rackloom image verify`; the card still serves its old role"),
+        OpError::AwaitsRestart { .. } => {
+            Some("`rackloom ls --watch` shows when the card is back; `rackloom load` then finds the image there")
+        }
         OpError::Refused { .. } | OpError::Cancelled { .. } => None,
     }
 }

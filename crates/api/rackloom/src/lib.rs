@@ -27,6 +27,7 @@ mod error;
 mod job;
 mod pending;
 mod rack;
+mod restart;
 mod runner;
 mod search;
 mod watch;
@@ -44,4 +45,4 @@ pub use rackloom_host::{
     OpError, Work,
 };
 pub use rackloom_live::{Net, Ports};
-pub use rackloom_wire::{MacAddr, Scrub};
+pub use rackloom_wire::{MacAddr, Restart, Scrub};

@@ -49,7 +49,7 @@ impl Default for RackOptions {
 pub struct Rack {
     driver: Driver<Runner>,
     mac: MacAddr,
-    deadline: Duration,
+    pub(crate) deadline: Duration,
 }
 
 impl Rack {

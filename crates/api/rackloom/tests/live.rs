@@ -10,9 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use rackloom::{
     Array, ArrayWork, CardName, ClaimOptions, Commit, Error, Event, JobUpdate, Launch, MacAddr, OpError, Rack,
-    RackOptions, RunOptions, Scrub, Sizing,
+    RackOptions, Restart, RunOptions, Scrub, Sizing,
 };
-use rackloom_card::{Card, Config, Pace};
+use rackloom_card::{Card, Config, FlashConfig, Pace};
 use rackloom_live::{Clock, Member, Pool, Port, Switch, Wire};
 use rackloom_sandbox::WasmSandbox;
 
@@ -35,8 +35,13 @@ impl Lab {
     }
 
     fn add(&mut self) {
+        self.add_with(|_| {});
+    }
+
+    fn add_with(&mut self, change: impl FnOnce(&mut Config)) {
         let unit = self.cards.len() as u16;
-        let config = Config { unit, memory: 64 << 20, ..Config::new(mac(unit), Pace::Live) };
+        let mut config = Config { unit, memory: 64 << 20, ..Config::new(mac(unit), Pace::Live) };
+        change(&mut config);
         let card = Card::new(config, self.sandbox.clone()).unwrap();
         self.cards.push(self.pool.add(card, self.switch.attach("card").unwrap(), |_| {}));
     }
@@ -273,4 +278,36 @@ fn a_lost_network_ends_all_waiting() {
     watch.for_each(drop); // It ends.
     assert!(matches!(rack.cards(), Err(Error::Stopped)));
     assert!(matches!(rack.read(mac(0), MEMORY, 8).wait(), Err(Error::Stopped)));
+}
+
+#[test]
+fn cards_that_restart_to_run_an_image_are_waited_for() {
+    let flash = |restart| {
+        let short = Duration::from_millis(20);
+        move |config: &mut Config| config.flash = Some(FlashConfig { restart, linger: short, boot: short })
+    };
+    let mut lab = Lab::new(1);
+    lab.add_with(flash(Restart::Itself));
+    lab.add_with(flash(Restart::Refresh));
+    let rack = lab.rack();
+    let cards: Vec<_> = rack.discover(SECOND).unwrap().iter().map(|c| c.mac).collect();
+    let claim = ClaimOptions::default();
+    let before = rack.claim(&cards, claim).wait_all().unwrap();
+    let load = || rack.load_through_restart(&cards, image("vadd"), Commit::Each, claim, |_, _, _| {}).unwrap();
+    let report = load();
+    assert!(report.cards[&cards[0]].is_ok() && report.cards[&cards[1]].is_ok(), "{report:?}");
+    let waits = report.cards[&cards[2]].clone().unwrap_err();
+    assert_eq!(
+        waits,
+        OpError::AwaitsRestart { card: CardName { mac: mac(2), unit: Some(2) }, restart: Restart::Refresh }
+    );
+    assert!(waits.to_string().contains("REFRESH by JTAG"), "{waits}");
+    // The first kept its claim; the second has a new one.
+    let up = rack.cards().unwrap();
+    assert_eq!(up.iter().map(|c| c.kernels).collect::<Vec<_>>(), [1, 1, 0]);
+    assert_eq!(before.len(), 3);
+    rack.write(cards[1], MEMORY, Bytes::from_static(&[1; 64])).wait().unwrap();
+    assert_eq!(rack.read(cards[1], MEMORY, 64).wait().unwrap(), [1; 64][..]);
+    // Again, it is there.
+    assert!(load().cards[&cards[1]].is_ok());
 }

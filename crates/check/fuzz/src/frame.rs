@@ -108,6 +108,7 @@ fn fixed_size(kind: Kind) -> usize {
         Kind::ImagePoll => size_of::<Poll>(),
         Kind::ImageConfirmMissing => size_of::<Missing>(),
         Kind::ImageConfirmActive => size_of::<Active>(),
+        Kind::ImageConfirmWritten => size_of::<Written>(),
         Kind::ImageConfirmFailed => size_of::<Failure>(),
         Kind::InputRead => size_of::<Read>(),
         Kind::InputConfirmWriteAck => size_of::<Ack>(),

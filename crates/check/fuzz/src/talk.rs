@@ -152,7 +152,7 @@ fn launch_answer(u: &mut Unstructured<'_>, head: impl Fn(Kind) -> Head) -> Resul
 }
 
 fn load_answer(u: &mut Unstructured<'_>, head: impl Fn(Kind) -> Head) -> Result<Vec<u8>> {
-    Ok(match u.int_in_range(0..=4)? {
+    Ok(match u.int_in_range(0..=5)? {
         0 => {
             let first = u.int_in_range(0..=8)?;
             framed(head(Kind::ImageConfirmMissing), &[&missing_report(2, &[(first, 1), (first + 2, 1)], 0)])
@@ -162,6 +162,11 @@ fn load_answer(u: &mut Unstructured<'_>, head: impl Fn(Kind) -> Head) -> Result<
         3 => {
             let active = Active { digest: *blake3::hash(&IMAGE).as_bytes(), configure_ns: U64::new(9) };
             framed(head(Kind::ImageConfirmActive), &[active.as_bytes()])
+        }
+        4 => {
+            let (digest, write_ns) = (*blake3::hash(&IMAGE).as_bytes(), U64::new(9));
+            let written = Written { digest, write_ns, restart: Restart::Itself.into(), reserved: [0; 7] };
+            framed(head(Kind::ImageConfirmWritten), &[written.as_bytes()])
         }
         _ => {
             let failure = Failure { code: U16::new(ErrorCode::ImageDigest.into()), reserved: [0; 6] };

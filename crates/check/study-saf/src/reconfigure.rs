@@ -97,7 +97,7 @@ const SMALL_IMAGE: usize = 200_000;
 /// The image for cards of this kind, whose part has so many bytes.
 fn image(kind: Kind, bytes: usize) -> Result<Bytes> {
     let target = match kind {
-        Kind::Model => TARGET_MODEL,
+        Kind::Model | Kind::Flash => TARGET_MODEL,
         Kind::Rtl => TARGET_RTL,
     };
     Ok(pad_image(ptrans(), target, bytes)?.into())
@@ -133,6 +133,12 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
         return Err(StudyError::Option {
             option: "cards, losses",
             why: "1 card and 0 loss among them, to compare with".into(),
+        });
+    }
+    if options.kind == Kind::Flash {
+        return Err(StudyError::Option {
+            option: "kind",
+            why: "model or rtl: the study is of cards that do not restart".into(),
         });
     }
     let image = image(options.kind, options.image_bytes)?;
@@ -173,8 +179,8 @@ impl Job {
 
     fn name(&self) -> String {
         let (how, cards, loss) = match *self {
-            Self::Broadcast { kind: Kind::Model, cards, loss } => ("broadcast", cards, loss),
             Self::Broadcast { kind: Kind::Rtl, cards, loss } => ("broadcast in gateware", cards, loss),
+            Self::Broadcast { cards, loss, .. } => ("broadcast", cards, loss),
             Self::Sequential { cards, loss } => ("one by one", cards, loss),
             Self::AtOnce { cards, loss } => ("unicast at once", cards, loss),
         };

@@ -28,6 +28,8 @@ pub(crate) struct Oracle {
     started: BTreeSet<(u32, u16, u32)>,
     /// (boot, digest) of each image that became active.
     activated: BTreeSet<(u32, [u8; 32])>,
+    /// Digests of the images that were written to its flash.
+    flashed: BTreeSet<[u8; 32]>,
 }
 
 impl Oracle {
@@ -40,6 +42,7 @@ impl Oracle {
             zeroing: 0,
             started: BTreeSet::new(),
             activated: BTreeSet::new(),
+            flashed: BTreeSet::new(),
         }
     }
 
@@ -89,7 +92,13 @@ impl Oracle {
                 return Err(format!("launch {seq} of epoch {epoch} was executed twice on {}", self.mac));
             }
             // Another life of the card, with the memory that it had.
-            CardEvent::MemoryFailed => self.boot += 1,
+            CardEvent::MemoryFailed | CardEvent::Rebooted => self.boot += 1,
+            CardEvent::Flashed { digest } => {
+                if !offered.contains(digest) {
+                    return Err(format!("{} writes an image that nobody offered to its flash", self.mac));
+                }
+                self.flashed.insert(*digest);
+            }
             CardEvent::Activated { digest } => {
                 if !offered.contains(digest) {
                     return Err(format!("{} runs an image that nobody offered", self.mac));
@@ -105,6 +114,12 @@ impl Oracle {
     pub(crate) fn check_loaded(&self, digest: [u8; 32]) -> Result<(), String> {
         let was = (0..=self.boot).any(|boot| self.activated.contains(&(boot, digest)));
         if was { Ok(()) } else { Err(format!("{} was said to run an image that it never activated", self.mac)) }
+    }
+
+    /// A host was notified that the image is in the flash here.
+    pub(crate) fn check_written(&self, digest: &[u8; 32]) -> Result<(), String> {
+        let was = self.flashed.contains(digest);
+        if was { Ok(()) } else { Err(format!("{} was said to have an image that it never wrote", self.mac)) }
     }
 
     /// Between two events, on the card itself.

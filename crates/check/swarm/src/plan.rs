@@ -13,7 +13,8 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 /// one or both directions; senders that stand still for up to 5 s; cards that crash, restart with empty memory, are
 /// pulled with or without a goodbye, and come back; hosts that crash and come back under the same address; two hosts
 /// that want the same cards; hosts and cards that get no processor for up to 3 s; memory that answers with errors at
-/// one place for up to 1 s, so that its card starts again with what memory holds; operations that are called off or run
+/// one place for up to 1 s, so that its card starts again with what memory holds; cards that restart
+/// each time that another image is loaded; operations that are called off or run
 /// out of time; image data that is damaged in the host's memory, which only the image's digest can tell.
 ///
 /// It never contains damage that the frame check sequence misses: the control protocol carries no checksum of its own
@@ -60,6 +61,8 @@ pub struct Plan {
     pub starvation: Option<Starvation>,
     /// Whether memory fails.
     pub memory_faults: bool,
+    /// Whether cards restart from a configuration flash to run another image.
+    pub flash: bool,
 }
 
 /// How nodes have to wait for a processor, as processes on an overloaded machine: meanwhile frames lie unread and
@@ -115,11 +118,13 @@ impl Plan {
             announce_interval: Duration::from_secs(1),
             starvation: None,
             memory_faults: false,
+            flash: false,
         };
         // Last, and from numbers of its own: whatever a seed has drawn so far stays.
         let mut own = rng.fork();
         plan.starvation = own.chance(0.5).then(|| Starvation::draw(&mut own));
         plan.memory_faults = rng.fork().chance(0.5);
+        plan.flash = rng.fork().chance(0.3);
         plan
     }
 }
@@ -147,6 +152,7 @@ impl fmt::Display for Plan {
             ("bad kernels", self.bad_kernels),
             ("scrubs", self.scrubs),
             ("memory faults", self.memory_faults),
+            ("images in flash", self.flash),
         ];
         if let Some(Starvation { pause, host_max, card_max, one_machine }) = self.starvation {
             let machine = if one_machine { ", on one machine" } else { "" };

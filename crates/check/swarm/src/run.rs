@@ -44,6 +44,8 @@ pub struct Summary {
     pub expired: u64,
     /// Times that a card's memory failed.
     pub memory_failed: u64,
+    /// Cards that restarted from their configuration flash.
+    pub rebooted: u64,
 }
 
 /// Why a run failed, and how to see it again.
@@ -162,6 +164,7 @@ impl Run {
                     self.oracles[at(self.world.rack.cards())].note(&event, &self.offered)?;
                     match event {
                         CardEvent::Activated { .. } => self.summary.loads += 1,
+                        CardEvent::Rebooted => self.summary.rebooted += 1,
                         CardEvent::MemoryFailed => self.summary.memory_failed += 1,
                         CardEvent::Released { reason: ReleaseReason::Expired, .. } => self.summary.expired += 1,
                         _ => {}

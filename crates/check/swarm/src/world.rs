@@ -1,11 +1,11 @@
 //! The rack of one run, as the plan describes it, and what is done to it.
 
-use rackloom_card::{Config as CardConfig, Pace};
+use rackloom_card::{Config as CardConfig, FlashConfig, Pace};
 use rackloom_host::{Config as HostConfig, Host};
 use rackloom_node::{Duration, Instant, Rng};
 use rackloom_rack::{Kind, Maker, RackSpec, SimRack, Slot};
 use rackloom_sim::Cable;
-use rackloom_wire::MacAddr;
+use rackloom_wire::{MacAddr, Restart};
 
 use crate::mangler::Mangler;
 use crate::plan::Plan;
@@ -164,6 +164,10 @@ impl World {
     }
 }
 
+/// How cards of plans with images in flash restart: as boards do, a hundred times as fast.
+pub(crate) const FLASH: FlashConfig =
+    FlashConfig { restart: Restart::Itself, linger: Duration::from_millis(1), boot: Duration::from_millis(13) };
+
 impl NodeMaker {
     fn host(&self, mac: MacAddr, rng: &mut Rng) -> Mangler {
         let mut config = HostConfig::simulated(mac, rng.next_u64(), self.plan.rate);
@@ -182,6 +186,7 @@ impl NodeMaker {
         config.boot = rng.next_u64() as u32;
         config.seed = rng.next_u64();
         config.announce_interval = self.plan.announce_interval;
+        config.flash = self.plan.flash.then_some(FLASH);
         #[cfg(feature = "planted-bugs")]
         {
             config.planted = self.planted;

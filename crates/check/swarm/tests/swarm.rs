@@ -7,13 +7,14 @@ use rackloom_swarm::{Plan, Starvation, Summary, run, run_job};
 
 #[test]
 fn four_hundred_seeds_hold() {
-    let (mut total, mut starved, mut failed) = ((0, 0, 0), 0, 0);
+    let (mut total, mut starved, mut failed, mut rebooted) = ((0, 0, 0), 0, 0, 0);
     for seed in 1..=400 {
         match run(&Plan::draw(seed), None, None) {
             Ok(s) => {
                 total = (total.0 + s.done, total.1 + s.kernels, total.2 + s.loads);
                 starved += s.starved;
                 failed += s.memory_failed;
+                rebooted += s.rebooted;
             }
             Err(failure) => panic!("{failure}\nsee it again: cargo run -p rackloom-swarm -- --seed {seed:#x}"),
         }
@@ -22,6 +23,7 @@ fn four_hundred_seeds_hold() {
     assert!(total.0 > 40_000 && total.1 > 2_000 && total.2 > 2_000, "{total:?}");
     assert!(starved > 1_000, "{starved} stretches without a processor");
     assert!(failed > 200, "memory failed {failed} times");
+    assert!(rebooted > 500, "{rebooted} restarts from flash");
 }
 
 #[test]
@@ -61,6 +63,7 @@ fn starved(host_max: u64, card_max: u64, one_machine: bool) -> Summary {
             announce_interval: Duration::from_secs(60),
             starvation: Some(starvation),
             memory_faults: false,
+            flash: false,
             ..Plan::draw(seed)
         };
         let summary = run(&plan, None, None).unwrap_or_else(|failure| panic!("{failure}"));

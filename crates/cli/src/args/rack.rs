@@ -13,6 +13,7 @@ use super::parse::{self, CardCount, HotplugStep};
 Examples:
   rackloom up --cards 4
   rackloom up --card rtl:2,model:6            two are the gateware in Verilator
+  rackloom up --card flash:2                  cards that restart to run an image
   rackloom up --cards 4 --cable 0.1-1.1       a cable between two cards' ports
   rackloom up --cable 0.1-virtual:side        port 1 of card 0 on its own network
   rackloom up --cards 2 --hotplug 2s+4,5s-1   four more at 2 s, one less at 5 s
@@ -21,7 +22,8 @@ pub(crate) struct Up {
     /// Number of model cards to start
     #[arg(long, default_value_t = 4, value_name = "N", conflicts_with = "card")]
     pub(crate) cards: u16,
-    /// Cards of each kind to start, such as rtl:2,model:6. Kinds: model, and rtl, the gateware in Verilator
+    /// Cards of each kind to start, such as rtl:2,model:6. Kinds: model; flash, a model that restarts from its
+    /// configuration flash to run another image; and rtl, the gateware in Verilator
     #[arg(long, value_name = "KIND:N", value_delimiter = ',')]
     pub(crate) card: Vec<CardCount>,
     /// A cable from a card's port to another card's, such as 0.1-1.1 for port 1 of cards 0 and 1, or to a network of

@@ -65,7 +65,9 @@ pub(super) fn run(cx: &Context, args: &Load) -> Result<Exit> {
     let bytes = image.bytes().len() as u64;
     let title = format!("loading {} into {} cards", args.image, granted.len());
     let progress = cx.ui.progress(&title, bytes, Amount::Bytes);
-    let report = rack.load(&granted, image.bytes().clone(), commit, show(progress.clone(), bytes)).wait();
+    let shown = show(progress.clone(), bytes);
+    let claim = rackloom::ClaimOptions::default();
+    let report = rack.load_through_restart(&granted, image.bytes().clone(), commit, claim, shown);
     progress.finish();
     let report = report?;
     let results = report.cards.iter().map(|(card, r)| (*card, r.as_ref().err().map(OpError::reason)));

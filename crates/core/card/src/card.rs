@@ -11,6 +11,7 @@ use rackloom_wire::{
 
 use crate::analyzer::{Claimed, Filter};
 use crate::discovery::{Discovery, Facts};
+use crate::flash::Flash;
 use crate::launches::{Ended, Launches};
 use crate::loader::Loader;
 use crate::memory::Memory;
@@ -35,6 +36,7 @@ pub struct Card {
     launches: Launches,
     results: Results,
     role: Option<ActiveRole>,
+    flash: Option<Flash>,
 }
 
 #[derive(Debug)]
@@ -44,6 +46,10 @@ enum Power {
     On {
         boot: Instant,
         discovery: Discovery,
+    },
+    /// It loads what it runs from its configuration flash.
+    Booting {
+        until: Instant,
     },
     /// Gone, but for the frames still queued.
     Unplugged,
@@ -67,6 +73,7 @@ impl Card {
         let ddr = sandbox.memory(config.memory)?;
         let mut shell = Shell::new(config);
         let session = Session::new(&mut shell);
+        let flash = shell.config.flash.map(Flash::new);
         Ok(Self {
             shell,
             sandbox,
@@ -78,6 +85,7 @@ impl Card {
             launches: Launches::new(),
             results: Results::new(),
             role: None,
+            flash,
         })
     }
 
@@ -87,6 +95,14 @@ impl Card {
         self.shell.send(self.shell.head(HOSTS, Kind::DiscoveryGoodbye, 0, 0), &[]);
         self.role = None;
         self.power = Power::Unplugged;
+    }
+
+    /// Somebody gives the device the command REFRESH, or takes its power away and gives it back: it boots from its
+    /// configuration flash. A card without one does nothing.
+    pub fn refresh(&mut self, now: Instant) {
+        if self.wake(now) && self.flash.is_some() {
+            self.reboot(now);
+        }
     }
 
     /// Its configuration.
@@ -114,6 +130,8 @@ impl Card {
             CardState::Loading
         } else if self.role.is_some() {
             CardState::Active
+        } else if self.flash.as_ref().is_some_and(Flash::awaits_restart) {
+            CardState::Written
         } else {
             CardState::Empty
         }
@@ -177,19 +195,23 @@ impl Card {
         match self.power {
             Power::On { .. } => true,
             Power::Unplugged => false,
-            Power::Off => {
-                self.power =
-                    Power::On { boot: now, discovery: Discovery::new(now, &mut self.shell, AnnounceReason::LinkUp) };
-                self.settle(now);
+            Power::Booting { until } if now < until => false,
+            Power::Off | Power::Booting { .. } => {
+                self.switch_on(now, AnnounceReason::LinkUp);
                 true
             }
         }
     }
 
+    fn switch_on(&mut self, now: Instant, reason: AnnounceReason) {
+        self.power = Power::On { boot: now, discovery: Discovery::new(now, &mut self.shell, reason) };
+        self.settle(now);
+    }
+
     const fn boot(&self) -> Instant {
         match self.power {
             Power::On { boot, .. } => boot,
-            Power::Off | Power::Unplugged => Instant::ZERO,
+            Power::Off | Power::Booting { .. } | Power::Unplugged => Instant::ZERO,
         }
     }
 
@@ -237,8 +259,25 @@ impl Card {
     /// DDR has answered with an error: of what was written or computed since, nothing is certain. So the card starts
     /// again, as the gateware's rl_restart does it: claim, role and launches are gone, and nothing waits to be said.
     fn restart(&mut self, now: Instant) {
-        self.shell.restart();
         self.shell.event(CardEvent::MemoryFailed);
+        self.begin_anew();
+        self.switch_on(now, AnnounceReason::MemoryFailed);
+    }
+
+    /// The device boots from its configuration flash. A device that boots refreshes no memory, so what that holds then is
+    /// not certain; here it stays, which is the worse for whoever claims the card next.
+    fn reboot(&mut self, now: Instant) {
+        let Some(flash) = &mut self.flash else { return };
+        flash.boot();
+        let until = now + flash.boot_time();
+        self.shell.event(CardEvent::Rebooted);
+        self.begin_anew();
+        self.power = Power::Booting { until };
+    }
+
+    /// Nothing is left of the life before but what is in memory and flash.
+    fn begin_anew(&mut self) {
+        self.shell.restart();
         if let Some(claim) = self.session.claim() {
             let (owner, epoch) = (claim.owner, claim.epoch);
             self.shell.event(CardEvent::Released { owner, epoch, reason: ReleaseReason::Restarted });
@@ -249,9 +288,6 @@ impl Card {
         self.launches = Launches::new();
         self.results = Results::new();
         self.role = None;
-        let discovery = Discovery::new(now, &mut self.shell, AnnounceReason::MemoryFailed);
-        self.power = Power::On { boot: now, discovery };
-        self.settle(now);
     }
 
     fn expire(&mut self, now: Instant) {
@@ -263,6 +299,12 @@ impl Card {
 
     fn activate(&mut self, now: Instant) {
         let Some((ready, how)) = self.loader.take_configured(now) else { return };
+        if let Some(flash) = self.flash.as_mut().filter(|f| !f.has_booted(&ready.digest)) {
+            flash.write(now, ready.digest);
+            self.shell.event(CardEvent::Flashed { digest: ready.digest });
+            self.loader.written(now, &mut self.shell, how, flash.restart());
+            return self.tell_change();
+        }
         let result = ready.prepared.activate(&self.ddr).map(|role| {
             self.role = Some(ActiveRole {
                 role,
@@ -283,6 +325,11 @@ impl Card {
         self.tell_change();
     }
 
+    /// When the device leaves what it runs.
+    fn leaves_at(&self) -> Option<Instant> {
+        self.flash.as_ref().and_then(Flash::leaves_at)
+    }
+
     const fn tell_change(&mut self) {
         if let Power::On { discovery, .. } = &mut self.power {
             discovery.change();
@@ -293,6 +340,9 @@ impl Card {
     fn settle(&mut self, now: Instant) {
         if self.shell.memory_failed {
             return self.restart(now);
+        }
+        if self.leaves_at().is_some_and(|at| at <= now) {
+            return self.reboot(now);
         }
         self.activate(now);
         if let Some(active) = &mut self.role
@@ -402,10 +452,12 @@ impl Node for Card {
         let discovery = match &self.power {
             Power::Off => return Some(Instant::ZERO),
             Power::Unplugged => return None,
+            Power::Booting { until } => return Some(*until),
             Power::On { discovery, .. } => discovery.deadline(),
         };
         [
             discovery,
+            self.leaves_at(),
             self.session.deadline(),
             self.loader.deadline(&self.shell.config),
             self.memory.deadline(),

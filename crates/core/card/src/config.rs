@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rackloom_node::{Duration, Port};
 use rackloom_wire::{BEAT, BULK_JUMBO, BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE};
 
+use crate::flash::FlashConfig;
 use crate::ports::{PORTS_MAX, PortConfig, PortService};
 
 /// How the card's time relates to the time its model takes to compute.
@@ -56,6 +57,9 @@ pub struct Config {
     pub stage_rate: u64,
     /// Rate of the configuration port, bytes a second; 0: instantly.
     pub config_rate: u64,
+    /// The configuration flash of a card that has to restart to run another image; `None`: it takes images while it
+    /// runs.
+    pub flash: Option<FlashConfig>,
     /// Rate of the digest pipelines in virtual time, bytes a second; 0: instantly.
     pub digest_rate: u64,
     /// In virtual time, what the shell's processor takes in a load.
@@ -105,6 +109,7 @@ impl Config {
             port_rate: 10_000_000_000,
             stage_rate: 0,
             config_rate: 0,
+            flash: None,
             digest_rate: 1_250_000_000,
             firmware: FirmwareTimes::NONE,
             ddr_latency: Duration::ZERO,

@@ -31,6 +31,13 @@ pub enum CardEvent {
         /// Its digest.
         digest: [u8; 32],
     },
+    /// An image is in the configuration flash and awaits a restart.
+    Flashed {
+        /// Its digest.
+        digest: [u8; 32],
+    },
+    /// The device has left what it ran, to boot from its configuration flash.
+    Rebooted,
     /// A load has failed; the old role goes on.
     LoadFailed {
         /// The reason.

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!            +----------+    discovery  session
-//! frame ---> | analyzer | -> loader (staging, digest) -> configuration port -> role
+//! frame ---> | analyzer | -> loader (staging, digest) -> configuration port -> role, or flash
 //!            +----------+    memory (window)  <-> DDR <-> role
 //!                            launches -> results          each sends through one transmit FIFO
 //! ```
@@ -24,6 +24,7 @@ mod counters;
 mod digest;
 mod discovery;
 mod event;
+mod flash;
 mod gather;
 mod launches;
 mod loader;
@@ -42,6 +43,7 @@ pub use card::Card;
 pub use config::{Config, ConfigError, FirmwareTimes, MEMORY_UNIT, Pace, RESEND_AFTER_MAX, STAGE_FIFO};
 pub use counters::Counters;
 pub use event::{CardEvent, ReleaseReason};
+pub use flash::FlashConfig;
 pub use launches::{Turn, check_launch, parse_launch};
 pub use memory::check_access;
 #[cfg(feature = "planted-bugs")]

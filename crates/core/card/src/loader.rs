@@ -1,7 +1,7 @@
 //! Loading: an image is staged while the old role serves, checked, and only then committed.
 //!
 //! ```text
-//! begin -> receiving -> staged --commit--> configuring -> active
+//! begin -> receiving -> staged --commit--> configuring -> active, or written and awaiting a restart
 //!              |                                            (the claim may end meanwhile: it still completes)
 //!              +-> failed: the old role serves on
 //! ```
@@ -16,11 +16,12 @@ use rackloom_node::{Duration, Frame, Instant};
 use rackloom_role::{Prepared, RoleError, Sandbox};
 use rackloom_wire::{
     self as wire, Counter, ErrorCode, Failure, Head, ImageBegin, IntoBytes, Kind, MISSING_FRAMES, MISSING_RANGES,
-    MacAddr, Packet, Poll, U16, U64, VERSION, missing_report, parse_missing,
+    MacAddr, Packet, Poll, Restart, U16, U64, VERSION, missing_report, parse_missing,
 };
 
 use crate::CardEvent;
 use crate::config::{Config, STAGE_FIFO};
+use crate::flash::Flash;
 use crate::shell::{Shell, earlier, time_for};
 use crate::spent::Spent;
 use crate::staging::Staging;
@@ -65,6 +66,7 @@ enum Phase {
     Staged(Ready),
     Configuring,
     Active { configure: Duration },
+    Written { write: Duration, restart: Restart },
     Failed { code: ErrorCode, text: String },
 }
 
@@ -239,18 +241,23 @@ impl Loader {
         let Some(load) = &mut self.load else { return false };
         match load.phase {
             Phase::Staged(_) => return true,
-            Phase::Receiving(_) | Phase::Configuring | Phase::Active { .. } | Phase::Failed { .. } => {
+            Phase::Receiving(_)
+            | Phase::Configuring
+            | Phase::Active { .. }
+            | Phase::Written { .. }
+            | Phase::Failed { .. } => {
                 load.answer_soon(now, shell, asked.seq);
             }
         }
         false
     }
 
-    /// Starts the configuration port.
+    /// Starts the configuration port; with an image in the configuration flash that is there already, it has nothing to
+    /// do.
     ///
     /// # Panics
     /// If no image is staged.
-    pub(crate) fn configure(&mut self, now: Instant, shell: &mut Shell, commit: u32) {
+    pub(crate) fn configure(&mut self, now: Instant, shell: &mut Shell, commit: u32, flash: Option<&Flash>) {
         let load = self.load.as_mut().expect("a load is staged");
         let Phase::Staged(ready) = std::mem::replace(&mut load.phase, Phase::Configuring) else {
             unreachable!("a load is staged");
@@ -258,7 +265,8 @@ impl Loader {
         load.answer = None;
         load.answer_soon(now, shell, commit);
         let rest = shell.config.spent(|firmware| firmware.activate);
-        let until = now + time_for(ready.part_bytes, shell.config.config_rate) + rest;
+        let part = if flash.is_some_and(|f| f.has(&ready.digest)) { 0 } else { ready.part_bytes };
+        let until = now + time_for(part, shell.config.config_rate) + rest;
         self.port = Some(Port { ready, began: now, until, commit });
     }
 
@@ -281,6 +289,13 @@ impl Loader {
             Ok(()) => Phase::Active { configure: how.took },
             Err(e) => Phase::Failed { code: code_named(e.code_name()), text: e.to_string() },
         };
+        load.answer_soon(now, shell, how.commit);
+    }
+
+    /// The image is in the configuration flash, and the card awaits this.
+    pub(crate) fn written(&mut self, now: Instant, shell: &mut Shell, how: Configured, restart: Restart) {
+        let Some(load) = self.load.as_mut().filter(|l| matches!(l.phase, Phase::Configuring)) else { return };
+        load.phase = Phase::Written { write: how.took, restart };
         load.answer_soon(now, shell, how.commit);
     }
 
@@ -385,13 +400,21 @@ impl Load {
             Phase::Staged(_) => shell.send(shell.head(self.owner, Kind::ImageConfirmStaged, group, seq), &[]),
             Phase::Configuring => shell.send(shell.head(self.owner, Kind::ImageConfirmCommitted, group, seq), &[]),
             Phase::Active { configure } => {
-                let ns = u64::try_from(configure.as_nanos()).unwrap_or(u64::MAX);
-                let body = wire::Active { digest: self.begin.digest, configure_ns: U64::new(ns) };
+                let body = wire::Active { digest: self.begin.digest, configure_ns: nanoseconds(*configure) };
                 shell.send(shell.head(self.owner, Kind::ImageConfirmActive, group, seq), &[body.as_bytes()]);
+            }
+            Phase::Written { write, restart } => {
+                let (digest, write_ns, restart) = (self.begin.digest, nanoseconds(*write), u8::from(*restart));
+                let body = wire::Written { digest, write_ns, restart, reserved: [0; 7] };
+                shell.send(shell.head(self.owner, Kind::ImageConfirmWritten, group, seq), &[body.as_bytes()]);
             }
             Phase::Failed { code, text } => fail(shell, self.owner, group, seq, *code, text),
         }
     }
+}
+
+fn nanoseconds(time: Duration) -> U64 {
+    U64::new(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// How a configuration went.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rackloom_node::Duration;
-use rackloom_wire::{CardState, ErrorCode, MacAddr};
+use rackloom_wire::{CardState, ErrorCode, MacAddr, Restart};
 
 /// How a card's absence is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,6 +145,14 @@ pub enum OpError {
         /// The card's own words.
         text: String,
     },
+    /// The image is in the card's configuration flash and runs after a restart. The card then has no claim; once it is
+    /// claimed, the same load makes the image active at once.
+    AwaitsRestart {
+        /// The card.
+        card: CardName,
+        /// What it awaits.
+        restart: Restart,
+    },
     /// This host cancelled the operation.
     Cancelled {
         /// The card.
@@ -170,6 +178,7 @@ impl OpError {
             | Self::Refused { card, .. }
             | Self::Kernel { card, .. }
             | Self::Load { card, .. }
+            | Self::AwaitsRestart { card, .. }
             | Self::Cancelled { card } => *card,
         }
     }
@@ -195,6 +204,14 @@ impl OpError {
             Self::Kernel { code, cycles, .. } => format!("the kernel failed after {cycles} cycles: {}", code.meaning()),
             Self::Load { code, text, .. } if text.is_empty() => format!("did not take the image: {}", code.meaning()),
             Self::Load { code, text, .. } => format!("did not take the image: {}: {text}", code.meaning()),
+            Self::AwaitsRestart { restart: Restart::Itself, .. } => {
+                "the image is in its flash, and the card restarts to run it".to_owned()
+            }
+            Self::AwaitsRestart { restart: Restart::Refresh, .. } => {
+                "the image is in its flash, but the card cannot restart by itself: give it a REFRESH by JTAG, then load \
+                 the image again"
+                    .to_owned()
+            }
             Self::Cancelled { .. } => "the operation was cancelled".to_owned(),
         }
     }
@@ -207,8 +224,14 @@ impl OpError {
             | Self::Claimed { .. }
             | Self::ClaimLost { .. }
             | Self::Vanished { .. }
-            | Self::Deadline { .. } => true,
-            Self::Refused { .. } | Self::Kernel { .. } | Self::Load { .. } | Self::Cancelled { .. } => false,
+            | Self::Deadline { .. }
+            | Self::AwaitsRestart { restart: Restart::Itself, .. } => true,
+            // Trying again would write the flash of a card that cannot restart again and again.
+            Self::AwaitsRestart { restart: Restart::Refresh, .. }
+            | Self::Refused { .. }
+            | Self::Kernel { .. }
+            | Self::Load { .. }
+            | Self::Cancelled { .. } => false,
         }
     }
 }

@@ -129,6 +129,16 @@ impl LoadReport {
         self.phases.iter().sum()
     }
 
+    /// Adds the frames and times of a load that came after this one; not what became of its cards.
+    pub fn add(&mut self, later: &Self) {
+        self.data_frames += later.data_frames;
+        self.repair_frames += later.repair_frames;
+        self.wire_bytes += later.wire_bytes;
+        for (phase, more) in self.phases.iter_mut().zip(later.phases) {
+            *phase += more;
+        }
+    }
+
     /// Why it failed on some card: a card's own reason rather than that of those which were called off for it.
     pub fn fault(&self) -> Option<&OpError> {
         let faults = || self.cards.values().filter_map(|r| r.as_ref().err());

@@ -11,7 +11,8 @@ use bytes::Bytes;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::{Pacer, WIRE_OVERHEAD};
 use rackloom_wire::{
-    ErrorCode, FLAG_RESEND, Head, ImageBegin, IntoBytes, Kind, MacAddr, Packet, Poll, U16, U32, U64, parse_missing,
+    ErrorCode, FLAG_RESEND, Head, ImageBegin, IntoBytes, Kind, MacAddr, Packet, Poll, Restart, U16, U32, U64,
+    parse_missing,
 };
 
 use crate::card_info::CardInfo;
@@ -82,12 +83,14 @@ enum State {
     Staged,
     Committed,
     Active,
+    /// In its configuration flash: it awaits this.
+    Written(Restart),
     Failed(OpError),
 }
 
 impl Member {
     fn is_over(&self) -> bool {
-        matches!(self.state, State::Active | State::Failed(_))
+        matches!(self.state, State::Active | State::Written(_) | State::Failed(_))
     }
 }
 
@@ -194,6 +197,7 @@ impl Loader {
         let waited = self.phases.iter().sum();
         let card = |(mac, m): (MacAddr, Member)| match m.state {
             State::Active => (mac, Ok(())),
+            State::Written(restart) => (mac, Err(OpError::AwaitsRestart { card: m.name, restart })),
             State::Failed(why) => (mac, Err(why)),
             _ => (mac, Err(OpError::Deadline { card: m.name, waited, seen: None })),
         };
@@ -298,6 +302,15 @@ impl Loader {
                 let right = packet.view::<rackloom_wire::Active>().is_some_and(|(a, _)| a.digest == self.digest);
                 if right {
                     m.state = State::Active;
+                }
+                right
+            }
+            Kind::ImageConfirmWritten => {
+                let Some((w, _)) = packet.view::<rackloom_wire::Written>() else { return };
+                let Some(restart) = Restart::from_wire(w.restart) else { return };
+                let right = w.digest == self.digest;
+                if right {
+                    m.state = State::Written(restart);
                 }
                 right
             }

@@ -20,6 +20,7 @@ impl AnyCard {
     /// What runs it.
     pub const fn kind(&self) -> Kind {
         match self {
+            Self::Model(card) if card.config().flash.is_some() => Kind::Flash,
             Self::Model(_) => Kind::Model,
             Self::Rtl(_) => Kind::Rtl,
         }

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// The card model.
     Model,
+    /// The card model, of a device that restarts from its configuration flash to run another image.
+    Flash,
     /// The gateware in Verilator, cycle by cycle.
     Rtl,
 }
@@ -23,6 +25,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
+            Self::Flash => "flash",
             Self::Rtl => "rtl",
         }
     }
@@ -30,7 +33,7 @@ impl Kind {
     /// What such a card announces to be run by.
     pub const fn announced(self) -> CardKind {
         match self {
-            Self::Model => CardKind::Model,
+            Self::Model | Self::Flash => CardKind::Model,
             Self::Rtl => CardKind::Rtl,
         }
     }
@@ -38,7 +41,7 @@ impl Kind {
     /// Bytes of memory of a card of which nothing else is said.
     pub fn memory(self) -> u64 {
         match self {
-            Self::Model => Config::new(MacAddr::ZERO, Pace::Live).memory,
+            Self::Model | Self::Flash => Config::new(MacAddr::ZERO, Pace::Live).memory,
             Self::Rtl => rackloom_verilated::Config::new(MacAddr::ZERO, Pace::Live).card.memory,
         }
     }
@@ -46,7 +49,7 @@ impl Kind {
     /// Most payload bytes of a frame.
     pub const fn bulk_max(self) -> u16 {
         match self {
-            Self::Model => BULK_JUMBO,
+            Self::Model | Self::Flash => BULK_JUMBO,
             Self::Rtl => BULK_STANDARD,
         }
     }
@@ -54,7 +57,7 @@ impl Kind {
     /// Most network ports.
     pub const fn ports_max(self) -> u8 {
         match self {
-            Self::Model => 64,
+            Self::Model | Self::Flash => 64,
             Self::Rtl => 3,
         }
     }
@@ -68,14 +71,14 @@ impl fmt::Display for Kind {
 
 /// The text names no kind of card.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown kind of card `{0}`: expected model or rtl")]
+#[error("unknown kind of card `{0}`: expected model, flash or rtl")]
 pub struct UnknownKind(String);
 
 impl FromStr for Kind {
     type Err = UnknownKind;
 
     fn from_str(text: &str) -> Result<Self, UnknownKind> {
-        let kinds = [Self::Model, Self::Rtl];
+        let kinds = [Self::Model, Self::Flash, Self::Rtl];
         kinds.into_iter().find(|kind| kind.name() == text).ok_or_else(|| UnknownKind(text.to_owned()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rackloom_card::{Card, Config, ConfigError};
+use rackloom_card::{Card, Config, ConfigError, FlashConfig};
 use rackloom_role::Sandbox;
 use rackloom_sandbox::WasmSandbox;
 use rackloom_verilated::RtlCard;
@@ -45,6 +45,11 @@ impl Maker {
         let config = Config { kind: kind.announced(), bulk: config.bulk.min(kind.bulk_max()), ..config };
         Ok(match kind {
             Kind::Model => AnyCard::Model(Box::new(Card::new(config, Arc::clone(&self.sandbox))?)),
+            Kind::Flash => {
+                let (flash, config_rate) = (Some(FlashConfig::BOARD), FlashConfig::BOARD_RATE);
+                let config = Config { flash, config_rate, ..config };
+                AnyCard::Model(Box::new(Card::new(config, Arc::clone(&self.sandbox))?))
+            }
             Kind::Rtl => {
                 let usual = rackloom_verilated::Config::new(config.mac, config.pace);
                 AnyCard::Rtl(Box::new(RtlCard::new(rackloom_verilated::Config { card: config, ..usual })?))

@@ -144,6 +144,16 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
             let shows = vec![("rackloom.active.digest", hash()), ("rackloom.active.configure_ns", "243500000".into())];
             (body.as_bytes().to_vec(), shows)
         }
+        Kind::ImageConfirmWritten => {
+            let (write_ns, restart) = (U64::new(6_000_000_000), Restart::Refresh.into());
+            let body = Written { digest: DIGEST, write_ns, restart, reserved: [0; 7] };
+            let shows = vec![
+                ("rackloom.written.digest", hash()),
+                ("rackloom.written.write_ns", "6000000000".into()),
+                ("rackloom.written.restart", "2".into()),
+            ];
+            (body.as_bytes().to_vec(), shows)
+        }
         Kind::ImageConfirmFailed => {
             let head = Failure { code: U16::new(ErrorCode::ImageDigest.into()), reserved: [0; 6] };
             let shows =

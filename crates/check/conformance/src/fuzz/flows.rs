@@ -112,7 +112,11 @@ impl Rule {
             Kind::DiscoveryGoodbye | Kind::ImageConfirmCommitted => Self::Nothing,
             Kind::DiscoveryAnnounce => Self::Presence,
             Kind::InputConfirmWriteAck => Self::Last,
-            Kind::ResultAccepted | Kind::ResultDone | Kind::ImageConfirmStaged | Kind::ImageConfirmActive => Self::Once,
+            Kind::ResultAccepted
+            | Kind::ResultDone
+            | Kind::ImageConfirmStaged
+            | Kind::ImageConfirmActive
+            | Kind::ImageConfirmWritten => Self::Once,
             Kind::ResultData => Self::New,
             _ => Self::All,
         }
@@ -137,7 +141,7 @@ fn item(sent: &Sent) -> Vec<u8> {
             payload[16..40].fill(0);
         }
         // How long configuration took.
-        Kind::ImageConfirmActive => payload.truncate(32),
+        Kind::ImageConfirmActive | Kind::ImageConfirmWritten => payload.truncate(32),
         // The text.
         Kind::ImageConfirmFailed => payload.truncate(2),
         Kind::DiscoveryAnnounce => seq = 0,

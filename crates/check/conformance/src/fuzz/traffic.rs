@@ -94,7 +94,7 @@ impl Traffic {
             let seq = frame.head.seq;
             match frame.head.kind {
                 Kind::ImageConfirmReady => self.loading = true,
-                Kind::ImageConfirmActive | Kind::ImageConfirmFailed => self.loading = false,
+                Kind::ImageConfirmActive | Kind::ImageConfirmWritten | Kind::ImageConfirmFailed => self.loading = false,
                 _ if frame.head.epoch != self.epoch => {}
                 Kind::InputConfirmWriteAck => self.write = seq,
                 Kind::ResultAccepted => self.launched = self.launched.max(seq),

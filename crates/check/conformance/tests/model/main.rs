@@ -2,6 +2,7 @@
 //! and what can be wrong with a sandbox.
 
 mod cards;
+mod flash;
 mod launches;
 mod loading;
 mod memory;

@@ -164,6 +164,8 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
             | CardEvent::LoadFailed { .. }
             | CardEvent::RoleEvent { .. }
             | CardEvent::MemoryFailed
+            | CardEvent::Flashed { .. }
+            | CardEvent::Rebooted
             | CardEvent::MessageRefused { .. } => continue,
         };
         if epoch != Some(*of) {
@@ -236,6 +238,7 @@ fn the_streams_are_rich() {
                     unreachable!("no role here has streams")
                 }
                 CardEvent::MemoryFailed => unreachable!("memory is sound here"),
+                CardEvent::Flashed { .. } | CardEvent::Rebooted => unreachable!("no card here has a flash"),
             };
             seen[kind] += 1;
         }

@@ -57,9 +57,13 @@ impl Run {
                 if all_or_none && report.cards.values().any(refused) && report.cards.values().any(Result::is_ok) {
                     return Err(format!("a load for all or none reached some: {report:?}"));
                 }
-                for (mac, _) in report.cards.iter().filter(|(_, r)| r.is_ok()) {
+                for (mac, result) in &report.cards {
                     let oracle = self.oracles.iter().find(|o| o.mac == *mac).expect("our card");
-                    oracle.check_loaded(digest)?;
+                    match result {
+                        Ok(()) => oracle.check_loaded(digest)?,
+                        Err(OpError::AwaitsRestart { .. }) => oracle.check_written(&digest)?,
+                        Err(_) => {}
+                    }
                 }
             }
             Doing::Write { card, slot, tag } => match result {

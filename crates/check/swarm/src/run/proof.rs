@@ -7,7 +7,9 @@ use rackloom_wire::Scrub;
 use super::Run;
 use super::meaning::Doing;
 use crate::cells;
+use crate::images::IMAGES;
 use crate::slots::{self, SLOTS};
+use crate::world::FLASH;
 
 /// After the faults have stopped, everything under way completes within this time: the slowest are a load that has to
 /// notice a vanished card, and an operation that backs off at its longest.
@@ -52,6 +54,40 @@ impl Run {
         self.world.with_host(host, |h, now| h.solicit(now, Duration::from_micros(100)));
         self.run_for(Duration::from_millis(5))?;
         self.calm = true;
+        self.claim_all(host)?;
+        for card in all.clone() {
+            for slot in 0..SLOTS {
+                let (mac, at, len) = (self.world.card(card).mac, slots::address(slot), slots::length(slot) as u64);
+                let op = self.world.with_host(host, |h, now| h.read(now, mac, at, len));
+                let boot = self.oracles[card].boot;
+                let since = self.since(host, card, slot);
+                self.doing.insert((host, op), Doing::Read { card, boot, slot, since });
+            }
+            let bytes = self.oracles[card].cells.len() * 8;
+            let mac = self.world.card(card).mac;
+            let op = self.world.with_host(host, |h, now| h.read(now, mac, cells::address(0), bytes));
+            self.doing.insert((host, op), Doing::Cells { card });
+        }
+        self.finish("reads of all memory")?;
+        self.load_all(host)?;
+        let before = self.summary;
+        for card in all.clone() {
+            self.bump(host, card);
+        }
+        self.finish("a launch on each card")?;
+        if self.summary.kernels - before.kernels != self.plan.cards as u64 {
+            return Err("without faults, a launch failed".to_owned());
+        }
+        self.calm = false;
+        for card in all {
+            self.release(host, card);
+        }
+        self.finish("releases")
+    }
+
+    /// Claims all cards that the host does not hold.
+    fn claim_all(&mut self, host: usize) -> Result<(), String> {
+        let all = 0..self.plan.cards;
         for _ in 0..20 {
             for card in all.clone() {
                 let mac = self.world.card(card).mac;
@@ -72,38 +108,23 @@ impl Run {
             }
             self.run_for(Duration::from_millis(200))?;
         }
-        for card in all.clone() {
-            for slot in 0..SLOTS {
-                let (mac, at, len) = (self.world.card(card).mac, slots::address(slot), slots::length(slot) as u64);
-                let op = self.world.with_host(host, |h, now| h.read(now, mac, at, len));
-                let boot = self.oracles[card].boot;
-                let since = self.since(host, card, slot);
-                self.doing.insert((host, op), Doing::Read { card, boot, slot, since });
+        Ok(())
+    }
+
+    /// Loads an image into all cards; those that restart to run it get it again then.
+    fn load_all(&mut self, host: usize) -> Result<(), String> {
+        let image = self.world.rng.below(IMAGES.len() as u64) as usize;
+        for _ in 0..=usize::from(self.plan.flash) {
+            let before = self.summary;
+            self.load_image(host, image);
+            self.finish("a load of all cards")?;
+            if self.summary.loads - before.loads == self.plan.cards as u64 {
+                return Ok(());
             }
-            let bytes = self.oracles[card].cells.len() * 8;
-            let mac = self.world.card(card).mac;
-            let op = self.world.with_host(host, |h, now| h.read(now, mac, cells::address(0), bytes));
-            self.doing.insert((host, op), Doing::Cells { card });
+            self.run_for(10 * (FLASH.linger + FLASH.boot))?;
+            self.claim_all(host)?;
         }
-        self.finish("reads of all memory")?;
-        let before = self.summary;
-        self.load(host);
-        self.finish("a load of all cards")?;
-        if self.summary.loads - before.loads != self.plan.cards as u64 {
-            return Err("without faults, a load did not reach all cards".to_owned());
-        }
-        for card in all.clone() {
-            self.bump(host, card);
-        }
-        self.finish("a launch on each card")?;
-        if self.summary.kernels - before.kernels != self.plan.cards as u64 {
-            return Err("without faults, a launch failed".to_owned());
-        }
-        self.calm = false;
-        for card in all {
-            self.release(host, card);
-        }
-        self.finish("releases")
+        Err("without faults, a load did not reach all cards".to_owned())
     }
 
     fn finish(&mut self, what: &str) -> Result<(), String> {

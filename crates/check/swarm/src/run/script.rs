@@ -113,8 +113,13 @@ impl Run {
         self.start(host, op, Doing::Release { card, scrub: tag });
     }
 
-    pub(super) fn load(&mut self, host: usize) {
+    /// Loads some image into all cards that the host holds.
+    fn load(&mut self, host: usize) {
         let image = self.world.rng.below(IMAGES.len() as u64) as usize;
+        self.load_image(host, image);
+    }
+
+    pub(super) fn load_image(&mut self, host: usize, image: usize) {
         let macs: Vec<_> = self.world.rack.cards().iter().map(|c| c.mac).collect();
         let all_or_none = self.world.rng.chance(0.3);
         let commit = if all_or_none { Commit::AllOrNone } else { Commit::Each };

@@ -246,7 +246,7 @@ impl Card {
                 if self.is_empty(packet) && self.loader.commit(now, &mut self.shell, head) {
                     self.cancel_launches(now);
                     self.role = None;
-                    self.loader.configure(now, &mut self.shell, head.seq);
+                    self.loader.configure(now, &mut self.shell, head.seq, self.flash.as_ref());
                 }
             }
             _ => {

@@ -53,6 +53,7 @@ impl Host {
             | Kind::ImageConfirmStaged
             | Kind::ImageConfirmCommitted
             | Kind::ImageConfirmActive
+            | Kind::ImageConfirmWritten
             | Kind::ImageConfirmFailed => self.handle_load(now, &packet),
             _ => self.handle_session(now, &packet),
         }

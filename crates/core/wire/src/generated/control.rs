@@ -138,6 +138,9 @@ pub enum Kind {
     ImageConfirmActive = 0x80AB04,
     /// The commit has arrived and the configuration port is writing. Also the answer to a poll or commit meanwhile.
     ImageConfirmCommitted = 0x80AB06,
+    /// The image is in the card's configuration flash, read back and recorded. Its role is not there before the card
+    /// has restarted, as a card without role and claim; the same load then makes it active at once.
+    ImageConfirmWritten = 0x80AB07,
     /// The load failed on this card, which goes on serving its old role.
     ImageConfirmFailed = 0x80AB05,
     /// Bytes for address addr. seq counts the writes of a claim from 1. Written on arrival, in any order, once.
@@ -175,7 +178,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::DiscoveryAnnounce,
         Self::DiscoverySolicit,
         Self::DiscoveryGoodbye,
@@ -200,6 +203,7 @@ impl Kind {
         Self::ImageConfirmStaged,
         Self::ImageConfirmActive,
         Self::ImageConfirmCommitted,
+        Self::ImageConfirmWritten,
         Self::ImageConfirmFailed,
         Self::InputWrite,
         Self::InputRead,
@@ -244,6 +248,7 @@ impl Kind {
             (0x80AB, 3) => Self::ImageConfirmStaged,
             (0x80AB, 4) => Self::ImageConfirmActive,
             (0x80AB, 6) => Self::ImageConfirmCommitted,
+            (0x80AB, 7) => Self::ImageConfirmWritten,
             (0x80AB, 5) => Self::ImageConfirmFailed,
             (0x80DD, 1) => Self::InputWrite,
             (0x80DD, 2) => Self::InputRead,
@@ -290,6 +295,7 @@ impl Kind {
             Self::ImageConfirmStaged => "image-confirm.staged",
             Self::ImageConfirmActive => "image-confirm.active",
             Self::ImageConfirmCommitted => "image-confirm.committed",
+            Self::ImageConfirmWritten => "image-confirm.written",
             Self::ImageConfirmFailed => "image-confirm.failed",
             Self::InputWrite => "input.write",
             Self::InputRead => "input.read",
@@ -496,6 +502,14 @@ impl Kind {
                 order: Order::None,
             },
             Self::ImageConfirmCommitted => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::ImageConfirmWritten => Rules {
                 from: Sender::Card,
                 to: Receiver::Host,
                 reach: Reach::Any,
@@ -726,6 +740,8 @@ pub enum CardState {
     Loading = 3,
     /// The configuration port is writing; no role serves.
     Configuring = 4,
+    /// An image is in the configuration flash and awaits a restart; no role serves.
+    Written = 5,
 }
 
 impl CardState {
@@ -737,6 +753,7 @@ impl CardState {
             2 => Self::Running,
             3 => Self::Loading,
             4 => Self::Configuring,
+            5 => Self::Written,
             _ => return None,
         })
     }
@@ -749,6 +766,7 @@ impl CardState {
             Self::Running => "running",
             Self::Loading => "loading",
             Self::Configuring => "configuring",
+            Self::Written => "written",
         }
     }
 
@@ -760,12 +778,56 @@ impl CardState {
             Self::Running => "A kernel runs.",
             Self::Loading => "An image is being staged; the old role still serves.",
             Self::Configuring => "The configuration port is writing; no role serves.",
+            Self::Written => "An image is in the configuration flash and awaits a restart; no role serves.",
         }
     }
 }
 
 impl From<CardState> for u8 {
     fn from(value: CardState) -> Self {
+        value as Self
+    }
+}
+
+/// What a card awaits to run the image in its configuration flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Restart {
+    /// It restarts by itself, at once.
+    Itself = 1,
+    /// Nothing on the board lets it restart: a JTAG cable has to give the command REFRESH.
+    Refresh = 2,
+}
+
+impl Restart {
+    /// The value on the wire, or `None` if this version knows no such.
+    pub const fn from_wire(value: u8) -> Option<Self> {
+        Some(match value {
+            1 => Self::Itself,
+            2 => Self::Refresh,
+            _ => return None,
+        })
+    }
+
+    /// The name that tools print.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Itself => "itself",
+            Self::Refresh => "refresh",
+        }
+    }
+
+    /// What it means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Itself => "It restarts by itself, at once.",
+            Self::Refresh => "Nothing on the board lets it restart: a JTAG cable has to give the command REFRESH.",
+        }
+    }
+}
+
+impl From<Restart> for u8 {
+    fn from(value: Restart) -> Self {
         value as Self
     }
 }
@@ -1252,6 +1314,22 @@ pub struct Active {
 }
 
 const _: () = assert!(size_of::<Active>() == 40);
+
+/// Payload of a confirmation that an image is in the configuration flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Written {
+    /// BLAKE3 digest of the image.
+    pub digest: [u8; 32],
+    /// Time the configuration port took, nanoseconds.
+    pub write_ns: U64,
+    /// What the card awaits.
+    pub restart: u8,
+    /// Zero.
+    pub reserved: [u8; 7],
+}
+
+const _: () = assert!(size_of::<Written>() == 48);
 
 /// Why a load failed; up to 64 bytes of UTF-8 text may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
