@@ -47,7 +47,8 @@ uint32_t card_state(void) {
   if (role_configuring()) return CARD_STATE_CONFIGURING;
   if (launch_running()) return CARD_STATE_RUNNING;
   if (load_loading()) return CARD_STATE_LOADING;
-  return role_active() ? CARD_STATE_ACTIVE : CARD_STATE_EMPTY;
+  if (role_active()) return CARD_STATE_ACTIVE;
+  return role_written() ? CARD_STATE_WRITTEN : CARD_STATE_EMPTY;
 }
 
 // As last written.
@@ -61,6 +62,7 @@ void card_publish(void) {
   if (role_active()) session |= SESSION_ROLE;
   if (role_configuring()) session |= SESSION_CONFIGURING;
   if (discovery_idle()) session |= SESSION_SOLICIT_FAST;
+  if (session_claimed()) session |= SESSION_CLAIMED;
   WRITE(CSR_SESSION, session);
 }
 

@@ -259,6 +259,8 @@
 #define SESSION_CONFIGURING 0x00000010u
 // No delayed answer waits: answer a solicitation without window at once.
 #define SESSION_SOLICIT_FAST 0x00000020u
+// A host holds the card.
+#define SESSION_CLAIMED 0x00000040u
 // write acts: Which addresses have a byte of this value at these places. A frame's destination and source are those
 // that all its bytes are of. Frames that only an address being changed concerns must not be under way.
 #define CSR_FILTER RL_WORD(0x30000104u)

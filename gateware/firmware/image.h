@@ -7,6 +7,8 @@
 // Most kernels of an image.
 #define IMAGE_KERNELS_MAX 64u
 
+#define IMAGE_DIGEST_WORDS 8u
+
 // What the card knows of an image in one of its staging slots.
 struct image {
   uint64_t base;             // Address of its first byte.
@@ -17,7 +19,7 @@ struct image {
   uint32_t part_length;      // Bytes.
   uint32_t kernels;
   uint32_t clock_khz;
-  uint32_t digest[8];
+  uint32_t digest[IMAGE_DIGEST_WORDS];
 };
 
 // Checks header, part table, padding and the part for this card of the image whose base and length are given, and fills

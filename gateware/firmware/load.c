@@ -54,6 +54,7 @@ static struct {
   uint32_t values;
 
   bool configured;
+  uint32_t restart;  // What the card awaits, or 0.
   uint64_t took_ns;
   uint32_t commit;
 
@@ -296,12 +297,27 @@ void load_forget(void) {
   load.spent_next = 0;
 }
 
-void load_configured(bool done, uint64_t ns) {
+// Why the port has failed, with its own number.
+static const char *port_text(void) {
+  static const char words[] = "the configuration port refuses the part: error 000";
+  static char text[sizeof words];
+  for (uint32_t at = 0; at < sizeof words; at++) text[at] = words[at];
+  uint32_t code = READ(CSR_CFG_STATUS) >> CFG_STATUS_CODE_SHIFT & CFG_STATUS_CODE_MASK;
+  for (uint32_t at = sizeof words - 2; at >= sizeof words - 4; at--) {
+    uint32_t rest = (uint32_t)arith_parts(code + 1, 10) - 1;
+    text[at] = (char)('0' + code - 10 * rest);
+    code = rest;
+  }
+  return text;
+}
+
+void load_configured(bool done, uint32_t restart, uint64_t ns) {
   // The claim whose load it was may have ended.
   if (load.phase != LOADED || load.configured) return;
   load.configured = true;
   load.took_ns = ns;
-  if (!done) fail(ERROR_CODE_IMAGE_PART, "the configuration port refuses the part");
+  load.restart = restart;
+  if (!done) fail(ERROR_CODE_IMAGE_PART, port_text());
   answer_soon(load.commit);
 }
 
@@ -384,6 +400,22 @@ static void digest_turn(void) {
   load.values = (load.values + 1) / 2;
 }
 
+static void speak_of_commit(void) {
+  send(KIND_IMAGE_CONFIRM_COMMITTED, load.answer);
+  frame_send();
+}
+
+static void speak_of_end(void) {
+  send(load.restart != 0 ? KIND_IMAGE_CONFIRM_WRITTEN : KIND_IMAGE_CONFIRM_ACTIVE, load.answer);
+  for (uint32_t i = 0; i < IMAGE_BEGIN_DIGEST_WORDS; i++) frame_put(load.begin[IMAGE_BEGIN_DIGEST_WORD + i]);
+  frame_put_long(load.took_ns);
+  if (load.restart != 0) {
+    frame_put(load.restart << WRITTEN_RESTART_SHIFT);
+    frame_put(0);
+  }
+  frame_send();
+}
+
 static void speak(void) {
   switch (load.phase) {
     case RECEIVING:
@@ -395,12 +427,7 @@ static void speak(void) {
       send(KIND_IMAGE_CONFIRM_FAILED, load.answer);
       return send_failure(load.failure, load.text);
     default:
-      send(load.configured ? KIND_IMAGE_CONFIRM_ACTIVE : KIND_IMAGE_CONFIRM_COMMITTED, load.answer);
-      if (load.configured) {
-        for (uint32_t i = 0; i < IMAGE_BEGIN_DIGEST_WORDS; i++) frame_put(load.begin[IMAGE_BEGIN_DIGEST_WORD + i]);
-        frame_put_long(load.took_ns);
-      }
-      return frame_send();
+      return load.configured ? speak_of_end() : speak_of_commit();
   }
 }
 

@@ -1,6 +1,6 @@
 // Loading: an image is staged while the old role serves, checked, and only then committed.
 //
-//   begin -> receiving -> staged --commit--> configuring -> active
+//   begin -> receiving -> staged --commit--> configuring -> active, or written and awaiting a restart
 //                |                                            (the claim may end meanwhile: it still completes)
 //                +-> failed: the old role serves on
 //
@@ -35,8 +35,9 @@ void load_overhear(void);
 // The claim is over: the load is forgotten.
 void load_forget(void);
 
-// The configuration port is done, or has failed.
-void load_configured(bool done, uint64_t took_ns);
+// The configuration port is done, or has failed. Where it has written the image to a flash, the card awaits that restart;
+// else 0.
+void load_configured(bool done, uint32_t restart, uint64_t took_ns);
 
 // True when the digest takes the next block that is whole. If not, its being idle is the next thing that happens.
 bool load_hungry(void);

@@ -23,6 +23,7 @@ static struct image images[2];
 static struct image *role;  // The role's, or that of the last one.
 static uint8_t args[IMAGE_KERNELS_MAX];
 static uint32_t began;
+static bool written;  // The role's image is in the flash.
 static bool waits;  // The port's controller is still busy with what was stopped: it would not see a start.
 
 bool role_active(void) {
@@ -31,6 +32,10 @@ bool role_active(void) {
 
 bool role_configuring(void) {
   return state == CONFIGURING;
+}
+
+bool role_written(void) {
+  return written && state == NONE;
 }
 
 uint32_t role_kernels(void) {
@@ -89,14 +94,6 @@ static void start_port(void) {
   WRITE(CSR_CFG_GO, CFG_GO_START);
 }
 
-void role_configure(void) {
-  launch_cancel_all();
-  role = role_next_image();
-  state = CONFIGURING;
-  began = now;
-  stop();
-  start_port();
-}
 
 static void activate(void) {
   image_args(role, args);
@@ -109,17 +106,56 @@ static void activate(void) {
   launch_allow();
 }
 
+// What the card awaits once the port has written the flash; 0 if the port configures the region.
+static uint32_t restart(void) {
+  return READ(CSR_IMAGE_BOOT) >> IMAGE_BOOT_RESTART_SHIFT & IMAGE_BOOT_RESTART_MASK;
+}
+
+// True when the device has booted the image whose digest was named last.
+static bool runs(void) {
+  return READ(CSR_IMAGE_BOOT) & IMAGE_BOOT_RUNS;
+}
+
 static void finish(bool done) {
-  if (done) {
+  // The role's region may hold anything: it stays cut off.
+  state = NONE;
+  written = done && restart() != 0 && !runs();
+  if (!done) {
+    count(COUNTER_IMAGES_FAILED);
+  } else if (!written) {
     activate();
     count(COUNTER_IMAGES_ACTIVATED);
-  } else {
-    // The role's region may hold anything: it stays cut off.
-    state = NONE;
-    count(COUNTER_IMAGES_FAILED);
   }
-  load_configured(done, arith_times(now - began, 1000));
+  load_configured(done, written ? restart() : 0, arith_times(now - began, 1000));
   discovery_change();
+}
+
+// Names the image to the board.
+static void name(void) {
+  for (uint32_t i = 0; i < IMAGE_DIGEST_WORDS; i++) WRITE(CSR_CFG_NAME(i), role->digest[i]);
+}
+
+// True when the image is in the flash already.
+static bool same_as(const struct image *image) {
+  for (uint32_t i = 0; i < IMAGE_DIGEST_WORDS; i++) {
+    if (role->digest[i] != image->digest[i]) return false;
+  }
+  return true;
+}
+
+void role_configure(void) {
+  launch_cancel_all();
+  const struct image *before = role;
+  role = role_next_image();
+  state = CONFIGURING;
+  began = now;
+  stop();
+  name();
+  // A flash is not written again for what is in it.
+  bool is_there = restart() != 0 && (runs() || (written && same_as(before)));
+  written = false;
+  if (is_there) return finish(true);
+  start_port();
 }
 
 void role_turn(uint32_t events) {

@@ -1,5 +1,8 @@
 // The role: the image that the card serves, and its configuration. A role that breaks a rule is stopped and started
 // anew by the hardware.
+//
+// Where the device takes no image while it runs, the configuration port writes the image to a flash, and the role is there
+// after a restart: once a host has loaded the same image again, for it is not taken from the flash who may use it.
 #ifndef RL_ROLE_H
 #define RL_ROLE_H
 
@@ -14,6 +17,9 @@ void role_start(void);
 // A role serves; the configuration port writes one. Never both.
 bool role_active(void);
 bool role_configuring(void);
+
+// The image configured last is in the flash and awaits a restart.
+bool role_written(void);
 
 // What an announcement says of it; without a role, zeros and the card's clock.
 uint32_t role_kernels(void);

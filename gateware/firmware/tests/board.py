@@ -44,6 +44,7 @@ class Config:
     staging_max: int = 1 << 20
     config_us: int = 0
     scrub_us: int = 0
+    restart: int = 0  # What the card awaits once the port has written the flash: Restart, or 0 for a region.
     drain_us: int = 0  # What the role's transfers take to end once it is cut off.
 
 
@@ -105,6 +106,9 @@ class Board:
         self.config_sticks = False  # The controller does not let go of what is stopped,
         self.config_stopping = False  # and has not yet.
         self.config_status = 0
+        self.config_code = 0
+        self.booted: bytes | None = None  # Digest of the image that the device has booted.
+        self.configured: list[bytes] = []  # Digest that was named for each configuration.
         self.role_ctrl = 0
         self.drained_at = 0
         self.configured_drained: list[bool] = []  # Of each configuration: whether the role had drained when it began.
@@ -154,7 +158,8 @@ class Board:
             self.latched |= C.EVENTS_CONFIG_DONE
         if self.config_done_at is not None and self.config_done_at <= self.time:
             self.config_done_at = None
-            self.config_status = C.CFG_STATUS_FAILED if self.config_fails else C.CFG_STATUS_DONE
+            failed = C.CFG_STATUS_FAILED | self.config_code << C.CFG_STATUS_CODE_SHIFT
+            self.config_status = failed if self.config_fails else C.CFG_STATUS_DONE
             self.latched |= C.EVENTS_CONFIG_DONE
         self.step_kernels()
 
@@ -548,6 +553,7 @@ class Board:
             C.CSR_CFG_STATUS: lambda: self.config_status
             | (C.CFG_STATUS_LOCAL if self.local else 0)
             | (C.CFG_STATUS_BUSY if self.config_busy() else 0),
+            C.CSR_IMAGE_BOOT: lambda: c.restart | (C.IMAGE_BOOT_RUNS if self.named() == self.booted else 0),
             C.CSR_ROLE_CTRL: lambda: self.role_ctrl | (C.ROLE_CTRL_DRAINED if self.drained() else 0),
             C.CSR_LCH_LAST: lambda: self.lch_last,
             C.CSR_LCH_QUEUE: self.ring,
@@ -560,6 +566,10 @@ class Board:
             C.CSR_FET_GO: lambda: 0 if self.fetches_left == 0 else C.FET_GO_ROOM | C.FET_GO_IDLE,
         }
         return status[address]() if address in status else self.registers.get(address, 0)
+
+    def named(self) -> bytes:
+        """The digest that the firmware has named last."""
+        return b"".join(self.registers.get(C.CSR_CFG_NAME + 4 * i, 0).to_bytes(4, "big") for i in range(8))
 
     def config_busy(self) -> bool:
         return self.config_stopping or self.config_done_at is not None
@@ -575,6 +585,7 @@ class Board:
             self.config_status = 0
             self.config_done_at = self.time + self.config.config_us
             self.configured_drained.append(self.drained())
+            self.configured.append(self.named())
 
     def control_head(self) -> int:
         if not self.control:

@@ -194,6 +194,7 @@ package rl_csr_pkg;
   localparam int unsigned SessionRoleBit = 3;
   localparam int unsigned SessionConfiguringBit = 4;
   localparam int unsigned SessionSolicitFastBit = 5;
+  localparam int unsigned SessionClaimedBit = 6;
   // FILTER: write acts. Which addresses have a byte of this value at these places. A frame's
   // destination and source are those that all its bytes are of. Frames that only an address being
   // changed concerns must not be under way.

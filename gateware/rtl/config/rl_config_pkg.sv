@@ -18,6 +18,15 @@ package rl_config_pkg;
     logic [15:0] role;   // and when done, the role that is there now.
   } config_rsp_t;
 
+  // What the firmware says to the board, net domain: whether a host holds the card, and the digest of the image whose
+  // words come next, a word at a time.
+  typedef struct packed {
+    logic        claimed;
+    logic        name;
+    logic [2:0]  name_at;
+    logic [31:0] name_word;
+  } board_t;
+
   // A programmer beside the card, which the shell lets through while no load uses the port.
   typedef struct packed {
     logic        busy;   // It is programming, or wants to.

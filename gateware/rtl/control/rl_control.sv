@@ -6,6 +6,7 @@ module rl_control
   import rl_csr_pkg::*;
   import rl_control_pkg::*;
   import rl_shell_pkg::*;
+  import rl_config_pkg::board_t;
 #(
   parameter int unsigned PatienceW = 24  // Of the watchdog.
 ) (
@@ -58,6 +59,7 @@ module rl_control
   input  digest_status_t    digest_i,
   output config_ctl_t       config_o,         // rl_config_port
   input  config_status_t    config_i,
+  output board_t            board_o,          // The board around the shell.
   output role_ctl_t         role_o,           // rl_role_port and rl_guard
   input  role_status_t      role_i,
   output launch_ctl_t       launch_o,         // rl_launch
@@ -228,6 +230,7 @@ module rl_control
     .job_ready_i,
     .job_o,
     .config_o,
+    .board_o,
     .role_o,
     .launch_o,
     .scrub_o,

@@ -78,6 +78,7 @@ package rl_control_pkg;
     logic [3:0]  last_words;
   } config_ctl_t;
   typedef struct packed {
+    logic [7:0] code;
     logic local_port;
     logic failed;
     logic done;

@@ -136,6 +136,7 @@ module rl_csr_read
     value[StgBlock][StgBlockNumberLsb+:StgBlockNumberWidth] = image_write_i.block;
     value[DigGo][DigGoRoomBit] = !own_i.job;
     value[DigGo][DigGoIdleBit] = digest_i.idle && !own_i.job;
+    value[CfgStatus][CfgStatusCodeLsb+:CfgStatusCodeWidth] = config_i.code;
     value[CfgStatus][CfgStatusLocalBit] = config_i.local_port;
     value[CfgStatus][CfgStatusFailedBit] = config_i.failed;
     value[CfgStatus][CfgStatusDoneBit] = config_i.done;

@@ -3,6 +3,7 @@ module rl_csr_write
   import rl_csr_pkg::*;
   import rl_control_pkg::*;
   import rl_shell_pkg::*;
+  import rl_config_pkg::board_t;
 (
   input  logic          clk_net_i,
   input  logic          rst_net_ni,
@@ -28,6 +29,7 @@ module rl_csr_write
   input  logic          job_ready_i,
   output digest_job_t   job_o,
   output config_ctl_t   config_o,
+  output board_t        board_o,
   output role_ctl_t     role_o,
   output launch_ctl_t   launch_o,
   output scrub_ctl_t    scrub_o,
@@ -37,7 +39,7 @@ module rl_csr_write
   output logic          mem_read_flush_o
 );
   // Values that hold. Those that change what a block does by themselves are reset.
-  logic [5:0] session_q;
+  logic [6:0] session_q;
   logic [1:0] role_q;
   logic enable_q;
   logic [31:0] alarm_q;
@@ -59,6 +61,10 @@ module rl_csr_write
   function automatic logic on(csr_word_t word);
     return write_i && csr_is(select_i, word);
   endfunction
+  // One of the eight words of a name.
+  function automatic logic name_low(csr_select_t select);
+    return CsrCfgName[3] ? |select.low[15:8] : |select.low[7:0];
+  endfunction
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       session_q <= '0;
@@ -68,7 +74,7 @@ module rl_csr_write
       lch_popped_q <= '0;
       lch_bound_q <= '0;
     end else begin
-      if (on(CsrSession)) session_q <= wdata_i[5:0];
+      if (on(CsrSession)) session_q <= wdata_i[6:0];
       if (on(CsrRoleCtrl)) role_q <= wdata_i[1:0];
       if (on(CsrLchEnable)) enable_q <= wdata_i[0];
       if (on(CsrLchFreeze)) freeze_q <= wdata_i[LchFreezeFreezeBit];
@@ -154,6 +160,19 @@ module rl_csr_write
         fet_flush: on(CsrFetFlush)
     };
   end
+
+  logic name_q;
+  logic [2:0] name_at_q;
+  always_ff @(posedge clk_net_i) begin
+    name_q <= rst_net_ni && write_i && select_i.high[CsrCfgName[7:4]] && name_low(select_i);
+    name_at_q <= bits_addr_i;
+  end
+  assign board_o = '{
+      claimed: session_q[SessionClaimedBit],
+      name: name_q,
+      name_at: name_at_q,
+      name_word: wdata_q
+  };
 
   // Requests that last until they are taken.
   logic job_q, fetch_q, scrub_q;

@@ -15,7 +15,8 @@ module rl_shell
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
   parameter int unsigned RxWords = 2048,           // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
   parameter int unsigned QueueWords = 1024,        // Memory and configuration queue, each.
-  parameter int unsigned ChunksMax = 262144        // Chunks of an image.
+  parameter int unsigned ChunksMax = 262144,       // Chunks of an image.
+  parameter int unsigned ConfigPatienceW = 20      // Of rl_config_port.
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
@@ -74,6 +75,7 @@ module rl_shell
   input  config_rsp_t       config_i,
   input  local_req_t        local_i,
   output local_rsp_t        local_o,
+  output board_t            board_o,         // Net domain.
 
   // -- for whoever looks from outside
   output logic              sleeping_o,      // The processor waits for an event,
@@ -210,6 +212,7 @@ module rl_shell
     .digest_i(digest_status),
     .config_o(config_ctl),
     .config_i(config_status),
+    .board_o,
     .role_o(role_ctl),
     .role_i(role_status),
     .launch_o(launch_ctl),
@@ -320,7 +323,8 @@ module rl_shell
     .Bulk(Bulk),
     .QueueWords(QueueWords),
     .Ahead(Ahead),
-    .ChunksMax(ChunksMax)
+    .ChunksMax(ChunksMax),
+    .ConfigPatienceW(ConfigPatienceW)
   ) u_load (
     .clk_net_i,
     .rst_net_ni,

@@ -6,7 +6,7 @@ from pathlib import Path
 from runner import RTL
 
 WIDTHS = {"logic": 1, "mac_addr_t": 48, "addr_t": 40, "beat_t": 34}
-PACKAGES = [RTL / "shell/rl_shell_pkg.sv", RTL / "control/rl_control_pkg.sv"]
+PACKAGES = [RTL / "shell/rl_shell_pkg.sv", RTL / "control/rl_control_pkg.sv", RTL / "config/rl_config_pkg.sv"]
 
 
 def layouts(files: list[Path] = PACKAGES) -> dict[str, dict[str, tuple[int, int]]]:

@@ -208,7 +208,8 @@ async def what_is_written_holds(dut):
             width = int(high) - int(low or high) + 1
             bits = values[name] >> int(low or high) & (1 << width) - 1
             target = part["name"].lower()
-            assert field(getattr(dut, port), struct, FIELD_NAMES.get(target, target)) == bits, f"{name}.{target}"
+            where = ("board_o", "board_t") if target == "claimed" else (port, struct)
+            assert field(getattr(dut, where[0]), where[1], FIELD_NAMES.get(target, target)) == bits, f"{name}.{target}"
             if name in masks:
                 masks[name] |= (1 << width) - 1 << int(low or high)
     masks["LCH_ENABLE"] = 1
@@ -222,7 +223,7 @@ async def what_blocks_say_is_read(dut):
     board = Board(dut)
     readable = [name for name, r in REGISTERS.items() if r["access"] in ("ro", "act") and name not in ("TIME_LO", "TIME_HI", "EVENTS")]
     places = [(name, i) for name in readable for i in range(REGISTERS[name].get("count", 1))]
-    nowhere = [BASE["CSR"] + offset for offset in (0x06C, 0x0C0, 0x118, 0x120, 0x218, 0x29C, 0x2B0)]
+    nowhere = [BASE["CSR"] + offset for offset in (0x070, 0x0C0, 0x118, 0x120, 0x218, 0x29C, 0x2B0)]
     script = [word for name, i in places for word in read(name, i)] + [word for at in nowhere for word in [2, at]]
     await board.start(script)
     say = {port: random.getrandbits(sum(w for _, w in LAYOUTS[struct].values())) for port, struct in INPUTS.items()}
@@ -265,7 +266,7 @@ async def what_blocks_say_is_read(dut):
         "CFG_STATUS": fields(
             "CFG_STATUS",
             local=said("config_i", "local_port"),
-            **{n: said("config_i", n) for n in ("failed", "done", "busy")},
+            **{n: said("config_i", n) for n in ("code", "failed", "done", "busy")},
         ),
         "ROLE_CTRL": fields("ROLE_CTRL", drained=said("role_i", "drained")),
         "ROLE_FAULT": said("role_i", "fault"),
@@ -342,6 +343,12 @@ ACTS = {
         and field(d.launch_o, "launch_ctl_t", "order_slot") == v & 31
         and field(d.launch_o, "launch_ctl_t", "order_held") == v >> 16 & 1,
     ),
+    "CFG_NAME": (
+        "board_o",
+        "board_t",
+        "name",
+        lambda d, v: (field(d.board_o, "board_t", "name_word"), field(d.board_o, "board_t", "name_at")) == (v, 0),
+    ),
     "LCH_DROP": ("launch_o", "launch_ctl_t", "drop", lambda d, v: True),
     "LCH_STOP": ("launch_o", "launch_ctl_t", "stop", lambda d, v: True),
     "FET_FLUSH": ("mem_read_flush_o", None, None, lambda d, v: True),
@@ -369,6 +376,21 @@ async def what_acts_does_so_once(dut):
                     assert ACTS[name][3](dut, value), name
     config = [("config_o", "config_ctl_t", part) for part in ("start", "stop")]
     assert seen == [ACTS[name][:3] for name, _ in writes if name in ACTS] + config
+
+
+@cocotb.test()
+async def a_name_has_eight_words(dut):
+    board = Board(dut)
+    words = [random.getrandbits(32) for _ in range(8)]
+    base = address("CFG_NAME")
+    await board.start([word for at, value in enumerate(words) for word in (1, base + 4 * at, value)])
+    seen = []
+    while not dut.sleeping_o.value:
+        await RisingEdge(dut.clk_net_i)
+        await ReadOnly()
+        if field(dut.board_o, "board_t", "name"):
+            seen.append((field(dut.board_o, "board_t", "name_at"), field(dut.board_o, "board_t", "name_word")))
+    assert seen == [*enumerate(words)]
 
 
 @cocotb.test()
@@ -509,7 +531,7 @@ async def an_access_outside_stops_it(dut):
         assert dut.fault_o.value
 
 
-SOURCES = ["common/rl_wire_pkg.sv", "common/rl_csr_pkg.sv", "shell/rl_shell_pkg.sv", "control/rl_control_pkg.sv"]
+SOURCES = ["common/rl_wire_pkg.sv", "common/rl_csr_pkg.sv", "shell/rl_shell_pkg.sv", "config/rl_config_pkg.sv", "control/rl_control_pkg.sv"]
 MODULES = ["rl_firmware_ram", "rl_cpu", "rl_csr_write", "rl_csr_read", "rl_events", "rl_control"]
 
 

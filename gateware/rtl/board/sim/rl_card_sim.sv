@@ -25,7 +25,7 @@ module rl_card_sim
   output logic [Ports-1:0]       tx_last_o,
   input  logic [Ports-1:1][48:0] port_i,     // port_config_t of the ports beside port 0.
   input  logic [47:0]   time_us_i,
-  input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last.
+  input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last two.
   output logic          idle_o, // Nothing is under way: time may jump to the next frame or the alarm.
   output logic          alarm_valid_o,
   output logic [31:0]   alarm_us_o,
@@ -70,6 +70,7 @@ module rl_card_sim
   config_req_t config_req, region_req;
   config_rsp_t config_rsp, region_rsp;
   local_rsp_t unused_local;  // There is no programmer beside the shell.
+  board_t unused_board;      // Roles are enabled while the card runs.
   logic
       sleeping,
       quiet,
@@ -128,9 +129,9 @@ module rl_card_sim
   identity_t identity;
   logic [4:0] strap_index;
   logic [31:0] strap;
-  logic [18:0][31:0] straps;
+  logic [19:0][31:0] straps;
   always_comb begin
-    straps = {32'({for_memory, restarts_o}), strap_i};
+    straps = {32'd0, 32'({for_memory, restarts_o}), strap_i};
     // A card that was restarted is another one to its hosts.
     straps[4] = strap_i[4] + 32'(restarts_o);
   end
@@ -188,6 +189,7 @@ module rl_card_sim
     .interrupt_i(interrupt),
     .role_rst_no(role_rst_n),
     .config_o(config_req),
+    .board_o(unused_board),
     .config_i(config_rsp),
     .local_i('0),
     .local_o(unused_local),

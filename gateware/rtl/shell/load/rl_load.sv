@@ -9,6 +9,7 @@ module rl_load
   parameter int unsigned QueueWords = 1024,
   parameter int unsigned Ahead = 8,          // As in rl_memory.
   parameter int unsigned ChunksMax = 262144,
+  parameter int unsigned ConfigPatienceW = 20,  // Of rl_config_port.
   localparam int unsigned ChunkW = $clog2(ChunksMax)
 ) (
   input  logic                clk_net_i,
@@ -163,7 +164,6 @@ module rl_load
   // -- configuration
   logic words_valid, words_done, words_take, words_ready, words_last;
   logic [63:0] words_data;
-  logic [7:0] unused_error;
   logic [15:0] unused_role;
   rl_frame_queue #(
     .Words(256),
@@ -189,7 +189,9 @@ module rl_load
     .data_o(words_data),
     .ready_o(words_ready)
   );
-  rl_config_port u_config_port (
+  rl_config_port #(
+    .PatienceW(ConfigPatienceW)
+  ) u_config_port (
     .clk_net_i,
     .rst_net_ni,
     .start_i(config_i.start),
@@ -201,7 +203,7 @@ module rl_load
     .done_o(config_o.done),
     .failed_o(config_o.failed),
     .local_o(config_o.local_port),
-    .error_o(unused_error),
+    .error_o(config_o.code),
     .role_id_o(unused_role),
     .clk_ddr_i,
     .rst_ddr_ni,
