@@ -50,7 +50,7 @@ def assemble(golden: bytes, application: bytes | None = None, role: int = 0) -> 
     put(layout.JUMP, layout.jump(layout.SECOND_GOLDEN))
     slot = layout.Slot()
     if application is not None:
-        application = padded(application, layout.SLOT_BYTES, "the application")
+        application = padded(application, layout.IMAGE_BYTES, "the application")
         slot = layout.Slot(layout.TRIES, len(application), zlib.crc32(application))
         put(layout.SLOTS[0], application)
         put(layout.POINTER, layout.jump(layout.SLOTS[0]))

@@ -24,6 +24,8 @@ RECORDS = _ALL["RecordsAddr"]
 WRITABLE_END = _ALL["WritableEnd"]
 JUMP = _ALL["JumpAddr"]
 SLOT_BYTES = _ALL["SlotBytes"]
+IMAGE_BYTES = _ALL["ImageBytes"]
+PAGE = 256
 UNIT = 1 << _ALL["UnitW"]
 SECTOR = 1 << _ALL["SectorW"]
 RECORD_BYTES = _ALL["RecordBytes"]
@@ -38,6 +40,16 @@ def jump(target: int) -> bytes:
     where = target.to_bytes(3, "big")
     preamble = b"\xff" * 18 + b"\xbd\xb3" + b"\xff" * 4
     return preamble + b"\x22" + bytes(7) + b"\x7e" + bytes(3) + b"\x03" + where + b"\xff" * 18
+
+
+def name_page(digest: bytes) -> bytes:
+    """The page behind an image: which one it is."""
+    return digest + zlib.crc32(digest).to_bytes(4, "big")
+
+
+def name_offset(length: int) -> int:
+    """Where it is, from the slot's beginning."""
+    return -(-length // PAGE) * PAGE
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,10 @@ package rl_control_pkg;
   function automatic logic csr_is(csr_select_t select, logic [7:0] word);
     return select.high[word[7:4]] && select.low[word[3:0]];
   endfunction
+  // One of eight, by the upper bits of their numbers.
+  function automatic logic csr_is8(csr_select_t select, logic [4:0] eight);
+    return select.high[eight[4:1]] && (eight[0] ? |select.low[15:8] : |select.low[7:0]);
+  endfunction
 
   // -- rl_control_ring
   typedef struct packed {

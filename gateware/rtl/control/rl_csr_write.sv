@@ -61,10 +61,6 @@ module rl_csr_write
   function automatic logic on(csr_word_t word);
     return write_i && csr_is(select_i, word);
   endfunction
-  // One of the eight words of a name.
-  function automatic logic name_low(csr_select_t select);
-    return CsrCfgName[3] ? |select.low[15:8] : |select.low[7:0];
-  endfunction
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       session_q <= '0;
@@ -164,15 +160,15 @@ module rl_csr_write
   logic name_q;
   logic [2:0] name_at_q;
   always_ff @(posedge clk_net_i) begin
-    name_q <= rst_net_ni && write_i && select_i.high[CsrCfgName[7:4]] && name_low(select_i);
+    name_q <= rst_net_ni && write_i && csr_is8(select_i, CsrCfgName[7:3]);
     name_at_q <= bits_addr_i;
   end
   assign board_o = '{
-      claimed: session_q[SessionClaimedBit],
-      name: name_q,
-      name_at: name_at_q,
-      name_word: wdata_q
-  };
+          claimed: session_q[SessionClaimedBit],
+          name: name_q,
+          name_at: name_at_q,
+          name_word: wdata_q
+      };
 
   // Requests that last until they are taken.
   logic job_q, fetch_q, scrub_q;

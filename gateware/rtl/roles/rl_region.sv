@@ -8,7 +8,9 @@ module rl_region
 #(
   // Bit n: the role with id n is built in. 1 vadd, 2 ptrans, 3 probe, 4 echo.
   parameter logic [15:0] Roles = 16'h001e,
-  parameter int unsigned Streams = 1  // Of a role.
+  parameter int unsigned Streams = 1,  // Of a role.
+  // The one role of a device that is configured as a whole: it needs no word of configuration. 0: as above.
+  parameter logic [15:0] Only = '0
 ) (
   input  logic        clk_cfg_i,
   input  logic        rst_cfg_ni,
@@ -37,21 +39,27 @@ module rl_region
   localparam int unsigned Echo = 4;
   localparam int unsigned Last = 4;
 
-  rl_region_receiver #(
-    .Roles(Roles)
-  ) u_receiver (
-    .clk_cfg_i,
-    .rst_cfg_ni,
-    .start_i(config_i.start),
-    .stop_i(config_i.stop),
-    .valid_i(config_i.valid),
-    .ready_o(config_o.ready),
-    .data_i(config_i.data),
-    .done_o(config_o.done),
-    .error_o(config_o.error),
-    .code_o(config_o.code),
-    .role_id_o(config_o.role)
-  );
+  if (Only == '0) begin : gen_receiver
+    rl_region_receiver #(
+      .Roles(Roles)
+    ) u_receiver (
+      .clk_cfg_i,
+      .rst_cfg_ni,
+      .start_i(config_i.start),
+      .stop_i(config_i.stop),
+      .valid_i(config_i.valid),
+      .ready_o(config_o.ready),
+      .data_i(config_i.data),
+      .done_o(config_o.done),
+      .error_o(config_o.error),
+      .code_o(config_o.code),
+      .role_id_o(config_o.role)
+    );
+  end else begin : gen_only
+    logic unused;
+    assign unused = ^{config_i, clk_cfg_i, rst_cfg_ni};
+    assign config_o = '{role: Only, default: '0};
+  end
 
   // The role's number changes only while the region is in reset.
   logic [15:0] id;

@@ -134,9 +134,21 @@ class Board:
             await self.start(self.image.boot_address)
         raise AssertionError(f"it never settles: {self.history}")
 
+    async def name(self, digest):
+        """Names an image by its digest; True if the device has booted it."""
+        for at in range(0, len(digest), 4):
+            self.dut.name_i.value = 1
+            self.dut.name_at_i.value = at // 4
+            self.dut.name_word_i.value = int.from_bytes(digest[at : at + 4], "big")
+            await RisingEdge(self.dut.clk_i)
+        self.dut.name_i.value = 0
+        await ClockCycles(self.dut.clk_i, 2)
+        return bool(self.dut.runs_o.value)
+
     async def send(self, data):
-        """Gives a part to the configuration port. 0, or the code of the error."""
+        """Names a part and gives it to the configuration port. 0, or the code of the error."""
         dut = self.dut
+        await self.name(golden.digest(data))
         dut.start_i.value = 1
         await RisingEdge(dut.clk_i)
         dut.start_i.value = 0

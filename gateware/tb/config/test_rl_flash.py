@@ -6,6 +6,7 @@ from zlib import crc32
 import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
 
+import golden
 from flash_board import CODES, GOLDEN_IMAGE, HEAD, ROLE, Board, application, device, flash_bench, layout, part
 from flash_board import with_slots
 
@@ -52,6 +53,68 @@ async def an_image_may_be_longer_than_a_sector(dut):
     assert await board.load("long", more=bytes(layout.SECTOR)) == "long"
 
 
+@cocotb.test(timeout_time=400, timeout_unit="ms")
+async def the_page_behind_an_image_is_erased_with_it(dut):
+    """The image ends with a unit, and in the next one there is something."""
+    board = Board(dut)
+    await board.begin((layout.SLOTS[0] + layout.UNIT, bytes(64)))
+    assert await board.power_up() == "golden"
+    image = application("whole")
+    more = bytes(layout.UNIT - len(image))
+    assert await board.load("whole", more=more) == "whole"
+    assert await board.name(golden.digest(part(image + more)))
+
+
+@cocotb.test(timeout_time=100, timeout_unit="ms")
+async def a_device_knows_what_it_has_booted(dut):
+    board = Board(dut)
+    await board.begin()
+    assert await board.power_up() == "golden"
+    first, second = (golden.digest(part(application(name))) for name in ("first", "second"))
+    assert not await board.name(first)
+    assert await board.load("first") == "first"
+    for _ in range(2):
+        assert await board.name(first) and not await board.name(second)
+        # A digest that differs in one word, or of which a word is missing, is another one.
+        for at in range(0, 32, 4):
+            other = bytearray(first)
+            other[at + random.randrange(4)] ^= 1 << random.randrange(8)
+            assert not await board.name(bytes(other))
+        assert await board.name(first) and not await board.name(first[:28])
+        await board.power_down()
+        assert await board.power_up() == "first"
+    # While another one is written, and until it is booted, this one runs.
+    assert await board.send(part(application("second"))) == 0
+    assert not dut.runs_o.value and await board.name(first)
+    await RisingEdge(dut.leave_o)
+    await board.start(board.image.boot_address)
+    assert await board.settle() == "second"
+    assert await board.name(second) and not await board.name(first)
+    newest = board.state().newest
+    where = layout.SLOTS[newest] + layout.name_offset(board.state().slots[newest].length)
+    assert board.read(where, 36) == layout.name_page(second)
+
+
+@cocotb.test(timeout_time=100, timeout_unit="ms")
+async def an_image_without_its_page_runs_and_is_not_known(dut):
+    """As one that a programmer has put there, or whose page has rotted."""
+    board = Board(dut)
+    await board.begin(*with_slots(a=("old",)))
+    assert await board.power_up() == "old"
+    nothing = b"\xff" * 32
+    assert not await board.name(nothing)
+    assert await board.load("new") == "new"
+    digest = golden.digest(part(application("new")))
+    assert await board.name(digest)
+    await board.power_down()
+    newest = board.state().newest
+    where = layout.SLOTS[newest] + layout.name_offset(board.state().slots[newest].length)
+    rotten = bytes([layout.name_page(digest)[0] ^ 1])
+    board.write(where, rotten)
+    assert await board.power_up() == "new"
+    assert not await board.name(digest) and not await board.name(rotten + digest[1:])
+
+
 @cocotb.test(timeout_time=100, timeout_unit="ms")
 async def what_is_no_image_changes_nothing(dut):
     board = Board(dut)
@@ -63,7 +126,7 @@ async def what_is_no_image_changes_nothing(dut):
         bad = bytearray(good)
         bad[at] ^= 0x40
         assert await board.send(bytes(bad)) == CODES[code], at
-    for words, code in [(11, "Length"), ((layout.SLOT_BYTES + 96) // 8, "Large"), ((1 << 28) - 1, "Large")]:
+    for words, code in [(11, "Length"), ((layout.IMAGE_BYTES + 96) // 8, "Large"), ((1 << 28) - 1, "Large")]:
         assert await board.send(good[:20] + words.to_bytes(4, "big") + good[24:]) == CODES[code], words
     assert (int(dut.erases_o.value), int(dut.programs_o.value)) == before
 

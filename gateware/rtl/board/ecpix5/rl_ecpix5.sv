@@ -5,8 +5,10 @@
 // pins run at anyway, the device has no fast clock to give to anything else, and at this rate 64 bits
 // carry several times what the port does.
 //
-// The device cannot be configured in part while it runs. So its roles are there from the start, and
-// what a load sends to the configuration port enables one of them (`rl_region`).
+// The device cannot be configured in part while it runs. With `Flash`, a load writes its image to the configuration
+// flash, and the card is another one after a restart: a golden image, which only loads, and an application with the one
+// role that it has (docs/src/internals/flash.md). Without, roles are there from the start, and what a load sends to the
+// configuration port enables one of them (`rl_region`).
 module rl_ecpix5
   import rl_shell_pkg::*;
   import rl_role_pkg::*;
@@ -16,7 +18,15 @@ module rl_ecpix5
   parameter logic [47:0] Mac = 48'h02524cec0501,   // Of the card. Locally administered: "RL".
   parameter logic [15:0] Unit = 16'd1,             // Its number in the rack.
   parameter int unsigned ClockKhz = 75000,         // What dram.yml makes of the oscillator's 100 MHz.
-  parameter logic [15:0] Roles = 16'h0002          // As `rl_region`'s: vadd.
+  parameter logic [15:0] Roles = 16'h0002,         // As `rl_region`'s: vadd.
+  parameter bit Flash = 1'b1,
+  parameter bit Golden = 1'b0,                     // With Flash, the golden image. It has no role.
+  parameter bit Wired = 1'b0,                      // PROGRAMN is wired, see rl_ecpix5_flash,
+  parameter int unsigned TrialMs = 14000,          // and these.
+  parameter int unsigned LingerMs = 100,
+  parameter int unsigned EraseMs = 2000,
+  parameter int unsigned ProgramMs = 3,
+  parameter int unsigned PlacesW = 9
 ) (
   input  logic        clk100,
   input  logic        rst_n,
@@ -46,6 +56,12 @@ module rl_ecpix5
   output logic        eth_tx_ctl,
   output logic [3:0]  eth_tx_data,
 
+  output logic        spiflash_cs_n,
+  output logic        spiflash_mosi,
+  input  logic        spiflash_miso,
+  output logic        spiflash_wp,
+  output logic        spiflash_hold,
+
   // Four lamps of three colours, lit by 0.
   output logic [3:0]  rgb_led_r,
   output logic [3:0]  rgb_led_g,
@@ -55,6 +71,12 @@ module rl_ecpix5
   if (Cycles * 1000 != ClockKhz) begin : gen_check
     $fatal(0, "rl_ecpix5: microseconds are counted in whole cycles (%m)");
   end
+  if (Flash && (Golden ? Roles != '0 : !$onehot(Roles))) begin : gen_check_roles
+    $fatal(
+        0, "rl_ecpix5: with a flash, an application has one role and the golden image none (%m)"
+    );
+  end
+  localparam logic [15:0] Role = 16'($clog2(32'(Roles)));  // With a flash, the one that is there.
 
   // What the card says of itself, and its limits.
   localparam logic [15:0] Vendor = 16'h524c;
@@ -66,12 +88,17 @@ module rl_ecpix5
   localparam logic [31:0] StagingBytes = 32'd112 << 20;
   localparam logic [31:0] PortMbps = 32'd1000;
   localparam logic [31:0] Unpaced = 32'd0;  // DDR and region take what the port brings.
+  // The slowest that the flash may be, kB/s: 1.47 MB in 21 s.
+  localparam logic [31:0] FlashRate = 32'd70;
+  localparam logic [1:0] Restart = !Flash ? 2'd0 : Wired ? 2'(RestartItself) : 2'(RestartRefresh);
+  localparam logic [15:0] Loadable = 16'hfffe;  // Roles that an image for the flash may have.
   localparam logic [15:0] AckEvery = 16'd16;
   localparam logic [31:0] AckDelayUs = 32'd200;
   localparam logic [31:0] ResendUs = 32'd20_000;
   localparam logic [31:0] AnnounceMs = 32'd10_000;
 
   // -- clock and resets
+  logic booted;  // The device runs the image that was named last.
   logic clk, rst, trained, failed, alive;
   logic rst_card_n, rst_shell_n, rst_restart_n, fault, halt, drained, moves;
   logic [7:0] restarts;
@@ -102,7 +129,7 @@ module rl_ecpix5
 
   // -- what the card is
   logic [63:0] random;
-  logic [18:0][31:0] strap;
+  logic [19:0][31:0] strap;
   rl_ecpix5_random u_random (
     .clk_i(clk),
     .hold_i(alive),
@@ -119,7 +146,7 @@ module rl_ecpix5
   assign strap[7] = ClockKhz;
   assign strap[8] = PortMbps;
   assign strap[9] = Unpaced;
-  assign strap[10] = Unpaced;
+  assign strap[10] = Flash ? FlashRate : Unpaced;
   assign strap[11] = StagingBytes;
   assign strap[12] = {AckEvery, BulkStandard};
   assign strap[13] = AckDelayUs;
@@ -128,6 +155,7 @@ module rl_ecpix5
   assign strap[16] = '0;  // There is no port 1.
   assign strap[17] = '0;
   assign strap[18] = 32'({for_memory, restarts});
+  assign strap[19] = 32'({booted, Restart});
   identity_t identity;
   logic [4:0] strap_index;
   logic [31:0] strap_word;
@@ -225,7 +253,11 @@ module rl_ecpix5
   logic [31:0] alarm_us;
   logic [15:0] ack_late;
   logic sleeping, alarm_valid, ack_waits, quiet;
-  rl_shell u_shell (
+  board_t board;
+  rl_shell #(
+    // A word may wait for the erase of a unit of the flash.
+    .ConfigPatienceW(Flash ? 30 : 20)
+  ) u_shell (
     .clk_net_i(clk),
     .rst_net_ni(rst_shell_n),
     .clk_ddr_i(clk),
@@ -267,6 +299,7 @@ module rl_ecpix5
     .config_i(config_rsp),
     .local_i('0),
     .local_o(unused_local),
+    .board_o(board),
     .sleeping_o(sleeping),
     .alarm_valid_o(alarm_valid),
     .alarm_us_o(alarm_us),
@@ -282,13 +315,15 @@ module rl_ecpix5
   // No port, no stream.
   logic unused_listens, unused_message_ready, unused_role_busy;
   message_t unused_message;
+  config_rsp_t region_rsp;
   rl_region #(
-    .Roles(Roles)
+    .Roles(Roles),
+    .Only(Flash ? Role : '0)
   ) u_region (
     .clk_cfg_i(clk),
     .rst_cfg_ni(rst_shell_n),
     .config_i(config_req),
-    .config_o(config_rsp),
+    .config_o(region_rsp),
     .clk_role_i(clk),
     .role_rst_ni(role_rst_n),
     .axil_i(axil),
@@ -304,7 +339,50 @@ module rl_ecpix5
     .busy_o(unused_role_busy)
   );
 
-  // -- lamps: 0 memory, 1 frames, 2 the role, 3 the firmware
+  logic flash_fault, awaits, leave;
+  if (Flash) begin : gen_flash
+    logic rst_flash_n, unused;
+    assign unused = ^region_rsp;
+    rl_reset u_reset (
+      .clk_i(clk),
+      .rst_ni(!rst),
+      .rst_no(rst_flash_n)
+    );
+    rl_ecpix5_flash #(
+      .Golden(Golden),
+      .Wired(Wired),
+      .Roles(Loadable),
+      .ClockKhz(ClockKhz),
+      .TrialMs(TrialMs),
+      .LingerMs(LingerMs),
+      .EraseMs(EraseMs),
+      .ProgramMs(ProgramMs),
+      .PlacesW(PlacesW)
+    ) u_flash (
+      .clk_i(clk),
+      .rst_ni(rst_flash_n),
+      .config_i(config_req),
+      .config_o(config_rsp),
+      .board_i(board),
+      .runs_o(booted),
+      .leave_o(leave),
+      .awaits_o(awaits),
+      .fault_o(flash_fault),
+      .spiflash_cs_n,
+      .spiflash_mosi,
+      .spiflash_miso,
+      .spiflash_wp,
+      .spiflash_hold
+    );
+  end else begin : gen_region
+    assign config_rsp = region_rsp;
+    assign {booted, leave, awaits, flash_fault} = '0;
+    assign {spiflash_cs_n, spiflash_mosi, spiflash_wp, spiflash_hold} = '1;
+    logic unused;
+    assign unused = ^{spiflash_miso, board};
+  end
+
+  // -- lamps: 0 memory, 1 frames, 2 the role and its flash, 3 the firmware
   logic [22:0] rx_lit_q, tx_lit_q;  // A frame is seen for 0.1 s.
   logic broken_q;
   always_ff @(posedge clk) begin
@@ -314,12 +392,14 @@ module rl_ecpix5
     else if (tx_lit_q != 0) tx_lit_q <= tx_lit_q - 1'b1;
     broken_q <= rst_card_n && (broken_q || fault || memory_failed);
   end
-  assign rgb_led_r = ~{broken_q, 1'b0, 1'b0, failed};
-  logic has_role;
-  assign has_role = config_rsp.role != 0;
+  assign rgb_led_r = ~{broken_q, flash_fault, 1'b0, failed};
+  logic has_role, waits_role;
+  assign has_role = Flash ? role_rst_n : config_rsp.role != 0;
+  assign waits_role = Flash ? awaits : has_role && !role_rst_n;
   assign rgb_led_g = ~{rst_card_n && !broken_q && time_us[19], has_role, tx_lit_q != 0, trained && !failed};
-  assign rgb_led_b = ~{1'b0, has_role && !role_rst_n, rx_lit_q != 0, !trained && !failed};
+  assign rgb_led_b = ~{1'b0, waits_role, rx_lit_q != 0, !trained && !failed};
 
   logic unused;
-  assign unused = ^{sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet};
+  // Of a board where PROGRAMN is wired, `leave` pulls it.
+  assign unused = ^{leave, sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet};
 endmodule : rl_ecpix5

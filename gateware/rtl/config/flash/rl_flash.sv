@@ -21,10 +21,11 @@ module rl_flash
   input  logic        rst_ni,
   input  config_req_t config_i,
   output config_rsp_t config_o,
+  input  board_t      board_i,    // Of this clock. An application that a host holds has come up.
+  output logic        runs_o,     // The device has booted the image that was named last.
 
   input  logic        golden_i,
   input  logic        stay_i,
-  input  logic        healthy_i,
   output logic        leave_o,
   output logic        awaits_o,
   output logic        confirmed_o,
@@ -37,9 +38,9 @@ module rl_flash
   input  logic        miso_i
 );
   // One of them asks at a time, and the others' requests are zero.
-  flash_req_t slot_req, records_req, verify_req, pointer_req, boot_req, req;
+  flash_req_t slot_req, records_req, name_req, verify_req, pointer_req, boot_req, req;
   flash_rsp_t rsp;
-  assign req = slot_req | records_req | verify_req | pointer_req | boot_req;
+  assign req = slot_req | records_req | name_req | verify_req | pointer_req | boot_req;
   rl_flash_cmd #(
     .Half(Half),
     .EraseCycles(EraseCycles),
@@ -107,6 +108,25 @@ module rl_flash
     .rsp_i(rsp)
   );
 
+  logic name_read, name_write, name_done;
+  logic [23:0] name_addr;
+  logic [7:0] name_code;
+  rl_flash_name u_name (
+    .clk_i,
+    .rst_ni,
+    .we_i(board_i.name),
+    .at_i(board_i.name_at),
+    .word_i(board_i.name_word),
+    .runs_o,
+    .read_i(name_read),
+    .write_i(name_write),
+    .addr_i(name_addr),
+    .done_o(name_done),
+    .code_o(name_code),
+    .req_o(name_req),
+    .rsp_i(rsp)
+  );
+
   logic verify, verify_done;
   logic [23:0] verify_addr, verify_length;
   logic [31:0] verify_check;
@@ -150,7 +170,7 @@ module rl_flash
     .rst_ni,
     .golden_i,
     .stay_i,
-    .healthy_i,
+    .healthy_i(board_i.claimed),
     .leave_o,
     .awaits_o,
     .confirmed_o,
@@ -172,6 +192,11 @@ module rl_flash
     .records_done_i(records_done),
     .records_code_i(records_code),
     .state_i(state),
+    .name_read_o(name_read),
+    .name_write_o(name_write),
+    .name_addr_o(name_addr),
+    .name_done_i(name_done),
+    .name_code_i(name_code),
     .verify_o(verify),
     .verify_addr_o(verify_addr),
     .verify_length_o(verify_length),
@@ -192,7 +217,14 @@ module rl_flash
 `ifndef SYNTHESIS
   OneAsks_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(
-      {slot_req.valid, records_req.valid, verify_req.valid, pointer_req.valid, boot_req.valid}
+      {
+        slot_req.valid,
+        records_req.valid,
+        name_req.valid,
+        verify_req.valid,
+        pointer_req.valid,
+        boot_req.valid
+      }
   ));
 `endif
 endmodule : rl_flash

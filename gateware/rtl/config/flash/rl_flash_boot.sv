@@ -3,8 +3,8 @@
 //
 //   golden       records -> choose a slot -> read all of it -> mark a try -> set the pointer -> leave by PROGRAMN
 //                  nothing to boot, or something does not work: serve as a card that can be loaded
-//   application  records -> served in time: confirm            -> serve
-//                           not in time: leave by PROGRAMN, for BOOTADDR of an application is the golden image
+//   application  records -> read its digest -> served in time: confirm            -> serve
+//                                              not in time: leave by PROGRAMN, for BOOTADDR of an application is the golden image
 //
 // An image has three tries; then the other slot has its turn. A load goes to the slot that does not run (of the golden
 // image's point of view: would not be booted), so a good image is never overwritten by one that nobody has seen run.
@@ -49,6 +49,12 @@ module rl_flash_boot
   input  logic        records_done_i,
   input  logic [7:0]  records_code_i,
   input  state_t      state_i,
+  // rl_flash_name
+  output logic        name_read_o,
+  output logic        name_write_o,
+  output logic [23:0] name_addr_o,
+  input  logic        name_done_i,
+  input  logic [7:0]  name_code_i,
   // rl_flash_verify
   output logic        verify_o,
   output logic [23:0] verify_addr_o,
@@ -78,7 +84,8 @@ module rl_flash_boot
     Reset,
     Id,
     Scan,
-    Find,     // An application reads the pointer to know its own slot.
+    Find,     // An application reads the pointer to know its own slot,
+    Known,    // and there its digest.
     Mark,     // It marks its try.
     Choose,
     Verify,
@@ -92,6 +99,7 @@ module rl_flash_boot
     Confirm,
     Open,
     Read,     // What was just written.
+    Name,     // Its digest.
     Record,
     Dead      // There is no flash to work with.
   } step_e;
@@ -111,12 +119,12 @@ module rl_flash_boot
   state_t next;
   logic starts, done, marks_golden;
   logic [7:0] code;
-  assign subject = step_q inside {Open, Read, Record} ? load_q : slot_q;
+  assign subject = step_q inside {Open, Read, Name, Record} ? load_q : slot_q;
   assign chosen = state_i.slot[slot_q];
   assign marks_golden = Wired;
   // Each step that asks somebody does so with its first cycle.
   assign starts = !begun_q;
-  assign ready_o = step_q inside {Serve, Confirm, Open, Read, Record, Dead};
+  assign ready_o = step_q inside {Serve, Confirm, Open, Read, Name, Record, Dead};
   assign leave_o = step_q == Leave;
   assign awaits_o = !Wired && (pointed_q || (reload_q && timer_q == '0));
   assign confirmed_o = runs_q && state_i.slot[running_q].state == StateConfirmed;
@@ -155,6 +163,10 @@ module rl_flash_boot
   assign verify_length_o = step_q == Read ? length_i : chosen.length;
   assign verify_check_o = step_q == Read ? check_i : chosen.check;
 
+  assign name_read_o = starts && step_q == Known;
+  assign name_write_o = starts && step_q == Name;
+  assign name_addr_o = slot_addr(subject) + name_offset(step_q == Name ? length_i : chosen.length);
+
   assign pointer_read_o = starts && step_q inside {Find, Look, LookAgain};
   assign pointer_write_o = starts && step_q == Point;
   assign pointer_slot_o = slot_q;
@@ -172,6 +184,8 @@ module rl_flash_boot
     unique case (step_q)
       Id: {done, code} = {rsp_i.done, rsp_i.code};
       Scan, Mark, Drop, Try, Confirm, Open, Record: {done, code} = {records_done_i && begun_q, records_code_i};
+      Known: {done, code} = {name_done_i, CodeOk};  // One without a digest that is whole is not known, and works.
+      Name: {done, code} = {name_done_i, name_code_i};
       Verify, Read: {done, code} = {verify_done_i, verify_code_i};
       Find, Look, Point, LookAgain: {done, code} = {pointer_done_i, pointer_code_i};
       default: {done, code} = {1'b1, CodeOk};
@@ -197,7 +211,8 @@ module rl_flash_boot
       answer_o = 1'b1;
     end else if (closes && cancel_i) begin
       answer_o = 1'b1;
-    end else if (step_q inside {Open, Read, Record} && done && (code != CodeOk || step_q != Read || cancel_i)) begin
+    end else if (step_q inside {Open, Read, Name, Record} && done &&
+                 (code != CodeOk || step_q inside {Open, Record} || cancel_i)) begin
       answer_o = 1'b1;
       answer_code_o = code;
     end
@@ -227,14 +242,15 @@ module rl_flash_boot
         Scan: if (done) step_q <= code != CodeOk ? Dead : golden_i ? Choose : Find;
         Find: begin
           if (done) begin
-            step_q <= Serve;
+            step_q <= pointer_valid_i ? Known : Serve;
             slot_q <= pointer_at_i;
             running_q <= pointer_at_i;
             runs_q <= pointer_valid_i;
             trial_q <= pointer_valid_i && state_i.slot[pointer_at_i].state != StateConfirmed;
-            if (!Wired && pointer_valid_i && state_i.slot[pointer_at_i].state inside {[8'd1 : StateTries]})
-              step_q <= Mark;
           end
+        end
+        Known: begin
+          if (done) step_q <= !Wired && chosen.state inside {[8'd1 : StateTries]} ? Mark : Serve;
         end
         Mark: if (done) step_q <= Serve;
         Choose: begin
@@ -289,7 +305,8 @@ module rl_flash_boot
           end
         end
         Open: if (done) step_q <= Serve;
-        Read: if (done) step_q <= code == CodeOk && !cancel_i ? Record : Serve;
+        Read: if (done) step_q <= code == CodeOk && !cancel_i ? Name : Serve;
+        Name: if (done) step_q <= code == CodeOk && !cancel_i ? Record : Serve;
         Record: begin
           if (done) begin
             step_q <= Serve;

@@ -24,6 +24,7 @@ package rl_flash_pkg;
   localparam logic [23:0] WritableEnd = 24'h9c0000;
   localparam logic [23:0] JumpAddr = 24'hffff00;
   localparam logic [23:0] SlotBytes = 24'h280000;
+  localparam logic [23:0] ImageBytes = 24'h27ff00;  // Of it, at most; the page behind an image has its digest.
   localparam int unsigned UnitW = 18;  // What is erased together: 256 KiB,
   localparam int unsigned SectorW = 16;  // in steps of 64 KiB. A chip with larger sectors erases one several times.
 
@@ -54,7 +55,7 @@ package rl_flash_pkg;
 
   // -- what went wrong, beside what rl_part_pkg has.
   localparam logic [7:0] CodeOk = 8'd0;
-  localparam logic [7:0] CodeLarge = 8'd16;  // The image is larger than a slot.
+  localparam logic [7:0] CodeLarge = 8'd16;  // The image is larger than a slot takes.
   localparam logic [7:0] CodeChip = 8'd17;  // Another chip than expected, or none.
   localparam logic [7:0] CodeBusy = 8'd18;  // The chip has not become ready.
   localparam logic [7:0] CodeProtected = 8'd19;  // It does not let itself be written.
@@ -94,6 +95,11 @@ package rl_flash_pkg;
   // Whether a slot of this state may be booted.
   function automatic logic bootable(input logic [7:0] state);
     return state == StateConfirmed || (state != StateEmpty && state <= StateTries);
+  endfunction
+
+  // The page behind an image of this length, from the slot's beginning.
+  function automatic logic [23:0] name_offset(input logic [23:0] length);
+    return {length[23:8] + 16'(|length[7:0]), 8'd0};
   endfunction
 
   function automatic logic [23:0] slot_addr(input logic slot);

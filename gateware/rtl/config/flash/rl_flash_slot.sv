@@ -2,8 +2,8 @@
 //
 // The part is the one that rl_region_receiver describes: 22 words of head, data, and the CRC-32 of all before it. The
 // data is the bitstream. The head is judged before anything is written. Then the slot is opened: the records say that
-// it holds nothing, before its first sector is erased. Sectors are erased as the data reaches them. When the last
-// word was right, the slot is closed: what it holds is read and compared, and only then do the records say that it
+// it holds nothing, before its first sector is erased. Sectors are erased as the data reaches them, and that of the page
+// behind it. When the last word was right, the slot is closed: what it holds is read and compared, and only then do the records say that it
 // holds an image.
 //
 // What has begun at the flash goes on to its end, so a stop, or a start in the midst of things, may have to wait for
@@ -87,7 +87,7 @@ module rl_flash_slot
     wrong = CodeOk;
     if (state_q == Head) begin
       wrong = head_code(29'(head_q), data_i, Roles);
-      if (wrong == CodeOk && 29'(head_q) == LengthAt && data_bytes > 31'(SlotBytes))
+      if (wrong == CodeOk && 29'(head_q) == LengthAt && data_bytes > 31'(ImageBytes))
         wrong = CodeLarge;
     end else if (state_q == Check && data_i != ~part_crc_q) begin
       wrong = CodeCheck;
@@ -137,7 +137,7 @@ module rl_flash_slot
         Head: if (moves && byte_q == 2'd3 && head_q == HeadWords) state_q <= Open;
         Open: if (answer_i) state_q <= code_i == CodeOk ? Next : Idle;
         Next: begin
-          if (at_q == length_q) state_q <= Check;
+          if (at_q == length_q) state_q <= 25'(name_offset(length_q)) < erased_q ? Check : Erase;
           else state_q <= 25'(at_q) < erased_q ? Program : Erase;
         end
         // All of the unit, before the first page of it: a larger sector is erased more than once.
