@@ -10,7 +10,7 @@ from collections import Counter
 from litex.build.generic_platform import IOStandard, Misc, Pins, Subsignal
 from litex_boards.platforms.lambdaconcept_ecpix5 import _io as BOARD
 
-USED = ["clk100", "rst_n", "serial", "ddram", "eth_clocks", "eth", "rgb_led"]
+USED = ["clk100", "rst_n", "serial", "ddram", "eth_clocks", "eth", "spiflash", "rgb_led"]
 CLOCKS = {"clk100": 100.0, "eth_clocks_rx": 125.0}
 
 

@@ -7,8 +7,8 @@ import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
 
 import golden
-from flash_board import CODES, GOLDEN_IMAGE, HEAD, ROLE, Board, application, device, flash_bench, layout, part
-from flash_board import with_slots
+from flash_board import CODES, Board, flash_bench
+from flash_contents import GOLDEN_IMAGE, HEAD, ROLE, application, device, layout, part, with_slots
 
 
 @cocotb.test(timeout_time=100, timeout_unit="ms")

@@ -5,7 +5,8 @@ import random
 import cocotb
 from cocotb.triggers import ClockCycles
 
-from flash_board import GOLDEN_IMAGE, Board, flash_bench, layout, until, with_slots
+from flash_board import Board, flash_bench, until
+from flash_contents import GOLDEN_IMAGE, layout, with_slots
 
 CUTS = 100
 RESETS = 30

@@ -1,5 +1,5 @@
 // Memory behind the ports of LiteDRAM's controller: it is trained after a while, stalls at random, serves one
-// burst at a time and way, and keeps 4 MiB, which all of the addresses share.
+// burst at a time and way, and keeps the first 256 KiB of each 16 MiB, which the others there share.
 module litedram_core (
   input wire clk,
   output logic [14:0] ddram_a,
@@ -84,8 +84,11 @@ module litedram_core (
   input wire user_port_shell_wvalid,
   output logic user_rst
 );
-  localparam int unsigned WordsW = 18;
+  localparam int unsigned WordsW = 19;
   logic [127:0] words[1 << WordsW];
+  function automatic logic [WordsW-1:0] place(input logic [28:0] addr);
+    return {addr[28:24], addr[17:4]};
+  endfunction
 
   logic [1:0]
       awvalid,
@@ -151,7 +154,7 @@ module litedram_core (
     assign wready[n] = writing_q && dice_q[8*n+1];
     assign arready[n] = init_done && !reading_q && dice_q[8*n+2];
     assign rlast[n] = rleft_q == 0;
-    assign rdata[n] = words[raddr_q[4+:WordsW]];
+    assign rdata[n] = words[place(raddr_q)];
     always_ff @(posedge clk) begin
       if (rst) begin
         writing_q <= 1'b0;
@@ -167,7 +170,7 @@ module litedram_core (
         end
         if (wvalid[n] && wready[n]) begin
           for (int i = 0; i < 16; i++) begin
-            if (wstrb[n][i]) words[waddr_q[4+:WordsW]][8*i+:8] <= wdata[n][8*i+:8];
+            if (wstrb[n][i]) words[place(waddr_q)][8*i+:8] <= wdata[n][8*i+:8];
           end
           waddr_q <= waddr_q + 29'd16;
           wleft_q <= wleft_q - 1'b1;
