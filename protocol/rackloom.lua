@@ -26,6 +26,7 @@ local FAMILIES = {
         [3] = "loading",
         [4] = "configuring",
         [5] = "written",
+        [6] = "faulty",
       },
       Restart = {
         [1] = "itself",
@@ -54,6 +55,7 @@ local FAMILIES = {
         [7] = "unknown-kernel",
         [8] = "bad-arguments",
         [9] = "unknown-launch",
+        [10] = "memory-fault",
         [16] = "image-too-large",
         [17] = "image-digest",
         [18] = "image-format",

@@ -43,7 +43,12 @@ void card_end_claim(void) {
   discovery_change();
 }
 
+bool card_faulty(void) {
+  return READ(CSR_RESTARTS) & RESTARTS_UNTRAINED;
+}
+
 uint32_t card_state(void) {
+  if (card_faulty()) return CARD_STATE_FAULTY;
   if (role_configuring()) return CARD_STATE_CONFIGURING;
   if (launch_running()) return CARD_STATE_RUNNING;
   if (load_loading()) return CARD_STATE_LOADING;

@@ -2,6 +2,7 @@
 #ifndef RL_CARD_H
 #define RL_CARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Makes everything ready for the claim that was just granted.
@@ -12,6 +13,9 @@ void card_end_claim(void);
 
 // What it is doing: CARD_STATE_...
 uint32_t card_state(void);
+
+// Its memory cannot be used, so that it takes no claim.
+bool card_faulty(void);
 
 // Tells the fast paths whether there are a claim, a load and a role.
 void card_publish(void);

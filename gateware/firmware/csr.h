@@ -184,6 +184,8 @@
 #define CSR_MAC1_LO RL_WORD(0x30000064u)
 // read: How often the card has been restarted since power came, and why the last time.
 #define CSR_RESTARTS RL_WORD(0x30000068u)
+// Its memory cannot be used: the training of it has failed.
+#define RESTARTS_UNTRAINED 0x00000200u
 // Its memory had answered with an error; else its firmware had failed.
 #define RESTARTS_MEMORY 0x00000100u
 // Restarts; after 255 comes 1.

@@ -166,6 +166,8 @@ static void grant(void) {
 }
 
 void session_claim(void) {
+  // Whatever needs memory would wait for ever.
+  if (card_faulty()) return refuse(ERROR_CODE_MEMORY_FAULT, 0, 0);
   uint64_t nonce = ASKED_LONG(CLAIM_NONCE);
   uint32_t lease_ms = ASKED(CLAIM_LEASE_MS);
   uint32_t scrub = ASKED(CLAIM_SCRUB);

@@ -281,6 +281,8 @@ enum taken {
 #define CARD_STATE_CONFIGURING 4u
 // An image is in the configuration flash and awaits a restart; no role serves.
 #define CARD_STATE_WRITTEN 5u
+// Its memory cannot be used: the training of it has failed. Nothing but its state can be had.
+#define CARD_STATE_FAULTY 6u
 
 // What a card awaits to run the image in its configuration flash.
 // It restarts by itself, at once.
@@ -330,6 +332,8 @@ enum taken {
 #define ERROR_CODE_BAD_ARGUMENTS 8u
 // The card knows nothing of this launch.
 #define ERROR_CODE_UNKNOWN_LAUNCH 9u
+// The card's memory cannot be used.
+#define ERROR_CODE_MEMORY_FAULT 10u
 // The image is larger than the staging area.
 #define ERROR_CODE_IMAGE_TOO_LARGE 16u
 // The staged bytes do not have the digest announced.

@@ -45,6 +45,7 @@ class Config:
     config_us: int = 0
     scrub_us: int = 0
     restart: int = 0  # What the card awaits once the port has written the flash: Restart, or 0 for a region.
+    restarts: int = 0  # The register.
     drain_us: int = 0  # What the role's transfers take to end once it is cut off.
 
 
@@ -540,6 +541,7 @@ class Board:
             C.CSR_ACK_DELAY: lambda: c.ack_delay,
             C.CSR_RESEND: lambda: c.resend,
             C.CSR_ANNOUNCE_INTERVAL: lambda: c.announce_ms,
+            C.CSR_RESTARTS: lambda: c.restarts,
             C.CSR_CTL_HEAD: self.control_head,
             C.CSR_TX_BUSY: lambda: 0,
             C.CSR_HEARD: lambda: self.heard,

@@ -408,3 +408,16 @@ def test_a_late_frame_of_a_claim_that_expired_harms_no_other(with_role):
     assert not bench.board.queue() and bench.board.popped == bench.board.tail
     bench.board.run_for(1_000_000)
     bench.expect_nothing()
+
+
+def test_a_card_whose_memory_was_not_trained_says_so_and_takes_no_claim(new):
+    bench = new(restarts=C.RESTARTS_UNTRAINED)
+    hello = bench.frame(W.KIND_DISCOVERY_ANNOUNCE)
+    assert (hello.payload[19], hello.payload[20]) == (W.CARD_STATE_FAULTY, W.ANNOUNCE_REASON_LINK_UP)
+    for scrub in (0, 1):
+        bench.board.receive(bench.claim_frame(scrub=scrub))
+        assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_MEMORY_FAULT
+    bench.send(W.KIND_SESSION_PING, seq=3)
+    assert bench.frame(W.KIND_SESSION_PONG).payload[4] == W.CARD_STATE_FAULTY
+    bench.send(W.KIND_SESSION_COUNTERS_GET, seq=4)
+    bench.frame(W.KIND_SESSION_COUNTERS)

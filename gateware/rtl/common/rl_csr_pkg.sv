@@ -155,6 +155,7 @@ package rl_csr_pkg;
   localparam csr_word_t CsrMac1Lo = 8'h19;
   // RESTARTS: read. How often the card has been restarted since power came, and why the last time.
   localparam csr_word_t CsrRestarts = 8'h1a;
+  localparam int unsigned RestartsUntrainedBit = 9;
   localparam int unsigned RestartsMemoryBit = 8;
   localparam int unsigned RestartsCountLsb = 0;
   localparam int unsigned RestartsCountWidth = 8;

@@ -428,7 +428,9 @@ package rl_wire_pkg;
     // The configuration port is writing; no role serves.
     CardStateConfiguring = 8'h04,
     // An image is in the configuration flash and awaits a restart; no role serves.
-    CardStateWritten = 8'h05
+    CardStateWritten = 8'h05,
+    // Its memory cannot be used: the training of it has failed. Nothing but its state can be had.
+    CardStateFaulty = 8'h06
   } card_state_e;
 
   // What a card awaits to run the image in its configuration flash.
@@ -486,6 +488,8 @@ package rl_wire_pkg;
     ErrorCodeBadArguments = 16'h0008,
     // The card knows nothing of this launch.
     ErrorCodeUnknownLaunch = 16'h0009,
+    // The card's memory cannot be used.
+    ErrorCodeMemoryFault = 16'h000a,
     // The image is larger than the staging area.
     ErrorCodeImageTooLarge = 16'h0010,
     // The staged bytes do not have the digest announced.

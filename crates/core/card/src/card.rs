@@ -122,7 +122,9 @@ impl Card {
 
     /// What it is doing.
     pub fn state(&self) -> CardState {
-        if self.loader.is_configuring() {
+        if !self.shell.config.trained {
+            CardState::Faulty
+        } else if self.loader.is_configuring() {
             CardState::Configuring
         } else if self.launches.is_running() {
             CardState::Running

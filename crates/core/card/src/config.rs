@@ -57,6 +57,8 @@ pub struct Config {
     pub stage_rate: u64,
     /// Rate of the configuration port, bytes a second; 0: instantly.
     pub config_rate: u64,
+    /// Whether its memory can be used: where its training has failed, the card says so and takes no claim.
+    pub trained: bool,
     /// The configuration flash of a card that has to restart to run another image; `None`: it takes images while it
     /// runs.
     pub flash: Option<FlashConfig>,
@@ -109,6 +111,7 @@ impl Config {
             port_rate: 10_000_000_000,
             stage_rate: 0,
             config_rate: 0,
+            trained: true,
             flash: None,
             digest_rate: 1_250_000_000,
             firmware: FirmwareTimes::NONE,

@@ -41,9 +41,9 @@ def build(wired: bool = True) -> Path:
 class Host:
     """A host, and the board."""
 
-    def __init__(self, program: Path, *contents: tuple[int, bytes]):
+    def __init__(self, program: Path, *contents: tuple[int, bytes], options: tuple[str, ...] = ()):
         """The flash is as it comes from the factory, with these pairs of address and bytes. Power is off."""
-        self.board = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.board = subprocess.Popen([program, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.heard: list[bytes] = []
         self.lamps: list[int] = []
         self.leaves = self.awaits = self.serves = self.confirmed = False

@@ -2,7 +2,8 @@
 
 import random
 
-from host import CARD, HOST
+from flash_contents import with_slots
+from host import CARD, HOST, Host
 from line import wire as on_line
 from wire import ADDRESS, CONST, ENUM, frame, unpack
 
@@ -29,6 +30,21 @@ def test_memory_keeps_what_is_written(application):
     application.write([(base + at, part) for at, part in parts])
     got = b"".join(application.fetch(base + at, len(part), n) for n, (at, part) in enumerate(parts, 1))
     assert got == data
+
+
+def test_a_card_whose_memory_is_not_trained_says_so(wired):
+    host = Host(wired, *with_slots(a=("first",)), options=("+untrained",))
+    host.power_up()
+    assert unpack("Announce", host.meets().payload).state == ENUM["CardState"]["Faulty"]
+    assert host.lamps[0] & 1 == 0
+    host.send(frame("Session.Claim", dst=CARD, src=HOST, seq=1, nonce=99, lease_ms=60000, group=5))
+    refused = host.hears("Session.Refuse")
+    assert refused.code == ENUM["ErrorCode"]["MemoryFault"]
+    host.send(frame("Session.CountersGet", dst=CARD, src=HOST, seq=2))
+    host.hears("Session.Counters")
+    host.send(frame("Session.Ping", dst=CARD, src=HOST, seq=3))
+    assert unpack("Pong", host.hears("Session.Pong").payload).state == ENUM["CardState"]["Faulty"]
+    host.close()
 
 
 def test_a_wrong_check_sequence_is_not_taken(application):

@@ -24,6 +24,7 @@ module rl_ecpix5
   parameter bit Wired = 1'b0,                      // PROGRAMN is wired, see rl_ecpix5_flash,
   parameter int unsigned TrialMs = 14000,          // and these.
   parameter int unsigned LingerMs = 100,
+  parameter int unsigned TrainingMs = 10_000,      // After which memory counts as not to be used.
   parameter int unsigned EraseMs = 2000,
   parameter int unsigned ProgramMs = 3,
   parameter int unsigned PlacesW = 9
@@ -103,8 +104,21 @@ module rl_ecpix5
   logic rst_card_n, rst_shell_n, rst_restart_n, fault, halt, drained, moves;
   logic [7:0] restarts;
   logic for_memory, memory_failed;
-  // Without memory there is no card: it stays silent.
-  assign alive = !rst && trained && !failed;
+  // Where memory cannot be trained the card comes up nevertheless, to say so. Longer than a second or two no training takes.
+  localparam int unsigned TrainingCycles = TrainingMs * ClockKhz;
+  logic [$clog2(TrainingCycles+1)-1:0] training_q;
+  logic untrained_q;
+  assign alive = !rst && (trained || untrained_q);
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      training_q <= '0;
+      untrained_q <= 1'b0;
+    end else if (!rst_card_n) begin
+      if (training_q != $bits(training_q)'(TrainingCycles)) training_q <= training_q + 1'b1;
+      // Once the card is up, nothing changes.
+      untrained_q <= failed || training_q == $bits(training_q)'(TrainingCycles);
+    end
+  end
   assign rst_shell_n = rst_card_n && rst_restart_n;
   rl_reset u_reset (
     .clk_i(clk),
@@ -154,7 +168,7 @@ module rl_ecpix5
   assign strap[15] = AnnounceMs;
   assign strap[16] = '0;  // There is no port 1.
   assign strap[17] = '0;
-  assign strap[18] = 32'({for_memory, restarts});
+  assign strap[18] = 32'({untrained_q, for_memory, restarts});
   assign strap[19] = 32'({booted, Restart});
   identity_t identity;
   logic [4:0] strap_index;
@@ -392,12 +406,12 @@ module rl_ecpix5
     else if (tx_lit_q != 0) tx_lit_q <= tx_lit_q - 1'b1;
     broken_q <= rst_card_n && (broken_q || fault || memory_failed);
   end
-  assign rgb_led_r = ~{broken_q, flash_fault, 1'b0, failed};
+  assign rgb_led_r = ~{broken_q, flash_fault, 1'b0, untrained_q};
   logic has_role, waits_role;
   assign has_role = Flash ? role_rst_n : config_rsp.role != 0;
   assign waits_role = Flash ? awaits : has_role && !role_rst_n;
-  assign rgb_led_g = ~{rst_card_n && !broken_q && time_us[19], has_role, tx_lit_q != 0, trained && !failed};
-  assign rgb_led_b = ~{1'b0, waits_role, rx_lit_q != 0, !trained && !failed};
+  assign rgb_led_g = ~{rst_card_n && !broken_q && time_us[19], has_role, tx_lit_q != 0, trained && !untrained_q};
+  assign rgb_led_b = ~{1'b0, waits_role, rx_lit_q != 0, !trained && !untrained_q};
 
   logic unused;
   // Of a board where PROGRAMN is wired, `leave` pulls it.

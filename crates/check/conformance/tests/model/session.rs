@@ -6,7 +6,7 @@ use rackloom_node::{Duration, Node};
 use rackloom_wire::rules::Reach;
 use rackloom_wire::{CardState, Counter, ErrorCode, IntoBytes, Kind, MacAddr, Release};
 
-use crate::cards::{Bench, claimed, virtual_time, with_role};
+use crate::cards::{Bench, claimed, switched_on, virtual_time, with_role};
 use crate::native::{Native, SLOW};
 
 #[test]
@@ -140,4 +140,16 @@ fn a_card_with_a_bad_configuration_is_not_made() {
         change(&mut config);
         assert!(Card::new(config, sandbox.clone()).is_err());
     }
+}
+
+#[test]
+fn a_card_whose_memory_was_not_trained_says_so_and_takes_no_claim() {
+    let mut bench = switched_on(Config { trained: false, ..virtual_time() });
+    bench.pass_ms(1);
+    assert_eq!(bench.facts().state, u8::from(CardState::Faulty));
+    bench.clear();
+    bench.frame(Bench::claim_frame(HOST, 1, 0));
+    let refused = bench.expect(Kind::SessionRefuse);
+    assert_eq!(refused.code(), ErrorCode::MemoryFault);
+    assert_eq!((bench.card.owner(), bench.events.len()), (None, 0));
 }

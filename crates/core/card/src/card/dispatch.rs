@@ -158,6 +158,9 @@ impl Card {
     fn on_claim(&mut self, now: Instant, packet: &Packet<'_>) {
         let Some(body) = self.exactly::<wire::Claim>(packet) else { return };
         let head = &packet.head;
+        if !self.shell.config.trained {
+            return self.shell.refuse(head, Kind::SessionRefuse, ErrorCode::MemoryFault, 0);
+        }
         match self.session.judge(now, head, body) {
             Verdict::No(code, holder, detail) => {
                 return self.shell.refuse_held(head, Kind::SessionRefuse, code, holder, detail);

@@ -742,6 +742,8 @@ pub enum CardState {
     Configuring = 4,
     /// An image is in the configuration flash and awaits a restart; no role serves.
     Written = 5,
+    /// Its memory cannot be used: the training of it has failed. Nothing but its state can be had.
+    Faulty = 6,
 }
 
 impl CardState {
@@ -754,6 +756,7 @@ impl CardState {
             3 => Self::Loading,
             4 => Self::Configuring,
             5 => Self::Written,
+            6 => Self::Faulty,
             _ => return None,
         })
     }
@@ -767,6 +770,7 @@ impl CardState {
             Self::Loading => "loading",
             Self::Configuring => "configuring",
             Self::Written => "written",
+            Self::Faulty => "faulty",
         }
     }
 
@@ -779,6 +783,9 @@ impl CardState {
             Self::Loading => "An image is being staged; the old role still serves.",
             Self::Configuring => "The configuration port is writing; no role serves.",
             Self::Written => "An image is in the configuration flash and awaits a restart; no role serves.",
+            Self::Faulty => {
+                "Its memory cannot be used: the training of it has failed. Nothing but its state can be had."
+            }
         }
     }
 }
@@ -965,6 +972,8 @@ pub enum ErrorCode {
     BadArguments = 8,
     /// The card knows nothing of this launch.
     UnknownLaunch = 9,
+    /// The card's memory cannot be used.
+    MemoryFault = 10,
     /// The image is larger than the staging area.
     ImageTooLarge = 16,
     /// The staged bytes do not have the digest announced.
@@ -1001,6 +1010,7 @@ impl ErrorCode {
             7 => Self::UnknownKernel,
             8 => Self::BadArguments,
             9 => Self::UnknownLaunch,
+            10 => Self::MemoryFault,
             16 => Self::ImageTooLarge,
             17 => Self::ImageDigest,
             18 => Self::ImageFormat,
@@ -1028,6 +1038,7 @@ impl ErrorCode {
             Self::UnknownKernel => "unknown-kernel",
             Self::BadArguments => "bad-arguments",
             Self::UnknownLaunch => "unknown-launch",
+            Self::MemoryFault => "memory-fault",
             Self::ImageTooLarge => "image-too-large",
             Self::ImageDigest => "image-digest",
             Self::ImageFormat => "image-format",
@@ -1054,6 +1065,7 @@ impl ErrorCode {
             Self::UnknownKernel => "The active image has no kernel of this number.",
             Self::BadArguments => "The number of arguments is not the kernel's.",
             Self::UnknownLaunch => "The card knows nothing of this launch.",
+            Self::MemoryFault => "The card's memory cannot be used.",
             Self::ImageTooLarge => "The image is larger than the staging area.",
             Self::ImageDigest => "The staged bytes do not have the digest announced.",
             Self::ImageFormat => "The file is no image, is truncated, or its manifest is malformed.",
