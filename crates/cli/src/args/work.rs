@@ -30,6 +30,9 @@ pub(crate) enum ImageAction {
         /// Pad the model part to this size, to make it as large as a bitstream
         #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
         pad_to: Option<u64>,
+        /// The bitstream that boards load to have this role
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        bitstream: Option<PathBuf>,
     },
     /// Show what an image contains
     Show {

@@ -77,7 +77,7 @@ pub(super) struct Check {
 
 pub(super) fn run(cx: &Context, action: &ImageAction) -> Result<Exit> {
     match action {
-        ImageAction::Build { dir, output, pad_to } => build(cx, dir, output, *pad_to),
+        ImageAction::Build { dir, output, pad_to, bitstream } => build(cx, dir, output, *pad_to, bitstream.as_deref()),
         ImageAction::Show { image } => {
             show(cx, image, &images::find(image)?);
             Ok(Exit::Ok)
@@ -86,9 +86,11 @@ pub(super) fn run(cx: &Context, action: &ImageAction) -> Result<Exit> {
     }
 }
 
-fn build(cx: &Context, dir: &Path, output: &Path, pad_to: Option<u64>) -> Result<Exit> {
+fn build(cx: &Context, dir: &Path, output: &Path, pad_to: Option<u64>, bitstream: Option<&Path>) -> Result<Exit> {
     let pad_to = pad_to.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let bytes = rackloom_rolec::build_role(dir, &Options { clang: None, pad_to })
+    let read = |file: &Path| std::fs::read(file).during(format!("cannot read {}", file.display()));
+    let bitstream = bitstream.map(read).transpose()?;
+    let bytes = rackloom_rolec::build_role(dir, &Options { clang: None, pad_to, bitstream })
         .map_err(|e| Failure::of(&e).during(format!("cannot build {}", dir.display())))?;
     std::fs::write(output, &bytes).during(format!("cannot write {}", output.display()))?;
     let image = Image::parse(bytes.into()).map_err(|e| Failure::of(&e))?;

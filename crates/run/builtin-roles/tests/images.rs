@@ -84,7 +84,7 @@ fn the_compilers_words_reach_the_user() {
     let dir = source("broken", "#include <rackloom.h>\nRL_KERNEL(k)(u64 x, u64 i) { return x + ; }\n");
     let error = build_role(&dir, &Options::default()).unwrap_err();
     assert!(matches!(&error, RolecError::Compile { output, .. } if output.contains("role.c:2:")), "{error}");
-    let error = build_role(&dir, &Options { clang: Some("/no/such/clang".into()), pad_to: None }).unwrap_err();
+    let error = build_role(&dir, &Options { clang: Some("/no/such/clang".into()), ..Options::default() }).unwrap_err();
     assert!(error.to_string().contains("apt-get install clang lld"), "{error}");
     let error = build_role(Path::new("/no/such/role"), &Options::default()).unwrap_err();
     assert!(matches!(error, RolecError::File { .. }), "{error}");

@@ -70,6 +70,18 @@ pub enum RolecError {
         /// The fewest that it can be padded to.
         least: usize,
     },
+    /// A bitstream that fits no image.
+    #[error("cannot put a bitstream of {bytes} bytes into an image; give one of 1 byte to 256 MiB")]
+    Bitstream {
+        /// Bytes it has.
+        bytes: usize,
+    },
+    /// A bitstream for a role that is not in gateware.
+    #[error("{} has no table `rtl`; add `rtl = {{ id = N, clock_khz = N }}` with the number of the role in the bitstream", path.display())]
+    NoRtl {
+        /// `role.toml`.
+        path: PathBuf,
+    },
     /// The part for gateware cannot have this size.
     #[error("cannot make a part for gateware of {pad_to} bytes; give a multiple of 8, at least {least}")]
     PadRtl {

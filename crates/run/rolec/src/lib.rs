@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 pub use ballast::{pad_image, pad_part};
 pub use error::RolecError;
-pub use rtl::{RTL_BYTES_MIN, RTL_MAGIC, Rtl, rtl_part, rtl_part_of};
+pub use rtl::{RTL_BYTES_MIN, RTL_MAGIC, Rtl, rtl_part, rtl_part_of, rtl_part_with};
 
 /// How to build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Options {
     pub clang: Option<PathBuf>,
     /// Bytes to which the part grows by ballast, so that loading it takes as long as loading a vendor's bitstream.
     pub pad_to: Option<usize>,
+    /// The bitstream that boards load, for the image's `rtl` part.
+    pub bitstream: Option<Vec<u8>>,
 }
 
 /// Builds the role in the folder `dir` and returns the image's bytes.
@@ -38,7 +40,12 @@ pub fn build_role(dir: &Path, options: &Options) -> Result<Vec<u8>, RolecError> 
     if let Some(bytes) = options.pad_to {
         part = pad_part(part, bytes)?;
     }
-    let rtl = gateware.rtl.map(|rtl| rtl_part(rtl, &manifest, None)).transpose()?;
+    let rtl = match (gateware.rtl, &options.bitstream) {
+        (Some(rtl), Some(bitstream)) => Some(rtl_part_with(rtl, &rtl::args(&manifest), bitstream)?),
+        (Some(rtl), None) => Some(rtl_part(rtl, &manifest, None)?),
+        (None, Some(_)) => return Err(RolecError::NoRtl { path: file }),
+        (None, None) => None,
+    };
     let mut builder = ImageBuilder::new(manifest).part(TARGET_MODEL, part);
     if let Some(rtl) = rtl {
         builder = builder.part(TARGET_RTL, rtl);
