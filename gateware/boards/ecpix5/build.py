@@ -4,9 +4,9 @@
     make bitstream BOARD=ecpix5
     make bitstream BOARD=ecpix5 OPTIONS="--mac 02:52:4c:ec:05:02 --unit 2"
 
-A card loads an image by writing it to its flash: `golden.bit` is what it boots, and loads with; `ROLE.rli` an image that
-`rackloom load` brings to it; `flash.bin` what a programmer writes once. With `--load region` there is one bitstream with
-all roles, `rackloom.bit`, and a load enables one of them.
+A card loads an image by writing it to its flash: `golden.bit` is what it boots, and loads with; `ROLE.rli` an image
+that `rackloom load` brings to it; `flash.bin` what a programmer writes once. With `--load region` there is one
+bitstream with all roles, `rackloom.bit`, and a load enables one of them.
 
 1. the generators' own Python environment, `.venv-board`
 2. LiteDRAM's controller, with the small processor that trains the memory, and LiteEth's PHY and MAC

@@ -15,8 +15,8 @@ impl Rack {
     /// waits for them, claims them anew with these options, and loads the image again, which makes it active at once.
     /// What their memory held is gone, and the epoch of their claim is another one.
     ///
-    /// Blocks. The time that [`RackOptions`](crate::RackOptions) allows an operation is allowed to each load, and to the
-    /// restart.
+    /// Blocks. The time that [`RackOptions`](crate::RackOptions) allows an operation is allowed to each load, and to
+    /// the restart.
     ///
     /// # Errors
     /// As those of [`load`](Self::load): the report has a result for each card.

@@ -266,8 +266,8 @@ impl Card {
         self.switch_on(now, AnnounceReason::MemoryFailed);
     }
 
-    /// The device boots from its configuration flash. A device that boots refreshes no memory, so what that holds then is
-    /// not certain; here it stays, which is the worse for whoever claims the card next.
+    /// The device boots from its configuration flash. A device that boots refreshes no memory, so what that holds then
+    /// is not certain; here it stays, which is the worse for whoever claims the card next.
     fn reboot(&mut self, now: Instant) {
         let Some(flash) = &mut self.flash else { return };
         flash.boot();

@@ -32,6 +32,7 @@ mod memory;
 #[cfg(feature = "planted-bugs")]
 mod planted;
 mod ports;
+mod ready;
 mod results;
 mod session;
 mod shell;

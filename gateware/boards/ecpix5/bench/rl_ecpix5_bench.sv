@@ -1,4 +1,5 @@
-// The whole board with a PHY and its configuration flash. Memory is a model, `litedram_core.sv` beside this, without pins.
+// The whole board with a PHY and its configuration flash. Memory is a model, `litedram_core.sv` beside this, without
+// pins.
 //
 // The device holds one of two images at a time: the golden one, or an application. Who drives this says which, as the
 // flash's content does on the board.

@@ -104,7 +104,8 @@ module rl_ecpix5
   logic rst_card_n, rst_shell_n, rst_restart_n, fault, halt, drained, moves;
   logic [7:0] restarts;
   logic for_memory, memory_failed;
-  // Where memory cannot be trained the card comes up nevertheless, to say so. Longer than a second or two no training takes.
+  // Where memory cannot be trained the card comes up nevertheless, to say so. A training takes no longer than a second
+  // or two.
   localparam int unsigned TrainingCycles = TrainingMs * ClockKhz;
   logic [$clog2(TrainingCycles+1)-1:0] training_q;
   logic untrained_q;

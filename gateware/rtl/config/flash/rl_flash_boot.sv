@@ -4,7 +4,8 @@
 //   golden       records -> choose a slot -> read all of it -> mark a try -> set the pointer -> leave by PROGRAMN
 //                  nothing to boot, or something does not work: serve as a card that can be loaded
 //   application  records -> read its digest -> served in time: confirm            -> serve
-//                                              not in time: leave by PROGRAMN, for BOOTADDR of an application is the golden image
+//                                              not in time: leave by PROGRAMN, for the golden image, where BOOTADDR of
+//                                              an application leads
 //
 // An image has three tries; then the other slot has its turn. A load goes to the slot that does not run (of the golden
 // image's point of view: would not be booted), so a good image is never overwritten by one that nobody has seen run.

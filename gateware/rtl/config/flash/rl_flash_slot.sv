@@ -2,9 +2,9 @@
 //
 // The part is the one that rl_region_receiver describes: 22 words of head, data, and the CRC-32 of all before it. The
 // data is the bitstream. The head is judged before anything is written. Then the slot is opened: the records say that
-// it holds nothing, before its first sector is erased. Sectors are erased as the data reaches them, and that of the page
-// behind it. When the last word was right, the slot is closed: what it holds is read and compared, and only then do the records say that it
-// holds an image.
+// it holds nothing, before its first sector is erased. Sectors are erased as the data reaches them, and that of the
+// page behind it. When the last word was right, the slot is closed: what it holds is read and compared, and only then
+// do the records say that it holds an image.
 //
 // What has begun at the flash goes on to its end, so a stop, or a start in the midst of things, may have to wait for
 // it.
