@@ -92,6 +92,19 @@ fn build(bench: &Bench, binary: &[u8]) -> (cl_program, cl_int, String) {
     (program, code, CStr::from_bytes_with_nul(&log).unwrap().to_str().unwrap().to_owned())
 }
 
+/// Waits until a card has so many bytes free in one piece: what the tenant before has released may not be free yet.
+fn room(bench: &Bench, size: usize) {
+    let (buffer, byte) = (bench.buffer(0, size), 0u8);
+    let (queue, from) = (bench.queue(), (&raw const byte).cast());
+    let mut write = || cl!(bench.cl, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, from, 0, null(), null_mut()));
+    until("room on the card", || match write() {
+        0 => true,
+        CL_MEM_OBJECT_ALLOCATION_FAILURE => false,
+        other => panic!("no room, but {other}"),
+    });
+    release(bench, &[buffer], &[]);
+}
+
 /// A kernel, which alone holds its program. What the tenant before has released may not be free yet.
 fn kernel(bench: &Bench, role: &str, name: &str) -> cl_kernel {
     let (program, mut code, log) = build(bench, &image(role));
