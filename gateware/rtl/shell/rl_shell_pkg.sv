@@ -100,7 +100,7 @@ package rl_shell_pkg;
   // What the receive side counts, each for one cycle.
   typedef struct packed {
     logic       word;   // A word came, with so many bytes.
-    logic [3:0] bytes;
+    logic [6:0] bytes;
     logic       frame;  // A frame has ended. If it was dropped, one of these tells why:
     logic       check;
     logic       foreign;
@@ -147,6 +147,17 @@ package rl_shell_pkg;
     DivertBusy      = 8'd7, // Launch queue or result table full, or configuring.
     DivertAccepted  = 8'd8  // Nothing is wrong: a launch that was accepted, for the firmware to say so.
   } divert_reason_e;
+
+  // What becomes of a frame, as its head and the firmware say: rl_rx_judge has the meaning.
+  typedef struct packed {
+    drop_e          early;
+    drop_e          late;
+    route_e         route;
+    divert_reason_e reason;
+    logic           hosts;     // Its address lies in memory that a host may address,
+    logic           last_page; // in the last page of it.
+    logic           awaits;    // It waits for every barrier before it.
+  } verdict_t;
 
   // What a card is for its hardware; more of it the firmware reads.
   typedef struct packed {
