@@ -36,7 +36,8 @@ module rl_ram_lanes #(
   end else if (Mixed) begin : gen_mixed
     (* no_rw_check *) logic [LaneW-1:0] mem[Lanes*Depth];
     always_ff @(posedge clk_i) begin
-      if (we_i) for (int i = 0; i < Lanes; i++) mem[{waddr_i, PickW'(i)}] <= wdata_i[LaneW*i+:LaneW];
+      if (we_i)
+        for (int i = 0; i < Lanes; i++) mem[{waddr_i, PickW'(i)}] <= wdata_i[LaneW*i+:LaneW];
     end
     always_ff @(posedge clk_i) rdata_o <= mem[raddr_i];
   end else begin : gen_banks

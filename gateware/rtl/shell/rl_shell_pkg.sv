@@ -243,17 +243,16 @@ package rl_shell_pkg;
     logic       busy;    // One more has ended and is not counted yet.
   } write_progress_t;
 
-  // A queue of frames from its reader's side; rl_frame_queue has the meaning.
+  // A queue of frames from its reader's side; rl_frame_queue has the meaning. Its words, which have the network's width,
+  // are beside it.
   typedef struct packed {
     logic        valid;
     write_desc_t desc;
-    logic [63:0] data;
     logic        ready;
   } write_queue_t;
   typedef struct packed {
     logic       valid;
     read_desc_t desc;
-    logic [63:0] data;
     logic       ready;
   } read_queue_t;
   typedef struct packed {
@@ -296,11 +295,10 @@ package rl_shell_pkg;
     logic    room;
   } stream_req_t;
   typedef struct packed {
-    logic        done;
-    logic        word;
-    logic [63:0] data;
-    logic        commit;
-    logic        last;
+    logic done;
+    logic word;    // One of the network's width, beside it.
+    logic commit;
+    logic last;
   } stream_rsp_t;
 
   // -- between rl_launch and rl_role_port.

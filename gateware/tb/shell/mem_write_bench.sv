@@ -3,6 +3,7 @@
 module mem_write_bench
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned DataW = 64,
   parameter int unsigned Bulk = 1472
 ) (
   input  logic         clk_net,
@@ -40,7 +41,7 @@ module mem_write_bench
   input  write_desc_t       image_desc,
   output logic         image_done,
   output logic         image_take,
-  input  logic [63:0]  image_data,
+  input  logic [DataW-1:0] image_data,
   input  logic         value_valid,
   output logic         value_ready,
   input  addr_t        value_addr,
@@ -71,22 +72,42 @@ module mem_write_bench
   input  logic         axi_bvalid,
   output logic         axi_bready
 );
-  localparam int unsigned FrameWords = (Bulk + 7) / 8;
-  localparam int unsigned QueueWords = FrameWords > 256 ? 8192 : 1024;
+  localparam int unsigned Lanes = DataW / 64;
+  localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
+  localparam int unsigned QueueWords = 65536 / DataW;
+
+  // Words of 64 bits become such of the datapath; the last one of a frame may be part empty.
+  rx_beat_t beat;
+  logic [Lanes-1:0][63:0] gathered_q, gathered;
+  logic [15:0] at_q;  // Words of the payload before this one.
+  logic complete;
+  assign complete = (at_q + 1'b1) % 16'(Lanes) == 0 || 8 * (at_q + 1'b1) >= rx_beat.head.length;
+  always_comb begin
+    gathered = gathered_q;
+    gathered[at_q%16'(Lanes)] = rx_beat.data;
+    beat = rx_beat;
+    beat.payload = rx_beat.payload && complete;
+    beat.word = beat.payload;
+  end
+  always_ff @(posedge clk_net) begin
+    if (!rst_net_n || rx_beat.done || rx_beat.abort) at_q <= '0;
+    else if (rx_beat.payload) at_q <= at_q + 1'b1;
+    if (rx_beat.payload) gathered_q <= gathered;
+  end
 
   logic queue_room, queue_word, queue_commit, queue_rollback;
-  logic [63:0] queue_data, mem_data;
+  logic [DataW-1:0] mem_data;
   write_desc_t queue_desc, mem_desc;
   logic mem_valid, mem_done, mem_take, mem_ready;
 
   rl_mem_write u_mem_write (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
-    .rx_beat_i(rx_beat),
+    .rx_beat_i(beat),
     .room_o(room),
     .queue_room_i(queue_room),
     .queue_word_o(queue_word),
-    .queue_data_o(queue_data),
+    .queue_data_o(),
     .queue_commit_o(queue_commit),
     .queue_desc_o(queue_desc),
     .queue_rollback_o(queue_rollback),
@@ -115,16 +136,19 @@ module mem_write_bench
   );
 
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(FrameWords + 8),
     .DescW($bits(write_desc_t)),
-    .Frames(16)
+    .Frames(16),
+    // A wide word is whole some cycles after the look for room.
+    .Reserves(DataW > 64)
   ) u_queue (
     .clk_wr_i(clk_net),
     .rst_wr_ni(rst_net_n),
     .room_o(queue_room),
     .word_i(queue_word),
-    .data_i(queue_data),
+    .data_i(gathered),
     .commit_i(queue_commit),
     .desc_i(queue_desc),
     .rollback_i(queue_rollback),
@@ -139,6 +163,7 @@ module mem_write_bench
   );
 
   rl_ddr_write #(
+    .DataW(DataW),
     .Bulk(Bulk)
   ) u_write (
     .clk_ddr_i(clk_ddr),

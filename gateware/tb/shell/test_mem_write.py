@@ -304,7 +304,8 @@ async def others_write_too(dut):
             data = random.randbytes(length)
             addr = 0x40000 + at * 1472 // 64 * 64
             image[addr : addr + length] = data
-            words = [int.from_bytes(data[i : i + 8], "little") for i in range(0, length, 8)]
+            size = len(dut.image_data) // 8
+            words = [int.from_bytes(data[i : i + size], "little") for i in range(0, length, size)]
             dut.image_desc.value = packed(STORE, addr=addr, length=length)
             dut.image_valid.value = 1
             done = False
@@ -413,6 +414,7 @@ async def after_an_error_zeroing_ends_and_is_not_done(dut):
     assert 100 < len(memory.writes) < 200
 
 
-@pytest.mark.parametrize("bulk", [1472, 64])
-def test_mem_write(bulk):
-    bench("mem_write_bench", [*rtl("common", "shell"), TB / "mem_write_bench.sv"], __name__, {"Bulk": bulk})
+@pytest.mark.parametrize("width,bulk", [(64, 1472), (64, 64), (128, 1472), (256, 64), (512, 1472)])
+def test_mem_write(width, bulk):
+    sources = [*rtl("common", "shell"), TB / "mem_write_bench.sv"]
+    bench("mem_write_bench", sources, __name__, {"DataW": width, "Bulk": bulk})

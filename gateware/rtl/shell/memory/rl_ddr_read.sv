@@ -63,9 +63,9 @@ module rl_ddr_read
   // most: as many as the data queue has room for.
   localparam int unsigned SlotW = 2;
   localparam int unsigned PlaceW = $clog2((Bulk + 63) / 64 + 1);  // A beat's place in its slot.
-  localparam int unsigned Bytes = DataW / 8;                      // Of a word and of a lane.
+  localparam int unsigned Bytes = DataW / 8;  // Of a word and of a lane.
   localparam int unsigned ByteW = $clog2(Bytes);
-  localparam int unsigned PickW = 6 - ByteW;                      // A lane's place in its beat.
+  localparam int unsigned PickW = 6 - ByteW;  // A lane's place in its beat.
   localparam int unsigned WordsW = $clog2(Bulk / Bytes + 1);
   typedef logic [SlotW-1:0] slot_t;
   typedef logic [PlaceW-1:0] place_t;

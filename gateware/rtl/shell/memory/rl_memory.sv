@@ -6,8 +6,9 @@ module rl_memory
   import rl_role_pkg::*;
   import rl_control_pkg::*;
 #(
+  parameter int unsigned DataW = 64,         // Bits of frames' words.
   parameter int unsigned Bulk = 32'(BulkStandard),
-  parameter int unsigned QueueWords = 1024,
+  parameter int unsigned QueueWords = 1024,  // Of DataW bits.
   parameter int unsigned Ahead = 8  // Words that may be written between a look for room and a frame's first word.
 ) (
   input  logic              clk_net_i,
@@ -16,7 +17,9 @@ module rl_memory
   input  logic              rst_ddr_ni,
 
   // -- net domain
-  input  rx_beat_t          rx_beat_i,
+  input  rx_beat_t          rx_beat_i,         // For reads,
+  input  rx_beat_t          bulk_i,            // and for writes, whose words are beside it: rl_rx.
+  input  logic [DataW-1:0]  bulk_data_i,
   input  logic              hosts_i,
   input  logic              last_page_i,
   output logic              write_room_o,
@@ -32,6 +35,7 @@ module rl_memory
   output read_head_t        head_o,
   input  logic              head_ready_i,
   output read_queue_t       fetched_o,
+  output logic [DataW-1:0]  fetched_data_o,
   input  queue_take_t       fetched_take_i,
   input  logic              fetch_done_i,      // A fetch is over: its frame has left, or the firmware has it.
   // Firmware.
@@ -54,6 +58,7 @@ module rl_memory
 
   // -- ddr domain
   input  write_queue_t      image_i,           // Image data.
+  input  logic [DataW-1:0]  image_data_i,
   output queue_take_t       image_take_o,
   output logic [7:0]        image_written_gray_o,
   input  value_req_t        value_i,
@@ -62,24 +67,25 @@ module rl_memory
   output digest_rsp_t       digest_o,
   input  stream_req_t       stream_i,
   output stream_rsp_t       stream_o,
+  output logic [DataW-1:0]  stream_data_o,
   output axi_req_t          axi_o,
   input  axi_rsp_t          axi_i
 );
-  localparam int unsigned FrameWords = (Bulk + 7) / 8;
+  localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
 
   // -- writes
   logic queue_room, queue_word, queue_commit, queue_rollback;
-  logic [63:0] queue_data;
+  logic [63:0] unused_data;  // It has a width of its own.
   write_desc_t queue_desc;
   logic [7:0] written_gray;
   rl_mem_write u_write (
     .clk_net_i,
     .rst_net_ni,
-    .rx_beat_i,
+    .rx_beat_i(bulk_i),
     .room_o(write_room_o),
     .queue_room_i(queue_room),
     .queue_word_o(queue_word),
-    .queue_data_o(queue_data),
+    .queue_data_o(unused_data),
     .queue_commit_o(queue_commit),
     .queue_desc_o(queue_desc),
     .queue_rollback_o(queue_rollback),
@@ -108,7 +114,9 @@ module rl_memory
   );
   write_queue_t writes;
   queue_take_t writes_take;
+  logic [DataW-1:0] writes_data;
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(FrameWords + Ahead),
     .DescW($bits(write_desc_t)),
@@ -118,7 +126,7 @@ module rl_memory
     .rst_wr_ni(rst_net_ni),
     .room_o(queue_room),
     .word_i(queue_word),
-    .data_i(queue_data),
+    .data_i(bulk_data_i),
     .commit_i(queue_commit),
     .desc_i(queue_desc),
     .rollback_i(queue_rollback),
@@ -128,7 +136,7 @@ module rl_memory
     .desc_o(writes.desc),
     .done_i(writes_take.done),
     .take_i(writes_take.take),
-    .data_o(writes.data),
+    .data_o(writes_data),
     .ready_o(writes.ready)
   );
   rl_count_sync u_written (
@@ -168,6 +176,7 @@ module rl_memory
   assign axi_o.arid = '0;
   assign axi_o.arlen = '0;
   rl_ddr_write #(
+    .DataW(DataW),
     .Bulk(Bulk)
   ) u_ddr_write (
     .clk_ddr_i,
@@ -176,13 +185,13 @@ module rl_memory
     .mem_desc_i(writes.desc),
     .mem_done_o(writes_take.done),
     .mem_take_o(writes_take.take),
-    .mem_data_i(writes.data),
+    .mem_data_i(writes_data),
     .mem_ready_i(writes.ready),
     .image_valid_i(image_i.valid),
     .image_desc_i(image_i.desc),
     .image_done_o(image_take_o.done),
     .image_take_o(image_take_o.take),
-    .image_data_i(image_i.data),
+    .image_data_i,
     .image_ready_i(image_i.ready),
     .value_valid_i(value_i.valid),
     .value_ready_o(value_o.ready),
@@ -303,9 +312,10 @@ module rl_memory
 
   // -- out of DDR
   logic data_room, data_word, data_commit;
-  logic [63:0] data;
+  logic [DataW-1:0] data;
   read_desc_t data_desc;
   rl_ddr_read #(
+    .DataW(DataW),
     .Bulk(Bulk)
   ) u_ddr_read (
     .clk_ddr_i,
@@ -324,7 +334,7 @@ module rl_memory
     .stream_done_o(stream_o.done),
     .stream_room_i(stream_i.room),
     .stream_word_o(stream_o.word),
-    .stream_data_o(stream_o.data),
+    .stream_data_o,
     .stream_commit_o(stream_o.commit),
     .stream_last_o(stream_o.last),
     .digest_req_valid_i(digest_i.valid),
@@ -342,6 +352,7 @@ module rl_memory
     .axi_rresp_i(axi_i.rresp)
   );
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(3 * FrameWords + 8 + Ahead),
     .DescW($bits(read_desc_t)),
@@ -362,10 +373,10 @@ module rl_memory
     .desc_o(fetched_o.desc),
     .done_i(fetched_take_i.done),
     .take_i(fetched_take_i.take),
-    .data_o(fetched_o.data),
+    .data_o(fetched_data_o),
     .ready_o(fetched_o.ready)
   );
 
   logic unused;
-  assign unused = ^{axi_i.bid, axi_i.rid, axi_i.rlast};
+  assign unused = ^{unused_data, axi_i.bid, axi_i.rid, axi_i.rlast};
 endmodule

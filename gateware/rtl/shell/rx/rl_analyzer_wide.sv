@@ -52,7 +52,17 @@ module rl_analyzer_wide
 
   // -- heads and payloads
   head_t head_in, head;
-  logic head_valid, head_room, version_ok, part_valid, part_room, part_ready, unused_ready, came, judged, begins;
+  logic
+      head_valid,
+      head_room,
+      version_ok,
+      part_valid,
+      part_room,
+      part_ready,
+      unused_ready,
+      came,
+      judged,
+      begins;
   logic [2:0] runt;
   bytes_t came_bytes;
   part_t part_in, part;
@@ -218,6 +228,8 @@ module rl_analyzer_wide
   assign hosts_o = verdict_q.hosts;
   assign last_page_o = verdict_q.last_page;
   assign reason_o = verdict_q.reason;
+  logic unused;
+  assign unused = verdict_q.awaits;
   assign busy_o = came || parts != 0 || judged || inside_q || payload_q || done_q;
 
 `ifndef SYNTHESIS

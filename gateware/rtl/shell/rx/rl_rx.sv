@@ -85,7 +85,16 @@ module rl_rx
     // Frames on their way through rl_rx_narrow that may become a barrier.
     localparam int unsigned PendingW = 6;
     logic [PendingW-1:0] pending_q;
-    logic hosts, last_page, narrow_room, passes, finished, wide_heard, narrow_heard, wide_busy, narrow_busy;
+    logic
+        hosts,
+        last_page,
+        narrow_room,
+        passes,
+        finished,
+        wide_heard,
+        narrow_heard,
+        wide_busy,
+        narrow_busy;
     divert_reason_e reason;
     rl_analyzer_wide #(
       .DataW(DataW),

@@ -2,8 +2,7 @@
 //
 // A frame that begins while there is no room is not stored. One that outgrows the room is cut: its
 // last word here says so. Either way `overflow_o` tells once.
-module rl_rx_fifo
-#(
+module rl_rx_fifo #(
   parameter int unsigned DataW = 64,   // Bits of a word: 64 or more, a power of two.
   parameter int unsigned Words = 2048, // A power of two, 8 or more.
   localparam int unsigned KeepW = DataW / 8,

@@ -39,8 +39,9 @@ module rl_rx_head
   localparam int unsigned HeadBits = 8 * HeadBytes;
   // Of the words before the one that completes the head there is one at most.
   localparam int unsigned HeadWords = KeepW < HeadBytes ? HeadBytes / KeepW : 1;
-  if (DataW < 128 || DataW > 512 || DataW != 1 << $clog2(DataW) || 32'(HeaderEnd) != HeadBytes)
-  begin : gen_check
+  if (DataW < 128 || DataW > 512 || DataW != 1 << $clog2(
+          DataW
+      ) || 32'(HeaderEnd) != HeadBytes) begin : gen_check
     $fatal(0, "rl_rx_head: DataW must be 128, 256 or 512 (%m)");
   end
 
