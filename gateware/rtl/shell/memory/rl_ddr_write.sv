@@ -28,6 +28,7 @@ module rl_ddr_write
   // The memory queue's reading side.
   input  logic         mem_valid_i,
   input  write_desc_t       mem_desc_i,
+  input  logic         mem_skip_i,           // It is not to be written: only take its words.
   output logic         mem_done_o,
   output logic         mem_take_o,
   input  logic [DataW-1:0] mem_data_i,
@@ -94,6 +95,7 @@ module rl_ddr_write
     Scrub  = 2'd3        // The beat of zeros repeats.
   } state_e;
   typedef struct packed {
+    logic  skip;
     addr_t addr;
     span_t length;
   } frame_t;
@@ -167,17 +169,18 @@ module rl_ddr_write
     if (choose) begin
       next_q <= source;
       if (source != SourceMem) mem_frame_q <= '0;
-      else mem_frame_q <= '{addr: mem_desc_i.addr, length: span_t'(mem_desc_i.length)};
+      else mem_frame_q <= '{skip: mem_skip_i, addr: mem_desc_i.addr, length: span_t'(mem_desc_i.length)};
       if (source != SourceImage) image_frame_q <= '0;
       else
         image_frame_q <= '{
+            skip: 1'b0,
             addr: {image_desc_i.addr[AddrW-1:6], 6'd0},
             length: span_t'(image_desc_i.length)
         };
       if (source != SourceValue) value_frame_q <= '0;
-      else value_frame_q <= '{addr: {value_addr[AddrW-1:5], 5'd0}, length: ValueBytes};
+      else value_frame_q <= '{skip: 1'b0, addr: {value_addr[AddrW-1:5], 5'd0}, length: ValueBytes};
       if (source != SourceScrub) scrub_frame_q <= '0;
-      else scrub_frame_q <= '{addr: {scrub_first_i, 6'd0}, length: BeatBytes};
+      else scrub_frame_q <= '{skip: 1'b0, addr: {scrub_first_i, 6'd0}, length: BeatBytes};
     end
   end
 
@@ -188,6 +191,7 @@ module rl_ddr_write
   logic span_aligned;
   logic tail_q;                       // The last lane is what the last word leaves over.
   logic first_q;                      // Of its frame.
+  logic skip_q;
   lane_t at_q;                        // The lane of the beat.
   logic [Bytes:0] back_q;                 // Where in a lane the frame starts, for the funnel,
   logic [Bytes-1:0]
@@ -255,6 +259,7 @@ module rl_ddr_write
       from_start_q <= '1 << frame.addr[ByteW-1:0];
       to_stop_q <= span_aligned ? '1 : ~('1 << span[ByteW-1:0]);
       beat_q <= frame.addr[AddrW-1:6];
+      skip_q <= frame.skip;
     end
     if (begins) begin
       first_q <= 1'b1;
@@ -297,9 +302,9 @@ module rl_ddr_write
       word_about_q.ends <= 1'b0;
       turn_about_q.ends <= 1'b0;
     end else begin
-      word_valid_q <= step;
+      word_valid_q <= step && !skip_q;
       hit_q <= Lanes'(word_valid_q) << word_at_q;
-      word_about_q.ends <= step && ends_beat;
+      word_about_q.ends <= step && ends_beat && !skip_q;
       turn_about_q.ends <= word_about_q.ends;
     end
   end
@@ -314,7 +319,7 @@ module rl_ddr_write
     word_from_start_q <= from_start_q;
     word_to_stop_q <= to_stop_q;
     word_beat_q <= beat_q;
-    word_first_q <= step && first_q;
+    word_first_q <= step && first_q && !skip_q;
     word_at_q <= at_q;
     word_about_q.last <= last_lane;
     word_about_q.more <= source_q == SourceValue && value_more;

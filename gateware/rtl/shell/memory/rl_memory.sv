@@ -71,6 +71,8 @@ module rl_memory
   output axi_req_t          axi_o,
   input  axi_rsp_t          axi_i
 );
+  localparam bit Line = DataW > 64;  // Short frames come too fast to be written one after the other.
+  localparam int unsigned WriteFrames = Line ? 32 : 16;
   localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
 
   // -- writes
@@ -78,7 +80,10 @@ module rl_memory
   logic [63:0] unused_data;  // It has a width of its own.
   write_desc_t queue_desc;
   logic [7:0] written_gray;
-  rl_mem_write u_write (
+  logic verdict_valid, verdict;
+  rl_mem_write #(
+    .Line(Line)
+  ) u_write (
     .clk_net_i,
     .rst_net_ni,
     .rx_beat_i(bulk_i),
@@ -89,6 +94,8 @@ module rl_memory
     .queue_commit_o(queue_commit),
     .queue_desc_o(queue_desc),
     .queue_rollback_o(queue_rollback),
+    .verdict_valid_o(verdict_valid),
+    .verdict_o(verdict),
     .stored_o(progress_o.stored),
     .busy_o(progress_o.busy),
     .reset_i(write_i.reset),
@@ -115,12 +122,14 @@ module rl_memory
   write_queue_t writes;
   queue_take_t writes_take;
   logic [DataW-1:0] writes_data;
+  logic writes_valid, writes_skip;
   rl_frame_queue #(
     .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(FrameWords + Ahead),
     .DescW($bits(write_desc_t)),
-    .Frames(16)
+    .Frames(WriteFrames),
+    .Reserves(Line)
   ) u_write_queue (
     .clk_wr_i(clk_net_i),
     .rst_wr_ni(rst_net_ni),
@@ -132,13 +141,46 @@ module rl_memory
     .rollback_i(queue_rollback),
     .clk_rd_i(clk_ddr_i),
     .rst_rd_ni(rst_ddr_ni),
-    .valid_o(writes.valid),
+    .valid_o(writes_valid),
     .desc_o(writes.desc),
     .done_i(writes_take.done),
     .take_i(writes_take.take),
     .data_o(writes_data),
     .ready_o(writes.ready)
   );
+  if (Line) begin : gen_line
+    // As many as there are frames in the queue, at most.
+    logic verdict_ready, unused_verdict, judged, stays;
+    rl_fifo_async #(
+      .Width(1),
+      .Depth(WriteFrames)
+    ) u_verdicts (
+      .clk_wr_i(clk_net_i),
+      .rst_wr_ni(rst_net_ni),
+      .wvalid_i(verdict_valid),
+      .wready_o(verdict_ready),
+      .wspare_o(unused_verdict),
+      .wdata_i(verdict),
+      .clk_rd_i(clk_ddr_i),
+      .rst_rd_ni(rst_ddr_ni),
+      .rvalid_o(judged),
+      .rready_i(writes_take.done),
+      .rdata_o(stays)
+    );
+    assign writes.valid = writes_valid && judged;
+    assign writes_skip = !stays;
+`ifndef SYNTHESIS
+    VerdictHasRoom_A :
+    assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) verdict_valid |-> verdict_ready);
+`endif
+    logic unused;
+    assign unused = verdict_ready;
+  end else begin : gen_one
+    assign writes.valid = writes_valid;
+    assign writes_skip = 1'b0;
+    logic unused;
+    assign unused = ^{verdict_valid, verdict};
+  end
   rl_count_sync u_written (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -175,48 +217,94 @@ module rl_memory
   assign axi_o.wlast = 1'b1;
   assign axi_o.arid = '0;
   assign axi_o.arlen = '0;
-  rl_ddr_write #(
-    .DataW(DataW),
-    .Bulk(Bulk)
-  ) u_ddr_write (
-    .clk_ddr_i,
-    .rst_ddr_ni,
-    .mem_valid_i(writes.valid),
-    .mem_desc_i(writes.desc),
-    .mem_done_o(writes_take.done),
-    .mem_take_o(writes_take.take),
-    .mem_data_i(writes_data),
-    .mem_ready_i(writes.ready),
-    .image_valid_i(image_i.valid),
-    .image_desc_i(image_i.desc),
-    .image_done_o(image_take_o.done),
-    .image_take_o(image_take_o.take),
-    .image_data_i,
-    .image_ready_i(image_i.ready),
-    .value_valid_i(value_i.valid),
-    .value_ready_o(value_o.ready),
-    .value_addr_i(value_i.addr),
-    .value_data_i(value_i.data),
-    .value_more_i(value_i.more),
-    .value_written_o(value_o.written),
-    .scrub_i(scrub),
-    .scrub_first_i(scrub_first),
-    .scrub_last_i(scrub_last),
-    .scrub_done_o(scrub_done),
-    .mem_written_gray_o(written_gray),
-    .image_written_gray_o,
-    .failed_o(write_failed),
-    .axi_awvalid_o(axi_o.awvalid),
-    .axi_awready_i(axi_i.awready),
-    .axi_awaddr_o(axi_o.awaddr),
-    .axi_wvalid_o(axi_o.wvalid),
-    .axi_wready_i(axi_i.wready),
-    .axi_wdata_o(axi_o.wdata),
-    .axi_wstrb_o(axi_o.wstrb),
-    .axi_bvalid_i(axi_i.bvalid),
-    .axi_bready_o(axi_o.bready),
-    .axi_bresp_i(axi_i.bresp)
-  );
+  if (DataW == 512) begin : gen_beats
+    rl_ddr_write_beats #(
+      .Bulk(Bulk)
+    ) u_ddr_write (
+      .clk_ddr_i,
+      .rst_ddr_ni,
+      .mem_valid_i(writes.valid),
+      .mem_desc_i(writes.desc),
+      .mem_skip_i(writes_skip),
+      .mem_done_o(writes_take.done),
+      .mem_take_o(writes_take.take),
+      .mem_data_i(writes_data),
+      .mem_ready_i(writes.ready),
+      .image_valid_i(image_i.valid),
+      .image_desc_i(image_i.desc),
+      .image_done_o(image_take_o.done),
+      .image_take_o(image_take_o.take),
+      .image_data_i,
+      .image_ready_i(image_i.ready),
+      .value_valid_i(value_i.valid),
+      .value_ready_o(value_o.ready),
+      .value_addr_i(value_i.addr),
+      .value_data_i(value_i.data),
+      .value_more_i(value_i.more),
+      .value_written_o(value_o.written),
+      .scrub_i(scrub),
+      .scrub_first_i(scrub_first),
+      .scrub_last_i(scrub_last),
+      .scrub_done_o(scrub_done),
+      .mem_written_gray_o(written_gray),
+      .image_written_gray_o,
+      .failed_o(write_failed),
+      .axi_awvalid_o(axi_o.awvalid),
+      .axi_awready_i(axi_i.awready),
+      .axi_awaddr_o(axi_o.awaddr),
+      .axi_wvalid_o(axi_o.wvalid),
+      .axi_wready_i(axi_i.wready),
+      .axi_wdata_o(axi_o.wdata),
+      .axi_wstrb_o(axi_o.wstrb),
+      .axi_bvalid_i(axi_i.bvalid),
+      .axi_bready_o(axi_o.bready),
+      .axi_bresp_i(axi_i.bresp)
+    );
+  end else begin : gen_lanes
+    rl_ddr_write #(
+      .DataW(DataW),
+      .Bulk(Bulk)
+    ) u_ddr_write (
+      .clk_ddr_i,
+      .rst_ddr_ni,
+      .mem_valid_i(writes.valid),
+      .mem_desc_i(writes.desc),
+      .mem_skip_i(writes_skip),
+      .mem_done_o(writes_take.done),
+      .mem_take_o(writes_take.take),
+      .mem_data_i(writes_data),
+      .mem_ready_i(writes.ready),
+      .image_valid_i(image_i.valid),
+      .image_desc_i(image_i.desc),
+      .image_done_o(image_take_o.done),
+      .image_take_o(image_take_o.take),
+      .image_data_i,
+      .image_ready_i(image_i.ready),
+      .value_valid_i(value_i.valid),
+      .value_ready_o(value_o.ready),
+      .value_addr_i(value_i.addr),
+      .value_data_i(value_i.data),
+      .value_more_i(value_i.more),
+      .value_written_o(value_o.written),
+      .scrub_i(scrub),
+      .scrub_first_i(scrub_first),
+      .scrub_last_i(scrub_last),
+      .scrub_done_o(scrub_done),
+      .mem_written_gray_o(written_gray),
+      .image_written_gray_o,
+      .failed_o(write_failed),
+      .axi_awvalid_o(axi_o.awvalid),
+      .axi_awready_i(axi_i.awready),
+      .axi_awaddr_o(axi_o.awaddr),
+      .axi_wvalid_o(axi_o.wvalid),
+      .axi_wready_i(axi_i.wready),
+      .axi_wdata_o(axi_o.wdata),
+      .axi_wstrb_o(axi_o.wstrb),
+      .axi_bvalid_i(axi_i.bvalid),
+      .axi_bready_o(axi_o.bready),
+      .axi_bresp_i(axi_i.bresp)
+    );
+  end
 
   // A level long enough for the other domain to see, whatever the clocks are.
   logic [4:0] still_q;

@@ -125,9 +125,10 @@ module rl_analyzer_wide
     .count_o(parts)
   );
 
-  // -- whether the next frame may go. A unit that has had a frame looks at it for three cycles.
+  // -- whether the next frame may go. A unit that has had a frame looks at it for three
+  // cycles, but writes, which stand in line there.
   logic inside_q, barrier_q, barrier, narrow, has_room, ends, good;
-  logic [2:0] write_rest_q, image_rest_q, narrow_rest_q;
+  logic [2:0] image_rest_q, narrow_rest_q;
   verdict_t verdict_q;
   route_e route;  // Of the frame under way, or of the next one.
   head_t head_q;
@@ -135,7 +136,7 @@ module rl_analyzer_wide
   assign barrier = barrier_busy_i || barrier_q || pending_i;
   always_comb begin
     has_room = 1'b1;
-    if (verdict.route == RouteWrite) has_room = room_write_i && write_rest_q == 0;
+    if (verdict.route == RouteWrite) has_room = room_write_i;
     if (verdict.route == RouteImage) has_room = room_image_i && image_rest_q == 0;
     if (narrow) has_room = room_narrow_i && narrow_rest_q == 0;
   end
@@ -157,12 +158,10 @@ module rl_analyzer_wide
     barrier_q <= barrier_busy_i;
     if (!rst_net_ni) begin
       inside_q <= 1'b0;
-      write_rest_q <= '0;
       image_rest_q <= '0;
       narrow_rest_q <= '0;
     end else begin
       if (step) inside_q <= !part.last;
-      write_rest_q <= {write_rest_q[1:0], ends && route == RouteWrite};
       image_rest_q <= {image_rest_q[1:0], ends && route == RouteImage};
       narrow_rest_q <= {narrow_rest_q[1:0], ends && route inside {RouteControl, RouteRead, RouteLaunch}};
     end
