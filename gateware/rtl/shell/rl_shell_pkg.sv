@@ -85,6 +85,17 @@ package rl_shell_pkg;
     logic launch;
   } kind_class_t;
 
+  // Whether a kind may change the session. What has a route has an EtherType and a kind that exist, and these differ
+  // in their low bits.
+  function automatic logic is_barrier(logic [7:0] ether_type, logic [3:0] kind);
+    is_barrier = 1'b0;
+    for (int unsigned i = 0; i < KindCount; i++) begin
+      if (KindRules[i].order == OrderBarrier && KindRules[i].ether_type[7:0] == ether_type &&
+          KindRules[i].kind[3:0] == kind)
+        is_barrier = 1'b1;
+    end
+  endfunction
+
   // Why the analyzer keeps a frame out.
   typedef enum logic [2:0] {
     DropNone      = 3'd0,

@@ -107,7 +107,7 @@ async def a_word_each_cycle(dut, payload):
     receive = await run(dut, frames, listens_first=True)
     assert all(one.judgement.drop is None for one in receive.expected)
     if receive.size > 8:
-        return  # How fast it is there, wide_port.py measures.
+        return  # How fast it is there, test_wide.py measures.
     assert receive.max_latency <= 4, receive.max_latency
     assert receive.rx_busy == list(range(receive.rx_busy[0], receive.rx_busy[0] + len(receive.rx_busy)))
     assert len(receive.rx_busy) == sum(len(one) // 8 + (len(one) % 8 > 0) for one in frames)

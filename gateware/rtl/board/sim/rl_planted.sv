@@ -20,7 +20,8 @@ module rl_planted #(
   // A write that begins or ends within a word takes all of it.
   if (DataW < 512) begin : gen_lanes
     always @(planted_i)
-      if (planted_i == 8'd4) force u_shell.u_memory.gen_lanes.u_ddr_write.turn_strobe_q = '1;
+      if (planted_i == 8'd4)
+        force u_shell.u_memory.gen_lanes.u_ddr_write.turn_strobe_q = '1;
   end
   always @(planted_i) begin
     case (planted_i)

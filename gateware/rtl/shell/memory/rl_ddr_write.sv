@@ -169,7 +169,12 @@ module rl_ddr_write
     if (choose) begin
       next_q <= source;
       if (source != SourceMem) mem_frame_q <= '0;
-      else mem_frame_q <= '{skip: mem_skip_i, addr: mem_desc_i.addr, length: span_t'(mem_desc_i.length)};
+      else
+        mem_frame_q <= '{
+            skip: mem_skip_i,
+            addr: mem_desc_i.addr,
+            length: span_t'(mem_desc_i.length)
+        };
       if (source != SourceImage) image_frame_q <= '0;
       else
         image_frame_q <= '{
@@ -178,7 +183,8 @@ module rl_ddr_write
             length: span_t'(image_desc_i.length)
         };
       if (source != SourceValue) value_frame_q <= '0;
-      else value_frame_q <= '{skip: 1'b0, addr: {value_addr[AddrW-1:5], 5'd0}, length: ValueBytes};
+      else
+        value_frame_q <= '{skip: 1'b0, addr: {value_addr[AddrW-1:5], 5'd0}, length: ValueBytes};
       if (source != SourceScrub) scrub_frame_q <= '0;
       else scrub_frame_q <= '{skip: 1'b0, addr: {scrub_first_i, 6'd0}, length: BeatBytes};
     end

@@ -126,17 +126,19 @@ module rl_analyzer_wide
   );
 
   // -- whether the next frame may go. A unit that has had a frame looks at it for three
-  // cycles, but writes, which stand in line there.
+  // cycles; but writes stand in line there, and only their queue rests for one.
   logic inside_q, barrier_q, barrier, narrow, has_room, ends, good;
+  logic write_rest_q;
   logic [2:0] image_rest_q, narrow_rest_q;
   verdict_t verdict_q;
   route_e route;  // Of the frame under way, or of the next one.
-  head_t head_q;
+  head_t head_q, present;
+  logic barrier_kind;
   assign narrow = verdict.route inside {RouteControl, RouteRead, RouteLaunch};
   assign barrier = barrier_busy_i || barrier_q || pending_i;
   always_comb begin
     has_room = 1'b1;
-    if (verdict.route == RouteWrite) has_room = room_write_i;
+    if (verdict.route == RouteWrite) has_room = room_write_i && !write_rest_q;
     if (verdict.route == RouteImage) has_room = room_image_i && image_rest_q == 0;
     if (narrow) has_room = room_narrow_i && narrow_rest_q == 0;
   end
@@ -152,16 +154,21 @@ module rl_analyzer_wide
   assign owes = !left[16] && left != 0;
   assign lacks = owes && left > 17'(part.bytes);
   assign ends = step && part.last;
+  assign present = inside_q ? head_q : head;
+  assign barrier_kind = is_barrier(present.ether_type[7:0], present.kind[3:0]);
   assign good = route != RouteDrop && !(part.bad || part.cut || lacks);
-  assign passes_o = ends && good && route inside {RouteControl, RouteLaunch};
+  // A launch that is refused may change the session as well.
+  assign passes_o = ends && good && (route == RouteLaunch || (route == RouteControl && barrier_kind));
   always_ff @(posedge clk_net_i) begin
     barrier_q <= barrier_busy_i;
     if (!rst_net_ni) begin
       inside_q <= 1'b0;
+      write_rest_q <= 1'b0;
       image_rest_q <= '0;
       narrow_rest_q <= '0;
     end else begin
       if (step) inside_q <= !part.last;
+      write_rest_q <= ends && route == RouteWrite;
       image_rest_q <= {image_rest_q[1:0], ends && route == RouteImage};
       narrow_rest_q <= {narrow_rest_q[1:0], ends && route inside {RouteControl, RouteRead, RouteLaunch}};
     end
@@ -228,7 +235,7 @@ module rl_analyzer_wide
   assign last_page_o = verdict_q.last_page;
   assign reason_o = verdict_q.reason;
   logic unused;
-  assign unused = verdict_q.awaits;
+  assign unused = ^{verdict_q.awaits, present};
   assign busy_o = came || parts != 0 || judged || inside_q || payload_q || done_q;
 
 `ifndef SYNTHESIS

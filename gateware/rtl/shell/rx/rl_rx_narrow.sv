@@ -154,7 +154,8 @@ module rl_rx_narrow
       reason_o <= desc.reason;
     end
     heard_o <= rst_net_ni && rx_beat_o.done && rx_beat_o.route inside {RouteRead, RouteLaunch} && !divert_i;
-    tells_q <= rst_net_ni && rx_beat_o.done && rx_beat_o.route inside {RouteControl, RouteLaunch};
+    tells_q <= rst_net_ni && rx_beat_o.done && (rx_beat_o.route == RouteLaunch || (rx_beat_o.route == RouteControl &&
+        is_barrier(rx_beat_o.head.ether_type[7:0], rx_beat_o.head.kind[3:0])));
     finished_1_q <= rst_net_ni && tells_q;
     finished_2_q <= rst_net_ni && finished_1_q;
   end
