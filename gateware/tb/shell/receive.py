@@ -306,7 +306,9 @@ class Receive:
                 one = self.expected[self.ended]
                 about = f"frame {self.ended}, {len(one.data)} bytes, {one.name}, {one.judgement}"
                 if shown == 0:
-                    self.check_turn(one, about, {route: past >> 1 & 1 for route, past in rooms.items()})
+                    # When a frame without payload began, its padding does not show.
+                    room_then = {route: past >> 1 & 1 or not payload for route, past in rooms.items()}
+                    self.check_turn(one, about, room_then)
                 if payload:
                     at = CONST.HEADER_END + self.size * shown
                     valid = one.data[at : at + self.size]
