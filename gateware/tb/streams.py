@@ -1,4 +1,4 @@
-"""Streams in benches: when to pause, how to send and receive, and frames as words of the 64-bit datapath."""
+"""Streams in benches: when to pause, how to send and receive, and frames as words, of 64 bits if nothing else is said."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -82,14 +82,14 @@ async def pause_channels(clock, channels: Iterable, share: float) -> None:
         await edge
 
 
-def words(frame: bytes) -> list[int]:
+def words(frame: bytes, size: int = WORD_BYTES) -> list[int]:
     """A frame as words of the datapath: byte 0 of the frame is bits 7:0 of the first."""
-    return [int.from_bytes(frame[at : at + WORD_BYTES], "little") for at in range(0, len(frame), WORD_BYTES)]
+    return [int.from_bytes(frame[at : at + size], "little") for at in range(0, len(frame), size)]
 
 
-def keep(frame: bytes) -> list[int]:
+def keep(frame: bytes, size: int = WORD_BYTES) -> list[int]:
     """The byte enables that go with `words`."""
-    lengths = [min(WORD_BYTES, len(frame) - at) for at in range(0, len(frame), WORD_BYTES)]
+    lengths = [min(size, len(frame) - at) for at in range(0, len(frame), size)]
     return [(1 << length) - 1 for length in lengths]
 
 

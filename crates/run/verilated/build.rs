@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{env, fs, thread};
 
-/// The module that becomes the card, and the C++ class that it becomes.
+/// The module that becomes the card, and the C++ classes that it becomes: one for each width of its datapath.
 const TOP: &str = "rl_card_sim";
-const CLASS: &str = "RlCard";
+const CLASSES: [(&str, u32); 2] = [("RlCard", 64), ("RlCardWide", 128)];
 /// Folders of the gateware that a simulated card needs none of: tops of boards, with their vendors' primitives.
 const BOARDS: &str = "board";
 const SIMULATED_BOARD: &str = "board/sim";
@@ -39,7 +39,11 @@ fn build() -> Result<(), String> {
     let trace = env::var_os("CARGO_FEATURE_TRACE").is_some();
     let verilator = verilator_root(&root)?;
     let generated = out.join("verilated");
-    verilate(&verilator, &gateware, &generated, trace)?;
+    // What is left of a module that is gone would be compiled.
+    let _ = fs::remove_dir_all(&generated);
+    for (class, width) in CLASSES {
+        verilate(&verilator, &gateware, &generated, class, width, trace)?;
+    }
 
     let include = verilator.join("include");
     let mut runtime = vec!["verilated.cpp", "verilated_threads.cpp"];
@@ -82,16 +86,22 @@ fn verilator_root(root: &Path) -> Result<PathBuf, String> {
 }
 
 /// Writes the model's C++ into `into`.
-fn verilate(verilator: &Path, gateware: &Path, into: &Path, trace: bool) -> Result<(), String> {
+fn verilate(
+    verilator: &Path,
+    gateware: &Path,
+    into: &Path,
+    class: &str,
+    width: u32,
+    trace: bool,
+) -> Result<(), String> {
     let top = gateware.join(SIMULATED_BOARD).join(format!("{TOP}.sv"));
     if !top.is_file() {
         return Err(format!("{} is not there: is this the whole repository?", top.display()));
     }
-    // What is left of a module that is gone would be compiled.
-    let _ = fs::remove_dir_all(into);
     let mut command = Command::new(verilator.join("bin/verilator"));
     command.env("VERILATOR_ROOT", verilator);
-    command.args(["--cc", "--top-module", TOP, "--prefix", CLASS, "--Mdir"]).arg(into);
+    command.args(["--cc", "--top-module", TOP, "--prefix", class, "--Mdir"]).arg(into);
+    command.arg(format!("-GDataW={width}"));
     // Registers that no reset touches begin with random bits, so that a test finds who relies on zeros.
     command.args(["-O3", "--x-assign", "fast", "--x-initial", "unique", "--assert", "--output-split", "20000"]);
     // Warnings are for `make lint`, with the version of Verilator that the repository names.

@@ -93,14 +93,6 @@ module rl_control_ring
   end
 
   // -- frames
-  function automatic logic is_barrier(logic [7:0] ether_type, logic [3:0] kind);
-    is_barrier = 1'b0;
-    for (int unsigned i = 0; i < KindCount; i++) begin
-      if (KindRules[i].order == OrderBarrier && KindRules[i].ether_type[7:0] == ether_type &&
-          KindRules[i].kind[3:0] == kind)
-        is_barrier = 1'b1;
-    end
-  endfunction
   always_ff @(posedge clk_net_i) begin
     changes_q <= is_barrier(rx_beat_i.head.ether_type[7:0], rx_beat_i.head.kind[3:0]);
   end

@@ -12,6 +12,7 @@ module rl_counters
   import rl_shell_pkg::*;
   import rl_port_pkg::*;
 #(
+  parameter int unsigned DataW = 64,  // Bits of port 0's words.
   parameter int unsigned Ports = 1,
   localparam int unsigned IndexW = $clog2(2 * CounterCount)
 ) (
@@ -48,15 +49,17 @@ module rl_counters
   output logic [31:0]       data_o             // Again a cycle later, else 0. It lags by a sweep.
 );
   localparam int unsigned Sweep = 2 * CounterCount;
-  // With more ports words and bytes of the wire are counted at a frame's end.
-  localparam int unsigned FrameW = 4, WordW = Ports > 1 ? 12 : 7;
-  localparam int unsigned RxW = Ports > 1 ? 15 : 10, WireW = Ports > 1 ? 16 : 14;
+  // With more ports, or wider words, words and bytes of the wire are counted many at a time.
+  localparam bit Sums = Ports > 1 || DataW > 64;
+  // A frame may then end in each cycle.
+  localparam int unsigned FrameW = DataW > 64 ? 7 : 4, WordW = Sums ? 12 : 7;
+  localparam int unsigned RxW = Sums ? 15 : 10, WireW = Sums ? 16 : 14;
   localparam int unsigned ReadW = 17;
   localparam int unsigned FrameMax = int'(HeaderEnd) + int'(BulkJumbo);
-  if (Sweep >= 5 << FrameW || Sweep + 2 * Sweep / 5 >= 1 << WordW || 8 * Sweep >= 1 << RxW ||
-      8 * Sweep + FrameMax >= 1 << WireW ||
-      (Ports > 1 && Ports * (Sweep + FrameMax / 8) >= 1 << WordW) ||
-      (Ports > 1 && Ports * (8 * Sweep + FrameMax) >= 1 << RxW) ||
+  // Bytes that can come in during a sweep, at port 0 and at the others, which tell of a frame at its end.
+  localparam int unsigned Came = DataW / 8 * Sweep + (Ports - 1) * (8 * Sweep + FrameMax);
+  if (Sweep >= (DataW > 64 ? 1 : 5) << FrameW || Sweep + 2 * Sweep / 5 >= 1 << WordW || Came >= 1 << RxW ||
+      Came + FrameMax >= 1 << WireW || (Sums && (Came + FrameMax) / 8 >= 1 << WordW) ||
       Sweep * int'(BulkJumbo) / 8 >= 1 << ReadW)
   begin : gen_check
     $fatal(0, "rl_counters: the sweep takes too long (%m)");
@@ -103,13 +106,26 @@ module rl_counters
     return 12'((32'(bytes) + 7) / 8);
   endfunction
 
+  word_t rx_words, tx_words;
+  if (DataW == 64) begin : gen_words
+    assign rx_words = word_t'(rx_i.word);
+    assign tx_words = word_t'(tx_word_i);
+  end else begin : gen_sums
+    assign rx_words = rx_i.word ? word_t'(words(14'(rx_i.bytes))) : '0;
+    assign tx_words = tx_frame_i ? word_t'(words(tx_bytes_i)) : '0;
+    logic unused;
+    assign unused = tx_word_i;
+  end
+
   // Frames are counted by shifting: a shift register of which the feedback goes through all 16 states
   // takes one LUT, and only what the sweep looks at is made a number.
   function automatic frame_t after(frame_t state);
-    return {state[2:0], state[3] ^ state[2] ^ (state[2:0] == '0)};
+    if (FrameW != 4) return state + 1'b1;
+    return frame_t'({state[2:0], state[3] ^ state[2] ^ (state[2:0] == '0)});
   endfunction
   function automatic frame_t number_of(frame_t state);
     frame_t reached, number;
+    if (FrameW != 4) return state;
     reached = '0;
     number = '0;
     for (int unsigned i = 0; i < 1 << FrameW; i++) begin
@@ -126,8 +142,8 @@ module rl_counters
   sum_t read_bytes_q;
   always_ff @(posedge clk_net_i) begin
     for (int unsigned i = 0; i < CounterCount; i++) if (once[i]) frames_q[i] <= after(frames_q[i]);
-    rx_words_q <= rx_words_q + word_t'(rx_i.word) + (port_rx ? word_t'(words(port_rx_i.bytes)) : '0);
-    tx_words_q <= tx_words_q + word_t'(tx_word_i) + (port_tx ? word_t'(words(port_tx_bytes_i)) : '0);
+    rx_words_q <= rx_words_q + rx_words + (port_rx ? word_t'(words(port_rx_i.bytes)) : '0);
+    tx_words_q <= tx_words_q + tx_words + (port_tx ? word_t'(words(port_tx_bytes_i)) : '0);
     duplicates_q <= duplicates_q + word_t'({write_duplicate_i && chunk_duplicate_i,
                                             write_duplicate_i ^ chunk_duplicate_i});
     queue_q <= queue_q + word_t'({rx_overflow_i && read_full_i, rx_overflow_i ^ read_full_i}) +

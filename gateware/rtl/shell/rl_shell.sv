@@ -10,11 +10,12 @@ module rl_shell
   import rl_config_pkg::*;
   import rl_port_pkg::*;
 #(
+  parameter int unsigned DataW = 64,               // Bits of the MAC's words: 64, 128, 256 or 512.
   parameter int unsigned PatienceW = 24,           // Of the watchdog over the firmware, see rl_watchdog.
   parameter int unsigned Ports = 1,                // All of them; those beside port 0 are rl_port_layer's.
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
-  parameter int unsigned RxWords = 2048,           // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
-  parameter int unsigned QueueWords = 1024,        // Memory and configuration queue, each.
+  parameter int unsigned RxWords = 131072 / DataW, // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
+  parameter int unsigned QueueWords = 65536 / DataW, // Memory and configuration queue, each.
   parameter int unsigned ChunksMax = 262144,       // Chunks of an image.
   parameter int unsigned ConfigPatienceW = 20      // Of rl_config_port.
 ) (
@@ -39,14 +40,14 @@ module rl_shell
 
   // -- the MAC's streams, net domain; byte 0 of a frame is data[7:0]
   input  logic              rx_valid_i,
-  input  logic [63:0]       rx_data_i,
-  input  logic [7:0]        rx_keep_i,
+  input  logic [DataW-1:0]  rx_data_i,
+  input  logic [DataW/8-1:0] rx_keep_i,
   input  logic              rx_last_i,
   input  logic              rx_bad_i,        // With rx_last_i: the check sequence was wrong.
   output logic              tx_valid_o,
   input  logic              tx_ready_i,
-  output logic [63:0]       tx_data_o,
-  output logic [7:0]        tx_keep_o,
+  output logic [DataW-1:0]  tx_data_o,
+  output logic [DataW/8-1:0] tx_keep_o,
   output logic              tx_last_o,
 
   // -- what rl_port_layer has to count, net domain; tied off for a card with one port
@@ -91,7 +92,8 @@ module rl_shell
   localparam int unsigned Ahead = 8;
 
   // -- receive
-  rx_beat_t rx_beat;
+  rx_beat_t rx_beat, bulk;
+  logic [DataW-1:0] bulk_data, fetched_data, image_data, stream_data;
   rx_event_t rx_event;
   room_t room;
   divert_reason_e reason, read_reason, launch_reason;
@@ -101,6 +103,7 @@ module rl_shell
   logic barrier_busy, control_busy;
   assign room.read = 1'b1;  // A read that finds no room is dropped and counted.
   rl_rx #(
+    .DataW(DataW),
     .Bulk(Bulk),
     .Words(RxWords)
   ) u_rx (
@@ -122,6 +125,8 @@ module rl_shell
     .last_page_o(last_page),
     .reason_o(reason),
     .divert_i(read_divert || launch_divert),
+    .bulk_o(bulk),
+    .bulk_data_o(bulk_data),
     .heard_o(heard),
     .event_o(rx_event),
     .busy_o(rx_busy)
@@ -263,6 +268,7 @@ module rl_shell
   logic head_ready, fetch_done, memory_moves, shell_failed, role_failed;
   logic [7:0] image_written_gray;
   rl_memory #(
+    .DataW(DataW),
     .Bulk(Bulk),
     .QueueWords(QueueWords),
     .Ahead(Ahead)
@@ -272,6 +278,8 @@ module rl_shell
     .clk_ddr_i,
     .rst_ddr_ni,
     .rx_beat_i(rx_beat),
+    .bulk_i(bulk),
+    .bulk_data_i(bulk_data),
     .hosts_i(hosts),
     .last_page_i(last_page),
     .write_room_o(room.write),
@@ -286,6 +294,7 @@ module rl_shell
     .head_o(head),
     .head_ready_i(head_ready),
     .fetched_o(fetched),
+    .fetched_data_o(fetched_data),
     .fetched_take_i(fetched_take),
     .fetch_done_i(fetch_done),
     .write_i(mem_write_ctl),
@@ -302,6 +311,7 @@ module rl_shell
     .write_event_o(write_event),
     .read_event_o(read_event),
     .image_i(image),
+    .image_data_i(image_data),
     .image_take_o(image_take),
     .image_written_gray_o(image_written_gray),
     .value_i(value_req),
@@ -310,6 +320,7 @@ module rl_shell
     .digest_o(digest_rsp),
     .stream_i(stream_req),
     .stream_o(stream_rsp),
+    .stream_data_o(stream_data),
     .moves_o(memory_moves),
     .failed_o(shell_failed),
     .axi_o(shell_axi_o),
@@ -318,8 +329,9 @@ module rl_shell
 
   // -- loading
   chunk_event_t chunk_event;
-  logic load_busy;
+  logic load_busy, execute_busy, tx_frame, active;
   rl_load #(
+    .DataW(DataW),
     .Bulk(Bulk),
     .QueueWords(QueueWords),
     .Ahead(Ahead),
@@ -332,7 +344,8 @@ module rl_shell
     .rst_ddr_ni,
     .clk_cfg_i,
     .rst_cfg_ni,
-    .rx_beat_i(rx_beat),
+    .bulk_i(bulk),
+    .bulk_data_i(bulk_data),
     .receiving_i(session.receiving),
     .room_o(room.image),
     .chunk_event_o(chunk_event),
@@ -351,6 +364,7 @@ module rl_shell
     .reported_i(mem_wdata),
     .reported_o(reported_data),
     .queue_o(image),
+    .queue_data_o(image_data),
     .queue_take_i(image_take),
     .written_gray_i(image_written_gray),
     .value_o(value_req),
@@ -359,6 +373,7 @@ module rl_shell
     .digest_rsp_i(digest_rsp),
     .stream_o(stream_req),
     .stream_i(stream_rsp),
+    .stream_data_i(stream_data),
     .port_o(config_o),
     .port_i(config_i),
     .local_i,
@@ -366,7 +381,6 @@ module rl_shell
   );
 
   // -- launches and the role
-  logic execute_busy;
   rl_execute u_execute (
     .clk_net_i,
     .rst_net_ni,
@@ -405,9 +419,11 @@ module rl_shell
   assign memory_failed_o = shell_failed || role_failed;
 
   // -- transmit
-  logic tx_frame;
   logic [13:0] tx_bytes;
-  rl_tx u_tx (
+  rl_transmit #(
+    .DataW(DataW),
+    .Bulk(Bulk)
+  ) u_tx (
     .clk_net_i,
     .rst_net_ni,
     .halt_i,
@@ -429,7 +445,7 @@ module rl_shell
     .data_desc_i(fetched.desc),
     .data_done_o(fetched_take.done),
     .data_take_o(fetched_take.take),
-    .data_i(fetched.data),
+    .data_i(fetched_data),
     .data_ready_i(fetched.ready),
     .fetched_o(fetch_done),
     .cpu_fetch_done_o(cpu_fetched),
@@ -444,6 +460,7 @@ module rl_shell
 
   // -- counters
   rl_counters #(
+    .DataW(DataW),
     .Ports(Ports)
   ) u_counters (
     .clk_net_i,
@@ -475,15 +492,13 @@ module rl_shell
   );
 
   // A frame that has come in keeps the receive stream, its unit or the processor busy until it has had its effect.
-  logic [6:0] quiet_q;
-  logic active;
   assign active = rx_busy || control_busy || answer_valid || slot_busy != 0 || tx_valid_o || !read_idle ||
       progress.stored != progress.written || execute_busy || load_busy || scrub_ctl.scrub ||
       mem_write_status.ack_due || !sleeping_o;
-  // Some cycles more: what crosses between domains, and the counters' sweep.
-  assign quiet_o = &quiet_q;
-  always_ff @(posedge clk_net_i) begin
-    if (!rst_net_ni || active) quiet_q <= '0;
-    else if (!quiet_o) quiet_q <= quiet_q + 1'b1;
-  end
+  rl_quiet u_quiet (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .active_i(active),
+    .quiet_o
+  );
 endmodule : rl_shell

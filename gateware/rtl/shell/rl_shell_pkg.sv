@@ -85,6 +85,17 @@ package rl_shell_pkg;
     logic launch;
   } kind_class_t;
 
+  // Whether a kind may change the session. What has a route has an EtherType and a kind that exist, and these differ
+  // in their low bits.
+  function automatic logic is_barrier(logic [7:0] ether_type, logic [3:0] kind);
+    is_barrier = 1'b0;
+    for (int unsigned i = 0; i < KindCount; i++) begin
+      if (KindRules[i].order == OrderBarrier && KindRules[i].ether_type[7:0] == ether_type &&
+          KindRules[i].kind[3:0] == kind)
+        is_barrier = 1'b1;
+    end
+  endfunction
+
   // Why the analyzer keeps a frame out.
   typedef enum logic [2:0] {
     DropNone      = 3'd0,
@@ -100,7 +111,7 @@ package rl_shell_pkg;
   // What the receive side counts, each for one cycle.
   typedef struct packed {
     logic       word;   // A word came, with so many bytes.
-    logic [3:0] bytes;
+    logic [6:0] bytes;
     logic       frame;  // A frame has ended. If it was dropped, one of these tells why:
     logic       check;
     logic       foreign;
@@ -147,6 +158,17 @@ package rl_shell_pkg;
     DivertBusy      = 8'd7, // Launch queue or result table full, or configuring.
     DivertAccepted  = 8'd8  // Nothing is wrong: a launch that was accepted, for the firmware to say so.
   } divert_reason_e;
+
+  // What becomes of a frame, as its head and the firmware say: rl_rx_judge has the meaning.
+  typedef struct packed {
+    drop_e          early;
+    drop_e          late;
+    route_e         route;
+    divert_reason_e reason;
+    logic           hosts;     // Its address lies in memory that a host may address,
+    logic           last_page; // in the last page of it.
+    logic           awaits;    // It waits for every barrier before it.
+  } verdict_t;
 
   // What a card is for its hardware; more of it the firmware reads.
   typedef struct packed {
@@ -232,17 +254,16 @@ package rl_shell_pkg;
     logic       busy;    // One more has ended and is not counted yet.
   } write_progress_t;
 
-  // A queue of frames from its reader's side; rl_frame_queue has the meaning.
+  // A queue of frames from its reader's side; rl_frame_queue has the meaning. Its words, which have the network's width,
+  // are beside it.
   typedef struct packed {
     logic        valid;
     write_desc_t desc;
-    logic [63:0] data;
     logic        ready;
   } write_queue_t;
   typedef struct packed {
     logic       valid;
     read_desc_t desc;
-    logic [63:0] data;
     logic       ready;
   } read_queue_t;
   typedef struct packed {
@@ -285,11 +306,10 @@ package rl_shell_pkg;
     logic    room;
   } stream_req_t;
   typedef struct packed {
-    logic        done;
-    logic        word;
-    logic [63:0] data;
-    logic        commit;
-    logic        last;
+    logic done;
+    logic word;    // One of the network's width, beside it.
+    logic commit;
+    logic last;
   } stream_rsp_t;
 
   // -- between rl_launch and rl_role_port.

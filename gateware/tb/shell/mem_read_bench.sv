@@ -3,6 +3,7 @@
 module mem_read_bench
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned DataW = 64,
   parameter int unsigned Bulk = 1472,
   parameter int unsigned Reads = 512
 ) (
@@ -47,8 +48,8 @@ module mem_read_bench
   input  announcement_t announce,
   output logic         cpu_fetch_done,
   output logic         tx_valid,
-  output logic [63:0]  tx_data,
-  output logic [7:0]   tx_keep,
+  output logic [DataW-1:0] tx_data,
+  output logic [DataW/8-1:0] tx_keep,
   output logic         tx_last,
   input  logic         tx_ready,
   output logic         tx_frame,
@@ -83,8 +84,8 @@ module mem_read_bench
   input  logic         axi_rvalid,
   output logic         axi_rready
 );
-  localparam int unsigned FrameWords = (Bulk + 7) / 8;
-  localparam int unsigned QueueWords = FrameWords > 256 ? 8192 : 1024;
+  localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
+  localparam int unsigned QueueWords = 65536 / DataW;
 
   divert_reason_e reason;
   logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
@@ -175,13 +176,13 @@ module mem_read_bench
   );
 
   logic queue_room, queue_word, queue_commit, data_valid, data_done, data_take, data_ready;
-  logic [63:0] queue_data, data;
+  logic [DataW-1:0] queue_data, data, stream_data, wide_word;
   read_desc_t queue_desc, data_desc;
   logic stream_room, stream_word, stream_commit, stream_last, words_done;
-  logic [63:0] stream_data;
   logic [2:0] words_at;
 
   rl_ddr_read #(
+    .DataW(DataW),
     .Bulk(Bulk)
   ) u_read (
     .clk_ddr_i(clk_ddr),
@@ -219,6 +220,7 @@ module mem_read_bench
   );
 
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(3 * FrameWords + 16),
     .DescW($bits(read_desc_t)),
@@ -244,8 +246,9 @@ module mem_read_bench
   );
 
   rl_frame_queue #(
-    .Words(256),
-    .FrameWords(48),
+    .DataW(DataW),
+    .Words(256 * 64 / DataW),
+    .FrameWords(48 * 64 / DataW),
     .DescW(1),
     .Frames(32),
     .Reserves(1'b1)
@@ -263,9 +266,21 @@ module mem_read_bench
     .valid_o(),
     .desc_o(words_last),
     .done_i(words_done),
-    .take_i(words_valid && words_ready),
-    .data_o(words_data),
+    .take_i(wide_take),
+    .data_o(wide_word),
     .ready_o(words_valid)
+  );
+  logic wide_take;
+  rl_queue_narrow #(
+    .DataW(DataW)
+  ) u_words (
+    .clk_i(clk_cfg),
+    .rst_ni(rst_cfg_n),
+    .data_i(wide_word),
+    .take_o(wide_take),
+    .data_o(words_data),
+    .take_i(words_valid && words_ready),
+    .done_i(words_done)
   );
   assign words_done = words_valid && words_ready && words_at == '1;
   always_ff @(posedge clk_cfg) begin
@@ -273,7 +288,10 @@ module mem_read_bench
     else if (words_valid && words_ready) words_at <= words_at + 1'b1;
   end
 
-  rl_tx u_tx (
+  rl_transmit #(
+    .DataW(DataW),
+    .Bulk(Bulk)
+  ) u_tx (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
     .halt_i(halt),

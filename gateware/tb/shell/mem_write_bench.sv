@@ -3,6 +3,7 @@
 module mem_write_bench
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned DataW = 64,
   parameter int unsigned Bulk = 1472
 ) (
   input  logic         clk_net,
@@ -40,7 +41,7 @@ module mem_write_bench
   input  write_desc_t       image_desc,
   output logic         image_done,
   output logic         image_take,
-  input  logic [63:0]  image_data,
+  input  logic [DataW-1:0] image_data,
   input  logic         value_valid,
   output logic         value_ready,
   input  addr_t        value_addr,
@@ -71,25 +72,50 @@ module mem_write_bench
   input  logic         axi_bvalid,
   output logic         axi_bready
 );
-  localparam int unsigned FrameWords = (Bulk + 7) / 8;
-  localparam int unsigned QueueWords = FrameWords > 256 ? 8192 : 1024;
+  localparam int unsigned Lanes = DataW / 64;
+  localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
+  localparam int unsigned QueueWords = 65536 / DataW;
+
+  // Words of 64 bits become such of the datapath; the last one of a frame may be part empty.
+  rx_beat_t beat;
+  logic [Lanes-1:0][63:0] gathered_q, gathered;
+  logic [15:0] at_q;  // Words of the payload before this one.
+  logic complete;
+  assign complete = (at_q + 1'b1) % 16'(Lanes) == 0 || 8 * (at_q + 1'b1) >= rx_beat.head.length;
+  always_comb begin
+    gathered = gathered_q;
+    gathered[at_q%16'(Lanes)] = rx_beat.data;
+    beat = rx_beat;
+    beat.payload = rx_beat.payload && complete;
+    beat.word = beat.payload;
+  end
+  always_ff @(posedge clk_net) begin
+    if (!rst_net_n || rx_beat.done || rx_beat.abort) at_q <= '0;
+    else if (rx_beat.payload) at_q <= at_q + 1'b1;
+    if (rx_beat.payload) gathered_q <= gathered;
+  end
 
   logic queue_room, queue_word, queue_commit, queue_rollback;
-  logic [63:0] queue_data, mem_data;
+  logic [DataW-1:0] mem_data;
   write_desc_t queue_desc, mem_desc;
   logic mem_valid, mem_done, mem_take, mem_ready;
 
-  rl_mem_write u_mem_write (
+  logic verdict_valid, verdict, judged, stays, queue_valid;
+  rl_mem_write #(
+    .Line(DataW > 64)
+  ) u_mem_write (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),
-    .rx_beat_i(rx_beat),
+    .rx_beat_i(beat),
     .room_o(room),
     .queue_room_i(queue_room),
     .queue_word_o(queue_word),
-    .queue_data_o(queue_data),
+    .queue_data_o(),
     .queue_commit_o(queue_commit),
     .queue_desc_o(queue_desc),
     .queue_rollback_o(queue_rollback),
+    .verdict_valid_o(verdict_valid),
+    .verdict_o(verdict),
     .stored_o(stored),
     .busy_o(),
     .reset_i(reset_window),
@@ -115,22 +141,25 @@ module mem_write_bench
   );
 
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(FrameWords + 8),
     .DescW($bits(write_desc_t)),
-    .Frames(16)
+    .Frames(DataW > 64 ? 32 : 16),
+    // A wide word is whole some cycles after the look for room.
+    .Reserves(DataW > 64)
   ) u_queue (
     .clk_wr_i(clk_net),
     .rst_wr_ni(rst_net_n),
     .room_o(queue_room),
     .word_i(queue_word),
-    .data_i(queue_data),
+    .data_i(gathered),
     .commit_i(queue_commit),
     .desc_i(queue_desc),
     .rollback_i(queue_rollback),
     .clk_rd_i(clk_ddr),
     .rst_rd_ni(rst_ddr_n),
-    .valid_o(mem_valid),
+    .valid_o(queue_valid),
     .desc_o(mem_desc),
     .done_i(mem_done),
     .take_i(mem_take),
@@ -138,47 +167,112 @@ module mem_write_bench
     .ready_o(mem_ready)
   );
 
-  rl_ddr_write #(
-    .Bulk(Bulk)
-  ) u_write (
-    .clk_ddr_i(clk_ddr),
-    .rst_ddr_ni(rst_ddr_n),
-    .mem_valid_i(mem_valid),
-    .mem_desc_i(mem_desc),
-    .mem_done_o(mem_done),
-    .mem_take_o(mem_take),
-    .mem_data_i(mem_data),
-    .mem_ready_i(mem_ready),
-    .image_valid_i(image_valid),
-    .image_desc_i(image_desc),
-    .image_done_o(image_done),
-    .image_take_o(image_take),
-    .image_data_i(image_data),
-    .image_ready_i(image_valid),
-    .value_valid_i(value_valid),
-    .value_ready_o(value_ready),
-    .value_addr_i(value_addr),
-    .value_data_i(value_data),
-    .value_more_i(value_more),
-    .value_written_o(value_written),
-    .scrub_i(scrub),
-    .scrub_first_i(scrub_first),
-    .scrub_last_i(scrub_last),
-    .scrub_done_o(scrub_done),
-    .mem_written_gray_o(mem_written_gray),
-    .image_written_gray_o(image_written_gray),
-    .failed_o(failed),
-    .axi_awvalid_o(axi_awvalid),
-    .axi_awready_i(axi_awready),
-    .axi_awaddr_o(axi_awaddr),
-    .axi_wvalid_o(axi_wvalid),
-    .axi_wready_i(axi_wready),
-    .axi_wdata_o(axi_wdata),
-    .axi_wstrb_o(axi_wstrb),
-    .axi_bvalid_i(axi_bvalid),
-    .axi_bready_o(axi_bready),
-    .axi_bresp_i(axi_bresp)
+  // A verdict for each frame of the queue, with wide words.
+  rl_fifo_async #(
+    .Width(1),
+    .Depth(32)
+  ) u_verdicts (
+    .clk_wr_i(clk_net),
+    .rst_wr_ni(rst_net_n),
+    .wvalid_i(verdict_valid),
+    .wready_o(),
+    .wspare_o(),
+    .wdata_i(verdict),
+    .clk_rd_i(clk_ddr),
+    .rst_rd_ni(rst_ddr_n),
+    .rvalid_o(judged),
+    .rready_i(mem_done),
+    .rdata_o(stays)
   );
+  assign mem_valid = queue_valid && (DataW == 64 || judged);
+  if (DataW == 512) begin : gen_beats
+    rl_ddr_write_beats #(
+      .Bulk(Bulk)
+    ) u_write (
+      .clk_ddr_i(clk_ddr),
+      .rst_ddr_ni(rst_ddr_n),
+      .mem_valid_i(mem_valid),
+      .mem_desc_i(mem_desc),
+      .mem_skip_i(DataW > 64 && !stays),
+      .mem_done_o(mem_done),
+      .mem_take_o(mem_take),
+      .mem_data_i(mem_data),
+      .mem_ready_i(mem_ready),
+      .image_valid_i(image_valid),
+      .image_desc_i(image_desc),
+      .image_done_o(image_done),
+      .image_take_o(image_take),
+      .image_data_i(image_data),
+      .image_ready_i(image_valid),
+      .value_valid_i(value_valid),
+      .value_ready_o(value_ready),
+      .value_addr_i(value_addr),
+      .value_data_i(value_data),
+      .value_more_i(value_more),
+      .value_written_o(value_written),
+      .scrub_i(scrub),
+      .scrub_first_i(scrub_first),
+      .scrub_last_i(scrub_last),
+      .scrub_done_o(scrub_done),
+      .mem_written_gray_o(mem_written_gray),
+      .image_written_gray_o(image_written_gray),
+      .failed_o(failed),
+      .axi_awvalid_o(axi_awvalid),
+      .axi_awready_i(axi_awready),
+      .axi_awaddr_o(axi_awaddr),
+      .axi_wvalid_o(axi_wvalid),
+      .axi_wready_i(axi_wready),
+      .axi_wdata_o(axi_wdata),
+      .axi_wstrb_o(axi_wstrb),
+      .axi_bvalid_i(axi_bvalid),
+      .axi_bready_o(axi_bready),
+      .axi_bresp_i(axi_bresp)
+    );
+  end else begin : gen_lanes
+    rl_ddr_write #(
+      .DataW(DataW),
+      .Bulk(Bulk)
+    ) u_write (
+      .clk_ddr_i(clk_ddr),
+      .rst_ddr_ni(rst_ddr_n),
+      .mem_valid_i(mem_valid),
+      .mem_desc_i(mem_desc),
+      .mem_skip_i(DataW > 64 && !stays),
+      .mem_done_o(mem_done),
+      .mem_take_o(mem_take),
+      .mem_data_i(mem_data),
+      .mem_ready_i(mem_ready),
+      .image_valid_i(image_valid),
+      .image_desc_i(image_desc),
+      .image_done_o(image_done),
+      .image_take_o(image_take),
+      .image_data_i(image_data),
+      .image_ready_i(image_valid),
+      .value_valid_i(value_valid),
+      .value_ready_o(value_ready),
+      .value_addr_i(value_addr),
+      .value_data_i(value_data),
+      .value_more_i(value_more),
+      .value_written_o(value_written),
+      .scrub_i(scrub),
+      .scrub_first_i(scrub_first),
+      .scrub_last_i(scrub_last),
+      .scrub_done_o(scrub_done),
+      .mem_written_gray_o(mem_written_gray),
+      .image_written_gray_o(image_written_gray),
+      .failed_o(failed),
+      .axi_awvalid_o(axi_awvalid),
+      .axi_awready_i(axi_awready),
+      .axi_awaddr_o(axi_awaddr),
+      .axi_wvalid_o(axi_wvalid),
+      .axi_wready_i(axi_wready),
+      .axi_wdata_o(axi_wdata),
+      .axi_wstrb_o(axi_wstrb),
+      .axi_bvalid_i(axi_bvalid),
+      .axi_bready_o(axi_bready),
+      .axi_bresp_i(axi_bresp)
+    );
+  end
 
   always_ff @(posedge clk_net) begin
     write_count <= write_count + 32'(write);

@@ -17,6 +17,8 @@ PERIOD_NS = 10
 RING_FRAME_WORDS = 192
 # Frames wait in the receive FIFO while the firmware works; the bench sends no more than fit.
 UNDER_WAY_WORDS = 1500
+# What is not for writes or image data comes in faster than it goes on: no longest frame more than fits.
+UNDER_WAY_WORDS_WIDE = 800
 ROOMS = {Route.WRITE: "write", Route.IMAGE: "image", Route.READ: "read", Route.LAUNCH: "launch"}
 
 
@@ -43,6 +45,11 @@ class Expected:
     @property
     def diverted(self) -> bool:
         return self.judgement.route in (Route.READ, Route.LAUNCH) and bool(self.data[23] & 1)
+
+    @property
+    def is_bulk(self) -> bool:
+        """A good write or good image data."""
+        return self.judgement.drop is None and self.judgement.route in (Route.WRITE, Route.IMAGE)
 
     @property
     def reason(self) -> Reason:
@@ -82,6 +89,7 @@ class Receive:
         self.dut, self.expected, self.sessions = dut, expected, sessions
         self.ragged_rooms, self.firmware_delay = ragged_rooms, firmware_delay
         self.firmware_least = 0  # Cycles that the firmware waits with each frame, as firmware_delay is the most.
+        self.size = len(dut.rx_data_i) // 8  # Bytes of a word.
         self.ended = 0
         self.finished: set[int] = set()  # Frames of the ring that the firmware has finished, by position.
         self.barriers_finished = 0
@@ -112,7 +120,10 @@ class Receive:
         listens = cocotb.start_soon(self.listen())
         if listens_first:
             await listens
-        cocotb.start_soon(self.watch_rx_beat())
+        if self.size == 8:
+            cocotb.start_soon(self.watch_rx_beat())
+        else:
+            cocotb.start_soon(self.watch_wide())
         cocotb.start_soon(self.firmware())
         cocotb.start_soon(self.take_announcements())
 
@@ -169,22 +180,22 @@ class Receive:
         for one in self.expected:
             while True:
                 while oldest < self.ended:
-                    ended += len(self.expected[oldest].sent_at)
+                    ended += len(self.expected[oldest].sent_at) * self.size // 8
                     oldest += 1
-                if sent - ended <= UNDER_WAY_WORDS:
+                if sent - ended <= (UNDER_WAY_WORDS if self.size == 8 else UNDER_WAY_WORDS_WIDE):
                     break
                 await edge
-            data, valid = words(one.data), keep(one.data)[-1]
-            sent += len(data)
+            data, valid = words(one.data, self.size), keep(one.data, self.size)[-1]
+            sent += len(data) * self.size // 8
             # What is not kept may be anything.
-            data[-1] |= random.getrandbits(64) << 8 * valid.bit_count() & (1 << 64) - 1
+            data[-1] |= random.getrandbits(8 * self.size) << 8 * valid.bit_count() & (1 << 8 * self.size) - 1
             for word in data[:-1]:
                 while next(pause):
                     rx_valid.value = 0
                     await edge
                 rx_valid.value = 1
                 rx_data.value = word
-                noise = random.getrandbits(9)
+                noise = random.getrandbits(self.size + 1)
                 rx_keep.value = noise >> 1
                 rx_last.value = 0
                 rx_bad.value = noise & 1
@@ -265,8 +276,94 @@ class Receive:
                 shown, judged = 0, False
                 self.ended += 1
 
-    def check_judgement(self, one: Expected, about: str, room: dict[Route, int]) -> None:
-        """The frame has begun to show its payload, or has ended."""
+    async def watch_wide(self) -> None:
+        """With words of more than 64 bits: holds both streams against what is expected. All frames end on the wide one, in
+        their order; those for neither writes nor image data come out of the other as well."""
+        dut, edge = self.dut, self.dut.clk_net_i.rising_edge
+        narrow = [n for n, one in enumerate(self.expected) if one.judgement.drop is None and not one.is_bulk]
+        shown, shown_narrow = 0, 0
+        heard_due = False
+        room = dict.fromkeys(ROOMS, 1)
+        rooms = dict.fromkeys(ROOMS, 0b1111)
+        close_at, open_at = {}, {}
+        while True:
+            await edge
+            now = cycle() - 1
+            assert bool(dut.heard_o.value) == heard_due, f"heard, frame {self.ended}"
+            heard_due = False
+            for route in ROOMS if self.ragged_rooms else ():
+                rooms[route] = rooms[route] << 1 & 0b1111 | room[route]
+                if close_at.get(route) == now:
+                    room[route] = 0
+                    open_at[route] = now + random.randint(1, 60)
+                elif open_at.get(route) == now:
+                    room[route] = 1
+                else:
+                    continue
+                getattr(dut, f"room_{ROOMS[route]}_i").value = room[route]
+            payload, done, abort = (bool(getattr(dut, f"bulk_{name}_o").value) for name in ("payload", "done", "abort"))
+            if payload or done or abort:
+                one = self.expected[self.ended]
+                about = f"frame {self.ended}, {len(one.data)} bytes, {one.name}, {one.judgement}"
+                if shown == 0:
+                    # When a frame without payload began, its padding does not show.
+                    room_then = {route: past >> 1 & 1 or not payload for route, past in rooms.items()}
+                    self.check_turn(one, about, room_then)
+                if payload:
+                    at = CONST.HEADER_END + self.size * shown
+                    valid = one.data[at : at + self.size]
+                    got = int(dut.bulk_data_o.value).to_bytes(self.size, "little")
+                    assert valid and got[: len(valid)] == valid, f"{about}: word {shown}"
+                    self.rx_busy.append(now)
+                    shown += 1
+                if done or abort:
+                    assert done == (one.judgement.drop is None), about
+                    payload_bytes = min(len(one.data) - CONST.HEADER_END, one.number(16, 2))
+                    assert shown == max(0, -(-payload_bytes // self.size)), f"{about}: {shown} words"
+                    if done:
+                        for port, place in {"length": (16, 2), "seq": (20, 4), "addr": (24, 8)}.items():
+                            assert getattr(dut, f"bulk_{port}_o").value == one.number(*place), f"{about}: {port}"
+                        assert dut.bulk_route_o.value == one.judgement.route, about
+                        heard_due = one.is_bulk
+                        if self.ragged_rooms and one.judgement.route in ROOMS and random.random() < 0.5:
+                            close_at[one.judgement.route] = now + 2
+                    shown = 0
+                    self.max_latency = max(self.max_latency, now - one.sent_at[-1])
+                    self.ended += 1
+            assert not dut.abort_o.value, "a frame that has ended well"
+            if dut.word_o.value:
+                assert narrow and narrow[0] < self.ended, "a frame that nobody sent, or that has not ended"
+                one = self.expected[narrow[0]]
+                about = f"frame {narrow[0]}, {len(one.data)} bytes, {one.name}, on the narrow stream"
+                assert bool(dut.first_o.value) == (shown_narrow == 0), about
+                assert bool(dut.payload_o.value) == (shown_narrow >= 4), about
+                if shown_narrow == 0 and one.judgement.route == Route.LAUNCH:
+                    assert rooms[Route.LAUNCH] >> 2 & 1, f"{about}: there is no room"
+                if shown_narrow == 4:
+                    self.check_judgement(one, about, dict.fromkeys(ROOMS, 1), narrow[0])
+                if shown_narrow < RING_FRAME_WORDS:
+                    valid = one.data[8 * shown_narrow : 8 * shown_narrow + 8]
+                    got = int(dut.data_o.value).to_bytes(8, "little")
+                    assert got[: len(valid)] == valid, f"{about}: word {shown_narrow}"
+                shown_narrow += 1
+            if dut.done_o.value:
+                one = self.expected[narrow.pop(0)]
+                assert shown_narrow == one.shown, f"{about}: {shown_narrow} words of {one.shown}"
+                assert dut.route_o.value == one.judgement.route, about
+                heard_due |= one.judgement.route in ROOMS and not one.diverted
+                shown_narrow = 0
+
+    def check_turn(self, one: Expected, about: str, room: dict[Route, int]) -> None:
+        """The frame has begun on the wide stream."""
+        if one.bad or one.judgement.drop == "drop_truncated":
+            return
+        if one.judgement.waits:
+            assert self.barriers_finished >= one.barriers_before, f"{about}: it did not wait for the barrier"
+        if one.is_bulk:
+            assert room[one.judgement.route], f"{about}: there is no room"
+
+    def check_judgement(self, one: Expected, about: str, room: dict[Route, int], number: int | None = None) -> None:
+        """The frame, of this number or the next to end, has begun to show its payload, or has ended."""
         dut = self.dut
         if one.bad or one.judgement.drop == "drop_truncated":
             return
@@ -280,7 +377,7 @@ class Receive:
         if one.judgement.route in ROOMS:
             assert room[one.judgement.route], f"{about}: there is no room"
         if one.judgement.route == Route.LAUNCH:
-            known = enumerate(self.expected[: self.ended])
+            known = enumerate(self.expected[: self.ended if number is None else number])
             before = [n for n, other in known if other.to_ring and not other.may_be_taken]
             assert self.finished.issuperset(before), f"{about}: control frames before it are unfinished"
         ports = {"dst": (0, 6), "src": (6, 6), "ether_type": (12, 2), "kind": (15, 1), "length": (16, 2)}

@@ -5,6 +5,7 @@ module receive_bench
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned DataW = 64,
   parameter int unsigned FifoWords = 2048,
   parameter int unsigned RingWords = 1024,
   parameter int unsigned RingFrames = 32
@@ -13,8 +14,8 @@ module receive_bench
   input  logic        rst_net_ni,
 
   input  logic        rx_valid_i,
-  input  logic [63:0] rx_data_i,
-  input  logic [7:0]  rx_keep_i,
+  input  logic [DataW-1:0] rx_data_i,
+  input  logic [DataW/8-1:0] rx_keep_i,
   input  logic        rx_last_i,
   input  logic        rx_bad_i,
   output logic        overflow_o,
@@ -53,6 +54,16 @@ module receive_bench
   output logic [63:0] addr_o,
   output logic        heard_o,
 
+  // The stream of writes and image data: another one only if words have more than 64 bits.
+  output logic        bulk_payload_o,
+  output logic [DataW-1:0] bulk_data_o,
+  output logic        bulk_done_o,
+  output logic        bulk_abort_o,
+  output logic [2:0]  bulk_route_o,
+  output logic [15:0] bulk_length_o,
+  output logic [31:0] bulk_seq_o,
+  output logic [63:0] bulk_addr_o,
+
   output logic        head_valid_o,
   output logic [$clog2(RingWords)+2:0] head_offset_o,
   output logic [7:0]  head_reason_o,
@@ -69,11 +80,9 @@ module receive_bench
   input  logic [6:0]  counter_i,
   output logic [31:0] count_o
 );
-  rx_word_t word;
-  logic word_valid, word_ready;
   session_t session;
   room_t room;
-  rx_beat_t rx_beat;
+  rx_beat_t rx_beat, bulk;
   divert_reason_e reason, head_reason;
   rx_event_t rx_event;
   announcement_t announcement;
@@ -100,9 +109,10 @@ module receive_bench
   assign divert = rx_beat.done && rx_beat.route inside {RouteRead, RouteLaunch} && rx_beat.head.seq[0];
   assign note = rx_beat.done && rx_beat.route == RouteLaunch && !divert;
 
-  rl_rx_fifo #(
+  rl_rx #(
+    .DataW(DataW),
     .Words(FifoWords)
-  ) u_rx_fifo (
+  ) u_rx (
     .clk_net_i,
     .rst_net_ni,
     .rx_valid_i,
@@ -110,17 +120,7 @@ module receive_bench
     .rx_keep_i,
     .rx_last_i,
     .rx_bad_i,
-    .word_valid_o(word_valid),
-    .word_ready_i(word_ready),
-    .word_o(word),
-    .overflow_o
-  );
-  rl_analyzer u_analyzer (
-    .clk_net_i,
-    .rst_net_ni,
-    .word_valid_i(word_valid),
-    .word_ready_o(word_ready),
-    .word_i(word),
+    .overflow_o,
     .filter_i('{
       we: filter_we_i,
       places: filter_places_i,
@@ -136,8 +136,11 @@ module receive_bench
     .last_page_o(),
     .reason_o(reason),
     .divert_i(divert),
+    .bulk_o(bulk),
+    .bulk_data_o,
     .heard_o,
-    .event_o(rx_event)
+    .event_o(rx_event),
+    .busy_o()
   );
   rl_control_ring #(
     .Words(RingWords),
@@ -174,7 +177,9 @@ module receive_bench
     .announce_o(announcement),
     .answered_o(answered)
   );
-  rl_counters u_counters (
+  rl_counters #(
+    .DataW(DataW)
+  ) u_counters (
     .clk_net_i,
     .rst_net_ni,
     .rx_i(rx_event),
@@ -215,6 +220,13 @@ module receive_bench
   assign epoch_o = rx_beat.head.epoch;
   assign seq_o = rx_beat.head.seq;
   assign addr_o = rx_beat.head.addr;
+  assign bulk_payload_o = bulk.payload;
+  assign bulk_done_o = bulk.done;
+  assign bulk_abort_o = bulk.abort;
+  assign bulk_route_o = bulk.route;
+  assign bulk_length_o = bulk.head.length;
+  assign bulk_seq_o = bulk.head.seq;
+  assign bulk_addr_o = bulk.head.addr;
   assign head_reason_o = head_reason;
   assign announce_dst_o = announcement.dst;
   assign announce_seq_o = announcement.seq;

@@ -74,9 +74,10 @@ class Bench:
             if taking and valid.value:
                 began = began or get_sim_time("ps")
                 keep = int(dut.tx_keep.value)
-                data += int(dut.tx_data.value).to_bytes(8, "little")[: keep.bit_count()]
-                assert keep in (0x01, 0x03, 0x07, 0x0F, 0x1F, 0x3F, 0x7F, 0xFF)
-                assert keep == 0xFF or dut.tx_last.value
+                size = len(dut.tx_keep)
+                data += int(dut.tx_data.value).to_bytes(size, "little")[: keep.bit_count()]
+                assert keep and keep + 1 & keep == 0, "ones from bit 0 on"
+                assert keep.bit_count() == size or dut.tx_last.value
                 if dut.tx_last.value:
                     self.frames.append((began, get_sim_time("ps"), data))
                     data, began = b"", None
@@ -573,7 +574,7 @@ async def halted_it_ends_its_frame_and_begins_no_other(dut):
     await tb.sent(4)
 
 
-@pytest.mark.parametrize("bulk,reads", [(1472, 512), (64, 128)])
-def test_mem_read(bulk, reads):
-    parameters = {"Bulk": bulk, "Reads": reads}
+@pytest.mark.parametrize("width,bulk,reads", [(64, 1472, 512), (64, 64, 128), (128, 1472, 512), (256, 64, 128), (512, 1472, 512)])
+def test_mem_read(width, bulk, reads):
+    parameters = {"DataW": width, "Bulk": bulk, "Reads": reads}
     bench("mem_read_bench", [*rtl("common", "shell"), TB / "mem_read_bench.sv"], __name__, parameters)

@@ -39,7 +39,7 @@ def rx_event(**fields) -> int:
     """rx_event_t."""
     value = 0
     for name in RX_EVENTS:
-        value = value << (4 if name == "bytes" else 1) | fields.get(name, 0)
+        value = value << (7 if name == "bytes" else 1) | fields.get(name, 0)
     return value
 
 

@@ -1,5 +1,5 @@
 //! The nightly comparison of gateware and model: `differential [frames [first seed]]`, a million frames if not told
-//! otherwise, on as many threads as there are cores.
+//! otherwise, on as many threads as there are cores; each seed at both widths of the datapath.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use rackloom_conformance::fuzz::{Difference, model_and_gateware};
+use rackloom_verilated::Width;
 
 fn main() -> ExitCode {
     let mut numbers = std::env::args().skip(1).map(|n| n.parse::<u64>().expect("a number"));
@@ -17,10 +18,13 @@ fn main() -> ExitCode {
     let work = || -> Result<(), Difference> {
         while done.load(Ordering::Relaxed) < frames {
             let seed = next_seed.fetch_add(1, Ordering::Relaxed);
-            let mut pair = model_and_gateware(seed, 0);
-            pair.run(FRAMES_PER_SEED)?;
-            let now = done.fetch_add(pair.frames(), Ordering::Relaxed) + pair.frames();
-            cycles.fetch_add(pair.second().bench().card.cycles(), Ordering::Relaxed);
+            let mut now = 0;
+            for width in [Width::Bits64, Width::Bits128] {
+                let mut pair = model_and_gateware(seed, width, 0);
+                pair.run(FRAMES_PER_SEED)?;
+                now = done.fetch_add(pair.frames(), Ordering::Relaxed) + pair.frames();
+                cycles.fetch_add(pair.second().bench().card.cycles(), Ordering::Relaxed);
+            }
             // For whoever waits, and to go on from there.
             eprintln!("seed {seed} agrees: {now} of {frames} frames in {:.0} s", began.elapsed().as_secs_f64());
         }

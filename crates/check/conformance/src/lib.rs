@@ -17,5 +17,5 @@ mod suite;
 mod three_ports;
 
 pub use specimen::Specimen;
-pub use strained::{CLOCKS, Strained};
+pub use strained::{CLOCKS, Strained, StrainedAt, StrainedWide};
 pub use three_ports::ThreePorts;

@@ -7,7 +7,7 @@ use rackloom_card::{Config, Pace};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_rack::Kind;
 use rackloom_role::Memory;
-use rackloom_verilated::{Clocks, RtlCard, Stress};
+use rackloom_verilated::{Clocks, RtlCard, Stress, Width};
 use rackloom_wire::ErrorCode;
 
 use crate::Specimen;
@@ -15,7 +15,12 @@ use crate::Specimen;
 /// A card with clocks of [`CLOCKS`], and with bits that cross between them late at random. `RACKLOOM_CLOCKS` is the
 /// number of the clocks, 1 if it is not set.
 #[derive(Debug)]
-pub struct Strained(RtlCard);
+pub struct StrainedAt<const WIDE: bool>(RtlCard);
+
+/// With a datapath of 64 bits.
+pub type Strained = StrainedAt<false>;
+/// With one of 128.
+pub type StrainedWide = StrainedAt<true>;
 
 /// Memory, role and port faster and slower than the network.
 pub const CLOCKS: [Clocks; 4] = [
@@ -25,7 +30,7 @@ pub const CLOCKS: [Clocks; 4] = [
     Clocks { ddr: 1370, role: 500, cfg: 2100, jitter: 50 },
 ];
 
-impl Specimen for Strained {
+impl<const WIDE: bool> Specimen for StrainedAt<WIDE> {
     const KIND: Kind = RtlCard::KIND;
     const PORTS: u8 = RtlCard::PORTS;
     const TARGET: &'static str = RtlCard::TARGET;
@@ -37,7 +42,8 @@ impl Specimen for Strained {
         let card = Config { kind: Self::KIND.announced(), pace: Pace::Live, ..config };
         let stress = Stress { late: true, clocks: chosen(), ..Stress::default() };
         let surroundings = rackloom_verilated::Config::new(card.mac, card.pace);
-        let config = rackloom_verilated::Config { card, stress, ..surroundings };
+        let width = if WIDE { Width::Bits128 } else { Width::Bits64 };
+        let config = rackloom_verilated::Config { card, width, stress, ..surroundings };
         Self(RtlCard::new(config).expect("a sound configuration"))
     }
 
@@ -62,7 +68,7 @@ impl Specimen for Strained {
     }
 }
 
-impl Node for Strained {
+impl<const WIDE: bool> Node for StrainedAt<WIDE> {
     type Event = Infallible;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {

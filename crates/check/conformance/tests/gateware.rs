@@ -1,36 +1,52 @@
-//! The gateware beside the model: ten thousand frames, and no difference. A million: `cargo run --release -p
-//! rackloom-conformance --example differential`.
+//! The gateware beside the model: six thousand frames at either width of its datapath, and no difference. A million:
+//! `cargo run --release -p rackloom-conformance --example differential`.
 
 use rackloom_conformance::fuzz::model_and_gateware;
+use rackloom_verilated::Width;
 
-const FRAMES: u64 = 10_000;
+const FRAMES: u64 = 6_000;
 const SEEDS: u64 = 8;
 
-fn same(seeds: impl Iterator<Item = u64>) {
+fn same(width: Width, seeds: impl Iterator<Item = u64>) {
     for seed in seeds {
-        let found = model_and_gateware(seed, 0).run(FRAMES / SEEDS);
+        let found = model_and_gateware(seed, width, 0).run(FRAMES / SEEDS);
         found.unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
 
-// Two tests, for two threads.
+// Two tests for each width, for two threads.
 #[test]
 fn the_gateware_does_what_the_model_does() {
-    same((0..SEEDS).step_by(2));
+    same(Width::Bits64, (0..SEEDS).step_by(2));
 }
 
 #[test]
 fn the_gateware_does_what_the_model_does_with_other_seeds() {
-    same((1..SEEDS).step_by(2));
+    same(Width::Bits64, (1..SEEDS).step_by(2));
 }
-/// See `rl_planted`.
+
+#[test]
+fn wide_gateware_does_what_the_model_does() {
+    same(Width::Bits128, (0..SEEDS).step_by(2));
+}
+
+#[test]
+fn wide_gateware_does_what_the_model_does_with_other_seeds() {
+    same(Width::Bits128, (1..SEEDS).step_by(2));
+}
+
+/// See `rl_planted`. What is the same at both widths is planted in one.
 #[test]
 fn each_planted_bug_is_found() {
-    for planted in 1..=PLANTED {
-        let found = (0..SEEDS).find_map(|seed| model_and_gateware(seed, planted).run(FRAMES / SEEDS).err());
-        let difference = found.unwrap_or_else(|| panic!("bug {planted} was not found"));
-        println!("bug {planted}: seed {}, after {} frames: {}", difference.seed, difference.frames, difference.what);
+    let wide = WIDE_PLANTED.map(|planted| (Width::Bits128, planted));
+    for (width, planted) in (1..=PLANTED).map(|planted| (Width::Bits64, planted)).chain(wide) {
+        let found = (0..SEEDS).find_map(|seed| model_and_gateware(seed, width, planted).run(FRAMES_TO_FIND).err());
+        let difference = found.unwrap_or_else(|| panic!("bug {planted} was not found at {width:?}"));
+        let (seed, frames) = (difference.seed, difference.frames);
+        println!("bug {planted} at {width:?}: seed {seed}, after {frames} frames: {}", difference.what);
     }
 }
 
+const FRAMES_TO_FIND: u64 = 1_250;
 const PLANTED: u8 = 5;
+const WIDE_PLANTED: [u8; 2] = [1, 4];

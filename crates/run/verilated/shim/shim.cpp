@@ -6,6 +6,7 @@
 #include <string>
 
 #include "RlCard.h"
+#include "RlCardWide.h"
 #include "verilated.h"
 #if VM_TRACE
 #include "verilated_fst_c.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr int kBeat = 64;
 constexpr int kStraps = 18;
 constexpr int kPorts = 3;
+constexpr int kWord = 16;  // Most bytes of a word of a port.
 constexpr int kPortBits = 49;  // Of a port_config_t.
 
 enum Edge : uint8_t { kNet = 1, kDdr = 2, kRole = 4, kCfg = 8 };
@@ -33,13 +35,15 @@ struct AxiOut {
 };
 
 struct MacIn {
-  uint64_t rx_data;
-  uint8_t rx_valid, rx_keep, rx_last, rx_bad, tx_ready;
+  uint8_t rx_data[kWord];
+  uint16_t rx_keep;
+  uint8_t rx_valid, rx_last, rx_bad, tx_ready;
 };
 
 struct MacOut {
-  uint64_t tx_data;
-  uint8_t tx_valid, tx_keep, tx_last;
+  uint8_t tx_data[kWord];
+  uint16_t tx_keep;
+  uint8_t tx_valid, tx_last;
 };
 
 struct Inputs {
@@ -67,59 +71,24 @@ void fail(const char* file, int line, const char* what) {
 void vl_stop(const char* file, int line, const char* scope) { fail(file, line, scope); }
 void vl_fatal(const char* file, int line, const char*, const char* what) { fail(file, line, what); }
 
+// A card of any width.
 struct RlSim {
-  std::unique_ptr<VerilatedContext> context;
-  std::unique_ptr<RlCard> top;
+  std::unique_ptr<VerilatedContext> context = std::make_unique<VerilatedContext>();
   std::string failed;
 #if VM_TRACE
   std::unique_ptr<VerilatedFstC> trace;
 #endif
 
-  void eval() {
-    top->eval();
-    // Half a period of 156.25 MHz, in picoseconds.
-    context->timeInc(3200);
+  virtual ~RlSim() = default;
+  virtual void step(const Inputs& in, Outputs& out) = 0;
 #if VM_TRACE
-    if (trace) trace->dump(context->time());
+  virtual void begin_trace(const char* path) = 0;
 #endif
-  }
-
-  void clocks(uint8_t edges) {
-    top->clk_net_i = (edges & kNet) != 0;
-    top->clk_ddr_i = (edges & kDdr) != 0;
-    top->clk_role_i = (edges & kRole) != 0;
-    top->clk_cfg_i = (edges & kCfg) != 0;
-  }
 };
 
-// Ports lie one behind the other in the model's vectors.
-void drive(RlCard& top, const MacIn (&macs)[kPorts]) {
-  uint32_t valid = 0, keep = 0, last = 0, bad = 0, ready = 0;
-  for (int i = 0; i < kPorts; i++) {
-    std::memcpy(reinterpret_cast<char*>(&top.rx_data_i) + 8 * i, &macs[i].rx_data, 8);
-    valid |= static_cast<uint32_t>(macs[i].rx_valid) << i;
-    keep |= static_cast<uint32_t>(macs[i].rx_keep) << 8 * i;
-    last |= static_cast<uint32_t>(macs[i].rx_last) << i;
-    bad |= static_cast<uint32_t>(macs[i].rx_bad) << i;
-    ready |= static_cast<uint32_t>(macs[i].tx_ready) << i;
-  }
-  top.rx_valid_i = valid;
-  top.rx_keep_i = keep;
-  top.rx_last_i = last;
-  top.rx_bad_i = bad;
-  top.tx_ready_i = ready;
-}
-
-void watch(const RlCard& top, MacOut (&macs)[kPorts]) {
-  for (int i = 0; i < kPorts; i++) {
-    std::memcpy(&macs[i].tx_data, reinterpret_cast<const char*>(&top.tx_data_o) + 8 * i, 8);
-    macs[i].tx_valid = top.tx_valid_o >> i & 1;
-    macs[i].tx_keep = top.tx_keep_o >> 8 * i & 0xff;
-    macs[i].tx_last = top.tx_last_o >> i & 1;
-  }
-}
-
-void drive(RlCard& top, const AxiIn& in) {
+namespace {
+template <class Card>
+void drive(Card& top, const AxiIn& in) {
   std::memcpy(&top.m_memory_rdata, in.rdata, kBeat);
   top.m_memory_awready = in.awready;
   top.m_memory_wready = in.wready;
@@ -133,7 +102,8 @@ void drive(RlCard& top, const AxiIn& in) {
   top.m_memory_rid = in.rid;
 }
 
-void watch(const RlCard& top, AxiOut& out) {
+template <class Card>
+void watch(const Card& top, AxiOut& out) {
   std::memcpy(out.wdata, &top.m_memory_wdata, kBeat);
   out.wstrb = top.m_memory_wstrb;
   out.awaddr = top.m_memory_awaddr;
@@ -150,69 +120,135 @@ void watch(const RlCard& top, AxiOut& out) {
   out.rready = top.m_memory_rready;
 }
 
-extern "C" {
+// `bytes`: of a word of port 0. Ports lie one behind the other in the model's vectors, each as wide as that one.
+template <class Card, int bytes>
+struct Sim final : RlSim {
+  std::unique_ptr<Card> top;
 
-// A card before its reset; `seed` gives the bits with which registers begin that no reset touches.
-// With `late`, bits that cross clock domains may take a cycle longer, as that number says; 0: none does.
-// `ports` are those beside port 0, as port_config_t.
-RlSim* rl_card_new(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1]) {
-  auto sim = std::make_unique<RlSim>();
-  sim->context = std::make_unique<VerilatedContext>();
-  const std::string said = "+rl_late=" + std::to_string(late);
-  const char* args[] = {"card", said.c_str()};
-  sim->context->commandArgs(late != 0 ? 2 : 1, args);
-  sim->context->randReset(2);
-  // 0 would take the clock's time for a seed.
-  sim->context->randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
+  Sim(uint32_t seed, uint32_t late, const uint32_t straps[kStraps], const uint64_t ports[kPorts - 1]) {
+    const std::string said = "+rl_late=" + std::to_string(late);
+    const char* args[] = {"card", said.c_str()};
+    context->commandArgs(late != 0 ? 2 : 1, args);
+    context->randReset(2);
+    // 0 would take the clock's time for a seed.
+    context->randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
 #if VM_TRACE
-  sim->context->traceEverOn(true);
+    context->traceEverOn(true);
 #endif
-  sim->top = std::make_unique<RlCard>(sim->context.get(), "card");
-  std::memcpy(&sim->top->strap_i, straps, sizeof(uint32_t) * kStraps);
-  for (int i = 0; i < kPorts - 1; i++) {
-    for (int bit = 0; bit < kPortBits; bit++) {
-      const int at = i * kPortBits + bit;
-      uint32_t& word = sim->top->port_i[at / 32];
-      word = (word & ~(1u << at % 32)) | static_cast<uint32_t>(ports[i] >> bit & 1) << at % 32;
+    top = std::make_unique<Card>(context.get(), "card");
+    std::memcpy(&top->strap_i, straps, sizeof(uint32_t) * kStraps);
+    for (int i = 0; i < kPorts - 1; i++) {
+      for (int bit = 0; bit < kPortBits; bit++) {
+        const int at = i * kPortBits + bit;
+        uint32_t& word = top->port_i[at / 32];
+        word = (word & ~(1u << at % 32)) | static_cast<uint32_t>(ports[i] >> bit & 1) << at % 32;
+      }
     }
   }
-  return sim.release();
+
+  ~Sim() override {
+    top->final();
+#if VM_TRACE
+    if (trace) trace->close();
+#endif
+  }
+
+  void eval() {
+    top->eval();
+    // Half a period of 156.25 MHz, in picoseconds.
+    context->timeInc(3200);
+#if VM_TRACE
+    if (trace) trace->dump(context->time());
+#endif
+  }
+
+  void clocks(uint8_t edges) {
+    top->clk_net_i = (edges & kNet) != 0;
+    top->clk_ddr_i = (edges & kDdr) != 0;
+    top->clk_role_i = (edges & kRole) != 0;
+    top->clk_cfg_i = (edges & kCfg) != 0;
+  }
+
+  void drive_macs(const MacIn (&macs)[kPorts]) {
+    uint64_t keep = 0;
+    uint32_t valid = 0, last = 0, bad = 0, ready = 0;
+    for (int i = 0; i < kPorts; i++) {
+      std::memcpy(reinterpret_cast<char*>(&top->rx_data_i) + bytes * i, macs[i].rx_data, bytes);
+      valid |= static_cast<uint32_t>(macs[i].rx_valid) << i;
+      keep |= static_cast<uint64_t>(macs[i].rx_keep) << bytes * i;
+      last |= static_cast<uint32_t>(macs[i].rx_last) << i;
+      bad |= static_cast<uint32_t>(macs[i].rx_bad) << i;
+      ready |= static_cast<uint32_t>(macs[i].tx_ready) << i;
+    }
+    top->rx_valid_i = valid;
+    top->rx_keep_i = keep;
+    top->rx_last_i = last;
+    top->rx_bad_i = bad;
+    top->tx_ready_i = ready;
+  }
+
+  void watch_macs(MacOut (&macs)[kPorts]) const {
+    for (int i = 0; i < kPorts; i++) {
+      std::memcpy(macs[i].tx_data, reinterpret_cast<const char*>(&top->tx_data_o) + bytes * i, bytes);
+      macs[i].tx_valid = top->tx_valid_o >> i & 1;
+      macs[i].tx_keep = static_cast<uint64_t>(top->tx_keep_o) >> bytes * i & ((1u << bytes) - 1);
+      macs[i].tx_last = top->tx_last_o >> i & 1;
+    }
+  }
+
+  void step(const Inputs& in, Outputs& out) override {
+    // What registers hold before their reset breaks any rule.
+    context->assertOn(in.rst_n != 0);
+    top->rst_ni = in.rst_n;
+    top->time_us_i = in.time_us;
+    drive_macs(in.macs);
+    top->cfg_hold_i = in.cfg_hold;
+    top->planted_i = in.planted;
+    drive(*top, in.memory);
+    clocks(0);
+    eval();
+    watch_macs(out.macs);
+    out.idle = top->idle_o;
+    out.alarm_valid = top->alarm_valid_o;
+    out.alarm_us = top->alarm_us_o;
+    out.restarts = top->restarts_o;
+    out.start = top->start_o;
+    out.foreign = top->foreign_o;
+    out.shell_write = top->shell_write_o;
+    watch(*top, out.memory);
+    clocks(in.edges);
+    eval();
+  }
+
+#if VM_TRACE
+  void begin_trace(const char* path) override {
+    trace = std::make_unique<VerilatedFstC>();
+    top->trace(trace.get(), 99);
+    trace->open(path);
+  }
+#endif
+};
+}  // namespace
+
+extern "C" {
+
+// A card before its reset, its port 0 `width` bits wide; null if there is none of that width. `seed` gives the bits with
+// which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer, as that
+// number says; 0: none does. `ports` are those beside port 0, as port_config_t.
+RlSim* rl_card_new(uint32_t width, uint32_t seed, uint32_t late, const uint32_t straps[kStraps],
+                   const uint64_t ports[kPorts - 1]) {
+  if (width == 64) return new Sim<RlCard, 8>(seed, late, straps, ports);
+  if (width == 128) return new Sim<RlCardWide, 16>(seed, late, straps, ports);
+  return nullptr;
 }
 
-void rl_card_delete(RlSim* sim) {
-  sim->top->final();
-#if VM_TRACE
-  if (sim->trace) sim->trace->close();
-#endif
-  delete sim;
-}
+void rl_card_delete(RlSim* sim) { delete sim; }
 
 // One rising edge of the clocks named in `in->edges`. The outputs are those that hold at the edge, together with the
 // inputs given. Yields null, or what an assertion of the gateware says: valid until the next call.
 const char* rl_card_step(RlSim* sim, const Inputs* in, Outputs* out) {
-  RlCard& top = *sim->top;
   failure.clear();
-  // What registers hold before their reset breaks any rule.
-  sim->context->assertOn(in->rst_n != 0);
-  top.rst_ni = in->rst_n;
-  top.time_us_i = in->time_us;
-  drive(top, in->macs);
-  top.cfg_hold_i = in->cfg_hold;
-  top.planted_i = in->planted;
-  drive(top, in->memory);
-  sim->clocks(0);
-  sim->eval();
-  watch(top, out->macs);
-  out->idle = top.idle_o;
-  out->alarm_valid = top.alarm_valid_o;
-  out->alarm_us = top.alarm_us_o;
-  out->restarts = top.restarts_o;
-  out->start = top.start_o;
-  out->foreign = top.foreign_o;
-  out->shell_write = top.shell_write_o;
-  watch(top, out->memory);
-  sim->clocks(in->edges);
-  sim->eval();
+  sim->step(*in, *out);
   if (failure.empty()) return nullptr;
   sim->failed = failure;
   return sim->failed.c_str();
@@ -220,11 +256,7 @@ const char* rl_card_step(RlSim* sim, const Inputs* in, Outputs* out) {
 
 #if VM_TRACE
 // Writes all signals from now on to a file.
-void rl_card_trace(RlSim* sim, const char* path) {
-  sim->trace = std::make_unique<VerilatedFstC>();
-  sim->top->trace(sim->trace.get(), 99);
-  sim->trace->open(path);
-}
+void rl_card_trace(RlSim* sim, const char* path) { sim->begin_trace(path); }
 #endif
 
 }  // extern "C"

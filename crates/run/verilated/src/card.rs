@@ -9,7 +9,7 @@ use rackloom_wire::{HOSTS, Head, Kind};
 
 use crate::axi;
 use crate::clock::Clock;
-use crate::config::{Config, Stress};
+use crate::config::{Config, Stress, Width};
 use crate::edges::Schedule;
 use crate::ffi::{Edges, Inputs, Outputs, PORTS, Sim};
 use crate::marks::Marks;
@@ -63,16 +63,23 @@ impl RtlCard {
         config.validate()?;
         let ddr = Ddr::new(config.ddr_bytes())?;
         let mut rng = Rng::new(config.card.seed);
-        let gap = if config.card.pace.is_live() { 0 } else { WIRE_GAP };
+        let word = |port| if port == 0 { config.width.bytes() } else { Width::Bits64.bytes() };
+        let gap = |port| if config.card.pace.is_live() { 0 } else { WIRE_GAP.div_ceil(word(port)) as u32 };
         let Stress { rx_gaps, tx_stalls, late, clocks } = config.stress;
         let late = if late { rng.next_u64() as u32 | 1 } else { 0 };
         Ok(Self {
-            sim: Sim::new(rng.next_u64() as u32, late, &config.straps(), &config.other_ports()),
+            sim: Sim::new(
+                8 * config.width.bytes() as u32,
+                rng.next_u64() as u32,
+                late,
+                &config.straps(),
+                &config.other_ports(),
+            ),
             schedule: Schedule::new(clocks, rng.fork()),
             ddr,
             memory_port: axi::Port::new(config.ddr, rng.next_u64()),
-            rx: core::array::from_fn(|_| RxPort::new(gap, rx_gaps, rng.fork())),
-            tx: core::array::from_fn(|_| TxPort::new(gap, tx_stalls, rng.fork())),
+            rx: core::array::from_fn(|port| RxPort::new(word(port), gap(port), rx_gaps, rng.fork())),
+            tx: core::array::from_fn(|port| TxPort::new(word(port), gap(port), tx_stalls, rng.fork())),
             power: Power::Off,
             inputs: Inputs { planted: config.planted, ..Inputs::RESET },
             outputs: Outputs::QUIET,

@@ -13,12 +13,34 @@ pub struct Config {
     /// What a card of any kind has. Digest rate and DDR latency are those of the gateware, whatever stands here; the
     /// staging rate is announced and not enforced; `Clocked` is as `Live`.
     pub card: CardConfig,
+    /// How wide its datapath is.
+    pub width: Width,
     /// How the memory answers.
     pub ddr: DdrTiming,
     /// How the rest of the surroundings behaves.
     pub stress: Stress,
     /// Number of the bug to suffer from, of those that the gateware has for tests; 0: none.
     pub planted: u8,
+}
+
+/// Bits that port 0 and the shell behind it move in a cycle: each is a gateware of its own. Other ports have 64.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Width {
+    /// 10 Gb/s at 156.25 MHz.
+    #[default]
+    Bits64,
+    /// Twice that.
+    Bits128,
+}
+
+impl Width {
+    /// Bytes of a word.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Self::Bits64 => 8,
+            Self::Bits128 => 16,
+        }
+    }
 }
 
 /// How the memory answers. It moves a beat in a cycle, either way.
@@ -83,7 +105,7 @@ impl Config {
     /// A card of 64 MiB, otherwise as a model card: see [`CardConfig::new`].
     pub fn new(mac: MacAddr, pace: Pace) -> Self {
         let card = CardConfig { kind: CardKind::Rtl, memory: MEMORY, ..CardConfig::new(mac, pace) };
-        Self { card, ddr: DdrTiming::default(), stress: Stress::default(), planted: 0 }
+        Self { card, width: Width::default(), ddr: DdrTiming::default(), stress: Stress::default(), planted: 0 }
     }
 
     /// Checks every rule that the types do not express.

@@ -13,6 +13,8 @@ pub(crate) const BEAT_BYTES: usize = BEAT as usize;
 pub(crate) const STRAPS: usize = 18;
 /// Network ports of the gateware.
 pub(crate) const PORTS: usize = 3;
+/// Most bytes of a word of a port.
+pub(crate) const WORD_MAX: usize = 16;
 
 /// Which clocks rise, a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,9 +79,9 @@ pub(crate) struct AxiOut {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct MacIn {
-    pub(crate) rx_data: u64,
+    pub(crate) rx_data: [u8; WORD_MAX],
+    pub(crate) rx_keep: u16,
     pub(crate) rx_valid: bool,
-    pub(crate) rx_keep: u8,
     pub(crate) rx_last: bool,
     pub(crate) rx_bad: bool,
     pub(crate) tx_ready: bool,
@@ -89,9 +91,9 @@ pub(crate) struct MacIn {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct MacOut {
-    pub(crate) tx_data: u64,
+    pub(crate) tx_data: [u8; WORD_MAX],
+    pub(crate) tx_keep: u16,
     pub(crate) tx_valid: u8,
-    pub(crate) tx_keep: u8,
     pub(crate) tx_last: u8,
 }
 
@@ -162,11 +164,11 @@ impl AxiOut {
 impl MacIn {
     /// Nothing comes, nothing is taken.
     pub(crate) const QUIET: Self =
-        Self { rx_data: 0, rx_valid: false, rx_keep: 0, rx_last: false, rx_bad: false, tx_ready: false };
+        Self { rx_data: [0; WORD_MAX], rx_keep: 0, rx_valid: false, rx_last: false, rx_bad: false, tx_ready: false };
 }
 
 impl MacOut {
-    pub(crate) const QUIET: Self = Self { tx_data: 0, tx_valid: 0, tx_keep: 0, tx_last: 0 };
+    pub(crate) const QUIET: Self = Self { tx_data: [0; WORD_MAX], tx_keep: 0, tx_valid: 0, tx_last: 0 };
 }
 
 impl Inputs {
@@ -210,7 +212,7 @@ unsafe impl Send for Sim {}
 
 // SAFETY: these are the functions of shim/shim.cpp, with the same types in the same order.
 unsafe extern "C" {
-    fn rl_card_new(seed: u32, late: u32, straps: *const u32, ports: *const u64) -> *mut Handle;
+    fn rl_card_new(width: u32, seed: u32, late: u32, straps: *const u32, ports: *const u64) -> *mut Handle;
     fn rl_card_delete(sim: *mut Handle);
     fn rl_card_step(sim: *mut Handle, inputs: *const Inputs, outputs: *mut Outputs) -> *const c_char;
     #[cfg(feature = "trace")]
@@ -218,14 +220,15 @@ unsafe extern "C" {
 }
 
 impl Sim {
-    /// A card before its reset. `seed` gives the bits with which registers begin that no reset touches. With `late`,
+    /// A card before its reset, its port 0 `width` bits wide. `seed` gives the bits with which registers begin that no
+    /// reset touches. With `late`,
     /// bits that cross clock domains may take a cycle longer, as that number says; 0: none does.
     /// `ports` are those beside port 0: the address of each, its first byte the most significant of 48 bits, and bit 48
     /// if it belongs to a stream of the role.
-    pub(crate) fn new(seed: u32, late: u32, straps: &[u32; STRAPS], ports: &[u64; PORTS - 1]) -> Self {
+    pub(crate) fn new(width: u32, seed: u32, late: u32, straps: &[u32; STRAPS], ports: &[u64; PORTS - 1]) -> Self {
         // SAFETY: the shim reads as many words as the arrays have and keeps no pointer to them.
-        let sim = unsafe { rl_card_new(seed, late, straps.as_ptr(), ports.as_ptr()) };
-        Self(NonNull::new(sim).expect("the shim's `new` does not return null"))
+        let sim = unsafe { rl_card_new(width, seed, late, straps.as_ptr(), ports.as_ptr()) };
+        Self(NonNull::new(sim).expect("the gateware is built at this width"))
     }
 
     /// One rising edge of `inputs.edges`; `outputs` becomes what holds at that edge.

@@ -25,5 +25,5 @@ mod marks;
 mod ports;
 
 pub use card::RtlCard;
-pub use config::{Clocks, Config, DdrTiming, Stress};
+pub use config::{Clocks, Config, DdrTiming, Stress, Width};
 pub use marks::Marks;

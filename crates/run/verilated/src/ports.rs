@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 use rackloom_node::{Frame, Rng};
 
-use crate::ffi::{MacIn, MacOut};
+use crate::ffi::{MacIn, MacOut, WORD_MAX};
 
 /// Frames on their way into the card.
 #[derive(Debug)]
 pub(crate) struct RxPort {
+    /// Bytes of a word.
+    word: usize,
     waiting: VecDeque<Arrival>,
     waiting_bytes: usize,
     /// Bytes of the first frame that are in the card.
@@ -36,8 +38,8 @@ pub(crate) enum Fcs {
 }
 
 impl RxPort {
-    pub(crate) const fn new(gap: u32, gaps_in_256: u8, rng: Rng) -> Self {
-        Self { waiting: VecDeque::new(), waiting_bytes: 0, at: 0, gap, gap_left: 0, gaps_in_256, rng, lost: 0 }
+    pub(crate) const fn new(word: usize, gap: u32, gaps_in_256: u8, rng: Rng) -> Self {
+        Self { word, waiting: VecDeque::new(), waiting_bytes: 0, at: 0, gap, gap_left: 0, gaps_in_256, rng, lost: 0 }
     }
 
     /// A frame arrives. One that no MAC would deliver, because it is empty or too long, is lost, and so is one for
@@ -71,12 +73,11 @@ impl RxPort {
         if self.gaps_in_256 > 0 && self.rng.below(256) < self.gaps_in_256.into() {
             return;
         }
-        let word = &first.frame[self.at..first.frame.len().min(self.at + WORD)];
-        let mut data = [0; WORD];
-        data[..word.len()].copy_from_slice(word);
+        let word = &first.frame[self.at..first.frame.len().min(self.at + self.word)];
+        mac.rx_data = [0; WORD_MAX];
+        mac.rx_data[..word.len()].copy_from_slice(word);
         self.at += word.len();
         mac.rx_valid = true;
-        mac.rx_data = u64::from_le_bytes(data);
         mac.rx_keep = keep(word.len());
         mac.rx_last = self.at == first.frame.len();
         mac.rx_bad = mac.rx_last && first.fcs == Fcs::Wrong;
@@ -92,6 +93,8 @@ impl RxPort {
 /// Frames on their way out of the card.
 #[derive(Debug)]
 pub(crate) struct TxPort {
+    /// Bytes of a word.
+    word: usize,
     frame: BytesMut,
     /// Whole frames that wait to be fetched.
     sent: VecDeque<Frame>,
@@ -103,9 +106,9 @@ pub(crate) struct TxPort {
 }
 
 impl TxPort {
-    pub(crate) fn new(gap: u32, stalls_in_256: u8, rng: Rng) -> Self {
+    pub(crate) fn new(word: usize, gap: u32, stalls_in_256: u8, rng: Rng) -> Self {
         let (frame, sent) = (BytesMut::new(), VecDeque::new());
-        Self { frame, sent, ready: false, gap, gap_left: 0, stalls_in_256, rng }
+        Self { word, frame, sent, ready: false, gap, gap_left: 0, stalls_in_256, rng }
     }
 
     /// The next whole frame.
@@ -160,9 +163,9 @@ impl TxPort {
             return;
         }
         let bytes = out.tx_keep.trailing_ones() as usize;
-        let (last, whole) = (out.tx_last != 0, bytes == WORD);
-        assert!(out.tx_keep == keep(bytes) && bytes > 0 && (last || whole), "tx_keep is {:#04x}", out.tx_keep);
-        self.frame.extend_from_slice(&out.tx_data.to_le_bytes()[..bytes]);
+        let (last, whole) = (out.tx_last != 0, bytes == self.word);
+        assert!(out.tx_keep == keep(bytes) && bytes > 0 && (last || whole), "tx_keep is {:#06x}", out.tx_keep);
+        self.frame.extend_from_slice(&out.tx_data[..bytes]);
         assert!(self.frame.len() <= FRAME_MAX, "the card sends a frame without end");
         if last {
             self.sent.push_back(self.frame.split().freeze());
@@ -172,14 +175,12 @@ impl TxPort {
 }
 
 /// The valid bytes of a word with so many.
-const fn keep(bytes: usize) -> u8 {
-    (0xff_u16 >> (WORD - bytes)) as u8
+const fn keep(bytes: usize) -> u16 {
+    ((1_u32 << bytes) - 1) as u16
 }
 
-/// Bytes of a word.
-const WORD: usize = 8;
-/// Preamble, check sequence and the gap between frames, in words: what a frame takes on the wire beyond its bytes.
-pub(crate) const WIRE_GAP: u32 = 3;
+/// Preamble, check sequence and the gap between frames, in bytes: what a frame takes on the wire beyond its own.
+pub(crate) const WIRE_GAP: usize = 24;
 /// Longest frame that the port receives: a jumbo frame, which the card has to judge even if it takes none.
 const FRAME_MAX: usize = 9216;
 /// Bytes that wait to be received, when the simulation is slower than the network: a long window of a host.
@@ -193,9 +194,9 @@ mod tests {
 
     #[test]
     fn frames_become_words_and_words_frames() {
-        for (gap, gaps) in [(0, 0), (WIRE_GAP, 0), (0, 128), (WIRE_GAP, 200)] {
-            let mut rx = RxPort::new(gap, gaps, Rng::new(3));
-            let mut tx = TxPort::new(gap, gaps, Rng::new(4));
+        for (word, gap, gaps) in [(8, 0, 0), (8, 3, 0), (8, 0, 128), (8, 3, 200), (16, 0, 0), (16, 2, 200)] {
+            let mut rx = RxPort::new(word, gap, gaps, Rng::new(3));
+            let mut tx = TxPort::new(word, gap, gaps, Rng::new(4));
             let frames: Vec<Frame> = (1..100).map(|n| Frame::from(vec![n as u8; n])).collect();
             for frame in &frames {
                 rx.push(frame.clone(), if frame.len() == 5 { Fcs::Wrong } else { Fcs::Right });
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_no_port_takes_is_lost_and_counted() {
-        let mut rx = RxPort::new(0, 0, Rng::new(1));
+        let mut rx = RxPort::new(8, 0, 0, Rng::new(1));
         for frame in [Frame::new(), Frame::from(vec![0; FRAME_MAX + 1])] {
             rx.push(frame, Fcs::Right);
         }
@@ -241,7 +242,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "no word when the wire wants it")]
     fn a_hole_in_a_frame_is_a_bug() {
-        let mut tx = TxPort::new(0, 0, Rng::new(1));
+        let mut tx = TxPort::new(8, 0, 0, Rng::new(1));
         tx.drive(&mut MacIn::QUIET.clone());
         tx.take(&MacOut { tx_valid: 1, tx_keep: 0xff, ..MacOut::QUIET });
         tx.drive(&mut MacIn::QUIET.clone());

@@ -6,6 +6,8 @@ module rl_card_sim
   import rl_config_pkg::*;
   import rl_port_pkg::*;
 #(
+  parameter int unsigned DataW = 64,  // Bits of port 0's words. Other ports take the lower 64.
+  localparam int unsigned KeepW = DataW / 8,
   localparam int unsigned Ports = 3
 ) (
   input  logic          clk_net_i,
@@ -14,14 +16,14 @@ module rl_card_sim
   input  logic          clk_cfg_i,
   input  logic          rst_ni, // All domains; held for some cycles of each clock.
   input  logic [Ports-1:0]       rx_valid_i, // The ports' MACs.
-  input  logic [Ports-1:0][63:0] rx_data_i,
-  input  logic [Ports-1:0][7:0]  rx_keep_i,
+  input  logic [Ports-1:0][DataW-1:0] rx_data_i,
+  input  logic [Ports-1:0][KeepW-1:0] rx_keep_i,
   input  logic [Ports-1:0]       rx_last_i,
   input  logic [Ports-1:0]       rx_bad_i,
   output logic [Ports-1:0]       tx_valid_o,
   input  logic [Ports-1:0]       tx_ready_i,
-  output logic [Ports-1:0][63:0] tx_data_o,
-  output logic [Ports-1:0][7:0]  tx_keep_o,
+  output logic [Ports-1:0][DataW-1:0] tx_data_o,
+  output logic [Ports-1:0][KeepW-1:0] tx_keep_o,
   output logic [Ports-1:0]       tx_last_o,
   input  logic [Ports-1:1][48:0] port_i,     // port_config_t of the ports beside port 0.
   input  logic [47:0]   time_us_i,
@@ -148,6 +150,7 @@ module rl_card_sim
   logic port_rx_ready, port_tx_valid, port_tx_ready;
   logic [13:0] port_tx_bytes;
   rl_shell #(
+    .DataW(DataW),
     .PatienceW(20),
     .Ports(Ports)
   ) u_shell (
@@ -297,6 +300,18 @@ module rl_card_sim
   logic role_listens, role_busy;
   message_t [Ports-2:0] message_in, message_out;
   logic [Ports-2:0] message_in_ready, message_out_ready;
+  logic [Ports-2:0][63:0] other_rx_data, other_tx_data;
+  logic [Ports-2:0][7:0] other_rx_keep, other_tx_keep;
+  for (genvar i = 0; i < Ports - 1; i++) begin : gen_other
+    assign other_rx_data[i] = rx_data_i[i+1][63:0];
+    assign other_rx_keep[i] = rx_keep_i[i+1][7:0];
+    assign tx_data_o[i+1] = DataW'(other_tx_data[i]);
+    assign tx_keep_o[i+1] = KeepW'(other_tx_keep[i]);
+    if (DataW > 64) begin : gen_unused
+      logic unused;
+      assign unused = ^{rx_data_i[i+1][DataW-1:64], rx_keep_i[i+1][KeepW-1:8]};
+    end
+  end
   rl_port_layer #(
     .Others(Ports - 1)
   ) u_ports (
@@ -304,14 +319,14 @@ module rl_card_sim
     .rst_net_ni(rst_power_net_n),
     .config_i(port_i),
     .rx_valid_i(rx_valid_i[Ports-1:1]),
-    .rx_data_i(rx_data_i[Ports-1:1]),
-    .rx_keep_i(rx_keep_i[Ports-1:1]),
+    .rx_data_i(other_rx_data),
+    .rx_keep_i(other_rx_keep),
     .rx_last_i(rx_last_i[Ports-1:1]),
     .rx_bad_i(rx_bad_i[Ports-1:1]),
     .tx_valid_o(tx_valid_o[Ports-1:1]),
     .tx_ready_i(tx_ready_i[Ports-1:1]),
-    .tx_data_o(tx_data_o[Ports-1:1]),
-    .tx_keep_o(tx_keep_o[Ports-1:1]),
+    .tx_data_o(other_tx_data),
+    .tx_keep_o(other_tx_keep),
     .tx_last_o(tx_last_o[Ports-1:1]),
     .rx_event_ready_i(port_rx_ready),
     .rx_event_o(port_rx),
@@ -356,6 +371,6 @@ module rl_card_sim
     .axi_i(role_axi_rsp),
     .interrupt_o(interrupt)
   );
-  rl_planted u_planted (.planted_i);
+  rl_planted #(.DataW(DataW)) u_planted (.planted_i);
   assign start_o = axil.awvalid && axil.awaddr == RegControl;
 endmodule : rl_card_sim

@@ -1,20 +1,34 @@
 // Bugs on purpose, off by default: the comparison with the model must find each, or its silence proves
 // nothing. They are forced upon the shell from outside, so that it bears no trace of them:
 // u_shell and u_share are those of the module around this one.
-module rl_planted (
+module rl_planted #(
+  parameter int unsigned DataW = 64
+) (
   input logic [7:0] planted_i  // Number of the bug, 0: none.
 );
 `ifndef SYNTHESIS
+  // Writes, reads and launches of the owner are taken whatever their epoch.
+  if (DataW == 64) begin : gen_narrow
+    always @(planted_i)
+      if (planted_i == 8'd1)
+        force u_shell.u_rx.gen_narrow.u_analyzer.u_judge.epoch_q = 1'b1;
+  end else begin : gen_wide
+    always @(planted_i)
+      if (planted_i == 8'd1)
+        force u_shell.u_rx.gen_wide.u_analyzer.u_line.u_judge.epoch_q = 1'b1;
+  end
+  // A write that begins or ends within a word takes all of it.
+  if (DataW < 512) begin : gen_lanes
+    always @(planted_i)
+      if (planted_i == 8'd4)
+        force u_shell.u_memory.gen_lanes.u_ddr_write.turn_strobe_q = '1;
+  end
   always @(planted_i) begin
     case (planted_i)
-      // Writes, reads and launches of the owner are taken whatever their epoch.
-      8'd1:    force u_shell.u_rx.u_analyzer.u_judge.epoch_q = 1'b1;
       // A read does not wait for the writes before it.
       8'd2:    force u_shell.u_memory.u_read.beyond = 8'd0;
       // A launch's output may lie anywhere.
       8'd3:    force u_shell.u_execute.u_launch.u_judge.fits = 1'b1;
-      // A write that begins or ends within eight bytes takes all eight.
-      8'd4:    force u_shell.u_memory.u_ddr_write.turn_strobe_q = 8'hff;
       // A chunk of an image is taken whatever its length.
       8'd5:    force u_shell.u_load.u_image_write.right = 1'b1;
       // The firmware meets an instruction that there is not,

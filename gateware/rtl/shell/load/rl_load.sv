@@ -5,8 +5,9 @@ module rl_load
   import rl_control_pkg::*;
   import rl_config_pkg::*;
 #(
+  parameter int unsigned DataW = 64,         // Bits of frames' words.
   parameter int unsigned Bulk = 32'(BulkStandard),
-  parameter int unsigned QueueWords = 1024,
+  parameter int unsigned QueueWords = 1024,  // Of DataW bits.
   parameter int unsigned Ahead = 8,          // As in rl_memory.
   parameter int unsigned ChunksMax = 262144,
   parameter int unsigned ConfigPatienceW = 20,  // Of rl_config_port.
@@ -20,7 +21,8 @@ module rl_load
   input  logic                rst_cfg_ni,
 
   // -- net domain
-  input  rx_beat_t            rx_beat_i,
+  input  rx_beat_t            bulk_i,          // Words are beside it: rl_rx.
+  input  logic [DataW-1:0]    bulk_data_i,
   input  logic                receiving_i,
   output logic                room_o,
   output chunk_event_t        chunk_event_o,
@@ -43,6 +45,7 @@ module rl_load
 
   // -- ddr domain: rl_memory
   output write_queue_t        queue_o,
+  output logic [DataW-1:0]    queue_data_o,
   input  queue_take_t         queue_take_i,
   input  logic [7:0]          written_gray_i,
   output value_req_t          value_o,
@@ -51,6 +54,7 @@ module rl_load
   input  digest_rsp_t         digest_rsp_i,
   output stream_req_t         stream_o,
   input  stream_rsp_t         stream_i,
+  input  logic [DataW-1:0]    stream_data_i,
 
   // -- cfg domain
   output config_req_t         port_o,
@@ -60,7 +64,7 @@ module rl_load
 );
   // -- image data
   logic queue_room, queue_word, queue_commit, queue_rollback;
-  logic [63:0] queue_data;
+  logic [63:0] unused_data;  // It has a width of its own.
   write_desc_t queue_desc;
   rl_image_write #(
     .Bulk(Bulk),
@@ -69,12 +73,12 @@ module rl_load
   ) u_image_write (
     .clk_net_i,
     .rst_net_ni,
-    .rx_beat_i,
+    .rx_beat_i(bulk_i),
     .receiving_i,
     .room_o,
     .queue_room_i(queue_room),
     .queue_word_o(queue_word),
-    .queue_data_o(queue_data),
+    .queue_data_o(unused_data),
     .queue_commit_o(queue_commit),
     .queue_desc_o(queue_desc),
     .queue_rollback_o(queue_rollback),
@@ -100,8 +104,9 @@ module rl_load
     assign image_o.staged[18:ChunkW+1] = '0;
   end
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
-    .FrameWords((Bulk + 7) / 8 + Ahead),
+    .FrameWords((8 * Bulk + DataW - 1) / DataW + Ahead),
     .DescW($bits(write_desc_t)),
     .Frames(16)
   ) u_image_queue (
@@ -109,7 +114,7 @@ module rl_load
     .rst_wr_ni(rst_net_ni),
     .room_o(queue_room),
     .word_i(queue_word),
-    .data_i(queue_data),
+    .data_i(bulk_data_i),
     .commit_i(queue_commit),
     .desc_i(queue_desc),
     .rollback_i(queue_rollback),
@@ -119,7 +124,7 @@ module rl_load
     .desc_o(queue_o.desc),
     .done_i(queue_take_i.done),
     .take_i(queue_take_i.take),
-    .data_o(queue_o.data),
+    .data_o(queue_data_o),
     .ready_o(queue_o.ready)
   );
   rl_ram #(
@@ -162,12 +167,14 @@ module rl_load
   );
 
   // -- configuration
-  logic words_valid, words_done, words_take, words_ready, words_last;
-  logic [63:0] words_data;
+  logic words_valid, words_done, words_take, words_ready, words_last, word_take;
+  logic [63:0] word;
+  logic [DataW-1:0] words_data;
   logic [15:0] unused_role;
   rl_frame_queue #(
-    .Words(256),
-    .FrameWords(48),
+    .DataW(DataW),
+    .Words(256 * 64 / DataW),
+    .FrameWords(48 * 64 / DataW),
     .DescW(1),
     .Frames(32),
     .Reserves(1'b1)
@@ -176,7 +183,7 @@ module rl_load
     .rst_wr_ni(rst_ddr_ni),
     .room_o(stream_o.room),
     .word_i(stream_i.word),
-    .data_i(stream_i.data),
+    .data_i(stream_data_i),
     .commit_i(stream_i.commit),
     .desc_i(stream_i.last),
     .rollback_i(1'b0),
@@ -188,6 +195,17 @@ module rl_load
     .take_i(words_take),
     .data_o(words_data),
     .ready_o(words_ready)
+  );
+  rl_queue_narrow #(
+    .DataW(DataW)
+  ) u_words (
+    .clk_i(clk_cfg_i),
+    .rst_ni(rst_cfg_ni),
+    .data_i(words_data),
+    .take_o(words_take),
+    .data_o(word),
+    .take_i(word_take),
+    .done_i(words_done)
   );
   rl_config_port #(
     .PatienceW(ConfigPatienceW)
@@ -216,8 +234,8 @@ module rl_load
     .frame_valid_i(words_valid),
     .frame_last_i(words_last),
     .frame_done_o(words_done),
-    .frame_take_o(words_take),
-    .frame_data_i(words_data),
+    .frame_take_o(word_take),
+    .frame_data_i(word),
     .frame_ready_i(words_ready),
     .local_busy_i(local_i.busy),
     .local_granted_o(local_o.granted),
@@ -236,5 +254,7 @@ module rl_load
     .cfg_code_i(port_i.code),
     .cfg_role_i(port_i.role)
   );
+  logic unused;
+  assign unused = ^unused_data;
   assign busy_o = image_o.busy || image_o.block_valid || !digest_o.idle || config_o.busy;
 endmodule

@@ -3,7 +3,7 @@
 // never more than there is room for: what comes is taken at once.
 //
 // Beats of frames wait in a buffer until the frame's last is there; a beat of configuration words is a
-// frame of its own. Then the frame's 64-bit lanes are read one by one:
+// frame of its own. Then the frame's lanes, of a word's width each, are read one by one:
 //
 //   U0  a lane's place in the buffer
 //   U1  the lane as it comes out of the buffer's RAM
@@ -14,6 +14,7 @@
 module rl_ddr_read
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned DataW = 64,       // Bits of a frame's words: 64, 128, 256 or 512.
   parameter int unsigned Bulk = 32'(rl_wire_pkg::BulkStandard), // Most bytes of a fetch.
   parameter int unsigned Outstanding = 16  // Beats under way, at most; a power of two.
 ) (
@@ -26,18 +27,18 @@ module rl_ddr_read
   // Data queue's writing side: what was fetched, in order; bytes beyond the length are zero.
   input  logic           queue_room_i,     // For this frame, two others, and eight words.
   output logic           queue_word_o,
-  output logic [63:0]    queue_data_o,
+  output logic [DataW-1:0] queue_data_o,
   output logic           queue_commit_o,
   output read_desc_t       queue_desc_o,
 
-  // Beats for the configuration port. They go into a queue in frames of eight words.
+  // Beats for the configuration port. They go into a queue in frames of a beat's words.
   input  logic           stream_i,         // Holds until stream_done_o, with the job.
   input  stream_t        stream_job_i,
   input  logic           stream_stop_i,    // Ask for no more.
   output logic           stream_done_o,    // What was asked for is in the queue. Holds until stream_i falls.
   input  logic           stream_room_i,    // For five frames.
   output logic           stream_word_o,
-  output logic [63:0]    stream_data_o,
+  output logic [DataW-1:0] stream_data_o,
   output logic           stream_commit_o,
   output logic           stream_last_o,    // With it: the last one.
 
@@ -62,7 +63,10 @@ module rl_ddr_read
   // most: as many as the data queue has room for.
   localparam int unsigned SlotW = 2;
   localparam int unsigned PlaceW = $clog2((Bulk + 63) / 64 + 1);  // A beat's place in its slot.
-  localparam int unsigned WordsW = $clog2(Bulk / 8 + 1);
+  localparam int unsigned Bytes = DataW / 8;  // Of a word and of a lane.
+  localparam int unsigned ByteW = $clog2(Bytes);
+  localparam int unsigned PickW = 6 - ByteW;  // A lane's place in its beat.
+  localparam int unsigned WordsW = $clog2(Bulk / Bytes + 1);
   typedef logic [SlotW-1:0] slot_t;
   typedef logic [PlaceW-1:0] place_t;
 
@@ -260,11 +264,13 @@ module rl_ddr_read
   logic open_q, ends, hit, hit_q;
   logic inside_q;  // Not its first lane.
   about_t about_q;
-  logic [PlaceW+2:0] lane_at_q;   // In the slot.
+  logic [PlaceW+PickW-1:0] lane_at_q;   // In the slot.
   logic [WordsW-1:0] word_at_q;   // Lanes before this one.
-  logic [63:0] lane;
-  assign hit = word_at_q == about_q.desc.length[3+:WordsW];
-  assign ends = open_q && (about_q.desc.length[2:0] == 0 ? hit : hit_q);
+  logic [DataW-1:0] lane;
+  logic [ByteW-1:0] behind;       // Where the frame ends in its last word; 0: with it.
+  assign behind = about_q.desc.length[ByteW-1:0];
+  assign hit = word_at_q == about_q.desc.length[ByteW+:WordsW];
+  assign ends = open_q && (behind == 0 ? hit : hit_q);
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       open_q <= 1'b0;
@@ -279,11 +285,12 @@ module rl_ddr_read
     hit_q <= open_q && hit;
     if (!open_q) word_at_q <= '0;
     else word_at_q <= word_at_q + 1'b1;
-    if (!open_q) lane_at_q <= (PlaceW + 3)'(about.start[5:3]);
+    if (!open_q) lane_at_q <= (PlaceW + PickW)'(about.start >> ByteW);
     else lane_at_q <= lane_at_q + 1'b1;
     if (!open_q) about_q <= about;
   end
   rl_ram_lanes #(
+    .LaneW(DataW),
     .Depth(1 << (SlotW + PlaceW))
   ) u_buffer (
     .clk_i(clk_ddr_i),
@@ -296,10 +303,12 @@ module rl_ddr_read
 
   // -- U1, U2
   logic word_1_q, word_2_q, ends_1_q, ends_2_q, stream_2_q;
-  logic [7:0] drop_1_q, drop_2_q;  // Bytes behind the frame's end.
-  logic [8:0] back_q;
-  logic [63:0] lane_q, before_q, word;
-  rl_funnel u_funnel (
+  logic [Bytes-1:0] drop_1_q, drop_2_q;  // Bytes behind the frame's end.
+  logic [Bytes:0] back_q;
+  logic [DataW-1:0] lane_q, before_q, word;
+  rl_funnel #(
+    .Bytes(Bytes)
+  ) u_funnel (
     .low_i(before_q),
     .high_i(lane_q),
     .back_i(back_q),
@@ -330,14 +339,13 @@ module rl_ddr_read
     // What is known of a frame lasts until the cycle after its end.
     stream_2_q <= about_q.stream;
     stream_last_o <= !asking_q && stream_beats_q == slot_t'(1);
-    back_q <= 9'd256 >> about_q.start[2:0];
-    for (int i = 0; i < 8; i++)
-    drop_1_q[i] <= ends && about_q.desc.length[2:0] != 0 && 3'(i) >= about_q.desc.length[2:0];
+    back_q <= {1'b1, Bytes'(0)} >> about_q.start[ByteW-1:0];
+    for (int i = 0; i < Bytes; i++) drop_1_q[i] <= ends && behind != 0 && ByteW'(i) >= behind;
     drop_2_q <= drop_1_q;
     if (ends) queue_desc_o <= about_q.desc;
     lane_q <= lane;
     before_q <= lane_q;
-    for (int i = 0; i < 8; i++) begin
+    for (int i = 0; i < Bytes; i++) begin
       if (drop_2_q[i]) queue_data_o[8*i+:8] <= '0;
       else queue_data_o[8*i+:8] <= word[8*i+:8];
     end

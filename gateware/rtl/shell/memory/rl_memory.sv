@@ -6,8 +6,9 @@ module rl_memory
   import rl_role_pkg::*;
   import rl_control_pkg::*;
 #(
+  parameter int unsigned DataW = 64,         // Bits of frames' words.
   parameter int unsigned Bulk = 32'(BulkStandard),
-  parameter int unsigned QueueWords = 1024,
+  parameter int unsigned QueueWords = 1024,  // Of DataW bits.
   parameter int unsigned Ahead = 8  // Words that may be written between a look for room and a frame's first word.
 ) (
   input  logic              clk_net_i,
@@ -16,7 +17,9 @@ module rl_memory
   input  logic              rst_ddr_ni,
 
   // -- net domain
-  input  rx_beat_t          rx_beat_i,
+  input  rx_beat_t          rx_beat_i,         // For reads,
+  input  rx_beat_t          bulk_i,            // and for writes, whose words are beside it: rl_rx.
+  input  logic [DataW-1:0]  bulk_data_i,
   input  logic              hosts_i,
   input  logic              last_page_i,
   output logic              write_room_o,
@@ -32,6 +35,7 @@ module rl_memory
   output read_head_t        head_o,
   input  logic              head_ready_i,
   output read_queue_t       fetched_o,
+  output logic [DataW-1:0]  fetched_data_o,
   input  queue_take_t       fetched_take_i,
   input  logic              fetch_done_i,      // A fetch is over: its frame has left, or the firmware has it.
   // Firmware.
@@ -54,6 +58,7 @@ module rl_memory
 
   // -- ddr domain
   input  write_queue_t      image_i,           // Image data.
+  input  logic [DataW-1:0]  image_data_i,
   output queue_take_t       image_take_o,
   output logic [7:0]        image_written_gray_o,
   input  value_req_t        value_i,
@@ -62,27 +67,35 @@ module rl_memory
   output digest_rsp_t       digest_o,
   input  stream_req_t       stream_i,
   output stream_rsp_t       stream_o,
+  output logic [DataW-1:0]  stream_data_o,
   output axi_req_t          axi_o,
   input  axi_rsp_t          axi_i
 );
-  localparam int unsigned FrameWords = (Bulk + 7) / 8;
+  localparam bit Line = DataW > 64;  // Short frames come too fast to be written one after the other.
+  localparam int unsigned WriteFrames = Line ? 32 : 16;
+  localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
 
   // -- writes
   logic queue_room, queue_word, queue_commit, queue_rollback;
-  logic [63:0] queue_data;
+  logic [63:0] unused_data;  // It has a width of its own.
   write_desc_t queue_desc;
   logic [7:0] written_gray;
-  rl_mem_write u_write (
+  logic verdict_valid, verdict;
+  rl_mem_write #(
+    .Line(Line)
+  ) u_write (
     .clk_net_i,
     .rst_net_ni,
-    .rx_beat_i,
+    .rx_beat_i(bulk_i),
     .room_o(write_room_o),
     .queue_room_i(queue_room),
     .queue_word_o(queue_word),
-    .queue_data_o(queue_data),
+    .queue_data_o(unused_data),
     .queue_commit_o(queue_commit),
     .queue_desc_o(queue_desc),
     .queue_rollback_o(queue_rollback),
+    .verdict_valid_o(verdict_valid),
+    .verdict_o(verdict),
     .stored_o(progress_o.stored),
     .busy_o(progress_o.busy),
     .reset_i(write_i.reset),
@@ -108,29 +121,66 @@ module rl_memory
   );
   write_queue_t writes;
   queue_take_t writes_take;
+  logic [DataW-1:0] writes_data;
+  logic writes_valid, writes_skip;
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(FrameWords + Ahead),
     .DescW($bits(write_desc_t)),
-    .Frames(16)
+    .Frames(WriteFrames),
+    .Reserves(Line)
   ) u_write_queue (
     .clk_wr_i(clk_net_i),
     .rst_wr_ni(rst_net_ni),
     .room_o(queue_room),
     .word_i(queue_word),
-    .data_i(queue_data),
+    .data_i(bulk_data_i),
     .commit_i(queue_commit),
     .desc_i(queue_desc),
     .rollback_i(queue_rollback),
     .clk_rd_i(clk_ddr_i),
     .rst_rd_ni(rst_ddr_ni),
-    .valid_o(writes.valid),
+    .valid_o(writes_valid),
     .desc_o(writes.desc),
     .done_i(writes_take.done),
     .take_i(writes_take.take),
-    .data_o(writes.data),
+    .data_o(writes_data),
     .ready_o(writes.ready)
   );
+  if (Line) begin : gen_line
+    // As many as there are frames in the queue, at most.
+    logic verdict_ready, unused_verdict, judged, stays;
+    rl_fifo_async #(
+      .Width(1),
+      .Depth(WriteFrames)
+    ) u_verdicts (
+      .clk_wr_i(clk_net_i),
+      .rst_wr_ni(rst_net_ni),
+      .wvalid_i(verdict_valid),
+      .wready_o(verdict_ready),
+      .wspare_o(unused_verdict),
+      .wdata_i(verdict),
+      .clk_rd_i(clk_ddr_i),
+      .rst_rd_ni(rst_ddr_ni),
+      .rvalid_o(judged),
+      .rready_i(writes_take.done),
+      .rdata_o(stays)
+    );
+    assign writes.valid = writes_valid && judged;
+    assign writes_skip = !stays;
+`ifndef SYNTHESIS
+    VerdictHasRoom_A :
+    assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) verdict_valid |-> verdict_ready);
+`endif
+    logic unused;
+    assign unused = verdict_ready;
+  end else begin : gen_one
+    assign writes.valid = writes_valid;
+    assign writes_skip = 1'b0;
+    logic unused;
+    assign unused = ^{verdict_valid, verdict};
+  end
   rl_count_sync u_written (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -167,47 +217,94 @@ module rl_memory
   assign axi_o.wlast = 1'b1;
   assign axi_o.arid = '0;
   assign axi_o.arlen = '0;
-  rl_ddr_write #(
-    .Bulk(Bulk)
-  ) u_ddr_write (
-    .clk_ddr_i,
-    .rst_ddr_ni,
-    .mem_valid_i(writes.valid),
-    .mem_desc_i(writes.desc),
-    .mem_done_o(writes_take.done),
-    .mem_take_o(writes_take.take),
-    .mem_data_i(writes.data),
-    .mem_ready_i(writes.ready),
-    .image_valid_i(image_i.valid),
-    .image_desc_i(image_i.desc),
-    .image_done_o(image_take_o.done),
-    .image_take_o(image_take_o.take),
-    .image_data_i(image_i.data),
-    .image_ready_i(image_i.ready),
-    .value_valid_i(value_i.valid),
-    .value_ready_o(value_o.ready),
-    .value_addr_i(value_i.addr),
-    .value_data_i(value_i.data),
-    .value_more_i(value_i.more),
-    .value_written_o(value_o.written),
-    .scrub_i(scrub),
-    .scrub_first_i(scrub_first),
-    .scrub_last_i(scrub_last),
-    .scrub_done_o(scrub_done),
-    .mem_written_gray_o(written_gray),
-    .image_written_gray_o,
-    .failed_o(write_failed),
-    .axi_awvalid_o(axi_o.awvalid),
-    .axi_awready_i(axi_i.awready),
-    .axi_awaddr_o(axi_o.awaddr),
-    .axi_wvalid_o(axi_o.wvalid),
-    .axi_wready_i(axi_i.wready),
-    .axi_wdata_o(axi_o.wdata),
-    .axi_wstrb_o(axi_o.wstrb),
-    .axi_bvalid_i(axi_i.bvalid),
-    .axi_bready_o(axi_o.bready),
-    .axi_bresp_i(axi_i.bresp)
-  );
+  if (DataW == 512) begin : gen_beats
+    rl_ddr_write_beats #(
+      .Bulk(Bulk)
+    ) u_ddr_write (
+      .clk_ddr_i,
+      .rst_ddr_ni,
+      .mem_valid_i(writes.valid),
+      .mem_desc_i(writes.desc),
+      .mem_skip_i(writes_skip),
+      .mem_done_o(writes_take.done),
+      .mem_take_o(writes_take.take),
+      .mem_data_i(writes_data),
+      .mem_ready_i(writes.ready),
+      .image_valid_i(image_i.valid),
+      .image_desc_i(image_i.desc),
+      .image_done_o(image_take_o.done),
+      .image_take_o(image_take_o.take),
+      .image_data_i,
+      .image_ready_i(image_i.ready),
+      .value_valid_i(value_i.valid),
+      .value_ready_o(value_o.ready),
+      .value_addr_i(value_i.addr),
+      .value_data_i(value_i.data),
+      .value_more_i(value_i.more),
+      .value_written_o(value_o.written),
+      .scrub_i(scrub),
+      .scrub_first_i(scrub_first),
+      .scrub_last_i(scrub_last),
+      .scrub_done_o(scrub_done),
+      .mem_written_gray_o(written_gray),
+      .image_written_gray_o,
+      .failed_o(write_failed),
+      .axi_awvalid_o(axi_o.awvalid),
+      .axi_awready_i(axi_i.awready),
+      .axi_awaddr_o(axi_o.awaddr),
+      .axi_wvalid_o(axi_o.wvalid),
+      .axi_wready_i(axi_i.wready),
+      .axi_wdata_o(axi_o.wdata),
+      .axi_wstrb_o(axi_o.wstrb),
+      .axi_bvalid_i(axi_i.bvalid),
+      .axi_bready_o(axi_o.bready),
+      .axi_bresp_i(axi_i.bresp)
+    );
+  end else begin : gen_lanes
+    rl_ddr_write #(
+      .DataW(DataW),
+      .Bulk(Bulk)
+    ) u_ddr_write (
+      .clk_ddr_i,
+      .rst_ddr_ni,
+      .mem_valid_i(writes.valid),
+      .mem_desc_i(writes.desc),
+      .mem_skip_i(writes_skip),
+      .mem_done_o(writes_take.done),
+      .mem_take_o(writes_take.take),
+      .mem_data_i(writes_data),
+      .mem_ready_i(writes.ready),
+      .image_valid_i(image_i.valid),
+      .image_desc_i(image_i.desc),
+      .image_done_o(image_take_o.done),
+      .image_take_o(image_take_o.take),
+      .image_data_i,
+      .image_ready_i(image_i.ready),
+      .value_valid_i(value_i.valid),
+      .value_ready_o(value_o.ready),
+      .value_addr_i(value_i.addr),
+      .value_data_i(value_i.data),
+      .value_more_i(value_i.more),
+      .value_written_o(value_o.written),
+      .scrub_i(scrub),
+      .scrub_first_i(scrub_first),
+      .scrub_last_i(scrub_last),
+      .scrub_done_o(scrub_done),
+      .mem_written_gray_o(written_gray),
+      .image_written_gray_o,
+      .failed_o(write_failed),
+      .axi_awvalid_o(axi_o.awvalid),
+      .axi_awready_i(axi_i.awready),
+      .axi_awaddr_o(axi_o.awaddr),
+      .axi_wvalid_o(axi_o.wvalid),
+      .axi_wready_i(axi_i.wready),
+      .axi_wdata_o(axi_o.wdata),
+      .axi_wstrb_o(axi_o.wstrb),
+      .axi_bvalid_i(axi_i.bvalid),
+      .axi_bready_o(axi_o.bready),
+      .axi_bresp_i(axi_i.bresp)
+    );
+  end
 
   // A level long enough for the other domain to see, whatever the clocks are.
   logic [4:0] still_q;
@@ -303,9 +400,10 @@ module rl_memory
 
   // -- out of DDR
   logic data_room, data_word, data_commit;
-  logic [63:0] data;
+  logic [DataW-1:0] data;
   read_desc_t data_desc;
   rl_ddr_read #(
+    .DataW(DataW),
     .Bulk(Bulk)
   ) u_ddr_read (
     .clk_ddr_i,
@@ -324,7 +422,7 @@ module rl_memory
     .stream_done_o(stream_o.done),
     .stream_room_i(stream_i.room),
     .stream_word_o(stream_o.word),
-    .stream_data_o(stream_o.data),
+    .stream_data_o,
     .stream_commit_o(stream_o.commit),
     .stream_last_o(stream_o.last),
     .digest_req_valid_i(digest_i.valid),
@@ -342,6 +440,7 @@ module rl_memory
     .axi_rresp_i(axi_i.rresp)
   );
   rl_frame_queue #(
+    .DataW(DataW),
     .Words(QueueWords),
     .FrameWords(3 * FrameWords + 8 + Ahead),
     .DescW($bits(read_desc_t)),
@@ -362,10 +461,10 @@ module rl_memory
     .desc_o(fetched_o.desc),
     .done_i(fetched_take_i.done),
     .take_i(fetched_take_i.take),
-    .data_o(fetched_o.data),
+    .data_o(fetched_data_o),
     .ready_o(fetched_o.ready)
   );
 
   logic unused;
-  assign unused = ^{axi_i.bid, axi_i.rid, axi_i.rlast};
+  assign unused = ^{unused_data, axi_i.bid, axi_i.rid, axi_i.rlast};
 endmodule

@@ -3,8 +3,11 @@
 //
 // Bit n % 256 of a ring in distributed RAM stands for number n, which is one of next + 1 to next + 256.
 // When the gap at `next` closes, it moves on one number a cycle; meanwhile nothing can be inserted, nor
-// while the ring is emptied.
-module rl_window (
+// while the ring is emptied. A number takes two cycles; the first missing one three, or with `Quick` two as well if the
+// next one is not there.
+module rl_window #(
+  parameter bit Quick = 1'b0
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
 
@@ -74,6 +77,32 @@ module rl_window (
     end
   end
 
+  // -- with Quick: whether the number after the inserted one is there, from a third copy of the ring
+  logic follows;
+  if (Quick) begin : gen_quick
+    logic [7:0] after;
+    logic [3:0][3:0] after_row;
+    logic [3:0] after_nibble;
+    assign after = pos_q + 1'b1;
+    for (genvar i = 0; i < 4; i++) begin : gen_after
+      rl_lutram #(
+        .Width(4),
+        .Depth(16)
+      ) u_after (
+        .clk_i,
+        .we_i(empties || (write && pos_q[3:2] == i)),
+        .waddr_i(pos_q[7:4]),
+        .wdata_i(nibble_d),
+        .raddr_i(after[7:4]),
+        .rdata_o(after_row[i])
+      );
+    end
+    assign after_nibble = after_row[after[3:2]];
+    assign follows = after_nibble[after[1:0]];
+  end else begin : gen_slow
+    assign follows = 1'b1;
+  end
+
   // -- the judgement
   logic far, closes, behind, beyond, mark_new, mark_passed;
   assign far = !near_q && ahead_q[31:12] != 0;
@@ -98,11 +127,11 @@ module rl_window (
       unique case (state_q)
         Empty: if (pos_q[7:4] == '1) state_q <= Idle;
         Idle: if (insert_i) state_q <= Judge;
-        Judge: state_q <= closes ? Advance : Idle;
+        Judge: state_q <= closes && follows ? Advance : Idle;
         Advance: if (!is_there) state_q <= Idle;
         default: state_q <= Empty;
       endcase
-      if (state_q == Advance) next_o <= next_o + 1'b1;
+      if (state_q == Advance || (state_q == Judge && closes && !follows)) next_o <= next_o + 1'b1;
       if (reset_i) begin
         state_q <= Empty;
         pos_q <= '0;

@@ -252,7 +252,7 @@ module rl_analyzer
       heard_o <= done_q && (route_q inside {RouteWrite, RouteImage} ||
                             (route_q inside {RouteRead, RouteLaunch} && !divert_i));
       event_o.word <= advance;
-      event_o.bytes <= {1'b0, s1_q.extra} + 4'd1;
+      event_o.bytes <= 7'(s1_q.extra) + 7'd1;
       event_o.frame <= done_q || abort_q;
       event_o.check <= abort_q && drop == DropCheck;
       event_o.foreign <= abort_q && drop == DropForeign;

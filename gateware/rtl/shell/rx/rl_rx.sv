@@ -1,38 +1,47 @@
 // The receiving side: what waits between MAC and analyzer, and the analyzer, which shows frames to all blocks.
+//
+// `rx_beat_o` is the receive stream of 64 bits. Writes and image data take `bulk_o` with `bulk_data_o`, which is the same at
+// 64 bits; with wider words it is a stream of its own that has nothing else.
 module rl_rx
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
+  parameter int unsigned DataW = 64,   // Bits of the MAC's words: 64, 128, 256 or 512.
   parameter int unsigned Bulk = 32'(BulkStandard),
-  parameter int unsigned Words = 2048
+  parameter int unsigned Words = 2048, // Of DataW bits.
+  localparam int unsigned KeepW = DataW / 8
 ) (
-  input  logic           clk_net_i,
-  input  logic           rst_net_ni,
+  input  logic             clk_net_i,
+  input  logic             rst_net_ni,
 
-  input  logic           rx_valid_i,
-  input  logic [63:0]    rx_data_i,
-  input  logic [7:0]     rx_keep_i,
-  input  logic           rx_last_i,
-  input  logic           rx_bad_i,
-  output logic           overflow_o,     // A frame found no room, or not enough.
+  input  logic             rx_valid_i,
+  input  logic [DataW-1:0] rx_data_i,
+  input  logic [KeepW-1:0] rx_keep_i,
+  input  logic             rx_last_i,
+  input  logic             rx_bad_i,
+  output logic             overflow_o,     // A frame found no room, or not enough.
 
-  input  filter_t        filter_i,
-  input  session_t       session_i,
-  input  logic           barrier_busy_i,
-  input  logic           control_busy_i,
-  input  room_t          room_i,
-  output rx_beat_t       rx_beat_o,
-  output logic           hosts_o,
-  output logic           last_page_o,
-  output divert_reason_e reason_o,
-  input  logic           divert_i,
-  output logic           heard_o,
-  output rx_event_t      event_o,
-  output logic           busy_o          // Something of a frame is here or on its way to the blocks.
+  input  filter_t          filter_i,
+  input  session_t         session_i,
+  input  logic             barrier_busy_i,
+  input  logic             control_busy_i,
+  input  room_t            room_i,
+  output rx_beat_t         rx_beat_o,
+  output logic             hosts_o,
+  output logic             last_page_o,
+  output divert_reason_e   reason_o,
+  input  logic             divert_i,
+  output rx_beat_t         bulk_o,
+  output logic [DataW-1:0] bulk_data_o,
+  output logic             heard_o,
+  output rx_event_t        event_o,
+  output logic             busy_o          // Something of a frame is here or on its way to the blocks.
 );
-  rx_word_t word;
+  localparam int unsigned WordW = DataW + $clog2(KeepW) + 3;
+  logic [WordW-1:0] word;
   logic word_valid, word_ready;
   rl_rx_fifo #(
+    .DataW(DataW),
     .Words(Words)
   ) u_fifo (
     .clk_net_i,
@@ -47,26 +56,103 @@ module rl_rx
     .word_o(word),
     .overflow_o
   );
-  rl_analyzer #(
-    .Bulk(Bulk)
-  ) u_analyzer (
-    .clk_net_i,
-    .rst_net_ni,
-    .word_valid_i(word_valid),
-    .word_ready_o(word_ready),
-    .word_i(word),
-    .filter_i,
-    .session_i,
-    .barrier_busy_i,
-    .control_busy_i,
-    .room_i,
-    .rx_beat_o,
-    .hosts_o,
-    .last_page_o,
-    .reason_o,
-    .divert_i,
-    .heard_o,
-    .event_o
-  );
-  assign busy_o = rx_valid_i || word_valid || rx_beat_o.word || rx_beat_o.done;
+  if (DataW == 64) begin : gen_narrow
+    rl_analyzer #(
+      .Bulk(Bulk)
+    ) u_analyzer (
+      .clk_net_i,
+      .rst_net_ni,
+      .word_valid_i(word_valid),
+      .word_ready_o(word_ready),
+      .word_i(word),
+      .filter_i,
+      .session_i,
+      .barrier_busy_i,
+      .control_busy_i,
+      .room_i,
+      .rx_beat_o,
+      .hosts_o,
+      .last_page_o,
+      .reason_o,
+      .divert_i,
+      .heard_o,
+      .event_o
+    );
+    assign bulk_o = rx_beat_o;
+    assign bulk_data_o = rx_beat_o.data;
+    assign busy_o = rx_valid_i || word_valid || rx_beat_o.word || rx_beat_o.done;
+  end else begin : gen_wide
+    // Frames on their way through rl_rx_narrow that may become a barrier.
+    localparam int unsigned PendingW = 6;
+    logic [PendingW-1:0] pending_q;
+    logic
+        hosts,
+        last_page,
+        narrow_room,
+        passes,
+        finished,
+        wide_heard,
+        narrow_heard,
+        wide_busy,
+        narrow_busy;
+    divert_reason_e reason;
+    rl_analyzer_wide #(
+      .DataW(DataW),
+      .Bulk(Bulk)
+    ) u_analyzer (
+      .clk_net_i,
+      .rst_net_ni,
+      .word_valid_i(word_valid),
+      .word_ready_o(word_ready),
+      .word_i(word),
+      .filter_i,
+      .session_i,
+      .barrier_busy_i,
+      .pending_i(pending_q != 0),
+      .room_write_i(room_i.write),
+      .room_image_i(room_i.image),
+      .room_narrow_i(narrow_room),
+      .rx_beat_o(bulk_o),
+      .data_o(bulk_data_o),
+      .hosts_o(hosts),
+      .last_page_o(last_page),
+      .reason_o(reason),
+      .passes_o(passes),
+      .heard_o(wide_heard),
+      .event_o,
+      .busy_o(wide_busy)
+    );
+    rl_rx_narrow #(
+      .DataW(DataW),
+      .Words(4096 / KeepW)
+    ) u_narrow (
+      .clk_net_i,
+      .rst_net_ni,
+      .wide_i(bulk_o),
+      .data_i(bulk_data_o),
+      .hosts_i(hosts),
+      .last_page_i(last_page),
+      .reason_i(reason),
+      .room_o(narrow_room),
+      .control_busy_i,
+      .room_control_i(room_i.control),
+      .room_launch_i(room_i.launch),
+      .rx_beat_o,
+      .hosts_o,
+      .last_page_o,
+      .reason_o,
+      .divert_i,
+      .heard_o(narrow_heard),
+      .finished_o(finished),
+      .busy_o(narrow_busy)
+    );
+    always_ff @(posedge clk_net_i) begin
+      if (!rst_net_ni) pending_q <= '0;
+      else pending_q <= pending_q + PendingW'(passes) - PendingW'(finished);
+    end
+    assign heard_o = wide_heard || narrow_heard;
+    assign busy_o = rx_valid_i || word_valid || wide_busy || narrow_busy || pending_q != 0;
+    logic unused;
+    assign unused = room_i.read;
+  end
 endmodule

@@ -2,23 +2,24 @@
 //
 // A frame that begins while there is no room is not stored. One that outgrows the room is cut: its
 // last word here says so. Either way `overflow_o` tells once.
-module rl_rx_fifo
-  import rl_shell_pkg::*;
-#(
-  parameter int unsigned Words = 2048  // A power of two, 8 or more.
+module rl_rx_fifo #(
+  parameter int unsigned DataW = 64,   // Bits of a word: 64 or more, a power of two.
+  parameter int unsigned Words = 2048, // A power of two, 8 or more.
+  localparam int unsigned KeepW = DataW / 8,
+  localparam int unsigned ExtraW = $clog2(KeepW)
 ) (
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
 
   input  logic        rx_valid_i,
-  input  logic [63:0] rx_data_i,
-  input  logic [7:0]  rx_keep_i,  // With rx_last_i: ones from bit 0 on. Else not looked at.
+  input  logic [DataW-1:0] rx_data_i,
+  input  logic [KeepW-1:0] rx_keep_i,  // With rx_last_i: ones from bit 0 on. Else not looked at.
   input  logic        rx_last_i,
   input  logic        rx_bad_i,   // With rx_last_i: the check sequence was wrong.
 
   output logic        word_valid_o, // Two cycles after the word came, if nothing waits.
   input  logic        word_ready_i,
-  output rx_word_t    word_o,
+  output logic [DataW+ExtraW+2:0] word_o, // As rx_word_t, of this width.
 
   output logic        overflow_o
 );
@@ -33,7 +34,14 @@ module rl_rx_fifo
   logic skipping_q; // The rest of the present frame is not stored.
   logic store, cut, refuse;
   logic [$clog2(Words):0] count;
-  rx_word_t word;
+  typedef struct packed {
+    logic              cut;
+    logic              bad;
+    logic              last;
+    logic [ExtraW-1:0] extra;
+    logic [DataW-1:0]  data;
+  } word_t;
+  word_t word;
 
   assign store = rx_valid_i && !skipping_q && (!tight_q || inside_q);
   assign cut = store && tight_q && !rx_last_i;
@@ -44,12 +52,15 @@ module rl_rx_fifo
     word.bad = rx_last_i && rx_bad_i;
     word.last = rx_last_i || cut;
     word.data = rx_data_i;
-    word.extra = 3'd7;
+    word.extra = '1;
+    // Ones from bit 0 on: a bit of their number, less 1, is one where they end in an odd part of that size.
     if (rx_last_i) begin
-      word.extra[2] = rx_keep_i[4];
-      word.extra[1] = rx_keep_i[4] ? rx_keep_i[6] : rx_keep_i[2];
-      word.extra[0] = (rx_keep_i[1] && !rx_keep_i[2]) || (rx_keep_i[3] && !rx_keep_i[4]) ||
-                      (rx_keep_i[5] && !rx_keep_i[6]) || rx_keep_i[7];
+      for (int unsigned bit_at = 0; bit_at < ExtraW; bit_at++) begin
+        word.extra[bit_at] = 1'b0;
+        for (int unsigned part = 1 << bit_at; part < KeepW; part += 2 << bit_at) begin
+          word.extra[bit_at] |= rx_keep_i[part] && !(part + (1 << bit_at) < KeepW && rx_keep_i[(part+(1<<bit_at))%KeepW]);
+        end
+      end
     end
   end
 
@@ -71,7 +82,7 @@ module rl_rx_fifo
 
   logic fifo_ready;
   rl_fifo #(
-    .Width($bits(rx_word_t)),
+    .Width($bits(word_t)),
     .Depth(Words),
     .Block(1'b1)
   ) u_fifo (
