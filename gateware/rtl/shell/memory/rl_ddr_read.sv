@@ -285,7 +285,7 @@ module rl_ddr_read
     hit_q <= open_q && hit;
     if (!open_q) word_at_q <= '0;
     else word_at_q <= word_at_q + 1'b1;
-    if (!open_q) lane_at_q <= (PlaceW + PickW)'(about.start >> ByteW);
+    if (!open_q) lane_at_q <= (PlaceW + PickW)'(7'(about.start) >> ByteW);
     else lane_at_q <= lane_at_q + 1'b1;
     if (!open_q) about_q <= about;
   end

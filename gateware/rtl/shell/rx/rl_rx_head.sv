@@ -81,9 +81,10 @@ module rl_rx_head
   logic [HeadBits-1:0] head_bytes;
   logic [5:0] came;  // Bytes of the frame so far, as far as the head reaches.
   if (HeadWords == 2) begin : gen_two
-    logic [DataW-1:0] first_q;
-    always_ff @(posedge clk_net_i) if (advance && at_q == 0) first_q <= word_q.data;
-    assign head_bytes = at_q == 0 ? {{<<8{word_q.data}}, DataW'(0)} : {{<<8{first_q}}, {<<8{word_q.data}}};
+    logic [DataW-1:0] turned, first_q;
+    assign turned = {<<8{word_q.data}};
+    always_ff @(posedge clk_net_i) if (advance && at_q == 0) first_q <= turned;
+    assign head_bytes = at_q == 0 ? {turned, DataW'(0)} : {first_q, turned};
     assign completes = at_q == 2'd1 || (at_q == 0 && word_q.last);
     assign came = at_q == 0 ? 6'(bytes) : 6'(bytes) + 6'(KeepW);
   end else begin : gen_one
