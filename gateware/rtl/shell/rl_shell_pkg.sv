@@ -254,8 +254,8 @@ package rl_shell_pkg;
     logic       busy;    // One more has ended and is not counted yet.
   } write_progress_t;
 
-  // A queue of frames from its reader's side; rl_frame_queue has the meaning. Its words, which have the network's width,
-  // are beside it.
+  // A queue of frames from its reader's side; rl_frame_queue has the meaning. Its words, which have the network's
+  // width, are beside it.
   typedef struct packed {
     logic        valid;
     write_desc_t desc;

@@ -1,5 +1,5 @@
-// The way of writes as it is wired in the shell, from the MAC to a memory that answers after a while: rl_rx and rl_memory
-// at any width. Each cycle of the network and each frame is counted, for whoever wants to know the rate.
+// The way of writes as it is wired in the shell, from the MAC to a memory that answers after a while: rl_rx and
+// rl_memory at any width. Each cycle of the network and each frame is counted, for whoever wants to know the rate.
 module wide_bench
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;

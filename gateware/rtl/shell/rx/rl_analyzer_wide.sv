@@ -1,8 +1,8 @@
 // The packet analyzer for words of 128 bits and more: as rl_analyzer, but a frame's head goes ahead of its payload
 // (rl_rx_head), and is judged while others are (rl_judge_line), so that frames of a single word follow one another.
 //
-// The receive stream has two parts here. Writes and image data are shown as they come, payload only, `data_o` beside the
-// beat. Frames for the other units, which take no such rate, go on to rl_rx_narrow.
+// The receive stream has two parts here. Writes and image data are shown as they come, payload only, `data_o` beside
+// the beat. Frames for the other units, which take no such rate, go on to rl_rx_narrow.
 //
 // A frame goes when it is judged, its unit has room, and what may change the judgement is finished: a control frame in
 // the ring, or one that has gone to rl_rx_narrow and has not come to its end there.

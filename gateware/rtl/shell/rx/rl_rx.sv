@@ -1,7 +1,7 @@
 // The receiving side: what waits between MAC and analyzer, and the analyzer, which shows frames to all blocks.
 //
-// `rx_beat_o` is the receive stream of 64 bits. Writes and image data take `bulk_o` with `bulk_data_o`, which is the same at
-// 64 bits; with wider words it is a stream of its own that has nothing else.
+// `rx_beat_o` is the receive stream of 64 bits. Writes and image data take `bulk_o` with `bulk_data_o`, which is the
+// same at 64 bits; with wider words it is a stream of its own that has nothing else.
 module rl_rx
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;

@@ -58,7 +58,8 @@ module rl_rx_fifo #(
       for (int unsigned bit_at = 0; bit_at < ExtraW; bit_at++) begin
         word.extra[bit_at] = 1'b0;
         for (int unsigned part = 1 << bit_at; part < KeepW; part += 2 << bit_at) begin
-          word.extra[bit_at] |= rx_keep_i[part] && !(part + (1 << bit_at) < KeepW && rx_keep_i[(part+(1<<bit_at))%KeepW]);
+          word.extra[bit_at] |= rx_keep_i[part] &&
+              !(part + (1 << bit_at) < KeepW && rx_keep_i[(part+(1<<bit_at))%KeepW]);
         end
       end
     end

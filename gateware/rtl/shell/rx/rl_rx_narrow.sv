@@ -1,5 +1,5 @@
-// From the wide receive stream to the one of 64 bits that control ring, launches, reads and discovery take: whole frames,
-// one word a cycle, as rl_analyzer shows them. What waits here holds up neither writes nor image data.
+// From the wide receive stream to the one of 64 bits that control ring, launches, reads and discovery take: whole
+// frames, one word a cycle, as rl_analyzer shows them. What waits here holds up neither writes nor image data.
 module rl_rx_narrow
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -98,7 +98,7 @@ module rl_rx_narrow
   logic kept, last_lane, begins, has_room;
   logic [255:0] head_bytes;
   logic [3:0][63:0] head_words;
-  logic [2:0] rest_q;     // What was told a unit shows three cycles later.
+  logic [2:0] rest_q;     // What a unit says of a frame comes three cycles later.
   assign head_bytes = {desc.head.dst, desc.head.src, desc.head.ether_type, Version, desc.head.flags, desc.head.kind,
                        desc.head.length, desc.head.epoch, desc.head.seq, desc.head.addr};
   assign head_words = {<<8{head_bytes}};
