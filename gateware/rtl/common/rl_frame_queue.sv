@@ -18,6 +18,8 @@ module rl_frame_queue #(
   // The writer looks at room_o some time before the frame's first word, and sees to it that FrameWords
   // and Frames are enough for what it has under way.
   parameter bit          Reserves = 1'b0,
+  // The writer knows in steps of 2^StepW words what was read, if the queue is long enough for that.
+  parameter int unsigned StepW = Words - FrameWords - 32'(Reserves) >= 64 ? 3 : 0,
   localparam int unsigned PtrW = $clog2(Words) + 1
 ) (
   input  logic             clk_wr_i,
@@ -45,9 +47,7 @@ module rl_frame_queue #(
     $fatal(0, "rl_frame_queue: a frame must fit (%m)");
   end
 
-  // The writer knows in steps of so many words what was read, if the queue is long enough for that.
   localparam int unsigned FillMax = Words - FrameWords - 32'(Reserves);  // With which there is room.
-  localparam int unsigned StepW = FillMax >= 64 ? 3 : 0;
   typedef logic [PtrW-StepW-1:0] steps_t;
 
   logic [PtrW-1:0] wptr_q, base_q;
