@@ -179,7 +179,8 @@ module rl_frame_queue_formal #(
     always_comb begin
       if (take_i && word_picked_q && !word_found_q && taken_q == word_number_q)
         WordsInOrder_A : assert (data_seen == word_q);
-      if (rst_nq) WatchedComesOut_C : cover (word_found_q && word_number_q != 0 && valid && left == 0);
+      if (rst_nq)
+        WatchedComesOut_C : cover (word_found_q && word_number_q != 0 && valid && left == 0);
       if (rst_nq) Full_C : cover (frames == frame_number_t'(Frames - 1));
     end
   end
@@ -195,7 +196,7 @@ module rl_frame_queue_formal #(
     for (int unsigned i = 0; i < WordsW - StepW; i++) word_of[i+StepW] = ^(gray >> i);
   endfunction
   frame_number_t w_meta, w_seen, r_meta, r_seen;  // Committed, finished.
-  word_number_t t_meta, t_mid, t_seen;            // Taken words.
+  word_number_t t_meta, t_mid, t_seen;  // Taken words.
   assign w_meta = frame_of(u_dut.u_desc.u_sync_w.meta_q);
   assign w_seen = frame_of(u_dut.u_desc.wgray_seen);
   assign r_meta = frame_of(u_dut.u_desc.u_sync_r.meta_q);
@@ -233,9 +234,10 @@ module rl_frame_queue_formal #(
     end
   end
 
-  // Pointers are behind one another, and none laps another.
-  word_number_t fill, promised;  // Words inside that the writer knows of; with all of the frame that it writes.
-  frame_number_t spare;          // Descriptors for which it knows of room.
+  // Pointers are behind one another, and none laps another. Words inside that the writer knows of, those with all of
+  // the frame that it writes, and descriptors for which it knows of room.
+  word_number_t fill, promised;
+  frame_number_t spare;
   localparam int unsigned FillMax = Words - FrameWords;
   assign fill = u_dut.wptr_q - t_seen;
   assign promised = base_q + word_number_t'(LengthMax) - t_seen;

@@ -56,6 +56,7 @@ module rl_ddr_write
   output logic [7:0]   mem_written_gray_o,
   output logic [7:0]   image_written_gray_o,
   output logic         failed_o,             // A write was answered with an error, since reset.
+  output logic         waits_o,              // A write was not answered yet.
 
   output logic         axi_awvalid_o,
   input  logic         axi_awready_i,
@@ -355,6 +356,7 @@ module rl_ddr_write
   logic [$clog2(Outstanding):0] tags;
   logic [7:0] mem_written_q, image_written_q;
   assign axi_bready_o = 1'b1;
+  assign waits_o = tag_valid;
   assign fails = failed_o || (axi_bvalid_i && axi_bresp_i[1]);
   assign answered = axi_bvalid_i && tag_valid && tag.last && !fails;
   rl_fifo #(
