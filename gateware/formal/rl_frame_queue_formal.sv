@@ -6,7 +6,8 @@
 // and a word shorter than the queue counts with, and it ends no two of them within as many cycles.
 //
 // The proof has three parts, since the solver takes much longer for all at once: that the numbers are right, as long
-// as what is taken is there; that the frames that show are there, as the numbers are right; what is in them, as both are.
+// as what is taken is there; that the frames that show are there, as the numbers are right; what is in them, as both
+// are.
 module rl_frame_queue_formal #(
   parameter bit ProveNumbers = 1'b1,  // Else they are assumed.
   parameter bit ProveFrames = 1'b1,   // Else they are assumed.

@@ -146,19 +146,19 @@ module rl_frame_queue #(
     open_q <= rst_wr_ni && !commit_i && !rollback_i && (open_q || word_i);
   if (!Reserves) begin : gen_start
     logic [1:0] promised_q;  // Who writes has looked up to two cycles ago.
-    always_ff @(posedge clk_wr_i) promised_q <= {2{rst_wr_ni}} & {promised_q[0], room_o};
-    StartHasRoom_A :
-    assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-      !open_q && (word_i || commit_i) |-> room_o || promised_q != 0);
+    always_ff @(posedge clk_wr_i) begin
+      promised_q <= {2{rst_wr_ni}} & {promised_q[0], room_o};
+      if (rst_wr_ni && !open_q && (word_i || commit_i))
+        StartHasRoom_A : assert (room_o || promised_q != 0);
+    end
   end
-  OneEnd_A :
-  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) !(commit_i && rollback_i));
-  CommitHasRoom_A :
-  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
-  NoOverrun_A :
-  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-    word_i |-> wptr_q[PtrW-1:StepW] - read_seen_q < steps_t'(Words >> StepW));
-  TakeIsReady_A :
-  assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
+  always_ff @(posedge clk_wr_i) begin
+    if (rst_wr_ni) begin
+      if (commit_i) CommitHasRoom_A : assert (desc_ready && !rollback_i);
+      if (word_i)
+        NoOverrun_A : assert (wptr_q[PtrW-1:StepW] - read_seen_q < steps_t'(Words >> StepW));
+    end
+  end
+  always_ff @(posedge clk_rd_i) if (rst_rd_ni && take_i) TakeIsReady_A : assert (ready_o);
 `endif
 endmodule

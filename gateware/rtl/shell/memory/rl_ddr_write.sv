@@ -396,16 +396,24 @@ module rl_ddr_write
   end
 
 `ifndef SYNTHESIS
-  AwHolds_A :
-  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    axi_awvalid_o && !axi_awready_i |=> axi_awvalid_o && $stable(
-      axi_awaddr_o
-  ));
-  WHolds_A :
-  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    axi_wvalid_o && !axi_wready_i |=> axi_wvalid_o && $stable(
-      {axi_wdata_o, axi_wstrb_o}
-  ));
+  rl_stays #(
+    .Width($bits(axi_awaddr_o))
+  ) u_aw_stays (
+    .clk_i(clk_ddr_i),
+    .rst_ni(rst_ddr_ni),
+    .valid_i(axi_awvalid_o),
+    .ready_i(axi_awready_i),
+    .data_i(axi_awaddr_o)
+  );
+  rl_stays #(
+    .Width(576)
+  ) u_w_stays (
+    .clk_i(clk_ddr_i),
+    .rst_ni(rst_ddr_ni),
+    .valid_i(axi_wvalid_o),
+    .ready_i(axi_wready_i),
+    .data_i({axi_wdata_o, axi_wstrb_o})
+  );
   BeatIsNotLost_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) hit_q != 0 |-> !full_q || move_q);
   TagIsKept_A :
