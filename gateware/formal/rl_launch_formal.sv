@@ -10,7 +10,10 @@ module rl_launch_formal
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
   import rl_role_pkg::*;
-(
+#(
+  parameter int unsigned Queue = 2,
+  localparam int unsigned PlaceW = $clog2(2 * Queue)
+) (
   input logic        clk_i,
   input rx_beat_t       rx_beat_i,
   input addr_t       memory_i,
@@ -19,18 +22,16 @@ module rl_launch_formal
   input logic        mem_write_busy_i,
   input logic [7:0]  mem_written_i,
   input logic        enable_i,
-  input logic [1:0]  most_i,
+  input logic [PlaceW-1:0] most_i,
   input logic        pop_i,
   input logic        freeze_i,  // The firmware has something to do,
   input logic [2:0]  deed_i,    // this,
-  input logic [1:0]  place_i,   // here.
+  input logic [PlaceW-1:0] place_i, // here.
   input logic        held_i,
   input logic        cmd_ready_i,
   input logic        ends_i,    // The kernel that runs ends.
   input logic        pick_i     // Watch the launch that is accepted now.
 );
-  // A queue of 2: its ring of 4 places goes round within a few launches.
-  localparam int unsigned Queue = 2, PlaceW = $clog2(2 * Queue);
   typedef logic [PlaceW-1:0] place_t;
   logic rst_n = 1'b0;
   always_ff @(posedge clk_i) rst_n <= 1'b1;
@@ -179,6 +180,7 @@ module rl_launch_formal
   logic watched_q = 1'b0, watched_started_q = 1'b0, watched_ended_q = 1'b0, watched_popped_q = 1'b0;
   place_t slot_q;
   place_t ahead_q;  // Launches before it in the queue.
+  place_t spot_q;   // Where it ended.
   logic ends_watched, starts;
   assign ends_watched = (u_dut.pop || drop) && u_dut.entry.slot == slot_q;
   assign starts = u_dut.start;
@@ -221,9 +223,63 @@ module rl_launch_formal
       if (drop && second_q && ahead_q == 1 && watched_q && !watched_ended_q) begin
         SecondIsDropped_A : assert (ends_watched);
       end
+      if (ends_watched && watched_q && !watched_ended_q) spot_q <= head;
       StartedAndEnded_C :
       cover (watched_q && watched_started_q && watched_ended_q && accepted_q == 3);
       DroppedBehindTheOneThatRuns_C : cover (drop && running);
+    end
+  end
+
+  // -- What induction has to know.
+  // The ring as it is meant: between the two writes of a swap, the slot that is on its way is in the oldest's place.
+  place_t meant[2*Queue];
+  logic swapped;  // The two oldest have changed places.
+  place_t used, place;
+  assign used = tail - popped_q;
+  assign swapped = deed_q == Swap2 || (deed_q == Drop && second_q);
+  assign place = head + (swapped && ahead_q < 2 ? place_t'(1) - ahead_q : ahead_q);
+  for (genvar i = 0; i < 2 * Queue; i++) begin : gen_ring
+    assign meant[i] = deed_q == Swap2 && head == place_t'(i) ? moved_q : ring[i];
+    always_comb begin
+      assert (u_dut.u_free.mem[i] == ring[i] && u_dut.u_order.mem[i][PlaceW-1:0] == ring[i]);
+      for (int j = 0; j < i; j++) assert (meant[i] != meant[j]);
+      if (!rst_n) assert (ring[i] == place_t'(i));
+    end
+  end
+
+  logic end_meta, end_seen;
+  assign end_meta = u_dut.u_sync_end.meta_q;
+  assign end_seen = u_dut.u_sync_end.sync_q;
+  always_comb begin
+    if (rst_n) begin
+      // Places follow one another, and there is never more than what is allowed.
+      assert (most_q != 0 && most_q <= PlaceW'(Queue));
+      assert (queued <= used && used <= most_q);
+      if (u_dut.open_q) assert (used < most_q || u_dut.u_judge.accepted_q);
+      // Who freezes the ring sees that it stands still before he does anything.
+      if (frozen) assert (!u_dut.open_q && u_dut.state_q == 0);
+      if (!(deed_q inside {Away, Freezing})) assert (frozen);
+      if (deed_q == Release) assert (queued != 0);
+      if (deed_q inside {Swap, Swap2}) assert (queued > 1 && !second_q);
+      if (deed_q == Drop) assert (queued > place_t'(running) && (!second_q || queued > 1));
+      // A kernel runs from its start until its end has been seen.
+      if (running) assert (queued != 0);
+      if (!running || started_q) assert (end_toggle == u_dut.end_q);
+      if (running && !started_q) assert (end_toggle != u_dut.end_q);
+      if (started_q) assert (running);
+      if (end_meta != u_dut.end_q) assert (end_toggle == end_meta);
+      if (end_seen != u_dut.end_q) assert (end_meta == end_seen);
+      if (u_dut.state_q == 1) assert (queued != 0 && !running);  // Start.
+      // The watched launch is where it should be, and once only.
+      if (watched_q && !watched_ended_q) begin
+        assert (!watched_popped_q && ahead_q < queued && meant[place] == slot_q);
+        if (watched_started_q) assert (running && ahead_q == 0);
+      end
+      if (watched_q && watched_ended_q && !watched_popped_q)
+        assert (ring[spot_q] == slot_q && place_t'(spot_q - popped_q) < place_t'(head - popped_q));
+    end else begin
+      assert (deed_q == Away && popped_q == 0 && !end_toggle && !started_q && !watched_q);
+      assert (!u_dut.u_judge.accepted_q);
     end
   end
 endmodule

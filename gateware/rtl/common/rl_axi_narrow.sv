@@ -147,11 +147,11 @@ module rl_axi_narrow #(
   end
 
 `ifndef SYNTHESIS
-  LengthFits_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    s_awvalid_i |-> s_awlen_i < 8'(256 / Ratio));
-  LengthFitsRead_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    s_arvalid_i |-> s_arlen_i < 8'(256 / Ratio));
+  always_ff @(posedge clk_i)
+    if (rst_ni && s_awvalid_i)
+      LengthFits_A : assert (s_awlen_i < 8'(256 / Ratio));
+  always_ff @(posedge clk_i)
+    if (rst_ni && s_arvalid_i)
+      LengthFitsRead_A : assert (s_arlen_i < 8'(256 / Ratio));
 `endif
 endmodule

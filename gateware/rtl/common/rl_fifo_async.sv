@@ -103,14 +103,14 @@ module rl_fifo_async #(
   end
 
 `ifndef SYNTHESIS
-  HeadStays_A :
-  assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) rvalid_o && !rready_i |=> rvalid_o);
-  // A simulator keeps a copy of all that this looks at, each cycle: that is the whole memory.
-  if (Width <= 128) begin : gen_stable
-    HeadIsStable_A :
-    assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) rvalid_o && !rready_i |=> $stable(
-        rdata_o
-    ));
-  end
+  rl_stays #(
+    .Width(Width)
+  ) u_stays (
+    .clk_i(clk_rd_i),
+    .rst_ni(rst_rd_ni),
+    .valid_i(rvalid_o),
+    .ready_i(rready_i),
+    .data_i(rdata_o)
+  );
 `endif
 endmodule

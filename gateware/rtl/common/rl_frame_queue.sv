@@ -18,6 +18,8 @@ module rl_frame_queue #(
   // The writer looks at room_o some time before the frame's first word, and sees to it that FrameWords
   // and Frames are enough for what it has under way.
   parameter bit          Reserves = 1'b0,
+  // The writer knows in steps of 2^StepW words what was read, if the queue is long enough for that.
+  parameter int unsigned StepW = Words - FrameWords - 32'(Reserves) >= 64 ? 3 : 0,
   localparam int unsigned PtrW = $clog2(Words) + 1
 ) (
   input  logic             clk_wr_i,
@@ -45,9 +47,7 @@ module rl_frame_queue #(
     $fatal(0, "rl_frame_queue: a frame must fit (%m)");
   end
 
-  // The writer knows in steps of so many words what was read, if the queue is long enough for that.
   localparam int unsigned FillMax = Words - FrameWords - 32'(Reserves);  // With which there is room.
-  localparam int unsigned StepW = FillMax >= 64 ? 3 : 0;
   typedef logic [PtrW-StepW-1:0] steps_t;
 
   logic [PtrW-1:0] wptr_q, base_q;
@@ -146,19 +146,19 @@ module rl_frame_queue #(
     open_q <= rst_wr_ni && !commit_i && !rollback_i && (open_q || word_i);
   if (!Reserves) begin : gen_start
     logic [1:0] promised_q;  // Who writes has looked up to two cycles ago.
-    always_ff @(posedge clk_wr_i) promised_q <= {2{rst_wr_ni}} & {promised_q[0], room_o};
-    StartHasRoom_A :
-    assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-      !open_q && (word_i || commit_i) |-> room_o || promised_q != 0);
+    always_ff @(posedge clk_wr_i) begin
+      promised_q <= {2{rst_wr_ni}} & {promised_q[0], room_o};
+      if (rst_wr_ni && !open_q && (word_i || commit_i))
+        StartHasRoom_A : assert (room_o || promised_q != 0);
+    end
   end
-  OneEnd_A :
-  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) !(commit_i && rollback_i));
-  CommitHasRoom_A :
-  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni) commit_i |-> desc_ready);
-  NoOverrun_A :
-  assert property (@(posedge clk_wr_i) disable iff (!rst_wr_ni)
-    word_i |-> wptr_q[PtrW-1:StepW] - read_seen_q < steps_t'(Words >> StepW));
-  TakeIsReady_A :
-  assert property (@(posedge clk_rd_i) disable iff (!rst_rd_ni) take_i |-> ready_o);
+  always_ff @(posedge clk_wr_i) begin
+    if (rst_wr_ni) begin
+      if (commit_i) CommitHasRoom_A : assert (desc_ready && !rollback_i);
+      if (word_i)
+        NoOverrun_A : assert (wptr_q[PtrW-1:StepW] - read_seen_q < steps_t'(Words >> StepW));
+    end
+  end
+  always_ff @(posedge clk_rd_i) if (rst_rd_ni && take_i) TakeIsReady_A : assert (ready_o);
 `endif
 endmodule

@@ -36,13 +36,13 @@ module rl_gray_sync #(
 `else
   // The number as it was at the last edge, or as it is: between two edges a fast writer goes some steps, of which
   // the first ones have arrived.
-  logic late;
-  logic [Width-1:0] before_q;
-  rl_late u_late (
+  rl_late #(
+    .Width(Width),
+    .Together(1'b1)
+  ) u_late (
     .clk_i,
-    .late_o(late)
+    .d_i(gray_i),
+    .arrived_o(arrived)
   );
-  always_ff @(posedge clk_i) before_q <= gray_i;
-  assign arrived = late ? before_q : gray_i;
 `endif
 endmodule

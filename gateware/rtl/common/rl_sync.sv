@@ -36,14 +36,12 @@ module rl_sync #(
   assign arrived = d_i;
 `else
   // Each bit is what it was at the last edge, or what it is.
-  logic [Width-1:0] late, before_q;
   rl_late #(
     .Width(Width)
   ) u_late (
     .clk_i,
-    .late_o(late)
+    .d_i,
+    .arrived_o(arrived)
   );
-  always_ff @(posedge clk_i) before_q <= d_i;
-  assign arrived = (d_i & ~late) | (before_q & late);
 `endif
 endmodule

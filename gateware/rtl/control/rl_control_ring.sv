@@ -162,13 +162,11 @@ module rl_control_ring
   assign data_o = {<<8{half}};
 
 `ifndef SYNTHESIS
-  CommitHasRoom_A :
-  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) commit |-> entry_ready);
-  NoOverrun_A :
-  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni)
-    record |-> (wptr_q - rptr_q) < (RingW + 1)'(Words));
-  PopHasAFrame_A :
-  assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) pop_i |-> head_valid_o);
+  always_ff @(posedge clk_net_i) if (rst_net_ni && commit) CommitHasRoom_A : assert (entry_ready);
+  always_ff @(posedge clk_net_i)
+    if (rst_net_ni && record)
+      NoOverrun_A : assert ((wptr_q - rptr_q) < (RingW + 1)'(Words));
+  always_ff @(posedge clk_net_i) if (rst_net_ni && pop_i) PopHasAFrame_A : assert (head_valid_o);
 `endif
 
   // The rest of the head is in the frame.

@@ -408,8 +408,9 @@ module rl_cpu #(
     io_valid_o && !io_ready_i |=> io_valid_o && $stable(
       {io_write_o, io_addr_o, io_wdata_o}
   ));
-  ZeroIsZero_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) rf_we && rd_q == '0 |-> rf_wdata == '0);
+  always_ff @(posedge clk_i)
+    if (rst_ni && rf_we && rd_q == '0)
+      ZeroIsZero_A : assert (rf_wdata == '0);
   FaultStays_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) fault_o |=> fault_o);
 `endif

@@ -16,7 +16,7 @@ module rl_restart #(
   input  logic       drained_i,   // The role is cut off, and nothing of it is under way.
   input  logic       rx_valid_i,  // A word comes in at port 0,
   input  logic       rx_last_i,   // the last of its frame.
-  input  logic       moves_i,     // A transfer of memory goes by, or a frame on its way out.
+  input  logic       moves_i,     // A transfer of memory is under way, or a frame on its way out.
   output logic       halt_o,      // Let nothing more in, and cut the role off.
   output logic       rst_shell_no,
   output logic [7:0] restarts_o,  // After 255 comes 1: each life differs from the one before, and from the first.

@@ -74,14 +74,15 @@ module rl_digest_beats
   end
 
 `ifndef SYNTHESIS
-  AskedWithRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    ask_i |-> asked_q - taken_q[3] < ptr_t'(Beats));
-  AnswerWasAsked_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) data_valid_i |-> there_q != asked_q);
-  PoppedIsThere_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) pop_i |-> head_valid_o);
-  TakenWasPopped_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) take_i[0] |-> taken_q[0] != popped_q);
+  always_ff @(posedge clk_i)
+    if (rst_ni && ask_i)
+      AskedWithRoom_A : assert (asked_q - taken_q[3] < ptr_t'(Beats));
+  always_ff @(posedge clk_i)
+    if (rst_ni && data_valid_i)
+      AnswerWasAsked_A : assert (there_q != asked_q);
+  always_ff @(posedge clk_i) if (rst_ni && pop_i) PoppedIsThere_A : assert (head_valid_o);
+  always_ff @(posedge clk_i)
+    if (rst_ni && take_i[0])
+      TakenWasPopped_A : assert (taken_q[0] != popped_q);
 `endif
 endmodule

@@ -146,14 +146,13 @@ module rl_digest_feed
   end
 
 `ifndef SYNTHESIS
-  JobHasBytes_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) job_valid_i |-> job_i.length != 0);
-  JobStartsAnEight_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    job_valid_i && !job_i.parents |-> job_i.chunk[2:0] == 0);
-  ParentsAreValues_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    job_valid_i && job_i.parents |-> job_i.length[4:0] == 0);
+  always_ff @(posedge clk_i) if (rst_ni && job_valid_i) JobHasBytes_A : assert (job_i.length != 0);
+  always_ff @(posedge clk_i)
+    if (rst_ni && job_valid_i && !job_i.parents)
+      JobStartsAnEight_A : assert (job_i.chunk[2:0] == 0);
+  always_ff @(posedge clk_i)
+    if (rst_ni && job_valid_i && job_i.parents)
+      ParentsAreValues_A : assert (job_i.length[4:0] == 0);
   RequestIsStable_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
     req_valid_o && !req_ready_i |=> req_valid_o && $stable(

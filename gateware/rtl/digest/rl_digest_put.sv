@@ -130,15 +130,14 @@ module rl_digest_put
   end
 
 `ifndef SYNTHESIS
-  ValueFits_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> in_q - out_q < ptr_t'(Values));
-  JobHasTarget_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) target_take |-> target_valid);
-  WrittenWasTaken_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) put_written_i |-> unwritten_q != 0);
-  UnwrittenFits_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) finish |-> unwritten_q != '1);
+  always_ff @(posedge clk_i)
+    if (rst_ni && valid_i)
+      ValueFits_A : assert (in_q - out_q < ptr_t'(Values));
+  always_ff @(posedge clk_i) if (rst_ni && target_take) JobHasTarget_A : assert (target_valid);
+  always_ff @(posedge clk_i)
+    if (rst_ni && put_written_i)
+      WrittenWasTaken_A : assert (unwritten_q != 0);
+  always_ff @(posedge clk_i) if (rst_ni && finish) UnwrittenFits_A : assert (unwritten_q != '1);
   PutIsStable_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
     put_valid_o && !put_ready_i |=> put_valid_o && $stable(

@@ -84,10 +84,9 @@ module rl_digest_sequence
 
 `ifndef SYNTHESIS
   // Between the blocks of a chunk no turn is empty: its chaining value would be lost.
-  ChunkGoesOn_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    turn0 && step && !enter && at_start |-> value_q[0]);
-  CopyIsAlone_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) enter |-> !head_i.copy);
+  always_ff @(posedge clk_i)
+    if (rst_ni && turn0 && step && !enter && at_start)
+      ChunkGoesOn_A : assert (value_q[0]);
+  always_ff @(posedge clk_i) if (rst_ni && enter) CopyIsAlone_A : assert (!head_i.copy);
 `endif
 endmodule

@@ -127,8 +127,7 @@ module rl_share_read #(
           ))'(s_rvalid_o[n] && s_rready_i[n]);
       end
 `ifndef SYNTHESIS
-      RoomWasKept_A :
-      assert property (@(posedge clk_i) disable iff (!rst_ni) comes |-> buffer_ready);
+      always_ff @(posedge clk_i) if (rst_ni && comes) RoomWasKept_A : assert (buffer_ready);
 `else
       logic unused_ready;
       assign unused_ready = buffer_ready;
@@ -139,8 +138,7 @@ module rl_share_read #(
       assign asks[n] = ask_valid[n];
       assign held[n] = 1'b0;
 `ifndef SYNTHESIS
-      TakesAtOnce_A :
-      assert property (@(posedge clk_i) disable iff (!rst_ni) comes |-> s_rready_i[n]);
+      always_ff @(posedge clk_i) if (rst_ni && comes) TakesAtOnce_A : assert (s_rready_i[n]);
 `else
       logic unused_ready;
       assign unused_ready = s_rready_i[n];
@@ -182,10 +180,14 @@ module rl_share_read #(
   end
 
 `ifndef SYNTHESIS
-  AddressIsStable_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    m_arvalid_o && !m_arready_i |=> m_arvalid_o && $stable(
-      {m_arid_o, m_araddr_o, m_arlen_o}
-  ));
+  rl_stays #(
+    .Width(IdW + 1 + AddrW + 8)
+  ) u_stays (
+    .clk_i,
+    .rst_ni,
+    .valid_i(m_arvalid_o),
+    .ready_i(m_arready_i),
+    .data_i({m_arid_o, m_araddr_o, m_arlen_o})
+  );
 `endif
 endmodule

@@ -49,12 +49,12 @@ module rl_share_turn #(
   end
 
 `ifndef SYNTHESIS
-  TakenIsAsked_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) taken_i |-> asks_i != 0);
-  BurstIsNotTooLong_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    taken_i |-> beats_i[turn_o] != 0 && beats_i[turn_o] <= Longest[turn_o]);
-  SharesAreThere_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) share_i[0] != 0 && share_i[1] != 0);
+  always_ff @(posedge clk_i) if (rst_ni && taken_i) TakenIsAsked_A : assert (asks_i != 0);
+  always_ff @(posedge clk_i)
+    if (rst_ni && taken_i)
+      BurstIsNotTooLong_A : assert (beats_i[turn_o] != 0 && beats_i[turn_o] <= Longest[turn_o]);
+  always_ff @(posedge clk_i)
+    if (rst_ni)
+      SharesAreThere_A : assert (share_i[0] != 0 && share_i[1] != 0);
 `endif
 endmodule

@@ -134,10 +134,10 @@ module rl_share_write #(
       end
     end
 `ifndef SYNTHESIS
-    RoomWasKept_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) answer |-> answer_ready);
-    BurstIsNotTooLong_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) ask_valid[n] |-> ask[n].len < Longest[n]);
+    always_ff @(posedge clk_i) if (rst_ni && answer) RoomWasKept_A : assert (answer_ready);
+    always_ff @(posedge clk_i)
+      if (rst_ni && ask_valid[n])
+        BurstIsNotTooLong_A : assert (ask[n].len < Longest[n]);
 `else
     logic unused_ready;
     assign unused_ready = answer_ready;
@@ -178,13 +178,16 @@ module rl_share_write #(
   end
 
 `ifndef SYNTHESIS
-  AddressIsStable_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    m_awvalid_o && !m_awready_i |=> m_awvalid_o && $stable(
-      {m_awid_o, m_awaddr_o, m_awlen_o}
-  ));
-  DataIsThere_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_wvalid_o |-> data_valid[order_q]);
+  rl_stays #(
+    .Width(IdW + 1 + AddrW + 8)
+  ) u_stays (
+    .clk_i,
+    .rst_ni,
+    .valid_i(m_awvalid_o),
+    .ready_i(m_awready_i),
+    .data_i({m_awid_o, m_awaddr_o, m_awlen_o})
+  );
+  always_ff @(posedge clk_i) if (rst_ni && m_wvalid_o) DataIsThere_A : assert (data_valid[order_q]);
   DataStays_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) m_wvalid_o && !m_wready_i |=> m_wvalid_o);
 `endif

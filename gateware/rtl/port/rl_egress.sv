@@ -105,13 +105,12 @@ module rl_egress #(
   end
 
 `ifndef SYNTHESIS
-  OneSender_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(sender));
-  NoGap_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) held_q != 0 |-> (valid_i & held_q) != 0);
+  always_ff @(posedge clk_i) if (rst_ni) OneSender_A : assert ($onehot0(sender));
+  always_ff @(posedge clk_i) if (rst_ni && held_q != 0) NoGap_A : assert ((valid_i & held_q) != 0);
   for (genvar i = 0; i < Sources; i++) begin : gen_share
-    ShareIsEnough_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) share_i[i] >= ShareW'(FrameWords));
+    always_ff @(posedge clk_i)
+      if (rst_ni)
+        ShareIsEnough_A : assert (share_i[i] >= ShareW'(FrameWords));
   end
   OutIsStable_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni)

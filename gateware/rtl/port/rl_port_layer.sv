@@ -150,10 +150,12 @@ module rl_port_layer
       .count_o(unused_tx_count)
     );
 `ifndef SYNTHESIS
-    EventIsKept_A :
-    assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) event_rx.frame |-> unused_rx_room);
-    LeavingIsKept_A :
-    assert property (@(posedge clk_net_i) disable iff (!rst_net_ni) leaves && tx_last_o[i] |-> unused_tx_room);
+    always_ff @(posedge clk_net_i)
+      if (rst_net_ni && event_rx.frame)
+        EventIsKept_A : assert (unused_rx_room);
+    always_ff @(posedge clk_net_i)
+      if (rst_net_ni && leaves && tx_last_o[i])
+        LeavingIsKept_A : assert (unused_tx_room);
 `endif
   end
 

@@ -209,8 +209,8 @@ module rl_tile_write
   assign unused = ^{ask_last, put_last, tile_i.a, tile_i.b};
 
 `ifndef SYNTHESIS
-  HasRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    stages_q[Stages-1].valid |-> unused_ready);
+  always_ff @(posedge clk_i)
+    if (rst_ni && stages_q[Stages-1].valid)
+      HasRoom_A : assert (unused_ready);
 `endif
 endmodule

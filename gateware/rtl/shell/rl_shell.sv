@@ -36,7 +36,7 @@ module rl_shell
   // -- rl_restart, net domain
   input  logic              halt_i,          // Let nothing more in or out, and cut the role off.
   output logic              drained_o,       // The role is cut off, and nothing of it is under way.
-  output logic              moves_o,         // A transfer of the shell's memory goes by, or a frame on its way out.
+  output logic              moves_o,         // A transfer of the shell's memory or a frame on its way out is there.
 
   // -- the MAC's streams, net domain; byte 0 of a frame is data[7:0]
   input  logic              rx_valid_i,

@@ -1,6 +1,6 @@
 //! How many cycles of a Verilated card a second of processor time computes: of a card that is awake and has nothing to
 //! do, of one that takes writes at line rate, and of one that runs a kernel. `--json` for programs; a number is how
-//! often each is measured, and the median is printed.
+//! often each is measured, and the median is printed. `rack`: of twenty cards one takes writes.
 //!
 //! Processor time and not the wall's: the machine may have other work.
 
@@ -16,8 +16,11 @@ fn main() {
     for word in std::env::args().skip(1) {
         match (word.as_str(), word.parse()) {
             ("--json", _) => json = true,
+            ("rack", _) => {
+                return println!("{CARDS} cards of which one talks: {:.1} times as fast as all awake", rack());
+            }
             (_, Ok(number)) if number > 0 => rounds = number,
-            _ => return eprintln!("cycle_rate [--json] [ROUNDS]: what is {word}?"),
+            _ => return eprintln!("cycle_rate [--json] [ROUNDS] | rack: what is {word}?"),
         }
     }
     let rates = CASES.map(|(name, run)| {
@@ -86,11 +89,38 @@ fn ptrans() -> f64 {
     rate
 }
 
+/// A rack in which one card takes writes and the others have nothing to do: how many times as fast it is as one whose
+/// other cards are kept awake for as many cycles. A card at rest is not computed.
+fn rack() -> f64 {
+    let [all, one] = [true, false].map(|awake| {
+        let mut cards: Vec<_> = (0..CARDS).map(|_| Bench::<RtlCard>::claimed_with(config())).collect();
+        let (talks, others) = cards.split_first_mut().expect("there are some");
+        let began = processor_ns();
+        for seq in 1..=100 {
+            let before = talks.card.cycles();
+            talks.frame(talks.head(Kind::InputWrite, seq, BASE).frame(&[&vec![1; CHUNK.into()]]));
+            let cycles = talks.card.cycles() - before;
+            for other in &mut *others {
+                let before = other.card.cycles();
+                other.drain();
+                while awake && other.card.cycles() - before < cycles {
+                    other.frame(Frame::from_static(&[0x5a; 14]));
+                }
+            }
+        }
+        (processor_ns() - began) as f64
+    });
+    all / one
+}
+
 /// Nanoseconds for which this thread has had a processor.
 fn processor_ns() -> u64 {
     let told = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux says it");
     told.split(' ').next().and_then(|first| first.parse().ok()).expect("the first number")
 }
+
+/// Of a rack.
+const CARDS: usize = 20;
 
 /// What is measured, and its name.
 type Case = (&'static str, fn() -> f64);

@@ -2,8 +2,9 @@
 //! is loaded. It is another card afterwards, and a sound one.
 
 use rackloom_card::{Config, Pace};
-use rackloom_conformance::bench::{BASE, Bench, CHUNK, HOST, MEMORY, Out, config, launch_payload};
+use rackloom_conformance::bench::{BASE, Bench, CHUNK, HOST, MEMORY, Out, Sent, config, launch_payload};
 use rackloom_conformance::images::kernel::{BUMP, FLOOD};
+use rackloom_node::Duration;
 use rackloom_rack::Kind as CardKind;
 use rackloom_verilated::{DdrTiming, RtlCard};
 use rackloom_wire::{Announce, AnnounceReason, CardState, Done, ErrorCode, FLAG_ACK_NOW, Head, Kind};
@@ -124,4 +125,44 @@ fn an_acknowledgement_waits_for_slow_memory() {
             assert_eq!(bench.expect(Kind::InputConfirmWriteAck).head.seq, 2);
         }
     }
+}
+
+/// What it sends of a kind, when it sends it.
+fn awaited(bench: &mut Bench<RtlCard>, kind: Kind) -> Sent {
+    for _ in 0..10_000 {
+        if let Some(at) = bench.sent.iter().position(|sent| sent.head.kind == kind) {
+            return bench.sent.remove(at).expect("it is there");
+        }
+        bench.pass(Duration::from_micros(1));
+    }
+    panic!("no {kind:?}");
+}
+
+/// What was asked of memory before a restart comes to nobody after it, however long memory takes.
+#[test]
+fn a_restart_waits_for_slow_memory() {
+    let around = rackloom_verilated::Config::new(config().mac, Pace::Virtual);
+    let slow = DdrTiming { latency: 60_000, ..around.ddr };
+    let card = RtlCard::new(rackloom_verilated::Config { card: config(), ddr: slow, ..around }).unwrap();
+    let mut bench = Bench::of(card);
+    let claim = |bench: &mut Bench<RtlCard>, nonce| {
+        bench.clear();
+        bench.hand(Bench::<RtlCard>::claim_frame(HOST, nonce, 0));
+        bench.epoch = awaited(bench, Kind::SessionGrant).head.epoch;
+    };
+    claim(&mut bench, 1);
+    let [broken, before, after] = [BASE, BASE + 4096, BASE + 8192];
+    bench.card.ddr().write(before, &[1; 64]).unwrap();
+    bench.card.ddr().write(after, &[2; 64]).unwrap();
+    bench.card.ddr().fail(Some(broken));
+    bench.read(1, broken, 64);
+    bench.pass(Duration::from_micros(350));
+    bench.read(2, before, 64);
+    while bench.card.restarts() == 0 {
+        bench.pass(Duration::from_micros(1));
+    }
+    bench.card.ddr().fail(None);
+    claim(&mut bench, 2);
+    bench.read(1, after, 64);
+    assert_eq!(awaited(&mut bench, Kind::InputConfirmReadData).payload, [2; 64]);
 }

@@ -312,10 +312,40 @@ module rl_card_sim
       assign unused = ^{rx_data_i[i+1][DataW-1:64], rx_keep_i[i+1][KeepW-1:8]};
     end
   end
+  // Their clocks rest while no frame is there and none has been for some time, which costs nothing then. Whether the
+  // role listens has to arrive as well.
+  logic clk_ports_net, clk_ports_role, ports_awake, listens_net, listens_net_q;
+  logic [7:0] ports_rest_q;
+  rl_sync u_listens (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_power_net_n),
+    .d_i(role_listens && role_rst_n && rst_n[2]),
+    .q_o(listens_net)
+  );
+  always_comb begin
+    ports_awake = !rst_power_net_n || !rst_power_role_n || ports_busy || listens_net != listens_net_q ||
+        rx_valid_i[Ports-1:1] != 0;
+    for (int unsigned i = 0; i < Ports - 1; i++) ports_awake |= message_out[i].valid;
+  end
+  always_ff @(posedge clk_net_i) begin
+    listens_net_q <= listens_net;
+    if (ports_awake) ports_rest_q <= '1;
+    else if (ports_rest_q != 0) ports_rest_q <= ports_rest_q - 1'b1;
+  end
+  rl_clock_gate u_ports_net (
+    .clk_i(clk_net_i),
+    .enable_i(ports_awake || ports_rest_q != 0),
+    .clk_o(clk_ports_net)
+  );
+  rl_clock_gate u_ports_role (
+    .clk_i(clk_role_i),
+    .enable_i(ports_awake || ports_rest_q != 0),
+    .clk_o(clk_ports_role)
+  );
   rl_port_layer #(
     .Others(Ports - 1)
   ) u_ports (
-    .clk_net_i,
+    .clk_net_i(clk_ports_net),
     .rst_net_ni(rst_power_net_n),
     .config_i(port_i),
     .rx_valid_i(rx_valid_i[Ports-1:1]),
@@ -334,7 +364,7 @@ module rl_card_sim
     .tx_event_ready_i(port_tx_ready),
     .tx_event_bytes_o(port_tx_bytes),
     .busy_o(ports_busy),
-    .clk_role_i,
+    .clk_role_i(clk_ports_role),
     .rst_role_ni(rst_power_role_n),
     .role_rst_ni(role_rst_n && rst_n[2]),
     .role_listens_i(role_listens),

@@ -184,21 +184,33 @@ module rl_guard
   end
 
 `ifndef SYNTHESIS
-  AddressIsStable_A :
-  assert property (@(posedge clk_role_i) disable iff (!rst_role_ni)
-    ddr_o.awvalid && !ddr_i.awready |=> ddr_o.awvalid && $stable(
-      aw_q
-  ));
-  DataIsStable_A :
-  assert property (@(posedge clk_role_i) disable iff (!rst_role_ni)
-    ddr_o.wvalid && !ddr_i.wready |=> ddr_o.wvalid && $stable(
-      {w_data_q, w_strb_q, w_last_q}
-  ));
-  ReadIsStable_A :
-  assert property (@(posedge clk_role_i) disable iff (!rst_role_ni)
-    ddr_o.arvalid && !ddr_i.arready |=> ddr_o.arvalid && $stable(
-      ar_q
-  ));
+  rl_stays #(
+    .Width($bits(aw_q))
+  ) u_aw_stays (
+    .clk_i(clk_role_i),
+    .rst_ni(rst_role_ni),
+    .valid_i(ddr_o.awvalid),
+    .ready_i(ddr_i.awready),
+    .data_i(aw_q)
+  );
+  rl_stays #(
+    .Width(577)
+  ) u_w_stays (
+    .clk_i(clk_role_i),
+    .rst_ni(rst_role_ni),
+    .valid_i(ddr_o.wvalid),
+    .ready_i(ddr_i.wready),
+    .data_i({w_data_q, w_strb_q, w_last_q})
+  );
+  rl_stays #(
+    .Width($bits(ar_q))
+  ) u_ar_stays (
+    .clk_i(clk_role_i),
+    .rst_ni(rst_role_ni),
+    .valid_i(ddr_o.arvalid),
+    .ready_i(ddr_i.arready),
+    .data_i(ar_q)
+  );
   CutOffGetsNothing_A :
   assert property (@(posedge clk_role_i) disable iff (!rst_role_ni)
     cut |-> {role_o.awready, role_o.wready, role_o.arready, role_o.bvalid, role_o.rvalid} == 0);

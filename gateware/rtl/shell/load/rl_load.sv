@@ -143,15 +143,33 @@ module rl_load
 
   // -- digest
   logic [255:0] unused_value;  // The firmware reads it in DDR.
+  // Its clocks rest while it has no job and has had none for some time.
+  logic clk_digest_net, clk_digest_ddr, digest_awake;
+  logic [7:0] digest_rest_q;
+  assign digest_awake = !rst_net_ni || job_valid_i || !digest_o.idle;
+  always_ff @(posedge clk_net_i) begin
+    if (digest_awake) digest_rest_q <= '1;
+    else if (digest_rest_q != 0) digest_rest_q <= digest_rest_q - 1'b1;
+  end
+  rl_clock_gate u_digest_net (
+    .clk_i(clk_net_i),
+    .enable_i(digest_awake || digest_rest_q != 0),
+    .clk_o(clk_digest_net)
+  );
+  rl_clock_gate u_digest_ddr (
+    .clk_i(clk_ddr_i),
+    .enable_i(!rst_ddr_ni || digest_awake || digest_rest_q != 0),
+    .clk_o(clk_digest_ddr)
+  );
   rl_digest u_digest (
-    .clk_net_i,
+    .clk_net_i(clk_digest_net),
     .rst_net_ni,
     .job_valid_i,
     .job_ready_o,
     .job_i,
     .idle_o(digest_o.idle),
     .value_o(unused_value),
-    .clk_ddr_i,
+    .clk_ddr_i(clk_digest_ddr),
     .rst_ddr_ni,
     .req_valid_o(digest_req_o.valid),
     .req_ready_i(digest_rsp_i.ready),

@@ -50,6 +50,7 @@ module rl_ddr_read
   output beat_data_t     digest_data_o,
 
   output logic           failed_o,         // A read was answered with an error, since reset.
+  output logic           waits_o,          // A read was not answered yet.
 
   output logic           axi_arvalid_o,
   input  logic           axi_arready_i,
@@ -236,6 +237,7 @@ module rl_ddr_read
     .count_o(unused_tags)
   );
   assign axi_rready_o = 1'b1;
+  assign waits_o = tag_valid;
   assign fails = failed_o || (axi_rvalid_i && axi_rresp_i[1]);
   assign digest_data_o = data_q;
   always_ff @(posedge clk_ddr_i) begin

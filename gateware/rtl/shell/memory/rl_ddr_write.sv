@@ -58,6 +58,7 @@ module rl_ddr_write
   output logic [7:0]   mem_written_gray_o,
   output logic [7:0]   image_written_gray_o,
   output logic         failed_o,             // A write was answered with an error, since reset.
+  output logic         waits_o,              // A write was not answered yet.
 
   output logic         axi_awvalid_o,
   input  logic         axi_awready_i,
@@ -415,6 +416,7 @@ module rl_ddr_write
   logic [$clog2(Outstanding):0] tags;
   logic [7:0] mem_written_q, image_written_q;
   assign axi_bready_o = 1'b1;
+  assign waits_o = tag_valid;
   assign fails = failed_o || (axi_bvalid_i && axi_bresp_i[1]);
   assign answered = axi_bvalid_i && tag_valid && tag.last && !fails;
   rl_fifo #(
@@ -454,16 +456,24 @@ module rl_ddr_write
   end
 
 `ifndef SYNTHESIS
-  AwHolds_A :
-  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    axi_awvalid_o && !axi_awready_i |=> axi_awvalid_o && $stable(
-      axi_awaddr_o
-  ));
-  WHolds_A :
-  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
-    axi_wvalid_o && !axi_wready_i |=> axi_wvalid_o && $stable(
-      {axi_wdata_o, axi_wstrb_o}
-  ));
+  rl_stays #(
+    .Width($bits(axi_awaddr_o))
+  ) u_aw_stays (
+    .clk_i(clk_ddr_i),
+    .rst_ni(rst_ddr_ni),
+    .valid_i(axi_awvalid_o),
+    .ready_i(axi_awready_i),
+    .data_i(axi_awaddr_o)
+  );
+  rl_stays #(
+    .Width(576)
+  ) u_w_stays (
+    .clk_i(clk_ddr_i),
+    .rst_ni(rst_ddr_ni),
+    .valid_i(axi_wvalid_o),
+    .ready_i(axi_wready_i),
+    .data_i({axi_wdata_o, axi_wstrb_o})
+  );
   BeatIsNotLost_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) hit_q != 0 |-> !full_q || move_q);
   TagIsKept_A :

@@ -48,6 +48,7 @@ module rl_ddr_write_beats
   output logic [7:0]   mem_written_gray_o,
   output logic [7:0]   image_written_gray_o,
   output logic         failed_o,             // A write was answered with an error, since reset.
+  output logic         waits_o,              // A write was not answered yet.
 
   output logic         axi_awvalid_o,
   input  logic         axi_awready_i,
@@ -281,6 +282,7 @@ module rl_ddr_write_beats
   logic [$clog2(Outstanding):0] unused_tags;
   logic [7:0] mem_written_q, image_written_q;
   assign axi_bready_o = 1'b1;
+  assign waits_o = tag_valid;
   assign fails = failed_o || (axi_bvalid_i && axi_bresp_i[1]);
   assign answered = axi_bvalid_i && tag_valid && tag.counts && !fails;
   rl_fifo #(

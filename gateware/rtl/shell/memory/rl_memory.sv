@@ -50,7 +50,7 @@ module rl_memory
   output logic              read_idle_o,
   input  scrub_ctl_t        scrub_i,
   output logic              scrub_done_o,
-  output logic              moves_o,           // A transfer on the port to DDR, now or some cycles ago.
+  output logic              moves_o,           // A transfer to or from DDR is under way, or was some cycles ago.
   output logic              failed_o,          // The memory has answered with an error.
   // Events.
   output write_event_t      write_event_o,
@@ -192,7 +192,7 @@ module rl_memory
   assign write_o.written = progress_o.written;
 
   // -- into DDR
-  logic scrub, scrub_done, write_failed, read_failed;
+  logic scrub, scrub_done, write_failed, read_failed, write_waits, read_waits;
   beat_t scrub_first, scrub_last;
   rl_held #(
     .Width(2 * $bits(beat_t))
@@ -249,6 +249,7 @@ module rl_memory
       .mem_written_gray_o(written_gray),
       .image_written_gray_o,
       .failed_o(write_failed),
+      .waits_o(write_waits),
       .axi_awvalid_o(axi_o.awvalid),
       .axi_awready_i(axi_i.awready),
       .axi_awaddr_o(axi_o.awaddr),
@@ -293,6 +294,7 @@ module rl_memory
       .mem_written_gray_o(written_gray),
       .image_written_gray_o,
       .failed_o(write_failed),
+      .waits_o(write_waits),
       .axi_awvalid_o(axi_o.awvalid),
       .axi_awready_i(axi_i.awready),
       .axi_awaddr_o(axi_o.awaddr),
@@ -309,7 +311,7 @@ module rl_memory
   // A level long enough for the other domain to see, whatever the clocks are.
   logic [4:0] still_q;
   always_ff @(posedge clk_ddr_i) begin
-    if (!rst_ddr_ni || axi_o.awvalid || axi_o.wvalid || axi_i.bvalid || axi_o.arvalid || axi_i.rvalid)
+    if (!rst_ddr_ni || axi_o.awvalid || axi_o.wvalid || axi_o.arvalid || write_waits || read_waits)
       still_q <= '0;
     else if (!still_q[4]) still_q <= still_q + 1'b1;
   end
@@ -431,6 +433,7 @@ module rl_memory
     .digest_data_valid_o(digest_o.valid),
     .digest_data_o(digest_o.data),
     .failed_o(read_failed),
+    .waits_o(read_waits),
     .axi_arvalid_o(axi_o.arvalid),
     .axi_arready_i(axi_i.arready),
     .axi_araddr_o(axi_o.araddr),

@@ -29,41 +29,42 @@ module rl_rx_beat_checker
   end
 
 `ifndef SYNTHESIS
-  default clocking @(posedge clk_net_i);
-  endclocking
-  default disable iff (!rst_net_ni);
-  // -- ends and words
-  FirstIsAWord_A :
-  assert property (rx_beat_i.first |-> rx_beat_i.word && !rx_beat_i.payload);
-  PayloadIsAWord_A :
-  assert property (rx_beat_i.payload |-> rx_beat_i.word);
-  OneFrameAtATime_A :
-  assert property (open_q |-> !rx_beat_i.first);
-  WordsBelongToAFrame_A :
-  assert property (rx_beat_i.word |-> begun);
-  OnlyAFrameEnds_A :
-  assert property (ends |-> begun);
-  OneEnd_A :
-  assert property (!(rx_beat_i.done && rx_beat_i.abort));
-  HeaderIsFourWords_A :
-  assert property (rx_beat_i.word |-> heads <= 3'd4);
-  HeaderComesFirst_A :
-  assert property (rx_beat_i.payload |-> heads == 3'd4);
-  PayloadIsAsLongAsItSays_A :
-  assert property (rx_beat_i.payload |-> payloads <= expected);
-  DoneIsWhole_A :
-  assert property (rx_beat_i.done |-> heads == 3'd4 && payloads == expected);
-  DoneHasARoute_A :
-  assert property (
-    rx_beat_i.done |-> rx_beat_i.route inside {RouteControl, RouteWrite, RouteRead, RouteImage,
-                                         RouteLaunch});
-  // From the first payload word to the end; that it was there before is what the words up to then tell.
-  HeadHolds_A :
-  assert property (open_q && payloads_q != 0 |-> $stable(rx_beat_i.head));
-  RouteHolds_A :
-  assert property (open_q && payloads_q != 0 |-> $stable(rx_beat_i.route) && $stable(reason_i));
-  EndsAreKnown_A :
-  assert property (!$isunknown({rx_beat_i.word, rx_beat_i.done, rx_beat_i.abort}));
+  // A block and no properties, which would cost a simulator more (rl_stays).
+  head_t head_q;
+  route_e route_q;
+  divert_reason_e reason_q;
+  always_ff @(posedge clk_net_i) begin
+    if (begun) begin
+      head_q <= rx_beat_i.head;
+      route_q <= rx_beat_i.route;
+      reason_q <= reason_i;
+    end
+    if (rst_net_ni) begin
+      // -- ends and words
+      if (rx_beat_i.first)
+        FirstIsAWord_A : assert (rx_beat_i.word && !rx_beat_i.payload && !open_q);
+      if (rx_beat_i.word) begin
+        WordsBelongToAFrame_A : assert (begun);
+        HeaderIsFourWords_A : assert (heads <= 3'd4);
+      end
+      if (ends) OnlyAFrameEnds_A : assert (begun && !(rx_beat_i.done && rx_beat_i.abort));
+      if (rx_beat_i.payload) begin
+        PayloadIsAWord_A : assert (rx_beat_i.word);
+        HeaderComesFirst_A : assert (heads == 3'd4);
+        PayloadIsAsLongAsItSays_A : assert (payloads <= expected);
+      end
+      if (rx_beat_i.done) begin
+        DoneIsWhole_A : assert (heads == 3'd4 && payloads == expected);
+        DoneHasARoute_A :
+        assert (rx_beat_i.route inside {RouteControl, RouteWrite, RouteRead, RouteImage, RouteLaunch});
+      end
+      // From the first payload word to the end; that it was there before is what the words up to then tell.
+      if (open_q && payloads_q != 0) begin
+        HeadHolds_A : assert (rx_beat_i.head == head_q);
+        RouteHolds_A : assert (rx_beat_i.route == route_q && reason_i == reason_q);
+      end
+    end
+  end
 `endif
 
   logic unused_data;

@@ -1,6 +1,6 @@
 // Sends frames in words of 128 bits and more. What was fetched from DDR for the network goes at full width
-// (rl_tx_bulk); the firmware's frames and announcements, which are few, come from rl_tx and are gathered whole; both take turns. All
-// of a frame is there before it starts, so that it never pauses.
+// (rl_tx_bulk); the firmware's frames and announcements, which are few, come from rl_tx and are gathered whole; both
+// take turns. All of a frame is there before it starts, so that it never pauses.
 module rl_tx_wide
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
