@@ -17,13 +17,9 @@ bool frame_waits(void) {
   return READ(CSR_CTL_HEAD) & CTL_HEAD_VALID;
 }
 
-// A frame is at hand that was not done with.
-static bool is_open;
-
 bool frame_next(void) {
   uint32_t head = READ(CSR_CTL_HEAD);
   if (!(head & CTL_HEAD_VALID)) return false;
-  is_open = true;
   uint32_t at = (head & CTL_HEAD_OFFSET_MASK) / 4;
   ring = at + PAYLOAD_WORD;
   uint32_t kind = READ(RING_WORD(at + KIND_WORD));
@@ -42,12 +38,7 @@ bool frame_next(void) {
 }
 
 void frame_pop(void) {
-  if (is_open) ACT(CSR_CTL_POP);
-  is_open = false;
-}
-
-void frame_leave(void) {
-  is_open = false;
+  ACT(CSR_CTL_POP);
 }
 
 uint32_t asked_word(uint32_t word) {

@@ -40,11 +40,8 @@ bool frame_waits(void);
 // Takes the oldest control frame apart; false when there is none.
 bool frame_next(void);
 
-// Done with it. Nothing, if that was said before.
+// Done with it.
 void frame_pop(void);
-
-// It waits: the next one that is taken apart is this one again.
-void frame_leave(void);
 
 // A word of the payload at hand.
 uint32_t asked_word(uint32_t word);

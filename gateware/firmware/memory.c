@@ -6,7 +6,6 @@
 #include "counters.h"
 #include "frame.h"
 #include "session.h"
-#include "wait.h"
 
 // Numbers that are so far from the window's start are all judged alike.
 #define WINDOW_FAR 1024
@@ -127,7 +126,7 @@ void memory_forget(void) {
   ACT(CSR_FET_FLUSH);
 }
 
-// Waits until this latched event has come, and takes it.
+// Waits until one of these events has come, and takes it.
 static void await(uint32_t event) {
   while (!(READ(CSR_EVENTS) & event)) WRITE(CSR_SLEEP, event);
   WRITE(CSR_CLEAR, event);
@@ -140,7 +139,9 @@ void memory_scrub(void) {
   WRITE(CSR_MEM_SCRUB_LAST, (READ(CSR_MEMORY) << 10) - 1);
   WRITE(CSR_CLEAR, EVENTS_SCRUB_DONE);
   ACT(CSR_MEM_SCRUB_GO);
-  wait_for(EVENTS_SCRUB_DONE);  // That may take seconds.
+  await(EVENTS_SCRUB_DONE);
+  // That may have taken seconds. A lease that begins now must not begin then.
+  clock_turn();
 }
 
 // The templates, in this slot of the transmit buffer: of the owner's reads, and of the fetches of the firmware. Before

@@ -142,13 +142,13 @@ static void refuse(uint32_t code, const struct mac *holder, uint64_t detail) {
   frame_refuse(KIND_SESSION_REFUSE, code, holder, detail);
 }
 
-static void take(uint64_t nonce, uint32_t lease_ms, uint32_t group, uint32_t scrub) {
+static void take(uint64_t nonce, uint32_t lease_ms, uint32_t scrub) {
   end(true);
   if (scrub == SCRUB_ZERO) memory_scrub();
   newest = epoch_after((uint16_t)asked.epoch);
   claim.owner = asked.src;
   claim.epoch = newest;
-  claim.group = group;
+  claim.group = ASKED(CLAIM_GROUP);
   claim.nonce = nonce;
   claim.lease_ms = lease_ms;
   heard = READ(CSR_HEARD);
@@ -180,7 +180,7 @@ void session_claim(void) {
   if (!session_claimed() || claim.nonce != nonce) {
     // A late copy of a claim that was given back or taken over would rob its own host of the next one.
     if (is_spent(nonce)) return refuse(ERROR_CODE_STALE_EPOCH, 0, 0);
-    take(nonce, lease_ms, ASKED(CLAIM_GROUP), scrub);
+    take(nonce, lease_ms, scrub);
   }
   grant();
 }

@@ -108,8 +108,6 @@ class Board:
         self.config_stopping = False  # and has not yet.
         self.config_status = 0
         self.config_code = 0
-        self.scrub_done_at: int | None = None
-        self.meanwhile: list[tuple[int, bytes]] = []  # Control frames that come while memory is zeroed, and when.
         self.booted: bytes | None = None  # Digest of the image that the device has booted.
         self.configured: list[bytes] = []  # Digest that was named for each configuration.
         self.role_ctrl = 0
@@ -581,20 +579,6 @@ class Board:
     def drained(self) -> bool:
         return bool(self.role_ctrl & C.ROLE_CTRL_ISOLATE) and self.time >= self.drained_at
 
-    def scrub(self) -> None:
-        """While memory is zeroed the firmware is not left: time goes on to what wakes it, and frames come."""
-        if self.scrub_done_at is None:
-            return
-        if self.asleep and self.scrub_done_at > self.time and not self.events() & self.registers[C.CSR_SLEEP]:
-            alarm = self.time + ((self.registers[C.CSR_ALARM] - self.time) & M32)
-            self.time = min([alarm, self.scrub_done_at, *(at for at, _ in self.meanwhile[:1])])
-        self.asleep = False
-        while self.meanwhile and self.meanwhile[0][0] <= self.time:
-            self.queue_control(self.meanwhile.pop(0)[1])
-        if self.scrub_done_at <= self.time:
-            self.scrub_done_at = None
-            self.latched |= C.EVENTS_SCRUB_DONE
-
     def config_go(self, go: int) -> None:
         if go & C.CFG_GO_STOP:
             self.config_stopping = self.config_busy()
@@ -615,7 +599,6 @@ class Board:
         self.registers[address] = value
         if address == C.CSR_SLEEP:
             self.asleep = True
-            self.scrub()
         elif address == C.CSR_CLEAR:
             assert value & ~LATCHED == 0
             self.latched &= ~value
@@ -678,8 +661,8 @@ class Board:
         elif address == C.CSR_MEM_SCRUB_GO:
             first, end = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_LAST] + 1
             self.ddr[first * 64 : end * 64] = bytes((end - first) * 64)
-            self.scrub_done_at = self.time + self.config.scrub_us
-            self.scrub()
+            self.time += self.config.scrub_us
+            self.latched |= C.EVENTS_SCRUB_DONE
         elif address == C.CSR_FET_GO:
             if self.fetches_left is not None:
                 self.fetches_left -= 1
