@@ -187,7 +187,7 @@ fn class(error: &ParseError) -> &'static str {
             assert!(need > have, "{error}");
             "truncated"
         }
-        ParseError::Version(_) => "version",
+        ParseError::Version { .. } => "version",
         ParseError::UnknownKind { .. } => "kind",
         ParseError::Auth => "auth",
     }

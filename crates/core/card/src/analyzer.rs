@@ -44,7 +44,7 @@ impl Filter {
         let packet = Packet::parse(frame).map_err(|e| match e {
             ParseError::Foreign(_) => Counter::DropForeign,
             ParseError::Truncated { .. } => Counter::DropTruncated,
-            ParseError::Version(_) => Counter::DropVersion,
+            ParseError::Version { .. } => Counter::DropVersion,
             ParseError::UnknownKind { .. } => Counter::DropKind,
             ParseError::Auth => Counter::DropAuth,
         })?;

@@ -1,8 +1,8 @@
 //! Every frame that Rackloom puts on the wire.
 //!
-//! Formats and the rules of each kind come from the families in `protocol/`. The control family is re-exported here:
-//! [`Packet`] reads one of its frames without copying it and [`Head::frame`] writes one. [`Family::from_ethertype`]
-//! tells which family a frame belongs to.
+//! Formats and the rules of each kind come from the families in `protocol/`. [`Family::from_ethertype`] tells which
+//! family a frame belongs to, and [`Frame`] reads a frame of any family without copying it. The control family is
+//! re-exported here: [`Packet`] reads one of its frames and [`Head::frame`] writes one.
 //!
 //! ```text
 //!  0      6      12   14       15   16     18    20    24     32
@@ -12,16 +12,18 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+mod frame;
 mod generated;
 mod group;
 mod mac;
 mod packet;
 mod ranges;
 
+pub use frame::{Format, Frame, ParseError};
 pub use generated::control::*;
 pub use generated::{ETHERTYPES, Family, rules};
 pub use mac::MacAddr;
-pub use packet::{Head, Packet, ParseError};
+pub use packet::{Head, Packet};
 pub use ranges::{missing_report, parse_missing};
 /// The integer types of the payload structs, and the traits that read and write them.
 pub use zerocopy::{

@@ -1,4 +1,4 @@
-//! Reading and writing whole frames.
+//! Reading and writing whole frames of the control family.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use zerocopy::byteorder::network_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::{FLAG_AUTH, FRAME_MIN, Family, HEADER_END, Header, Kind, MacAddr, VERSION};
+use crate::{Control, FRAME_MIN, Frame, HEADER_END, Header, Kind, MacAddr, ParseError, VERSION};
 
 /// Everything of a frame but its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,72 +69,15 @@ pub struct Packet<'a> {
     pub payload: &'a [u8],
 }
 
-/// Why a frame is not one of ours, or not whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
-    /// Another protocol's EtherType.
-    #[error("EtherType 0x{0:04x} is not Rackloom's")]
-    Foreign(u16),
-    /// Shorter than its header, or than its length field says.
-    #[error("{have} bytes where {need} are needed")]
-    Truncated {
-        /// Bytes needed.
-        need: usize,
-        /// Bytes there.
-        have: usize,
-    },
-    /// Another protocol version.
-    #[error("protocol version {0}, and this end speaks {VERSION}")]
-    Version(u8),
-    /// The EtherType has no such sub-kind.
-    #[error("EtherType 0x{ethertype:04x} has no kind {kind}")]
-    UnknownKind {
-        /// The frame's EtherType.
-        ethertype: u16,
-        /// The frame's sub-kind.
-        kind: u8,
-    },
-    /// Authenticated, and this version holds no keys.
-    #[error("authenticated frame, and there is no key")]
-    Auth,
-}
-
 impl<'a> Packet<'a> {
     /// Takes a frame apart.
     ///
     /// # Errors
     /// See [`ParseError`]; nothing of such a frame may be used.
     pub fn parse(frame: &'a [u8]) -> Result<Self, ParseError> {
-        let truncated = |need: usize| ParseError::Truncated { need, have: frame.len() };
-        let Some((ethernet, rest)) = frame.split_at_checked(14) else { return Err(truncated(14)) };
-        let ty = u16::from_be_bytes([ethernet[12], ethernet[13]]);
-        if Family::from_ethertype(ty) != Some(Family::Control) {
-            return Err(ParseError::Foreign(ty));
-        }
-        let end = usize::from(HEADER_END);
-        let (header, rest) = Header::read_from_prefix(rest).map_err(|_| truncated(end))?;
-        if header.version_flags >> 4 != VERSION {
-            return Err(ParseError::Version(header.version_flags >> 4));
-        }
-        let kind =
-            Kind::from_wire(ty, header.kind).ok_or(ParseError::UnknownKind { ethertype: ty, kind: header.kind })?;
-        let flags = header.version_flags & 0xf;
-        if flags & FLAG_AUTH != 0 {
-            return Err(ParseError::Auth);
-        }
-        let length = usize::from(header.length.get());
-        let payload = rest.get(..length).ok_or_else(|| truncated(end + length))?;
-        let mac = |at: usize| MacAddr(ethernet[at..at + 6].try_into().expect("six bytes"));
-        let head = Head {
-            dst: mac(0),
-            src: mac(6),
-            kind,
-            flags,
-            epoch: header.epoch.get(),
-            seq: header.seq.get(),
-            addr: header.addr.get(),
-        };
-        Ok(Self { head, payload })
+        let Frame { dst, src, kind, flags, header, payload } = Frame::<Control>::parse(frame)?;
+        let (epoch, seq, addr) = (header.epoch.get(), header.seq.get(), header.addr.get());
+        Ok(Self { head: Head { dst, src, kind, flags, epoch, seq, addr }, payload })
     }
 
     /// The payload as the struct that its kind carries, and what follows the struct; `None` if it is too short.
@@ -200,7 +143,7 @@ mod tests {
             frame
         };
         assert_eq!(Packet::parse(&with(12, 8)), Err(ParseError::Foreign(0x08ef)));
-        assert_eq!(Packet::parse(&with(14, 0x21)), Err(ParseError::Version(2)));
+        assert_eq!(Packet::parse(&with(14, 0x21)), Err(ParseError::Version { has: 2, speaks: VERSION }));
         assert_eq!(Packet::parse(&with(14, 0x14)), Err(ParseError::Auth));
         assert_eq!(Packet::parse(&with(15, 99)), Err(ParseError::UnknownKind { ethertype: 0x80ef, kind: 99 }));
         assert!(matches!(Packet::parse(&with(16, 0xff)), Err(ParseError::Truncated { .. })));

@@ -34,6 +34,7 @@ pub(crate) fn emit(p: &Family) -> String {
         put(&mut o, &format!("pub const FLAG_{}: u8 = 1 << {};", f.name, f.bit));
     }
     kinds(&mut o, p);
+    format(&mut o, p);
     for e in &p.enums {
         enumeration(&mut o, e);
     }
@@ -148,6 +149,27 @@ fn rules(o: &mut String, p: &Family) {
         put(o, &format!("    pub const fn {}(self) -> {} {{", column.key, column.type_name));
         put(o, &format!("        self.rules().{}\n    }}\n", column.key));
     }
+}
+
+/// What the parser of `crates/core/wire/src/frame.rs` has to know.
+fn format(o: &mut String, p: &Family) {
+    let (name, header) = (camel(&p.family.name), &p.family.header);
+    put(o, &format!("/// The {} family, as a parameter of [`Frame`](crate::Frame).", p.family.name));
+    put(o, &format!("#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub enum {name} {{}}\n"));
+    put(o, &format!("impl crate::Format for {name} {{\n    type Header = {header};\n    type Kind = Kind;"));
+    put(o, &format!("    const VERSION: u8 = VERSION;\n    const AUTH: u8 = FLAG_{};\n", p.family.trailer.flag));
+    let values: Vec<_> = p.ethertypes.iter().map(|e| format!("0x{:04X}", e.value)).collect();
+    put(
+        o,
+        &format!(
+            "    fn recognises(ethertype: u16) -> bool {{\n        matches!(ethertype, {})\n    }}\n",
+            values.join(" | ")
+        ),
+    );
+    put(
+        o,
+        "    fn kind(ethertype: u16, kind: u8) -> Option<Kind> {\n        Kind::from_wire(ethertype, kind)\n    }\n}\n",
+    );
 }
 
 fn enumeration(o: &mut String, e: &Enum) {

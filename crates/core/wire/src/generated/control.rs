@@ -678,6 +678,25 @@ impl Kind {
     }
 }
 
+/// The control family, as a parameter of [`Frame`](crate::Frame).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {}
+
+impl crate::Format for Control {
+    type Header = Header;
+    type Kind = Kind;
+    const VERSION: u8 = VERSION;
+    const AUTH: u8 = FLAG_AUTH;
+
+    fn recognises(ethertype: u16) -> bool {
+        matches!(ethertype, 0x80EF | 0x80EC | 0x80AA | 0x80AB | 0x80DD | 0x80DB | 0x80CC | 0x80CB)
+    }
+
+    fn kind(ethertype: u16, kind: u8) -> Option<Kind> {
+        Kind::from_wire(ethertype, kind)
+    }
+}
+
 /// What runs a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

@@ -9,7 +9,7 @@ use crate::common::{control, root};
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 use protogen::{Form, Source, tshark};
 
-fn toy() -> Source {
+pub(crate) fn toy() -> Source {
     Source { name: "toy".into(), text: include_str!("toy.toml").into() }
 }
 

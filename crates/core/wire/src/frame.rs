@@ -1,0 +1,108 @@
+//! Reading the frames of any family.
+
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use crate::MacAddr;
+
+/// Bytes of Ethernet before a family's header.
+const ETHERNET: usize = 14;
+
+/// What the parser has to know of a family. Generated for each from its description.
+pub trait Format {
+    /// The header behind Ethernet's; it begins with version and flags, sub-kind, and length.
+    type Header: FromBytes + Immutable + KnownLayout + Unaligned;
+    /// What a frame of the family is.
+    type Kind: Copy;
+    /// The version that this build speaks.
+    const VERSION: u8;
+    /// The flag which says that a trailer follows that authenticates the frame.
+    const AUTH: u8;
+
+    /// Whether frames of this EtherType are of the family.
+    fn recognises(ethertype: u16) -> bool;
+
+    /// The kind with this EtherType and sub-kind.
+    fn kind(ethertype: u16, kind: u8) -> Option<Self::Kind>;
+}
+
+/// A frame taken apart, its header and payload still in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a, F: Format> {
+    /// Destination.
+    pub dst: MacAddr,
+    /// Source.
+    pub src: MacAddr,
+    /// EtherType and sub-kind.
+    pub kind: F::Kind,
+    /// `FLAG_*` bits.
+    pub flags: u8,
+    /// The family's header.
+    pub header: &'a F::Header,
+    /// The payload, without padding.
+    pub payload: &'a [u8],
+}
+
+/// Why a frame is not of a family, or not whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// An EtherType that is not the family's.
+    #[error("EtherType 0x{0:04x} does not belong to this protocol")]
+    Foreign(u16),
+    /// Shorter than its header, or than its length field says.
+    #[error("{have} bytes where {need} are needed")]
+    Truncated {
+        /// Bytes needed.
+        need: usize,
+        /// Bytes there.
+        have: usize,
+    },
+    /// Another protocol version.
+    #[error("protocol version {has}, and this end speaks {speaks}")]
+    Version {
+        /// The frame's.
+        has: u8,
+        /// This build's.
+        speaks: u8,
+    },
+    /// The EtherType has no such sub-kind.
+    #[error("EtherType 0x{ethertype:04x} has no kind {kind}")]
+    UnknownKind {
+        /// The frame's EtherType.
+        ethertype: u16,
+        /// The frame's sub-kind.
+        kind: u8,
+    },
+    /// Authenticated, and this version holds no keys.
+    #[error("authenticated frame, and there is no key")]
+    Auth,
+}
+
+impl<'a, F: Format> Frame<'a, F> {
+    /// Takes a frame apart.
+    ///
+    /// # Errors
+    /// See [`ParseError`]; nothing of such a frame may be used.
+    pub fn parse(frame: &'a [u8]) -> Result<Self, ParseError> {
+        let truncated = |need: usize| ParseError::Truncated { need, have: frame.len() };
+        let Some((ethernet, behind)) = frame.split_at_checked(ETHERNET) else { return Err(truncated(ETHERNET)) };
+        let ethertype = u16::from_be_bytes([ethernet[12], ethernet[13]]);
+        if !F::recognises(ethertype) {
+            return Err(ParseError::Foreign(ethertype));
+        }
+        let end = ETHERNET + size_of::<F::Header>();
+        let (header, rest) = F::Header::ref_from_prefix(behind).map_err(|_| truncated(end))?;
+        // Every family's header begins with these.
+        let (version, flags, kind) = (behind[0] >> 4, behind[0] & 0xf, behind[1]);
+        let length = usize::from(u16::from_be_bytes([behind[2], behind[3]]));
+        if version != F::VERSION {
+            return Err(ParseError::Version { has: version, speaks: F::VERSION });
+        }
+        let kind = F::kind(ethertype, kind).ok_or(ParseError::UnknownKind { ethertype, kind })?;
+        if flags & F::AUTH != 0 {
+            return Err(ParseError::Auth);
+        }
+        let payload = rest.get(..length).ok_or_else(|| truncated(end + length))?;
+        let mac = |at: usize| MacAddr(ethernet[at..at + 6].try_into().expect("six bytes"));
+        Ok(Self { dst: mac(0), src: mac(6), kind, flags, header, payload })
+    }
+}
