@@ -158,7 +158,7 @@ fn naive(frame: &[u8]) -> std::result::Result<(), &'static str> {
         0x80EF => 3,
         0x80EC => 11,
         0x80AA | 0x80CC => 5,
-        0x80AB => 6,
+        0x80AB => 7,
         0x80DD => 2,
         0x80DB => 3,
         0x80CB => 4,

@@ -92,17 +92,20 @@ fn build(bench: &Bench, binary: &[u8]) -> (cl_program, cl_int, String) {
     (program, code, CStr::from_bytes_with_nul(&log).unwrap().to_str().unwrap().to_owned())
 }
 
-/// Waits until a card has so many bytes free in one piece: what the tenant before has released may not be free yet.
-fn room(bench: &Bench, size: usize) {
-    let (buffer, byte) = (bench.buffer(0, size), 0u8);
-    let (queue, from) = (bench.queue(), (&raw const byte).cast());
-    let write = || cl!(bench.cl, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, from, 0, null(), null_mut()));
-    until("room on the card", || match write() {
-        0 => true,
-        CL_MEM_OBJECT_ALLOCATION_FAILURE => false,
-        other => panic!("no room, but {other}"),
-    });
-    release(bench, &[buffer], &[]);
+/// Waits until a card has room for two buffers of this size: what the tenant before has released may not be free yet.
+fn room_for_two(bench: &Bench, size: usize) {
+    let buffers = [(); 2].map(|()| bench.buffer(0, size));
+    let (queue, byte) = (bench.queue(), 0u8);
+    for buffer in buffers {
+        let from = (&raw const byte).cast();
+        let write = || cl!(bench.cl, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, from, 0, null(), null_mut()));
+        until("room on the card", || match write() {
+            0 => true,
+            CL_MEM_OBJECT_ALLOCATION_FAILURE => false,
+            other => panic!("no room, but {other}"),
+        });
+    }
+    release(bench, &buffers, &[]);
 }
 
 /// A kernel, which alone holds its program. What the tenant before has released may not be free yet.

@@ -5,14 +5,14 @@ use std::ptr::{null, null_mut};
 use opencl_sys::*;
 
 use crate::common::pattern;
-use crate::{floats, kernel, release, room, run, site, tenants};
+use crate::{floats, kernel, release, room_for_two, run, site, tenants};
 
 #[test]
 fn bytes_are_where_they_were_put() {
     for bench in tenants(2) {
         let (cl, queue, size) = (bench.cl, bench.queue(), 5 << 20);
         let mut mirror = pattern(size, 1);
-        room(&bench, 11 << 20);
+        room_for_two(&bench, size + (1 << 19));
         let buffer = bench.filled(&mirror);
         assert!(bench.read(queue, buffer, size) == mirror);
         let fill = [1u8, 2, 3, 4];
