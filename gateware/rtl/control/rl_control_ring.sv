@@ -34,7 +34,7 @@ module rl_control_ring
   output logic [31:0]    data_o,       // Again a cycle later, else 0. The first byte is the most significant.
 
   output logic           barrier_busy_o, // One that may change the session is inside,
-  output logic           control_busy_o  // or any. Two cycles after its rx_beat_i.done at the latest.
+  output logic           control_busy_o  // or any. A cycle after its rx_beat_i.done at the latest.
 );
   // Of a longer frame the rest is not recorded: no control frame that is well formed is longer, and
   // its length says that it is not.
@@ -101,8 +101,7 @@ module rl_control_ring
 
   rl_fifo #(
     .Width($bits(entry_t)),
-    .Depth(Frames),
-    .Block(1'b1)
+    .Depth(Frames)
   ) u_frames (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -117,10 +116,7 @@ module rl_control_ring
   assign pop = pop_i && head_valid_o;
   assign head_offset_o = {rptr_q[RingW-1:0], 3'b000};
   assign head_reason_o = divert_reason_e'(8'(head.reason));
-  // A frame shows two cycles after it was kept.
-  logic kept_q;
-  always_ff @(posedge clk_net_i) kept_q <= rst_net_ni && commit;
-  assign control_busy_o = head_valid_o || kept_q;
+  assign control_busy_o = head_valid_o;
 
   // The newest frame that may change the session is unfinished until the ring is emptied beyond it.
   logic [RingW:0] barrier_q;
