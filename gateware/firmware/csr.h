@@ -41,12 +41,12 @@
 
 // Chunks of the load that are there: bit n % 32 of word n / 32.
 #define HAVE_BASE 0x40000000u
-#define HAVE_BYTES 0x8000u
+#define HAVE_BYTES 0x2000u
 #define HAVE_WORD(word) RL_WORD(HAVE_BASE + 4u * (word))
 
 // Chunks that a report of any member has named lately: as HAVE. Memory of the firmware's own.
 #define REPORTED_BASE 0x50000000u
-#define REPORTED_BYTES 0x8000u
+#define REPORTED_BYTES 0x2000u
 #define REPORTED_WORD(word) RL_WORD(REPORTED_BASE + 4u * (word))
 
 // Accepted launches, from acceptance until they are done with: their frames as they came, in the order of the ring's
@@ -263,15 +263,15 @@
 #define SESSION_SOLICIT_FAST 0x00000020u
 // A host holds the card.
 #define SESSION_CLAIMED 0x00000040u
-// write acts: Which addresses have a byte of this value at these places. A frame's destination and source are those
-// that all its bytes are of. Frames that only an address being changed concerns must not be under way.
+// write acts: Which addresses have a half byte of this value at these places. A frame's destination and source are
+// those that all its half bytes are of. Frames that only an address being changed concerns must not be under way.
 #define CSR_FILTER RL_WORD(0x30000104u)
-// Bit n: byte n of an address.
+// Bit n: half byte n of an address, the upper half of its first byte first.
 #define FILTER_PLACES_SHIFT 16u
-#define FILTER_PLACES_MASK 0x3Fu
-// Value of the byte.
+#define FILTER_PLACES_MASK 0xFFFu
+// Value of the half byte.
 #define FILTER_VALUE_SHIFT 8u
-#define FILTER_VALUE_MASK 0xFFu
+#define FILTER_VALUE_MASK 0xFu
 // The card's own address,
 #define FILTER_CARD 0x00000001u
 // the owner's,
@@ -280,7 +280,7 @@
 #define FILTER_CARDS 0x00000004u
 // that of all stations,
 #define FILTER_ALL 0x00000008u
-// that of the load's group; bytes 0 to 3 are those of any group,
+// that of the load's group; bytes 0 to 3, half bytes 0 to 7, are those of any group,
 #define FILTER_LOAD 0x00000010u
 // that of the claim's group.
 #define FILTER_CLAIM 0x00000020u
@@ -326,7 +326,7 @@
 // ---- Staging: The load's chunks (`rl_image_write`).
 // write: First beat of the staging slot.
 #define CSR_STG_BASE RL_WORD(0x30000180u)
-// write: Number of the last chunk, 18 bits.
+// write: Number of the last chunk, 16 bits.
 #define CSR_STG_LAST RL_WORD(0x30000184u)
 // write: How long chunks are.
 #define CSR_STG_CHUNK RL_WORD(0x30000188u)
@@ -336,13 +336,13 @@
 // Bytes of the others, a multiple of 64.
 #define STG_CHUNK_LENGTH_SHIFT 0u
 #define STG_CHUNK_LENGTH_MASK 0x3FFFu
-// write: How much is to be emptied: the number of the last chunk / 16, or that of the last block if it is more.
+// write: How much is to be emptied: the number of the last chunk / 4, or that of the last block if it is more.
 #define CSR_STG_EMPTY RL_WORD(0x3000018Cu)
 // write acts, read: Empties HAVE and the counts of blocks.
 #define CSR_STG_START RL_WORD(0x30000190u)
 // Still at it.
 #define STG_START_BUSY 0x00000001u
-// read: Chunks that were staged since reset, modulo 2^19.
+// read: Chunks that were staged since reset, modulo 2^17.
 #define CSR_STG_STAGED RL_WORD(0x30000194u)
 // read: A block of 64 KiB that is whole and in DDR.
 #define CSR_STG_BLOCK RL_WORD(0x30000198u)

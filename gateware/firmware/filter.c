@@ -3,14 +3,15 @@
 #include "hw.h"
 #include "wire.h"
 
-#define PLACES 6u
-// Those that tell a group from another.
-#define GROUP_PLACE 4u
+// Half bytes, an address's first one first.
+#define PLACES 12u
+// From this one on they tell a group from another.
+#define GROUP_PLACE 8u
 
 // The addresses, in the order of the register's bits.
 enum { CARD, OWNER, CARDS, ALL, LOAD, CLAIM, ADDRESSES };
 
-// Each one's bytes, and whether they are in the filter. A byte may belong to several of them.
+// Each one's half bytes, and whether they are in the filter. A half byte may belong to several of them.
 static struct {
   uint8_t value[ADDRESSES];
   uint8_t told;  // Bit n: that of address n.
@@ -24,7 +25,7 @@ static void publish(uint32_t place, uint32_t value) {
   WRITE(CSR_FILTER, 1u << (FILTER_PLACES_SHIFT + place) | value << FILTER_VALUE_SHIFT | (belongs & places[place].told));
 }
 
-// Byte by byte: with the first that is forgotten, and until the last that is written, no frame has the address.
+// Half byte by half byte: with the first that is forgotten, and until the last that is written, no frame has the address.
 static void forget(uint32_t address, uint32_t place) {
   if (!(places[place].told & 1u << address)) return;
   places[place].told &= (uint8_t) ~(1u << address);
@@ -37,18 +38,22 @@ static void tell(uint32_t address, uint32_t place, uint32_t value) {
   publish(place, value);
 }
 
-static void tell_all(uint32_t address, uint32_t hi, uint32_t lo) {
-  tell(address, 0, hi >> 8 & 0xFF);
-  tell(address, 1, hi & 0xFF);
-  for (uint32_t place = 2; place < PLACES; place++) {
-    tell(address, place, lo >> 24);
-    lo <<= 8;
+// From this place on: those of the upper bits of `word`.
+static void tell_word(uint32_t address, uint32_t place, uint32_t end, uint32_t word) {
+  for (; place < end; place++) {
+    tell(address, place, word >> 28);
+    word <<= 4;
   }
+}
+
+static void tell_all(uint32_t address, uint32_t hi, uint32_t lo) {
+  tell_word(address, 0, 4, hi << 16);
+  tell_word(address, 4, PLACES, lo);
 }
 
 void filter_start(void) {
   // What a reset finds there is still there.
-  for (uint32_t value = 0; value < 256; value++) {
+  for (uint32_t value = 0; value < 16; value++) {
     WRITE(CSR_FILTER, FILTER_PLACES_MASK << FILTER_PLACES_SHIFT | value << FILTER_VALUE_SHIFT);
   }
   tell_all(CARD, READ(CSR_MAC_HI), READ(CSR_MAC_LO));
@@ -66,16 +71,12 @@ void filter_owner(const struct mac *owner) {
 }
 
 static void group(uint32_t address, bool member, uint32_t number) {
-  uint32_t high = number >> 8;
-  uint32_t low = number & 0xFF;
   bool told = places[GROUP_PLACE].told & 1u << address;
-  bool same = places[GROUP_PLACE].value[address] == high && places[GROUP_PLACE + 1].value[address] == low;
-  if (told == member && (same || !member)) return;
-  forget(address, GROUP_PLACE);
-  forget(address, GROUP_PLACE + 1);
-  if (!member) return;
-  tell(address, GROUP_PLACE, high);
-  tell(address, GROUP_PLACE + 1, low);
+  uint32_t before = 0;
+  for (uint32_t place = GROUP_PLACE; place < PLACES; place++) before = before << 4 | places[place].value[address];
+  if (told == member && (before == number || !member)) return;
+  for (uint32_t place = GROUP_PLACE; place < PLACES; place++) forget(address, place);
+  if (member) tell_word(address, GROUP_PLACE, PLACES, number << 16);
 }
 
 void filter_load(bool member, uint32_t number) {

@@ -16,7 +16,7 @@
 #define BLOCK_LEAVES (BLOCK_BYTES / LEAF_BYTES)
 #define VALUE_BYTES 32u
 // Chunks that the hardware forgets in a cycle.
-#define STG_ROW 16u
+#define STG_ROW 4u
 // Bound on what a begin may claim of its members, for the jitter.
 #define MEMBERS_MAX (1u << 16)
 // Members for whose answers a 10 Gb/s port has room in a microsecond.
@@ -140,7 +140,7 @@ static const char *begin_fault(const uint32_t *words, uint32_t *code) {
   *code = ERROR_CODE_IMAGE_TOO_LARGE;
   if (huge || length > READ(CSR_STAGING_MAX)) return "the image is larger than the staging area";
   *code = ERROR_CODE_BAD_REQUEST;
-  if (arith_parts(length, chunk) > MISSING_CHUNKS_MAX) return "the image has too many chunks";
+  if (arith_parts(length, chunk) > IMAGE_CHUNKS_MAX) return "the image has too many chunks";
   return 0;
 }
 

@@ -8,8 +8,8 @@
 #define RANGES_MAX (MISSING_FRAMES * MISSING_RANGES)
 // Chunks that the model looks at together: with the reports full, it counts what it left out to the end of these.
 #define STEP 64u
-// Chunks staged are counted modulo 2^19.
-#define STAGED_MASK 0x7FFFFu
+// Chunks staged are counted modulo 2^17.
+#define STAGED_MASK 0x1FFFFu
 
 static uint32_t chunks;
 // What had been staged before the first of them.

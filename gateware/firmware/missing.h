@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Most chunks of an image: the bits there are.
-#define MISSING_CHUNKS_MAX (8 * HAVE_BYTES)
-
 // An image of so many chunks.
 void missing_start(uint32_t chunks);
 

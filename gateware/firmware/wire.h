@@ -49,6 +49,8 @@
 #define MISSING_FRAMES 16u
 // Largest image, 256 MiB: the staging area at the top of a card's DDR.
 #define IMAGE_BYTES_MAX 268435456u
+// Most chunks of an image: a card keeps a bit for each. Of 1472 bytes, as standard frames have them, they hold 92 MiB.
+#define IMAGE_CHUNKS_MAX 65536u
 // The first MiB of a card's DDR belongs to the role (stack, constants): host reads and writes there are refused.
 #define ROLE_PRIVATE 1048576u
 // Longest lease a claim may ask for, milliseconds.

@@ -64,11 +64,21 @@ def table(results: dict[str, dict], without: dict[str, list[str]], paper: dict[s
         f"  Table IV, on an Arria 10: {paper['alm']:,} ALMs, {paper['ff']:,} registers,"
         f" {paper['bits'] / 1e6:.2f} Mbit of RAM",
     ]
-    rates = {name: result["fmax_mhz"] for name, result in results.items() if "fmax_mhz" in result}
-    if rates:
-        lines += ["", "Clock rates on ECP5-85F, speed grade 8, placed and routed, MHz:"]
-    for name, clocks in rates.items():
-        lines += [f"  {name:16}{clock:>20}{rate:>9.1f}" for clock, rate in clocks.items()]
+    if any("routed" in result for result in results.values()):
+        lines += ["", rates(results)]
+    return "\n".join(lines)
+
+
+def rates(results: dict[str, dict]) -> str:
+    """What was placed and routed: the worst rate of each clock, that with each seed, and the places taken."""
+    lines = ["ECP5-85F, speed grade 8, placed and routed: the worst seed, and each, MHz"]
+    for name, result in results.items():
+        if "routed" not in result:
+            continue
+        places = ", ".join(f"{number} {place}" for place, number in result["routed"]["places"].items())
+        lines.append(f"  {name}: {places}")
+        for clock, found in result["routed"]["mhz"].items():
+            lines.append(f"    {clock:14}{min(found):>7.1f}  ({', '.join(f'{rate:.1f}' for rate in found)})")
     return "\n".join(lines)
 
 

@@ -3,7 +3,8 @@
 
     gateware/synth/synth.py                     the table of all blocks in blocks.toml
     gateware/synth/synth.py rl_mem_write Bulk=8960  one block, listed or not, with other parameters
-    gateware/synth/synth.py --bless             writes area.json
+    gateware/synth/synth.py --rates             places and routes only, with three seeds each
+    gateware/synth/synth.py --bless             writes area.json, and rates.json of what was routed
     gateware/synth/synth.py --check             ECP5 only; fails when area.json tells something else
 
 What was synthesized once is kept in out/synth until one of its sources changes.
@@ -21,6 +22,7 @@ import area
 import flow
 
 LEDGER = Path(__file__).parent / "area.json"
+RATES = Path(__file__).parent / "rates.json"
 # The paper's Table IV: what SAF adds to the vendor's shell on an Arria 10.
 PAPER = {"alm": 5867, "ff": 14406, "bits": 7155056 - 6111846}
 
@@ -34,6 +36,8 @@ def main() -> int:
     families = ["ecp5"] if args.check else args.only or list(flow.FAMILIES)
     jobs = [(block, family) for block in blocks for family in families]
     routes = [] if args.check or args.no_route else [b for b in blocks if b.route or args.route]
+    if args.rates:
+        blocks, jobs = routes, []
     # The longest first, so that the last does not run alone: a route takes longer than any synthesis.
     work = [(flow.route, block) for block in routes if "ecp5" in families]
     work += [(flow.synthesize, *job) for job in jobs]
@@ -44,12 +48,17 @@ def main() -> int:
             print(f"[{number}/{len(work)}] {block.name} {family}: {note}", file=sys.stderr)
     if args.json:
         print(json.dumps(results, indent=2, sort_keys=True))
+    elif args.rates:
+        print(area.rates(results))
     elif not args.check:
         less = {block.name: block.without for block in blocks if set(block.without) <= results.keys()}
         print(area.table(results, {name: others for name, others in less.items() if others}, PAPER))
     if args.bless:
-        ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() and args.block else {}
-        LEDGER.write_text(json.dumps(ledger | results, indent=2, sort_keys=True) + "\n")
+        routed = {name: result.pop("routed") for name, result in results.items() if "routed" in result}
+        for ledger, found in ((LEDGER, {} if args.rates else results), (RATES, routed)):
+            if found:
+                before = json.loads(ledger.read_text()) if ledger.exists() and args.block else {}
+                ledger.write_text(json.dumps(before | found, indent=2, sort_keys=True) + "\n")
     if args.check:
         found = area.differences(json.loads(LEDGER.read_text()), results, complete=not args.block)
         print("\n".join(found) if found else f"synth: the area of {len(results)} blocks is as in {LEDGER.name}")
@@ -63,8 +72,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("block", nargs="*", help="blocks or modules, each followed by parameters as Name=value")
     parser.add_argument("--only", action="append", choices=list(flow.FAMILIES), help="this family; may be repeated")
     parser.add_argument("--route", action="store_true", help="place and route all, for ECP5")
+    parser.add_argument("--rates", action="store_true", help="place and route only")
     parser.add_argument("--no-route", action="store_true", help="place and route none")
-    parser.add_argument("--bless", action="store_true", help="write the results to area.json")
+    parser.add_argument("--bless", action="store_true", help="write the results to area.json and rates.json")
     parser.add_argument("--check", action="store_true", help="compare with area.json, ECP5 only, without routing")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="how many at a time (2)")

@@ -51,6 +51,7 @@ CONTROL = Family(
         "MISSING_RANGES": 182,
         "MISSING_FRAMES": 16,
         "IMAGE_BYTES_MAX": 268435456,
+        "IMAGE_CHUNKS_MAX": 65536,
         "ROLE_PRIVATE": 1048576,
         "LEASE_MS_MAX": 60000,
     },

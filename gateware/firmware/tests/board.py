@@ -88,8 +88,8 @@ class Board:
         self.sent: deque[Sent] = deque()
         self.ddr = bytearray(self.config.memory + 2 * self.config.staging_max + (1 << 16))
         self.registers: dict[int, int] = {}
-        # What a byte of an address can belong to; until that is written, anything.
-        self.filter = [[C.FILTER_OWNER | C.FILTER_CARD] * 256 for _ in range(6)]
+        # What a half byte of an address can belong to; until that is written, anything.
+        self.filter = [[C.FILTER_OWNER | C.FILTER_CARD] * 16 for _ in range(12)]
         self.latched = 0
         self.asleep = False
         self.last_read = 0
@@ -202,15 +202,15 @@ class Board:
     def belongs(self, address: int) -> int:
         """Whose an address is: bits of FILTER."""
         out = C.FILTER_CARD | C.FILTER_OWNER | C.FILTER_CARDS | C.FILTER_ALL | C.FILTER_LOAD | C.FILTER_CLAIM
-        for place, value in enumerate(address.to_bytes(6, "big")):
-            out &= self.filter[place][value]
+        for place in range(12):
+            out &= self.filter[place][address >> 4 * (11 - place) & 15]
         return out
 
     def owner(self) -> int:
         """The one address that is the owner's, or 0."""
-        bytes_ = [[value for value in range(256) if place[value] & C.FILTER_OWNER] for place in self.filter]
-        assert all(len(values) == len(bytes_[0]) <= 1 for values in bytes_), bytes_
-        return int.from_bytes(bytes(values[0] for values in bytes_), "big") if bytes_[0] else 0
+        halves = [[value for value in range(16) if place[value] & C.FILTER_OWNER] for place in self.filter]
+        assert all(len(values) == len(halves[0]) <= 1 for values in halves), halves
+        return sum(values[0] << 4 * (11 - place) for place, values in enumerate(halves)) if halves[0] else 0
 
     def receive(self, raw: bytes) -> None:
         """A frame that passed the analyzer's first checks, which the firmware has no part in."""
@@ -263,7 +263,7 @@ class Board:
         low = lambda register: self.registers.get(register, 0) & 0xFFFF  # noqa: E731
         return golden.Card(
             mac=self.config.mac,
-            # The filter knows addresses a byte at a time: it is asked, as hardware does, and not read out.
+            # The filter knows addresses half a byte at a time: it is asked, as hardware does, and not read out.
             owner=src,
             claimed=bool(self.belongs(src) & C.FILTER_OWNER),
             epoch=low(C.CSR_EPOCH),
@@ -350,7 +350,7 @@ class Board:
         chunk, last_length = lengths & C.STG_CHUNK_LENGTH_MASK, lengths >> C.STG_CHUNK_LAST_LENGTH_SHIFT
         assert 0 < last_length <= chunk
         length = last * chunk + last_length
-        assert self.registers[C.CSR_STG_EMPTY] == max(last // 16, (length - 1) >> 16)
+        assert self.registers[C.CSR_STG_EMPTY] == max(last // 4, (length - 1) >> 16)
         load = Load(self.registers[C.CSR_STG_BASE] * 64, length, chunk)
         load.blocks = {b: min(65536, length - (b << 16)) for b in range((length + 65535) >> 16)}
         self.load = load
@@ -548,7 +548,7 @@ class Board:
             C.CSR_WIN_NEXT: lambda: self.window.next,
             C.CSR_WIN_INSERT: lambda: self.insert,
             C.CSR_STG_START: lambda: 0,
-            C.CSR_STG_STAGED: lambda: self.staged & 0x7FFFF,
+            C.CSR_STG_STAGED: lambda: self.staged & 0x1FFFF,
             C.CSR_STG_BLOCK: lambda: C.STG_BLOCK_VALID | self.load.whole[0] if self.load.whole else 0,
             C.CSR_DIG_GO: lambda: (C.DIG_GO_ROOM if len(self.digest_jobs) < 2 else 0)
             | (0 if self.digest_jobs else C.DIG_GO_IDLE),
@@ -603,9 +603,9 @@ class Board:
             assert value & ~LATCHED == 0
             self.latched &= ~value
         elif address == C.CSR_FILTER:
-            for place in range(6):
+            for place in range(12):
                 if value >> C.FILTER_PLACES_SHIFT + place & 1:
-                    self.filter[place][value >> C.FILTER_VALUE_SHIFT & 0xFF] = value & 0xFF
+                    self.filter[place][value >> C.FILTER_VALUE_SHIFT & 15] = value & 0xFF
         elif address == C.CSR_CTL_POP:
             self.control.popleft()
         elif address == C.CSR_TX_SEND:

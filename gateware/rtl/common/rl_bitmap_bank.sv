@@ -1,6 +1,6 @@
-// One of rl_bitmap's RAMs: a port to read and write bits, and one to read them in pairs.
+// One of rl_bitmap's RAMs: a port to read and write bits, and one to read them in bytes.
 module rl_bitmap_bank #(
-  parameter int unsigned Depth = 1 << 14,
+  parameter int unsigned Depth = 1 << 14,  // A power of two, 16 or more.
   localparam int unsigned AddrW = $clog2(Depth)
 ) (
   input  logic             clk_i,
@@ -8,8 +8,8 @@ module rl_bitmap_bank #(
   input  logic [AddrW-1:0] addr_i,
   input  logic             wdata_i,
   output logic             rdata_o,  // One cycle later; undefined after a write.
-  input  logic [AddrW-2:0] pair_i,
-  output logic [1:0]       pair_o    // One cycle later; undefined if one of the two is written in that cycle.
+  input  logic [AddrW-4:0] byte_i,
+  output logic [7:0]       byte_o    // One cycle later; undefined if one of its bits is written in that cycle.
 );
   (* no_rw_check *) logic mem[Depth];
 
@@ -19,6 +19,6 @@ module rl_bitmap_bank #(
   end
 
   always_ff @(posedge clk_i) begin
-    pair_o <= {mem[{pair_i, 1'b1}], mem[{pair_i, 1'b0}]};
+    for (int unsigned i = 0; i < 8; i++) byte_o[i] <= mem[{byte_i, 3'(i)}];
   end
 endmodule

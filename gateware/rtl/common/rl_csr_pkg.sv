@@ -37,8 +37,8 @@ package rl_csr_pkg;
   localparam int unsigned RegionTxBytes = 8192;
   localparam int unsigned RegionTxSlots = 4;
   localparam int unsigned RegionTxSlotBytes = 2048;
-  localparam int unsigned RegionHaveBytes = 32768;
-  localparam int unsigned RegionReportedBytes = 32768;
+  localparam int unsigned RegionHaveBytes = 8192;
+  localparam int unsigned RegionReportedBytes = 8192;
   localparam int unsigned RegionLaunchBytes = 16384;
   localparam int unsigned RegionLaunchSlots = 32;
   localparam int unsigned RegionLaunchSlotBytes = 512;
@@ -196,14 +196,14 @@ package rl_csr_pkg;
   localparam int unsigned SessionConfiguringBit = 4;
   localparam int unsigned SessionSolicitFastBit = 5;
   localparam int unsigned SessionClaimedBit = 6;
-  // FILTER: write acts. Which addresses have a byte of this value at these places. A frame's
-  // destination and source are those that all its bytes are of. Frames that only an address being
-  // changed concerns must not be under way.
+  // FILTER: write acts. Which addresses have a half byte of this value at these places. A frame's
+  // destination and source are those that all its half bytes are of. Frames that only an address
+  // being changed concerns must not be under way.
   localparam csr_word_t CsrFilter = 8'h41;
   localparam int unsigned FilterPlacesLsb = 16;
-  localparam int unsigned FilterPlacesWidth = 6;
+  localparam int unsigned FilterPlacesWidth = 12;
   localparam int unsigned FilterValueLsb = 8;
-  localparam int unsigned FilterValueWidth = 8;
+  localparam int unsigned FilterValueWidth = 4;
   localparam int unsigned FilterCardBit = 0;
   localparam int unsigned FilterOwnerBit = 1;
   localparam int unsigned FilterCardsBit = 2;
@@ -244,7 +244,7 @@ package rl_csr_pkg;
   // The load's chunks (`rl_image_write`).
   // STG_BASE: write. First beat of the staging slot.
   localparam csr_word_t CsrStgBase = 8'h60;
-  // STG_LAST: write. Number of the last chunk, 18 bits.
+  // STG_LAST: write. Number of the last chunk, 16 bits.
   localparam csr_word_t CsrStgLast = 8'h61;
   // STG_CHUNK: write. How long chunks are.
   localparam csr_word_t CsrStgChunk = 8'h62;
@@ -252,13 +252,13 @@ package rl_csr_pkg;
   localparam int unsigned StgChunkLastLengthWidth = 14;
   localparam int unsigned StgChunkLengthLsb = 0;
   localparam int unsigned StgChunkLengthWidth = 14;
-  // STG_EMPTY: write. How much is to be emptied: the number of the last chunk / 16, or that of the
+  // STG_EMPTY: write. How much is to be emptied: the number of the last chunk / 4, or that of the
   // last block if it is more.
   localparam csr_word_t CsrStgEmpty = 8'h63;
   // STG_START: write acts, read. Empties HAVE and the counts of blocks.
   localparam csr_word_t CsrStgStart = 8'h64;
   localparam int unsigned StgStartBusyBit = 0;
-  // STG_STAGED: read. Chunks that were staged since reset, modulo 2^19.
+  // STG_STAGED: read. Chunks that were staged since reset, modulo 2^17.
   localparam csr_word_t CsrStgStaged = 8'h65;
   // STG_BLOCK: read. A block of 64 KiB that is whole and in DDR.
   localparam csr_word_t CsrStgBlock = 8'h66;

@@ -42,6 +42,9 @@ package rl_wire_pkg;
   localparam logic [31:0] MissingFrames = 32'd16;
   // Largest image, 256 MiB: the staging area at the top of a card's DDR.
   localparam logic [63:0] ImageBytesMax = 64'd268435456;
+  // Most chunks of an image: a card keeps a bit for each. Of 1472 bytes, as standard frames have
+  // them, they hold 92 MiB.
+  localparam logic [31:0] ImageChunksMax = 32'd65536;
   // The first MiB of a card's DDR belongs to the role (stack, constants): host reads and writes
   // there are refused.
   localparam logic [63:0] RolePrivate = 64'd1048576;

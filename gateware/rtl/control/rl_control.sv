@@ -25,7 +25,7 @@ module rl_control
   output logic              fault_o,          // The firmware has failed. Only a reset helps.
 
   // -- memories of the blocks
-  output logic [12:0]       mem_addr_o,
+  output logic [11:0]       mem_addr_o,
   output logic [31:0]       mem_wdata_o,
   output logic              ring_asked_o,     // rl_control_ring: in the cycle after that of the address,
   input  logic [31:0]       ring_data_i,      // answers a cycle later, and is else 0.
@@ -175,7 +175,7 @@ module rl_control
     .failed_o(fault_o)
   );
 
-  assign mem_addr_o = io_addr[14:2];
+  assign mem_addr_o = io_addr[13:2];
   assign mem_wdata_o = io_wdata;
   assign tx_we_o = second && io_write && region == RegionTx;
   assign reported_we_o = second && io_write && region == RegionReported;

@@ -57,7 +57,7 @@ package rl_control_pkg;
   typedef struct packed {
     logic        start;
     beat_t       base;
-    logic [17:0] last;
+    logic [15:0] last;
     logic [13:0] last_length;
     logic [13:0] chunk;
     logic [13:0] empty;
@@ -65,7 +65,7 @@ package rl_control_pkg;
   } image_write_ctl_t;
   typedef struct packed {
     logic        busy;
-    logic [18:0] staged;
+    logic [16:0] staged;
     logic        block_valid;
     logic [11:0] block;
   } image_write_status_t;

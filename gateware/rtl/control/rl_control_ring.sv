@@ -59,7 +59,7 @@ module rl_control_ring
   // -- recording
   logic [RingW:0] wptr_q, wptr_next, base_q, rptr_q;
   logic [7:0] words_q;  // Of the present frame, so far.
-  logic record, commit, barrier, rollback;
+  logic record;
   // The present frame's kind may change the session. What is recorded has an EtherType and a kind
   // that exist, and these differ in their low bits.
   logic changes_q;
@@ -68,14 +68,25 @@ module rl_control_ring
   logic entry_ready, pop;
   logic [$clog2(Frames):0] unused_count;
 
-  assign record = rx_beat_i.word &&
-      (!rx_beat_i.payload || (rx_beat_i.route inside {RouteControl, RouteRead, RouteLaunch} &&
-                           words_q != 8'(FrameWords)));
+  // What the other blocks say of a frame comes late in the cycle.
+  logic word_q, first_q, header_q, wanted_q, commit_d, commit, barrier, rollback;
+  logic [63:0] data_q;
+  logic [ReasonW-1:0] reason_q;
+  assign commit_d = rx_beat_i.done && (rx_beat_i.route == RouteControl ? !taken_i : divert_i || note_i);
+  always_ff @(posedge clk_net_i) begin
+    word_q <= rst_net_ni && rx_beat_i.word;
+    first_q <= rx_beat_i.first;
+    header_q <= !rx_beat_i.payload;
+    wanted_q <= rx_beat_i.route inside {RouteControl, RouteRead, RouteLaunch};
+    data_q <= rx_beat_i.data;
+    commit <= rst_net_ni && commit_d;
+    barrier <= rst_net_ni && commit_d && (changes_q || (divert_i && rx_beat_i.route == RouteLaunch));
+    rollback <= rst_net_ni && (rx_beat_i.abort || (rx_beat_i.done && !commit_d));
+    reason_q <= ReasonW'(note_i ? DivertAccepted : divert_i ? divert_reason_i : reason_i);
+  end
+  assign record = word_q && (header_q || (wanted_q && words_q != 8'(FrameWords)));
   assign wptr_next = wptr_q + (RingW + 1)'(record);
-  assign commit = rx_beat_i.done && (rx_beat_i.route == RouteControl ? !taken_i : divert_i || note_i);
-  assign barrier = commit && (changes_q || (divert_i && rx_beat_i.route == RouteLaunch));
   assign used = base_q - rptr_q;
-  assign rollback = rx_beat_i.abort || (rx_beat_i.done && !commit);
 
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
@@ -89,7 +100,7 @@ module rl_control_ring
     end
   end
   always_ff @(posedge clk_net_i) begin
-    if (rx_beat_i.word) words_q <= rx_beat_i.first ? 8'd1 : words_q + 8'(record);
+    if (word_q) words_q <= first_q ? 8'd1 : words_q + 8'(record);
   end
 
   // -- frames
@@ -97,12 +108,11 @@ module rl_control_ring
     changes_q <= is_barrier(rx_beat_i.head.ether_type[7:0], rx_beat_i.head.kind[3:0]);
   end
   assign entry.next = wptr_next;
-  assign entry.reason = ReasonW'(note_i ? DivertAccepted : divert_i ? divert_reason_i : reason_i);
+  assign entry.reason = reason_q;
 
   rl_fifo #(
     .Width($bits(entry_t)),
-    .Depth(Frames),
-    .Block(1'b1)
+    .Depth(Frames)
   ) u_frames (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -117,10 +127,7 @@ module rl_control_ring
   assign pop = pop_i && head_valid_o;
   assign head_offset_o = {rptr_q[RingW-1:0], 3'b000};
   assign head_reason_o = divert_reason_e'(8'(head.reason));
-  // A frame shows two cycles after it was kept.
-  logic kept_q;
-  always_ff @(posedge clk_net_i) kept_q <= rst_net_ni && commit;
-  assign control_busy_o = head_valid_o || kept_q;
+  assign control_busy_o = head_valid_o;
 
   // The newest frame that may change the session is unfinished until the ring is emptied beyond it.
   logic [RingW:0] barrier_q;
@@ -148,7 +155,7 @@ module rl_control_ring
     .clk_wr_i(clk_net_i),
     .we_i(record),
     .waddr_i(wptr_q[RingW-1:0]),
-    .wdata_i(rx_beat_i.data),
+    .wdata_i(data_q),
     .clk_rd_i(clk_net_i),
     .re_i(1'b1),
     .raddr_i(addr_i[RingW:1]),

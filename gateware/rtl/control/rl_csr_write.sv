@@ -48,7 +48,7 @@ module rl_csr_write
   logic insert_ack_now_q;
   logic [31:0] stg_base_q, dig_source_q, dig_target_q, dig_chunk_q, cfg_source_q;
   logic [28:0] dig_length_q;
-  logic [17:0] stg_last_q;
+  logic [15:0] stg_last_q;
   logic [13:0] stg_chunk_q, stg_last_length_q, stg_empty_q;
   logic [1:0] dig_go_q;
   logic [21:0] cfg_last_q;
@@ -92,7 +92,7 @@ module rl_csr_write
       insert_ack_now_q <= on(CsrWinInsertNow);
     end
     if (on(CsrStgBase)) stg_base_q <= wdata_i;
-    if (on(CsrStgLast)) stg_last_q <= wdata_i[17:0];
+    if (on(CsrStgLast)) stg_last_q <= wdata_i[15:0];
     if (on(CsrStgChunk)) begin
       stg_chunk_q <= wdata_i[StgChunkLengthLsb+:14];
       stg_last_length_q <= wdata_i[StgChunkLastLengthLsb+:14];
@@ -202,8 +202,8 @@ module rl_csr_write
     };
     filter_o = '{
         we: act_q.filter,
-        places: wdata_q[FilterPlacesLsb+:6],
-        value: wdata_q[FilterValueLsb+:8],
+        places: wdata_q[FilterPlacesLsb+:12],
+        value: wdata_q[FilterValueLsb+:4],
         belongs: '{
             claim: wdata_q[FilterClaimBit],
             load: wdata_q[FilterLoadBit],

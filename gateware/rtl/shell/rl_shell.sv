@@ -16,7 +16,7 @@ module rl_shell
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
   parameter int unsigned RxWords = 131072 / DataW, // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
   parameter int unsigned QueueWords = 65536 / DataW, // Memory and configuration queue, each.
-  parameter int unsigned ChunksMax = 262144,       // Chunks of an image.
+  parameter int unsigned ChunksMax = 32'(ImageChunksMax), // Chunks of an image.
   parameter int unsigned ConfigPatienceW = 20      // Of rl_config_port.
 ) (
   input  logic              clk_net_i,
@@ -149,7 +149,7 @@ module rl_shell
   );
 
   // -- control
-  logic [12:0] mem_addr;
+  logic [11:0] mem_addr;
   logic [31:0] mem_wdata, ring_data, tx_data, have_data, reported_data, slot_data, counter_data;
   logic tx_we, reported_we, slot_re, ring_asked, counter_asked, ring_pop;
   ring_head_t ring_head;

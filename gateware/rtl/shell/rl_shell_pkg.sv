@@ -191,21 +191,21 @@ package rl_shell_pkg;
     addr_t       memory;       // Bytes of DDR that a host may address.
   } session_t;
 
-  // What a byte of an address can belong to.
+  // What a half byte of an address can belong to.
   typedef struct packed {
     logic claim; // The claim's group,
-    logic load;  // the load's group; bytes 0 to 3: any group,
+    logic load;  // the load's group; half bytes 0 to 7: any group,
     logic all;   // all stations,
     logic cards; // all cards,
     logic owner; // the owner of the claim,
     logic card;  // this card.
   } belongs_t;
-  // The firmware tells: bytes of this value at these places of an address belong to this.
+  // The firmware tells: half bytes of this value at these places of an address belong to this.
   typedef struct packed {
-    logic       we;
-    logic [5:0] places;    // Bit n: byte n of an address.
-    logic [7:0] value;
-    belongs_t   belongs;
+    logic        we;
+    logic [11:0] places;   // Bit n: half byte n of an address, the upper half of byte 0 first.
+    logic [3:0]  value;
+    belongs_t    belongs;
   } filter_t;
 
   // Work for the digest engine: one pass over memory. Leaves: `length` bytes from `source` on, the chunks

@@ -35,8 +35,8 @@ INPUTS = {
 MEMORIES = {
     "RING": (11, "ring_data_i"),
     "TX": (11, "tx_data_i"),
-    "HAVE": (13, "have_data_i"),
-    "REPORTED": (13, "reported_data_i"),
+    "HAVE": (11, "have_data_i"),
+    "REPORTED": (11, "reported_data_i"),
     "LAUNCH": (11, "slot_data_i"),
     "COUNTER": (9, "counter_data_i"),
 }
@@ -158,7 +158,7 @@ HELD = [
     ("EPOCH", "session_o", "session_t", "epoch", 0, 16),
     ("LOAD_GROUP", "session_o", "session_t", "load_group", 0, 16),
     ("STG_BASE", "image_write_o", "image_write_ctl_t", "base", 0, 32),
-    ("STG_LAST", "image_write_o", "image_write_ctl_t", "last", 0, 18),
+    ("STG_LAST", "image_write_o", "image_write_ctl_t", "last", 0, 16),
     ("STG_EMPTY", "image_write_o", "image_write_ctl_t", "empty", 0, 14),
     ("DIG_SOURCE", "job_o", "digest_job_t", "source", 0, 32),
     ("DIG_TARGET", "job_o", "digest_job_t", "target", 0, 32),
@@ -296,8 +296,8 @@ ACTS = {
         "filter_o",
         "filter_t",
         "we",
-        lambda d, v: field(d.filter_o, "filter_t", "places") == v >> 16 & 63
-        and field(d.filter_o, "filter_t", "value") == v >> 8 & 255
+        lambda d, v: field(d.filter_o, "filter_t", "places") == v >> 16 & 0xFFF
+        and field(d.filter_o, "filter_t", "value") == v >> 8 & 15
         and field(d.filter_o, "filter_t", "belongs") == v & 63,
     ),
     "CTL_POP": ("ring_pop_o", None, None, lambda d, v: True),

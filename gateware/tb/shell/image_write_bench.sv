@@ -4,10 +4,10 @@ module image_write_bench
   import rl_shell_pkg::*;
 #(
   parameter int unsigned Bulk = 1472,
-  parameter int unsigned Chunks = 1 << 18,
+  parameter int unsigned Chunks = 1 << 16,
   parameter int unsigned Blocks = 16,
   localparam int unsigned IndexW = $clog2(Chunks),
-  localparam int unsigned RowsW = IndexW > 16 ? IndexW - 4 : 12
+  localparam int unsigned RowsW = IndexW > 14 ? IndexW - 2 : 12
 ) (
   input  logic              clk_net,
   input  logic              rst_net_n,

@@ -109,7 +109,7 @@ class Receive:
         for room in ROOMS.values():
             getattr(dut, f"room_{room}_i").value = 1
         self.tell(self.sessions[0])
-        self.belongs: list[list[int]] = [[0] * 256 for _ in range(6)]
+        self.belongs: list[list[int]] = [[0] * 16 for _ in range(12)]
         dut.rst_net_ni.value = 0
         Clock(dut.clk_net_i, PERIOD_NS, "ns").start()
         for _ in range(3):
@@ -134,14 +134,14 @@ class Receive:
 
     async def listen(self) -> None:
         """Fills the filter's tables, of which nothing is known: until then frames wait."""
-        for value in range(256):
-            await self.tell_byte(0b111111, value, 0)
+        for value in range(16):
+            await self.tell_place(0xFFF, value, 0)
         for write in self.filter_writes(self.sessions[0]):
-            await self.tell_byte(*write)
+            await self.tell_place(*write)
         self.dut.filter_we_i.value = 0
         self.dut.listening_i.value = 1
 
-    async def tell_byte(self, places: int, value: int, belongs: int) -> None:
+    async def tell_place(self, places: int, value: int, belongs: int) -> None:
         dut = self.dut
         dut.filter_we_i.value = 1
         dut.filter_places_i.value, dut.filter_value_i.value, dut.filter_belongs_i.value = places, value, belongs
@@ -153,15 +153,15 @@ class Receive:
         owner = session.owner if session.claimed else None
         load = group(session.load_group) if session.loading else None
         claim = group(session.claim_group) if session.claimed and session.claim_group else None
-        table = [[0] * 256 for _ in range(6)]
+        table = [[0] * 16 for _ in range(12)]
         for bit, address in enumerate((MINE, owner, ADDRESS.CARDS, BROADCAST, load, claim)):
-            # The bytes that all groups have in common are always told.
-            places = range(6) if address is not None else range(4 if bit >= 4 else 0)
+            # The half bytes that all groups have in common are always told.
+            places = range(12) if address is not None else range(8 if bit >= 4 else 0)
             for place in places:
-                table[place][(address or ADDRESS.GROUP).to_bytes(6, "big")[place]] |= 1 << bit
+                table[place][(address or ADDRESS.GROUP) >> 4 * (11 - place) & 15] |= 1 << bit
         fewer, more = [], []
-        for place in range(6):
-            for value in range(256):
+        for place in range(12):
+            for value in range(16):
                 before, after = self.belongs[place][value], table[place][value]
                 if before & ~after:
                     fewer.append((1 << place, value, before & after))
@@ -418,12 +418,12 @@ class Receive:
             # The last of it at the latest when the barrier ends.
             writes = self.filter_writes(next_session) if next_session else []
             for write in writes[:-1] if changes_late else writes:
-                await self.tell_byte(*write)
+                await self.tell_place(*write)
                 for _ in range(random.choice([0, 0, 1, 2, 5])):
                     await RisingEdge(clock)
             dut.pop_i.value = 1
             if writes and changes_late:
-                await self.tell_byte(*writes[-1])
+                await self.tell_place(*writes[-1])
             else:
                 await RisingEdge(clock)
             dut.pop_i.value = 0

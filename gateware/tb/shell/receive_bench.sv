@@ -21,8 +21,8 @@ module receive_bench
   output logic        overflow_o,
 
   input  logic        filter_we_i,
-  input  logic [5:0]  filter_places_i,
-  input  logic [7:0]  filter_value_i,
+  input  logic [11:0] filter_places_i,
+  input  logic [3:0]  filter_value_i,
   input  logic [5:0]  filter_belongs_i,
   input  logic        listening_i,
   input  logic [15:0] epoch_i,

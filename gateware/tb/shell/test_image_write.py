@@ -68,7 +68,7 @@ class Bench:
         dut = self.dut
         last, last_byte = divmod(len(image) - 1, chunk)
         dut.base.value, dut.chunk.value, dut.last.value, dut.last_length.value = base // 64, chunk, last, last_byte + 1
-        dut.empty.value = max(last // 16, (len(image) - 1) // BLOCK)
+        dut.empty.value = max(last // 4, (len(image) - 1) // BLOCK)
         self.chunks, self.before = last + 1, int(dut.staged.value)
         await self.rx_beat.idle()
         dut.start.value = 1
@@ -245,7 +245,7 @@ async def a_load_that_is_over_takes_nothing(dut):
     assert ram.read(2 * BASE, len(image)) == image and tb.counts == Counter(chunk=4)
 
 
-@pytest.mark.parametrize("bulk,chunks,blocks", [(1472, 1 << 18, 16), (8960, 1 << 12, 4)])
+@pytest.mark.parametrize("bulk,chunks,blocks", [(1472, 1 << 16, 16), (8960, 1 << 12, 4)])
 def test_image_write(bulk, chunks, blocks):
     parameters = {"Bulk": bulk, "Chunks": chunks, "Blocks": blocks}
     bench("image_write_bench", [*rtl("common", "shell"), TB / "image_write_bench.sv"], __name__, parameters)

@@ -38,7 +38,7 @@ class Way(Receive):
         dut.memory_i.value = MEMORY
         dut.room_control_i.value = 1
         self.tell(CARD)
-        self.belongs = [[0] * 256 for _ in range(6)]
+        self.belongs = [[0] * 16 for _ in range(12)]
         dut.rst_net_ni.value = dut.rst_ddr_ni.value = 0
         Clock(dut.clk_net_i, periods[0], "ps").start()
         Clock(dut.clk_ddr_i, periods[1], "ps").start()

@@ -22,8 +22,8 @@ module wide_bench
   input  logic               rx_bad_i,
 
   input  logic               filter_we_i,
-  input  logic [5:0]         filter_places_i,
-  input  logic [7:0]         filter_value_i,
+  input  logic [11:0]        filter_places_i,
+  input  logic [3:0]         filter_value_i,
   input  logic [5:0]         filter_belongs_i,
   input  logic               listening_i,
   input  logic [15:0]        epoch_i,

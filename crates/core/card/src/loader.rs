@@ -11,8 +11,8 @@
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_role::{RoleError, Sandbox};
 use rackloom_wire::{
-    self as wire, Counter, ErrorCode, Failure, Head, ImageBegin, IntoBytes, Kind, MISSING_FRAMES, MISSING_RANGES,
-    MacAddr, Packet, Poll, Restart, U16, U64, missing_report, parse_missing,
+    self as wire, Counter, ErrorCode, Failure, Head, IMAGE_CHUNKS_MAX, ImageBegin, IntoBytes, Kind, MISSING_FRAMES,
+    MISSING_RANGES, MacAddr, Packet, Poll, Restart, U16, U64, missing_report, parse_missing,
 };
 
 use crate::CardEvent;
@@ -157,6 +157,9 @@ impl Loader {
         }
         if body.length.get() > shell.config.staging_max {
             return Err((ErrorCode::ImageTooLarge, "the image is larger than the staging area"));
+        }
+        if body.length.get().div_ceil(chunk.into()) > IMAGE_CHUNKS_MAX.into() {
+            return Err((ErrorCode::BadRequest, "the image has too many chunks"));
         }
         Ok(())
     }

@@ -7,9 +7,7 @@
 module rl_launch_judge
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
-#(
-  localparam int unsigned KernelsMax = 512  // Of which 64 are used: so deep it is block RAM.
-) (
+(
   input  logic        clk_net_i,
   input  logic        rst_net_ni,
 
@@ -48,20 +46,18 @@ module rl_launch_judge
   assign index_o = index_q;
 
   // It and the registers after it are there for the payload's second word.
-  logic [5:0] takes, words;
+  logic [5:0] takes, words, kernel_at_q;
   logic kernel_word;
   assign kernel_word = rx_beat_i.word && !rx_beat_i.first && index_q == KernelWord;
-  rl_ram #(
+  rl_lutram #(
     .Width(12),
-    .Depth(KernelsMax)
+    .Depth(64)
   ) u_takes (
-    .clk_wr_i(clk_net_i),
+    .clk_i(clk_net_i),
     .we_i(args_we_i),
-    .waddr_i({3'd0, args_kernel_i}),
+    .waddr_i(args_kernel_i),
     .wdata_i({args_words_i, args_takes_i}),
-    .clk_rd_i(clk_net_i),
-    .re_i(kernel_word),
-    .raddr_i({3'd0, data[5:0]}),
+    .raddr_i(kernel_at_q),
     .rdata_o({words, takes})
   );
 
@@ -85,7 +81,10 @@ module rl_launch_judge
   always_ff @(posedge clk_net_i) begin
     if (rx_beat_i.word)
       index_q <= rx_beat_i.first ? 6'd1 : index_q == '1 ? index_q : index_q + 1'b1;
-    if (kernel_word) kernel_q <= private_only && data[PrivateW-1:6] == 0;
+    if (kernel_word) begin
+      kernel_q <= private_only && data[PrivateW-1:6] == 0;
+      kernel_at_q <= data[5:0];
+    end
     takes_q <= takes;
     words_q <= words;
     if (begins) end_q <= '1;

@@ -10,11 +10,11 @@ module rl_image_write
   import rl_shell_pkg::*;
 #(
   parameter int unsigned Bulk = 32'(BulkStandard), // Most bytes of a chunk: what the queue has room for.
-  parameter int unsigned Chunks = 1 << 18,  // Of an image, at most; a power of two.
+  parameter int unsigned Chunks = 32'(ImageChunksMax),  // Of an image, at most; a power of two.
   parameter int unsigned Blocks = 16,       // That can wait for the firmware; a power of two.
   localparam int unsigned IndexW = $clog2(Chunks),
   localparam int unsigned BlockW = 12,        // Blocks of 64 KiB.
-  localparam int unsigned RowsW = IndexW - 4 > BlockW ? IndexW - 4 : BlockW
+  localparam int unsigned RowsW = IndexW - 2 > BlockW ? IndexW - 2 : BlockW
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
@@ -38,7 +38,7 @@ module rl_image_write
   input  logic [IndexW-1:0] last_i,            // The last chunk,
   input  logic [13:0]       last_length_i,     // and how many bytes it has, 1 to chunk_i.
   input  logic [13:0]       chunk_i,           // Bytes of the others, a multiple of 64 up to Bulk.
-  input  logic [RowsW-1:0]  empty_i,           // The greater of last_i / 16 and the last block's number.
+  input  logic [RowsW-1:0]  empty_i,           // The greater of last_i / 4 and the last block's number.
   output logic              busy_o,            // Still starting: no frames yet.
   output logic [IndexW:0]   staged_o,          // Chunks staged, counted round and round.
 
@@ -58,7 +58,7 @@ module rl_image_write
 );
   // Positions in the image are counted in beats of 64 bytes, and blocks are of 1024 beats.
   localparam int unsigned PlaceW = 22;
-  localparam int unsigned RowW = IndexW - 4;
+  localparam int unsigned RowW = IndexW - 2;
   if (Chunks != 1 << IndexW || IndexW < BlockW || IndexW > PlaceW || Bulk >= 1 << 14) begin : gen_check
     $fatal(
         0, "rl_image_write: Chunks must be a power of two, 2^12 to 2^22, Bulk less than 2^14 (%m)"
@@ -144,7 +144,7 @@ module rl_image_write
   end
 
   // -- whether it is there
-  logic [15:0] bits, bits_q;
+  logic [3:0] bits, bits_q;
   logic [RowsW-1:0] row_q;  // In emptying; else it is a block.
   logic set;
   logic set_q;  // The bits are far apart, and the next frame looks some cycles later.
@@ -153,10 +153,10 @@ module rl_image_write
     .Bits(Chunks)
   ) u_have (
     .clk_i(clk_net_i),
-    .row_i(state_q == Empty ? row_q[RowW-1:0] : index[IndexW-1:4]),
+    .row_i(state_q == Empty ? row_q[RowW-1:0] : index[IndexW-1:2]),
     .row_o(bits),
     .set_i(set_q),
-    .bit_i(index[3:0]),
+    .bit_i(index[1:0]),
     .empty_i(state_q == Empty),
     .word_i(bits_addr_i),
     .word_o(bits_o)
@@ -167,7 +167,7 @@ module rl_image_write
     bits_q <= bits;
     if (state_q == Idle) verdict_q <= receiving_i ? Malformed : Duplicate;
     else if (state_q == Sift && right && !beyond_q)
-      verdict_q <= bits_q[index[3:0]] ? Duplicate : New;
+      verdict_q <= bits_q[index[1:0]] ? Duplicate : New;
   end
 
   // -- beats of each block that are there, modulo 1024. The last chunk counts as if the image went on to the

@@ -9,7 +9,7 @@ module rl_load
   parameter int unsigned Bulk = 32'(BulkStandard),
   parameter int unsigned QueueWords = 1024,  // Of DataW bits.
   parameter int unsigned Ahead = 8,          // As in rl_memory.
-  parameter int unsigned ChunksMax = 262144,
+  parameter int unsigned ChunksMax = 32'(ImageChunksMax),
   parameter int unsigned ConfigPatienceW = 20,  // Of rl_config_port.
   localparam int unsigned ChunkW = $clog2(ChunksMax)
 ) (
@@ -88,7 +88,7 @@ module rl_load
     .last_i(image_i.last[ChunkW-1:0]),
     .last_length_i(image_i.last_length),
     .chunk_i(image_i.chunk),
-    .empty_i(image_i.empty[(ChunkW>16?ChunkW-4 : 12)-1:0]),
+    .empty_i(image_i.empty[(ChunkW > 14 ? ChunkW - 2 : 12)-1:0]),
     .busy_o(image_o.busy),
     .staged_o(image_o.staged[ChunkW:0]),
     .bits_addr_i,
@@ -100,8 +100,8 @@ module rl_load
     .duplicate_o(chunk_event_o.duplicate),
     .malformed_o(chunk_event_o.malformed)
   );
-  if (ChunkW < 18) begin : gen_staged
-    assign image_o.staged[18:ChunkW+1] = '0;
+  if (ChunkW < 16) begin : gen_staged
+    assign image_o.staged[16:ChunkW+1] = '0;
   end
   rl_frame_queue #(
     .DataW(DataW),

@@ -184,29 +184,28 @@ module rl_mem_read
 
   // -- its command and its head: the template's word, and what a read adds to it, which is 0 elsewhere
   localparam int unsigned ToCpuBit = 47, SlotBit = 46, LengthLsb = 48;
-  logic [63:0] template_word, template_q, word;
+  logic [63:0] template_read, template_word_q, template_q, word;
   logic [13:0] length_add_q;
   logic [31:0] seq_add_q;
   addr_t addr_add_q;
   for (genvar half = 0; half < 2; half++) begin : gen_template
-    // As deep as a slot of the transmit buffer, whose addresses it has: block RAM.
-    rl_ram #(
+    // The rest of the slot, whose addresses it has, is not there.
+    rl_lutram #(
       .Width(32),
-      .Depth(256)
+      .Depth(16)
     ) u_ram (
-      .clk_wr_i(clk_net_i),
-      .we_i(head_we_i && head_addr_i[0] == (half == 0)),
-      .waddr_i(head_addr_i[8:1]),
+      .clk_i(clk_net_i),
+      .we_i(head_we_i && head_addr_i[0] == (half == 0) && head_addr_i[8:5] == 0),
+      .waddr_i(head_addr_i[4:1]),
       .wdata_i(head_wdata_i),
-      .clk_rd_i(clk_net_i),
-      .re_i(1'b1),
-      .raddr_i({4'd0, ours_q, at_q}),
-      .rdata_o(template_word[32*half+:32])
+      .raddr_i({ours_q, at_q}),
+      .rdata_o(template_read[32*half+:32])
     );
   end
   always_ff @(posedge clk_net_i) begin
-    template_q <= template_word;
-    if (at_q == 3'd1) keep_q <= template_word[ToCpuBit];
+    template_word_q <= template_read;
+    template_q <= template_word_q;
+    if (at_q == 3'd1) keep_q <= template_word_q[ToCpuBit];
     if (ours_q || !(at_q inside {3'd1, 3'd4})) length_add_q <= '0;
     else length_add_q <= waiting.length;
     if (ours_q || at_q != 3'd4) seq_add_q <= '0;

@@ -41,12 +41,13 @@ module rl_window #(
   // reading from outside.
   logic [3:0][3:0] row;
   logic [3:0] nibble, nibble_d;
-  logic is_there, empties, write;
+  logic is_there, empties, write, sets;
   assign empties = state_q == Empty;
   assign nibble = row[pos_q[3:2]];
   assign is_there = nibble[pos_q[1:0]];
   for (genvar i = 0; i < 4; i++) begin : gen_bit
-    assign nibble_d[i] = !empties && (nibble[i] ^ (pos_q[1:0] == i));
+    // What is there already is set again, and what is not there is cleared: so a write need not look at it.
+    assign nibble_d[i] = !empties && (pos_q[1:0] == i ? sets : nibble[i]);
   end
   for (genvar i = 0; i < 4; i++) begin : gen_nibble
     logic here;
@@ -104,14 +105,13 @@ module rl_window #(
   end
 
   // -- the judgement
-  logic far, closes, behind, beyond, mark_new, mark_passed;
+  logic far, closes, behind, beyond;
   assign far = !near_q && ahead_q[31:12] != 0;
   assign closes = !far && ahead_q[11:0] == 0;
   assign behind = near_q ? ahead_q[11] : ahead_q[31];
   assign beyond = !behind && (far || ahead_q[11:9] != 0 || (ahead_q[8] && ahead_q[7:0] != 0));
-  assign mark_new = state_q == Judge && !closes && !behind && !beyond && !is_there;
-  assign mark_passed = state_q == Advance && is_there;
-  assign write = mark_new || mark_passed;
+  assign sets = state_q == Judge;
+  assign write = state_q == Advance || (sets && !closes && !behind && !beyond);
 
   assign ready_o = state_q == Idle && !reset_i;
 

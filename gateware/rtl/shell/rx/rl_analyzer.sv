@@ -45,15 +45,15 @@ module rl_analyzer
   rx_word_t s1_q;
   logic [63:0] bytes;     // The same, the frame's first byte on the left.
 
-  // Which word of its frame it is. Beyond the first payload word they are all alike.
-  localparam logic [2:0] Payload = 3'd4;
-  localparam logic [2:0] Later = 3'd5;
-  logic [2:0] at_q;
+  // Which word of its frame it is, a bit for each: what holds the stream up is one gate. Beyond the first payload
+  // word they are all alike.
+  localparam int unsigned Payload = 4, Later = 5;
+  logic [5:0] at_q;
   logic go_q;             // The frame may go.
   logic ended_q;          // It was short and has ended, and its end is still to be told.
   logic judged_q;         // The judgement is taken.
 
-  assign hold = ended_q || (at_q == Payload && !go_q);
+  assign hold = ended_q || (at_q[Payload] && !go_q);
   assign word_ready_o = !hold;
   assign advance = valid_q && !hold;
   assign bytes = {<<8{s1_q.data}};
@@ -61,10 +61,10 @@ module rl_analyzer
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       valid_q <= 1'b0;
-      at_q <= '0;
+      at_q <= 6'd1;
     end else begin
       if (!hold) valid_q <= word_valid_i;
-      if (advance) at_q <= s1_q.last ? '0 : at_q == Later ? Later : at_q + 1'b1;
+      if (advance) at_q <= s1_q.last ? 6'd1 : {at_q[Later] || at_q[Payload], at_q[3:0], 1'b0};
     end
   end
   always_ff @(posedge clk_net_i) begin
@@ -76,17 +76,14 @@ module rl_analyzer
   logic version_ok_q;
   always_ff @(posedge clk_net_i) begin
     if (advance) begin
-      unique case (at_q)
-        3'd0: {head_q.dst, head_q.src[47:32]} <= bytes;
-        3'd1: begin
-          {head_q.src[31:0], head_q.ether_type} <= bytes[63:16];
-          version_ok_q <= bytes[15:12] == Version;
-          {head_q.flags, head_q.kind} <= bytes[11:0];
-        end
-        3'd2: {head_q.length, head_q.epoch, head_q.seq} <= bytes;
-        3'd3: head_q.addr <= bytes;
-        default: ;
-      endcase
+      if (at_q[0]) {head_q.dst, head_q.src[47:32]} <= bytes;
+      if (at_q[1]) begin
+        {head_q.src[31:0], head_q.ether_type} <= bytes[63:16];
+        version_ok_q <= bytes[15:12] == Version;
+        {head_q.flags, head_q.kind} <= bytes[11:0];
+      end
+      if (at_q[2]) {head_q.length, head_q.epoch, head_q.seq} <= bytes;
+      if (at_q[3]) head_q.addr <= bytes;
     end
   end
 
@@ -100,7 +97,7 @@ module rl_analyzer
 
   rl_kind_class u_class (
     .clk_net_i,
-    .valid_i(advance && at_q == 3'd1),
+    .valid_i(advance && at_q[1]),
     .ether_type_i(bytes[31:16]),
     .kind_i(bytes[7:0]),
     .class_o(class_q)
@@ -125,7 +122,7 @@ module rl_analyzer
     .head_i(head_q),
     .version_ok_i(version_ok_q),
     .runt_i(runt_q),
-    .addr_valid_i(advance && at_q == 3'd3),
+    .addr_valid_i(advance && at_q[3]),
     .addr_i(bytes),
     .class_i(class_q),
     .own_i(own),
@@ -162,9 +159,9 @@ module rl_analyzer
   // -- the end of short frames: their last word is on the receive stream, and the judgement needs two cycles
   logic [1:0] settled_q;
   logic short_end, tell_short, judge;
-  assign short_end = advance && s1_q.last && at_q <= Payload;
+  assign short_end = advance && s1_q.last && !at_q[Later];
   assign tell_short = ended_q && judged_q;
-  assign judge = !judged_q && (ended_q ? settled_q[1] && go_q : advance && at_q == Payload);
+  assign judge = !judged_q && (ended_q ? settled_q[1] && go_q : advance && at_q[Payload]);
 
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
@@ -173,15 +170,15 @@ module rl_analyzer
     end else begin
       ended_q <= short_end || (ended_q && !tell_short);
       if (judge) judged_q <= 1'b1;
-      if (advance && at_q == 0) judged_q <= 1'b0;
+      if (advance && at_q[0]) judged_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_net_i) begin
     settled_q <= ended_q ? {settled_q[0], 1'b1} : 2'b00;
-    if (advance && at_q <= Payload) begin
-      runt_q[0] <= s1_q.last && (at_q == 0 || (at_q == 1 && s1_q.extra < 3));
-      runt_q[1] <= s1_q.last && (at_q == 0 || (at_q == 1 && s1_q.extra < 5));
-      runt_q[2] <= s1_q.last && (at_q < 3 || (at_q == 3 && s1_q.extra < 7));
+    if (advance && !at_q[Later]) begin
+      runt_q[0] <= s1_q.last && (at_q[0] || (at_q[1] && s1_q.extra < 3));
+      runt_q[1] <= s1_q.last && (at_q[0] || (at_q[1] && s1_q.extra < 5));
+      runt_q[2] <= s1_q.last && (at_q[2:0] != 0 || (at_q[3] && s1_q.extra < 7));
     end
     if (judge) begin
       early_q <= early;
@@ -200,15 +197,15 @@ module rl_analyzer
   assign owes = !left_q[13];
   // If this is the last word: the payload is longer than what has come.
   always_comb begin
-    if (at_q < Payload) lacks = !(left_less[13] && tail_q == 3'd7);
+    if (at_q[3:0] != 0) lacks = !(left_less[13] && tail_q == 3'd7);
     else lacks = !left_less[13] || (owes && s1_q.extra < tail_q);
   end
   always_ff @(posedge clk_net_i) begin
     if (advance) begin
-      if (at_q == 3'd2) begin
+      if (at_q[2]) begin
         left_q <= {1'b0, bytes[63:51]};
         tail_q <= bytes[50:48] - 1'b1;
-      end else if (at_q >= Payload || tail_q == 3'd7) begin
+      end else if (at_q[Payload] || at_q[Later] || tail_q == 3'd7) begin
         left_q <= left_less;
       end
       bad_q <= s1_q.bad;
@@ -220,7 +217,7 @@ module rl_analyzer
   // -- the end, and a cycle later its reason, when what the last word said is in registers
   logic ends, good;
   drop_e drop;
-  assign ends = tell_short || (advance && s1_q.last && at_q == Later);
+  assign ends = tell_short || (advance && s1_q.last && at_q[Later]);
   assign good = route_q != RouteDrop && (ended_q ? !(bad_q || cut_q || lacks_q) :
                                       !(s1_q.bad || s1_q.cut || lacks));
   always_comb begin
@@ -244,9 +241,9 @@ module rl_analyzer
       heard_o <= 1'b0;
       event_o <= '0;
     end else begin
-      word_q <= advance && (at_q < Payload || owes);
-      first_q <= advance && at_q == 0;
-      payload_q <= advance && at_q >= Payload && owes;
+      word_q <= advance && (at_q[3:0] != 0 || owes);
+      first_q <= advance && at_q[0];
+      payload_q <= advance && (at_q[Payload] || at_q[Later]) && owes;
       done_q <= ends && good;
       abort_q <= ends && !good;
       heard_o <= done_q && (route_q inside {RouteWrite, RouteImage} ||

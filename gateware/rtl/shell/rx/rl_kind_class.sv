@@ -1,5 +1,5 @@
-// What the analyzer must know of a frame's kind: a table in block RAM, made from the kinds' rules in
-// rl_wire_pkg.
+// What the analyzer must know of a frame's kind: a table made from the kinds' rules in rl_wire_pkg. It is
+// gates: so few entries differ that they are less than a block RAM, and quicker.
 module rl_kind_class
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -86,7 +86,7 @@ module rl_kind_class
     return made;
   endfunction
 
-  (* ram_style = "block" *) entry_t mem[2**IndexW];
+  (* rom_style = "logic" *) entry_t mem[2**IndexW];
   initial mem = make_table();
 
   entry_t entry_q;

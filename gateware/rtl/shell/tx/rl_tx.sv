@@ -250,19 +250,34 @@ module rl_tx
     end
   end
 
-  // -- V2
-  assign stall = tx_valid_o && !tx_ready_i;
+  // -- V2. When the MAC stops, the word behind the one that it does not take is put aside, and all before it hear
+  // of that from a register.
+  typedef struct packed {
+    logic        last;
+    logic [7:0]  keep;
+    logic [63:0] data;
+  } word_t;
+  word_t word, aside_q, word_q;
+  logic blocked, aside_valid_q;
+  assign word = '{last: last_q, keep: keep_q, data: ram_q | head_q | data_q | patch_q};
+  assign blocked = tx_valid_o && !tx_ready_i;
+  assign stall = aside_valid_q;
   always_ff @(posedge clk_net_i) begin
-    if (!rst_net_ni) tx_valid_o <= 1'b0;
-    else if (!stall) tx_valid_o <= valid_q;
-  end
-  always_ff @(posedge clk_net_i) begin
-    if (!stall) begin
-      tx_data_o <= ram_q | head_q | data_q | patch_q;
-      tx_keep_o <= keep_q;
-      tx_last_o <= last_q;
+    if (!rst_net_ni) begin
+      tx_valid_o <= 1'b0;
+      aside_valid_q <= 1'b0;
+    end else if (blocked) begin
+      aside_valid_q <= aside_valid_q || valid_q;
+    end else begin
+      tx_valid_o <= valid_q || aside_valid_q;
+      aside_valid_q <= 1'b0;
     end
   end
+  always_ff @(posedge clk_net_i) begin
+    if (!aside_valid_q) aside_q <= word;
+    if (!blocked) word_q <= aside_valid_q ? aside_q : word;
+  end
+  assign {tx_last_o, tx_keep_o, tx_data_o} = word_q;
 
 `ifndef SYNTHESIS
   TxHolds_A :

@@ -3,8 +3,8 @@
 use rackloom_card::Config;
 use rackloom_node::Duration;
 use rackloom_wire::{
-    Active, CardState, Counter, ErrorCode, Head, ImageBegin, IntoBytes, Kind, MISSING_FRAMES, MISSING_RANGES, MacAddr,
-    U16, U64, missing_report, parse_missing,
+    Active, CardState, Counter, ErrorCode, Head, IMAGE_CHUNKS_MAX, ImageBegin, IntoBytes, Kind, MISSING_FRAMES,
+    MISSING_RANGES, MacAddr, U16, U64, missing_report, parse_missing,
 };
 
 use crate::bench::{BASE, Bench, CHUNK, GROUP, HOST, Out, RIVAL, Sent, begin_body, config};
@@ -244,20 +244,25 @@ pub fn a_wrong_digest_keeps_the_old_role<S: Specimen>() {
 
 /// A begin that makes no sense changes nothing.
 pub fn begin_is_checked_and_harmless_when_refused<S: Specimen>() {
-    let mut bench = Bench::<S>::claimed_with(Config { staging_max: 1 << 20, ..config() });
+    let mut bench = Bench::<S>::claimed_with(Config { staging_max: 8 << 20, ..config() });
     let image = images::probe(1, 0);
     bench.begin(1, &image, CHUNK);
     bench.clear();
     let good = begin_body(&image, CHUNK);
     let cases = [
         (ImageBegin { length: U64::new(0), ..good }, ErrorCode::BadRequest),
-        (ImageBegin { length: U64::new((1 << 20) + 1), ..good }, ErrorCode::ImageTooLarge),
+        (ImageBegin { length: U64::new((8 << 20) + 1), ..good }, ErrorCode::ImageTooLarge),
         (ImageBegin { length: U64::new(1 << 32), ..good }, ErrorCode::ImageTooLarge),
         (ImageBegin { length: U64::new(u64::MAX), ..good }, ErrorCode::ImageTooLarge),
         (ImageBegin { chunk: U16::new(0), ..good }, ErrorCode::BadRequest),
         (ImageBegin { chunk: U16::new(100), ..good }, ErrorCode::BadRequest),
         (ImageBegin { chunk: U16::new(1536), ..good }, ErrorCode::BadRequest),
         (ImageBegin { group: U16::new(0), ..good }, ErrorCode::BadRequest),
+        // A chunk more than a card has bits for.
+        (
+            ImageBegin { length: U64::new(64 * u64::from(IMAGE_CHUNKS_MAX) + 1), chunk: U16::new(64), ..good },
+            ErrorCode::BadRequest,
+        ),
     ];
     for (body, code) in cases {
         bench.send(Kind::ImageBegin, 2, 0, body.as_bytes());

@@ -37,6 +37,8 @@ pub const MISSING_RANGES: u32 = 182;
 pub const MISSING_FRAMES: u32 = 16;
 /// Largest image, 256 MiB: the staging area at the top of a card's DDR.
 pub const IMAGE_BYTES_MAX: u64 = 268435456;
+/// Most chunks of an image: a card keeps a bit for each. Of 1472 bytes, as standard frames have them, they hold 92 MiB.
+pub const IMAGE_CHUNKS_MAX: u32 = 65536;
 /// The first MiB of a card's DDR belongs to the role (stack, constants): host reads and writes there are refused.
 pub const ROLE_PRIVATE: u64 = 1048576;
 /// Longest lease a claim may ask for, milliseconds.
