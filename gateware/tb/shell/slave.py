@@ -6,12 +6,13 @@ import cocotb
 from cocotb.utils import get_sim_time
 
 BEAT = 64
+PAGE = 4096
 ALL = (1 << BEAT) - 1  # Of a beat's strobes.
 SLAVE_ERROR = 2
 
 
 class ReadySlave:
-    """AXI4 of single beats: writes are answered, and reads have their data, `latency` cycles later. Beats whose
+    """AXI4: writes, of single beats, are answered, and reads have their data, `latency` cycles later. Beats whose
     addresses are in `failing` are answered with an error."""
 
     def __init__(self, dut, size=1 << 24, latency=30):
@@ -20,6 +21,8 @@ class ReadySlave:
         self.failing = set()
         self.writes = []  # When each beat was taken, in picoseconds.
         self.reads = []
+        self.bursts = []  # Beats of each that was read.
+        self.under_way = 0  # Beats that were asked for and not given, at most.
         if hasattr(dut, "axi_awvalid"):
             cocotb.start_soon(self.write_side())
         if hasattr(dut, "axi_arvalid"):
@@ -72,18 +75,24 @@ class ReadySlave:
         dut = self.dut
         edge, arvalid, rvalid = dut.clk_ddr.falling_edge, dut.axi_arvalid, dut.axi_rvalid
         asked = deque()
-        cycle, answering = 0, None
+        cycle, answering, last = 0, None, None
         await edge
         dut.axi_arready.value = 1
         while True:
             cycle += 1
             if arvalid.value:
-                asked.append((cycle + self.latency, int(dut.axi_araddr.value)))
+                addr, beats = int(dut.axi_araddr.value), int(dut.axi_arlen.value) + 1
+                assert addr % PAGE + BEAT * (beats - 1) < PAGE, "no burst crosses 4 KiB"
+                self.bursts.append(beats)
+                asked.extend((cycle + self.latency, addr + BEAT * i, i == beats - 1) for i in range(beats))
+                self.under_way = max(self.under_way, len(asked))
             due = bool(asked) and asked[0][0] <= cycle
             if answering != due:
                 rvalid.value = answering = due
             if due:
                 self.respond(dut.axi_rresp, asked[0][1])
+                if asked[0][2] != last:
+                    dut.axi_rlast.value = last = asked[0][2]
                 dut.axi_rdata.value = int.from_bytes(self.read(asked[0][1], BEAT), "little")
                 if dut.axi_rready.value:  # A register: it does not change before the edge that takes the beat.
                     self.reads.append(get_sim_time("ps"))
