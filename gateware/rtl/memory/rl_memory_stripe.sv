@@ -1,7 +1,7 @@
 // One memory of several channels: an AXI4 port from a manager, one to each channel. The address says which channel has
 // a stripe of it: stripe s lies in channel s modulo the number of them, or (Hash) in one that depends on all upper
-// bits, so that no stride of a power of two meets the same channel each time. In its channel a stripe has the place s divided
-// by their number.
+// bits, so that no stride of a power of two meets the same channel each time. In its channel a stripe has the place s
+// divided by their number.
 //
 // Bursts are INCR, of whole beats of 64 bytes, and do not cross 4 KiB; where a stripe ends they are cut. Towards a
 // channel there is no id: it keeps its order. What comes back has the order in which it was asked for, reads and writes
