@@ -12,8 +12,8 @@ SLAVE_ERROR = 2
 
 
 class ReadySlave:
-    """AXI4: writes, of single beats, are answered, and reads have their data, `latency` cycles later. Beats whose
-    addresses are in `failing` are answered with an error."""
+    """AXI4: writes are answered, and reads have their data, `latency` cycles later. Beats whose addresses are in
+    `failing` are answered with an error."""
 
     def __init__(self, dut, size=1 << 24, latency=30):
         self.dut, self.latency = dut, latency
@@ -34,7 +34,7 @@ class ReadySlave:
     async def write_side(self):
         dut = self.dut
         edge, awvalid, wvalid, bvalid = dut.clk_ddr.falling_edge, dut.axi_awvalid, dut.axi_wvalid, dut.axi_bvalid
-        addrs, data, answers = deque(), deque(), deque()
+        addrs, data, answers, burst = deque(), deque(), deque(), []
         cycle, answering = 0, None
         await edge
         # Always ready: what is valid now is taken at the next edge.
@@ -42,13 +42,20 @@ class ReadySlave:
         while True:
             cycle += 1
             if awvalid.value:
-                addrs.append(int(dut.axi_awaddr.value))
+                addr, beats = int(dut.axi_awaddr.value), int(dut.axi_awlen.value) + 1
+                assert addr % PAGE + BEAT * (beats - 1) < PAGE, "no burst crosses 4 KiB"
+                addrs.extend((addr + BEAT * i, i == beats - 1) for i in range(beats))
             if wvalid.value:
-                data.append((int(dut.axi_wdata.value), int(dut.axi_wstrb.value)))
+                data.append((int(dut.axi_wdata.value), int(dut.axi_wstrb.value), bool(dut.axi_wlast.value)))
                 self.writes.append(get_sim_time("ps"))
             while addrs and data:
-                answers.append((cycle + self.latency, addrs[0]))
-                self.store(addrs.popleft(), *data.popleft())
+                (addr, ends), (word, strobe, last) = addrs.popleft(), data.popleft()
+                assert ends == last, "a burst's last beat is marked, and no other"
+                burst.append(addr)
+                self.store(addr, word, strobe)
+                if last:
+                    answers.append((cycle + self.latency, next((at for at in burst if at in self.failing), addr)))
+                    burst.clear()
             due = bool(answers) and answers[0][0] <= cycle
             if due:
                 self.respond(dut.axi_bresp, answers.popleft()[1])

@@ -17,7 +17,6 @@ module rl_ddr_read_bursts
   parameter int unsigned Bulk = 32'(rl_wire_pkg::BulkStandard), // Most bytes of a fetch.
   parameter int unsigned Room = 128,       // Words for which queue_room_i stands; two longest fetches are good.
   parameter int unsigned Burst = 64,       // Beats of a burst, at most: a power of two up to 64.
-  parameter int unsigned Ring = 128,       // Beats that wait, with words of less than 512 bits; a power of two.
   parameter int unsigned Outstanding = 64  // Bursts under way, at most; a power of two.
 ) (
   input  logic           clk_ddr_i,
@@ -70,12 +69,12 @@ module rl_ddr_read_bursts
   localparam int unsigned CountW = $clog2(FrameWords + 2);  // Counts a frame's lanes.
   localparam int unsigned RoomW = $clog2(Room + 1);
   localparam int unsigned BurstW = $clog2(Burst);
-  localparam int unsigned FreeW = $clog2(Ring + 1);
   localparam int unsigned Frames = 16;  // Begun and not ended.
-  if (DataW == 64 || Room < FrameWords || Ring < Burst || Burst > 64 || Burst != 1 << BurstW) begin : gen_check
+  // Beats that wait, with words of less than 512 bits: those of Room words, and of each frame two in part.
+  localparam int unsigned Ring = 1 << $clog2(Room * Bytes / 64 + 2 * Frames);
+  if (DataW == 64 || Room < FrameWords || Burst > 64 || Burst != 1 << BurstW) begin : gen_check
     $fatal(
-        0,
-        "rl_ddr_read_bursts: a longest fetch must fit into Room, and a burst of up to 64 beats into Ring (%m)"
+        0, "rl_ddr_read_bursts: a longest fetch must fit into Room; bursts have up to 64 beats (%m)"
     );
   end
 
@@ -93,7 +92,7 @@ module rl_ddr_read_bursts
   // -- whose turn it is. All who ask take turns.
   //   Choose  who asks
   //   Count   a fetch: its beats, words and lanes; it goes into the queue of frames
-  //   Size    the next burst, if there is room for it
+  //   Size    the next burst
   //   Ask     AR is valid
   typedef enum logic [1:0] {
     Choose = 2'd0,
@@ -108,7 +107,7 @@ module rl_ddr_read_bursts
   } who_t;
   state_e state_q;
   who_t wants, later, grant, who_q;
-  logic choose, can_stream, tag_ready, frames_ready, fits_q, sized, asks, ring_fits, more;
+  logic choose, can_stream, tag_ready, frames_ready, fits_q, sized, asks, more;
   assign choose = state_q == Choose && frames_ready;
   assign wants = '{
           digest: digest_req_valid_i,
@@ -119,7 +118,7 @@ module rl_ddr_read_bursts
   assign grant = !choose ? '0 : later != 0 ? later & (~later + 1'b1) : wants & (~wants + 1'b1);
   assign command_ready_o = grant.fetch;
   assign digest_req_ready_o = grant.digest;
-  assign sized = state_q == Size && tag_ready && ring_fits;
+  assign sized = state_q == Size && tag_ready;
   assign asks = axi_arvalid_o && axi_arready_i;
   assign axi_arvalid_o = state_q == Ask;
   always_ff @(posedge clk_ddr_i) begin
@@ -323,31 +322,26 @@ module rl_ddr_read_bursts
     assign lane_valid = steps;
     assign lane_place = place;
     assign lane = data_q;
-    assign ring_fits = 1'b1;
     logic unused;
     assign unused = ^about.pick;
   end else begin : gen_ring
     localparam int unsigned RingW = $clog2(Ring);
     logic [RingW:0] wptr_q, rptr_q;
     logic [PickW-1:0] pick_q, pick;
-    logic [FreeW-1:0] free_q;  // Places for which no beat was asked.
     logic frees, lane_valid_q;
     place_t read_q;
     assign steps = wptr_q != rptr_q;
     assign pick = inside_q ? pick_q : about.pick;
     // The rest of a frame's last beat is nobody's.
     assign frees = steps && (place.last || pick == '1);
-    assign ring_fits = who_q.digest || FreeW'(len) < free_q;
     always_ff @(posedge clk_ddr_i) begin
       if (!rst_ddr_ni) begin
         wptr_q <= '0;
         rptr_q <= '0;
-        free_q <= FreeW'(Ring);
         lane_valid_q <= 1'b0;
       end else begin
         if (stores_q) wptr_q <= wptr_q + 1'b1;
         if (frees) rptr_q <= rptr_q + 1'b1;
-        free_q <= free_q + FreeW'(frees) - (sized && !who_q.digest ? FreeW'(len) + 1'b1 : '0);
         lane_valid_q <= steps;
       end
     end

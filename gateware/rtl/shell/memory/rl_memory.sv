@@ -217,8 +217,6 @@ module rl_memory
     .q_o(scrub_done_o)
   );
   assign axi_o.awid = '0;
-  assign axi_o.awlen = '0;
-  assign axi_o.wlast = 1'b1;
   assign axi_o.arid = '0;
   if (DataW == 512) begin : gen_beats
     rl_ddr_write_beats #(
@@ -256,15 +254,19 @@ module rl_memory
       .axi_awvalid_o(axi_o.awvalid),
       .axi_awready_i(axi_i.awready),
       .axi_awaddr_o(axi_o.awaddr),
+      .axi_awlen_o(axi_o.awlen),
       .axi_wvalid_o(axi_o.wvalid),
       .axi_wready_i(axi_i.wready),
       .axi_wdata_o(axi_o.wdata),
       .axi_wstrb_o(axi_o.wstrb),
+      .axi_wlast_o(axi_o.wlast),
       .axi_bvalid_i(axi_i.bvalid),
       .axi_bready_o(axi_o.bready),
       .axi_bresp_i(axi_i.bresp)
     );
   end else begin : gen_lanes
+    assign axi_o.awlen = '0;
+    assign axi_o.wlast = 1'b1;
     rl_ddr_write #(
       .DataW(DataW),
       .Bulk(Bulk)
