@@ -185,6 +185,35 @@ async def a_unit_without_room_holds_up_no_write(dut):
     await way.check()
 
 
+@cocotb.test()
+@cocotb.parametrize(kind=["Input.Read", "Exec.Launch"])
+async def what_is_rare_is_taken_at_64_bits(dut, kind):
+    """Reads and launches back to back: as many cycles as their words of 64 bits, and as many again in which the next one
+    waits for room."""
+    way = Way(dut)
+    await way.begin()
+    count, args = 24, 4
+    payload = bytes(8) if kind == "Input.Read" else bytes(16 + 8 * args)
+    ends = []
+
+    async def watch():
+        for cycle in range(2000):
+            await dut.clk_net_i.rising_edge
+            if int(dut.narrow_o.value) > len(ends):
+                ends.append(cycle)
+
+    task = cocotb.start_soon(watch())
+    for n in range(count):
+        await way.put(good(kind, n + 1, payload))
+    dut.rx_valid_i.value = 0
+    await task
+    assert len(ends) == count and dut.overflows_o.value == 0
+    cycles = (ends[-1] - ends[0]) / (count - 1)
+    words = (CONST.HEADER_END + len(payload)) / 8
+    dut._log.info(f"{8 * way.size} bits: {kind} of {words:.0f} words of 64 bits: {cycles:.2f} cycles a frame")
+    assert cycles <= 2 * words
+
+
 @pytest.mark.parametrize("width", [128, 512])
 def test_wide(width):
     bench("wide_bench", [*rtl("common", "shell", "control"), Path(__file__).with_name("wide_bench.sv")], __name__, {"DataW": width})
