@@ -6,6 +6,7 @@ module image_write_bench
   parameter int unsigned Bulk = 1472,
   parameter int unsigned Chunks = 1 << 16,
   parameter int unsigned Blocks = 16,
+  parameter bit          Quick = 1'b0,
   localparam int unsigned IndexW = $clog2(Chunks),
   localparam int unsigned RowsW = IndexW > 14 ? IndexW - 2 : 12
 ) (
@@ -65,7 +66,8 @@ module image_write_bench
   rl_image_write #(
     .Bulk(Bulk),
     .Chunks(Chunks),
-    .Blocks(Blocks)
+    .Blocks(Blocks),
+    .Quick(Quick)
   ) u_image_write (
     .clk_net_i(clk_net),
     .rst_net_ni(rst_net_n),

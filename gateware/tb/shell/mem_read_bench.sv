@@ -85,7 +85,8 @@ module mem_read_bench
   output logic         axi_rready
 );
   localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
-  localparam int unsigned QueueWords = 65536 / DataW;
+  localparam int unsigned QueueWords = (DataW > 128 ? 2 : 1) * 65536 * (Bulk > 4096 ? 2 : 1) / DataW;
+  localparam int unsigned Room = DataW > 64 ? FrameWords + 32768 / DataW : 3 * FrameWords;
 
   divert_reason_e reason;
   logic head_valid, head_ready, head_out_valid, head_out_ready, fetched;
@@ -181,48 +182,92 @@ module mem_read_bench
   logic stream_room, stream_word, stream_commit, stream_last, words_done;
   logic [2:0] words_at;
 
-  rl_ddr_read #(
-    .DataW(DataW),
-    .Bulk(Bulk)
-  ) u_read (
-    .clk_ddr_i(clk_ddr),
-    .rst_ddr_ni(rst_ddr_n),
-    .command_valid_i(command_out_valid),
-    .command_ready_o(command_out_ready),
-    .command_i(command_out),
-    .queue_room_i(queue_room),
-    .queue_word_o(queue_word),
-    .queue_data_o(queue_data),
-    .queue_commit_o(queue_commit),
-    .queue_desc_o(queue_desc),
-    .stream_i(stream),
-    .stream_job_i(stream_job),
-    .stream_stop_i(stream_stop),
-    .stream_done_o(stream_done),
-    .stream_room_i(stream_room),
-    .stream_word_o(stream_word),
-    .stream_data_o(stream_data),
-    .stream_commit_o(stream_commit),
-    .stream_last_o(stream_last),
-    .digest_req_valid_i(digest_req_valid),
-    .digest_req_ready_o(digest_req_ready),
-    .digest_req_beat_i(digest_req_beat),
-    .digest_data_valid_o(digest_data_valid),
-    .digest_data_o(digest_data),
-    .failed_o(failed),
-    .axi_arvalid_o(axi_arvalid),
-    .axi_arready_i(axi_arready),
-    .axi_araddr_o(axi_araddr),
-    .axi_rvalid_i(axi_rvalid),
-    .axi_rready_o(axi_rready),
-    .axi_rdata_i(axi_rdata),
-    .axi_rresp_i(axi_rresp)
-  );
+  if (DataW > 64) begin : gen_bursts
+    rl_ddr_read_bursts #(
+      .DataW(DataW),
+      .Bulk(Bulk),
+      .Room(Room)
+    ) u_read (
+      .clk_ddr_i(clk_ddr),
+      .rst_ddr_ni(rst_ddr_n),
+      .command_valid_i(command_out_valid),
+      .command_ready_o(command_out_ready),
+      .command_i(command_out),
+      .queue_room_i(queue_room),
+      .queue_word_o(queue_word),
+      .queue_data_o(queue_data),
+      .queue_commit_o(queue_commit),
+      .queue_desc_o(queue_desc),
+      .stream_i(stream),
+      .stream_job_i(stream_job),
+      .stream_stop_i(stream_stop),
+      .stream_done_o(stream_done),
+      .stream_room_i(stream_room),
+      .stream_word_o(stream_word),
+      .stream_data_o(stream_data),
+      .stream_commit_o(stream_commit),
+      .stream_last_o(stream_last),
+      .digest_req_valid_i(digest_req_valid),
+      .digest_req_ready_o(digest_req_ready),
+      .digest_req_beat_i(digest_req_beat),
+      .digest_data_valid_o(digest_data_valid),
+      .digest_data_o(digest_data),
+      .failed_o(failed),
+      .axi_arvalid_o(axi_arvalid),
+      .axi_arready_i(axi_arready),
+      .axi_araddr_o(axi_araddr),
+      .axi_arlen_o(axi_arlen),
+      .axi_rvalid_i(axi_rvalid),
+      .axi_rready_o(axi_rready),
+      .axi_rdata_i(axi_rdata),
+      .axi_rresp_i(axi_rresp),
+      .axi_rlast_i(axi_rlast)
+    );
+  end else begin : gen_single
+    assign axi_arlen = '0;
+    rl_ddr_read #(
+      .DataW(DataW),
+      .Bulk(Bulk)
+    ) u_read (
+      .clk_ddr_i(clk_ddr),
+      .rst_ddr_ni(rst_ddr_n),
+      .command_valid_i(command_out_valid),
+      .command_ready_o(command_out_ready),
+      .command_i(command_out),
+      .queue_room_i(queue_room),
+      .queue_word_o(queue_word),
+      .queue_data_o(queue_data),
+      .queue_commit_o(queue_commit),
+      .queue_desc_o(queue_desc),
+      .stream_i(stream),
+      .stream_job_i(stream_job),
+      .stream_stop_i(stream_stop),
+      .stream_done_o(stream_done),
+      .stream_room_i(stream_room),
+      .stream_word_o(stream_word),
+      .stream_data_o(stream_data),
+      .stream_commit_o(stream_commit),
+      .stream_last_o(stream_last),
+      .digest_req_valid_i(digest_req_valid),
+      .digest_req_ready_o(digest_req_ready),
+      .digest_req_beat_i(digest_req_beat),
+      .digest_data_valid_o(digest_data_valid),
+      .digest_data_o(digest_data),
+      .failed_o(failed),
+      .axi_arvalid_o(axi_arvalid),
+      .axi_arready_i(axi_arready),
+      .axi_araddr_o(axi_araddr),
+      .axi_rvalid_i(axi_rvalid),
+      .axi_rready_o(axi_rready),
+      .axi_rdata_i(axi_rdata),
+      .axi_rresp_i(axi_rresp)
+    );
+  end
 
   rl_frame_queue #(
     .DataW(DataW),
     .Words(QueueWords),
-    .FrameWords(3 * FrameWords + 16),
+    .FrameWords(Room + 16),
     .DescW($bits(read_desc_t)),
     .Frames(32),
     .Reserves(1'b1)
@@ -344,7 +389,6 @@ module mem_read_bench
   end
 
   assign axi_arid = '0;
-  assign axi_arlen = '0;
   assign axi_arsize = 3'd6;
   assign axi_arburst = 2'b01;
 

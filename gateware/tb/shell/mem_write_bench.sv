@@ -220,15 +220,19 @@ module mem_write_bench
       .axi_awvalid_o(axi_awvalid),
       .axi_awready_i(axi_awready),
       .axi_awaddr_o(axi_awaddr),
+      .axi_awlen_o(axi_awlen),
       .axi_wvalid_o(axi_wvalid),
       .axi_wready_i(axi_wready),
       .axi_wdata_o(axi_wdata),
       .axi_wstrb_o(axi_wstrb),
+      .axi_wlast_o(axi_wlast),
       .axi_bvalid_i(axi_bvalid),
       .axi_bready_o(axi_bready),
       .axi_bresp_i(axi_bresp)
     );
   end else begin : gen_lanes
+    assign axi_awlen = '0;
+    assign axi_wlast = 1'b1;
     rl_ddr_write #(
       .DataW(DataW),
       .Bulk(Bulk)
@@ -290,10 +294,8 @@ module mem_write_bench
   end
 
   assign axi_awid = '0;
-  assign axi_awlen = '0;
   assign axi_awsize = 3'd6;
   assign axi_awburst = 2'b01;
-  assign axi_wlast = 1'b1;
 
   logic unused;
   assign unused = axi_bid;

@@ -6,13 +6,14 @@ import cocotb
 from cocotb.utils import get_sim_time
 
 BEAT = 64
+PAGE = 4096
 ALL = (1 << BEAT) - 1  # Of a beat's strobes.
 SLAVE_ERROR = 2
 
 
 class ReadySlave:
-    """AXI4 of single beats: writes are answered, and reads have their data, `latency` cycles later. Beats whose
-    addresses are in `failing` are answered with an error."""
+    """AXI4: writes are answered, and reads have their data, `latency` cycles later. Beats whose addresses are in
+    `failing` are answered with an error."""
 
     def __init__(self, dut, size=1 << 24, latency=30):
         self.dut, self.latency = dut, latency
@@ -20,6 +21,8 @@ class ReadySlave:
         self.failing = set()
         self.writes = []  # When each beat was taken, in picoseconds.
         self.reads = []
+        self.bursts = []  # Beats of each that was read.
+        self.under_way = 0  # Beats that were asked for and not given, at most.
         if hasattr(dut, "axi_awvalid"):
             cocotb.start_soon(self.write_side())
         if hasattr(dut, "axi_arvalid"):
@@ -31,7 +34,7 @@ class ReadySlave:
     async def write_side(self):
         dut = self.dut
         edge, awvalid, wvalid, bvalid = dut.clk_ddr.falling_edge, dut.axi_awvalid, dut.axi_wvalid, dut.axi_bvalid
-        addrs, data, answers = deque(), deque(), deque()
+        addrs, data, answers, burst = deque(), deque(), deque(), []
         cycle, answering = 0, None
         await edge
         # Always ready: what is valid now is taken at the next edge.
@@ -39,13 +42,20 @@ class ReadySlave:
         while True:
             cycle += 1
             if awvalid.value:
-                addrs.append(int(dut.axi_awaddr.value))
+                addr, beats = int(dut.axi_awaddr.value), int(dut.axi_awlen.value) + 1
+                assert addr % PAGE + BEAT * (beats - 1) < PAGE, "no burst crosses 4 KiB"
+                addrs.extend((addr + BEAT * i, i == beats - 1) for i in range(beats))
             if wvalid.value:
-                data.append((int(dut.axi_wdata.value), int(dut.axi_wstrb.value)))
+                data.append((int(dut.axi_wdata.value), int(dut.axi_wstrb.value), bool(dut.axi_wlast.value)))
                 self.writes.append(get_sim_time("ps"))
             while addrs and data:
-                answers.append((cycle + self.latency, addrs[0]))
-                self.store(addrs.popleft(), *data.popleft())
+                (addr, ends), (word, strobe, last) = addrs.popleft(), data.popleft()
+                assert ends == last, "a burst's last beat is marked, and no other"
+                burst.append(addr)
+                self.store(addr, word, strobe)
+                if last:
+                    answers.append((cycle + self.latency, next((at for at in burst if at in self.failing), addr)))
+                    burst.clear()
             due = bool(answers) and answers[0][0] <= cycle
             if due:
                 self.respond(dut.axi_bresp, answers.popleft()[1])
@@ -72,18 +82,24 @@ class ReadySlave:
         dut = self.dut
         edge, arvalid, rvalid = dut.clk_ddr.falling_edge, dut.axi_arvalid, dut.axi_rvalid
         asked = deque()
-        cycle, answering = 0, None
+        cycle, answering, last = 0, None, None
         await edge
         dut.axi_arready.value = 1
         while True:
             cycle += 1
             if arvalid.value:
-                asked.append((cycle + self.latency, int(dut.axi_araddr.value)))
+                addr, beats = int(dut.axi_araddr.value), int(dut.axi_arlen.value) + 1
+                assert addr % PAGE + BEAT * (beats - 1) < PAGE, "no burst crosses 4 KiB"
+                self.bursts.append(beats)
+                asked.extend((cycle + self.latency, addr + BEAT * i, i == beats - 1) for i in range(beats))
+                self.under_way = max(self.under_way, len(asked))
             due = bool(asked) and asked[0][0] <= cycle
             if answering != due:
                 rvalid.value = answering = due
             if due:
                 self.respond(dut.axi_rresp, asked[0][1])
+                if asked[0][2] != last:
+                    dut.axi_rlast.value = last = asked[0][2]
                 dut.axi_rdata.value = int.from_bytes(self.read(asked[0][1], BEAT), "little")
                 if dut.axi_rready.value:  # A register: it does not change before the edge that takes the beat.
                     self.reads.append(get_sim_time("ps"))

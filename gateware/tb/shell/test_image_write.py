@@ -245,7 +245,10 @@ async def a_load_that_is_over_takes_nothing(dut):
     assert ram.read(2 * BASE, len(image)) == image and tb.counts == Counter(chunk=4)
 
 
-@pytest.mark.parametrize("bulk,chunks,blocks", [(1472, 1 << 16, 16), (8960, 1 << 12, 4)])
-def test_image_write(bulk, chunks, blocks):
-    parameters = {"Bulk": bulk, "Chunks": chunks, "Blocks": blocks}
+SIZES = [(1472, 1 << 16, 16, 0), (8960, 1 << 12, 4, 0), (1472, 1 << 14, 16, 1)]
+
+
+@pytest.mark.parametrize("bulk,chunks,blocks,quick", SIZES)
+def test_image_write(bulk, chunks, blocks, quick):
+    parameters = {"Bulk": bulk, "Chunks": chunks, "Blocks": blocks, "Quick": quick}
     bench("image_write_bench", [*rtl("common", "shell"), TB / "image_write_bench.sv"], __name__, parameters)

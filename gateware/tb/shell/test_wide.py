@@ -33,7 +33,8 @@ class Way(Receive):
 
     async def begin(self, periods=PERIODS):
         dut = self.dut
-        for name in ("rx_valid", "rx_data", "rx_keep", "rx_last", "rx_bad", "filter_we", "listening", "beat"):
+        for name in ("rx_valid", "rx_data", "rx_keep", "rx_last", "rx_bad", "filter_we", "listening", "beat",
+                     "address_rest"):  # fmt: skip
             getattr(dut, f"{name}_i").value = 0
         dut.memory_i.value = MEMORY
         dut.room_control_i.value = 1
@@ -115,10 +116,15 @@ async def the_shortest_frames_back_to_back(dut, unaligned):
 
 
 @cocotb.test()
-async def the_longest_frames_back_to_back(dut):
-    """A word in each cycle, without the gap that a wire leaves; the memory is a little faster."""
+@cocotb.parametrize(rest=[0, 7])
+async def the_longest_frames_back_to_back(dut, rest):
+    """A word in each cycle, without the gap that a wire leaves; the memory is a little faster. It need not take an
+    address in each cycle: with the widest words a frame is one burst, or two."""
     way = Way(dut)
+    if rest and way.size < 64:
+        return
     await way.begin()
+    dut.address_rest_i.value = rest
     count = 160
     for n in range(count):
         await way.put(way.write(n + 1, 1472 * n + 7, random.randbytes(1472)))
@@ -129,6 +135,7 @@ async def the_longest_frames_back_to_back(dut):
     dut._log.info(f"{8 * way.size} bits: {share:.4f} words a cycle, {cycles:.2f} cycles a frame, 100 Gb/s leave {need:.2f}")
     assert dut.overflows_o.value == 0 and dut.writes_o.value == count
     assert share >= 0.99 and lag < 400
+    assert way.size < 64 or int(dut.bursts_o.value) <= 1.5 * count
     await way.check()
 
 
@@ -176,6 +183,35 @@ async def a_unit_without_room_holds_up_no_write(dut):
     await way.end()
     assert dut.writes_o.value == 201 and dut.narrow_o.value == 6
     await way.check()
+
+
+@cocotb.test()
+@cocotb.parametrize(kind=["Input.Read", "Exec.Launch"])
+async def what_is_rare_is_taken_at_64_bits(dut, kind):
+    """Reads and launches back to back: as many cycles as their words of 64 bits, and as many again in which the next one
+    waits for room."""
+    way = Way(dut)
+    await way.begin()
+    count, args = 24, 4
+    payload = bytes(8) if kind == "Input.Read" else bytes(16 + 8 * args)
+    ends = []
+
+    async def watch():
+        for cycle in range(2000):
+            await dut.clk_net_i.rising_edge
+            if int(dut.narrow_o.value) > len(ends):
+                ends.append(cycle)
+
+    task = cocotb.start_soon(watch())
+    for n in range(count):
+        await way.put(good(kind, n + 1, payload))
+    dut.rx_valid_i.value = 0
+    await task
+    assert len(ends) == count and dut.overflows_o.value == 0
+    cycles = (ends[-1] - ends[0]) / (count - 1)
+    words = (CONST.HEADER_END + len(payload)) / 8
+    dut._log.info(f"{8 * way.size} bits: {kind} of {words:.0f} words of 64 bits: {cycles:.2f} cycles a frame")
+    assert cycles <= 2 * words
 
 
 @pytest.mark.parametrize("width", [128, 512])

@@ -31,6 +31,7 @@ module wide_bench
   input  logic [15:0]        load_group_i,
   input  logic [39:0]        memory_i,
   input  logic               room_control_i,
+  input  logic [2:0]         address_rest_i,  // Cycles in which the memory takes no address, after each.
 
   output logic [31:0]        frames_o,     // Since the reset: frames that have ended,
   output logic [31:0]        first_o,      // the cycle of the first one's end, and of the last one's,
@@ -39,6 +40,7 @@ module wide_bench
   output logic [31:0]        writes_o,     // writes that are new,
   output logic [31:0]        copies_o,     // and those that are not,
   output logic [31:0]        narrow_o,     // and frames for other units.
+  output logic [31:0]        bursts_o,     // To memory.
   output logic [7:0]         stored_o,
   output logic [7:0]         written_o,
   input  logic [MemBeatW-1:0] beat_i,
@@ -158,21 +160,35 @@ module wide_bench
     .axi_i(rsp)
   );
 
-  // -- the memory
+  // -- the memory: it takes an address every so many cycles, and a beat in each.
   logic [63:0][7:0] mem[1<<MemBeatW];
   logic [Latency-1:0] answers_q;
-  logic [MemBeatW-1:0] at;
-  assign at = req.awaddr[6+:MemBeatW];
+  logic [MemBeatW-1:0] at, next_q;
+  logic [2:0] rest_q;
+  logic open_q, begins, moves;
+  assign begins = req.awvalid && rsp.awready;
+  assign moves = req.wvalid && rsp.wready;
+  assign at = open_q ? next_q : req.awaddr[6+:MemBeatW];
   always_comb begin
     rsp = '0;
-    rsp.awready = req.wvalid;
-    rsp.wready = req.awvalid;
+    rsp.awready = !open_q && rest_q == 0 && req.wvalid;
+    rsp.wready = open_q || (req.awvalid && rest_q == 0);
     rsp.bvalid = answers_q[Latency-1];
   end
   always_ff @(posedge clk_ddr_i) begin
-    answers_q <= {answers_q[Latency-2:0], rst_ddr_ni && req.awvalid && req.wvalid};
-    if (req.awvalid && req.wvalid)
-      for (int i = 0; i < 64; i++) if (req.wstrb[i]) mem[at][i] <= req.wdata[8*i+:8];
+    answers_q <= {answers_q[Latency-2:0], rst_ddr_ni && moves && req.wlast};
+    if (moves) for (int i = 0; i < 64; i++) if (req.wstrb[i]) mem[at][i] <= req.wdata[8*i+:8];
+    if (begins) bursts_o <= bursts_o + 1'b1;
+    if (moves) begin
+      next_q <= at + 1'b1;
+      open_q <= !req.wlast;
+    end
+    rest_q <= begins ? address_rest_i : rest_q - 3'(rest_q != 0);
+    if (!rst_ddr_ni) begin
+      open_q <= 1'b0;
+      rest_q <= '0;
+      bursts_o <= '0;
+    end
   end
   assign beat_o = mem[beat_i];
 

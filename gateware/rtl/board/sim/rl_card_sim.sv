@@ -224,7 +224,7 @@ module rl_card_sim
     .AddrW(AxiAddrW),
     .IdW(AxiIdW),
     .ShareW(2),
-    .Longest({8'(BurstMax), 8'd1}),
+    .Longest({8'(BurstMax), DataW > 64 ? 8'd64 : 8'd1}),  // A wide shell reads 4 KiB at once.
     .Buffer({16'd64, 16'd0})  // The shell takes what it has asked for.
   ) u_share (
     .clk_i(clk_ddr_i),

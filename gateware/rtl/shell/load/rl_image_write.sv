@@ -3,8 +3,8 @@
 // whole and in DDR, for the digest.
 //
 // Where a chunk belongs is known when its first word comes, and its number is worked out while the
-// others do, by a division of 22 cycles; chunks of 64 bytes need none. If the frame ends before that is
-// done, there is no room for another.
+// others do, by a division of 22 cycles, or of four (`Quick`); chunks of 64 bytes need none. If the frame ends before
+// that is done, there is no room for another.
 module rl_image_write
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
@@ -12,6 +12,7 @@ module rl_image_write
   parameter int unsigned Bulk = 32'(BulkStandard), // Most bytes of a chunk: what the queue has room for.
   parameter int unsigned Chunks = 32'(ImageChunksMax),  // Of an image, at most; a power of two.
   parameter int unsigned Blocks = 16,       // That can wait for the firmware; a power of two.
+  parameter bit          Quick = 1'b0,      // Words are wide and frames short: see above.
   localparam int unsigned IndexW = $clog2(Chunks),
   localparam int unsigned BlockW = 12,        // Blocks of 64 KiB.
   localparam int unsigned RowsW = IndexW - 2 > BlockW ? IndexW - 2 : BlockW
@@ -114,24 +115,50 @@ module rl_image_write
   end
 
   // -- which chunk it is
-  logic divided, beat_chunks, right, beyond_q, is_last_q;
+  logic divides, divided, beat_chunks, right, beyond_q, is_last_q;
   place_t quotient;
   index_t index;
   logic [7:0] rest;
   logic [IndexW:0] ahead_q;  // The last chunk's number less this one's.
-  rl_divide #(
-    .Width(PlaceW),
-    .DivisorW(8)
-  ) u_divide (
-    .clk_i(clk_net_i),
-    .load_i(state_q == Idle),
-    .dividend_i(place_q),
-    .step_i(state_q == Divide && !beat_chunks),
-    .divisor_i(chunk_i[13:6]),
-    .done_o(divided),
-    .quotient_o(quotient),
-    .rest_o(rest)
-  );
+  if (Quick) begin : gen_quick
+    // The reciprocal of a new load's chunk is there before its first frame.
+    logic [1:0] waited_q;
+    place_t ratio;
+    logic [7:0] rest_4;
+    rl_quotient #(
+      .Width(PlaceW),
+      .DivisorW(8)
+    ) u_quotient (
+      .clk_i(clk_net_i),
+      .start_i,
+      .divisor_i(chunk_i[13:6]),
+      .ready_o(divides),
+      .dividend_i(place_q),
+      .quotient_o(ratio),
+      .rest_o(rest_4)
+    );
+    assign quotient = beat_chunks ? place_q : ratio;
+    assign rest = beat_chunks ? '0 : rest_4;
+    assign divided = beat_chunks || waited_q == '1;
+    always_ff @(posedge clk_net_i) waited_q <= state_q == Divide ? waited_q + 1'b1 : '0;
+  end else begin : gen_serial
+    logic ends;
+    rl_divide #(
+      .Width(PlaceW),
+      .DivisorW(8)
+    ) u_divide (
+      .clk_i(clk_net_i),
+      .load_i(state_q == Idle),
+      .dividend_i(place_q),
+      .step_i(state_q == Divide && !beat_chunks),
+      .divisor_i(chunk_i[13:6]),
+      .done_o(ends),
+      .quotient_o(quotient),
+      .rest_o(rest)
+    );
+    assign divided = beat_chunks || ends;
+    assign divides = 1'b1;
+  end
   assign index = quotient[IndexW-1:0];
   assign beat_chunks = chunk_i[13:7] == 0;
   assign right = length_q == (is_last_q ? last_length_i : chunk_i);
@@ -222,7 +249,7 @@ module rl_image_write
     if (state_q == Block) again_q <= again;
     if (start_i) row_q <= '0;
     else if (state_q == Judged) row_q <= RowsW'(place_q[10+:BlockW]);
-    else if (counts || state_q == Empty) row_q <= row_q + 1'b1;
+    else if (counts || (state_q == Empty && !(Quick && row_q == empty_i))) row_q <= row_q + 1'b1;
     if (state_q == Judged) first_q <= 1'b1;
     else if (counts) first_q <= 1'b0;
   end
@@ -305,7 +332,7 @@ module rl_image_write
         Idle: if (wanted_q && !aborts) state_q <= receiving_i ? Divide : Judged;
         Divide: begin
           if (odd_q) state_q <= Judged;
-          else if (beat_chunks || divided) state_q <= Number;
+          else if (divided) state_q <= Number;
         end
         Number: state_q <= Look;
         Look: state_q <= Sift;
@@ -314,7 +341,7 @@ module rl_image_write
         Block: state_q <= Recall;
         Recall: state_q <= Count;
         Count: if (counts) state_q <= again_q ? Block : Idle;
-        Empty: if (row_q == empty_i) state_q <= Idle;
+        Empty: if (row_q == empty_i && divides) state_q <= Idle;
         default: state_q <= Idle;
       endcase
       if (aborts && state_q inside {Divide, Number, Look, Sift, Judged}) state_q <= Idle;

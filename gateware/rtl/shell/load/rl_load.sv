@@ -69,7 +69,8 @@ module rl_load
   rl_image_write #(
     .Bulk(Bulk),
     .Chunks(ChunksMax),
-    .Blocks(512)  // The digest may lag behind; no chunk is dropped for that.
+    .Blocks(512),  // The digest may lag behind; no chunk is dropped for that.
+    .Quick(DataW > 64)
   ) u_image_write (
     .clk_net_i,
     .rst_net_ni,

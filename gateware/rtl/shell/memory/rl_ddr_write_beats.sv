@@ -4,12 +4,13 @@
 //   B1  the word, and what is left of the one before: they give a beat; a frame's last word may give two
 //   B2  a queue of beats, from which they go to the bus
 //
-// AXI4 and errors are as there.
+// A frame's beats are one burst, or two where it crosses 4 KiB: a memory need not take an address in each cycle. What
+// begins is there as a whole, so that a burst's beats come one behind the other. Errors are as there.
 module rl_ddr_write_beats
   import rl_shell_pkg::*;
 #(
   parameter int unsigned Bulk = 32'(rl_wire_pkg::BulkStandard), // Most bytes of a frame.
-  parameter int unsigned Outstanding = 64,  // Beats not answered yet, at most; a power of two.
+  parameter int unsigned Outstanding = 64,  // Bursts not answered yet, at most; a power of two.
   localparam int unsigned DataW = 512
 ) (
   input  logic         clk_ddr_i,
@@ -53,10 +54,12 @@ module rl_ddr_write_beats
   output logic         axi_awvalid_o,
   input  logic         axi_awready_i,
   output addr_t        axi_awaddr_o,
+  output logic [7:0]   axi_awlen_o,
   output logic         axi_wvalid_o,
   input  logic         axi_wready_i,
   output logic [511:0] axi_wdata_o,
   output logic [63:0]  axi_wstrb_o,
+  output logic         axi_wlast_o,
   input  logic         axi_bvalid_i,
   output logic         axi_bready_o,
   input  logic [1:0]   axi_bresp_i
@@ -170,7 +173,10 @@ module rl_ddr_write_beats
   // -- B1: the word stands where its address says. What goes beyond its beat comes with the next word, or by itself.
   typedef struct packed {
     source_e      source;
-    logic         counts;
+    logic         counts;  // With the frame's last burst, if the frame counts.
+    logic         first;   // Of its burst, which has so many beats more,
+    logic [5:0]   len;
+    logic         last;
     beat_t        beat;
     logic [63:0]  strobe;
     beat_data_t   data;
@@ -181,6 +187,9 @@ module rl_ddr_write_beats
   logic [DataW-1:0] data_q, before_q, turned;
   logic [6:0] stop;         // Where the frame ends in this word's beat, beyond 64: in the next one.
   logic [5:0] offset;
+  logic [8:0] beats_left_q, beats_left;  // Of the frame, after this one.
+  logic [5:0] to_border;
+  logic ends_frame;
   beat_out_t beat;
   assign offset = frame_q.addr[5:0];
   assign stop = {1'b0, offset} + {1'b0, frame_q.length[5:0] - 6'd1} + 7'd1;
@@ -221,9 +230,16 @@ module rl_ddr_write_beats
       at_q <= at_q + 1'b1;
     end
   end
+  assign beats_left = first_q ? 9'((15'(offset) + 15'(frame_q.length) - 15'd1) >> 6) : beats_left_q;
+  assign to_border = ~at_q[5:0];
+  assign ends_frame = beats_left <= 9'(to_border);  // This burst does.
+  always_ff @(posedge clk_ddr_i) if (word_q) beats_left_q <= beats_left - 1'b1;
   always_comb begin
     beat.source = frame_q.source;
-    beat.counts = last_q && (tail_q || !wraps) && frame_q.counts;
+    beat.counts = ends_frame && frame_q.counts;
+    beat.first = first_q || at_q[5:0] == 0;
+    beat.len = ends_frame ? beats_left[5:0] : to_border;
+    beat.last = beats_left == 0 || to_border == 0;
     beat.beat = at_q;
     beat.data = turned;
     beat.strobe = '1;
@@ -236,7 +252,7 @@ module rl_ddr_write_beats
   // -- B2: beats on their way to the bus
   localparam int unsigned Depth = 16;
   logic [$clog2(Depth):0] beats;
-  logic beats_ready, out_valid, moves, tag_ready;
+  logic beats_ready, out_valid, moves, begins, tag_ready;
   beat_out_t out;
   rl_fifo #(
     .Width($bits(beat_out_t)),
@@ -254,21 +270,27 @@ module rl_ddr_write_beats
   );
   // For this word's two beats and those of the word before.
   assign room = beats < ($clog2(Depth) + 1)'(Depth - 4);
-  assign moves = out_valid && tag_ready && !(axi_awvalid_o && !axi_awready_i) && !(axi_wvalid_o && !axi_wready_i);
+  assign begins = moves && out.first;
+  assign moves = out_valid && !(axi_wvalid_o && !axi_wready_i) &&
+      (!out.first || (tag_ready && !(axi_awvalid_o && !axi_awready_i)));
   always_ff @(posedge clk_ddr_i) begin
     if (!rst_ddr_ni) begin
       axi_awvalid_o <= 1'b0;
       axi_wvalid_o <= 1'b0;
     end else begin
-      axi_awvalid_o <= moves || (axi_awvalid_o && !axi_awready_i);
+      axi_awvalid_o <= begins || (axi_awvalid_o && !axi_awready_i);
       axi_wvalid_o <= moves || (axi_wvalid_o && !axi_wready_i);
     end
   end
   always_ff @(posedge clk_ddr_i) begin
-    if (moves) begin
+    if (begins) begin
       axi_awaddr_o <= {out.beat, 6'd0};
+      axi_awlen_o <= 8'(out.len);
+    end
+    if (moves) begin
       axi_wdata_o <= out.data;
       axi_wstrb_o <= out.strobe;
+      axi_wlast_o <= out.last;
     end
   end
 
@@ -291,7 +313,7 @@ module rl_ddr_write_beats
   ) u_tags (
     .clk_i(clk_ddr_i),
     .rst_ni(rst_ddr_ni),
-    .wvalid_i(moves),
+    .wvalid_i(begins),
     .wready_o(tag_ready),
     .wdata_i({out.source, out.counts}),
     .rvalid_o(tag_valid),
@@ -323,8 +345,12 @@ module rl_ddr_write_beats
   AwHolds_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
     axi_awvalid_o && !axi_awready_i |=> axi_awvalid_o && $stable(
-      axi_awaddr_o
+      {axi_awaddr_o, axi_awlen_o}
   ));
+  // A frame ends with its last byte's beat, and a burst with its page.
+  FrameEnds_A :
+  assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni)
+    beat_valid |-> (beats_left == 0) == (last_q && (tail_q || !wraps)));
   BeatIsNotLost_A :
   assert property (@(posedge clk_ddr_i) disable iff (!rst_ddr_ni) beat_valid |-> beats_ready);
   WritesSomething_A :

@@ -74,6 +74,10 @@ module rl_memory
   localparam bit Line = DataW > 64;  // Short frames come too fast to be written one after the other.
   localparam int unsigned WriteFrames = Line ? 32 : 16;
   localparam int unsigned FrameWords = (8 * Bulk + DataW - 1) / DataW;
+  // What is read has room before it is asked for: three frames, or a frame and 64 beats. A RAM of so many bits
+  // is as deep anyway.
+  localparam int unsigned ReadRoom = Line ? FrameWords + 64 * 512 / DataW : 3 * FrameWords;
+  localparam int unsigned ReadWords = DataW > 128 ? 2 * QueueWords : QueueWords;
 
   // -- writes
   logic queue_room, queue_word, queue_commit, queue_rollback;
@@ -213,10 +217,7 @@ module rl_memory
     .q_o(scrub_done_o)
   );
   assign axi_o.awid = '0;
-  assign axi_o.awlen = '0;
-  assign axi_o.wlast = 1'b1;
   assign axi_o.arid = '0;
-  assign axi_o.arlen = '0;
   if (DataW == 512) begin : gen_beats
     rl_ddr_write_beats #(
       .Bulk(Bulk)
@@ -253,15 +254,19 @@ module rl_memory
       .axi_awvalid_o(axi_o.awvalid),
       .axi_awready_i(axi_i.awready),
       .axi_awaddr_o(axi_o.awaddr),
+      .axi_awlen_o(axi_o.awlen),
       .axi_wvalid_o(axi_o.wvalid),
       .axi_wready_i(axi_i.wready),
       .axi_wdata_o(axi_o.wdata),
       .axi_wstrb_o(axi_o.wstrb),
+      .axi_wlast_o(axi_o.wlast),
       .axi_bvalid_i(axi_i.bvalid),
       .axi_bready_o(axi_o.bready),
       .axi_bresp_i(axi_i.bresp)
     );
   end else begin : gen_lanes
+    assign axi_o.awlen = '0;
+    assign axi_o.wlast = 1'b1;
     rl_ddr_write #(
       .DataW(DataW),
       .Bulk(Bulk)
@@ -404,48 +409,95 @@ module rl_memory
   logic data_room, data_word, data_commit;
   logic [DataW-1:0] data;
   read_desc_t data_desc;
-  rl_ddr_read #(
-    .DataW(DataW),
-    .Bulk(Bulk)
-  ) u_ddr_read (
-    .clk_ddr_i,
-    .rst_ddr_ni,
-    .command_valid_i(command_out_valid),
-    .command_ready_o(command_out_ready),
-    .command_i(command_out),
-    .queue_room_i(data_room),
-    .queue_word_o(data_word),
-    .queue_data_o(data),
-    .queue_commit_o(data_commit),
-    .queue_desc_o(data_desc),
-    .stream_i(stream_i.run),
-    .stream_job_i(stream_i.job),
-    .stream_stop_i(stream_i.stop),
-    .stream_done_o(stream_o.done),
-    .stream_room_i(stream_i.room),
-    .stream_word_o(stream_o.word),
-    .stream_data_o,
-    .stream_commit_o(stream_o.commit),
-    .stream_last_o(stream_o.last),
-    .digest_req_valid_i(digest_i.valid),
-    .digest_req_ready_o(digest_o.ready),
-    .digest_req_beat_i(digest_i.beat),
-    .digest_data_valid_o(digest_o.valid),
-    .digest_data_o(digest_o.data),
-    .failed_o(read_failed),
-    .waits_o(read_waits),
-    .axi_arvalid_o(axi_o.arvalid),
-    .axi_arready_i(axi_i.arready),
-    .axi_araddr_o(axi_o.araddr),
-    .axi_rvalid_i(axi_i.rvalid),
-    .axi_rready_o(axi_o.rready),
-    .axi_rdata_i(axi_i.rdata),
-    .axi_rresp_i(axi_i.rresp)
-  );
+  if (Line) begin : gen_bursts
+    rl_ddr_read_bursts #(
+      .DataW(DataW),
+      .Bulk(Bulk),
+      .Room(ReadRoom)
+    ) u_ddr_read (
+      .clk_ddr_i,
+      .rst_ddr_ni,
+      .command_valid_i(command_out_valid),
+      .command_ready_o(command_out_ready),
+      .command_i(command_out),
+      .queue_room_i(data_room),
+      .queue_word_o(data_word),
+      .queue_data_o(data),
+      .queue_commit_o(data_commit),
+      .queue_desc_o(data_desc),
+      .stream_i(stream_i.run),
+      .stream_job_i(stream_i.job),
+      .stream_stop_i(stream_i.stop),
+      .stream_done_o(stream_o.done),
+      .stream_room_i(stream_i.room),
+      .stream_word_o(stream_o.word),
+      .stream_data_o,
+      .stream_commit_o(stream_o.commit),
+      .stream_last_o(stream_o.last),
+      .digest_req_valid_i(digest_i.valid),
+      .digest_req_ready_o(digest_o.ready),
+      .digest_req_beat_i(digest_i.beat),
+      .digest_data_valid_o(digest_o.valid),
+      .digest_data_o(digest_o.data),
+      .failed_o(read_failed),
+      .waits_o(read_waits),
+      .axi_arvalid_o(axi_o.arvalid),
+      .axi_arready_i(axi_i.arready),
+      .axi_araddr_o(axi_o.araddr),
+      .axi_arlen_o(axi_o.arlen),
+      .axi_rvalid_i(axi_i.rvalid),
+      .axi_rready_o(axi_o.rready),
+      .axi_rdata_i(axi_i.rdata),
+      .axi_rresp_i(axi_i.rresp),
+      .axi_rlast_i(axi_i.rlast)
+    );
+  end else begin : gen_single
+    assign axi_o.arlen = '0;
+    rl_ddr_read #(
+      .DataW(DataW),
+      .Bulk(Bulk)
+    ) u_ddr_read (
+      .clk_ddr_i,
+      .rst_ddr_ni,
+      .command_valid_i(command_out_valid),
+      .command_ready_o(command_out_ready),
+      .command_i(command_out),
+      .queue_room_i(data_room),
+      .queue_word_o(data_word),
+      .queue_data_o(data),
+      .queue_commit_o(data_commit),
+      .queue_desc_o(data_desc),
+      .stream_i(stream_i.run),
+      .stream_job_i(stream_i.job),
+      .stream_stop_i(stream_i.stop),
+      .stream_done_o(stream_o.done),
+      .stream_room_i(stream_i.room),
+      .stream_word_o(stream_o.word),
+      .stream_data_o,
+      .stream_commit_o(stream_o.commit),
+      .stream_last_o(stream_o.last),
+      .digest_req_valid_i(digest_i.valid),
+      .digest_req_ready_o(digest_o.ready),
+      .digest_req_beat_i(digest_i.beat),
+      .digest_data_valid_o(digest_o.valid),
+      .digest_data_o(digest_o.data),
+      .failed_o(read_failed),
+      .waits_o(read_waits),
+      .axi_arvalid_o(axi_o.arvalid),
+      .axi_arready_i(axi_i.arready),
+      .axi_araddr_o(axi_o.araddr),
+      .axi_rvalid_i(axi_i.rvalid),
+      .axi_rready_o(axi_o.rready),
+      .axi_rdata_i(axi_i.rdata),
+      .axi_rresp_i(axi_i.rresp)
+    );
+    logic unused;
+    assign unused = axi_i.rlast;
+  end
   rl_frame_queue #(
     .DataW(DataW),
-    .Words(QueueWords),
-    .FrameWords(3 * FrameWords + 8 + Ahead),
+    .Words(ReadWords),
+    .FrameWords(ReadRoom + 8 + Ahead),
     .DescW($bits(read_desc_t)),
     .Frames(32),
     .Reserves(1'b1)
@@ -469,5 +521,5 @@ module rl_memory
   );
 
   logic unused;
-  assign unused = ^{unused_data, axi_i.bid, axi_i.rid, axi_i.rlast};
+  assign unused = ^{unused_data, axi_i.bid, axi_i.rid};
 endmodule
