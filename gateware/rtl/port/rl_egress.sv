@@ -20,12 +20,14 @@ module rl_egress #(
   input  logic [Sources-1:0][DataW-1:0]  data_i,
   input  logic [Sources-1:0][KeepW-1:0]  keep_i,
   input  logic [Sources-1:0]             last_i,
+  input  logic [Sources-1:0]             bad_i,    // With last_i: the frame is not whole, and must not look so.
 
   output logic                           valid_o,  // Words of a frame follow each other without a gap.
   input  logic                           ready_i,
   output logic [DataW-1:0]               data_o,
   output logic [KeepW-1:0]               keep_o,
-  output logic                           last_o
+  output logic                           last_o,
+  output logic                           bad_o
 );
   if (FrameWords >= 1 << ShareW) begin : gen_check
     $fatal(0, "rl_egress: ShareW must be enough for FrameWords (%m)");
@@ -74,11 +76,13 @@ module rl_egress #(
       data_o <= '0;
       keep_o <= '0;
       last_o <= 1'b0;
+      bad_o <= 1'b0;
       for (int unsigned i = 0; i < Sources; i++) begin
         if (sender[i]) begin
           data_o <= data_i[i];
           keep_o <= last_i[i] ? keep_i[i] : '1;
           last_o <= last_i[i];
+          bad_o <= last_i[i] && bad_i[i];
         end
       end
     end
@@ -112,12 +116,14 @@ module rl_egress #(
       if (rst_ni)
         ShareIsEnough_A : assert (share_i[i] >= ShareW'(FrameWords));
   end
-  OutIsStable_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_o && !ready_i |=> valid_o && $stable(
-      data_o
-  ) && $stable(
-      last_o
-  ));
+  rl_stays #(
+    .Width(DataW + 2)
+  ) u_stays (
+    .clk_i,
+    .rst_ni,
+    .valid_i(valid_o),
+    .ready_i,
+    .data_i({data_o, last_o, bad_o})
+  );
 `endif
 endmodule

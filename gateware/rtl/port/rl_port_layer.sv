@@ -1,47 +1,82 @@
-// A card's ports beside port 0, each for one stream of the role or closed. It knows no firmware and no claim: frames
-// pass while the card boots, is loaded or belongs to nobody, and all they need is a role that listens.
+// A card's ports with what takes their frames: streams of the role, services of the card, and the other ports, as a
+// table of rules says. It knows no firmware and no claim: frames pass while the card boots, is loaded or belongs to
+// nobody, and all that a stream needs is a role that listens.
 module rl_port_layer
   import rl_port_pkg::*;
-  import rl_role_pkg::*;
 #(
-  parameter int unsigned Others = 2,      // Ports beside port 0, 1 or more.
-  parameter int unsigned FrameMax = 1514  // Bytes of the longest frame.
+  parameter int unsigned DataW = 64,
+  parameter int unsigned Ports = 2,
+  parameter int unsigned Streams = 2,      // Services 0 to Streams - 1 of the rules; 1 or more.
+  parameter int unsigned Locals = 0,       // Services behind them: of the card, in the network's clock domain.
+  parameter int unsigned Levels = 1,       // Classes of passing frames.
+  parameter int unsigned Rules = 2,
+  parameter int unsigned FrameMax = 1514,  // Bytes of the longest frame.
+  parameter int unsigned Words = 512,      // Of a queue, a power of two.
+  parameter int unsigned ShareW = 12,
+  localparam int unsigned Services = Streams + Locals,
+  parameter logic [Ports-1:0][Levels*Ports+Services-1:0] There = '1,  // The queues, as in rl_port_switch.
+  localparam int unsigned KeepW = DataW / 8,
+  localparam int unsigned Sides = Locals > 0 ? Locals : 1  // Without any, the sides of one are tied off.
 ) (
   // -- net domain
-  input  logic                      clk_net_i,
-  input  logic                      rst_net_ni,
-  input  port_config_t [Others-1:0] config_i,   // Steady.
-  input  logic [Others-1:0]         rx_valid_i,
-  input  logic [Others-1:0][63:0]   rx_data_i,
-  input  logic [Others-1:0][7:0]    rx_keep_i,
-  input  logic [Others-1:0]         rx_last_i,
-  input  logic [Others-1:0]         rx_bad_i,
-  output logic [Others-1:0]         tx_valid_o,
-  input  logic [Others-1:0]         tx_ready_i,
-  output logic [Others-1:0][63:0]   tx_data_o,
-  output logic [Others-1:0][7:0]    tx_keep_o,
-  output logic [Others-1:0]         tx_last_o,
+  input  logic                               clk_net_i,
+  input  logic                               rst_net_ni,
+  // The card's configuration, steady.
+  input  port_config_t [Ports-1:0]           config_i,
+  input  stream_config_t [Streams-1:0]       stream_i,
+  input  port_rule_t [Rules-1:0]             rules_i,
+  input  logic [Ports-1:0][Levels:0][ShareW-1:0] share_i,   // As rl_port_switch says.
+  // MACs.
+  input  logic [Ports-1:0]                   rx_valid_i,
+  input  logic [Ports-1:0][DataW-1:0]        rx_data_i,
+  input  logic [Ports-1:0][KeepW-1:0]        rx_keep_i,
+  input  logic [Ports-1:0]                   rx_last_i,
+  input  logic [Ports-1:0]                   rx_bad_i,
+  output logic [Ports-1:0]                   tx_valid_o,
+  input  logic [Ports-1:0]                   tx_ready_i,
+  output logic [Ports-1:0][DataW-1:0]        tx_data_o,
+  output logic [Ports-1:0][KeepW-1:0]        tx_keep_o,
+  output logic [Ports-1:0]                   tx_last_o,
+  output logic [Ports-1:0]                   tx_bad_o,      // With tx_last_o: make the check sequence wrong.
+  // Services of the card.
+  input  logic [Sides-1:0]                   local_listens_i,
+  output logic [Sides-1:0]                   local_valid_o,
+  input  logic [Sides-1:0]                   local_ready_i,
+  output logic [Sides-1:0][DataW-1:0]        local_data_o,
+  output logic [Sides-1:0][KeepW-1:0]        local_keep_o,
+  output logic [Sides-1:0]                   local_last_o,
+  input  logic [Sides-1:0]                   local_valid_i, // Words of a frame follow each other without a gap.
+  output logic [Sides-1:0]                   local_ready_o,
+  input  port_t [Sides-1:0]                  local_port_i,  // Where the frame leaves.
+  input  logic [Sides-1:0][DataW-1:0]        local_data_i,
+  input  logic [Sides-1:0][KeepW-1:0]        local_keep_i,
+  input  logic [Sides-1:0]                   local_last_i,
   // To rl_counters: what frames that came in have become, and frames that have left.
-  input  logic                      rx_event_ready_i,
-  output port_event_t               rx_event_o,  // Until it is taken.
-  output logic                      tx_event_valid_o,
-  input  logic                      tx_event_ready_i,
-  output logic [13:0]               tx_event_bytes_o,
-  output logic                      busy_o,     // A frame is on its way in or out.
+  input  logic                               rx_event_ready_i,
+  output port_event_t                        rx_event_o,  // Until it is taken.
+  output logic                               tx_event_valid_o,
+  input  logic                               tx_event_ready_i,
+  output logic [13:0]                        tx_event_bytes_o,
+  output logic [Ports-1:0][Levels-1:0][31:0] dropped_o,   // Passing frames without room, by where they came in.
+  output logic [Ports-1:0][31:0]             spoilt_o,    // Frames that left early and were not whole.
+  output logic                               busy_o,      // A frame is on its way in or out.
 
   // -- role domain
-  input  logic                      clk_role_i,
-  input  logic                      rst_role_ni,
-  input  logic                      role_rst_ni,    // The role's reset: then it neither hears nor says anything.
-  input  logic                      role_listens_i, // The role takes messages.
-  output message_t [Others-1:0]     message_o,      // Streams 0 to Others - 1 of the role.
-  input  logic [Others-1:0]         message_ready_i,
-  input  message_t [Others-1:0]     message_i,
-  output logic [Others-1:0]         message_ready_o
+  input  logic                               clk_role_i,
+  input  logic                               rst_role_ni,
+  input  logic                               role_rst_ni,     // The role's reset: then it neither hears nor says anything.
+  input  logic                               role_listens_i,  // The role takes messages.
+  output logic [Streams-1:0]                 role_valid_o,
+  input  logic [Streams-1:0]                 role_ready_i,
+  output logic [Streams-1:0][DataW-1:0]      role_data_o,
+  output logic [Streams-1:0][KeepW-1:0]      role_keep_o,     // With role_last_o: ones from bit 0 on. Else all ones.
+  output logic [Streams-1:0]                 role_last_o,
+  input  logic [Streams-1:0]                 role_valid_i,
+  output logic [Streams-1:0]                 role_ready_o,
+  input  logic [Streams-1:0][DataW-1:0]      role_data_i,
+  input  logic [Streams-1:0][KeepW-1:0]      role_keep_i,
+  input  logic [Streams-1:0]                 role_last_i
 );
-  localparam int unsigned EventW = $bits(port_event_t);
-  typedef logic [Others-1:0] others_t;
-
   logic listens;
   rl_sync u_listens (
     .clk_i(clk_net_i),
@@ -50,143 +85,160 @@ module rl_port_layer
     .q_o(listens)
   );
 
-  port_event_t [Others-1:0] rx_event, rx_waiting;
-  others_t rx_waits, rx_taken, tx_waits, tx_taken, refused;
-  logic [Others-1:0][13:0] tx_waiting;
-  for (genvar i = 0; i < Others; i++) begin : gen_port
-    port_event_t event_rx;
-    logic unused_rx_room, unused_tx_room;
-    logic [2:0] unused_rx_count, unused_tx_count;
-    rl_port_rx #(
-      .FrameMax(FrameMax)
-    ) u_rx (
+  logic [Services-1:0] s_listens, in_valid, in_ready, in_last, out_valid, out_ready, out_last;
+  logic [Services-1:0][DataW-1:0] in_data, out_data;
+  logic [Services-1:0][KeepW-1:0] in_keep, out_keep;
+  port_t [Services-1:0] out_port;
+  port_event_t [Ports-1:0] events;
+  logic [Ports-1:0][Levels-1:0] dropped;
+  rl_port_switch #(
+    .DataW(DataW),
+    .Ports(Ports),
+    .Services(Services),
+    .Levels(Levels),
+    .Rules(Rules),
+    .FrameMax(FrameMax),
+    .Words(Words),
+    .ShareW(ShareW),
+    .There(There)
+  ) u_switch (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .config_i,
+    .rules_i,
+    .share_i,
+    .rx_valid_i,
+    .rx_data_i,
+    .rx_keep_i,
+    .rx_last_i,
+    .rx_bad_i,
+    .tx_valid_o,
+    .tx_ready_i,
+    .tx_data_o,
+    .tx_keep_o,
+    .tx_last_o,
+    .tx_bad_o,
+    .listens_i(s_listens),
+    .valid_o(in_valid),
+    .ready_i(in_ready),
+    .data_o(in_data),
+    .keep_o(in_keep),
+    .last_o(in_last),
+    .valid_i(out_valid),
+    .ready_o(out_ready),
+    .port_i(out_port),
+    .data_i(out_data),
+    .keep_i(out_keep),
+    .last_i(out_last),
+    .event_o(events),
+    .dropped_o(dropped)
+  );
+
+  // -- services
+  logic [Streams-1:0] refused;
+  for (genvar s = 0; s < Streams; s++) begin : gen_stream
+    assign s_listens[s] = listens;
+    assign out_port[s] = stream_i[s].port;
+    rl_port_stream #(
+      .DataW(DataW),
+      .FrameMax(FrameMax),
+      .Words(Words)
+    ) u_stream (
+      .config_i(stream_i[s]),
+      .mac_i(config_i[stream_i[s].port].mac),
       .clk_net_i,
       .rst_net_ni,
-      .mac_i(config_i[i].mac),
-      .open_i(config_i[i].stream && listens),
-      .rx_valid_i(rx_valid_i[i]),
-      .rx_data_i(rx_data_i[i]),
-      .rx_keep_i(rx_keep_i[i]),
-      .rx_last_i(rx_last_i[i]),
-      .rx_bad_i(rx_bad_i[i]),
-      .event_o(event_rx),
+      .valid_i(in_valid[s]),
+      .ready_o(in_ready[s]),
+      .data_i(in_data[s]),
+      .keep_i(in_keep[s]),
+      .last_i(in_last[s]),
+      .valid_o(out_valid[s]),
+      .ready_i(out_ready[s]),
+      .data_o(out_data[s]),
+      .keep_o(out_keep[s]),
+      .last_o(out_last[s]),
       .clk_role_i,
       .rst_role_ni,
       .cut_i(!role_rst_ni),
-      .valid_o(message_o[i].valid),
-      .ready_i(message_ready_i[i]),
-      .data_o(message_o[i].data),
-      .keep_o(message_o[i].keep),
-      .last_o(message_o[i].last)
+      .role_valid_o(role_valid_o[s]),
+      .role_ready_i(role_ready_i[s]),
+      .role_data_o(role_data_o[s]),
+      .role_keep_o(role_keep_o[s]),
+      .role_last_o(role_last_o[s]),
+      .role_valid_i(role_valid_i[s]),
+      .role_ready_o(role_ready_o[s]),
+      .role_data_i(role_data_i[s]),
+      .role_keep_i(role_keep_i[s]),
+      .role_last_i(role_last_i[s]),
+      .refused_o(refused[s])
     );
-    // What comes in on a port that is closed is not looked at.
-    always_comb begin
-      rx_event[i] = event_rx;
-      if (!config_i[i].stream) begin
-        rx_event[i].foreign = 1'b1;
-        {rx_event[i].truncated, rx_event[i].check} = '0;
-      end
+  end
+  for (genvar i = 0; i < Sides; i++) begin : gen_side
+    if (i < Locals) begin : gen_local
+      localparam int unsigned S = Streams + i;
+      assign s_listens[S] = local_listens_i[i];
+      assign local_valid_o[i] = in_valid[S];
+      assign in_ready[S] = local_ready_i[i];
+      assign local_data_o[i] = in_data[S];
+      assign local_keep_o[i] = in_keep[S];
+      assign local_last_o[i] = in_last[S];
+      assign out_valid[S] = local_valid_i[i];
+      assign local_ready_o[i] = out_ready[S];
+      assign out_port[S] = local_port_i[i];
+      assign out_data[S] = local_data_i[i];
+      assign out_keep[S] = local_keep_i[i];
+      assign out_last[S] = local_last_i[i];
+    end else begin : gen_none
+      assign {local_valid_o[i], local_data_o[i], local_keep_o[i], local_last_o[i], local_ready_o[i]} = '0;
+      logic unused;
+      assign unused = ^{local_listens_i[i], local_ready_i[i], local_valid_i[i], local_port_i[i], local_data_i[i],
+                        local_keep_i[i], local_last_i[i]};
     end
-    rl_port_tx #(
-      .FrameMax(FrameMax)
-    ) u_tx (
-      .clk_role_i,
-      .rst_role_ni,
-      .mac_i(config_i[i].mac),
-      .cut_i(!role_rst_ni || !config_i[i].stream),
-      .valid_i(message_i[i].valid),
-      .ready_o(message_ready_o[i]),
-      .data_i(message_i[i].data),
-      .keep_i(message_i[i].keep),
-      .last_i(message_i[i].last),
-      .refused_o(refused[i]),
-      .clk_net_i,
-      .rst_net_ni,
-      .valid_o(tx_valid_o[i]),
-      .ready_i(tx_ready_i[i]),
-      .data_o(tx_data_o[i]),
-      .keep_o(tx_keep_o[i]),
-      .last_o(tx_last_o[i])
-    );
-
-    // -- what there is to count waits for its turn, some frames at most
-    rl_fifo #(
-      .Width(EventW),
-      .Depth(4)
-    ) u_rx_events (
-      .clk_i(clk_net_i),
-      .rst_ni(rst_net_ni),
-      .wvalid_i(event_rx.frame),
-      .wready_o(unused_rx_room),
-      .wdata_i(rx_event[i]),
-      .rvalid_o(rx_waits[i]),
-      .rready_i(rx_taken[i]),
-      .rdata_o(rx_waiting[i]),
-      .count_o(unused_rx_count)
-    );
-    logic leaves;
-    logic [13:0] bytes;
-    assign leaves = tx_valid_o[i] && tx_ready_i[i];
-    rl_port_count u_tx_count (
-      .clk_i(clk_net_i),
-      .rst_ni(rst_net_ni),
-      .valid_i(leaves),
-      .last_i(tx_last_o[i]),
-      .keep_i(tx_keep_o[i]),
-      .bytes_o(bytes)
-    );
-    rl_fifo #(
-      .Width(14),
-      .Depth(4)
-    ) u_tx_events (
-      .clk_i(clk_net_i),
-      .rst_ni(rst_net_ni),
-      .wvalid_i(leaves && tx_last_o[i]),
-      .wready_o(unused_tx_room),
-      .wdata_i(bytes),
-      .rvalid_o(tx_waits[i]),
-      .rready_i(tx_taken[i]),
-      .rdata_o(tx_waiting[i]),
-      .count_o(unused_tx_count)
-    );
-`ifndef SYNTHESIS
-    always_ff @(posedge clk_net_i)
-      if (rst_net_ni && event_rx.frame)
-        EventIsKept_A : assert (unused_rx_room);
-    always_ff @(posedge clk_net_i)
-      if (rst_net_ni && leaves && tx_last_o[i])
-        LeavingIsKept_A : assert (unused_tx_room);
-`endif
   end
 
-  // The first port that has something: none has a frame each cycle.
-  others_t rx_first, tx_first;
-  assign rx_first = rx_waits & (~rx_waits + 1'b1);
-  assign tx_first = tx_waits & (~tx_waits + 1'b1);
-  assign rx_taken = rx_event_ready_i ? rx_first : '0;
-  assign tx_taken = tx_event_ready_i ? tx_first : '0;
-  assign tx_event_valid_o = tx_waits != 0;
-  always_comb begin
-    rx_event_o = '0;
-    tx_event_bytes_o = '0;
-    for (int unsigned i = 0; i < Others; i++) begin
-      if (rx_first[i]) rx_event_o = rx_waiting[i];
-      if (tx_first[i]) tx_event_bytes_o = tx_waiting[i];
+  // -- what there is to count
+  logic counting;
+  rl_port_events #(
+    .DataW(DataW),
+    .Ports(Ports)
+  ) u_events (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .event_i(events),
+    .leaves_i(tx_valid_o & tx_ready_i),
+    .keep_i(tx_keep_o),
+    .last_i(tx_last_o),
+    .bad_i(tx_bad_o),
+    .rx_ready_i(rx_event_ready_i),
+    .rx_o(rx_event_o),
+    .tx_valid_o(tx_event_valid_o),
+    .tx_ready_i(tx_event_ready_i),
+    .tx_bytes_o(tx_event_bytes_o),
+    .busy_o(counting)
+  );
+  for (genvar p = 0; p < Ports; p++) begin : gen_count
+    always_ff @(posedge clk_net_i) begin
+      for (int unsigned l = 0; l < Levels; l++)
+      dropped_o[p][l] <= dropped_o[p][l] + 32'(dropped[p][l]);
+      spoilt_o[p] <= spoilt_o[p] + 32'(tx_valid_o[p] && tx_ready_i[p] && tx_bad_o[p]);
+      if (!rst_net_ni) begin
+        dropped_o[p] <= '0;
+        spoilt_o[p] <= '0;
+      end
     end
   end
 
   // Frames inside: from the first word at the MAC until the role has it, and from the role to the MAC. What the other
   // domain sees late lasts some cycles.
   logic [5:0] rest_q;
-  others_t offered_q, offers_q, offered, offers;
-  for (genvar i = 0; i < Others; i++) begin : gen_offer
-    always_ff @(posedge clk_role_i) begin
-      offered_q[i] <= message_o[i].valid;
-      offers_q[i] <= message_i[i].valid;
-    end
+  logic [Streams-1:0] offered_q, offers_q, offered, offers;
+  always_ff @(posedge clk_role_i) begin
+    offered_q <= role_valid_o;
+    offers_q <= role_valid_i;
   end
   rl_sync #(
-    .Width(2 * Others)
+    .Width(2 * Streams)
   ) u_offers (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -196,7 +248,7 @@ module rl_port_layer
   assign busy_o = rest_q != 0;
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) rest_q <= '0;
-    else if ({rx_valid_i, tx_valid_o, rx_waits, tx_waits, offered, offers} != 0) rest_q <= '1;
+    else if ({rx_valid_i, tx_valid_o, in_valid, counting, offered, offers} != 0) rest_q <= '1;
     else if (busy_o) rest_q <= rest_q - 1'b1;
   end
 

@@ -1,5 +1,5 @@
-// From a stream of the role to a port: whole frames under the port's own address and of no family of ours, so that a
-// hostile role forges neither hosts nor cards. What breaks that is taken and goes nowhere; `refused_o` says so.
+// From a stream of the role to a port: whole frames under the port's own address, unless the stream sends on those of
+// others, and of no family of ours, so that a hostile role forges neither hosts nor cards. What breaks that is taken and goes nowhere; `refused_o` says so.
 module rl_port_tx
   import rl_wire_pkg::*;
   import rl_port_pkg::*;
@@ -14,6 +14,7 @@ module rl_port_tx
   input  logic             clk_role_i,
   input  logic             rst_role_ni,
   input  mac_addr_t        mac_i,      // The port's address, steady.
+  input  logic             forwards_i, // It sends on frames of others: their addresses are not looked at. Steady.
   input  logic             cut_i,      // The role is cut off: a frame of it that has not ended never will.
   input  logic             valid_i,
   output logic             ready_o,    // It may wait for valid_i, and waits only between two frames.
@@ -81,7 +82,7 @@ module rl_port_tx
       s2_last_q <= s1_last;
       s2_data_q <= s1_data;
       s2_keep_q <= s1_keep;
-      s2_allowed_q <= s1_known && s1_head.src == mac_i && !is_ours(s1_head.ether_type);
+      s2_allowed_q <= s1_known && (forwards_i || s1_head.src == mac_i) && !is_ours(s1_head.ether_type);
     end
   end
 

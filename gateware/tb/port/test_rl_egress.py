@@ -27,7 +27,7 @@ class Egress:
         dut = self.dut
         share_w = dut.ShareW.value.to_unsigned()
         dut.share_i.value = sum(share << i * share_w for i, share in enumerate(self.shares))
-        dut.rst_ni.value = dut.valid_i.value = dut.ready_i.value = 0
+        dut.rst_ni.value = dut.valid_i.value = dut.bad_i.value = dut.ready_i.value = 0
         Clock(dut.clk_i, 2, "ns").start()
         await ClockCycles(dut.clk_i, 4)
         dut.rst_ni.value = 1

@@ -26,6 +26,7 @@ class Port:
     async def start(self, periods, pause):
         dut = self.dut
         dut.mac_i.value = int.from_bytes(MAC, "big")
+        dut.forwards_i.value = 0
         for port in (dut.rst_net_ni, dut.rst_role_ni, dut.valid_i, dut.cut_i, dut.ready_i):
             port.value = 0
         Clock(dut.clk_role_i, periods[0], "ps").start()

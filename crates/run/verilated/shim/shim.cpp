@@ -19,7 +19,7 @@ constexpr int kBeat = 64;
 constexpr int kStraps = 18;
 constexpr int kPorts = 3;
 constexpr int kWord = 16;  // Most bytes of a word of a port.
-constexpr int kPortBits = 49;  // Of a port_config_t.
+constexpr int kPortBits = 50;  // Of a port of rl_card_sim.
 
 enum Edge : uint8_t { kNet = 1, kDdr = 2, kRole = 4, kCfg = 8 };
 

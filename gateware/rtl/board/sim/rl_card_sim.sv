@@ -25,7 +25,7 @@ module rl_card_sim
   output logic [Ports-1:0][DataW-1:0] tx_data_o,
   output logic [Ports-1:0][KeepW-1:0] tx_keep_o,
   output logic [Ports-1:0]       tx_last_o,
-  input  logic [Ports-1:1][48:0] port_i,     // port_config_t of the ports beside port 0.
+  input  logic [Ports-1:1][49:0] port_i,     // Ports beside port 0: bit 49 it passes, 48 it is a stream's, address.
   input  logic [47:0]   time_us_i,
   input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last two.
   output logic          idle_o, // Nothing is under way: time may jump to the next frame or the alarm.
@@ -297,16 +297,50 @@ module rl_card_sim
   assign alarm_valid_o = alarm_valid || ack_waits;
   assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
 
+  // -- the ports beside port 0, each for the role's stream of its place or none; and what is not for its own address
+  // passes to the others, if it passes frames
+  localparam int unsigned Others = Ports - 1;
+  localparam int unsigned PortRules = 2 * Others + 1;
   logic role_listens, role_busy;
-  message_t [Ports-2:0] message_in, message_out;
-  logic [Ports-2:0] message_in_ready, message_out_ready;
-  logic [Ports-2:0][63:0] other_rx_data, other_tx_data;
-  logic [Ports-2:0][7:0] other_rx_keep, other_tx_keep;
-  for (genvar i = 0; i < Ports - 1; i++) begin : gen_other
+  message_t [Others-1:0] message_in, message_out;
+  logic [Others-1:0] message_in_ready, message_out_ready;
+  logic [Others-1:0] in_valid, in_last, out_valid, out_last;
+  logic [Others-1:0][63:0] other_rx_data, other_tx_data, in_data, out_data;
+  logic [Others-1:0][7:0] other_rx_keep, other_tx_keep, in_keep, out_keep;
+  port_config_t [Others-1:0] port_config;
+  stream_config_t [Others-1:0] stream_config;
+  port_rule_t [PortRules-1:0] port_rules;
+  always_comb begin
+    port_rules = '0;
+    {port_rules[PortRules-1].group, port_rules[PortRules-1].other} = '1;
+    {port_rules[PortRules-1].ours, port_rules[PortRules-1].rest} = '1;
+    port_rules[PortRules-1].pass = '1;
+    for (int unsigned i = 0; i < Others; i++) begin
+      port_config[i] = '{mac: port_i[i+1][47:0], routed: 1'b0, subnet: '0};
+      stream_config[i] = '{open: port_i[i+1][48], port: port_t'(i), forwards: 1'b0};
+      if (port_i[i+1][48]) begin
+        port_rules[2*i] = stream_rule(port_t'(i), 3'(i));
+        port_rules[2*i+1] = stream_rule(port_t'(i), 3'(i));
+      end
+      // What is for a group does both.
+      port_rules[2*i].own = 1'b0;
+      port_rules[2*i+1].group = 1'b0;
+      if (port_i[i+1][49]) begin
+        port_rules[2*i].pass = '1;
+        port_rules[PortRules-1].from[i] = 1'b1;
+      end
+    end
+  end
+  for (genvar i = 0; i < Others; i++) begin : gen_other
     assign other_rx_data[i] = rx_data_i[i+1][63:0];
     assign other_rx_keep[i] = rx_keep_i[i+1][7:0];
     assign tx_data_o[i+1] = DataW'(other_tx_data[i]);
     assign tx_keep_o[i+1] = KeepW'(other_tx_keep[i]);
+    assign message_in[i] = '{valid: in_valid[i], data: in_data[i], keep: in_keep[i], last: in_last[i]};
+    assign out_valid[i] = message_out[i].valid;
+    assign out_data[i] = message_out[i].data;
+    assign out_keep[i] = message_out[i].keep;
+    assign out_last[i] = message_out[i].last;
     if (DataW > 64) begin : gen_unused
       logic unused;
       assign unused = ^{rx_data_i[i+1][DataW-1:64], rx_keep_i[i+1][KeepW-1:8]};
@@ -342,12 +376,26 @@ module rl_card_sim
     .enable_i(ports_awake || ports_rest_q != 0),
     .clk_o(clk_ports_role)
   );
+  logic [Others-1:0] unused_bad;
+  logic [Others-1:0][0:0][31:0] unused_dropped;
+  logic [Others-1:0][31:0] unused_spoilt;
+  logic unused_local_valid, unused_local_last, unused_local_ready;
+  logic [63:0] unused_local_data;
+  logic [7:0] unused_local_keep;
   rl_port_layer #(
-    .Others(Ports - 1)
+    .Ports(Others),
+    .Streams(Others),
+    .Rules(PortRules),
+    .Words(1024),
+    // Port and stream of one place, and each port to the other.
+    .There({4'b1001, 4'b0110})
   ) u_ports (
     .clk_net_i(clk_ports_net),
     .rst_net_ni(rst_power_net_n),
-    .config_i(port_i),
+    .config_i(port_config),
+    .stream_i(stream_config),
+    .rules_i(port_rules),
+    .share_i({2 * Others{12'd400}}),
     .rx_valid_i(rx_valid_i[Ports-1:1]),
     .rx_data_i(other_rx_data),
     .rx_keep_i(other_rx_keep),
@@ -358,20 +406,41 @@ module rl_card_sim
     .tx_data_o(other_tx_data),
     .tx_keep_o(other_tx_keep),
     .tx_last_o(tx_last_o[Ports-1:1]),
+    .tx_bad_o(unused_bad),
+    .local_listens_i('0),
+    .local_valid_o(unused_local_valid),
+    .local_ready_i('0),
+    .local_data_o(unused_local_data),
+    .local_keep_o(unused_local_keep),
+    .local_last_o(unused_local_last),
+    .local_valid_i('0),
+    .local_ready_o(unused_local_ready),
+    .local_port_i('0),
+    .local_data_i('0),
+    .local_keep_i('0),
+    .local_last_i('0),
     .rx_event_ready_i(port_rx_ready),
     .rx_event_o(port_rx),
     .tx_event_valid_o(port_tx_valid),
     .tx_event_ready_i(port_tx_ready),
     .tx_event_bytes_o(port_tx_bytes),
+    .dropped_o(unused_dropped),
+    .spoilt_o(unused_spoilt),
     .busy_o(ports_busy),
     .clk_role_i(clk_ports_role),
     .rst_role_ni(rst_power_role_n),
     .role_rst_ni(role_rst_n && rst_n[2]),
     .role_listens_i(role_listens),
-    .message_o(message_in),
-    .message_ready_i(message_in_ready),
-    .message_i(message_out),
-    .message_ready_o(message_out_ready)
+    .role_valid_o(in_valid),
+    .role_ready_i(message_in_ready),
+    .role_data_o(in_data),
+    .role_keep_o(in_keep),
+    .role_last_o(in_last),
+    .role_valid_i(out_valid),
+    .role_ready_o(message_out_ready),
+    .role_data_i(out_data),
+    .role_keep_i(out_keep),
+    .role_last_i(out_last)
   );
   assign foreign_o = port_rx.foreign && port_rx_ready;
   rl_sync u_role_busy (

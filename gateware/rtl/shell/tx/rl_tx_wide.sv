@@ -221,6 +221,7 @@ module rl_tx_wide
   localparam int unsigned Longest = Bulk + 32'(HeaderEnd) > SlotBytes ? Bulk + 32'(HeaderEnd) : SlotBytes;
   localparam int unsigned LongestWords = (Longest + KeepW - 1) / KeepW;
   localparam int unsigned ShareW = $clog2(LongestWords + 1);
+  logic unused_bad;
   rl_egress #(
     .DataW(DataW),
     .Sources(2),
@@ -235,11 +236,13 @@ module rl_tx_wide
     .data_i({bulk_data, slot_data}),
     .keep_i({bulk_keep, slot_last ? slot_desc.keep : KeepW'('1)}),
     .last_i({bulk_last, slot_last}),
+    .bad_i('0),
     .valid_o(tx_valid_o),
     .ready_i(tx_ready_i),
     .data_o(tx_data_o),
     .keep_o(tx_keep_o),
-    .last_o(tx_last_o)
+    .last_o(tx_last_o),
+    .bad_o(unused_bad)
   );
   logic leaves;
   assign leaves = tx_valid_o && tx_ready_i;
