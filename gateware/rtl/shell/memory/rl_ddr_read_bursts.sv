@@ -203,7 +203,7 @@ module rl_ddr_read_bursts
   always_comb begin
     begun = '{
         stream: 1'b0,
-        pick: PickW'(start_q >> ByteW),
+        pick: PickW'(7'(start_q) >> ByteW),
         start: start_q[ByteW-1:0],
         behind: length_q[ByteW-1:0],
         after: CountW'(lanes_after),
