@@ -422,8 +422,8 @@ async def reads_stream_at_full_rate(dut, length):
     cycles = (tb.frames[-1][1] - tb.frames[0][1]) // PERIOD
     words = (count - 1) * -(-(CONST.HEADER_END + length) // size)
     dut._log.info(
-        f"{8 * size} bits: {count} x {length} bytes: {words / cycles:.3f} words a cycle, {cycles / (count - 1):.2f} cycles "
-        f"each, bursts of up to {max(slave.bursts)} beats, {slave.under_way} under way"
+        f"{8 * size} bits: {count} x {length} bytes: {words / cycles:.3f} words a cycle, "
+        f"{cycles / (count - 1):.2f} cycles each, bursts of up to {max(slave.bursts)} beats, {slave.under_way} under way"
     )
     if size == 8:
         assert words / cycles >= (0.95 if length == 1472 else 0.5)

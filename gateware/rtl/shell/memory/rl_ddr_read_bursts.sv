@@ -448,6 +448,6 @@ module rl_ddr_read_bursts
 `endif
 
   logic unused;
-  assign unused = ^{axi_rresp_i[0], tag_valid, frame_valid, unused_frames, unused_tags, lanes_after, frame_q.pick, frame_q.start,
-                    frame_q.behind, frame_q.after};
+  assign unused = ^{axi_rresp_i[0], tag_valid, frame_valid, unused_frames, unused_tags, lanes_after, frame_q.pick,
+                    frame_q.start, frame_q.behind, frame_q.after};
 endmodule
