@@ -203,7 +203,7 @@ module rl_ddr_read_bursts
   always_comb begin
     begun = '{
         stream: 1'b0,
-        pick: PickW'(start_q >> ByteW),
+        pick: PickW'(7'(start_q) >> ByteW),
         start: start_q[ByteW-1:0],
         behind: length_q[ByteW-1:0],
         after: CountW'(lanes_after),
@@ -448,6 +448,6 @@ module rl_ddr_read_bursts
 `endif
 
   logic unused;
-  assign unused = ^{axi_rresp_i[0], tag_valid, frame_valid, unused_frames, unused_tags, lanes_after, frame_q.pick, frame_q.start,
-                    frame_q.behind, frame_q.after};
+  assign unused = ^{axi_rresp_i[0], tag_valid, frame_valid, unused_frames, unused_tags, lanes_after, frame_q.pick,
+                    frame_q.start, frame_q.behind, frame_q.after};
 endmodule
