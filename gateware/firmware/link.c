@@ -4,7 +4,7 @@
 #include "hw.h"
 
 // Microseconds between looks: nothing compared to what two PHYs take to agree.
-#define LOOK_US 20000u
+#define LOOK_US 5000u
 
 static uint32_t link;  // As it was seen last.
 static uint32_t look_at;
