@@ -156,7 +156,7 @@
 #define CSR_MEMORY RL_WORD(0x30000038u)
 // read: Clock of the role while there is none, kHz.
 #define CSR_CLOCK_KHZ RL_WORD(0x3000003Cu)
-// read: Rate of the port, Mb/s.
+// read: Rate of port 0, Mb/s: see LINK.
 #define CSR_PORT_RATE RL_WORD(0x30000040u)
 // read: Rate at which image data can be staged, kB/s; 0: as fast as it comes.
 #define CSR_STAGE_RATE RL_WORD(0x30000044u)
@@ -199,6 +199,19 @@
 // card then awaits: Restart of the protocol.
 #define IMAGE_BOOT_RESTART_SHIFT 0u
 #define IMAGE_BOOT_RESTART_MASK 0x3u
+// read: The link of port 0. PORT_RATE is its rate, or while there is none, that of the last one.
+#define CSR_LINK RL_WORD(0x30000070u)
+// How often it has come up, modulo 2^8.
+#define LINK_UPS_SHIFT 8u
+#define LINK_UPS_MASK 0xFFu
+// Its PHY does not answer, or is another one: UP is a guess.
+#define LINK_UNKNOWN 0x00000008u
+// There is a link of half duplex, which cannot be used.
+#define LINK_HALF 0x00000004u
+// All this may change: there is a PHY that is asked.
+#define LINK_WATCHED 0x00000002u
+// There is a link.
+#define LINK_UP 0x00000001u
 
 // ---- Frames: Control frames in, frames of the firmware and announcements out.
 // read: The first unread control frame.

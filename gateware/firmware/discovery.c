@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "frame.h"
+#include "link.h"
 #include "random.h"
 #include "role.h"
 #include "session.h"
@@ -27,6 +28,8 @@ struct answer {
 };
 
 static uint32_t link_ups;  // Announcements sent of the link's coming up.
+static bool met;           // There was a link.
+static uint32_t reason;    // Why it has come up.
 static uint32_t up_at;
 static uint32_t periodic_at;
 static bool changed;
@@ -110,12 +113,30 @@ static void draw_interval(void) {
   periodic_at = now + half + half / 2 + random_below(half + 1);
 }
 
-void discovery_start(void) {
+// Why the card says now that it is there.
+static uint32_t link_up_reason(void) {
+  uint32_t restarts = READ(CSR_RESTARTS);
+  if (met || !(restarts & RESTARTS_COUNT_MASK)) return ANNOUNCE_REASON_LINK_UP;
+  return restarts & RESTARTS_MEMORY ? ANNOUNCE_REASON_MEMORY_FAILED : ANNOUNCE_REASON_RESTARTED;
+}
+
+// Tells of the link from now on.
+static void link_begins(void) {
   port_rate = arith_times(READ(CSR_PORT_RATE), 1000000);
+  reason = link_up_reason();
+  met = true;
+  link_ups = 0;
+  up_at = now;
+}
+
+void discovery_start(void) {
+  link_start();
+  link_ups = LINK_UPS;
+  port_rate = arith_times(READ(CSR_PORT_RATE), 1000000);
+  if (link_up()) link_begins();
   stage_rate = arith_times(READ(CSR_STAGE_RATE), 1000);
   config_rate = arith_times(READ(CSR_CONFIG_RATE), 1000);
   update_template();
-  up_at = now;
   draw_interval();
 }
 
@@ -167,20 +188,15 @@ static void answer_due(void) {
   }
 }
 
-// Why the card says now that it is there.
-static uint32_t link_up_reason(void) {
-  uint32_t restarts = READ(CSR_RESTARTS);
-  if (!(restarts & RESTARTS_COUNT_MASK)) return ANNOUNCE_REASON_LINK_UP;
-  return restarts & RESTARTS_MEMORY ? ANNOUNCE_REASON_MEMORY_FAILED : ANNOUNCE_REASON_RESTARTED;
-}
-
 void discovery_turn(void) {
   uint32_t state = card_state();
-  if (changed || state != told) {
+  bool came_up = link_came_up();
+  if (came_up) link_begins();
+  if (changed || came_up || state != told) {
     told = state;
     update_template();
   }
-  if (link_up_due()) tell_all(link_up_reason());
+  if (link_up_due()) tell_all(reason);
   if (changed) {
     changed = false;
     tell_all(ANNOUNCE_REASON_CHANGED);

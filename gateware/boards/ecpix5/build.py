@@ -50,6 +50,9 @@ DEVICE = ["--um5g-85k", "--package", "CABGA554", "--speed", "8"]
 BOOT_MHZ = "38.8"
 ROLES = {"vadd": 1, "ptrans": 2, "probe": 3}
 GENERATED = ["litedram_core", "ethernet_core"]
+# The board's revisions, and what openFPGALoader calls them: they differ in the chip behind the USB socket. Signals of ours
+# that lie elsewhere on one of them would be in MOVED of pins.py.
+REVISIONS = {"R02": "ecpix5", "R03": "ecpix5_r03"}
 
 
 def main() -> None:
@@ -64,6 +67,7 @@ def main() -> None:
     environment()
     memory_controller()
     ethernet()
+    pins(options.revision)
     if options.load == "region":
         bitstream("rackloom", options, {"Flash": "1'b0", "Roles": sum(1 << ROLES[name] for name in options.roles)}, 0)
         return
@@ -73,6 +77,7 @@ def main() -> None:
         image(role)
     flash = OUT / "flash.bin"
     flash.write_bytes(assemble.assemble((OUT / "golden.bit").read_bytes()))
+    print(f"openFPGALoader -b {REVISIONS[options.revision]} -f {flash}: the card's flash on a board of revision {options.revision}")
     print(f"{flash}: for a programmer; {', '.join(f'{role}.rli' for role in options.roles)}: for `rackloom load`")
 
 
@@ -104,6 +109,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mac", type=mac, default="02:52:4c:ec:05:01", help="the card's address (%(default)s)")
     parser.add_argument("--unit", type=int, default=1, help="its number in the rack (%(default)s)")
     parser.add_argument("--seeds", type=span, default=span("1-6"), help="placements to try, as 3 or 1-6 (1-6)")
+    parser.add_argument("--revision", choices=REVISIONS, default="R03", help="as printed on the board (%(default)s)")
     parser.add_argument("--roles", type=roles, default="vadd", help=f"roles to build, of {','.join(ROLES)} (%(default)s)")
     parser.add_argument("--load", choices=["flash", "region"], default="flash", help="how a card comes to its role (%(default)s)")
     options = parser.parse_args()
@@ -214,7 +220,7 @@ def memory_controller() -> None:
 
 
 def ethernet() -> None:
-    """LiteEth's core as Verilog, tried in benches: by itself, and with the whole board. And the board's pins."""
+    """LiteEth's core as Verilog, tried in benches: by itself, and with the whole board."""
     python = BOARD_ENV / "bin/python"
 
     def make() -> None:
@@ -229,10 +235,21 @@ def ethernet() -> None:
         (OUT / "benches").touch()
 
     made("ethernet_core.v", [HERE / "ethernet.py", HERE / "requirements.txt"], make)
-    bench = sorted(path for path in (HERE / "bench").iterdir() if path.is_file())
+    models = [Path("gateware/tb/phy/phy_model.sv"), Path("gateware/tb/config/flash_chip.sv")]
+    bench = [*models, *sorted(path for path in (HERE / "bench").iterdir() if path.is_file())]
     made("benches", [*bench, OUT / "ethernet_core.v", *sources.closure([TOP])], check)
+
+
+def pins(revision: str) -> None:
+    """Where the top's ports are on a board of this revision: each of them once, and nothing else."""
+    python = BOARD_ENV / "bin/python"
     made("board.lpf", [HERE / "pins.py", HERE / "requirements.txt"],
-         lambda: run("pins", [python, HERE / "pins.py", OUT / "board.lpf"], "pins.log"))
+         lambda: run("pins", [python, HERE / "pins.py", OUT / "board.lpf", revision], "pins.log"), more=revision)
+    placed = {name.split("[")[0] for name in re.findall(r'LOCATE COMP "(.*?)"', (OUT / "board.lpf").read_text(encoding="utf-8"))}
+    (top,) = (path for path in sources.closure([TOP]) if path.stem == TOP)
+    ports = set(re.findall(r"^  (?:input|output|inout)\s.*?(\w+),?$", top.read_text(encoding="utf-8"), re.M))
+    if placed != ports:
+        sys.exit(f"error: pins and ports of {TOP} differ: {', '.join(sorted(placed ^ ports))}")
 
 
 def deduplicated(source: Path) -> str:

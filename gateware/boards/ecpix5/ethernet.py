@@ -1,10 +1,13 @@
-"""Generates `ethernet_core.v`: LiteEth's RGMII PHY and MAC for the ECPIX-5, as two streams of frames, 64 bits wide.
+"""Generates `ethernet_core.v`: LiteEth's MAC for the ECPIX-5, as two streams of frames, 64 bits wide.
 
     python3 ethernet.py FOLDER
 
 Frames go in and out of the core without preamble and check sequence; byte 0 is data[7:0], and `last_be` has
 one bit, at the last byte.
 A frame that came in with a wrong check sequence has `error` set with its last word.
+
+Towards the PHY there are two streams of bytes, in the clock of the PHY, of whatever rate: a byte may come, or be taken, less
+often than each cycle. LiteEth's own PHY does 1 Gb/s only; ours are `rl_rgmii_rx` and `rl_rgmii_tx`.
 """
 
 import os
@@ -12,12 +15,11 @@ import sys
 
 from litex.build.generic_platform import Pins, Subsignal
 from litex.build.lattice import LatticeECP5Platform
-from litex.gen import ClockDomain, LiteXModule, ResetSignal
+from litex.gen import ClockDomain, LiteXModule
 from litex.soc.interconnect import stream
 from liteeth.common import eth_phy_description
 from liteeth.mac.core import LiteEthMACCore
 from liteeth.mac.padding import LiteEthMACPaddingInserter
-from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from migen import ClockDomainsRenamer
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
@@ -27,10 +29,10 @@ WORD = 64
 PORTS = [
     ("clk", 0, Pins(1)),
     ("rst", 0, Pins(1)),
-    ("eth_clocks", 0, Subsignal("tx", Pins(1)), Subsignal("rx", Pins(1))),
-    ("eth", 0, Subsignal("rst_n", Pins(1)), Subsignal("mdio", Pins(1)), Subsignal("mdc", Pins(1)),
-     Subsignal("rx_ctl", Pins(1)), Subsignal("rx_data", Pins(4)),
-     Subsignal("tx_ctl", Pins(1)), Subsignal("tx_data", Pins(4))),
+    ("phy_clk", 0, Pins(1)),
+    ("phy_rst", 0, Pins(1)),
+    ("phy_rx", 0, Subsignal("valid", Pins(1)), Subsignal("data", Pins(8)), Subsignal("last", Pins(1))),
+    ("phy_tx", 0, Subsignal("valid", Pins(1)), Subsignal("ready", Pins(1)), Subsignal("data", Pins(8)), Subsignal("last", Pins(1))),
 ] + [
     (side, 0, Subsignal("valid", Pins(1)), Subsignal("ready", Pins(1)), Subsignal("data", Pins(WORD)),
      Subsignal("last", Pins(1)), Subsignal("last_be", Pins(WORD // 8)), Subsignal("error", Pins(WORD // 8)))
@@ -38,19 +40,42 @@ PORTS = [
 ]
 
 
+class Phy:
+    """The streams of a PHY, as LiteEth's MAC wants them. What comes in is always taken."""
+
+    dw = 8
+
+    def __init__(self):
+        self.source = stream.Endpoint(eth_phy_description(8))
+        self.sink = stream.Endpoint(eth_phy_description(8))
+
+
 class EthernetCore(LiteXModule):
-    """The PHY, the MAC, and their streams on ports."""
+    """The MAC, and its streams on ports."""
 
     def __init__(self, platform):
         self.cd_sys = ClockDomain()
-        self.comb += self.cd_sys.clk.eq(platform.request("clk"))
-        self.specials += AsyncResetSynchronizer(self.cd_sys, platform.request("rst"))
-        # As LiteX' own target for the board: the PHY delays the clock that it gives, we that which it gets.
-        self.phy = LiteEthPHYRGMII(platform.request("eth_clocks"), platform.request("eth"), tx_delay=2e-9, rx_delay=0e-9,
-                                   with_hw_init_reset=True)
-        # The checker of check sequences looks only where this is set, and LiteEth 2024.12 sets it behind the checker.
-        self.comb += self.phy.source.last_be.eq(self.phy.source.last)
-        self.mac = LiteEthMACCore(self.phy, dw=WORD, tx_cdc_depth=32, rx_cdc_depth=32)
+        self.cd_eth_rx = ClockDomain()
+        self.cd_eth_tx = ClockDomain()
+        reset, phy_clk = platform.request("rst"), platform.request("phy_clk")
+        self.comb += [
+            self.cd_sys.clk.eq(platform.request("clk")),
+            self.cd_eth_rx.clk.eq(phy_clk),
+            self.cd_eth_tx.clk.eq(phy_clk),
+            self.cd_eth_tx.rst.eq(self.cd_eth_rx.rst),
+            platform.request("phy_rst").eq(self.cd_eth_rx.rst),
+        ]
+        self.specials += [AsyncResetSynchronizer(self.cd_sys, reset), AsyncResetSynchronizer(self.cd_eth_rx, reset)]
+        self.phy = phy = Phy()
+        phy_rx, phy_tx = platform.request("phy_rx"), platform.request("phy_tx")
+        self.comb += [
+            phy.source.valid.eq(phy_rx.valid), phy.source.data.eq(phy_rx.data), phy.source.last.eq(phy_rx.last),
+            # The checker of check sequences looks only where this is set, and LiteEth 2024.12 sets it behind the checker.
+            phy.source.last_be.eq(phy_rx.last),
+            phy_tx.valid.eq(phy.sink.valid), phy_tx.data.eq(phy.sink.data), phy_tx.last.eq(phy.sink.last),
+            phy.sink.ready.eq(phy_tx.ready),
+        ]
+        self.mac = LiteEthMACCore(phy, dw=WORD, tx_cdc_depth=32, rx_cdc_depth=32)
         # The sender's readiness goes through all of the MAC to the FIFO between the clocks, the longest way at 125 MHz.
         # It is cut behind what changes clock and width, before the padding.
         path = self.mac.tx_datapath

@@ -46,6 +46,8 @@ class Config:
     scrub_us: int = 0
     restart: int = 0  # What the card awaits once the port has written the flash: Restart, or 0 for a region.
     restarts: int = 0  # The register.
+    link: int = C.LINK_UP  # As well.
+    port_mbps: int = 10_000
     drain_us: int = 0  # What the role's transfers take to end once it is cut off.
 
 
@@ -533,7 +535,7 @@ class Board:
             C.CSR_SEED: lambda: c.seed,
             C.CSR_MEMORY: lambda: c.memory >> 16,
             C.CSR_CLOCK_KHZ: lambda: c.clock_khz,
-            C.CSR_PORT_RATE: lambda: 10_000,
+            C.CSR_PORT_RATE: lambda: c.port_mbps,
             C.CSR_STAGE_RATE: lambda: 0,
             C.CSR_CONFIG_RATE: lambda: 400_000,
             C.CSR_STAGING_MAX: lambda: c.staging_max,
@@ -542,6 +544,7 @@ class Board:
             C.CSR_RESEND: lambda: c.resend,
             C.CSR_ANNOUNCE_INTERVAL: lambda: c.announce_ms,
             C.CSR_RESTARTS: lambda: c.restarts,
+            C.CSR_LINK: lambda: c.link,
             C.CSR_CTL_HEAD: self.control_head,
             C.CSR_TX_BUSY: lambda: 0,
             C.CSR_HEARD: lambda: self.heard,

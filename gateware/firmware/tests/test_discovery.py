@@ -34,6 +34,57 @@ def test_announces_itself_at_link_up_and_says_it_again(new):
     assert bench.count("announces") == 3
 
 
+def port_rate(frame: Frame) -> int:
+    return number(frame.payload[40:48])
+
+
+def test_announces_itself_whenever_its_link_comes_up(new):
+    """First it waits for one; then links of another rate, one that was away for a moment only, and one that stays."""
+    bench = new(link=C.LINK_WATCHED)
+    board = bench.board
+    ups = 0
+    board.run_for(100_000)
+    assert not bench.take(W.KIND_DISCOVERY_ANNOUNCE)
+    for mbps, away in ((1000, True), (100, True), (10, False)):
+        if away:
+            board.config.link = C.LINK_WATCHED | ups << C.LINK_UPS_SHIFT
+            board.run_for(50_000)
+            assert not bench.take(W.KIND_DISCOVERY_ANNOUNCE)
+        ups += 1
+        board.config.link = C.LINK_WATCHED | C.LINK_UP | ups << C.LINK_UPS_SHIFT
+        board.config.port_mbps = mbps
+        start = board.time
+        board.run_for(300_000)
+        told = bench.take(W.KIND_DISCOVERY_ANNOUNCE)
+        assert len(told) == 3 and told[0].at - start <= 25_000
+        assert [s.at - told[0].at for s in told[1:]] == [50_000, 200_000]
+        assert {(reason(s.frame), port_rate(s.frame)) for s in told} == {(W.ANNOUNCE_REASON_LINK_UP, mbps * 10**6)}
+        # Those that were asked for say it as well.
+        solicit(bench, RIVAL, 5, 0)
+        assert port_rate(bench.frame(W.KIND_DISCOVERY_ANNOUNCE)) == mbps * 10**6
+    board.run_for(1_000_000)
+    assert not bench.take(W.KIND_DISCOVERY_ANNOUNCE)
+
+
+def test_a_restart_is_told_at_the_first_link_only(new):
+    bench = new(link=C.LINK_WATCHED, restarts=1)
+    for ups, why in ((1, W.ANNOUNCE_REASON_RESTARTED), (2, W.ANNOUNCE_REASON_LINK_UP)):
+        bench.board.config.link = C.LINK_WATCHED | C.LINK_UP | ups << C.LINK_UPS_SHIFT
+        bench.board.run_for(300_000)
+        assert {reason(s.frame) for s in bench.take(W.KIND_DISCOVERY_ANNOUNCE)} == {why}
+
+
+def test_a_link_that_nobody_can_ask_for_counts_as_one(new):
+    bench = new(link=C.LINK_WATCHED | C.LINK_UNKNOWN)
+    assert reason(bench.frame(W.KIND_DISCOVERY_ANNOUNCE)) == W.ANNOUNCE_REASON_LINK_UP
+    bench.board.config.link = C.LINK_WATCHED
+    bench.board.run_for(300_000)
+    bench.clear()
+    bench.board.config.link = C.LINK_WATCHED | C.LINK_UNKNOWN
+    bench.board.run_for(300_000)
+    assert len(bench.take(W.KIND_DISCOVERY_ANNOUNCE)) == 3
+
+
 def test_a_card_that_slept_through_its_moments_speaks_once(new):
     bench = new()
     bench.clear()

@@ -128,7 +128,7 @@ package rl_csr_pkg;
   localparam csr_word_t CsrMemory = 8'h0e;
   // CLOCK_KHZ: read. Clock of the role while there is none, kHz.
   localparam csr_word_t CsrClockKhz = 8'h0f;
-  // PORT_RATE: read. Rate of the port, Mb/s.
+  // PORT_RATE: read. Rate of port 0, Mb/s: see LINK.
   localparam csr_word_t CsrPortRate = 8'h10;
   // STAGE_RATE: read. Rate at which image data can be staged, kB/s; 0: as fast as it comes.
   localparam csr_word_t CsrStageRate = 8'h11;
@@ -164,6 +164,14 @@ package rl_csr_pkg;
   localparam int unsigned ImageBootRunsBit = 2;
   localparam int unsigned ImageBootRestartLsb = 0;
   localparam int unsigned ImageBootRestartWidth = 2;
+  // LINK: read. The link of port 0. PORT_RATE is its rate, or while there is none, that of the last one.
+  localparam csr_word_t CsrLink = 8'h1c;
+  localparam int unsigned LinkUpsLsb = 8;
+  localparam int unsigned LinkUpsWidth = 8;
+  localparam int unsigned LinkUnknownBit = 3;
+  localparam int unsigned LinkHalfBit = 2;
+  localparam int unsigned LinkWatchedBit = 1;
+  localparam int unsigned LinkUpBit = 0;
 
   // Control frames in, frames of the firmware and announcements out.
   // CTL_HEAD: read. The first unread control frame.

@@ -4,7 +4,7 @@ module rl_straps
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 (
-  input  logic [19:0][31:0] strap_i,  // The registers in their order, steady.
+  input  logic [20:0][31:0] strap_i,  // The registers in their order, steady.
   input  logic [4:0]        index_i,
   output logic [31:0]       data_o,
   output identity_t         identity_o

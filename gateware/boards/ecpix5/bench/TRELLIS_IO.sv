@@ -1,11 +1,12 @@
-// A cell of the ECP5 as far as this bench needs it: MDIO is not used, so the pin stays unconnected.
+// A cell of the ECP5 as far as this bench needs it.
 module TRELLIS_IO #(
   parameter DIR = ""
 ) (
-  input  logic B,
+  inout  wire  B,
   input  logic I,
   input  logic T,
   output logic O
 );
+  assign B = T ? 1'bz : I;
   assign O = B;
 endmodule : TRELLIS_IO

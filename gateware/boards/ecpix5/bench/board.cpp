@@ -4,6 +4,7 @@
 //   burn ADDRESS HEX   these bytes are in the flash, past all of its rules
 //   flash ADDRESS LEN  says what is in the flash
 //   send HEX           puts these bytes on the line, after those before, with a gap
+//   cable 0|1          the network's cable is pulled, or put in: it is in to begin with
 //   run US             goes on for so many microseconds, or until the device leaves its image
 // On its output, a line for each frame that the board has sent, `frame HEX`; `bytes HEX` of the flash; and after each run
 // `done R G B LEAVE AWAITS SERVES CONFIRMED` with the lamps.
@@ -92,6 +93,7 @@ struct Board {
 int main(int argc, char** argv) {
   Verilated::commandArgs(argc, argv);
   Board board;
+  board.top.cable_i = 1;
   board.run(kReset);
   for (std::string word, value, more; std::cin >> word >> value;) {
     if (word == "send") {
@@ -102,6 +104,8 @@ int main(int argc, char** argv) {
       auto& top = board.top;
       printf("done %x %x %x %x %x %x %x\n", top.led_r_o, top.led_g_o, top.led_b_o, top.leave_o, top.awaits_o, top.serves_o,
              top.confirmed_o);
+    } else if (word == "cable") {
+      board.top.cable_i = value == "1";
     } else if (word == "boot") {
       board.boot(value);
     } else if (word == "power") {

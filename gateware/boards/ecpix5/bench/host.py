@@ -26,8 +26,8 @@ US_MAX = 400_000  # Longer than anything here takes.
 def build(wired: bool = True) -> Path:
     """The board as a program."""
     out = ROOT / f"out/tb/{TOP}-{'wired' if wired else 'not_wired'}"
-    chip = ROOT / "gateware/tb/config/flash_chip.sv"
-    given = {path.stem: path for path in [*HERE.glob("*.sv"), chip, CORE]}
+    models = [ROOT / "gateware/tb/config/flash_chip.sv", ROOT / "gateware/tb/phy/phy_model.sv"]
+    given = {path.stem: path for path in [*HERE.glob("*.sv"), *models, CORE]}
     flags = ["--cc", "--exe", "--build", "-j", "2", "--no-timing", "--assert", "-Wno-fatal", "-Wno-lint", "-O3", "-CFLAGS", "-O1"]
     flags += [f"-GWired={int(wired)}"]
     sources = [*closure([TOP], files() | given), HERE / "board.vlt", HERE / "board.cpp"]

@@ -17,6 +17,7 @@ module rl_ecpix5_bench #(
   output logic        awaits_o,       // It waits for a REFRESH.
   output logic        serves_o,       // The golden image stays.
   output logic        confirmed_o,    // The application has come up.
+  input  logic        cable_i,        // Of the network.
   output logic [3:0]  led_r_o,
   output logic [3:0]  led_g_o,
   output logic [3:0]  led_b_o,
@@ -50,11 +51,45 @@ module rl_ecpix5_bench #(
     .tx_data_i(application_i ? tx_data[1] : tx_data[0])
   );
   for (genvar n = 0; n < Images; n++) begin : gen_image
-    logic unused_serial, unused_tx_clk, unused_rst_n, unused_mdc, unused_wp, unused_hold;
+    logic
+        unused_serial,
+        unused_tx_clk,
+        rst_n,
+        mdc,
+        phy_mdio,
+        phy_drives,
+        unused_link,
+        unused_wp,
+        unused_hold;
     logic [25:0] unused_ddram;
     wire [15:0] dq;
     wire [1:0] dqs;
+    logic [2:0] unused_speed;
+    int unsigned unused_reads, unused_writes, unused_begins;
+    logic [31:0] unused_pulses;
     wire mdio;
+    pullup (mdio);
+    assign mdio = phy_drives ? phy_mdio : 1'bz;
+    // One PHY in truth, which the other image's clock would not disturb.
+    phy_model u_phy (
+      .rst_ni(rst_n),
+      .mdc_i(mdc),
+      .mdio_i(mdio),
+      .mdio_o(phy_mdio),
+      .drives_o(phy_drives),
+      .mute_i(1'b0),
+      .id_i(32'h0022_1622),
+      .cable_i,
+      .partner_i(3'b111),
+      .half_i(1'b0),
+      .forced_i(1'b0),
+      .link_o(unused_link),
+      .speed_o(unused_speed),
+      .reads_o(unused_reads),
+      .writes_o(unused_writes),
+      .begins_o(unused_begins),
+      .pulses_o(unused_pulses)
+    );
     rl_ecpix5 #(
       .Roles(n == 0 ? 16'h0000 : 16'h0002),
       .Golden(n == 0),
@@ -63,7 +98,11 @@ module rl_ecpix5_bench #(
       .LingerMs(1),
       .EraseMs(1),
       .ProgramMs(1),
-      .PlacesW(3)
+      .PlacesW(3),
+      .PhyResetUs(2),
+      .PhySettleUs(1),
+      .PhyPauseUs(5),
+      .MdcKhz(9375)
     ) u_board (
       // An image that the device does not hold has no clock.
       .clk100(clk100_i && on[n]),
@@ -86,9 +125,9 @@ module rl_ecpix5_bench #(
       .rgb_led_b(led_b[n]),
       .eth_clocks_tx(unused_tx_clk),
       .eth_clocks_rx(rx_clk && on[n]),
-      .eth_rst_n(unused_rst_n),
+      .eth_rst_n(rst_n),
       .eth_mdio(mdio),
-      .eth_mdc(unused_mdc),
+      .eth_mdc(mdc),
       .eth_rx_ctl(rx_ctl),
       .eth_rx_data(rx_data),
       .eth_tx_ctl(tx_ctl[n]),

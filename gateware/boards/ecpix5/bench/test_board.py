@@ -54,3 +54,23 @@ def test_a_wrong_check_sequence_is_not_taken(application):
     assert not application.heard
     application.send(ask)
     assert application.hears("Discovery.Announce").seq == 5
+
+
+def test_it_announces_itself_when_its_link_comes_back(application):
+    """Without a cable it says nothing and lights lamp 1 red; nothing that it had to say meanwhile comes later."""
+    application.say("cable 0")
+    application.until(lambda: application.lamps[0] & 2 == 0)
+    ask = frame("Discovery.Solicit", dst=ADDRESS.CARDS, src=HOST, seq=78, window_us=0)
+    application.send(ask)
+    application.run(1000)
+    assert not application.heard
+    start = application.us
+    application.say("cable 1")
+    hello = application.meets()
+    # The second announcement of the link before would come 50 ms after the first.
+    assert application.us - start < 30_000
+    body = unpack("Announce", hello.payload)
+    assert body.reason == ENUM["AnnounceReason"]["LinkUp"] and body.port_rate == 10**9
+    assert application.lamps[0] & 2
+    application.send(ask)
+    assert application.hears("Discovery.Announce").dst == HOST

@@ -14,6 +14,8 @@ module rl_ecpix5
   import rl_role_pkg::*;
   import rl_config_pkg::*;
   import rl_wire_pkg::*;
+  import rl_phy_pkg::*;
+  import rl_csr_pkg::*;
 #(
   parameter logic [47:0] Mac = 48'h02524cec0501,   // Of the card. Locally administered: "RL".
   parameter logic [15:0] Unit = 16'd1,             // Its number in the rack.
@@ -27,7 +29,11 @@ module rl_ecpix5
   parameter int unsigned TrainingMs = 10_000,      // After which memory counts as not to be used.
   parameter int unsigned EraseMs = 2000,
   parameter int unsigned ProgramMs = 3,
-  parameter int unsigned PlacesW = 9
+  parameter int unsigned PlacesW = 9,
+  parameter int unsigned PhyResetUs = rl_ksz9031_pkg::ResetUs,  // See rl_ecpix5_ethernet.
+  parameter int unsigned PhySettleUs = rl_ksz9031_pkg::SettleUs,
+  parameter int unsigned PhyPauseUs = 10_000,
+  parameter int unsigned MdcKhz = 1250
 ) (
   input  logic        clk100,
   input  logic        rst_n,
@@ -87,7 +93,6 @@ module rl_ecpix5
   // 256 + 2 * 112 + 7 MiB of 512. An image as large as the paper's bitstream fits.
   localparam logic [31:0] MemoryUnits = 32'd256 << 4;  // Of 64 KiB.
   localparam logic [31:0] StagingBytes = 32'd112 << 20;
-  localparam logic [31:0] PortMbps = 32'd1000;
   localparam logic [31:0] Unpaced = 32'd0;  // DDR and region take what the port brings.
   // The slowest that the flash may be, kB/s: 1.47 MB in 21 s.
   localparam logic [31:0] FlashRate = 32'd70;
@@ -142,9 +147,34 @@ module rl_ecpix5
     end
   end
 
+  // -- its link
+  phy_link_t link;
+  logic was_up_q;
+  logic [7:0] ups_q;
+  logic [31:0] link_q, port_mbps_q;
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      {was_up_q, ups_q} <= '0;
+    end else begin
+      was_up_q <= link.up;
+      if (link.up && !was_up_q) ups_q <= ups_q + 1'b1;
+    end
+    link_q <= '0;
+    link_q[LinkUpsLsb+:LinkUpsWidth] <= ups_q;
+    link_q[LinkUnknownBit] <= !link.known;
+    link_q[LinkHalfBit] <= link.half;
+    link_q[LinkWatchedBit] <= 1'b1;
+    link_q[LinkUpBit] <= was_up_q;
+    unique case (link.speed)
+      Speed10: port_mbps_q <= 32'd10;
+      Speed100: port_mbps_q <= 32'd100;
+      default: port_mbps_q <= 32'd1000;
+    endcase
+  end
+
   // -- what the card is
   logic [63:0] random;
-  logic [19:0][31:0] strap;
+  logic [20:0][31:0] strap;
   rl_ecpix5_random u_random (
     .clk_i(clk),
     .hold_i(alive),
@@ -159,7 +189,7 @@ module rl_ecpix5
   assign strap[5] = random[31:0];
   assign strap[6] = MemoryUnits;
   assign strap[7] = ClockKhz;
-  assign strap[8] = PortMbps;
+  assign strap[8] = port_mbps_q;
   assign strap[9] = Unpaced;
   assign strap[10] = Flash ? FlashRate : Unpaced;
   assign strap[11] = StagingBytes;
@@ -171,6 +201,7 @@ module rl_ecpix5
   assign strap[17] = '0;
   assign strap[18] = 32'({untrained_q, for_memory, restarts});
   assign strap[19] = 32'({booted, Restart});
+  assign strap[20] = link_q;
   identity_t identity;
   logic [4:0] strap_index;
   logic [31:0] strap_word;
@@ -214,10 +245,17 @@ module rl_ecpix5
   logic rx_valid, rx_last, rx_bad, tx_valid, tx_ready, tx_last;
   logic [63:0] rx_data, tx_data;
   logic [7:0] rx_keep, tx_keep;
-  rl_ecpix5_ethernet u_ethernet (
+  rl_ecpix5_ethernet #(
+    .ClockKhz(ClockKhz),
+    .ResetUs(PhyResetUs),
+    .SettleUs(PhySettleUs),
+    .PauseUs(PhyPauseUs),
+    .MdcKhz(MdcKhz)
+  ) u_ethernet (
     .clk_i(clk),
     .rst_i(rst),
     .open_i(rst_card_n),
+    .link_o(link),
     .rx_valid_o(rx_valid),
     .rx_data_o(rx_data),
     .rx_keep_o(rx_keep),
@@ -397,7 +435,7 @@ module rl_ecpix5
     assign unused = ^{spiflash_miso, board};
   end
 
-  // -- lamps: 0 memory, 1 frames, 2 the role and its flash, 3 the firmware
+  // -- lamps: 0 memory, 1 the link and its frames, 2 the role and its flash, 3 the firmware
   logic [22:0] rx_lit_q, tx_lit_q;  // A frame is seen for 0.1 s.
   logic broken_q;
   always_ff @(posedge clk) begin
@@ -407,7 +445,8 @@ module rl_ecpix5
     else if (tx_lit_q != 0) tx_lit_q <= tx_lit_q - 1'b1;
     broken_q <= rst_card_n && (broken_q || fault || memory_failed);
   end
-  assign rgb_led_r = ~{broken_q, flash_fault, 1'b0, untrained_q};
+  // Red: no link that can be used, or a PHY that does not answer.
+  assign rgb_led_r = ~{broken_q, flash_fault, !link.up, untrained_q};
   logic has_role, waits_role;
   assign has_role = Flash ? role_rst_n : config_rsp.role != 0;
   assign waits_role = Flash ? awaits : has_role && !role_rst_n;
@@ -416,5 +455,5 @@ module rl_ecpix5
 
   logic unused;
   // Of a board where PROGRAMN is wired, `leave` pulls it.
-  assign unused = ^{leave, sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet};
+  assign unused = ^{link.answers, leave, sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet};
 endmodule : rl_ecpix5

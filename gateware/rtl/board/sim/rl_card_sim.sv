@@ -27,7 +27,7 @@ module rl_card_sim
   output logic [Ports-1:0]       tx_last_o,
   input  logic [Ports-1:1][49:0] port_i,     // Ports beside port 0: bit 49 it passes, 48 it is a stream's, address.
   input  logic [47:0]   time_us_i,
-  input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last two.
+  input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last three.
   output logic          idle_o, // Nothing is under way: time may jump to the next frame or the alarm.
   output logic          alarm_valid_o,
   output logic [31:0]   alarm_us_o,
@@ -131,9 +131,9 @@ module rl_card_sim
   identity_t identity;
   logic [4:0] strap_index;
   logic [31:0] strap;
-  logic [19:0][31:0] straps;
+  logic [20:0][31:0] straps;
   always_comb begin
-    straps = {32'd0, 32'({for_memory, restarts_o}), strap_i};
+    straps = {32'(1 << rl_csr_pkg::LinkUpBit), 32'd0, 32'({for_memory, restarts_o}), strap_i};
     // A card that was restarted is another one to its hosts.
     straps[4] = strap_i[4] + 32'(restarts_o);
   end

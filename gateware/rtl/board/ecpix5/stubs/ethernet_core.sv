@@ -1,5 +1,5 @@
-// The ports of LiteEth's PHY and MAC, for tools that look at our sources only. The module itself is generated, and
-// the board's build reads that in place of this.
+// The ports of LiteEth's MAC, for tools that look at our sources only. The module itself is generated, and the
+// board's build reads that in place of this.
 
 // It has no contents.
 // verilator lint_off UNUSEDSIGNAL
@@ -7,16 +7,16 @@
 (* blackbox *)
 module ethernet_core (
   input wire clk,
-  input wire eth_clocks_rx,
-  output logic eth_clocks_tx,
-  output logic eth_mdc,
-  input wire eth_mdio,
-  output logic eth_rst_n,
-  input wire eth_rx_ctl,
-  input wire [3:0] eth_rx_data,
-  output logic eth_tx_ctl,
-  output logic [3:0] eth_tx_data,
   input wire rst,
+  input wire phy_clk,
+  output logic phy_rst,
+  input wire phy_rx_valid,
+  input wire [7:0] phy_rx_data,
+  input wire phy_rx_last,
+  output logic phy_tx_valid,
+  input wire phy_tx_ready,
+  output logic [7:0] phy_tx_data,
+  output logic phy_tx_last,
   output logic [63:0] rx_data,
   output logic [7:0] rx_error,
   output logic rx_last,
