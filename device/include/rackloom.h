@@ -47,8 +47,9 @@ __attribute__((import_module("rackloom"), import_name("charge"))) void rl_charge
  *
  * rl_receive copies the next message to `at` and returns its length with its stream above 32 bits; 0 if there is none; the
  * negative length if it is longer than `capacity`, and it stays. rl_send and rl_event, which reports a word to the card's
- * owner, return 1, or 0 while 64 messages and events wait. rl_wake asks for a call of on_wake after so many microseconds;
- * a negative number takes that back. All but rl_wake may be called from kernels, too. */
+ * owner, return 1, or 0 while 64 messages and events wait. rl_wake asks for a call of on_wake after so many microseconds,
+ * for a kernel from about when it began and not before its end; a negative number takes that back. All may be called from
+ * kernels, too. */
 __attribute__((import_module("rackloom"), import_name("receive"))) long long rl_receive(u64 at, u64 capacity);
 __attribute__((import_module("rackloom"), import_name("send"))) u64 rl_send(u64 stream, u64 at, u64 length);
 __attribute__((import_module("rackloom"), import_name("event"))) u64 rl_event(u64 word);

@@ -19,7 +19,13 @@ import crossings
 from netlist import Netlist
 
 # The shell and what stands beside it, each with all its clocks as ports.
-TOPS = {"rl_shell": {}, "rl_port_layer": {}, "rl_region": {"Streams": 2}, "rl_memory_crossing": {}}
+TOPS = {
+    "rl_shell": {},
+    "rl_port_layer": {},
+    "rl_region": {"Memories": 2, "Streams": 2},
+    "rl_memory_hub": {"Memories": 2},
+    "rl_role_events": {},
+}
 
 
 def main() -> int:

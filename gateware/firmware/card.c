@@ -39,6 +39,7 @@ void card_end_claim(void) {
   publish_claim();
   card_publish();
   forget();
+  role_renew();
   load_forget();
   discovery_change();
 }

@@ -14,6 +14,9 @@
 // Switches on without a role.
 void role_start(void);
 
+// Resets the role: its claim is over.
+void role_renew(void);
+
 // A role serves; the configuration port writes one. Never both.
 bool role_active(void);
 bool role_configuring(void);

@@ -14,6 +14,12 @@ def never() -> Iterator[bool]:
         yield False
 
 
+def always() -> Iterator[bool]:
+    """Never ready."""
+    while True:
+        yield True
+
+
 def sometimes(share: float) -> Iterator[bool]:
     """A pause in this share of the cycles, each by itself."""
     while True:

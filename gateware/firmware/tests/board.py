@@ -113,6 +113,7 @@ class Board:
         self.booted: bytes | None = None  # Digest of the image that the device has booted.
         self.configured: list[bytes] = []  # Digest that was named for each configuration.
         self.role_ctrl = 0
+        self.isolations = 0  # How often the role has been cut off.
         self.drained_at = 0
         self.configured_drained: list[bool] = []  # Of each configuration: whether the role had drained when it began.
         self.order = [(0, False)] * 32  # What is in each place of the ring: a slot, and whether it is held.
@@ -635,6 +636,7 @@ class Board:
             self.config_go(value)
         elif address == C.CSR_ROLE_CTRL:
             if value & ~self.role_ctrl & C.ROLE_CTRL_ISOLATE:
+                self.isolations += 1
                 self.drained_at = self.time + self.config.drain_us
             self.role_ctrl = value
         elif address == C.CSR_LCH_LAST:

@@ -394,6 +394,17 @@ def test_counters_add_what_hardware_and_firmware_count(claimed):
     assert value("drop_duplicate") == 2
 
 
+def test_a_role_begins_anew_with_each_claim(with_role):
+    bench = with_role()
+    before = bench.board.isolations
+    release(bench, 0)
+    assert (bench.board.isolations, bench.board.role_ctrl) == (before + 1, 0)
+    bench.claim(RIVAL)
+    bench.board.run_for(6_000_000)
+    assert bench.board.owner() == 0
+    assert (bench.board.isolations, bench.board.role_ctrl) == (before + 2, 0)
+
+
 def test_a_late_frame_of_a_claim_that_expired_harms_no_other(with_role):
     """The analyzer may have taken a write and a launch for the owner's while the firmware ended the claim."""
     bench = with_role()

@@ -6,9 +6,10 @@ module rl_region
   import rl_role_pkg::*;
   import rl_config_pkg::*;
 #(
-  // Bit n: the role with id n is built in. 1 vadd, 2 ptrans, 3 probe, 4 echo.
-  parameter logic [15:0] Roles = 16'h001e,
-  parameter int unsigned Streams = 1,  // Of a role.
+  // Bit n: the role with id n is built in. 1 vadd, 2 ptrans, 3 probe, 4 echo, 5 copy.
+  parameter logic [15:0] Roles = 16'h003e,
+  parameter int unsigned Memories = 1,  // Memory ports of a role.
+  parameter int unsigned Streams = 1,   // And its streams.
   // The one role of a device that is configured as a whole: it needs no word of configuration. 0: as above.
   parameter logic [15:0] Only = '0
 ) (
@@ -19,25 +20,22 @@ module rl_region
 
   input  logic        clk_role_i,
   input  logic        role_rst_ni,
-  input  axil_req_t   axil_i,
-  output axil_rsp_t   axil_o,
-  output axi_req_t    axi_o,
-  input  axi_rsp_t    axi_i,
-  output logic        interrupt_o,
-
-  // Messages, for roles that take them.
-  output logic                   listens_o,
-  input  message_t [Streams-1:0] message_i,
-  output logic     [Streams-1:0] message_ready_o,
-  output message_t [Streams-1:0] message_o,
-  input  logic     [Streams-1:0] message_ready_i,
-  output logic                   busy_o      // The role has something to do though no kernel runs.
+  input  role_in_t    role_i,
+  output role_out_t   role_o,
+  output axi_req_t [Memories-1:0] axi_o,
+  input  axi_rsp_t [Memories-1:0] axi_i,
+  input  message_t [Streams-1:0]  message_i,
+  output logic     [Streams-1:0]  message_ready_o,
+  output message_t [Streams-1:0]  message_o,
+  input  logic     [Streams-1:0]  message_ready_i
 );
   localparam int unsigned Vadd = 1;
   localparam int unsigned Ptrans = 2;
   localparam int unsigned Probe = 3;
   localparam int unsigned Echo = 4;
-  localparam int unsigned Last = 4;
+  localparam int unsigned Copy = 5;
+  localparam int unsigned Last = 5;
+  localparam int unsigned AxiW = Memories * $bits(axi_req_t);
 
   if (Only == '0) begin : gen_receiver
     rl_region_receiver #(
@@ -72,9 +70,10 @@ module rl_region
     .q_o(id)
   );
 
-  axil_rsp_t [Last:1] axil;
-  axi_req_t [Last:1] axi;
-  logic [Last:1] clk, rst_n, interrupt;
+  role_out_t [Last:1] role;
+  axi_req_t [Last:1][Memories-1:0] axi;
+  axi_req_t [Last:1] first;  // Of a role that has one memory port.
+  logic [Last:1] clk, rst_n;
   for (genvar n = 1; n <= Last; n++) begin : gen_reset
     always_ff @(posedge clk_role_i) rst_n[n] <= role_rst_ni && id == 16'(n);
     // A role that is not configured is not there. One that is has its clock long before its reset ends. What
@@ -87,76 +86,88 @@ module rl_region
   end
 
   if (Roles[Vadd]) begin : gen_vadd
+    assign axi[Vadd] = AxiW'(first[Vadd]);
     rl_role_vadd u_role (
       .clk_i(clk[Vadd]),
       .rst_ni(rst_n[Vadd]),
-      .axil_i,
-      .axil_o(axil[Vadd]),
-      .axi_o(axi[Vadd]),
-      .axi_i,
-      .interrupt_o(interrupt[Vadd])
+      .role_i,
+      .role_o(role[Vadd]),
+      .axi_o(first[Vadd]),
+      .axi_i(axi_i[0])
     );
   end else begin : gen_no_vadd
-    assign {axil[Vadd], axi[Vadd], interrupt[Vadd]} = '0;
+    assign {role[Vadd], first[Vadd], axi[Vadd]} = '0;
   end
   if (Roles[Ptrans]) begin : gen_ptrans
+    assign axi[Ptrans] = AxiW'(first[Ptrans]);
     rl_role_ptrans u_role (
       .clk_i(clk[Ptrans]),
       .rst_ni(rst_n[Ptrans]),
-      .axil_i,
-      .axil_o(axil[Ptrans]),
-      .axi_o(axi[Ptrans]),
-      .axi_i,
-      .interrupt_o(interrupt[Ptrans])
+      .role_i,
+      .role_o(role[Ptrans]),
+      .axi_o(first[Ptrans]),
+      .axi_i(axi_i[0])
     );
   end else begin : gen_no_ptrans
-    assign {axil[Ptrans], axi[Ptrans], interrupt[Ptrans]} = '0;
+    assign {role[Ptrans], first[Ptrans], axi[Ptrans]} = '0;
   end
   if (Roles[Probe]) begin : gen_probe
+    assign axi[Probe] = AxiW'(first[Probe]);
     rl_role_probe u_role (
       .clk_i(clk[Probe]),
       .rst_ni(rst_n[Probe]),
-      .axil_i,
-      .axil_o(axil[Probe]),
-      .axi_o(axi[Probe]),
-      .axi_i,
-      .interrupt_o(interrupt[Probe])
+      .role_i,
+      .role_o(role[Probe]),
+      .axi_o(first[Probe]),
+      .axi_i(axi_i[0])
     );
   end else begin : gen_no_probe
-    assign {axil[Probe], axi[Probe], interrupt[Probe]} = '0;
+    assign {role[Probe], first[Probe], axi[Probe]} = '0;
   end
-  assign axi[Echo] = '0;
+  assign {first[Echo], axi[Echo]} = '0;
   if (Roles[Echo]) begin : gen_echo
     rl_role_echo #(
       .Streams(Streams)
     ) u_role (
       .clk_i(clk[Echo]),
       .rst_ni(rst_n[Echo]),
-      .axil_i,
-      .axil_o(axil[Echo]),
-      .interrupt_o(interrupt[Echo]),
+      .role_i,
+      .role_o(role[Echo]),
       .message_i,
       .ready_o(message_ready_o),
       .message_o,
-      .ready_i(message_ready_i),
-      .busy_o
+      .ready_i(message_ready_i)
     );
-    assign listens_o = rst_n[Echo];
   end else begin : gen_no_echo
     logic unused;
     assign unused = ^{message_i, message_ready_i};
-    assign {axil[Echo], interrupt[Echo], message_ready_o, message_o, busy_o, listens_o} = '0;
+    assign {role[Echo], message_ready_o, message_o} = '0;
   end
+  assign first[Copy] = '0;
+  if (Roles[Copy]) begin : gen_copy
+    rl_role_copy #(
+      .Memories(Memories)
+    ) u_role (
+      .clk_i(clk[Copy]),
+      .rst_ni(rst_n[Copy]),
+      .role_i,
+      .role_o(role[Copy]),
+      .axi_o(axi[Copy]),
+      .axi_i
+    );
+  end else begin : gen_no_copy
+    assign {role[Copy], axi[Copy]} = '0;
+  end
+  logic unused;
+  assign unused = ^{axi_i, first};
 
   always_comb begin
-    axil_o = '0;
+    role_o = '0;
     axi_o = '0;
-    interrupt_o = 1'b0;
     for (int unsigned n = 1; n <= Last; n++) begin
       if (rst_n[n]) begin
-        axil_o = axil[n];
+        role_o = role[n];
         axi_o = axi[n];
-        interrupt_o = interrupt[n];
       end
     end
   end

@@ -9,17 +9,16 @@ module rl_role_echo
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  input  axil_req_t              axil_i,
-  output axil_rsp_t              axil_o,
-  output logic                   interrupt_o,
+  input  role_in_t               role_i,
+  output role_out_t              role_o,
   input  message_t [Streams-1:0] message_i,
   output logic     [Streams-1:0] ready_o,
   output message_t [Streams-1:0] message_o,
-  input  logic     [Streams-1:0] ready_i,
-  output logic                   busy_o      // A message is on its way.
+  input  logic     [Streams-1:0] ready_i
 );
   localparam logic [7:0] SendKernel = 8'd0, HeardKernel = 8'd1;
-  logic start, sending_q, done, known;
+  axil_rsp_t axil;
+  logic interrupt, start, sending_q, done, known;
   logic [7:0] kernel;
   logic [4*64-1:0] args;
   logic [63:0] stream, to, from, turns, heard_q;
@@ -32,9 +31,9 @@ module rl_role_echo
   ) u_ctrl (
     .clk_i,
     .rst_ni,
-    .axil_i,
-    .axil_o,
-    .interrupt_o,
+    .axil_i(role_i.axil),
+    .axil_o(axil),
+    .interrupt_o(interrupt),
     .start_o(start),
     .kernel_o(kernel),
     .args_o(args),
@@ -61,7 +60,14 @@ module rl_role_echo
       .sent_o(sent[i])
     );
   end
-  assign busy_o = busy != 0 || sending_q;
+  // A message that is on its way keeps the clock going.
+  assign role_o = '{
+    axil: axil,
+    irq: interrupt,
+    listens: 1'b1,
+    busy: busy != 0 || sending_q,
+    raises: '0
+  };
 
   // A stream that is not there has no port: what is sent there is gone.
   assign done = sending_q ? sent != 0 || stream >= 64'(Streams) : start && kernel != SendKernel;
@@ -77,5 +83,5 @@ module rl_role_echo
   end
 
   logic unused;
-  assign unused = ^{to[63:48], from[63:48]};
+  assign unused = ^{role_i.event_ready, to[63:48], from[63:48]};
 endmodule

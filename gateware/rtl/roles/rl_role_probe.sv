@@ -17,11 +17,10 @@ module rl_role_probe
 (
   input  logic      clk_i,
   input  logic      rst_ni,
-  input  axil_req_t axil_i,
-  output axil_rsp_t axil_o,
+  input  role_in_t  role_i,
+  output role_out_t role_o,
   output axi_req_t  axi_o,
-  input  axi_rsp_t  axi_i,
-  output logic      interrupt_o
+  input  axi_rsp_t  axi_i
 );
   localparam logic [7:0] Bump = 8'd0, Spin = 8'd2, Hang = 8'd3, Flood = 8'd4, Wild = 8'd5;
   localparam logic [7:0] Broken = 8'd6, Greedy = 8'd7;
@@ -41,7 +40,7 @@ module rl_role_probe
     Done
   } state_e;
 
-  logic start, trap_q, mute_q;
+  logic interrupt, start, trap_q, mute_q;
   logic [7:0] kernel;
   logic [127:0] args;
   logic [63:0] cell_q, left_q;
@@ -53,9 +52,9 @@ module rl_role_probe
   ) u_ctrl (
     .clk_i,
     .rst_ni,
-    .axil_i,
+    .axil_i(role_i.axil),
     .axil_o(axil),
-    .interrupt_o,
+    .interrupt_o(interrupt),
     .start_o(start),
     .kernel_o(kernel),
     .args_o(args),
@@ -75,13 +74,13 @@ module rl_role_probe
     else if (start && kernel == Hang) mute_q <= 1'b1;
   end
   always_comb begin
-    axil_o = axil;
+    role_o = '{axil: axil, irq: interrupt, default: '0};
     if (mute_q || (start && kernel == Hang)) begin
-      axil_o.awready = 1'b0;
-      axil_o.wready = 1'b0;
-      axil_o.bvalid = 1'b0;
-      axil_o.arready = 1'b0;
-      axil_o.rvalid = 1'b0;
+      role_o.axil.awready = 1'b0;
+      role_o.axil.wready = 1'b0;
+      role_o.axil.bvalid = 1'b0;
+      role_o.axil.arready = 1'b0;
+      role_o.axil.rvalid = 1'b0;
     end
   end
 
@@ -192,5 +191,5 @@ module rl_role_probe
   end
 
   logic unused;
-  assign unused = ^{axi_i.bid, axi_i.rid, axi_i.rlast};
+  assign unused = ^{role_i.event_ready, axi_i.bid, axi_i.rid, axi_i.rlast};
 endmodule

@@ -5,13 +5,13 @@ module rl_role_ptrans
 (
   input  logic      clk_i,
   input  logic      rst_ni,
-  input  axil_req_t axil_i,
-  output axil_rsp_t axil_o,
+  input  role_in_t  role_i,
+  output role_out_t role_o,
   output axi_req_t  axi_o,
-  input  axi_rsp_t  axi_i,
-  output logic      interrupt_o
+  input  axi_rsp_t  axi_i
 );
-  logic start, good, bad, empty, sum_done, failed;
+  axil_rsp_t axil;
+  logic interrupt, start, good, bad, empty, sum_done, failed;
   logic [7:0] kernel;
   logic [5*64-1:0] args;
   logic [63:0] a, b, c, rows, cols;
@@ -22,9 +22,9 @@ module rl_role_ptrans
   ) u_ctrl (
     .clk_i,
     .rst_ni,
-    .axil_i,
-    .axil_o,
-    .interrupt_o,
+    .axil_i(role_i.axil),
+    .axil_o(axil),
+    .interrupt_o(interrupt),
     .start_o(start),
     .kernel_o(kernel),
     .args_o(args),
@@ -32,6 +32,10 @@ module rl_role_ptrans
     .trap_i(bad || (sum_done && failed)),
     .value_i('0)
   );
+
+  assign role_o = '{axil: axil, irq: interrupt, default: '0};
+  logic unused;
+  assign unused = role_i.event_ready;
 
   rl_role_check u_check (
     .clk_i,

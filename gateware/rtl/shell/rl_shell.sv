@@ -13,6 +13,7 @@ module rl_shell
   parameter int unsigned DataW = 64,               // Bits of the MAC's words: 64, 128, 256 or 512.
   parameter int unsigned PatienceW = 24,           // Of the watchdog over the firmware, see rl_watchdog.
   parameter int unsigned Ports = 1,                // All of them; those beside port 0 are rl_port_layer's.
+  parameter int unsigned Memories = 1,             // Memory ports of the role, 1 to 4.
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
   parameter int unsigned RxWords = 131072 / DataW, // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
   parameter int unsigned QueueWords = 65536 / DataW, // Memory and configuration queue, each.
@@ -60,14 +61,14 @@ module rl_shell
   // -- DDR: the shell's port in the ddr domain, the role's in the role domain
   output axi_req_t          shell_axi_o,
   input  axi_rsp_t          shell_axi_i,
-  output axi_req_t          role_axi_o,
-  input  axi_rsp_t          role_axi_i,
+  output axi_req_t [Memories-1:0] role_axi_o,
+  input  axi_rsp_t [Memories-1:0] role_axi_i,
 
   // -- the role, role domain
   output axil_req_t         axil_o,
   input  axil_rsp_t         axil_i,
-  input  axi_req_t          axi_i,
-  output axi_rsp_t          axi_o,
+  input  axi_req_t [Memories-1:0] axi_i,
+  output axi_rsp_t [Memories-1:0] axi_o,
   input  logic              interrupt_i,
   output logic              role_rst_no,
 
@@ -381,7 +382,9 @@ module rl_shell
   );
 
   // -- launches and the role
-  rl_execute u_execute (
+  rl_execute #(
+    .Memories(Memories)
+  ) u_execute (
     .clk_net_i,
     .rst_net_ni,
     .clk_role_i,

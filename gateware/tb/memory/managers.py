@@ -1,7 +1,8 @@
-"""Two managers and a memory around rl_memory_share, a cycle at a time; each checks what comes to it."""
+"""Managers and a memory around rl_memory_share or rl_memory_hub, a cycle at a time; each checks what comes to it."""
 
 import itertools
-from collections import deque
+import random
+from collections import defaultdict, deque
 from collections.abc import Iterator
 
 from cocotb.clock import Clock
@@ -18,21 +19,26 @@ def lengths(*choices: int) -> Iterator[int]:
 
 
 class Manager:
-    """Asks as often as its lengths say. A beat's data is its address, whose upper bit is the manager."""
+    """Asks as often as its lengths say. A beat's data is its address, whose upper bits are the manager. With more than
+    one id what comes to it may be out of order, but not that of one id."""
 
-    def __init__(self, number, reads=None, writes=None, takes=None, answers=None, sends=None):
-        self.number = number
+    def __init__(self, number, reads=None, writes=None, takes=None, answers=None, sends=None, ids=None):
+        self.number, self.ids = number, ids
         self.reads, self.writes = reads or lengths(0), writes or lengths(0)
         self.takes, self.answers, self.sends = takes or never(), answers or never(), sends or never()
         self.ar = self.aw = self.w = None
         self.data = deque()
-        self.reading, self.writing = deque(), deque()  # What is to come.
+        self.reading, self.writing = defaultdict(deque), defaultdict(deque)  # What is to come, by ids that have an order.
         self.next_read = self.next_write = 0
         self.read_beats = self.written_beats = 0
 
     def burst(self, at, beats, area):
         addr = self.number << 31 | area << 30 | (at & 0xFFFFF) << 6
-        return addr, beats - 1, at & 3
+        return addr, beats - 1, random.randrange(self.ids) if self.ids else at & 3
+
+    def order(self, queues, ident):
+        """What is to come of this id, or of all of them."""
+        return queues[ident if self.ids else None]
 
     def drive(self):
         """What it offers in this cycle."""
@@ -44,7 +50,7 @@ class Manager:
             self.next_write += beats
             addr, length, ident = self.aw
             self.data.extend((addr + 64 * i, i == length) for i in range(beats))
-            self.writing.append(ident)
+            self.order(self.writing, ident).append(ident)
         if self.w is None and self.data and not next(self.sends):
             self.w = self.data.popleft()
         (ar, aw, w) = (self.ar or (0, 0, 0)), (self.aw or (0, 0, 0)), (self.w or (0, 0))
@@ -59,7 +65,7 @@ class Manager:
         """What was taken from it, and what it took."""
         if driven["arvalid"] and saw["arready"]:
             addr, length, ident = self.ar
-            self.reading.extend((addr + 64 * i, ident, i == length) for i in range(length + 1))
+            self.order(self.reading, ident).extend((addr + 64 * i, ident, i == length) for i in range(length + 1))
             self.ar = None
         if driven["awvalid"] and saw["awready"]:
             self.aw = None
@@ -68,23 +74,30 @@ class Manager:
             self.written_beats += 1
         if saw["rvalid"] and driven["rready"]:
             got = (saw["rdata"], saw["rid"], bool(saw["rlast"]))
-            assert self.reading and got == self.reading.popleft(), "each has its own data, in order"
+            reading = self.order(self.reading, got[1])
+            assert reading and got == reading.popleft(), "each has its own data, in order"
             assert saw["rresp"] == (got[0] >> 6) % 3
             self.read_beats += 1
         if saw["bvalid"] and driven["bready"]:
-            assert self.writing and saw["bid"] == self.writing.popleft(), "each has its own answers, in order"
+            writing = self.order(self.writing, saw["bid"])
+            assert writing and saw["bid"] == writing.popleft(), "each has its own answers, in order"
+
+    def is_done(self):
+        """Nothing is to come."""
+        return not any(self.reading.values()) and not any(self.writing.values()) and not self.data
 
 
 class Memory:
-    """Takes all there is, but where it pauses, and answers after a while, a beat in each cycle and way."""
+    """Takes all there is, but where it pauses, and answers after a while, a beat in each cycle and way. `owner` says
+    of an id whose it is. With `mixes` what has different ids comes in any order, bursts that are read even by turns."""
 
-    def __init__(self, latency=30, pause=None):
-        self.latency, self.pause = latency, pause or never()
+    def __init__(self, latency=30, pause=None, owner=lambda ident: ident >> 2, managers=2, mixes=False):
+        self.latency, self.pause, self.owner, self.mixes = latency, pause or never(), owner, mixes
         self.cycle = 0
         self.beats, self.answers = deque(), deque()
         self.bursts, self.data = deque(), deque()
-        self.asked = [0, 0]  # Beats to be read, of each manager.
-        self.written = [0, 0]
+        self.asked = [0] * managers  # Beats to be read, of each manager.
+        self.written = [0] * managers
 
     def drive(self):
         self.cycle += 1
@@ -97,6 +110,17 @@ class Memory:
             "bvalid": b is not None, "bid": b[1] if b else 0, "bresp": 0,
         }  # fmt: skip
 
+    def queue(self, queue, entries, ident_of):
+        """Puts these behind what has their id, or behind all."""
+        if not self.mixes:
+            return queue.extend(entries)
+        # The first may be on the wires.
+        at = max([1, *(i + 1 for i, entry in enumerate(queue) if ident_of(entry) == ident_of(entries[0]))])
+        for entry in entries:
+            at = random.randint(min(at, len(queue)), len(queue))
+            queue.insert(at, (max(entry[0], queue[at - 1][0] if at else 0), *entry[1:]))
+            at += 1
+
     def see(self, driven, saw):
         if driven["rvalid"]:
             assert saw["rready"], "what was asked for is taken"
@@ -106,12 +130,13 @@ class Memory:
             self.answers.popleft()
         if saw["arvalid"] and driven["arready"]:
             addr, length, ident = saw["araddr"], saw["arlen"], saw["arid"]
-            assert addr >> 31 == ident >> 2, "who asks is in the id's upper bit"
+            assert addr >> 31 == self.owner(ident), "who asks is in the id's upper bits"
             due = self.cycle + self.latency
-            self.beats.extend((due, addr + 64 * i, ident, i == length) for i in range(length + 1))
+            beats = [(due, addr + 64 * i, ident, i == length) for i in range(length + 1)]
+            self.queue(self.beats, beats, lambda beat: beat[2])
             self.asked[addr >> 31] += length + 1
         if saw["awvalid"] and driven["awready"]:
-            assert saw["awaddr"] >> 31 == saw["awid"] >> 2
+            assert saw["awaddr"] >> 31 == self.owner(saw["awid"])
             self.bursts.append((saw["awaddr"], saw["awlen"], saw["awid"]))
         if saw["wvalid"] and driven["wready"]:
             self.data.append((saw["wdata"], bool(saw["wlast"]), saw["wstrb"]))
@@ -119,19 +144,19 @@ class Memory:
             addr, length, ident = self.bursts[0]
             data, last, strb = self.data.popleft()
             assert (data, last, strb) == (addr, length == 0, (addr >> 6) & 0xFF), "data goes with its address"
-            self.written[ident >> 2] += 1
+            self.written[self.owner(ident)] += 1
             self.bursts[0] = (addr + 64, length - 1, ident)
             if last:
                 self.bursts.popleft()
-                self.answers.append((self.cycle + self.latency, ident))
+                self.queue(self.answers, [(self.cycle + self.latency, ident)], lambda answer: answer[1])
 
 
 class Share:
     """All of it together."""
 
-    def __init__(self, dut, managers, memory=None, shares=(1, 1)):
+    def __init__(self, dut, managers, memory=None, shares=(1, 1), sizes=None):
         self.dut, self.managers, self.memory, self.shares = dut, managers, memory or Memory(), shares
-        sizes = {name: getattr(dut, name).value.to_unsigned() for name in ("AddrW", "IdW", "DataW")}
+        sizes = sizes or {name: getattr(dut, name).value.to_unsigned() for name in ("AddrW", "IdW", "DataW")}
         sizes["StrbW"] = sizes["DataW"] // 8
         self.widths = {name: sizes.get(width, width) for name, width in FIELDS.items()}
         self.given = {"rdata": sizes["DataW"], "rresp": 2, "rid": sizes["IdW"], "bid": sizes["IdW"], "bresp": 2}
@@ -157,7 +182,8 @@ class Share:
             await FallingEdge(dut.clk_i)
             driven = [manager.drive() for manager in self.managers]
             for name, width in self.widths.items():
-                getattr(dut, f"s_{name}_i").value = int(driven[0][name]) | int(driven[1][name]) << width
+                value = sum(int(own[name]) << n * width for n, own in enumerate(driven))
+                getattr(dut, f"s_{name}_i").value = value
             answer = self.memory.drive()
             for name, value in answer.items():
                 getattr(dut, f"m_{name}_i").value = int(value)
@@ -186,5 +212,5 @@ class Share:
             manager.takes = manager.answers = manager.sends = never()
         await self.run(2000)
         for manager in self.managers:
-            assert not manager.reading and not manager.writing and not manager.data
+            assert manager.is_done()
         assert not self.dut.busy_o.value

@@ -65,7 +65,7 @@ class Crossing:
         self.manager.takes = self.manager.answers = self.manager.sends = PAUSES["never"]()
         self.memory.pause = PAUSES["never"]()
         await Timer(8, "us")
-        assert not self.manager.reading and not self.manager.writing and not self.manager.data
+        assert self.manager.is_done()
         assert not self.dut.m_arvalid_o.value and not self.dut.s_rvalid_o.value and not self.dut.s_bvalid_o.value
 
 
@@ -90,8 +90,8 @@ class PatientMemory(Memory):
 @cocotb.parametrize(periods=CLOCK_PAIRS, pauses=["ragged", "bursts", "rare"])
 async def everything_arrives_in_order(dut, periods, pauses):
     pause = PAUSES[pauses]
-    manager = Manager(0, lengths(3, 0, 16, 1), lengths(1, 0, 7, 16, 0), pause(), pause(), pause())
-    crossing = Crossing(dut, manager, PatientMemory(LATENCY, sometimes(0.3)), periods)
+    manager = Manager(0, lengths(3, 0, 16, 1), lengths(1, 0, 7, 16, 0), pause(), pause(), pause(), ids=64)
+    crossing = Crossing(dut, manager, PatientMemory(LATENCY, sometimes(0.3), owner=lambda _: 0), periods)
     await crossing.start()
     await Timer(20, "us")
     assert min(manager.read_beats, manager.written_beats) > 50

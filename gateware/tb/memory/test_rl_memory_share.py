@@ -6,7 +6,7 @@ import cocotb
 import pytest
 from managers import Manager, Memory, Share, lengths
 from runner import bench, rtl
-from streams import PAUSES
+from streams import PAUSES, always
 
 LONGEST = 16
 FLOODS = {"ones": (1,), "long": (16,), "odd": (1, 16, 3, 7, 2, 11)}
@@ -15,12 +15,6 @@ PAIRS = [("long", "long"), ("ones", "long"), ("odd", "ones"), ("odd", "odd")]
 
 def flood(name):
     return lengths(*FLOODS[name])
-
-
-def always():
-    """Never ready."""
-    while True:
-        yield True
 
 
 def mixed(busy):

@@ -3,7 +3,7 @@ module rl_role_tb
   import rl_shell_pkg::*;
   import rl_role_pkg::*;
 #(
-  parameter int unsigned Role = 0  // 0 vadd, 1 ptrans, 2 probe.
+  parameter int unsigned Role = 0  // 0 vadd, 1 ptrans, 2 probe, 3 copy, 4 copy with one port for both ways.
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -12,6 +12,10 @@ module rl_role_tb
   output logic         drained_o,
   output logic [2:0]   fault_o,
   output logic         interrupt_o,
+  output logic         busy_o,
+  output logic         event_valid_o,
+  output logic [63:0]  event_word_o,
+  input  logic         event_ready_i,
 
   input  logic [9:0]   s_axil_awaddr,
   input  logic         s_axil_awvalid,
@@ -31,7 +35,7 @@ module rl_role_tb
   output logic         s_axil_rvalid,
   input  logic         s_axil_rready,
 
-  output logic [1:0]   m_axi_awid,
+  output logic [5:0]   m_axi_awid,
   output logic [39:0]  m_axi_awaddr,
   output logic [7:0]   m_axi_awlen,
   output logic [2:0]   m_axi_awsize,
@@ -43,32 +47,71 @@ module rl_role_tb
   output logic         m_axi_wlast,
   output logic         m_axi_wvalid,
   input  logic         m_axi_wready,
-  input  logic [1:0]   m_axi_bid,
+  input  logic [5:0]   m_axi_bid,
   input  logic [1:0]   m_axi_bresp,
   input  logic         m_axi_bvalid,
   output logic         m_axi_bready,
-  output logic [1:0]   m_axi_arid,
+  output logic [5:0]   m_axi_arid,
   output logic [39:0]  m_axi_araddr,
   output logic [7:0]   m_axi_arlen,
   output logic [2:0]   m_axi_arsize,
   output logic [1:0]   m_axi_arburst,
   output logic         m_axi_arvalid,
   input  logic         m_axi_arready,
-  input  logic [1:0]   m_axi_rid,
+  input  logic [5:0]   m_axi_rid,
   input  logic [511:0] m_axi_rdata,
   input  logic [1:0]   m_axi_rresp,
   input  logic         m_axi_rlast,
   input  logic         m_axi_rvalid,
-  output logic         m_axi_rready
+  output logic         m_axi_rready,
+
+  // The second memory port; quiet with roles that have one.
+  output logic [5:0]   n_axi_awid,
+  output logic [39:0]  n_axi_awaddr,
+  output logic [7:0]   n_axi_awlen,
+  output logic [2:0]   n_axi_awsize,
+  output logic [1:0]   n_axi_awburst,
+  output logic         n_axi_awvalid,
+  input  logic         n_axi_awready,
+  output logic [511:0] n_axi_wdata,
+  output logic [63:0]  n_axi_wstrb,
+  output logic         n_axi_wlast,
+  output logic         n_axi_wvalid,
+  input  logic         n_axi_wready,
+  input  logic [5:0]   n_axi_bid,
+  input  logic [1:0]   n_axi_bresp,
+  input  logic         n_axi_bvalid,
+  output logic         n_axi_bready,
+  output logic [5:0]   n_axi_arid,
+  output logic [39:0]  n_axi_araddr,
+  output logic [7:0]   n_axi_arlen,
+  output logic [2:0]   n_axi_arsize,
+  output logic [1:0]   n_axi_arburst,
+  output logic         n_axi_arvalid,
+  input  logic         n_axi_arready,
+  input  logic [5:0]   n_axi_rid,
+  input  logic [511:0] n_axi_rdata,
+  input  logic [1:0]   n_axi_rresp,
+  input  logic         n_axi_rlast,
+  input  logic         n_axi_rvalid,
+  output logic         n_axi_rready
 );
-  axil_req_t axil_req;
+  role_in_t role_in;
+  role_out_t role_out;
   axil_rsp_t axil_rsp;
-  axi_req_t role_req, ddr_req;
-  axi_rsp_t role_rsp, ddr_rsp;
+  axi_req_t [1:0] role_req, ddr_req;
+  axi_rsp_t [1:0] role_rsp, ddr_rsp;
   guard_fault_t fault;
   assign fault_o = fault;
+  assign axil_rsp = role_out.axil;
+  assign interrupt_o = role_out.irq;
+  assign busy_o = role_out.busy;
+  assign {event_valid_o, event_word_o} = role_out.raises;
+  assign role_in.event_ready = event_ready_i;
+  logic unused;
+  assign unused = role_out.listens;
 
-  assign axil_req = '{
+  assign role_in.axil = '{
     awaddr: s_axil_awaddr,
     awvalid: s_axil_awvalid,
     wdata: s_axil_wdata,
@@ -88,39 +131,65 @@ module rl_role_tb
   assign s_axil_rresp = axil_rsp.rresp;
   assign s_axil_rvalid = axil_rsp.rvalid;
 
-  if (Role == 0) begin : gen_vadd
+  if (Role == 4) begin : gen_copy_one
+    rl_role_copy #(
+      .Memories(1)
+    ) u_role (
+      .clk_i,
+      .rst_ni,
+      .role_i(role_in),
+      .role_o(role_out),
+      .axi_o(role_req[0]),
+      .axi_i(role_rsp[0])
+    );
+  end else if (Role == 3) begin : gen_copy
+    rl_role_copy #(
+      .Memories(2)
+    ) u_role (
+      .clk_i,
+      .rst_ni,
+      .role_i(role_in),
+      .role_o(role_out),
+      .axi_o(role_req),
+      .axi_i(role_rsp)
+    );
+  end else if (Role == 0) begin : gen_vadd
     rl_role_vadd u_role (
       .clk_i,
       .rst_ni,
-      .axil_i(axil_req),
-      .axil_o(axil_rsp),
-      .axi_o(role_req),
-      .axi_i(role_rsp),
-      .interrupt_o
+      .role_i(role_in),
+      .role_o(role_out),
+      .axi_o(role_req[0]),
+      .axi_i(role_rsp[0])
     );
   end else if (Role == 1) begin : gen_ptrans
     rl_role_ptrans u_role (
       .clk_i,
       .rst_ni,
-      .axil_i(axil_req),
-      .axil_o(axil_rsp),
-      .axi_o(role_req),
-      .axi_i(role_rsp),
-      .interrupt_o
+      .role_i(role_in),
+      .role_o(role_out),
+      .axi_o(role_req[0]),
+      .axi_i(role_rsp[0])
     );
-  end else begin : gen_probe
+  end else if (Role == 2) begin : gen_probe
     rl_role_probe u_role (
       .clk_i,
       .rst_ni,
-      .axil_i(axil_req),
-      .axil_o(axil_rsp),
-      .axi_o(role_req),
-      .axi_i(role_rsp),
-      .interrupt_o
+      .role_i(role_in),
+      .role_o(role_out),
+      .axi_o(role_req[0]),
+      .axi_i(role_rsp[0])
     );
   end
+  if (Role != 3) begin : gen_one
+    logic unused_second;
+    assign unused_second = ^role_rsp[1];
+    assign role_req[1] = '0;
+  end
 
-  rl_guard u_guard (
+  rl_guards #(
+    .Memories(2)
+  ) u_guards (
     .clk_role_i(clk_i),
     .rst_role_ni(rst_ni),
     .memory_i,
@@ -133,25 +202,25 @@ module rl_role_tb
     .ddr_i(ddr_rsp)
   );
 
-  assign m_axi_awid = ddr_req.awid;
-  assign m_axi_awaddr = ddr_req.awaddr;
-  assign m_axi_awlen = ddr_req.awlen;
+  assign m_axi_awid = ddr_req[0].awid;
+  assign m_axi_awaddr = ddr_req[0].awaddr;
+  assign m_axi_awlen = ddr_req[0].awlen;
   assign m_axi_awsize = 3'd6;
   assign m_axi_awburst = 2'd1;
-  assign m_axi_awvalid = ddr_req.awvalid;
-  assign m_axi_wdata = ddr_req.wdata;
-  assign m_axi_wstrb = ddr_req.wstrb;
-  assign m_axi_wlast = ddr_req.wlast;
-  assign m_axi_wvalid = ddr_req.wvalid;
-  assign m_axi_bready = ddr_req.bready;
-  assign m_axi_arid = ddr_req.arid;
-  assign m_axi_araddr = ddr_req.araddr;
-  assign m_axi_arlen = ddr_req.arlen;
+  assign m_axi_awvalid = ddr_req[0].awvalid;
+  assign m_axi_wdata = ddr_req[0].wdata;
+  assign m_axi_wstrb = ddr_req[0].wstrb;
+  assign m_axi_wlast = ddr_req[0].wlast;
+  assign m_axi_wvalid = ddr_req[0].wvalid;
+  assign m_axi_bready = ddr_req[0].bready;
+  assign m_axi_arid = ddr_req[0].arid;
+  assign m_axi_araddr = ddr_req[0].araddr;
+  assign m_axi_arlen = ddr_req[0].arlen;
   assign m_axi_arsize = 3'd6;
   assign m_axi_arburst = 2'd1;
-  assign m_axi_arvalid = ddr_req.arvalid;
-  assign m_axi_rready = ddr_req.rready;
-  assign ddr_rsp = '{
+  assign m_axi_arvalid = ddr_req[0].arvalid;
+  assign m_axi_rready = ddr_req[0].rready;
+  assign ddr_rsp[0] = '{
     awready: m_axi_awready,
     wready: m_axi_wready,
     bid: m_axi_bid,
@@ -163,5 +232,37 @@ module rl_role_tb
     rresp: m_axi_rresp,
     rlast: m_axi_rlast,
     rvalid: m_axi_rvalid
+  };
+
+  assign n_axi_awid = ddr_req[1].awid;
+  assign n_axi_awaddr = ddr_req[1].awaddr;
+  assign n_axi_awlen = ddr_req[1].awlen;
+  assign n_axi_awsize = 3'd6;
+  assign n_axi_awburst = 2'd1;
+  assign n_axi_awvalid = ddr_req[1].awvalid;
+  assign n_axi_wdata = ddr_req[1].wdata;
+  assign n_axi_wstrb = ddr_req[1].wstrb;
+  assign n_axi_wlast = ddr_req[1].wlast;
+  assign n_axi_wvalid = ddr_req[1].wvalid;
+  assign n_axi_bready = ddr_req[1].bready;
+  assign n_axi_arid = ddr_req[1].arid;
+  assign n_axi_araddr = ddr_req[1].araddr;
+  assign n_axi_arlen = ddr_req[1].arlen;
+  assign n_axi_arsize = 3'd6;
+  assign n_axi_arburst = 2'd1;
+  assign n_axi_arvalid = ddr_req[1].arvalid;
+  assign n_axi_rready = ddr_req[1].rready;
+  assign ddr_rsp[1] = '{
+    awready: n_axi_awready,
+    wready: n_axi_wready,
+    bid: n_axi_bid,
+    bresp: n_axi_bresp,
+    bvalid: n_axi_bvalid,
+    arready: n_axi_arready,
+    rid: n_axi_rid,
+    rdata: n_axi_rdata,
+    rresp: n_axi_rresp,
+    rlast: n_axi_rlast,
+    rvalid: n_axi_rvalid
   };
 endmodule

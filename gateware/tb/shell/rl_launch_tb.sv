@@ -71,7 +71,7 @@ module rl_launch_tb
   output logic         role_rst_no,
   output logic         start_write_o,  // The write that starts a kernel is taken.
 
-  output logic [1:0]   m_axi_awid,
+  output logic [5:0]   m_axi_awid,
   output logic [39:0]  m_axi_awaddr,
   output logic [7:0]   m_axi_awlen,
   output logic [2:0]   m_axi_awsize,
@@ -83,18 +83,18 @@ module rl_launch_tb
   output logic         m_axi_wlast,
   output logic         m_axi_wvalid,
   input  logic         m_axi_wready,
-  input  logic [1:0]   m_axi_bid,
+  input  logic [5:0]   m_axi_bid,
   input  logic [1:0]   m_axi_bresp,
   input  logic         m_axi_bvalid,
   output logic         m_axi_bready,
-  output logic [1:0]   m_axi_arid,
+  output logic [5:0]   m_axi_arid,
   output logic [39:0]  m_axi_araddr,
   output logic [7:0]   m_axi_arlen,
   output logic [2:0]   m_axi_arsize,
   output logic [1:0]   m_axi_arburst,
   output logic         m_axi_arvalid,
   input  logic         m_axi_arready,
-  input  logic [1:0]   m_axi_rid,
+  input  logic [5:0]   m_axi_rid,
   input  logic [511:0] m_axi_rdata,
   input  logic [1:0]   m_axi_rresp,
   input  logic         m_axi_rlast,
@@ -134,14 +134,17 @@ module rl_launch_tb
     .*
   );
 
-  axil_req_t axil_req;
-  axil_rsp_t axil_rsp;
+  role_in_t role_in;
+  role_out_t role_out;
   axi_req_t role_req, ddr_req;
   axi_rsp_t role_rsp, ddr_rsp;
-  logic interrupt, guard_isolate, guard_drained;
+  logic guard_isolate, guard_drained;
   guard_fault_t guard_fault, fault_guard;
   assign fault_guard_o = fault_guard;
-  assign start_write_o = axil_req.awvalid && axil_rsp.awready && axil_req.awaddr == RegControl;
+  assign start_write_o = role_in.axil.awvalid && role_out.axil.awready && role_in.axil.awaddr == RegControl;
+  assign role_in.event_ready = 1'b1;
+  logic unused;
+  assign unused = ^{role_out.listens, role_out.busy, role_out.raises};
 
   rl_role_port #(
     .FuelMaxW(12)
@@ -153,9 +156,9 @@ module rl_launch_tb
     .end_toggle_o(end_toggle),
     .end_status_o(end_status),
     .fault_guard_o(fault_guard),
-    .axil_o(axil_req),
-    .axil_i(axil_rsp),
-    .interrupt_i(interrupt),
+    .axil_o(role_in.axil),
+    .axil_i(role_out.axil),
+    .interrupt_i(role_out.irq),
     .guard_isolate_o(guard_isolate),
     .guard_drained_i(guard_drained),
     .guard_fault_i(guard_fault),
@@ -165,11 +168,10 @@ module rl_launch_tb
   rl_role_probe u_role (
     .clk_i(clk_role_i),
     .rst_ni(role_rst_no),
-    .axil_i(axil_req),
-    .axil_o(axil_rsp),
+    .role_i(role_in),
+    .role_o(role_out),
     .axi_o(role_req),
-    .axi_i(role_rsp),
-    .interrupt_o(interrupt)
+    .axi_i(role_rsp)
   );
 
   rl_guard u_guard (

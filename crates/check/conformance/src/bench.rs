@@ -73,7 +73,7 @@ pub struct Bench<S: Node> {
     pub sent: VecDeque<Sent>,
     /// What came on its other ports.
     pub others: Vec<(Port, Frame)>,
-    /// What it reported beside its frames, as models do and gateware does not.
+    /// What it reported beside its frames: gateware what its role does, models more.
     pub events: Vec<S::Event>,
 }
 

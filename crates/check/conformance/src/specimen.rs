@@ -1,17 +1,17 @@
 //! A card on the bench, whatever runs it.
 
-use core::fmt::Debug;
 use std::sync::Arc;
 
-use rackloom_card::{Card, Config, Pace};
+use rackloom_card::{Card, CardEvent, Config, Pace};
 use rackloom_node::{Frame, Instant, Node};
 use rackloom_rack::{Kind, Maker};
 use rackloom_role::Memory;
 use rackloom_verilated::RtlCard;
 use rackloom_wire::{Counter, ErrorCode};
 
-/// A card of any kind. What the suite sees of it is frames, DDR, and time.
-pub trait Specimen: Node<Event: Debug> + Sized {
+/// A card of any kind. What the suite sees of it is frames, DDR, time, and what its role
+/// reports.
+pub trait Specimen: Node<Event = CardEvent> + Sized {
     /// What runs it.
     const KIND: Kind;
     /// Its network ports.

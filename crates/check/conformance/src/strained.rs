@@ -1,13 +1,11 @@
 //! A card of gateware whose clocks go their own ways: the suite's proof that no block relies on how fast another's
 //! clock is, nor on how many cycles a bit takes into it.
 
-use core::convert::Infallible;
-
-use rackloom_card::{Config, Pace};
+use rackloom_card::{CardEvent, Config, Pace};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_rack::Kind;
 use rackloom_role::Memory;
-use rackloom_verilated::{Clocks, RtlCard, Stress, Width};
+use rackloom_verilated::{Clocks, DdrTiming, RtlCard, Stress, Width};
 use rackloom_wire::ErrorCode;
 
 use crate::Specimen;
@@ -41,9 +39,10 @@ impl<const WIDE: bool> Specimen for StrainedAt<WIDE> {
     fn plug(config: Config) -> Self {
         let card = Config { kind: Self::KIND.announced(), pace: Pace::Live, ..config };
         let stress = Stress { late: true, clocks: chosen(), ..Stress::default() };
+        let ddr = DdrTiming { mixes: true, ..DdrTiming::default() };
         let surroundings = rackloom_verilated::Config::new(card.mac, card.pace);
         let width = if WIDE { Width::Bits128 } else { Width::Bits64 };
-        let config = rackloom_verilated::Config { card, width, stress, ..surroundings };
+        let config = rackloom_verilated::Config { card, width, ddr, stress, ..surroundings };
         Self(RtlCard::new(config).expect("a sound configuration"))
     }
 
@@ -69,7 +68,7 @@ impl<const WIDE: bool> Specimen for StrainedAt<WIDE> {
 }
 
 impl<const WIDE: bool> Node for StrainedAt<WIDE> {
-    type Event = Infallible;
+    type Event = CardEvent;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
         self.0.handle_frame(now, port, frame);
@@ -79,7 +78,7 @@ impl<const WIDE: bool> Node for StrainedAt<WIDE> {
         self.0.handle_timeout(now);
     }
 
-    fn poll(&mut self, now: Instant) -> Option<Output<Infallible>> {
+    fn poll(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         self.0.poll(now)
     }
 

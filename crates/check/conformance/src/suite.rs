@@ -88,6 +88,13 @@ macro_rules! suite {
             the_next_image_replaces_each,
             each_ends_with_its_claim,
             memory_beyond_the_hosts_is_safe,
+        } workers {
+            an_array_is_copied,
+            a_worker_goes_on_beside_kernels,
+            a_worker_without_end_is_stopped_by_a_kernel,
+            a_load_ends_a_worker,
+            a_worker_that_goes_wrong_is_ended,
+            a_worker_ends_with_its_claim,
         } loading {
             an_image_is_staged_committed_and_active,
             images_come_in_any_size_and_order,

@@ -236,6 +236,9 @@ impl Card {
         // A host that was cut off for longer than its lease may still ask with its old nonce, and get the card.
         if let Some(claim) = self.session.end(reason != ReleaseReason::Expired) {
             self.cancel_launches(now);
+            if let Some(active) = &mut self.role {
+                active.role.reset();
+            }
             self.results = Results::new();
             self.launches = Launches::new();
             self.memory = Memory::new();
@@ -248,7 +251,7 @@ impl Card {
         }
     }
 
-    /// Zeroes what hosts may touch. The role's own memory stays: the role goes on serving the next claim.
+    /// Zeroes what hosts may touch. The role's own memory is the role's affair: it serves the next claim.
     fn scrub(&mut self) {
         let mut private = vec![0; usize::try_from(ROLE_PRIVATE).expect("1 MiB")];
         let Some(()) = self.shell.access(self.ddr.read(0, &mut private)) else { return };

@@ -78,6 +78,12 @@ pub trait Role: fmt::Debug + Send {
     /// [`Step::Failed`] with [`RoleFault::Cancelled`] and the cycles so far, to a slice.
     fn cancel(&mut self) -> Option<Step>;
 
+    /// Its claim is over: the present kernel ends, and so does what the role does beside kernels. It is as it was after
+    /// activation, its private memory as well, and goes on with the next launch or message.
+    fn reset(&mut self) {
+        self.cancel();
+    }
+
     /// Number of streams, which are numbered from 0. Each carries messages in and out.
     fn streams(&self) -> u8 {
         0

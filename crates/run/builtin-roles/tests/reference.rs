@@ -218,7 +218,8 @@ fn wrong_arguments_trap() {
         ] {
             let arrays_in = card.role.kernels()[0].arrays.len();
             // 65536 elements are no mistake where an array has one dimension.
-            let extents = if ["burn", "vadd"].contains(&name) && extents == 1 << 16 { 1 << 26 } else { extents };
+            let extents =
+                if ["burn", "copy", "vadd"].contains(&name) && extents == 1 << 16 { 1 << 26 } else { extents };
             let words: Vec<u64> = (0..args).map(|n| if n < arrays_in { arrays } else { extents }).collect();
             card.role.start(0, &words, 0).unwrap();
             let end = loop {

@@ -60,7 +60,7 @@ impl AnyCard {
 }
 
 impl Node for AnyCard {
-    /// What models report; gateware, like a board, reports nothing beside its frames.
+    /// What models report; of gateware, what its role reports.
     type Event = CardEvent;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
@@ -80,7 +80,7 @@ impl Node for AnyCard {
     fn poll(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         match self {
             Self::Model(card) => card.poll(now),
-            Self::Rtl(card) => card.poll(now).map(|output| output.map(|never| match never {})),
+            Self::Rtl(card) => card.poll(now),
         }
     }
 

@@ -99,8 +99,16 @@ impl Mailbox {
     }
 
     /// The oldest output.
-    pub(crate) fn poll(&self) -> Option<RoleOutput> {
-        lock(&self.0).outbox.pop_front()
+    pub(crate) fn poll(&self, now: Instant) -> Option<RoleOutput> {
+        let mut queues = lock(&self.0);
+        queues.now = now;
+        queues.outbox.pop_front()
+    }
+
+    /// Nothing waits, on either side.
+    pub(crate) fn clear(&self) {
+        let mut queues = lock(&self.0);
+        *queues = Queues { now: queues.now, ..Queues::default() };
     }
 
     /// Whether messages wait for the handler.
@@ -144,7 +152,7 @@ mod tests {
         let mailbox = Mailbox::default();
         let sent = (0..2 * QUEUE as u64).filter(|&i| mailbox.send(RoleOutput::Event(i))).count();
         assert_eq!(sent, QUEUE);
-        assert_eq!(mailbox.poll(), Some(RoleOutput::Event(0)));
+        assert_eq!(mailbox.poll(NOW), Some(RoleOutput::Event(0)));
         mailbox.wake_after(Some(Duration::from_micros(5)));
         assert!(!mailbox.take_wake(NOW));
         let later = NOW + Duration::from_micros(5);

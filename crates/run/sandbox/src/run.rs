@@ -193,6 +193,13 @@ impl Role for WasmRole {
         Some(Step::Failed { fault: RoleFault::Cancelled, text, cycles: cycles.min(running.bound) })
     }
 
+    fn reset(&mut self) {
+        self.state = State::Stale;
+        if let Some(mailbox) = &self.mailbox {
+            mailbox.clear();
+        }
+    }
+
     fn streams(&self) -> u8 {
         if self.mailbox.is_some() { STREAMS } else { 0 }
     }
@@ -214,7 +221,7 @@ impl Role for WasmRole {
         if self.mailbox.as_ref().is_some_and(Mailbox::has_mail) {
             self.read_mail(now);
         }
-        self.mailbox.as_ref()?.poll()
+        self.mailbox.as_ref()?.poll(now)
     }
 
     fn next_deadline(&self) -> Option<Instant> {

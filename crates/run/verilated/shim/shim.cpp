@@ -50,14 +50,16 @@ struct Inputs {
   uint64_t time_us;
   MacIn macs[kPorts];
   AxiIn memory;
-  uint8_t edges, rst_n, cfg_hold, planted;
+  uint8_t edges, rst_n, cfg_hold, planted, event_ready;
+  uint8_t shares[2];
 };
 
 struct Outputs {
   MacOut macs[kPorts];
   AxiOut memory;
+  uint64_t event_word;
   uint32_t alarm_us;
-  uint8_t idle, alarm_valid, restarts, start, foreign, shell_write;
+  uint8_t idle, alarm_valid, restarts, start, foreign, shell_write, event_valid;
 };
 
 // What the model's own assertions said during the present step of this thread.
@@ -204,6 +206,8 @@ struct Sim final : RlSim {
     drive_macs(in.macs);
     top->cfg_hold_i = in.cfg_hold;
     top->planted_i = in.planted;
+    top->event_ready_i = in.event_ready;
+    top->share_i = in.shares[0] | in.shares[1] << 4;
     drive(*top, in.memory);
     clocks(0);
     eval();
@@ -215,6 +219,8 @@ struct Sim final : RlSim {
     out.start = top->start_o;
     out.foreign = top->foreign_o;
     out.shell_write = top->shell_write_o;
+    out.event_valid = top->event_valid_o;
+    out.event_word = top->event_word_o;
     watch(*top, out.memory);
     clocks(in.edges);
     eval();

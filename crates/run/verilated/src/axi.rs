@@ -170,11 +170,19 @@ impl Port {
 
     fn start_read(&mut self, out: &AxiOut, ddr: &Ddr) {
         let due = self.cycle + u64::from(self.timing.latency);
+        let mut at = self.read.len();
+        if self.timing.mixes {
+            at = self.read.iter().rposition(|(_, beat)| beat.id == out.arid).map_or(0, |last| last + 1);
+        }
         for i in 0..=out.arlen {
             let mut data = [0; BEAT_BYTES];
             let result = ddr.read(beat_of(out.araddr) + u64::from(i) * BEAT_BYTES as u64, &mut data);
             let response = self.respond(&result);
-            self.read.push_back((due, ReadBeat { data, response, id: out.arid, last: i == out.arlen }));
+            if self.timing.mixes {
+                at += self.rng.below((self.read.len() - at) as u64 + 1) as usize;
+            }
+            self.read.insert(at, (due, ReadBeat { data, response, id: out.arid, last: i == out.arlen }));
+            at += 1;
         }
     }
 
@@ -225,7 +233,7 @@ impl Port {
         let cycle = self.cycle;
         if !self.wires.bvalid
             && !self.stalls()
-            && let Some((_, burst)) = self.written.pop_front_if(|(due, _)| *due <= cycle)
+            && let Some(burst) = self.next_written(cycle)
         {
             self.wires.bresp = self.respond(&burst.apply(ddr));
             self.wires.bvalid = true;
@@ -235,6 +243,15 @@ impl Port {
         self.wires.awready = writes < OUTSTANDING && !self.stalls();
         self.wires.wready = self.unstored < WRITES_MAX && !self.stalls();
         self.wires.arready = self.read.len() < READS_MAX && !self.stalls();
+    }
+
+    /// The next write that is due for its answer: the oldest, or the oldest of any id.
+    fn next_written(&mut self, cycle: u64) -> Option<Burst> {
+        let due = self.written.partition_point(|(due, _)| *due <= cycle);
+        let any = if self.timing.mixes && due > 0 { self.rng.below(due as u64) as usize } else { 0 };
+        let id = self.written.get(any).filter(|_| due > 0)?.1.id;
+        let first = self.written.iter().position(|(_, burst)| burst.id == id)?;
+        self.written.remove(first).map(|(_, burst)| burst)
     }
 
     /// What the memory says to an access.
@@ -301,7 +318,7 @@ const DECODE_ERROR: u8 = 3;
 mod tests {
     use super::*;
 
-    const LATENCY: DdrTiming = DdrTiming { latency: 5, turnaround: 2, stalls: 0 };
+    const LATENCY: DdrTiming = DdrTiming { latency: 5, turnaround: 2, stalls: 0, mixes: false };
 
     /// Edges with nothing asked.
     fn wait(port: &mut Port, ddr: &Ddr, cycles: usize) {
@@ -390,7 +407,7 @@ mod tests {
     #[test]
     fn stalls_delay_and_lose_nothing() {
         let ddr = Ddr::new(1 << 16).unwrap();
-        let mut port = Port::new(DdrTiming { latency: 3, turnaround: 1, stalls: 200 }, 7);
+        let mut port = Port::new(DdrTiming { latency: 3, turnaround: 1, stalls: 200, mixes: false }, 7);
         let (mut sent, mut answered) = (0u64, 0);
         for _ in 0..5000 {
             let wires = *port.wires();
@@ -406,6 +423,33 @@ mod tests {
         }
         assert_eq!((sent, answered), (64, 64));
         assert_eq!(ddr.view(64 * 64, 64, |b| b[63]).unwrap(), 64);
+    }
+
+    #[test]
+    fn mixed_beats_keep_the_order_of_their_id() {
+        let ddr = Ddr::new(1 << 16).unwrap();
+        for beat in 0..64u64 {
+            ddr.write(beat * 64, &[beat as u8; 64]).unwrap();
+        }
+        let mut port = Port::new(DdrTiming { mixes: true, ..LATENCY }, 3);
+        wait(&mut port, &ddr, 1);
+        let mut came = Vec::new();
+        for cycle in 0..200u64 {
+            // Bursts of four beats, with three ids by turns.
+            let ask = AxiOut { arvalid: 1, araddr: cycle * 256, arlen: 3, arid: (cycle % 3) as u8, ..AxiOut::QUIET };
+            let wires = *port.wires();
+            assert!(cycle >= 9 || wires.arready);
+            if wires.rvalid {
+                came.push((wires.rid, wires.rdata[0], wires.rlast));
+            }
+            port.edge(&AxiOut { rready: 1, ..if cycle < 9 { ask } else { AxiOut::QUIET } }, &ddr);
+        }
+        for id in 0..3 {
+            let own: Vec<_> = came.iter().filter(|beat| beat.0 == id).map(|beat| (beat.1, beat.2)).collect();
+            let beats = (0..3).flat_map(|burst| (0..4).map(move |beat| (12 * burst + 4 * id + beat, beat == 3)));
+            assert_eq!(own, beats.collect::<Vec<_>>(), "id {id}");
+        }
+        assert!(!came.is_sorted_by_key(|beat| beat.1), "nothing was mixed");
     }
 
     #[test]

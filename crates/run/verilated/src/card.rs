@@ -1,8 +1,8 @@
 //! The card: the Verilated gateware, its memory and its network port, run as far as the driver's time goes.
 
-use core::convert::Infallible;
+use std::collections::VecDeque;
 
-use rackloom_card::{Config as CardConfig, ConfigError};
+use rackloom_card::{CardEvent, Config as CardConfig, ConfigError};
 use rackloom_ddr::Ddr;
 use rackloom_node::{Frame, Instant, Node, Output, Port, Rng};
 use rackloom_wire::{HOSTS, Head, Kind};
@@ -36,6 +36,8 @@ pub struct RtlCard {
     quiet: u64,
     cycles: u64,
     marks: Marks,
+    /// What the role has reported and nobody has taken.
+    events: VecDeque<u64>,
     /// Live: cycles that may be run until the next timeout.
     slice: u32,
     /// Frames on ports that the card does not have, and those that its other ports have dropped as foreign.
@@ -81,11 +83,12 @@ impl RtlCard {
             rx: core::array::from_fn(|port| RxPort::new(word(port), gap(port), rx_gaps, rng.fork())),
             tx: core::array::from_fn(|port| TxPort::new(word(port), gap(port), tx_stalls, rng.fork())),
             power: Power::Off,
-            inputs: Inputs { planted: config.planted, ..Inputs::RESET },
+            inputs: Inputs { planted: config.planted, shares: config.shares, ..Inputs::RESET },
             outputs: Outputs::QUIET,
             quiet: 0,
             cycles: 0,
             marks: Marks::default(),
+            events: VecDeque::new(),
             slice: 0,
             frames_elsewhere: 0,
             config_credit: 0,
@@ -262,6 +265,7 @@ impl RtlCard {
             clock.tick();
             self.cycles += 1;
         }
+        self.inputs.event_ready = self.events.len() < EVENTS;
         if edges.has(Edges::CFG) {
             self.inputs.cfg_hold = self.config_port_waits(nanos);
         }
@@ -283,6 +287,9 @@ impl RtlCard {
                 tx.take(mac);
             }
             self.frames_elsewhere += u64::from(self.outputs.foreign);
+            if self.outputs.event_valid != 0 && self.inputs.event_ready {
+                self.events.push_back(self.outputs.event_word);
+            }
         }
         if edges.has(Edges::DDR) {
             self.memory_port.edge(&self.outputs.memory, &self.ddr);
@@ -317,8 +324,8 @@ impl RtlCard {
 }
 
 impl Node for RtlCard {
-    /// No events, only frames: a card of hardware has no other way out.
-    type Event = Infallible;
+    /// What its role reports, and nothing else: of what happens in it, a card of hardware says no more.
+    type Event = CardEvent;
 
     fn handle_frame(&mut self, now: Instant, port: Port, frame: Frame) {
         if usize::from(port) > self.config.card.ports.len() {
@@ -336,7 +343,7 @@ impl Node for RtlCard {
         }
     }
 
-    fn poll(&mut self, now: Instant) -> Option<Output<Infallible>> {
+    fn poll(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         if self.wake(now) {
             self.run_to(now);
         }
@@ -344,12 +351,16 @@ impl Node for RtlCard {
         while let Power::On(clock) = &self.power
             && clock.is_live()
             && !self.tx.iter().any(TxPort::has_frame)
+            && self.events.is_empty()
             && self.slice > 0
             && self.wakes_at().is_some_and(|at| at <= now)
         {
             let before = self.cycles;
             self.step();
             self.slice -= (self.cycles - before) as u32;
+        }
+        if let Some(word) = self.events.pop_front() {
+            return Some(Output::Event(CardEvent::RoleEvent { word }));
         }
         (0..).zip(&mut self.tx).find_map(|(port, tx)| tx.pop().map(|frame| Output::Transmit(port, frame)))
     }
@@ -364,6 +375,8 @@ impl Node for RtlCard {
     }
 }
 
+/// Events of the role that wait to be taken, at most, as on a model card: then it waits with the next.
+const EVENTS: usize = 64;
 /// Cycles of reset: enough for the synchronisers of all clock domains.
 const RESET_CYCLES: u32 = 32;
 /// Cycles for which nothing may be under way before the clocks stop: more than a signal takes through all domains.

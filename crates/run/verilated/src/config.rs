@@ -17,6 +17,8 @@ pub struct Config {
     pub width: Width,
     /// How the memory answers.
     pub ddr: DdrTiming,
+    /// Parts of the memory's bandwidth that shell and role have while both want it, 1 to 15 each.
+    pub shares: [u8; 2],
     /// How the rest of the surroundings behaves.
     pub stress: Stress,
     /// Number of the bug to suffer from, of those that the gateware has for tests; 0: none.
@@ -52,6 +54,8 @@ pub struct DdrTiming {
     pub turnaround: u32,
     /// In how many of 256 cycles each channel of its own does nothing.
     pub stalls: u8,
+    /// Whether what belongs to different ids comes in any order, as AXI4 allows it.
+    pub mixes: bool,
 }
 
 /// What makes a card's life hard; all zero for a card that is used.
@@ -105,7 +109,8 @@ impl Config {
     /// A card of 64 MiB, otherwise as a model card: see [`CardConfig::new`].
     pub fn new(mac: MacAddr, pace: Pace) -> Self {
         let card = CardConfig { kind: CardKind::Rtl, memory: MEMORY, ..CardConfig::new(mac, pace) };
-        Self { card, width: Width::default(), ddr: DdrTiming::default(), stress: Stress::default(), planted: 0 }
+        let (width, ddr, stress) = Default::default();
+        Self { card, width, ddr, shares: [1, 1], stress, planted: 0 }
     }
 
     /// Checks every rule that the types do not express.
@@ -119,6 +124,7 @@ impl Config {
             ("ports", self.ports_are_valid()),
             ("bulk", c.bulk <= BULK_STANDARD),
             ("clocks", self.stress.clocks.is_valid()),
+            ("shares", self.shares.iter().all(|share| (1..=15).contains(share))),
             ("staging_max", c.staging_max <= IMAGE_BYTES_MAX),
             ("memory", self.ddr_bytes() <= MEMORY_BYTES_MAX),
             ("ack_every", c.ack_every <= u16::MAX.into()),
@@ -192,9 +198,9 @@ impl Config {
 }
 
 impl Default for DdrTiming {
-    /// About 200 ns, and 13 ns for the bus, without stalls.
+    /// About 200 ns, and 13 ns for the bus, without stalls and in order.
     fn default() -> Self {
-        Self { latency: 30, turnaround: 2, stalls: 0 }
+        Self { latency: 30, turnaround: 2, stalls: 0, mixes: false }
     }
 }
 

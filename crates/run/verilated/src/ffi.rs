@@ -108,6 +108,10 @@ pub(crate) struct Inputs {
     pub(crate) rst_n: bool,
     pub(crate) cfg_hold: bool,
     pub(crate) planted: u8,
+    /// What the role reports is taken.
+    pub(crate) event_ready: bool,
+    /// Parts of the memory's bandwidth: the shell's and the role's.
+    pub(crate) shares: [u8; 2],
 }
 
 /// All outputs of the card, as they are at the edge.
@@ -116,6 +120,7 @@ pub(crate) struct Inputs {
 pub(crate) struct Outputs {
     pub(crate) macs: [MacOut; PORTS],
     pub(crate) memory: AxiOut,
+    pub(crate) event_word: u64,
     pub(crate) alarm_us: u32,
     pub(crate) idle: u8,
     pub(crate) alarm_valid: u8,
@@ -123,6 +128,7 @@ pub(crate) struct Outputs {
     pub(crate) start: u8,
     pub(crate) foreign: u8,
     pub(crate) shell_write: u8,
+    pub(crate) event_valid: u8,
 }
 
 impl AxiIn {
@@ -181,6 +187,8 @@ impl Inputs {
         rst_n: false,
         cfg_hold: false,
         planted: 0,
+        event_ready: false,
+        shares: [1, 1],
     };
 }
 
@@ -188,6 +196,7 @@ impl Outputs {
     pub(crate) const QUIET: Self = Self {
         macs: [MacOut::QUIET; PORTS],
         memory: AxiOut::QUIET,
+        event_word: 0,
         alarm_us: 0,
         idle: 0,
         alarm_valid: 0,
@@ -195,6 +204,7 @@ impl Outputs {
         start: 0,
         foreign: 0,
         shell_write: 0,
+        event_valid: 0,
     };
 }
 

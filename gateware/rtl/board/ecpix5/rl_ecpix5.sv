@@ -366,8 +366,13 @@ module rl_ecpix5
     .quiet_o(quiet)
   );
   // No port, no stream.
-  logic unused_listens, unused_message_ready, unused_role_busy;
+  logic unused_message_ready, unused_role;
   message_t unused_message;
+  role_out_t role_out;
+  assign axil_rsp = role_out.axil;
+  assign interrupt = role_out.irq;
+  // Events have nobody here who hears them, and the clock never stops.
+  assign unused_role = ^{role_out.listens, role_out.busy, role_out.raises};
   config_rsp_t region_rsp;
   rl_region #(
     .Roles(Roles),
@@ -379,17 +384,14 @@ module rl_ecpix5
     .config_o(region_rsp),
     .clk_role_i(clk),
     .role_rst_ni(role_rst_n),
-    .axil_i(axil),
-    .axil_o(axil_rsp),
+    .role_i('{axil: axil, event_ready: 1'b1}),
+    .role_o(role_out),
     .axi_o(role_axi),
     .axi_i(role_axi_rsp),
-    .interrupt_o(interrupt),
-    .listens_o(unused_listens),
     .message_i('0),
     .message_ready_o(unused_message_ready),
     .message_o(unused_message),
-    .message_ready_i('0),
-    .busy_o(unused_role_busy)
+    .message_ready_i('0)
   );
 
   logic flash_fault, awaits, leave;

@@ -64,7 +64,8 @@ module rl_ecpix5_memory
     logic queued_valid, queued_ready;
     logic [2:0] unused_count;
     rl_axi_narrow #(
-      .NarrowW(NarrowW)
+      .NarrowW(NarrowW),
+      .IdW(AxiIdW)
     ) u_narrow (
       .clk_i(clk_o),
       .rst_ni(!rst_o),

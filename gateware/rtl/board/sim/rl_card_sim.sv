@@ -8,7 +8,9 @@ module rl_card_sim
 #(
   parameter int unsigned DataW = 64,  // Bits of port 0's words. Other ports take the lower 64.
   localparam int unsigned KeepW = DataW / 8,
-  localparam int unsigned Ports = 3
+  localparam int unsigned Ports = 3,
+  localparam int unsigned Memories = 2,  // Memory ports of the role.
+  localparam int unsigned MemoryIdW = AxiIdW + 2
 ) (
   input  logic          clk_net_i,
   input  logic          clk_ddr_i,
@@ -36,12 +38,16 @@ module rl_card_sim
   output logic          foreign_o, // A port beside port 0 has dropped a frame that no stream takes.
   input  logic [7:0]    planted_i, // Number of a bug to suffer from, 0: none.
   input  logic          cfg_hold_i, // The configuration port is not ready.
+  input  logic [1:0][3:0] share_i,  // Parts of the memory's bandwidth of shell [0] and role [1]. Steady.
+  output logic          event_valid_o,  // A word for the card's owner, from the role.
+  input  logic          event_ready_i,
+  output logic [63:0]   event_word_o,
   output logic          shell_write_o, // The shell offers a write to the memory.
   output logic          m_memory_awvalid,
   input  logic          m_memory_awready,
   output logic [39:0]   m_memory_awaddr,
   output logic [7:0]    m_memory_awlen,
-  output logic [AxiIdW:0] m_memory_awid,
+  output logic [MemoryIdW-1:0] m_memory_awid,
   output logic          m_memory_wvalid,
   input  logic          m_memory_wready,
   output logic [511:0]  m_memory_wdata,
@@ -50,25 +56,26 @@ module rl_card_sim
   input  logic          m_memory_bvalid,
   output logic          m_memory_bready,
   input  logic [1:0]    m_memory_bresp,
-  input  logic [AxiIdW:0] m_memory_bid,
+  input  logic [MemoryIdW-1:0] m_memory_bid,
   output logic          m_memory_arvalid,
   input  logic          m_memory_arready,
   output logic [39:0]   m_memory_araddr,
   output logic [7:0]    m_memory_arlen,
-  output logic [AxiIdW:0] m_memory_arid,
+  output logic [MemoryIdW-1:0] m_memory_arid,
   input  logic          m_memory_rvalid,
   output logic          m_memory_rready,
   input  logic [511:0]  m_memory_rdata,
   input  logic [1:0]    m_memory_rresp,
   input  logic          m_memory_rlast,
-  input  logic [AxiIdW:0] m_memory_rid
+  input  logic [MemoryIdW-1:0] m_memory_rid
 );
-  axi_req_t shell, role, role_axi, role_crossed;
-  axi_rsp_t shell_rsp, role_rsp, role_axi_rsp, role_crossed_rsp;
-  axil_req_t axil;
-  axil_rsp_t axil_rsp;
-
-  logic interrupt, role_rst_n;
+  axi_req_t shell;
+  axi_rsp_t shell_rsp;
+  axi_req_t [Memories-1:0] role_axi, guarded;  // Before and behind the shell's guards.
+  axi_rsp_t [Memories-1:0] role_axi_rsp, guarded_rsp;
+  role_in_t role_in;
+  role_out_t role;
+  logic role_rst_n;
   config_req_t config_req, region_req;
   config_rsp_t config_rsp, region_rsp;
   local_rsp_t unused_local;  // There is no programmer beside the shell.
@@ -152,7 +159,8 @@ module rl_card_sim
   rl_shell #(
     .DataW(DataW),
     .PatienceW(20),
-    .Ports(Ports)
+    .Ports(Ports),
+    .Memories(Memories)
   ) u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
@@ -183,13 +191,13 @@ module rl_card_sim
     .port_tx_bytes_i(port_tx_bytes),
     .shell_axi_o(shell),
     .shell_axi_i(shell_rsp),
-    .role_axi_o(role),
-    .role_axi_i(role_rsp),
-    .axil_o(axil),
-    .axil_i(axil_rsp),
+    .role_axi_o(guarded),
+    .role_axi_i(guarded_rsp),
+    .axil_o(role_in.axil),
+    .axil_i(role.axil),
     .axi_i(role_axi),
     .axi_o(role_axi_rsp),
-    .interrupt_i(interrupt),
+    .interrupt_i(role.irq),
     .role_rst_no(role_rst_n),
     .config_o(config_req),
     .board_o(unused_board),
@@ -208,54 +216,23 @@ module rl_card_sim
     .memory_failed_o(memory_failed),
     .quiet_o(quiet)
   );
-  // -- one memory for both: half of it each, if both want it
+  // -- one memory for both
   assign shell_write_o = shell.awvalid;
-  rl_memory_crossing u_crossing (
-    .clk_manager_i(clk_role_i),
-    .rst_manager_ni(rst_n[2]),
-    .manager_i(role),
-    .manager_o(role_rsp),
-    .clk_memory_i(clk_ddr_i),
-    .rst_memory_ni(rst_n[1]),
-    .memory_o(role_crossed),
-    .memory_i(role_crossed_rsp)
-  );
-  rl_memory_share #(
-    .AddrW(AxiAddrW),
-    .IdW(AxiIdW),
-    .ShareW(2),
-    .Longest({8'(BurstMax), DataW > 64 ? 8'd64 : 8'd1}),  // A wide shell reads 4 KiB at once.
-    .Buffer({16'd64, 16'd0})  // The shell takes what it has asked for.
-  ) u_share (
-    .clk_i(clk_ddr_i),
-    .rst_ni(rst_n[1]),
-    .share_i({2'd1, 2'd1}),
+  rl_memory_hub #(
+    .Memories(Memories),
+    .ShellLongest(DataW > 64 ? 64 : 1)  // A wide shell reads and writes 4 KiB at once.
+  ) u_hub (
+    .clk_role_i,
+    .rst_role_ni(rst_n[2]),
+    .role_i(guarded),
+    .role_o(guarded_rsp),
+    .clk_ddr_i,
+    .rst_ddr_ni(rst_n[1]),
+    .shell_i(shell),
+    .shell_o(shell_rsp),
+    .share_i,
+    .weight_i({Memories{4'd1}}),
     .busy_o(memory_busy),
-    .s_awvalid_i({role_crossed.awvalid, shell.awvalid}),
-    .s_awready_o({role_crossed_rsp.awready, shell_rsp.awready}),
-    .s_awaddr_i({role_crossed.awaddr, shell.awaddr}),
-    .s_awlen_i({role_crossed.awlen, shell.awlen}),
-    .s_awid_i({role_crossed.awid, shell.awid}),
-    .s_wvalid_i({role_crossed.wvalid, shell.wvalid}),
-    .s_wready_o({role_crossed_rsp.wready, shell_rsp.wready}),
-    .s_wdata_i({role_crossed.wdata, shell.wdata}),
-    .s_wstrb_i({role_crossed.wstrb, shell.wstrb}),
-    .s_wlast_i({role_crossed.wlast, shell.wlast}),
-    .s_bvalid_o({role_crossed_rsp.bvalid, shell_rsp.bvalid}),
-    .s_bready_i({role_crossed.bready, shell.bready}),
-    .s_bresp_o({role_crossed_rsp.bresp, shell_rsp.bresp}),
-    .s_bid_o({role_crossed_rsp.bid, shell_rsp.bid}),
-    .s_arvalid_i({role_crossed.arvalid, shell.arvalid}),
-    .s_arready_o({role_crossed_rsp.arready, shell_rsp.arready}),
-    .s_araddr_i({role_crossed.araddr, shell.araddr}),
-    .s_arlen_i({role_crossed.arlen, shell.arlen}),
-    .s_arid_i({role_crossed.arid, shell.arid}),
-    .s_rvalid_o({role_crossed_rsp.rvalid, shell_rsp.rvalid}),
-    .s_rready_i({role_crossed.rready, shell.rready}),
-    .s_rdata_o({role_crossed_rsp.rdata, shell_rsp.rdata}),
-    .s_rresp_o({role_crossed_rsp.rresp, shell_rsp.rresp}),
-    .s_rlast_o({role_crossed_rsp.rlast, shell_rsp.rlast}),
-    .s_rid_o({role_crossed_rsp.rid, shell_rsp.rid}),
     .m_awvalid_o(m_memory_awvalid),
     .m_awready_i(m_memory_awready),
     .m_awaddr_o(m_memory_awaddr),
@@ -301,7 +278,6 @@ module rl_card_sim
   // passes to the others, if it passes frames
   localparam int unsigned Others = Ports - 1;
   localparam int unsigned PortRules = 2 * Others + 1;
-  logic role_listens, role_busy;
   message_t [Others-1:0] message_in, message_out;
   logic [Others-1:0] message_in_ready, message_out_ready;
   logic [Others-1:0] in_valid, in_last, out_valid, out_last;
@@ -353,7 +329,7 @@ module rl_card_sim
   rl_sync u_listens (
     .clk_i(clk_net_i),
     .rst_ni(rst_power_net_n),
-    .d_i(role_listens && role_rst_n && rst_n[2]),
+    .d_i(role.listens && role_rst_n && rst_n[2]),
     .q_o(listens_net)
   );
   always_comb begin
@@ -430,7 +406,7 @@ module rl_card_sim
     .clk_role_i(clk_ports_role),
     .rst_role_ni(rst_power_role_n),
     .role_rst_ni(role_rst_n && rst_n[2]),
-    .role_listens_i(role_listens),
+    .role_listens_i(role.listens),
     .role_valid_o(in_valid),
     .role_ready_i(message_in_ready),
     .role_data_o(in_data),
@@ -446,30 +422,40 @@ module rl_card_sim
   rl_sync u_role_busy (
     .clk_i(clk_net_i),
     .rst_ni(rst_n[0]),
-    .d_i(role_busy),
+    .d_i(role.busy),
     .q_o(role_busy_net)
   );
+  rl_role_events u_events (
+    .clk_role_i,
+    .rst_role_ni(rst_n[2]),
+    .role_rst_ni(role_rst_n),
+    .raises_i(role.raises),
+    .ready_o(role_in.event_ready),
+    .clk_net_i,
+    .rst_net_ni(rst_n[0]),
+    .valid_o(event_valid_o),
+    .ready_i(event_ready_i),
+    .word_o(event_word_o)
+  );
   rl_region #(
+    .Memories(Memories),
     .Streams(Ports - 1)
   ) u_region (
-    .listens_o(role_listens),
-    .message_i(message_in),
-    .message_ready_o(message_in_ready),
-    .message_o(message_out),
-    .message_ready_i(message_out_ready),
-    .busy_o(role_busy),
     .clk_cfg_i,
     .rst_cfg_ni(rst_n[3]),
     .config_i(region_req),
     .config_o(region_rsp),
     .clk_role_i,
     .role_rst_ni(role_rst_n),
-    .axil_i(axil),
-    .axil_o(axil_rsp),
+    .role_i(role_in),
+    .role_o(role),
     .axi_o(role_axi),
     .axi_i(role_axi_rsp),
-    .interrupt_o(interrupt)
+    .message_i(message_in),
+    .message_ready_o(message_in_ready),
+    .message_o(message_out),
+    .message_ready_i(message_out_ready)
   );
   rl_planted #(.DataW(DataW)) u_planted (.planted_i);
-  assign start_o = axil.awvalid && axil.awaddr == RegControl;
+  assign start_o = role_in.axil.awvalid && role_in.axil.awaddr == RegControl;
 endmodule : rl_card_sim

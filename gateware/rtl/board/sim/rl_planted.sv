@@ -1,6 +1,6 @@
 // Bugs on purpose, off by default: the comparison with the model must find each, or its silence proves
 // nothing. They are forced upon the shell from outside, so that it bears no trace of them:
-// u_shell and u_share are those of the module around this one.
+// u_shell and u_hub are those of the module around this one.
 module rl_planted #(
   parameter int unsigned DataW = 64
 ) (
@@ -42,8 +42,8 @@ module rl_planted #(
       end
       // The role has the memory whenever it wants.
       8'd9: begin
-        force u_share.u_read.u_turn.ahead_q = 1;
-        force u_share.u_write.u_turn.ahead_q = 1;
+        force u_hub.u_share.u_read.u_turn.ahead_q = 1;
+        force u_hub.u_share.u_write.u_turn.ahead_q = 1;
       end
       default: ;
     endcase

@@ -3,7 +3,9 @@ module rl_execute
   import rl_shell_pkg::*;
   import rl_role_pkg::*;
   import rl_control_pkg::*;
-(
+#(
+  parameter int unsigned Memories = 1  // Memory ports of the role.
+) (
   input  logic            clk_net_i,
   input  logic            rst_net_ni,
   input  logic            clk_role_i,
@@ -32,12 +34,12 @@ module rl_execute
   // -- role domain
   output axil_req_t       axil_o,
   input  axil_rsp_t       axil_i,
-  input  axi_req_t        axi_i,
-  output axi_rsp_t        axi_o,
+  input  axi_req_t [Memories-1:0] axi_i,
+  output axi_rsp_t [Memories-1:0] axi_o,
   input  logic            interrupt_i,
   output logic            role_rst_no,
-  output axi_req_t        ddr_o,
-  input  axi_rsp_t        ddr_i,
+  output axi_req_t [Memories-1:0] ddr_o,
+  input  axi_rsp_t [Memories-1:0] ddr_i,
   output logic            ddr_failed_o     // The memory has answered the role with an error. Net domain.
 );
   logic cmd_valid, cmd_ready, stop, end_toggle;
@@ -95,12 +97,13 @@ module rl_execute
     .end_toggle_i(end_toggle)
   );
   // What the role was given, or has left behind, may be wrong.
-  logic ddr_failed_q;
-  always_ff @(posedge clk_role_i) begin
-    if (!rst_role_ni) ddr_failed_q <= 1'b0;
-    else if ((ddr_i.bvalid && ddr_i.bresp[1]) || (ddr_i.rvalid && ddr_i.rresp[1]))
-      ddr_failed_q <= 1'b1;
+  logic ddr_failed_q, ddr_fails;
+  always_comb begin
+    ddr_fails = 1'b0;
+    for (int unsigned n = 0; n < Memories; n++)
+    ddr_fails |= (ddr_i[n].bvalid && ddr_i[n].bresp[1]) || (ddr_i[n].rvalid && ddr_i[n].rresp[1]);
   end
+  always_ff @(posedge clk_role_i) ddr_failed_q <= rst_role_ni && (ddr_failed_q || ddr_fails);
   rl_sync u_ddr_failed (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
@@ -153,7 +156,9 @@ module rl_execute
     .d_i({isolated_q, fault_guard, fault_axil}),
     .q_o(role_o)
   );
-  rl_guard u_guard (
+  rl_guards #(
+    .Memories(Memories)
+  ) u_guards (
     .clk_role_i,
     .rst_role_ni,
     .memory_i,

@@ -11,3 +11,4 @@ pub mod racks;
 pub mod results;
 pub mod rogues;
 pub mod session;
+pub mod workers;

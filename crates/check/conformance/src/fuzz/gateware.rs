@@ -24,13 +24,15 @@ fn gateware(seed: u64, width: Width, planted: u8) -> RtlCard {
     let (ddr, stress) = match seed % 3 {
         0 => (DdrTiming::default(), Stress::default()),
         1 => (
-            DdrTiming { latency: 3, turnaround: 0, stalls: 0 },
+            DdrTiming { latency: 3, turnaround: 0, stalls: 0, mixes: true },
             Stress { rx_gaps: 40, tx_stalls: 100, late: true, clocks },
         ),
         _ => (
-            DdrTiming { latency: 60, turnaround: 7, stalls: 100 },
+            DdrTiming { latency: 60, turnaround: 7, stalls: 100, mixes: true },
             Stress { rx_gaps: 0, tx_stalls: 20, late: true, clocks },
         ),
     };
-    RtlCard::new(rackloom_verilated::Config { card, width, ddr, stress, planted }).expect("a sound configuration")
+    let surroundings = rackloom_verilated::Config::new(card.mac, card.pace);
+    RtlCard::new(rackloom_verilated::Config { card, width, ddr, stress, planted, ..surroundings })
+        .expect("a sound configuration")
 }

@@ -1,4 +1,10 @@
-// What shell and role say to one another: docs/src/reference/role.md is the contract.
+// What shell and role say to one another: docs/src/reference/role.md is the contract. A role's ports are
+//
+//     input  role_in_t                 role_i    what the card says to it,
+//     output role_out_t                role_o    and it to the card
+//     output axi_req_t [Memories-1:0]  axi_o     its memory ports, one to four
+//     input  axi_rsp_t [Memories-1:0]  axi_i
+//     input  message_t [Streams-1:0]   message_i, and ready_o, message_o, ready_i: its streams, if it has any
 
 // No module uses all of it.
 // verilator lint_off UNUSEDPARAM
@@ -37,11 +43,13 @@ package rl_role_pkg;
     logic        rvalid;
   } axil_rsp_t;
 
-  // -- AXI4, from the role. Bursts are INCR of whole 64-byte beats, so AxSIZE and AxBURST are not
-  // there; address bits [5:0] are not looked at.
+  // -- AXI4, from the role, at each of its memory ports. Bursts are INCR of whole 64-byte beats, so AxSIZE and AxBURST
+  // are not there; address bits [5:0] are not looked at. Bursts of a port with the same id are answered in order, and
+  // others in any.
+  localparam int unsigned MemoriesMax = 4;  // Memory ports of a role.
   localparam int unsigned BurstMax = 16;  // Beats.
   localparam int unsigned AxiAddrW = 40;
-  localparam int unsigned AxiIdW = 2;
+  localparam int unsigned AxiIdW = 6;
   localparam logic [1:0] RespOkay = 2'b00;
 
   typedef struct packed {
@@ -83,5 +91,25 @@ package rl_role_pkg;
     logic [7:0]  keep;  // With last: ones from bit 0 on. Else all ones.
     logic        last;
   } message_t;
+
+  // -- events: words for the card's owner, whether a kernel runs or not. A word stays until it is taken.
+  typedef struct packed {
+    logic        valid;
+    logic [63:0] word;
+  } role_event_t;
+
+  // -- all that does not depend on how many memory ports and streams a role has
+  typedef struct packed {
+    axil_req_t axil;
+    logic      event_ready;
+  } role_in_t;
+
+  typedef struct packed {
+    axil_rsp_t   axil;
+    logic        irq;        // A kernel has ended, until that is taken back.
+    logic        listens;    // It takes messages.
+    logic        busy;       // It has something to do though no kernel runs: its clock must go on.
+    role_event_t raises;
+  } role_out_t;
 endpackage : rl_role_pkg
 // verilator lint_on UNUSEDPARAM
