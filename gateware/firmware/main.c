@@ -16,7 +16,7 @@
 #include "session.h"
 
 // Events that stay until they are cleared and that the main loop takes.
-#define LATCHED (EVENTS_DIGEST_IDLE | EVENTS_SCRUB_DONE | EVENTS_CONFIG_DONE)
+#define LATCHED (EVENTS_DIGEST_IDLE | EVENTS_SCRUB_DONE | EVENTS_CONFIG_DONE | EVENTS_ROLE_FAULT)
 // What wakes the processor.
 #define WAKES (EVENTS_CONTROL | EVENTS_ACK_DUE | EVENTS_LAUNCH_ENDED | EVENTS_ALARM | LATCHED)
 
@@ -114,6 +114,7 @@ void firmware_turn(void) {
   session_turn(events);
   launch_collect();
   role_turn(events);
+  if (events & EVENTS_ROLE_FAULT) discovery_role_failed();
   bool busy = frame_next();
   if (busy) {
     dispatch();
