@@ -368,8 +368,8 @@ def test_a_host_that_restarts_while_memory_is_zeroed_for_it_gets_the_card(new):
 
 def test_the_next_owner_waits_for_the_last_ones_zeroing(new):
     bench = zeroing(new, "release")
-    for scrub in (0, 1):
-        bench.board.receive(bench.claim_frame(RIVAL, 9, scrub=scrub))
+    for nonce, scrub in ((8, 0), (9, 1), (9, 1)):
+        bench.board.receive(bench.claim_frame(RIVAL, nonce, scrub=scrub))
         bench.expect_nothing()
     release(bench, 1, src=HOST)
     bench.board.receive(bench.claim_frame(HOST, 70))

@@ -70,9 +70,8 @@ fn of_kind(kind: Kind) -> impl Fn(&Sent) -> bool {
 
 /// What it announces for this reason.
 fn named<S: Timed>(bench: &mut Bench<S>, reason: AnnounceReason, within: Duration) -> Announce {
-    let is_it = |sent: &Sent| {
-        sent.head.kind == Kind::DiscoveryAnnounce && sent.body::<Announce>().reason == u8::from(reason)
-    };
+    let is_it =
+        |sent: &Sent| sent.head.kind == Kind::DiscoveryAnnounce && sent.body::<Announce>().reason == u8::from(reason);
     awaited(bench, within, is_it).body()
 }
 

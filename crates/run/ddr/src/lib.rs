@@ -67,7 +67,8 @@ impl Ddr {
         }
         .map_err(os)?;
         let base = NonNull::new(base.cast()).expect("mmap never returns null");
-        let mapping = Mapping { base, len, lock: Mutex::new(()), failing: AtomicU64::new(SOUND), silent: AtomicBool::new(false) };
+        let mapping =
+            Mapping { base, len, lock: Mutex::new(()), failing: AtomicU64::new(SOUND), silent: AtomicBool::new(false) };
         // SAFETY: the range is the beginning of our own mapping, to which nothing refers yet.
         unsafe { mprotect(base.as_ptr().cast(), len, MprotectFlags::READ | MprotectFlags::WRITE) }.map_err(os)?;
         Ok(Self(Arc::new(mapping)))

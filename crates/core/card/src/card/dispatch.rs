@@ -7,9 +7,9 @@ use rackloom_wire::{
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use super::{Card, Power, role_mut};
+use crate::ReleaseReason;
 use crate::launches::{self, Turn};
 use crate::session::Verdict;
-use crate::ReleaseReason;
 
 impl Card {
     pub(super) fn dispatch(&mut self, now: Instant, frame: &Frame, packet: &Packet<'_>) {
