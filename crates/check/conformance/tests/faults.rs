@@ -3,7 +3,7 @@
 
 use rackloom_card::{Card, Config};
 use rackloom_conformance::Specimen;
-use rackloom_conformance::bench::{BASE, Bench, HOST, OBSERVER, Sent, config};
+use rackloom_conformance::bench::{BASE, Bench, CHUNK, HOST, OBSERVER, Sent, config};
 use rackloom_conformance::images::kernel::{BROKEN, BROKEN_WAYS, BUMP, SPIN, WILD};
 use rackloom_conformance::images::probe;
 use rackloom_node::Duration;
@@ -15,7 +15,7 @@ use rackloom_wire::{
 const BOOT: u32 = 77;
 /// A memory is silent for 2^18 cycles before that is a fault, and then it is waited for another 2^16: of 6.4 ns. Then
 /// the firmware starts.
-const MEMORY_BOUND: Duration = Duration::from_micros(2_098 + 100);
+const MEMORY_BOUND: Duration = Duration::from_micros(5_098 + 100);
 /// An error ends what is under way, in 2^16 cycles at most.
 const ERROR_BOUND: Duration = Duration::from_micros(420 + 100);
 /// The watchdog of the Verilated card waits for 2^20 cycles.
@@ -166,7 +166,17 @@ fn memory_that_cannot_be_trained<S: Timed>() {
 fn with_role<S: Timed>() -> Bench<S> {
     let mut bench = on::<S>();
     claimed(&mut bench, 1);
-    bench.load(1, &probe(1, 0));
+    let image = probe(1, 0);
+    bench.begin(1, &image, CHUNK);
+    awaited(&mut bench, Duration::from_millis(1), of_kind(Kind::ImageConfirmReady));
+    for index in 0..image.len().div_ceil(CHUNK.into()) {
+        bench.chunk(&image, CHUNK, index);
+        bench.pass(Duration::from_micros(5));
+    }
+    awaited(&mut bench, Duration::from_millis(2), of_kind(Kind::ImageConfirmStaged));
+    bench.commit(2);
+    awaited(&mut bench, Duration::from_millis(2), of_kind(Kind::ImageConfirmActive));
+    bench.pass_ms(1);
     bench.clear();
     bench
 }

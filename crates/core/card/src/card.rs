@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_role::{self as role, Role, Sandbox};
-use rackloom_wire::{self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr, ROLE_PRIVATE};
+use rackloom_wire::{self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr};
 
 use crate::analyzer::{Claimed, Filter};
 use crate::discovery::{Discovery, Facts};
