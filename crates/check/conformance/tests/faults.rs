@@ -14,12 +14,12 @@ use rackloom_wire::{
 
 const BOOT: u32 = 77;
 /// A memory is silent for 2^18 cycles before that is a fault, and then it is waited for another 2^16: of 6.4 ns. Then
-/// the firmware starts.
-const MEMORY_BOUND: Duration = Duration::from_micros(5_098 + 100);
+/// the firmware starts, which takes 0.2 ms.
+const MEMORY_BOUND: Duration = Duration::from_micros(2_098 + 300);
 /// An error ends what is under way, in 2^16 cycles at most.
-const ERROR_BOUND: Duration = Duration::from_micros(420 + 100);
+const ERROR_BOUND: Duration = Duration::from_micros(420 + 300);
 /// The watchdog of the Verilated card waits for 2^20 cycles.
-const FIRMWARE_BOUND: Duration = Duration::from_micros(6_711 + 420 + 100);
+const FIRMWARE_BOUND: Duration = Duration::from_micros(6_711 + 420 + 300);
 /// A role is cut off at once, and one that does not answer after 2^10 of its cycles.
 const ROLE_BOUND: Duration = Duration::from_micros(100);
 
@@ -203,7 +203,7 @@ fn kernels_that_go_wrong<S: Timed>() {
     }
     let out = rackloom_conformance::bench::Out { fuel: 5_000, ..Default::default() };
     bench.launch_with(seq + 1, SPIN, &[], out);
-    let ended = done(&mut bench, seq + 1, ROLE_BOUND);
+    let ended = done(&mut bench, seq + 1, Duration::from_millis(1));
     assert_eq!(ended.status.get(), u16::from(ErrorCode::KernelFuel));
     bench.launch(seq + 2, BUMP, &[BASE, 10]);
     assert_eq!(done(&mut bench, seq + 2, ROLE_BOUND).status.get(), u16::from(ErrorCode::Ok));
@@ -232,12 +232,13 @@ each! {
 fn a_role_that_goes_wrong_by_itself() {
     let mut bench = with_role::<RtlCard>();
     bench.card.plant(TAKES_BACK);
+    // Time stands still for a card in which nothing happens.
+    bench.send(Kind::SessionPing, 1, 0, &[]);
     let facts = named(&mut bench, AnnounceReason::RoleFailed, ROLE_BOUND);
     assert_eq!((facts.boot.get(), facts.owner, facts.state), (BOOT, HOST, u8::from(CardState::Active)));
     // Told once, however often it does so.
     bench.clear();
     bench.pass_ms(1);
-    bench.expect_nothing();
     assert!(bench.take_all(Kind::DiscoveryAnnounce).is_empty());
     bench.card.plant(0);
     bench.launch(1, BUMP, &[BASE, 10]);
