@@ -40,7 +40,6 @@ macro_rules! suite {
             a_release_gives_the_card_back_and_is_confirmed_each_time,
             a_claim_may_ask_for_zeroed_memory,
             a_write_after_a_zeroing_claim_lasts,
-            a_card_that_zeroes_memory_serves_what_needs_no_claim,
             epochs_differ_from_what_the_host_remembers,
             a_ping_tells_the_present_epoch_to_anyone,
             counters_and_manifest_need_no_claim,
