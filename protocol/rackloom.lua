@@ -39,6 +39,7 @@ local FAMILIES = {
         [4] = "changed",
         [5] = "restarted",
         [6] = "memory-failed",
+        [7] = "role-failed",
       },
       Scrub = {
         [0] = "keep",

@@ -184,9 +184,9 @@
 #define CSR_MAC1_LO RL_WORD(0x30000064u)
 // read: How often the card has been restarted since power came, and why the last time.
 #define CSR_RESTARTS RL_WORD(0x30000068u)
-// Its memory cannot be used: the training of it has failed.
+// Its memory cannot be used: the training of it has failed, or it owes answers of the life before.
 #define RESTARTS_UNTRAINED 0x00000200u
-// Its memory had answered with an error; else its firmware had failed.
+// Its memory had answered with an error, or not at all; else its firmware had failed.
 #define RESTARTS_MEMORY 0x00000100u
 // Restarts; after 255 comes 1.
 #define RESTARTS_COUNT_SHIFT 0u

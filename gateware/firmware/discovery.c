@@ -33,6 +33,7 @@ static uint32_t reason;    // Why it has come up.
 static uint32_t up_at;
 static uint32_t periodic_at;
 static bool changed;
+static bool role_failed;
 static uint32_t seq;
 static struct answer answers[SOLICITORS_MAX];
 static uint32_t waiting;
@@ -144,6 +145,10 @@ void discovery_change(void) {
   changed = true;
 }
 
+void discovery_role_failed(void) {
+  role_failed = true;
+}
+
 bool discovery_idle(void) {
   return waiting == 0;
 }
@@ -200,6 +205,10 @@ void discovery_turn(void) {
   if (changed) {
     changed = false;
     tell_all(ANNOUNCE_REASON_CHANGED);
+  }
+  if (role_failed) {
+    role_failed = false;
+    tell_all(ANNOUNCE_REASON_ROLE_FAILED);
   }
   if (clock_due(periodic_at)) {
     draw_interval();

@@ -14,6 +14,9 @@ void discovery_start(void);
 // The card's image or claim has changed.
 void discovery_change(void);
 
+// The role has broken a rule of its ports, and rl_role_port has cut it off and started it again.
+void discovery_role_failed(void);
+
 // True when no answer waits for its moment.
 bool discovery_idle(void);
 

@@ -16,7 +16,7 @@
 #include "session.h"
 
 // Events that stay until they are cleared and that the main loop takes.
-#define LATCHED (EVENTS_DIGEST_IDLE | EVENTS_CONFIG_DONE)
+#define LATCHED (EVENTS_DIGEST_IDLE | EVENTS_SCRUB_DONE | EVENTS_CONFIG_DONE | EVENTS_ROLE_FAULT)
 // What wakes the processor.
 #define WAKES (EVENTS_CONTROL | EVENTS_ACK_DUE | EVENTS_LAUNCH_ENDED | EVENTS_ALARM | LATCHED)
 
@@ -111,8 +111,10 @@ void firmware_turn(void) {
   uint32_t events = READ(CSR_EVENTS);
   WRITE(CSR_CLEAR, events & LATCHED);
   session_expire(was_busy);
+  session_turn(events);
   launch_collect();
   role_turn(events);
+  if (events & EVENTS_ROLE_FAULT) discovery_role_failed();
   bool busy = frame_next();
   if (busy) {
     dispatch();

@@ -2,7 +2,6 @@
 
 #include "admit.h"
 #include "arith.h"
-#include "clock.h"
 #include "counters.h"
 #include "frame.h"
 #include "session.h"
@@ -139,9 +138,6 @@ void memory_scrub(void) {
   WRITE(CSR_MEM_SCRUB_LAST, (READ(CSR_MEMORY) << 10) - 1);
   WRITE(CSR_CLEAR, EVENTS_SCRUB_DONE);
   ACT(CSR_MEM_SCRUB_GO);
-  await(EVENTS_SCRUB_DONE);
-  // That may have taken seconds. A lease that begins now must not begin then.
-  clock_turn();
 }
 
 // The templates, in this slot of the transmit buffer: of the owner's reads, and of the fetches of the firmware. Before

@@ -30,8 +30,8 @@ void memory_forget(void);
 // The owner's reads are answered from now on, as those of the present claim. No other read waits.
 void memory_serve(void);
 
-// Zeroes what hosts may touch, and waits for that. The role's own memory stays: the role goes on serving the next
-// claim.
+// Begins to zero what hosts may touch; EVENTS_SCRUB_DONE tells the end. The role's own memory stays: the role goes on
+// serving the next claim.
 void memory_scrub(void);
 
 // Reads bytes of DDR into a slot of the transmit buffer, to where a payload starts, and waits for them. All writes that

@@ -26,6 +26,17 @@ struct spent {
 
 struct claim claim;
 
+// What waits for memory to be zeroed: whoever has given the card back, whoever has asked for it, or both, in this order.
+// Nobody has the card until then. No owner: nobody waits.
+static struct {
+  bool lasts;
+  struct mac leaver;
+  uint32_t leaver_epoch;
+  uint32_t leaver_seq;
+  struct claim next;  // Its epoch is the one that the host has held.
+  uint32_t next_seq;
+} zeroing;
+
 static uint32_t renewed;   // When the owner was last heard.
 static uint32_t heard;     // The fast paths' moment of that, as last seen.
 static uint32_t overtime;  // Frames read since the lease has run out.
@@ -34,12 +45,13 @@ static uint16_t newest;    // The newest epoch granted, or the random number bef
 static struct spent spent[SPENT_MAX];
 static uint32_t spent_next;
 
-// The last release that was carried out, whose answer may have been lost. No owner: none.
+// The last release, if it has zeroed memory: its answer may have been lost. No owner: none.
 static struct {
   struct mac owner;
   uint32_t epoch;
-  uint32_t scrub;
 } released;
+
+static const struct mac nobody;
 
 void session_start(void) {
   // Random: frames of the card's last boot that are still under way have another epoch, most likely.
@@ -83,15 +95,18 @@ static uint32_t expires(void) {
   return renewed + (uint32_t)arith_times(claim.lease_ms, 1000);
 }
 
+// From now on this nonce cannot claim the card.
+static void spend(const struct claim *of) {
+  spent[spent_next].owner = of->owner;
+  spent[spent_next].nonce = of->nonce;
+  spent_next = (spent_next + 1) % SPENT_MAX;
+}
+
 // Ends the present claim. `given_up`: the nonce can no longer claim the card. A host that was cut off for longer than
 // its lease may still ask with its old nonce, and get the card.
 static void end(bool given_up) {
   if (!session_claimed()) return;
-  if (given_up) {
-    spent[spent_next].owner = claim.owner;
-    spent[spent_next].nonce = claim.nonce;
-    spent_next = (spent_next + 1) % SPENT_MAX;
-  }
+  if (given_up) spend(&claim);
   claim.epoch = 0;
   claim.group = 0;
   claim.owner.hi = 0;
@@ -142,30 +157,41 @@ static void refuse(uint32_t code, const struct mac *holder, uint64_t detail) {
   frame_refuse(KIND_SESSION_REFUSE, code, holder, detail);
 }
 
-static void take(uint64_t nonce, uint32_t lease_ms, uint32_t scrub) {
-  end(true);
-  if (scrub == SCRUB_ZERO) memory_scrub();
-  newest = epoch_after((uint16_t)asked.epoch);
-  claim.owner = asked.src;
-  claim.epoch = newest;
-  claim.group = ASKED(CLAIM_GROUP);
-  claim.nonce = nonce;
-  claim.lease_ms = lease_ms;
-  heard = READ(CSR_HEARD);
-  count(COUNTER_CLAIMS);
-  card_begin_claim();
+static bool waits(const struct mac *host) {
+  return (host->hi | host->lo) != 0;
 }
 
-static void grant(void) {
+static void grant(uint32_t number) {
   session_renew();
-  frame_answer(KIND_SESSION_GRANT, claim.epoch);
+  frame_open(&claim.owner, KIND_SESSION_GRANT, claim.epoch, number);
   frame_put_long(claim.nonce);
   frame_put(claim.lease_ms);
   frame_put(READ(CSR_BOOT));
   frame_send();
 }
 
+// Whoever waits for the card gets it.
+static void take(void) {
+  newest = epoch_after((uint16_t)zeroing.next.epoch);
+  claim.owner = zeroing.next.owner;
+  claim.epoch = newest;
+  claim.group = zeroing.next.group;
+  claim.nonce = zeroing.next.nonce;
+  claim.lease_ms = zeroing.next.lease_ms;
+  zeroing.next.owner = nobody;
+  heard = READ(CSR_HEARD);
+  count(COUNTER_CLAIMS);
+  card_begin_claim();
+  grant(zeroing.next_seq);
+}
+
+static void zero(void) {
+  zeroing.lasts = true;
+  memory_scrub();
+}
+
 void session_claim(void) {
+  struct claim *next = &zeroing.next;
   // Whatever needs memory would wait for ever.
   if (card_faulty()) return refuse(ERROR_CODE_MEMORY_FAULT, 0, 0);
   uint64_t nonce = ASKED_LONG(CLAIM_NONCE);
@@ -177,12 +203,29 @@ void session_claim(void) {
   if (session_claimed() && !session_owns()) {
     return refuse(ERROR_CODE_CLAIMED, &claim.owner, arith_parts(left(), 1000));
   }
-  if (!session_claimed() || claim.nonce != nonce) {
+  bool is_next = waits(&next->owner);
+  if (is_next && !mac_same(&next->owner, &asked.src)) return refuse(ERROR_CODE_CLAIMED, &next->owner, next->lease_ms);
+  if (session_claimed() && claim.nonce == nonce) return grant(asked.seq);
+  if (!is_next || next->nonce != nonce) {
     // A late copy of a claim that was given back or taken over would rob its own host of the next one.
     if (is_spent(nonce)) return refuse(ERROR_CODE_STALE_EPOCH, 0, 0);
-    take(nonce, lease_ms, scrub);
+    end(true);
+    if (is_next) spend(next);
+    next->owner = asked.src;
+    next->epoch = asked.epoch;
+    next->group = ASKED(CLAIM_GROUP);
+    next->nonce = nonce;
+    next->lease_ms = lease_ms;
+    // Memory that is being zeroed is nobody's: it need not be zeroed twice.
+    if (scrub == SCRUB_ZERO && !zeroing.lasts) zero();
   }
-  grant();
+  zeroing.next_seq = asked.seq;
+  if (!zeroing.lasts) take();
+}
+
+static void tell_released(const struct mac *owner, uint32_t epoch, uint32_t number) {
+  frame_open(owner, KIND_SESSION_RELEASED, epoch, number);
+  frame_send();
 }
 
 void session_release(void) {
@@ -190,17 +233,36 @@ void session_release(void) {
   if (scrub > SCRUB_ZERO) return refuse(ERROR_CODE_BAD_REQUEST, 0, SCRUB_ZERO);
   if (session_holds()) {
     end(true);
-    if (scrub == SCRUB_ZERO) memory_scrub();
-    released.owner = asked.src;
-    released.epoch = asked.epoch;
-    released.scrub = scrub;
+    if (scrub == SCRUB_ZERO) {
+      zero();
+      zeroing.leaver = asked.src;
+      zeroing.leaver_epoch = asked.epoch;
+      zeroing.leaver_seq = asked.seq;
+      return;
+    }
+    released.owner = nobody;
   } else if (scrub == SCRUB_ZERO) {
-    bool again = mac_same(&released.owner, &asked.src) && released.epoch == asked.epoch && released.scrub == scrub;
+    if (mac_same(&zeroing.leaver, &asked.src) && zeroing.leaver_epoch == asked.epoch) {
+      zeroing.leaver_seq = asked.seq;
+      return;
+    }
+    bool again = mac_same(&released.owner, &asked.src) && released.epoch == asked.epoch;
     // The lease had run out before. Who asks for zeroed memory must not believe that it was.
     if (!again) return refuse(ERROR_CODE_STALE_EPOCH, 0, 0);
   }
-  frame_answer(KIND_SESSION_RELEASED, asked.epoch);
-  frame_send();
+  tell_released(&asked.src, asked.epoch, asked.seq);
+}
+
+void session_turn(uint32_t events) {
+  if (!zeroing.lasts || !(events & EVENTS_SCRUB_DONE)) return;
+  zeroing.lasts = false;
+  if (waits(&zeroing.leaver)) {
+    released.owner = zeroing.leaver;
+    released.epoch = zeroing.leaver_epoch;
+    tell_released(&released.owner, released.epoch, zeroing.leaver_seq);
+    zeroing.leaver = nobody;
+  }
+  if (waits(&zeroing.next.owner)) take();
 }
 
 void session_ping(void) {

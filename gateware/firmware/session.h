@@ -37,6 +37,9 @@ bool session_fresh(bool is_admitted, uint32_t refusal);
 // To be called before each frame is read. `was_busy`: since the turn before, the processor has not slept.
 void session_expire(bool was_busy);
 
+// Answers whoever waits for memory to be zeroed, when that is done.
+void session_turn(uint32_t events);
+
 void session_claim(void);
 void session_release(void);
 void session_ping(void);

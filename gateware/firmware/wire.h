@@ -283,7 +283,7 @@ enum taken {
 #define CARD_STATE_CONFIGURING 4u
 // An image is in the configuration flash and awaits a restart; no role serves.
 #define CARD_STATE_WRITTEN 5u
-// Its memory cannot be used: the training of it has failed. Nothing but its state can be had.
+// Its memory cannot be used: the training of it has failed, or it does not answer. Nothing but its state can be had.
 #define CARD_STATE_FAULTY 6u
 
 // What a card awaits to run the image in its configuration flash.
@@ -303,9 +303,11 @@ enum taken {
 #define ANNOUNCE_REASON_CHANGED 4u
 // Its firmware had failed and has started again: claim, role and launches are gone.
 #define ANNOUNCE_REASON_RESTARTED 5u
-// Its memory had answered with an error and it has started again: claim, role and launches are gone, and what lies in
-// memory may be wrong.
+// Its memory had answered with an error, or not at all, and it has started again: claim, role and launches are gone, and
+// what lies in memory may be wrong.
 #define ANNOUNCE_REASON_MEMORY_FAILED 6u
+// Its role has broken a rule of its ports, was cut off and has started again: claim and memory stay.
+#define ANNOUNCE_REASON_ROLE_FAILED 7u
 
 // Whether memory is zeroed.
 // DDR keeps its contents.

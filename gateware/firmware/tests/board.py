@@ -25,7 +25,7 @@ READER = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
 WRITER = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
 M32 = 0xFFFFFFFF
 SLEEPS_MAX = 100_000
-LATCHED = C.EVENTS_DIGEST_IDLE | C.EVENTS_SCRUB_DONE | C.EVENTS_FETCH_DONE | C.EVENTS_CONFIG_DONE
+LATCHED = C.EVENTS_DIGEST_IDLE | C.EVENTS_SCRUB_DONE | C.EVENTS_FETCH_DONE | C.EVENTS_CONFIG_DONE | C.EVENTS_ROLE_FAULT
 
 
 @dataclass
@@ -110,6 +110,7 @@ class Board:
         self.config_stopping = False  # and has not yet.
         self.config_status = 0
         self.config_code = 0
+        self.scrub_done_at: int | None = None
         self.booted: bytes | None = None  # Digest of the image that the device has booted.
         self.configured: list[bytes] = []  # Digest that was named for each configuration.
         self.role_ctrl = 0
@@ -165,13 +166,18 @@ class Board:
             failed = C.CFG_STATUS_FAILED | self.config_code << C.CFG_STATUS_CODE_SHIFT
             self.config_status = failed if self.config_fails else C.CFG_STATUS_DONE
             self.latched |= C.EVENTS_CONFIG_DONE
+        if self.scrub_done_at is not None and self.scrub_done_at <= self.time:
+            self.scrub_done_at = None
+            first, end = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_LAST] + 1
+            self.ddr[first * 64 : end * 64] = bytes((end - first) * 64)
+            self.latched |= C.EVENTS_SCRUB_DONE
         self.step_kernels()
 
     def deadlines(self) -> list[int]:
         alarm = self.registers.get(C.CSR_ALARM, 0)
         due = [self.time + ((alarm - self.time) & M32)] if (alarm - self.time) & M32 < 1 << 31 else [self.time]
         due += [launch.ends for launch in self.queue() if launch.ends is not None]
-        return due + [at for at in (self.ack_at, self.config_done_at) if at is not None]
+        return due + [at for at in (self.ack_at, self.config_done_at, self.scrub_done_at) if at is not None]
 
     def run_for(self, us: int) -> None:
         """Lets time pass, waking the firmware when it wants."""
@@ -664,10 +670,8 @@ class Board:
             assert (self.bound - self.popped) % 32 <= 16
             assert (self.head - self.popped) % 32 <= (self.tail - self.popped) % 32 <= (self.bound - self.popped) % 32
         elif address == C.CSR_MEM_SCRUB_GO:
-            first, end = self.registers[C.CSR_MEM_SCRUB_FIRST], self.registers[C.CSR_MEM_SCRUB_LAST] + 1
-            self.ddr[first * 64 : end * 64] = bytes((end - first) * 64)
-            self.time += self.config.scrub_us
-            self.latched |= C.EVENTS_SCRUB_DONE
+            assert self.scrub_done_at is None
+            self.scrub_done_at = self.time + self.config.scrub_us
         elif address == C.CSR_FET_GO:
             if self.fetches_left is not None:
                 self.fetches_left -= 1

@@ -1,11 +1,12 @@
 """The firmware as the tests run it: compiled for this machine, and as the processor has it."""
 
+import os
 import struct
 import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SOURCES = sorted(HERE.parent.glob("*.c"))
+SOURCES = sorted(Path(os.environ.get("RACKLOOM_FIRMWARE", HERE.parent)).glob("*.c"))
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
 RISCV = ["--target=riscv32", "-march=rv32i", "-mabi=ilp32", "-Oz"]
 RISCV += ["-ffreestanding", "-fno-builtin", "-nostdlib", "-fno-pic"]

@@ -172,6 +172,19 @@ def test_announces_changes_of_claim_and_image(new):
     assert (told.seq, told.epoch, number(told.payload[64:70])) == (9, bench.epoch, RIVAL)
 
 
+def test_a_role_that_breaks_a_rule_is_named(with_role):
+    """Whether a kernel runs or not; each time once."""
+    bench = with_role()
+    for _ in range(2):
+        bench.board.latched |= C.EVENTS_ROLE_FAULT
+        bench.board.run_for(1000)
+        told = bench.frame(W.KIND_DISCOVERY_ANNOUNCE)
+        assert told.dst == HOSTS and reason(told) == W.ANNOUNCE_REASON_ROLE_FAILED
+        assert told.payload[19] == W.CARD_STATE_ACTIVE
+        assert bench.board.owner() == HOST
+        bench.expect_nothing()
+
+
 def test_the_template_tells_what_the_card_is_doing(with_role):
     bench = with_role()
     data = image(manifest=b"{}")

@@ -275,13 +275,112 @@ def test_a_claim_may_ask_for_zeroed_memory(claimed):
     assert bench.board.ddr[BASE] == 2, "a repeated claim zeroes nothing"
 
 
+ZEROING = 3_000_000
+
+
+def stranger(kind: int, seq: int, body: bytes = b"") -> bytes:
+    return Frame(CARD_MAC, RIVAL, kind, 0, 0, seq).raw(body)
+
+
+def zeroing(new, scrubs: str):
+    """A card that zeroes memory for whoever claims it, or has given it back."""
+    bench = new(scrub_us=ZEROING)
+    bench.claim()
+    bench.send(W.KIND_INPUT_WRITE, b"\1", 1, BASE)
+    bench.clear()
+    if scrubs == "claim":
+        bench.board.receive(bench.claim_frame(nonce=50, scrub=1))
+    else:
+        release(bench, 1)
+    bench.board.run_for(ZEROING // 2)
+    return bench
+
+
 def test_a_lease_begins_when_memory_is_zeroed(new):
-    bench = new(scrub_us=3_000_000)
-    bench.claim(lease=2000, scrub=1)
+    bench = new(scrub_us=ZEROING)
+    bench.board.receive(bench.claim_frame(lease=2000, scrub=1))
+    bench.board.run_for(ZEROING - 1)
+    bench.expect_nothing()
+    assert bench.board.owner() == 0
+    bench.board.run_for(1)
+    bench.expect(W.KIND_SESSION_GRANT)
     bench.board.run_for(1_999_999)
     assert bench.board.owner() == HOST
     bench.board.run_for(1)
     assert bench.board.owner() == 0
+
+
+@pytest.mark.parametrize("scrubs", ["claim", "release"])
+def test_a_card_that_zeroes_memory_serves_what_needs_no_claim(new, scrubs):
+    bench = zeroing(new, scrubs)
+    for seq in range(1, 4):
+        bench.board.receive(stranger(W.KIND_SESSION_PING, seq))
+        pong = bench.frame(W.KIND_SESSION_PONG)
+        assert (pong.seq, pong.epoch) == (seq, 0)
+        bench.board.run_for(1000)
+    bench.board.receive(stranger(W.KIND_DISCOVERY_SOLICIT, 9, struct.pack(">II", 10, 0)))
+    bench.board.run_for(10)
+    assert bench.frame(W.KIND_DISCOVERY_ANNOUNCE).seq == 9
+    bench.board.receive(stranger(W.KIND_SESSION_COUNTERS_GET, 10))
+    assert bench.frame(W.KIND_SESSION_COUNTERS).seq == 10
+    bench.board.receive(stranger(W.KIND_SESSION_MANIFEST_GET, 11))
+    assert bench.frame(W.KIND_SESSION_MANIFEST).seq == 11
+    # Of the claim that was, nothing is left.
+    bench.send(W.KIND_INPUT_WRITE, b"\2", 2, BASE)
+    assert bench.frame(W.KIND_INPUT_CONFIRM_NAK).code == W.ERROR_CODE_STALE_EPOCH
+    bench.expect_nothing()
+    bench.board.run_for(ZEROING)
+    assert bench.board.ddr[BASE] == 0
+    done = W.KIND_SESSION_GRANT if scrubs == "claim" else W.KIND_SESSION_RELEASED
+    bench.frame(done)
+    bench.expect_nothing()
+
+
+def test_a_claim_waits_while_memory_is_zeroed_for_it(new):
+    bench = zeroing(new, "claim")
+    # Who asks once more is answered once, by the newest number; a rival is told who is first.
+    again = bytearray(bench.claim_frame(nonce=50, scrub=1))
+    again[20:24] = (77).to_bytes(4, "big")
+    bench.board.receive(bytes(again))
+    bench.board.receive(bench.claim_frame(RIVAL, 9, scrub=1))
+    no = bench.frame(W.KIND_SESSION_REFUSE)
+    assert (no.dst, no.code, number(no.payload[2:8]), no.detail) == (RIVAL, W.ERROR_CODE_CLAIMED, HOST, 5000)
+    bench.board.receive(bench.claim_frame(nonce=1))
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_STALE_EPOCH, "it was taken over"
+    bench.expect_nothing()
+    bench.board.run_for(ZEROING)
+    grant = bench.frame(W.KIND_SESSION_GRANT)
+    assert (grant.dst, grant.seq, number(grant.payload[:8])) == (HOST, 77, 50)
+    bench.expect_nothing()
+    assert (bench.board.owner(), bench.count("claims")) == (HOST, 2)
+
+
+def test_a_host_that_restarts_while_memory_is_zeroed_for_it_gets_the_card(new):
+    bench = zeroing(new, "claim")
+    bench.board.receive(bench.claim_frame(nonce=60))
+    bench.expect_nothing()
+    bench.board.run_for(ZEROING // 2)
+    assert number(bench.frame(W.KIND_SESSION_GRANT).payload[:8]) == 60
+    bench.board.receive(bench.claim_frame(nonce=50))
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_STALE_EPOCH
+    assert (bench.board.owner(), bench.board.ddr[BASE]) == (HOST, 0)
+
+
+def test_the_next_owner_waits_for_the_last_ones_zeroing(new):
+    bench = zeroing(new, "release")
+    for nonce, scrub in ((8, 0), (9, 1), (9, 1)):
+        bench.board.receive(bench.claim_frame(RIVAL, nonce, scrub=scrub))
+        bench.expect_nothing()
+    release(bench, 1, src=HOST)
+    bench.board.receive(bench.claim_frame(HOST, 70))
+    assert bench.frame(W.KIND_SESSION_REFUSE).code == W.ERROR_CODE_CLAIMED, "the rival was first"
+    bench.board.run_for(ZEROING // 2)
+    kinds = [sent.frame.kind for sent in bench.board.sent if sent.frame.kind != W.KIND_DISCOVERY_ANNOUNCE]
+    assert kinds == [W.KIND_SESSION_RELEASED, W.KIND_SESSION_GRANT], "each once, and memory is zeroed once"
+    assert (bench.board.owner(), bench.board.ddr[BASE]) == (RIVAL, 0)
+    bench.clear()
+    release(bench, 1, src=HOST)
+    bench.expect(W.KIND_SESSION_RELEASED)
 
 
 @pytest.mark.parametrize("seed", range(5))

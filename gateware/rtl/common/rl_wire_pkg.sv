@@ -432,7 +432,8 @@ package rl_wire_pkg;
     CardStateConfiguring = 8'h04,
     // An image is in the configuration flash and awaits a restart; no role serves.
     CardStateWritten = 8'h05,
-    // Its memory cannot be used: the training of it has failed. Nothing but its state can be had.
+    // Its memory cannot be used: the training of it has failed, or it does not answer. Nothing but
+    // its state can be had.
     CardStateFaulty = 8'h06
   } card_state_e;
 
@@ -456,9 +457,12 @@ package rl_wire_pkg;
     AnnounceReasonChanged = 8'h04,
     // Its firmware had failed and has started again: claim, role and launches are gone.
     AnnounceReasonRestarted = 8'h05,
-    // Its memory had answered with an error and it has started again: claim, role and launches are
-    // gone, and what lies in memory may be wrong.
-    AnnounceReasonMemoryFailed = 8'h06
+    // Its memory had answered with an error, or not at all, and it has started again: claim, role
+    // and launches are gone, and what lies in memory may be wrong.
+    AnnounceReasonMemoryFailed = 8'h06,
+    // Its role has broken a rule of its ports, was cut off and has started again: claim and memory
+    // stay.
+    AnnounceReasonRoleFailed = 8'h07
   } announce_reason_e;
 
   // Whether memory is zeroed.

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_role::{self as role, Role, Sandbox};
-use rackloom_wire::{
-    self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr, ROLE_PRIVATE, Scrub,
-};
+use rackloom_wire::{self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr};
 
 use crate::analyzer::{Claimed, Filter};
 use crate::discovery::{Discovery, Facts};
@@ -22,6 +20,7 @@ use crate::{CardEvent, Config, ConfigError, Counters, ReleaseReason};
 
 mod dispatch;
 mod front_door;
+mod zeroing;
 
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
 #[derive(Debug)]
@@ -37,6 +36,10 @@ pub struct Card {
     results: Results,
     role: Option<ActiveRole>,
     flash: Option<Flash>,
+    /// When memory will be zero: until then nobody has the card.
+    zeroed_at: Option<Instant>,
+    /// It has started again because DDR did not answer, and takes no claim until DDR does.
+    awaits_memory: bool,
 }
 
 #[derive(Debug)]
@@ -61,6 +64,8 @@ struct ActiveRole {
     digest: [u8; 32],
     manifest_json: Bytes,
     clock_khz: u32,
+    /// That it has broken a rule was told since the last launch.
+    failed: bool,
 }
 
 impl Card {
@@ -86,12 +91,14 @@ impl Card {
             results: Results::new(),
             role: None,
             flash,
+            zeroed_at: None,
+            awaits_memory: false,
         })
     }
 
     /// Leaves the network in good order: says goodbye, and from then on neither hears nor says anything. Poll it empty.
     pub fn unplug(&mut self, now: Instant) {
-        self.end_claim(now, ReleaseReason::Released, Scrub::Keep);
+        self.end_claim(now, ReleaseReason::Released);
         self.shell.send(self.shell.head(HOSTS, Kind::DiscoveryGoodbye, 0, 0), &[]);
         self.role = None;
         self.power = Power::Unplugged;
@@ -122,7 +129,7 @@ impl Card {
 
     /// What it is doing.
     pub fn state(&self) -> CardState {
-        if !self.shell.config.trained {
+        if self.is_faulty() {
             CardState::Faulty
         } else if self.loader.is_configuring() {
             CardState::Configuring
@@ -169,6 +176,11 @@ impl Card {
         self.shell.events_lost()
     }
 
+    /// Whether its memory cannot be used.
+    fn is_faulty(&self) -> bool {
+        !self.shell.config.trained || (self.awaits_memory && !self.ddr.answers())
+    }
+
     /// Asserts everything that must be true between two calls.
     ///
     /// # Panics
@@ -186,6 +198,8 @@ impl Card {
         assert!(self.launches.queued() + self.results.kept() <= wire::RESULTS_KEPT as usize);
         assert!(!self.launches.is_running() || self.role.is_some());
         assert!(!self.loader.is_configuring() || self.role.is_none());
+        assert!(self.zeroed_at.is_some() || !self.session.is_awaited());
+        assert!(self.zeroed_at.is_none() || self.session.claim().is_none());
         if self.session.claim().is_none() {
             assert_eq!(self.launches.queued() + self.results.kept(), 0);
             assert!(self.loader.group().is_none());
@@ -230,9 +244,8 @@ impl Card {
         }
     }
 
-    /// Ends the present claim, if there is one, and everything that belongs to it. DDR is zeroed on request whether
-    /// there was a claim or not.
-    fn end_claim(&mut self, now: Instant, reason: ReleaseReason, scrub: Scrub) {
+    /// Ends the present claim, if there is one, and everything that belongs to it.
+    fn end_claim(&mut self, now: Instant, reason: ReleaseReason) {
         // A host that was cut off for longer than its lease may still ask with its old nonce, and get the card.
         if let Some(claim) = self.session.end(reason != ReleaseReason::Expired) {
             self.cancel_launches(now);
@@ -246,26 +259,14 @@ impl Card {
             self.shell.event(CardEvent::Released { owner: claim.owner, epoch: claim.epoch, reason });
             self.tell_change();
         }
-        if scrub == Scrub::Zero {
-            self.scrub();
-        }
     }
 
-    /// Zeroes what hosts may touch. The role's own memory is the role's affair: it serves the next claim.
-    fn scrub(&mut self) {
-        let mut private = vec![0; usize::try_from(ROLE_PRIVATE).expect("1 MiB")];
-        let Some(()) = self.shell.access(self.ddr.read(0, &mut private)) else { return };
-        let Some(()) = self.shell.access(self.ddr.zero()) else { return };
-        if private.iter().any(|&b| b != 0) {
-            self.shell.access(self.ddr.write(0, &private));
-        }
-    }
-
-    /// DDR has answered with an error: of what was written or computed since, nothing is certain. So the card starts
+    /// DDR has answered with an error, or not at all: of what was written or computed since, nothing is certain. So the card starts
     /// again, as the gateware's rl_restart does it: claim, role and launches are gone, and nothing waits to be said.
     fn restart(&mut self, now: Instant) {
         self.shell.event(CardEvent::MemoryFailed);
         self.begin_anew();
+        self.awaits_memory = !self.ddr.answers();
         self.switch_on(now, AnnounceReason::MemoryFailed);
     }
 
@@ -293,12 +294,13 @@ impl Card {
         self.launches = Launches::new();
         self.results = Results::new();
         self.role = None;
+        self.zeroed_at = None;
     }
 
     fn expire(&mut self, now: Instant) {
         if self.session.is_over(now) {
             self.shell.counters.inc(Counter::LeasesExpired);
-            self.end_claim(now, ReleaseReason::Expired, Scrub::Keep);
+            self.end_claim(now, ReleaseReason::Expired);
         }
     }
 
@@ -316,6 +318,7 @@ impl Card {
                 digest: ready.digest,
                 manifest_json: ready.manifest_json,
                 clock_khz: ready.clock_khz,
+                failed: false,
             });
         });
         if let Err(e) = &result {
@@ -343,6 +346,7 @@ impl Card {
 
     /// Does what has become possible or due: bounded work.
     fn settle(&mut self, now: Instant) {
+        self.end_zeroing(now);
         if self.shell.memory_failed {
             return self.restart(now);
         }
@@ -464,6 +468,7 @@ impl Node for Card {
             discovery,
             self.leaves_at(),
             self.session.deadline(),
+            self.zeroed_at,
             self.loader.deadline(&self.shell.config),
             self.memory.deadline(),
             self.launches.deadline(),

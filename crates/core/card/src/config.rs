@@ -59,6 +59,8 @@ pub struct Config {
     pub config_rate: u64,
     /// Whether its memory can be used: where its training has failed, the card says so and takes no claim.
     pub trained: bool,
+    /// Rate at which memory is zeroed, bytes a second; 0: instantly.
+    pub scrub_rate: u64,
     /// The configuration flash of a card that has to restart to run another image; `None`: it takes images while it
     /// runs.
     pub flash: Option<FlashConfig>,
@@ -112,6 +114,7 @@ impl Config {
             stage_rate: 0,
             config_rate: 0,
             trained: true,
+            scrub_rate: 0,
             flash: None,
             digest_rate: 1_250_000_000,
             firmware: FirmwareTimes::NONE,

@@ -31,6 +31,7 @@ pub(crate) struct Discovery {
     up_at: Instant,
     periodic_at: Instant,
     changed: bool,
+    role_failed: bool,
     seq: u32,
     answers: Vec<Answer>,
 }
@@ -46,8 +47,16 @@ struct Answer {
 impl Discovery {
     /// The link came up at `now`, for this reason.
     pub(crate) fn new(now: Instant, shell: &mut Shell, reason: AnnounceReason) -> Self {
-        let mut new =
-            Self { reason, link_ups: 0, up_at: now, periodic_at: now, changed: false, seq: 0, answers: Vec::new() };
+        let mut new = Self {
+            reason,
+            link_ups: 0,
+            up_at: now,
+            periodic_at: now,
+            changed: false,
+            role_failed: false,
+            seq: 0,
+            answers: Vec::new(),
+        };
         new.draw_interval(now, shell);
         new
     }
@@ -55,6 +64,11 @@ impl Discovery {
     /// The card's image or claim has changed; the next [`timeout`](Self::timeout) tells.
     pub(crate) const fn change(&mut self) {
         self.changed = true;
+    }
+
+    /// The role has broken a rule; the next [`timeout`](Self::timeout) tells.
+    pub(crate) const fn role_failed(&mut self) {
+        self.role_failed = true;
     }
 
     /// A host asks who is there.
@@ -86,6 +100,10 @@ impl Discovery {
             self.changed = false;
             self.tell_all(shell, facts, AnnounceReason::Changed);
         }
+        if self.role_failed {
+            self.role_failed = false;
+            self.tell_all(shell, facts, AnnounceReason::RoleFailed);
+        }
         if self.periodic_at <= now {
             self.draw_interval(now, shell);
             self.tell_all(shell, facts, AnnounceReason::Periodic);
@@ -98,7 +116,7 @@ impl Discovery {
 
     /// When it wants to speak next.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let at_once = self.changed.then_some(Instant::ZERO);
+        let at_once = (self.changed || self.role_failed).then_some(Instant::ZERO);
         let answer = self.answers.iter().map(|a| a.due).min();
         earlier(earlier(self.link_up_at(), at_once), earlier(Some(self.periodic_at), answer))
     }

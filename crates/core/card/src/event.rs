@@ -74,7 +74,7 @@ pub enum CardEvent {
         /// Number of the stream.
         stream: u8,
     },
-    /// DDR has answered with an error, and the card has started again.
+    /// DDR has answered with an error, or not at all, and the card has started again.
     MemoryFailed,
     /// A write reached DDR.
     Written {

@@ -27,6 +27,8 @@ pub(crate) enum Verdict {
     New(Scrub),
     /// Granted already.
     Again,
+    /// Its answer comes when memory is zeroed.
+    Waits,
     /// Refused: the code, the holder and the detail.
     No(ErrorCode, MacAddr, u64),
 }
@@ -41,12 +43,17 @@ pub(crate) struct Session {
     spent: Spent<(MacAddr, u64), 4>,
     /// The last release that was carried out, whose answer may have been lost: owner, epoch, scrub.
     released: Option<(MacAddr, u16, Scrub)>,
+    /// While memory is zeroed, who gets the card then: the newest copy of its claim.
+    next: Option<(Head, wire::Claim)>,
+    /// While memory is zeroed, who is told then that it was released: the newest copy of its release.
+    leaver: Option<Head>,
 }
 
 impl Session {
     pub(crate) fn new(shell: &mut Shell) -> Self {
         // Random: frames of the card's last boot that are still under way have another epoch, most likely.
-        Self { claim: None, newest: shell.rng.below(1 << 16) as u16, spent: Spent::new(), released: None }
+        let newest = shell.rng.below(1 << 16) as u16;
+        Self { claim: None, newest, spent: Spent::new(), released: None, next: None, leaver: None }
     }
 
     pub(crate) const fn claim(&self) -> Option<&Claim> {
@@ -66,6 +73,40 @@ impl Session {
     /// Whether this very release was carried out.
     pub(crate) fn was_released(&self, head: &Head, scrub: Scrub) -> bool {
         self.released == Some((head.src, head.epoch, scrub))
+    }
+
+    /// Who asks for the card gets it when memory is zeroed. With another nonce than before it has started again, and the
+    /// older one can no longer claim the card.
+    pub(crate) fn wait(&mut self, asked: &Head, body: &wire::Claim) {
+        let next = self.next.replace((*asked, *body));
+        if let Some((head, former)) = next.filter(|(_, former)| former.nonce != body.nonce) {
+            self.spent.insert((head.src, former.nonce.get()));
+        }
+    }
+
+    /// Who gives the card back is told when memory is zeroed.
+    pub(crate) const fn leave(&mut self, asked: &Head) {
+        self.leaver = Some(*asked);
+    }
+
+    /// Whether this very release waits for its answer.
+    pub(crate) fn leaves(&self, asked: &Head) -> bool {
+        self.leaver.is_some_and(|l| (l.src, l.epoch) == (asked.src, asked.epoch))
+    }
+
+    /// Memory is zeroed: who waits to be told that the card was released.
+    pub(crate) const fn take_leaver(&mut self) -> Option<Head> {
+        self.leaver.take()
+    }
+
+    /// Memory is zeroed, or need not be: who waits for the card.
+    pub(crate) const fn take_next(&mut self) -> Option<(Head, wire::Claim)> {
+        self.next.take()
+    }
+
+    /// Whether anybody waits for memory to be zeroed.
+    pub(crate) const fn is_awaited(&self) -> bool {
+        self.next.is_some() || self.leaver.is_some()
     }
 
     pub(crate) fn is_owner(&self, mac: MacAddr) -> bool {
@@ -102,12 +143,16 @@ impl Session {
         let Some(scrub) = Scrub::from_wire(body.scrub) else {
             return Verdict::No(ErrorCode::BadRequest, MacAddr::ZERO, u64::from(u8::from(Scrub::Zero)));
         };
-        match self.claim {
-            Some(c) if c.owner != asked.src => {
+        match (self.claim, &self.next) {
+            (Some(c), _) if c.owner != asked.src => {
                 let left = c.expires.saturating_since(now).as_nanos().div_ceil(1_000_000);
                 Verdict::No(ErrorCode::Claimed, c.owner, u64::try_from(left).unwrap_or(u64::MAX))
             }
-            Some(c) if c.nonce == body.nonce.get() => Verdict::Again,
+            (_, Some((head, next))) if head.src != asked.src => {
+                Verdict::No(ErrorCode::Claimed, head.src, next.lease_ms.get().into())
+            }
+            (Some(c), _) if c.nonce == body.nonce.get() => Verdict::Again,
+            (_, Some((_, next))) if next.nonce == body.nonce => Verdict::Waits,
             // A late copy of a claim that was given back or taken over would rob its own host of the next one.
             _ if self.spent.contains((asked.src, body.nonce.get())) => {
                 Verdict::No(ErrorCode::StaleEpoch, MacAddr::ZERO, 0)

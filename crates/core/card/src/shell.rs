@@ -14,7 +14,7 @@ pub(crate) struct Shell {
     pub(crate) config: Config,
     pub(crate) counters: Counters,
     pub(crate) rng: Rng,
-    /// DDR has answered with an error: the card has to start again before it says anything more.
+    /// DDR has answered with an error, or not at all: the card has to start again before it says anything more.
     pub(crate) memory_failed: bool,
     out: VecDeque<Frame>,
     out_bytes: usize,
@@ -53,7 +53,7 @@ impl Shell {
     pub(crate) fn access<T>(&mut self, result: Result<T, MemoryError>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
-            Err(MemoryError::Failed { .. }) => {
+            Err(MemoryError::Failed { .. } | MemoryError::Silent) => {
                 self.memory_failed = true;
                 None
             }

@@ -25,7 +25,7 @@ pub struct Config {
     /// A card that was silent this long counts as vanished. At least three ping intervals, since a ping or its answer
     /// may be lost. Counts the time in which the host was served; up to eight times as long while processors are short.
     pub silence: Duration,
-    /// How long claims, releases and the like may take.
+    /// How long claims, releases and the like may take, beside the time in which a card zeroes memory for them.
     pub control_timeout: Duration,
     /// How long a load may make no progress on a card before that card is given up.
     pub load_stall: Duration,

@@ -25,6 +25,18 @@ pub(crate) enum Ask {
     Manifest { got: Vec<u8> },
 }
 
+impl Ask {
+    /// Whether the answer comes when memory is zeroed.
+    pub(crate) const fn zeroes(&self) -> bool {
+        match self {
+            Self::Claim { options: ClaimOptions { scrub, .. }, .. } | Self::Release { scrub, .. } => {
+                matches!(scrub, Scrub::Zero)
+            }
+            Self::Counters { .. } | Self::Manifest { .. } => false,
+        }
+    }
+}
+
 impl Request {
     pub(crate) fn new(op: OpId, seq: u32, ask: Ask, now: Instant, wait: Duration, wait_max: Duration) -> Self {
         Self { op, seq, ask, timer: Backoff::due(now, wait, wait_max) }

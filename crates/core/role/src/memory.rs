@@ -16,30 +16,36 @@ pub trait Memory: fmt::Debug + Send + Sync + Any {
     /// Copies `into.len()` bytes from `addr` on.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] and [`MemoryError::Failed`].
+    /// [`MemoryError::OutOfBounds`], [`MemoryError::Failed`] and [`MemoryError::Silent`].
     fn read(&self, addr: u64, into: &mut [u8]) -> Result<(), MemoryError>;
 
     /// Copies `bytes` to `addr`.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`]; then nothing is written. [`MemoryError::Failed`].
+    /// [`MemoryError::OutOfBounds`]; then nothing is written. [`MemoryError::Failed`] and [`MemoryError::Silent`].
     fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), MemoryError>;
 
     /// Calls `f` once with `length` bytes from `addr` on, in place. It must not use this memory: it would wait for
     /// itself.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] and [`MemoryError::Failed`].
+    /// [`MemoryError::OutOfBounds`], [`MemoryError::Failed`] and [`MemoryError::Silent`].
     fn with_bytes(&self, addr: u64, length: u64, f: &mut dyn FnMut(&[u8])) -> Result<(), MemoryError>;
 
     /// From now on every access to the [`BEAT_BYTES`](crate::BEAT_BYTES) that include `addr` fails, as in a chip that
     /// is broken there; `None`: no access does. What it holds stays. Roles that run in the same memory do not notice.
     fn fail(&self, addr: Option<u64>);
 
+    /// From now on no access is answered, or each is again. What it holds stays, and roles do not notice.
+    fn silence(&self, on: bool);
+
+    /// Whether accesses are answered.
+    fn answers(&self) -> bool;
+
     /// Makes all memory zero and gives its pages back.
     ///
     /// # Errors
-    /// [`MemoryError::Os`].
+    /// [`MemoryError::Failed`], [`MemoryError::Silent`] and [`MemoryError::Os`].
     fn zero(&self) -> Result<(), MemoryError>;
 }
 
@@ -48,7 +54,7 @@ impl dyn Memory {
     /// itself.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] and [`MemoryError::Failed`].
+    /// [`MemoryError::OutOfBounds`], [`MemoryError::Failed`] and [`MemoryError::Silent`].
     pub fn view<R>(&self, addr: u64, length: u64, f: impl FnOnce(&[u8]) -> R) -> Result<R, MemoryError> {
         let mut f = Some(f);
         let mut result = None;
@@ -84,6 +90,9 @@ pub enum MemoryError {
         /// Its length in bytes.
         length: u64,
     },
+    /// The memory has not answered.
+    #[error("memory does not answer")]
+    Silent,
     /// The operating system refuses.
     #[error("the operating system refuses the memory")]
     Os(#[source] io::Error),

@@ -15,7 +15,7 @@
 
 use core::fmt;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -36,6 +36,8 @@ struct Mapping {
     lock: Mutex<()>,
     /// First address of the beat that fails, or [`SOUND`].
     failing: AtomicU64,
+    /// The card gets no answer. Whoever holds a [`Ddr`] itself still does: it may be what does not answer.
+    silent: AtomicBool,
 }
 
 // SAFETY: `base` is an anonymous mapping that belongs to this value alone until `drop` and is tied to no thread.
@@ -65,7 +67,8 @@ impl Ddr {
         }
         .map_err(os)?;
         let base = NonNull::new(base.cast()).expect("mmap never returns null");
-        let mapping = Mapping { base, len, lock: Mutex::new(()), failing: AtomicU64::new(SOUND) };
+        let mapping =
+            Mapping { base, len, lock: Mutex::new(()), failing: AtomicU64::new(SOUND), silent: AtomicBool::new(false) };
         // SAFETY: the range is the beginning of our own mapping, to which nothing refers yet.
         unsafe { mprotect(base.as_ptr().cast(), len, MprotectFlags::READ | MprotectFlags::WRITE) }.map_err(os)?;
         Ok(Self(Arc::new(mapping)))
@@ -161,6 +164,15 @@ impl Ddr {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Whether the card gets answers.
+    pub fn answers(&self) -> bool {
+        !self.0.silent.load(Ordering::Relaxed)
+    }
+
+    fn heard(&self) -> Result<(), MemoryError> {
+        if self.answers() { Ok(()) } else { Err(MemoryError::Silent) }
+    }
+
     fn check(&self, addr: u64, length: u64) -> Result<usize, MemoryError> {
         let size = self.len();
         match addr.checked_add(length) {
@@ -182,14 +194,17 @@ impl Memory for Ddr {
     }
 
     fn read(&self, addr: u64, into: &mut [u8]) -> Result<(), MemoryError> {
+        self.heard()?;
         self.read(addr, into)
     }
 
     fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.heard()?;
         self.write(addr, bytes)
     }
 
     fn with_bytes(&self, addr: u64, length: u64, f: &mut dyn FnMut(&[u8])) -> Result<(), MemoryError> {
+        self.heard()?;
         self.view(addr, length, f)
     }
 
@@ -197,7 +212,16 @@ impl Memory for Ddr {
         self.fail(addr);
     }
 
+    fn silence(&self, on: bool) {
+        self.0.silent.store(on, Ordering::Relaxed);
+    }
+
+    fn answers(&self) -> bool {
+        self.answers()
+    }
+
     fn zero(&self) -> Result<(), MemoryError> {
+        self.heard()?;
         self.zero()
     }
 }
@@ -269,6 +293,20 @@ mod tests {
         ddr.fail(None);
         ddr.write(4100, &[1]).unwrap();
         ddr.zero().unwrap();
+    }
+
+    #[test]
+    fn a_silent_memory_answers_nobody() {
+        let ddr = Ddr::new(PAGE_BYTES).unwrap();
+        let card = ddr.handle();
+        card.write(64, &[1]).unwrap();
+        card.silence(true);
+        assert!(!card.answers());
+        assert!(matches!(card.write(64, &[2]), Err(MemoryError::Silent)));
+        assert!(matches!(card.view(64, 1, |_| ()), Err(MemoryError::Silent)));
+        assert!(matches!(card.zero(), Err(MemoryError::Silent)));
+        card.silence(false);
+        assert_eq!(card.view(64, 1, |b| b[0]).unwrap(), 1);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) struct Port {
     bus: Bus,
     wires: AxiIn,
     waiting: Waiting,
+    /// Until then what is offered may be taken back: the card begins anew.
+    excused_until: u64,
     /// Writes whose beats have not all come.
     bursts: VecDeque<Burst>,
     beats: VecDeque<Beat>,
@@ -79,6 +81,7 @@ impl Port {
             bus: Bus::new(timing.turnaround),
             wires: AxiIn::QUIET,
             waiting: Waiting::default(),
+            excused_until: 0,
             bursts: VecDeque::new(),
             beats: VecDeque::new(),
             storing: VecDeque::new(),
@@ -111,6 +114,11 @@ impl Port {
         self.failed
     }
 
+    /// The card begins anew: what it has offered may be gone.
+    pub(crate) const fn excuse(&mut self) {
+        self.excused_until = self.cycle + RESET_CYCLES;
+    }
+
     /// An edge at which the card said `out`.
     pub(crate) fn edge(&mut self, out: &AxiOut, ddr: &Ddr) {
         self.cycle += 1;
@@ -122,7 +130,12 @@ impl Port {
         self.hold_to_protocol(out);
         self.take(out, ddr);
         self.gather();
-        self.offer(ddr);
+        if ddr.answers() {
+            self.offer(ddr);
+        } else {
+            self.failed += u64::from(asks);
+            self.take_more();
+        }
     }
 
     /// What is offered stays offered, as it is, until it is taken.
@@ -131,6 +144,7 @@ impl Port {
         let w = (out.wvalid != 0).then(|| Beat::of(out));
         let ar = (out.arvalid != 0).then_some((out.araddr, out.arlen, out.arid));
         let waiting = core::mem::take(&mut self.waiting);
+        let waiting = if self.cycle < self.excused_until { Waiting::default() } else { waiting };
         assert!(waiting.aw.is_none() || waiting.aw == aw, "AW changed before it was taken");
         assert!(waiting.w.is_none() || waiting.w == w, "W changed before it was taken");
         assert!(waiting.ar.is_none() || waiting.ar == ar, "AR changed before it was taken");
@@ -239,6 +253,11 @@ impl Port {
             self.wires.bvalid = true;
             self.wires.bid = burst.id;
         }
+        self.take_more();
+    }
+
+    /// Whether it takes what comes next.
+    fn take_more(&mut self) {
         let writes = self.bursts.len() + self.storing.len() + self.written.len();
         self.wires.awready = writes < OUTSTANDING && !self.stalls();
         self.wires.wready = self.unstored < WRITES_MAX && !self.stalls();
@@ -308,6 +327,8 @@ const OUTSTANDING: usize = 32;
 /// Beats that wait for the bus, at most: to be written, and to be read, those of the last burst not counted.
 const WRITES_MAX: usize = 16;
 const READS_MAX: usize = 48;
+/// Cycles within which the card's reset has come to its port.
+const RESET_CYCLES: u64 = 256;
 /// No burst goes across a multiple of this.
 const BOUNDARY: u64 = 4096;
 const OKAY: u8 = 0;

@@ -35,6 +35,8 @@ pub struct RtlCard {
     /// Cycles since something was last under way.
     quiet: u64,
     cycles: u64,
+    /// How often it had restarted itself by the last edge.
+    restarts: u8,
     marks: Marks,
     /// What the role has reported and nobody has taken.
     events: VecDeque<u64>,
@@ -83,10 +85,11 @@ impl RtlCard {
             rx: core::array::from_fn(|port| RxPort::new(word(port), gap(port), rx_gaps, rng.fork())),
             tx: core::array::from_fn(|port| TxPort::new(word(port), gap(port), tx_stalls, rng.fork())),
             power: Power::Off,
-            inputs: Inputs { planted: config.planted, shares: config.shares, ..Inputs::RESET },
+            inputs: Inputs { planted: if config.card.trained { config.planted } else { UNTRAINED }, ..Inputs::RESET },
             outputs: Outputs::QUIET,
             quiet: 0,
             cycles: 0,
+            restarts: 0,
             marks: Marks::default(),
             events: VecDeque::new(),
             slice: 0,
@@ -157,7 +160,7 @@ impl RtlCard {
         self.memory_port.refused()
     }
 
-    /// Accesses of the gateware to memory that was at fault.
+    /// Accesses of the gateware to memory that was at fault, or cycles in which it asked and got no answer.
     pub const fn accesses_failed(&self) -> u64 {
         self.memory_port.failed()
     }
@@ -168,7 +171,7 @@ impl RtlCard {
     }
 
     /// From now on the gateware has the bug of this number, of those of `rl_planted`. What makes the firmware fail is
-    /// gone after the restart.
+    /// gone after the restart, what makes the role fail with bug 0.
     pub const fn plant(&mut self, bug: u8) {
         self.inputs.planted = bug;
     }
@@ -291,6 +294,10 @@ impl RtlCard {
                 self.events.push_back(self.outputs.event_word);
             }
         }
+        if self.outputs.restarts != self.restarts {
+            self.restarts = self.outputs.restarts;
+            self.memory_port.excuse();
+        }
         if edges.has(Edges::DDR) {
             self.memory_port.edge(&self.outputs.memory, &self.ddr);
         }
@@ -377,6 +384,8 @@ impl Node for RtlCard {
 
 /// Events of the role that wait to be taken, at most, as on a model card: then it waits with the next.
 const EVENTS: usize = 64;
+/// `rl_planted`: the memory cannot be trained.
+const UNTRAINED: u8 = 11;
 /// Cycles of reset: enough for the synchronisers of all clock domains.
 const RESET_CYCLES: u32 = 32;
 /// Cycles for which nothing may be under way before the clocks stop: more than a signal takes through all domains.

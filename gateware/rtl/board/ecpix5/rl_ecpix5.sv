@@ -108,7 +108,7 @@ module rl_ecpix5
   logic clk, rst, trained, failed, alive;
   logic rst_card_n, rst_shell_n, rst_restart_n, fault, halt, drained, moves;
   logic [7:0] restarts;
-  logic for_memory, memory_failed;
+  logic for_memory, memory_failed, memory_late, memory_owes;
   // Where memory cannot be trained the card comes up nevertheless, to say so. A training takes no longer than a second
   // or two.
   localparam int unsigned TrainingCycles = TrainingMs * ClockKhz;
@@ -199,7 +199,7 @@ module rl_ecpix5
   assign strap[15] = AnnounceMs;
   assign strap[16] = '0;  // There is no port 1.
   assign strap[17] = '0;
-  assign strap[18] = 32'({untrained_q, for_memory, restarts});
+  assign strap[18] = 32'({untrained_q || memory_owes, for_memory, restarts});
   assign strap[19] = 32'({booted, Restart});
   assign strap[20] = link_q;
   identity_t identity;
@@ -222,6 +222,10 @@ module rl_ecpix5
     .rst_o(rst),
     .ready_o(trained),
     .failed_o(failed),
+    .rst_card_ni(rst_card_n),
+    .rst_shell_ni(rst_shell_n),
+    .late_o(memory_late),
+    .owes_o(memory_owes),
     .shell_i(m_shell),
     .shell_o(m_shell_rsp),
     .role_i(m_role),
@@ -282,7 +286,7 @@ module rl_ecpix5
     .clk_net_i(clk),
     .rst_por_ni(rst_card_n),
     .failed_i(fault),
-    .memory_failed_i(memory_failed),
+    .memory_failed_i(memory_failed || memory_late),
     .drained_i(drained),
     .rx_valid_i(rx_valid),
     .rx_last_i(rx_last),

@@ -10,6 +10,10 @@ module rl_ecpix5_memory
   output logic        rst_o,       // Until that clock runs.
   output logic        ready_o,     // The memory is trained.
   output logic        failed_o,    // Its training has failed.
+  input  logic        rst_card_ni, // Resets of the card and, with it, of its shell.
+  input  logic        rst_shell_ni,
+  output logic        late_o,      // It does not answer.
+  output logic        owes_o,      // It owes what was asked before the shell's last reset.
 
   input  axi_req_t    shell_i,
   output axi_rsp_t    shell_o,
@@ -59,37 +63,75 @@ module rl_ecpix5_memory
   logic [Ports-1:0][NarrowW/8-1:0] wstrb;
   logic [Ports-1:0][1:0] bresp, rresp;
 
+  logic [Ports-1:0] late, owes;
+  assign late_o = late != '0;
+  assign owes_o = owes != '0;
   for (genvar n = 0; n < Ports; n++) begin : gen_port
     r_t queued;
     logic queued_valid, queued_ready;
     logic [2:0] unused_count;
+    logic
+        door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
+    logic door_arvalid, door_arready, door_rvalid, door_rready, fills;
+    rl_memory_watch u_watch (
+      .clk_i(clk_o),
+      .rst_por_ni(rst_card_ni),
+      .rst_ni(rst_shell_ni),
+      .s_awvalid_i(wide[n].awvalid),
+      .s_awready_o(wide_rsp[n].awready),
+      .s_awlen_i(wide[n].awlen),
+      .s_wvalid_i(wide[n].wvalid),
+      .s_wready_o(wide_rsp[n].wready),
+      .s_wlast_i(wide[n].wlast),
+      .s_bvalid_o(wide_rsp[n].bvalid),
+      .s_bready_i(wide[n].bready),
+      .s_arvalid_i(wide[n].arvalid),
+      .s_arready_o(wide_rsp[n].arready),
+      .s_rvalid_o(wide_rsp[n].rvalid),
+      .s_rready_i(wide[n].rready),
+      .m_awvalid_o(door_awvalid),
+      .m_awready_i(door_awready),
+      .m_wvalid_o(door_wvalid),
+      .m_wready_i(door_wready),
+      .m_wlast_o(door_wlast),
+      .fills_o(fills),
+      .m_bvalid_i(door_bvalid),
+      .m_bready_o(door_bready),
+      .m_arvalid_o(door_arvalid),
+      .m_arready_i(door_arready),
+      .m_rvalid_i(door_rvalid),
+      .m_rlast_i(wide_rsp[n].rlast),
+      .m_rready_o(door_rready),
+      .late_o(late[n]),
+      .owes_o(owes[n])
+    );
     rl_axi_narrow #(
       .NarrowW(NarrowW),
       .IdW(AxiIdW)
     ) u_narrow (
       .clk_i(clk_o),
       .rst_ni(!rst_o),
-      .s_awvalid_i(wide[n].awvalid),
-      .s_awready_o(wide_rsp[n].awready),
+      .s_awvalid_i(door_awvalid),
+      .s_awready_o(door_awready),
       .s_awaddr_i(wide[n].awaddr),
       .s_awlen_i(wide[n].awlen),
       .s_awid_i(wide[n].awid),
-      .s_wvalid_i(wide[n].wvalid),
-      .s_wready_o(wide_rsp[n].wready),
+      .s_wvalid_i(door_wvalid),
+      .s_wready_o(door_wready),
       .s_wdata_i(wide[n].wdata),
-      .s_wstrb_i(wide[n].wstrb),
-      .s_wlast_i(wide[n].wlast),
-      .s_bvalid_o(wide_rsp[n].bvalid),
-      .s_bready_i(wide[n].bready),
+      .s_wstrb_i(fills ? '0 : wide[n].wstrb),
+      .s_wlast_i(door_wlast),
+      .s_bvalid_o(door_bvalid),
+      .s_bready_i(door_bready),
       .s_bresp_o(wide_rsp[n].bresp),
       .s_bid_o(wide_rsp[n].bid),
-      .s_arvalid_i(wide[n].arvalid),
-      .s_arready_o(wide_rsp[n].arready),
+      .s_arvalid_i(door_arvalid),
+      .s_arready_o(door_arready),
       .s_araddr_i(wide[n].araddr),
       .s_arlen_i(wide[n].arlen),
       .s_arid_i(wide[n].arid),
-      .s_rvalid_o(wide_rsp[n].rvalid),
-      .s_rready_i(wide[n].rready),
+      .s_rvalid_o(door_rvalid),
+      .s_rready_i(door_rready),
       .s_rdata_o(wide_rsp[n].rdata),
       .s_rresp_o(wide_rsp[n].rresp),
       .s_rlast_o(wide_rsp[n].rlast),

@@ -84,6 +84,8 @@ module rl_card_sim
       sleeping,
       quiet,
       memory_failed,
+      memory_late,
+      memory_owes,
       for_memory,
       ports_busy,
       role_busy_net,
@@ -100,7 +102,7 @@ module rl_card_sim
 
   // The ports' layer lives through a restart of the shell: it has no firmware that could fail.
   logic [3:0] rst_n;
-  logic rst_power_net_n, rst_power_role_n;
+  logic rst_power_net_n, rst_power_ddr_n, rst_power_role_n;
   for (genvar i = 0; i < 4; i++) begin : gen_reset
     logic clk;
     assign clk = i == 0 ? clk_net_i : i == 1 ? clk_ddr_i : i == 2 ? clk_role_i : clk_cfg_i;
@@ -115,6 +117,11 @@ module rl_card_sim
     .rst_ni,
     .rst_no(rst_power_net_n)
   );
+  rl_reset u_power_ddr (
+    .clk_i(clk_ddr_i),
+    .rst_ni,
+    .rst_no(rst_power_ddr_n)
+  );
   rl_reset u_power_role (
     .clk_i(clk_role_i),
     .rst_ni,
@@ -124,7 +131,7 @@ module rl_card_sim
     .clk_net_i,
     .rst_por_ni(rst_power_net_n),
     .failed_i(firmware_failed),
-    .memory_failed_i(memory_failed),
+    .memory_failed_i(memory_failed || memory_late),
     .drained_i(drained),
     .rx_valid_i(rx_valid_i[0]),
     .rx_last_i(rx_last_i[0]),
@@ -140,7 +147,7 @@ module rl_card_sim
   logic [31:0] strap;
   logic [20:0][31:0] straps;
   always_comb begin
-    straps = {32'(1 << rl_csr_pkg::LinkUpBit), 32'd0, 32'({for_memory, restarts_o}), strap_i};
+    straps = {32'(1 << rl_csr_pkg::LinkUpBit), 32'd0, 32'({memory_owes, for_memory, restarts_o}), strap_i};
     // A card that was restarted is another one to its hosts.
     straps[4] = strap_i[4] + 32'(restarts_o);
   end
@@ -218,6 +225,9 @@ module rl_card_sim
   );
   // -- one memory for both
   assign shell_write_o = shell.awvalid;
+  logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
+  logic door_arvalid, door_arready, door_rvalid, door_rready;
+  logic [63:0] door_wstrb;
   rl_memory_hub #(
     .Memories(Memories),
     .ShellLongest(DataW > 64 ? 64 : 1)  // A wide shell reads and writes 4 KiB at once.
@@ -233,31 +243,73 @@ module rl_card_sim
     .share_i,
     .weight_i({Memories{4'd1}}),
     .busy_o(memory_busy),
-    .m_awvalid_o(m_memory_awvalid),
-    .m_awready_i(m_memory_awready),
+    .m_awvalid_o(door_awvalid),
+    .m_awready_i(door_awready),
     .m_awaddr_o(m_memory_awaddr),
     .m_awlen_o(m_memory_awlen),
     .m_awid_o(m_memory_awid),
-    .m_wvalid_o(m_memory_wvalid),
-    .m_wready_i(m_memory_wready),
+    .m_wvalid_o(door_wvalid),
+    .m_wready_i(door_wready),
     .m_wdata_o(m_memory_wdata),
-    .m_wstrb_o(m_memory_wstrb),
-    .m_wlast_o(m_memory_wlast),
-    .m_bvalid_i(m_memory_bvalid),
-    .m_bready_o(m_memory_bready),
+    .m_wstrb_o(door_wstrb),
+    .m_wlast_o(door_wlast),
+    .m_bvalid_i(door_bvalid),
+    .m_bready_o(door_bready),
     .m_bresp_i(m_memory_bresp),
     .m_bid_i(m_memory_bid),
-    .m_arvalid_o(m_memory_arvalid),
-    .m_arready_i(m_memory_arready),
+    .m_arvalid_o(door_arvalid),
+    .m_arready_i(door_arready),
     .m_araddr_o(m_memory_araddr),
     .m_arlen_o(m_memory_arlen),
     .m_arid_o(m_memory_arid),
-    .m_rvalid_i(m_memory_rvalid),
-    .m_rready_o(m_memory_rready),
+    .m_rvalid_i(door_rvalid),
+    .m_rready_o(door_rready),
     .m_rdata_i(m_memory_rdata),
     .m_rresp_i(m_memory_rresp),
     .m_rlast_i(m_memory_rlast),
     .m_rid_i(m_memory_rid)
+  );
+  logic late, owes, fills;
+  rl_memory_watch u_watch (
+    .clk_i(clk_ddr_i),
+    .rst_por_ni(rst_power_ddr_n),
+    .rst_ni(rst_n[1]),
+    .s_awvalid_i(door_awvalid),
+    .s_awready_o(door_awready),
+    .s_awlen_i(m_memory_awlen),
+    .s_wvalid_i(door_wvalid),
+    .s_wready_o(door_wready),
+    .s_wlast_i(door_wlast),
+    .s_bvalid_o(door_bvalid),
+    .s_bready_i(door_bready),
+    .s_arvalid_i(door_arvalid),
+    .s_arready_o(door_arready),
+    .s_rvalid_o(door_rvalid),
+    .s_rready_i(door_rready),
+    .m_awvalid_o(m_memory_awvalid),
+    .m_awready_i(m_memory_awready),
+    .m_wvalid_o(m_memory_wvalid),
+    .m_wready_i(m_memory_wready),
+    .m_wlast_o(m_memory_wlast),
+    .fills_o(fills),
+    .m_bvalid_i(m_memory_bvalid),
+    .m_bready_o(m_memory_bready),
+    .m_arvalid_o(m_memory_arvalid),
+    .m_arready_i(m_memory_arready),
+    .m_rvalid_i(m_memory_rvalid),
+    .m_rlast_i(m_memory_rlast),
+    .m_rready_o(m_memory_rready),
+    .late_o(late),
+    .owes_o(owes)
+  );
+  assign m_memory_wstrb = fills ? '0 : door_wstrb;
+  rl_sync #(
+    .Width(2)
+  ) u_watched (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_power_net_n),
+    .d_i({late, owes}),
+    .q_o({memory_late, memory_owes})
   );
   rl_sync u_memory_busy (
     .clk_i(clk_net_i),

@@ -1,6 +1,6 @@
 // Bugs on purpose, off by default: the comparison with the model must find each, or its silence proves
 // nothing. They are forced upon the shell from outside, so that it bears no trace of them:
-// u_shell and u_hub are those of the module around this one.
+// u_shell, u_share and u_watch are those of the module around this one.
 module rl_planted #(
   parameter int unsigned DataW = 64
 ) (
@@ -45,6 +45,11 @@ module rl_planted #(
         force u_hub.u_share.u_read.u_turn.ahead_q = 1;
         force u_hub.u_share.u_write.u_turn.ahead_q = 1;
       end
+      // A role takes VALID back, whether a kernel runs or not; as long as it is planted.
+      8'd10: force u_shell.u_execute.u_guard.asked_q = 3'd1;
+      8'd0:  release u_shell.u_execute.u_guard.asked_q;
+      // The memory cannot be trained.
+      8'd11: force u_watch.owes_o = 1'b1;
       default: ;
     endcase
   end

@@ -223,6 +223,52 @@ pub fn a_write_after_a_zeroing_claim_lasts<S: Specimen>() {
     assert_eq!(bench.bytes(BASE, 16), [[2; 8], [0; 8]].concat());
 }
 
+/// Zeroing takes a card long. Meanwhile it answers whoever asks; who claims it or has given it back gets its answer then.
+pub fn a_card_that_zeroes_memory_serves_what_needs_no_claim<S: Specimen>() {
+    // 15 MiB at ten gigabytes a second; as many beats as cycles of gateware.
+    let slow = Config { memory: 16 << 20, scrub_rate: 10_000_000_000, ..config() };
+    let mut bench = Bench::<S>::new(slow);
+    bench.clear();
+    let zeroed = |c: &mut wire::Claim| c.scrub = 1;
+    claim_with(&mut bench, zeroed);
+    for leaves in [false, true] {
+        let answer = if leaves { Kind::SessionReleased } else { Kind::SessionGrant };
+        let mut pongs = 0;
+        while !bench.sent.iter().any(|sent| sent.head.kind == answer) {
+            pongs += 1;
+            assert!(pongs < 1000, "zeroing does not end");
+            // Also who asks again, and a rival.
+            bench.hand(Head { epoch: 0, ..bench.head(Kind::SessionPing, pongs, 0) }.frame(&[]));
+            if !leaves && pongs == 2 {
+                claim_with(&mut bench, zeroed);
+                bench.frame(Bench::<S>::claim_frame(RIVAL, 9, 0));
+            }
+            // A little of time, or some thousand cycles.
+            bench.now += Duration::from_micros(25);
+            bench.card.handle_timeout(bench.now);
+            bench.take();
+        }
+        bench.settle();
+        let told: Vec<_> = bench.take_all(Kind::SessionPong).into_iter().map(|pong| pong.head.epoch).collect();
+        assert_eq!(told.len(), pongs as usize, "each ping is answered");
+        assert!(told.len() > 3 && told[..2] == [0, 0], "nobody has the card: {told:?}");
+        let answer = bench.last(answer);
+        if leaves {
+            bench.expect_nothing();
+        } else {
+            let no = bench.expect(Kind::SessionRefuse);
+            assert_eq!((no.head.dst, no.code()), (RIVAL, ErrorCode::Claimed));
+            bench.expect_nothing();
+            bench.epoch = answer.head.epoch;
+            bench.write(1, BASE, &[1; 8]);
+            bench.pass_ms(1);
+            bench.clear();
+            bench.send(Kind::SessionRelease, 6, 0, wire::Release { scrub: 1, reserved: [0; 7] }.as_bytes());
+        }
+    }
+    assert_eq!(bench.word(BASE), 0);
+}
+
 /// No epoch comes twice, nor one that the host may remember.
 pub fn epochs_differ_from_what_the_host_remembers<S: Specimen>() {
     // Gateware takes a while to boot.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rackloom_node::{Duration, Frame};
-use rackloom_wire::{Kind, Launch, Packet, Poll, Solicit};
+use rackloom_wire::{Claim, Kind, Launch, Packet, Poll, Release, Solicit};
 
 use crate::bench::{BASE, CHUNK, MEMORY};
 
@@ -50,6 +50,16 @@ fn solicits_later(packet: &Packet<'_>) -> bool {
     packet.view::<Solicit>().is_some_and(|(body, _)| body.window_us.get() > 0)
 }
 
+/// Whether a frame asks for zeroed memory.
+fn zeroes(frame: &[u8]) -> bool {
+    let Ok(packet) = Packet::parse(frame) else { return false };
+    match packet.head.kind {
+        Kind::SessionClaim => packet.view::<Claim>().is_some_and(|(body, _)| body.scrub != 0),
+        Kind::SessionRelease => packet.view::<Release>().is_some_and(|(body, _)| body.scrub != 0),
+        _ => false,
+    }
+}
+
 /// The random delay that a frame gives the card for its answer, in microseconds.
 fn window_of(frame: &[u8]) -> u32 {
     let Ok(packet) = Packet::parse(frame) else { return 0 };
@@ -85,8 +95,12 @@ fn acknowledged_by(frame: &[u8]) -> Option<u32> {
 }
 
 impl Burst {
-    /// Orders the frames by their places; of those for the tail one is left.
+    /// Orders the frames by their places; of those for the tail one is left. One that asks for zeroed memory is alone.
     pub fn new(frames: Vec<Bytes>, pause: Duration) -> Self {
+        // While memory is zeroed for a host, a card serves what needs no claim: how far it gets is its own affair.
+        if let Some(alone) = frames.iter().find(|frame| zeroes(frame)) {
+            return Self { frames: vec![(alone.clone(), true)], pause };
+        }
         let at = |place: Place| frames.iter().filter(move |frame| Place::of(frame) == place).cloned();
         let mut all: Vec<Bytes> = at(Place::Head).chain(at(Place::Body)).chain(at(Place::Late)).collect();
         // Whoever acknowledges a result does not want to hear of it, and may hear of it all the same.

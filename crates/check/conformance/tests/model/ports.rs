@@ -1,9 +1,9 @@
 //! Several ports: which service takes a frame, and what a role may send.
 
 use rackloom_card::{CardEvent, Config, PortConfig, PortService};
-use rackloom_conformance::bench::{CARD, HOST};
+use rackloom_conformance::bench::{CARD, HOST, Sent};
 use rackloom_node::{Frame, Node};
-use rackloom_wire::{Announce, CARDS, Counter, Kind, MacAddr};
+use rackloom_wire::{Announce, AnnounceReason, CARDS, Counter, Kind, MacAddr};
 
 use crate::cards::{Bench, claimed, switched_on, virtual_time};
 use crate::native::{SLOW, image};
@@ -154,5 +154,8 @@ fn a_role_forges_nothing() {
     bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, FORGE)); // A family of ours.
     assert!(refused(&bench, 1));
     assert!(bench.others.is_empty());
+    // Hosts hear of it, once however often it tries.
+    let named = |sent: &Sent| sent.body::<Announce>().reason == u8::from(AnnounceReason::RoleFailed);
+    assert_eq!(bench.take_all(Kind::DiscoveryAnnounce).iter().filter(|sent| named(sent)).count(), 1);
     bench.expect_nothing();
 }

@@ -153,3 +153,8 @@ fn a_card_whose_memory_was_not_trained_says_so_and_takes_no_claim() {
     assert_eq!(refused.code(), ErrorCode::MemoryFault);
     assert_eq!((bench.card.owner(), bench.events.len()), (None, 0));
 }
+
+#[test]
+fn a_card_that_zeroes_memory_serves_what_needs_no_claim() {
+    rackloom_conformance::cases::session::a_card_that_zeroes_memory_serves_what_needs_no_claim::<Card>();
+}

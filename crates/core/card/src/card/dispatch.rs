@@ -7,9 +7,9 @@ use rackloom_wire::{
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use super::{Card, Power, role_mut};
+use crate::ReleaseReason;
 use crate::launches::{self, Turn};
 use crate::session::Verdict;
-use crate::{CardEvent, ReleaseReason};
 
 impl Card {
     pub(super) fn dispatch(&mut self, now: Instant, frame: &Frame, packet: &Packet<'_>) {
@@ -158,22 +158,30 @@ impl Card {
     fn on_claim(&mut self, now: Instant, packet: &Packet<'_>) {
         let Some(body) = self.exactly::<wire::Claim>(packet) else { return };
         let head = &packet.head;
-        if !self.shell.config.trained {
+        if self.is_faulty() {
             return self.shell.refuse(head, Kind::SessionRefuse, ErrorCode::MemoryFault, 0);
         }
         match self.session.judge(now, head, body) {
             Verdict::No(code, holder, detail) => {
                 return self.shell.refuse_held(head, Kind::SessionRefuse, code, holder, detail);
             }
-            Verdict::Again => self.session.renew(now),
+            Verdict::Again => {
+                self.session.renew(now);
+                self.send_grant(head.seq);
+            }
+            Verdict::Waits => self.session.wait(head, body),
             Verdict::New(scrub) => {
-                self.end_claim(now, ReleaseReason::TakenOver, scrub);
-                let claim = self.session.grant(now, head, body);
-                self.shell.counters.inc(Counter::Claims);
-                self.shell.event(CardEvent::Claimed { owner: claim.owner, epoch: claim.epoch });
-                self.tell_change();
+                self.end_claim(now, ReleaseReason::TakenOver);
+                self.session.wait(head, body);
+                if scrub == Scrub::Zero {
+                    self.begin_zeroing(now);
+                }
+                self.grant_next(now);
             }
         }
+    }
+
+    pub(super) fn send_grant(&mut self, seq: u32) {
         let claim = *self.session.claim().expect("it is granted");
         let lease_ms = u32::try_from(claim.lease.as_millis()).expect("at most a minute");
         let grant = wire::Grant {
@@ -181,7 +189,7 @@ impl Card {
             lease_ms: U32::new(lease_ms),
             boot: U32::new(self.shell.config.boot),
         };
-        let answer = self.shell.head(claim.owner, Kind::SessionGrant, claim.epoch, head.seq);
+        let answer = self.shell.head(claim.owner, Kind::SessionGrant, claim.epoch, seq);
         self.shell.send(answer, &[grant.as_bytes()]);
     }
 
@@ -192,13 +200,25 @@ impl Card {
             return self.shell.refuse(head, Kind::SessionRefuse, ErrorCode::BadRequest, 1);
         };
         if self.session.holds(head) {
-            self.end_claim(now, ReleaseReason::Released, scrub);
+            self.end_claim(now, ReleaseReason::Released);
             self.session.released(head, scrub);
+            if scrub == Scrub::Zero {
+                self.begin_zeroing(now);
+            }
+            if self.zeroed_at.is_some() {
+                return self.session.leave(head);
+            }
+        } else if scrub == Scrub::Zero && self.session.leaves(head) {
+            return self.session.leave(head);
         } else if scrub == Scrub::Zero && !self.session.was_released(head, scrub) {
             // The lease had run out before. Who asks for zeroed memory must not believe that it was.
             return self.shell.refuse(head, Kind::SessionRefuse, ErrorCode::StaleEpoch, 0);
         }
-        let answer = self.shell.head(head.src, Kind::SessionReleased, head.epoch, head.seq);
+        self.send_released(head);
+    }
+
+    pub(super) fn send_released(&mut self, asked: &Head) {
+        let answer = self.shell.head(asked.src, Kind::SessionReleased, asked.epoch, asked.seq);
         self.shell.send(answer, &[]);
     }
 
@@ -285,7 +305,12 @@ impl Card {
             Some(active) => self.launches.judge(&*self.ddr, active.role.kernels(), head.addr, body),
         };
         match judged {
-            Ok(()) => self.launches.accept(&mut self.shell, head, body, args),
+            Ok(()) => {
+                self.launches.accept(&mut self.shell, head, body, args);
+                if let Some(active) = &mut self.role {
+                    active.failed = false;
+                }
+            }
             // Its time may come: the number stays free.
             Err((code @ ErrorCode::Busy, detail)) => {
                 return self.shell.refuse(head, Kind::ResultRefused, code, detail);

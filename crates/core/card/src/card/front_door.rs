@@ -8,7 +8,7 @@ use rackloom_node::{Frame, Instant, Output, Port};
 use rackloom_role::{RoleOutput, StreamError};
 use rackloom_wire::{Counter, Family, MacAddr};
 
-use super::Card;
+use super::{Card, Power};
 use crate::ports::PortService;
 use crate::{CardEvent, Config};
 
@@ -45,6 +45,16 @@ impl Card {
         }
     }
 
+    /// Hosts are told, once for each launch at most: a role may go on and on.
+    const fn role_breaks_a_rule(&mut self) {
+        if let (Some(active), Power::On { discovery, .. }) = (&mut self.role, &mut self.power)
+            && !active.failed
+        {
+            active.failed = true;
+            discovery.role_failed();
+        }
+    }
+
     /// The next thing that the role wants done.
     pub(super) fn next_of_role(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         let (stream, message) = match self.role.as_mut()?.role.poll(now)? {
@@ -52,6 +62,7 @@ impl Card {
             RoleOutput::Message { stream, message } => (stream, message),
         };
         let Some(port) = outlet(&self.shell.config, stream, &message) else {
+            self.role_breaks_a_rule();
             return Some(Output::Event(CardEvent::MessageRefused { stream }));
         };
         self.shell.counters.frame([Counter::TxFrames, Counter::TxBytes, Counter::TxWords], message.len());

@@ -763,7 +763,8 @@ pub enum CardState {
     Configuring = 4,
     /// An image is in the configuration flash and awaits a restart; no role serves.
     Written = 5,
-    /// Its memory cannot be used: the training of it has failed. Nothing but its state can be had.
+    /// Its memory cannot be used: the training of it has failed, or it does not answer. Nothing but its state can be
+    /// had.
     Faulty = 6,
 }
 
@@ -805,7 +806,7 @@ impl CardState {
             Self::Configuring => "The configuration port is writing; no role serves.",
             Self::Written => "An image is in the configuration flash and awaits a restart; no role serves.",
             Self::Faulty => {
-                "Its memory cannot be used: the training of it has failed. Nothing but its state can be had."
+                "Its memory cannot be used: the training of it has failed, or it does not answer. Nothing but its state can be had."
             }
         }
     }
@@ -874,9 +875,11 @@ pub enum AnnounceReason {
     Changed = 4,
     /// Its firmware had failed and has started again: claim, role and launches are gone.
     Restarted = 5,
-    /// Its memory had answered with an error and it has started again: claim, role and launches are gone, and what lies
-    /// in memory may be wrong.
+    /// Its memory had answered with an error, or not at all, and it has started again: claim, role and launches are gone,
+    /// and what lies in memory may be wrong.
     MemoryFailed = 6,
+    /// Its role has broken a rule of its ports, was cut off and has started again: claim and memory stay.
+    RoleFailed = 7,
 }
 
 impl AnnounceReason {
@@ -889,6 +892,7 @@ impl AnnounceReason {
             4 => Self::Changed,
             5 => Self::Restarted,
             6 => Self::MemoryFailed,
+            7 => Self::RoleFailed,
             _ => return None,
         })
     }
@@ -902,6 +906,7 @@ impl AnnounceReason {
             Self::Changed => "changed",
             Self::Restarted => "restarted",
             Self::MemoryFailed => "memory-failed",
+            Self::RoleFailed => "role-failed",
         }
     }
 
@@ -914,7 +919,10 @@ impl AnnounceReason {
             Self::Changed => "Its image or claim changed.",
             Self::Restarted => "Its firmware had failed and has started again: claim, role and launches are gone.",
             Self::MemoryFailed => {
-                "Its memory had answered with an error and it has started again: claim, role and launches are gone, and what lies in memory may be wrong."
+                "Its memory had answered with an error, or not at all, and it has started again: claim, role and launches are gone, and what lies in memory may be wrong."
+            }
+            Self::RoleFailed => {
+                "Its role has broken a rule of its ports, was cut off and has started again: claim and memory stay."
             }
         }
     }
