@@ -4,7 +4,7 @@
 use rackloom_card::{Card, Config, PortConfig, PortService};
 use rackloom_conformance::Specimen;
 use rackloom_conformance::bench::{Bench, config};
-use rackloom_node::{Frame, Port, Rng};
+use rackloom_node::{Frame, Node, Port, Rng};
 use rackloom_verilated::RtlCard;
 use rackloom_wire::{Counter, MacAddr};
 
