@@ -24,8 +24,7 @@ impl<C: Specimen> Specimen for ThreePorts<C> {
     const STUCK: ErrorCode = C::STUCK;
 
     fn plug(config: Config) -> Self {
-        let ports =
-            OTHERS.iter().zip(0..).map(|(&mac, stream)| PortConfig { mac, service: PortService::Stream(stream) });
+        let ports = OTHERS.iter().zip(0..).map(|(&mac, stream)| PortConfig::new(mac, PortService::Stream(stream)));
         Self(C::plug(Config { ports: ports.collect(), ..config }))
     }
 

@@ -453,8 +453,8 @@ impl Node for Card {
         if let Some(frame) = self.next_frame(now) {
             return Some(Output::Transmit(0, frame));
         }
-        // Control comes first: a role that floods its port holds up no answer.
-        self.next_of_role(now)
+        // Control comes first: a role that floods its port holds up no answer, and nothing that passes.
+        self.next_passing().or_else(|| self.next_of_role(now))
     }
 
     fn next_deadline(&self) -> Option<Instant> {

@@ -175,7 +175,12 @@ impl Config {
             })
             .collect();
         let open = self.ports.iter().filter(|p| p.service != PortService::Closed).count();
-        self.ports.len() < PORTS_MAX
+        // What passes leaves at another port, which is there.
+        let passes = (1..).zip(&self.ports).all(|(number, p)| {
+            p.passes_to.is_none_or(|to| to != number && (1..=self.ports.len()).contains(&usize::from(to)))
+        });
+        passes
+            && self.ports.len() < PORTS_MAX
             && macs.len() == self.ports.len() + 1
             && macs.iter().all(|mac| !mac.is_multicast() && !mac.is_zero())
             && !services.contains(&None)
@@ -184,14 +189,6 @@ impl Config {
 }
 
 impl Config {
-    /// What takes the frames of a port. Ports that the card does not have are closed.
-    pub fn service(&self, port: Port) -> PortService {
-        match port {
-            0 => PortService::Control,
-            _ => self.port(port).map_or(PortService::Closed, |p| p.service),
-        }
-    }
-
     /// A port beside port 0.
     pub(crate) fn port(&self, port: Port) -> Option<&PortConfig> {
         self.ports.get(usize::from(port).checked_sub(1)?)

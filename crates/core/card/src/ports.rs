@@ -1,5 +1,6 @@
 //! The ports of a card, and the service that each belongs to.
 
+use rackloom_node::Port;
 use rackloom_wire::MacAddr;
 
 /// A network port of a card, beside port 0.
@@ -9,6 +10,26 @@ pub struct PortConfig {
     pub mac: MacAddr,
     /// What takes its frames.
     pub service: PortService,
+    /// The port, not port 0, to which frames pass that are not for its own address. What is for a group passes and goes
+    /// to the service as well; families of ours pass as any other, and go to no service here.
+    pub passes_to: Option<Port>,
+}
+
+impl PortConfig {
+    /// A port that passes nothing.
+    pub const fn new(mac: MacAddr, service: PortService) -> Self {
+        Self { mac, service, passes_to: None }
+    }
+
+    /// The same, passing frames to another port.
+    pub const fn passing_to(self, port: Port) -> Self {
+        Self { passes_to: Some(port), ..self }
+    }
+
+    /// Nothing takes its frames.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.service == PortService::Closed && self.passes_to.is_none()
+    }
 }
 
 /// What takes the frames of a port.

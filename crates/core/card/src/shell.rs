@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rackloom_node::{Duration, Frame, Instant, Rng};
+use rackloom_node::{Duration, Frame, Instant, Port, Rng};
 use rackloom_role::MemoryError;
 use rackloom_wire::{Counter, ErrorCode, Head, IntoBytes, Kind, MacAddr, Refusal, U16, U64};
 
@@ -18,6 +18,7 @@ pub(crate) struct Shell {
     pub(crate) memory_failed: bool,
     out: VecDeque<Frame>,
     out_bytes: usize,
+    passing: VecDeque<(Port, Frame)>,
     events: VecDeque<CardEvent>,
     events_lost: u64,
 }
@@ -32,6 +33,7 @@ impl Shell {
             memory_failed: false,
             out: VecDeque::new(),
             out_bytes: 0,
+            passing: VecDeque::new(),
             events: VecDeque::new(),
             events_lost: 0,
         }
@@ -98,6 +100,21 @@ impl Shell {
         Some(frame)
     }
 
+    /// Queues a frame that came in on one port to leave on another; with the queue full, it is dropped and counted. It
+    /// is no affair of the shell's life: what waits leaves also after a restart.
+    pub(crate) fn pass(&mut self, port: Port, frame: Frame) {
+        if self.passing.len() >= PASSING_MAX {
+            self.counters.inc(Counter::DropQueue);
+        } else {
+            self.passing.push_back((port, frame));
+        }
+    }
+
+    /// The next frame that passes, with the port where it leaves.
+    pub(crate) fn next_passing(&mut self) -> Option<(Port, Frame)> {
+        self.passing.pop_front()
+    }
+
     /// Notes an event. An owner that does not poll loses the newest, never the order.
     pub(crate) fn event(&mut self, event: CardEvent) {
         if self.events.len() >= EVENTS_MAX {
@@ -122,12 +139,13 @@ impl Shell {
     }
 
     /// Bytes held in queues.
-    pub(crate) const fn bytes(&self) -> usize {
-        self.out_bytes
+    pub(crate) fn bytes(&self) -> usize {
+        self.out_bytes + self.passing.iter().map(|(_, frame)| frame.len()).sum::<usize>()
     }
 
     pub(crate) fn check_invariants(&self) {
         assert!(self.out.len() <= OUT_MAX);
+        assert!(self.passing.len() <= PASSING_MAX);
         assert!(self.events.len() <= EVENTS_MAX);
         assert_eq!(self.out_bytes, self.out.iter().map(Frame::len).sum::<usize>());
     }
@@ -152,5 +170,7 @@ pub(crate) fn time_for(bytes: u64, rate: u64) -> Duration {
 
 /// Control frames waiting to be sent: several times what one poll's answer takes.
 pub(crate) const OUT_MAX: usize = 256;
+/// Frames that pass and wait for the wire: some hundred kilobytes of full ones.
+pub(crate) const PASSING_MAX: usize = 64;
 /// Events waiting to be fetched: the most that one frame causes is some 40, when a claim ends with launches queued.
 pub(crate) const EVENTS_MAX: usize = 1024;

@@ -119,9 +119,7 @@ impl Topology {
     /// rack are alike. Port `p` carries stream `p - 1` of the role.
     pub fn ports(&self, mac: MacAddr) -> Vec<PortConfig> {
         let highest = self.cables.iter().flat_map(CableEnds::card_ports).map(|end| end.port).max().unwrap_or(0);
-        (1..=highest)
-            .map(|port| PortConfig { mac: port_mac(mac, port), service: PortService::Stream(port - 1) })
-            .collect()
+        (1..=highest).map(|port| PortConfig::new(port_mac(mac, port), PortService::Stream(port - 1))).collect()
     }
 }
 

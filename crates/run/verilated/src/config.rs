@@ -147,11 +147,13 @@ impl Config {
         self.card.memory + 2 * staging + staging / DIGEST_SHARE
     }
 
-    /// The gateware has so many ports, and each belongs to the stream of its own number, if to any.
+    /// The gateware has so many ports; each belongs to the stream of its own number, if to any, and passes frames to the
+    /// other one, if it does.
     fn ports_are_valid(&self) -> bool {
         let ports = &self.card.ports;
         let wired = |(stream, port): (u8, &PortConfig)| {
-            port.service == PortService::Closed || port.service == PortService::Stream(stream)
+            (port.service == PortService::Closed || port.service == PortService::Stream(stream))
+                && port.passes_to.is_none_or(|to| to == 2 - stream)
         };
         ports.len() < PORTS && (0..).zip(ports).all(wired)
     }
@@ -161,7 +163,7 @@ impl Config {
         core::array::from_fn(|i| {
             let Some(port) = self.card.ports.get(i) else { return 0 };
             let mac = port.mac.0.iter().fold(0, |mac, &byte| mac << 8 | u64::from(byte));
-            mac | u64::from(port.service != PortService::Closed) << 48
+            mac | u64::from(port.service != PortService::Closed) << 48 | u64::from(port.passes_to.is_some()) << 49
         })
     }
 

@@ -233,8 +233,8 @@ impl Sim {
     /// A card before its reset, its port 0 `width` bits wide. `seed` gives the bits with which registers begin that no
     /// reset touches. With `late`,
     /// bits that cross clock domains may take a cycle longer, as that number says; 0: none does.
-    /// `ports` are those beside port 0: the address of each, its first byte the most significant of 48 bits, and bit 48
-    /// if it belongs to a stream of the role.
+    /// `ports` are those beside port 0: the address of each, its first byte the most significant of 48 bits, bit 48
+    /// if it belongs to a stream of the role, and bit 49 if it passes frames to the other one.
     pub(crate) fn new(width: u32, seed: u32, late: u32, straps: &[u32; STRAPS], ports: &[u64; PORTS - 1]) -> Self {
         // SAFETY: the shim reads as many words as the arrays have and keeps no pointer to them.
         let sim = unsafe { rl_card_new(width, seed, late, straps.as_ptr(), ports.as_ptr()) };

@@ -16,10 +16,7 @@ const PEER: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 2]);
 const FOREIGN: u16 = 0x88b5;
 
 fn three_ports() -> Config {
-    let ports = vec![
-        PortConfig { mac: PORT_1, service: PortService::Stream(0) },
-        PortConfig { mac: PORT_2, service: PortService::Stream(1) },
-    ];
+    let ports = vec![PortConfig::new(PORT_1, PortService::Stream(0)), PortConfig::new(PORT_2, PortService::Stream(1))];
     Config { ports, ..virtual_time() }
 }
 
@@ -45,7 +42,7 @@ fn a_card_announces_its_ports() {
 #[test]
 fn ports_that_contradict_each_other_are_refused() {
     let with = |ports: &[(MacAddr, PortService)]| {
-        let ports = ports.iter().map(|&(mac, service)| PortConfig { mac, service }).collect();
+        let ports = ports.iter().map(|&(mac, service)| PortConfig::new(mac, service)).collect();
         Config { ports, ..virtual_time() }.validate().is_ok()
     };
     assert!(with(&[(PORT_1, PortService::Closed), (PORT_2, PortService::Closed)]));
@@ -54,6 +51,54 @@ fn ports_that_contradict_each_other_are_refused() {
     assert!(!with(&[(PORT_1, PortService::Stream(7)), (PORT_2, PortService::Stream(7))]), "one stream twice");
     assert!(!with(&[(PORT_1, PortService::Control)]), "a second port for control");
     assert!(!with(&[(CARDS, PortService::Closed)]), "a group's address");
+}
+
+#[test]
+fn a_port_passes_frames_to_another_that_is_there() {
+    let with = |to| {
+        let mut config = three_ports();
+        config.ports[0] = config.ports[0].passing_to(to);
+        config.validate().is_ok()
+    };
+    assert!(with(2));
+    assert!(!with(0) && !with(1) && !with(3), "port 0, itself, and one that is not there");
+}
+
+#[test]
+fn what_is_for_a_group_goes_to_the_role_and_passes() {
+    let mut config = three_ports();
+    config.ports[0] = config.ports[0].passing_to(2);
+    let mut bench = claimed(config);
+    bench.load(1, &image(b"talk", 0));
+    bench.clear();
+    let to_all = raw(MacAddr::BROADCAST, PEER, FOREIGN, b"all");
+    bench.frame_at(1, to_all.clone());
+    assert!(bench.events.contains(&CardEvent::RoleEvent { word: to_all.len() as u64 }));
+    assert!(bench.others.contains(&(2, to_all)));
+    // What is for the port itself does not pass, and what is for others does not reach the role.
+    bench.clear();
+    let own = raw(PORT_1, PEER, FOREIGN, b"own");
+    bench.frame_at(1, own.clone());
+    assert_eq!(bench.others, [(1, turned_round(&own))]);
+    bench.clear();
+    let other = raw(HOST, PEER, FOREIGN, b"other");
+    bench.frame_at(1, other.clone());
+    assert_eq!((&bench.others[..], bench.events.len()), (&[(2, other)][..], 0));
+}
+
+#[test]
+fn frames_that_nobody_fetches_are_lost_and_counted() {
+    let mut config = three_ports();
+    config.ports[0] = config.ports[0].passing_to(2);
+    let mut bench = switched_on(config);
+    for _ in 0..100 {
+        bench.card.handle_frame(bench.now, 1, raw(HOST, PEER, FOREIGN, b"again"));
+    }
+    let lost = bench.card.counters().get(Counter::DropQueue);
+    bench.card.check_invariants();
+    bench.drain();
+    assert!(lost > 0);
+    assert_eq!(bench.others.len() as u64 + lost, 100);
 }
 
 #[test]

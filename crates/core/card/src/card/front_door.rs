@@ -1,7 +1,8 @@
 //! The card's front door: which service takes a frame, by the port it came in on and the family it belongs to.
 //!
 //! Control frames are taken at port 0 only. Every other port belongs to the one service that the configuration names,
-//! and a frame that no service takes is dropped and counted: a cable between two cards carries no claims.
+//! or passes frames to another port, or both; a frame that nobody takes is dropped and counted: a cable between two cards
+//! carries no claims.
 
 use bytes::Bytes;
 use rackloom_node::{Frame, Instant, Output, Port};
@@ -9,7 +10,7 @@ use rackloom_role::{RoleOutput, StreamError};
 use rackloom_wire::{Counter, Family, MacAddr};
 
 use super::{Card, Power};
-use crate::ports::PortService;
+use crate::ports::{PortConfig, PortService};
 use crate::{CardEvent, Config};
 
 impl Card {
@@ -20,29 +21,42 @@ impl Card {
             self.expire(now);
         }
         self.shell.counters.frame([Counter::RxFrames, Counter::RxBytes, Counter::RxWords], frame.len());
-        match self.shell.config.service(port) {
-            PortService::Control => self.handle_control(now, &frame),
-            PortService::Stream(stream) => self.handle_stream(now, port, stream, frame),
-            PortService::Closed => self.shell.counters.inc(Counter::DropForeign),
+        match (port, self.shell.config.port(port).copied()) {
+            (0, _) => self.handle_control(now, &frame),
+            (_, Some(config)) if !config.is_closed() => self.handle_other(now, config, frame),
+            _ => self.shell.counters.inc(Counter::DropForeign),
         }
     }
 
-    /// A frame for the role has come in on a port of a stream.
-    fn handle_stream(&mut self, now: Instant, port: Port, stream: u8, frame: Frame) {
-        let mac = self.shell.config.port(port).expect("a stream has a port").mac;
+    /// A frame has come in on another port: a stream of the role takes it, it passes, or both.
+    fn handle_other(&mut self, now: Instant, port: PortConfig, frame: Frame) {
         let Some(head) = EthernetHead::of(&frame) else { return self.shell.counters.inc(Counter::DropTruncated) };
-        if !head.reaches(mac) || head.is_ours() {
+        if head.is_forged(port.mac) {
             return self.shell.counters.inc(Counter::DropForeign);
         }
-        let taken = match &mut self.role {
-            Some(active) => active.role.handle_message(now, stream, frame),
-            None => Err(StreamError::Unknown),
+        let own = head.dst == port.mac;
+        let to = port.passes_to.filter(|_| !own);
+        let taken = match (port.service, &mut self.role) {
+            (PortService::Stream(stream), Some(active)) if !head.is_ours() && (own || head.dst.is_multicast()) => {
+                active.role.handle_message(now, stream, frame.clone())
+            }
+            _ => Err(StreamError::Unknown),
         };
-        match taken {
-            Ok(()) => {}
-            Err(StreamError::Unknown) => self.shell.counters.inc(Counter::DropForeign),
-            Err(StreamError::Full | StreamError::TooLong) => self.shell.counters.inc(Counter::DropQueue),
+        match (taken, to) {
+            (Err(StreamError::Full | StreamError::TooLong), _) => self.shell.counters.inc(Counter::DropQueue),
+            (Err(StreamError::Unknown), None) => self.shell.counters.inc(Counter::DropForeign),
+            (Ok(()), _) | (Err(StreamError::Unknown), Some(_)) => {}
         }
+        if let Some(to) = to {
+            self.shell.pass(to, frame);
+        }
+    }
+
+    /// The next frame that passes from one port to another.
+    pub(super) fn next_passing(&mut self) -> Option<Output<CardEvent>> {
+        let (port, frame) = self.shell.next_passing()?;
+        self.shell.counters.frame([Counter::TxFrames, Counter::TxBytes, Counter::TxWords], frame.len());
+        Some(Output::Transmit(port, frame))
     }
 
     /// Hosts are told, once for each launch at most: a role may go on and on.
@@ -93,9 +107,9 @@ impl EthernetHead {
         Some(Self { dst: mac(0), src: mac(6), ethertype: u16::from_be_bytes([head[12], head[13]]) })
     }
 
-    /// Whether a port with this address listens. Its own frames come back over a loop in the network.
-    fn reaches(&self, mac: MacAddr) -> bool {
-        (self.dst == mac || self.dst.is_multicast()) && self.src != mac && !self.src.is_multicast()
+    /// Whether its source cannot be: a group, or the port where it came in, over a loop in the network.
+    fn is_forged(&self, mac: MacAddr) -> bool {
+        self.src == mac || self.src.is_multicast()
     }
 
     /// Whether it belongs to a family of ours, none of which is a role's.
