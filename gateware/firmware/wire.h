@@ -303,8 +303,8 @@ enum taken {
 #define ANNOUNCE_REASON_CHANGED 4u
 // Its firmware had failed and has started again: claim, role and launches are gone.
 #define ANNOUNCE_REASON_RESTARTED 5u
-// Its memory had answered with an error, or not at all, and it has started again: claim, role and launches are gone, and
-// what lies in memory may be wrong.
+// Its memory had answered with an error, or not at all, and it has started again: claim, role and launches are gone,
+// and what lies in memory may be wrong.
 #define ANNOUNCE_REASON_MEMORY_FAILED 6u
 // Its role has broken a rule of its ports, was cut off and has started again: claim and memory stay.
 #define ANNOUNCE_REASON_ROLE_FAILED 7u

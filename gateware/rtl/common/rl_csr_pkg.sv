@@ -164,7 +164,8 @@ package rl_csr_pkg;
   localparam int unsigned ImageBootRunsBit = 2;
   localparam int unsigned ImageBootRestartLsb = 0;
   localparam int unsigned ImageBootRestartWidth = 2;
-  // LINK: read. The link of port 0. PORT_RATE is its rate, or while there is none, that of the last one.
+  // LINK: read. The link of port 0. PORT_RATE is its rate, or while there is none, that of the last
+  // one.
   localparam csr_word_t CsrLink = 8'h1c;
   localparam int unsigned LinkUpsLsb = 8;
   localparam int unsigned LinkUpsWidth = 8;

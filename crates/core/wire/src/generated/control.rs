@@ -875,8 +875,8 @@ pub enum AnnounceReason {
     Changed = 4,
     /// Its firmware had failed and has started again: claim, role and launches are gone.
     Restarted = 5,
-    /// Its memory had answered with an error, or not at all, and it has started again: claim, role and launches are gone,
-    /// and what lies in memory may be wrong.
+    /// Its memory had answered with an error, or not at all, and it has started again: claim, role and launches are
+    /// gone, and what lies in memory may be wrong.
     MemoryFailed = 6,
     /// Its role has broken a rule of its ports, was cut off and has started again: claim and memory stay.
     RoleFailed = 7,
