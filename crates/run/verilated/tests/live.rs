@@ -16,7 +16,7 @@ fn solicit(seq: u32) -> Frame {
 fn answers(card: &mut RtlCard, now: Instant) -> Vec<u32> {
     let mut answered = Vec::new();
     while let Some(output) = card.poll(now) {
-        let Output::Transmit(_, frame) = output;
+        let Output::Transmit(_, frame) = output else { continue };
         let head = Packet::parse(&frame).expect("a sound frame").head;
         if !head.dst.is_multicast() {
             answered.push(head.seq);

@@ -46,8 +46,8 @@ module rl_planted #(
         force u_hub.u_share.u_write.u_turn.ahead_q = 1;
       end
       // A role takes VALID back, whether a kernel runs or not; as long as it is planted.
-      8'd10: force u_shell.u_execute.u_guard.asked_q = 3'd1;
-      8'd0:  release u_shell.u_execute.u_guard.asked_q;
+      8'd10: force u_shell.u_execute.u_guards.gen_port[0].u_guard.asked_q = 3'd1;
+      8'd0:  release u_shell.u_execute.u_guards.gen_port[0].u_guard.asked_q;
       // The memory cannot be trained.
       8'd11: force u_watch.owes_o = 1'b1;
       default: ;

@@ -163,7 +163,7 @@ impl Card {
         }
         match self.session.judge(now, head, body) {
             Verdict::No(code, holder, detail) => {
-                return self.shell.refuse_held(head, Kind::SessionRefuse, code, holder, detail);
+                self.shell.refuse_held(head, Kind::SessionRefuse, code, holder, detail);
             }
             Verdict::Again => {
                 self.session.renew(now);
