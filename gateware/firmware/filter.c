@@ -11,29 +11,31 @@
 // The addresses, in the order of the register's bits.
 enum { CARD, OWNER, CARDS, ALL, LOAD, CLAIM, ADDRESSES };
 
-// Each one's half bytes, and whether they are in the filter. A half byte may belong to several of them.
+// Each one's half bytes, and what the filter has: to which addresses a value belongs, bit n for address n.
 static struct {
   uint8_t value[ADDRESSES];
-  uint8_t told;  // Bit n: that of address n.
+  uint8_t belongs[16];
 } places[PLACES];
 
+static bool is_told(uint32_t address, uint32_t place) {
+  return places[place].belongs[places[place].value[address]] & 1u << address;
+}
+
 static void publish(uint32_t place, uint32_t value) {
-  uint32_t belongs = 0;
-  for (uint32_t i = 0; i < ADDRESSES; i++) {
-    if (places[place].value[i] == value) belongs |= 1u << i;
-  }
-  WRITE(CSR_FILTER, 1u << (FILTER_PLACES_SHIFT + place) | value << FILTER_VALUE_SHIFT | (belongs & places[place].told));
+  uint32_t belongs = places[place].belongs[value];
+  WRITE(CSR_FILTER, 1u << (FILTER_PLACES_SHIFT + place) | value << FILTER_VALUE_SHIFT | belongs);
 }
 
 // Half byte by half byte: with the first that is forgotten, and until the last that is written, no frame has the address.
 static void forget(uint32_t address, uint32_t place) {
-  if (!(places[place].told & 1u << address)) return;
-  places[place].told &= (uint8_t) ~(1u << address);
-  publish(place, places[place].value[address]);
+  if (!is_told(address, place)) return;
+  uint32_t value = places[place].value[address];
+  places[place].belongs[value] &= (uint8_t) ~(1u << address);
+  publish(place, value);
 }
 
 static void tell(uint32_t address, uint32_t place, uint32_t value) {
-  places[place].told |= (uint8_t)(1u << address);
+  places[place].belongs[value] |= (uint8_t)(1u << address);
   places[place].value[address] = (uint8_t)value;
   publish(place, value);
 }
@@ -71,7 +73,7 @@ void filter_owner(const struct mac *owner) {
 }
 
 static void group(uint32_t address, bool member, uint32_t number) {
-  bool told = places[GROUP_PLACE].told & 1u << address;
+  bool told = is_told(address, GROUP_PLACE);
   uint32_t before = 0;
   for (uint32_t place = GROUP_PLACE; place < PLACES; place++) before = before << 4 | places[place].value[address];
   if (told == member && (before == number || !member)) return;

@@ -23,6 +23,7 @@ STRAPS = {
     "ACK_DELAY": 20,
     "RESEND": 1000,
     "ANNOUNCE_INTERVAL": 1000,
+    "LINK": 1,  # It is up.
 }
 HOSTS = 0x03524C000002
 LINK_UP = 1

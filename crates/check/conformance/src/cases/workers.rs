@@ -1,6 +1,7 @@
 //! A role that goes on while no kernel runs: it has memory, reports what it does, and ends when it must.
 
 use rackloom_card::CardEvent;
+use rackloom_node::Duration;
 use rackloom_wire::{CardState, ErrorCode, Kind};
 
 use crate::bench::{BASE, Bench, HOST, MEMORY, Out};
@@ -36,7 +37,11 @@ fn with_copy<S: Specimen>() -> (Bench<S>, Vec<u8>) {
 /// Runs a kernel to its end; what it returned, if it did not fail.
 fn run<S: Specimen>(bench: &mut Bench<S>, seq: u32, kernel: u64, args: &[u64]) -> Result<u64, ErrorCode> {
     bench.launch_with(seq, kernel, args, Out { fuel: BOUND, ..Out::default() });
-    bench.pass_ms(1);
+    // As long as it takes: each moment beside a worker costs gateware thousands of cycles.
+    let end = bench.now + Duration::from_millis(1);
+    while bench.now < end && !bench.sent.iter().any(|sent| sent.head.kind == Kind::ResultDone) {
+        bench.pass(Duration::from_micros(20));
+    }
     let done = bench.last(Kind::ResultDone);
     assert_eq!(done.head.seq, seq);
     bench.ack(seq, 0, 0, &[]);
@@ -93,6 +98,7 @@ pub fn a_worker_goes_on_beside_kernels<S: Specimen>() {
 pub fn a_worker_without_end_is_stopped_by_a_kernel<S: Specimen>() {
     let (mut bench, _) = with_copy::<S>();
     assert_eq!(run(&mut bench, 1, WORK, &[FROM, TO, WORDS, 0]), Ok(1));
+    bench.pass(Duration::from_micros(200));
     assert_eq!(run(&mut bench, 2, WORK, &[FROM, TO, 8, 1]), Ok(0), "it works");
     let rounds = run(&mut bench, 3, STOP, &[]).expect("it is no error");
     bench.settle();
