@@ -52,6 +52,12 @@ fn run<S: Specimen>(bench: &mut Bench<S>, seq: u32, kernel: u64, args: &[u64]) -
     }
 }
 
+/// The worker begins, and goes on until it is stopped.
+fn begin_without_end<S: Specimen>(bench: &mut Bench<S>) {
+    bench.restless = true;
+    assert_eq!(run(bench, 1, WORK, &[FROM, TO, WORDS, 0]), Ok(1));
+}
+
 /// The words that the role has reported since the last look.
 fn reported<S: Specimen>(bench: &mut Bench<S>) -> Vec<u64> {
     let events = core::mem::take(&mut bench.events);
@@ -97,10 +103,11 @@ pub fn a_worker_goes_on_beside_kernels<S: Specimen>() {
 /// Without an end it goes on until a kernel stops it.
 pub fn a_worker_without_end_is_stopped_by_a_kernel<S: Specimen>() {
     let (mut bench, _) = with_copy::<S>();
-    assert_eq!(run(&mut bench, 1, WORK, &[FROM, TO, WORDS, 0]), Ok(1));
+    begin_without_end(&mut bench);
     bench.pass(Duration::from_micros(200));
     assert_eq!(run(&mut bench, 2, WORK, &[FROM, TO, 8, 1]), Ok(0), "it works");
     let rounds = run(&mut bench, 3, STOP, &[]).expect("it is no error");
+    bench.restless = false;
     bench.settle();
     let events = reported(&mut bench);
     assert!(events.len() > 2 && [rounds, rounds + 1].contains(&(events.len() as u64)), "{rounds}, {events:?}");
@@ -110,8 +117,9 @@ pub fn a_worker_without_end_is_stopped_by_a_kernel<S: Specimen>() {
 /// The next image finds nothing of it.
 pub fn a_load_ends_a_worker<S: Specimen>() {
     let (mut bench, _) = with_copy::<S>();
-    assert_eq!(run(&mut bench, 1, WORK, &[FROM, TO, WORDS, 0]), Ok(1));
+    begin_without_end(&mut bench);
     bench.load(2, &images::probe(2, 0));
+    bench.restless = false;
     bench.settle();
     reported(&mut bench);
     bench.write(4, TO, &[9; 64]);
@@ -136,8 +144,9 @@ pub fn a_worker_that_goes_wrong_is_ended<S: Specimen>() {
 /// The next owner finds a role that does nothing, in memory that stays as it is.
 pub fn a_worker_ends_with_its_claim<S: Specimen>() {
     let (mut bench, data) = with_copy::<S>();
-    assert_eq!(run(&mut bench, 1, WORK, &[FROM, TO, WORDS, 0]), Ok(1));
+    begin_without_end(&mut bench);
     bench.claim(HOST, 2);
+    bench.restless = false;
     bench.settle();
     reported(&mut bench);
     bench.write(1, TO, &[9; 64]);
