@@ -148,9 +148,10 @@ impl Port {
         assert!(waiting.aw.is_none() || waiting.aw == aw, "AW changed before it was taken");
         assert!(waiting.w.is_none() || waiting.w == w, "W changed before it was taken");
         assert!(waiting.ar.is_none() || waiting.ar == ar, "AR changed before it was taken");
-        for (addr, len, _) in [aw, ar].into_iter().flatten() {
+        let asked = [(aw, WRITES_MAX), (ar, READ_BURST_MAX)];
+        for ((addr, len, _), longest) in asked.into_iter().filter_map(|(asked, longest)| Some((asked?, longest))) {
             let inside = beat_of(addr) % BOUNDARY + (u64::from(len) + 1) * BEAT_BYTES as u64;
-            assert!(usize::from(len) < WRITES_MAX, "a burst from {addr:#x} on is longer than the card's are");
+            assert!(usize::from(len) < longest, "a burst from {addr:#x} on is longer than the card's are");
             assert!(inside <= BOUNDARY, "a burst from {addr:#x} on crosses a boundary of 4 KiB");
         }
         let wires = &self.wires;
@@ -327,6 +328,8 @@ const OUTSTANDING: usize = 32;
 /// Beats that wait for the bus, at most: to be written, and to be read, those of the last burst not counted.
 const WRITES_MAX: usize = 16;
 const READS_MAX: usize = 48;
+/// Beats of a wide shell's longest read: all that lie within a boundary.
+const READ_BURST_MAX: usize = 64;
 /// Cycles within which the card's reset has come to its port.
 const RESET_CYCLES: u64 = 256;
 /// No burst goes across a multiple of this.
