@@ -50,8 +50,8 @@ DEVICE = ["--um5g-85k", "--package", "CABGA554", "--speed", "8"]
 BOOT_MHZ = "38.8"
 ROLES = {"vadd": 1, "ptrans": 2, "probe": 3}
 GENERATED = ["litedram_core", "ethernet_core"]
-# The board's revisions, and what openFPGALoader calls them: they differ in the chip behind the USB socket. Signals of ours
-# that lie elsewhere on one of them would be in MOVED of pins.py.
+# The board's revisions, and what openFPGALoader calls them: they differ in the chip behind the USB socket. Signals of
+# ours that lie elsewhere on one of them would be in MOVED of pins.py.
 REVISIONS = {"R02": "ecpix5", "R03": "ecpix5_r03"}
 
 

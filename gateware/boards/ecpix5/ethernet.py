@@ -6,7 +6,7 @@ Frames go in and out of the core without preamble and check sequence; byte 0 is 
 one bit, at the last byte.
 A frame that came in with a wrong check sequence has `error` set with its last word.
 
-Towards the PHY there are two streams of bytes, in the clock of the PHY, of whatever rate: a byte may come, or be taken, less
+Towards the PHY there are two streams of bytes, in its clock, of whatever rate: a byte may come, or be taken, less
 often than each cycle. LiteEth's own PHY does 1 Gb/s only; ours are `rl_rgmii_rx` and `rl_rgmii_tx`.
 """
 
@@ -70,7 +70,8 @@ class EthernetCore(LiteXModule):
         phy_rx, phy_tx = platform.request("phy_rx"), platform.request("phy_tx")
         self.comb += [
             phy.source.valid.eq(phy_rx.valid), phy.source.data.eq(phy_rx.data), phy.source.last.eq(phy_rx.last),
-            # The checker of check sequences looks only where this is set, and LiteEth 2024.12 sets it behind the checker.
+            # The checker of check sequences looks only where this is set, and LiteEth 2024.12 sets it behind the
+            # checker.
             phy.source.last_be.eq(phy_rx.last),
             phy_tx.valid.eq(phy.sink.valid), phy_tx.data.eq(phy.sink.data), phy_tx.last.eq(phy.sink.last),
             phy.sink.ready.eq(phy_tx.ready),

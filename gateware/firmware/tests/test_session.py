@@ -338,7 +338,7 @@ def test_a_card_that_zeroes_memory_serves_what_needs_no_claim(new, scrubs):
 
 def test_a_claim_waits_while_memory_is_zeroed_for_it(new):
     bench = zeroing(new, "claim")
-    # Who asks once more is answered once, by the newest number; a rival is told who is first.
+    # Who asks once more is answered once, by the newest number; a rival hears who is first.
     again = bytearray(bench.claim_frame(nonce=50, scrub=1))
     again[20:24] = (77).to_bytes(4, "big")
     bench.board.receive(bytes(again))

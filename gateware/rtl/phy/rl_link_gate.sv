@@ -1,7 +1,7 @@
 // Between a MAC, which is in reset while there is no link, and the shell: what passes is whole frames.
 //
-// A frame in the middle of which the link goes ends for the shell as a bad one. Frames out are dropped while there is no
-// link, from their beginning, and so is the rest of one that was under way: the shell never waits for a link. In the
+// A frame in the middle of which the link goes ends for the shell as a bad one. Frames out are dropped while there is
+// no link, from their beginning, and so is the rest of one that was under way: the shell never waits for a link. In the
 // other direction a frame that has begun before the shell was there is not let in.
 module rl_link_gate (
   input  logic        clk_i,

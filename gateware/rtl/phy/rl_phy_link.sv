@@ -1,5 +1,5 @@
-// Brings a PHY up and watches its link: reset, who it is, what it has to be told, and then, again and again, whether there
-// is a link and of which kind.
+// Brings a PHY up and watches its link: reset, who it is, what it has to be told, and then, again and again, whether
+// there is a link and of which kind.
 //
 // A link that went away and came back between two looks is seen: the PHY keeps "no link" until it is read. The link
 // then counts as down until the next look, and so it does when its speed is another one. A PHY that stops answering is
@@ -15,7 +15,7 @@ module rl_phy_link
   parameter logic [4:0] Phy = 5'd0,              // Where it answers.
   parameter logic [31:0] Id = '0,                // Who it is: registers 2 and 3,
   parameter logic [31:0] IdMask = '0,            // as far as this says.
-  // What it is told, from the highest index on: register and value.
+  // What is written to it, from the highest index on: register and value.
   parameter int unsigned Writes = 1,
   parameter logic [Writes-1:0][20:0] Setup = {5'd0, 16'h1200},
   // Where it tells its speed and duplex: PHYs have this in the same place of different registers, or elsewhere.

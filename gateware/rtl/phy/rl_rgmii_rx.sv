@@ -1,9 +1,9 @@
 // Frames from a PHY with RGMII, of any speed: bytes, as a MAC wants them.
 //
 // At 1000 Mb/s a byte comes with each cycle of the PHY's clock, its low half at the rising edge, and all of a frame is
-// passed on, its preamble too. At 100 and 10 Mb/s that clock is slower, and half a byte comes with each cycle. The line may
-// have lost any number of half bytes of the preamble, so bytes are counted from the delimiter behind it, 5 and D, which
-// is the first that is passed on.
+// passed on, its preamble too. At 100 and 10 Mb/s that clock is slower, and half a byte comes with each cycle. The line
+// may have lost any number of half bytes of the preamble, so bytes are counted from the delimiter behind it, 5 and D,
+// which is the first that is passed on.
 //
 // A byte is kept until it is known whether another one follows.
 module rl_rgmii_rx (

@@ -64,7 +64,7 @@ module rl_port_layer
   // -- role domain
   input  logic                               clk_role_i,
   input  logic                               rst_role_ni,
-  input  logic                               role_rst_ni,     // The role's reset: then it neither hears nor says anything.
+  input  logic                               role_rst_ni,     // The role's reset: it neither hears nor speaks.
   input  logic                               role_listens_i,  // The role takes messages.
   output logic [Streams-1:0]                 role_valid_o,
   input  logic [Streams-1:0]                 role_ready_i,

@@ -1,9 +1,9 @@
-// Ports and services of a card, joined by the card's rules: frames that pass from port to port, frames for services, and
-// what services send. All in the network's clock domain, without firmware, claim or role: a service that is not there
-// does not listen, and takes nothing from anybody else.
+// Ports and services of a card, joined by the card's rules: frames that pass from port to port, frames for services,
+// and what services send. All in the network's clock domain, without firmware, claim or role: a service that is not
+// there does not listen, and takes nothing from anybody else.
 //
-// At a port where frames leave, each class of passing frames from each other port and each service has a queue of its own
-// and its share of the words (rl_egress).
+// At a port where frames leave, each class of passing frames from each other port and each service has a queue of its
+// own and its share of the words (rl_egress).
 module rl_port_switch
   import rl_port_pkg::*;
 #(

@@ -1,5 +1,6 @@
 // From a stream of the role to a port: whole frames under the port's own address, unless the stream sends on those of
-// others, and of no family of ours, so that a hostile role forges neither hosts nor cards. What breaks that is taken and goes nowhere; `refused_o` says so.
+// others, and of no family of ours, so that a hostile role forges neither hosts nor cards. What breaks that is taken
+// and goes nowhere; `refused_o` says so.
 module rl_port_tx
   import rl_wire_pkg::*;
   import rl_port_pkg::*;

@@ -1,4 +1,4 @@
-// Events of a role, out of its clock domain: words for whoever owns the card. What has been taken is told, whatever
+// Events of a role, out of its clock domain: words for whoever owns the card. What has been taken is reported, whatever
 // becomes of the role; while nobody takes them a role waits with the next.
 module rl_role_events
   import rl_role_pkg::*;

@@ -28,7 +28,7 @@ class Manager:
         self.takes, self.answers, self.sends = takes or never(), answers or never(), sends or never()
         self.ar = self.aw = self.w = None
         self.data = deque()
-        self.reading, self.writing = defaultdict(deque), defaultdict(deque)  # What is to come, by ids that have an order.
+        self.reading, self.writing = defaultdict(deque), defaultdict(deque)  # By ordered ids.
         self.next_read = self.next_write = 0
         self.read_beats = self.written_beats = 0
 

@@ -1,4 +1,5 @@
-// rl_memory_hub with a port for each signal, named as those of rl_memory_share. Manager 0 is the shell; all have one clock.
+// rl_memory_hub with a port for each signal, named as those of rl_memory_share. Manager 0 is the shell; all have one
+// clock.
 module rl_memory_hub_tb
   import rl_role_pkg::*;
 #(

@@ -9,8 +9,8 @@
 //   d e the other registers: device, address and value in three steps; here those of device 0, 3 and 4
 //   1f  bits 6 to 4 1000, 100 and 10 Mb/s, bit 3 full duplex
 //
-// The link is the best that both ends offer. It answers at its address and at 0, after a preamble of 32 bits and more, and
-// changes MDIO after MDC has risen.
+// The link is the best that both ends offer. It answers at its address and at 0, after a preamble of 32 bits and more,
+// and changes MDIO after MDC has risen.
 module phy_model #(
   parameter logic [4:0] Address = 5'd3
 ) (
@@ -38,7 +38,8 @@ module phy_model #(
   logic [1:0] step_q;
   logic [7:0] lost_q, seen_q;  // How often the link was lost, and how often somebody has read that.
   logic [2:0] both;
-  assign both = partner_i & (half_i ? {offer1000_q[8], offer_q[7], offer_q[5]} : {offer1000_q[9], offer_q[8], offer_q[6]});
+  assign both = partner_i &
+      (half_i ? {offer1000_q[8], offer_q[7], offer_q[5]} : {offer1000_q[9], offer_q[8], offer_q[6]});
   assign link_o = rst_ni && cable_i && (forced_i || both != '0);
   assign speed_o = !link_o ? '0 : forced_i ? 3'b010 : both[2] ? 3'b100 : both[1] ? 3'b010 : 3'b001;
 

@@ -11,7 +11,8 @@ CYCLES = 6000
 
 
 async def start(dut):
-    for signal in (dut.rst_ni, dut.link_i, dut.rx_valid_i, dut.rx_last_i, dut.rx_bad_i, dut.tx_valid_i, dut.tx_last_i, dut.tx_ready_i):
+    rx = (dut.rx_valid_i, dut.rx_last_i, dut.rx_bad_i)
+    for signal in (dut.rst_ni, dut.link_i, *rx, dut.tx_valid_i, dut.tx_last_i, dut.tx_ready_i):
         signal.value = 0
     dut.open_i.value = 1
     dut.rx_keep_i.value = 0xFF

@@ -1,4 +1,4 @@
-"""rl_phy_link against the registers of a KSZ9031: reset, who it is, what it is told, and links that come and go."""
+"""rl_phy_link against the registers of a KSZ9031: reset, who it is, what is written to it, and links that come and go."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,7 @@ ALL, FAST, SLOW = 0b111, 0b010, 0b001
 SPEED = {0b100: 2, 0b010: 1, 0b001: 0}
 ACCESS = 2 * 4 * 64 + 4  # Cycles.
 LOOK = 400 + 2 * ACCESS  # From one look to the next.
-SETUP = 13 * ACCESS  # Who it is, and what it is told.
+SETUP = 13 * ACCESS  # Who it is, and what is written to it.
 
 
 async def start(dut, id=KSZ9031, mute=0, cable=0, partner=ALL, half=0):
@@ -64,7 +64,7 @@ async def it_tells_the_phy_what_to_offer_and_sees_the_link(dut):
     dut.cable_i.value = 1
     await until(dut, lambda: dut.up_o.value, 2 * LOOK)
     assert dut.phy_speed_o.value == 0b100 and dut.speed_o.value == SPEED[0b100]
-    # It is told everything once.
+    # Everything is written to it once.
     await ClockCycles(dut.clk_i, 3 * LOOK)
     assert dut.writes_o.value == 11 and dut.up_o.value
 

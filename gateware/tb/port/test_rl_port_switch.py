@@ -124,7 +124,8 @@ async def frames_back_to_back_all_pass(dut, length):
 async def a_flood_costs_its_neighbour_at_most_its_share(dut, shares, lengths):
     """A service floods a port to which frames pass at line rate: each has its share of the words, exactly."""
     switch = Switch(dut, [PASS])
-    switch.shares = [share * switch.frame_words for share in (shares[0], *([shares[0]] * (switch.levels - 1)), shares[1])]
+    of_each = [shares[0]] * switch.levels + [shares[1]]
+    switch.shares = [share * switch.frame_words for share in of_each]
     await switch.start()
     tags = iter(range(1 << 30))
     switch.rx[0].more = lambda: (0, Packet(frame_of(lengths[0], FAR, PEER, tag=next(tags))))

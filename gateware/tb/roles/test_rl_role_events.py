@@ -1,4 +1,4 @@
-"""rl_role_events: each word that a role raises is told once, in order; what it says in its reset is nothing."""
+"""rl_role_events: each word that a role raises is reported once, in order; what it says in its reset is nothing."""
 
 import random
 
@@ -72,7 +72,7 @@ async def a_role_waits_while_nobody_hears_and_says_nothing_in_its_reset(dut):
     hears.cancel()
     cocotb.start_soon(hear(dut, PAUSES["never"](), heard))
     await ClockCycles(dut.clk_net_i, 100)
-    assert heard == list(range(depth)), "what was taken is told though the role is gone"
+    assert heard == list(range(depth)), "what was taken is reported though the role is gone"
 
 
 @pytest.mark.parametrize("late", [0, 3])

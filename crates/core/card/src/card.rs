@@ -64,7 +64,7 @@ struct ActiveRole {
     digest: [u8; 32],
     manifest_json: Bytes,
     clock_khz: u32,
-    /// That it has broken a rule was told since the last launch.
+    /// That it has broken a rule was announced since the last launch.
     failed: bool,
 }
 
@@ -261,8 +261,9 @@ impl Card {
         }
     }
 
-    /// DDR has answered with an error, or not at all: of what was written or computed since, nothing is certain. So the card starts
-    /// again, as the gateware's rl_restart does it: claim, role and launches are gone, and nothing waits to be said.
+    /// DDR has answered with an error, or not at all: of what was written or computed since, nothing is certain. So the
+    /// card starts again, as the gateware's rl_restart does it: claim, role and launches are gone, and nothing waits to
+    /// be said.
     fn restart(&mut self, now: Instant) {
         self.shell.event(CardEvent::MemoryFailed);
         self.begin_anew();

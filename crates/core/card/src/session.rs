@@ -45,7 +45,7 @@ pub(crate) struct Session {
     released: Option<(MacAddr, u16, Scrub)>,
     /// While memory is zeroed, who gets the card then: the newest copy of its claim.
     next: Option<(Head, wire::Claim)>,
-    /// While memory is zeroed, who is told then that it was released: the newest copy of its release.
+    /// While memory is zeroed, who then hears that it was released: the newest copy of its release.
     leaver: Option<Head>,
 }
 
@@ -75,8 +75,8 @@ impl Session {
         self.released == Some((head.src, head.epoch, scrub))
     }
 
-    /// Who asks for the card gets it when memory is zeroed. With another nonce than before it has started again, and the
-    /// older one can no longer claim the card.
+    /// Who asks for the card gets it when memory is zeroed. With another nonce than before it has started again, and
+    /// the older one can no longer claim the card.
     pub(crate) fn wait(&mut self, asked: &Head, body: &wire::Claim) {
         let next = self.next.replace((*asked, *body));
         if let Some((head, former)) = next.filter(|(_, former)| former.nonce != body.nonce) {
@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Who gives the card back is told when memory is zeroed.
+    /// Who gives the card back is answered when memory is zeroed.
     pub(crate) const fn leave(&mut self, asked: &Head) {
         self.leaver = Some(*asked);
     }

@@ -147,8 +147,8 @@ impl Config {
         self.card.memory + 2 * staging + staging / DIGEST_SHARE
     }
 
-    /// The gateware has so many ports; each belongs to the stream of its own number, if to any, and passes frames to the
-    /// other one, if it does.
+    /// The gateware has so many ports; each belongs to the stream of its own number, if to any, and passes frames to
+    /// the other one, if it does.
     fn ports_are_valid(&self) -> bool {
         let ports = &self.card.ports;
         let wired = |(stream, port): (u8, &PortConfig)| {

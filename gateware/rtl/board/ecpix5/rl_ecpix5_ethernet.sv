@@ -1,7 +1,7 @@
 // The ECPIX-5's port, of 10, 100 or 1000 Mb/s: its PHY and what watches that, LiteEth's MAC, and the shell's streams.
 //
-// The PHY's clock, of 2.5, 25 or 125 MHz, is crossed in the MAC. 64 bits at the card's clock are several times as fast as
-// the line, so what comes in is always taken, and what goes out never runs dry inside of a frame.
+// The PHY's clock, of 2.5, 25 or 125 MHz, is crossed in the MAC. 64 bits at the card's clock are several times as fast
+// as the line, so what comes in is always taken, and what goes out never runs dry inside of a frame.
 //
 // While there is no link the MAC is in reset: the PHY's clock may stop then, or become another one. Where the PHY
 // cannot be asked, it counts as a link of 1000 Mb/s.

@@ -1,7 +1,7 @@
 // The pins of the ECPIX-5's RGMII: double data rate, and the delay of the clock that goes out.
 //
-// As LiteX' own target for the board, and LiteEth's PHY, have it: the PHY delays the clock that it gives, we that which it
-// gets, by 2 ns. What goes out goes with the clock that comes in.
+// As LiteX' own target for the board, and LiteEth's PHY, have it: the PHY delays the clock that it gives, we that which
+// it gets, by 2 ns. What goes out goes with the clock that comes in.
 module rl_ecpix5_rgmii (
   input  logic       clk_i,      // The PHY's.
 

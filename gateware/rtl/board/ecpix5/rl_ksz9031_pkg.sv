@@ -12,10 +12,10 @@ package rl_ksz9031_pkg;
   localparam int unsigned SettleUs = 300;
 
   localparam int unsigned Writes = 11;
-  // What it is told, one after the other.
+  // What is written to it, one after the other.
   localparam logic [Writes-1:0][20:0] Setup = {
-    // Link pulses come every 16 ms, as the standard wants, in place of 8: without, some partners are not found. Registers 4
-    // and 3 of device 0, each in four steps.
+    // Link pulses come every 16 ms, as the standard wants, in place of 8: without, some partners are not found.
+    // Registers 4 and 3 of device 0, each in four steps.
     {
       5'h0d, 16'h0000
     },

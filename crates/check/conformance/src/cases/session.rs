@@ -223,7 +223,8 @@ pub fn a_write_after_a_zeroing_claim_lasts<S: Specimen>() {
     assert_eq!(bench.bytes(BASE, 16), [[2; 8], [0; 8]].concat());
 }
 
-/// Zeroing takes a card long. Meanwhile it answers whoever asks; who claims it or has given it back gets its answer then.
+/// Zeroing takes a card long. Meanwhile it answers whoever asks; who claims it or has given it back gets its answer
+/// then.
 pub fn a_card_that_zeroes_memory_serves_what_needs_no_claim<S: Specimen>() {
     // 15 MiB at ten gigabytes a second; as many beats as cycles of gateware.
     let slow = Config { memory: 16 << 20, scrub_rate: 10_000_000_000, ..config() };

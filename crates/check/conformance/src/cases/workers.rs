@@ -83,7 +83,7 @@ pub fn an_array_is_copied<S: Specimen>() {
     assert!(reported(&mut bench).is_empty());
 }
 
-/// The worker has memory while no kernel runs and while others do, and each of its events is told, in order.
+/// The worker has memory while no kernel runs and while others do, and each of its events is reported, in order.
 pub fn a_worker_goes_on_beside_kernels<S: Specimen>() {
     let (mut bench, data) = with_copy::<S>();
     assert_eq!(run(&mut bench, 1, WORK, &[FROM, TO, WORDS, 5]), Ok(1));

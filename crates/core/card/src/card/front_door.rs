@@ -1,8 +1,8 @@
 //! The card's front door: which service takes a frame, by the port it came in on and the family it belongs to.
 //!
 //! Control frames are taken at port 0 only. Every other port belongs to the one service that the configuration names,
-//! or passes frames to another port, or both; a frame that nobody takes is dropped and counted: a cable between two cards
-//! carries no claims.
+//! or passes frames to another port, or both; a frame that nobody takes is dropped and counted: a cable between two
+//! cards carries no claims.
 
 use bytes::Bytes;
 use rackloom_node::{Frame, Instant, Output, Port};
@@ -59,7 +59,7 @@ impl Card {
         Some(Output::Transmit(port, frame))
     }
 
-    /// Hosts are told, once for each launch at most: a role may go on and on.
+    /// It is announced, once for each launch at most: a role may go on and on.
     const fn role_breaks_a_rule(&mut self) {
         if let (Some(active), Power::On { discovery, .. }) = (&mut self.role, &mut self.power)
             && !active.failed

@@ -92,8 +92,8 @@ fn build(bench: &Bench, binary: &[u8]) -> (cl_program, cl_int, String) {
     (program, code, CStr::from_bytes_with_nul(&log).unwrap().to_str().unwrap().to_owned())
 }
 
-/// Waits until a card has room for two buffers of this size: what the tenant before has released may not be free yet. Each
-/// try is for both: one that is there already may lie where it leaves no room for the other.
+/// Waits until a card has room for two buffers of this size: what the tenant before has released may not be free yet.
+/// Each try is for both: one that is there already may lie where it leaves no room for the other.
 fn room_for_two(bench: &Bench, size: usize) {
     let (queue, byte) = (bench.queue(), 0u8);
     let from = (&raw const byte).cast();
