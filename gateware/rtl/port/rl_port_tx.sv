@@ -35,7 +35,8 @@ module rl_port_tx
 );
   localparam int unsigned FrameWords = (FrameMax + KeepW - 1) / KeepW;
   localparam int unsigned CountW = $clog2(FrameWords + 1);
-  localparam int unsigned Ahead = 2;  // As in rl_port_rx.
+  // Words that may be written between a look for room and a frame's first word.
+  localparam int unsigned Ahead = 2;
   typedef struct packed {
     logic [CountW-1:0] left;
     logic [KeepW-1:0]  keep;

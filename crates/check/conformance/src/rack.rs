@@ -68,14 +68,8 @@ impl Rack {
 
     /// Plugs a card in and switches it on; its place in the rack.
     pub fn plug(&mut self, kind: Kind) -> usize {
-        self.plug_with(kind, |_| ())
-    }
-
-    /// As [`plug`](Self::plug), with another configuration.
-    pub fn plug_with(&mut self, kind: Kind, change: impl FnOnce(&mut CardConfig)) -> usize {
         let at = self.cards.len();
-        let mut config = config(MacAddr([2, 0, 0, 0, 1, at as u8]), 1);
-        change(&mut config);
+        let config = config(MacAddr([2, 0, 0, 0, 1, at as u8]), 1);
         let slot = self.rack.add_card(kind, config, self.switch, Cable::TEN_GIGABIT).expect("a sound configuration");
         self.cards.push((kind, slot));
         at
@@ -113,11 +107,6 @@ impl Rack {
         let (kind, slot) = self.cards[at];
         self.rack.net.take(slot.node);
         self.rack.restart_card(slot, kind, config(slot.mac, 2)).expect("a sound configuration");
-    }
-
-    /// A card's memory answers no access any more, or answers again.
-    pub fn silence_memory(&mut self, at: usize, on: bool) {
-        self.rack.with_card(self.cards[at].1, |card, _| card.ddr().silence(on));
     }
 
     /// A beat of a card's memory breaks.
@@ -175,13 +164,8 @@ impl Rack {
     /// # Panics
     /// If one is not granted.
     pub fn claim(&mut self, cards: &[usize]) {
-        self.claim_with(cards, ClaimOptions::default());
-    }
-
-    /// As [`claim`](Self::claim), with these options.
-    pub fn claim_with(&mut self, cards: &[usize], options: ClaimOptions) {
         for &at in cards {
-            let op = self.command(|host, now, macs| host.claim(now, macs[at], options));
+            let op = self.command(|host, now, macs| host.claim(now, macs[at], ClaimOptions::default()));
             assert!(matches!(self.end(op), Ok(Outcome::Claimed { .. })), "card {at} cannot be claimed");
         }
     }
