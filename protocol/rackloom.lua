@@ -5,6 +5,124 @@
 
 local FAMILIES = {
   {
+    filter = "rackloom_bridge", title = "RackloomBridge",
+    version = 1, header = "Header",
+    trailer = "AuthTrailer", trailer_mask = 0x4,
+    ipv6 = { next_header = 253, hop_limit = 255, subnet = "fd524c0000000000" },
+    flags = {
+      { name = "asks", mask = 0x1, doc = "The sender asks for an acknowledgement of what has come, at once." },
+      { name = "last", mask = 0x2, doc = "The last packet of a stream's message." },
+      { name = "auth", mask = 0x4, doc = "Reserved: an AuthTrailer of 28 bytes follows the payload. A node without keys drops such a frame and counts it." },
+      { name = "selective", mask = 0x8, doc = "The sender takes selective acknowledgements." },
+    },
+    enums = {
+      BridgeStatus = {
+        [0] = "ok",
+        [1] = "no-window",
+        [2] = "denied",
+        [3] = "malformed",
+        [4] = "memory-failed",
+        [5] = "busy",
+      },
+      BridgeOperation = {
+        [1] = "fetch-add",
+        [2] = "compare-swap",
+      },
+    },
+    structs = {
+      Header = {
+        name = "header",
+        size = 42,
+        fields = {
+          { name = "version_flags", at = 0, size = 1, type = "u8",
+            doc = "Protocol version in the high four bits, flags in the low four." },
+          { name = "kind", at = 1, size = 1, type = "u8",
+            doc = "What the frame is." },
+          { name = "length", at = 2, size = 2, type = "u16",
+            doc = "Payload bytes that follow, without the padding of a frame." },
+          { name = "id", at = 4, size = 2, type = "u16",
+            doc = "Number of the transaction, which the requester chooses and the response repeats." },
+          { name = "seq", at = 6, size = 4, type = "u32",
+            doc = "Sequence number, for the kinds that have one: from 1 on for each pair of nodes, direction and channel. It wraps." },
+          { name = "src_epoch", at = 10, size = 4, type = "u32",
+            doc = "The sender's life: a number, not 0, of its own start." },
+          { name = "dst_epoch", at = 14, size = 4, type = "u32",
+            doc = "The newest life that the sender knows of the receiver; 0: none." },
+          { name = "ack", at = 18, size = 4, type = "u32",
+            doc = "First sequence number that has not come from the receiver. Valid if dst_epoch is not 0." },
+          { name = "limit", at = 22, size = 4, type = "u32",
+            doc = "First sequence number that the receiver may not send. Valid if dst_epoch is not 0." },
+          { name = "addr", at = 26, size = 8, type = "u64",
+            doc = "Address in the receiver's windows; for streams the offset of the payload in its message." },
+          { name = "count", at = 34, size = 4, type = "u32",
+            doc = "Bytes that are asked for, given or applied." },
+          { name = "tag", at = 38, size = 2, type = "u16",
+            doc = "Of a response its status, of a stream its number at the receiver, of an atomic request the operation; else 0." },
+          { name = "channel", at = 40, size = 2, type = "u16",
+            doc = "0: memory, 1: streams." },
+        },
+      },
+      AuthTrailer = {
+        name = "auth_trailer",
+        size = 28,
+        fields = {
+          { name = "key", at = 0, size = 4, type = "u32",
+            doc = "Id of the key." },
+          { name = "counter", at = 4, size = 8, type = "u64",
+            doc = "Grows with each frame under this key, so that a repeated frame is recognised." },
+          { name = "tag", at = 12, size = 16, type = "bytes",
+            doc = "Authentication tag." },
+        },
+      },
+      Sack = {
+        name = "sack",
+        size = 32,
+        fields = {
+          { name = "bitmap", at = 0, size = 32, type = "bytes",
+            doc = "What has come and is kept, beyond the first missing one." },
+        },
+      },
+      Atomic = {
+        name = "atomic",
+        size = 16,
+        fields = {
+          { name = "operand", at = 0, size = 8, type = "u64",
+            doc = "The summand, or the new value." },
+          { name = "compare", at = 8, size = 8, type = "u64",
+            doc = "The value that must be there for the new one to be written; 0 for a sum." },
+        },
+      },
+      BatchRecord = {
+        name = "batch_record",
+        size = 16,
+        fields = {
+          { name = "addr", at = 0, size = 8, type = "u64",
+            doc = "Where the bytes go." },
+          { name = "length", at = 8, size = 2, type = "u16",
+            doc = "How many there are, not 0." },
+          { name = "reserved", at = 10, size = 6, type = "bytes",
+            doc = "Zero." },
+        },
+      },
+    },
+    ethertypes = {
+      [0x86DD] = {
+        [1] = { name = "bridge.read-request", from = "both", payload = "none" },
+        [2] = { name = "bridge.write-request", from = "both", payload = "bytes" },
+        [3] = { name = "bridge.read-response", from = "both", payload = "bytes" },
+        [4] = { name = "bridge.write-response", from = "both", payload = "none" },
+        [5] = { name = "bridge.stream", from = "both", payload = "bytes" },
+        [6] = { name = "bridge.ack", from = "both", payload = "Sack", optional = true },
+        [7] = { name = "bridge.nack", from = "both", payload = "Sack", optional = true },
+        [8] = { name = "bridge.unack", from = "both", payload = "none" },
+        [9] = { name = "bridge.atomic-request", from = "both", payload = "Atomic" },
+        [10] = { name = "bridge.write-batch", from = "both", payload = "bytes" },
+      },
+    },
+    counters = {
+    },
+  },
+  {
     filter = "rackloom", title = "Rackloom",
     version = 1, header = "Header",
     trailer = "AuthTrailer", trailer_mask = 0x4,
@@ -57,6 +175,7 @@ local FAMILIES = {
         [8] = "bad-arguments",
         [9] = "unknown-launch",
         [10] = "memory-fault",
+        [11] = "unsupported",
         [16] = "image-too-large",
         [17] = "image-digest",
         [18] = "image-format",
@@ -202,6 +321,22 @@ local FAMILIES = {
             doc = "With `claimed`: the owner of the claim; else zeros." },
           { name = "detail", at = 8, size = 8, type = "u64",
             doc = "A number that goes with the code: the bound that was passed, the lease left in ms." },
+        },
+      },
+      Window = {
+        name = "window",
+        size = 24,
+        fields = {
+          { name = "base", at = 0, size = 8, type = "u64",
+            doc = "First DDR address of the window." },
+          { name = "length", at = 8, size = 8, type = "u64",
+            doc = "Its bytes; 0: the window is closed." },
+          { name = "peer", at = 16, size = 6, type = "mac",
+            doc = "The node that may use it; zeros: any." },
+          { name = "rights", at = 22, size = 1, type = "u8",
+            doc = "What it may do: bit 0 reads, bit 1 writes, bit 2 atomic requests, bit 3 streams." },
+          { name = "reserved", at = 23, size = 1, type = "u8",
+            doc = "Zero." },
         },
       },
       Pong = {
@@ -398,6 +533,8 @@ local FAMILIES = {
         [9] = { name = "session.counters", from = "card", payload = "counters" },
         [10] = { name = "session.manifest-get", from = "host", payload = "none" },
         [11] = { name = "session.manifest", from = "card", payload = "text" },
+        [12] = { name = "session.window-set", from = "host", payload = "Window" },
+        [13] = { name = "session.window-done", from = "card", payload = "none" },
       },
       [0x80AA] = {
         [1] = { name = "image.begin", from = "host", payload = "ImageBegin" },
@@ -475,11 +612,21 @@ local FAMILIES = {
       [33] = "rx_words",
       [34] = "tx_words",
       [35] = "drop_check",
+      [36] = "bridge_rx",
+      [37] = "bridge_tx",
+      [38] = "bridge_drop_foreign",
+      [39] = "bridge_drop_malformed",
+      [40] = "bridge_drop_epoch",
+      [41] = "bridge_drop_duplicate",
+      [42] = "bridge_denied",
+      [43] = "bridge_resent",
+      [44] = "passed_frames",
     },
   },
 }
 
--- Walks the tables above. What Wireshark hands over starts after the EtherType: offsets in a frame count from there.
+-- Walks the tables above. What Wireshark hands over starts after the EtherType, or after IPv6's header: offsets in a
+-- frame count from there.
 
 -- Fields shown as hexadecimal numbers.
 local HEX = { addr = true, out_addr = true, nonce = true, boot = true }
@@ -498,6 +645,42 @@ local function value(tvb, f)
     return tostring(range)
   end
   return ("%u"):format(range:uint())
+end
+
+-- What Wireshark has found in front of a frame that an IPv6 packet carries.
+local OUTER = {
+  src = Field.new("ipv6.src"), dst = Field.new("ipv6.dst"), hops = Field.new("ipv6.hlim"),
+  eth_src = Field.new("eth.src"), eth_dst = Field.new("eth.dst"),
+}
+
+-- The bytes of the innermost such field as hexadecimal digits; nil if there is none.
+local function outer(name)
+  local found = { OUTER[name]() }
+  return #found > 0 and found[#found].range:bytes():tohex(true) or nil
+end
+
+-- The modified EUI-64 of an Ethernet address; both are hexadecimal digits.
+local function eui64(mac)
+  local first = tonumber(mac:sub(1, 2), 16)
+  first = first + (math.floor(first / 2) % 2 == 0 and 2 or -2)
+  return ("%02x%sfffe%s"):format(first, mac:sub(3, 6), mac:sub(7, 12))
+end
+
+-- What a packet has wrong that a receiver looks at; nil if nothing.
+local function packet_fault(ipv6)
+  local hops = tonumber(outer("hops"), 16)
+  if hops ~= ipv6.hop_limit then
+    return ("hop limit %d, and nodes send %d"):format(hops, ipv6.hop_limit)
+  end
+  for _, name in ipairs({ "src", "dst" }) do
+    local address, mac = outer(name), outer("eth_" .. name)
+    if address:sub(1, 16) ~= ipv6.subnet then
+      return name .. " is not of the nodes' subnet"
+    elseif mac and address:sub(17) ~= eui64(mac) then
+      return name .. " is not the address of the Ethernet " .. name
+    end
+  end
+  return nil
 end
 
 -- Makes the dissector of one family.
@@ -566,6 +749,7 @@ local function register(family)
   local experts = {
     truncated = ProtoExpert.new(family.filter .. ".truncated", "Truncated frame", bad.group, bad.severity),
     version = ProtoExpert.new(family.filter .. ".bad_version", "Another protocol version", bad.group, bad.severity),
+    packet = ProtoExpert.new(family.filter .. ".bad_packet", "Not the packet of a node", bad.group, bad.severity),
     kind = ProtoExpert.new(family.filter .. ".unknown_kind", "Unknown kind", bad.group, bad.severity),
     payload = ProtoExpert.new(family.filter .. ".bad_payload", "Malformed payload", bad.group, bad.severity),
     extra = ProtoExpert.new(family.filter .. ".has_extra", "More payload than the kind has", expert.group.PROTOCOL,
@@ -667,7 +851,9 @@ local function register(family)
       self:counters(self.tvb(header_at.addr, 8):uint64():tonumber(), at, stop)
     else
       local s = family.structs[kind.payload]
-      if s and stop - at < s.size then
+      if kind.optional and at == stop then
+        return
+      elseif s and stop - at < s.size then
         self:fault(experts.payload, ("%d bytes where %s needs %d"):format(stop - at, s.name, s.size))
         self:bytes(self.tree, "undecoded", at, stop)
         return
@@ -691,12 +877,24 @@ local function register(family)
   end
 
   function protocol.dissector(tvb, pinfo, root)
-    local kinds = family.ethertypes[pinfo.match_uint]
+    local kinds, space = family.ethertypes[pinfo.match_uint], ("0x%04x"):format(pinfo.match_uint)
+    if family.ipv6 then
+      -- Other packets with this next header are not ours: of IPv4, and to addresses of the world.
+      local dst = outer("dst")
+      if not dst or not dst:match("^f[cd]") then
+        return 0
+      end
+      kinds, space = select(2, next(family.ethertypes)), family.filter
+    end
     local have = tvb:reported_len()
     local tree = root:add(protocol, tvb())
     local frame = setmetatable({ tvb = tvb, pinfo = pinfo, tree = tree, held = tvb:len() }, Frame)
     pinfo.cols.protocol = family.title
     pinfo.cols.info = ""
+    local fault = family.ipv6 and packet_fault(family.ipv6)
+    if fault then
+      frame:fault(experts.packet, fault)
+    end
 
     local version = frame:add(tree, "version", 0, 1) and tvb(0, 1):bitfield(0, 4)
     if version and version ~= family.version then
@@ -731,11 +929,11 @@ local function register(family)
     end
     local number, length = tvb(1, 1):uint(), tvb(2, 2):uint()
     local kind = kinds[number]
-    local name = kind and kind.name or ("0x%04x.%d"):format(pinfo.match_uint, number)
+    local name = kind and kind.name or ("%s.%d"):format(space, number)
     local bits = tvb(0, 1):bitfield(4, 4)
     tree:append_text(", " .. name)
-    pinfo.cols.info = ("%s%s length %d%s"):format(name, table.concat(shown), length,
-      bits ~= 0 and (" flags 0x%x"):format(bits) or "")
+    pinfo.cols.info = ("%s%s length %d%s%s"):format(name, table.concat(shown), length,
+      bits ~= 0 and (" flags 0x%x"):format(bits) or "", fault and " [" .. fault .. "]" or "")
 
     local stop = header.size + length
     if stop > have then
@@ -751,7 +949,7 @@ local function register(family)
       tree:add(fields.from, tvb(1, 1), kind.from):set_generated()
       frame:payload(kind, header.size, stop)
     else
-      frame:fault(experts.kind, ("no kind %d of EtherType 0x%04x"):format(number, pinfo.match_uint))
+      frame:fault(experts.kind, ("no kind %d of %s"):format(number, family.ipv6 and space or "EtherType " .. space))
       frame:bytes(tree, "undecoded", header.size, stop)
     end
     if math.floor(bits / family.trailer_mask) % 2 == 1 and stop + trailer.size <= have then
@@ -761,10 +959,18 @@ local function register(family)
       end
       stop = stop + trailer.size
     end
+    -- Ethernet fills short frames; a packet ends where its frame ends.
+    if family.ipv6 and stop < have then
+      frame:fault(experts.packet, ("%d bytes more than its frame has"):format(have - stop))
+    end
     frame:bytes(tree, "padding", stop, have)
     return tvb:len()
   end
 
+  if family.ipv6 then
+    DissectorTable.get("ip.proto"):add(family.ipv6.next_header, protocol)
+    return
+  end
   local by_ethertype = DissectorTable.get("ethertype")
   for value in pairs(family.ethertypes) do
     by_ethertype:add(value, protocol)

@@ -4,7 +4,7 @@
 #include "hw.h"
 #include "wire.h"
 
-static uint64_t counts[COUNTERS];
+static uint64_t counts[COUNTERS_COMMON];
 
 void count_by(uint32_t counter, uint64_t n) {
   counts[counter] += n;
@@ -19,6 +19,10 @@ void counters_tell(void) {
   frame_answer(KIND_SESSION_COUNTERS, asked.epoch);
   frame_address(asked.addr);
   for (uint32_t i = first; i < COUNTERS; i++) {
+    if (i >= COUNTERS_COMMON) {
+      frame_put_long(0);
+      continue;
+    }
     // The high half may come a moment after the low one that goes with it.
     uint32_t high;
     uint32_t low;

@@ -44,6 +44,9 @@ static void dispatch(void) {
     case TAKEN_SESSION_MANIFEST_GET:
       if (WHOLE(SESSION_MANIFEST_GET)) role_tell_manifest();
       return;
+    case TAKEN_SESSION_WINDOW_SET:
+      if (WHOLE(SESSION_WINDOW_SET)) session_window();
+      return;
     case TAKEN_IMAGE_BEGIN:
       if (WHOLE(IMAGE_BEGIN)) load_begin();
       return;

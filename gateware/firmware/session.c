@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include "admit.h"
 #include "arith.h"
 #include "card.h"
 #include "clock.h"
@@ -272,4 +273,8 @@ void session_ping(void) {
   frame_put(card_state() << PONG_STATE_SHIFT | launch_queued() << PONG_QUEUED_SHIFT);
   frame_put_long(clock_ns(now));
   frame_send();
+}
+
+void session_window(void) {
+  if (session_fresh(admitted(CLAIM_OF_SESSION_WINDOW_SET), KIND_SESSION_REFUSE)) refuse(ERROR_CODE_UNSUPPORTED, 0, 0);
 }

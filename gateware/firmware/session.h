@@ -44,4 +44,7 @@ void session_claim(void);
 void session_release(void);
 void session_ping(void);
 
+// Refuses a window: this shell has no bridge.
+void session_window(void);
+
 #endif

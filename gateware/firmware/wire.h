@@ -130,6 +130,11 @@
 #define KIND_SESSION_MANIFEST_GET 0x80EC000Au
 // Manifest bytes from addr on; a part shorter than 1472 bytes is the last.
 #define KIND_SESSION_MANIFEST 0x80EC000Bu
+// Open or close window number addr of the card's memory to nodes of the bridge. seq: request number. A card without a
+// bridge refuses it with `unsupported`.
+#define KIND_SESSION_WINDOW_SET 0x80EC000Cu
+// The window is as asked; seq and addr are the request's.
+#define KIND_SESSION_WINDOW_DONE 0x80EC000Du
 // Join group `group` and stage an image of this length and digest. seq: load number, distinct for each load of a claim.
 // Idempotent.
 #define KIND_IMAGE_BEGIN 0x80AA0001u
@@ -211,6 +216,7 @@ enum taken {
   TAKEN_SESSION_PING = (int)KIND_SESSION_PING,
   TAKEN_SESSION_COUNTERS_GET = (int)KIND_SESSION_COUNTERS_GET,
   TAKEN_SESSION_MANIFEST_GET = (int)KIND_SESSION_MANIFEST_GET,
+  TAKEN_SESSION_WINDOW_SET = (int)KIND_SESSION_WINDOW_SET,
   TAKEN_IMAGE_BEGIN = (int)KIND_IMAGE_BEGIN,
   TAKEN_IMAGE_DATA = (int)KIND_IMAGE_DATA,
   TAKEN_IMAGE_POLL = (int)KIND_IMAGE_POLL,
@@ -239,6 +245,8 @@ enum taken {
 #define WORDS_OF_SESSION_COUNTERS_GET 0u
 #define CLAIM_OF_SESSION_MANIFEST_GET CLAIM_RULE_NONE
 #define WORDS_OF_SESSION_MANIFEST_GET 0u
+#define CLAIM_OF_SESSION_WINDOW_SET CLAIM_RULE_EPOCH
+#define WORDS_OF_SESSION_WINDOW_SET 6u
 #define CLAIM_OF_IMAGE_BEGIN CLAIM_RULE_EPOCH
 #define WORDS_OF_IMAGE_BEGIN 12u
 #define CLAIM_OF_IMAGE_DATA CLAIM_RULE_LOAD
@@ -338,6 +346,8 @@ enum taken {
 #define ERROR_CODE_UNKNOWN_LAUNCH 9u
 // The card's memory cannot be used.
 #define ERROR_CODE_MEMORY_FAULT 10u
+// The card has no part that could do it.
+#define ERROR_CODE_UNSUPPORTED 11u
 // The image is larger than the staging area.
 #define ERROR_CODE_IMAGE_TOO_LARGE 16u
 // The staged bytes do not have the digest announced.
@@ -522,6 +532,20 @@ enum taken {
 #define REFUSAL_HOLDER_SHIFT 0u
 // A number that goes with the code: the bound that was passed, the lease left in ms.
 #define REFUSAL_DETAIL_WORD 2u
+
+// Payload of a window's setting.
+#define WINDOW_WORDS 6u
+// First DDR address of the window.
+#define WINDOW_BASE_WORD 0u
+// Its bytes; 0: the window is closed.
+#define WINDOW_LENGTH_WORD 2u
+// The node that may use it; zeros: any.
+#define WINDOW_PEER_WORD 4u
+#define WINDOW_PEER_SHIFT 16u
+// What it may do: bit 0 reads, bit 1 writes, bit 2 atomic requests, bit 3 streams.
+#define WINDOW_RIGHTS_WORD 5u
+#define WINDOW_RIGHTS_SHIFT 8u
+#define WINDOW_RIGHTS_MASK 0xFFu
 
 // Payload of a pong.
 #define PONG_WORDS 4u
@@ -770,6 +794,26 @@ enum taken {
 #define COUNTER_TX_WORDS 34u
 // Dropped: the frame's check sequence was wrong. Where a network card or a switch sees to that, it stays 0.
 #define COUNTER_DROP_CHECK 35u
-#define COUNTERS 36u
+// Frames of the bridge received and taken.
+#define COUNTER_BRIDGE_RX 36u
+// Frames of the bridge sent.
+#define COUNTER_BRIDGE_TX 37u
+// Dropped: a frame of the bridge that is not of its subnet, has the source of another node, or has passed a router.
+#define COUNTER_BRIDGE_DROP_FOREIGN 38u
+// Dropped: a frame of the bridge with another version, an unknown kind, or lengths that do not fit.
+#define COUNTER_BRIDGE_DROP_MALFORMED 39u
+// Dropped: a frame of the bridge from an earlier life of its sender, or for an earlier one of this card.
+#define COUNTER_BRIDGE_DROP_EPOCH 40u
+// Dropped: a frame of the bridge that had come before.
+#define COUNTER_BRIDGE_DROP_DUPLICATE 41u
+// Requests of nodes that no window allows.
+#define COUNTER_BRIDGE_DENIED 42u
+// Frames of the bridge sent again.
+#define COUNTER_BRIDGE_RESENT 43u
+// Frames that came in on one port and left on another.
+#define COUNTER_PASSED_FRAMES 44u
+#define COUNTERS 45u
+// How many every card counts. The others are of parts that a card may lack, which then reports 0.
+#define COUNTERS_COMMON 36u
 
 #endif

@@ -25,16 +25,78 @@ class Kind:
 
 @dataclass(frozen=True)
 class Family:
-    """A family of frames. Kinds are called as `Input.Write`, and counters have their numbers."""
+    """A family of frames. Kinds are called as `Input.Write`, or `ReadRequest` where they have no EtherTypes. Counters have
+    their numbers; every card counts the first `common_counters` of them."""
 
     consts: dict[str, int]
     addresses: dict[str, int]
     flags: dict[str, int]
     enums: dict[str, dict[str, int]]
     counters: dict[str, int]
+    common_counters: int
     structs: dict[str, tuple[Field, ...]]
     kinds: dict[str, Kind]
 
+
+BRIDGE = Family(
+    consts={
+        "HEADER_END": 96,
+        "MESSAGE_STANDARD": 1408,
+        "MESSAGE_JUMBO": 8832,
+        "WINDOWS": 16,
+        "TRANSACTIONS": 64,
+        "CHANNELS": 2,
+        "CHANNEL_MEMORY": 0,
+        "CHANNEL_STREAMS": 1,
+        "STREAMS": 16,
+        "SACK_BITS": 256,
+        "ETHER_TYPE": 0x86DD,
+        "NEXT_HEADER": 253,
+        "HOP_LIMIT": 255,
+        "SUBNET": 0xFD524C0000000000,
+    },
+    addresses={
+    },
+    flags={
+        "ASKS": 1,
+        "LAST": 2,
+        "AUTH": 4,
+        "SELECTIVE": 8,
+    },
+    enums={
+        "BridgeStatus": {"Ok": 0, "NoWindow": 1, "Denied": 2, "Malformed": 3, "MemoryFailed": 4, "Busy": 5},
+        "BridgeOperation": {"FetchAdd": 1, "CompareSwap": 2},
+    },
+    counters={
+    },
+    common_counters=0,
+    structs={
+        "Sack": (
+            Field("bitmap", 32, False),
+        ),
+        "Atomic": (
+            Field("operand", 8, True),
+            Field("compare", 8, True),
+        ),
+        "BatchRecord": (
+            Field("addr", 8, True),
+            Field("length", 2, True),
+            Field("reserved", 6, False),
+        ),
+    },
+    kinds={
+        "ReadRequest": Kind(number=0x86DD0001, to="both", payload=""),
+        "WriteRequest": Kind(number=0x86DD0002, to="both", payload="*"),
+        "ReadResponse": Kind(number=0x86DD0003, to="both", payload="*"),
+        "WriteResponse": Kind(number=0x86DD0004, to="both", payload=""),
+        "Stream": Kind(number=0x86DD0005, to="both", payload="*"),
+        "Ack": Kind(number=0x86DD0006, to="both", payload="Sack"),
+        "Nack": Kind(number=0x86DD0007, to="both", payload="Sack"),
+        "Unack": Kind(number=0x86DD0008, to="both", payload=""),
+        "AtomicRequest": Kind(number=0x86DD0009, to="both", payload="Atomic"),
+        "WriteBatch": Kind(number=0x86DD000A, to="both", payload="*"),
+    },
+)
 
 CONTROL = Family(
     consts={
@@ -71,7 +133,7 @@ CONTROL = Family(
         "Restart": {"Itself": 1, "Refresh": 2},
         "AnnounceReason": {"LinkUp": 1, "Solicited": 2, "Periodic": 3, "Changed": 4, "Restarted": 5, "MemoryFailed": 6, "RoleFailed": 7},
         "Scrub": {"Keep": 0, "Zero": 1},
-        "ErrorCode": {"Ok": 0, "Claimed": 1, "StaleEpoch": 2, "BadRequest": 3, "BadAddress": 4, "Busy": 5, "NoRole": 6, "UnknownKernel": 7, "BadArguments": 8, "UnknownLaunch": 9, "MemoryFault": 10, "ImageTooLarge": 16, "ImageDigest": 17, "ImageFormat": 18, "ImageVersion": 19, "ImageTarget": 20, "ImagePart": 21, "ImageMemory": 22, "KernelTrap": 32, "KernelFuel": 33, "Cancelled": 34},
+        "ErrorCode": {"Ok": 0, "Claimed": 1, "StaleEpoch": 2, "BadRequest": 3, "BadAddress": 4, "Busy": 5, "NoRole": 6, "UnknownKernel": 7, "BadArguments": 8, "UnknownLaunch": 9, "MemoryFault": 10, "Unsupported": 11, "ImageTooLarge": 16, "ImageDigest": 17, "ImageFormat": 18, "ImageVersion": 19, "ImageTarget": 20, "ImagePart": 21, "ImageMemory": 22, "KernelTrap": 32, "KernelFuel": 33, "Cancelled": 34},
     },
     counters={
         "rx_frames": 0,
@@ -110,7 +172,17 @@ CONTROL = Family(
         "rx_words": 33,
         "tx_words": 34,
         "drop_check": 35,
+        "bridge_rx": 36,
+        "bridge_tx": 37,
+        "bridge_drop_foreign": 38,
+        "bridge_drop_malformed": 39,
+        "bridge_drop_epoch": 40,
+        "bridge_drop_duplicate": 41,
+        "bridge_denied": 42,
+        "bridge_resent": 43,
+        "passed_frames": 44,
     },
+    common_counters=36,
     structs={
         "Announce": (
             Field("mac0", 6, True),
@@ -157,6 +229,13 @@ CONTROL = Family(
             Field("code", 2, True),
             Field("holder", 6, True),
             Field("detail", 8, True),
+        ),
+        "Window": (
+            Field("base", 8, True),
+            Field("length", 8, True),
+            Field("peer", 6, True),
+            Field("rights", 1, True),
+            Field("reserved", 1, True),
         ),
         "Pong": (
             Field("boot", 4, True),
@@ -247,6 +326,8 @@ CONTROL = Family(
         "Session.Counters": Kind(number=0x80EC0009, to="host", payload="*"),
         "Session.ManifestGet": Kind(number=0x80EC000A, to="card", payload=""),
         "Session.Manifest": Kind(number=0x80EC000B, to="host", payload="*"),
+        "Session.WindowSet": Kind(number=0x80EC000C, to="card", payload="Window"),
+        "Session.WindowDone": Kind(number=0x80EC000D, to="host", payload=""),
         "Image.Begin": Kind(number=0x80AA0001, to="card", payload="ImageBegin"),
         "Image.Data": Kind(number=0x80AA0002, to="card", payload="*"),
         "Image.Poll": Kind(number=0x80AA0003, to="card", payload="Poll"),

@@ -13,8 +13,8 @@ FLAG = SimpleNamespace(**CONTROL.flags)
 ADDRESS = SimpleNamespace(**CONTROL.addresses)
 # Values of an enum by name: ENUM["ErrorCode"]["Busy"].
 ENUM = CONTROL.enums
-# Counter numbers by name.
-COUNTER = CONTROL.counters
+# Numbers by name of the counters that every card has.
+COUNTER = dict(list(CONTROL.counters.items())[: CONTROL.common_counters])
 STRUCTS = CONTROL.structs
 # Kinds by name, as in KINDS["Input.Write"], and names by number.
 KINDS = CONTROL.kinds

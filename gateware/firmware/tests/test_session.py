@@ -457,10 +457,13 @@ def test_counters_and_manifest_need_no_claim(claimed):
     manifest = bytes(range(33, 120)) * 40
     bench.load(1, image({"rtl": part()}, manifest))
     total = W.COUNTERS
+    # What this card does not count is 0, whatever the hardware has there.
+    bench.board.memory[C.COUNTER_BASE >> 28][2 * W.COUNTERS_COMMON : 2 * total] = [7] * 2 * (total - W.COUNTERS_COMMON)
     for start, count in [(0, total), (total - 3, 3), (total, 0), (2**64 - 1, 0)]:
         bench.send(W.KIND_SESSION_COUNTERS_GET, seq=4, addr=start, src=RIVAL)
         got = bench.take(W.KIND_SESSION_COUNTERS)[0].frame
         assert (got.dst, got.addr, len(got.payload)) == (RIVAL, start, 8 * count)
+        assert got.payload[8 * max(W.COUNTERS_COMMON - start, 0) :].count(0) == 8 * min(count, total - W.COUNTERS_COMMON)
     text = b""
     while True:
         bench.send(W.KIND_SESSION_MANIFEST_GET, seq=4, addr=len(text), src=RIVAL)
@@ -531,3 +534,15 @@ def test_a_card_whose_memory_was_not_trained_says_so_and_takes_no_claim(new):
     assert bench.frame(W.KIND_SESSION_PONG).payload[4] == W.CARD_STATE_FAULTY
     bench.send(W.KIND_SESSION_COUNTERS_GET, seq=4)
     bench.frame(W.KIND_SESSION_COUNTERS)
+
+
+def test_a_card_without_a_bridge_refuses_windows_of_its_owner(claimed):
+    bench = claimed()
+    body = struct.pack(">QQ6sBB", BASE, 4096, bytes(6), 1, 0)
+    bench.send(W.KIND_SESSION_WINDOW_SET, body, 5, 3)
+    refused = bench.frame(W.KIND_SESSION_REFUSE)
+    assert (refused.code, refused.seq, refused.addr) == (W.ERROR_CODE_UNSUPPORTED, 5, 3)
+    bench.send(W.KIND_SESSION_WINDOW_SET, body, 6, 3, src=RIVAL)
+    refused = bench.frame(W.KIND_SESSION_REFUSE)
+    assert (refused.code, refused.seq, refused.dst) == (W.ERROR_CODE_STALE_EPOCH, 6, RIVAL)
+    bench.expect_nothing()

@@ -135,7 +135,12 @@ package rl_wire_pkg;
     // Ask for the active image's manifest, from byte addr on. Needs no claim.
     KindSessionManifestGet = 8'h0a,
     // Manifest bytes from addr on; a part shorter than 1472 bytes is the last.
-    KindSessionManifest = 8'h0b
+    KindSessionManifest = 8'h0b,
+    // Open or close window number addr of the card's memory to nodes of the bridge. seq: request
+    // number. A card without a bridge refuses it with `unsupported`.
+    KindSessionWindowSet = 8'h0c,
+    // The window is as asked; seq and addr are the request's.
+    KindSessionWindowDone = 8'h0d
   } session_kind_e;
 
   // Sub-kinds of EtherTypeImage.
@@ -324,7 +329,7 @@ package rl_wire_pkg;
     EtherTypeExec,
     EtherTypeResult
   };
-  localparam int unsigned KindCount = 40;
+  localparam int unsigned KindCount = 42;
   localparam kind_rules_t KindRules[KindCount] = '{
     '{ether_type: EtherTypeDiscovery, kind: KindDiscoveryAnnounce,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
@@ -353,6 +358,10 @@ package rl_wire_pkg;
     '{ether_type: EtherTypeSession, kind: KindSessionManifestGet,
       from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleNone, taken_by: TakenByFirmware, order: OrderNone},
     '{ether_type: EtherTypeSession, kind: KindSessionManifest,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionWindowSet,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderBarrier},
+    '{ether_type: EtherTypeSession, kind: KindSessionWindowDone,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
     '{ether_type: EtherTypeImage, kind: KindImageBegin,
       from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderBarrier},
@@ -497,6 +506,8 @@ package rl_wire_pkg;
     ErrorCodeUnknownLaunch = 16'h0009,
     // The card's memory cannot be used.
     ErrorCodeMemoryFault = 16'h000a,
+    // The card has no part that could do it.
+    ErrorCodeUnsupported = 16'h000b,
     // The image is larger than the staging area.
     ErrorCodeImageTooLarge = 16'h0010,
     // The staged bytes do not have the digest announced.
@@ -705,6 +716,28 @@ package rl_wire_pkg;
   localparam int unsigned RefusalCodeOffset = 0;
   localparam int unsigned RefusalHolderOffset = 2;
   localparam int unsigned RefusalDetailOffset = 8;
+
+  // Payload of a window's setting.
+  typedef struct packed {
+    // First DDR address of the window.
+    logic [63:0] base;
+    // Its bytes; 0: the window is closed.
+    logic [63:0] length;
+    // The node that may use it; zeros: any.
+    mac_addr_t peer;
+    // What it may do: bit 0 reads, bit 1 writes, bit 2 atomic requests, bit 3 streams.
+    logic [7:0] rights;
+    // Zero.
+    logic [7:0] reserved;
+  } window_t;
+
+  // Its size in bytes, and where its fields start: bytes from the start of the payload.
+  localparam int unsigned WindowBytes = 24;
+  localparam int unsigned WindowBaseOffset = 0;
+  localparam int unsigned WindowLengthOffset = 8;
+  localparam int unsigned WindowPeerOffset = 16;
+  localparam int unsigned WindowRightsOffset = 22;
+  localparam int unsigned WindowReservedOffset = 23;
 
   // Payload of a pong.
   typedef struct packed {
@@ -1029,11 +1062,34 @@ package rl_wire_pkg;
     CounterTxWords = 8'h22,
     // Dropped: the frame's check sequence was wrong. Where a network card or a switch sees to that,
     // it stays 0.
-    CounterDropCheck = 8'h23
+    CounterDropCheck = 8'h23,
+    // Frames of the bridge received and taken.
+    CounterBridgeRx = 8'h24,
+    // Frames of the bridge sent.
+    CounterBridgeTx = 8'h25,
+    // Dropped: a frame of the bridge that is not of its subnet, has the source of another node, or
+    // has passed a router.
+    CounterBridgeDropForeign = 8'h26,
+    // Dropped: a frame of the bridge with another version, an unknown kind, or lengths that do not
+    // fit.
+    CounterBridgeDropMalformed = 8'h27,
+    // Dropped: a frame of the bridge from an earlier life of its sender, or for an earlier one of
+    // this card.
+    CounterBridgeDropEpoch = 8'h28,
+    // Dropped: a frame of the bridge that had come before.
+    CounterBridgeDropDuplicate = 8'h29,
+    // Requests of nodes that no window allows.
+    CounterBridgeDenied = 8'h2a,
+    // Frames of the bridge sent again.
+    CounterBridgeResent = 8'h2b,
+    // Frames that came in on one port and left on another.
+    CounterPassedFrames = 8'h2c
   } counter_e;
 
   // How many counters there are.
-  localparam int unsigned CounterCount = 36;
+  localparam int unsigned CounterCount = 45;
+  // How many every card counts. The others are of parts that a card may lack, which then reports 0.
+  localparam int unsigned CommonCounterCount = 36;
 
 endpackage : rl_wire_pkg
 // verilog_format: on

@@ -1,5 +1,6 @@
 // The counters of what happens faster than the firmware could count, 64 bits each. They are read by
-// their numbers on the wire; those that the firmware counts itself read 0 here.
+// their numbers on the wire; those that the firmware counts itself read 0 here. Counters of parts that a
+// card may lack are not among them.
 //
 // Each has a small register that counts round and round, and 64 bits in a RAM. A sweep over all numbers
 // adds what the register is ahead of the RAM's low bits, and nothing is ever cleared. It takes two cycles
@@ -14,7 +15,7 @@ module rl_counters
 #(
   parameter int unsigned DataW = 64,  // Bits of port 0's words.
   parameter int unsigned Ports = 1,
-  localparam int unsigned IndexW = $clog2(2 * CounterCount)
+  localparam int unsigned IndexW = $clog2(2 * CommonCounterCount)
 ) (
   input  logic              clk_net_i,
   input  logic              rst_net_ni,
@@ -48,7 +49,7 @@ module rl_counters
   input  logic              asked_i,           // A cycle later, with the same number.
   output logic [31:0]       data_o             // Again a cycle later, else 0. It lags by a sweep.
 );
-  localparam int unsigned Sweep = 2 * CounterCount;
+  localparam int unsigned Sweep = 2 * CommonCounterCount;
   // With more ports, or wider words, words and bytes of the wire are counted many at a time.
   localparam bit Sums = Ports > 1 || DataW > 64;
   // A frame may then end in each cycle.
@@ -81,7 +82,7 @@ module rl_counters
   assign port_tx_ready_o = !tx_frame_i;
   assign port_rx = Ports > 1 && port_rx_i.frame && port_rx_ready_o;
   assign port_tx = Ports > 1 && port_tx_valid_i && port_tx_ready_o;
-  logic [CounterCount-1:0] once;
+  logic [CommonCounterCount-1:0] once;
   always_comb begin
     once = '0;
     once[at(CounterRxFrames)] = rx_i.frame || port_rx;
@@ -135,13 +136,13 @@ module rl_counters
     return number;
   endfunction
 
-  frame_t [CounterCount-1:0] frames_q;
+  frame_t [CommonCounterCount-1:0] frames_q;
   word_t rx_words_q, tx_words_q, duplicates_q, queue_q;
   rx_sum_t rx_bytes_q;
   wire_sum_t tx_bytes_q, write_bytes_q;
   sum_t read_bytes_q;
   always_ff @(posedge clk_net_i) begin
-    for (int unsigned i = 0; i < CounterCount; i++) if (once[i]) frames_q[i] <= after(frames_q[i]);
+    for (int unsigned i = 0; i < CommonCounterCount; i++) if (once[i]) frames_q[i] <= after(frames_q[i]);
     rx_words_q <= rx_words_q + rx_words + (port_rx ? word_t'(words(port_rx_i.bytes)) : '0);
     tx_words_q <= tx_words_q + tx_words + (port_tx ? word_t'(words(port_tx_bytes_i)) : '0);
     duplicates_q <= duplicates_q + word_t'({write_duplicate_i && chunk_duplicate_i,
@@ -173,7 +174,7 @@ module rl_counters
     logic    high;
   } addr_t;
   addr_t addr_q, addr_word_q, addr_diff_q, addr_sum_q, addr_write_q;
-  logic [CounterCount-1:0] turn_q;  // The number's bit.
+  logic [CommonCounterCount-1:0] turn_q;  // The number's bit.
   logic fresh_q, fresh_word_q;  // The first sweep: what is in the RAM does not count.
   logic [2:0] warm_q;  // Until 4 its first step has not come to the end.
   sum_t ahead, ahead_q, diff_q;
@@ -184,13 +185,13 @@ module rl_counters
   always_ff @(posedge clk_net_i) begin
     if (!rst_net_ni) begin
       addr_q <= '0;
-      turn_q <= CounterCount'(1);
+      turn_q <= CommonCounterCount'(1);
       fresh_q <= 1'b1;
       warm_q <= '0;
     end else begin
       addr_q <= addr_q + 1'b1;
-      if (addr_q.high) turn_q <= {turn_q[CounterCount-2:0], turn_q[CounterCount-1]};
-      if (addr_q.high && turn_q[CounterCount-1]) begin
+      if (addr_q.high) turn_q <= {turn_q[CommonCounterCount-2:0], turn_q[CommonCounterCount-1]};
+      if (addr_q.high && turn_q[CommonCounterCount-1]) begin
         addr_q <= '0;
         fresh_q <= 1'b0;
       end
@@ -200,13 +201,13 @@ module rl_counters
 
   // Each register has flip-flops which their reset holds at 0 when it is not its turn: to or them takes
   // half of the gates of a multiplexer.
-  frame_t [CounterCount-1:0] frames_seen_q;
+  frame_t [CommonCounterCount-1:0] frames_seen_q;
   word_t rx_words_seen_q, tx_words_seen_q, duplicates_seen_q, queue_seen_q;
   rx_sum_t rx_bytes_seen_q;
   wire_sum_t tx_bytes_seen_q, write_bytes_seen_q;
   sum_t read_bytes_seen_q;
   always_ff @(posedge clk_net_i) begin
-    for (int unsigned i = 0; i < CounterCount; i++)
+    for (int unsigned i = 0; i < CommonCounterCount; i++)
     frames_seen_q[i] <= turn_q[i] ? frames_q[i] : '0;
     rx_words_seen_q <= turn_q[at(CounterRxWords)] ? rx_words_q : '0;
     tx_words_seen_q <= turn_q[at(CounterTxWords)] ? tx_words_q : '0;
@@ -220,7 +221,7 @@ module rl_counters
   frame_t frame;
   always_comb begin
     frame = '0;
-    for (int unsigned i = 0; i < CounterCount; i++) frame |= frames_seen_q[i];
+    for (int unsigned i = 0; i < CommonCounterCount; i++) frame |= frames_seen_q[i];
     ahead = sum_t'(number_of(frame)) | sum_t'(rx_words_seen_q) | sum_t'(tx_words_seen_q) |
         sum_t'(duplicates_seen_q) | sum_t'(queue_seen_q) | sum_t'(rx_bytes_seen_q) |
         sum_t'(tx_bytes_seen_q) | sum_t'(write_bytes_seen_q) | read_bytes_seen_q;

@@ -104,6 +104,7 @@ fn fixed_size(kind: Kind) -> usize {
         Kind::SessionRelease => size_of::<Release>(),
         Kind::SessionRefuse | Kind::InputConfirmNak | Kind::ResultRefused => size_of::<Refusal>(),
         Kind::SessionPong => size_of::<Pong>(),
+        Kind::SessionWindowSet => size_of::<Window>(),
         Kind::ImageBegin => size_of::<ImageBegin>(),
         Kind::ImagePoll => size_of::<Poll>(),
         Kind::ImageConfirmMissing => size_of::<Missing>(),
@@ -156,7 +157,7 @@ fn naive(frame: &[u8]) -> std::result::Result<(), &'static str> {
     // The eight EtherTypes and their highest kinds; all count from 1 without a gap.
     let kinds = match ethertype {
         0x80EF => 3,
-        0x80EC => 11,
+        0x80EC => 13,
         0x80AA | 0x80CC => 5,
         0x80AB => 7,
         0x80DD => 2,
@@ -190,6 +191,7 @@ fn class(error: &ParseError) -> &'static str {
         ParseError::Version { .. } => "version",
         ParseError::UnknownKind { .. } => "kind",
         ParseError::Auth => "auth",
+        ParseError::Ipv6(error) => panic!("{error} of a control frame"),
     }
 }
 
@@ -208,7 +210,7 @@ fn views(packet: &Packet<'_>) {
         )*};
     }
     views!(Header Announce Solicit Claim Grant Release Refusal Pong ImageBegin Poll Missing ChunkRange Active Failure);
-    views!(Read Ack Launch Done ResultAck);
+    views!(Read Ack Launch Done ResultAck Window);
     if let Some((refusal, _)) = packet.view::<Refusal>()
         && let Some(code) = ErrorCode::from_wire(refusal.code.get())
     {

@@ -11,6 +11,7 @@
 //! Each module here holds the targets of one crate. To add one, write it there and name it in `tests/targets.rs`.
 #![forbid(unsafe_code)]
 
+pub mod bridge;
 pub mod campaign;
 #[cfg(feature = "card")]
 pub mod card;

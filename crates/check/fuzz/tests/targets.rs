@@ -1,7 +1,7 @@
 //! Every target, by name: `cargo test -p rackloom-fuzz`, or one of them under libFuzzer with
 //! `crates/check/fuzz/guided.sh`.
 
-use rackloom_fuzz::{channel, frame, host, image, opencl, sack};
+use rackloom_fuzz::{bridge, channel, frame, host, image, opencl, sack};
 
 /// A test for each target. Under libFuzzer the engine takes over; else it is a campaign of random inputs.
 macro_rules! targets {
@@ -30,6 +30,7 @@ macro_rules! targets {
 targets! {
     wire_frame: frame::read_frame;
     wire_address: frame::read_address;
+    wire_bridge: bridge::read_frame;
     wire_sack: sack::agrees_with_a_set;
     image_file: image::read_image;
     image_manifest: image::read_manifest;

@@ -42,7 +42,8 @@ impl Filter {
             return Err(Counter::DropForeign);
         }
         let packet = Packet::parse(frame).map_err(|e| match e {
-            ParseError::Foreign(_) => Counter::DropForeign,
+            // The last of them is no answer about a control frame.
+            ParseError::Foreign(_) | ParseError::Ipv6(_) => Counter::DropForeign,
             ParseError::Truncated { .. } => Counter::DropTruncated,
             ParseError::Version { .. } => Counter::DropVersion,
             ParseError::UnknownKind { .. } => Counter::DropKind,
@@ -67,6 +68,8 @@ impl Filter {
             ClaimRule::Group => owned.is_some_and(|c| c.group != 0 && c.group == head.epoch),
             ClaimRule::Load => owned.is_some() && is_member,
             ClaimRule::Member => is_member,
+            // A rule of the bridge family, whose kinds are no heads of this sort.
+            ClaimRule::Window => false,
         }
     }
 

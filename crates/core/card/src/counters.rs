@@ -45,7 +45,7 @@ impl Counters {
 }
 
 /// The counters that count dropped frames.
-pub(crate) const DROPS: [Counter; 11] = [
+pub(crate) const DROPS: [Counter; 15] = [
     Counter::DropForeign,
     Counter::DropTruncated,
     Counter::DropVersion,
@@ -57,4 +57,8 @@ pub(crate) const DROPS: [Counter; 11] = [
     Counter::DropWindow,
     Counter::DropQueue,
     Counter::DropCheck,
+    Counter::BridgeDropForeign,
+    Counter::BridgeDropMalformed,
+    Counter::BridgeDropEpoch,
+    Counter::BridgeDropDuplicate,
 ];

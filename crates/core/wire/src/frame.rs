@@ -2,14 +2,15 @@
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-use crate::MacAddr;
+use crate::{Carrier, Ipv6Error, MacAddr};
 
-/// Bytes of Ethernet before a family's header.
-const ETHERNET: usize = 14;
+/// Bytes of Ethernet that begin every frame.
+pub(crate) const ETHERNET: usize = 14;
 
 /// What the parser has to know of a family. Generated for each from its description.
 pub trait Format {
-    /// The header behind Ethernet's; it begins with version and flags, sub-kind, and length.
+    /// The header behind Ethernet's, or behind that of the packet; it begins with version and flags, sub-kind, and
+    /// length.
     type Header: FromBytes + Immutable + KnownLayout + Unaligned;
     /// What a frame of the family is.
     type Kind: Copy;
@@ -17,8 +18,10 @@ pub trait Format {
     const VERSION: u8;
     /// The flag which says that a trailer follows that authenticates the frame.
     const AUTH: u8;
+    /// The packets that carry the family's frames; `None` if the header follows the EtherType.
+    const CARRIER: Option<Carrier> = None;
 
-    /// Whether frames of this EtherType are of the family.
+    /// Whether frames of this EtherType can be of the family.
     fn recognises(ethertype: u16) -> bool;
 
     /// The kind with this EtherType and sub-kind.
@@ -75,6 +78,9 @@ pub enum ParseError {
     /// Authenticated, and this version holds no keys.
     #[error("authenticated frame, and there is no key")]
     Auth,
+    /// The packet that carries the frame is not as a node sends it. Of families that IPv6 packets carry.
+    #[error(transparent)]
+    Ipv6(#[from] Ipv6Error),
 }
 
 impl<'a, F: Format> Frame<'a, F> {
@@ -89,7 +95,14 @@ impl<'a, F: Format> Frame<'a, F> {
         if !F::recognises(ethertype) {
             return Err(ParseError::Foreign(ethertype));
         }
-        let end = ETHERNET + size_of::<F::Header>();
+        let mac = |at: usize| MacAddr(ethernet[at..at + 6].try_into().expect("six bytes"));
+        let (dst, src) = (mac(0), mac(6));
+        // A constant for each family: others have no packets to look at.
+        let (start, behind) = match F::CARRIER {
+            None => (ETHERNET, behind),
+            Some(carrier) => carrier.open(behind, dst, src, size_of::<F::Header>())?,
+        };
+        let end = start + size_of::<F::Header>();
         let (header, rest) = F::Header::ref_from_prefix(behind).map_err(|_| truncated(end))?;
         // Every family's header begins with these.
         let (version, flags, kind) = (behind[0] >> 4, behind[0] & 0xf, behind[1]);
@@ -101,8 +114,11 @@ impl<'a, F: Format> Frame<'a, F> {
         if flags & F::AUTH != 0 {
             return Err(ParseError::Auth);
         }
+        // What stands behind a packet is padding; inside there is none.
+        if F::CARRIER.is_some() && rest.len() != length {
+            return Err(Ipv6Error::Length { packet: behind.len(), frame: size_of::<F::Header>() + length }.into());
+        }
         let payload = rest.get(..length).ok_or_else(|| truncated(end + length))?;
-        let mac = |at: usize| MacAddr(ethernet[at..at + 6].try_into().expect("six bytes"));
-        Ok(Self { dst: mac(0), src: mac(6), kind, flags, header, payload })
+        Ok(Self { dst, src, kind, flags, header, payload })
     }
 }

@@ -1,8 +1,9 @@
 //! Every frame that Rackloom puts on the wire.
 //!
-//! Formats and the rules of each kind come from the families in `protocol/`. [`Family::from_ethertype`] tells which
-//! family a frame belongs to, and [`Frame`] reads a frame of any family without copying it. The control family is
-//! re-exported here: [`Packet`] reads one of its frames and [`Head::frame`] writes one.
+//! Formats and the rules of each kind come from the families in `protocol/`. [`Family::of`] tells which family a frame
+//! belongs to, and [`Frame`] reads a frame of any family without copying it. The control family is re-exported here:
+//! [`Packet`] reads one of its frames and [`Head::frame`] writes one. The names of the bridge family are in [`bridge`];
+//! [`BridgePacket`] reads one of its frames, which IPv6 packets carry, and [`BridgeHead::frame`] writes one.
 //!
 //! ```text
 //!  0      6      12   14       15   16     18    20    24     32
@@ -12,16 +13,23 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+mod batch;
+mod bridge_frame;
 mod frame;
 mod generated;
 mod group;
+mod ipv6;
 mod mac;
 mod packet;
 mod ranges;
 
+pub use batch::{parse_batch, put_record};
+pub use bridge_frame::{BridgeHead, BridgePacket};
 pub use frame::{Format, Frame, ParseError};
+pub use generated::bridge::{self, Bridge};
 pub use generated::control::*;
 pub use generated::{ETHERTYPES, Family, rules};
+pub use ipv6::{Carrier, Ipv6Error};
 pub use mac::MacAddr;
 pub use packet::{Head, Packet};
 pub use ranges::{missing_report, parse_missing};

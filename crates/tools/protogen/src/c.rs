@@ -7,11 +7,11 @@ use crate::model::{ETHERNET, Family, Field, Struct, Type};
 use crate::rules::{COLUMNS, Rule};
 use crate::text::{WIDTH_C, made_from, put, put_wrapped, split_words};
 
-/// The text of `gateware/firmware/<c_file>`.
-pub(crate) fn emit(p: &Family) -> String {
+/// The name and the text of the header in `gateware/firmware/`, if the family has one.
+pub(crate) fn emit(p: &Family) -> Option<(&str, String)> {
+    let (file, x) = (p.family.names.c_file.as_deref()?, p.family.names.c_prefix.as_deref()?);
     let mut o = String::new();
-    let x = p.family.names.c_prefix.as_str();
-    let guard = format!("RL_{}", p.family.names.c_file.to_uppercase().replace('.', "_"));
+    let guard = format!("RL_{}", file.to_uppercase().replace('.', "_"));
     put(&mut o, &format!("// {}\n//", made_from(&p.source())));
     put_wrapped(&mut o, "//", WIDTH_C, ABOUT);
     put(&mut o, &format!("#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n"));
@@ -33,8 +33,8 @@ pub(crate) fn emit(p: &Family) -> String {
         comment(&mut o, &f.doc);
         put(&mut o, &format!("#define {x}FLAG_{} 0x{:08X}u", f.name, 1 << (8 + f.bit)));
     }
-    kinds(&mut o, p);
-    rules(&mut o, p);
+    kinds(&mut o, p, x);
+    rules(&mut o, p, x);
     for e in &p.enums {
         comment(&mut o, &e.doc);
         for v in &e.values {
@@ -44,15 +44,18 @@ pub(crate) fn emit(p: &Family) -> String {
         put(&mut o, "");
     }
     for s in &p.structs {
-        structure(&mut o, p, s);
+        structure(&mut o, p, x, s);
     }
     put(&mut o, "// A card's counters: their numbers.");
     for (c, i) in p.counters.iter().zip(0u16..) {
         comment(&mut o, &c.doc);
         define(&mut o, &format!("{x}COUNTER_{}", c.name.to_uppercase()), i);
     }
-    put(&mut o, &format!("#define {x}COUNTERS {}u\n\n#endif", p.counters.len()));
-    o
+    define(&mut o, &format!("{x}COUNTERS"), p.counters.len());
+    comment(&mut o, "How many every card counts. The others are of parts that a card may lack, which then reports 0.");
+    define(&mut o, &format!("{x}COUNTERS_COMMON"), p.common_counters());
+    put(&mut o, "\n#endif");
+    Some((file, o))
 }
 
 const ABOUT: &str = "The firmware sees a frame as words of 32 bits: word k is bytes 4 k to 4 k + 3 as a big-endian \
@@ -86,8 +89,7 @@ fn upper(name: &str) -> String {
     split_words(name, '_').replace('-', "_").to_uppercase()
 }
 
-fn kinds(o: &mut String, p: &Family) {
-    let x = &p.family.names.c_prefix;
+fn kinds(o: &mut String, p: &Family, x: &str) {
     put(o, "\n// EtherTypes.");
     for e in &p.ethertypes {
         comment(o, &e.doc);
@@ -105,12 +107,11 @@ fn kinds(o: &mut String, p: &Family) {
 }
 
 /// What the firmware asks of the frames that a card takes.
-fn rules(o: &mut String, p: &Family) {
-    let x = &p.family.names.c_prefix;
+fn rules(o: &mut String, p: &Family, x: &str) {
     let claim = &COLUMNS[Rule::Claim as usize];
     comment(o, claim.doc);
     put(o, &format!("enum {}claim_rule {{", x.to_lowercase()));
-    for v in claim.values {
+    for (_, v) in claim.values_of(p.family.recognised_by) {
         put_wrapped(o, "  //", WIDTH_C, v.doc);
         put(o, &format!("  {x}CLAIM_RULE_{},", upper(v.name)));
     }
@@ -137,9 +138,8 @@ fn rules(o: &mut String, p: &Family) {
     put(o, "");
 }
 
-fn structure(o: &mut String, p: &Family, s: &Struct) {
+fn structure(o: &mut String, p: &Family, x: &str, s: &Struct) {
     comment(o, &s.doc);
-    let x = &p.family.names.c_prefix;
     let name = format!("{x}{}", upper(&s.name));
     let is_header = s.name == p.family.header;
     // The header's words count from the frame, with the addresses and the EtherType before it.

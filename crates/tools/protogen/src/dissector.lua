@@ -1,4 +1,5 @@
--- Walks the tables above. What Wireshark hands over starts after the EtherType: offsets in a frame count from there.
+-- Walks the tables above. What Wireshark hands over starts after the EtherType, or after IPv6's header: offsets in a
+-- frame count from there.
 
 -- Fields shown as hexadecimal numbers.
 local HEX = { addr = true, out_addr = true, nonce = true, boot = true }
@@ -17,6 +18,42 @@ local function value(tvb, f)
     return tostring(range)
   end
   return ("%u"):format(range:uint())
+end
+
+-- What Wireshark has found in front of a frame that an IPv6 packet carries.
+local OUTER = {
+  src = Field.new("ipv6.src"), dst = Field.new("ipv6.dst"), hops = Field.new("ipv6.hlim"),
+  eth_src = Field.new("eth.src"), eth_dst = Field.new("eth.dst"),
+}
+
+-- The bytes of the innermost such field as hexadecimal digits; nil if there is none.
+local function outer(name)
+  local found = { OUTER[name]() }
+  return #found > 0 and found[#found].range:bytes():tohex(true) or nil
+end
+
+-- The modified EUI-64 of an Ethernet address; both are hexadecimal digits.
+local function eui64(mac)
+  local first = tonumber(mac:sub(1, 2), 16)
+  first = first + (math.floor(first / 2) % 2 == 0 and 2 or -2)
+  return ("%02x%sfffe%s"):format(first, mac:sub(3, 6), mac:sub(7, 12))
+end
+
+-- What a packet has wrong that a receiver looks at; nil if nothing.
+local function packet_fault(ipv6)
+  local hops = tonumber(outer("hops"), 16)
+  if hops ~= ipv6.hop_limit then
+    return ("hop limit %d, and nodes send %d"):format(hops, ipv6.hop_limit)
+  end
+  for _, name in ipairs({ "src", "dst" }) do
+    local address, mac = outer(name), outer("eth_" .. name)
+    if address:sub(1, 16) ~= ipv6.subnet then
+      return name .. " is not of the nodes' subnet"
+    elseif mac and address:sub(17) ~= eui64(mac) then
+      return name .. " is not the address of the Ethernet " .. name
+    end
+  end
+  return nil
 end
 
 -- Makes the dissector of one family.
@@ -85,6 +122,7 @@ local function register(family)
   local experts = {
     truncated = ProtoExpert.new(family.filter .. ".truncated", "Truncated frame", bad.group, bad.severity),
     version = ProtoExpert.new(family.filter .. ".bad_version", "Another protocol version", bad.group, bad.severity),
+    packet = ProtoExpert.new(family.filter .. ".bad_packet", "Not the packet of a node", bad.group, bad.severity),
     kind = ProtoExpert.new(family.filter .. ".unknown_kind", "Unknown kind", bad.group, bad.severity),
     payload = ProtoExpert.new(family.filter .. ".bad_payload", "Malformed payload", bad.group, bad.severity),
     extra = ProtoExpert.new(family.filter .. ".has_extra", "More payload than the kind has", expert.group.PROTOCOL,
@@ -186,7 +224,9 @@ local function register(family)
       self:counters(self.tvb(header_at.addr, 8):uint64():tonumber(), at, stop)
     else
       local s = family.structs[kind.payload]
-      if s and stop - at < s.size then
+      if kind.optional and at == stop then
+        return
+      elseif s and stop - at < s.size then
         self:fault(experts.payload, ("%d bytes where %s needs %d"):format(stop - at, s.name, s.size))
         self:bytes(self.tree, "undecoded", at, stop)
         return
@@ -210,12 +250,24 @@ local function register(family)
   end
 
   function protocol.dissector(tvb, pinfo, root)
-    local kinds = family.ethertypes[pinfo.match_uint]
+    local kinds, space = family.ethertypes[pinfo.match_uint], ("0x%04x"):format(pinfo.match_uint)
+    if family.ipv6 then
+      -- Other packets with this next header are not ours: of IPv4, and to addresses of the world.
+      local dst = outer("dst")
+      if not dst or not dst:match("^f[cd]") then
+        return 0
+      end
+      kinds, space = select(2, next(family.ethertypes)), family.filter
+    end
     local have = tvb:reported_len()
     local tree = root:add(protocol, tvb())
     local frame = setmetatable({ tvb = tvb, pinfo = pinfo, tree = tree, held = tvb:len() }, Frame)
     pinfo.cols.protocol = family.title
     pinfo.cols.info = ""
+    local fault = family.ipv6 and packet_fault(family.ipv6)
+    if fault then
+      frame:fault(experts.packet, fault)
+    end
 
     local version = frame:add(tree, "version", 0, 1) and tvb(0, 1):bitfield(0, 4)
     if version and version ~= family.version then
@@ -250,11 +302,11 @@ local function register(family)
     end
     local number, length = tvb(1, 1):uint(), tvb(2, 2):uint()
     local kind = kinds[number]
-    local name = kind and kind.name or ("0x%04x.%d"):format(pinfo.match_uint, number)
+    local name = kind and kind.name or ("%s.%d"):format(space, number)
     local bits = tvb(0, 1):bitfield(4, 4)
     tree:append_text(", " .. name)
-    pinfo.cols.info = ("%s%s length %d%s"):format(name, table.concat(shown), length,
-      bits ~= 0 and (" flags 0x%x"):format(bits) or "")
+    pinfo.cols.info = ("%s%s length %d%s%s"):format(name, table.concat(shown), length,
+      bits ~= 0 and (" flags 0x%x"):format(bits) or "", fault and " [" .. fault .. "]" or "")
 
     local stop = header.size + length
     if stop > have then
@@ -270,7 +322,7 @@ local function register(family)
       tree:add(fields.from, tvb(1, 1), kind.from):set_generated()
       frame:payload(kind, header.size, stop)
     else
-      frame:fault(experts.kind, ("no kind %d of EtherType 0x%04x"):format(number, pinfo.match_uint))
+      frame:fault(experts.kind, ("no kind %d of %s"):format(number, family.ipv6 and space or "EtherType " .. space))
       frame:bytes(tree, "undecoded", header.size, stop)
     end
     if math.floor(bits / family.trailer_mask) % 2 == 1 and stop + trailer.size <= have then
@@ -280,10 +332,18 @@ local function register(family)
       end
       stop = stop + trailer.size
     end
+    -- Ethernet fills short frames; a packet ends where its frame ends.
+    if family.ipv6 and stop < have then
+      frame:fault(experts.packet, ("%d bytes more than its frame has"):format(have - stop))
+    end
     frame:bytes(tree, "padding", stop, have)
     return tvb:len()
   end
 
+  if family.ipv6 then
+    DissectorTable.get("ip.proto"):add(family.ipv6.next_header, protocol)
+    return
+  end
   local by_ethertype = DissectorTable.get("ethertype")
   for value in pairs(family.ethertypes) do
     by_ethertype:add(value, protocol)

@@ -1,6 +1,8 @@
 //! The reference page of a family, for people.
 
-use crate::model::{Content, ETHERNET, Enum, EtherType, Family, Kind, Struct, TailOf, Type};
+use std::net::Ipv6Addr;
+
+use crate::model::{Content, ETHERNET, Enum, EtherType, Family, Ipv6, Kind, Struct, TailOf, Type};
 use crate::rules::{COLUMNS, Rule};
 use crate::text::{camel, head, made_from, put, row, split_words};
 
@@ -19,10 +21,18 @@ pub(crate) fn emit(p: &Family) -> String {
     );
     let (e, k) = p.kinds().next().expect("checked: there are kinds");
     let fields: Vec<_> = p.header().fields.iter().skip(2).map(|f| format!("`{filter}.{}`", f.name)).collect();
-    put(&mut o, &format!("`{filter}.name == \"{}\"`, {}.\n", e.label(k), fields.join(", ")));
+    put(&mut o, &format!("`{filter}.name == \"{}\"`, {}.\n", p.label(e, k), fields.join(", ")));
     frame(&mut o, p);
+    if let Some(ipv6) = &about.ipv6 {
+        packets(&mut o, ipv6);
+    }
     flags(&mut o, p);
-    ethertypes(&mut o, p);
+    if about.ipv6.is_none() {
+        ethertypes(&mut o, p);
+    }
+    for e in &p.ethertypes {
+        kinds(&mut o, p, e);
+    }
     rules(&mut o, p);
     put(&mut o, "## Payloads\n");
     put(
@@ -30,7 +40,7 @@ pub(crate) fn emit(p: &Family) -> String {
         &format!(
             "Offsets count from the start of the payload, byte {} of the frame. Reserved fields are sent as zero and\n\
              receivers ignore them.\n",
-            ETHERNET + p.header().size()
+            p.header_at() + p.header().size()
         ),
     );
     for s in p.structs.iter().filter(|s| p.is_payload(s)) {
@@ -72,13 +82,46 @@ fn frame(o: &mut String, p: &Family) {
     head(o, &["bytes", "field", "type", "meaning"]);
     row(o, &["0-5", "`dst`", "mac", "Ethernet destination."]);
     row(o, &["6-11", "`src`", "mac", "Ethernet source."]);
-    row(o, &["12-13", "`type`", "u16", "[EtherType](#ethertypes)."]);
-    for (at, f) in p.header().layout() {
-        let (first, last) = (ETHERNET + at, ETHERNET + at + f.ty.size() - 1);
+    let ethertype = match &p.family.ipv6 {
+        Some(ipv6) => format!("EtherType, 0x{:04X}.", ipv6.ethertype),
+        None => "[EtherType](#ethertypes).".into(),
+    };
+    row(o, &["12-13", "`type`", "u16", &ethertype]);
+    let carrier = p.carrier().into_iter().flat_map(Struct::layout).map(|(at, f)| (ETHERNET + at, "ipv6.", f));
+    let header = p.header().layout().map(|(at, f)| (p.header_at() + at, "", f));
+    for (first, of, f) in carrier.chain(header) {
+        let last = first + f.ty.size() - 1;
         let bytes = if first == last { first.to_string() } else { format!("{first}-{last}") };
-        row(o, &[&bytes, &format!("`{}`", f.name), &type_name(f.ty), &f.doc]);
+        row(o, &[&bytes, &format!("`{of}{}`", f.name), &type_name(f.ty), &f.doc]);
     }
     put(o, "");
+}
+
+/// What the packets have to have that carry the frames.
+fn packets(o: &mut String, ipv6: &Ipv6) {
+    put(o, "## Packets\n");
+    let (ethertype, next, hops) = (ipv6.ethertype, ipv6.next_header, ipv6.hop_limit);
+    put(
+        o,
+        &format!(
+            "A frame is of this family if its EtherType is 0x{ethertype:04X}, the version of IPv6 is 6, the next header \
+             is {next} and the\ndestination lies within fc00::/7. Other packets are a host's. A receiver drops a frame \
+             of the family unless all of\nthis holds:\n"
+        ),
+    );
+    let subnet = Ipv6Addr::from_bits(u128::from(ipv6.subnet.0) << 64);
+    put(o, &format!("- Source and destination are addresses of the subnet {subnet}/64."));
+    put(
+        o,
+        "- The last eight bytes of each are the modified EUI-64 (RFC 4291, appendix A) of the frame's Ethernet source \
+         and\n  destination: of 02:52:4c:00:00:07 it is 0052:4cff:fe00:0007. The Ethernet source is not a group's.",
+    );
+    put(o, &format!("- The hop limit is {hops}, so that nobody beyond the link can have sent it (RFC 5082)."));
+    put(
+        o,
+        "- The frame holds the packet; bytes behind the packet are padding.\n- The payload length of IPv6 is that of \
+         the header and the payload together.\n",
+    );
 }
 
 fn flags(o: &mut String, p: &Family) {
@@ -98,17 +141,18 @@ fn ethertypes(o: &mut String, p: &Family) {
         row(o, &[&format!("0x{:04X}", e.value), &link, e.table1.as_deref().unwrap_or("-"), &e.doc]);
     }
     put(o, "");
-    for e in &p.ethertypes {
-        kinds(o, p, e);
-    }
 }
 
 fn kinds(o: &mut String, p: &Family, e: &EtherType) {
-    put(o, &format!("### {} kinds\n\n{}\n", e.name, e.doc));
+    if e.name.is_empty() {
+        put(o, "## Kinds\n");
+    } else {
+        put(o, &format!("### {} kinds\n\n{}\n", e.name, e.doc));
+    }
     head(o, &["kind", "name", "sent by", "payload", "meaning"]);
     for k in &e.kinds {
         let from = k.rules.get(Rule::From);
-        row(o, &[&k.value.to_string(), &format!("`{}`", e.label(k)), from, &payload(p, k), &k.doc]);
+        row(o, &[&k.value.to_string(), &format!("`{}`", p.label(e, k)), from, &payload(p, k), &k.doc]);
     }
     put(o, "");
 }
@@ -119,13 +163,13 @@ fn rules(o: &mut String, p: &Family) {
     let titles: Vec<_> = ["kind".into()].into_iter().chain(titles).collect();
     head(o, &titles.iter().map(String::as_str).collect::<Vec<_>>());
     for (e, k) in p.kinds() {
-        let name = format!("`{}`", e.label(k));
+        let name = format!("`{}`", p.label(e, k));
         let cells: Vec<_> = [name.as_str()].into_iter().chain(k.rules.all().map(|(_, value)| value)).collect();
         row(o, &cells);
     }
     for c in &COLUMNS {
         put(o, &format!("\n**{}**: {}\n", c.key.replace('_', " "), c.doc));
-        for v in c.values {
+        for (_, v) in c.values_of(p.family.recognised_by) {
             put(o, &format!("- `{}`: {}", v.name, v.doc));
         }
     }
@@ -140,7 +184,8 @@ fn payload(p: &Family, k: &Kind) -> String {
         ("*", Content::Text) => "text".into(),
         (name, _) => {
             let s = p.find(name).expect("checked");
-            format!("[{name}](#{}), {}{} bytes", anchor(name), s.size(), if s.tail.is_some() { "+" } else { "" })
+            let (or, more) = (if k.optional { "none or " } else { "" }, if s.tail.is_some() { "+" } else { "" });
+            format!("{or}[{name}](#{}), {}{more} bytes", anchor(name), s.size())
         }
     }
 }
@@ -202,14 +247,19 @@ fn constants(o: &mut String, p: &Family) {
     put(o, "## Constants\n");
     head(o, &["name", "value", "type", "why"]);
     for c in &p.consts {
-        row(o, &[&format!("`{}`", c.name), &c.value.to_string(), &type_name(c.ty), &c.doc]);
+        row(o, &[&format!("`{}`", c.name), &c.number(), &type_name(c.ty), &c.doc]);
     }
     put(o, "");
 }
 
 fn counters(o: &mut String, p: &Family) {
     put(o, "## Counters\n");
-    put(o, "Each card has these, 64 bits each, from 0 at boot. `session.counters-get` asks for them.\n");
+    put(o, "Each card has these, 64 bits each, from 0 at boot. `session.counters-get` asks for them.");
+    let common = p.common_counters();
+    if common < p.counters.len() {
+        put(o, &format!("Those from number {common} on are of parts that a card may lack; it then reports 0."));
+    }
+    put(o, "");
     head(o, &["number", "name", "counts"]);
     for (i, c) in p.counters.iter().enumerate() {
         row(o, &[&i.to_string(), &format!("`{}`", c.name), &c.doc]);

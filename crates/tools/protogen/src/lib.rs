@@ -122,8 +122,8 @@ pub fn forms(sources: &[Source]) -> Result<Vec<Form>> {
             Form::new(format!("{generated}/{}.rs", family.family.name), rustfmt(&rust::emit(family))?),
             Form::new(format!("gateware/rtl/common/{}.sv", names.package), sv::emit(family)),
             Form::new(format!("docs/src/reference/{}.md", names.page), docs::emit(family)),
-            Form::new(format!("gateware/firmware/{}", names.c_file), c::emit(family)),
         ]);
+        forms.extend(c::emit(family).map(|(file, text)| Form::new(format!("gateware/firmware/{file}"), text)));
     }
     Ok(forms)
 }

@@ -27,6 +27,10 @@ fn tables(o: &mut String, p: &Family) {
     put(o, &format!("  {{\n    filter = \"{}\", title = \"{}\",", about.names.filter, camel(&about.names.filter)));
     put(o, &format!("    version = {}, header = \"{}\",", about.version, about.header));
     put(o, &format!("    trailer = \"{}\", trailer_mask = 0x{:x},", about.trailer.of, 1 << p.trailer_bit()));
+    if let Some(ipv6) = &about.ipv6 {
+        let (next, hops, subnet) = (ipv6.next_header, ipv6.hop_limit, ipv6.subnet.0);
+        put(o, &format!("    ipv6 = {{ next_header = {next}, hop_limit = {hops}, subnet = \"{subnet:016x}\" }},"));
+    }
     put(o, "    flags = {");
     for f in &p.flags {
         let name = f.name.to_lowercase();
@@ -41,14 +45,15 @@ fn tables(o: &mut String, p: &Family) {
         put(o, "      },");
     }
     put(o, "    },\n    structs = {");
-    for s in &p.structs {
+    // IPv6's header is Wireshark's own.
+    for s in p.structs.iter().filter(|s| p.carrier().is_none_or(|carrier| carrier.name != s.name)) {
         structure(o, p, s);
     }
     put(o, "    },\n    ethertypes = {");
     for e in &p.ethertypes {
         put(o, &format!("      [0x{:04X}] = {{", e.value));
         for k in &e.kinds {
-            kind(o, e, k);
+            kind(o, p, e, k);
         }
         put(o, "      },");
     }
@@ -59,7 +64,7 @@ fn tables(o: &mut String, p: &Family) {
     put(o, "    },\n  },");
 }
 
-fn kind(o: &mut String, e: &EtherType, k: &Kind) {
+fn kind(o: &mut String, p: &Family, e: &EtherType, k: &Kind) {
     let payload = match (k.payload.as_str(), k.content) {
         ("", _) => "none",
         ("*", Content::Bytes) => "bytes",
@@ -67,8 +72,10 @@ fn kind(o: &mut String, e: &EtherType, k: &Kind) {
         ("*", Content::Text) => "text",
         (name, _) => name,
     };
-    let (name, from) = (e.label(k), k.rules.get(Rule::From));
-    put(o, &format!("        [{}] = {{ name = \"{name}\", from = \"{from}\", payload = \"{payload}\" }},", k.value));
+    let (name, from) = (p.label(e, k), k.rules.get(Rule::From));
+    let optional = if k.optional { ", optional = true" } else { "" };
+    let (number, payload) = (k.value, format!("payload = \"{payload}\"{optional}"));
+    put(o, &format!("        [{number}] = {{ name = \"{name}\", from = \"{from}\", {payload} }},"));
 }
 
 fn structure(o: &mut String, p: &Family, s: &Struct) {

@@ -24,13 +24,15 @@ class Kind:
 
 @dataclass(frozen=True)
 class Family:
-    """A family of frames. Kinds are called as `Input.Write`, and counters have their numbers."""
+    """A family of frames. Kinds are called as `Input.Write`, or `ReadRequest` where they have no EtherTypes. Counters have
+    their numbers; every card counts the first `common_counters` of them."""
 
     consts: dict[str, int]
     addresses: dict[str, int]
     flags: dict[str, int]
     enums: dict[str, dict[str, int]]
     counters: dict[str, int]
+    common_counters: int
     structs: dict[str, tuple[Field, ...]]
     kinds: dict[str, Kind]
 

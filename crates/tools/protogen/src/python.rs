@@ -20,7 +20,7 @@ pub(crate) fn emit(families: &[Family]) -> String {
 fn tables(o: &mut String, p: &Family) {
     let about = &p.family;
     put(o, &format!("\n{} = Family(", about.name.to_uppercase()));
-    numbers(o, "consts", p.consts.iter().map(|c| (c.name.as_str(), c.value.to_string())));
+    numbers(o, "consts", p.consts.iter().map(|c| (c.name.as_str(), c.number())));
     numbers(o, "addresses", p.addresses.iter().map(|a| (a.name.as_str(), format!("0x{}", a.hex()))));
     numbers(o, "flags", p.flags.iter().map(|f| (f.name.as_str(), (1 << f.bit).to_string())));
     put(o, "    enums={");
@@ -30,9 +30,10 @@ fn tables(o: &mut String, p: &Family) {
     }
     put(o, "    },");
     numbers(o, "counters", p.counters.iter().enumerate().map(|(i, c)| (c.name.as_str(), i.to_string())));
+    put(o, &format!("    common_counters={},", p.common_counters()));
     put(o, "    structs={");
     // Heads are the model's to write and to read.
-    for s in p.structs.iter().filter(|s| s.name != about.header && s.name != about.trailer.of) {
+    for s in p.structs.iter().filter(|s| p.is_payload(s)) {
         put(o, &format!("        \"{}\": (", s.name));
         for f in &s.fields {
             let number = if matches!(f.ty, Type::Bytes(_)) { "False" } else { "True" };
@@ -43,7 +44,7 @@ fn tables(o: &mut String, p: &Family) {
     put(o, "    },\n    kinds={");
     for (e, k) in p.kinds() {
         let (number, to) = (u32::from(e.value) << 16 | u32::from(k.value), k.rules.get(Rule::To));
-        let name = format!("{}.{}", e.name, k.name);
+        let name = if e.name.is_empty() { k.name.clone() } else { format!("{}.{}", e.name, k.name) };
         put(o, &format!("        \"{name}\": Kind(number=0x{number:08X}, to=\"{to}\", payload=\"{}\"),", k.payload));
     }
     put(o, "    },\n)");

@@ -1,9 +1,12 @@
 //! The rules that every kind states about itself: who sends it, who takes it, where, with what claim, in what order.
 //!
 //! [`COLUMNS`] is the only list of rules and their values. Every form is made from it, so a rule has the same names in
-//! Rust, gateware, firmware, benches and documentation.
+//! Rust, gateware, firmware, benches and documentation. Some values are of use to families of one sort only; forms of a
+//! family leave out those that none of its kinds can have.
 
 use anyhow::{Context, Result, ensure};
+
+use crate::model::RecognisedBy;
 
 /// A rule: a key that each kind of frame must give, and its possible values.
 #[derive(Debug)]
@@ -17,12 +20,38 @@ pub(crate) struct Column {
     pub(crate) values: &'static [Value],
 }
 
+impl Column {
+    /// The values that a kind of such a family can have, with their numbers in gateware and firmware.
+    pub(crate) fn values_of(&self, by: RecognisedBy) -> impl Iterator<Item = (u64, &'static Value)> {
+        (1..).zip(self.values).filter(move |(_, v)| v.only.is_none_or(|only| only == by))
+    }
+}
+
 /// A value of a rule.
 #[derive(Debug)]
 pub(crate) struct Value {
     /// As the description writes it: lower case with dashes.
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
+    /// The families whose kinds can have it; `None`: all.
+    only: Option<RecognisedBy>,
+}
+
+impl Value {
+    /// A value for kinds of all families.
+    const fn any(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, only: None }
+    }
+
+    /// A value for families that are recognised by their EtherTypes: a host and the card it claims.
+    const fn claimed(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, only: Some(RecognisedBy::EtherType) }
+    }
+
+    /// A value for families that IPv6 packets carry: nodes of equal rank.
+    const fn carried(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, only: Some(RecognisedBy::Ipv6) }
+    }
 }
 
 /// A rule by its place in [`COLUMNS`].
@@ -45,16 +74,20 @@ pub(crate) const COLUMNS: [Column; 6] = [
         key: "from",
         type_name: "Sender",
         doc: "Who sends a kind of frame.",
-        values: &[Value { name: "host", doc: "Hosts send it." }, Value { name: "card", doc: "Cards send it." }],
+        values: &[
+            Value::claimed("host", "Hosts send it."),
+            Value::claimed("card", "Cards send it."),
+            Value::carried("both", "Hosts and cards send it."),
+        ],
     },
     Column {
         key: "to",
         type_name: "Receiver",
         doc: "Who takes a kind of frame.",
         values: &[
-            Value { name: "host", doc: "Hosts take it; a card drops it." },
-            Value { name: "card", doc: "Cards take it; a host drops it." },
-            Value { name: "both", doc: "Hosts and cards take it." },
+            Value::claimed("host", "Hosts take it; a card drops it."),
+            Value::claimed("card", "Cards take it; a host drops it."),
+            Value::any("both", "Hosts and cards take it."),
         ],
     },
     Column {
@@ -62,12 +95,9 @@ pub(crate) const COLUMNS: [Column; 6] = [
         type_name: "Reach",
         doc: "The destination addresses at which a kind of frame is taken.",
         values: &[
-            Value {
-                name: "unicast",
-                doc: "The card's own address only: a question to one card must not be answered by all.",
-            },
-            Value { name: "group", doc: "A group's address only: what cards tell one another." },
-            Value { name: "any", doc: "Any address the receiver listens to." },
+            Value::any("unicast", "The card's own address only: a question to one card must not be answered by all."),
+            Value::claimed("group", "A group's address only: what cards tell one another."),
+            Value::claimed("any", "Any address the receiver listens to."),
         ],
     },
     Column {
@@ -75,14 +105,18 @@ pub(crate) const COLUMNS: [Column; 6] = [
         type_name: "ClaimRule",
         doc: "What a card requires of the sender before it acts on a frame.",
         values: &[
-            Value { name: "none", doc: "Nothing: anyone may send it." },
-            Value { name: "epoch", doc: "The sender owns the claim, and the frame's epoch is the claim's." },
-            Value { name: "group", doc: "The sender owns the claim, and the frame's epoch is the claim's group id." },
-            Value {
-                name: "load",
-                doc: "The sender owns the claim, and the frame's epoch is the group id of the card's load.",
-            },
-            Value { name: "member", doc: "The frame's epoch is the group id of the card's load; anyone may send it." },
+            Value::any("none", "Nothing: anyone may send it."),
+            Value::claimed("epoch", "The sender owns the claim, and the frame's epoch is the claim's."),
+            Value::claimed("group", "The sender owns the claim, and the frame's epoch is the claim's group id."),
+            Value::claimed(
+                "load",
+                "The sender owns the claim, and the frame's epoch is the group id of the card's load.",
+            ),
+            Value::claimed("member", "The frame's epoch is the group id of the card's load; anyone may send it."),
+            Value::carried(
+                "window",
+                "No claim, but a window of the receiver that is open to the sender, with the right that the frame needs.",
+            ),
         ],
     },
     Column {
@@ -91,12 +125,14 @@ pub(crate) const COLUMNS: [Column; 6] = [
         doc: "What takes a kind of frame in a card made of gateware. A hardware path hands to the firmware what it \
               cannot take.",
         values: &[
-            Value { name: "host", doc: "Nothing: only hosts take it." },
-            Value { name: "firmware", doc: "The firmware, from the control ring." },
-            Value { name: "write", doc: "The hardware path that writes to memory." },
-            Value { name: "read", doc: "The hardware path that reads from memory." },
-            Value { name: "image", doc: "The hardware path that stages image data." },
-            Value { name: "launch", doc: "The hardware path that queues launches." },
+            Value::claimed("host", "Nothing: only hosts take it."),
+            Value::claimed("firmware", "The firmware, from the control ring."),
+            Value::claimed("write", "The hardware path that writes to memory."),
+            Value::claimed("read", "The hardware path that reads from memory."),
+            Value::claimed("image", "The hardware path that stages image data."),
+            Value::claimed("launch", "The hardware path that queues launches."),
+            Value::carried("bridge", "The bridge, to which the transport gives it once and in order."),
+            Value::carried("transport", "The transport alone: it is about frames that were sent, and has no number."),
         ],
     },
     Column {
@@ -105,10 +141,10 @@ pub(crate) const COLUMNS: [Column; 6] = [
         doc: "How a card made of gateware orders a frame with those its firmware has not finished. A frame to a \
               group address waits for barriers whatever its kind, since a barrier may make the card join the group.",
         values: &[
-            Value { name: "none", doc: "It waits for no other frame, and none waits for it." },
-            Value { name: "barrier", doc: "It may change claim or load: frames that depend on them wait for its end." },
-            Value { name: "after-barrier", doc: "It waits until every barrier before it is finished." },
-            Value { name: "after-control", doc: "It waits until every frame in the control ring is finished." },
+            Value::any("none", "It waits for no other frame, and none waits for it."),
+            Value::claimed("barrier", "It may change claim or load: frames that depend on them wait for its end."),
+            Value::claimed("after-barrier", "It waits until every barrier before it is finished."),
+            Value::claimed("after-control", "It waits until every frame in the control ring is finished."),
         ],
     },
 ];
@@ -122,18 +158,20 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// Takes the rules of a kind out of its table.
-    pub(crate) fn take(table: &mut toml::Table) -> Result<Self> {
+    pub(crate) fn take(table: &mut toml::Table, by: RecognisedBy) -> Result<Self> {
         let mut rules = Self::default();
         for (column, chosen) in COLUMNS.iter().zip(&mut rules.chosen) {
             let value = table.remove(column.key).with_context(|| format!("`{}` is missing", column.key))?;
             let value = value.as_str().unwrap_or_default();
-            let names: Vec<_> = column.values.iter().map(|v| v.name).collect();
-            *chosen = names
-                .iter()
-                .position(|name| *name == value)
-                .with_context(|| format!("`{}` is {value:?}, expected one of {}", column.key, names.join(", ")))?;
+            let found = column.values_of(by).position(|(_, v)| v.name == value);
+            let names = || column.values_of(by).map(|(_, v)| v.name).collect::<Vec<_>>().join(", ");
+            found.with_context(|| format!("`{}` is {value:?}, expected one of {}", column.key, names()))?;
+            *chosen = column.values.iter().position(|v| v.name == value).expect("it is one of them");
         }
-        rules.check()?;
+        match by {
+            RecognisedBy::EtherType => rules.check()?,
+            RecognisedBy::Ipv6 => rules.check_carried()?,
+        }
         Ok(rules)
     }
 
@@ -157,7 +195,14 @@ impl Rules {
         PATHS.into_iter().find(|path| *path == self.get(Rule::TakenBy))
     }
 
-    /// What the values demand of one another.
+    /// What the values demand of one another in a family that IPv6 packets carry.
+    fn check_carried(&self) -> Result<()> {
+        let judged = self.get(Rule::Claim) != "window" || self.get(Rule::TakenBy) == "bridge";
+        ensure!(judged, "`claim`: the transport knows no windows");
+        Ok(())
+    }
+
+    /// What the values demand of one another in a family that is recognised by its EtherTypes.
     fn check(&self) -> Result<()> {
         let [from, taken_by, claim, order] =
             [Rule::From, Rule::TakenBy, Rule::Claim, Rule::Order].map(|rule| self.get(rule));

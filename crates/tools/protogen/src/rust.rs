@@ -1,6 +1,6 @@
 //! The Rust form of a family: constants, kinds and their rules, enums, zero-copy views.
 
-use crate::model::{Enum, Family, Struct, Type};
+use crate::model::{Enum, EtherType, Family, Kind, Struct, Type};
 use crate::rules::{COLUMNS, Rule};
 use crate::text::{camel, made_from, put, put_wrapped, split_words};
 
@@ -19,10 +19,13 @@ pub(crate) fn emit(p: &Family) -> String {
     if is_used(Type::Mac) || !p.addresses.is_empty() {
         put(&mut o, "use crate::MacAddr;");
     }
+    if p.family.ipv6.is_some() {
+        put(&mut o, "use crate::Carrier;");
+    }
     put(&mut o, &format!("\n/// Protocol version.\npub const VERSION: u8 = {};", p.family.version));
     for c in &p.consts {
         put_wrapped(&mut o, "///", 120, &c.doc);
-        put(&mut o, &format!("pub const {}: {} = {};", c.name, int(c.ty), c.value));
+        put(&mut o, &format!("pub const {}: {} = {};", c.name, int(c.ty), c.number()));
     }
     for a in &p.addresses {
         let b = a.bytes().expect("checked").map(|b| format!("0x{b:02x}")).join(", ");
@@ -32,6 +35,9 @@ pub(crate) fn emit(p: &Family) -> String {
     for f in &p.flags {
         put_wrapped(&mut o, "///", 120, &f.doc);
         put(&mut o, &format!("pub const FLAG_{}: u8 = 1 << {};", f.name, f.bit));
+    }
+    if p.family.ipv6.is_none() {
+        ethertypes(&mut o, p);
     }
     kinds(&mut o, p);
     format(&mut o, p);
@@ -76,7 +82,12 @@ fn int(t: Type) -> &'static str {
     }
 }
 
-fn kinds(o: &mut String, p: &Family) {
+/// The number of a kind in its enum: with its EtherType, unless the family has but one.
+fn number(p: &Family, e: &EtherType, k: &Kind) -> String {
+    if p.family.ipv6.is_some() { k.value.to_string() } else { format!("0x{:04X}{:02X}", e.value, k.value) }
+}
+
+fn ethertypes(o: &mut String, p: &Family) {
     put(o, "\n/// The EtherTypes by which a frame of this family is recognised.\npub mod ethertype {");
     for e in &p.ethertypes {
         put_wrapped(o, "    ///", 120, &e.doc);
@@ -84,27 +95,39 @@ fn kinds(o: &mut String, p: &Family) {
         put(o, &format!("    pub const {name}: u16 = 0x{:04X};", e.value));
     }
     let list: Vec<_> = p.ethertypes.iter().map(|e| split_words(&e.name, '_').to_uppercase()).collect();
-    put(o, &format!("    /// All of them.\n    pub const ALL: [u16; {}] = [{}];\n}}\n", list.len(), list.join(", ")));
-    put(o, "/// What a frame is: its EtherType and sub-kind.");
-    put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(u32)]\npub enum Kind {");
+    put(o, &format!("    /// All of them.\n    pub const ALL: [u16; {}] = [{}];\n}}", list.len(), list.join(", ")));
+}
+
+fn kinds(o: &mut String, p: &Family) {
+    let (repr, what) = match p.family.ipv6 {
+        None => ("u32", "its EtherType and sub-kind"),
+        Some(_) => ("u8", "its kind"),
+    };
+    put(o, &format!("\n/// What a frame is: {what}."));
+    put(o, "#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]");
+    put(o, &format!("#[repr({repr})]\npub enum Kind {{"));
     for (e, k) in p.kinds() {
         put_wrapped(o, "    ///", 120, &k.doc);
-        let wire = u32::from(e.value) << 8 | u32::from(k.value);
-        put(o, &format!("    {}{} = 0x{wire:06X},", e.name, k.name));
+        put(o, &format!("    {}{} = {},", e.name, k.name, number(p, e, k)));
     }
     put(o, "}\n\nimpl Kind {");
     put(o, &format!("    /// Every kind.\n    pub const ALL: [Self; {}] = [", p.kinds().count()));
     for (e, k) in p.kinds() {
         put(o, &format!("        Self::{}{},", e.name, k.name));
     }
-    put(o, "    ];\n\n    /// The kind with this EtherType and sub-kind.");
-    put(
-        o,
-        "    pub const fn from_wire(ethertype: u16, kind: u8) -> Option<Self> {\n        \
-         Some(match (ethertype, kind) {",
-    );
+    let (what, arguments, matched) = match p.family.ipv6 {
+        None => ("with this EtherType and sub-kind", "ethertype: u16, kind: u8", "(ethertype, kind)"),
+        Some(_) => ("of this number", "kind: u8", "kind"),
+    };
+    put(o, &format!("    ];\n\n    /// The kind {what}."));
+    put(o, &format!("    pub const fn from_wire({arguments}) -> Option<Self> {{"));
+    put(o, &format!("        Some(match {matched} {{"));
     for (e, k) in p.kinds() {
-        put(o, &format!("            (0x{:04X}, {}) => Self::{}{},", e.value, k.value, e.name, k.name));
+        let number = match p.family.ipv6 {
+            None => format!("(0x{:04X}, {})", e.value, k.value),
+            Some(_) => k.value.to_string(),
+        };
+        put(o, &format!("            {number} => Self::{}{},", e.name, k.name));
     }
     put(
         o,
@@ -112,7 +135,7 @@ fn kinds(o: &mut String, p: &Family) {
          /// The name that tools print.\n    pub const fn name(self) -> &'static str {\n        match self {",
     );
     for (e, k) in p.kinds() {
-        put(o, &format!("            Self::{}{} => \"{}\",", e.name, k.name, e.label(k)));
+        put(o, &format!("            Self::{}{} => \"{}\",", e.name, k.name, p.label(e, k)));
     }
     put(o, "        }\n    }\n");
     rules(o, p);
@@ -135,7 +158,7 @@ fn rules(o: &mut String, p: &Family) {
     }
     put(o, "        }\n    }\n");
     let ends = [
-        ("is_from_card", Rule::From, "Sender::Card", "True for what cards send, false for what hosts send."),
+        ("is_from_card", Rule::From, "Sender::Card | Sender::Both", "True for what cards send."),
         ("is_to_card", Rule::To, "Receiver::Card | Receiver::Both", "True for what cards take."),
         ("is_to_host", Rule::To, "Receiver::Host | Receiver::Both", "True for what hosts take."),
     ];
@@ -154,22 +177,27 @@ fn rules(o: &mut String, p: &Family) {
 /// What the parser of `crates/core/wire/src/frame.rs` has to know.
 fn format(o: &mut String, p: &Family) {
     let (name, header) = (camel(&p.family.name), &p.family.header);
+    if p.family.ipv6.is_some() {
+        put(o, "/// The packets that carry the family's frames.");
+        put(o, "pub const CARRIER: Carrier = Carrier {");
+        put(o, "    ethertype: ETHER_TYPE, next_header: NEXT_HEADER, hop_limit: HOP_LIMIT, subnet: SUBNET,\n};\n");
+    }
     put(o, &format!("/// The {} family, as a parameter of [`Frame`](crate::Frame).", p.family.name));
     put(o, &format!("#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub enum {name} {{}}\n"));
     put(o, &format!("impl crate::Format for {name} {{\n    type Header = {header};\n    type Kind = Kind;"));
-    put(o, &format!("    const VERSION: u8 = VERSION;\n    const AUTH: u8 = FLAG_{};\n", p.family.trailer.flag));
+    put(o, &format!("    const VERSION: u8 = VERSION;\n    const AUTH: u8 = FLAG_{};", p.family.trailer.flag));
+    if p.family.ipv6.is_some() {
+        put(o, "    const CARRIER: Option<Carrier> = Some(CARRIER);");
+    }
     let values: Vec<_> = p.ethertypes.iter().map(|e| format!("0x{:04X}", e.value)).collect();
-    put(
-        o,
-        &format!(
-            "    fn recognises(ethertype: u16) -> bool {{\n        matches!(ethertype, {})\n    }}\n",
-            values.join(" | ")
-        ),
-    );
-    put(
-        o,
-        "    fn kind(ethertype: u16, kind: u8) -> Option<Kind> {\n        Kind::from_wire(ethertype, kind)\n    }\n}\n",
-    );
+    let values = values.join(" | ");
+    put(o, &format!("\n    fn recognises(ethertype: u16) -> bool {{\n        matches!(ethertype, {values})\n    }}\n"));
+    let (ethertype, arguments) = match p.family.ipv6 {
+        None => ("ethertype", "ethertype, kind"),
+        Some(_) => ("_", "kind"),
+    };
+    put(o, &format!("    fn kind({ethertype}: u16, kind: u8) -> Option<Kind> {{"));
+    put(o, &format!("        Kind::from_wire({arguments})\n    }}\n}}\n"));
 }
 
 fn enumeration(o: &mut String, e: &Enum) {
@@ -222,6 +250,8 @@ fn counters(o: &mut String, p: &Family) {
             p.counters.len()
         ),
     );
+    put(o, "    /// How many every card counts. The others are of parts that a card may lack, which then reports 0.");
+    put(o, &format!("    pub const COMMON: usize = {};\n", p.common_counters()));
     put(o, "    /// Their names, in order.\n    pub const NAMES: [&'static str; Self::COUNT] = [");
     for c in &p.counters {
         put(o, &format!("        \"{}\",", c.name));

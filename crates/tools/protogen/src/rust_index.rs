@@ -31,17 +31,32 @@ pub(crate) fn families(families: &[Family]) -> String {
         let name = camel(&f.family.name);
         put(&mut o, &format!("    /// Frames of `protocol/{}.toml`.\n    {name},", f.family.name));
     }
-    put(&mut o, "}\n\nimpl Family {\n    /// The family that this EtherType belongs to.");
+    put(&mut o, "}\n\nimpl Family {");
+    let plain: Vec<_> = families.iter().filter(|f| f.family.ipv6.is_none()).collect();
+    put(&mut o, "    /// The family that this EtherType alone belongs to.");
     put(&mut o, "    pub const fn from_ethertype(value: u16) -> Option<Self> {\n        match value {");
-    for f in families {
-        let values: Vec<_> = f.ethertypes.iter().map(|e| format!("0x{:04X}", e.value)).collect();
-        put(&mut o, &format!("            {} => Some(Self::{}),", values.join(" | "), camel(&f.family.name)));
+    for f in &plain {
+        put(&mut o, &format!("            {} => Some(Self::{}),", ethertypes(f).join(" | "), camel(&f.family.name)));
     }
-    put(&mut o, "            _ => None,\n        }\n    }\n}\n");
-    let all: Vec<_> = families.iter().flat_map(|f| &f.ethertypes).map(|e| format!("0x{:04X}", e.value)).collect();
-    put(&mut o, "/// The EtherTypes of all families.");
+    put(&mut o, "            _ => None,\n        }\n    }\n");
+    put(&mut o, "    /// The family that this frame belongs to, whether or not it keeps the family's other rules.");
+    put(&mut o, "    pub fn of(frame: &[u8]) -> Option<Self> {");
+    put(&mut o, "        let value = u16::from_be_bytes(*frame.get(12..)?.first_chunk()?);\n        match value {");
+    for f in families.iter().filter(|f| f.family.ipv6.is_some()) {
+        let (name, value) = (&f.family.name, ethertypes(f).concat());
+        let this = camel(name);
+        put(&mut o, &format!("            {value} if {name}::CARRIER.carries(frame) => Some(Self::{this}),"));
+    }
+    put(&mut o, "            _ => Self::from_ethertype(value),\n        }\n    }\n}\n");
+    let all: Vec<_> = plain.iter().flat_map(|f| ethertypes(f)).collect();
+    put(&mut o, "/// The EtherTypes by which alone a frame is known to be of a family.");
     put(&mut o, &format!("pub const ETHERTYPES: [u16; {}] = [{}];", all.len(), all.join(", ")));
     o
+}
+
+/// A family's EtherTypes in Rust.
+fn ethertypes(family: &Family) -> Vec<String> {
+    family.ethertypes.iter().map(|e| format!("0x{:04X}", e.value)).collect()
 }
 
 /// The text of `crates/core/wire/src/generated/rules.rs`.

@@ -28,7 +28,8 @@ pub(crate) fn emit(p: &Family) -> String {
     for c in &p.consts {
         let bits = c.ty.int_bits().expect("checked: constants are integers");
         comment(&mut o, &c.doc);
-        put(&mut o, &format!("  localparam logic [{}:0] {} = {bits}'d{};", bits - 1, camel(&c.name), c.value));
+        let value = if c.hex { format!("h{:x}", c.value) } else { format!("d{}", c.value) };
+        put(&mut o, &format!("  localparam logic [{}:0] {} = {bits}'{value};", bits - 1, camel(&c.name)));
     }
     put(&mut o, "\n  // An Ethernet address; its first byte on the wire is the most significant.");
     put(&mut o, "  typedef logic [47:0] mac_addr_t;\n");
@@ -42,7 +43,13 @@ pub(crate) fn emit(p: &Family) -> String {
         comment(&mut o, &f.doc);
         put(&mut o, &format!("  localparam logic [3:0] Flag{} = 4'h{:x};", camel(&f.name), 1 << f.bit));
     }
-    ethertypes(&mut o, p);
+    put(&mut o, "");
+    if p.family.ipv6.is_none() {
+        ethertypes(&mut o, p);
+    }
+    for e in &p.ethertypes {
+        kinds(&mut o, e);
+    }
     rules(&mut o, p);
     for e in &p.enums {
         enumeration(&mut o, e);
@@ -76,46 +83,58 @@ fn enum_of(o: &mut String, name: &str, bits: u32, items: &[(String, u64, &str)])
 }
 
 fn ethertypes(o: &mut String, p: &Family) {
-    put(o, "\n  // The EtherTypes by which a frame of this family is recognised.");
+    put(o, "  // The EtherTypes by which a frame of this family is recognised.");
     let items: Vec<_> =
         p.ethertypes.iter().map(|e| (format!("EtherType{}", e.name), e.value.into(), e.doc.as_str())).collect();
     enum_of(o, "ether_type", 16, &items);
-    for e in &p.ethertypes {
-        kinds(o, e);
-    }
 }
 
 fn kinds(o: &mut String, e: &EtherType) {
-    comment(o, &format!("Sub-kinds of EtherType{}.", e.name));
+    let (of, name) = match e.name.as_str() {
+        "" => ("Kinds of frames.".into(), "kind".into()),
+        name => (format!("Sub-kinds of EtherType{name}."), format!("{}_kind", split_words(name, '_'))),
+    };
+    comment(o, &of);
     let items: Vec<_> =
         e.kinds.iter().map(|k| (format!("Kind{}{}", e.name, k.name), k.value.into(), k.doc.as_str())).collect();
-    enum_of(o, &format!("{}_kind", split_words(&e.name, '_')), 8, &items);
+    enum_of(o, &name, 8, &items);
 }
 
 /// The rules' types, then each kind with its rules.
 fn rules(o: &mut String, p: &Family) {
+    let is_flat = p.family.ipv6.is_some();
     for c in &COLUMNS {
         comment(o, c.doc);
+        let values = c.values_of(p.family.recognised_by);
         let items: Vec<_> =
-            c.values.iter().zip(1..).map(|(v, i)| (format!("{}{}", c.type_name, camel(v.name)), i, v.doc)).collect();
-        let bits = (items.len() + 1).next_power_of_two().ilog2();
-        enum_of(o, &split_words(c.type_name, '_'), bits, &items);
+            values.map(|(number, v)| (format!("{}{}", c.type_name, camel(v.name)), number, v.doc)).collect();
+        let last = items.last().expect("a rule has values").1;
+        enum_of(o, &split_words(c.type_name, '_'), last.ilog2() + 1, &items);
     }
     comment(o, "A kind of frame and its rules.");
-    put(o, "  typedef struct packed {\n    logic [15:0] ether_type;\n    logic [7:0] kind;");
+    put(o, "  typedef struct packed {");
+    if !is_flat {
+        put(o, "    logic [15:0] ether_type;");
+    }
+    put(o, "    logic [7:0] kind;");
     for c in &COLUMNS {
         put(o, &format!("    {}_e {};", split_words(c.type_name, '_'), c.key));
     }
     put(o, "  } kind_rules_t;\n");
-    comment(o, "Every EtherType of the family, and every kind.");
-    put(o, &format!("  localparam int unsigned EtherTypeCount = {};", p.ethertypes.len()));
-    let list: Vec<_> = p.ethertypes.iter().map(|e| format!("    EtherType{}", e.name)).collect();
-    put(o, &format!("  localparam ether_type_e EtherTypes[EtherTypeCount] = '{{\n{}\n  }};", list.join(",\n")));
+    if is_flat {
+        comment(o, "Every kind of the family.");
+    } else {
+        comment(o, "Every EtherType of the family, and every kind.");
+        put(o, &format!("  localparam int unsigned EtherTypeCount = {};", p.ethertypes.len()));
+        let list: Vec<_> = p.ethertypes.iter().map(|e| format!("    EtherType{}", e.name)).collect();
+        put(o, &format!("  localparam ether_type_e EtherTypes[EtherTypeCount] = '{{\n{}\n  }};", list.join(",\n")));
+    }
     put(o, &format!("  localparam int unsigned KindCount = {};", p.kinds().count()));
     let list = p.kinds().map(|(e, k)| {
         let rules = k.rules.all().map(|(c, value)| format!("{}: {}{}", c.key, c.type_name, camel(value)));
         let rules = rules.collect::<Vec<_>>().join(", ");
-        format!("    '{{ether_type: EtherType{}, kind: Kind{}{},\n      {rules}}}", e.name, e.name, k.name)
+        let head = if is_flat { String::new() } else { format!("ether_type: EtherType{}, ", e.name) };
+        format!("    '{{{head}kind: Kind{}{},\n      {rules}}}", e.name, k.name)
     });
     let list = list.collect::<Vec<_>>().join(",\n");
     put(o, &format!("  localparam kind_rules_t KindRules[KindCount] = '{{\n{list}\n  }};\n"));
@@ -148,7 +167,8 @@ fn structure(o: &mut String, p: &Family, s: &Struct) {
     put(o, &format!("  }} {}_t;\n", split_words(&s.name, '_')));
     // The header's offsets count from the frame, since that is where a datapath meets them.
     let (base, from) = match &s.name {
-        name if *name == p.family.header => (ETHERNET, "frame"),
+        name if *name == p.family.header => (p.header_at(), "frame"),
+        name if p.carrier().is_some_and(|carrier| carrier.name == *name) => (ETHERNET, "frame"),
         name if *name == p.family.trailer.of => (0, "trailer"),
         _ => (0, "payload"),
     };
@@ -161,10 +181,17 @@ fn structure(o: &mut String, p: &Family, s: &Struct) {
 }
 
 fn frame_head(o: &mut String, p: &Family) {
-    let bytes = ETHERNET + p.header().size();
+    let bytes = p.header_at() + p.header().size();
     comment(o, &format!("The first {bytes} bytes of each frame: {} words of a 64-bit datapath.", bytes / 8));
     put(o, "  typedef struct packed {");
-    put(o, "    mac_addr_t dst;\n    mac_addr_t src;\n    // One of ether_type_e.\n    logic [15:0] ether_type;");
+    put(o, "    mac_addr_t dst;\n    mac_addr_t src;");
+    if p.family.ipv6.is_none() {
+        put(o, "    // One of ether_type_e.");
+    }
+    put(o, "    logic [15:0] ether_type;");
+    if let Some(carrier) = p.carrier() {
+        put(o, &format!("    {}_t ipv6;", split_words(&carrier.name, '_')));
+    }
     put(o, &format!("    {}_t header;\n  }} frame_head_t;\n", split_words(&p.family.header, '_')));
 }
 
@@ -174,5 +201,7 @@ fn counters(o: &mut String, p: &Family) {
         p.counters.iter().zip(0..).map(|(c, i)| (format!("Counter{}", camel(&c.name)), i, c.doc.as_str())).collect();
     enum_of(o, "counter", 8, &items);
     put(o, "  // How many counters there are.");
-    put(o, &format!("  localparam int unsigned CounterCount = {};\n", p.counters.len()));
+    put(o, &format!("  localparam int unsigned CounterCount = {};", p.counters.len()));
+    comment(o, "How many every card counts. The others are of parts that a card may lack, which then reports 0.");
+    put(o, &format!("  localparam int unsigned CommonCounterCount = {};\n", p.common_counters()));
 }

@@ -108,6 +108,17 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
         Kind::SessionManifest => {
             (b"{\"name\":\"ptrans\"}".to_vec(), vec![("rackloom.text", "{\"name\":\"ptrans\"}".into())])
         }
+        Kind::SessionWindowSet => {
+            let (base, length) = (U64::new(0x4000_0000), U64::new(1 << 20));
+            let body = Window { base, length, peer: HOST, rights: 0b101, reserved: 0 };
+            let shows = vec![
+                ("rackloom.window.base", "1073741824".into()),
+                ("rackloom.window.length", "1048576".into()),
+                ("rackloom.window.peer", HOST.to_string()),
+                ("rackloom.window.rights", "5".into()),
+            ];
+            (body.as_bytes().to_vec(), shows)
+        }
         Kind::ImageBegin => {
             let body = ImageBegin {
                 length: U64::new(97_400_000),
@@ -229,6 +240,7 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
         | Kind::SessionPing
         | Kind::SessionCountersGet
         | Kind::SessionManifestGet
+        | Kind::SessionWindowDone
         | Kind::ImageCommit
         | Kind::ImageAbort
         | Kind::ImageConfirmReady

@@ -219,7 +219,8 @@ fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
         let of_load = whole && is(&[Counter::DropMalformed, Counter::DropDuplicate], c);
         !(own || of_claim || of_load)
     };
-    let at = (0..Counter::COUNT).filter(compares).find(|&c| a.counters[c] != b.counters[c])?;
+    // Of the parts that the other counters belong to one of the cards may have none.
+    let at = (0..Counter::COMMON).filter(compares).find(|&c| a.counters[c] != b.counters[c])?;
     Some(format!("counter {}: {} | {}", Counter::NAMES[at], a.counters[at], b.counters[at]))
 }
 

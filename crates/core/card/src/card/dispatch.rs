@@ -32,6 +32,7 @@ impl Card {
                 }
             }
             Kind::SessionManifestGet => self.on_manifest_get(packet),
+            Kind::SessionWindowSet => self.on_window_set(now, packet),
             Kind::ImageBegin => {
                 let Some(body) = self.exactly::<wire::ImageBegin>(packet) else { return };
                 if !self.is_admitted(head) {
@@ -251,6 +252,13 @@ impl Card {
         let to = json.len().min(from + usize::from(BULK_STANDARD));
         let answer = self.shell.head(head.src, Kind::SessionManifest, head.epoch, head.seq);
         self.shell.send(Head { addr: head.addr, ..answer }, &[&json[from..to]]);
+    }
+
+    /// This card has no bridge.
+    fn on_window_set(&mut self, now: Instant, packet: &Packet<'_>) {
+        if self.exactly::<wire::Window>(packet).is_some() && self.is_fresh(now, &packet.head, Kind::SessionRefuse) {
+            self.shell.refuse(&packet.head, Kind::SessionRefuse, ErrorCode::Unsupported, 0);
+        }
     }
 
     fn on_image(&mut self, now: Instant, frame: &Frame, packet: &Packet<'_>) {

@@ -93,18 +93,18 @@ fn outlet(config: &Config, stream: u8, message: &Bytes) -> Option<Port> {
     (head.src == mac && !head.is_ours() && message.len() <= longest).then_some(port)
 }
 
-/// The first 14 bytes of a frame.
+/// Addresses and family of a frame.
 struct EthernetHead {
     dst: MacAddr,
     src: MacAddr,
-    ethertype: u16,
+    family: Option<Family>,
 }
 
 impl EthernetHead {
     fn of(frame: &[u8]) -> Option<Self> {
         let head: &[u8; HEADER] = frame.first_chunk()?;
         let mac = |at: usize| MacAddr(head[at..at + 6].try_into().expect("six bytes"));
-        Some(Self { dst: mac(0), src: mac(6), ethertype: u16::from_be_bytes([head[12], head[13]]) })
+        Some(Self { dst: mac(0), src: mac(6), family: Family::of(frame) })
     }
 
     /// Whether its source cannot be: a group, or the port where it came in, over a loop in the network.
@@ -113,8 +113,8 @@ impl EthernetHead {
     }
 
     /// Whether it belongs to a family of ours, none of which is a role's.
-    fn is_ours(&self) -> bool {
-        Family::from_ethertype(self.ethertype).is_some()
+    const fn is_ours(&self) -> bool {
+        self.family.is_some()
     }
 }
 

@@ -117,6 +117,11 @@ pub enum Kind {
     SessionManifestGet = 0x80EC0A,
     /// Manifest bytes from addr on; a part shorter than 1472 bytes is the last.
     SessionManifest = 0x80EC0B,
+    /// Open or close window number addr of the card's memory to nodes of the bridge. seq: request number. A card
+    /// without a bridge refuses it with `unsupported`.
+    SessionWindowSet = 0x80EC0C,
+    /// The window is as asked; seq and addr are the request's.
+    SessionWindowDone = 0x80EC0D,
     /// Join group `group` and stage an image of this length and digest. seq: load number, distinct for each load of a
     /// claim. Idempotent.
     ImageBegin = 0x80AA01,
@@ -180,7 +185,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 42] = [
         Self::DiscoveryAnnounce,
         Self::DiscoverySolicit,
         Self::DiscoveryGoodbye,
@@ -195,6 +200,8 @@ impl Kind {
         Self::SessionCounters,
         Self::SessionManifestGet,
         Self::SessionManifest,
+        Self::SessionWindowSet,
+        Self::SessionWindowDone,
         Self::ImageBegin,
         Self::ImageData,
         Self::ImagePoll,
@@ -240,6 +247,8 @@ impl Kind {
             (0x80EC, 9) => Self::SessionCounters,
             (0x80EC, 10) => Self::SessionManifestGet,
             (0x80EC, 11) => Self::SessionManifest,
+            (0x80EC, 12) => Self::SessionWindowSet,
+            (0x80EC, 13) => Self::SessionWindowDone,
             (0x80AA, 1) => Self::ImageBegin,
             (0x80AA, 2) => Self::ImageData,
             (0x80AA, 3) => Self::ImagePoll,
@@ -287,6 +296,8 @@ impl Kind {
             Self::SessionCounters => "session.counters",
             Self::SessionManifestGet => "session.manifest-get",
             Self::SessionManifest => "session.manifest",
+            Self::SessionWindowSet => "session.window-set",
+            Self::SessionWindowDone => "session.window-done",
             Self::ImageBegin => "image.begin",
             Self::ImageData => "image.data",
             Self::ImagePoll => "image.poll",
@@ -424,6 +435,22 @@ impl Kind {
                 order: Order::None,
             },
             Self::SessionManifest => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionWindowSet => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Firmware,
+                order: Order::Barrier,
+            },
+            Self::SessionWindowDone => Rules {
                 from: Sender::Card,
                 to: Receiver::Host,
                 reach: Reach::Any,
@@ -642,9 +669,9 @@ impl Kind {
         }
     }
 
-    /// True for what cards send, false for what hosts send.
+    /// True for what cards send.
     pub const fn is_from_card(self) -> bool {
-        matches!(self.rules().from, Sender::Card)
+        matches!(self.rules().from, Sender::Card | Sender::Both)
     }
 
     /// True for what cards take.
@@ -1003,6 +1030,8 @@ pub enum ErrorCode {
     UnknownLaunch = 9,
     /// The card's memory cannot be used.
     MemoryFault = 10,
+    /// The card has no part that could do it.
+    Unsupported = 11,
     /// The image is larger than the staging area.
     ImageTooLarge = 16,
     /// The staged bytes do not have the digest announced.
@@ -1040,6 +1069,7 @@ impl ErrorCode {
             8 => Self::BadArguments,
             9 => Self::UnknownLaunch,
             10 => Self::MemoryFault,
+            11 => Self::Unsupported,
             16 => Self::ImageTooLarge,
             17 => Self::ImageDigest,
             18 => Self::ImageFormat,
@@ -1068,6 +1098,7 @@ impl ErrorCode {
             Self::BadArguments => "bad-arguments",
             Self::UnknownLaunch => "unknown-launch",
             Self::MemoryFault => "memory-fault",
+            Self::Unsupported => "unsupported",
             Self::ImageTooLarge => "image-too-large",
             Self::ImageDigest => "image-digest",
             Self::ImageFormat => "image-format",
@@ -1095,6 +1126,7 @@ impl ErrorCode {
             Self::BadArguments => "The number of arguments is not the kernel's.",
             Self::UnknownLaunch => "The card knows nothing of this launch.",
             Self::MemoryFault => "The card's memory cannot be used.",
+            Self::Unsupported => "The card has no part that could do it.",
             Self::ImageTooLarge => "The image is larger than the staging area.",
             Self::ImageDigest => "The staged bytes do not have the digest announced.",
             Self::ImageFormat => "The file is no image, is truncated, or its manifest is malformed.",
@@ -1267,6 +1299,24 @@ pub struct Refusal {
 }
 
 const _: () = assert!(size_of::<Refusal>() == 16);
+
+/// Payload of a window's setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Window {
+    /// First DDR address of the window.
+    pub base: U64,
+    /// Its bytes; 0: the window is closed.
+    pub length: U64,
+    /// The node that may use it; zeros: any.
+    pub peer: MacAddr,
+    /// What it may do: bit 0 reads, bit 1 writes, bit 2 atomic requests, bit 3 streams.
+    pub rights: u8,
+    /// Zero.
+    pub reserved: u8,
+}
+
+const _: () = assert!(size_of::<Window>() == 24);
 
 /// Payload of a pong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -1544,11 +1594,33 @@ pub enum Counter {
     TxWords,
     /// Dropped: the frame's check sequence was wrong. Where a network card or a switch sees to that, it stays 0.
     DropCheck,
+    /// Frames of the bridge received and taken.
+    BridgeRx,
+    /// Frames of the bridge sent.
+    BridgeTx,
+    /// Dropped: a frame of the bridge that is not of its subnet, has the source of another node, or has passed a
+    /// router.
+    BridgeDropForeign,
+    /// Dropped: a frame of the bridge with another version, an unknown kind, or lengths that do not fit.
+    BridgeDropMalformed,
+    /// Dropped: a frame of the bridge from an earlier life of its sender, or for an earlier one of this card.
+    BridgeDropEpoch,
+    /// Dropped: a frame of the bridge that had come before.
+    BridgeDropDuplicate,
+    /// Requests of nodes that no window allows.
+    BridgeDenied,
+    /// Frames of the bridge sent again.
+    BridgeResent,
+    /// Frames that came in on one port and left on another.
+    PassedFrames,
 }
 
 impl Counter {
     /// How many there are.
-    pub const COUNT: usize = 36;
+    pub const COUNT: usize = 45;
+
+    /// How many every card counts. The others are of parts that a card may lack, which then reports 0.
+    pub const COMMON: usize = 36;
 
     /// Their names, in order.
     pub const NAMES: [&'static str; Self::COUNT] = [
@@ -1588,5 +1660,14 @@ impl Counter {
         "rx_words",
         "tx_words",
         "drop_check",
+        "bridge_rx",
+        "bridge_tx",
+        "bridge_drop_foreign",
+        "bridge_drop_malformed",
+        "bridge_drop_epoch",
+        "bridge_drop_duplicate",
+        "bridge_denied",
+        "bridge_resent",
+        "passed_frames",
     ];
 }

@@ -28,6 +28,8 @@ pub enum Sender {
     Host,
     /// Cards send it.
     Card,
+    /// Hosts and cards send it.
+    Both,
 }
 
 /// Who takes a kind of frame.
@@ -65,6 +67,8 @@ pub enum ClaimRule {
     Load,
     /// The frame's epoch is the group id of the card's load; anyone may send it.
     Member,
+    /// No claim, but a window of the receiver that is open to the sender, with the right that the frame needs.
+    Window,
 }
 
 /// What takes a kind of frame in a card made of gateware. A hardware path hands to the firmware what it cannot take.
@@ -82,6 +86,10 @@ pub enum TakenBy {
     Image,
     /// The hardware path that queues launches.
     Launch,
+    /// The bridge, to which the transport gives it once and in order.
+    Bridge,
+    /// The transport alone: it is about frames that were sent, and has no number.
+    Transport,
 }
 
 /// How a card made of gateware orders a frame with those its firmware has not finished. A frame to a group address

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Content, ETHERNET, Family, RecognisedBy, Struct, TailOf, Type};
+use super::{Content, EtherType, Family, Kind, Struct, TailOf, Type};
+use crate::rules::Rule;
 
 /// Fields that begin every family's header, so that a receiver and a dissector can read a frame before they know its
 /// family's other fields.
@@ -19,12 +20,16 @@ pub(crate) fn check_all(families: &[Family]) -> Result<()> {
     unique(about().map(|a| &a.name), "families")?;
     unique(about().map(|a| &a.names.filter), "filters of families")?;
     unique(about().map(|a| &a.names.package), "packages of families")?;
-    unique(about().map(|a| &a.names.c_file), "C headers of families")?;
-    unique(about().map(|a| &a.names.c_prefix), "prefixes in C of families")?;
+    unique(about().filter_map(|a| a.names.c_file.as_ref()), "C headers of families")?;
+    unique(about().filter_map(|a| a.names.c_prefix.as_ref()), "prefixes in C of families")?;
     unique(about().map(|a| &a.names.page), "pages of families")?;
     for (i, family) in families.iter().enumerate() {
+        // Packets of one EtherType may carry several families, each behind a next header of its own.
+        let next = |f: &Family| f.family.ipv6.as_ref().map(|ipv6| ipv6.next_header);
+        let apart = |other: &Family| next(other).zip(next(family)).is_some_and(|(a, b)| a != b);
         for e in &family.ethertypes {
-            let taken = families[..i].iter().find(|f| f.ethertypes.iter().any(|other| other.value == e.value));
+            let has = |other: &Family| other.ethertypes.iter().any(|o| o.value == e.value);
+            let taken = families[..i].iter().find(|f| has(f) && !apart(f));
             if let Some(other) = taken {
                 let (name, other) = (&family.family.name, &other.family.name);
                 bail!("EtherType 0x{:04X} is claimed by the families {other} and {name}", e.value);
@@ -39,17 +44,24 @@ impl Family {
         let about = &self.family;
         ensure!(about.name == file, "the family is called {}, and its file {file}", about.name);
         ensure!(about.version < 16, "the version has four bits");
-        match about.recognised_by {
-            RecognisedBy::EtherType => ensure!(!self.ethertypes.is_empty(), "no EtherType to recognise it by"),
-        }
+        ensure!(!self.ethertypes.is_empty(), "no EtherType to recognise it by");
         self.check_names()?;
         self.check_numbers()?;
+        if let Some(ipv6) = &about.ipv6 {
+            let name = &ipv6.of;
+            ipv6.check(self.find(name).with_context(|| format!("no struct {name} for IPv6's header"))?)?;
+        }
         self.check_header()?;
         self.check_trailer()?;
         for s in &self.structs {
             self.check_struct(s)?;
         }
         self.check_kinds()
+    }
+
+    /// Where a kind stands in the description, for messages.
+    fn place(&self, e: &EtherType, k: &Kind) -> String {
+        format!("{}.{}", if e.name.is_empty() { "kind" } else { &e.name }, k.name)
     }
 
     /// Structs and enums share a name space in Rust and SystemVerilog, and so do constants and addresses.
@@ -82,8 +94,13 @@ impl Family {
         }
         unique(self.ethertypes.iter().map(|e| e.value), "EtherTypes")?;
         for e in &self.ethertypes {
-            ensure!(!e.kinds.is_empty(), "{}: no kinds", e.name);
-            unique(e.kinds.iter().map(|k| k.value), &e.name)?;
+            let name = if e.name.is_empty() { "`kind`" } else { &e.name };
+            ensure!(!e.kinds.is_empty(), "{name}: no kinds");
+            unique(e.kinds.iter().map(|k| k.value), name)?;
+        }
+        let late = self.counters.iter().skip(self.common_counters()).find(|c| !c.optional);
+        if let Some(c) = late {
+            bail!("{}: a counter of every card stands before those that are `optional`", c.name);
         }
         ensure!(self.counters.len() <= 256, "gateware numbers counters with eight bits");
         unique(self.flags.iter().map(|f| f.bit), "flags")?;
@@ -100,7 +117,7 @@ impl Family {
         let begins = header.fields.iter().map(|f| (f.name.as_str(), f.ty)).take(COMMON.len()).eq(COMMON);
         ensure!(begins, "{name}: a header begins with version_flags u8, kind u8, length u16");
         // A 64-bit datapath finds payloads aligned.
-        let end = ETHERNET + header.size();
+        let end = self.header_at() + header.size();
         ensure!(end.is_multiple_of(8), "{name} ends at byte {end} of the frame, which is not a multiple of 8");
         let stated = self.constant("HEADER_END").unwrap_or(end as u64);
         ensure!(stated == end as u64, "HEADER_END is {stated}, and {name} ends at byte {end}");
@@ -150,14 +167,29 @@ impl Family {
     }
 
     fn check_kinds(&self) -> Result<()> {
+        let names = &self.family.names;
+        let half = [("c_file", &names.c_file), ("c_prefix", &names.c_prefix)].map(|(key, v)| (key, v.is_some()));
+        let header = match half {
+            [(_, true), (_, true)] => true,
+            [(_, false), (_, false)] => false,
+            [(missing, false), (there, _)] | [(there, _), (missing, false)] => {
+                bail!("`{missing}` is missing: a family has it and `{there}`, or neither")
+            }
+        };
+        let fits = !header || self.family.ipv6.is_none();
+        ensure!(fits, "`c_file`: no kind that IPv6 packets carry is the firmware's");
         for (e, k) in self.kinds() {
+            let place = self.place(e, k);
             let known = k.payload.is_empty() || k.payload == "*" || self.find(&k.payload).is_some();
-            ensure!(known, "{}.{}: no struct {}", e.name, k.name, k.payload);
+            ensure!(known, "{place}: no struct {}", k.payload);
             let plain = k.content == Content::Bytes || k.payload == "*";
-            ensure!(plain, "{}.{}: only a payload of `*` has a content", e.name, k.name);
+            ensure!(plain, "{place}: only a payload of `*` has a content");
+            ensure!(!k.optional || self.find(&k.payload).is_some(), "{place}: only a struct is `optional`");
+            let told = header || k.rules.get(Rule::TakenBy) != "firmware";
+            ensure!(told, "{place}: the firmware takes it, and `c_file` is missing");
             // A frame of counters says in `addr` which one is its first.
             let counted = k.content != Content::Counters || self.header().fields.iter().any(|f| f.name == "addr");
-            ensure!(counted, "{}.{}: counters need a header with a field addr", e.name, k.name);
+            ensure!(counted, "{place}: counters need a header with a field addr");
         }
         // A path's blocks know which kind they take without looking.
         unique(self.kinds().filter_map(|(_, k)| k.rules.path()), "hardware paths")

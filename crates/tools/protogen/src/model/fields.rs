@@ -113,6 +113,18 @@ impl Type {
         }
     }
 
+    /// As a description writes it.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::U8 => "u8".into(),
+            Self::U16 => "u16".into(),
+            Self::U32 => "u32".into(),
+            Self::U64 => "u64".into(),
+            Self::Mac => "mac".into(),
+            Self::Bytes(n) => format!("bytes{n}"),
+        }
+    }
+
     /// Bits of an integer; `None` for the types that are not numbers.
     pub(crate) const fn int_bits(self) -> Option<u32> {
         match self {

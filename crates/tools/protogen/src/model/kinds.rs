@@ -3,12 +3,13 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use super::RecognisedBy;
 use crate::rules::Rules;
-use crate::text::split_words;
 
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "RawEtherType")]
 pub(crate) struct EtherType {
+    /// Begins the names of its kinds. Empty in a family whose kinds have numbers of one space.
     pub(crate) name: String,
     pub(crate) value: u16,
     pub(crate) table1: Option<String>,
@@ -31,16 +32,19 @@ impl TryFrom<RawEtherType> for EtherType {
     type Error = String;
 
     fn try_from(raw: RawEtherType) -> Result<Self, String> {
-        let read = |table| Kind::read(&raw.name, table).map_err(|e| format!("{e:#}"));
+        let by = RecognisedBy::EtherType;
+        let read = |table| Kind::read(&raw.name, by, table).map_err(|e| format!("{e:#}"));
         let kinds = raw.kinds.into_iter().map(read).collect::<Result<_, _>>()?;
         Ok(Self { name: raw.name, value: raw.value, table1: raw.table1, doc: raw.doc, kinds })
     }
 }
 
 impl EtherType {
-    /// The name of one of its kinds, as tools print it: `image-confirm.missing`.
-    pub(crate) fn label(&self, kind: &Kind) -> String {
-        format!("{}.{}", split_words(&self.name, '-'), split_words(&kind.name, '-'))
+    /// The one EtherType of a family that IPv6 packets carry, with these kinds.
+    pub(super) fn flat(value: u16, kinds: Vec<toml::Table>) -> Result<Self> {
+        let read = |table| Kind::read("kind", RecognisedBy::Ipv6, table);
+        let kinds = kinds.into_iter().map(read).collect::<Result<_>>()?;
+        Ok(Self { name: String::new(), value, table1: None, doc: String::new(), kinds })
     }
 }
 
@@ -51,6 +55,8 @@ pub(crate) struct Kind {
     pub(crate) rules: Rules,
     /// A struct's name; `*` for bytes without structure; empty for no payload.
     pub(crate) payload: String,
+    /// Whether a frame may come without the payload's struct.
+    pub(crate) optional: bool,
     /// What the bytes of a `*` are.
     pub(crate) content: Content,
     pub(crate) doc: String,
@@ -67,25 +73,27 @@ pub(crate) enum Content {
 }
 
 impl Kind {
-    fn read(ether_type: &str, table: toml::Table) -> Result<Self> {
+    fn read(group: &str, by: RecognisedBy, table: toml::Table) -> Result<Self> {
         let name = table.get("name").and_then(toml::Value::as_str);
-        let name = name.with_context(|| format!("{ether_type}: a kind's `name` is missing"))?.to_owned();
-        Self::read_named(&name, table).with_context(|| format!("{ether_type}.{name}"))
+        let name = name.with_context(|| format!("{group}: a kind's `name` is missing"))?.to_owned();
+        Self::read_named(&name, by, table).with_context(|| format!("{group}.{name}"))
     }
 
-    fn read_named(name: &str, mut table: toml::Table) -> Result<Self> {
+    fn read_named(name: &str, by: RecognisedBy, mut table: toml::Table) -> Result<Self> {
         table.remove("name");
         let value =
             take(&mut table, "value", "a number up to 255", |v| v.as_integer().and_then(|n| u8::try_from(n).ok()))?;
         let payload = take(&mut table, "payload", "text", |v| v.as_str().map(str::to_owned))?;
         let doc = take(&mut table, "doc", "text", |v| v.as_str().map(str::to_owned))?;
         let content = table.remove("content").map(Content::deserialize).transpose().context("`content`")?;
-        let rules = Rules::take(&mut table)?;
+        let optional = table.remove("optional").map(bool::deserialize).transpose().context("`optional`")?;
+        let rules = Rules::take(&mut table, by)?;
         if let Some(key) = table.keys().next() {
             bail!("unknown key `{key}`");
         }
         ensure!(!doc.is_empty(), "`doc` is empty");
-        Ok(Self { name: name.to_owned(), value, rules, payload, content: content.unwrap_or_default(), doc })
+        let (optional, content) = (optional.unwrap_or_default(), content.unwrap_or_default());
+        Ok(Self { name: name.to_owned(), value, rules, payload, optional, content, doc })
     }
 }
 

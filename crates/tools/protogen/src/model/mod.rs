@@ -5,16 +5,20 @@
 
 mod check;
 mod fields;
+mod ipv6;
 mod kinds;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 pub(crate) use check::{check_all, unique};
 pub(crate) use fields::{Field, Struct, Tail, TailOf, Type};
+pub(crate) use ipv6::Ipv6;
 pub(crate) use kinds::{Content, EtherType, Kind};
 
-/// Bytes of Ethernet before a family's header: two addresses and the EtherType.
+use crate::text::split_words;
+
+/// Bytes of Ethernet that begin every frame: two addresses and the EtherType.
 pub(crate) const ETHERNET: usize = 14;
 
 /// A family of frames.
@@ -30,8 +34,12 @@ pub(crate) struct Family {
     pub(crate) structs: Vec<Struct>,
     #[serde(rename = "flag")]
     pub(crate) flags: Vec<Flag>,
-    #[serde(rename = "ethertype")]
+    /// The EtherTypes with their kinds. A family that is carried in IPv6 packets has one, which is made of `kinds`.
+    #[serde(rename = "ethertype", default)]
     pub(crate) ethertypes: Vec<EtherType>,
+    /// The kinds of a family that is carried in IPv6 packets, as they stand in the file; empty once it is read.
+    #[serde(rename = "kind", default)]
+    flat: Vec<toml::Table>,
     #[serde(rename = "enum", default)]
     pub(crate) enums: Vec<Enum>,
     #[serde(rename = "counter", default)]
@@ -45,6 +53,8 @@ pub(crate) struct About {
     pub(crate) name: String,
     pub(crate) version: u8,
     pub(crate) recognised_by: RecognisedBy,
+    /// The packets that carry its frames, if it is recognised by them.
+    pub(crate) ipv6: Option<Ipv6>,
     /// The struct that begins each frame.
     pub(crate) header: String,
     pub(crate) trailer: Trailer,
@@ -60,6 +70,9 @@ pub(crate) struct About {
 pub(crate) enum RecognisedBy {
     /// By its EtherTypes, which no other family has.
     EtherType,
+    /// By the IPv6 packets that carry its frames: their next header, and a destination within fc00::/7. Other packets
+    /// of the EtherType are a host's.
+    Ipv6,
 }
 
 /// Room for authentication behind the payload.
@@ -81,10 +94,10 @@ pub(crate) struct Names {
     pub(crate) filter: String,
     /// The SystemVerilog package.
     pub(crate) package: String,
-    /// The C header's file.
-    pub(crate) c_file: String,
-    /// What its names in C begin with, in upper case; it may be empty.
-    pub(crate) c_prefix: String,
+    /// The C header's file; `None` if the firmware takes none of its kinds.
+    pub(crate) c_file: Option<String>,
+    /// What its names in C begin with, in upper case; it may be empty. `None` if there is no header.
+    pub(crate) c_prefix: Option<String>,
     /// The reference page's file, without its ending.
     pub(crate) page: String,
 }
@@ -97,6 +110,16 @@ pub(crate) struct Const {
     pub(crate) ty: Type,
     pub(crate) value: u64,
     pub(crate) doc: String,
+    /// Whether people read it in hexadecimal digits. For the constants that the model itself adds.
+    #[serde(skip)]
+    pub(crate) hex: bool,
+}
+
+impl Const {
+    /// The value as people write it in Rust, in Python and on pages.
+    pub(crate) fn number(&self) -> String {
+        if self.hex { format!("0x{:X}", self.value) } else { self.value.to_string() }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -152,14 +175,34 @@ pub(crate) struct EnumValue {
 pub(crate) struct Counter {
     pub(crate) name: String,
     pub(crate) doc: String,
+    /// Whether it belongs to a part that a card may lack. Such counters come last.
+    #[serde(default)]
+    pub(crate) optional: bool,
 }
 
 impl Family {
     /// Reads a family's description and checks its rules. `name` is the file's, without its ending.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self> {
-        let family: Self = toml::from_str(text).with_context(|| format!("protocol/{name}.toml"))?;
-        family.check(name).with_context(|| format!("protocol/{name}.toml"))?;
+        let mut family: Self = toml::from_str(text).with_context(|| format!("protocol/{name}.toml"))?;
+        family.resolve().and_then(|()| family.check(name)).with_context(|| format!("protocol/{name}.toml"))?;
         Ok(family)
+    }
+
+    /// Makes of what the packets that carry it say the EtherType and the constants that the forms need.
+    fn resolve(&mut self) -> Result<()> {
+        match (self.family.recognised_by, &self.family.ipv6) {
+            (RecognisedBy::EtherType, None) => {
+                ensure!(self.flat.is_empty(), "`kind`: a family recognised by its EtherTypes has its kinds in them");
+            }
+            (RecognisedBy::EtherType, Some(_)) => bail!("`ipv6`: the family is recognised by its EtherTypes"),
+            (RecognisedBy::Ipv6, None) => bail!("`ipv6` is missing: the family is recognised by the packets it names"),
+            (RecognisedBy::Ipv6, Some(ipv6)) => {
+                ensure!(self.ethertypes.is_empty(), "`ethertype`: the family has that of `ipv6`, and its kinds in `kind`");
+                self.consts.extend(ipv6.consts());
+                self.ethertypes = vec![EtherType::flat(ipv6.ethertype, std::mem::take(&mut self.flat))?];
+            }
+        }
+        Ok(())
     }
 
     /// Its file, from the repository's root.
@@ -177,9 +220,26 @@ impl Family {
         self.find(&self.family.header).expect("checked")
     }
 
-    /// True for the structs that are part of a payload: neither header nor trailer.
+    /// The header of the packets that carry its frames.
+    pub(crate) fn carrier(&self) -> Option<&Struct> {
+        self.family.ipv6.as_ref().map(|ipv6| self.find(&ipv6.of).expect("checked"))
+    }
+
+    /// Where the header begins: the bytes of the frame before it.
+    pub(crate) fn header_at(&self) -> usize {
+        ETHERNET + self.carrier().map_or(0, Struct::size)
+    }
+
+    /// True for the structs that are part of a payload: neither header nor trailer, nor what carries the frame.
     pub(crate) fn is_payload(&self, s: &Struct) -> bool {
-        s.name != self.family.header && s.name != self.family.trailer.of
+        let carries = self.family.ipv6.as_ref().is_some_and(|ipv6| s.name == ipv6.of);
+        !carries && s.name != self.family.header && s.name != self.family.trailer.of
+    }
+
+    /// What tools print for a kind: `image-confirm.missing`, `bridge.read-request`.
+    pub(crate) fn label(&self, e: &EtherType, kind: &Kind) -> String {
+        let group = if e.name.is_empty() { &self.family.name } else { &split_words(&e.name, '-') };
+        format!("{group}.{}", split_words(&kind.name, '-'))
     }
 
     /// The bit of the flag that says that a trailer follows.
@@ -192,6 +252,11 @@ impl Family {
         self.consts.iter().find(|c| c.name == name).map(|c| c.value)
     }
 
+    /// How many counters every card counts: the first ones.
+    pub(crate) fn common_counters(&self) -> usize {
+        self.counters.iter().take_while(|c| !c.optional).count()
+    }
+
     /// Every kind with its EtherType, in the description's order.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (&EtherType, &Kind)> {
         self.ethertypes.iter().flat_map(|e| e.kinds.iter().map(move |k| (e, k)))
@@ -200,7 +265,7 @@ impl Family {
     /// The bytes of a kind's payload, if they are always as many.
     pub(crate) fn fixed_size(&self, kind: &Kind) -> Option<usize> {
         match self.find(&kind.payload) {
-            Some(s) => s.tail.is_none().then(|| s.size()),
+            Some(s) => (s.tail.is_none() && !kind.optional).then(|| s.size()),
             None => kind.payload.is_empty().then_some(0),
         }
     }
