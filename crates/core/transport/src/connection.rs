@@ -1,4 +1,4 @@
-//! Payloads to and from one peer, each delivered once.
+//! Payloads to and from one peer, each delivered once, in order if both ends want that.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,14 +8,17 @@ use rackloom_node::{Duration, Instant};
 use crate::backoff::Backoff;
 use crate::credit::Credit;
 use crate::epoch::{Epochs, Verdict};
-use crate::receiver::{AckPolicy, Receiver};
+use crate::inbox::{Delivery, Inbox, Payloads};
+use crate::peer_error::PeerError;
+use crate::receiver::AckPolicy;
 use crate::rtt::Rtt;
-use crate::sack::{Arrival, Sack};
-use crate::sender::{PeerError, Sender};
+use crate::sack::Sack;
+use crate::segment::{Ack, Data, Segment};
+use crate::sender::Sender;
 use crate::seq::is_before;
 
 /// What both ends of a connection agree on, and the sizes of this end.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionConfig {
     /// The first number of each life. Both ends agree on it.
     pub first: u32,
@@ -26,53 +29,25 @@ pub struct ConnectionConfig {
     pub credit: u32,
     /// Payloads that wait to be sent, at most.
     pub queue_max: usize,
+    /// In which order payloads are delivered, and how many are held for that.
+    pub delivery: Delivery,
+    /// This end takes selective acknowledgements: it sends again only what they say is missing. One that does not goes
+    /// back to the first number missing. In any order both ends are selective.
+    pub selective: bool,
     /// When arrivals are acknowledged.
     pub ack: AckPolicy,
     /// Shortest time before something unanswered is sent again.
     pub rto_min: Duration,
-    /// Longest such time.
+    /// Longest such time. If it is the shortest as well, no round trip is measured, and every wait is that long.
     pub rto_max: Duration,
-}
-
-/// What goes from one end to the other in a frame; its format is the caller's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Segment<T> {
-    /// Epoch of the sender's life.
-    pub src: u32,
-    /// Newest epoch that it knows of the receiver; 0: unknown.
-    pub dst: u32,
-    /// It wants an acknowledgement at once.
-    pub asks: bool,
-    /// What has arrived.
-    pub ack: Option<Ack>,
-    /// A payload.
-    pub data: Option<Data<T>>,
-}
-
-/// What has arrived, and how far the other end may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ack {
-    /// The numbers that have arrived.
-    pub sack: Sack,
-    /// The first number that may not be sent.
-    pub limit: u32,
-}
-
-/// A numbered payload.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Data<T> {
-    /// Its number.
-    pub seq: u32,
-    /// The payload.
-    pub payload: T,
 }
 
 /// What a segment gave.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Received<T> {
-    /// A payload that has arrived for the first time. The owner takes it, and says so with
+    /// Payloads that are delivered now, each for the first time. The owner takes them, and says so with
     /// [`consume`](Connection::consume) once it has room again.
-    pub payload: Option<T>,
+    pub payloads: Payloads<T>,
     /// Numbers have begun anew, since the peer has begun a new life or knew a later one of ours. What it sent before
     /// and the owner has not consumed counts as consumed.
     pub restarted: bool,
@@ -85,8 +60,8 @@ pub struct Received<T> {
 /// Law: after each call that changes it, call [`poll`](Self::poll) until it returns `None` and send each segment; then
 /// sleep until [`deadline`](Self::deadline). A caller whose wire is full may leave off polling and go on later.
 ///
-/// Payloads arrive in any order. Between the present lives of both ends each arrives exactly once; one that was in
-/// flight when the peer restarted has arrived at most once.
+/// Between the present lives of both ends each payload is delivered exactly once, in the order that
+/// [`ConnectionConfig::delivery`] says; one that was in flight when the peer restarted has been delivered at most once.
 #[derive(Debug)]
 pub struct Connection<T> {
     config: ConnectionConfig,
@@ -96,7 +71,9 @@ pub struct Connection<T> {
     sender: Sender<T>,
     /// How far the peer lets us go.
     credit: Credit,
-    receiver: Receiver,
+    inbox: Inbox<T>,
+    /// The peer takes selective acknowledgements, as it said last.
+    peer_selective: bool,
     /// How far we let the peer go, and the limit announced to it.
     granted: Credit,
     announced: u32,
@@ -115,9 +92,11 @@ impl<T> Connection<T> {
     /// the node will do. It speaks when it has something to send, or is spoken to.
     ///
     /// # Panics
-    /// If `epoch` is 0, `config.window` is not in 1..=256 or `config.credit` is not in 1..2^31.
+    /// If `epoch` is 0, `config.window` is not in 1..=256, `config.credit` is not in 1..2^31, more than 256 payloads
+    /// are to be held, or an end that delivers in any order is not selective.
     pub fn new(now: Instant, config: ConnectionConfig, epoch: u32) -> Self {
         assert!(config.credit > 0 && config.credit < 1 << 31);
+        assert!(config.selective || config.delivery != Delivery::AnyOrder);
         let limit = config.first.wrapping_add(config.credit);
         Self {
             epochs: Epochs::new(epoch),
@@ -125,7 +104,8 @@ impl<T> Connection<T> {
             queue: VecDeque::new(),
             sender: Sender::new(config.first, config.window),
             credit: Credit::new(limit),
-            receiver: Receiver::new(config.first, config.window),
+            inbox: Inbox::new(config.first, config.window, config.delivery),
+            peer_selective: false,
             granted: Credit::new(limit),
             announced: limit,
             hello_due: false,
@@ -143,7 +123,7 @@ impl<T> Connection<T> {
         self.planted = Some(bug);
         self.epochs.plant(bug);
         self.sender.plant(bug);
-        self.receiver.plant(bug);
+        self.inbox.plant(bug);
     }
 
     /// True when the peer has named our present epoch, so it hears us.
@@ -179,60 +159,70 @@ impl<T> Connection<T> {
         // Small steps can wait for the next acknowledgement; a peer that waits for credit cannot.
         let news = self.granted.limit().wrapping_sub(self.announced);
         if news >= (self.config.credit / 2).max(1) && self.is_established() {
-            self.receiver.expedite(now);
+            self.inbox.expedite(now);
         }
     }
 
     /// A segment has come from the peer.
     ///
     /// # Errors
-    /// [`PeerError`] if it acknowledges what was never sent or goes beyond its credit: the segment has no effect.
+    /// [`PeerError`] if it acknowledges what was never sent or goes beyond its credit: the segment has no effect. If it
+    /// is the first one of a new life of the peer, it has that effect only, and the error goes unsaid.
     pub fn handle(&mut self, now: Instant, segment: Segment<T>) -> Result<Received<T>, PeerError> {
-        let mut received = Received { payload: None, restarted: false, lost: Vec::new() };
+        let mut received = Received { payloads: Payloads::none(), restarted: false, lost: Vec::new() };
         match self.epochs.handle(segment.src, segment.dst) {
-            Verdict::Current => {}
+            Verdict::Current => received.payloads = self.take(now, segment)?,
             Verdict::Restarted => {
                 received.restarted = true;
                 received.lost = self.restart();
                 self.hello_due = true;
+                // The owner must learn of what is lost in any case.
+                received.payloads = self.take(now, segment).unwrap_or(Payloads::none());
             }
             Verdict::Behind => {
                 received.restarted = true;
                 received.lost = self.restart();
                 self.hello_due = true;
-                return Ok(received);
             }
-            Verdict::Stale | Verdict::Unheard => {
-                self.hello_due = true;
-                return Ok(received);
-            }
+            Verdict::Stale | Verdict::Unheard => self.hello_due = true,
         }
+        Ok(received)
+    }
+
+    /// Takes what a segment of the peer's present life carries.
+    fn take(&mut self, now: Instant, segment: Segment<T>) -> Result<Payloads<T>, PeerError> {
         if let Some(data) = &segment.data
             && !is_before(data.seq, self.granted.limit())
         {
             return Err(PeerError::BeyondCredit { seq: data.seq, limit: self.granted.limit() });
         }
         if let Some(ack) = segment.ack {
-            self.sender.handle_ack(now, &ack.sack, &mut self.rtt, |_| {})?;
+            let sack = if self.config.selective { ack.sack } else { Sack::new(ack.sack.next()) };
+            if ack.is_nack {
+                self.sender.handle_nack(now, &sack, &mut self.rtt, |_| {})?;
+            } else {
+                self.sender.handle_ack(now, &sack, &mut self.rtt, |_| {})?;
+            }
             if self.credit.raise(ack.limit) {
                 self.probe = None;
             }
         }
-        if let Some(data) = segment.data {
-            let policy = if segment.asks { AckPolicy::AT_ONCE } else { self.config.ack };
-            let arrival = self.receiver.handle(now, data.seq, policy);
-            received.payload = (arrival == Arrival::New).then_some(data.payload);
-        } else if segment.asks {
-            self.receiver.expedite(now);
-        }
-        Ok(received)
+        self.peer_selective = segment.selective;
+        let Some(data) = segment.data else {
+            if segment.asks {
+                self.inbox.expedite(now);
+            }
+            return Ok(Payloads::none());
+        };
+        Ok(self.inbox.handle(now, data, segment.asks, self.config.ack, segment.selective))
     }
 
     /// Numbers begin anew: what was in flight.
     fn restart(&mut self) -> Vec<T> {
         let (first, window) = (self.config.first, self.config.window);
         let old = core::mem::replace(&mut self.sender, Sender::new(first, window));
-        self.receiver = Receiver::new(first, window);
+        self.inbox.restart(first, window);
+        self.peer_selective = false;
         let limit = first.wrapping_add(self.config.credit);
         (self.credit, self.granted, self.announced) = (Credit::new(limit), Credit::new(limit), limit);
         self.rtt = Rtt::new(self.config.rto_min, self.config.rto_max);
@@ -241,7 +231,10 @@ impl<T> Connection<T> {
         if let Some(bug) = self.planted {
             self.plant(bug);
         }
-        old.into_unacked().collect()
+        match self.config.delivery {
+            Delivery::AnyOrder => old.into_unacked().collect(),
+            Delivery::InOrder { .. } => old.into_flight().collect(),
+        }
     }
 
     /// True when the next payload waits for the peer's credit, and nothing in flight will bring news of it.
@@ -261,31 +254,34 @@ impl<T> Connection<T> {
     pub fn deadline(&self) -> Option<Instant> {
         let hello = (!self.is_established() && !self.queue.is_empty()).then(|| self.hello.deadline());
         let probe = self.probe.filter(|_| self.is_blocked()).map(|p| p.deadline());
-        [hello, probe, self.sender.deadline(), self.receiver.deadline()].into_iter().flatten().min()
+        [hello, probe, self.sender.deadline(), self.inbox.deadline()].into_iter().flatten().min()
     }
 
     /// The deadline has come. Harmless when called early.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if self.sender.handle_timeout(now, self.rtt.timeout()) {
+        if self.config.delivery != Delivery::AnyOrder {
+            self.sender.handle_timeout_in_order(now, &mut self.rtt);
+        } else if self.sender.handle_timeout(now, self.rtt.timeout()) {
             self.rtt.back_off();
         }
     }
 
     /// Most heap bytes that it ever holds, without what payloads hold themselves.
     pub fn bytes_max(&self) -> usize {
-        self.sender.bytes_max() + self.config.queue_max.next_power_of_two().max(4) * size_of::<T>()
+        let queue = self.config.queue_max.next_power_of_two().max(4) * size_of::<T>();
+        self.sender.bytes_max() + self.inbox.bytes_max() + queue
     }
 
     /// # Panics
     /// If an invariant does not hold, which is a bug of this crate.
     pub fn check_invariants(&self) {
         self.sender.check_invariants();
-        self.receiver.check_invariants();
+        self.inbox.check_invariants();
         assert!(self.queue.len() <= self.config.queue_max);
         assert!(!is_before(self.granted.limit(), self.announced));
         assert!(self.is_established() || self.sender.is_idle());
         // All that has arrived was within its credit.
-        assert!(!is_before(self.granted.limit(), self.receiver.sack().end()));
+        assert!(!is_before(self.granted.limit(), self.inbox.sack().end()));
     }
 }
 
@@ -300,6 +296,9 @@ impl<T: Clone> Connection<T> {
             let says = calls || core::mem::take(&mut self.hello_due);
             self.hello_due = false;
             return says.then(|| self.segment(now, calls, None));
+        }
+        if self.inbox.acks_apart(now, self.peer_selective) {
+            return Some(self.segment(now, false, None));
         }
         let timeout = self.rtt.timeout();
         if let Some(r) = self.sender.poll_resend(now, timeout) {
@@ -316,24 +315,29 @@ impl<T: Clone> Connection<T> {
             return Some(self.segment(now, asks, Some(Data { seq, payload })));
         }
         if self.is_blocked() {
-            let wait = self.config.rto_min * 2;
+            let wait = (self.config.rto_min * 2).min(self.config.rto_max);
             let probe = self.probe.get_or_insert_with(|| Backoff::sent(now, wait, self.config.rto_max));
             if probe.is_due(now) {
                 probe.resent(now);
                 return Some(self.segment(now, true, None));
             }
         }
-        let acks = self.receiver.deadline().is_some_and(|at| at <= now);
+        let acks = self.inbox.deadline().is_some_and(|at| at <= now);
         (acks || self.hello_due).then(|| self.segment(now, false, None))
     }
 
-    /// A segment, which takes along an acknowledgement that is due.
+    /// A segment, which takes along an acknowledgement that is due, and in order one in any case.
     fn segment(&mut self, now: Instant, asks: bool, data: Option<Data<T>>) -> Segment<T> {
         self.hello_due = false;
-        let ack = self.receiver.poll_ack(now).map(|sack| Ack { sack, limit: self.granted.limit() });
-        if let Some(ack) = &ack {
-            self.announced = ack.limit;
+        let (dst, limit) = (self.epochs.remote(), self.granted.limit());
+        let mut ack = None;
+        if dst != 0 {
+            let acked = self.inbox.ack(now, data.is_none() && !asks, self.peer_selective);
+            ack = acked.map(|(sack, is_nack)| Ack { sack, limit, is_nack });
         }
-        Segment { src: self.epochs.local(), dst: self.epochs.remote(), asks, ack, data }
+        if ack.is_some() {
+            self.announced = limit;
+        }
+        Segment { src: self.epochs.local(), dst, asks, selective: self.config.selective, ack, data }
     }
 }

@@ -17,11 +17,19 @@ pub enum PlantedBug {
     IgnoreCredit,
     /// A stranger takes the place of a peer that is in use.
     EvictEstablished,
+    /// The receiver takes the number that came out of its hold last for new once more.
+    DeliverHeldTwice,
+    /// What is held is delivered before the payload that was missing.
+    DeliverOutOfOrder,
+    /// The sender takes a negative acknowledgement for any other.
+    IgnoreNack,
+    /// What is held stays when the peer begins a new life.
+    KeepHeldOnRestart,
 }
 
 impl PlantedBug {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::WrapOffByOne,
         Self::DeliverDuplicate,
         Self::AcceptStaleEpoch,
@@ -29,5 +37,9 @@ impl PlantedBug {
         Self::LoseTimer,
         Self::IgnoreCredit,
         Self::EvictEstablished,
+        Self::DeliverHeldTwice,
+        Self::DeliverOutOfOrder,
+        Self::IgnoreNack,
+        Self::KeepHeldOnRestart,
     ];
 }

@@ -38,12 +38,12 @@ impl AckPolicy {
 
 impl Receiver {
     /// Nothing has arrived; `first` is the first number to come, `window` the numbers taken beyond the first missing
-    /// one: as many as the sender has in flight, or more.
+    /// one: as many as the sender has in flight, or more; 0 to take only that one.
     ///
     /// # Panics
-    /// If `window` is not in 1..=256, the numbers that a [`Sack`] can tell of.
+    /// If `window` is more than 256, the numbers that a [`Sack`] can tell of.
     pub const fn new(first: u32, window: u32) -> Self {
-        assert!(window > 0 && window <= Sack::BITS);
+        assert!(window <= Sack::BITS);
         Self {
             sack: Sack::new(first),
             window,
@@ -92,6 +92,11 @@ impl Receiver {
             return Arrival::New;
         }
         arrival
+    }
+
+    /// A number has arrived whose acknowledgement is the caller's care.
+    pub(crate) const fn note(&mut self, seq: u32) -> Arrival {
+        self.sack.insert(seq)
     }
 
     /// Makes an acknowledgement due now: the peer asks for one, or has something else to learn from it.

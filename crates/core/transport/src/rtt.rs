@@ -51,6 +51,12 @@ impl Rtt {
         self.smoothed.unwrap_or(self.min)
     }
 
+    /// How long something that was sent again may be on its way before word of its loss is believed: a smoothed round
+    /// trip, or a quarter of the timeout where that is fixed (`min == max`), since gateware does without an estimate.
+    pub fn patience(&self) -> Duration {
+        if self.min == self.max { self.min / 4 } else { self.smoothed() }
+    }
+
     /// The time to wait for an answer before sending again.
     pub fn timeout(&self) -> Duration {
         let base = self.smoothed.map_or(self.min * 2, |s| s + self.variation * 4).max(self.min);
@@ -82,5 +88,20 @@ mod tests {
         assert_eq!(rtt.timeout(), ms(100));
         rtt.progress();
         assert!(rtt.timeout() < ms(11));
+    }
+
+    #[test]
+    fn a_fixed_timeout_takes_no_notice_of_samples() {
+        let ms = Duration::from_millis;
+        let mut rtt = Rtt::new(ms(8), ms(8));
+        for sample in [1, 100] {
+            assert_eq!((rtt.timeout(), rtt.patience()), (ms(8), ms(2)));
+            rtt.back_off();
+            assert_eq!(rtt.timeout(), ms(8));
+            rtt.sample(ms(sample));
+        }
+        let mut measured = Rtt::new(ms(8), ms(9));
+        measured.sample(ms(1));
+        assert_eq!(measured.patience(), ms(1));
     }
 }

@@ -6,8 +6,8 @@ use rackloom_node::{Duration, Instant};
 
 use crate::backoff::Backoff;
 use crate::credit::Credit;
+use crate::peer_error::PeerError;
 use crate::sack::Sack;
-use crate::sender::PeerError;
 
 /// Sends the numbers `0..count`, as far as the peer's credit goes, and again what the peer lacks. It keeps no payload
 /// and no time for each number: its size does not depend on the window, as suits data that stays in memory and

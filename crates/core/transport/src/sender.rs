@@ -1,10 +1,10 @@
 //! The sending side of a window: numbers, what is in flight, and what has to be sent again.
 
 use alloc::collections::VecDeque;
-use core::fmt;
 
 use rackloom_node::{Duration, Instant};
 
+use crate::peer_error::PeerError;
 use crate::rtt::Rtt;
 use crate::sack::Sack;
 use crate::seq::is_before;
@@ -17,7 +17,9 @@ use crate::window::Window;
 /// when [`handle_timeout`](Self::handle_timeout) returns true, the caller backs it off.
 ///
 /// A number counts as lost when three later ones have arrived and a round trip has passed since it was sent, or when
-/// the timer fires. It is resent under the same number, so the receiver can tell it from a new one.
+/// the timer fires. It is resent under the same number, so the receiver can tell it from a new one. A peer that drops
+/// what comes behind a gap says so ([`handle_nack`](Self::handle_nack)), and then all that is unacknowledged counts as
+/// lost: the sender goes back.
 ///
 /// Invariants: in flight are at most [`Window::limit`] numbers; the oldest of them is unacknowledged; a timer runs
 /// exactly while something is in flight.
@@ -32,6 +34,8 @@ pub struct Sender<T> {
     /// Entries of `flight` marked to be sent again.
     marked: usize,
     timer: Option<Instant>,
+    /// When the sender last went back, if `base` has not moved since.
+    went_back: Option<Instant>,
     #[cfg(feature = "planted-bugs")]
     planted: Option<crate::PlantedBug>,
 }
@@ -46,6 +50,14 @@ struct InFlight<T> {
     is_marked: bool,
 }
 
+/// What an acknowledgement gave.
+struct News {
+    /// Numbers acknowledged for the first time.
+    count: u32,
+    /// Entries of the flight that at least three of them were sent after.
+    overtaken: usize,
+}
+
 /// A payload to send again.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Resend<'a, T> {
@@ -56,38 +68,6 @@ pub struct Resend<'a, T> {
     /// True when nothing else waits to be resent.
     pub is_last: bool,
 }
-
-/// What a peer said that it cannot know. Its mistake, or somebody's forgery: count it and drop the frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PeerError {
-    /// It acknowledges numbers before `end`; the next to be sent is `next`.
-    AckBeyondSent {
-        /// One past the highest number acknowledged.
-        end: u32,
-        /// The next number to be sent.
-        next: u32,
-    },
-    /// It sent number `seq`, though it had credit for the numbers before `limit` only.
-    BeyondCredit {
-        /// The number.
-        seq: u32,
-        /// The first number that it may not send.
-        limit: u32,
-    },
-}
-
-impl fmt::Display for PeerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AckBeyondSent { end, next } => {
-                write!(f, "numbers before {end} acknowledged, but {next} is the next to be sent")
-            }
-            Self::BeyondCredit { seq, limit } => write!(f, "number {seq} sent with credit up to {limit}"),
-        }
-    }
-}
-
-impl core::error::Error for PeerError {}
 
 impl<T> Sender<T> {
     /// Nothing is sent; `first` is the first number, `window` the most numbers in flight.
@@ -103,6 +83,7 @@ impl<T> Sender<T> {
             acked: 0,
             marked: 0,
             timer: None,
+            went_back: None,
             #[cfg(feature = "planted-bugs")]
             planted: None,
         }
@@ -151,6 +132,12 @@ impl<T> Sender<T> {
         self.flight.into_iter().filter(|f| !f.is_acked).map(|f| f.payload)
     }
 
+    /// Ends, and hands over all that is in flight, oldest first: a peer that delivers in order may have acknowledged what
+    /// it only held.
+    pub fn into_flight(self) -> impl Iterator<Item = T> {
+        self.flight.into_iter().map(|f| f.payload)
+    }
+
     /// Sends a new payload now: its number. `timeout` is the time to wait for its acknowledgement.
     ///
     /// # Panics
@@ -187,17 +174,66 @@ impl<T> Sender<T> {
         now: Instant,
         sack: &Sack,
         rtt: &mut Rtt,
-        mut acked: impl FnMut(&T),
+        acked: impl FnMut(&T),
     ) -> Result<u32, PeerError> {
+        let Some(news) = self.acknowledge(now, sack, rtt, acked)? else { return Ok(0) };
+        if news.count == 0 {
+            return Ok(0);
+        }
+        if self.mark_overtaken(now, news.overtaken, rtt.smoothed()) {
+            self.window.shrink();
+        } else {
+            self.window.grow(news.count);
+        }
+        Ok(news.count)
+    }
+
+    /// The same with the word that the peer drops what is in flight behind the first number missing: all that is
+    /// unacknowledged is marked, and the window shrinks once.
+    ///
+    /// If the sender has gone back to this number already and no later than [`Rtt::patience`] ago, what the peer saw
+    /// was sent before that, and the word counts as an acknowledgement only. A number further on is a new gap: what
+    /// came before it has arrived since.
+    ///
+    /// # Errors
+    /// As of [`handle_ack`](Self::handle_ack).
+    pub fn handle_nack(
+        &mut self,
+        now: Instant,
+        sack: &Sack,
+        rtt: &mut Rtt,
+        acked: impl FnMut(&T),
+    ) -> Result<u32, PeerError> {
+        #[cfg(feature = "planted-bugs")]
+        if self.planted == Some(crate::PlantedBug::IgnoreNack) {
+            return self.handle_ack(now, sack, rtt, acked);
+        }
+        let Some(news) = self.acknowledge(now, sack, rtt, acked)? else { return Ok(0) };
+        let is_known = self.went_back.is_some_and(|at| now - at < rtt.patience());
+        if self.flight.is_empty() || is_known {
+            self.window.grow(news.count);
+        } else {
+            self.go_back(now, rtt.timeout());
+        }
+        Ok(news.count)
+    }
+
+    /// Takes note of what has arrived; `None` if that was overtaken by a newer word, which said more.
+    fn acknowledge(
+        &mut self,
+        now: Instant,
+        sack: &Sack,
+        rtt: &mut Rtt,
+        mut acked: impl FnMut(&T),
+    ) -> Result<Option<News>, PeerError> {
         let (end, next) = (sack.end(), self.next());
         if is_before(next, end) {
             return Err(PeerError::AckBeyondSent { end, next });
         }
         if is_before(sack.next(), self.base) {
-            return Ok(0); // Overtaken by a newer one, which said more.
+            return Ok(None);
         }
-        let mut news = 0u32;
-        let mut highest = 0;
+        let mut news = News { count: 0, overtaken: 0 };
         for i in 0..self.flight.len() {
             let seq = self.number(i);
             let f = &mut self.flight[i];
@@ -211,35 +247,32 @@ impl<T> Sender<T> {
             }
             acked(&f.payload);
             self.acked += 1;
-            news += 1;
-            highest = i;
+            news.count += 1;
+            news.overtaken = i.saturating_sub(2);
         }
-        if news == 0 {
-            return Ok(0);
+        if news.count == 0 {
+            return Ok(Some(news));
         }
         rtt.progress();
-        if self.mark_overtaken(now, highest, rtt.smoothed()) {
-            self.window.shrink();
-        } else {
-            self.window.grow(news);
-        }
         while self.flight.front().is_some_and(|f| f.is_acked) {
             self.base = self.number(1);
             self.flight.pop_front();
             self.acked -= 1;
+            self.went_back = None;
+            news.overtaken = news.overtaken.saturating_sub(1);
         }
         self.timer = (!self.flight.is_empty()).then(|| now + rtt.timeout());
         #[cfg(feature = "planted-bugs")]
         if self.planted == Some(crate::PlantedBug::LoseTimer) {
             self.timer = None;
         }
-        Ok(news)
+        Ok(Some(news))
     }
 
     /// Marks what three later arrivals have overtaken, unless it was sent so lately that it may still be on its way.
-    fn mark_overtaken(&mut self, now: Instant, highest: usize, patience: Duration) -> bool {
+    fn mark_overtaken(&mut self, now: Instant, overtaken: usize, patience: Duration) -> bool {
         let before = self.marked;
-        for f in self.flight.iter_mut().take(highest.saturating_sub(2)) {
+        for f in self.flight.iter_mut().take(overtaken) {
             if !f.is_acked && !f.is_marked && now - f.sent_at >= patience {
                 f.is_marked = true;
                 self.marked += 1;
@@ -265,6 +298,28 @@ impl<T> Sender<T> {
         self.window.shrink();
         self.timer = Some(now + timeout * 2);
         true
+    }
+
+    /// The same for a peer that may have dropped all that came behind a gap: what is unacknowledged is marked however
+    /// lately it was sent, as when the peer says so. Backs `rtt` off.
+    pub fn handle_timeout_in_order(&mut self, now: Instant, rtt: &mut Rtt) -> bool {
+        if self.timer.is_none_or(|t| t > now) {
+            return false;
+        }
+        rtt.back_off();
+        self.go_back(now, rtt.timeout());
+        true
+    }
+
+    /// Marks all that is unacknowledged.
+    fn go_back(&mut self, now: Instant, timeout: Duration) {
+        for f in self.flight.iter_mut().filter(|f| !f.is_acked) {
+            f.is_marked = true;
+        }
+        self.marked = self.flight.len() - self.acked;
+        self.window.shrink();
+        self.went_back = Some(now);
+        self.timer = Some(now + timeout);
     }
 
     /// The number of the entry at `at`.
@@ -294,6 +349,7 @@ impl<T> Sender<T> {
         assert_eq!(self.marked, self.flight.iter().filter(|f| f.is_marked).count());
         assert!(self.flight.iter().all(|f| !(f.is_marked && f.is_acked)));
         assert_eq!(self.timer.is_some(), !self.flight.is_empty());
+        assert!(self.went_back.is_none() || !self.flight.is_empty());
     }
 }
 

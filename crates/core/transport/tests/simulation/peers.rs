@@ -1,7 +1,7 @@
 //! Many peers, in bounded memory.
 
 use rackloom_node::{Duration, Instant, Rng};
-use rackloom_transport::{AckPolicy, Connection, ConnectionConfig, Peers, PeersLimits};
+use rackloom_transport::{AckPolicy, Connection, ConnectionConfig, Delivery, Peers, PeersLimits};
 
 const PEERS: usize = 256;
 const STRANGERS: usize = 16;
@@ -15,6 +15,8 @@ fn config() -> ConnectionConfig {
         window: 64,
         credit: 128,
         queue_max: 16,
+        delivery: Delivery::AnyOrder,
+        selective: true,
         ack: AckPolicy { every: 8, delay: Duration::from_micros(20) },
         rto_min: Duration::from_micros(300),
         rto_max: Duration::from_millis(200),

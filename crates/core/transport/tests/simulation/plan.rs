@@ -1,13 +1,16 @@
 //! What a seed stands for: the shape of the network, its faults and the work.
 
 use rackloom_node::{Duration, Rng};
-use rackloom_transport::{AckPolicy, ConnectionConfig};
+use rackloom_transport::{AckPolicy, ConnectionConfig, Delivery};
 
 /// Everything that is drawn from one seed. Each kind of fault is off in about half of the seeds.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub seed: u64,
     pub nodes: usize,
+    /// Node 0 and each other exchange payloads, and the others do not; else all do.
+    pub is_star: bool,
+    /// What all have in common; `ends` says the rest.
     pub config: ConnectionConfig,
     /// Payloads that each node sends to each other.
     pub payloads: u32,
@@ -26,6 +29,8 @@ pub struct Plan {
     pub calm_at: Duration,
     /// First epochs of the nodes.
     pub epochs: Vec<u32>,
+    /// For each node, how it delivers and whether it is selective.
+    pub ends: Vec<(Delivery, bool)>,
 }
 
 /// Round trip of the network without faults.
@@ -54,6 +59,8 @@ impl Plan {
             window,
             credit: if rng.chance(0.5) { 1 << 20 } else { 1 + rng.below(64) as u32 },
             queue_max: payloads as usize,
+            delivery: Delivery::AnyOrder,
+            selective: true,
             ack: AckPolicy { every: 1 + rng.below(32) as u32, delay: Duration::from_micros(rng.below(100)) },
             rto_min: Duration::from_micros(100),
             rto_max: Duration::from_millis(10),
@@ -62,6 +69,7 @@ impl Plan {
         Self {
             seed,
             nodes,
+            is_star: false,
             config,
             payloads,
             loss,
@@ -75,6 +83,51 @@ impl Plan {
             epochs: (0..nodes)
                 .map(|_| if remembers { near_wrap(&mut rng) } else { 1 + rng.below(1 << 30) as u32 })
                 .collect(),
+            ends: vec![(Delivery::AnyOrder, true); nodes],
         }
+    }
+
+    /// The same network and work, delivered in order by ends that hold nothing, something or a window, and of which
+    /// some go back.
+    pub fn draw_in_order(seed: u64) -> Self {
+        let mut plan = Self::draw(seed);
+        let mut rng = Rng::new(seed ^ 0x0DE5);
+        let window = plan.config.window;
+        let mut end = || {
+            let hold = [0, 1 + rng.below(window.into()) as u32, window][rng.below(3) as usize];
+            (Delivery::InOrder { hold }, rng.chance(0.5))
+        };
+        plan.ends.iter_mut().for_each(|e| *e = end());
+        if rng.chance(0.5) {
+            // As gateware has it, which measures no round trip.
+            plan.config.rto_min = Duration::from_micros(500 + rng.below(4000));
+            plan.config.rto_max = plan.config.rto_min;
+        }
+        plan
+    }
+
+    /// A node with 64 peers, in order.
+    pub fn draw_star(seed: u64) -> Self {
+        let mut plan = Self::draw_in_order(seed);
+        plan.nodes = 65;
+        plan.is_star = true;
+        plan.payloads = plan.payloads.min(60);
+        plan.config.queue_max = plan.payloads as usize;
+        for node in plan.ends.len()..plan.nodes {
+            plan.ends.push(plan.ends[node % 2]);
+            plan.epochs.push(plan.epochs[node % 2]);
+        }
+        plan
+    }
+
+    /// True when these two nodes exchange payloads.
+    pub fn are_peers(&self, a: usize, b: usize) -> bool {
+        a != b && (!self.is_star || a == 0 || b == 0)
+    }
+
+    /// How a node is configured.
+    pub fn config(&self, node: usize) -> ConnectionConfig {
+        let (delivery, selective) = self.ends[node];
+        ConnectionConfig { delivery, selective, ..self.config.clone() }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
 use rackloom_node::{Duration, Instant, Rng};
-use rackloom_transport::{Connection, Segment};
+use rackloom_transport::{Connection, Delivery, Segment};
 
 use crate::plan::{PATIENCE, Plan, RTT};
 
@@ -28,6 +28,11 @@ pub type Bug = core::convert::Infallible;
 pub struct Stats {
     pub delivered: u64,
     pub resent: u64,
+    /// Negative acknowledgements, and bitmaps beside others.
+    pub nacks: u64,
+    pub bitmaps: u64,
+    /// Payloads that came out behind one that was missing.
+    pub released: u64,
     pub duplicates: u64,
     pub restarts: u64,
     pub lost_to_restarts: u64,
@@ -41,6 +46,9 @@ impl AddAssign for Stats {
     fn add_assign(&mut self, o: Self) {
         self.delivered += o.delivered;
         self.resent += o.resent;
+        self.nacks += o.nacks;
+        self.bitmaps += o.bitmaps;
+        self.released += o.released;
         self.duplicates += o.duplicates;
         self.restarts += o.restarts;
         self.lost_to_restarts += o.lost_to_restarts;
@@ -102,6 +110,8 @@ struct World<'a> {
     /// Sent and neither delivered nor given up, by the sender's present life.
     owed: BTreeSet<Payload>,
     delivered: BTreeSet<Payload>,
+    /// The payload that a node's present life was given last, by the life that sent it.
+    last: BTreeMap<(usize, usize, u32), u32>,
     /// Newest life of a peer from which a node's present life was given something.
     newest: BTreeMap<(usize, usize), u32>,
     /// What number each payload had: sender, receiver, both epochs, number.
@@ -139,6 +149,7 @@ impl<'a> World<'a> {
             is_calm: false,
             owed: BTreeSet::new(),
             delivered: BTreeSet::new(),
+            last: BTreeMap::new(),
             newest: BTreeMap::new(),
             numbers: BTreeMap::new(),
             held: BTreeMap::new(),
@@ -170,8 +181,8 @@ impl<'a> World<'a> {
     fn begin_life(&mut self, node: usize) {
         self.nodes[node].peers.clear();
         let life = self.nodes[node].life;
-        for to in (0..self.plan.nodes).filter(|to| *to != node) {
-            let mut connection = Connection::new(self.now, self.plan.config.clone(), self.nodes[node].epoch);
+        for to in (0..self.plan.nodes).filter(|to| self.plan.are_peers(node, *to)) {
+            let mut connection = Connection::new(self.now, self.plan.config(node), self.nodes[node].epoch);
             #[cfg(feature = "planted-bugs")]
             if let Some(bug) = self.bug {
                 connection.plant(bug);
@@ -221,7 +232,7 @@ impl<'a> World<'a> {
 
     fn send_all(&mut self) -> Result<(), String> {
         for node in 0..self.nodes.len() {
-            for to in (0..self.nodes.len()).filter(|to| *to != node) {
+            for to in (0..self.nodes.len()).filter(|to| self.plan.are_peers(node, *to)) {
                 let mut polls = 0;
                 while let Some(segment) = self.nodes[node].peers.get_mut(&to).and_then(|c| c.poll(self.now)) {
                     polls += 1;
@@ -252,6 +263,17 @@ impl<'a> World<'a> {
             }
         } else if segment.asks && self.nodes[from].peers[&to].is_established() {
             self.stats.blocked += 1;
+        }
+        if let Some(ack) = &segment.ack {
+            let has_bitmap = !ack.sack.is_contiguous();
+            if has_bitmap && !self.plan.ends[to].1 {
+                return Err(format!("node {from} sends node {to} a bitmap that it cannot read"));
+            }
+            if ack.is_nack && segment.data.is_some() {
+                return Err(format!("node {from} sends a payload and a negative acknowledgement together"));
+            }
+            self.stats.nacks += u64::from(ack.is_nack);
+            self.stats.bitmaps += u64::from(has_bitmap);
         }
         let faulty = !self.is_calm;
         if faulty && (self.rng.chance(self.plan.loss) || self.nodes[from].is_silent) {
@@ -309,6 +331,7 @@ impl<'a> World<'a> {
         self.owed.retain(|p| p.from != node);
         self.held.retain(|(n, _), _| *n != node);
         self.newest.retain(|(n, _), _| *n != node);
+        self.last.retain(|(n, _, _), _| *n != node);
         let n = &mut self.nodes[node];
         n.life += 1;
         n.epoch = if self.plan.remembers { n.epoch.wrapping_add(1) } else { (self.rng.next_u64() >> 34) as u32 }.max(1);
@@ -330,15 +353,26 @@ impl<'a> World<'a> {
             self.owed.remove(&lost);
         }
         self.stats.stale += u64::from(is_older);
-        let Some(payload) = received.payload else { return Ok(()) };
+        self.stats.released += received.payloads.len().saturating_sub(1) as u64;
+        received.payloads.into_iter().try_for_each(|payload| self.deliver(from, to, payload))
+    }
+
+    /// A node's owner is given a payload.
+    fn deliver(&mut self, from: usize, to: usize, payload: Payload) -> Result<(), String> {
         if (payload.from, payload.to) != (from, to) {
             return Err(format!("{payload:?} arrived at node {to} from node {from}"));
         }
-        if is_older && self.plan.remembers {
+        let remote_life = self.newest.get(&(to, from)).copied().unwrap_or(0);
+        if payload.life < remote_life && self.plan.remembers {
             return Err(format!("{payload:?} of an earlier life was delivered"));
         }
         if !self.delivered.insert(payload) {
             return Err(format!("{payload:?} was delivered twice"));
+        }
+        // That none is left out shows at the end, when none is owed.
+        let before = self.last.insert((to, from, payload.life), payload.id);
+        if self.plan.ends[to].0 != Delivery::AnyOrder && before.is_some_and(|id| id >= payload.id) {
+            return Err(format!("{payload:?} was delivered out of order"));
         }
         self.owed.remove(&payload);
         self.stats.delivered += 1;
@@ -346,7 +380,7 @@ impl<'a> World<'a> {
         let held = self.held.get_mut(&(to, from)).expect("numbers have begun");
         held.count += 1;
         if held.count > self.plan.config.credit {
-            return Err(format!("node {to} holds {} payloads of node {from}", held.count));
+            return Err(format!("node {to} was given {} payloads of node {from} that it has no room for", held.count));
         }
         let generation = held.generation;
         let after = Duration::from_nanos(self.rng.below(20_000));
