@@ -51,6 +51,8 @@ pub struct Received<T> {
     /// Numbers have begun anew, since the peer has begun a new life or knew a later one of ours. What it sent before
     /// and the owner has not consumed counts as consumed.
     pub restarted: bool,
+    /// It is of another life of either end, and had no other effect.
+    pub is_stale: bool,
     /// What was in flight until then: each may or may not have arrived.
     pub lost: Vec<T>,
 }
@@ -141,6 +143,21 @@ impl<T> Connection<T> {
         self.sender.in_flight()
     }
 
+    /// Payloads that the queue has room for.
+    pub fn queue_room(&self) -> usize {
+        self.config.queue_max - self.queue.len()
+    }
+
+    /// Drops payloads that wait to be sent, unless `keeps`: those that a new life of the peer is no longer to have.
+    pub fn retain_queued(&mut self, keeps: impl FnMut(&T) -> bool) {
+        self.queue.retain(keeps);
+    }
+
+    /// True when this number has arrived, in the present lives of both ends.
+    pub const fn has(&self, seq: u32) -> bool {
+        self.inbox.sack().has(seq)
+    }
+
     /// Queues a payload.
     ///
     /// # Errors
@@ -169,7 +186,7 @@ impl<T> Connection<T> {
     /// [`PeerError`] if it acknowledges what was never sent or goes beyond its credit: the segment has no effect. If it
     /// is the first one of a new life of the peer, it has that effect only, and the error goes unsaid.
     pub fn handle(&mut self, now: Instant, segment: Segment<T>) -> Result<Received<T>, PeerError> {
-        let mut received = Received { payloads: Payloads::none(), restarted: false, lost: Vec::new() };
+        let mut received = Received { payloads: Payloads::none(), restarted: false, is_stale: false, lost: Vec::new() };
         match self.epochs.handle(segment.src, segment.dst) {
             Verdict::Current => received.payloads = self.take(now, segment)?,
             Verdict::Restarted => {
@@ -184,7 +201,10 @@ impl<T> Connection<T> {
                 received.lost = self.restart();
                 self.hello_due = true;
             }
-            Verdict::Stale | Verdict::Unheard => self.hello_due = true,
+            Verdict::Stale | Verdict::Unheard => {
+                received.is_stale = true;
+                self.hello_due = true;
+            }
         }
         Ok(received)
     }

@@ -1,0 +1,133 @@
+//! Segments of a connection as frames, and back.
+
+use bytes::Bytes;
+use rackloom_transport::{Ack, Data, Sack, Segment};
+use rackloom_wire::bridge::{CHANNELS, FLAG_ASKS, FLAG_LAST, FLAG_SELECTIVE, Kind};
+use rackloom_wire::{BridgeHead, BridgePacket, MacAddr};
+
+use crate::message::Message;
+
+/// Which connection a frame belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) peer: MacAddr,
+    /// `CHANNEL_MEMORY` or `CHANNEL_STREAMS`.
+    pub(crate) channel: u16,
+}
+
+/// The frame that carries a segment from `src` to the peer.
+pub(crate) fn encode(src: MacAddr, key: Key, segment: &Segment<Message>) -> Bytes {
+    let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+    let kind = match (&segment.data, segment.ack) {
+        (Some(data), _) => data.payload.kind,
+        (None, _) if segment.asks => Kind::Unack,
+        (None, Some(ack)) if ack.is_nack => Kind::Nack,
+        (None, _) => Kind::Ack,
+    };
+    let mut head = BridgeHead {
+        flags: flag(segment.asks, FLAG_ASKS) | flag(segment.selective, FLAG_SELECTIVE),
+        src_epoch: segment.src,
+        dst_epoch: segment.dst,
+        ack: segment.ack.map_or(0, |ack| ack.sack.next()),
+        limit: segment.ack.map_or(0, |ack| ack.limit),
+        channel: key.channel,
+        ..BridgeHead::new(key.peer, src, kind)
+    };
+    if let Some(Data { seq, payload: m }) = &segment.data {
+        head.flags |= flag(m.is_last, FLAG_LAST);
+        (head.seq, head.id, head.addr, head.count, head.tag) = (*seq, m.id, m.addr, m.count, m.tag);
+        return head.frame(&[&m.payload]);
+    }
+    match segment.ack {
+        Some(ack) if !ack.sack.is_contiguous() => head.frame(&[&ack.sack.bitmap()]),
+        _ => head.frame(&[]),
+    }
+}
+
+/// The segment that a frame carries; `None` if it is malformed.
+pub(crate) fn decode(frame: &Bytes, packet: &BridgePacket<'_>) -> Option<(Key, Segment<Message>)> {
+    let head = &packet.head;
+    if head.channel >= CHANNELS || head.src_epoch == 0 {
+        return None;
+    }
+    let has = |bit: u8| head.flags & bit != 0;
+    let is_bare = matches!(head.kind, Kind::Ack | Kind::Nack | Kind::Unack);
+    let sack = match (is_bare, packet.payload.len()) {
+        (false, _) | (true, 0) => Sack::new(head.ack),
+        (true, 32) if head.kind != Kind::Unack => Sack::from_bitmap(head.ack, packet.payload.try_into().ok()?),
+        (true, _) => return None,
+    };
+    // A payload keeps its frame alive and is not copied.
+    let data = (!is_bare).then(|| Data {
+        seq: head.seq,
+        payload: Message {
+            kind: head.kind,
+            id: head.id,
+            addr: head.addr,
+            count: head.count,
+            tag: head.tag,
+            is_last: has(FLAG_LAST),
+            payload: frame.slice_ref(packet.payload),
+        },
+    });
+    let ack = (head.dst_epoch != 0).then_some(Ack { sack, limit: head.limit, is_nack: head.kind == Kind::Nack });
+    let asks = has(FLAG_ASKS) || head.kind == Kind::Unack;
+    let segment = Segment { src: head.src_epoch, dst: head.dst_epoch, asks, selective: has(FLAG_SELECTIVE), ack, data };
+    Some((Key { peer: head.src, channel: head.channel }, segment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+    const KEY: Key = Key { peer: MacAddr([2, 0, 0, 0, 0, 2]), channel: 1 };
+
+    fn bare() -> Segment<Message> {
+        Segment { src: 7, dst: 9, asks: false, selective: true, ack: None, data: None }
+    }
+
+    fn there_and_back(segment: &Segment<Message>) -> Segment<Message> {
+        let frame = encode(HERE, KEY, segment);
+        let packet = BridgePacket::parse(&frame).unwrap();
+        let (key, back) = decode(&frame, &packet).unwrap();
+        assert_eq!(key, Key { peer: HERE, channel: 1 });
+        back
+    }
+
+    #[test]
+    fn each_form_of_a_segment_comes_back() {
+        let mut sack = Sack::new(u32::MAX);
+        let ack = |sack, is_nack| Some(Ack { sack, limit: 3, is_nack });
+        let message = Message { is_last: true, ..Message::stream(5, 10, false, Bytes::from_static(b"bytes")) };
+        let data = Some(Data { seq: 77, payload: message });
+        for segment in [
+            Segment { ack: ack(sack, false), ..bare() },
+            Segment { ack: ack(sack, true), ..bare() },
+            Segment { ack: ack(sack, false), asks: true, ..bare() },
+            Segment { ack: ack(sack, false), asks: true, data: data.clone(), selective: false, ..bare() },
+            Segment { dst: 0, data, ..bare() },
+            Segment { dst: 0, asks: true, ..bare() },
+        ] {
+            assert_eq!(there_and_back(&segment), segment);
+        }
+        sack.insert(5);
+        let segment = Segment { ack: ack(sack, false), ..bare() };
+        assert_eq!(there_and_back(&segment), segment, "the bitmap travels");
+    }
+
+    #[test]
+    fn nonsense_is_malformed() {
+        let bad = |change: &dyn Fn(&mut BridgeHead), payload: &[u8]| {
+            let mut head = BridgeHead { src_epoch: 1, ..BridgeHead::new(KEY.peer, HERE, Kind::Ack) };
+            change(&mut head);
+            let frame = head.frame(&[payload]);
+            decode(&frame, &BridgePacket::parse(&frame).unwrap()).is_none()
+        };
+        assert!(!bad(&|_| (), &[]) && !bad(&|_| (), &[0; 32]));
+        assert!(bad(&|_| (), &[0; 31]));
+        assert!(bad(&|h| h.kind = Kind::Unack, &[0; 32]));
+        assert!(bad(&|h| h.channel = 2, &[]));
+        assert!(bad(&|h| h.src_epoch = 0, &[]));
+    }
+}

@@ -1,0 +1,463 @@
+//! A node of the bridge: its windows, its peers, and the requests between them.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use bytes::Bytes;
+use rackloom_node::Instant;
+use rackloom_transport::{Connection, Peers, PeersFull};
+use rackloom_wire::bridge::{BridgeStatus, CHANNEL_MEMORY, CHANNEL_STREAMS, Kind, TRANSACTIONS};
+use rackloom_wire::{BridgePacket, MacAddr, ParseError};
+
+use crate::codec::{Key, decode, encode};
+use crate::config::EndpointConfig;
+use crate::counters::EndpointCounters;
+use crate::link::Link;
+use crate::message::{Atomic, Message};
+use crate::serve::{Target, serve};
+use crate::transactions::{Failure, Ticket};
+use crate::window::{Rights, Windows};
+
+/// What an endpoint tells its owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndpointEvent {
+    /// A request is over: the bytes read, the old value of an atomic operation, or nothing for a write.
+    Done {
+        /// The request.
+        ticket: Ticket,
+        /// What came of it.
+        result: Result<Bytes, Failure>,
+    },
+    /// A peer to which stream messages were on their way has started anew or gone: each may or may not have arrived.
+    StreamsLost {
+        /// The peer.
+        peer: MacAddr,
+    },
+}
+
+/// Why a request or a message is not taken now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotTaken {
+    /// As many are under way to this peer as may be: once one is over, the next can begin.
+    #[error("as many requests are under way to this peer as may be")]
+    Full,
+    /// There are too many peers in use.
+    #[error("too many peers in use")]
+    Peers,
+    /// It has no bytes, too many, or an address that the operation cannot have.
+    #[error("invalid request")]
+    Invalid,
+}
+
+/// A node of the bridge, as a state machine: card and host alike.
+///
+/// Law: after each call that changes it, call [`poll`](Self::poll) until it returns `None` and send each frame, and
+/// [`next_event`](Self::next_event) until it returns `None`; then sleep until [`deadline`](Self::deadline).
+///
+/// A request is carried out once, in the order in which this node made its requests of that peer; if it fails with
+/// [`Failure::Restarted`] or [`Failure::Unreachable`], once or not at all. Messages of streams arrive once and in order
+/// between two lives of the nodes.
+#[derive(Debug)]
+pub struct Endpoint {
+    pub(crate) config: EndpointConfig,
+    windows: Windows,
+    pub(crate) peers: Peers<Key, Link>,
+    /// Connections that may have something to send, in turn; each is in it once at most.
+    ready: VecDeque<Key>,
+    deadlines: BTreeSet<(Instant, Key)>,
+    /// Connections that have messages of streams for the owner, in turn.
+    pub(crate) inboxes: VecDeque<Key>,
+    events: VecDeque<EndpointEvent>,
+    counters: EndpointCounters,
+    tickets: u64,
+    epoch: u32,
+}
+
+impl Endpoint {
+    /// A node without windows that knows nobody.
+    ///
+    /// # Panics
+    /// If something of `config` is out of its range.
+    pub fn new(config: EndpointConfig) -> Self {
+        config.check();
+        Self {
+            windows: Windows::default(),
+            peers: Peers::new(config.peers),
+            ready: VecDeque::new(),
+            deadlines: BTreeSet::new(),
+            inboxes: VecDeque::new(),
+            events: VecDeque::new(),
+            counters: EndpointCounters::default(),
+            tickets: 0,
+            epoch: config.epoch,
+            config,
+        }
+    }
+
+    /// Its configuration.
+    pub const fn config(&self) -> &EndpointConfig {
+        &self.config
+    }
+
+    /// What it counted.
+    pub const fn counters(&self) -> &EndpointCounters {
+        &self.counters
+    }
+
+    /// Its windows.
+    pub const fn windows(&mut self) -> &mut Windows {
+        &mut self.windows
+    }
+
+    /// Ends all: windows, connections, requests. Peers that speak on learn that this is a new life.
+    pub fn reset(&mut self) {
+        self.windows.clear();
+        let keys: Vec<_> = self.peers.iter().map(|(key, _)| *key).collect();
+        for key in keys {
+            self.drop_link(key);
+        }
+    }
+
+    /// Requests that may begin to this peer now.
+    pub fn room(&self, peer: MacAddr) -> usize {
+        let key = Key { peer, channel: CHANNEL_MEMORY };
+        self.peers.get(&key).map_or_else(|| usize::from(TRANSACTIONS), |link| link.transactions.room())
+    }
+
+    /// Asks `peer` for `count` bytes at `addr`, 1 to [`EndpointConfig::longest`].
+    ///
+    /// # Errors
+    /// See [`NotTaken`].
+    pub fn read(&mut self, now: Instant, peer: MacAddr, addr: u64, count: u32) -> Result<Ticket, NotTaken> {
+        if count == 0 || count > self.config.longest.into() {
+            return Err(NotTaken::Invalid);
+        }
+        self.begin(now, peer, Message::read(0, addr, count), count)
+    }
+
+    /// Writes to `peer`'s memory at `addr`, 1 to [`EndpointConfig::longest`] bytes.
+    ///
+    /// # Errors
+    /// See [`NotTaken`].
+    pub fn write(&mut self, now: Instant, peer: MacAddr, addr: u64, bytes: Bytes) -> Result<Ticket, NotTaken> {
+        let count = self.length(&bytes)?;
+        self.begin(now, peer, Message::write(0, addr, bytes), count)
+    }
+
+    /// Writes to several places of `peer`'s memory in one packet: all of it, or nothing where one is not permitted.
+    ///
+    /// # Errors
+    /// See [`NotTaken`]; [`NotTaken::Invalid`] also if the writes do not fit one packet.
+    pub fn write_batch(&mut self, now: Instant, peer: MacAddr, writes: &[(u64, &[u8])]) -> Result<Ticket, NotTaken> {
+        let mut records = Vec::new();
+        for (addr, bytes) in writes {
+            if bytes.is_empty() || bytes.len() > usize::from(u16::MAX) {
+                return Err(NotTaken::Invalid);
+            }
+            rackloom_wire::put_record(&mut records, *addr, bytes);
+        }
+        let records = Bytes::from(records);
+        self.length(&records)?;
+        let count = writes.iter().map(|(_, bytes)| bytes.len() as u32).sum();
+        self.begin(now, peer, Message::batch(0, records), count)
+    }
+
+    /// Changes 8 bytes of `peer`'s memory at `addr`, a multiple of 8, in one step.
+    ///
+    /// # Errors
+    /// See [`NotTaken`].
+    pub fn atomic(&mut self, now: Instant, peer: MacAddr, addr: u64, atomic: Atomic) -> Result<Ticket, NotTaken> {
+        if !addr.is_multiple_of(8) {
+            return Err(NotTaken::Invalid);
+        }
+        self.begin(now, peer, Message::atomic(0, addr, atomic), 8)
+    }
+
+    fn length(&self, bytes: &Bytes) -> Result<u32, NotTaken> {
+        let count = u32::try_from(bytes.len()).ok().filter(|n| (1..=self.config.longest.into()).contains(n));
+        count.ok_or(NotTaken::Invalid)
+    }
+
+    /// `count`: bytes that the answer will tell of.
+    fn begin(&mut self, now: Instant, peer: MacAddr, mut message: Message, count: u32) -> Result<Ticket, NotTaken> {
+        let key = Key { peer, channel: CHANNEL_MEMORY };
+        self.open(now, key)?;
+        let ticket = Ticket(self.tickets);
+        let link = self.peers.get_mut(&key).expect("it is open");
+        if link.transactions.room() == 0 {
+            return Err(NotTaken::Full);
+        }
+        if !link.is_waiting() {
+            link.heard = now;
+        }
+        link.transactions.begin(ticket, &mut message, count);
+        link.connection.push(message).expect("the queue has room for all requests under way and all answers");
+        self.tickets += 1;
+        self.settle(key);
+        Ok(ticket)
+    }
+
+    /// A frame of the bridge's family has come. `target` is this node's memory.
+    pub fn handle_frame(&mut self, now: Instant, frame: &Bytes, target: &mut dyn Target) {
+        self.counters.rx += 1;
+        let packet = match BridgePacket::parse(frame) {
+            Ok(packet) if packet.head.dst == self.config.mac => packet,
+            Ok(_) | Err(ParseError::Foreign(_) | ParseError::Ipv6(_)) => return self.counters.foreign += 1,
+            Err(_) => return self.counters.malformed += 1,
+        };
+        let Some((key, segment)) = decode(frame, &packet) else { return self.counters.malformed += 1 };
+        if self.peers.get(&key).is_none() {
+            // Nobody who may do nothing here costs a place in the table, or an answer.
+            if !self.windows.admits(key.peer, key.channel == CHANNEL_STREAMS) {
+                return self.counters.denied += 1;
+            }
+            self.admit(now, key);
+        }
+        let link = self.peers.get_mut(&key).expect("it was there or is admitted");
+        let is_duplicate = segment.data.as_ref().is_some_and(|d| link.connection.has(d.seq));
+        let received = match link.connection.handle(now, segment) {
+            Ok(received) => received,
+            Err(_) => return self.counters.malformed += 1,
+        };
+        link.heard = now;
+        if received.restarted {
+            let lost = link.begin_life();
+            if key.channel == CHANNEL_STREAMS && (lost.cut || !received.lost.is_empty()) {
+                self.events.push_back(EndpointEvent::StreamsLost { peer: key.peer });
+            }
+            self.fail(lost.tickets, Failure::Restarted);
+        }
+        if received.is_stale {
+            self.counters.stale += 1;
+        } else if is_duplicate && !received.restarted {
+            self.counters.duplicates += 1;
+        }
+        for message in received.payloads {
+            if !self.deliver(now, key, &message, target) {
+                return;
+            }
+        }
+        let link = self.peers.get_mut(&key).expect("it lives");
+        if link.connection.is_established()
+            && let Ok(Some((evicted, link))) = self.peers.establish(now, &key)
+        {
+            self.bury(evicted, link);
+        }
+        self.settle(key);
+    }
+
+    /// A payload has come, in its turn. False if the peer has broken the rules, and its connection has ended.
+    fn deliver(&mut self, now: Instant, key: Key, message: &Message, target: &mut dyn Target) -> bool {
+        let link = self.peers.get_mut(&key).expect("it speaks");
+        if key.channel == CHANNEL_STREAMS {
+            let permitted = message.kind == Kind::Stream
+                && self.windows.check(key.peer, message.tag.into(), 1, Rights::STREAM).is_ok();
+            if !permitted || link.inbox.push(message).is_err() {
+                self.counters.denied += 1;
+                self.drop_link(key);
+                return false;
+            }
+            if link.inbox.front().is_some() && !link.has_inbox_turn {
+                link.has_inbox_turn = true;
+                self.inboxes.push_back(key);
+            }
+            return true;
+        }
+        link.connection.consume(now, 1);
+        match message.kind {
+            Kind::ReadResponse | Kind::WriteResponse => {
+                match link.transactions.complete(message) {
+                    Some((ticket, result)) => self.events.push_back(EndpointEvent::Done { ticket, result }),
+                    None => self.counters.malformed += 1,
+                }
+                return true;
+            }
+            Kind::ReadRequest | Kind::WriteRequest | Kind::AtomicRequest | Kind::WriteBatch => {}
+            Kind::Stream | Kind::Ack | Kind::Nack | Kind::Unack => {
+                self.counters.malformed += 1;
+                self.drop_link(key);
+                return false;
+            }
+        }
+        let answer = serve(&self.windows, target, key.peer, message, self.config.longest.into());
+        if answer.tag == BridgeStatus::Ok.into() {
+            self.counters.served += 1;
+        } else {
+            self.counters.denied += 1;
+        }
+        if link.connection.push(answer).is_err() {
+            // It asks for more at once than it may.
+            self.counters.denied += 1;
+            self.drop_link(key);
+            return false;
+        }
+        true
+    }
+
+    /// The deadline has come. Harmless when called early.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(&(at, key)) = self.deadlines.first() {
+            if at > now {
+                break;
+            }
+            let link = self.peers.get_mut(&key).expect("deadlines are of links");
+            if link.is_waiting() && now >= link.heard + self.config.patience {
+                self.restart_link(now, key);
+                continue;
+            }
+            link.connection.handle_timeout(now);
+            self.settle(key);
+            let link = self.peers.get_mut(&key).expect("it lives");
+            if link.deadline == Some(at) {
+                // Due, and waits for its turn to send.
+                self.deadlines.remove(&(at, key));
+                link.deadline = None;
+            }
+        }
+    }
+
+    /// The next frame to send now. Peers take turns.
+    pub fn poll(&mut self, now: Instant) -> Option<Bytes> {
+        while let Some(key) = self.ready.pop_front() {
+            let Some(link) = self.peers.get_mut(&key) else { continue };
+            let Some(segment) = link.connection.poll(now) else {
+                link.is_ready = false;
+                self.schedule(key);
+                continue;
+            };
+            self.counters.tx += 1;
+            let frame = encode(self.config.mac, key, &segment);
+            self.ready.push_back(key);
+            return Some(frame);
+        }
+        None
+    }
+
+    /// The next event.
+    pub fn next_event(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is wanted.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Bytes that messages of streams hold until their owner takes them.
+    pub fn bytes(&self) -> usize {
+        self.peers.iter().map(|(_, link)| link.inbox.bytes()).sum()
+    }
+
+    /// # Panics
+    /// If an invariant does not hold, which is a bug of this crate.
+    pub fn check_invariants(&self) {
+        self.peers.check_invariants();
+        for (key, link) in self.peers.iter() {
+            link.connection.check_invariants();
+            assert_eq!(link.is_ready, self.ready.contains(key));
+            assert_eq!(link.has_inbox_turn, self.inboxes.contains(key));
+            assert_eq!(link.has_inbox_turn, link.inbox.front().is_some());
+            assert!(link.deadline.is_none_or(|at| self.deadlines.contains(&(at, *key))));
+        }
+        assert_eq!(self.deadlines.len(), self.peers.iter().filter(|(_, link)| link.deadline.is_some()).count());
+    }
+
+    /// The connection of our own choice: it has proved its use, whoever else crowds in.
+    pub(crate) fn open(&mut self, now: Instant, key: Key) -> Result<(), NotTaken> {
+        if key.peer.is_multicast() || key.peer.is_zero() || key.peer == self.config.mac {
+            return Err(NotTaken::Invalid);
+        }
+        if self.peers.get(&key).is_none() {
+            self.admit(now, key);
+            match self.peers.establish(now, &key) {
+                Ok(None) => {}
+                Ok(Some((evicted, link))) => self.bury(evicted, link),
+                Err(PeersFull) => {
+                    self.drop_link(key);
+                    return Err(NotTaken::Peers);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn connection(&mut self, now: Instant, channel: u16) -> Connection<Message> {
+        let connection = Connection::new(now, self.config.connection(channel), self.epoch);
+        // 0 is no epoch. The next connection is a later life, whoever it is to.
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+        connection
+    }
+
+    fn admit(&mut self, now: Instant, key: Key) {
+        let connection = self.connection(now, key.channel);
+        if let Some((evicted, link)) = self.peers.admit(now, key, Link::new(now, connection)) {
+            self.bury(evicted, link);
+        }
+    }
+
+    /// After each change of a link: it may have something to send.
+    pub(crate) fn settle(&mut self, key: Key) {
+        let Some(link) = self.peers.get_mut(&key) else { return };
+        if !link.is_ready {
+            link.is_ready = true;
+            self.ready.push_back(key);
+        }
+        self.schedule(key);
+    }
+
+    fn schedule(&mut self, key: Key) {
+        let Some(link) = self.peers.get_mut(&key) else { return };
+        let patience = link.is_waiting().then(|| link.heard + self.config.patience);
+        let deadline = [link.connection.deadline(), patience].into_iter().flatten().min();
+        if deadline != link.deadline {
+            if let Some(at) = link.deadline {
+                self.deadlines.remove(&(at, key));
+            }
+            if let Some(at) = deadline {
+                self.deadlines.insert((at, key));
+            }
+            link.deadline = deadline;
+        }
+    }
+
+    /// Ends a connection. What is whole in its inbox stays for the owner; the next connection is a later life.
+    fn restart_link(&mut self, now: Instant, key: Key) {
+        let connection = self.connection(now, key.channel);
+        let Some(link) = self.peers.get_mut(&key) else { return };
+        let old = core::mem::replace(&mut link.connection, connection);
+        link.inbox.restart();
+        let lost = link.transactions.abandon(|_| true);
+        if key.channel == CHANNEL_STREAMS && !old.is_idle() {
+            self.events.push_back(EndpointEvent::StreamsLost { peer: key.peer });
+        }
+        self.fail(lost, Failure::Unreachable);
+        self.settle(key);
+    }
+
+    fn drop_link(&mut self, key: Key) {
+        if let Some(link) = self.peers.remove(&key) {
+            self.bury(key, link);
+        }
+    }
+
+    /// What a link that was removed leaves behind.
+    fn bury(&mut self, key: Key, mut link: Link) {
+        if key.channel == CHANNEL_STREAMS && !link.connection.is_idle() {
+            self.events.push_back(EndpointEvent::StreamsLost { peer: key.peer });
+        }
+        if let Some(at) = link.deadline {
+            self.deadlines.remove(&(at, key));
+        }
+        if link.is_ready {
+            self.ready.retain(|k| *k != key);
+        }
+        if link.has_inbox_turn {
+            self.inboxes.retain(|k| *k != key);
+        }
+        let lost = link.transactions.abandon(|_| true);
+        self.fail(lost, Failure::Unreachable);
+    }
+
+    fn fail(&mut self, tickets: Vec<Ticket>, failure: Failure) {
+        self.events.extend(tickets.into_iter().map(|ticket| EndpointEvent::Done { ticket, result: Err(failure) }));
+    }
+}
