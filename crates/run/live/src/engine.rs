@@ -61,6 +61,9 @@ pub(crate) struct Engine<N: Node> {
     tx: Vec<Vec<Frame>>,
     /// Ports whose last send was cut short.
     full: usize,
+    /// The time as it was read last; `None` when it has to be read again. Reading it costs as much as a poll that gives
+    /// nothing, and between an input and the first poll no time has passed that a node could tell.
+    now: Option<Instant>,
     /// The node was polled until it had nothing, and was left alone since.
     drained: bool,
     counters: Counters,
@@ -77,6 +80,7 @@ impl<N: Node> Engine<N> {
             inbox: Vec::with_capacity(BATCH),
             tx: Vec::new(),
             full: 0,
+            now: None,
             drained: false, // A new node may have something to say: a card announces itself.
             counters: Counters::default(),
         }
@@ -111,6 +115,7 @@ impl<N: Node> Engine<N> {
     /// One turn. On an error port 0's wire is gone; the node is whole.
     pub(crate) fn turn<W: Wire>(&mut self, wires: &mut Wires<W>) -> io::Result<Rest> {
         self.counters.turns += 1;
+        self.now = None;
         self.tx.resize_with(wires.count(), Vec::new);
         self.flush(wires)?;
         let mut outputs = OUTPUTS_MAX;
@@ -127,7 +132,7 @@ impl<N: Node> Engine<N> {
             // The deadline is served although a wire is full: a host that sends an image for seconds would not ask its
             // cards meanwhile whether they live, and then find that none has said so.
             let due = self.node.next_deadline();
-            let now = self.clock.now();
+            let now = self.time();
             let is_due = due.is_some_and(|at| at <= now);
             if is_due && !deadline_seen {
                 deadline_seen = true;
@@ -158,15 +163,19 @@ impl<N: Node> Engine<N> {
             if *outputs == 0 {
                 return Ok(false);
             }
-            match self.node.poll(self.clock.now()) {
-                None => self.drained = true,
-                Some(Output::Event(event)) => {
-                    *outputs -= 1;
+            let now = self.time();
+            let Some(output) = self.node.poll(now) else {
+                self.drained = true;
+                break;
+            };
+            *outputs -= 1;
+            self.now = None;
+            match output {
+                Output::Event(event) => {
                     self.counters.events += 1;
                     (self.sink)(event);
                 }
-                Some(Output::Transmit(port, frame)) => {
-                    *outputs -= 1;
+                Output::Transmit(port, frame) => {
                     let port = usize::from(port);
                     let Some(tx) = self.tx.get_mut(port) else {
                         self.counters.tx_unplugged += 1;
@@ -185,7 +194,8 @@ impl<N: Node> Engine<N> {
     fn command(&mut self) -> bool {
         let Ok(command) = self.commands.try_recv() else { return false };
         self.drained = false;
-        command(&mut self.node, self.clock.now());
+        let now = self.read_time();
+        command(&mut self.node, now);
         true
     }
 
@@ -193,8 +203,19 @@ impl<N: Node> Engine<N> {
         let Some((port, frame)) = self.rx.pop_front() else { return false };
         self.counters.rx_frames += 1;
         self.drained = false;
-        self.node.handle_frame(self.clock.now(), port, frame);
+        let now = self.read_time();
+        self.node.handle_frame(now, port, frame);
         true
+    }
+
+    fn time(&mut self) -> Instant {
+        self.now.unwrap_or_else(|| self.read_time())
+    }
+
+    fn read_time(&mut self) -> Instant {
+        let now = self.clock.now();
+        self.now = Some(now);
+        now
     }
 
     fn flush<W: Wire>(&mut self, wires: &mut Wires<W>) -> io::Result<()> {
