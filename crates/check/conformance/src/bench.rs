@@ -69,9 +69,11 @@ pub struct Bench<S: Node> {
     pub bulk: u16,
     /// Ports that it may send on: port 0 alone unless set.
     pub ports: u8,
-    /// What came on port 0 and was not looked at.
+    /// A host is behind the card: what leaves at port 0 may be the host's.
+    pub passes: bool,
+    /// What the card said on port 0 and was not looked at.
     pub sent: VecDeque<Sent>,
-    /// What came on its other ports.
+    /// What came on its other ports, and what passed to port 0.
     pub others: Vec<(Port, Frame)>,
     /// The card goes on by itself for ever: whoever lets time pass does not wait until it rests.
     pub restless: bool,
@@ -94,8 +96,8 @@ impl<S: Specimen> Bench<S> {
     /// A card that is switched on now.
     pub fn of(card: S) -> Self {
         let (sent, others, events) = (VecDeque::new(), Vec::new(), Vec::new());
-        let (now, restless) = (Instant::ZERO, false);
-        let mut bench = Self { card, now, epoch: 0, bulk: CHUNK, ports: 1, sent, others, restless, events };
+        let (now, passes, restless) = (Instant::ZERO, false, false);
+        let mut bench = Self { card, now, epoch: 0, bulk: CHUNK, ports: 1, passes, sent, others, restless, events };
         bench.drain();
         bench
     }
@@ -131,7 +133,9 @@ impl<S: Specimen> Bench<S> {
         let mut came = false;
         while let Some(output) = self.card.poll(self.now) {
             match output {
-                Output::Transmit(0, frame) => self.sent.push_back(self.received(&frame)),
+                Output::Transmit(0, frame) if !self.passes || frame[6..12] == CARD.0 => {
+                    self.sent.push_back(self.received(&frame))
+                }
                 Output::Transmit(port, frame) => {
                     assert!(port < self.ports, "a frame on port {port}");
                     self.others.push((port, frame));

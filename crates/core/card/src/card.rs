@@ -13,13 +13,16 @@ use crate::flash::Flash;
 use crate::launches::{Ended, Launches};
 use crate::loader::Loader;
 use crate::memory::Memory;
+use crate::nic::NicPath;
 use crate::results::Results;
 use crate::session::Session;
 use crate::shell::{Shell, earlier};
-use crate::{CardEvent, Config, ConfigError, Counters, ReleaseReason};
+use crate::{CardEvent, Config, ConfigError, Counters, NicCounters, ReleaseReason};
 
 mod dispatch;
+mod egress;
 mod front_door;
+mod nic;
 mod zeroing;
 
 /// A card behind a wire. See [`Node`] for the law of its use; its link comes up with the first call.
@@ -36,6 +39,8 @@ pub struct Card {
     results: Results,
     role: Option<ActiveRole>,
     flash: Option<Flash>,
+    /// The way between the wire and the host behind the card.
+    nic: Option<NicPath>,
     /// When memory will be zero: until then nobody has the card.
     zeroed_at: Option<Instant>,
     /// It has started again because DDR did not answer, and takes no claim until DDR does.
@@ -79,6 +84,7 @@ impl Card {
         let mut shell = Shell::new(config);
         let session = Session::new(&mut shell);
         let flash = shell.config.flash.map(Flash::new);
+        let nic = shell.config.nic.map(|nic| NicPath::new(nic, shell.config.mac, &shell.config.ports));
         Ok(Self {
             shell,
             sandbox,
@@ -91,6 +97,7 @@ impl Card {
             results: Results::new(),
             role: None,
             flash,
+            nic,
             zeroed_at: None,
             awaits_memory: false,
         })
@@ -125,6 +132,11 @@ impl Card {
     /// Its counters.
     pub const fn counters(&self) -> &Counters {
         &self.shell.counters
+    }
+
+    /// What became of the frames of the host behind it; `None` if it has none.
+    pub fn nic_counters(&self) -> Option<NicCounters> {
+        self.nic.as_ref().map(|nic| nic.counters)
     }
 
     /// What it is doing.
@@ -168,7 +180,9 @@ impl Card {
 
     /// Bytes that its queues, tables and staging area hold: without DDR, role and sandbox.
     pub fn memory_in_use(&self) -> usize {
-        self.shell.bytes() + self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes()
+        let nic = self.nic.as_ref().map_or(0, NicPath::bytes);
+        let blocks = self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes();
+        self.shell.bytes() + nic + blocks
     }
 
     /// Events that were lost because nobody polled.
@@ -192,6 +206,7 @@ impl Card {
         self.memory.check_invariants();
         self.launches.check_invariants();
         self.results.check_invariants();
+        self.nic.iter().for_each(NicPath::check_invariants);
         if let Power::On { discovery, .. } = &self.power {
             discovery.check_invariants();
         }
@@ -394,26 +409,6 @@ impl Card {
             Err(drop) => self.shell.counters.inc(drop),
         }
     }
-
-    fn next_frame(&mut self, now: Instant) -> Option<Frame> {
-        let frame = self.shell.next_frame().or_else(|| self.next_from_memory(now)).or_else(|| {
-            // What had no frame may have found that the memory has failed: then there is an announcement.
-            self.shell.memory_failed.then(|| self.restart(now))?;
-            self.shell.next_frame()
-        })?;
-        self.shell.counters.frame([Counter::TxFrames, Counter::TxBytes, Counter::TxWords], frame.len());
-        Some(frame)
-    }
-
-    /// An acknowledgement, or a frame with bytes of DDR.
-    fn next_from_memory(&mut self, now: Instant) -> Option<Frame> {
-        let claim = self.session.claim()?;
-        let (owner, epoch) = (claim.owner, claim.epoch);
-        let shell = &mut self.shell;
-        self.memory
-            .transmit(now, shell, &*self.ddr, owner, epoch)
-            .or_else(|| if shell.memory_failed { None } else { self.results.transmit(now, shell, &*self.ddr, owner) })
-    }
 }
 
 impl Node for Card {
@@ -451,11 +446,7 @@ impl Node for Card {
         if let Some(event) = self.shell.next_event() {
             return Some(Output::Event(event));
         }
-        if let Some(frame) = self.next_frame(now) {
-            return Some(Output::Transmit(0, frame));
-        }
-        // Control comes first: a role that floods its port holds up no answer, and nothing that passes.
-        self.next_passing().or_else(|| self.next_of_role(now))
+        self.next_output(now)
     }
 
     fn next_deadline(&self) -> Option<Instant> {

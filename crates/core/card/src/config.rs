@@ -6,6 +6,7 @@ use rackloom_node::{Duration, Port};
 use rackloom_wire::{BEAT, BULK_JUMBO, BULK_STANDARD, CardKind, IMAGE_BYTES_MAX, MacAddr, ROLE_PRIVATE};
 
 use crate::flash::FlashConfig;
+use crate::nic::Nic;
 use crate::ports::{PORTS_MAX, PortConfig, PortService};
 
 /// How the card's time relates to the time its model takes to compute.
@@ -38,6 +39,8 @@ pub struct Config {
     pub mac: MacAddr,
     /// The ports from number 1 on; port 0 takes the control frames.
     pub ports: Vec<PortConfig>,
+    /// The host's network interface through this card, if there is a host behind it.
+    pub nic: Option<Nic>,
     /// Slot number in the rack.
     pub unit: u16,
     /// Vendor id, announced.
@@ -104,6 +107,7 @@ impl Config {
         Self {
             mac,
             ports: Vec::new(),
+            nic: None,
             unit: 0,
             vendor: 0x524c,
             product: 1,
@@ -147,6 +151,7 @@ impl Config {
         let rules = [
             ("mac", !self.mac.is_multicast() && !self.mac.is_zero()),
             ("ports", self.ports_are_valid()),
+            ("nic", self.nic.is_none_or(|nic| nic.is_valid(&self.ports))),
             ("memory", self.memory > ROLE_PRIVATE && self.memory.is_multiple_of(MEMORY_UNIT)),
             ("clock_khz", self.clock_khz > 0),
             ("bulk", self.bulk > 0 && self.bulk.is_multiple_of(BEAT) && self.bulk <= BULK_JUMBO),

@@ -23,12 +23,15 @@ mod config;
 mod counters;
 mod digest;
 mod discovery;
+mod ethernet;
 mod event;
 mod flash;
+mod frame_queue;
 mod gather;
 mod launches;
 mod loader;
 mod memory;
+mod nic;
 #[cfg(feature = "planted-bugs")]
 mod planted;
 mod ports;
@@ -38,6 +41,7 @@ mod session;
 mod shell;
 mod spent;
 mod staging;
+mod turns;
 
 pub use analyzer::{Claimed, Filter};
 pub use card::Card;
@@ -47,6 +51,7 @@ pub use event::{CardEvent, ReleaseReason};
 pub use flash::FlashConfig;
 pub use launches::{Turn, check_launch, parse_launch};
 pub use memory::check_access;
+pub use nic::{Hook, Nic, NicCounters, Passed, Unattended};
 #[cfg(feature = "planted-bugs")]
 pub use planted::PlantedBug;
 pub use ports::{PortConfig, PortService};

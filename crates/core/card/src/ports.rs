@@ -26,6 +26,14 @@ impl PortConfig {
         Self { passes_to: Some(port), ..self }
     }
 
+    /// The stream of the role that takes its frames.
+    pub(crate) const fn stream(&self) -> Option<u8> {
+        match self.service {
+            PortService::Stream(stream) => Some(stream),
+            PortService::Control | PortService::Closed => None,
+        }
+    }
+
     /// Nothing takes its frames.
     pub(crate) fn is_closed(&self) -> bool {
         self.service == PortService::Closed && self.passes_to.is_none()

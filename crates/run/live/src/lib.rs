@@ -3,7 +3,7 @@
 //! A [`Wire`] is one attachment to an Ethernet segment. There are three kinds of segment: an in-process [`Switch`],
 //! whose ports are wires; a virtual segment that separate processes attach to without root ([`segment`]); and any
 //! Ethernet interface of this machine ([`Raw`]). [`Uplink`] joins a switch to either of the others. [`Net`] is how a
-//! user names one.
+//! user names one. A [`Tap`] is the other way round: an interface of this machine whose cable ends in this process.
 //!
 //! A [`Driver`] runs one node on a thread of its own, on any wire; a [`Pool`] runs many nodes on few threads, each on a
 //! port of a switch. A [`Capture`] writes down what passes.
@@ -12,6 +12,7 @@
 //!   node - Driver - Segment client ~~ socket ~~ SegmentServer -.
 //!   node - Driver - Port ---------------------------------- Switch - Port - Uplink - Raw - NIC
 //!   nodes - Pool - Ports -------------------------------------'
+//!             '--- Cable - Uplink - Tap ~~ kernel ~~ programs
 //! ```
 #![deny(unsafe_code)]
 
@@ -28,6 +29,7 @@ mod raw;
 pub mod segment;
 mod signal;
 mod switch;
+mod tap;
 mod uplink;
 mod wire;
 mod wires;
@@ -42,6 +44,7 @@ pub use net::{Net, NetError};
 pub use pool::{Member, Pool};
 pub use raw::{Raw, RawError, RawStats};
 pub use switch::{Port, PortStats, Switch, SwitchConfig, SwitchError, SwitchStats};
+pub use tap::{Tap, TapError, TapStats};
 pub use uplink::{Uplink, UplinkStats};
 pub use wire::{BATCH, ETHERNET_HEADER, MTU_JUMBO, MTU_STANDARD, RETRY, Wire};
 pub use wires::Ports;

@@ -22,8 +22,9 @@ pub(crate) fn virtual_time() -> Config {
 /// A card that was just switched on.
 pub(crate) fn switched_on(config: Config) -> Bench {
     let (bulk, ports) = (config.bulk, 1 + config.ports.len() as u8);
+    let passes = config.nic.is_some();
     let card = Card::new(config, Arc::new(Native)).unwrap();
-    Bench { bulk, ports, ..Bench::of(card) }
+    Bench { bulk, ports, passes, ..Bench::of(card) }
 }
 
 /// A card that is claimed by `HOST`, with nothing left to look at.

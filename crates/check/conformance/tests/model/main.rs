@@ -1,12 +1,14 @@
 //! The card model: the suite, and beside it what only a model shows, such as events, exact virtual time, a live pace,
 //! and what can be wrong with a sandbox.
 
+mod bump;
 mod cards;
 mod flash;
 mod launches;
 mod loading;
 mod memory;
 mod native;
+mod nic;
 #[cfg(feature = "planted-bugs")]
 mod planted;
 mod ports;

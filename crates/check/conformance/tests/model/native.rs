@@ -6,6 +6,7 @@ use rackloom_ddr::Ddr;
 use rackloom_image::{Array, Dir, Dtype, ImageBuilder, Kernel, Manifest};
 use rackloom_role::{Memory, MemoryError, Prepared, Role, RoleError, RoleFault, Sandbox, Step};
 
+use crate::bump::Bump;
 use crate::talker::Talker;
 
 /// Cycles that a slice takes.
@@ -49,7 +50,7 @@ pub(crate) fn image(part: &[u8], filler: usize) -> Vec<u8> {
 }
 
 /// Parts that begin with `bad` are no modules, with `big` need too much memory, with `late` fail when activated, with
-/// `talk` have streams.
+/// `talk` have streams, with `bump` those of a hook.
 #[derive(Debug)]
 pub(crate) struct Native;
 
@@ -84,7 +85,11 @@ impl Prepared for Waiting {
         }
         ddr.write(0, &self.part).unwrap();
         let running = Box::new(Running { kernels: self.kernels, ddr: ddr.clone(), run: None });
-        Ok(if self.part.starts_with(b"talk") { Box::new(Talker::new(running)) } else { running })
+        Ok(match &self.part[..] {
+            [b't', b'a', b'l', b'k', ..] => Box::new(Talker::new(running)),
+            [b'b', b'u', b'm', b'p', ..] => Box::new(Bump::new(running)),
+            _ => running,
+        })
     }
 }
 

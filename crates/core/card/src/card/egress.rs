@@ -1,0 +1,111 @@
+//! What leaves the card, and in which order.
+//!
+//! Without a host behind the card, control comes first: a role that floods its port holds up no answer, and nothing that
+//! passes. With one, card and host share the wire, and neither may keep the other off it: they take turns.
+
+use rackloom_node::{Frame, Instant, Output, Port};
+use rackloom_role::RoleOutput;
+use rackloom_wire::Counter;
+
+use super::{Card, Power};
+use crate::CardEvent;
+use crate::ethernet::{EthernetHead, FRAME_MAX};
+use crate::nic::{Sender, Side};
+
+/// What a frame that leaves is counted by.
+const SENT: [Counter; 3] = [Counter::TxFrames, Counter::TxBytes, Counter::TxWords];
+
+impl Card {
+    /// The next frame that leaves at any port, or what the role reports.
+    pub(super) fn next_output(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        let Some(nic) = &self.nic else {
+            return self.next_own(now).or_else(|| self.next_through(now));
+        };
+        let mut turns = nic.turns;
+        let output = turns.next(|at| {
+            let output = match Sender::ALL[at] {
+                Sender::Own => self.next_own(now),
+                Sender::Through => self.next_passing(Side::Wire).or_else(|| self.next_through(now)),
+                Sender::Host => self.next_passing(Side::Host),
+            }?;
+            let bytes = if let Output::Transmit(_, frame) = &output { frame.len() } else { 0 };
+            Some((output, bytes))
+        });
+        if let Some(nic) = &mut self.nic {
+            nic.turns = turns;
+        }
+        output
+    }
+
+    /// What the card itself has to say.
+    fn next_own(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        let frame = self.shell.next_frame().or_else(|| self.next_from_memory(now)).or_else(|| {
+            // What had no frame may have found that the memory has failed: then there is an announcement.
+            self.shell.memory_failed.then(|| self.restart(now))?;
+            self.shell.next_frame()
+        })?;
+        self.shell.counters.frame(SENT, frame.len());
+        Some(Output::Transmit(0, frame))
+    }
+
+    /// An acknowledgement, or a frame with bytes of DDR.
+    fn next_from_memory(&mut self, now: Instant) -> Option<Frame> {
+        let claim = self.session.claim()?;
+        let (owner, epoch) = (claim.owner, claim.epoch);
+        let shell = &mut self.shell;
+        self.memory
+            .transmit(now, shell, &*self.ddr, owner, epoch)
+            .or_else(|| if shell.memory_failed { None } else { self.results.transmit(now, shell, &*self.ddr, owner) })
+    }
+
+    /// What passes from one port to another beside port 0; then what the role wants done.
+    fn next_through(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        let Some((port, frame)) = self.shell.next_passing() else { return self.next_of_role(now) };
+        self.shell.counters.frame(SENT, frame.len());
+        Some(Output::Transmit(port, frame))
+    }
+
+    /// The next frame between wire and host.
+    fn next_passing(&mut self, to: Side) -> Option<Output<CardEvent>> {
+        let (port, frame) = self.nic.as_mut()?.pop(to)?;
+        self.shell.counters.frame(SENT, frame.len());
+        Some(Output::Transmit(port, frame))
+    }
+
+    /// The next thing that the role wants done.
+    fn next_of_role(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        let (stream, message) = match self.role.as_mut()?.role.poll(now)? {
+            RoleOutput::Event(word) => return Some(Output::Event(CardEvent::RoleEvent { word })),
+            RoleOutput::Message { stream, message } => (stream, message),
+        };
+        let Some(port) = self.outlet(stream, &message) else {
+            self.role_breaks_a_rule();
+            return Some(Output::Event(CardEvent::MessageRefused { stream }));
+        };
+        self.shell.counters.frame(SENT, message.len());
+        Some(Output::Transmit(port, message))
+    }
+
+    /// The port on which a role's message leaves, if it may. A role speaks under its port's own address and never as a
+    /// host or a card: a hostile kernel forges no claims. Between wire and host it may do what those two may.
+    fn outlet(&mut self, stream: u8, message: &[u8]) -> Option<Port> {
+        if let Some(nic) = &mut self.nic
+            && let Some(side) = nic.side_of(stream)
+        {
+            return nic.admits(side, message).then(|| nic.leaves(side, message.len()));
+        }
+        let (port, mac) = self.shell.config.port_of_stream(stream)?;
+        let head = EthernetHead::of(message)?;
+        (head.src == mac && !head.is_ours() && message.len() <= FRAME_MAX).then_some(port)
+    }
+
+    /// It is announced, once for each launch at most: a role may go on and on.
+    const fn role_breaks_a_rule(&mut self) {
+        if let (Some(active), Power::On { discovery, .. }) = (&mut self.role, &mut self.power)
+            && !active.failed
+        {
+            active.failed = true;
+            discovery.role_failed();
+        }
+    }
+}
