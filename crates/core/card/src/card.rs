@@ -8,6 +8,7 @@ use rackloom_role::{self as role, Role, Sandbox};
 use rackloom_wire::{self as wire, AnnounceReason, CardState, Counter, ErrorCode, HOSTS, Kind, MacAddr};
 
 use crate::analyzer::{Claimed, Filter};
+use crate::bridge::Bridge;
 use crate::discovery::{Discovery, Facts};
 use crate::flash::Flash;
 use crate::launches::{Ended, Launches};
@@ -19,6 +20,7 @@ use crate::session::Session;
 use crate::shell::{Shell, earlier};
 use crate::{CardEvent, Config, ConfigError, Counters, NicCounters, ReleaseReason};
 
+mod bridge;
 mod dispatch;
 mod egress;
 mod front_door;
@@ -41,6 +43,7 @@ pub struct Card {
     flash: Option<Flash>,
     /// The way between the wire and the host behind the card.
     nic: Option<NicPath>,
+    bridge: Option<Bridge>,
     /// When memory will be zero: until then nobody has the card.
     zeroed_at: Option<Instant>,
     /// It has started again because DDR did not answer, and takes no claim until DDR does.
@@ -85,6 +88,7 @@ impl Card {
         let session = Session::new(&mut shell);
         let flash = shell.config.flash.map(Flash::new);
         let nic = shell.config.nic.map(|nic| NicPath::new(nic, shell.config.mac, &shell.config.ports));
+        let bridge = Bridge::new(&shell.config);
         Ok(Self {
             shell,
             sandbox,
@@ -98,6 +102,7 @@ impl Card {
             role: None,
             flash,
             nic,
+            bridge,
             zeroed_at: None,
             awaits_memory: false,
         })
@@ -181,7 +186,8 @@ impl Card {
     /// Bytes that its queues, tables and staging area hold: without DDR, role and sandbox.
     pub fn memory_in_use(&self) -> usize {
         let nic = self.nic.as_ref().map_or(0, NicPath::bytes);
-        let blocks = self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes();
+        let bridge = self.bridge.as_ref().map_or(0, |bridge| bridge.endpoint.bytes());
+        let blocks = bridge + self.loader.bytes() + self.memory.bytes() + self.launches.bytes() + self.results.bytes();
         self.shell.bytes() + nic + blocks
     }
 
@@ -207,6 +213,7 @@ impl Card {
         self.launches.check_invariants();
         self.results.check_invariants();
         self.nic.iter().for_each(NicPath::check_invariants);
+        self.bridge.iter().for_each(|bridge| bridge.endpoint.check_invariants());
         if let Power::On { discovery, .. } = &self.power {
             discovery.check_invariants();
         }
@@ -271,6 +278,7 @@ impl Card {
             self.launches = Launches::new();
             self.memory = Memory::new();
             self.loader.forget();
+            Bridge::end(&mut self.bridge);
             self.shell.event(CardEvent::Released { owner: claim.owner, epoch: claim.epoch, reason });
             self.tell_change();
         }
@@ -305,6 +313,7 @@ impl Card {
             self.shell.event(CardEvent::Released { owner, epoch, reason: ReleaseReason::Restarted });
         }
         self.session = Session::new(&mut self.shell);
+        Bridge::end(&mut self.bridge);
         self.loader = Loader::new();
         self.memory = Memory::new();
         self.launches = Launches::new();
@@ -375,6 +384,7 @@ impl Card {
         {
             self.keep(now, &ended);
         }
+        self.deliver_streams(now);
         self.loader.timeout(now, &mut self.shell);
         let facts = self.facts();
         if let Power::On { discovery, .. } = &mut self.power {
@@ -438,6 +448,9 @@ impl Node for Card {
             active.role.handle_timeout(now);
         }
         self.results.timeout(now);
+        if let Some(bridge) = &mut self.bridge {
+            bridge.endpoint.handle_timeout(now);
+        }
         self.settle(now);
     }
 
@@ -465,6 +478,7 @@ impl Node for Card {
             self.memory.deadline(),
             self.launches.deadline(),
             self.results.deadline(),
+            self.bridge.as_ref().and_then(|bridge| bridge.endpoint.deadline()),
             self.role.as_ref().and_then(|active| active.role.next_deadline()),
         ]
         .into_iter()

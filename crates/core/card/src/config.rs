@@ -41,6 +41,8 @@ pub struct Config {
     pub ports: Vec<PortConfig>,
     /// The host's network interface through this card, if there is a host behind it.
     pub nic: Option<Nic>,
+    /// Whether it has a bridge at port 0: memory and streams for peers that the owner names.
+    pub bridge: bool,
     /// Slot number in the rack.
     pub unit: u16,
     /// Vendor id, announced.
@@ -108,6 +110,7 @@ impl Config {
             mac,
             ports: Vec::new(),
             nic: None,
+            bridge: true,
             unit: 0,
             vendor: 0x524c,
             product: 1,

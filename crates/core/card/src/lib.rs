@@ -18,6 +18,7 @@
 
 mod analyzer;
 mod bitmap;
+mod bridge;
 mod card;
 mod config;
 mod counters;

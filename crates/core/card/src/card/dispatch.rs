@@ -95,7 +95,7 @@ impl Card {
     }
 
     /// The payload, if it is exactly what its kind requires; else the frame is dropped.
-    fn exactly<'a, T>(&mut self, packet: &Packet<'a>) -> Option<&'a T>
+    pub(super) fn exactly<'a, T>(&mut self, packet: &Packet<'a>) -> Option<&'a T>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
@@ -121,7 +121,7 @@ impl Card {
 
     /// True when the sender holds what the kind requires; its lease is then renewed. If not, the frame is dropped and
     /// refused, so that a host that has lost its claim learns it at once.
-    fn is_fresh(&mut self, now: Instant, head: &Head, refusal: Kind) -> bool {
+    pub(super) fn is_fresh(&mut self, now: Instant, head: &Head, refusal: Kind) -> bool {
         let fresh = self.is_admitted(head);
         if fresh {
             self.session.renew(now);
@@ -252,13 +252,6 @@ impl Card {
         let to = json.len().min(from + usize::from(BULK_STANDARD));
         let answer = self.shell.head(head.src, Kind::SessionManifest, head.epoch, head.seq);
         self.shell.send(Head { addr: head.addr, ..answer }, &[&json[from..to]]);
-    }
-
-    /// This card has no bridge.
-    fn on_window_set(&mut self, now: Instant, packet: &Packet<'_>) {
-        if self.exactly::<wire::Window>(packet).is_some() && self.is_fresh(now, &packet.head, Kind::SessionRefuse) {
-            self.shell.refuse(&packet.head, Kind::SessionRefuse, ErrorCode::Unsupported, 0);
-        }
     }
 
     fn on_image(&mut self, now: Instant, frame: &Frame, packet: &Packet<'_>) {

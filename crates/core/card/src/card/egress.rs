@@ -39,13 +39,23 @@ impl Card {
 
     /// What the card itself has to say.
     fn next_own(&mut self, now: Instant) -> Option<Output<CardEvent>> {
-        let frame = self.shell.next_frame().or_else(|| self.next_from_memory(now)).or_else(|| {
+        let frame = self.shell.next_frame().or_else(|| self.next_data(now)).or_else(|| {
             // What had no frame may have found that the memory has failed: then there is an announcement.
             self.shell.memory_failed.then(|| self.restart(now))?;
             self.shell.next_frame()
         })?;
         self.shell.counters.frame(SENT, frame.len());
         Some(Output::Transmit(0, frame))
+    }
+
+    /// Frames of the claim's owner and of the bridge take turns.
+    fn next_data(&mut self, now: Instant) -> Option<Frame> {
+        let is_bridges = self.bridge.as_ref().is_some_and(|bridge| bridge.is_next);
+        let frame = if is_bridges { self.next_from_bridge(now) } else { self.next_from_memory(now) };
+        if let Some(bridge) = &mut self.bridge {
+            bridge.is_next = !is_bridges;
+        }
+        frame.or_else(|| if is_bridges { self.next_from_memory(now) } else { self.next_from_bridge(now) })
     }
 
     /// An acknowledgement, or a frame with bytes of DDR.

@@ -1,6 +1,7 @@
 //! The card's front door: which service takes a frame, by the port it came in on and the family it belongs to.
 //!
-//! Control frames are taken at port 0 only; what comes in there for the host behind the card goes to the host's port.
+//! Control frames and the bridge's are taken at port 0 only; what comes in there for the host behind the card goes to the
+//! host's port.
 //! Every other port belongs to the one service that the configuration names, or passes frames to another port, or both; a
 //! frame that nobody takes is dropped and counted: a cable between two cards carries no claims.
 
@@ -21,7 +22,7 @@ impl Card {
         }
         self.shell.counters.frame([Counter::RxFrames, Counter::RxBytes, Counter::RxWords], frame.len());
         match (port, self.shell.config.port(port).copied()) {
-            (0, _) if self.take_for_host(now, &frame) => {}
+            (0, _) if self.take_for_host(now, &frame) || self.take_for_bridge(now, &frame) => {}
             (0, _) => self.handle_control(now, &frame),
             (_, Some(_)) if self.is_hosts(port) => self.take_from_host(now, frame),
             (_, Some(config)) if !config.is_closed() => self.handle_other(now, config, frame),

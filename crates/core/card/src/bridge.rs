@@ -1,0 +1,107 @@
+//! The card's bridge: its memory and its role's streams, open to the peers that the claim's owner names.
+
+use rackloom_bridge::{Endpoint, EndpointConfig, EndpointCounters, Rights, Target, TargetFailed, Window};
+use rackloom_node::Frame;
+use rackloom_role as role;
+use rackloom_wire::bridge::STREAMS;
+use rackloom_wire::{self as wire, Counter, ErrorCode};
+
+use crate::memory::is_hosts;
+use crate::shell::Shell;
+use crate::{Config, Counters};
+
+/// The endpoint, and what of its counters the card's have.
+#[derive(Debug)]
+pub(crate) struct Bridge {
+    pub(crate) endpoint: Endpoint,
+    counted: EndpointCounters,
+    /// Whose turn it is at the wire, where other blocks have frames as well.
+    pub(crate) is_next: bool,
+}
+
+impl Bridge {
+    /// The bridge of a card in its first life; `None` if the card has none.
+    pub(crate) fn new(config: &Config) -> Option<Self> {
+        config.bridge.then(|| {
+            // The boot number is random, so a life before this one is not taken for it.
+            let mut endpoint = EndpointConfig::new(config.mac, config.boot.max(1), config.pace.is_live());
+            endpoint.longest = if config.bulk > wire::BULK_STANDARD {
+                wire::bridge::MESSAGE_JUMBO
+            } else {
+                wire::bridge::MESSAGE_STANDARD
+            };
+            Self { endpoint: Endpoint::new(endpoint), counted: EndpointCounters::default(), is_next: false }
+        })
+    }
+
+    /// Sets or closes a window of the owner's.
+    ///
+    /// # Errors
+    /// Code and detail of the refusal.
+    pub(crate) fn set_window(&mut self, memory: u64, number: u64, body: &wire::Window) -> Result<(), (ErrorCode, u64)> {
+        let (base, length) = (body.base.get(), body.length.get());
+        let rights = Rights::from_bits(body.rights).ok_or((ErrorCode::BadRequest, u64::from(body.rights)))?;
+        let window = (length > 0).then_some(Window { base, length, peer: body.peer, rights });
+        if window.is_some() {
+            let fits = match rights {
+                Rights::STREAM => base.checked_add(length).is_some_and(|end| end <= u64::from(STREAMS)),
+                _ => is_hosts(memory, base, length),
+            };
+            if !fits {
+                let bound = if rights == Rights::STREAM { u64::from(STREAMS) } else { memory };
+                return Err((ErrorCode::BadAddress, bound));
+            }
+        }
+        match self.endpoint.windows().set(number, window) {
+            true => Ok(()),
+            false => Err((ErrorCode::BadRequest, u64::from(wire::bridge::WINDOWS))),
+        }
+    }
+
+    /// A frame has come.
+    pub(crate) fn handle_frame(
+        &mut self,
+        now: rackloom_node::Instant,
+        shell: &mut Shell,
+        ddr: &dyn role::Memory,
+        frame: &Frame,
+    ) {
+        self.endpoint.handle_frame(now, frame, &mut Ddr { shell, ddr });
+        self.count(&mut shell.counters);
+    }
+
+    /// Brings the card's counters up to date.
+    pub(crate) fn count(&mut self, counters: &mut Counters) {
+        let now = *self.endpoint.counters();
+        let was = core::mem::replace(&mut self.counted, now);
+        for (counter, now, was) in [
+            (Counter::BridgeRx, now.rx, was.rx),
+            (Counter::BridgeTx, now.tx, was.tx),
+            (Counter::BridgeDropForeign, now.foreign, was.foreign),
+            (Counter::BridgeDropMalformed, now.malformed, was.malformed),
+            (Counter::BridgeDropEpoch, now.stale, was.stale),
+            (Counter::BridgeDropDuplicate, now.duplicates, was.duplicates),
+            (Counter::BridgeDenied, now.denied, was.denied),
+        ] {
+            counters.add(counter, now - was);
+        }
+    }
+}
+
+/// DDR as the bridge sees it.
+struct Ddr<'a> {
+    shell: &'a mut Shell,
+    ddr: &'a dyn role::Memory,
+}
+
+impl Target for Ddr<'_> {
+    fn read(&mut self, addr: u64, into: &mut [u8]) -> Result<(), TargetFailed> {
+        let read = self.ddr.read(addr, into);
+        self.shell.access(read).ok_or(TargetFailed)
+    }
+
+    fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), TargetFailed> {
+        let written = self.ddr.write(addr, bytes);
+        self.shell.access(written).ok_or(TargetFailed)
+    }
+}

@@ -1,0 +1,84 @@
+//! Frames of the bridge: to its endpoint, from there to memory and to the role's streams, and out again.
+
+use rackloom_node::{Frame, Instant};
+use rackloom_role::StreamError;
+use rackloom_wire::{self as wire, Counter, Family, Head, Kind, Packet};
+
+use super::{ActiveRole, Card};
+use crate::bridge::Bridge;
+
+impl Card {
+    /// A frame has come in at port 0: the bridge takes it if it is of its family. False: it is not.
+    pub(super) fn take_for_bridge(&mut self, now: Instant, frame: &Frame) -> bool {
+        let Some(bridge) = self.bridge.as_mut().filter(|_| Family::of(frame) == Some(Family::Bridge)) else {
+            return false;
+        };
+        bridge.handle_frame(now, &mut self.shell, &*self.ddr, frame);
+        self.settle(now);
+        true
+    }
+
+    /// Messages that have come for the role's streams go to them, as far as these have room.
+    pub(super) fn deliver_streams(&mut self, now: Instant) {
+        let Self { bridge: Some(bridge), role, shell, .. } = self else { return };
+        let mut left = bridge.endpoint.inboxes();
+        while left > 0
+            && let Some((_, stream, bytes)) = bridge.endpoint.message()
+        {
+            match hand_over(now, role.as_mut(), stream, bytes) {
+                // The sender's credit is withheld until there is room.
+                Err(StreamError::Full) => {
+                    bridge.endpoint.skip_message();
+                    left -= 1;
+                }
+                result => {
+                    if result.is_err() {
+                        shell.counters.inc(Counter::DropForeign);
+                    }
+                    bridge.endpoint.take_message(now);
+                    left = bridge.endpoint.inboxes();
+                }
+            }
+        }
+    }
+
+    /// The owner sets a window.
+    pub(super) fn on_window_set(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Some(body) = self.exactly::<wire::Window>(packet) else { return };
+        let head = &packet.head;
+        if !self.is_fresh(now, head, Kind::SessionRefuse) {
+            return;
+        }
+        let memory = self.ddr.len();
+        let unsupported = Err((wire::ErrorCode::Unsupported, 0));
+        match self.bridge.as_mut().map_or(unsupported, |bridge| bridge.set_window(memory, head.addr, body)) {
+            Ok(()) => {
+                let answer = self.shell.head(head.src, Kind::SessionWindowDone, head.epoch, head.seq);
+                self.shell.send(Head { addr: head.addr, ..answer }, &[]);
+            }
+            Err((code, detail)) => self.shell.refuse(head, Kind::SessionRefuse, code, detail),
+        }
+    }
+
+    /// The next frame of the bridge.
+    pub(super) fn next_from_bridge(&mut self, now: Instant) -> Option<Frame> {
+        let bridge = self.bridge.as_mut()?;
+        let frame = bridge.endpoint.poll(now);
+        bridge.count(&mut self.shell.counters);
+        frame
+    }
+}
+
+fn hand_over(now: Instant, role: Option<&mut ActiveRole>, stream: u16, bytes: &Frame) -> Result<(), StreamError> {
+    let stream = u8::try_from(stream).map_err(|_| StreamError::Unknown)?;
+    role.ok_or(StreamError::Unknown)?.role.handle_message(now, stream, bytes.clone())
+}
+
+impl Bridge {
+    /// Its claim is over, or the card starts anew.
+    pub(super) fn end(bridge: &mut Option<Self>) {
+        if let Some(bridge) = bridge {
+            bridge.endpoint.reset();
+        }
+    }
+}
