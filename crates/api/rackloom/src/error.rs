@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use rackloom_bridge::Failure;
 use rackloom_host::OpError;
 use rackloom_live::NetError;
+use rackloom_wire::MacAddr;
+use rackloom_wire::bridge::BridgeStatus;
 
 use crate::array_work::ArrayError;
 
@@ -46,12 +49,53 @@ pub enum Error {
     /// An operation on a card failed.
     #[error(transparent)]
     Op(#[from] OpError),
+    /// An operation on a node of the bridge failed.
+    #[error("operation on the memory or a stream of {peer} failed")]
+    Remote {
+        /// The node.
+        peer: MacAddr,
+        /// Why.
+        #[source]
+        source: RmaError,
+    },
     /// The host has stopped: it lost its network.
     #[error("the connection to the rack was lost")]
     Stopped,
     /// The operating system refuses a thread.
     #[error("cannot start the host's thread")]
     Thread(#[source] std::io::Error),
+}
+
+/// Why an operation on a node of the bridge failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RmaError {
+    /// It was refused, or it is not known whether it was carried out.
+    #[error(transparent)]
+    Failed(Failure),
+    /// Empty, too long, or at an address that the operation cannot have.
+    #[error("invalid range, address or stream")]
+    Invalid,
+    /// This process has opened the stream already.
+    #[error("the stream is open already")]
+    Taken,
+    /// This node has too many peers in use.
+    #[error("too many peers in use")]
+    Peers,
+}
+
+impl RmaError {
+    const fn help(self) -> Option<&'static str> {
+        match self {
+            Self::Failed(Failure::Refused(BridgeStatus::NoWindow)) => {
+                Some("the card's owner opens a window for this node: see `Rack::set_window`")
+            }
+            Self::Failed(Failure::Unreachable) => {
+                Some("the peer is gone, or has opened no window for this node: it does not answer strangers")
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Error {
@@ -65,6 +109,7 @@ impl Error {
             Self::Net(NetError::Raw(_)) => Some("raw sockets need root or CAP_NET_RAW, and an interface that is up"),
             Self::Net(_) => Some("start a rack with `rackloom up`, or name another segment with --net"),
             Self::Op(e) => op_help(e),
+            Self::Remote { source, .. } => source.help(),
             Self::Stopped => Some("the process that ran `rackloom up` has ended, or the interface has gone"),
             Self::Thread(_) => Some("a limit on processes or memory may be reached; see `ulimit -a`"),
         }

@@ -28,18 +28,21 @@ mod job;
 mod pending;
 mod rack;
 mod restart;
+pub mod rma;
 mod runner;
 mod search;
 mod watch;
 
 pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
-pub use error::Error;
+pub use error::{Error, RmaError};
 pub use job::{CardShare, JobReport, JobUpdate, RunOptions};
 pub use pending::Pending;
 pub use rack::{Rack, RackOptions};
+pub use rma::{Messages, Rma, RmaOptions};
 pub use watch::Watch;
 
+pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};
 pub use rackloom_host::{
     CardInfo, CardName, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase, LoadReport,
     OpError, Work,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use rackloom_bridge::Window;
 use rackloom_host::{
     CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
     Outcome, Work,
@@ -160,6 +161,18 @@ impl Rack {
             move |host, now, card| host.claim(now, card, options),
             |outcome| match outcome {
                 Outcome::Claimed { epoch } => epoch,
+                other => mismatch(&other),
+            },
+        )
+    }
+
+    /// Opens or closes window `number`, 0 to 15, of a claimed card: what a node of the bridge may do with the card's memory
+    /// or streams. Windows end with the claim.
+    pub fn set_window(&self, card: MacAddr, number: u16, window: Option<Window>) -> Pending<()> {
+        self.one(
+            move |host, now| host.set_window(now, card, number, window),
+            |outcome| match outcome {
+                Outcome::WindowSet => (),
                 other => mismatch(&other),
             },
         )

@@ -70,6 +70,8 @@ pub enum Outcome {
     Launched(LaunchReport),
     /// A load has ended on all its cards, well or not.
     Loaded(LoadReport),
+    /// The window is open, or closed.
+    WindowSet,
     /// The card's counters, in the order of `Counter::NAMES`.
     Counters(Vec<u64>),
     /// The active image's manifest.

@@ -1,8 +1,9 @@
-//! Requests that one frame asks and one frame answers: claims, releases, counters, manifests.
+//! Requests that one frame asks and one frame answers: claims, releases, windows, counters, manifests.
 
+use rackloom_bridge::Window;
 use rackloom_node::{Duration, Frame, Instant};
 use rackloom_transport::Backoff;
-use rackloom_wire::{Claim, Head, IntoBytes, Kind, MacAddr, Release, Scrub, U16, U32, U64};
+use rackloom_wire::{self as wire, Claim, Head, IntoBytes, Kind, MacAddr, Release, Scrub, U16, U32, U64};
 
 use crate::config::ClaimOptions;
 use crate::event::OpId;
@@ -21,6 +22,7 @@ pub(crate) struct Request {
 pub(crate) enum Ask {
     Claim { nonce: u64, options: ClaimOptions, group: u16, epoch: u16 },
     Release { epoch: u16, scrub: Scrub },
+    Window { epoch: u16, number: u16, window: Option<Window> },
     Counters { got: Vec<u64> },
     Manifest { got: Vec<u8> },
 }
@@ -32,7 +34,7 @@ impl Ask {
             Self::Claim { options: ClaimOptions { scrub, .. }, .. } | Self::Release { scrub, .. } => {
                 matches!(scrub, Scrub::Zero)
             }
-            Self::Counters { .. } | Self::Manifest { .. } => false,
+            Self::Window { .. } | Self::Counters { .. } | Self::Manifest { .. } => false,
         }
     }
 }
@@ -75,6 +77,16 @@ impl Request {
             Ask::Release { epoch, scrub } => {
                 let body = Release { scrub: (*scrub).into(), reserved: [0; 7] };
                 head(Kind::SessionRelease, *epoch, 0).frame(&[body.as_bytes()])
+            }
+            Ask::Window { epoch, number, window } => {
+                let body = wire::Window {
+                    base: U64::new(window.map_or(0, |w| w.base)),
+                    length: U64::new(window.map_or(0, |w| w.length)),
+                    peer: window.map_or(MacAddr::ZERO, |w| w.peer),
+                    rights: window.map_or(0, |w| w.rights.bits()),
+                    reserved: 0,
+                };
+                head(Kind::SessionWindowSet, *epoch, u64::from(*number)).frame(&[body.as_bytes()])
             }
             Ask::Counters { got } => head(Kind::SessionCountersGet, 0, got.len() as u64).frame(&[]),
             Ask::Manifest { got } => head(Kind::SessionManifestGet, 0, got.len() as u64).frame(&[]),

@@ -1,6 +1,7 @@
 //! Commands to a host: each begins an operation, which completes with one event.
 
 use bytes::Bytes;
+use rackloom_bridge::Window;
 use rackloom_node::{Duration, Instant};
 use rackloom_transport::Backoff;
 use rackloom_wire::{
@@ -53,6 +54,15 @@ impl Host {
         let why = OpError::Cancelled { card: self.name(card) };
         self.end_session(now, card, session, &why);
         self.request(now, card, Ask::Release { epoch, scrub })
+    }
+
+    /// Opens or closes window `number` of a claimed card's bridge, 0 to 15: what the window's peer may do with the card's
+    /// memory or streams. It ends with the claim.
+    pub fn set_window(&mut self, now: Instant, card: MacAddr, number: u16, window: Option<Window>) -> OpId {
+        match self.peers.get(&card).and_then(|p| p.session.as_ref()).map(|s| s.ends.epoch) {
+            None => self.failed(OpError::NotClaimed { card: self.name(card) }),
+            Some(epoch) => self.request(now, card, Ask::Window { epoch, number, window }),
+        }
     }
 
     /// Asks for a card's counters. Needs no claim.

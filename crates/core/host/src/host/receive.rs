@@ -45,6 +45,7 @@ impl Host {
             Kind::SessionGrant
             | Kind::SessionRefuse
             | Kind::SessionReleased
+            | Kind::SessionWindowDone
             | Kind::SessionCounters
             | Kind::SessionManifest => self.handle_answer(now, &packet),
             Kind::SessionPong => self.handle_pong(now, &packet),
@@ -236,6 +237,7 @@ impl Host {
                 return self.complete(op, Ok(Outcome::Claimed { epoch }));
             }
             (Ask::Release { .. }, Kind::SessionReleased) => Ok(Outcome::Released),
+            (Ask::Window { .. }, Kind::SessionWindowDone) => Ok(Outcome::WindowSet),
             (Ask::Counters { got }, Kind::SessionCounters) => {
                 if packet.head.addr != got.len() as u64 || packet.payload.is_empty() {
                     return;
