@@ -22,8 +22,8 @@ pub struct Setup {
     delivery: Delivery,
     selective: bool,
     rto: (Duration, Duration),
-    /// Frames go as a host's wake-ups send them, up to the pacer's burst ahead of the wire, and wait there. Otherwise each
-    /// goes when the wire is free.
+    /// Frames go as a host's wake-ups send them, up to the pacer's burst ahead of the wire, and wait there. Otherwise
+    /// each goes when the wire is free.
     bursts: bool,
 }
 
