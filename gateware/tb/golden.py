@@ -7,8 +7,9 @@ environment variable RACKLOOM_GOLDEN names the library, which scripts/golden.sh 
 import ctypes
 import enum
 import os
-from collections.abc import Callable, Iterable
-from ctypes import POINTER, byref, c_char_p, c_int32, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from ctypes import POINTER, byref, c_char_p, c_int32, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 
 from protocol import CONTROL
@@ -51,12 +52,40 @@ class _Part(ctypes.Structure):
     _fields_ = [("target", _Bytes), ("body", _Bytes)]
 
 
+class _Config(ctypes.Structure):
+    _fields_ = [
+        *((name, c_uint64) for name in ("rto_ns", "ack_delay_ns")),
+        *((name, c_uint32) for name in ("first", "window", "credit", "ack_every", "hold", "queue_max", "epoch")),
+    ]
+
+
+class _Segment(ctypes.Structure):
+    _fields_ = [
+        ("payload", c_uint64),
+        *((name, c_uint32) for name in ("src", "dst", "seq", "ack", "limit")),
+        *((name, c_uint8) for name in ("has_payload", "is_nack", "asks")),
+    ]
+
+
+class _Event(ctypes.Structure):
+    _fields_ = [("payload", c_uint64), ("kind", c_uint8)]
+
+
 _BYTES = (c_char_p, c_size_t)  # An argument's bytes; and the place of a result.
 _FUNCTIONS = {
     "digest": (*_BYTES, *_BYTES),
     "chunk_values": (*_BYTES, c_uint64, c_uint8, *_BYTES),
     "parent_values": (*_BYTES, c_uint8, *_BYTES),
     "sack_insert": (POINTER(_Window), c_uint32),
+    "connection_new": (c_uint64, POINTER(_Config), POINTER(c_void_p)),
+    "connection_free": (c_void_p,),
+    "connection_push": (c_void_p, c_uint64),
+    "connection_handle": (c_void_p, c_uint64, POINTER(_Segment)),
+    "connection_timeout": (c_void_p, c_uint64),
+    "connection_consume": (c_void_p, c_uint64, c_uint32),
+    "connection_poll": (c_void_p, c_uint64, POINTER(_Segment)),
+    "connection_event": (c_void_p, POINTER(_Event)),
+    "connection_deadline": (c_void_p, POINTER(c_uint64)),
     "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "route": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
@@ -65,7 +94,8 @@ _FUNCTIONS = {
     "image": (c_uint16, *_BYTES, POINTER(_Part), c_size_t, *_BYTES),
     "rtl_part": (c_uint16, c_uint32, *_BYTES, c_size_t, *_BYTES),
 }
-FAULTS = {-1: "an argument is out of range", -2: "the input is refused", -3: "the library has a bug"}
+REFUSED = -2
+FAULTS = {-1: "an argument is out of range", REFUSED: "the input is refused", -3: "the library has a bug"}
 
 
 def _load() -> dict[str, Callable[..., int]]:
@@ -87,11 +117,19 @@ _LIBRARY = _load()
 
 def _call(name: str, *arguments: object) -> int:
     """The number that a function returns."""
+    result = _try(name, *arguments)
+    if result == REFUSED:
+        raise ValueError(f"golden {name}: {FAULTS[result]}")
+    return result
+
+
+def _try(name: str, *arguments: object) -> int:
+    """The number that a function returns, or REFUSED."""
     for value, kind in zip(arguments, _FUNCTIONS[name], strict=True):
         if isinstance(value, int):
             _fits(f"golden {name}", value, kind)
     result = _LIBRARY[name](*arguments)
-    if result < 0:
+    if result < 0 and result != REFUSED:
         raise ValueError(f"golden {name}: {FAULTS[result]}")
     return result
 
@@ -168,6 +206,89 @@ class Sack:
     def ring(self) -> int:
         """The same as hardware keeps it: bit n % 256 for number n."""
         return sum(1 << number % 256 for number in self.beyond())
+
+
+# ---- a connection that delivers in order
+@dataclass(frozen=True)
+class ConnectionConfig:
+    """How an end is set: see the struct of the same fields in crates/check/golden."""
+
+    rto_ns: int
+    ack_delay_ns: int
+    first: int
+    window: int
+    credit: int
+    ack_every: int
+    queue_max: int
+    epoch: int
+    hold: int = 0
+
+
+@dataclass(frozen=True)
+class Segment:
+    """What goes from one end to the other. `ack` and `limit` count if `dst` is not 0."""
+
+    src: int
+    dst: int
+    ack: int
+    limit: int
+    asks: bool = False
+    is_nack: bool = False
+    has_payload: bool = False
+    seq: int = 0
+    payload: int = 0
+
+
+class EventKind(enum.IntEnum):
+    """What a segment leads to."""
+
+    DELIVERED = 0
+    RESTARTED = 1
+    LOST = 2
+
+
+class Connection:
+    """One end, to which payloads are numbers. Law: after each call that changes it, send what `poll` gives."""
+
+    def __init__(self, now_ns: int, config: ConnectionConfig) -> None:
+        self._at = c_void_p()
+        _call("connection_new", now_ns, byref(_struct(_Config, **vars(config))), byref(self._at))
+        weakref.finalize(self, _call, "connection_free", self._at)
+
+    def push(self, payload: int) -> bool:
+        """Queues a payload, unless the queue is full."""
+        return _try("connection_push", self._at, payload) != REFUSED
+
+    def handle(self, now_ns: int, segment: Segment) -> bool:
+        """A segment has come. False if it is the other end's error."""
+        return _try("connection_handle", self._at, now_ns, byref(_struct(_Segment, **vars(segment)))) != REFUSED
+
+    def timeout(self, now_ns: int) -> None:
+        """Time has passed."""
+        _call("connection_timeout", self._at, now_ns)
+
+    def consume(self, now_ns: int, count: int = 1) -> None:
+        """The owner has room again for so many payloads."""
+        _call("connection_consume", self._at, now_ns, count)
+
+    def poll(self, now_ns: int) -> Segment | None:
+        """The next segment to send now."""
+        segment = _Segment()
+        if not _call("connection_poll", self._at, now_ns, byref(segment)):
+            return None
+        values = {name: getattr(segment, name) for name, _ in _Segment._fields_}
+        return Segment(**values | {name: bool(values[name]) for name in ("has_payload", "is_nack", "asks")})
+
+    def events(self) -> Iterator[tuple[EventKind, int]]:
+        """What segments have led to since the last call, oldest first, each with its payload."""
+        event = _Event()
+        while _call("connection_event", self._at, byref(event)):
+            yield EventKind(event.kind), event.payload
+
+    def deadline(self) -> int | None:
+        """When `timeout` and `poll` are wanted, in nanoseconds."""
+        at = c_uint64()
+        return at.value if _call("connection_deadline", self._at, byref(at)) else None
 
 
 # ---- the analyzer

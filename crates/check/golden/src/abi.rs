@@ -11,10 +11,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::buffers::{array, bytes, put, slot, value};
+use crate::buffers::{array, bytes, give, put, slot, take_back, value};
 use crate::digest::Place;
 use crate::{Fault, admit, digest, frame, image, judge, sack};
 
+pub use crate::connection::{Config, Connection, Event, EventKind, Segment};
 pub use crate::frame::Head;
 pub use crate::judge::{Card, Verdict};
 pub use crate::sack::Window;
@@ -194,6 +195,101 @@ pub unsafe extern "C" fn rl_golden_rtl_part(
         // SAFETY: the caller vouches for both buffers.
         unsafe { put(&image::rtl_part(role, clock_khz, bytes(args, kernels)?, size)?, out, room) }
     })
+}
+
+/// Creates an end of a connection at this time, which [`rl_golden_connection_free`] takes back.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_new(now_ns: u64, config: *const Config, to: *mut *mut Connection) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the struct and the pointer.
+        unsafe { give(Connection::new(now_ns, value(config)?)?, to)? };
+        Ok(0)
+    })
+}
+
+/// Frees an end; a null pointer is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_free(connection: *mut Connection) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches that it is one, and gives it up.
+        unsafe { take_back(connection) };
+        Ok(0)
+    })
+}
+
+/// Queues a payload, which is any number. [`Fault::Refused`] if the queue is full.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_push(connection: *mut Connection, payload: u64) -> i64 {
+    // SAFETY: the caller vouches for the connection.
+    answer(|| unsafe { slot(connection)? }.push(payload).map(|()| 0))
+}
+
+/// A segment has come from the other end. [`Fault::Refused`] if it is that end's error, and has no effect.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_handle(
+    connection: *mut Connection,
+    now_ns: u64,
+    segment: *const Segment,
+) -> i64 {
+    // SAFETY: the caller vouches for the connection and the struct.
+    answer(|| unsafe { slot(connection)?.handle(now_ns, value(segment)?) }.map(|()| 0))
+}
+
+/// Time has passed. Harmless when called early.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_timeout(connection: *mut Connection, now_ns: u64) -> i64 {
+    // SAFETY: the caller vouches for the connection.
+    answer(|| unsafe { slot(connection)? }.handle_timeout(now_ns).map(|()| 0))
+}
+
+/// The owner has room again for `count` payloads that it was given.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_consume(connection: *mut Connection, now_ns: u64, count: u32) -> i64 {
+    // SAFETY: the caller vouches for the connection.
+    answer(|| unsafe { slot(connection)? }.consume(now_ns, count).map(|()| 0))
+}
+
+/// The next segment to send now: 1, or 0 if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_poll(
+    connection: *mut Connection,
+    now_ns: u64,
+    segment: *mut Segment,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the connection and the struct.
+        let (connection, segment) = unsafe { (slot(connection)?, slot(segment)?) };
+        Ok(fill(segment, connection.poll(now_ns)?))
+    })
+}
+
+/// The next event, oldest first: 1, or 0 if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_event(connection: *mut Connection, event: *mut Event) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the connection and the struct.
+        let (connection, event) = unsafe { (slot(connection)?, slot(event)?) };
+        Ok(fill(event, connection.event()))
+    })
+}
+
+/// When it is next to be given the time, unless something happens before: 1, or 0 if it waits for nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_connection_deadline(connection: *const Connection, at_ns: *mut u64) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the connection and the number.
+        let (connection, at_ns) = unsafe { (value(connection)?, slot(at_ns)?) };
+        Ok(fill(at_ns, connection.deadline()))
+    })
+}
+
+/// Fills the caller's place, if there is something to fill it with: 1, otherwise 0.
+fn fill<T>(place: &mut T, result: Option<T>) -> usize {
+    let is_there = result.is_some();
+    if let Some(result) = result {
+        *place = result;
+    }
+    is_there.into()
 }
 
 const fn place(root: u8) -> Result<Place, Fault> {

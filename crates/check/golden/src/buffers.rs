@@ -50,6 +50,28 @@ pub(crate) unsafe fn slot<'a, T>(at: *mut T) -> Result<&'a mut T, Fault> {
     unsafe { at.as_mut() }.ok_or(Fault::Argument)
 }
 
+/// Hands `value` over to the caller, in memory of its own, by way of the pointer at `to`.
+///
+/// # Safety
+/// `to` is null, or points to a pointer that nobody else uses.
+pub(crate) unsafe fn give<T>(value: T, to: *mut *mut T) -> Result<(), Fault> {
+    // SAFETY: the caller vouches for the pointer.
+    let place = unsafe { slot(to)? };
+    *place = Box::into_raw(Box::new(value));
+    Ok(())
+}
+
+/// Takes back what [`give`] has handed over, and drops it.
+///
+/// # Safety
+/// `value` is null, or came from [`give`] and was not taken back yet; nobody uses it.
+pub(crate) unsafe fn take_back<T>(value: *mut T) {
+    if !value.is_null() {
+        // SAFETY: the caller vouches that it came from a box, and is given up.
+        drop(unsafe { Box::from_raw(value) });
+    }
+}
+
 /// Copies `result` to the `room` bytes at `out` if it fits, and gives its length in any case: with too little room the
 /// caller asks again.
 ///

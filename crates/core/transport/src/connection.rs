@@ -242,7 +242,6 @@ impl<T> Connection<T> {
         let (first, window) = (self.config.first, self.config.window);
         let old = core::mem::replace(&mut self.sender, Sender::new(first, window));
         self.inbox.restart(first, window);
-        self.peer_selective = false;
         let limit = first.wrapping_add(self.config.credit);
         (self.credit, self.granted, self.announced) = (Credit::new(limit), Credit::new(limit), limit);
         self.rtt = Rtt::new(self.config.rto_min, self.config.rto_max);
