@@ -1,6 +1,7 @@
 //! The command line: one definition for parsing, help, completions, manual pages and the reference.
 
 mod bench;
+mod bridge;
 mod groups;
 mod parse;
 mod rack;
@@ -18,6 +19,9 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use rackloom::Net;
 
 pub(crate) use self::bench::{Bench, Overhead};
+pub(crate) use self::bridge::{
+    Node, Right, RmaAction, RmaAdd, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamReceive, StreamSend,
+};
 pub(crate) use self::parse::{CardCount, Step};
 pub(crate) use self::rack::{CardAction, Demo, Ls, Up};
 pub(crate) use self::sharing::{OpenClSite, Top};
@@ -118,6 +122,16 @@ pub(crate) enum Command {
     Mem {
         #[command(subcommand)]
         action: MemAction,
+    },
+    /// Read or write memory of cards and other nodes through windows, without claiming them
+    Rma {
+        #[command(subcommand)]
+        action: RmaAction,
+    },
+    /// Send messages to streams of other nodes, or receive them
+    Stream {
+        #[command(subcommand)]
+        action: StreamAction,
     },
     /// Share OpenCL devices, or cards, among programs
     #[command(after_help = sharing::MANAGER_HELP)]

@@ -79,6 +79,9 @@ pub enum RmaError {
     /// This process has opened the stream already.
     #[error("the stream is open already")]
     Taken,
+    /// The peer has started anew or is gone since: messages that were on their way may or may not have arrived.
+    #[error("the peer restarted or is gone: messages may be lost")]
+    MessagesLost,
     /// This node has too many peers in use.
     #[error("too many peers in use")]
     Peers,

@@ -128,12 +128,18 @@ impl Rma {
     }
 
     /// Sends a message to a stream of `peer`. It has ended when the message is on its way, and waits while the peer
-    /// takes none. At most [`STREAM_MESSAGE_MAX`] bytes.
+    /// takes none; [`flush`](Self::flush) tells whether it has arrived. At most [`STREAM_MESSAGE_MAX`] bytes.
     pub fn send(&self, peer: MacAddr, stream: u16, message: Bytes) -> Pending<()> {
         if message.len() > STREAM_MESSAGE_MAX || stream >= STREAMS {
             return failed(Error::Remote { peer, source: RmaError::Invalid });
         }
         self.begin(peer, |done| Transfer::single(Work::Send { stream, message, done }))
+    }
+
+    /// Ends when `peer` has acknowledged all messages sent to it before. It fails if any may have been lost since the last
+    /// flush.
+    pub fn flush(&self, peer: MacAddr) -> Pending<()> {
+        self.begin(peer, |done| Transfer::single(Work::Flush { done }))
     }
 
     /// Opens a stream of this node to `peer`, or to anybody if that is [`MacAddr::ZERO`]. Dropping the queue closes it.

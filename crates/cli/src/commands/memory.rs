@@ -35,7 +35,7 @@ pub(super) struct MemoryReport {
 }
 
 /// Most bytes shown as text: about ten thousand lines.
-const SHOWN_MAX: u64 = 160 << 10;
+pub(super) const SHOWN_MAX: u64 = 160 << 10;
 
 pub(super) fn read(cx: &Context, args: &MemRead) -> Result<Exit> {
     if args.output.is_none() && args.len > SHOWN_MAX {
@@ -104,7 +104,7 @@ pub(super) fn write(cx: &Context, args: &MemWrite) -> Result<Exit> {
 }
 
 /// Sixteen bytes per line: address, hexadecimal, ASCII.
-fn dump(addr: u64, data: &[u8]) -> String {
+pub(super) fn dump(addr: u64, data: &[u8]) -> String {
     let mut out = String::new();
     for (i, line) in data.chunks(16).enumerate() {
         let hex: Vec<_> = line.chunks(2).map(format::hex).collect();

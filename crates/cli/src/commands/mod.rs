@@ -11,13 +11,15 @@ mod ls;
 mod manager;
 mod memory;
 mod registry;
+mod rma;
 mod run;
 mod schema;
+mod stream;
 mod study;
 mod top;
 mod up;
 
-use crate::args::{Command, MemAction};
+use crate::args::{Command, MemAction, RmaAction, StreamAction};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -34,6 +36,14 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         Command::Run(args) => run::run(cx, &args),
         Command::Mem { action: MemAction::Read(args) } => memory::read(cx, &args),
         Command::Mem { action: MemAction::Write(args) } => memory::write(cx, &args),
+        Command::Rma { action } => match action {
+            RmaAction::Open(args) => rma::open(cx, &args),
+            RmaAction::Read(args) => rma::read(cx, &args),
+            RmaAction::Write(args) => rma::write(cx, &args),
+            RmaAction::Add(args) => rma::add(cx, &args),
+        },
+        Command::Stream { action: StreamAction::Send(args) } => stream::send(cx, &args),
+        Command::Stream { action: StreamAction::Receive(args) } => stream::receive(cx, &args),
         Command::Manager(options) => manager::run(cx, &options),
         Command::Top(args) => top::run(cx, &args),
         Command::Registry { arguments } => registry::run(cx, &arguments),

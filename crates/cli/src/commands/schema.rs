@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, demo, doctor, image, info, load, ls, manager, memory, study, up};
+use super::{card, demo, doctor, image, info, load, ls, manager, memory, rma, stream, study, up};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 25] = [
+pub(super) const ALL: [Entry; 29] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     (
         rackloom_study_blastfunction::overhead::SCHEMA,
@@ -33,7 +33,11 @@ pub(super) const ALL: [Entry; 25] = [
     ("rackloom.ls-event/1", "ls --watch, one line per event after the snapshot", of::<ls::LsEvent>),
     ("rackloom.manager/1", "manager, once it serves", of::<manager::ManagerReport>),
     ("rackloom.memory/1", "mem read, mem write", of::<memory::MemoryReport>),
+    ("rackloom.rma/1", "rma read, rma write, rma add", of::<rma::RmaReport>),
+    ("rackloom.rma-open/1", "rma open, once the window is open", of::<rma::WindowReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
+    ("rackloom.stream-message/1", "stream receive, one line per message", of::<stream::MessageReport>),
+    ("rackloom.stream-sent/1", "stream send", of::<stream::SentReport>),
     ("rackloom.studies/1", "study without a name", of::<study::StudyList>),
     (
         rackloom_study_blastfunction::sharing::SCHEMA,

@@ -40,6 +40,12 @@ impl Endpoint {
         Ok(())
     }
 
+    /// Whether `peer` has acknowledged all messages that were sent to it.
+    pub fn has_sent_all(&self, peer: MacAddr) -> bool {
+        let key = Key { peer, channel: CHANNEL_STREAMS };
+        self.peers.get(&key).is_none_or(|link| link.connection.is_idle())
+    }
+
     /// The oldest message of the streams' next peer: peer, stream and bytes.
     pub fn message(&self) -> Option<(MacAddr, u16, &Bytes)> {
         let key = self.inboxes.front()?;

@@ -40,7 +40,7 @@ impl Bridge {
     /// Code and detail of the refusal.
     pub(crate) fn set_window(&mut self, memory: u64, number: u64, body: &wire::Window) -> Result<(), (ErrorCode, u64)> {
         let (base, length) = (body.base.get(), body.length.get());
-        let rights = Rights::from_bits(body.rights).ok_or((ErrorCode::BadRequest, u64::from(body.rights)))?;
+        let rights = Rights::from_bits(body.rights).ok_or_else(|| (ErrorCode::BadRequest, u64::from(body.rights)))?;
         let window = (length > 0).then_some(Window { base, length, peer: body.peer, rights });
         if window.is_some() {
             let fits = match rights {

@@ -1,6 +1,6 @@
 //! An endpoint and those who wait for it, as one node.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Arc, Mutex};
 
@@ -8,6 +8,8 @@ use rackloom_bridge::{Endpoint, EndpointEvent, NoMemory, Ticket, Window};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_sync::lock;
 use rackloom_wire::{Family, MacAddr};
+
+use crate::RmaError;
 
 use super::message_queue::Incoming;
 use super::transfer::{Part, Transfer};
@@ -33,6 +35,13 @@ impl Drop for LastWord {
     }
 }
 
+/// What goes to one peer in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Lane {
+    peer: MacAddr,
+    is_stream: bool,
+}
+
 /// The node.
 pub(super) struct RmaNode {
     endpoint: Endpoint,
@@ -40,34 +49,42 @@ pub(super) struct RmaNode {
     next: u64,
     /// The transfer, and the offset in it, of each request under way.
     requests: BTreeMap<Ticket, (u64, u64)>,
-    /// Transfers of each peer of which not all parts have begun, in order.
-    to_begin: BTreeMap<MacAddr, VecDeque<u64>>,
+    /// Transfers of which not all parts have begun, in order: of each peer those of memory and those of streams apart,
+    /// since a peer that takes no messages still answers requests.
+    to_begin: BTreeMap<Lane, VecDeque<u64>>,
+    /// Peers to which messages may have been lost since the last flush.
+    lost: BTreeSet<MacAddr>,
 }
 
 impl RmaNode {
     pub(super) const fn new(endpoint: Endpoint, waiting: SharedWaiting) -> Self {
-        Self { endpoint, waiting, next: 0, requests: BTreeMap::new(), to_begin: BTreeMap::new() }
+        Self { endpoint, waiting, next: 0, requests: BTreeMap::new(), to_begin: BTreeMap::new(), lost: BTreeSet::new() }
     }
 
     pub(super) fn begin(&mut self, now: Instant, peer: MacAddr, transfer: Transfer) {
         let id = self.next;
         self.next += 1;
+        let lane = Lane { peer, is_stream: transfer.is_stream() };
         lock(&self.waiting).transfers.insert(id, (peer, transfer));
-        self.to_begin.entry(peer).or_default().push_back(id);
-        self.go_on(now, peer);
+        self.to_begin.entry(lane).or_default().push_back(id);
+        self.go_on(now, lane);
     }
 
     /// Begins what the peer has room for.
-    fn go_on(&mut self, now: Instant, peer: MacAddr) {
+    fn go_on(&mut self, now: Instant, lane: Lane) {
+        let peer = lane.peer;
         let mut over = Vec::new();
         let mut waiting = lock(&self.waiting);
-        let Some(queue) = self.to_begin.get_mut(&peer) else { return };
+        let Some(queue) = self.to_begin.get_mut(&lane) else { return };
         while let Some(&id) = queue.front() {
             // It is gone if the last word was said.
             let Some((_, transfer)) = waiting.transfers.get_mut(&id) else {
                 queue.pop_front();
                 continue;
             };
+            if transfer.is_flush() && self.lost.remove(&peer) {
+                transfer.fail(RmaError::MessagesLost);
+            }
             match transfer.begin(now, &mut self.endpoint, peer) {
                 Part::Begun(ticket, offset) => _ = self.requests.insert(ticket, (id, offset)),
                 Part::Later => break,
@@ -80,14 +97,20 @@ impl RmaNode {
             }
         }
         if queue.is_empty() {
-            self.to_begin.remove(&peer);
+            self.to_begin.remove(&lane);
         }
         drop(waiting);
         over.into_iter().for_each(|(peer, transfer)| transfer.conclude(peer));
     }
 
     fn settle(&mut self, now: Instant, event: EndpointEvent) {
-        let EndpointEvent::Done { ticket, result } = event else { return };
+        let (ticket, result) = match event {
+            EndpointEvent::Done { ticket, result } => (ticket, result),
+            EndpointEvent::StreamsLost { peer } => {
+                self.lost.insert(peer);
+                return;
+            }
+        };
         let Some((id, offset)) = self.requests.remove(&ticket) else { return };
         let mut waiting = lock(&self.waiting);
         let Some((peer, transfer)) = waiting.transfers.get_mut(&id) else { return };
@@ -98,7 +121,7 @@ impl RmaNode {
         if let Some((peer, transfer)) = over {
             transfer.conclude(peer);
         }
-        self.go_on(now, peer);
+        self.go_on(now, Lane { peer, is_stream: false });
     }
 
     /// Opens a stream; false if it is open.
@@ -142,8 +165,8 @@ impl RmaNode {
             self.settle(now, event);
         }
         self.hand_over(now);
-        let peers: Vec<_> = self.to_begin.keys().copied().collect();
-        peers.into_iter().for_each(|peer| self.go_on(now, peer));
+        let lanes: Vec<_> = self.to_begin.keys().copied().collect();
+        lanes.into_iter().for_each(|lane| self.go_on(now, lane));
     }
 }
 

@@ -11,11 +11,32 @@ use crate::{Error, RmaError};
 /// What is to be done, and who waits for it.
 #[derive(Debug)]
 pub(super) enum Work {
-    Read { into: Vec<u8>, done: Completer<Bytes> },
-    Write { bytes: Bytes, done: Completer<()> },
-    Batch { writes: Vec<(u64, Bytes)>, done: Completer<()> },
-    Atomic { addr: u64, atomic: Atomic, done: Completer<u64> },
-    Send { stream: u16, message: Bytes, done: Completer<()> },
+    Read {
+        into: Vec<u8>,
+        done: Completer<Bytes>,
+    },
+    Write {
+        bytes: Bytes,
+        done: Completer<()>,
+    },
+    Batch {
+        writes: Vec<(u64, Bytes)>,
+        done: Completer<()>,
+    },
+    Atomic {
+        addr: u64,
+        atomic: Atomic,
+        done: Completer<u64>,
+    },
+    Send {
+        stream: u16,
+        message: Bytes,
+        done: Completer<()>,
+    },
+    /// Waits until all messages sent before have been acknowledged.
+    Flush {
+        done: Completer<()>,
+    },
 }
 
 /// An operation under way.
@@ -75,6 +96,13 @@ impl Transfer {
                 endpoint.write_batch(now, peer, &writes)
             }
             Work::Atomic { addr, atomic, .. } => endpoint.atomic(now, peer, *addr, *atomic),
+            Work::Flush { .. } => {
+                if !endpoint.has_sent_all(peer) {
+                    return Part::Later;
+                }
+                self.begun = self.length;
+                return Part::All;
+            }
             Work::Send { stream, message, .. } => match endpoint.send(now, peer, *stream, message) {
                 Ok(()) => {
                     self.begun = self.length;
@@ -95,7 +123,17 @@ impl Transfer {
         }
     }
 
-    fn fail(&mut self, why: RmaError) -> Part {
+    /// Whether it is of the peer's streams.
+    pub(super) const fn is_stream(&self) -> bool {
+        matches!(self.work, Work::Send { .. } | Work::Flush { .. })
+    }
+
+    /// Whether it waits for messages that were sent to arrive.
+    pub(super) const fn is_flush(&self) -> bool {
+        matches!(self.work, Work::Flush { .. })
+    }
+
+    pub(super) fn fail(&mut self, why: RmaError) -> Part {
         self.failed.get_or_insert(why);
         Part::All
     }
@@ -123,7 +161,10 @@ impl Transfer {
         match (self.work, error) {
             (Work::Read { done, .. }, Some(e)) => done.complete(Err(e)),
             (Work::Atomic { done, .. }, Some(e)) => done.complete(Err(e)),
-            (Work::Write { done, .. } | Work::Batch { done, .. } | Work::Send { done, .. }, e) => {
+            (
+                Work::Write { done, .. } | Work::Batch { done, .. } | Work::Send { done, .. } | Work::Flush { done },
+                e,
+            ) => {
                 done.complete(e.map_or(Ok(()), Err));
             }
             (Work::Read { into, done }, None) => done.complete(Ok(into.into())),

@@ -1,0 +1,144 @@
+//! Options of remote memory and streams.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueHint};
+use rackloom::MacAddr;
+
+use super::parse;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RmaAction {
+    /// Claim a card and open a window onto its memory, until interrupted
+    Open(RmaOpen),
+    /// Read memory that is open to this node
+    Read(RmaRead),
+    /// Write a file to memory that is open to this node
+    Write(RmaWrite),
+    /// Add to 8 bytes of memory in one step, and show what was there
+    Add(RmaAdd),
+}
+
+/// This process as a node.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Node {
+    /// This node's address, as a window names it; else a random one
+    #[arg(long = "as", value_name = "ADDRESS")]
+    pub(crate) mac: Option<MacAddr>,
+    /// Use jumbo frames, which the peer has to take
+    #[arg(long)]
+    pub(crate) jumbo: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rackloom rma open card0 --rights read,write       in one terminal
+  rackloom rma write card0 2M FILE                  in another")]
+pub(crate) struct RmaOpen {
+    /// The card, by name, unit number or address
+    pub(crate) card: String,
+    /// First address of the window
+    #[arg(long, value_name = "ADDR", value_parser = parse::bytes, default_value = "1M")]
+    pub(crate) base: u64,
+    /// Bytes of the window; else all up to the end of the card's memory
+    #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
+    pub(crate) length: Option<u64>,
+    /// The node that may use it; else anybody on the network
+    #[arg(long = "for", value_name = "ADDRESS")]
+    pub(crate) peer: Option<MacAddr>,
+    /// What it may do
+    #[arg(long, value_delimiter = ',', default_value = "read", value_name = "RIGHTS")]
+    pub(crate) rights: Vec<Right>,
+    /// Close it after this time instead of at Ctrl-C
+    #[arg(long = "for-time", value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) time: Option<Duration>,
+}
+
+/// A right to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Right {
+    Read,
+    Write,
+    Atomic,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmaRead {
+    /// The peer: a card's name or unit number, or the address of any node
+    pub(crate) peer: String,
+    /// First address, such as 0x200000 or 2M
+    #[arg(value_parser = parse::bytes)]
+    pub(crate) addr: u64,
+    /// Number of bytes
+    #[arg(value_parser = parse::bytes)]
+    pub(crate) len: u64,
+    /// Write the bytes to this file instead of showing them
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) node: Node,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmaWrite {
+    /// The peer: a card's name or unit number, or the address of any node
+    pub(crate) peer: String,
+    /// First address, such as 0x200000 or 2M
+    #[arg(value_parser = parse::bytes)]
+    pub(crate) addr: u64,
+    /// File with the bytes
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) node: Node,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmaAdd {
+    /// The peer: a card's name or unit number, or the address of any node
+    pub(crate) peer: String,
+    /// Address of the 8 bytes, a big-endian integer; a multiple of 8
+    #[arg(value_parser = parse::bytes)]
+    pub(crate) addr: u64,
+    /// What to add
+    pub(crate) value: u64,
+    #[command(flatten)]
+    pub(crate) node: Node,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StreamAction {
+    /// Send the lines of the standard input, or a file, to a node's stream
+    Send(StreamSend),
+    /// Show the messages that come on a stream of this node
+    Receive(StreamReceive),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StreamSend {
+    /// The receiver: a card's name or unit number, or the address of any node
+    pub(crate) peer: String,
+    /// Number of its stream, 0 to 15
+    pub(crate) stream: u16,
+    /// Send this file, in messages of 64 KiB, instead of the input's lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) node: Node,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StreamReceive {
+    /// Number of the stream, 0 to 15
+    pub(crate) stream: u16,
+    /// The node that may send; else anybody on the network
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) from: Option<MacAddr>,
+    /// End after so many messages
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u64>,
+    #[command(flatten)]
+    pub(crate) node: Node,
+}
