@@ -54,7 +54,10 @@ pub fn valid(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut payload = Vec::new();
     match head.kind {
         Kind::ReadRequest | Kind::WriteResponse | Kind::Unack => {}
-        Kind::Ack | Kind::Nack => payload.extend(u.bytes(if u.arbitrary()? { 32 } else { 0 })?),
+        Kind::Ack | Kind::Nack => {
+            let length = *u.choose(&[0, 32])?;
+            payload.extend(u.bytes(length)?);
+        }
         Kind::AtomicRequest => payload.extend(u.bytes(16)?),
         Kind::WriteBatch => {
             for _ in 0..u.int_in_range(1..=8)? {
