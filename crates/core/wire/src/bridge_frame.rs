@@ -231,7 +231,10 @@ mod tests {
         assert_eq!(ipv6(38, &[0xfc]), Ipv6Error::Subnet("fc52:4c00::52:4cff:fe00:109".parse().unwrap()));
         assert_eq!(ipv6(37, &[8]), Ipv6Error::Spoofed { address: CARRIER.address(with_last(HERE, 8)), mac: HERE });
         assert_eq!(ipv6(11, &[8]), Ipv6Error::Spoofed { address: CARRIER.address(HERE), mac: with_last(HERE, 8) });
-        assert_eq!(ipv6(53, &[8]), Ipv6Error::Misdirected { address: CARRIER.address(with_last(THERE, 8)), mac: THERE });
+        assert_eq!(
+            ipv6(53, &[8]),
+            Ipv6Error::Misdirected { address: CARRIER.address(with_last(THERE, 8)), mac: THERE }
+        );
         assert_eq!(ipv6(5, &[8]), Ipv6Error::Misdirected { address: CARRIER.address(THERE), mac: with_last(THERE, 8) });
         let group = MacAddr([3, 0x52, 0x4c, 0, 0, 1]);
         let frame = BridgeHead::new(THERE, group, Kind::Unack).frame(&[]);

@@ -28,7 +28,7 @@ pub use bridge_frame::{BridgeHead, BridgePacket};
 pub use frame::{Format, Frame, ParseError};
 pub use generated::bridge::{self, Bridge};
 pub use generated::control::*;
-pub use generated::{ETHERTYPES, Family, rules};
+pub use generated::{CARRIERS, ETHERTYPES, Family, rules};
 pub use ipv6::{Carrier, Ipv6Error};
 pub use mac::MacAddr;
 pub use packet::{Head, Packet};
