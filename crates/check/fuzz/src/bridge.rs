@@ -82,10 +82,14 @@ fn break_packet(u: &mut Unstructured<'_>, frame: &mut [u8]) -> Result<()> {
     if frame.len() < PAYLOAD {
         return Ok(());
     }
-    match u.int_in_range(0..=3)? {
-        0 => frame[*u.choose(&[0, 5, 6, 11, 12, 14, 20, 21, 22, 29, 30, 33, 37, 38, 45, 53])?] ^= u.arbitrary::<u8>()?,
+    match u.int_in_range(0..=4)? {
+        0 => {
+            frame[*u.choose(&[0, 5, 6, 11, 12, 14, 20, 21, 22, 29, 30, 33, 37, 38, 45, 53])?] ^= u.arbitrary::<u8>()?
+        }
         1 => frame[18 + u.int_in_range(0..=1)?] = u.arbitrary()?,
-        2 => frame[56 + u.int_in_range(0..=1)?] = u.arbitrary()?,
+        // Version and flags, or the kind.
+        2 => frame[54 + u.int_in_range(0..=1)?] ^= 1 << u.int_in_range(0..=7)?,
+        3 => frame[56 + u.int_in_range(0..=1)?] = u.arbitrary()?,
         _ => {
             // Both lengths at once, as of a frame that lost its end.
             let less = u.int_in_range(1..=50u16)?;
@@ -291,8 +295,19 @@ mod tests {
             *seen.entry(what).or_insert(0) += 1;
         }
         let faults = [
-            "foreign", "truncated", "another IP", "next header", "destination", "hop limit", "subnet", "spoofed",
-            "misdirected", "length", "version", "kind", "auth",
+            "foreign",
+            "truncated",
+            "another IP",
+            "next header",
+            "destination",
+            "hop limit",
+            "subnet",
+            "spoofed",
+            "misdirected",
+            "length",
+            "version",
+            "kind",
+            "auth",
         ];
         for what in faults.into_iter().chain(Kind::ALL.map(Kind::name)) {
             assert!(seen.get(what).is_some_and(|n| *n >= 10), "{what}: {seen:?}");

@@ -37,9 +37,27 @@ impl Ipv6 {
         let make = |name: &str, ty, value, hex, doc: &str| Const { name: name.into(), ty, value, doc: doc.into(), hex };
         let Subnet(subnet) = self.subnet;
         [
-            make("ETHER_TYPE", Type::U16, self.ethertype.into(), true, "The EtherType of IPv6, which carries the frames."),
-            make("NEXT_HEADER", Type::U8, self.next_header.into(), false, "The next header of packets that carry a frame."),
-            make("HOP_LIMIT", Type::U8, self.hop_limit.into(), false, "The hop limit of each packet, sent and demanded."),
+            make(
+                "ETHER_TYPE",
+                Type::U16,
+                self.ethertype.into(),
+                true,
+                "The EtherType of IPv6, which carries the frames.",
+            ),
+            make(
+                "NEXT_HEADER",
+                Type::U8,
+                self.next_header.into(),
+                false,
+                "The next header of packets that carry a frame.",
+            ),
+            make(
+                "HOP_LIMIT",
+                Type::U8,
+                self.hop_limit.into(),
+                false,
+                "The hop limit of each packet, sent and demanded.",
+            ),
             make("SUBNET", Type::U64, subnet, true, "The first eight bytes of every node's address."),
         ]
     }

@@ -197,7 +197,10 @@ impl Family {
             (RecognisedBy::EtherType, Some(_)) => bail!("`ipv6`: the family is recognised by its EtherTypes"),
             (RecognisedBy::Ipv6, None) => bail!("`ipv6` is missing: the family is recognised by the packets it names"),
             (RecognisedBy::Ipv6, Some(ipv6)) => {
-                ensure!(self.ethertypes.is_empty(), "`ethertype`: the family has that of `ipv6`, and its kinds in `kind`");
+                ensure!(
+                    self.ethertypes.is_empty(),
+                    "`ethertype`: the family has that of `ipv6`, and its kinds in `kind`"
+                );
                 self.consts.extend(ipv6.consts());
                 self.ethertypes = vec![EtherType::flat(ipv6.ethertype, std::mem::take(&mut self.flat))?];
             }

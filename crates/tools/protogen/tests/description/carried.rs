@@ -48,8 +48,16 @@ fn one_that_is_half_described_is_refused_by_the_key() {
         ("fd52:4c00::/64", "fd52:4c00::1/64", "`subnet`: \"fd52:4c00::1/64\" has bits behind the 64th"),
         ("fd52:4c00::/64", "2001:db8::/64", "`subnet`: \"2001:db8::/64\" is not within fc00::/7"),
         ("fd52:4c00::/64", "rack/64", "`subnet`"),
-        ("recognised_by = \"ipv6\"", "recognised_by = \"ethertype\"", "`ipv6`: the family is recognised by its EtherTypes"),
-        ("[[kind]]\nname = \"ReadRequest\"", "[[ethertype]]\nname = \"Other\"\nvalue = 1\ndoc = \"\"\nkinds = []\n[[kind]]\nname = \"ReadRequest\"", "`ethertype`: the family has that of `ipv6`"),
+        (
+            "recognised_by = \"ipv6\"",
+            "recognised_by = \"ethertype\"",
+            "`ipv6`: the family is recognised by its EtherTypes",
+        ),
+        (
+            "[[kind]]\nname = \"ReadRequest\"",
+            "[[ethertype]]\nname = \"Other\"\nvalue = 1\ndoc = \"\"\nkinds = []\n[[kind]]\nname = \"ReadRequest\"",
+            "`ethertype`: the family has that of `ipv6`",
+        ),
         // What follows from the packets is not stated twice.
         ("name = \"STREAMS\"", "name = \"SUBNET\"", "\"SUBNET\" stands twice"),
         ("value = 96", "value = 32", "HEADER_END is 32, and Header ends at byte 96"),
@@ -60,7 +68,11 @@ fn one_that_is_half_described_is_refused_by_the_key() {
         ("claim = \"window\"", "claim = \"epoch\"", "`claim` is \"epoch\", expected one of none, window"),
         ("from = \"both\"", "from = \"host\"", "`from` is \"host\", expected one of both"),
         ("taken_by = \"bridge\"", "taken_by = \"firmware\"", "expected one of bridge, transport"),
-        ("taken_by = \"bridge\"", "taken_by = \"transport\"", "kind.ReadRequest: `claim`: the transport knows no windows"),
+        (
+            "taken_by = \"bridge\"",
+            "taken_by = \"transport\"",
+            "kind.ReadRequest: `claim`: the transport knows no windows",
+        ),
         ("reach = \"unicast\"", "reach = \"any\"", "expected one of unicast"),
         ("order = \"none\"", "order = \"barrier\"", "`order` is \"barrier\", expected one of none"),
         ("payload = \"*\"\n", "payload = \"*\"\noptional = true\n", "kind.WriteRequest: only a struct is `optional`"),
@@ -95,7 +107,11 @@ fn families_with_ethertypes_cannot_state_the_rules_of_those_that_packets_carry()
     let cases = [
         ("from = \"host\"", "from = \"both\"", "Session.Ping: `from` is \"both\", expected one of host, card"),
         ("claim = \"none\"", "claim = \"window\"", "expected one of none, epoch, group, load, member"),
-        ("taken_by = \"firmware\"", "taken_by = \"bridge\"", "expected one of host, firmware, write, read, image, launch"),
+        (
+            "taken_by = \"firmware\"",
+            "taken_by = \"bridge\"",
+            "expected one of host, firmware, write, read, image, launch",
+        ),
         ("taken_by = \"firmware\"", "taken_by = \"transport\"", "`taken_by` is \"transport\""),
     ];
     for (from, to, wanted) in cases {
@@ -108,8 +124,12 @@ fn families_with_ethertypes_cannot_state_the_rules_of_those_that_packets_carry()
     let kind = format!("{}\n[[kind]]\nname = \"Stray\"\nvalue = 1\n", toy().text);
     let error = format!("{:#}", protogen::check(&[Source { text: kind, ..toy() }]).unwrap_err());
     assert!(error.contains("`kind`: a family recognised by its EtherTypes has its kinds in them"), "{error}");
-    let packets = toy().text.replacen("[family.names]", "[family.ipv6]\nethertype = 0x86DD\nnext_header = 1\n\
-        hop_limit = 1\nsubnet = \"fd00::/64\"\nstruct = \"Spin\"\n[family.names]", 1);
+    let packets = toy().text.replacen(
+        "[family.names]",
+        "[family.ipv6]\nethertype = 0x86DD\nnext_header = 1\n\
+        hop_limit = 1\nsubnet = \"fd00::/64\"\nstruct = \"Spin\"\n[family.names]",
+        1,
+    );
     let error = format!("{:#}", protogen::check(&[Source { text: packets, ..toy() }]).unwrap_err());
     assert!(error.contains("`ipv6`: the family is recognised by its EtherTypes"), "{error}");
 }
@@ -158,7 +178,11 @@ fn every_form_follows_from_the_packets() {
         ),
         (
             "protocol.py",
-            &["BRIDGE = Family(", "\"SUBNET\": 0xFD00000000000077", "\"ReadRequest\": Kind(number=0x88B60001, to=\"both\""],
+            &[
+                "BRIDGE = Family(",
+                "\"SUBNET\": 0xFD00000000000077",
+                "\"ReadRequest\": Kind(number=0x88B60001, to=\"both\"",
+            ],
         ),
         (
             "rackloom.lua",
@@ -185,7 +209,9 @@ fn every_form_follows_from_the_packets() {
     // A rule's value has one number in all packages, and a package those that its kinds can have.
     assert!(text(&forms, "rl_bridge_pkg.sv").contains("ClaimRuleWindow = 3'h6"));
     assert!(!text(&forms, "rl_bridge_pkg.sv").contains("ClaimRuleEpoch"));
-    for (path, absent) in [("rl_wire_pkg.sv", "ClaimRuleWindow"), ("wire.h", "CLAIM_RULE_WINDOW"), ("wire.md", "`window`:")] {
+    for (path, absent) in
+        [("rl_wire_pkg.sv", "ClaimRuleWindow"), ("wire.h", "CLAIM_RULE_WINDOW"), ("wire.md", "`window`:")]
+    {
         assert!(!text(&forms, path).contains(absent), "{path} has {absent}");
     }
 }

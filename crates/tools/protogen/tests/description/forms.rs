@@ -56,7 +56,8 @@ fn counters_that_a_card_may_lack_are_numbered_behind_the_others() {
     let forms = forms();
     let find = |end: &str| &forms.iter().find(|f| f.path.ends_with(end)).unwrap().text;
     let after = |end: &str, start: &str| {
-        let line = find(end).lines().rev().find_map(|l| l.trim().strip_prefix(start)).unwrap_or_else(|| panic!("{start}"));
+        let line =
+            find(end).lines().rev().find_map(|l| l.trim().strip_prefix(start)).unwrap_or_else(|| panic!("{start}"));
         line.trim_end_matches([';', 'u', ',']).parse::<usize>().unwrap()
     };
     let common = after("rl_wire_pkg.sv", "localparam int unsigned CommonCounterCount = ");

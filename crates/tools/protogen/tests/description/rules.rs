@@ -108,7 +108,9 @@ fn counters_that_a_card_may_lack_come_last() {
 
 #[test]
 fn more_counters_than_gateware_can_number_are_refused() {
-    let more: String = (0..257).map(|i| format!("[[counter]]\nname = \"extra_{i}\"\noptional = true\ndoc = \"One more.\"\n")).collect();
+    let more: String = (0..257)
+        .map(|i| format!("[[counter]]\nname = \"extra_{i}\"\noptional = true\ndoc = \"One more.\"\n"))
+        .collect();
     let error = protogen::check(&[Source { text: format!("{}\n{more}", control().text), ..control() }]).unwrap_err();
     let error = format!("{error:#}");
     assert!(error.contains("eight bits"), "{error}");

@@ -143,7 +143,8 @@ fn what_no_node_sends_is_flagged_and_what_is_no_frame_of_ours_is_left_alone() {
         assert!(BridgePacket::parse(frame).is_err(), "{flag}");
     }
     // Of the world's addresses, of another next header, and of IPv4.
-    let mut ipv4 = [&good[..12], &[8, 0, 0x45, 0, 0, 24, 0, 0, 0, 0, 255, 253, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]].concat();
+    let mut ipv4 =
+        [&good[..12], &[8, 0, 0x45, 0, 0, 24, 0, 0, 0, 0, 255, 253, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]].concat();
     ipv4.extend([0x10; 26]);
     let (seen, _) = capture(folder.path(), &whole([with(38, 0x20), with(20, 254), ipv4]));
     let ours: BTreeMap<_, _> = seen.iter().flat_map(|s| &s.fields).filter(|(f, _)| f.contains("rackloom")).collect();
