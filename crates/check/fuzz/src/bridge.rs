@@ -84,7 +84,8 @@ fn break_packet(u: &mut Unstructured<'_>, frame: &mut [u8]) -> Result<()> {
     }
     match u.int_in_range(0..=4)? {
         0 => {
-            frame[*u.choose(&[0, 5, 6, 11, 12, 14, 20, 21, 22, 29, 30, 33, 37, 38, 45, 53])?] ^= u.arbitrary::<u8>()?
+            let at = *u.choose(&[0, 5, 6, 11, 12, 14, 20, 21, 22, 29, 30, 33, 37, 38, 45, 53])?;
+            frame[at] ^= u.arbitrary::<u8>()?;
         }
         1 => frame[18 + u.int_in_range(0..=1)?] = u.arbitrary()?,
         // Version and flags, or the kind.
@@ -251,7 +252,7 @@ fn views(packet: &BridgePacket<'_>) {
             }
         )*};
     }
-    views!(Ipv6 Header Sack Atomic BatchRecord);
+    views!(Header Sack Atomic BatchRecord);
     if let Some(status) = bridge::BridgeStatus::from_wire(packet.head.tag) {
         assert_eq!(u16::from(status), packet.head.tag);
         assert!(!status.name().is_empty() && !status.meaning().is_empty());
