@@ -142,7 +142,8 @@ module rl_counters
   wire_sum_t tx_bytes_q, write_bytes_q;
   sum_t read_bytes_q;
   always_ff @(posedge clk_net_i) begin
-    for (int unsigned i = 0; i < CommonCounterCount; i++) if (once[i]) frames_q[i] <= after(frames_q[i]);
+    for (int unsigned i = 0; i < CommonCounterCount; i++)
+    if (once[i]) frames_q[i] <= after(frames_q[i]);
     rx_words_q <= rx_words_q + rx_words + (port_rx ? word_t'(words(port_rx_i.bytes)) : '0);
     tx_words_q <= tx_words_q + tx_words + (port_tx ? word_t'(words(port_tx_bytes_i)) : '0);
     duplicates_q <= duplicates_q + word_t'({write_duplicate_i && chunk_duplicate_i,

@@ -54,7 +54,10 @@ pub fn valid(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut payload = Vec::new();
     match head.kind {
         Kind::ReadRequest | Kind::WriteResponse | Kind::Unack => {}
-        Kind::Ack | Kind::Nack => payload.extend(u.bytes(if u.arbitrary()? { 32 } else { 0 })?),
+        Kind::Ack | Kind::Nack => {
+            let length = *u.choose(&[0, 32])?;
+            payload.extend(u.bytes(length)?);
+        }
         Kind::AtomicRequest => payload.extend(u.bytes(16)?),
         Kind::WriteBatch => {
             for _ in 0..u.int_in_range(1..=8)? {
@@ -79,12 +82,17 @@ fn break_packet(u: &mut Unstructured<'_>, frame: &mut [u8]) -> Result<()> {
     if frame.len() < PAYLOAD {
         return Ok(());
     }
-    match u.int_in_range(0..=3)? {
+    match u.int_in_range(0..=5)? {
         0 => {
-            frame[*u.choose(&[0, 5, 6, 11, 12, 14, 20, 21, 22, 29, 30, 33, 37, 38, 45, 53])?] ^= u.arbitrary::<u8>()?
+            let at = *u.choose(&[0, 5, 6, 11, 12, 14, 20, 21, 22, 29, 30, 33, 34, 37, 38, 45, 53])?;
+            frame[at] ^= if u.arbitrary()? { u.arbitrary()? } else { 1 << u.int_in_range(0..=7)? };
         }
         1 => frame[18 + u.int_in_range(0..=1)?] = u.arbitrary()?,
-        2 => frame[56 + u.int_in_range(0..=1)?] = u.arbitrary()?,
+        // Version and flags, or the kind.
+        2 => frame[54 + u.int_in_range(0..=1)?] ^= 1 << u.int_in_range(0..=7)?,
+        // A group's address as source, with the address of IPv6 that goes with it.
+        3 => [6, 30].into_iter().for_each(|at| frame[at] |= 1),
+        4 => frame[56 + u.int_in_range(0..=1)?] = u.arbitrary()?,
         _ => {
             // Both lengths at once, as of a frame that lost its end.
             let less = u.int_in_range(1..=50u16)?;
@@ -111,6 +119,11 @@ pub fn read_frame(u: &mut Unstructured<'_>) -> Result<()> {
 fn check(frame: &[u8]) {
     let is_ours = Family::of(frame) == Some(Family::Bridge);
     assert_eq!(is_ours, belongs(frame), "{frame:02x?}");
+    if let Some(address) = frame.get(22..38) {
+        let is_nodes = address[..8] == SUBNET && address[11..13] == [0xff, 0xfe];
+        let address = <[u8; 16]>::try_from(address).expect("sixteen bytes").into();
+        assert_eq!(bridge::CARRIER.node(address).is_some(), is_nodes, "{address}");
+    }
     let parsed = BridgePacket::parse(frame);
     assert_eq!(parsed.map(|_| ()).map_err(|e| class(&e)), naive(frame), "{frame:02x?}");
     let packet = match parsed {
@@ -246,7 +259,7 @@ fn views(packet: &BridgePacket<'_>) {
             }
         )*};
     }
-    views!(Ipv6 Header Sack Atomic BatchRecord);
+    views!(Header Sack Atomic BatchRecord);
     if let Some(status) = bridge::BridgeStatus::from_wire(packet.head.tag) {
         assert_eq!(u16::from(status), packet.head.tag);
         assert!(!status.name().is_empty() && !status.meaning().is_empty());

@@ -19,8 +19,8 @@ pub fn put_record(payload: &mut Vec<u8>, addr: u64, bytes: &[u8]) {
     payload.resize(payload.len().next_multiple_of(8), 0);
 }
 
-/// The writes of a batch's payload, as addresses and bytes; `None` if it is malformed: no writes, a write without bytes,
-/// one that passes 2^64 or the payload's end, or bytes behind the last.
+/// The writes of a batch's payload, as addresses and bytes; `None` if it is malformed: no writes, a write without
+/// bytes, one that passes 2^64 or the payload's end, or bytes behind the last.
 pub fn parse_batch(payload: &[u8]) -> Option<impl Iterator<Item = (u64, &[u8])>> {
     let mut rest = payload;
     while !rest.is_empty() {
@@ -48,7 +48,6 @@ fn split(payload: &[u8]) -> Option<(u64, &[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     #[test]
     fn reads_what_it_writes_and_refuses_nonsense() {
@@ -71,6 +70,6 @@ mod tests {
         assert_eq!(with(33, 17), None, "the next record is not where it says");
         assert_eq!(with(65, 2), None, "a write beyond the last address");
         assert_eq!(with(15, 1), Some(3), "reserved bytes and padding are not looked at");
-        assert!(parse_batch(&vec![0; 16]).is_none());
+        assert!(parse_batch(&[0; 16]).is_none());
     }
 }

@@ -2,10 +2,9 @@
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-use crate::{Carrier, Ipv6Error, MacAddr};
-
-/// Bytes of Ethernet that begin every frame.
-pub(crate) const ETHERNET: usize = 14;
+use crate::ipv6::Carrier;
+use crate::mac::{ETHERNET, MacAddr};
+use crate::parse_error::{Ipv6Error, ParseError};
 
 /// What the parser has to know of a family. Generated for each from its description.
 pub trait Format {
@@ -43,44 +42,6 @@ pub struct Frame<'a, F: Format> {
     pub header: &'a F::Header,
     /// The payload, without padding.
     pub payload: &'a [u8],
-}
-
-/// Why a frame is not of a family, or not whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
-    /// An EtherType that is not the family's.
-    #[error("EtherType 0x{0:04x} does not belong to this protocol")]
-    Foreign(u16),
-    /// Shorter than its header, or than its length field says.
-    #[error("{have} bytes where {need} are needed")]
-    Truncated {
-        /// Bytes needed.
-        need: usize,
-        /// Bytes there.
-        have: usize,
-    },
-    /// Another protocol version.
-    #[error("protocol version {has}, and this end speaks {speaks}")]
-    Version {
-        /// The frame's.
-        has: u8,
-        /// This build's.
-        speaks: u8,
-    },
-    /// The EtherType has no such sub-kind.
-    #[error("EtherType 0x{ethertype:04x} has no kind {kind}")]
-    UnknownKind {
-        /// The frame's EtherType.
-        ethertype: u16,
-        /// The frame's sub-kind.
-        kind: u8,
-    },
-    /// Authenticated, and this version holds no keys.
-    #[error("authenticated frame, and there is no key")]
-    Auth,
-    /// The packet that carries the frame is not as a node sends it. Of families that IPv6 packets carry.
-    #[error(transparent)]
-    Ipv6(#[from] Ipv6Error),
 }
 
 impl<'a, F: Format> Frame<'a, F> {

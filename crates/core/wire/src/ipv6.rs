@@ -2,12 +2,25 @@
 
 use core::net::Ipv6Addr;
 
-use zerocopy::FromBytes;
-use zerocopy::byteorder::network_endian::U32;
+use zerocopy::byteorder::network_endian::{U16, U32};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::bridge::Ipv6;
-use crate::frame::ETHERNET;
-use crate::{MacAddr, ParseError};
+use crate::mac::{ETHERNET, MacAddr};
+use crate::parse_error::{Ipv6Error, ParseError};
+
+/// IPv6's header, RFC 8200. protogen holds the descriptions of families against the same.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(crate) struct Ipv6 {
+    /// Version, traffic class and flow label.
+    version_class_flow: U32,
+    /// Bytes behind this header.
+    payload_length: U16,
+    next_header: u8,
+    hop_limit: u8,
+    src: [u8; 16],
+    dst: [u8; 16],
+}
 
 /// What a packet of IPv6 has to have to carry a frame of a family.
 ///
@@ -23,50 +36,6 @@ pub struct Carrier {
     pub hop_limit: u8,
     /// The first eight bytes of every node's address.
     pub subnet: u64,
-}
-
-/// Why the packet that carries a frame is not as a node sends it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Ipv6Error {
-    /// Another version of IP.
-    #[error("version {0} of IP in a packet of IPv6")]
-    Version(u8),
-    /// Another next header: the packet is a host's.
-    #[error("next header {0} is not the family's")]
-    NextHeader(u8),
-    /// A destination that is not within fc00::/7: the packet is a host's.
-    #[error("destination {0} is none that a node can have")]
-    Destination(Ipv6Addr),
-    /// A router has passed the packet on, or its sender is no node.
-    #[error("hop limit {0}, which no node sends")]
-    HopLimit(u8),
-    /// Source or destination is not of the nodes' subnet.
-    #[error("{0} is not of the nodes' subnet")]
-    Subnet(Ipv6Addr),
-    /// The source is another node's than the Ethernet source, or the latter is a group's.
-    #[error("source {address} is not the address of {mac}")]
-    Spoofed {
-        /// The source.
-        address: Ipv6Addr,
-        /// The Ethernet source.
-        mac: MacAddr,
-    },
-    /// The destination is another node's than the Ethernet destination.
-    #[error("destination {address} is not the address of {mac}")]
-    Misdirected {
-        /// The destination.
-        address: Ipv6Addr,
-        /// The Ethernet destination.
-        mac: MacAddr,
-    },
-    /// The packet's length is not its frame's.
-    #[error("a packet of {packet} bytes for a frame that has {frame}")]
-    Length {
-        /// Bytes that the packet has behind IPv6's header.
-        packet: usize,
-        /// Bytes of the frame's header and payload; of the header alone if the packet is too short for that.
-        frame: usize,
-    },
 }
 
 impl Carrier {
@@ -112,8 +81,8 @@ impl Carrier {
         }
     }
 
-    /// Opens a packet, which starts behind the EtherType: where its contents start in the frame, and the contents, which
-    /// have at least `least` bytes.
+    /// Opens a packet, which starts behind the EtherType: where its contents start in the frame, and the contents,
+    /// which have at least `least` bytes.
     pub(crate) fn open<'a>(
         &self,
         packet: &'a [u8],

@@ -21,17 +21,19 @@ mod group;
 mod ipv6;
 mod mac;
 mod packet;
+mod parse_error;
 mod ranges;
 
 pub use batch::{parse_batch, put_record};
 pub use bridge_frame::{BridgeHead, BridgePacket};
-pub use frame::{Format, Frame, ParseError};
+pub use frame::{Format, Frame};
 pub use generated::bridge::{self, Bridge};
 pub use generated::control::*;
-pub use generated::{ETHERTYPES, Family, rules};
-pub use ipv6::{Carrier, Ipv6Error};
+pub use generated::{CARRIERS, ETHERTYPES, Family, rules};
+pub use ipv6::Carrier;
 pub use mac::MacAddr;
 pub use packet::{Head, Packet};
+pub use parse_error::{Ipv6Error, ParseError};
 pub use ranges::{missing_report, parse_missing};
 /// The integer types of the payload structs, and the traits that read and write them.
 pub use zerocopy::{

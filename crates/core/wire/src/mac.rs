@@ -5,6 +5,9 @@ use core::str::FromStr;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+/// Bytes of Ethernet that begin every frame: two addresses and the EtherType.
+pub(crate) const ETHERNET: usize = 14;
+
 /// An Ethernet address.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,

@@ -13,7 +13,7 @@ use netns::{Namespace, permitted};
 use nodes::{Echo, mac};
 use rackloom_live::{Clock, Driver, Pool, Raw, RawError, Switch, Uplink, Wire};
 use rackloom_node::Frame;
-use rackloom_wire::ETHERTYPES;
+use rackloom_wire::{BridgeHead, ETHERTYPES, MacAddr, bridge};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -68,7 +68,12 @@ fn only_rackloom_frames_are_received_and_all_of_them() {
     for foreign in [0x0800, 0x0806, 0x86dd, 0x80ac, 0x80ee] {
         assert_eq!(a.send(&[frame([0xff; 6], mac(1), foreign, 60)]).unwrap(), 1);
     }
-    let ours = ETHERTYPES.map(|e| frame([0xff; 6], mac(1), e, 60));
+    let bridged = BridgeHead::new(MacAddr(mac(2)), MacAddr(mac(1)), bridge::Kind::Unack).frame(&[]);
+    let mut hosts = bridged.to_vec();
+    hosts[20] = 59; // No next header, RFC 8200.
+    assert_eq!(a.send(&[hosts.into()]).unwrap(), 1);
+    let mut ours: Vec<_> = ETHERTYPES.iter().map(|e| frame([0xff; 6], mac(1), *e, 60)).collect();
+    ours.push(bridged);
     assert_eq!(a.send(&ours).unwrap(), ours.len());
     assert_eq!(receive(&mut b, ours.len()), ours);
 }

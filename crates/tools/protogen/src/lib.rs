@@ -10,6 +10,7 @@ mod docs;
 mod lua;
 mod model;
 mod python;
+mod recognition;
 mod registers;
 mod rules;
 mod rust;

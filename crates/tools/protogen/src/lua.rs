@@ -46,7 +46,7 @@ fn tables(o: &mut String, p: &Family) {
     }
     put(o, "    },\n    structs = {");
     // IPv6's header is Wireshark's own.
-    for s in p.structs.iter().filter(|s| p.carrier().is_none_or(|carrier| carrier.name != s.name)) {
+    for s in p.structs.iter().filter(|s| !p.is_carrier(s)) {
         structure(o, p, s);
     }
     put(o, "    },\n    ethertypes = {");

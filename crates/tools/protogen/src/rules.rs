@@ -6,7 +6,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::model::RecognisedBy;
+use crate::recognition::RecognisedBy;
 
 /// A rule: a key that each kind of frame must give, and its possible values.
 #[derive(Debug)]

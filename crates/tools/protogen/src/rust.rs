@@ -44,7 +44,8 @@ pub(crate) fn emit(p: &Family) -> String {
     for e in &p.enums {
         enumeration(&mut o, e);
     }
-    for s in &p.structs {
+    // IPv6's header is the parser's own, and the same for all families.
+    for s in p.structs.iter().filter(|s| !p.is_carrier(s)) {
         structure(&mut o, s);
     }
     if !p.counters.is_empty() {

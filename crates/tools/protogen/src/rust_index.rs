@@ -50,7 +50,11 @@ pub(crate) fn families(families: &[Family]) -> String {
     put(&mut o, "            _ => Self::from_ethertype(value),\n        }\n    }\n}\n");
     let all: Vec<_> = plain.iter().flat_map(|f| ethertypes(f)).collect();
     put(&mut o, "/// The EtherTypes by which alone a frame is known to be of a family.");
-    put(&mut o, &format!("pub const ETHERTYPES: [u16; {}] = [{}];", all.len(), all.join(", ")));
+    put(&mut o, &format!("pub const ETHERTYPES: [u16; {}] = [{}];\n", all.len(), all.join(", ")));
+    let carried = families.iter().filter(|f| f.family.ipv6.is_some());
+    let carried: Vec<_> = carried.map(|f| format!("{}::CARRIER", f.family.name)).collect();
+    put(&mut o, "/// The packets that carry the frames of the other families.");
+    put(&mut o, &format!("pub const CARRIERS: [crate::Carrier; {}] = [{}];", carried.len(), carried.join(", ")));
     o
 }
 

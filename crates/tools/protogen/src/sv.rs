@@ -168,7 +168,7 @@ fn structure(o: &mut String, p: &Family, s: &Struct) {
     // The header's offsets count from the frame, since that is where a datapath meets them.
     let (base, from) = match &s.name {
         name if *name == p.family.header => (p.header_at(), "frame"),
-        name if p.carrier().is_some_and(|carrier| carrier.name == *name) => (ETHERNET, "frame"),
+        _ if p.is_carrier(s) => (ETHERNET, "frame"),
         name if *name == p.family.trailer.of => (0, "trailer"),
         _ => (0, "payload"),
     };

@@ -1,5 +1,8 @@
 //! Wireshark names every frame we can build, shows what was put in, and flags what is broken.
 
+#[path = "dissector/bridge.rs"]
+mod bridge;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;

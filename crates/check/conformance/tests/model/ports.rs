@@ -3,11 +3,11 @@
 use rackloom_card::{CardEvent, Config, PortConfig, PortService};
 use rackloom_conformance::bench::{CARD, HOST, Sent};
 use rackloom_node::{Frame, Node};
-use rackloom_wire::{Announce, AnnounceReason, CARDS, Counter, Kind, MacAddr};
+use rackloom_wire::{Announce, AnnounceReason, BridgeHead, CARDS, Counter, Kind, MacAddr, bridge};
 
 use crate::cards::{Bench, claimed, switched_on, virtual_time};
 use crate::native::{SLOW, image};
-use crate::talker::{FORGE, HELD, LATER, LONGEST, turned_round};
+use crate::talker::{FORGE, FORGE_BRIDGE, HELD, LATER, LONGEST, turned_round};
 
 const PORT_1: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 1]);
 const PORT_2: MacAddr = MacAddr([0x22, 0, 0, 0, 0, 1]);
@@ -159,6 +159,19 @@ fn what_is_not_for_a_stream_is_dropped_and_counted() {
     assert!(bench.others.is_empty());
 }
 
+/// Frames of the bridge are no role's; other packets of IPv6 are.
+#[test]
+fn a_role_hears_no_frame_of_the_bridge() {
+    let mut bench = talking();
+    let ours = BridgeHead::new(PORT_1, PEER, bridge::Kind::Unack).frame(&[]);
+    bench.frame_at(1, ours.clone());
+    assert_eq!((bench.count(Counter::DropForeign), bench.others.len()), (1, 0));
+    let mut other = ours.to_vec();
+    other[20] = 59; // No next header, RFC 8200.
+    bench.frame_at(1, other.clone().into());
+    assert_eq!(bench.others, [(1, turned_round(&other))]);
+}
+
 #[test]
 fn without_a_role_nothing_listens() {
     let mut bench = claimed(three_ports());
@@ -197,6 +210,9 @@ fn a_role_forges_nothing() {
     assert!(refused(&bench, 9));
     bench.events.clear();
     bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, FORGE)); // A family of ours.
+    assert!(refused(&bench, 1));
+    bench.events.clear();
+    bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, FORGE_BRIDGE)); // One that IPv6 carries.
     assert!(refused(&bench, 1));
     assert!(bench.others.is_empty());
     // Hosts hear of it, once however often it tries.

@@ -4,7 +4,7 @@ use rackloom_card::{Card, CardEvent, Config, Pace, ReleaseReason};
 use rackloom_conformance::bench::{BASE, CARD, CHUNK, HOST, RIVAL};
 use rackloom_node::{Duration, Node};
 use rackloom_wire::rules::Reach;
-use rackloom_wire::{CardState, Counter, ErrorCode, IntoBytes, Kind, MacAddr, Release};
+use rackloom_wire::{CardState, Counter, ErrorCode, Head, IntoBytes, Kind, MacAddr, Refusal, Release, U64, Window};
 
 use crate::cards::{Bench, claimed, switched_on, virtual_time, with_role};
 use crate::native::{Native, SLOW};
@@ -97,6 +97,21 @@ fn a_role_keeps_its_own_memory_when_the_hosts_is_zeroed() {
     bench.send(Kind::SessionRelease, 6, 0, body.as_bytes());
     assert_eq!((bench.card.owner(), bench.word(BASE)), (None, 0));
     assert_eq!(bench.bytes(0, 10), b"first role");
+}
+
+#[test]
+fn a_card_without_a_bridge_refuses_windows_of_its_owner() {
+    let mut bench = claimed(virtual_time());
+    let (base, length) = (U64::new(BASE), U64::new(4096));
+    let body = Window { base, length, peer: MacAddr::ZERO, rights: 1, reserved: 0 };
+    for (src, code) in [(HOST, ErrorCode::Unsupported), (RIVAL, ErrorCode::StaleEpoch)] {
+        let head = Head { src, ..bench.head(Kind::SessionWindowSet, 5, 3) };
+        bench.frame(head.frame(&[body.as_bytes()]));
+        let refused = bench.expect(Kind::SessionRefuse);
+        assert_eq!((refused.head.dst, refused.head.seq, refused.head.addr), (src, 5, 3));
+        assert_eq!(refused.body::<Refusal>().code.get(), u16::from(code));
+    }
+    bench.expect_nothing();
 }
 
 #[test]

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use rackloom_image::Kernel;
 use rackloom_node::{Duration, Instant};
 use rackloom_role::{Role, RoleError, RoleOutput, Step, StreamError};
+use rackloom_wire::{BridgeHead, MacAddr, bridge};
 
 /// Longest message that it takes.
 pub(crate) const LONGEST: usize = 1514;
@@ -13,6 +14,8 @@ pub(crate) const LONGEST: usize = 1514;
 pub(crate) const HELD: usize = 4;
 /// What ends in this on stream 1 comes back as a control frame under the port's own address.
 pub(crate) const FORGE: &[u8] = b"forge a claim";
+/// And this as a frame of the bridge between the same two.
+pub(crate) const FORGE_BRIDGE: &[u8] = b"forge a node";
 /// How long after a message it speaks again.
 pub(crate) const LATER: Duration = Duration::from_millis(1);
 
@@ -75,6 +78,11 @@ impl Role for Talker {
                 let mut forged = turned_round(&message).to_vec();
                 forged[12..14].copy_from_slice(&rackloom_wire::ethertype::SESSION.to_be_bytes());
                 self.out.push_back(RoleOutput::Message { stream, message: forged.into() });
+            }
+            1 if message.ends_with(FORGE_BRIDGE) => {
+                let mac = |at: usize| MacAddr(message[at..at + 6].try_into().expect("six bytes"));
+                let forged = BridgeHead::new(mac(6), mac(0), bridge::Kind::ReadRequest).frame(&[]);
+                self.out.push_back(RoleOutput::Message { stream, message: forged });
             }
             1 => {
                 let stream = *message.last().expect("a frame has bytes");

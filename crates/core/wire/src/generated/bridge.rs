@@ -382,26 +382,6 @@ impl From<BridgeOperation> for u16 {
     }
 }
 
-/// The header of IPv6, RFC 8200, bytes 14 to 53 of each frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
-#[repr(C)]
-pub struct Ipv6 {
-    /// Version, 6, in the high four bits; traffic class and flow label, sent as zero and not looked at.
-    pub version_class_flow: U32,
-    /// Bytes behind this header: 42 and `length`.
-    pub payload_length: U16,
-    /// NEXT_HEADER.
-    pub next_header: u8,
-    /// HOP_LIMIT.
-    pub hop_limit: u8,
-    /// Address of the sender.
-    pub src: [u8; 16],
-    /// Address of the receiver.
-    pub dst: [u8; 16],
-}
-
-const _: () = assert!(size_of::<Ipv6>() == 40);
-
 /// The common header, bytes 54 to 95 of each frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]

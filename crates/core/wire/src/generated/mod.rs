@@ -36,3 +36,6 @@ impl Family {
 
 /// The EtherTypes by which alone a frame is known to be of a family.
 pub const ETHERTYPES: [u16; 8] = [0x80EF, 0x80EC, 0x80AA, 0x80AB, 0x80DD, 0x80DB, 0x80CC, 0x80CB];
+
+/// The packets that carry the frames of the other families.
+pub const CARRIERS: [crate::Carrier; 1] = [bridge::CARRIER];

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rackloom_node::Frame;
-use rackloom_wire::ETHERTYPES;
+use rackloom_wire::{CARRIERS, ETHERTYPES};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -101,7 +101,7 @@ enum Full {
 }
 
 impl Raw {
-    /// Opens the interface for Rackloom's EtherTypes.
+    /// Opens the interface for Rackloom's families of frames.
     ///
     /// # Errors
     /// It does not exist, is down, or may not be used by this process.
@@ -130,7 +130,7 @@ impl Raw {
         if !found.up {
             return Err(RawError::Down { interface: interface.to_owned() });
         }
-        sys::attach_filter(&socket, &ETHERTYPES).map_err(fail("attach a filter to"))?;
+        sys::attach_filter(&socket, &ETHERTYPES, &CARRIERS).map_err(fail("attach a filter to"))?;
         sys::hasten(&socket);
         enlarge_buffers(&socket);
         sys::promiscuous(&socket, index).map_err(fail("make promiscuous"))?;

@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::{addr_of, null_mut};
 
 use rackloom_node::Frame;
+use rackloom_wire::Carrier;
 
 /// An interface as the kernel describes it.
 #[derive(Debug, Clone, Copy)]
@@ -70,9 +71,9 @@ fn set<T: Copy>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: 
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Lets in only untagged frames of these EtherTypes that others sent.
-pub(super) fn attach_filter(socket: &OwnedFd, ethertypes: &[u16]) -> io::Result<()> {
-    let program = filter(ethertypes);
+/// Lets in only untagged frames that others sent: of these EtherTypes, and in such packets of IPv6.
+pub(super) fn attach_filter(socket: &OwnedFd, ethertypes: &[u16], carriers: &[Carrier]) -> io::Result<()> {
+    let program = filter(ethertypes, carriers);
     let length = u16::try_from(program.len()).expect("the program is short");
     // The kernel only reads the program, though the struct says `mut`.
     let fprog = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
@@ -80,26 +81,50 @@ pub(super) fn attach_filter(socket: &OwnedFd, ethertypes: &[u16]) -> io::Result<
 }
 
 /// The classic BPF program of [`attach_filter`].
-fn filter(ethertypes: &[u16]) -> Vec<libc::sock_filter> {
-    let count = u8::try_from(ethertypes.len()).expect("few EtherTypes");
+fn filter(ethertypes: &[u16], carriers: &[Carrier]) -> Vec<libc::sock_filter> {
     let op = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
     let ancillary = |what: libc::c_int| (libc::SKF_AD_OFF + what) as u32;
     let load = libc::BPF_LD | libc::BPF_ABS;
     let equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    // The last two instructions drop and accept; jumps count the instructions between.
+    let length = HEAD + ethertypes.len() + CARRIED * carriers.len() + 2;
+    let (drop, accept) = (length - 2, length - 1);
+    let over = |from: usize, to: usize| u8::try_from(to - from - 1).expect("the program is short");
     let mut program = vec![
         op(load | libc::BPF_B, 0, 0, ancillary(libc::SKF_AD_PKTTYPE)),
-        op(equal, count + 3, 0, libc::PACKET_OUTGOING.into()), // Ours: drop.
+        op(equal, over(1, drop), 0, libc::PACKET_OUTGOING.into()), // Ours: drop.
         op(load | libc::BPF_B, 0, 0, ancillary(libc::SKF_AD_VLAN_TAG_PRESENT)),
-        op(equal, 0, count + 1, 0), // Of a VLAN: drop.
-        op(load | libc::BPF_H, 0, 0, 12),
+        op(equal, 0, over(3, drop), 0), // Of a VLAN: drop.
+        op(load | libc::BPF_H, 0, 0, ETHERTYPE_AT),
     ];
-    for (left, &ethertype) in (0..count).rev().zip(ethertypes) {
-        program.push(op(equal, left + 1, 0, ethertype.into())); // Over the drop, to the accept.
+    for &ethertype in ethertypes {
+        program.push(op(equal, over(program.len(), accept), 0, ethertype.into()));
+    }
+    for carrier in carriers {
+        // What does not fit goes to the next one, or to the drop. A load beyond the frame's end drops it.
+        let (start, next) = (program.len(), program.len() + CARRIED);
+        program.extend([
+            op(load | libc::BPF_H, 0, 0, ETHERTYPE_AT),
+            op(equal, 0, over(start + 1, next), carrier.ethertype.into()),
+            op(load | libc::BPF_B, 0, 0, NEXT_HEADER_AT),
+            op(equal, 0, over(start + 3, next), carrier.next_header.into()),
+            op(load | libc::BPF_B, 0, 0, DESTINATION_AT),
+            op(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0, 0, 0xfe),
+            op(equal, over(start + 6, accept), over(start + 6, next), 0xfc), // fc00::/7.
+        ]);
     }
     program.push(op(libc::BPF_RET | libc::BPF_K, 0, 0, 0)); // Drop.
     program.push(op(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX)); // Accept the whole frame.
     program
 }
+
+/// Instructions of [`filter`] before the EtherTypes, and for each family that IPv6 carries.
+const HEAD: usize = 5;
+const CARRIED: usize = 7;
+/// Where a frame has its EtherType, and in a packet of IPv6 its next header and its destination.
+const ETHERTYPE_AT: u32 = 12;
+const NEXT_HEADER_AT: u32 = 20;
+const DESTINATION_AT: u32 = 38;
 
 /// Receives from interface `index` from now on.
 pub(super) fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
@@ -210,10 +235,12 @@ const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
 #[cfg(test)]
 mod tests {
+    use rackloom_wire::{BridgeHead, CARRIERS, MacAddr, bridge};
+
     use super::*;
 
     /// Runs a program of the instructions that `filter` uses, as the kernel would.
-    fn accepts(program: &[libc::sock_filter], packet_type: u32, tagged: u32, ethertype: u16) -> bool {
+    fn accepts(program: &[libc::sock_filter], packet_type: u32, tagged: u32, frame: &[u8]) -> bool {
         let (mut pc, mut a) = (0, 0);
         loop {
             let i = program[pc];
@@ -223,32 +250,62 @@ mod tests {
                 c if c == libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K => {
                     pc += usize::from(if a == i.k { i.jt } else { i.jf });
                 }
+                c if c == libc::BPF_ALU | libc::BPF_AND | libc::BPF_K => a &= i.k,
                 c if c == libc::BPF_LD | libc::BPF_ABS | libc::BPF_H => {
-                    assert_eq!(i.k, 12);
-                    a = ethertype.into();
+                    let at = i.k as usize;
+                    let Some(bytes) = frame.get(at..at + 2) else { return false };
+                    a = u16::from_be_bytes(bytes.try_into().unwrap()).into();
                 }
                 c if c == libc::BPF_LD | libc::BPF_ABS | libc::BPF_B => {
-                    a = if i.k == (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32 { packet_type } else { tagged };
+                    a = match i.k {
+                        k if k == (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32 => packet_type,
+                        k if k == (libc::SKF_AD_OFF + libc::SKF_AD_VLAN_TAG_PRESENT) as u32 => tagged,
+                        at => match frame.get(at as usize) {
+                            Some(byte) => (*byte).into(),
+                            None => return false,
+                        },
+                    };
                 }
                 other => panic!("instruction {other:#x}"),
             }
         }
     }
 
+    fn frame(ethertype: u16) -> Vec<u8> {
+        [&[2; 12][..], &ethertype.to_be_bytes(), &[0; 46]].concat()
+    }
+
     #[test]
     fn the_filter_lets_in_what_it_should() {
-        let program = filter(&[0x80EF, 0x80AA, 0x80CB]);
-        for ethertype in [0x80EF, 0x80AA, 0x80CB] {
+        let program = filter(&[0x80EF, 0x80AA, 0x80CB], &CARRIERS);
+        let ours = [0x80EF, 0x80AA, 0x80CB].map(frame);
+        let node = |n| MacAddr([2, 0, 0, 0, 0, n]);
+        let carried = BridgeHead::new(node(1), node(2), bridge::Kind::Unack).frame(&[]).to_vec();
+        for frame in ours.iter().chain([&carried]) {
             for packet_type in
                 [libc::PACKET_HOST, libc::PACKET_BROADCAST, libc::PACKET_MULTICAST, libc::PACKET_OTHERHOST]
             {
-                assert!(accepts(&program, packet_type.into(), 0, ethertype));
+                assert!(accepts(&program, packet_type.into(), 0, frame));
             }
-            assert!(!accepts(&program, libc::PACKET_OUTGOING.into(), 0, ethertype), "what we sent");
-            assert!(!accepts(&program, 0, 1, ethertype), "another VLAN's");
+            assert!(!accepts(&program, libc::PACKET_OUTGOING.into(), 0, frame), "what we sent");
+            assert!(!accepts(&program, 0, 1, frame), "another VLAN's");
         }
         for ethertype in [0x0800, 0x0806, 0x86DD, 0x80AC, 0] {
-            assert!(!accepts(&program, 0, 0, ethertype));
+            assert!(!accepts(&program, 0, 0, &frame(ethertype)));
+        }
+        // Other packets of IPv6 are the interface's owner's.
+        for (at, value) in [(12, 0x08), (20, 17), (20, 58), (38, 0x20), (38, 0xfe), (38, 0xff)] {
+            let mut other = carried.clone();
+            other[at] = value;
+            assert!(!accepts(&program, 0, 0, &other), "{at}");
+        }
+        assert!(!accepts(&program, 0, 0, &carried[..38]));
+        // Of two families in packets each is found.
+        let other = Carrier { next_header: 254, ..CARRIERS[0] };
+        for carriers in [[other, CARRIERS[0]], [CARRIERS[0], other]] {
+            let program = filter(&[], &carriers);
+            assert!(accepts(&program, 0, 0, &carried));
+            assert!(!accepts(&program, 0, 0, &ours[0]));
         }
     }
 }

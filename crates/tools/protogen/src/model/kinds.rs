@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-use super::RecognisedBy;
+use crate::recognition::RecognisedBy;
 use crate::rules::Rules;
 
 #[derive(Debug, Deserialize)]

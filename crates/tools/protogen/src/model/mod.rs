@@ -16,6 +16,7 @@ pub(crate) use fields::{Field, Struct, Tail, TailOf, Type};
 pub(crate) use ipv6::Ipv6;
 pub(crate) use kinds::{Content, EtherType, Kind};
 
+use crate::recognition::RecognisedBy;
 use crate::text::split_words;
 
 /// Bytes of Ethernet that begin every frame: two addresses and the EtherType.
@@ -62,17 +63,6 @@ pub(crate) struct About {
     /// A drawing of a frame for the reference page.
     pub(crate) picture: Option<String>,
     pub(crate) names: Names,
-}
-
-/// How a receiver knows that a frame is of this family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum RecognisedBy {
-    /// By its EtherTypes, which no other family has.
-    EtherType,
-    /// By the IPv6 packets that carry its frames: their next header, and a destination within fc00::/7. Other packets
-    /// of the EtherType are a host's.
-    Ipv6,
 }
 
 /// Room for authentication behind the payload.
@@ -233,10 +223,14 @@ impl Family {
         ETHERNET + self.carrier().map_or(0, Struct::size)
     }
 
+    /// True for the struct of the header of the packets that carry the frames.
+    pub(crate) fn is_carrier(&self, s: &Struct) -> bool {
+        self.family.ipv6.as_ref().is_some_and(|ipv6| s.name == ipv6.of)
+    }
+
     /// True for the structs that are part of a payload: neither header nor trailer, nor what carries the frame.
     pub(crate) fn is_payload(&self, s: &Struct) -> bool {
-        let carries = self.family.ipv6.as_ref().is_some_and(|ipv6| s.name == ipv6.of);
-        !carries && s.name != self.family.header && s.name != self.family.trailer.of
+        !self.is_carrier(s) && s.name != self.family.header && s.name != self.family.trailer.of
     }
 
     /// What tools print for a kind: `image-confirm.missing`, `bridge.read-request`.

@@ -11,8 +11,17 @@ pub(crate) fn root() -> &'static Path {
 
 /// The control family's description.
 pub(crate) fn control() -> Source {
+    family("control")
+}
+
+/// The bridge family's description.
+pub(crate) fn bridge() -> Source {
+    family("bridge")
+}
+
+fn family(name: &str) -> Source {
     let sources = protogen::sources(root()).unwrap();
-    sources.into_iter().find(|s| s.name == "control").expect("protocol/control.toml")
+    sources.into_iter().find(|s| s.name == name).unwrap_or_else(|| panic!("protocol/{name}.toml"))
 }
 
 /// The control family's description with one edit, which must be possible.

@@ -36,7 +36,7 @@ fn a_missing_or_changed_form_is_stale_until_written() {
 
 #[test]
 fn a_new_counter_reaches_every_form_of_its_family() {
-    let new = "[[counter]]\nname = \"drop_cosmic\"\ndoc = \"Dropped: hit by a cosmic ray.\"\n";
+    let new = "[[counter]]\nname = \"drop_cosmic\"\noptional = true\ndoc = \"Dropped: hit by a cosmic ray.\"\n";
     let source = Source { text: format!("{}\n{new}", control().text), ..control() };
     let forms = protogen::forms(&[source]).unwrap();
     let shared = ["/mod.rs", "/rules.rs"];
@@ -48,6 +48,25 @@ fn a_new_counter_reaches_every_form_of_its_family() {
         };
         assert!(form.text.contains(wanted), "{}", form.path);
     }
+}
+
+/// Gateware and firmware count those that every card has; the wire has all.
+#[test]
+fn counters_that_a_card_may_lack_are_numbered_behind_the_others() {
+    let forms = forms();
+    let find = |end: &str| &forms.iter().find(|f| f.path.ends_with(end)).unwrap().text;
+    let after = |end: &str, start: &str| {
+        let line =
+            find(end).lines().rev().find_map(|l| l.trim().strip_prefix(start)).unwrap_or_else(|| panic!("{start}"));
+        line.trim_end_matches([';', 'u', ',']).parse::<usize>().unwrap()
+    };
+    let common = after("rl_wire_pkg.sv", "localparam int unsigned CommonCounterCount = ");
+    assert_eq!(common, after("/control.rs", "pub const COMMON: usize = "));
+    assert_eq!(common, after("wire.h", "#define COUNTERS_COMMON "));
+    assert_eq!(common, after("protocol.py", "common_counters="));
+    assert_eq!(after("wire.h", "#define COUNTERS "), after("/control.rs", "pub const COUNT: usize = "));
+    assert_eq!(after("wire.h", "#define COUNTER_BRIDGE_RX "), common);
+    assert!(find("wire.md").contains(&format!("Those from number {common} on are of parts that a card may lack")));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 // What the second family's Rust form, which is compiled here, finds in the crate of the frames.
 use rackloom_wire::Format;
 
+mod carried;
 mod common;
 mod families;
 mod forms;

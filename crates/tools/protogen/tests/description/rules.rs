@@ -100,8 +100,17 @@ fn a_field_that_crosses_its_alignment_is_refused() {
 }
 
 #[test]
+fn counters_that_a_card_may_lack_come_last() {
+    let late = format!("{}\n[[counter]]\nname = \"late\"\ndoc = \"Late.\"\n", control().text);
+    let error = format!("{:#}", protogen::check(&[Source { text: late, ..control() }]).unwrap_err());
+    assert!(error.contains("late: a counter of every card stands before those that are `optional`"), "{error}");
+}
+
+#[test]
 fn more_counters_than_gateware_can_number_are_refused() {
-    let more: String = (0..257).map(|i| format!("[[counter]]\nname = \"extra_{i}\"\ndoc = \"One more.\"\n")).collect();
+    let more: String = (0..257)
+        .map(|i| format!("[[counter]]\nname = \"extra_{i}\"\noptional = true\ndoc = \"One more.\"\n"))
+        .collect();
     let error = protogen::check(&[Source { text: format!("{}\n{more}", control().text), ..control() }]).unwrap_err();
     let error = format!("{error:#}");
     assert!(error.contains("eight bits"), "{error}");

@@ -73,9 +73,9 @@ impl Kind {
         }
     }
 
-    /// True for what cards send, false for what hosts send.
+    /// True for what cards send.
     pub const fn is_from_card(self) -> bool {
-        matches!(self.rules().from, Sender::Card)
+        matches!(self.rules().from, Sender::Card | Sender::Both)
     }
 
     /// True for what cards take.
