@@ -178,12 +178,14 @@ package rl_transport_pkg;
     end
   endfunction
 
-  // The owner has room for so many payloads again.
+  // The owner has room for so many payloads again. Of a life that has ended it may say so too late: never is more
+  // granted than it has room for at all.
   function automatic peer_t consumed(peer_t peer, seq_t count, transport_config_t cfg);
-    seq_t half;
+    seq_t half, more;
     half = cfg.credit >> 1 == 0 ? seq_t'(1) : cfg.credit >> 1;
+    more = peer.granted + count;
     consumed = peer;
-    consumed.granted = peer.granted + count;
+    consumed.granted = more - peer.next > cfg.credit ? peer.next + cfg.credit : more;
     // Small steps can wait for the next acknowledgement; a peer that waits for credit cannot.
     if (peer.established && consumed.granted - peer.announced >= half) consumed.ack_due = 1'b1;
   endfunction
