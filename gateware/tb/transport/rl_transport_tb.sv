@@ -10,6 +10,7 @@ module rl_transport_tb
   parameter int unsigned BlockWords = 2,
   parameter int unsigned FrameWords = 8,
   parameter int unsigned Gap = 4,
+  parameter bit          Direct = 1'b0,  // Without a network between them.
   localparam int unsigned PeerW = $clog2(Peers),
   localparam int unsigned DescW = 32
 ) (
@@ -28,11 +29,12 @@ module rl_transport_tb
   input  logic [15:0]                 ack_delay_i,
   input  logic [15:0]                 rto_i,
   // -- what users and network do, in parts of 256
-  input  logic                        feeds_i,
+  input  logic [1:0]                  feeds_i,        // Which ends.
   input  logic [7:0]                  idle_i,
   input  logic [7:0]                  pause_i,
   input  logic [7:0]                  keep_i,
   input  logic [7:0]                  long_i,
+  input  logic                        full_i,
   input  logic [7:0]                  loss_i,
   input  logic [7:0]                  repeat_i,
   input  logic [7:0]                  stop_i,
@@ -49,7 +51,12 @@ module rl_transport_tb
   output logic [1:0][31:0]            delivered_o,
   output logic [1:0]                  wrong_o,
   output logic [1:0][31:0]            dropped_o,      // Frames that the network has lost.
-  output logic [5:0][31:0]            events_o        // Of both: broken, repeated, missed, resent, expired, restarted.
+  output logic [5:0][31:0]            events_o,       // Of both: broken, repeated, missed, resent, expired, restarted.
+  // Of frames that come after a pause: cycles from the first word to the link, of end 0, and from there to the sink of
+  // end 1. Least and most.
+  input  logic                        times_i,
+  output logic [1:0][7:0]             out_cycles_o,
+  output logic [1:0][7:0]             in_cycles_o
 );
   logic [15:0] tick_q;
   logic tick;
@@ -61,6 +68,7 @@ module rl_transport_tb
   logic [1:0][$bits(segment_t)-1:0] tx_segment, rx_segment;
   logic [1:0][DescW-1:0] tx_desc, rx_desc;
   logic [1:0][DataW-1:0] tx_data, rx_data;
+  logic [1:0] offers, gets;
   transport_event_t [1:0] event_of;
   for (genvar e = 0; e < 2; e++) begin : gen_end
     transport_config_t cfg;
@@ -97,11 +105,12 @@ module rl_transport_tb
       .rst_ni,
       .live_i(live_i[e]),
       .seed_i(seed_i + 32'd77 * e),
-      .feeds_i,
+      .feeds_i(feeds_i[e]),
       .idle_i,
       .pause_i,
       .keep_i,
       .long_i,
+      .full_i,
       .consumes_i(!consumes_i),
       .s_valid_o(s_valid),
       .s_ready_i(s_ready),
@@ -186,37 +195,80 @@ module rl_transport_tb
     // From this end to the other.
     segment_t arrives;
     assign rx_segment[1-e] = arrives;
-    lossy_channel #(
-      .DataW(DataW),
-      .DescW(DescW),
-      .PeerW(PeerW),
-      .FrameWords(FrameWords)
-    ) u_channel (
-      .clk_i,
-      .rst_ni,
-      .from_live_i(live_i[e]),
-      .to_live_i(live_i[1-e]),
-      .seed_i(seed_i ^ 32'h5eed_0000 ^ e),
-      .loss_i,
-      .repeat_i,
-      .pause_i(stop_i),
-      .delay_i,
-      .valid_i(tx_valid[e]),
-      .ready_o(tx_ready[e]),
-      .peer_i(tx_peer[e]),
-      .segment_i(sent),
-      .desc_i(tx_desc[e]),
-      .data_i(tx_data[e]),
-      .last_i(tx_last[e]),
-      .valid_o(rx_valid[1-e]),
-      .ready_i(rx_ready[1-e]),
-      .peer_o(rx_peer[1-e]),
-      .segment_o(arrives),
-      .desc_o(rx_desc[1-e]),
-      .data_o(rx_data[1-e]),
-      .last_o(rx_last[1-e]),
-      .lost_o(dropped_o[e])
-    );
+    if (Direct) begin : gen_wire
+      assign rx_valid[1-e] = tx_valid[e];
+      assign tx_ready[e] = rx_ready[1-e];
+      assign rx_peer[1-e] = tx_peer[e];
+      assign arrives = sent;
+      assign rx_desc[1-e] = tx_desc[e];
+      assign rx_data[1-e] = tx_data[e];
+      assign rx_last[1-e] = tx_last[e];
+      assign dropped_o[e] = '0;
+    end else begin : gen_network
+      lossy_channel #(
+        .DataW(DataW),
+        .DescW(DescW),
+        .PeerW(PeerW),
+        .FrameWords(FrameWords)
+      ) u_channel (
+        .clk_i,
+        .rst_ni,
+        .from_live_i(live_i[e]),
+        .to_live_i(live_i[1-e]),
+        .seed_i(seed_i ^ 32'h5eed_0000 ^ e),
+        .loss_i,
+        .repeat_i,
+        .pause_i(stop_i),
+        .delay_i,
+        .valid_i(tx_valid[e]),
+        .ready_o(tx_ready[e]),
+        .peer_i(tx_peer[e]),
+        .segment_i(sent),
+        .desc_i(tx_desc[e]),
+        .data_i(tx_data[e]),
+        .last_i(tx_last[e]),
+        .valid_o(rx_valid[1-e]),
+        .ready_i(rx_ready[1-e]),
+        .peer_o(rx_peer[1-e]),
+        .segment_o(arrives),
+        .desc_o(rx_desc[1-e]),
+        .data_o(rx_data[1-e]),
+        .last_o(rx_last[1-e]),
+        .lost_o(dropped_o[e])
+      );
+    end
+    assign offers[e] = s_valid;
+    assign gets[e] = d_valid;
+  end
+
+  // How long frames take where nothing else is under way.
+  typedef enum logic [1:0] {
+    Other,
+    Out,
+    In
+  } timed_e;
+  timed_e timed_q;
+  logic [7:0] cycles_q;
+  logic [5:0] quiet_q;
+  always_ff @(posedge clk_i) begin
+    quiet_q <= offers[0] || tx_valid[0] || gets[1] ? '0 : &quiet_q ? quiet_q : quiet_q + 1'b1;
+    cycles_q <= cycles_q + 1'b1;
+    if (!rst_ni) begin
+      timed_q <= Other;
+      {out_cycles_o, in_cycles_o} <= {8'd0, 8'd255, 8'd0, 8'd255};
+    end else if (timed_q == Other && offers[0] && &quiet_q && times_i) begin
+      timed_q <= Out;
+      cycles_q <= 8'd1;
+    end else if (timed_q == Out && tx_valid[0]) begin
+      timed_q <= In;
+      cycles_q <= 8'd1;
+      if (cycles_q < out_cycles_o[0]) out_cycles_o[0] <= cycles_q;
+      if (cycles_q > out_cycles_o[1]) out_cycles_o[1] <= cycles_q;
+    end else if (timed_q == In && gets[1]) begin
+      timed_q <= Other;
+      if (cycles_q < in_cycles_o[0]) in_cycles_o[0] <= cycles_q;
+      if (cycles_q > in_cycles_o[1]) in_cycles_o[1] <= cycles_q;
+    end
   end
 
   always_ff @(posedge clk_i) begin

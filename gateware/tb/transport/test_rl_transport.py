@@ -71,7 +71,7 @@ class Pair:
 
     async def start(self):
         dut = self.dut
-        dut.rst_ni.value = dut.feeds_i.value = dut.reset_i.value = dut.reset_peer_i.value = 0
+        dut.rst_ni.value = dut.feeds_i.value = dut.full_i.value = dut.reset_i.value = dut.reset_peer_i.value = 0
         dut.live_i.value = 3
         dut.epoch_i.value = self.epoch[0] | self.epoch[1] << 32
         dut.reset_epoch_i.value = 0
@@ -122,7 +122,7 @@ class Pair:
         return pushed[0] == expected[1] and pushed[1] == expected[0]
 
     async def feed(self, stretches, bad, resets=0.0):
-        self.dut.feeds_i.value = 1
+        self.dut.feeds_i.value = 3
         for _ in range(stretches):
             self.set_rates(bad)
             await self.cycles(self.draw.randrange(CYCLES))
@@ -172,6 +172,49 @@ async def everything_arrives_once_and_in_order(dut):
         assert all(count > SEEDS for name, count in seen.items() if name != "broken"), seen
 
 
+@cocotb.test()
+async def how_fast_it_is(dut):
+    """Cycles to the link and to the sink, and how many frames and words go by, without a network between the ends."""
+    Clock(dut.clk_i, 2, "ns").start()
+    pair = Pair(dut, seed=1)
+    for name, value in {"credit_i": 1000, "consumes_i": 1, "ack_every_i": 4, "ack_delay_i": 1, "rto_i": 64}.items():
+        getattr(dut, name).value = value
+    dut.window_i.value, dut.tick_cycles_i.value = dut.Slots.value.to_unsigned(), 500
+    await pair.start()
+    dut.pause_i.value = dut.keep_i.value = dut.long_i.value = 0
+    log, words = dut._log.info, dut.FrameWords.value.to_unsigned()
+
+    async def rate(name, idle, full, ends, cycles=4000):
+        """Frames that are delivered in a cycle."""
+        dut.idle_i.value, dut.full_i.value, dut.feeds_i.value = idle, full, ends
+        await pair.cycles(2000)
+        before = dut.delivered_o.value.to_unsigned()
+        await pair.cycles(cycles)
+        after = dut.delivered_o.value.to_unsigned()
+        rates = [((after >> 32 * end) - (before >> 32 * end) & 0xFFFF_FFFF) / cycles for end in range(2)]
+        log(f"{name}: frames a cycle to each end {rates}, words {[rate * (words if full else 1) for rate in rates]}")
+        return rates
+
+    dut.times_i.value = 0
+    await rate("of one word, until all peers have met", 100, 0, 3)
+    dut.idle_i.value = 254
+    await pair.cycles(2000)
+    dut.times_i.value = 1
+    await rate("now and then", 254, 0, 1, cycles=40000)
+    cycles = [tuple(getattr(dut, name).value.to_bytes(byteorder="little")) for name in ("out_cycles_o", "in_cycles_o")]
+    log(f"cycles to the link, least and most: {cycles[0]}, from there to the sink: {cycles[1]}")
+    # An event of a timer, of an acknowledgement or both may come first.
+    assert cycles[0][0] == 3 and cycles[1][0] == 3 and max(cycles[0][1], cycles[1][1]) <= 6
+    short = await rate("of one word, one way", 0, 0, 1)
+    both = await rate("of one word, both ways", 0, 0, 3)
+    long = await rate(f"of {words} words, one way", 0, 1, 1)
+    long_both = await rate(f"of {words} words, both ways", 0, 1, 3)
+    pair.check()
+    assert short[1] > 0.1 and min(both) > 0.05
+    assert long[1] * words > 0.85 and min(long_both) * words > 0.8
+    assert dut.events_o.value.to_unsigned() >> 96 & 0xFFFF_FFFF_FFFF_FFFF == 0, "nothing was sent again"
+
+
 SOURCES = [HERE / name for name in ("lossy_channel.sv", "transport_user.sv", "rl_transport_tb.sv")]
 
 
@@ -184,4 +227,10 @@ SOURCES = [HERE / name for name in ("lossy_channel.sv", "transport_user.sv", "rl
     ],
 )
 def test_rl_transport(parameters):
-    bench("rl_transport_tb", SOURCES, __name__, parameters)
+    bench("rl_transport_tb", SOURCES, __name__, parameters, testcase="everything_arrives_once_and_in_order")
+
+
+@pytest.mark.parametrize("peers", [2, 16])
+def test_rl_transport_rate(peers):
+    parameters = {"Peers": peers, "Slots": 32, "DataW": 512, "Words": 4096, "BlockWords": 4, "FrameWords": 64}
+    bench("rl_transport_tb", SOURCES, __name__, parameters | {"Direct": 1, "Gap": 8}, testcase="how_fast_it_is")

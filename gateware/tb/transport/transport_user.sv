@@ -18,7 +18,8 @@ module transport_user
   input  logic [7:0]                  idle_i,    // Of 256 cycles without an offer, between frames and in them,
   input  logic [7:0]                  pause_i,   // and in which the sink takes nothing,
   input  logic [7:0]                  keep_i,    // or the owner consumes nothing.
-  input  logic [7:0]                  long_i,    // Of 256 frames that are of any length: the others have one word.
+  input  logic [7:0]                  long_i,    // Of 256 frames that are of any length: the others have one word,
+  input  logic                        full_i,    // or all are of the longest.
   input  logic                        consumes_i,
 
   output logic                        s_valid_o,
@@ -120,7 +121,7 @@ module transport_user
         s_valid_o <= 8'(draw() >> 8) >= idle_i && (goes_on || feeds_i);
         if (!goes_on) begin
           s_peer_o <= PeerW'(draw() >> 8);
-          last_q <= 8'(draw() >> 8) < long_i ? 8'((draw() >> 8) % FrameWords) : '0;
+          last_q <= full_i ? 8'(FrameWords - 1) : 8'(draw() >> 8) < long_i ? 8'((draw() >> 8) % FrameWords) : '0;
         end
       end
       if (taken) begin
