@@ -1,0 +1,242 @@
+// What the transport says in frames, how it is set, and what it knows of a peer. Its twin is crates/core/transport.
+
+// No module uses all of it, and functions look at parts of what they get.
+// verilator lint_off UNUSEDPARAM
+// verilator lint_off UNUSEDSIGNAL
+package rl_transport_pkg;
+  typedef logic [31:0] seq_t;    // A number of a payload. Numbers wrap.
+  typedef logic [31:0] epoch_t;  // A life of an end. 0: unknown.
+  typedef logic [15:0] tick_t;   // A time in ticks, which wraps.
+  typedef logic [8:0] count_t;   // Frames of a window: 0 to 256.
+  typedef logic [7:0] slot_t;    // A place in a peer's list of frames, modulo Slots.
+
+  // -- in frames
+  typedef enum logic [1:0] {
+    KindData,  // A numbered payload.
+    KindAck,   // What has arrived.
+    KindNack,  // The same, and: send again from `ack` on.
+    KindUnack  // Asks for an acknowledgement.
+  } segment_kind_e;
+
+  typedef struct packed {
+    segment_kind_e kind;
+    logic          asks;   // Acknowledge at once.
+    seq_t          seq;    // Of KindData.
+    epoch_t        src;    // The sender's life,
+    epoch_t        dst;    // and the newest that it knows of the receiver; 0: unknown.
+    seq_t          ack;    // The first number missing,
+    seq_t          limit;  // and the first that may not be sent. Both hold if dst is not 0.
+  } segment_t;
+
+  // -- how it is set, steady. Both ends agree on `first` and `credit`.
+  typedef struct packed {
+    epoch_t epoch;      // Of all connections after a reset; not 0.
+    seq_t   first;      // The first number of each life.
+    count_t window;     // Most numbers in flight, 1 to Slots.
+    seq_t   credit;     // Payloads of a peer's that the owner can hold, 1 or more and less than 2^31.
+    logic   consumes;   // The owner has room again as soon as it has taken a payload.
+    count_t ack_every;  // After so many payloads at the latest they are acknowledged, 1 or more,
+    tick_t  ack_delay;  // and after so many ticks.
+    tick_t  rto;        // Ticks after which what is not acknowledged is sent again, 1 or more, less than 2^13.
+  } transport_config_t;
+
+  // What has happened to a connection, each for one cycle.
+  typedef struct packed {
+    logic   restarted;  // Numbers began anew, and of the frames that the source gave these are lost: the oldest ones
+    count_t lost;       // that were not acknowledged. Each may have arrived.
+    logic   broken;     // The peer has acknowledged what was never sent, or has gone beyond its credit.
+    logic   repeated;   // A payload had arrived before.
+    logic   missed;     // One came too early: another is missing.
+    logic   resent;     // One is sent again.
+    logic   expired;    // Nothing was acknowledged in time.
+  } transport_event_t;
+
+  // -- what is known of a peer
+  typedef struct packed {
+    logic  on;
+    tick_t at;
+  } timer_t;
+
+  typedef struct packed {
+    // Lives.
+    epoch_t mine;
+    epoch_t theirs;
+    logic   established;  // The peer has named our life.
+    logic   hello_due;    // It has to learn our epochs.
+    timer_t hello;        // It was called, and is not called again before.
+    // The frames that the source gave for it: `held` of them from `slot` on. The first `flight` are sent, under the
+    // numbers from `base` on; of these, those from `cursor` on have to be sent again.
+    slot_t  slot;
+    count_t held;
+    count_t flight;
+    count_t cursor;
+    seq_t   base;
+    seq_t   credit;       // The first number that may not be sent.
+    count_t window;       // How many may be in flight now,
+    count_t grown;        // and how many were acknowledged since it was set.
+    timer_t timer;        // While numbers are in flight: when they are sent again. While credit is missing: when it
+    logic   probe_due;    // is asked for, or that it is to be.
+    logic   went_back;    // All were marked to be sent again, and `base` has not moved since.
+    // What comes from it.
+    seq_t   next;         // The first number missing.
+    seq_t   granted;      // The first that it may not send,
+    seq_t   announced;    // as far as it was announced.
+    count_t unacked;      // Payloads since the last acknowledgement,
+    timer_t ack;          // when that is due,
+    logic   ack_due;      // or that it is,
+    logic   nack_due;     // with the word that a number is missing.
+    logic   nacked;       // That was said of the first number missing, or is due.
+    // In the queue of peers to whom there is something to say.
+    logic   queued;
+  } peer_t;
+
+  // Least window after a loss, where the limit allows it.
+  localparam count_t WindowMin = count_t'(4);
+
+  // `a` is less than 2^31 behind `b`.
+  function automatic logic is_before(logic [31:0] a, logic [31:0] b);
+    logic [31:0] ahead;
+    ahead = b - a;
+    return ahead != 0 && !ahead[31];
+  endfunction
+
+  // The time `at` has come.
+  function automatic logic is_past(tick_t at, tick_t now);
+    tick_t ahead;
+    ahead = now - at;
+    return !ahead[15];
+  endfunction
+
+  function automatic timer_t after(tick_t now, tick_t wait_ticks);
+    return '{on: 1'b1, at: now + wait_ticks};
+  endfunction
+
+  // Numbers begin anew in both directions. What was in flight is no longer held; what waits still does.
+  function automatic peer_t anew(peer_t peer, transport_config_t cfg);
+    anew = peer;
+    anew.slot = peer.slot + slot_t'(peer.flight);
+    anew.held = peer.held - peer.flight;
+    anew.flight = '0;
+    anew.cursor = '0;
+    anew.base = cfg.first;
+    anew.credit = cfg.first + cfg.credit;
+    anew.window = cfg.window;
+    anew.grown = '0;
+    anew.timer = '0;
+    anew.probe_due = 1'b0;
+    anew.went_back = 1'b0;
+    anew.next = cfg.first;
+    anew.granted = cfg.first + cfg.credit;
+    anew.announced = cfg.first + cfg.credit;
+    anew.unacked = '0;
+    anew.ack = '0;
+    anew.ack_due = 1'b0;
+    anew.nack_due = 1'b0;
+    anew.nacked = 1'b0;
+  endfunction
+
+  // A connection of which nothing was heard, whose list is empty.
+  function automatic peer_t fresh(slot_t slot, epoch_t epoch, logic queued, transport_config_t cfg);
+    peer_t none;
+    none = '0;
+    none.mine = epoch;
+    none.slot = slot;
+    none.queued = queued;
+    return anew(none, cfg);
+  endfunction
+
+  // Something was lost: all that is in flight has to be sent again, and the window halves.
+  function automatic peer_t gone_back(peer_t peer, tick_t now, transport_config_t cfg);
+    count_t half, least;
+    half = peer.window >> 1;
+    least = cfg.window < WindowMin ? cfg.window : WindowMin;
+    gone_back = peer;
+    gone_back.cursor = '0;
+    gone_back.window = half < least ? least : half;
+    gone_back.grown = '0;
+    gone_back.timer = after(now, cfg.rto);
+    gone_back.went_back = 1'b1;
+  endfunction
+
+  // That was less than a quarter of the time-out ago: word of a loss may be of what was sent before. Nothing else has
+  // set the timer since.
+  function automatic logic is_just_back(peer_t peer, tick_t now, transport_config_t cfg);
+    return peer.went_back && !is_past(peer.timer.at, now) && peer.timer.at - now > cfg.rto - (cfg.rto >> 2);
+  endfunction
+
+  // So many numbers have arrived, and none was lost: after a window of them it grows by a thirty-second of its limit.
+  function automatic peer_t has_grown(peer_t peer, count_t news, transport_config_t cfg);
+    count_t sum, step, left;
+    sum = peer.grown + news;
+    step = cfg.window >> 5 == 0 ? count_t'(1) : cfg.window >> 5;
+    left = cfg.window - peer.window;
+    has_grown = peer;
+    has_grown.grown = sum;
+    if (sum >= peer.window) begin
+      has_grown.grown = '0;
+      has_grown.window = left < step ? cfg.window : peer.window + step;
+    end
+  endfunction
+
+  // The owner has room for so many payloads again. Of a life that has ended it may say so too late: never is more
+  // granted than it has room for at all.
+  function automatic peer_t consumed(peer_t peer, seq_t count, transport_config_t cfg);
+    seq_t half, more;
+    half = cfg.credit >> 1 == 0 ? seq_t'(1) : cfg.credit >> 1;
+    more = peer.granted + count;
+    consumed = peer;
+    consumed.granted = more - peer.next > cfg.credit ? peer.next + cfg.credit : more;
+    // Small steps can wait for the next acknowledgement; a peer that waits for credit cannot.
+    if (peer.established && consumed.granted - peer.announced >= half) consumed.ack_due = 1'b1;
+  endfunction
+
+  // What time changes.
+  function automatic logic expires(peer_t peer, tick_t now);
+    return peer.flight != 0 && peer.timer.on && is_past(peer.timer.at, now);
+  endfunction
+  function automatic peer_t expired(peer_t peer, tick_t now, transport_config_t cfg);
+    expired = peer;
+    if (expires(peer, now)) expired = gone_back(peer, now, cfg);
+    else if (peer.timer.on && is_past(peer.timer.at, now)) begin
+      expired.timer = '0;
+      expired.probe_due = 1'b1;
+    end
+    if (peer.ack.on && is_past(peer.ack.at, now)) begin
+      expired.ack = '0;
+      expired.ack_due = 1'b1;
+    end
+    if (peer.hello.on && is_past(peer.hello.at, now)) expired.hello = '0;
+  endfunction
+
+  // A frame waits that was never sent, and the peer's credit allows it, or does not.
+  function automatic logic waits(peer_t peer);
+    return peer.held != peer.flight;
+  endfunction
+  function automatic logic is_allowed(peer_t peer);
+    return is_before(peer.base + 32'(peer.flight), peer.credit);
+  endfunction
+
+  // Nothing in flight will bring news of the credit that is missing.
+  function automatic logic is_blocked(peer_t peer);
+    return peer.established && waits(peer) && peer.flight == 0 && !is_allowed(peer);
+  endfunction
+
+  // The time after which it is asked for.
+  function automatic peer_t settled(peer_t peer, tick_t now, tick_t rto);
+    settled = peer;
+    if (is_blocked(peer) && !peer.timer.on && !peer.probe_due) settled.timer = after(now, rto);
+  endfunction
+
+  // There is something to say to it.
+  function automatic logic speaks(peer_t peer);
+    logic resends, sends, calls;
+    resends = peer.cursor != peer.flight;
+    sends = waits(peer) && peer.flight < peer.window && is_allowed(peer);
+    calls = peer.held != 0 && !peer.hello.on;
+    if (!peer.established) return peer.hello_due || calls;
+    return resends || sends || peer.hello_due || peer.ack_due || peer.nack_due ||
+        (is_blocked(peer) && peer.probe_due);
+  endfunction
+endpackage : rl_transport_pkg
+// verilator lint_on UNUSEDSIGNAL
+// verilator lint_on UNUSEDPARAM

@@ -1,0 +1,131 @@
+// The network between two ends, one way: whole frames that are lost, repeated and overtake one another. What is
+// damaged is lost, as a MAC sees to it.
+module lossy_channel
+  import rl_transport_pkg::*;
+#(
+  parameter int unsigned DataW = 64,
+  parameter int unsigned DescW = 32,
+  parameter int unsigned PeerW = 2,
+  parameter int unsigned FrameWords = 8,
+  parameter int unsigned Places = 32  // Frames on their way. One that finds no place is lost.
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             from_live_i,  // The end that sends is not in reset: what it has begun is nothing.
+  input  logic             to_live_i,    // And the end that gets: what it has half is lost.
+  input  logic [31:0]      seed_i,
+  input  logic [7:0]       loss_i,    // Of 256 frames.
+  input  logic [7:0]       repeat_i,
+  input  logic [7:0]       pause_i,   // Of 256 cycles in which it takes nothing.
+  input  logic [15:0]      delay_i,   // Most cycles on its way: with more than a few, frames overtake one another.
+
+  input  logic             valid_i,
+  output logic             ready_o,
+  input  logic [PeerW-1:0] peer_i,
+  input  segment_t         segment_i,
+  input  logic [DescW-1:0] desc_i,
+  input  logic [DataW-1:0] data_i,
+  input  logic             last_i,
+
+  output logic             valid_o,
+  input  logic             ready_i,
+  output logic [PeerW-1:0] peer_o,
+  output segment_t         segment_o,
+  output logic [DescW-1:0] desc_o,
+  output logic [DataW-1:0] data_o,
+  output logic             last_o,
+  output logic [31:0]      lost_o     // Frames.
+);
+  localparam int unsigned PlaceW = $clog2(Places);
+  typedef struct packed {
+    logic             there;
+    logic [15:0]      left;   // Cycles until it may arrive.
+    logic [PeerW-1:0] peer;
+    segment_t         segment;
+    logic [DescW-1:0] desc;
+    logic [7:0]       last;   // The number of the last word.
+  } frame_t;
+  frame_t frames[Places];
+  logic [DataW-1:0] words[Places][FrameWords];
+
+  logic [31:0] random_q;
+  function automatic logic [31:0] draw();
+    random_q = random_q ^ (random_q << 13);
+    random_q = random_q ^ (random_q >> 17);
+    random_q = random_q ^ (random_q << 5);
+    return random_q;
+  endfunction
+
+  // -- in, and on its way
+  logic [7:0] at_q;
+  logic [DataW-1:0] coming[FrameWords];
+  // -- out
+  logic sends_q;
+  logic [PlaceW-1:0] place_q;
+  logic [7:0] sent_q;
+  assign valid_o = sends_q;
+  assign peer_o = frames[place_q].peer;
+  assign segment_o = frames[place_q].segment;
+  assign desc_o = frames[place_q].desc;
+  assign data_o = words[place_q][sent_q[$clog2(FrameWords)-1:0]];
+  assign last_o = sent_q == frames[place_q].last;
+
+  always_ff @(posedge clk_i) begin
+    int unsigned copies, start;
+    if (!rst_ni) begin
+      random_q = seed_i | 1;
+      ready_o <= 1'b0;
+      at_q <= '0;
+      sends_q <= 1'b0;
+      lost_o <= '0;
+      for (int i = 0; i < Places; i++) frames[i].there = 1'b0;
+    end else begin
+      ready_o <= 8'(draw() >> 8) >= pause_i;
+      for (int i = 0; i < Places; i++) if (frames[i].there && frames[i].left != 0) frames[i].left -= 1'b1;
+      if (!from_live_i) at_q <= '0;
+      else if (valid_i && ready_o) begin
+        coming[at_q[$clog2(FrameWords)-1:0]] = data_i;
+        at_q <= last_i ? '0 : at_q + 1'b1;
+        if (last_i) begin
+          copies = 8'(draw() >> 8) < loss_i ? 0 : 8'(draw() >> 8) < repeat_i ? 2 : 1;
+          if (copies == 0) lost_o <= lost_o + 1'b1;
+          for (int i = 0; i < Places; i++) begin
+            if (copies != 0 && !frames[i].there) begin
+              copies -= 1;
+              frames[i] = '{
+                  there: 1'b1,
+                  left: 16'((draw() >> 8) % (32'(delay_i) + 1)),
+                  peer: peer_i,
+                  segment: segment_i,
+                  desc: desc_i,
+                  last: at_q
+              };
+              words[i] = coming;
+            end
+          end
+        end
+      end
+      if (sends_q && !to_live_i) begin
+        sends_q <= 1'b0;
+        frames[place_q].there = 1'b0;
+      end else if (sends_q && ready_i) begin
+        sent_q <= sent_q + 1'b1;
+        if (last_o) begin
+          sends_q <= 1'b0;
+          frames[place_q].there = 1'b0;
+        end
+      end
+      if (!sends_q && to_live_i) begin
+        // Any that may arrive.
+        start = (draw() >> 8) % Places;
+        for (int i = 0; i < Places; i++) begin
+          if (frames[PlaceW'(start+i)].there && frames[PlaceW'(start+i)].left == 0) begin
+            sends_q <= 1'b1;
+            sent_q <= '0;
+            place_q <= PlaceW'(start + i);
+          end
+        end
+      end
+    end
+  end
+endmodule
