@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rackloom_transport::{Ack, Data, Sack, Segment};
-use rackloom_wire::bridge::{CHANNELS, FLAG_ASKS, FLAG_LAST, FLAG_SELECTIVE, Kind};
+use rackloom_wire::bridge::{CHANNELS, FLAG_ASKS, FLAG_LAST, FLAG_SELECTIVE, Kind, MESSAGE_JUMBO};
 use rackloom_wire::{BridgeHead, BridgePacket, MacAddr};
 
 use crate::message::Message;
@@ -47,7 +47,7 @@ pub(crate) fn encode(src: MacAddr, key: Key, segment: &Segment<Message>) -> Byte
 /// The segment that a frame carries; `None` if it is malformed.
 pub(crate) fn decode(frame: &Bytes, packet: &BridgePacket<'_>) -> Option<(Key, Segment<Message>)> {
     let head = &packet.head;
-    if head.channel >= CHANNELS || head.src_epoch == 0 {
+    if head.channel >= CHANNELS || head.src_epoch == 0 || packet.payload.len() > MESSAGE_JUMBO.into() {
         return None;
     }
     let has = |bit: u8| head.flags & bit != 0;
@@ -129,5 +129,8 @@ mod tests {
         assert!(bad(&|h| h.kind = Kind::Unack, &[0; 32]));
         assert!(bad(&|h| h.channel = 2, &[]));
         assert!(bad(&|h| h.src_epoch = 0, &[]));
+        let longest = usize::from(MESSAGE_JUMBO);
+        assert!(!bad(&|h| h.kind = Kind::WriteRequest, &vec![0; longest]));
+        assert!(bad(&|h| h.kind = Kind::WriteRequest, &vec![0; longest + 1]));
     }
 }
