@@ -412,6 +412,16 @@ impl Endpoint {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
+    /// Connections that it keeps: those of peers that have proved that they hear it, and of strangers.
+    pub fn len(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// True when it knows nobody.
+    pub fn is_empty(&self) -> bool {
+        self.peers.is_empty()
+    }
+
     /// Bytes that messages of streams hold until their owner takes them.
     pub fn bytes(&self) -> usize {
         self.peers.iter().map(|(_, link)| link.inbox.bytes()).sum()

@@ -69,18 +69,19 @@ fn close_window(mut node: Node) {
     node.open(0, 3, 2, MacAddr::ZERO, Rights::STREAM);
     let mut raw = Raw::new(peer(1), 1, CHANNEL_STREAMS);
     raw.meet(&mut node);
-    let early = raw.message(3, b"early");
+    let early = raw.message(4, b"early");
     node.take(&early);
     raw.read(&node.frames());
     node.open(0, 4, 1, MacAddr::ZERO, Rights::STREAM);
     let late = raw.message(3, b"late");
     node.take(&late);
     assert_eq!(node.endpoint.counters().denied, 1);
-    assert_eq!(node.endpoint.take_message(node.now), Some((raw.mac, 3, Bytes::from_static(b"early"))));
+    assert_eq!(node.endpoint.take_message(node.now), Some((raw.mac, 4, Bytes::from_static(b"early"))));
     assert_eq!(node.endpoint.take_message(node.now), None);
-    // What it says now is of a life that has ended.
+    // What it says now, or has said before, is of a life that has ended.
     let next = raw.message(4, b"next");
     node.take(&next);
+    node.take(&early);
     assert_eq!(node.endpoint.take_message(node.now), None);
     raw.seq = 1;
     raw.meet(&mut node);
