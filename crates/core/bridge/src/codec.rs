@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rackloom_transport::{Ack, Data, Sack, Segment};
-use rackloom_wire::bridge::{CHANNELS, FLAG_ASKS, FLAG_LAST, FLAG_SELECTIVE, Kind};
+use rackloom_wire::bridge::{CHANNELS, FLAG_ASKS, FLAG_LAST, FLAG_SELECTIVE, Kind, MESSAGE_JUMBO};
 use rackloom_wire::{BridgeHead, BridgePacket, MacAddr};
 
 use crate::message::Message;
@@ -47,7 +47,7 @@ pub(crate) fn encode(src: MacAddr, key: Key, segment: &Segment<Message>) -> Byte
 /// The segment that a frame carries; `None` if it is malformed.
 pub(crate) fn decode(frame: &Bytes, packet: &BridgePacket<'_>) -> Option<(Key, Segment<Message>)> {
     let head = &packet.head;
-    if head.channel >= CHANNELS || head.src_epoch == 0 {
+    if head.channel >= CHANNELS || head.src_epoch == 0 || packet.payload.len() > MESSAGE_JUMBO.into() {
         return None;
     }
     let has = |bit: u8| head.flags & bit != 0;
@@ -79,6 +79,8 @@ pub(crate) fn decode(frame: &Bytes, packet: &BridgePacket<'_>) -> Option<(Key, S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     const HERE: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
     const KEY: Key = Key { peer: MacAddr([2, 0, 0, 0, 0, 2]), channel: 1 };
@@ -116,6 +118,39 @@ mod tests {
         assert_eq!(there_and_back(&segment), segment, "the bitmap travels");
     }
 
+    fn any_message() -> impl Strategy<Value = Message> {
+        let kind = (1..=10u8).prop_map(|k| Kind::from_wire(k).unwrap_or(Kind::Stream));
+        let fields = (any::<u16>(), any::<u64>(), any::<u32>(), any::<u16>(), any::<bool>());
+        (kind, fields, vec(any::<u8>(), 0..300)).prop_map(|(kind, (id, addr, count, tag, is_last), bytes)| {
+            let is_bare = matches!(kind, Kind::Ack | Kind::Nack | Kind::Unack);
+            let kind = if is_bare { Kind::WriteRequest } else { kind };
+            Message { kind, id, addr, count, tag, is_last, payload: bytes.into() }
+        })
+    }
+
+    /// As connections make them: a payload goes with no bitmap and no negative acknowledgement, and whoever asks without
+    /// one sends neither.
+    fn any_segment() -> impl Strategy<Value = Segment<Message>> {
+        let ack = (any::<u32>(), any::<u32>(), any::<bool>(), any::<[u8; 32]>(), any::<bool>());
+        let data = proptest::option::of((any::<u32>(), any_message()));
+        (1..=u32::MAX, 0..=u32::MAX, any::<(bool, bool)>(), ack, data).prop_map(
+            |(src, dst, (asks, selective), (next, limit, is_nack, bitmap, has_bitmap), data)| {
+                let is_apart = data.is_none() && !asks;
+                let sack = if is_apart && has_bitmap { Sack::from_bitmap(next, &bitmap) } else { Sack::new(next) };
+                let ack = (dst != 0).then_some(Ack { sack, limit, is_nack: is_apart && is_nack });
+                let data = data.map(|(seq, payload)| Data { seq, payload });
+                Segment { src, dst, asks, selective, ack, data }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn any_segment_comes_back(segment in any_segment()) {
+            prop_assert_eq!(there_and_back(&segment), segment);
+        }
+    }
+
     #[test]
     fn nonsense_is_malformed() {
         let bad = |change: &dyn Fn(&mut BridgeHead), payload: &[u8]| {
@@ -129,5 +164,8 @@ mod tests {
         assert!(bad(&|h| h.kind = Kind::Unack, &[0; 32]));
         assert!(bad(&|h| h.channel = 2, &[]));
         assert!(bad(&|h| h.src_epoch = 0, &[]));
+        let longest = usize::from(MESSAGE_JUMBO);
+        assert!(!bad(&|h| h.kind = Kind::WriteRequest, &vec![0; longest]));
+        assert!(bad(&|h| h.kind = Kind::WriteRequest, &vec![0; longest + 1]));
     }
 }

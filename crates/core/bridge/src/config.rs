@@ -12,7 +12,8 @@ pub struct EndpointConfig {
     pub mac: MacAddr,
     /// Most payload bytes of a frame, 64 to `MESSAGE_JUMBO`.
     pub longest: u16,
-    /// First epoch, not 0: of a counter that outlives restarts, or random.
+    /// First epoch, not 0: random and below 2^30, or of a counter that outlives restarts. A life uses up another one each
+    /// time that a connection ends, so a counter goes on in great steps, of 2^16 say.
     pub epoch: u32,
     /// Connections that are held at once.
     pub peers: PeersLimits,
@@ -26,8 +27,12 @@ pub struct EndpointConfig {
     pub rto_min: Duration,
     /// Longest such time.
     pub rto_max: Duration,
-    /// A peer that was silent for so long while something was asked of it has gone.
+    /// A peer that has gone so long without doing what it owes has gone. It owes answers and acknowledgements, but no
+    /// credit: it may take messages of streams as late as it likes, as long as it is heard.
     pub patience: Duration,
+    /// First number of each connection: 1, but in tests of how numbers wrap. All nodes agree on it.
+    #[doc(hidden)]
+    pub first: u32,
 }
 
 impl EndpointConfig {
@@ -51,6 +56,7 @@ impl EndpointConfig {
             rto_min,
             rto_max,
             patience,
+            first: 1,
         }
     }
 
@@ -65,7 +71,7 @@ impl EndpointConfig {
     pub(crate) fn connection(&self, channel: u16) -> ConnectionConfig {
         let is_memory = channel == CHANNEL_MEMORY;
         ConnectionConfig {
-            first: 1,
+            first: self.first,
             window: self.window,
             // Requests and responses are consumed at once, so their credit only bounds what is in flight. A stream's
             // longest message has to fit.

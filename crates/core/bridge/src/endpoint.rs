@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rackloom_node::Instant;
 use rackloom_transport::{Connection, Peers, PeersFull};
 use rackloom_wire::bridge::{BridgeStatus, CHANNEL_MEMORY, CHANNEL_STREAMS, Kind, TRANSACTIONS};
-use rackloom_wire::{BridgePacket, MacAddr, ParseError};
+use rackloom_wire::{BridgePacket, Ipv6Error, MacAddr, ParseError};
 
 use crate::codec::{Key, decode, encode};
 use crate::config::EndpointConfig;
@@ -70,6 +70,8 @@ pub struct Endpoint {
     counters: EndpointCounters,
     tickets: u64,
     epoch: u32,
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) planted: Option<crate::PlantedBug>,
 }
 
 impl Endpoint {
@@ -90,7 +92,15 @@ impl Endpoint {
             tickets: 0,
             epoch: config.epoch,
             config,
+            #[cfg(feature = "planted-bugs")]
+            planted: None,
         }
+    }
+
+    /// Makes it suffer from a bug.
+    #[cfg(feature = "planted-bugs")]
+    pub const fn plant(&mut self, bug: crate::PlantedBug) {
+        self.planted = Some(bug);
     }
 
     /// Its configuration.
@@ -187,7 +197,7 @@ impl Endpoint {
             return Err(NotTaken::Full);
         }
         if !link.is_waiting() {
-            link.heard = now;
+            link.gives_up = now + self.config.patience;
         }
         link.transactions.begin(ticket, &mut message, count);
         link.connection.push(message).expect("the queue has room for all requests under way and all answers");
@@ -201,6 +211,7 @@ impl Endpoint {
         self.counters.rx += 1;
         let packet = match BridgePacket::parse(frame) {
             Ok(packet) if packet.head.dst == self.config.mac => packet,
+            Err(ParseError::Ipv6(Ipv6Error::Length { .. })) => return self.counters.malformed += 1,
             Ok(_) | Err(ParseError::Foreign(_) | ParseError::Ipv6(_)) => return self.counters.foreign += 1,
             Err(_) => return self.counters.malformed += 1,
         };
@@ -213,36 +224,66 @@ impl Endpoint {
             self.admit(now, key);
         }
         let link = self.peers.get_mut(&key).expect("it was there or is admitted");
+        let has_room = link.has_room_for(&segment);
+        #[cfg(feature = "planted-bugs")]
+        let has_room = has_room || self.planted == Some(crate::PlantedBug::PileUp);
+        if !has_room {
+            return self.counters.denied += 1;
+        }
         let is_duplicate = segment.data.as_ref().is_some_and(|d| link.connection.has(d.seq));
+        let in_flight = link.connection.in_flight();
         let received = match link.connection.handle(now, segment) {
             Ok(received) => received,
             Err(_) => return self.counters.malformed += 1,
         };
-        link.heard = now;
+        link.note_stale(now, received.is_stale, self.config.rto_min);
+        if received.is_stale {
+            self.counters.stale += 1;
+        } else if is_duplicate && !received.restarted {
+            self.counters.duplicates += 1;
+        }
+        let progresses = received.restarted || link.connection.in_flight() < in_flight;
+        if progresses || !received.is_stale && !link.owes() {
+            link.gives_up = now + self.config.patience;
+        }
+        if link.connection.is_established() && !self.keep(now, key) {
+            return self.counters.denied += 1;
+        }
         if received.restarted {
+            let link = self.peers.get_mut(&key).expect("it has a place");
+            #[cfg(feature = "planted-bugs")]
+            if let Some(bug) = self.planted {
+                link.suffer_life(bug, &received.lost);
+            }
             let lost = link.begin_life();
             if key.channel == CHANNEL_STREAMS && (lost.cut || !received.lost.is_empty()) {
                 self.events.push_back(EndpointEvent::StreamsLost { peer: key.peer });
             }
             self.fail(lost.tickets, Failure::Restarted);
         }
-        if received.is_stale {
-            self.counters.stale += 1;
-        } else if is_duplicate && !received.restarted {
-            self.counters.duplicates += 1;
-        }
         for message in received.payloads {
             if !self.deliver(now, key, &message, target) {
                 return;
             }
         }
-        let link = self.peers.get_mut(&key).expect("it lives");
-        if link.connection.is_established()
-            && let Ok(Some((evicted, link))) = self.peers.establish(now, &key)
-        {
-            self.bury(evicted, link);
-        }
         self.settle(key);
+    }
+
+    /// A peer has proved that it hears us, and needs a place that strangers cannot take. False if there is none: then it
+    /// is as if it had said nothing, and it will say so again.
+    fn keep(&mut self, now: Instant, key: Key) -> bool {
+        match self.peers.establish_unless(now, &key, |link| link.inbox.front().is_some()) {
+            Ok(None) => true,
+            Ok(Some((evicted, link))) => {
+                self.bury(evicted, link);
+                true
+            }
+            Err(PeersFull) => {
+                // Nothing of it was taken, and the next connection may go by the same epoch.
+                self.drop_link(key);
+                false
+            }
+        }
     }
 
     /// A payload has come, in its turn. False if the peer has broken the rules, and its connection has ended.
@@ -253,8 +294,12 @@ impl Endpoint {
                 && self.windows.check(key.peer, message.tag.into(), 1, Rights::STREAM).is_ok();
             if !permitted || link.inbox.push(message).is_err() {
                 self.counters.denied += 1;
-                self.drop_link(key);
+                self.cut_off(now, key);
                 return false;
+            }
+            #[cfg(feature = "planted-bugs")]
+            if self.planted == Some(crate::PlantedBug::CreditAtOnce) {
+                link.connection.consume(now, 1);
             }
             if link.inbox.front().is_some() && !link.has_inbox_turn {
                 link.has_inbox_turn = true;
@@ -266,7 +311,10 @@ impl Endpoint {
         match message.kind {
             Kind::ReadResponse | Kind::WriteResponse => {
                 match link.transactions.complete(message) {
-                    Some((ticket, result)) => self.events.push_back(EndpointEvent::Done { ticket, result }),
+                    Some((ticket, result)) => {
+                        link.gives_up = now + self.config.patience;
+                        self.events.push_back(EndpointEvent::Done { ticket, result });
+                    }
                     None => self.counters.malformed += 1,
                 }
                 return true;
@@ -278,18 +326,31 @@ impl Endpoint {
                 return false;
             }
         }
-        let answer = serve(&self.windows, target, key.peer, message, self.config.longest.into());
-        if answer.tag == BridgeStatus::Ok.into() {
-            self.counters.served += 1;
-        } else {
-            self.counters.denied += 1;
+        #[cfg(feature = "planted-bugs")]
+        let windows = &match self.planted {
+            Some(crate::PlantedBug::IgnorePeer) => self.windows.for_anybody(),
+            _ => self.windows.clone(),
+        };
+        #[cfg(feature = "planted-bugs")]
+        if self.planted == Some(crate::PlantedBug::TornBatch) {
+            crate::serve::tear_batch(windows, target, key.peer, message);
         }
-        if link.connection.push(answer).is_err() {
+        #[cfg(not(feature = "planted-bugs"))]
+        let windows = &self.windows;
+        let answer = serve(windows, target, key.peer, message, self.config.longest.into());
+        match BridgeStatus::from_wire(answer.tag) {
+            Some(BridgeStatus::Ok | BridgeStatus::MemoryFailed) => self.counters.served += 1,
+            Some(BridgeStatus::Malformed) => self.counters.malformed += 1,
+            _ => self.counters.denied += 1,
+        }
+        // Each request that may yet begin here keeps its place in the queue.
+        if link.connection.queue_room() <= link.transactions.room() {
             // It asks for more at once than it may.
             self.counters.denied += 1;
             self.drop_link(key);
             return false;
         }
+        link.connection.push(answer).unwrap_or_else(|_| unreachable!("there is room"));
         true
     }
 
@@ -300,9 +361,18 @@ impl Endpoint {
                 break;
             }
             let link = self.peers.get_mut(&key).expect("deadlines are of links");
-            if link.is_waiting() && now >= link.heard + self.config.patience {
-                self.restart_link(now, key);
-                continue;
+            #[cfg(feature = "planted-bugs")]
+            if self.planted == Some(crate::PlantedBug::NoPatience) {
+                link.gives_up = now + self.config.patience;
+            }
+            if link.is_waiting() && now >= link.gives_up {
+                let grace = self.config.rto_max.min(self.config.patience);
+                if now - at < grace {
+                    self.restart_link(now, key);
+                    continue;
+                }
+                // We are late ourselves: what the peer has said may wait to be read.
+                link.gives_up = now + grace;
             }
             link.connection.handle_timeout(now);
             self.settle(key);
@@ -342,6 +412,16 @@ impl Endpoint {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
+    /// Connections that it keeps: those of peers that have proved that they hear it, and of strangers.
+    pub fn len(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// True when it knows nobody.
+    pub fn is_empty(&self) -> bool {
+        self.peers.is_empty()
+    }
+
     /// Bytes that messages of streams hold until their owner takes them.
     pub fn bytes(&self) -> usize {
         self.peers.iter().map(|(_, link)| link.inbox.bytes()).sum()
@@ -368,23 +448,28 @@ impl Endpoint {
         }
         if self.peers.get(&key).is_none() {
             self.admit(now, key);
-            match self.peers.establish(now, &key) {
-                Ok(None) => {}
-                Ok(Some((evicted, link))) => self.bury(evicted, link),
-                Err(PeersFull) => {
-                    self.drop_link(key);
-                    return Err(NotTaken::Peers);
-                }
+            if !self.keep(now, key) {
+                return Err(NotTaken::Peers);
             }
         }
         Ok(())
     }
 
-    fn connection(&mut self, now: Instant, channel: u16) -> Connection<Message> {
-        let connection = Connection::new(now, self.config.connection(channel), self.epoch);
-        // 0 is no epoch. The next connection is a later life, whoever it is to.
-        self.epoch = self.epoch.wrapping_add(1).max(1);
-        connection
+    /// A connection of the present epoch, which connections share until one of them ends that had begun.
+    fn connection(&self, now: Instant, channel: u16) -> Connection<Message> {
+        Connection::new(now, self.config.connection(channel), self.epoch)
+    }
+
+    /// A connection has ended: the next to that peer is a later life, unless this one never began.
+    const fn end_epoch(&mut self, has_begun: bool) {
+        #[cfg(feature = "planted-bugs")]
+        if matches!(self.planted, Some(crate::PlantedBug::SameEpoch)) {
+            return;
+        }
+        if has_begun {
+            // 0 is no epoch.
+            self.epoch = if self.epoch == u32::MAX { 1 } else { self.epoch + 1 };
+        }
     }
 
     fn admit(&mut self, now: Instant, key: Key) {
@@ -406,7 +491,7 @@ impl Endpoint {
 
     fn schedule(&mut self, key: Key) {
         let Some(link) = self.peers.get_mut(&key) else { return };
-        let patience = link.is_waiting().then(|| link.heard + self.config.patience);
+        let patience = link.is_waiting().then_some(link.gives_up);
         let deadline = [link.connection.deadline(), patience].into_iter().flatten().min();
         if deadline != link.deadline {
             if let Some(at) = link.deadline {
@@ -419,11 +504,24 @@ impl Endpoint {
         }
     }
 
+    /// A peer has broken the rules: its connection ends, and its place is free unless the owner has yet to take messages
+    /// that it was right to send.
+    fn cut_off(&mut self, now: Instant, key: Key) {
+        if self.peers.get(&key).is_some_and(|link| link.inbox.front().is_some()) {
+            self.restart_link(now, key);
+        } else {
+            self.drop_link(key);
+        }
+    }
+
     /// Ends a connection. What is whole in its inbox stays for the owner; the next connection is a later life.
     fn restart_link(&mut self, now: Instant, key: Key) {
+        let Some(has_begun) = self.peers.get(&key).map(|link| link.has_begun) else { return };
+        self.end_epoch(has_begun);
         let connection = self.connection(now, key.channel);
         let Some(link) = self.peers.get_mut(&key) else { return };
         let old = core::mem::replace(&mut link.connection, connection);
+        link.has_begun = false;
         link.inbox.restart();
         let lost = link.transactions.abandon(|_| true);
         if key.channel == CHANNEL_STREAMS && !old.is_idle() {
@@ -441,6 +539,7 @@ impl Endpoint {
 
     /// What a link that was removed leaves behind.
     fn bury(&mut self, key: Key, mut link: Link) {
+        self.end_epoch(link.has_begun);
         if key.channel == CHANNEL_STREAMS && !link.connection.is_idle() {
             self.events.push_back(EndpointEvent::StreamsLost { peer: key.peer });
         }

@@ -12,8 +12,17 @@ use crate::message::Message;
 pub(crate) struct Whole {
     pub(crate) stream: u16,
     pub(crate) bytes: Bytes,
-    /// Pieces that it came in: credit to give back.
+    /// Pieces that it came in.
     pub(crate) pieces: u32,
+    /// The peer's life has ended since: there is no credit to give back.
+    pub(crate) is_earlier: bool,
+}
+
+impl Whole {
+    /// Credit to give back when it is taken.
+    pub(crate) const fn credit(&self) -> u32 {
+        if self.is_earlier { 0 } else { self.pieces }
+    }
 }
 
 /// A piece that does not belong where it came.
@@ -22,13 +31,17 @@ pub(crate) struct BadPiece;
 
 /// Puts the messages of one peer together. Pieces come in order, those of one message without another's between them.
 ///
-/// Invariant: it holds no more pieces than the peer has credit for.
+/// Invariant: of the peer's present life it holds no more pieces than that has credit for.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     stream: u16,
     partial: BytesMut,
     pieces: u32,
     whole: VecDeque<Whole>,
+    /// Pieces of those.
+    waiting: u32,
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) keeps_partial: bool,
 }
 
 impl Inbox {
@@ -63,7 +76,8 @@ impl Inbox {
 
     fn finish(&mut self, bytes: Bytes) {
         let pieces = core::mem::take(&mut self.pieces);
-        self.whole.push_back(Whole { stream: self.stream, bytes, pieces });
+        self.waiting += pieces;
+        self.whole.push_back(Whole { stream: self.stream, bytes, pieces, is_earlier: false });
     }
 
     /// The oldest message that nobody has taken.
@@ -73,7 +87,14 @@ impl Inbox {
 
     /// Takes it.
     pub(crate) fn pop(&mut self) -> Option<Whole> {
-        self.whole.pop_front()
+        let whole = self.whole.pop_front()?;
+        self.waiting -= whole.pieces;
+        Some(whole)
+    }
+
+    /// Pieces of messages that are whole, of the peer's present life and of those before.
+    pub(crate) const fn pieces(&self) -> u32 {
+        self.waiting
     }
 
     /// Bytes that it holds.
@@ -83,10 +104,14 @@ impl Inbox {
 
     /// The peer has begun anew: what is whole stays, the rest will never be.
     pub(crate) fn restart(&mut self) {
+        // Its credit has begun anew as well.
+        self.whole.iter_mut().for_each(|w| w.is_earlier = true);
+        #[cfg(feature = "planted-bugs")]
+        if self.keeps_partial {
+            return;
+        }
         self.partial.clear();
         self.pieces = 0;
-        // Its credit has begun anew as well.
-        self.whole.iter_mut().for_each(|w| w.pieces = 0);
     }
 }
 
@@ -138,7 +163,9 @@ mod tests {
         inbox.push(&piece(1, 0, false, b"half")).unwrap();
         inbox.restart();
         inbox.push(&piece(1, 0, true, b"next")).unwrap();
-        assert_eq!(inbox.pop().map(|w| (w.bytes, w.pieces)), Some((Bytes::from_static(b"whole"), 0)));
-        assert_eq!(inbox.front().map(|w| (&w.bytes[..], w.pieces)), Some((&b"next"[..], 1)));
+        assert_eq!(inbox.pieces(), 2);
+        assert_eq!(inbox.pop().map(|w| (w.credit(), w.bytes)), Some((0, Bytes::from_static(b"whole"))));
+        assert_eq!(inbox.pieces(), 1);
+        assert_eq!(inbox.front().map(|w| (&w.bytes[..], w.credit())), Some((&b"next"[..], 1)));
     }
 }

@@ -24,6 +24,8 @@ mod endpoint;
 mod inbox;
 mod link;
 mod message;
+#[cfg(feature = "planted-bugs")]
+mod planted;
 mod serve;
 mod streams;
 mod transactions;
@@ -33,6 +35,8 @@ pub use config::{EndpointConfig, PEERS, STRANGERS, STREAM_MESSAGE_MAX};
 pub use counters::EndpointCounters;
 pub use endpoint::{Endpoint, EndpointEvent, NotTaken};
 pub use message::Atomic;
+#[cfg(feature = "planted-bugs")]
+pub use planted::PlantedBug;
 pub use serve::{NoMemory, Target, TargetFailed};
 pub use transactions::{Failure, Ticket};
 pub use window::{Rights, Window, Windows};

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use rackloom_node::Instant;
-use rackloom_transport::Connection;
+use rackloom_node::{Duration, Instant};
+use rackloom_transport::{Connection, Segment};
 use rackloom_wire::bridge::Kind;
 
+use crate::config::STREAM_CREDIT;
 use crate::inbox::Inbox;
 use crate::message::Message;
 use crate::transactions::{Ticket, Transactions};
+
+/// Stale segments that are answered at once: two ends that start at the same time need two.
+const ANSWERS: u32 = 4;
 
 /// The connection to one peer on one channel.
 #[derive(Debug)]
@@ -19,8 +23,16 @@ pub(crate) struct Link {
     pub(crate) transactions: Transactions,
     pub(crate) inbox: Inbox,
     pub(crate) has_inbox_turn: bool,
-    /// When the peer was heard last, or was first asked for something after that.
-    pub(crate) heard: Instant,
+    /// Numbers have begun: something may have been taken, or sent, under the connection's epoch.
+    pub(crate) has_begun: bool,
+    /// Stale segments that were answered since one has come that was not, and when the last was.
+    answers: u32,
+    answered_at: Instant,
+    /// When patience with the peer ends, if we wait for it then: counted from when it last did what it owed, or spoke
+    /// while it owed nothing, or was first asked for something after that.
+    pub(crate) gives_up: Instant,
+    #[cfg(feature = "planted-bugs")]
+    planted: Option<crate::PlantedBug>,
 }
 
 impl Link {
@@ -32,18 +44,59 @@ impl Link {
             transactions: Transactions::default(),
             inbox: Inbox::default(),
             has_inbox_turn: false,
-            heard: now,
+            has_begun: false,
+            answers: 0,
+            answered_at: now,
+            gives_up: now,
+            #[cfg(feature = "planted-bugs")]
+            planted: None,
         }
     }
 
-    /// Whether the peer owes something.
+    /// Whether the peer owes us an answer or an acknowledgement. It does not where all that waits is for its credit.
+    pub(crate) fn owes(&self) -> bool {
+        !self.transactions.is_empty() || self.connection.in_flight() > 0
+    }
+
+    /// Whether a segment of the peer may be taken. While messages of its earlier lives fill the inbox, no further life is
+    /// heard: each begins with credit for as many.
+    pub(crate) fn has_room_for<T>(&self, segment: &Segment<T>) -> bool {
+        self.inbox.pieces() <= STREAM_CREDIT.into() || self.connection.is_current(segment.src, segment.dst)
+    }
+
+    /// A segment has come. A stale one is answered, in case the peer does not know better; but two nodes that are at odds
+    /// about each other's lives would answer each other as fast as the wire can, so after some an answer has to wait.
+    pub(crate) fn note_stale(&mut self, now: Instant, is_stale: bool, pause: Duration) {
+        if !is_stale {
+            self.answers = 0;
+        } else if self.answers < ANSWERS || now - self.answered_at >= pause {
+            self.answers = self.answers.saturating_add(1);
+            self.answered_at = now;
+        } else {
+            self.connection.withhold_answer();
+        }
+    }
+
+    /// Whether we wait for something of the peer.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.transactions.is_empty() || !self.connection.is_idle()
+    }
+
+    /// Makes it suffer from a bug, as numbers begin anew.
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) fn suffer_life(&mut self, bug: crate::PlantedBug, lost: &[Message]) {
+        self.planted = Some(bug);
+        self.inbox.keeps_partial = bug == crate::PlantedBug::KeepPartial;
+        let asks = |m: &&Message| !matches!(m.kind, Kind::ReadResponse | Kind::WriteResponse | Kind::Stream);
+        if bug == crate::PlantedBug::AskAgain {
+            lost.iter().filter(asks).for_each(|m| drop(self.connection.push(m.clone())));
+        }
     }
 
     /// Numbers have begun anew: what waits to be sent and means something to the peer's new life stays. Answers to its
     /// old life do not, nor the rest of a message whose beginning that life has had.
     pub(crate) fn begin_life(&mut self) -> Lost {
+        self.has_begun |= self.connection.is_established();
         self.inbox.restart();
         let mut waiting = BTreeSet::new();
         let (mut is_whole, mut cut) = (false, false);
@@ -53,6 +106,9 @@ impl Link {
                 cut |= !is_whole;
                 is_whole
             }
+            #[cfg(feature = "planted-bugs")]
+            Kind::ReadResponse | Kind::WriteResponse => self.planted == Some(crate::PlantedBug::AnswerOldLife),
+            #[cfg(not(feature = "planted-bugs"))]
             Kind::ReadResponse | Kind::WriteResponse => false,
             _ => waiting.insert(m.id),
         });

@@ -118,6 +118,20 @@ fn write_batch(
     Ok(count)
 }
 
+/// Writes what may be written of a batch that is refused.
+#[cfg(feature = "planted-bugs")]
+pub(crate) fn tear_batch(windows: &Windows, target: &mut dyn Target, peer: MacAddr, request: &Message) {
+    let may = |addr, bytes: &[u8]| windows.check(peer, addr, bytes.len() as u64, Rights::WRITE).is_ok();
+    let Some(records) = parse_batch(&request.payload).filter(|_| request.kind == Kind::WriteBatch) else { return };
+    let records: Vec<_> = records.collect();
+    if records.iter().all(|(addr, bytes)| may(*addr, bytes)) {
+        return;
+    }
+    for (addr, bytes) in records.into_iter().take_while(|(addr, bytes)| may(*addr, bytes)) {
+        let _ = target.write(addr, bytes);
+    }
+}
+
 fn atomic(windows: &Windows, target: &mut dyn Target, peer: MacAddr, request: &Message) -> Result<Bytes, BridgeStatus> {
     let atomic = Atomic::parse(request).ok_or(BridgeStatus::Malformed)?;
     if !request.addr.is_multiple_of(8) {

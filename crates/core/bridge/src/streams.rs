@@ -6,29 +6,29 @@ use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{CHANNEL_STREAMS, STREAMS};
 
 use crate::codec::Key;
-use crate::config::STREAM_MESSAGE_MAX;
+use crate::config::{STREAM_CREDIT, STREAM_MESSAGE_MAX};
 use crate::endpoint::{Endpoint, NotTaken};
 use crate::message::Message;
 
 impl Endpoint {
-    /// Sends a message to a stream of `peer`, at most [`STREAM_MESSAGE_MAX`] bytes.
+    /// Sends a message to a stream of `peer`, at most [`STREAM_MESSAGE_MAX`] bytes and 96 frames.
     ///
     /// # Errors
     /// See [`NotTaken`]: the message is taken as a whole or not at all.
     pub fn send(&mut self, now: Instant, peer: MacAddr, stream: u16, message: &Bytes) -> Result<(), NotTaken> {
-        if message.len() > STREAM_MESSAGE_MAX || stream >= STREAMS {
+        let longest = usize::from(self.config.longest);
+        let pieces = message.len().div_ceil(longest).max(1);
+        if message.len() > STREAM_MESSAGE_MAX || pieces > STREAM_CREDIT.into() || stream >= STREAMS {
             return Err(NotTaken::Invalid);
         }
         let key = Key { peer, channel: CHANNEL_STREAMS };
         self.open(now, key)?;
-        let longest = usize::from(self.config.longest);
-        let pieces = message.len().div_ceil(longest).max(1);
         let link = self.peers.get_mut(&key).expect("it is open");
         if link.connection.queue_room() < pieces {
             return Err(NotTaken::Full);
         }
         if !link.is_waiting() {
-            link.heard = now;
+            link.gives_up = now + self.config.patience;
         }
         for piece in 0..pieces {
             let from = piece * longest;
@@ -58,8 +58,12 @@ impl Endpoint {
         let key = self.inboxes.pop_front()?;
         let link = self.peers.get_mut(&key)?;
         let whole = link.inbox.pop()?;
-        link.connection.consume(now, whole.pieces);
+        link.connection.consume(now, whole.credit());
         link.has_inbox_turn = link.inbox.front().is_some();
+        #[cfg(feature = "planted-bugs")]
+        if self.planted == Some(crate::PlantedBug::LoseTurn) {
+            link.has_inbox_turn = false;
+        }
         if link.has_inbox_turn {
             self.inboxes.push_back(key);
         }

@@ -133,6 +133,11 @@ impl<T> Connection<T> {
         self.epochs.is_established()
     }
 
+    /// True when a segment with these epochs belongs to the present lives of both ends.
+    pub const fn is_current(&self, src: u32, dst: u32) -> bool {
+        self.epochs.is_established() && src == self.epochs.remote() && dst == self.epochs.local()
+    }
+
     /// True when everything that was given to [`push`](Self::push) is acknowledged.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.sender.is_idle()
@@ -207,6 +212,12 @@ impl<T> Connection<T> {
             }
         }
         Ok(received)
+    }
+
+    /// The segment that was just taken and was stale is not to be answered. Two ends at odds about each other's lives
+    /// would answer each other for ever; it is for the owner to see that.
+    pub const fn withhold_answer(&mut self) {
+        self.hello_due = false;
     }
 
     /// Takes what a segment of the peer's present life carries.

@@ -128,6 +128,19 @@ impl<K: Ord + Copy, V> Peers<K, V> {
     /// # Errors
     /// [`PeersFull`] if the stranger would be one too many and no established peer is idle. It stays a stranger.
     pub fn establish(&mut self, now: Instant, key: &K) -> Result<Option<(K, V)>, PeersFull> {
+        self.establish_unless(now, key, |_| false)
+    }
+
+    /// The same, where no peer has to leave that `stays`, however idle it is.
+    ///
+    /// # Errors
+    /// As of [`establish`](Self::establish).
+    pub fn establish_unless(
+        &mut self,
+        now: Instant,
+        key: &K,
+        stays: impl Fn(&V) -> bool,
+    ) -> Result<Option<(K, V)>, PeersFull> {
         let Some(e) = self.entries.get_mut(key) else { return Ok(None) };
         if e.is_established {
             e.at = now;
@@ -136,7 +149,8 @@ impl<K: Ord + Copy, V> Peers<K, V> {
         let mut evicted = None;
         if self.established >= self.limits.established {
             let idle = self.limits.idle;
-            evicted = Some(self.evict(|e| e.is_established && now - e.at >= idle).ok_or(PeersFull)?);
+            evicted =
+                Some(self.evict(|e| e.is_established && now - e.at >= idle && !stays(&e.state)).ok_or(PeersFull)?);
         }
         let e = self.entries.get_mut(key).expect("a stranger, which was not evicted");
         (e.is_established, e.at) = (true, now);
@@ -204,6 +218,7 @@ mod tests {
         peers.admit(at(5), 10, 'x');
         assert_eq!(peers.establish(at(900), &10), Err(PeersFull));
         assert_eq!(peers.establish(at(900), &1), Ok(None));
+        assert_eq!(peers.establish_unless(at(1002), &10, |state| *state == 'b'), Err(PeersFull));
         assert_eq!(peers.establish(at(1002), &10), Ok(Some((2, 'b'))));
         assert_eq!(peers.establish(at(1002), &77), Ok(None));
         peers.check_invariants();
