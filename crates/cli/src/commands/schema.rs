@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, demo, doctor, image, info, load, ls, manager, memory, study, up};
+use super::{card, demo, doctor, image, info, load, ls, manager, memory, nic, study, up};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,8 +13,9 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 25] = [
+pub(super) const ALL: [Entry; 27] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
+    ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
         rackloom_study_blastfunction::overhead::SCHEMA,
         "bench opencl-overhead",
@@ -33,6 +34,7 @@ pub(super) const ALL: [Entry; 25] = [
     ("rackloom.ls-event/1", "ls --watch, one line per event after the snapshot", of::<ls::LsEvent>),
     ("rackloom.manager/1", "manager, once it serves", of::<manager::ManagerReport>),
     ("rackloom.memory/1", "mem read, mem write", of::<memory::MemoryReport>),
+    ("rackloom.nic/1", "nic ls", of::<nic::NicList>),
     ("rackloom.run/1", "run", of::<RunReport>),
     ("rackloom.studies/1", "study without a name", of::<study::StudyList>),
     (
