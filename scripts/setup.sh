@@ -4,6 +4,7 @@
 #   llvm           takes the firmware apart
 #   tshark         reads captures with our dissector, in a test
 #   iproute2       network namespaces, in tests
+#   iperf3, ping   traffic between hosts behind cards, in tests and a bench
 #   g++, make      compile what Verilator makes of the gateware
 #   libpython      runs Python inside of the simulated gateware
 #   liblz4, zlib   its traces (FST)
@@ -20,6 +21,8 @@ command -v wasm-ld >/dev/null || need+=(lld)
 command -v llvm-objdump >/dev/null || need+=(llvm)
 command -v tshark >/dev/null || need+=(tshark)
 command -v ip >/dev/null || need+=(iproute2)
+command -v iperf3 >/dev/null || need+=(iperf3)
+command -v ping >/dev/null || need+=(iputils-ping)
 command -v g++ >/dev/null || need+=(g++)
 command -v make >/dev/null || need+=(make)
 # Debian's Python comes without its library.

@@ -55,6 +55,13 @@ __attribute__((import_module("rackloom"), import_name("send"))) u64 rl_send(u64 
 __attribute__((import_module("rackloom"), import_name("event"))) u64 rl_event(u64 word);
 __attribute__((import_module("rackloom"), import_name("wake"))) void rl_wake(long long microseconds);
 
+/* On a card with a host behind it whose frames the role sees (`rackloom up --nic CARD=INTERFACE,hook`): what comes in at
+ * one side is a message on that side's stream, and what is sent on a stream leaves at that side. A frame that the role does
+ * not send on goes no further. To the wire it may send under the host's address only, to the host under any but that; and
+ * neither frames of Rackloom's families. */
+#define RL_NIC_WIRE 14u
+#define RL_NIC_HOST 15u
+
 /* Handlers that a role may define. While no kernel runs, on_message is called for each message, which rl_receive then
  * copies, and on_wake when the time asked for has come; each has 65,536 instructions. */
 #define RL_ON_MESSAGE(stream, length) \

@@ -23,7 +23,7 @@ pub(crate) use self::bridge::{
     Node, Right, RmaAction, RmaAdd, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamReceive, StreamSend,
 };
 pub(crate) use self::parse::{CardCount, Step};
-pub(crate) use self::rack::{CardAction, Demo, Ls, Up};
+pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
 pub(crate) use self::sharing::{OpenClSite, Top};
 pub(crate) use self::study::{BlastFunctionSharing, Saf, Study, StudyName};
 pub(crate) use self::usage::{failure as usage_failure, is_json};
@@ -99,6 +99,11 @@ pub(crate) enum Command {
     Card {
         #[command(subcommand)]
         action: CardAction,
+    },
+    /// Show the network interfaces through the cards of a rack that is up
+    Nic {
+        #[command(subcommand)]
+        action: NicAction,
     },
     /// List the cards that answer
     Ls(Ls),

@@ -39,6 +39,7 @@ fn short_help_fits_a_terminal() {
         "",
         "up",
         "card",
+        "nic",
         "ls",
         "demo",
         "info",
@@ -53,6 +54,7 @@ fn short_help_fits_a_terminal() {
         "study saf-reconfigure",
         "study blastfunction-sharing",
         "bench",
+        "bench nic",
         "bench opencl-overhead",
         "doctor",
     ] {

@@ -9,6 +9,8 @@ mod common;
 
 #[path = "../../share/manager/tests/common/go.rs"]
 mod go;
+#[path = "../../run/live/tests/netns/mod.rs"]
+mod netns;
 #[path = "tutorial/page.rs"]
 mod page;
 #[path = "tutorial/shell.rs"]
@@ -56,6 +58,18 @@ fn the_readme_works() {
 #[test]
 fn the_guide_to_roles_works() {
     works("docs/src/guides/write-a-role.md", 8);
+}
+
+/// It makes namespaces, which stay if a command of it fails.
+#[test]
+fn the_guide_to_hosts_behind_cards_works() {
+    if netns::permitted() {
+        let remove = || ["rlhost0", "rlhost1"].map(|name| Command::new("ip").args(["netns", "del", name]).output());
+        let _ = remove();
+        let result = std::panic::catch_unwind(|| works("docs/src/guides/nic.md", 15));
+        let _ = remove();
+        result.unwrap();
+    }
 }
 
 /// Stands for a page's `make build && make -C workloads`: builds only the programs that the pages use, and returns

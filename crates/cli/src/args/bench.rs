@@ -30,6 +30,18 @@ pub(crate) enum Bench {
         #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
         reads: u32,
     },
+    /// Send from host to host through cards, beside a veth pair (needs root)
+    Nic {
+        /// How long each measurement takes
+        #[arg(long, default_value = "5s", value_name = "TIME", value_parser = parse::whole_seconds)]
+        time: u64,
+        /// MTU of the hosts' interfaces
+        #[arg(long, default_value_t = 1500, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1280..=9000))]
+        mtu: u16,
+        /// Streams of TCP at a time
+        #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+        streams: u16,
+    },
     /// Compare OpenCL calls, transfers and programs: natively and through a manager
     OpenclOverhead(Overhead),
 }

@@ -31,6 +31,15 @@ pub(super) fn interval(s: &str) -> Result<Duration, String> {
     }
 }
 
+/// A [`duration`] in whole seconds, at least one.
+pub(super) fn whole_seconds(s: &str) -> Result<u64, String> {
+    let time = duration(s)?;
+    match time.as_secs() {
+        1.. if time.subsec_nanos() == 0 => Ok(time.as_secs()),
+        _ => Err(format!("invalid time `{s}`: expected whole seconds, such as 5s")),
+    }
+}
+
 /// `4096`, `0x1000`, `64K`, `97.4M`, `4G`, `1Gi`: K, M and G are powers of 1024 after a whole number, as for memory,
 /// and powers of 1000 after a fraction, as for files.
 pub(super) fn bytes(s: &str) -> Result<u64, String> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueHint};
-use rackloom_rack::CableEnds;
+use rackloom_rack::{CableEnds, NicPlug};
 
 use super::parse::{self, CardCount, HotplugStep};
 
@@ -16,6 +16,7 @@ Examples:
   rackloom up --card flash:2                  cards that restart to run an image
   rackloom up --cards 4 --cable 0.1-1.1       a cable between two cards' ports
   rackloom up --cable 0.1-virtual:side        port 1 of card 0 on its own network
+  rackloom up --cards 2 --nic 0=rl0           a network interface through card 0
   rackloom up --cards 2 --hotplug 2s+4,5s-1   four more at 2 s, one less at 5 s
   rackloom up --net eth:veth0 --cards 8       on an Ethernet interface (needs CAP_NET_RAW)")]
 pub(crate) struct Up {
@@ -33,6 +34,11 @@ pub(crate) struct Up {
     /// A file that lists such cables, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "cable", value_hint = ValueHint::FilePath)]
     pub(crate) topology: Option<PathBuf>,
+    /// A network interface of this machine whose cable ends in a card, such as 0=rl0 for an interface rl0 at card 0: what
+    /// programs send by it goes through the card to the rack's network (needs CAP_NET_ADMIN). With 0=rl0,hook the card's
+    /// role sees the frames, and with 0=rl0,hook=hold none passes without a role; may be repeated
+    #[arg(long, value_name = "CARD=INTERFACE")]
+    pub(crate) nic: Vec<NicPlug>,
     /// Memory of each card, such as 512M; only what is touched costs anything. Default: 4G, and 64M for rtl cards
     #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
     pub(crate) memory: Option<u64>,
@@ -70,6 +76,12 @@ pub(crate) enum CardAction {
         yank: bool,
     },
     /// List the cards that are plugged in, as the rack knows them
+    Ls,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NicAction {
+    /// List the interfaces, with what passed and what was dropped
     Ls,
 }
 

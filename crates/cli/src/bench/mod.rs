@@ -2,6 +2,8 @@
 
 mod inside;
 pub(crate) mod load;
+mod machines;
+pub(crate) mod nic;
 pub(crate) mod overhead;
 pub(crate) mod process;
 pub(crate) mod rtt;
@@ -17,6 +19,7 @@ pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
         Bench::Load { cards, bytes, times, standard } => {
             load::run(cx, &load::Parameters { cards, bytes, times, standard })
         }
+        Bench::Nic { time, mtu, streams } => nic::run(cx, nic::Parameters { seconds: time, mtu, streams }),
         Bench::Rtt { reads } => rtt::run(cx, reads),
         Bench::OpenclOverhead(ref args) => overhead::run(cx, args),
     }

@@ -10,6 +10,7 @@ mod load;
 mod ls;
 mod manager;
 mod memory;
+mod nic;
 mod registry;
 mod rma;
 mod run;
@@ -29,6 +30,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Up(args) => up::run(cx, &args),
         Command::Card { action } => card::run(cx, &action),
+        Command::Nic { action } => nic::run(cx, &action),
         Command::Ls(args) => ls::run(cx, &args),
         Command::Info { card } => info::run(cx, &card),
         Command::Image { action } => image::run(cx, &action),

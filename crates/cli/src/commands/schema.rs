@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, demo, doctor, image, info, load, ls, manager, memory, rma, stream, study, up};
+use super::{card, demo, doctor, image, info, load, ls, manager, memory, nic, rma, stream, study, up};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,8 +13,9 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 29] = [
+pub(super) const ALL: [Entry; 31] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
+    ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
         rackloom_study_blastfunction::overhead::SCHEMA,
         "bench opencl-overhead",
@@ -33,6 +34,7 @@ pub(super) const ALL: [Entry; 29] = [
     ("rackloom.ls-event/1", "ls --watch, one line per event after the snapshot", of::<ls::LsEvent>),
     ("rackloom.manager/1", "manager, once it serves", of::<manager::ManagerReport>),
     ("rackloom.memory/1", "mem read, mem write", of::<memory::MemoryReport>),
+    ("rackloom.nic/1", "nic ls", of::<nic::NicList>),
     ("rackloom.rma/1", "rma read, rma write, rma add", of::<rma::RmaReport>),
     ("rackloom.rma-open/1", "rma open, once the window is open", of::<rma::WindowReport>),
     ("rackloom.run/1", "run", of::<RunReport>),

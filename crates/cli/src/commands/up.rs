@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rackloom::MacAddr;
+use rackloom_card::Unattended;
 use rackloom_live::{Capture, MTU_JUMBO};
+use rackloom_rack::NicReport;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +17,7 @@ use crate::args::{CardCount, Step, Up};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
-use crate::rack::control::{ControlServer, Reply, Request, Slot};
+use crate::rack::control::{ControlServer, NicSlot, Reply, Request, Slot};
 use crate::rack::{self, Kind, LiveRack, Network, Pace, Removal, ServedNetwork, Shape, Topology, random_seed};
 use crate::{format, interrupt};
 
@@ -76,6 +78,9 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
         let cards: Vec<_> = kinds.iter().map(|asked| in_words(*asked, args.memory)).collect();
         format!("{} are up on {net}", cards.join(" and "))
     });
+    for nic in nics(&rack) {
+        cx.ui.say(format!("{} is the interface of a host behind {}, {}", nic.interface, nic.card, nic.mac));
+    }
     match args.run_for {
         Some(time) => cx.ui.say(format!("the rack stops after {}, or at Ctrl-C", format::time(time))),
         None => cx.ui.say("Ctrl-C takes the rack down"),
@@ -129,6 +134,9 @@ fn keep_up(
                 return Err(Failure::of(&e).during(format!("the connection to {} failed", network.net())));
             }
         }
+        if let Some((interface, e)) = rack.nic_failure() {
+            cx.ui.warn(format!("{interface} is gone: {e}"));
+        }
         let next = script.front().map(|s| s.at.saturating_sub(elapsed)).unwrap_or(TICK).min(TICK);
         control.wait(next);
         control.serve(|request| answer(cx, rack, &request));
@@ -152,6 +160,7 @@ fn answer(cx: &Context, rack: &mut LiveRack, request: &Request) -> Reply {
             cx.ui.say(format!("{} {}", if yank { "yanked" } else { "pulled out" }, gone.name));
             Reply::Done(vec![gone])
         }
+        Request::Nics => Reply::Nics(nics(rack)),
         Request::Ls => Reply::Done(rack.units().map(|unit| slot(unit, rack.mac(unit))).collect()),
     }
 }
@@ -160,11 +169,46 @@ fn add(rack: &mut LiveRack, asked: CardCount) -> Result<Vec<Slot>> {
     (0..asked.count).map(|_| Ok(rack.add(asked.kind).map(|(unit, mac)| slot(unit, mac))?)).collect()
 }
 
-/// The cables from the command line or a file.
+/// The cables from the command line or a file, and the hosts.
 fn topology(args: &Up) -> Result<Topology> {
-    let Some(file) = &args.topology else { return Topology::new(args.cable.clone()).map_err(|e| Failure::of(&e)) };
-    let text = std::fs::read_to_string(file).during(format!("cannot read {}", file.display()))?;
-    Topology::parse(&text).map_err(|e| Failure::of(&e).during(format!("in {}", file.display())))
+    let cables = match &args.topology {
+        None => Topology::new(args.cable.clone()).map_err(|e| Failure::of(&e))?,
+        Some(file) => {
+            let text = std::fs::read_to_string(file).during(format!("cannot read {}", file.display()))?;
+            Topology::parse(&text).map_err(|e| Failure::of(&e).during(format!("in {}", file.display())))?
+        }
+    };
+    cables.with_nics(args.nic.clone()).map_err(|e| Failure::of(&e))
+}
+
+/// The hosts' network interfaces, as they are now.
+fn nics(rack: &LiveRack) -> Vec<NicSlot> {
+    let slot = |nic: NicReport| {
+        let counters = nic.counters.unwrap_or_default();
+        let hook = match nic.plug.hook {
+            None => "none",
+            Some(Unattended::Pass) => "pass",
+            Some(Unattended::Hold) => "hold",
+        };
+        NicSlot {
+            card: format!("card{}", nic.plug.unit),
+            present: nic.counters.is_some(),
+            interface: nic.plug.interface,
+            mac: nic.mac.to_string(),
+            hook: hook.to_owned(),
+            to_host_frames: counters.to_host.frames,
+            to_host_bytes: counters.to_host.bytes,
+            to_wire_frames: counters.to_wire.frames,
+            to_wire_bytes: counters.to_wire.bytes,
+            forged: counters.forged,
+            reserved: counters.reserved,
+            astray: counters.astray,
+            overflow: counters.overflow,
+            held: counters.held,
+            missed: counters.missed,
+        }
+    };
+    rack.nics().into_iter().map(slot).collect()
 }
 
 /// Cards in words.

@@ -38,6 +38,8 @@ pub(crate) enum Request {
     },
     /// List the cards.
     Ls,
+    /// List the hosts' network interfaces.
+    Nics,
 }
 
 /// The answer.
@@ -46,6 +48,8 @@ pub(crate) enum Request {
 pub(crate) enum Reply {
     /// Done, with the cards concerned.
     Done(Vec<Slot>),
+    /// The hosts' network interfaces.
+    Nics(Vec<NicSlot>),
     /// Not done, and why.
     Failed(String),
 }
@@ -59,6 +63,41 @@ pub(crate) struct Slot {
     pub(crate) unit: u16,
     /// Its address.
     pub(crate) mac: String,
+}
+
+/// A host's network interface through a card, as the rack knows it. Frames are counted since the card was plugged in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct NicSlot {
+    /// Name of the card.
+    pub(crate) card: String,
+    /// Whether the card is plugged in.
+    pub(crate) present: bool,
+    /// Name of the interface when it was made.
+    pub(crate) interface: String,
+    /// Its address.
+    pub(crate) mac: String,
+    /// `none`, `pass` or `hold`: whether the card's role sees the frames, and what becomes of them without one.
+    pub(crate) hook: String,
+    /// Frames handed to the host.
+    pub(crate) to_host_frames: u64,
+    /// Their bytes.
+    pub(crate) to_host_bytes: u64,
+    /// Frames of the host sent to the wire.
+    pub(crate) to_wire_frames: u64,
+    /// Their bytes.
+    pub(crate) to_wire_bytes: u64,
+    /// Frames dropped because their source cannot be.
+    pub(crate) forged: u64,
+    /// Frames of the host dropped because they belong to a family of Rackloom's, or to MAC control.
+    pub(crate) reserved: u64,
+    /// Frames of the host dropped because they are for the card, or for the host itself.
+    pub(crate) astray: u64,
+    /// Frames dropped because too many waited, or because they are too long.
+    pub(crate) overflow: u64,
+    /// Frames held back because no role was there to see them.
+    pub(crate) held: u64,
+    /// Frames dropped because the role did not keep up.
+    pub(crate) missed: u64,
 }
 
 /// Longest request, bytes; a usual one has about 50.
@@ -137,18 +176,31 @@ fn serve_one(stream: &UnixStream, answer: &mut impl FnMut(Request) -> Reply) -> 
     (&mut &*stream).write_all(text.as_bytes())
 }
 
-/// Asks the rack that is up on a network.
+/// Asks the rack that is up on a network for something about cards.
 pub(crate) fn ask(net: &Net, request: &Request) -> Result<Vec<Slot>> {
+    match ask_any(net, request)? {
+        Reply::Done(slots) => Ok(slots),
+        Reply::Nics(_) => Err(Failure::new(format!("the rack on {net} answers another question"))),
+        Reply::Failed(why) => Err(Failure::new(why)),
+    }
+}
+
+/// Asks the rack that is up on a network for its hosts' network interfaces.
+pub(crate) fn ask_nics(net: &Net) -> Result<Vec<NicSlot>> {
+    match ask_any(net, &Request::Nics)? {
+        Reply::Nics(slots) => Ok(slots),
+        Reply::Done(_) => Err(Failure::new(format!("the rack on {net} answers another question"))),
+        Reply::Failed(why) => Err(Failure::new(why)),
+    }
+}
+
+fn ask_any(net: &Net, request: &Request) -> Result<Reply> {
     let socket = socket_of(&segment_of(net).map_err(|e| Failure::of(&e))?);
-    let reply = exchange(&socket, request).map_err(|e| match e.kind() {
+    exchange(&socket, request).map_err(|e| match e.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => Failure::new(format!("no rack is up on {net}"))
             .help("start one with `rackloom up`; only the same user on the same machine can change it"),
         _ => Failure::of(&e).during(format!("cannot talk to the rack on {net}")),
-    })?;
-    match reply {
-        Reply::Done(slots) => Ok(slots),
-        Reply::Failed(why) => Err(Failure::new(why)),
-    }
+    })
 }
 
 fn exchange(socket: &Path, request: &Request) -> std::io::Result<Reply> {

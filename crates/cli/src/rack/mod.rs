@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rackloom::{Rack, RackOptions};
 pub(crate) use rackloom_card::Pace;
-pub(crate) use rackloom_rack::{Kind, LiveRack, Network, Removal, ServedNetwork, Shape, Topology};
+pub(crate) use rackloom_rack::{Kind, LiveRack, Network, NicPlug, Removal, ServedNetwork, Shape, Topology};
 use rackloom_rack::{Maker, NetworkError, RackError};
 
 use crate::cards::Roster;
@@ -50,6 +50,7 @@ impl From<RackError> for Failure {
         let failure = Self::of(&e);
         match e {
             RackError::NoSuchPort { .. } => failure.help("use model cards, or omit the cable"),
+            RackError::NoHost { .. } => failure.help("use a model card there, or name another card with --nic"),
             _ => failure,
         }
     }

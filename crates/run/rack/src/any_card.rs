@@ -1,6 +1,6 @@
 //! A card of any kind, as one node.
 
-use rackloom_card::{Card, CardEvent, Config};
+use rackloom_card::{Card, CardEvent, Config, NicCounters};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_role::Memory;
 use rackloom_verilated::RtlCard;
@@ -48,6 +48,11 @@ impl AnyCard {
             Self::Model(card) => card.unplug(now),
             Self::Rtl(card) => card.unplug(now),
         }
+    }
+
+    /// What became of the frames of the host behind it; `None` if it has none.
+    pub fn nic_counters(&self) -> Option<NicCounters> {
+        self.as_model().and_then(Card::nic_counters)
     }
 
     /// The model, if it is one.

@@ -54,6 +54,14 @@ impl Kind {
         }
     }
 
+    /// Whether a host can be behind such a card.
+    pub const fn takes_host(self) -> bool {
+        match self {
+            Self::Model | Self::Flash => true,
+            Self::Rtl => false,
+        }
+    }
+
     /// Most network ports.
     pub const fn ports_max(self) -> u8 {
         match self {

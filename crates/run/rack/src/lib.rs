@@ -1,7 +1,8 @@
 //! Racks of emulated cards.
 //!
 //! A [`Card`](AnyCard) is of a [`Kind`]: the model, or the gateware in Verilator; a [`Maker`] makes either from one
-//! configuration. A [`Topology`] says which ports of which cards have a cable between them, or to a network. A
+//! configuration. A [`Topology`] says which ports of which cards have a cable between them, or to a network, and which
+//! cards have a host behind them ([`NicPlug`]). A
 //! [`LiveRack`] runs cards on a few threads of this process in real time, and a [`Network`] opens one of its switches
 //! to other processes and to an interface; a [`SimRack`] runs them, and hosts of any type, in virtual time with
 //! seeded faults, and a [`RackSpec`] describes such a rack as a whole. The command, the studies, the conformance suite
@@ -13,6 +14,7 @@ mod kind;
 mod live;
 mod maker;
 mod network;
+mod nic;
 mod simulated;
 mod spec;
 mod topology;
@@ -22,6 +24,7 @@ pub use kind::{Kind, UnknownKind};
 pub use live::{LiveRack, RackError, Removal, Shape};
 pub use maker::Maker;
 pub use network::{Network, NetworkError, ServedNetwork, segment_of};
+pub use nic::{NicError, NicPlug, NicReport, NicSyntax};
 pub use simulated::{Place, SimRack, Slot};
 pub use spec::RackSpec;
 pub use topology::{CableEnds, CardPort, FarEnd, Topology, TopologyError};

@@ -9,7 +9,9 @@ use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, Switch
 use rackloom_node::Rng;
 use rackloom_wire::{BULK_STANDARD, MacAddr};
 
-use crate::{AnyCard, CableEnds, CardPort, FarEnd, Kind, Maker, Topology};
+use crate::nic::LiveNic;
+use crate::topology::port_mac;
+use crate::{AnyCard, CableEnds, CardPort, FarEnd, Kind, Maker, NicError, NicReport, Topology};
 
 /// Cards on an in-process switch, run by a few threads, with cables between their other ports.
 #[derive(Debug)]
@@ -20,6 +22,7 @@ pub struct LiveRack {
     switch: Switch,
     cables: Vec<(CableEnds, Cable)>,
     networks: BTreeMap<Net, Switch>,
+    nics: BTreeMap<u16, LiveNic>,
     topology: Topology,
     maker: Maker,
     shape: Shape,
@@ -73,30 +76,60 @@ pub enum RackError {
         /// Kind of the card.
         kind: Kind,
     },
+    /// The interface of a host behind a card cannot be made.
+    #[error(transparent)]
+    Nic(#[from] NicError),
+    /// A host is to be behind a card that takes none.
+    #[error("card{unit} is to have a host behind it, and a card of kind {kind} takes none")]
+    NoHost {
+        /// Unit number of the card.
+        unit: u16,
+        /// Kind of the card.
+        kind: Kind,
+    },
 }
 
 impl LiveRack {
-    /// A rack without cards, and the cables that wait for them.
+    /// A rack without cards, and the cables and interfaces that wait for them.
     ///
     /// # Errors
-    /// [`RackError::Threads`].
+    /// [`RackError::Threads`] and [`RackError::Nic`].
     pub fn new(shape: Shape, topology: Topology, maker: Maker) -> Result<Self, RackError> {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let pool = Pool::new(threads, Clock::start()).map_err(RackError::Threads)?;
         let mut rng = Rng::new(shape.seed);
         let [a, b, c, ..] = rng.next_u64().to_be_bytes();
-        Ok(Self {
+        let mut rack = Self {
             cards: BTreeMap::new(),
             pool,
             switch: Switch::new(SwitchConfig::default()),
             cables: topology.cables().iter().map(|ends| (ends.clone(), Cable::new())).collect(),
             networks: topology.networks().map(|net| (net.clone(), Switch::default())).collect(),
+            nics: BTreeMap::new(),
             topology,
             maker,
             shape,
             rng,
             address: [a, b, c],
-        })
+        };
+        if let Some(host) = rack.topology.host_port() {
+            for plug in rack.topology.nics() {
+                let nic = LiveNic::open(plug, port_mac(rack.mac(plug.unit), host))?;
+                rack.nics.insert(plug.unit, nic);
+            }
+        }
+        Ok(rack)
+    }
+
+    /// The hosts behind cards, in the order of the cards' unit numbers.
+    pub fn nics(&self) -> Vec<NicReport> {
+        let counters = |unit| self.cards.get(unit)?.with(|card, _| card.nic_counters()).ok()?;
+        self.nics.iter().map(|(unit, nic)| nic.report(counters(unit))).collect()
+    }
+
+    /// An interface that is gone, and why. Reported once.
+    pub fn nic_failure(&self) -> Option<(String, io::Error)> {
+        self.nics.values().find_map(|nic| Some((nic.report(None).plug.interface, nic.failure()?)))
     }
 
     /// The switch that port 0 of all cards is on.
@@ -180,7 +213,7 @@ impl LiveRack {
         }
     }
 
-    /// The card's ends of the switch and of all its cables.
+    /// The card's ends of the switch, of all its cables, and of the one to its host.
     fn plug_in(&self, kind: Kind, unit: u16) -> Result<Ports, RackError> {
         let name = format!("card{unit}");
         let mut ports = Ports::from(self.switch.attach(&name)?);
@@ -196,6 +229,12 @@ impl LiveRack {
                 ports = ports.with(end.port, port);
             }
         }
+        if let (Some(nic), Some(host)) = (self.nics.get(&unit), self.topology.host_port()) {
+            if !kind.takes_host() {
+                return Err(RackError::NoHost { unit, kind });
+            }
+            ports = ports.with(host, nic.end(&name));
+        }
         Ok(ports)
     }
 
@@ -206,6 +245,7 @@ impl LiveRack {
         Config {
             unit,
             ports,
+            nic: self.topology.nic(unit),
             seed: self.rng.next_u64(),
             boot: self.rng.next_u64() as u32,
             memory: shape.memory.unwrap_or_else(|| kind.memory()),

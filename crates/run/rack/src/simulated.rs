@@ -61,7 +61,8 @@ impl<H: Node> SimRack<H> {
         let mut units = BTreeMap::new();
         for (kind, config) in cards {
             let (unit, ports) = (config.unit, topology.ports(config.mac));
-            let slot = rack.add_card(kind, Config { ports, ..config }, switch, cable)?;
+            let nic = topology.nic(unit);
+            let slot = rack.add_card(kind, Config { ports, nic, ..config }, switch, cable)?;
             rack.net.set_faults(slot.link, faults);
             units.insert(unit, slot.node);
         }

@@ -1,13 +1,15 @@
-//! Which ports have a cable between them.
+//! Which ports have a cable between them, and which cards have a host behind them.
 
 use core::fmt;
 use core::str::FromStr;
 use std::collections::BTreeSet;
 
-use rackloom_card::{PortConfig, PortService};
+use rackloom_card::{Nic, PortConfig, PortService};
 use rackloom_live::{Net, NetError};
 use rackloom_node::Port;
 use rackloom_wire::MacAddr;
+
+use crate::NicPlug;
 
 /// A port of a card, written `CARD.PORT`: the card's unit number and the port's number, from 1. Port 0 of every card
 /// is on the rack's network.
@@ -32,10 +34,12 @@ pub enum FarEnd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CableEnds(pub CardPort, pub FarEnd);
 
-/// The cables in the ports of a rack's cards, beside the network that port 0 of all of them is on.
+/// The cables in the ports of a rack's cards, beside the network that port 0 of all of them is on, and the hosts behind
+/// cards.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
     cables: Vec<CableEnds>,
+    nics: Vec<NicPlug>,
 }
 
 /// Why something is no cable, or cannot be plugged in beside the others.
@@ -65,6 +69,14 @@ pub enum TopologyError {
     /// Two cables are to go into one port.
     #[error("two cables end in port {} of card {}", .0.port, .0.unit)]
     Taken(CardPort),
+    /// One card has two hosts, two hosts have one interface, or there is no port left for hosts.
+    #[error("invalid network interface `{nic}`: {problem}")]
+    Nic {
+        /// The host behind a card that is one too many.
+        nic: NicPlug,
+        /// Why.
+        problem: &'static str,
+    },
 }
 
 impl CableEnds {
@@ -90,7 +102,29 @@ impl Topology {
                 return Err(TopologyError::Taken(end));
             }
         }
-        Ok(Self { cables })
+        Ok(Self { cables, nics: Vec::new() })
+    }
+
+    /// The same, with hosts behind cards.
+    ///
+    /// # Errors
+    /// [`TopologyError::Nic`].
+    pub fn with_nics(self, nics: Vec<NicPlug>) -> Result<Self, TopologyError> {
+        let (mut units, mut interfaces) = (BTreeSet::new(), BTreeSet::new());
+        let full = self.highest() + 1 >= PORTS_MAX;
+        for nic in &nics {
+            let problem = if !units.insert(nic.unit) {
+                "that card has one already"
+            } else if !interfaces.insert(&nic.interface) {
+                "another card has that interface"
+            } else if full {
+                "the cables leave no port for it"
+            } else {
+                continue;
+            };
+            return Err(TopologyError::Nic { nic: nic.clone(), problem });
+        }
+        Ok(Self { nics, ..self })
     }
 
     /// The cables that a file's text lists, one a line; `#` begins a comment.
@@ -115,11 +149,34 @@ impl Topology {
         })
     }
 
-    /// The ports of a card beside port 0: those up to the highest that any card's cable ends in, so that all cards of a
-    /// rack are alike. Port `p` carries stream `p - 1` of the role.
+    /// The hosts behind cards.
+    pub fn nics(&self) -> &[NicPlug] {
+        &self.nics
+    }
+
+    /// The port that hosts are at, on all cards: the first beyond those that cables end in. `None`: there is no host.
+    pub fn host_port(&self) -> Option<Port> {
+        (!self.nics.is_empty()).then(|| self.highest() + 1)
+    }
+
+    /// The host behind the card with this unit number, as the card is configured with it.
+    pub fn nic(&self, unit: u16) -> Option<Nic> {
+        let plug = self.nics.iter().find(|nic| nic.unit == unit)?;
+        Some(Nic { host: self.host_port()?, hook: plug.hook() })
+    }
+
+    /// The ports of a card beside port 0: those up to the highest that any card's cable ends in, and one for a host if
+    /// any card has one, so that all cards of a rack are alike. Port `p` carries stream `p - 1` of the role.
     pub fn ports(&self, mac: MacAddr) -> Vec<PortConfig> {
-        let highest = self.cables.iter().flat_map(CableEnds::card_ports).map(|end| end.port).max().unwrap_or(0);
-        (1..=highest).map(|port| PortConfig::new(port_mac(mac, port), PortService::Stream(port - 1))).collect()
+        let streams =
+            (1..=self.highest()).map(|port| PortConfig::new(port_mac(mac, port), PortService::Stream(port - 1)));
+        let host = self.host_port().map(|port| PortConfig::new(port_mac(mac, port), PortService::Closed));
+        streams.chain(host).collect()
+    }
+
+    /// The highest port that a cable ends in; 0 without cables.
+    fn highest(&self) -> Port {
+        self.cables.iter().flat_map(CableEnds::card_ports).map(|end| end.port).max().unwrap_or(0)
     }
 }
 
@@ -219,6 +276,25 @@ mod tests {
         let shared = Topology::parse("0.1-virtual:side\n1.1-virtual:side").unwrap();
         assert_eq!(shared.networks().collect::<Vec<_>>(), [&"virtual:side".parse().unwrap(); 2]);
         assert_eq!(shared.ports(MAC).len(), 1);
+    }
+
+    #[test]
+    fn hosts_have_the_port_behind_all_cables() {
+        let nics = |text: &[&str]| text.iter().map(|nic| nic.parse().unwrap()).collect::<Vec<NicPlug>>();
+        let plain = Topology::default().with_nics(nics(&["1=rl1,hook"])).unwrap();
+        assert_eq!((plain.host_port(), plain.ports(MAC).len()), (Some(1), 1));
+        assert_eq!(plain.nic(0), None);
+        let host = plain.nic(1).unwrap();
+        assert_eq!((host.host, host.hook.is_some()), (1, true));
+        let cabled = Topology::parse("0.1-1.2").unwrap().with_nics(nics(&["0=a", "1=b"])).unwrap();
+        assert_eq!((cabled.host_port(), cabled.ports(MAC).len()), (Some(3), 3));
+        assert_eq!(Topology::parse("0.1-1.2").unwrap().host_port(), None);
+        for (twice, why) in [(["0=a", "0=b"], "that card has one"), (["0=a", "1=a"], "another card has that")] {
+            let refused = Topology::default().with_nics(nics(&twice)).unwrap_err().to_string();
+            assert!(refused.contains(why), "{refused}");
+        }
+        let full = Topology::parse("0.63-1.63").unwrap().with_nics(nics(&["0=a"])).unwrap_err();
+        assert!(full.to_string().contains("no port"), "{full}");
     }
 
     #[test]

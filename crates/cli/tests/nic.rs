@@ -1,0 +1,197 @@
+//! Hosts behind cards: interfaces of this machine whose packets go through cards, between network namespaces.
+//!
+//! Needs root; without it the tests that make interfaces are skipped with a message.
+
+mod common;
+
+#[path = "../../run/live/tests/netns/mod.rs"]
+mod netns;
+
+use std::process::{Child, Command, Stdio};
+
+use common::{Finished, Rack};
+use netns::{Namespace, permitted};
+use serde_json::Value;
+
+/// A rack of two cards with a host behind each, in a namespace of its own.
+struct Lab {
+    rack: Rack,
+    hosts: [Namespace; 2],
+}
+
+const ADDRESSES: [&str; 2] = ["10.9.0.1", "10.9.0.2"];
+
+impl Lab {
+    fn new(nics: [&str; 2], more: &[&str]) -> Self {
+        let names = [0, 1].map(|i| interface(i));
+        let nics = [0, 1].map(|i| format!("{i}={}{}", names[i], nics[i]));
+        let rack = Rack::up(&[&["--cards", "2", "--nic", &nics[0], "--nic", &nics[1]][..], more].concat());
+        let lab = Self { rack, hosts: [Namespace::new(), Namespace::new()] };
+        for ((host, name), address) in lab.hosts.iter().zip(&names).zip(ADDRESSES) {
+            run("ip", &["link", "set", name, "netns", host.name()]);
+            host.ip(&["link", "set", name, "name", "rl0"]);
+            host.ip(&["addr", "add", &format!("{address}/24"), "dev", "rl0"]);
+            host.ip(&["link", "set", "rl0", "up"]);
+        }
+        lab
+    }
+
+    /// A program on one of the hosts.
+    fn on(&self, host: usize, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", self.hosts[host].name(), program]).args(args).stdin(Stdio::null());
+        command
+    }
+
+    /// Pings of the other host that were answered, of so many.
+    fn ping(&self, count: u32) -> u32 {
+        let count = count.to_string();
+        let args = ["-q", "-c", &count, "-i", "0.01", "-W", "2", ADDRESSES[1]];
+        let done = Finished::of(self.on(0, "ping", &args).output().unwrap());
+        let received = done.stdout.split(", ").find_map(|part| part.strip_suffix(" received"));
+        received.unwrap_or_else(|| panic!("{done:?}")).parse().unwrap()
+    }
+
+    fn nics(&self) -> Vec<Value> {
+        self.rack.json(&["nic", "ls"])["nics"].as_array().unwrap().clone()
+    }
+}
+
+/// A name that is in nobody's way while the interface is in the namespace of this process.
+fn interface(n: usize) -> String {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("rl{}-{}-{n}", NEXT.fetch_add(1, Ordering::Relaxed), std::process::id())
+}
+
+fn run(program: &str, args: &[&str]) {
+    let done = Finished::of(Command::new(program).args(args).output().unwrap());
+    assert_eq!(done.code, 0, "{program} {args:?}: {}", done.stderr);
+}
+
+/// A process that ends with the test.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Hosts ping each other and send by TCP while the rack's own traffic runs: images, arrays and results.
+#[test]
+fn hosts_and_jobs_share_cards() {
+    if !permitted() {
+        return;
+    }
+    let lab = Lab::new(["", ""], &[]);
+    let matrix = common::Matrix::random(1024, 1024, 1);
+    matrix.save(&lab.rack.path("a.npy"));
+    assert_eq!(lab.rack.run(&["load", "ptrans"]).code, 0);
+    let run_job = ["run", "ptrans", "a.npy", "a.npy", "-o", "c.npy"];
+    let job = |lab: &Lab| Finished::of(lab.rack.command(&run_job).output().unwrap());
+
+    let _server = Started(lab.on(1, "iperf3", &["-s", "-1"]).stdout(Stdio::null()).spawn().unwrap());
+    std::thread::scope(|scope| {
+        let pings = scope.spawn(|| lab.ping(200));
+        let jobs = scope.spawn(|| (0..3).map(|_| job(&lab)).collect::<Vec<_>>());
+        assert_eq!(pings.join().unwrap(), 200, "none is lost");
+        for done in jobs.join().unwrap() {
+            assert_eq!(done.code, 0, "{}", done.stderr);
+        }
+    });
+    std::thread::scope(|scope| {
+        let jobs = scope.spawn(|| (0..3).map(|_| job(&lab)).collect::<Vec<_>>());
+        let client = || lab.on(0, "iperf3", &["-c", ADDRESSES[1], "-t", "3", "-J"]).output().unwrap();
+        let mut report = Value::Null;
+        common::wait_until("the server to listen", || {
+            report = common::parse(&String::from_utf8(client().stdout).unwrap());
+            report["end"]["sum_received"].is_object()
+        });
+        let received = report["end"]["sum_received"]["bytes"].as_u64().unwrap();
+        assert!(received > 1 << 20, "{received} bytes");
+        for done in jobs.join().unwrap() {
+            assert_eq!(done.code, 0, "{}", done.stderr);
+        }
+    });
+    let nics = lab.nics();
+    assert!(nics.iter().all(|nic| nic["present"] == true && nic["to_host_frames"].as_u64() > Some(200)), "{nics:?}");
+    assert!(nics.iter().all(|nic| nic["forged"] == 0 && nic["reserved"] == 0), "{nics:?}");
+}
+
+/// A host that speaks under another address, and as a host to cards, is not heard; the rack is what it was.
+#[test]
+fn a_host_that_lies_is_counted() {
+    if !permitted() {
+        return;
+    }
+    let lab = Lab::new(["", ""], &[]);
+    assert_eq!(lab.ping(3), 3);
+    // Another host program on the interface: frames of Rackloom's families, under its own address and others.
+    let ls = lab.on(0, env!("CARGO_BIN_EXE_rackloom"), &["ls", "--net", "eth:rl0", "--json"]).output().unwrap();
+    assert_eq!(common::parse(&String::from_utf8(ls.stdout).unwrap())["cards"], serde_json::json!([]));
+    let dropped = |lab: &Lab, reason: &str| lab.nics()[0][reason].as_u64().unwrap();
+    assert!(dropped(&lab, "forged") + dropped(&lab, "reserved") > 0, "{:?}", lab.nics());
+    let before = dropped(&lab, "forged");
+    lab.hosts[0].ip(&["link", "set", "rl0", "address", "02:00:00:00:00:99"]);
+    assert_eq!(lab.ping(3), 0);
+    assert!(dropped(&lab, "forged") > before);
+    assert_eq!(lab.rack.names(), ["card0", "card1"]);
+    let table = lab.rack.run(&["nic", "ls"]).stdout;
+    assert!(table.starts_with("CARD ") && table.contains("forged "), "{table}");
+}
+
+/// An interface without its card is one without a cable; one whose card comes back works on.
+#[test]
+fn cards_and_interfaces_come_and_go() {
+    if !permitted() {
+        return;
+    }
+    let lab = Lab::new(["", ",hook=hold"], &[]);
+    assert_eq!(lab.ping(2), 0, "the second card holds what no role has seen");
+    let nic = &lab.nics()[1];
+    assert!(nic["hook"] == "hold" && nic["held"].as_u64() > Some(0), "{nic}");
+    drop(lab);
+    let lab = Lab::new(["", ""], &[]);
+    lab.rack.json(&["card", "rm", "card1"]);
+    assert_eq!((lab.nics()[1]["present"].as_bool(), lab.ping(2)), (Some(false), 0));
+    lab.rack.json(&["card", "add"]);
+    common::wait_until("the host to be reached again", || lab.ping(1) == 1);
+    // Its interface is taken away: the rest goes on.
+    lab.hosts[0].ip(&["link", "del", "rl0"]);
+    assert_eq!(lab.rack.names(), ["card0", "card1"]);
+}
+
+#[test]
+fn what_cannot_be_is_explained() {
+    let rack = Rack::none();
+    let fails = |args: &[&str], part: &str| {
+        let done = rack.run(&[&["up", "--for", "1s"], args].concat());
+        assert_eq!(done.code, 2, "{}", done.stderr);
+        assert!(done.stderr.contains(part), "no {part:?} in:\n{}", done.stderr);
+    };
+    fails(&["--nic", "rl0"], "expected CARD=INTERFACE, such as 0=rl0");
+    fails(&["--nic", "0=rl0", "--nic", "0=rl1"], "that card has one already");
+    fails(&["--nic", "0=much-too-long-a-name"], "expected 1 to 15 letters");
+    let nobody = rack.run(&["nic", "ls"]);
+    assert_eq!(nobody.code, 2);
+    assert!(nobody.stderr.contains("no rack is up"), "{}", nobody.stderr);
+    if !permitted() {
+        return;
+    }
+    fails(&["--nic", "0=lo"], "there is an interface lo already");
+    let name = interface(0);
+    fails(&["--card", "rtl:1", "--nic", &format!("0={name}")], "a card of kind rtl takes none");
+}
+
+#[test]
+fn the_bench_compares_cards_with_a_veth_pair() {
+    if !permitted() {
+        return;
+    }
+    let report = Rack::none().json(&["bench", "nic", "--time", "1s"]);
+    let ways: Vec<_> = report["ways"].as_array().unwrap().iter().map(|way| way["way"].as_str().unwrap()).collect();
+    assert_eq!(ways, ["cards", "taps", "veth"]);
+    assert!(report["ratio"].as_f64().unwrap() > 0.0, "{report}");
+}
