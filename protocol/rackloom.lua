@@ -339,6 +339,16 @@ local FAMILIES = {
             doc = "Zero." },
         },
       },
+      Route = {
+        name = "route",
+        size = 8,
+        fields = {
+          { name = "peer", at = 0, size = 6, type = "mac",
+            doc = "The receiver; zeros: the stream has no route." },
+          { name = "stream", at = 6, size = 2, type = "u16",
+            doc = "The stream's number there." },
+        },
+      },
       Pong = {
         name = "pong",
         size = 16,
@@ -535,6 +545,8 @@ local FAMILIES = {
         [11] = { name = "session.manifest", from = "card", payload = "text" },
         [12] = { name = "session.window-set", from = "host", payload = "Window" },
         [13] = { name = "session.window-done", from = "card", payload = "none" },
+        [14] = { name = "session.route-set", from = "host", payload = "Route" },
+        [15] = { name = "session.route-done", from = "card", payload = "none" },
       },
       [0x80AA] = {
         [1] = { name = "image.begin", from = "host", payload = "ImageBegin" },

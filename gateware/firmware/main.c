@@ -45,7 +45,10 @@ static void dispatch(void) {
       if (WHOLE(SESSION_MANIFEST_GET)) role_tell_manifest();
       return;
     case TAKEN_SESSION_WINDOW_SET:
-      if (WHOLE(SESSION_WINDOW_SET)) session_window();
+      if (WHOLE(SESSION_WINDOW_SET)) session_bridge();
+      return;
+    case TAKEN_SESSION_ROUTE_SET:
+      if (WHOLE(SESSION_ROUTE_SET)) session_bridge();
       return;
     case TAKEN_IMAGE_BEGIN:
       if (WHOLE(IMAGE_BEGIN)) load_begin();

@@ -275,6 +275,9 @@ void session_ping(void) {
   frame_send();
 }
 
-void session_window(void) {
+// Windows and routes need the same claim.
+_Static_assert(CLAIM_OF_SESSION_WINDOW_SET == CLAIM_OF_SESSION_ROUTE_SET, "one rule");
+
+void session_bridge(void) {
   if (session_fresh(admitted(CLAIM_OF_SESSION_WINDOW_SET), KIND_SESSION_REFUSE)) refuse(ERROR_CODE_UNSUPPORTED, 0, 0);
 }

@@ -135,6 +135,11 @@
 #define KIND_SESSION_WINDOW_SET 0x80EC000Cu
 // The window is as asked; seq and addr are the request's.
 #define KIND_SESSION_WINDOW_DONE 0x80EC000Du
+// What the role sends on its stream addr goes to this stream of another node, by the bridge. seq: request number. A
+// card without a bridge refuses it with `unsupported`.
+#define KIND_SESSION_ROUTE_SET 0x80EC000Eu
+// The route is as asked; seq and addr are the request's.
+#define KIND_SESSION_ROUTE_DONE 0x80EC000Fu
 // Join group `group` and stage an image of this length and digest. seq: load number, distinct for each load of a claim.
 // Idempotent.
 #define KIND_IMAGE_BEGIN 0x80AA0001u
@@ -217,6 +222,7 @@ enum taken {
   TAKEN_SESSION_COUNTERS_GET = (int)KIND_SESSION_COUNTERS_GET,
   TAKEN_SESSION_MANIFEST_GET = (int)KIND_SESSION_MANIFEST_GET,
   TAKEN_SESSION_WINDOW_SET = (int)KIND_SESSION_WINDOW_SET,
+  TAKEN_SESSION_ROUTE_SET = (int)KIND_SESSION_ROUTE_SET,
   TAKEN_IMAGE_BEGIN = (int)KIND_IMAGE_BEGIN,
   TAKEN_IMAGE_DATA = (int)KIND_IMAGE_DATA,
   TAKEN_IMAGE_POLL = (int)KIND_IMAGE_POLL,
@@ -247,6 +253,8 @@ enum taken {
 #define WORDS_OF_SESSION_MANIFEST_GET 0u
 #define CLAIM_OF_SESSION_WINDOW_SET CLAIM_RULE_EPOCH
 #define WORDS_OF_SESSION_WINDOW_SET 6u
+#define CLAIM_OF_SESSION_ROUTE_SET CLAIM_RULE_EPOCH
+#define WORDS_OF_SESSION_ROUTE_SET 2u
 #define CLAIM_OF_IMAGE_BEGIN CLAIM_RULE_EPOCH
 #define WORDS_OF_IMAGE_BEGIN 12u
 #define CLAIM_OF_IMAGE_DATA CLAIM_RULE_LOAD
@@ -546,6 +554,16 @@ enum taken {
 #define WINDOW_RIGHTS_WORD 5u
 #define WINDOW_RIGHTS_SHIFT 8u
 #define WINDOW_RIGHTS_MASK 0xFFu
+
+// Payload of a route's setting.
+#define ROUTE_WORDS 2u
+// The receiver; zeros: the stream has no route.
+#define ROUTE_PEER_WORD 0u
+#define ROUTE_PEER_SHIFT 16u
+// The stream's number there.
+#define ROUTE_STREAM_WORD 1u
+#define ROUTE_STREAM_SHIFT 0u
+#define ROUTE_STREAM_MASK 0xFFFFu
 
 // Payload of a pong.
 #define PONG_WORDS 4u

@@ -237,6 +237,10 @@ CONTROL = Family(
             Field("rights", 1, True),
             Field("reserved", 1, True),
         ),
+        "Route": (
+            Field("peer", 6, True),
+            Field("stream", 2, True),
+        ),
         "Pong": (
             Field("boot", 4, True),
             Field("state", 1, True),
@@ -328,6 +332,8 @@ CONTROL = Family(
         "Session.Manifest": Kind(number=0x80EC000B, to="host", payload="*"),
         "Session.WindowSet": Kind(number=0x80EC000C, to="card", payload="Window"),
         "Session.WindowDone": Kind(number=0x80EC000D, to="host", payload=""),
+        "Session.RouteSet": Kind(number=0x80EC000E, to="card", payload="Route"),
+        "Session.RouteDone": Kind(number=0x80EC000F, to="host", payload=""),
         "Image.Begin": Kind(number=0x80AA0001, to="card", payload="ImageBegin"),
         "Image.Data": Kind(number=0x80AA0002, to="card", payload="*"),
         "Image.Poll": Kind(number=0x80AA0003, to="card", payload="Poll"),

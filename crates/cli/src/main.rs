@@ -12,6 +12,7 @@ mod context;
 mod exit;
 mod failure;
 mod format;
+mod hold;
 mod images;
 mod interrupt;
 mod npy;

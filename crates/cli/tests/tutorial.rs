@@ -56,6 +56,11 @@ fn the_readme_works() {
 }
 
 #[test]
+fn the_guide_to_remote_memory_works() {
+    works("docs/src/guides/remote-memory.md", 20);
+}
+
+#[test]
 fn the_guide_to_roles_works() {
     works("docs/src/guides/write-a-role.md", 8);
 }

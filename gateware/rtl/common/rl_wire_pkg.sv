@@ -140,7 +140,12 @@ package rl_wire_pkg;
     // number. A card without a bridge refuses it with `unsupported`.
     KindSessionWindowSet = 8'h0c,
     // The window is as asked; seq and addr are the request's.
-    KindSessionWindowDone = 8'h0d
+    KindSessionWindowDone = 8'h0d,
+    // What the role sends on its stream addr goes to this stream of another node, by the bridge.
+    // seq: request number. A card without a bridge refuses it with `unsupported`.
+    KindSessionRouteSet = 8'h0e,
+    // The route is as asked; seq and addr are the request's.
+    KindSessionRouteDone = 8'h0f
   } session_kind_e;
 
   // Sub-kinds of EtherTypeImage.
@@ -329,7 +334,7 @@ package rl_wire_pkg;
     EtherTypeExec,
     EtherTypeResult
   };
-  localparam int unsigned KindCount = 42;
+  localparam int unsigned KindCount = 44;
   localparam kind_rules_t KindRules[KindCount] = '{
     '{ether_type: EtherTypeDiscovery, kind: KindDiscoveryAnnounce,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
@@ -362,6 +367,10 @@ package rl_wire_pkg;
     '{ether_type: EtherTypeSession, kind: KindSessionWindowSet,
       from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderBarrier},
     '{ether_type: EtherTypeSession, kind: KindSessionWindowDone,
+      from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
+    '{ether_type: EtherTypeSession, kind: KindSessionRouteSet,
+      from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderBarrier},
+    '{ether_type: EtherTypeSession, kind: KindSessionRouteDone,
       from: SenderCard, to: ReceiverHost, reach: ReachAny, claim: ClaimRuleNone, taken_by: TakenByHost, order: OrderNone},
     '{ether_type: EtherTypeImage, kind: KindImageBegin,
       from: SenderHost, to: ReceiverCard, reach: ReachUnicast, claim: ClaimRuleEpoch, taken_by: TakenByFirmware, order: OrderBarrier},
@@ -738,6 +747,19 @@ package rl_wire_pkg;
   localparam int unsigned WindowPeerOffset = 16;
   localparam int unsigned WindowRightsOffset = 22;
   localparam int unsigned WindowReservedOffset = 23;
+
+  // Payload of a route's setting.
+  typedef struct packed {
+    // The receiver; zeros: the stream has no route.
+    mac_addr_t peer;
+    // The stream's number there.
+    logic [15:0] stream;
+  } route_t;
+
+  // Its size in bytes, and where its fields start: bytes from the start of the payload.
+  localparam int unsigned RouteBytes = 8;
+  localparam int unsigned RoutePeerOffset = 0;
+  localparam int unsigned RouteStreamOffset = 6;
 
   // Payload of a pong.
   typedef struct packed {

@@ -178,6 +178,18 @@ impl Rack {
         )
     }
 
+    /// Says where what the role of a claimed card sends on its stream goes: to a stream of another node, which has to have
+    /// opened it, or nowhere. So roles stream to each other with no host in between. It ends with the claim.
+    pub fn set_route(&self, card: MacAddr, stream: u16, to: Option<(MacAddr, u16)>) -> Pending<()> {
+        self.one(
+            move |host, now| host.set_route(now, card, stream, to),
+            |outcome| match outcome {
+                Outcome::RouteSet => (),
+                other => mismatch(&other),
+            },
+        )
+    }
+
     /// Releases cards.
     pub fn release(&self, cards: &[MacAddr], scrub: Scrub) -> Batch<()> {
         self.batch(

@@ -105,6 +105,7 @@ fn fixed_size(kind: Kind) -> usize {
         Kind::SessionRefuse | Kind::InputConfirmNak | Kind::ResultRefused => size_of::<Refusal>(),
         Kind::SessionPong => size_of::<Pong>(),
         Kind::SessionWindowSet => size_of::<Window>(),
+        Kind::SessionRouteSet => size_of::<Route>(),
         Kind::ImageBegin => size_of::<ImageBegin>(),
         Kind::ImagePoll => size_of::<Poll>(),
         Kind::ImageConfirmMissing => size_of::<Missing>(),

@@ -1,10 +1,12 @@
 //! Options of remote memory and streams.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueHint};
 use rackloom::MacAddr;
+use rackloom_wire::bridge::STREAMS;
 
 use super::parse;
 
@@ -114,6 +116,8 @@ pub(crate) enum StreamAction {
     Send(StreamSend),
     /// Show the messages that come on a stream of this node
     Receive(StreamReceive),
+    /// Claim cards and join streams of their roles to each other and to other nodes, until interrupted
+    Connect(StreamConnect),
 }
 
 #[derive(Debug, Args)]
@@ -129,6 +133,58 @@ pub(crate) struct StreamSend {
     pub(crate) node: Node,
 }
 
+/// A stream of a node: `card0:1`, or `02:00:00:00:00:07:1` of a node that is no card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StreamEnd {
+    pub(crate) node: String,
+    pub(crate) stream: u16,
+}
+
+impl FromStr for StreamEnd {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.rsplit_once(':').filter(|(node, _)| !node.is_empty());
+        let stream = parts.and_then(|(_, stream)| stream.parse().ok()).filter(|stream| *stream < STREAMS);
+        match (parts, stream) {
+            (Some((node, _)), Some(stream)) => Ok(Self { node: node.to_owned(), stream }),
+            _ => Err(format!("expected NODE:STREAM, such as card0:1, with a stream from 0 to {}", STREAMS - 1)),
+        }
+    }
+}
+
+/// Two ends with `=` between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StreamJoint {
+    pub(crate) from: StreamEnd,
+    pub(crate) to: StreamEnd,
+}
+
+impl FromStr for StreamJoint {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) = text.split_once('=').ok_or("expected FROM=TO, such as card0:1=card1:0")?;
+        Ok(Self { from: from.parse()?, to: to.parse()? })
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: what comes to stream 0 of card0 goes on to card1, and from there to a
+node that shows it
+  rackloom stream connect --input card0:0 card0:1=card1:0 card1:1=02:00:00:00:00:07:3
+  rackloom stream receive 3 --as 02:00:00:00:00:07")]
+pub(crate) struct StreamConnect {
+    /// What the role of one card sends on a stream goes to a stream of another card or node
+    #[arg(value_name = "CARD:STREAM=NODE:STREAM", required = true)]
+    pub(crate) joints: Vec<StreamJoint>,
+    /// A card's stream that anybody may send to; may be repeated
+    #[arg(long, value_name = "CARD:STREAM")]
+    pub(crate) input: Vec<StreamEnd>,
+    /// End after this time instead of at Ctrl-C
+    #[arg(long = "for-time", value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) time: Option<Duration>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StreamReceive {
     /// Number of the stream, 0 to 15
@@ -141,4 +197,24 @@ pub(crate) struct StreamReceive {
     pub(crate) count: Option<u64>,
     #[command(flatten)]
     pub(crate) node: Node,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_and_joints_are_read() {
+        let end = |node: &str, stream| StreamEnd { node: node.to_owned(), stream };
+        assert_eq!("card0:1".parse(), Ok(end("card0", 1)));
+        assert_eq!("02:00:00:00:00:07:15".parse(), Ok(end("02:00:00:00:00:07", 15)));
+        let joint = StreamJoint { from: end("card0", 1), to: end("1", 0) };
+        assert_eq!("card0:1=1:0".parse(), Ok(joint));
+        for bad in ["card0", "card0:", ":1", "card0:16", "card0:-1", "card0:1=card1", "=card1:0"] {
+            assert!(
+                bad.parse::<StreamJoint>().is_err() && (bad.contains('=') || bad.parse::<StreamEnd>().is_err()),
+                "{bad}"
+            );
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The commands.
 
 mod card;
+mod connect;
 mod demo;
 mod docs;
 mod doctor;
@@ -46,6 +47,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
         },
         Command::Stream { action: StreamAction::Send(args) } => stream::send(cx, &args),
         Command::Stream { action: StreamAction::Receive(args) } => stream::receive(cx, &args),
+        Command::Stream { action: StreamAction::Connect(args) } => connect::run(cx, &args),
         Command::Manager(options) => manager::run(cx, &options),
         Command::Top(args) => top::run(cx, &args),
         Command::Registry { arguments } => registry::run(cx, &arguments),

@@ -1,11 +1,9 @@
 //! `rackloom rma`: remote memory.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rackloom::{ClaimOptions, Event, MacAddr, Rights, Rma, RmaOptions, Window};
+use rackloom::{ClaimOptions, MacAddr, Rights, Rma, RmaOptions, Window};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,7 +13,8 @@ use crate::cards::Roster;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Explain, Failure, Result};
-use crate::{format, interrupt};
+use crate::format;
+use crate::hold::hold;
 
 /// A window that is open.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -76,7 +75,6 @@ pub(super) fn open(cx: &Context, args: &RmaOpen) -> Result<Exit> {
     let length = args.length.unwrap_or_else(|| memory.saturating_sub(args.base));
     let peer = args.peer.unwrap_or(MacAddr::ZERO);
     rack.claim(&[mac], ClaimOptions::default()).wait_all()?;
-    let watch = rack.watch()?;
     let window = Window { base: args.base, length, peer, rights };
     rack.set_window(mac, 0, Some(window)).wait().during("cannot open the window")?;
     let report = WindowReport {
@@ -96,22 +94,7 @@ pub(super) fn open(cx: &Context, args: &RmaOpen) -> Result<Exit> {
             report.peer.as_deref().unwrap_or("anybody"),
         )
     });
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    interrupt::instead(move || stopped.store(true, Ordering::Release));
-    let end = args.time.map(|time| Instant::now() + time);
-    while !stop.load(Ordering::Acquire) && end.is_none_or(|end| Instant::now() < end) {
-        match watch.next_within(Duration::from_millis(100)) {
-            Some(Event::CardDown { card, .. } | Event::ClaimLost { card }) if card == mac => {
-                return Err(Failure::new(format!("{name} is lost, and its window with it"))
-                    .help("`rackloom ls` shows whether it is back, and who holds it"));
-            }
-            _ => {}
-        }
-        // A host that has stopped gives no events.
-        rack.cards()?;
-    }
-    Ok(Exit::Ok)
+    hold(&rack, &[mac], &roster, args.time)
 }
 
 /// This process as a node, and the peer's address.

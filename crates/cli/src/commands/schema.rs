@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, demo, doctor, image, info, load, ls, manager, memory, nic, rma, stream, study, up};
+use super::{card, connect, demo, doctor, image, info, load, ls, manager, memory, nic, rma, stream, study, up};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 31] = [
+pub(super) const ALL: [Entry; 32] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
@@ -38,6 +38,7 @@ pub(super) const ALL: [Entry; 31] = [
     ("rackloom.rma/1", "rma read, rma write, rma add", of::<rma::RmaReport>),
     ("rackloom.rma-open/1", "rma open, once the window is open", of::<rma::WindowReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
+    ("rackloom.stream-connect/1", "stream connect, once all is joined", of::<connect::JoinedReport>),
     ("rackloom.stream-message/1", "stream receive, one line per message", of::<stream::MessageReport>),
     ("rackloom.stream-sent/1", "stream send", of::<stream::SentReport>),
     ("rackloom.studies/1", "study without a name", of::<study::StudyList>),

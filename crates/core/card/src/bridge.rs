@@ -1,20 +1,31 @@
 //! The card's bridge: its memory and its role's streams, open to the peers that the claim's owner names.
 
-use rackloom_bridge::{Endpoint, EndpointConfig, EndpointCounters, Rights, Target, TargetFailed, Window};
-use rackloom_node::Frame;
+use rackloom_bridge::{Endpoint, EndpointConfig, EndpointCounters, NotTaken, Rights, Target, TargetFailed, Window};
+use rackloom_node::{Frame, Instant};
 use rackloom_role as role;
 use rackloom_wire::bridge::STREAMS;
-use rackloom_wire::{self as wire, Counter, ErrorCode};
+use rackloom_wire::{self as wire, Counter, ErrorCode, MacAddr};
 
 use crate::memory::is_hosts;
 use crate::shell::Shell;
 use crate::{Config, Counters};
+
+/// A stream of another node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) peer: MacAddr,
+    pub(crate) stream: u16,
+}
 
 /// The endpoint, and what of its counters the card's have.
 #[derive(Debug)]
 pub(crate) struct Bridge {
     pub(crate) endpoint: Endpoint,
     counted: EndpointCounters,
+    /// Where what the role sends on a stream goes.
+    routes: [Option<Route>; STREAMS as usize],
+    /// What the role has sent and the bridge has no room for yet: the role waits meanwhile.
+    waiting: Option<(Route, Frame)>,
     /// Whose turn it is at the wire, where other blocks have frames as well.
     pub(crate) is_next: bool,
 }
@@ -30,7 +41,13 @@ impl Bridge {
             } else {
                 wire::bridge::MESSAGE_STANDARD
             };
-            Self { endpoint: Endpoint::new(endpoint), counted: EndpointCounters::default(), is_next: false }
+            Self {
+                endpoint: Endpoint::new(endpoint),
+                counted: EndpointCounters::default(),
+                routes: [None; STREAMS as usize],
+                waiting: None,
+                is_next: false,
+            }
         })
     }
 
@@ -58,14 +75,57 @@ impl Bridge {
         }
     }
 
+    /// Sets or ends the route of the role's stream `number`.
+    ///
+    /// # Errors
+    /// Code and detail of the refusal.
+    pub(crate) fn set_route(&mut self, number: u64, body: &wire::Route) -> Result<(), (ErrorCode, u64)> {
+        let bound = Err((ErrorCode::BadRequest, u64::from(STREAMS)));
+        let Some(place) = usize::try_from(number).ok().and_then(|at| self.routes.get_mut(at)) else { return bound };
+        let route = Route { peer: body.peer, stream: body.stream.get() };
+        if route.stream >= STREAMS || route.peer.is_multicast() {
+            return bound;
+        }
+        *place = (!route.peer.is_zero()).then_some(route);
+        Ok(())
+    }
+
+    /// Where what the role sends on this stream goes.
+    pub(crate) fn route(&self, stream: u8) -> Option<Route> {
+        self.routes.get(usize::from(stream)).copied().flatten()
+    }
+
+    /// Sends a message of the role's; it waits here if there is no room.
+    ///
+    /// # Errors
+    /// [`NotTaken`]: it cannot be sent at all, now or later.
+    pub(crate) fn send(&mut self, now: Instant, route: Route, message: Frame) -> Result<(), NotTaken> {
+        debug_assert!(self.waiting.is_none());
+        match self.endpoint.send(now, route.peer, route.stream, &message) {
+            Err(NotTaken::Full | NotTaken::Peers) => self.waiting = Some((route, message)),
+            result => return result,
+        }
+        Ok(())
+    }
+
+    /// Whether the role has to wait: what it has sent is not under way.
+    pub(crate) fn holds_role(&mut self, now: Instant) -> bool {
+        if let Some((route, message)) = self.waiting.take() {
+            // What could not be sent at all was refused at once.
+            let _ = self.send(now, route, message);
+        }
+        self.waiting.is_some()
+    }
+
+    /// The claim is over, or the card starts anew.
+    pub(crate) fn end(&mut self) {
+        self.endpoint.reset();
+        self.routes = [None; STREAMS as usize];
+        self.waiting = None;
+    }
+
     /// A frame has come.
-    pub(crate) fn handle_frame(
-        &mut self,
-        now: rackloom_node::Instant,
-        shell: &mut Shell,
-        ddr: &dyn role::Memory,
-        frame: &Frame,
-    ) {
+    pub(crate) fn handle_frame(&mut self, now: Instant, shell: &mut Shell, ddr: &dyn role::Memory, frame: &Frame) {
         self.endpoint.handle_frame(now, frame, &mut Ddr { shell, ddr });
         self.count(&mut shell.counters);
     }

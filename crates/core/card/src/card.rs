@@ -278,7 +278,7 @@ impl Card {
             self.launches = Launches::new();
             self.memory = Memory::new();
             self.loader.forget();
-            Bridge::end(&mut self.bridge);
+            Bridge::end_of(&mut self.bridge);
             self.shell.event(CardEvent::Released { owner: claim.owner, epoch: claim.epoch, reason });
             self.tell_change();
         }
@@ -313,7 +313,7 @@ impl Card {
             self.shell.event(CardEvent::Released { owner, epoch, reason: ReleaseReason::Restarted });
         }
         self.session = Session::new(&mut self.shell);
-        Bridge::end(&mut self.bridge);
+        Bridge::end_of(&mut self.bridge);
         self.loader = Loader::new();
         self.memory = Memory::new();
         self.launches = Launches::new();

@@ -72,6 +72,8 @@ pub enum Outcome {
     Loaded(LoadReport),
     /// The window is open, or closed.
     WindowSet,
+    /// The stream has its route, or none.
+    RouteSet,
     /// The card's counters, in the order of `Counter::NAMES`.
     Counters(Vec<u64>),
     /// The active image's manifest.

@@ -23,6 +23,7 @@ pub(crate) enum Ask {
     Claim { nonce: u64, options: ClaimOptions, group: u16, epoch: u16 },
     Release { epoch: u16, scrub: Scrub },
     Window { epoch: u16, number: u16, window: Option<Window> },
+    Route { epoch: u16, stream: u16, to: Option<(MacAddr, u16)> },
     Counters { got: Vec<u64> },
     Manifest { got: Vec<u8> },
 }
@@ -34,7 +35,7 @@ impl Ask {
             Self::Claim { options: ClaimOptions { scrub, .. }, .. } | Self::Release { scrub, .. } => {
                 matches!(scrub, Scrub::Zero)
             }
-            Self::Window { .. } | Self::Counters { .. } | Self::Manifest { .. } => false,
+            Self::Window { .. } | Self::Route { .. } | Self::Counters { .. } | Self::Manifest { .. } => false,
         }
     }
 }
@@ -87,6 +88,11 @@ impl Request {
                     reserved: 0,
                 };
                 head(Kind::SessionWindowSet, *epoch, u64::from(*number)).frame(&[body.as_bytes()])
+            }
+            Ask::Route { epoch, stream, to } => {
+                let (peer, there) = to.unwrap_or_default();
+                let body = wire::Route { peer, stream: U16::new(there) };
+                head(Kind::SessionRouteSet, *epoch, u64::from(*stream)).frame(&[body.as_bytes()])
             }
             Ask::Counters { got } => head(Kind::SessionCountersGet, 0, got.len() as u64).frame(&[]),
             Ask::Manifest { got } => head(Kind::SessionManifestGet, 0, got.len() as u64).frame(&[]),

@@ -122,6 +122,11 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
             ];
             (body.as_bytes().to_vec(), shows)
         }
+        Kind::SessionRouteSet => {
+            let body = Route { peer: HOST, stream: U16::new(9) };
+            let shows = vec![("rackloom.route.peer", HOST.to_string()), ("rackloom.route.stream", "9".into())];
+            (body.as_bytes().to_vec(), shows)
+        }
         Kind::ImageBegin => {
             let body = ImageBegin {
                 length: U64::new(97_400_000),
@@ -244,6 +249,7 @@ fn sample(kind: Kind) -> (Vec<u8>, Vec<Shows>) {
         | Kind::SessionCountersGet
         | Kind::SessionManifestGet
         | Kind::SessionWindowDone
+        | Kind::SessionRouteDone
         | Kind::ImageCommit
         | Kind::ImageAbort
         | Kind::ImageConfirmReady

@@ -70,6 +70,7 @@ fn good_payload(kind: Kind, image: &[u8]) -> Vec<u8> {
         Kind::SessionClaim => vec![0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 19, 136, 0, 0, 0, 0],
         Kind::SessionRelease => vec![0; 8],
         Kind::SessionWindowSet => vec![0; 24],
+        Kind::SessionRouteSet => vec![0; 8],
         Kind::ImageBegin => begin_body(image, CHUNK).as_bytes().to_vec(),
         Kind::ImageData => image[..CHUNK.into()].to_vec(),
         Kind::InputRead => read.as_bytes().to_vec(),

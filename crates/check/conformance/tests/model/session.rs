@@ -101,7 +101,7 @@ fn a_role_keeps_its_own_memory_when_the_hosts_is_zeroed() {
 
 #[test]
 fn a_card_without_a_bridge_refuses_windows_of_its_owner() {
-    let mut bench = claimed(virtual_time());
+    let mut bench = claimed(Config { bridge: false, ..virtual_time() });
     let (base, length) = (U64::new(BASE), U64::new(4096));
     let body = Window { base, length, peer: MacAddr::ZERO, rights: 1, reserved: 0 };
     for (src, code) in [(HOST, ErrorCode::Unsupported), (RIVAL, ErrorCode::StaleEpoch)] {

@@ -51,12 +51,29 @@ impl Card {
         }
         let memory = self.ddr.len();
         let unsupported = Err((wire::ErrorCode::Unsupported, 0));
-        match self.bridge.as_mut().map_or(unsupported, |bridge| bridge.set_window(memory, head.addr, body)) {
+        let result = self.bridge.as_mut().map_or(unsupported, |bridge| bridge.set_window(memory, head.addr, body));
+        self.answer_bridge(head, Kind::SessionWindowDone, result);
+    }
+
+    /// The owner says where what the role sends on a stream goes.
+    pub(super) fn on_route_set(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Some(body) = self.exactly::<wire::Route>(packet) else { return };
+        let head = &packet.head;
+        if !self.is_fresh(now, head, Kind::SessionRefuse) {
+            return;
+        }
+        let unsupported = Err((wire::ErrorCode::Unsupported, 0));
+        let result = self.bridge.as_mut().map_or(unsupported, |bridge| bridge.set_route(head.addr, body));
+        self.answer_bridge(head, Kind::SessionRouteDone, result);
+    }
+
+    fn answer_bridge(&mut self, asked: &Head, done: Kind, result: Result<(), (wire::ErrorCode, u64)>) {
+        match result {
             Ok(()) => {
-                let answer = self.shell.head(head.src, Kind::SessionWindowDone, head.epoch, head.seq);
-                self.shell.send(Head { addr: head.addr, ..answer }, &[]);
+                let answer = self.shell.head(asked.src, done, asked.epoch, asked.seq);
+                self.shell.send(Head { addr: asked.addr, ..answer }, &[]);
             }
-            Err((code, detail)) => self.shell.refuse(head, Kind::SessionRefuse, code, detail),
+            Err((code, detail)) => self.shell.refuse(asked, Kind::SessionRefuse, code, detail),
         }
     }
 
@@ -76,9 +93,9 @@ fn hand_over(now: Instant, role: Option<&mut ActiveRole>, stream: u16, bytes: &F
 
 impl Bridge {
     /// Its claim is over, or the card starts anew.
-    pub(super) fn end(bridge: &mut Option<Self>) {
+    pub(super) fn end_of(bridge: &mut Option<Self>) {
         if let Some(bridge) = bridge {
-            bridge.endpoint.reset();
+            bridge.end();
         }
     }
 }

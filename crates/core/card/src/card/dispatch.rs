@@ -33,6 +33,7 @@ impl Card {
             }
             Kind::SessionManifestGet => self.on_manifest_get(packet),
             Kind::SessionWindowSet => self.on_window_set(now, packet),
+            Kind::SessionRouteSet => self.on_route_set(now, packet),
             Kind::ImageBegin => {
                 let Some(body) = self.exactly::<wire::ImageBegin>(packet) else { return };
                 if !self.is_admitted(head) {

@@ -84,10 +84,23 @@ impl Card {
 
     /// The next thing that the role wants done.
     fn next_of_role(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        if self.bridge.as_mut().is_some_and(|bridge| bridge.holds_role(now)) {
+            return None;
+        }
         let (stream, message) = match self.role.as_mut()?.role.poll(now)? {
             RoleOutput::Event(word) => return Some(Output::Event(CardEvent::RoleEvent { word })),
             RoleOutput::Message { stream, message } => (stream, message),
         };
+        if let Some(bridge) = &mut self.bridge
+            && let Some(route) = bridge.route(stream)
+        {
+            if bridge.send(now, route, message).is_err() {
+                self.role_breaks_a_rule();
+                return Some(Output::Event(CardEvent::MessageRefused { stream }));
+            }
+            // It leaves in the bridge's turn.
+            return self.next_own(now).or_else(|| self.next_of_role(now));
+        }
         let Some(port) = self.outlet(stream, &message) else {
             self.role_breaks_a_rule();
             return Some(Output::Event(CardEvent::MessageRefused { stream }));

@@ -65,6 +65,15 @@ impl Host {
         }
     }
 
+    /// Says where what the role of a claimed card sends on its stream goes: to a stream of another node of the bridge, or
+    /// nowhere. It ends with the claim.
+    pub fn set_route(&mut self, now: Instant, card: MacAddr, stream: u16, to: Option<(MacAddr, u16)>) -> OpId {
+        match self.peers.get(&card).and_then(|p| p.session.as_ref()).map(|s| s.ends.epoch) {
+            None => self.failed(OpError::NotClaimed { card: self.name(card) }),
+            Some(epoch) => self.request(now, card, Ask::Route { epoch, stream, to }),
+        }
+    }
+
     /// Asks for a card's counters. Needs no claim.
     pub fn counters(&mut self, now: Instant, card: MacAddr) -> OpId {
         self.request(now, card, Ask::Counters { got: Vec::new() })

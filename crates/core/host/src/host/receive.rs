@@ -46,6 +46,7 @@ impl Host {
             | Kind::SessionRefuse
             | Kind::SessionReleased
             | Kind::SessionWindowDone
+            | Kind::SessionRouteDone
             | Kind::SessionCounters
             | Kind::SessionManifest => self.handle_answer(now, &packet),
             Kind::SessionPong => self.handle_pong(now, &packet),
@@ -238,6 +239,7 @@ impl Host {
             }
             (Ask::Release { .. }, Kind::SessionReleased) => Ok(Outcome::Released),
             (Ask::Window { .. }, Kind::SessionWindowDone) => Ok(Outcome::WindowSet),
+            (Ask::Route { .. }, Kind::SessionRouteDone) => Ok(Outcome::RouteSet),
             (Ask::Counters { got }, Kind::SessionCounters) => {
                 if packet.head.addr != got.len() as u64 || packet.payload.is_empty() {
                     return;

@@ -122,6 +122,11 @@ pub enum Kind {
     SessionWindowSet = 0x80EC0C,
     /// The window is as asked; seq and addr are the request's.
     SessionWindowDone = 0x80EC0D,
+    /// What the role sends on its stream addr goes to this stream of another node, by the bridge. seq: request number.
+    /// A card without a bridge refuses it with `unsupported`.
+    SessionRouteSet = 0x80EC0E,
+    /// The route is as asked; seq and addr are the request's.
+    SessionRouteDone = 0x80EC0F,
     /// Join group `group` and stage an image of this length and digest. seq: load number, distinct for each load of a
     /// claim. Idempotent.
     ImageBegin = 0x80AA01,
@@ -185,7 +190,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 44] = [
         Self::DiscoveryAnnounce,
         Self::DiscoverySolicit,
         Self::DiscoveryGoodbye,
@@ -202,6 +207,8 @@ impl Kind {
         Self::SessionManifest,
         Self::SessionWindowSet,
         Self::SessionWindowDone,
+        Self::SessionRouteSet,
+        Self::SessionRouteDone,
         Self::ImageBegin,
         Self::ImageData,
         Self::ImagePoll,
@@ -249,6 +256,8 @@ impl Kind {
             (0x80EC, 11) => Self::SessionManifest,
             (0x80EC, 12) => Self::SessionWindowSet,
             (0x80EC, 13) => Self::SessionWindowDone,
+            (0x80EC, 14) => Self::SessionRouteSet,
+            (0x80EC, 15) => Self::SessionRouteDone,
             (0x80AA, 1) => Self::ImageBegin,
             (0x80AA, 2) => Self::ImageData,
             (0x80AA, 3) => Self::ImagePoll,
@@ -298,6 +307,8 @@ impl Kind {
             Self::SessionManifest => "session.manifest",
             Self::SessionWindowSet => "session.window-set",
             Self::SessionWindowDone => "session.window-done",
+            Self::SessionRouteSet => "session.route-set",
+            Self::SessionRouteDone => "session.route-done",
             Self::ImageBegin => "image.begin",
             Self::ImageData => "image.data",
             Self::ImagePoll => "image.poll",
@@ -451,6 +462,22 @@ impl Kind {
                 order: Order::Barrier,
             },
             Self::SessionWindowDone => Rules {
+                from: Sender::Card,
+                to: Receiver::Host,
+                reach: Reach::Any,
+                claim: ClaimRule::None,
+                taken_by: TakenBy::Host,
+                order: Order::None,
+            },
+            Self::SessionRouteSet => Rules {
+                from: Sender::Host,
+                to: Receiver::Card,
+                reach: Reach::Unicast,
+                claim: ClaimRule::Epoch,
+                taken_by: TakenBy::Firmware,
+                order: Order::Barrier,
+            },
+            Self::SessionRouteDone => Rules {
                 from: Sender::Card,
                 to: Receiver::Host,
                 reach: Reach::Any,
@@ -1317,6 +1344,18 @@ pub struct Window {
 }
 
 const _: () = assert!(size_of::<Window>() == 24);
+
+/// Payload of a route's setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Route {
+    /// The receiver; zeros: the stream has no route.
+    pub peer: MacAddr,
+    /// The stream's number there.
+    pub stream: U16,
+}
+
+const _: () = assert!(size_of::<Route>() == 8);
 
 /// Payload of a pong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
