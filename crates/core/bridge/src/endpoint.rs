@@ -246,7 +246,9 @@ impl Endpoint {
         if progresses || !received.is_stale && !link.owes() {
             link.gives_up = now + self.config.patience;
         }
-        if link.connection.is_established() && !self.keep(now, key) {
+        // A place that was confirmed lately need not be confirmed for each frame.
+        let is_kept = link.kept.is_some_and(|at| now - at < self.config.peers.idle / 8);
+        if link.connection.is_established() && !is_kept && !self.keep(now, key) {
             return self.counters.denied += 1;
         }
         if received.restarted {
@@ -273,17 +275,18 @@ impl Endpoint {
     /// is as if it had said nothing, and it will say so again.
     fn keep(&mut self, now: Instant, key: Key) -> bool {
         match self.peers.establish_unless(now, &key, |link| link.inbox.front().is_some()) {
-            Ok(None) => true,
-            Ok(Some((evicted, link))) => {
-                self.bury(evicted, link);
-                true
-            }
+            Ok(None) => {}
+            Ok(Some((evicted, link))) => self.bury(evicted, link),
             Err(PeersFull) => {
                 // Nothing of it was taken, and the next connection may go by the same epoch.
                 self.drop_link(key);
-                false
+                return false;
             }
         }
+        if let Some(link) = self.peers.get_mut(&key) {
+            link.kept = Some(now);
+        }
+        true
     }
 
     /// A payload has come, in its turn. False if the peer has broken the rules, and its connection has ended.
@@ -360,7 +363,9 @@ impl Endpoint {
             if at > now {
                 break;
             }
+            self.deadlines.pop_first();
             let link = self.peers.get_mut(&key).expect("deadlines are of links");
+            link.deadline = None;
             #[cfg(feature = "planted-bugs")]
             if self.planted == Some(crate::PlantedBug::NoPatience) {
                 link.gives_up = now + self.config.patience;
@@ -375,12 +380,10 @@ impl Endpoint {
                 link.gives_up = now + grace;
             }
             link.connection.handle_timeout(now);
-            self.settle(key);
-            let link = self.peers.get_mut(&key).expect("it lives");
-            if link.deadline == Some(at) {
-                // Due, and waits for its turn to send.
-                self.deadlines.remove(&(at, key));
-                link.deadline = None;
+            // It has no deadline until it has had its turn to send: what is due now may have to wait for the wire.
+            if !link.is_ready {
+                link.is_ready = true;
+                self.ready.push_back(key);
             }
         }
     }
@@ -389,15 +392,21 @@ impl Endpoint {
     pub fn poll(&mut self, now: Instant) -> Option<Bytes> {
         while let Some(key) = self.ready.pop_front() {
             let Some(link) = self.peers.get_mut(&key) else { continue };
-            let Some(segment) = link.connection.poll(now) else {
-                link.is_ready = false;
-                self.schedule(key);
-                continue;
-            };
-            self.counters.tx += 1;
-            let frame = encode(self.config.mac, key, &segment);
-            self.ready.push_back(key);
-            return Some(frame);
+            if let Some(segment) = link.connection.poll(now) {
+                self.counters.tx += 1;
+                self.ready.push_back(key);
+                return Some(encode(self.config.mac, key, &segment));
+            }
+            link.is_ready = false;
+            // Most deadlines are put off again and again; one that is early wakes us up, and does no harm.
+            let wanted = link.wants();
+            if wanted.is_some_and(|at| link.deadline.is_none_or(|before| at < before)) {
+                if let Some(before) = link.deadline {
+                    self.deadlines.remove(&(before, key));
+                }
+                self.deadlines.extend(wanted.map(|at| (at, key)));
+                link.deadline = wanted;
+            }
         }
         None
     }
@@ -407,7 +416,7 @@ impl Endpoint {
         self.events.pop_front()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is wanted.
+    /// When [`handle_timeout`](Self::handle_timeout) is wanted: at the latest when something is due, maybe earlier.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(at, _)| *at)
     }
@@ -479,28 +488,16 @@ impl Endpoint {
         }
     }
 
-    /// After each change of a link: it may have something to send.
+    /// After each change of a link: it may have something to send, and something to wait for.
     pub(crate) fn settle(&mut self, key: Key) {
         let Some(link) = self.peers.get_mut(&key) else { return };
         if !link.is_ready {
             link.is_ready = true;
             self.ready.push_back(key);
         }
-        self.schedule(key);
-    }
-
-    fn schedule(&mut self, key: Key) {
-        let Some(link) = self.peers.get_mut(&key) else { return };
-        let patience = link.is_waiting().then_some(link.gives_up);
-        let deadline = [link.connection.deadline(), patience].into_iter().flatten().min();
-        if deadline != link.deadline {
-            if let Some(at) = link.deadline {
-                self.deadlines.remove(&(at, key));
-            }
-            if let Some(at) = deadline {
-                self.deadlines.insert((at, key));
-            }
-            link.deadline = deadline;
+        if link.deadline.is_none() {
+            link.deadline = link.wants();
+            self.deadlines.extend(link.deadline.map(|at| (at, key)));
         }
     }
 

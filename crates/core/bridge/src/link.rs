@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) transactions: Transactions,
     pub(crate) inbox: Inbox,
     pub(crate) has_inbox_turn: bool,
+    /// When its place was confirmed last; `None`: it is a stranger's.
+    pub(crate) kept: Option<Instant>,
     /// Numbers have begun: something may have been taken, or sent, under the connection's epoch.
     pub(crate) has_begun: bool,
     /// Stale segments that were answered since one has come that was not, and when the last was.
@@ -44,6 +46,7 @@ impl Link {
             transactions: Transactions::default(),
             inbox: Inbox::default(),
             has_inbox_turn: false,
+            kept: None,
             has_begun: false,
             answers: 0,
             answered_at: now,
@@ -91,6 +94,12 @@ impl Link {
         if bug == crate::PlantedBug::AskAgain {
             lost.iter().filter(asks).for_each(|m| drop(self.connection.push(m.clone())));
         }
+    }
+
+    /// When it has to be looked at.
+    pub(crate) fn wants(&self) -> Option<Instant> {
+        let patience = self.is_waiting().then_some(self.gives_up);
+        [self.connection.deadline(), patience].into_iter().flatten().min()
     }
 
     /// Numbers have begun anew: what waits to be sent and means something to the peer's new life stays. Answers to its
