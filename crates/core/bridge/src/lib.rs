@@ -14,6 +14,8 @@
 //! | `codec` | how a segment of the transport becomes a frame |
 //! | `link` | what is kept of a peer, and what its new life costs |
 //! | `endpoint` | peers, turns, patience |
+//! | `requests` | what this node may ask of others |
+//! | `receive` | what becomes of a frame |
 //! | `streams` | messages to streams and from them |
 #![forbid(unsafe_code)]
 
@@ -26,6 +28,8 @@ mod link;
 mod message;
 #[cfg(feature = "planted-bugs")]
 mod planted;
+mod receive;
+mod requests;
 mod serve;
 mod streams;
 mod transactions;

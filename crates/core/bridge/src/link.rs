@@ -64,7 +64,7 @@ impl Link {
     /// Whether a segment of the peer may be taken. While messages of its earlier lives fill the inbox, no further life is
     /// heard: each begins with credit for as many.
     pub(crate) fn has_room_for<T>(&self, segment: &Segment<T>) -> bool {
-        self.inbox.pieces() <= STREAM_CREDIT.into() || self.connection.is_current(segment.src, segment.dst)
+        self.inbox.waiting() <= STREAM_CREDIT.into() || self.connection.is_current(segment.src, segment.dst)
     }
 
     /// A segment has come. A stale one is answered, in case the peer does not know better; but two nodes that are at odds

@@ -142,7 +142,7 @@ fn a_node_that_wakes_up_late_listens_before_it_gives_up() {
     raw.meet(&mut node);
     let ticket = node.endpoint.read(node.now, raw.mac, 0, 1).unwrap();
     raw.read(&node.frames());
-    node.now = node.now + Duration::from_secs(10);
+    node.now += Duration::from_secs(10);
     node.endpoint.handle_timeout(node.now);
     node.frames();
     assert_eq!(node.endpoint.next_event(), None);
@@ -153,7 +153,7 @@ fn a_node_that_wakes_up_late_listens_before_it_gives_up() {
     // But not for ever.
     let ticket = node.endpoint.read(node.now, raw.mac, 0, 1).unwrap();
     node.frames();
-    node.now = node.now + Duration::from_secs(10);
+    node.now += Duration::from_secs(10);
     node.endpoint.handle_timeout(node.now);
     node.frames();
     assert_eq!(node.endpoint.next_event(), None);
@@ -190,7 +190,7 @@ fn a_peer_that_finds_no_place_is_not_served_and_waits() {
     let write = raw.numbered(Kind::WriteRequest, b"x", |_| ());
     node.take(&write);
     assert_eq!((node.memory.writes, node.frames().len()), (0, 0));
-    node.now = node.now + Duration::from_secs(31);
+    node.now += Duration::from_secs(31);
     node.take(&write);
     assert_eq!((node.memory.writes, raw.read(&node.frames())), (1, vec![(Kind::WriteResponse, 0)]));
 }
