@@ -150,8 +150,8 @@ mod tests {
         })
     }
 
-    /// As connections make them: a payload goes with no bitmap and no negative acknowledgement, and whoever asks without
-    /// one sends neither.
+    /// As connections make them: a payload goes with no bitmap and no negative acknowledgement, and whoever asks
+    /// without one sends neither.
     fn any_segment() -> impl Strategy<Value = Segment<Message>> {
         let ack = (any::<u32>(), any::<u32>(), any::<bool>(), any::<[u8; 32]>(), any::<bool>());
         let data = proptest::option::of((any::<u32>(), any_message()));

@@ -126,8 +126,8 @@ impl Endpoint {
         }
     }
 
-    /// A peer has proved that it hears us, and needs a place that strangers cannot take. False if there is none: then it
-    /// is as if it had said nothing, and it will say so again.
+    /// A peer has proved that it hears us, and needs a place that strangers cannot take. False if there is none: then
+    /// it is as if it had said nothing, and it will say so again.
     pub(crate) fn keep(&mut self, now: Instant, key: Key) -> bool {
         match self.peers.establish_unless(now, &key, |link| link.inbox.front().is_some()) {
             Ok(None) => {}
@@ -288,8 +288,8 @@ impl Endpoint {
         }
     }
 
-    /// A peer has broken the rules: its connection ends, and its place is free unless the owner has yet to take messages
-    /// that it was right to send.
+    /// A peer has broken the rules: its connection ends, and its place is free unless the owner has yet to take
+    /// messages that it was right to send.
     pub(crate) fn cut_off(&mut self, now: Instant, key: Key) {
         if self.peers.get(&key).is_some_and(|link| link.inbox.front().is_some()) {
             self.restart_link(now, key);

@@ -1,5 +1,5 @@
-//! Remote memory and streams between cards and hosts, after DiAD (Lant et al., FPL 2023): an [`Endpoint`] is one node, a
-//! state machine without socket, clock or thread.
+//! Remote memory and streams between cards and hosts, after DiAD (Lant et al., FPL 2023): an [`Endpoint`] is one node,
+//! a state machine without socket, clock or thread.
 //!
 //! A node opens [`Windows`] onto its memory or its streams, each for one peer or for all. Peers read, write and change
 //! it atomically by requests, which the transport delivers once and in order. Cards and hosts are equals: whoever asks

@@ -61,14 +61,15 @@ impl Link {
         !self.transactions.is_empty() || self.connection.in_flight() > 0
     }
 
-    /// Whether a segment of the peer may be taken. While messages of its earlier lives fill the inbox, no further life is
-    /// heard: each begins with credit for as many.
+    /// Whether a segment of the peer may be taken. While messages of its earlier lives fill the inbox, no further life
+    /// is heard: each begins with credit for as many.
     pub(crate) fn has_room_for<T>(&self, segment: &Segment<T>) -> bool {
         self.inbox.waiting() <= STREAM_CREDIT.into() || self.connection.is_current(segment.src, segment.dst)
     }
 
-    /// A segment has come. A stale one is answered, in case the peer does not know better; but two nodes that are at odds
-    /// about each other's lives would answer each other as fast as the wire can, so after some an answer has to wait.
+    /// A segment has come. A stale one is answered, in case the peer does not know better; but two nodes that are at
+    /// odds about each other's lives would answer each other as fast as the wire can, so after some an answer has to
+    /// wait.
     pub(crate) fn note_stale(&mut self, now: Instant, is_stale: bool, pause: Duration) {
         if !is_stale {
             self.answers = 0;

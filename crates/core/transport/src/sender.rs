@@ -132,8 +132,8 @@ impl<T> Sender<T> {
         self.flight.into_iter().filter(|f| !f.is_acked).map(|f| f.payload)
     }
 
-    /// Ends, and hands over all that is in flight, oldest first: a peer that delivers in order may have acknowledged what
-    /// it only held.
+    /// Ends, and hands over all that is in flight, oldest first: a peer that delivers in order may have acknowledged
+    /// what it only held.
     pub fn into_flight(self) -> impl Iterator<Item = T> {
         self.flight.into_iter().map(|f| f.payload)
     }
