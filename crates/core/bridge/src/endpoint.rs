@@ -117,7 +117,8 @@ impl Endpoint {
         &mut self.windows
     }
 
-    /// Ends all: windows, connections, requests. Peers that speak on learn that this is a new life.
+    /// Ends all: windows, connections, requests, messages that nobody has taken. Peers that speak on learn that this is a
+    /// new life as soon as a window is open to them again.
     pub fn reset(&mut self) {
         self.windows.clear();
         let keys: Vec<_> = self.peers.iter().map(|(key, _)| *key).collect();
@@ -129,7 +130,7 @@ impl Endpoint {
     /// A peer has proved that it hears us, and needs a place that strangers cannot take. False if there is none: then
     /// it is as if it had said nothing, and it will say so again.
     pub(crate) fn keep(&mut self, now: Instant, key: Key) -> bool {
-        match self.peers.establish_unless(now, &key, |link| link.inbox.front().is_some()) {
+        match self.peers.establish_unless(now, &key, Link::is_in_use) {
             Ok(None) => {}
             Ok(Some((evicted, link))) => self.bury(evicted, link),
             Err(PeersFull) => {
@@ -239,16 +240,22 @@ impl Endpoint {
 
     /// The connection of our own choice: it has proved its use, whoever else crowds in.
     pub(crate) fn open(&mut self, now: Instant, key: Key) -> Result<(), NotTaken> {
-        if key.peer.is_multicast() || key.peer.is_zero() || key.peer == self.config.mac {
+        if !self.may_be_peer(key.peer) {
             return Err(NotTaken::Invalid);
         }
-        if self.peers.get(&key).is_none() {
-            self.admit(now, key);
-            if !self.keep(now, key) {
-                return Err(NotTaken::Peers);
+        let is_kept = match self.peers.get(&key) {
+            Some(link) => link.kept.is_some(),
+            None => {
+                self.admit(now, key);
+                false
             }
-        }
-        Ok(())
+        };
+        if is_kept || self.keep(now, key) { Ok(()) } else { Err(NotTaken::Peers) }
+    }
+
+    /// Whether there can be a node with this address, other than this one.
+    pub(crate) fn may_be_peer(&self, mac: MacAddr) -> bool {
+        !mac.is_multicast() && !mac.is_zero() && mac != self.config.mac
     }
 
     /// A connection of the present epoch, which connections share until one of them ends that had begun.

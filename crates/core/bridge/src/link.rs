@@ -97,6 +97,11 @@ impl Link {
         }
     }
 
+    /// Whether the peer may not leave for another, however long it has been silent.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.inbox.front().is_some() || self.is_waiting()
+    }
+
     /// When it has to be looked at.
     pub(crate) fn wants(&self) -> Option<Instant> {
         let patience = self.is_waiting().then_some(self.gives_up);

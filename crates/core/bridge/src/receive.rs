@@ -17,7 +17,7 @@ impl Endpoint {
     pub fn handle_frame(&mut self, now: Instant, frame: &Bytes, target: &mut dyn Target) {
         self.counters.rx += 1;
         let packet = match BridgePacket::parse(frame) {
-            Ok(packet) if packet.head.dst == self.config.mac => packet,
+            Ok(packet) if packet.head.dst == self.config.mac && self.may_be_peer(packet.head.src) => packet,
             Err(ParseError::Ipv6(Ipv6Error::Length { .. })) => return self.counters.malformed += 1,
             Ok(_) | Err(ParseError::Foreign(_) | ParseError::Ipv6(_)) => return self.counters.foreign += 1,
             Err(_) => return self.counters.malformed += 1,
