@@ -22,7 +22,7 @@ lints() {
 
 # Cards and transports with planted bugs, which the simulator and their own random tests have to find, are in the build that is
 # tested: they only add settings, so one build serves all tests. What is released must not have them.
-planted=rackloom-card/planted-bugs,rackloom-swarm/planted-bugs,rackloom-conformance/planted-bugs,rackloom-transport/planted-bugs
+planted=rackloom-card/planted-bugs,rackloom-swarm/planted-bugs,rackloom-conformance/planted-bugs,rackloom-transport/planted-bugs,rackloom-bridge/planted-bugs
 no_planted_bugs() {
   local features
   features=$(cargo tree --locked -p rackloom-cli -p rackloom-swarm -p rackloom-opencl -e normal,features -f '{p} {f}')

@@ -1,5 +1,7 @@
 //! Segments of a connection as frames, and back.
 
+use core::cmp::Ordering;
+
 use bytes::Bytes;
 use rackloom_transport::{Ack, Data, Sack, Segment};
 use rackloom_wire::bridge::{CHANNELS, FLAG_ASKS, FLAG_LAST, FLAG_SELECTIVE, Kind, MESSAGE_JUMBO};
@@ -8,11 +10,31 @@ use rackloom_wire::{BridgeHead, BridgePacket, MacAddr};
 use crate::message::Message;
 
 /// Which connection a frame belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) peer: MacAddr,
     /// `CHANNEL_MEMORY` or `CHANNEL_STREAMS`.
     pub(crate) channel: u16,
+}
+
+impl Key {
+    /// All of it, which compares in one step: tables are searched for each frame.
+    const fn packed(self) -> u64 {
+        let [a, b, c, d, e, f] = self.peer.0;
+        u64::from_be_bytes([0, 0, a, b, c, d, e, f]) << 16 | self.channel as u64
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.packed().cmp(&other.packed())
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// The frame that carries a segment from `src` to the peer.
@@ -128,8 +150,8 @@ mod tests {
         })
     }
 
-    /// As connections make them: a payload goes with no bitmap and no negative acknowledgement, and whoever asks without
-    /// one sends neither.
+    /// As connections make them: a payload goes with no bitmap and no negative acknowledgement, and whoever asks
+    /// without one sends neither.
     fn any_segment() -> impl Strategy<Value = Segment<Message>> {
         let ack = (any::<u32>(), any::<u32>(), any::<bool>(), any::<[u8; 32]>(), any::<bool>());
         let data = proptest::option::of((any::<u32>(), any_message()));

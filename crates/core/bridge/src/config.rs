@@ -12,8 +12,8 @@ pub struct EndpointConfig {
     pub mac: MacAddr,
     /// Most payload bytes of a frame, 64 to `MESSAGE_JUMBO`.
     pub longest: u16,
-    /// First epoch, not 0: random and below 2^30, or of a counter that outlives restarts. A life uses up another one each
-    /// time that a connection ends, so a counter goes on in great steps, of 2^16 say.
+    /// First epoch, not 0: random and below 2^30, or of a counter that outlives restarts. A life uses up another one
+    /// each time that a connection ends, so a counter goes on in great steps, of 2^16 say.
     pub epoch: u32,
     /// Connections that are held at once.
     pub peers: PeersLimits,

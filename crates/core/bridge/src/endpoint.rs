@@ -5,17 +5,16 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::Bytes;
 use rackloom_node::Instant;
 use rackloom_transport::{Connection, Peers, PeersFull};
-use rackloom_wire::bridge::{BridgeStatus, CHANNEL_MEMORY, CHANNEL_STREAMS, Kind, TRANSACTIONS};
-use rackloom_wire::{BridgePacket, Ipv6Error, MacAddr, ParseError};
+use rackloom_wire::MacAddr;
+use rackloom_wire::bridge::CHANNEL_STREAMS;
 
-use crate::codec::{Key, decode, encode};
+use crate::codec::{Key, encode};
 use crate::config::EndpointConfig;
 use crate::counters::EndpointCounters;
 use crate::link::Link;
-use crate::message::{Atomic, Message};
-use crate::serve::{Target, serve};
+use crate::message::Message;
 use crate::transactions::{Failure, Ticket};
-use crate::window::{Rights, Windows};
+use crate::window::Windows;
 
 /// What an endpoint tells its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,16 +58,16 @@ pub enum NotTaken {
 #[derive(Debug)]
 pub struct Endpoint {
     pub(crate) config: EndpointConfig,
-    windows: Windows,
+    pub(crate) windows: Windows,
     pub(crate) peers: Peers<Key, Link>,
     /// Connections that may have something to send, in turn; each is in it once at most.
     ready: VecDeque<Key>,
     deadlines: BTreeSet<(Instant, Key)>,
     /// Connections that have messages of streams for the owner, in turn.
     pub(crate) inboxes: VecDeque<Key>,
-    events: VecDeque<EndpointEvent>,
-    counters: EndpointCounters,
-    tickets: u64,
+    pub(crate) events: VecDeque<EndpointEvent>,
+    pub(crate) counters: EndpointCounters,
+    pub(crate) tickets: u64,
     epoch: u32,
     #[cfg(feature = "planted-bugs")]
     pub(crate) planted: Option<crate::PlantedBug>,
@@ -118,7 +117,8 @@ impl Endpoint {
         &mut self.windows
     }
 
-    /// Ends all: windows, connections, requests. Peers that speak on learn that this is a new life.
+    /// Ends all: windows, connections, requests, messages that nobody has taken. Peers that speak on learn that this is a
+    /// new life as soon as a window is open to them again.
     pub fn reset(&mut self) {
         self.windows.clear();
         let keys: Vec<_> = self.peers.iter().map(|(key, _)| *key).collect();
@@ -127,230 +127,21 @@ impl Endpoint {
         }
     }
 
-    /// Requests that may begin to this peer now.
-    pub fn room(&self, peer: MacAddr) -> usize {
-        let key = Key { peer, channel: CHANNEL_MEMORY };
-        self.peers.get(&key).map_or_else(|| usize::from(TRANSACTIONS), |link| link.transactions.room())
-    }
-
-    /// Asks `peer` for `count` bytes at `addr`, 1 to [`EndpointConfig::longest`].
-    ///
-    /// # Errors
-    /// See [`NotTaken`].
-    pub fn read(&mut self, now: Instant, peer: MacAddr, addr: u64, count: u32) -> Result<Ticket, NotTaken> {
-        if count == 0 || count > self.config.longest.into() {
-            return Err(NotTaken::Invalid);
-        }
-        self.begin(now, peer, Message::read(0, addr, count), count)
-    }
-
-    /// Writes to `peer`'s memory at `addr`, 1 to [`EndpointConfig::longest`] bytes.
-    ///
-    /// # Errors
-    /// See [`NotTaken`].
-    pub fn write(&mut self, now: Instant, peer: MacAddr, addr: u64, bytes: Bytes) -> Result<Ticket, NotTaken> {
-        let count = self.length(&bytes)?;
-        self.begin(now, peer, Message::write(0, addr, bytes), count)
-    }
-
-    /// Writes to several places of `peer`'s memory in one packet: all of it, or nothing where one is not permitted.
-    ///
-    /// # Errors
-    /// See [`NotTaken`]; [`NotTaken::Invalid`] also if the writes do not fit one packet.
-    pub fn write_batch(&mut self, now: Instant, peer: MacAddr, writes: &[(u64, &[u8])]) -> Result<Ticket, NotTaken> {
-        let mut records = Vec::new();
-        for (addr, bytes) in writes {
-            if bytes.is_empty() || bytes.len() > usize::from(u16::MAX) {
-                return Err(NotTaken::Invalid);
-            }
-            rackloom_wire::put_record(&mut records, *addr, bytes);
-        }
-        let records = Bytes::from(records);
-        self.length(&records)?;
-        let count = writes.iter().map(|(_, bytes)| bytes.len() as u32).sum();
-        self.begin(now, peer, Message::batch(0, records), count)
-    }
-
-    /// Changes 8 bytes of `peer`'s memory at `addr`, a multiple of 8, in one step.
-    ///
-    /// # Errors
-    /// See [`NotTaken`].
-    pub fn atomic(&mut self, now: Instant, peer: MacAddr, addr: u64, atomic: Atomic) -> Result<Ticket, NotTaken> {
-        if !addr.is_multiple_of(8) {
-            return Err(NotTaken::Invalid);
-        }
-        self.begin(now, peer, Message::atomic(0, addr, atomic), 8)
-    }
-
-    fn length(&self, bytes: &Bytes) -> Result<u32, NotTaken> {
-        let count = u32::try_from(bytes.len()).ok().filter(|n| (1..=self.config.longest.into()).contains(n));
-        count.ok_or(NotTaken::Invalid)
-    }
-
-    /// `count`: bytes that the answer will tell of.
-    fn begin(&mut self, now: Instant, peer: MacAddr, mut message: Message, count: u32) -> Result<Ticket, NotTaken> {
-        let key = Key { peer, channel: CHANNEL_MEMORY };
-        self.open(now, key)?;
-        let ticket = Ticket(self.tickets);
-        let link = self.peers.get_mut(&key).expect("it is open");
-        if link.transactions.room() == 0 {
-            return Err(NotTaken::Full);
-        }
-        if !link.is_waiting() {
-            link.gives_up = now + self.config.patience;
-        }
-        link.transactions.begin(ticket, &mut message, count);
-        link.connection.push(message).expect("the queue has room for all requests under way and all answers");
-        self.tickets += 1;
-        self.settle(key);
-        Ok(ticket)
-    }
-
-    /// A frame of the bridge's family has come. `target` is this node's memory.
-    pub fn handle_frame(&mut self, now: Instant, frame: &Bytes, target: &mut dyn Target) {
-        self.counters.rx += 1;
-        let packet = match BridgePacket::parse(frame) {
-            Ok(packet) if packet.head.dst == self.config.mac => packet,
-            Err(ParseError::Ipv6(Ipv6Error::Length { .. })) => return self.counters.malformed += 1,
-            Ok(_) | Err(ParseError::Foreign(_) | ParseError::Ipv6(_)) => return self.counters.foreign += 1,
-            Err(_) => return self.counters.malformed += 1,
-        };
-        let Some((key, segment)) = decode(frame, &packet) else { return self.counters.malformed += 1 };
-        if self.peers.get(&key).is_none() {
-            // Nobody who may do nothing here costs a place in the table, or an answer.
-            if !self.windows.admits(key.peer, key.channel == CHANNEL_STREAMS) {
-                return self.counters.denied += 1;
-            }
-            self.admit(now, key);
-        }
-        let link = self.peers.get_mut(&key).expect("it was there or is admitted");
-        let has_room = link.has_room_for(&segment);
-        #[cfg(feature = "planted-bugs")]
-        let has_room = has_room || self.planted == Some(crate::PlantedBug::PileUp);
-        if !has_room {
-            return self.counters.denied += 1;
-        }
-        let is_duplicate = segment.data.as_ref().is_some_and(|d| link.connection.has(d.seq));
-        let in_flight = link.connection.in_flight();
-        let received = match link.connection.handle(now, segment) {
-            Ok(received) => received,
-            Err(_) => return self.counters.malformed += 1,
-        };
-        link.note_stale(now, received.is_stale, self.config.rto_min);
-        if received.is_stale {
-            self.counters.stale += 1;
-        } else if is_duplicate && !received.restarted {
-            self.counters.duplicates += 1;
-        }
-        let progresses = received.restarted || link.connection.in_flight() < in_flight;
-        if progresses || !received.is_stale && !link.owes() {
-            link.gives_up = now + self.config.patience;
-        }
-        if link.connection.is_established() && !self.keep(now, key) {
-            return self.counters.denied += 1;
-        }
-        if received.restarted {
-            let link = self.peers.get_mut(&key).expect("it has a place");
-            #[cfg(feature = "planted-bugs")]
-            if let Some(bug) = self.planted {
-                link.suffer_life(bug, &received.lost);
-            }
-            let lost = link.begin_life();
-            if key.channel == CHANNEL_STREAMS && (lost.cut || !received.lost.is_empty()) {
-                self.events.push_back(EndpointEvent::StreamsLost { peer: key.peer });
-            }
-            self.fail(lost.tickets, Failure::Restarted);
-        }
-        for message in received.payloads {
-            if !self.deliver(now, key, &message, target) {
-                return;
-            }
-        }
-        self.settle(key);
-    }
-
-    /// A peer has proved that it hears us, and needs a place that strangers cannot take. False if there is none: then it
-    /// is as if it had said nothing, and it will say so again.
-    fn keep(&mut self, now: Instant, key: Key) -> bool {
-        match self.peers.establish_unless(now, &key, |link| link.inbox.front().is_some()) {
-            Ok(None) => true,
-            Ok(Some((evicted, link))) => {
-                self.bury(evicted, link);
-                true
-            }
+    /// A peer has proved that it hears us, and needs a place that strangers cannot take. False if there is none: then
+    /// it is as if it had said nothing, and it will say so again.
+    pub(crate) fn keep(&mut self, now: Instant, key: Key) -> bool {
+        match self.peers.establish_unless(now, &key, Link::is_in_use) {
+            Ok(None) => {}
+            Ok(Some((evicted, link))) => self.bury(evicted, link),
             Err(PeersFull) => {
                 // Nothing of it was taken, and the next connection may go by the same epoch.
                 self.drop_link(key);
-                false
-            }
-        }
-    }
-
-    /// A payload has come, in its turn. False if the peer has broken the rules, and its connection has ended.
-    fn deliver(&mut self, now: Instant, key: Key, message: &Message, target: &mut dyn Target) -> bool {
-        let link = self.peers.get_mut(&key).expect("it speaks");
-        if key.channel == CHANNEL_STREAMS {
-            let permitted = message.kind == Kind::Stream
-                && self.windows.check(key.peer, message.tag.into(), 1, Rights::STREAM).is_ok();
-            if !permitted || link.inbox.push(message).is_err() {
-                self.counters.denied += 1;
-                self.cut_off(now, key);
-                return false;
-            }
-            #[cfg(feature = "planted-bugs")]
-            if self.planted == Some(crate::PlantedBug::CreditAtOnce) {
-                link.connection.consume(now, 1);
-            }
-            if link.inbox.front().is_some() && !link.has_inbox_turn {
-                link.has_inbox_turn = true;
-                self.inboxes.push_back(key);
-            }
-            return true;
-        }
-        link.connection.consume(now, 1);
-        match message.kind {
-            Kind::ReadResponse | Kind::WriteResponse => {
-                match link.transactions.complete(message) {
-                    Some((ticket, result)) => {
-                        link.gives_up = now + self.config.patience;
-                        self.events.push_back(EndpointEvent::Done { ticket, result });
-                    }
-                    None => self.counters.malformed += 1,
-                }
-                return true;
-            }
-            Kind::ReadRequest | Kind::WriteRequest | Kind::AtomicRequest | Kind::WriteBatch => {}
-            Kind::Stream | Kind::Ack | Kind::Nack | Kind::Unack => {
-                self.counters.malformed += 1;
-                self.drop_link(key);
                 return false;
             }
         }
-        #[cfg(feature = "planted-bugs")]
-        let windows = &match self.planted {
-            Some(crate::PlantedBug::IgnorePeer) => self.windows.for_anybody(),
-            _ => self.windows.clone(),
-        };
-        #[cfg(feature = "planted-bugs")]
-        if self.planted == Some(crate::PlantedBug::TornBatch) {
-            crate::serve::tear_batch(windows, target, key.peer, message);
+        if let Some(link) = self.peers.get_mut(&key) {
+            link.kept = Some(now);
         }
-        #[cfg(not(feature = "planted-bugs"))]
-        let windows = &self.windows;
-        let answer = serve(windows, target, key.peer, message, self.config.longest.into());
-        match BridgeStatus::from_wire(answer.tag) {
-            Some(BridgeStatus::Ok | BridgeStatus::MemoryFailed) => self.counters.served += 1,
-            Some(BridgeStatus::Malformed) => self.counters.malformed += 1,
-            _ => self.counters.denied += 1,
-        }
-        // Each request that may yet begin here keeps its place in the queue.
-        if link.connection.queue_room() <= link.transactions.room() {
-            // It asks for more at once than it may.
-            self.counters.denied += 1;
-            self.drop_link(key);
-            return false;
-        }
-        link.connection.push(answer).unwrap_or_else(|_| unreachable!("there is room"));
         true
     }
 
@@ -360,7 +151,9 @@ impl Endpoint {
             if at > now {
                 break;
             }
+            self.deadlines.pop_first();
             let link = self.peers.get_mut(&key).expect("deadlines are of links");
+            link.deadline = None;
             #[cfg(feature = "planted-bugs")]
             if self.planted == Some(crate::PlantedBug::NoPatience) {
                 link.gives_up = now + self.config.patience;
@@ -375,12 +168,10 @@ impl Endpoint {
                 link.gives_up = now + grace;
             }
             link.connection.handle_timeout(now);
-            self.settle(key);
-            let link = self.peers.get_mut(&key).expect("it lives");
-            if link.deadline == Some(at) {
-                // Due, and waits for its turn to send.
-                self.deadlines.remove(&(at, key));
-                link.deadline = None;
+            // It has no deadline until it has had its turn to send: what is due now may have to wait for the wire.
+            if !link.is_ready {
+                link.is_ready = true;
+                self.ready.push_back(key);
             }
         }
     }
@@ -389,15 +180,21 @@ impl Endpoint {
     pub fn poll(&mut self, now: Instant) -> Option<Bytes> {
         while let Some(key) = self.ready.pop_front() {
             let Some(link) = self.peers.get_mut(&key) else { continue };
-            let Some(segment) = link.connection.poll(now) else {
-                link.is_ready = false;
-                self.schedule(key);
-                continue;
-            };
-            self.counters.tx += 1;
-            let frame = encode(self.config.mac, key, &segment);
-            self.ready.push_back(key);
-            return Some(frame);
+            if let Some(segment) = link.connection.poll(now) {
+                self.counters.tx += 1;
+                self.ready.push_back(key);
+                return Some(encode(self.config.mac, key, &segment));
+            }
+            link.is_ready = false;
+            // Most deadlines are put off again and again; one that is early wakes us up, and does no harm.
+            let wanted = link.wants();
+            if wanted.is_some_and(|at| link.deadline.is_none_or(|before| at < before)) {
+                if let Some(before) = link.deadline {
+                    self.deadlines.remove(&(before, key));
+                }
+                self.deadlines.extend(wanted.map(|at| (at, key)));
+                link.deadline = wanted;
+            }
         }
         None
     }
@@ -407,7 +204,7 @@ impl Endpoint {
         self.events.pop_front()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is wanted.
+    /// When [`handle_timeout`](Self::handle_timeout) is wanted: at the latest when something is due, maybe earlier.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(at, _)| *at)
     }
@@ -443,16 +240,22 @@ impl Endpoint {
 
     /// The connection of our own choice: it has proved its use, whoever else crowds in.
     pub(crate) fn open(&mut self, now: Instant, key: Key) -> Result<(), NotTaken> {
-        if key.peer.is_multicast() || key.peer.is_zero() || key.peer == self.config.mac {
+        if !self.may_be_peer(key.peer) {
             return Err(NotTaken::Invalid);
         }
-        if self.peers.get(&key).is_none() {
-            self.admit(now, key);
-            if !self.keep(now, key) {
-                return Err(NotTaken::Peers);
+        let is_kept = match self.peers.get(&key) {
+            Some(link) => link.kept.is_some(),
+            None => {
+                self.admit(now, key);
+                false
             }
-        }
-        Ok(())
+        };
+        if is_kept || self.keep(now, key) { Ok(()) } else { Err(NotTaken::Peers) }
+    }
+
+    /// Whether there can be a node with this address, other than this one.
+    pub(crate) fn may_be_peer(&self, mac: MacAddr) -> bool {
+        !mac.is_multicast() && !mac.is_zero() && mac != self.config.mac
     }
 
     /// A connection of the present epoch, which connections share until one of them ends that had begun.
@@ -472,41 +275,29 @@ impl Endpoint {
         }
     }
 
-    fn admit(&mut self, now: Instant, key: Key) {
+    pub(crate) fn admit(&mut self, now: Instant, key: Key) {
         let connection = self.connection(now, key.channel);
         if let Some((evicted, link)) = self.peers.admit(now, key, Link::new(now, connection)) {
             self.bury(evicted, link);
         }
     }
 
-    /// After each change of a link: it may have something to send.
+    /// After each change of a link: it may have something to send, and something to wait for.
     pub(crate) fn settle(&mut self, key: Key) {
         let Some(link) = self.peers.get_mut(&key) else { return };
         if !link.is_ready {
             link.is_ready = true;
             self.ready.push_back(key);
         }
-        self.schedule(key);
-    }
-
-    fn schedule(&mut self, key: Key) {
-        let Some(link) = self.peers.get_mut(&key) else { return };
-        let patience = link.is_waiting().then_some(link.gives_up);
-        let deadline = [link.connection.deadline(), patience].into_iter().flatten().min();
-        if deadline != link.deadline {
-            if let Some(at) = link.deadline {
-                self.deadlines.remove(&(at, key));
-            }
-            if let Some(at) = deadline {
-                self.deadlines.insert((at, key));
-            }
-            link.deadline = deadline;
+        if link.deadline.is_none() {
+            link.deadline = link.wants();
+            self.deadlines.extend(link.deadline.map(|at| (at, key)));
         }
     }
 
-    /// A peer has broken the rules: its connection ends, and its place is free unless the owner has yet to take messages
-    /// that it was right to send.
-    fn cut_off(&mut self, now: Instant, key: Key) {
+    /// A peer has broken the rules: its connection ends, and its place is free unless the owner has yet to take
+    /// messages that it was right to send.
+    pub(crate) fn cut_off(&mut self, now: Instant, key: Key) {
         if self.peers.get(&key).is_some_and(|link| link.inbox.front().is_some()) {
             self.restart_link(now, key);
         } else {
@@ -531,7 +322,7 @@ impl Endpoint {
         self.settle(key);
     }
 
-    fn drop_link(&mut self, key: Key) {
+    pub(crate) fn drop_link(&mut self, key: Key) {
         if let Some(link) = self.peers.remove(&key) {
             self.bury(key, link);
         }
@@ -556,7 +347,7 @@ impl Endpoint {
         self.fail(lost, Failure::Unreachable);
     }
 
-    fn fail(&mut self, tickets: Vec<Ticket>, failure: Failure) {
+    pub(crate) fn fail(&mut self, tickets: Vec<Ticket>, failure: Failure) {
         self.events.extend(tickets.into_iter().map(|ticket| EndpointEvent::Done { ticket, result: Err(failure) }));
     }
 }

@@ -93,7 +93,7 @@ impl Inbox {
     }
 
     /// Pieces of messages that are whole, of the peer's present life and of those before.
-    pub(crate) const fn pieces(&self) -> u32 {
+    pub(crate) const fn waiting(&self) -> u32 {
         self.waiting
     }
 
@@ -163,9 +163,9 @@ mod tests {
         inbox.push(&piece(1, 0, false, b"half")).unwrap();
         inbox.restart();
         inbox.push(&piece(1, 0, true, b"next")).unwrap();
-        assert_eq!(inbox.pieces(), 2);
+        assert_eq!(inbox.waiting(), 2);
         assert_eq!(inbox.pop().map(|w| (w.credit(), w.bytes)), Some((0, Bytes::from_static(b"whole"))));
-        assert_eq!(inbox.pieces(), 1);
+        assert_eq!(inbox.waiting(), 1);
         assert_eq!(inbox.front().map(|w| (&w.bytes[..], w.credit())), Some((&b"next"[..], 1)));
     }
 }

@@ -1,5 +1,5 @@
-//! Remote memory and streams between cards and hosts, after DiAD (Lant et al., FPL 2023): an [`Endpoint`] is one node, a
-//! state machine without socket, clock or thread.
+//! Remote memory and streams between cards and hosts, after DiAD (Lant et al., FPL 2023): an [`Endpoint`] is one node,
+//! a state machine without socket, clock or thread.
 //!
 //! A node opens [`Windows`] onto its memory or its streams, each for one peer or for all. Peers read, write and change
 //! it atomically by requests, which the transport delivers once and in order. Cards and hosts are equals: whoever asks
@@ -14,6 +14,8 @@
 //! | `codec` | how a segment of the transport becomes a frame |
 //! | `link` | what is kept of a peer, and what its new life costs |
 //! | `endpoint` | peers, turns, patience |
+//! | `requests` | what this node may ask of others |
+//! | `receive` | what becomes of a frame |
 //! | `streams` | messages to streams and from them |
 #![forbid(unsafe_code)]
 
@@ -26,6 +28,8 @@ mod link;
 mod message;
 #[cfg(feature = "planted-bugs")]
 mod planted;
+mod receive;
+mod requests;
 mod serve;
 mod streams;
 mod transactions;

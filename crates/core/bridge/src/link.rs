@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) transactions: Transactions,
     pub(crate) inbox: Inbox,
     pub(crate) has_inbox_turn: bool,
+    /// When its place was confirmed last; `None`: it is a stranger's.
+    pub(crate) kept: Option<Instant>,
     /// Numbers have begun: something may have been taken, or sent, under the connection's epoch.
     pub(crate) has_begun: bool,
     /// Stale segments that were answered since one has come that was not, and when the last was.
@@ -44,6 +46,7 @@ impl Link {
             transactions: Transactions::default(),
             inbox: Inbox::default(),
             has_inbox_turn: false,
+            kept: None,
             has_begun: false,
             answers: 0,
             answered_at: now,
@@ -58,14 +61,15 @@ impl Link {
         !self.transactions.is_empty() || self.connection.in_flight() > 0
     }
 
-    /// Whether a segment of the peer may be taken. While messages of its earlier lives fill the inbox, no further life is
-    /// heard: each begins with credit for as many.
+    /// Whether a segment of the peer may be taken. While messages of its earlier lives fill the inbox, no further life
+    /// is heard: each begins with credit for as many.
     pub(crate) fn has_room_for<T>(&self, segment: &Segment<T>) -> bool {
-        self.inbox.pieces() <= STREAM_CREDIT.into() || self.connection.is_current(segment.src, segment.dst)
+        self.inbox.waiting() <= STREAM_CREDIT.into() || self.connection.is_current(segment.src, segment.dst)
     }
 
-    /// A segment has come. A stale one is answered, in case the peer does not know better; but two nodes that are at odds
-    /// about each other's lives would answer each other as fast as the wire can, so after some an answer has to wait.
+    /// A segment has come. A stale one is answered, in case the peer does not know better; but two nodes that are at
+    /// odds about each other's lives would answer each other as fast as the wire can, so after some an answer has to
+    /// wait.
     pub(crate) fn note_stale(&mut self, now: Instant, is_stale: bool, pause: Duration) {
         if !is_stale {
             self.answers = 0;
@@ -91,6 +95,17 @@ impl Link {
         if bug == crate::PlantedBug::AskAgain {
             lost.iter().filter(asks).for_each(|m| drop(self.connection.push(m.clone())));
         }
+    }
+
+    /// Whether the peer may not leave for another, however long it has been silent.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.inbox.front().is_some() || self.is_waiting()
+    }
+
+    /// When it has to be looked at.
+    pub(crate) fn wants(&self) -> Option<Instant> {
+        let patience = self.is_waiting().then_some(self.gives_up);
+        [self.connection.deadline(), patience].into_iter().flatten().min()
     }
 
     /// Numbers have begun anew: what waits to be sent and means something to the peer's new life stays. Answers to its

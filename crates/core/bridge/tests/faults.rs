@@ -142,8 +142,9 @@ fn a_node_that_wakes_up_late_listens_before_it_gives_up() {
     raw.meet(&mut node);
     let ticket = node.endpoint.read(node.now, raw.mac, 0, 1).unwrap();
     raw.read(&node.frames());
-    node.now = node.now + Duration::from_secs(10);
+    node.now += Duration::from_secs(10);
     node.endpoint.handle_timeout(node.now);
+    node.frames();
     assert_eq!(node.endpoint.next_event(), None);
     let answer = raw.numbered(Kind::ReadResponse, b"x", |h| h.count = 1);
     node.take(&answer);
@@ -152,8 +153,10 @@ fn a_node_that_wakes_up_late_listens_before_it_gives_up() {
     // But not for ever.
     let ticket = node.endpoint.read(node.now, raw.mac, 0, 1).unwrap();
     node.frames();
-    node.now = node.now + Duration::from_secs(10);
+    node.now += Duration::from_secs(10);
     node.endpoint.handle_timeout(node.now);
+    node.frames();
+    assert_eq!(node.endpoint.next_event(), None);
     node.pass(Duration::from_millis(100));
     assert_eq!(node.endpoint.next_event(), unreachable(ticket));
 }
@@ -187,9 +190,43 @@ fn a_peer_that_finds_no_place_is_not_served_and_waits() {
     let write = raw.numbered(Kind::WriteRequest, b"x", |_| ());
     node.take(&write);
     assert_eq!((node.memory.writes, node.frames().len()), (0, 0));
-    node.now = node.now + Duration::from_secs(31);
+    node.now += Duration::from_secs(31);
     node.take(&write);
     assert_eq!((node.memory.writes, raw.read(&node.frames())), (1, vec![(Kind::WriteResponse, 0)]));
+}
+
+/// What we ask of a stranger is not lost to the next strangers.
+#[test]
+fn a_stranger_that_we_ask_for_something_is_none() {
+    let mut node = Node::new();
+    node.open(0, 0, 1 << 16, MacAddr::ZERO, Rights::READ);
+    let mut raw = Raw::new(peer(1), 1, CHANNEL_MEMORY);
+    node.take(&raw.head(Kind::Unack).frame(&[]));
+    raw.read(&node.frames());
+    let ticket = node.endpoint.read(node.now, raw.mac, 0, 1).unwrap();
+    for n in 100..300 {
+        node.take(&Raw::new(peer(n), 1, CHANNEL_MEMORY).head(Kind::Unack).frame(&[]));
+        node.frames();
+    }
+    assert_eq!(node.endpoint.next_event(), None);
+    node.take(&raw.head(Kind::Ack).frame(&[]));
+    assert_eq!(raw.read(&node.frames()), [(Kind::ReadRequest, 0)]);
+    let answer = raw.numbered(Kind::ReadResponse, b"x", |h| h.count = 1);
+    node.take(&answer);
+    let done = EndpointEvent::Done { ticket, result: Ok(Bytes::from_static(b"x")) };
+    assert_eq!(node.endpoint.next_event(), Some(done));
+}
+
+/// It would answer itself, and perhaps be heard.
+#[test]
+fn a_frame_of_our_own_or_of_nobody_is_foreign() {
+    let mut node = Node::new();
+    node.open(0, 0, 1 << 16, MacAddr::ZERO, Rights::READ);
+    for mac in [NODE, MacAddr::ZERO] {
+        node.take(&Raw::new(mac, 1, CHANNEL_MEMORY).head(Kind::Unack).frame(&[]));
+        assert_eq!(node.frames(), [] as [Bytes; 0], "{mac}");
+    }
+    assert_eq!((node.endpoint.counters().foreign, node.endpoint.len()), (2, 0));
 }
 
 /// Bugs that honest nodes get over, so that the simulation does not see them.

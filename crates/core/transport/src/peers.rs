@@ -1,6 +1,6 @@
 //! A bounded table of peers that strangers cannot crowd out.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 
 use rackloom_node::{Duration, Instant};
@@ -41,6 +41,8 @@ pub struct Peers<K, V> {
     limits: PeersLimits,
     entries: BTreeMap<K, Entry<V>>,
     established: usize,
+    /// Those that are not, as they came: a flood of them must not cost a search each.
+    strangers: BTreeSet<(Instant, K)>,
     #[cfg(feature = "planted-bugs")]
     planted: Option<crate::PlantedBug>,
 }
@@ -64,6 +66,7 @@ impl<K: Ord + Copy, V> Peers<K, V> {
             limits,
             entries: BTreeMap::new(),
             established: 0,
+            strangers: BTreeSet::new(),
             #[cfg(feature = "planted-bugs")]
             planted: None,
         }
@@ -111,13 +114,15 @@ impl<K: Ord + Copy, V> Peers<K, V> {
     /// If the peer is in the table.
     pub fn admit(&mut self, now: Instant, key: K, state: V) -> Option<(K, V)> {
         assert!(!self.entries.contains_key(&key));
-        let strangers = self.entries.len() - self.established;
+        let is_full = self.strangers.len() >= self.limits.strangers;
+        let oldest = self.strangers.first().filter(|_| is_full).map(|(_, key)| *key);
         #[cfg(feature = "planted-bugs")]
-        let careless = self.planted == Some(crate::PlantedBug::EvictEstablished);
-        #[cfg(not(feature = "planted-bugs"))]
-        let careless = false;
-        let is_full = strangers >= self.limits.strangers;
-        let evicted = if is_full { self.evict(|e| careless || !e.is_established) } else { None };
+        let oldest = match self.planted {
+            Some(crate::PlantedBug::EvictEstablished) if is_full => self.oldest(|_| true),
+            _ => oldest,
+        };
+        let evicted = oldest.and_then(|key| Some((key, self.remove(&key)?)));
+        self.strangers.insert((now, key));
         self.entries.insert(key, Entry { state, is_established: false, at: now });
         evicted
     }
@@ -149,10 +154,12 @@ impl<K: Ord + Copy, V> Peers<K, V> {
         let mut evicted = None;
         if self.established >= self.limits.established {
             let idle = self.limits.idle;
-            evicted =
-                Some(self.evict(|e| e.is_established && now - e.at >= idle && !stays(&e.state)).ok_or(PeersFull)?);
+            let may_leave = |e: &Entry<V>| e.is_established && now - e.at >= idle && !stays(&e.state);
+            let oldest = self.oldest(may_leave).ok_or(PeersFull)?;
+            evicted = self.remove(&oldest).map(|state| (oldest, state));
         }
         let e = self.entries.get_mut(key).expect("a stranger, which was not evicted");
+        self.strangers.remove(&(e.at, *key));
         (e.is_established, e.at) = (true, now);
         self.established += 1;
         Ok(evicted)
@@ -161,15 +168,15 @@ impl<K: Ord + Copy, V> Peers<K, V> {
     /// Removes a peer.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let e = self.entries.remove(key)?;
+        self.strangers.remove(&(e.at, *key));
         self.established -= usize::from(e.is_established);
         Some(e.state)
     }
 
-    /// Removes the oldest of those that may leave.
-    fn evict(&mut self, may_leave: impl Fn(&Entry<V>) -> bool) -> Option<(K, V)> {
-        let oldest = self.entries.iter().filter(|(_, e)| may_leave(e)).min_by_key(|(_, e)| e.at);
-        let key = *oldest?.0;
-        self.remove(&key).map(|state| (key, state))
+    /// The oldest of those that may leave.
+    fn oldest(&self, may_leave: impl Fn(&Entry<V>) -> bool) -> Option<K> {
+        let leaving = self.entries.iter().filter(|(_, e)| may_leave(e));
+        leaving.min_by_key(|(_, e)| e.at).map(|(key, _)| *key)
     }
 
     /// # Panics
@@ -177,7 +184,9 @@ impl<K: Ord + Copy, V> Peers<K, V> {
     pub fn check_invariants(&self) {
         assert_eq!(self.established, self.entries.values().filter(|e| e.is_established).count());
         assert!(self.established <= self.limits.established);
-        assert!(self.entries.len() - self.established <= self.limits.strangers);
+        assert!(self.strangers.len() <= self.limits.strangers);
+        assert_eq!(self.strangers.len(), self.entries.len() - self.established);
+        assert!(self.strangers.iter().all(|(at, key)| self.entries.get(key).is_some_and(|e| e.at == *at)));
     }
 }
 

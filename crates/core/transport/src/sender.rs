@@ -234,7 +234,9 @@ impl<T> Sender<T> {
             return Ok(None);
         }
         let mut news = News { count: 0, overtaken: 0 };
-        for i in 0..self.flight.len() {
+        // Nothing of it is at the end or beyond.
+        let covered = end.wrapping_sub(self.base) as usize;
+        for i in 0..covered.min(self.flight.len()) {
             let seq = self.number(i);
             let f = &mut self.flight[i];
             if f.is_acked || !sack.has(seq) {

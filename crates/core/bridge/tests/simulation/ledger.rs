@@ -1,7 +1,7 @@
 //! The oracle of requests: what nodes asked of each other, what their memories saw of it, and how it ended.
 //!
-//! Each request has a number of its own, its *stamp*, in the middle bits of its addresses, which memory does not decode.
-//! So each access to memory names the request that it serves.
+//! Each request has a number of its own, its *stamp*, in the middle bits of its addresses, which memory does not
+//! decode. So each access to memory names the request that it serves.
 
 use std::collections::BTreeMap;
 

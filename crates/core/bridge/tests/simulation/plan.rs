@@ -90,7 +90,11 @@ impl Plan {
 
     /// The same, with a node that has no room for all its peers.
     pub fn draw_crowded(seed: u64) -> Self {
-        Self { nodes: 4.max(Self::draw(seed).nodes), is_crowded: true, ..Self::draw(seed) }
+        let nodes = Self::draw(seed).nodes.max(4);
+        let mut plan = Self::network(seed, nodes, Shape::All);
+        (plan.requests, plan.messages) = (600 / nodes as u32, 24 / nodes as u32);
+        plan.is_crowded = true;
+        plan
     }
 
     /// Two or three nodes that send each other messages through restarts and silences, to owners that come late.

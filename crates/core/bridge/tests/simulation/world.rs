@@ -59,7 +59,8 @@ struct Node {
 
 /// Points in time at which anything happens, at most: a run takes some tens of thousands.
 const STEPS_MAX: u32 = 2_000_000;
-/// Pieces of a peer's messages that wait, at most: as many of its present life as it has credit for, and of lives before.
+/// Pieces of a peer's messages that wait, at most: as many of its present life as it has credit for, and of lives
+/// before.
 const PIECES_HELD: usize = 2 * 96;
 
 struct World<'a> {
@@ -162,8 +163,8 @@ impl<'a> World<'a> {
     }
 
     fn run(&mut self) -> Result<(), String> {
-        // The longest silence, and what everybody needs to find out; then the same for what waited for that, in turns of
-        // as many requests as may be under way.
+        // The longest silence, and what everybody needs to find out; then the same for what waited for that, in turns
+        // of as many requests as may be under way.
         let turns = 4 + self.plan.requests / 32;
         let end = Instant::ZERO + self.plan.calm_at * 2 + self.plan.silence_max + self.plan.patience * turns;
         let mut steps = 0;
