@@ -122,14 +122,16 @@ pub(crate) enum Side {
 pub(crate) enum Sender {
     /// The card: control, acknowledgements, results.
     Own,
-    /// The host, to the wire; and the role.
-    Through,
-    /// The wire, to the host.
+    /// The host, to the wire.
     Host,
+    /// The wire, to the host.
+    Wire,
+    /// The role, at whatever port; and what passes between ports beside these two.
+    Role,
 }
 
 impl Sender {
-    pub(crate) const ALL: [Self; 3] = [Self::Own, Self::Through, Self::Host];
+    pub(crate) const ALL: [Self; 4] = [Self::Own, Self::Host, Self::Wire, Self::Role];
 }
 
 /// The path's queues and counters. It is no affair of the shell's life: what waits leaves also after a restart.
@@ -140,7 +142,7 @@ pub(crate) struct NicPath {
     mac: MacAddr,
     to_wire: FrameQueue,
     to_host: FrameQueue,
-    pub(crate) turns: Turns<3>,
+    pub(crate) turns: Turns<{ Sender::ALL.len() }>,
     pub(crate) counters: NicCounters,
 }
 

@@ -247,6 +247,29 @@ fn a_flood_of_results_leaves_the_host_its_share() {
     }
 }
 
+/// A role that has a port of its own speaks there whatever the host sends, also where the driver polls no more than the
+/// wire carries.
+#[test]
+fn a_flood_from_the_host_leaves_the_role_its_turn() {
+    let mut bench = claimed(behind(None));
+    bench.load(1, &image(b"talk", 0));
+    bench.clear();
+    let port_1 = bench.card.config().ports[0].mac;
+    let mut sent = [0_u64; 2];
+    while sent.iter().sum::<u64>() < 1_000_000 {
+        for _ in 0..8 {
+            bench.card.handle_frame(bench.now, 2, raw(PEER, OWN, IPV4, &[0; 1500]));
+            bench.card.handle_frame(bench.now, 1, raw(port_1, PEER, IPV4, &[0; 1400]));
+        }
+        match bench.card.poll(bench.now) {
+            Some(Output::Transmit(port, frame)) => sent[usize::from(port)] += frame.len() as u64,
+            Some(Output::Event(_)) => {}
+            None => panic!("both have frames"),
+        }
+    }
+    assert_fair(sent);
+}
+
 /// One that takes its turns, however rarely it wants one, waits for a frame or two of the other's.
 #[test]
 fn an_answer_waits_for_no_queue() {

@@ -25,8 +25,9 @@ impl Card {
         let output = turns.next(|at| {
             let output = match Sender::ALL[at] {
                 Sender::Own => self.next_own(now),
-                Sender::Through => self.next_passing(Side::Wire).or_else(|| self.next_through(now)),
-                Sender::Host => self.next_passing(Side::Host),
+                Sender::Host => self.next_passing(Side::Wire),
+                Sender::Wire => self.next_passing(Side::Host),
+                Sender::Role => self.next_through(now),
             }?;
             let bytes = if let Output::Transmit(_, frame) = &output { frame.len() } else { 0 };
             Some((output, bytes))
