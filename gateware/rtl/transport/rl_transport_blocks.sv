@@ -6,8 +6,9 @@
 // arrivals, which release frames, never wait for the link.
 //
 // A peer may begin a frame while it has fewer blocks than are free. So whoever holds much leaves as much for others:
-// of n peers that never acknowledge anything, all together leave one part in n + 1 (the dynamic threshold of Choudhury
-// and Hahne, 1998).
+// n peers that never acknowledge anything leave one part in n + 1, less a frame (the dynamic threshold of Choudhury and
+// Hahne, 1998). Beside them the others go on if memory holds 2 (n + 1) of the longest frames; beyond that it is for the
+// owner to give up those that are silent.
 module rl_transport_blocks
   import rl_transport_pkg::*;
 #(

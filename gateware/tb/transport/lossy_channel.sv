@@ -2,11 +2,13 @@
 // damaged is lost, as a MAC sees to it.
 module lossy_channel
   import rl_transport_pkg::*;
+  import transport_words_pkg::*;
 #(
   parameter int unsigned DataW = 64,
   parameter int unsigned DescW = 32,
   parameter int unsigned PeerW = 2,
   parameter int unsigned FrameWords = 8,
+  parameter int unsigned From = 0,    // Which end sends.
   parameter int unsigned Places = 32  // Frames on their way. One that finds no place is lost.
 ) (
   input  logic             clk_i,
@@ -17,6 +19,7 @@ module lossy_channel
   input  logic [7:0]       loss_i,    // Of 256 frames.
   input  logic [7:0]       repeat_i,
   input  logic [7:0]       pause_i,   // Of 256 cycles in which it takes nothing.
+  input  logic [(1<<PeerW)-1:0] mute_i,  // What is to or from these peers is lost.
   input  logic [15:0]      delay_i,   // Most cycles on its way: with more than a few, frames overtake one another.
 
   input  logic             valid_i,
@@ -34,7 +37,8 @@ module lossy_channel
   output logic [DescW-1:0] desc_o,
   output logic [DataW-1:0] data_o,
   output logic             last_o,
-  output logic [31:0]      lost_o     // Frames.
+  output logic [31:0]      lost_o,    // Frames.
+  output logic             wrong_o    // A word came that is not of the frame with which it came.
 );
   localparam int unsigned PlaceW = $clog2(Places);
   typedef struct packed {
@@ -78,16 +82,21 @@ module lossy_channel
       at_q <= '0;
       sends_q <= 1'b0;
       lost_o <= '0;
+      wrong_o <= 1'b0;
       for (int i = 0; i < Places; i++) frames[i].there = 1'b0;
     end else begin
       ready_o <= 8'(draw() >> 8) >= pause_i;
       for (int i = 0; i < Places; i++) if (frames[i].there && frames[i].left != 0) frames[i].left -= 1'b1;
       if (!from_live_i) at_q <= '0;
       else if (valid_i && ready_o) begin
+        // Whoever gets it, and even if nobody does: a frame of somebody else's would be a leak.
+        if (segment_i.kind == KindData &&
+            data_i != DataW'(word_of(From, 8'(peer_i), 32'(desc_i[31:8]), at_q)))
+          wrong_o <= 1'b1;
         coming[at_q[$clog2(FrameWords)-1:0]] = data_i;
         at_q <= last_i ? '0 : at_q + 1'b1;
         if (last_i) begin
-          copies = 8'(draw() >> 8) < loss_i ? 0 : 8'(draw() >> 8) < repeat_i ? 2 : 1;
+          copies = mute_i[peer_i] || 8'(draw() >> 8) < loss_i ? 0 : 8'(draw() >> 8) < repeat_i ? 2 : 1;
           if (copies == 0) lost_o <= lost_o + 1'b1;
           for (int i = 0; i < Places; i++) begin
             if (copies != 0 && !frames[i].there) begin

@@ -39,6 +39,7 @@ module rl_transport_tb
   input  logic [7:0]                  repeat_i,
   input  logic [7:0]                  stop_i,
   input  logic [15:0]                 delay_i,
+  input  logic [Peers-1:0]            mute_i,
   // -- a connection begins anew when this changes
   input  logic [1:0]                  reset_i,
   input  logic [PeerW-1:0]            reset_peer_i,
@@ -68,7 +69,8 @@ module rl_transport_tb
   logic [1:0][$bits(segment_t)-1:0] tx_segment, rx_segment;
   logic [1:0][DescW-1:0] tx_desc, rx_desc;
   logic [1:0][DataW-1:0] tx_data, rx_data;
-  logic [1:0] offers, gets;
+  logic [1:0] offers, gets, wrong, leaked;
+  assign wrong_o = wrong | leaked;
   transport_event_t [1:0] event_of;
   for (genvar e = 0; e < 2; e++) begin : gen_end
     transport_config_t cfg;
@@ -136,7 +138,7 @@ module rl_transport_tb
       .expected_o(expected_o[e]),
       .skipped_o(skipped_o[e]),
       .delivered_o(delivered_o[e]),
-      .wrong_o(wrong_o[e])
+      .wrong_o(wrong[e])
     );
     segment_t sent;
     assign tx_segment[e] = sent;
@@ -204,12 +206,14 @@ module rl_transport_tb
       assign rx_data[1-e] = tx_data[e];
       assign rx_last[1-e] = tx_last[e];
       assign dropped_o[e] = '0;
+      assign leaked[e] = 1'b0;
     end else begin : gen_network
       lossy_channel #(
         .DataW(DataW),
         .DescW(DescW),
         .PeerW(PeerW),
-        .FrameWords(FrameWords)
+        .FrameWords(FrameWords),
+        .From(e)
       ) u_channel (
         .clk_i,
         .rst_ni,
@@ -220,6 +224,7 @@ module rl_transport_tb
         .repeat_i,
         .pause_i(stop_i),
         .delay_i,
+        .mute_i,
         .valid_i(tx_valid[e]),
         .ready_o(tx_ready[e]),
         .peer_i(tx_peer[e]),
@@ -234,7 +239,8 @@ module rl_transport_tb
         .desc_o(rx_desc[1-e]),
         .data_o(rx_data[1-e]),
         .last_o(rx_last[1-e]),
-        .lost_o(dropped_o[e])
+        .lost_o(dropped_o[e]),
+        .wrong_o(leaked[e])
       );
     end
     assign offers[e] = s_valid;

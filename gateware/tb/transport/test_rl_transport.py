@@ -42,6 +42,10 @@ class Pair:
             "rto_i": self.draw.choice([4, 8, 30]),
         }.items():
             getattr(dut, name).value = value
+        # A link so slow that what is sent again is acknowledged meanwhile.
+        self.crawls = self.draw.random() < 0.2
+        if self.crawls:
+            dut.tick_cycles_i.value, dut.rto_i.value = 5, 4
         self.resets = 0
         self.cut_off = [0, 0]  # Frames that an end had taken, and not given to its sink, when it was reset.
 
@@ -60,6 +64,8 @@ class Pair:
             "delay_i": draw.choice([0, 10, 60, 200]) if bad else 0,
         }.items():
             getattr(self.dut, name).value = value
+        if self.crawls:
+            self.dut.idle_i.value, self.dut.long_i.value, self.dut.stop_i.value, self.dut.delay_i.value = 0, 255, 200, 0
 
     def next_epoch(self, end):
         """A later life of an end; 0 is none."""
@@ -71,7 +77,8 @@ class Pair:
 
     async def start(self):
         dut = self.dut
-        dut.rst_ni.value = dut.feeds_i.value = dut.full_i.value = dut.reset_i.value = dut.reset_peer_i.value = 0
+        dut.rst_ni.value = dut.feeds_i.value = dut.full_i.value = dut.reset_i.value = 0
+        dut.reset_peer_i.value = dut.mute_i.value = dut.times_i.value = 0
         dut.live_i.value = 3
         dut.epoch_i.value = self.epoch[0] | self.epoch[1] << 32
         dut.reset_epoch_i.value = 0
@@ -173,6 +180,36 @@ async def everything_arrives_once_and_in_order(dut):
 
 
 @cocotb.test()
+async def who_does_not_answer_costs_the_others_nothing(dut):
+    """Peers whose frames all are lost hold what memory they may; each of the others goes on, and then they as well."""
+    Clock(dut.clk_i, 2, "ns").start()
+    for seed in range(FIRST_SEED, FIRST_SEED + 10):
+        pair = Pair(dut, seed)
+        await pair.start()
+        await pair.feed(1, bad=False)
+        await pair.drain(must=True)
+        blocks, frame = (-(-getattr(dut, name).value.to_unsigned() // dut.BlockWords.value.to_unsigned())
+                         for name in ("Words", "FrameWords"))
+        most = min(pair.peers - 1, blocks // (2 * frame) - 1)
+        if most < 1:
+            return
+        silent = sum(1 << peer for peer in pair.draw.sample(range(pair.peers), pair.draw.randrange(1, most + 1)))
+        dut.mute_i.value = silent
+        dut.long_i.value, dut.feeds_i.value = 255, 3
+        await pair.cycles(20 * CYCLES)
+        before = pair.numbers("expected_o")
+        await pair.cycles(20 * CYCLES)
+        after = pair.numbers("expected_o")
+        for end in range(2):
+            for peer in range(pair.peers):
+                moves = after[end][peer] > before[end][peer]
+                assert moves == (not silent >> peer & 1), f"seed {seed}: peer {peer} of {silent:b}"
+        pair.check()
+        dut.feeds_i.value = dut.mute_i.value = 0
+        await pair.drain(must=True)
+
+
+@cocotb.test()
 async def how_fast_it_is(dut):
     """Cycles to the link and to the sink, and how many frames and words go by, without a network between the ends."""
     Clock(dut.clk_i, 2, "ns").start()
@@ -195,7 +232,6 @@ async def how_fast_it_is(dut):
         log(f"{name}: frames a cycle to each end {rates}, words {[rate * (words if full else 1) for rate in rates]}")
         return rates
 
-    dut.times_i.value = 0
     await rate("of one word, until all peers have met", 100, 0, 3)
     dut.idle_i.value = 254
     await pair.cycles(2000)
@@ -215,7 +251,8 @@ async def how_fast_it_is(dut):
     assert dut.events_o.value.to_unsigned() >> 96 & 0xFFFF_FFFF_FFFF_FFFF == 0, "nothing was sent again"
 
 
-SOURCES = [HERE / name for name in ("lossy_channel.sv", "transport_user.sv", "rl_transport_tb.sv")]
+FUNCTION = ["everything_arrives_once_and_in_order", "who_does_not_answer_costs_the_others_nothing"]
+SOURCES = [HERE / name for name in ("transport_words_pkg.sv", "lossy_channel.sv", "transport_user.sv", "rl_transport_tb.sv")]
 
 
 @pytest.mark.parametrize(
@@ -223,11 +260,12 @@ SOURCES = [HERE / name for name in ("lossy_channel.sv", "transport_user.sv", "rl
     [
         {"Peers": 4},
         {"Peers": 2, "Slots": 2, "FrameWords": 1, "Words": 16, "Gap": 2},
+        {"Peers": 4, "Words": 16},  # Two of the longest frames: blocks are used again at once.
         {"Peers": 16, "Slots": 32, "DataW": 128, "Words": 256, "BlockWords": 4, "FrameWords": 22},
     ],
 )
 def test_rl_transport(parameters):
-    bench("rl_transport_tb", SOURCES, __name__, parameters, testcase="everything_arrives_once_and_in_order")
+    bench("rl_transport_tb", SOURCES, __name__, parameters, testcase=FUNCTION)
 
 
 @pytest.mark.parametrize("peers", [2, 16])

@@ -224,10 +224,10 @@ class Twins:
             await self.give("rx", peer, segment=packed(segment), payload=segment.payload)
             assert dut.broken_o.value.to_unsigned() == (not taken), segment
         elif what == "consume":
-            if not link.owed:
-                return
-            link.twin.consume(self.now, link.owed)
-            count, link.owed = link.owed, 0
+            # Of a life that has ended it may come too late: the twin's owner knows better, and the gateware ignores it.
+            if link.owed:
+                link.twin.consume(self.now, link.owed)
+            count, link.owed = link.owed or draw.randrange(1, 9), 0
             await self.give("consume", peer, count=count)
         elif what == "reset":
             self.epoch = (self.epoch + 1) % (1 << 32) or 1

@@ -3,6 +3,7 @@
 // one, but no more are left out than were reported lost.
 module transport_user
   import rl_transport_pkg::*;
+  import transport_words_pkg::*;
 #(
   parameter int unsigned DataW = 64,
   parameter int unsigned DescW = 32,
@@ -60,19 +61,11 @@ module transport_user
     return random_q;
   endfunction
 
-  // A word of a frame.
-  function automatic logic [DataW-1:0] word_of(int unsigned from, logic [PeerW-1:0] peer, logic [31:0] frame,
-                                               logic [7:0] at);
-    logic [31:0] mixed;
-    mixed = (frame * 32'h9e37_79b1) ^ ({24'(peer), at} * 32'h85eb_ca77) ^ from;
-    return DataW'({frame[15:0], at, 8'(peer), mixed});
-  endfunction
-
   // -- source
   logic inside_q, goes_on, taken;  // A word of the frame was taken, and not its last.
   logic [7:0] at_q, last_q;
   assign s_desc_o = DescW'({pushed_o[s_peer_o][23:0], last_q});
-  assign s_data_o = word_of(FromHere, s_peer_o, pushed_o[s_peer_o], at_q);
+  assign s_data_o = DataW'(word_of(FromHere, 8'(s_peer_o), pushed_o[s_peer_o], at_q));
   assign s_last_o = at_q == last_q;
   assign taken = s_valid_o && s_ready_i;
   assign goes_on = taken ? !s_last_o : inside_q;
@@ -134,7 +127,7 @@ module transport_user
       d_ready_o <= 8'(draw() >> 8) >= pause_i;
       if (d_valid_i && d_ready_o) begin
         got_q <= d_last_i ? '0 : got_q + 1'b1;
-        if (d_data_i != word_of(1 - FromHere, d_peer_i, 32'(frame), got_q)) wrong_o <= 1'b1;
+        if (d_data_i != DataW'(word_of(1 - FromHere, 8'(d_peer_i), 32'(frame), got_q))) wrong_o <= 1'b1;
         if (d_last_i != (got_q == d_desc_i[7:0])) wrong_o <= 1'b1;
         if (d_last_i) begin
           // Numbers of frames are taken modulo 2^24: one that comes again is far ahead.
