@@ -80,9 +80,9 @@ impl Card {
     /// The next frame of the bridge.
     pub(super) fn next_from_bridge(&mut self, now: Instant) -> Option<Frame> {
         let bridge = self.bridge.as_mut()?;
-        let frame = bridge.endpoint.poll(now);
+        let frame = bridge.endpoint.poll(now)?;
         bridge.count(&mut self.shell.counters);
-        frame
+        Some(frame)
     }
 }
 
