@@ -1,5 +1,5 @@
-// rl_transport_state with whatever requests there may be: segments that say anything, frames, timers, the owner's words,
-// in any order. One peer is watched, any, and one of the frames that are given for it, any. Of it:
+// rl_transport_state with whatever requests there may be: segments that say anything, frames, timers, the owner's
+// words, in any order. One peer is watched, any, and one of the frames that are given for it, any. Of it:
 //   - what is delivered is of the present lives of both ends, and has the number after the one delivered before;
 //   - numbers begin anew only with an event that says so, and never for a life before the one that was known;
 //   - a frame is sent for the first time under the number after the one before, and again under the same;
@@ -179,7 +179,8 @@ module rl_transport_formal
         PresentLives_A : assert (rx_segment_i.dst == mine_q && (begins || (met_q && rx_segment_i.src == theirs_q)));
       end
       // Lives go on, and not back.
-      if (begins && met_q) LaterLife_A : assert (rx_segment_i.src != theirs_q && !is_before(rx_segment_i.src, theirs_q));
+      if (begins && met_q)
+        LaterLife_A : assert (rx_segment_i.src != theirs_q && !is_before(rx_segment_i.src, theirs_q));
       if (data) begin
         SentInOrder_A : assert (segment.seq == high_q || is_before(segment.seq, high_q));
         if (segment.seq == high_q) WithinCredit_A : assert (is_before(segment.seq, limit_q));

@@ -1,5 +1,5 @@
-// Two transports with a network between them that loses, repeats and reorders, and a user at each, all in here so that a
-// bench sets the rates and then runs as fast as the simulator.
+// Two transports with a network between them that loses, repeats and reorders, and a user at each, all in here so that
+// a bench sets the rates and then runs as fast as the simulator.
 module rl_transport_tb
   import rl_transport_pkg::*;
 #(

@@ -1,7 +1,8 @@
 """rl_transport does what its twin does: the same events, one at a time, give the same segments, payloads and losses.
 
 The twin is `Connection` of crates/core/transport in go-back-N mode. The other end of each link is another one, behind a
-network that loses, repeats and reorders; now and then a segment is a forgery. `TRANSPORT_SEEDS` says how many seeds run.
+network that loses, repeats and reorders; now and then a segment is a forgery. `TRANSPORT_SEEDS` says how many seeds
+run.
 """
 
 import dataclasses

@@ -166,8 +166,8 @@ impl Rack {
         )
     }
 
-    /// Opens or closes window `number`, 0 to 15, of a claimed card: what a node of the bridge may do with the card's memory
-    /// or streams. Windows end with the claim.
+    /// Opens or closes window `number`, 0 to 15, of a claimed card: what a node of the bridge may do with the card's
+    /// memory or streams. Windows end with the claim.
     pub fn set_window(&self, card: MacAddr, number: u16, window: Option<Window>) -> Pending<()> {
         self.one(
             move |host, now| host.set_window(now, card, number, window),
@@ -178,8 +178,8 @@ impl Rack {
         )
     }
 
-    /// Says where what the role of a claimed card sends on its stream goes: to a stream of another node, which has to have
-    /// opened it, or nowhere. So roles stream to each other with no host in between. It ends with the claim.
+    /// Says where what the role of a claimed card sends on its stream goes: to a stream of another node, which has to
+    /// have opened it, or nowhere. So roles stream to each other with no host in between. It ends with the claim.
     pub fn set_route(&self, card: MacAddr, stream: u16, to: Option<(MacAddr, u16)>) -> Pending<()> {
         self.one(
             move |host, now| host.set_route(now, card, stream, to),

@@ -136,8 +136,8 @@ impl Rma {
         self.begin(peer, |done| Transfer::single(Work::Send { stream, message, done }))
     }
 
-    /// Ends when `peer` has acknowledged all messages sent to it before. It fails if any may have been lost since the last
-    /// flush.
+    /// Ends when `peer` has acknowledged all messages sent to it before. It fails if any may have been lost since the
+    /// last flush.
     pub fn flush(&self, peer: MacAddr) -> Pending<()> {
         self.begin(peer, |done| Transfer::single(Work::Flush { done }))
     }

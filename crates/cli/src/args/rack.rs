@@ -34,9 +34,9 @@ pub(crate) struct Up {
     /// A file that lists such cables, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "cable", value_hint = ValueHint::FilePath)]
     pub(crate) topology: Option<PathBuf>,
-    /// A network interface of this machine whose cable ends in a card, such as 0=rl0 for an interface rl0 at card 0: what
-    /// programs send by it goes through the card to the rack's network (needs CAP_NET_ADMIN). With 0=rl0,hook the card's
-    /// role sees the frames, and with 0=rl0,hook=hold none passes without a role; may be repeated
+    /// A network interface of this machine whose cable ends in a card, such as 0=rl0 for an interface rl0 at card 0:
+    /// what programs send by it goes through the card to the rack's network (needs CAP_NET_ADMIN). With 0=rl0,hook the
+    /// card's role sees the frames, and with 0=rl0,hook=hold none passes without a role; may be repeated
     #[arg(long, value_name = "CARD=INTERFACE")]
     pub(crate) nic: Vec<NicPlug>,
     /// Memory of each card, such as 512M; only what is touched costs anything. Default: 4G, and 64M for rtl cards

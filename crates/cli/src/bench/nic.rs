@@ -1,5 +1,5 @@
-//! `rackloom bench nic`: what a host sends through its card and another one to another host, beside what the same kernel
-//! sends between the same two namespaces without cards.
+//! `rackloom bench nic`: what a host sends through its card and another one to another host, beside what the same
+//! kernel sends between the same two namespaces without cards.
 
 use rackloom_live::{Cable, MTU_STANDARD, Tap, Uplink};
 use rackloom_report::Table;

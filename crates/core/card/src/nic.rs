@@ -1,4 +1,5 @@
-//! A host's network interface through the card: frames between the wire, which is port 0, and the port where the host is.
+//! A host's network interface through the card: frames between the wire, which is port 0, and the port where the host
+//! is.
 //!
 //! ```text
 //!                   own: control, results
@@ -8,8 +9,8 @@
 //!        '--> judge --[hook]--> to_host -----> host (port n)
 //! ```
 //!
-//! The host has one address, that of its port: only what is for it or for a group is handed to it, and it sends under no
-//! other. Families of ours are the card's at the wire, and pass in neither direction: whoever is behind the card can
+//! The host has one address, that of its port: only what is for it or for a group is handed to it, and it sends under
+//! no other. Families of ours are the card's at the wire, and pass in neither direction: whoever is behind the card can
 //! neither pose as a card nor command one.
 
 use rackloom_node::{Frame, Port};
@@ -30,7 +31,8 @@ pub struct Nic {
 }
 
 /// A bump in the wire: the role's streams that frames pass through. What has come in at one side is a message on that
-/// side's stream, and what the role sends on a stream leaves at that side. So it sends on, alters, drops and adds frames.
+/// side's stream, and what the role sends on a stream leaves at that side. So it sends on, alters, drops and adds
+/// frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hook {
     /// Number of the wire's stream. What the role sends on it has the host's address as its source.

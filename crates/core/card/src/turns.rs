@@ -2,8 +2,8 @@
 
 /// Deficit round robin over bytes, paid afterwards: who has credit sends, and what was sent is taken off, so a frame's
 /// length need not be known before it is made. A frame may run into debt; the debt is paid in the rounds that follow.
-/// Among those who always have something to send, each gets the same share of bytes, whatever the lengths of its frames;
-/// who has nothing costs the others nothing, and saves up no more than one round's credit.
+/// Among those who always have something to send, each gets the same share of bytes, whatever the lengths of its
+/// frames; who has nothing costs the others nothing, and saves up no more than one round's credit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turns<const N: usize> {
     turn: usize,

@@ -1,7 +1,7 @@
 //! What leaves the card, and in which order.
 //!
-//! Without a host behind the card, control comes first: a role that floods its port holds up no answer, and nothing that
-//! passes. With one, card and host share the wire, and neither may keep the other off it: they take turns.
+//! Without a host behind the card, control comes first: a role that floods its port holds up no answer, and nothing
+//! that passes. With one, card and host share the wire, and neither may keep the other off it: they take turns.
 
 use rackloom_node::{Frame, Instant, Output, Port};
 use rackloom_role::RoleOutput;

@@ -1,9 +1,9 @@
 //! The card's front door: which service takes a frame, by the port it came in on and the family it belongs to.
 //!
-//! Control frames and the bridge's are taken at port 0 only; what comes in there for the host behind the card goes to the
-//! host's port.
-//! Every other port belongs to the one service that the configuration names, or passes frames to another port, or both; a
-//! frame that nobody takes is dropped and counted: a cable between two cards carries no claims.
+//! Control frames and the bridge's are taken at port 0 only; what comes in there for the host behind the card goes to
+//! the host's port.
+//! Every other port belongs to the one service that the configuration names, or passes frames to another port, or both;
+//! a frame that nobody takes is dropped and counted: a cable between two cards carries no claims.
 
 use rackloom_node::{Frame, Instant, Port};
 use rackloom_role::StreamError;

@@ -56,8 +56,8 @@ impl Host {
         self.request(now, card, Ask::Release { epoch, scrub })
     }
 
-    /// Opens or closes window `number` of a claimed card's bridge, 0 to 15: what the window's peer may do with the card's
-    /// memory or streams. It ends with the claim.
+    /// Opens or closes window `number` of a claimed card's bridge, 0 to 15: what the window's peer may do with the
+    /// card's memory or streams. It ends with the claim.
     pub fn set_window(&mut self, now: Instant, card: MacAddr, number: u16, window: Option<Window>) -> OpId {
         match self.peers.get(&card).and_then(|p| p.session.as_ref()).map(|s| s.ends.epoch) {
             None => self.failed(OpError::NotClaimed { card: self.name(card) }),
@@ -65,8 +65,8 @@ impl Host {
         }
     }
 
-    /// Says where what the role of a claimed card sends on its stream goes: to a stream of another node of the bridge, or
-    /// nowhere. It ends with the claim.
+    /// Says where what the role of a claimed card sends on its stream goes: to a stream of another node of the bridge,
+    /// or nowhere. It ends with the claim.
     pub fn set_route(&mut self, now: Instant, card: MacAddr, stream: u16, to: Option<(MacAddr, u16)>) -> OpId {
         match self.peers.get(&card).and_then(|p| p.session.as_ref()).map(|s| s.ends.epoch) {
             None => self.failed(OpError::NotClaimed { card: self.name(card) }),
