@@ -101,7 +101,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: CardAction,
     },
-    /// Show the network interfaces through the cards of a rack that is up
+    /// Show the network interfaces through the cards of a rack
     Nic {
         #[command(subcommand)]
         action: NicAction,

@@ -139,6 +139,7 @@ fn json_conforms_to_its_schemas() {
         &["load", "vadd"],
         &["info", "card0"],
         &["card", "ls"],
+        &["nic", "ls"],
         &["image", "show", "gemm"],
         &["image", "verify", "gemm"],
         &["mem", "write", "card0", "1M", "x.bin"],

@@ -23,7 +23,7 @@ const ADDRESSES: [&str; 2] = ["10.9.0.1", "10.9.0.2"];
 
 impl Lab {
     fn new(nics: [&str; 2], more: &[&str]) -> Self {
-        let names = [0, 1].map(|i| interface(i));
+        let names = [0, 1].map(interface);
         let nics = [0, 1].map(|i| format!("{i}={}{}", names[i], nics[i]));
         let rack = Rack::up(&[&["--cards", "2", "--nic", &nics[0], "--nic", &nics[1]][..], more].concat());
         let lab = Self { rack, hosts: [Namespace::new(), Namespace::new()] };

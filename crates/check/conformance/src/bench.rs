@@ -134,7 +134,7 @@ impl<S: Specimen> Bench<S> {
         while let Some(output) = self.card.poll(self.now) {
             match output {
                 Output::Transmit(0, frame) if !self.passes || frame[6..12] == CARD.0 => {
-                    self.sent.push_back(self.received(&frame))
+                    self.sent.push_back(self.received(&frame));
                 }
                 Output::Transmit(port, frame) => {
                     assert!(port < self.ports, "a frame on port {port}");

@@ -181,11 +181,11 @@ fn shares(bench: &mut Bench, mut feed: impl FnMut(&mut Bench, Option<&Frame>)) -
             Some(Output::Transmit(0, frame)) => {
                 let own = frame[6..12] == CARD.0;
                 bytes[usize::from(!own)] += frame.len() as u64;
-                bench.now = bench.now + Duration::from_nanos(frame.len() as u64 * 8 / 10);
+                bench.now += Duration::from_nanos(frame.len() as u64 * 8 / 10);
                 feed(bench, own.then_some(&frame));
             }
             Some(_) => {}
-            None => bench.now = bench.now + Duration::from_micros(1),
+            None => bench.now += Duration::from_micros(1),
         }
         if bench.card.next_deadline().is_some_and(|at| at <= bench.now) {
             bench.card.handle_timeout(bench.now);
@@ -229,7 +229,7 @@ fn a_flood_of_results_leaves_the_host_its_share() {
                 .head(Kind::ExecLaunch, 1, FILL)
                 .frame(&[&rackloom_conformance::bench::launch_payload(&[BASE, out.length, 1], out)]),
         );
-        bench.now = bench.now + Duration::from_micros(10);
+        bench.now += Duration::from_micros(10);
         bench.card.handle_timeout(bench.now);
         let mut heard = 0;
         let bytes = shares(&mut bench, |bench, own| {
