@@ -195,6 +195,30 @@ fn a_peer_that_finds_no_place_is_not_served_and_waits() {
     assert_eq!((node.memory.writes, raw.read(&node.frames())), (1, vec![(Kind::WriteResponse, 0)]));
 }
 
+#[test]
+fn a_silent_peer_keeps_its_place_while_its_messages_wait() {
+    let mut config = EndpointConfig::new(NODE, 7, false);
+    config.peers.established = 1;
+    let mut node = Node::with(config);
+    node.open(0, 0, 16, MacAddr::ZERO, Rights::STREAM);
+    let mut first = Raw::new(peer(1), 1, CHANNEL_STREAMS);
+    first.meet(&mut node);
+    let message = first.message(1, b"first");
+    node.take(&message);
+    first.read(&node.frames());
+    node.now += Duration::from_secs(60);
+    let mut second = Raw::new(peer(2), 1, CHANNEL_STREAMS);
+    node.take(&second.head(Kind::Unack).frame(&[]));
+    second.read(&node.frames());
+    let message = second.message(1, b"second");
+    node.take(&message);
+    assert_eq!(node.endpoint.take_message(node.now), Some((first.mac, 1, Bytes::from_static(b"first"))));
+    assert_eq!(node.endpoint.take_message(node.now), None);
+    node.frames();
+    node.take(&message);
+    assert_eq!(node.endpoint.take_message(node.now), Some((second.mac, 1, Bytes::from_static(b"second"))));
+}
+
 /// Its owner may take its messages as late as it likes.
 #[test]
 fn a_peer_that_gives_no_credit_and_is_heard_is_not_given_up() {
