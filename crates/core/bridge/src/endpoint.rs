@@ -117,8 +117,8 @@ impl Endpoint {
         &mut self.windows
     }
 
-    /// Ends all: windows, connections, requests, messages that nobody has taken. Peers that speak on learn that this is
-    /// a new life as soon as a window is open to them again.
+    /// Ends all: windows, connections, requests, messages that nobody has taken. Peers that speak on learn that this
+    /// is a new life as soon as a window is open to them again.
     pub fn reset(&mut self) {
         self.windows.clear();
         let keys: Vec<_> = self.peers.iter().map(|(key, _)| *key).collect();

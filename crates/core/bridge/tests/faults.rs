@@ -6,8 +6,8 @@ use bytes::Bytes;
 use common::{NODE, Node, Raw, peer};
 use rackloom_bridge::{EndpointConfig, EndpointEvent, Failure, NotTaken, Rights, STREAM_MESSAGE_MAX, Ticket};
 use rackloom_node::Duration;
-use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{CHANNEL_MEMORY, CHANNEL_STREAMS, Kind, TRANSACTIONS};
+use rackloom_wire::{BridgePacket, MacAddr};
 
 fn unreachable(ticket: Ticket) -> Option<EndpointEvent> {
     Some(EndpointEvent::Done { ticket, result: Err(Failure::Unreachable) })
@@ -193,6 +193,71 @@ fn a_peer_that_finds_no_place_is_not_served_and_waits() {
     node.now += Duration::from_secs(31);
     node.take(&write);
     assert_eq!((node.memory.writes, raw.read(&node.frames())), (1, vec![(Kind::WriteResponse, 0)]));
+}
+
+#[test]
+fn a_silent_peer_keeps_its_place_while_its_messages_wait() {
+    let mut config = EndpointConfig::new(NODE, 7, false);
+    config.peers.established = 1;
+    let mut node = Node::with(config);
+    node.open(0, 0, 16, MacAddr::ZERO, Rights::STREAM);
+    let mut first = Raw::new(peer(1), 1, CHANNEL_STREAMS);
+    first.meet(&mut node);
+    let message = first.message(1, b"first");
+    node.take(&message);
+    first.read(&node.frames());
+    node.now += Duration::from_secs(60);
+    let mut second = Raw::new(peer(2), 1, CHANNEL_STREAMS);
+    node.take(&second.head(Kind::Unack).frame(&[]));
+    second.read(&node.frames());
+    let message = second.message(1, b"second");
+    node.take(&message);
+    assert_eq!(node.endpoint.take_message(node.now), Some((first.mac, 1, Bytes::from_static(b"first"))));
+    assert_eq!(node.endpoint.take_message(node.now), None);
+    node.frames();
+    node.take(&message);
+    assert_eq!(node.endpoint.take_message(node.now), Some((second.mac, 1, Bytes::from_static(b"second"))));
+}
+
+/// Its owner may take its messages as late as it likes.
+#[test]
+fn a_peer_that_gives_no_credit_and_is_heard_is_not_given_up() {
+    let mut node = Node::new();
+    let mut raw = Raw::new(peer(1), 1, CHANNEL_STREAMS);
+    let mut sent = 0;
+    for _ in 0..1000 {
+        // All that there is credit for at first, and as much again that waits for more.
+        while node.endpoint.send(node.now, raw.mac, 0, &Bytes::from_static(b"message")).is_ok() {
+            sent += 1;
+        }
+        let frames = node.pass(Duration::from_millis(1));
+        raw.read(&frames);
+        let mut head = raw.head(Kind::Ack);
+        head.limit = 97;
+        node.take(&head.frame(&[]));
+        let more = node.frames();
+        raw.read(&more);
+    }
+    assert_eq!((raw.ack, sent, node.endpoint.next_event()), (97, 2 * 96, None));
+}
+
+#[test]
+fn a_new_life_gets_no_rest_of_a_message_and_the_owner_hears_of_its_loss() {
+    let mut node = Node::with(EndpointConfig { window: 16, ..EndpointConfig::new(NODE, 7, false) });
+    let mut raw = Raw::new(peer(1), 1, CHANNEL_STREAMS);
+    let (long, short) = (Bytes::from(vec![1; 40 * 1408]), Bytes::from_static(b"short"));
+    node.endpoint.send(node.now, raw.mac, 0, &long).unwrap();
+    node.endpoint.send(node.now, raw.mac, 0, &short).unwrap();
+    raw.read(&node.frames());
+    node.take(&raw.head(Kind::Ack).frame(&[]));
+    assert!(!raw.read(&node.frames()).is_empty(), "pieces are in flight");
+    assert_eq!(node.endpoint.next_event(), None);
+    let mut later = Raw { epoch: 2, ack: 1, ..raw };
+    node.take(&later.head(Kind::Ack).frame(&[]));
+    let first = node.frames().into_iter().find(|f| later.read(std::slice::from_ref(f))[0].0 == Kind::Stream);
+    let first = first.expect("the next message waits");
+    assert_eq!(BridgePacket::parse(&first).unwrap().payload, &short[..]);
+    assert_eq!(node.endpoint.next_event(), Some(EndpointEvent::StreamsLost { peer: later.mac }));
 }
 
 /// What we ask of a stranger is not lost to the next strangers.

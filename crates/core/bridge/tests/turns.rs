@@ -16,7 +16,9 @@ fn frames_go_to_one_peer_after_the_other() {
     let mut raws = [1, 2, 3].map(|n| Raw::new(peer(n), 1, CHANNEL_MEMORY));
     raws.iter_mut().for_each(|raw| raw.meet(&mut node));
     for (raw, count) in raws.iter().zip([TRANSACTIONS, TRANSACTIONS, 2]) {
-        (0..count).for_each(|_| drop(node.endpoint.read(node.now, raw.mac, 0, 1).unwrap()));
+        for _ in 0..count {
+            node.endpoint.read(node.now, raw.mac, 0, 1).unwrap();
+        }
     }
     let to: Vec<u8> = node.frames().iter().map(|f| f[4]).collect();
     assert_eq!(to.len(), 2 * usize::from(TRANSACTIONS) + 2);
