@@ -1,7 +1,8 @@
 """rl_transport does what its twin does: the same events, one at a time, give the same segments, payloads and losses.
 
 The twin is `Connection` of crates/core/transport in go-back-N mode. The other end of each link is another one, behind a
-network that loses, repeats and reorders; now and then a segment is a forgery. `TRANSPORT_SEEDS` says how many seeds run.
+network that loses, repeats and reorders; now and then a segment is a forgery. `TRANSPORT_SEEDS` says how many seeds
+run.
 """
 
 import dataclasses
@@ -165,7 +166,7 @@ class Twins:
             port.value = 1 - int(port.value)
         before = None
         while before != (before := dut.sent_count_o.value.to_unsigned()) or dut.busy_o.value:
-            await Timer(80, "ns")
+            await Timer(120, "ns")
 
     def check(self, peer, what):
         """What came of an event for a peer, of the gateware and of the twin; None: of a tick, for all."""
