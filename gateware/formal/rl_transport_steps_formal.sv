@@ -82,13 +82,12 @@ module rl_transport_steps_formal
   always_comb begin
     if (rst_n) begin
       for (int i = 0; i < Steps; i++) begin
-        OneRequest_A : assert ($onehot0(taken[i]));
+        assert ($onehot0(taken[i]));
         for (int k = 0; k < i; k++) begin
-          if (taken[i] != 0 && taken[k] != 0) OneOfEachPeer_A : assert (peers[i] != peers[k]);
-          if (i < 4) OneOfEachKind_A : assert ((taken[i] & taken[k]) == 0);
+          if (taken[i] != 0 && taken[k] != 0) assert (peers[i] != peers[k]);
+          if (i < 4) assert ((taken[i] & taken[k]) == 0);
         end
-        if (taken[i] != 0 && u_dut.read_d.taken != 0)
-          ReadWhenWritten_A : assert (u_dut.peer != peers[i]);
+        if (taken[i] != 0 && u_dut.read_d.taken != 0) assert (u_dut.peer != peers[i]);
       end
     end
   end

@@ -179,7 +179,7 @@ module rl_transport_state
     .waddr_i(starting_q ? start_q : at_e.peer),
     .wdata_i(written),
     .clk_rd_i(clk_i),
-    .re_i(read_d.taken != 0),
+    .re_i(1'b1),
     .raddr_i(peer),
     .rdata_o(found)
   );

@@ -1,4 +1,4 @@
-"""rl_transport: payloads arrive once and in order, whatever a network loses, repeats and reorders, and whoever is reset.
+"""rl_transport: payloads arrive once and in order, whatever a network loses, repeats and reorders, whoever is reset.
 
 Two of them face each other (rl_transport_tb). Each seed draws how they are set, how bad the network is and who is
 reset when; then the network heals, and everything that was given after the last reset must arrive.
@@ -261,7 +261,9 @@ async def how_fast_it_is(dut):
 
 
 FUNCTION = ["everything_arrives_once_and_in_order", "who_does_not_answer_costs_the_others_nothing"]
-SOURCES = [HERE / f"{name}.sv" for name in ("transport_words_pkg", "lossy_channel", "transport_user", "rl_transport_tb")]
+SOURCES = [
+    HERE / f"{name}.sv" for name in ("transport_words_pkg", "lossy_channel", "transport_user", "rl_transport_tb")
+]
 
 
 @pytest.mark.parametrize(
