@@ -2,6 +2,7 @@
 module rl_ram #(
   parameter int unsigned Width = 64,
   parameter int unsigned Depth = 512,
+  parameter bit          Block = 1'b0,
   localparam int unsigned AddrW = $clog2(Depth)
 ) (
   input  logic             clk_wr_i,

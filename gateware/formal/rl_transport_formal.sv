@@ -6,7 +6,8 @@
 //   - it is given up only when a segment of the present lives acknowledges its number, or with a life, and is then
 //     counted among what is lost;
 //   - nothing is sent beyond the peer's credit.
-// What is known of the others is anything.
+// What is known of the others is anything. The steps of a judgement are one here; that there is one at a time of a peer
+// when they are not, rl_transport_steps proves.
 module rl_transport_formal
   import rl_transport_pkg::*;
 #(
@@ -39,14 +40,15 @@ module rl_transport_formal
   always_ff @(posedge clk_i) rst_n <= 1'b1;
 
   logic starts, judged_rx, deliver, judged_push, sends, release_runs;
-  index_t start_peer, peer;
+  index_t start_peer, peer, unused_release_peer, unused_event_peer;
   segment_t segment;
   slot_t slot, release_slot;
   count_t release_count;
   transport_event_t happened;
   logic unused_reset, unused_consume, unused_scan, unused_rx, unused_push, unused_commit;
   rl_transport_state #(
-    .Peers(Peers)
+    .Peers(Peers),
+    .Cut(1'b0)
   ) u_dut (
     .clk_i,
     .rst_ni(rst_n),
@@ -77,17 +79,19 @@ module rl_transport_formal
     .commit_peer_i,
     .out_free_i,
     .release_free_i,
-    .judged_rx_o(judged_rx),
-    .deliver_o(deliver),
     .judged_push_o(judged_push),
     .sends_o(sends),
     .segment_o(segment),
     .slot_o(slot),
+    .send_peer_o(peer),
+    .judged_rx_o(judged_rx),
+    .deliver_o(deliver),
     .release_o(release_runs),
+    .release_peer_o(unused_release_peer),
     .release_slot_o(release_slot),
     .release_count_o(release_count),
-    .peer_o(peer),
-    .event_o(happened)
+    .event_o(happened),
+    .event_peer_o(unused_event_peer)
   );
 
   // -- what surrounds it: its configuration is steady and possible
@@ -106,9 +110,11 @@ module rl_transport_formal
   peer_t kept;
   logic is_it, commits, gives;
   slot_t given_slot;
+  logic [6:0] taken;
+  assign taken = u_dut.read_q.taken;
   assign kept = peer_t'(u_dut.u_peers.kept_q);
-  assign is_it = rst_n && u_dut.judging_q && peer == u_dut.u_peers.place_q;
-  assign commits = u_dut.taken_q[5];
+  assign is_it = rst_n && taken != 0 && peer == u_dut.u_peers.place_q;
+  assign commits = taken[5];
   assign gives = is_it && (commits || (judged_push && sends));
   assign given_slot = commits ? kept.slot + slot_t'(kept.held) : slot;
   // The buffer has room for no more, which is for it to promise.
@@ -119,10 +125,10 @@ module rl_transport_formal
   logic sent_q = 1'b0;     // and has a number.
   slot_t slot_q;
   seq_t number_q;
-  seq_t next_q, high_q;    // The number to be delivered next, and to be sent next for the first time.
-  seq_t limit_q;           // The highest limit that the peer has announced in its life.
+  seq_t next_q, high_q;  // The number to be delivered next, and to be sent next for the first time.
+  seq_t limit_q;  // The highest limit that the peer has announced in its life.
   epoch_t mine_q, theirs_q;
-  logic met_q = 1'b0;      // Lives are agreed upon.
+  logic met_q = 1'b0;  // Lives are agreed upon.
   logic restarts, releases_it, data, is_watched, begins;
   slot_t offset;
   assign restarts = is_it && happened.restarted;
@@ -148,13 +154,14 @@ module rl_transport_formal
         limit_q <= config_i.first + config_i.credit;
         sent_q <= 1'b0;
         met_q <= begins;
-        if (u_dut.taken_q[0]) mine_q <= reset_epoch_i;
+        if (taken[0]) mine_q <= u_dut.reset_epoch_q;
         else if (!begins) mine_q <= u_dut.written.mine;
       end else if (judged_rx && deliver) next_q <= next_q + 1'b1;
       if (begins) theirs_q <= rx_segment_i.src;
       if (judged_rx && !happened.broken && u_dut.u_rx.takes)
-        limit_q <= is_before(restarts ? config_i.first + config_i.credit : limit_q, rx_segment_i.limit) ?
-            rx_segment_i.limit : restarts ? config_i.first + config_i.credit : limit_q;
+        limit_q <= is_before(
+            restarts ? config_i.first + config_i.credit : limit_q, rx_segment_i.limit
+        ) ? rx_segment_i.limit : restarts ? config_i.first + config_i.credit : limit_q;
       if (data && segment.seq == high_q) high_q <= high_q + 1'b1;
       if (releases_it) there_q <= 1'b0;
       if (gives && pick_i && !there_q) begin
@@ -176,11 +183,17 @@ module rl_transport_formal
     if (is_it) begin
       if (judged_rx && deliver) begin
         InOrder_A : assert (rx_segment_i.seq == (restarts ? config_i.first : next_q));
-        PresentLives_A : assert (rx_segment_i.dst == mine_q && (begins || (met_q && rx_segment_i.src == theirs_q)));
+        PresentLives_A :
+        assert (rx_segment_i.dst == mine_q && (begins || (met_q && rx_segment_i.src == theirs_q)));
       end
       // Lives go on, and not back.
       if (begins && met_q)
+<<<<<<< HEAD
         LaterLife_A : assert (rx_segment_i.src != theirs_q && !is_before(rx_segment_i.src, theirs_q));
+=======
+        LaterLife_A :
+        assert (rx_segment_i.src != theirs_q && !is_before(rx_segment_i.src, theirs_q));
+>>>>>>> h-rtl
       if (data) begin
         SentInOrder_A : assert (segment.seq == high_q || is_before(segment.seq, high_q));
         if (segment.seq == high_q) WithinCredit_A : assert (is_before(segment.seq, limit_q));
@@ -188,13 +201,15 @@ module rl_transport_formal
       if (is_watched && first_time) NewNumber_A : assert (segment.seq == high_q);
       if (is_watched && !first_time) SameNumber_A : assert (segment.seq == number_q);
       if (releases_it && !restarts) begin
-        AcknowledgedByNumber_A : assert (judged_rx && sent_q && is_before(number_q, rx_segment_i.ack));
-        AcknowledgedByLife_A : assert (met_q && rx_segment_i.dst == mine_q && rx_segment_i.src == theirs_q);
+        AcknowledgedByNumber_A :
+        assert (judged_rx && sent_q && is_before(number_q, rx_segment_i.ack));
+        AcknowledgedByLife_A :
+        assert (met_q && rx_segment_i.dst == mine_q && rx_segment_i.src == theirs_q);
       end
       if (releases_it && restarts) ReportedLost_A : assert (9'(offset) < happened.lost);
       // What stays in spite of a new life was never sent.
-      if (restarts && there_q && !releases_it) UnsentStays_A : assert (!sent_q && !u_dut.taken_q[0]);
-      if (!judged_rx && !u_dut.taken_q[0]) ReleasesWithReason_A : assert (!release_runs);
+      if (restarts && there_q && !releases_it) UnsentStays_A : assert (!sent_q && !taken[0]);
+      if (!judged_rx && !taken[0]) ReleasesWithReason_A : assert (!release_runs);
     end
   end
 
@@ -206,12 +221,14 @@ module rl_transport_formal
   always_comb begin
     if (rst_n) begin
       assert (u_dut.u_peers.chosen_q && known_q);
-      assert (u_dut.judging_q == (u_dut.taken_q != 0) && $onehot0(u_dut.taken_q));
-      if (u_dut.starting_q) assert (!u_dut.judging_q);
+      assert ($onehot0(taken));
+      if (u_dut.starting_q) assert (taken == 0);
       if (is_it) assert (u_dut.known == kept);
     end
     if (set_up) begin
-      assert (kept.next == next_q && kept.base + 32'(kept.flight) == high_q && kept.credit == limit_q);
+      assert (kept.next == next_q);
+      assert (kept.base + 32'(kept.flight) == high_q);
+      assert (kept.credit == limit_q);
       assert (kept.mine == mine_q && kept.established == met_q && (!met_q || kept.theirs == theirs_q));
       assert (kept.cursor <= kept.flight && kept.flight <= kept.held && kept.held <= 256);
       assert (kept.established || kept.flight == 0);

@@ -129,7 +129,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: MemAction,
     },
-    /// Read or write memory of cards and other nodes through windows, without claiming them
+    /// Read or write the memory of other nodes through windows
     Rma {
         #[command(subcommand)]
         action: RmaAction,

@@ -8,7 +8,7 @@
 //                 | push, commit       ^ runs of slots to free          | segments
 //                 v                    |                                |
 //   owner ----> rl_transport_state: peer_t of each peer in block RAM, one event at a time
-//   (reset,       ^ rl_transport_rx, rl_transport_tx: what an event changes, as logic without state
+//   (reset,       ^ rl_transport_lives, _rx, _tx: what an event changes, as logic without state
 //    consume)     | arrivals            ^ scans: rl_transport_timer
 //   link (rx) ==> [ judge ] ==> sink
 //
@@ -23,16 +23,27 @@
 //   - one that does not acknowledge costs the others nothing but its share of memory (rl_transport_blocks).
 //
 // How it is held:
+<<<<<<< HEAD
 //   - One event at a time. Whatever concerns a peer (an arrival, a frame of the source's, a timer, the owner's word,
 //     its turn to speak) reads its state, is judged by logic alone, and writes it back, in two cycles. There is no
 //     second copy of any number that could disagree.
+=======
+//   - One event of a peer at a time. Whatever concerns it (an arrival, a frame of the source's, a timer, the owner's
+//     word, its turn to speak) reads its state, is judged by logic alone, and writes it back. There is no second copy
+//     of any number that could disagree. Events of different peers follow each other cycle by cycle.
+>>>>>>> h-rtl
 //   - Time-outs by a scan after each tick, since 256 timers that are looked at cost less than a heap of them. The
 //     time-out is constant; a window that halves at each loss is what spares the network.
 //   - Back-pressure: a frame is taken when there is room for all of it, so that nothing inside ever waits for room.
 //     What has come in does not wait for what goes out: the sink alone can hold arrivals up, so a sink that waits for
 //     the link without holding frames of its own could wait for ever. Credit bounds what it must be able to hold.
+<<<<<<< HEAD
 //   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, three cycles after its
 //     first word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
+=======
+//   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, five cycles after its first
+//     word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
+>>>>>>> h-rtl
 module rl_transport
   import rl_transport_pkg::*;
 #(
@@ -44,6 +55,7 @@ module rl_transport
   parameter int unsigned BlockWords = 4,   // A frame takes a multiple of so many. A power of two, 2 or more.
   parameter int unsigned FrameWords = 64,  // Words of the longest frame.
   parameter int unsigned Gap = 8,          // As rl_transport_timer says.
+  parameter bit          Cut = 1'b1,       // As rl_transport_state says.
   localparam int unsigned PeerW = $clog2(Peers)
 ) (
   input  logic              clk_i,
@@ -116,7 +128,7 @@ module rl_transport
   tick_t now;
   logic starts, scan_valid, scan_taken, rx_asks, rx_taken, judged_rx, deliver, judged_push, sends;
   logic release_runs, release_free, out_free;
-  index_t start_peer, scan_peer, peer;
+  index_t start_peer, scan_peer, send_peer, release_peer, happened_to;
   segment_t segment;
   slot_t slot, release_slot;
   count_t release_count;
@@ -134,7 +146,8 @@ module rl_transport
     .scan_peer_o(scan_peer)
   );
   rl_transport_state #(
-    .Peers(Peers)
+    .Peers(Peers),
+    .Cut(Cut)
   ) u_state (
     .clk_i,
     .rst_ni,
@@ -165,17 +178,19 @@ module rl_transport
     .commit_peer_i(commit_peer_q),
     .out_free_i(out_free),
     .release_free_i(release_free),
-    .judged_rx_o(judged_rx),
-    .deliver_o(deliver),
     .judged_push_o(judged_push),
     .sends_o(sends),
     .segment_o(segment),
     .slot_o(slot),
+    .send_peer_o(send_peer),
+    .judged_rx_o(judged_rx),
+    .deliver_o(deliver),
     .release_o(release_runs),
+    .release_peer_o(release_peer),
     .release_slot_o(release_slot),
     .release_count_o(release_count),
-    .peer_o(peer),
-    .event_o(happened)
+    .event_o(happened),
+    .event_peer_o(happened_to)
   );
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -196,7 +211,7 @@ module rl_transport
       put_slot_q <= place_t'(slot);
     end
     if (word) commit_peer_q <= s_peer_i;
-    event_peer_o <= peer;
+    event_peer_o <= happened_to;
   end
 
   // -- out: one segment at a time, with the frame that comes in, one that was stored, or none
@@ -236,7 +251,7 @@ module rl_transport
   always_ff @(posedge clk_i) begin
     if (sends) begin
       out_from_q <= judged_push ? Arriving : segment.kind == KindData ? Stored : Nothing;
-      out_peer_q <= peer;
+      out_peer_q <= send_peer;
       out_segment_q <= segment;
       out_slot_q <= place_t'(slot);
     end
@@ -285,7 +300,7 @@ module rl_transport
     .get_desc_o(get_desc),
     .get_last_o(get_last),
     .release_i(release_runs),
-    .release_peer_i(peer),
+    .release_peer_i(release_peer),
     .release_slot_i(place_t'(release_slot)),
     .release_count_i(release_count),
     .release_free_o(release_free)
@@ -330,7 +345,8 @@ module rl_transport
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni && sends) OutIsFree_A : assert (out_free);
-    if (rst_ni && out_busy_q && out_from_q == Arriving) ArrivingIsWritten_A : assert (writes_q && direct_q);
+    if (rst_ni && out_busy_q && out_from_q == Arriving)
+      ArrivingIsWritten_A : assert (writes_q && direct_q);
   end
   rl_stays #(
     .Width(PeerW + $bits(segment_t) + DataW + 1)

@@ -1,14 +1,20 @@
 // Which blocks of the retransmission memory are free, how many each peer has, and how they become free again.
 //
 // Blocks that are free stand in a queue. Frames that are no longer held come as runs of a peer's slots; each is
+<<<<<<< HEAD
 // followed from its first block to its last, a block a cycle, and three cycles for a frame. A frame that is just being
 // written or sent is left to its end, and then freed: so nothing ever goes out that belongs to somebody else by now,
 // and arrivals, which release frames, never wait for the link.
+=======
+// followed from its first block to its last, a block a cycle, and three cycles for a frame. A frame that is just
+// being written or sent is left to its end, and then freed: so nothing ever goes out that belongs to somebody else by
+// now, and arrivals, which release frames, never wait for the link.
+>>>>>>> h-rtl
 //
-// A peer may begin a frame while it has fewer blocks than are free. So whoever holds much leaves as much for others:
-// n peers that never acknowledge anything leave one part in n + 1, less a frame (the dynamic threshold of Choudhury and
-// Hahne, 1998). Beside them the others go on if memory holds 2 (n + 1) of the longest frames; beyond that it is for the
-// owner to give up those that are silent.
+// A peer may begin a frame while it has fewer blocks than are free (the dynamic threshold of Choudhury and Hahne,
+// 1998), so that one alone has half of the memory. But a quarter of it, in frames of the longest, is spared for peers
+// that have nothing inside. So while fewer peers are silent than frames are spared, each of the others always finds
+// room for a frame, if not for more; beyond that it is for the owner to give up those that do not answer.
 module rl_transport_blocks
   import rl_transport_pkg::*;
 #(
@@ -50,7 +56,7 @@ module rl_transport_blocks
   input  index_t release_peer_i,
   input  place_t release_slot_i,
   input  count_t release_count_i,
-  output logic   release_free_o,  // There is room for one more run.
+  output logic   release_free_o,  // There is room for two more runs.
 
   // -- the way from a slot to its blocks: what is asked for comes a cycle later.
   output logic   find_o,        // A slot's first block, if find_ready_i.
@@ -76,6 +82,7 @@ module rl_transport_blocks
     logic [BlockW:0] blocks;
   } usage_t;
 
+  localparam int unsigned Spared = Blocks / (4 * FrameBlocks);  // Frames.
   // -- the free ones: after a reset, all
   logic filling_q, gives, unused_wready;
   block_t fill_q, given;
@@ -141,13 +148,18 @@ module rl_transport_blocks
   assign returned = gen_returned[0].shown;
   assign returned_here = gen_returned[1].shown;
   assign has = {taken.frames - returned.frames, taken.blocks - returned.blocks};
-  assign put_room_o = has.frames < (SlotW + 1)'(Slots) && has.blocks < free_q &&
-      free_q >= (BlockW + 1)'(FrameBlocks);
+  always_comb begin
+    if (has.frames == 0) put_room_o = free_q >= (BlockW + 1)'(FrameBlocks);
+    else
+      put_room_o = has.frames < (SlotW + 1)'(Slots) && has.blocks < free_q &&
+          free_q >= (BlockW + 1)'((1 + Spared) * FrameBlocks);
+  end
 
   // -- runs of slots to be freed
   run_t run;
   logic run_valid, run_taken;
-  logic [3:0] unused_runs;
+  logic [3:0] runs;
+  logic unused_runs;
   rl_fifo #(
     .Width($bits(run_t)),
     .Depth(8)
@@ -155,13 +167,15 @@ module rl_transport_blocks
     .clk_i,
     .rst_ni,
     .wvalid_i(release_i),
-    .wready_o(release_free_o),
+    .wready_o(unused_runs),
     .wdata_i({release_peer_i, release_slot_i, release_count_i}),
     .rvalid_o(run_valid),
     .rready_i(run_taken),
     .rdata_o(run),
-    .count_o(unused_runs)
+    .count_o(runs)
   );
+
+  assign release_free_o = runs <= 6;
 
   // -- what is freed now
   typedef enum logic [1:0] {
@@ -229,10 +243,11 @@ module rl_transport_blocks
     if (rst_ni) begin
       if (filling_q || gives) FreeHaveRoom_A : assert (unused_wready);
       if (take_i) TakenIsFree_A : assert (block_valid_o);
-      if (release_i) ReleaseHasRoom_A : assert (release_free_o && release_count_i != 0);
+      if (release_i) ReleaseHasRoom_A : assert (unused_runs && release_count_i != 0);
       // Nobody has more than there is. What a frame gives back is counted at its end.
       if (!filling_q && !starts_i)
-        UsageIsPossible_A : assert (32'(has.blocks) + 32'(free_q) <= Blocks + (state_q == Follow ? 32'(walked_q) : 0));
+        UsageIsPossible_A :
+        assert (32'(has.blocks) + 32'(free_q) <= Blocks + (state_q == Follow ? 32'(walked_q) : 0));
       if (frame_ends) LeftAreThere_A : assert (left_q != 0);
     end
   end

@@ -4,11 +4,11 @@
 // verilator lint_off UNUSEDPARAM
 // verilator lint_off UNUSEDSIGNAL
 package rl_transport_pkg;
-  typedef logic [31:0] seq_t;    // A number of a payload. Numbers wrap.
+  typedef logic [31:0] seq_t;  // A number of a payload. Numbers wrap.
   typedef logic [31:0] epoch_t;  // A life of an end. 0: unknown.
-  typedef logic [15:0] tick_t;   // A time in ticks, which wraps.
-  typedef logic [8:0] count_t;   // Frames of a window: 0 to 256.
-  typedef logic [7:0] slot_t;    // A place in a peer's list of frames, modulo Slots.
+  typedef logic [15:0] tick_t;  // A time in ticks, which wraps.
+  typedef logic [8:0] count_t;  // Frames of a window: 0 to 256.
+  typedef logic [7:0] slot_t;  // A place in a peer's list of frames, modulo Slots.
 
   // -- in frames
   typedef enum logic [1:0] {
@@ -161,7 +161,8 @@ package rl_transport_pkg;
   // That was less than a quarter of the time-out ago: word of a loss may be of what was sent before. Nothing else has
   // set the timer since.
   function automatic logic is_just_back(peer_t peer, tick_t now, transport_config_t cfg);
-    return peer.went_back && !is_past(peer.timer.at, now) && peer.timer.at - now > cfg.rto - (cfg.rto >> 2);
+    return peer.went_back && !is_past(peer.timer.at, now) &&
+        peer.timer.at - now > cfg.rto - (cfg.rto >> 2);
   endfunction
 
   // So many numbers have arrived, and none was lost: after a window of them it grows by a thirty-second of its limit.
@@ -179,15 +180,20 @@ package rl_transport_pkg;
   endfunction
 
   // The owner has room for so many payloads again. Of a life that has ended it may say so too late: never is more
-  // granted than it has room for at all.
-  function automatic peer_t consumed(peer_t peer, seq_t count, transport_config_t cfg);
-    seq_t half, more;
-    half = cfg.credit >> 1 == 0 ? seq_t'(1) : cfg.credit >> 1;
-    more = peer.granted + count;
+  // granted than it has room for at all, which is `room` more than now.
+  function automatic peer_t consumed(peer_t peer, count_t count, seq_t room);
     consumed = peer;
-    consumed.granted = more - peer.next > cfg.credit ? peer.next + cfg.credit : more;
-    // Small steps can wait for the next acknowledgement; a peer that waits for credit cannot.
-    if (peer.established && consumed.granted - peer.announced >= half) consumed.ack_due = 1'b1;
+    consumed.granted = peer.granted + (room < seq_t'(count) ? room : seq_t'(count));
+  endfunction
+  function automatic seq_t room_of(peer_t peer, seq_t credit);
+    return credit - (peer.granted - peer.next);
+  endfunction
+
+  // Small steps of what is granted can wait for the next acknowledgement; a peer that waits for credit cannot.
+  function automatic logic is_urgent(peer_t peer, seq_t credit);
+    seq_t half;
+    half = credit >> 1 == 0 ? seq_t'(1) : credit >> 1;
+    return peer.established && peer.granted - peer.announced >= half;
   endfunction
 
   // What time changes.
@@ -208,34 +214,75 @@ package rl_transport_pkg;
     if (peer.hello.on && is_past(peer.hello.at, now)) expired.hello = '0;
   endfunction
 
-  // A frame waits that was never sent, and the peer's credit allows it, or does not.
+  // A frame waits that was never sent.
   function automatic logic waits(peer_t peer);
     return peer.held != peer.flight;
   endfunction
-  function automatic logic is_allowed(peer_t peer);
-    return is_before(peer.base + 32'(peer.flight), peer.credit);
+
+  // How far the peer's credit goes: whether the next number may be sent, and the one after it as well.
+  typedef struct packed {
+    logic next;
+    logic more;
+  } allowed_t;
+  function automatic allowed_t allowed_by(peer_t peer);
+    seq_t ahead;
+    ahead = peer.credit - (peer.base + 32'(peer.flight));
+    return '{next: !ahead[31] && ahead != 0, more: !ahead[31] && ahead[31:1] != 0};
   endfunction
 
   // Nothing in flight will bring news of the credit that is missing.
-  function automatic logic is_blocked(peer_t peer);
-    return peer.established && waits(peer) && peer.flight == 0 && !is_allowed(peer);
+  function automatic logic is_blocked(peer_t peer, logic allowed);
+    return peer.established && waits(peer) && peer.flight == 0 && !allowed;
   endfunction
 
   // The time after which it is asked for.
-  function automatic peer_t settled(peer_t peer, tick_t now, tick_t rto);
+  function automatic peer_t settled(peer_t peer, logic allowed, tick_t now, tick_t rto);
     settled = peer;
-    if (is_blocked(peer) && !peer.timer.on && !peer.probe_due) settled.timer = after(now, rto);
+    if (is_blocked(peer, allowed) && !peer.timer.on && !peer.probe_due)
+      settled.timer = after(now, rto);
   endfunction
 
   // There is something to say to it.
-  function automatic logic speaks(peer_t peer);
+  function automatic logic speaks(peer_t peer, logic allowed);
     logic resends, sends, calls;
     resends = peer.cursor != peer.flight;
-    sends = waits(peer) && peer.flight < peer.window && is_allowed(peer);
+    sends = waits(peer) && peer.flight < peer.window && allowed;
     calls = peer.held != 0 && !peer.hello.on;
     if (!peer.established) return peer.hello_due || calls;
-    return resends || sends || peer.hello_due || peer.ack_due || peer.nack_due ||
-        (is_blocked(peer) && peer.probe_due);
+    return resends || sends || peer.hello_due || peer.ack_due || peer.nack_due || (is_blocked(
+        peer, allowed
+    ) && peer.probe_due);
+  endfunction
+
+  // What a segment is to its receiver: its lives,
+  typedef struct packed {
+    logic   current;   // It is of the present lives of both ends,
+    logic   restarts;  // or the first one of a new life of the peer's,
+    logic   moved;     // and numbers have begun anew for this or another reason.
+  } lives_t;
+  // and its numbers.
+  typedef struct packed {
+    logic   unsent;    // It acknowledges what was never sent.
+    logic   overtaken; // Or says less than one before it.
+    count_t acked;     // So many numbers, if neither.
+    logic   raises;    // It gives more credit.
+    logic   ungranted; // Its own number is beyond its credit;
+    logic   next;      // or is the first one missing,
+    logic   early;     // or a later one.
+    logic   just_back; // All has been sent again lately.
+  } numbers_t;
+  function automatic numbers_t numbers_of(peer_t peer, segment_t segment, tick_t now,
+                                          transport_config_t cfg);
+    seq_t ahead;
+    ahead = segment.seq - peer.next;
+    numbers_of.unsent = is_before(peer.base + 32'(peer.flight), segment.ack);
+    numbers_of.overtaken = is_before(segment.ack, peer.base);
+    numbers_of.acked = count_t'(segment.ack - peer.base);
+    numbers_of.raises = is_before(peer.credit, segment.limit);
+    numbers_of.ungranted = !is_before(segment.seq, peer.granted);
+    numbers_of.next = ahead == 0;
+    numbers_of.early = ahead != 0 && !ahead[31];
+    numbers_of.just_back = is_just_back(peer, now, cfg);
   endfunction
 endpackage : rl_transport_pkg
 // verilator lint_on UNUSEDSIGNAL

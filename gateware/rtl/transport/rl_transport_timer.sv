@@ -2,12 +2,13 @@
 //
 // A scan costs one event of the state for each peer and needs no list of timers that would have to be kept in order:
 // with 256 peers and Gap 8 it takes 2048 cycles, 10 us at 200 MHz, and an eighth of the state's time while it lasts.
-// Ticks that come faster than that are counted, and scans follow each other.
+// Gap is more than an event takes: a scan of few peers must not keep them from everything else. Ticks that come
+// faster than that are counted, and scans follow each other.
 module rl_transport_timer
   import rl_transport_pkg::*;
 #(
   parameter int unsigned Peers = 256,
-  parameter int unsigned Gap = 8,      // Least cycles from one peer to the next, 2 or more.
+  parameter int unsigned Gap = 8,      // Least cycles from one peer to the next, 8 or more.
   localparam int unsigned PeerW = $clog2(Peers),
   localparam int unsigned GapW = $clog2(Gap)
 ) (
@@ -20,8 +21,8 @@ module rl_transport_timer
   input  logic             scan_ready_i,
   output logic [PeerW-1:0] scan_peer_o
 );
-  if (Gap < 2) begin : gen_check
-    $fatal(0, "rl_transport_timer: Gap must be at least 2 (%m)");
+  if (Gap < 8) begin : gen_check
+    $fatal(0, "rl_transport_timer: Gap must be at least 8 (%m)");
   end
   logic again_q, scans_q;  // A scan is due, or under way.
   logic [GapW-1:0] gap_q;

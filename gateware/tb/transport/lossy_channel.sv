@@ -86,12 +86,14 @@ module lossy_channel
       for (int i = 0; i < Places; i++) frames[i].there = 1'b0;
     end else begin
       ready_o <= 8'(draw() >> 8) >= pause_i;
-      for (int i = 0; i < Places; i++) if (frames[i].there && frames[i].left != 0) frames[i].left -= 1'b1;
+      for (int i = 0; i < Places; i++)
+      if (frames[i].there && frames[i].left != 0) frames[i].left -= 1'b1;
       if (!from_live_i) at_q <= '0;
       else if (valid_i && ready_o) begin
         // Whoever gets it, and even if nobody does: a frame of somebody else's would be a leak.
-        if (segment_i.kind == KindData &&
-            data_i != DataW'(word_of(From, 8'(peer_i), 32'(desc_i[31:8]), at_q)))
+        if (segment_i.kind == KindData && data_i != DataW'(word_of(
+                From, 8'(peer_i), 32'(desc_i[31:8]), at_q
+            )))
           wrong_o <= 1'b1;
         coming[at_q[$clog2(FrameWords)-1:0]] = data_i;
         at_q <= last_i ? '0 : at_q + 1'b1;

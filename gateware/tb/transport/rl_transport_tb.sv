@@ -1,5 +1,10 @@
+<<<<<<< HEAD
 // Two transports with a network between them that loses, repeats and reorders, and a user at each, all in here so that
 // a bench sets the rates and then runs as fast as the simulator.
+=======
+// Two transports with a network between them that loses, repeats and reorders, and a user at each, all in here so
+// that a bench sets the rates and then runs as fast as the simulator.
+>>>>>>> h-rtl
 module rl_transport_tb
   import rl_transport_pkg::*;
 #(
@@ -9,7 +14,7 @@ module rl_transport_tb
   parameter int unsigned Words = 64,
   parameter int unsigned BlockWords = 2,
   parameter int unsigned FrameWords = 8,
-  parameter int unsigned Gap = 4,
+  parameter int unsigned Gap = 8,
   parameter bit          Direct = 1'b0,  // Without a network between them.
   localparam int unsigned PeerW = $clog2(Peers),
   localparam int unsigned DescW = 32
@@ -281,7 +286,7 @@ module rl_transport_tb
     for (int unsigned i = 0; i < 6; i++) begin
       logic [1:0] now;
       for (int unsigned e = 0; e < 2; e++)
-        now[e] = i == 0 ? event_of[e].broken : i == 1 ? event_of[e].repeated : i == 2 ? event_of[e].missed :
+      now[e] = i == 0 ? event_of[e].broken : i == 1 ? event_of[e].repeated : i == 2 ? event_of[e].missed :
             i == 3 ? event_of[e].resent : i == 4 ? event_of[e].expired : event_of[e].restarted;
       events_o[i] <= rst_ni ? events_o[i] + 32'(now[0]) + 32'(now[1]) : '0;
     end

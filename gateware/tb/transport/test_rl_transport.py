@@ -1,4 +1,4 @@
-"""rl_transport: payloads arrive once and in order over a network that loses, repeats and reorders frames, whoever is reset.
+"""rl_transport: payloads arrive once and in order, whatever a network loses, repeats and reorders, whoever is reset.
 
 Two of them face each other (rl_transport_tb). Each seed draws how they are set, how bad the network is and who is
 reset when; then the network heals, and everything that was given after the last reset must arrive.
@@ -138,6 +138,14 @@ class Pair:
             self.check()
         self.dut.feeds_i.value = 0
 
+    async def meet(self):
+        """Frames to all peers, as fast as they go."""
+        dut = self.dut
+        dut.idle_i.value = dut.long_i.value = dut.pause_i.value = dut.keep_i.value = dut.stop_i.value = 0
+        dut.feeds_i.value = 3
+        await self.cycles(400 * self.peers)
+        dut.feeds_i.value = 0
+
     async def drain(self, must):
         """Waits for everything in a network that has healed."""
         self.set_rates(bad=False)
@@ -161,7 +169,8 @@ async def everything_arrives_once_and_in_order(dut):
             await pair.feed(6, bad=True, resets=pair.draw.choice([0, 0, 0.5]))
             await pair.drain(must=False)
             # Each end learns of the other's last life with the first frames that it sends.
-            await pair.feed(2, bad=False)
+            pair.set_rates(bad=False)
+            await pair.meet()
             await pair.drain(must=False)
             before = pair.numbers("lost_o")
             await pair.feed(2, bad=False)
@@ -190,7 +199,7 @@ async def who_does_not_answer_costs_the_others_nothing(dut):
         await pair.drain(must=True)
         blocks, frame = (-(-getattr(dut, name).value.to_unsigned() // dut.BlockWords.value.to_unsigned())
                          for name in ("Words", "FrameWords"))
-        most = min(pair.peers - 1, blocks // (2 * frame) - 1)
+        most = min(pair.peers, blocks // (4 * frame)) - 1
         if most < 1:
             return
         silent = sum(1 << peer for peer in pair.draw.sample(range(pair.peers), pair.draw.randrange(1, most + 1)))
@@ -239,27 +248,29 @@ async def how_fast_it_is(dut):
     await rate("now and then", 254, 0, 1, cycles=40000)
     cycles = [tuple(getattr(dut, name).value.to_bytes(byteorder="little")) for name in ("out_cycles_o", "in_cycles_o")]
     log(f"cycles to the link, least and most: {cycles[0]}, from there to the sink: {cycles[1]}")
-    # An event of a timer, of an acknowledgement or both may come first.
-    assert cycles[0][0] == 3 and cycles[1][0] == 3 and max(cycles[0][1], cycles[1][1]) <= 6
+    # Another event of the peer may be under way, a timer or an acknowledgement.
+    assert cycles[0][0] == 5 and cycles[1][0] == 6 and max(cycles[0][1], cycles[1][1]) <= 12
     short = await rate("of one word, one way", 0, 0, 1)
     both = await rate("of one word, both ways", 0, 0, 3)
     long = await rate(f"of {words} words, one way", 0, 1, 1)
     long_both = await rate(f"of {words} words, both ways", 0, 1, 3)
     pair.check()
-    assert short[1] > 0.1 and min(both) > 0.05
-    assert long[1] * words > 0.85 and min(long_both) * words > 0.8
+    assert short[1] > 0.09 and min(both) > 0.05
+    assert long[1] * words > 0.8 and min(long_both) * words > 0.8
     assert dut.events_o.value.to_unsigned() >> 96 & 0xFFFF_FFFF_FFFF_FFFF == 0, "nothing was sent again"
 
 
 FUNCTION = ["everything_arrives_once_and_in_order", "who_does_not_answer_costs_the_others_nothing"]
-SOURCES = [HERE / name for name in ("transport_words_pkg.sv", "lossy_channel.sv", "transport_user.sv", "rl_transport_tb.sv")]
+SOURCES = [
+    HERE / f"{name}.sv" for name in ("transport_words_pkg", "lossy_channel", "transport_user", "rl_transport_tb")
+]
 
 
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"Peers": 4},
-        {"Peers": 2, "Slots": 2, "FrameWords": 1, "Words": 16, "Gap": 2},
+        {"Peers": 4, "Words": 128},
+        {"Peers": 2, "Slots": 2, "FrameWords": 1, "Words": 16},
         {"Peers": 4, "Words": 16},  # Two of the longest frames: blocks are used again at once.
         {"Peers": 16, "Slots": 32, "DataW": 128, "Words": 256, "BlockWords": 4, "FrameWords": 22},
     ],
@@ -271,4 +282,4 @@ def test_rl_transport(parameters):
 @pytest.mark.parametrize("peers", [2, 16])
 def test_rl_transport_rate(peers):
     parameters = {"Peers": peers, "Slots": 32, "DataW": 512, "Words": 4096, "BlockWords": 4, "FrameWords": 64}
-    bench("rl_transport_tb", SOURCES, __name__, parameters | {"Direct": 1, "Gap": 8}, testcase="how_fast_it_is")
+    bench("rl_transport_tb", SOURCES, __name__, parameters | {"Direct": 1}, testcase="how_fast_it_is")

@@ -71,7 +71,7 @@ module transport_twin_tb
     .Words(64),
     .BlockWords(2),
     .FrameWords(1),
-    .Gap(2)
+    .Gap(8)
   ) u_transport (
     .clk_i,
     .rst_ni,
@@ -118,7 +118,9 @@ module transport_twin_tb
   assign busy_o = s_valid_q || rx_valid_q || consume_valid_q || reset_valid_q;
 
   always_ff @(posedge clk_i) begin
-    {push_q, rx_q, consume_q, reset_q, tick_q, clear_q} <= {push_i, rx_i, consume_i, reset_i, tick_i, clear_i};
+    {push_q, rx_q, consume_q, reset_q, tick_q, clear_q} <= {
+      push_i, rx_i, consume_i, reset_i, tick_i, clear_i
+    };
     if (!rst_ni) begin
       {s_valid_q, rx_valid_q, consume_valid_q, reset_valid_q} <= '0;
     end else begin

@@ -1,6 +1,12 @@
+<<<<<<< HEAD
 // Source, sink and owner of one end, for all its peers. Frames to a peer are numbered, and every word tells which frame
 // it is of, so that the sink of the other end knows what must come: the next one, whole; after a life has ended, a
 // later one, but no more are left out than were reported lost.
+=======
+// Source, sink and owner of one end, for all its peers. Frames to a peer are numbered, and every word tells which
+// frame it is of, so that the sink of the other end knows what must come: the next one, whole; after a life has
+// ended, a later one, but no more are left out than were reported lost.
+>>>>>>> h-rtl
 module transport_user
   import rl_transport_pkg::*;
   import transport_words_pkg::*;
@@ -100,7 +106,8 @@ module transport_user
     end else if (!live_i) begin
       // What the end held is gone, and what it was just given.
       if (inside_q) pushed_o[s_peer_o] <= pushed_o[s_peer_o] + 1'b1;
-      for (int i = 0; i < Peers; i++) lost_o[i] <= pushed_o[i] + 32'(inside_q && s_peer_o == PeerW'(i));
+      for (int i = 0; i < Peers; i++)
+      lost_o[i] <= pushed_o[i] + 32'(inside_q && s_peer_o == PeerW'(i));
       s_valid_o <= 1'b0;
       inside_q <= 1'b0;
       at_q <= '0;
@@ -127,7 +134,8 @@ module transport_user
       d_ready_o <= 8'(draw() >> 8) >= pause_i;
       if (d_valid_i && d_ready_o) begin
         got_q <= d_last_i ? '0 : got_q + 1'b1;
-        if (d_data_i != DataW'(word_of(1 - FromHere, 8'(d_peer_i), 32'(frame), got_q))) wrong_o <= 1'b1;
+        if (d_data_i != DataW'(word_of(1 - FromHere, 8'(d_peer_i), 32'(frame), got_q)))
+          wrong_o <= 1'b1;
         if (d_last_i != (got_q == d_desc_i[7:0])) wrong_o <= 1'b1;
         if (d_last_i) begin
           // Numbers of frames are taken modulo 2^24: one that comes again is far ahead.
@@ -140,7 +148,8 @@ module transport_user
 
       // The owner owes nothing for lives that have ended.
       if (consume_valid_o && consume_ready_i) consume_valid_o <= 1'b0;
-      if (consumes_i && d_valid_i && d_ready_o && d_last_i) owed_q[d_peer_i] <= owed_q[d_peer_i] + 1'b1;
+      if (consumes_i && d_valid_i && d_ready_o && d_last_i)
+        owed_q[d_peer_i] <= owed_q[d_peer_i] + 1'b1;
       else if (!consume_valid_o && 8'(draw() >> 8) >= keep_i) begin
         owner = PeerW'(draw() >> 8);
         consume_peer_o <= owner;
