@@ -188,12 +188,8 @@ module rl_transport_formal
       end
       // Lives go on, and not back.
       if (begins && met_q)
-<<<<<<< HEAD
-        LaterLife_A : assert (rx_segment_i.src != theirs_q && !is_before(rx_segment_i.src, theirs_q));
-=======
         LaterLife_A :
         assert (rx_segment_i.src != theirs_q && !is_before(rx_segment_i.src, theirs_q));
->>>>>>> h-rtl
       if (data) begin
         SentInOrder_A : assert (segment.seq == high_q || is_before(segment.seq, high_q));
         if (segment.seq == high_q) WithinCredit_A : assert (is_before(segment.seq, limit_q));

@@ -23,27 +23,16 @@
 //   - one that does not acknowledge costs the others nothing but its share of memory (rl_transport_blocks).
 //
 // How it is held:
-<<<<<<< HEAD
-//   - One event at a time. Whatever concerns a peer (an arrival, a frame of the source's, a timer, the owner's word,
-//     its turn to speak) reads its state, is judged by logic alone, and writes it back, in two cycles. There is no
-//     second copy of any number that could disagree.
-=======
 //   - One event of a peer at a time. Whatever concerns it (an arrival, a frame of the source's, a timer, the owner's
 //     word, its turn to speak) reads its state, is judged by logic alone, and writes it back. There is no second copy
 //     of any number that could disagree. Events of different peers follow each other cycle by cycle.
->>>>>>> h-rtl
 //   - Time-outs by a scan after each tick, since 256 timers that are looked at cost less than a heap of them. The
 //     time-out is constant; a window that halves at each loss is what spares the network.
 //   - Back-pressure: a frame is taken when there is room for all of it, so that nothing inside ever waits for room.
 //     What has come in does not wait for what goes out: the sink alone can hold arrivals up, so a sink that waits for
 //     the link without holding frames of its own could wait for ever. Credit bounds what it must be able to hold.
-<<<<<<< HEAD
-//   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, three cycles after its
-//     first word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
-=======
 //   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, five cycles after its first
 //     word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
->>>>>>> h-rtl
 module rl_transport
   import rl_transport_pkg::*;
 #(

@@ -1,15 +1,9 @@
 // Which blocks of the retransmission memory are free, how many each peer has, and how they become free again.
 //
 // Blocks that are free stand in a queue. Frames that are no longer held come as runs of a peer's slots; each is
-<<<<<<< HEAD
-// followed from its first block to its last, a block a cycle, and three cycles for a frame. A frame that is just being
-// written or sent is left to its end, and then freed: so nothing ever goes out that belongs to somebody else by now,
-// and arrivals, which release frames, never wait for the link.
-=======
 // followed from its first block to its last, a block a cycle, and three cycles for a frame. A frame that is just
 // being written or sent is left to its end, and then freed: so nothing ever goes out that belongs to somebody else by
 // now, and arrivals, which release frames, never wait for the link.
->>>>>>> h-rtl
 //
 // A peer may begin a frame while it has fewer blocks than are free (the dynamic threshold of Choudhury and Hahne,
 // 1998), so that one alone has half of the memory. But a quarter of it, in frames of the longest, is spared for peers

@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-// Two transports with a network between them that loses, repeats and reorders, and a user at each, all in here so that
-// a bench sets the rates and then runs as fast as the simulator.
-=======
 // Two transports with a network between them that loses, repeats and reorders, and a user at each, all in here so
 // that a bench sets the rates and then runs as fast as the simulator.
->>>>>>> h-rtl
 module rl_transport_tb
   import rl_transport_pkg::*;
 #(

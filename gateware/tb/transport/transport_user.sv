@@ -1,12 +1,6 @@
-<<<<<<< HEAD
-// Source, sink and owner of one end, for all its peers. Frames to a peer are numbered, and every word tells which frame
-// it is of, so that the sink of the other end knows what must come: the next one, whole; after a life has ended, a
-// later one, but no more are left out than were reported lost.
-=======
 // Source, sink and owner of one end, for all its peers. Frames to a peer are numbered, and every word tells which
 // frame it is of, so that the sink of the other end knows what must come: the next one, whole; after a life has
 // ended, a later one, but no more are left out than were reported lost.
->>>>>>> h-rtl
 module transport_user
   import rl_transport_pkg::*;
   import transport_words_pkg::*;
