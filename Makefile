@@ -49,9 +49,10 @@ synth: setup ## Area and clock rates of the gateware's blocks, for three familie
 bitstream: ## From source to a bitstream for a board: BOARD=ecpix5; OPTIONS="--mac ..."
 	@scripts/bitstream.sh "$(BOARD)" $(OPTIONS)
 
-bench: build ## Benchmarks: loading, round trips, OpenCL natively and through a manager; the study of shared boards
+bench: build ## Benchmarks: loading, round trips, remote memory, OpenCL natively and through a manager; the study of shared boards
 	$(RACKLOOM) bench load
 	$(RACKLOOM) bench rtt
+	$(RACKLOOM) bench rma
 	$(MAKE) -s -C workloads
 	$(RACKLOOM) bench opencl-overhead
 	$(RACKLOOM) study blastfunction-sharing

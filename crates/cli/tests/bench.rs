@@ -1,4 +1,4 @@
-//! The benches of OpenCL, in small: they run, and print what their schemas promise. Their times are not tested: a test
+//! The benches of OpenCL and of remote memory, in small: they run, and print what their schemas promise. Their times are not tested: a test
 //! shares its machine.
 
 mod common;
@@ -23,6 +23,15 @@ fn the_overhead_of_sharing_is_measured_in_three_ways() {
     }
     assert!(report["sweep"].as_array().unwrap().len() > 30, "{report}");
     assert!(std::fs::read_to_string(rack.path("o.svg")).unwrap().contains("<svg"));
+}
+
+#[test]
+fn remote_reads_are_measured_beside_datagrams() {
+    let report = Rack::none().json(&["bench", "rma", "--reads", "100"]);
+    assert_eq!((&report["schema"], &report["reads"]), (&"rackloom.bench-rma/1".into(), &100.into()));
+    for field in ["rma_us", "udp_us", "ratio", "write_bps", "read_bps"] {
+        assert!(report[field].as_f64().unwrap() > 0.0, "{field} of {report}");
+    }
 }
 
 #[test]

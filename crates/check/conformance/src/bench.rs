@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use rackloom_card::{Config, Pace};
 use rackloom_node::{Duration, Frame, Instant, Node, Output, Port};
 use rackloom_wire::{
-    self as wire, Announce, CARDS, CardState, Counter, ErrorCode, FromBytes, Head, IntoBytes, Kind, MacAddr, Packet,
-    Solicit, U16, U32, U64,
+    self as wire, Announce, CARDS, CardState, Counter, ErrorCode, Family, FromBytes, Head, IntoBytes, Kind, MacAddr,
+    Packet, Solicit, U16, U32, U64,
 };
 
 pub use self::payloads::{Out, ack_body, begin_body, launch_payload};
@@ -73,7 +73,7 @@ pub struct Bench<S: Node> {
     pub passes: bool,
     /// What the card said on port 0 and was not looked at.
     pub sent: VecDeque<Sent>,
-    /// What came on its other ports, and what passed to port 0.
+    /// What came on its other ports, what passed to port 0, and frames of the bridge.
     pub others: Vec<(Port, Frame)>,
     /// The card goes on by itself for ever: whoever lets time pass does not wait until it rests.
     pub restless: bool,
@@ -133,6 +133,9 @@ impl<S: Specimen> Bench<S> {
         let mut came = false;
         while let Some(output) = self.card.poll(self.now) {
             match output {
+                Output::Transmit(0, frame) if Family::of(&frame) == Some(Family::Bridge) => {
+                    self.others.push((0, frame));
+                }
                 Output::Transmit(0, frame) if !self.passes || frame[6..12] == CARD.0 => {
                     self.sent.push_back(self.received(&frame));
                 }

@@ -30,6 +30,12 @@ pub(crate) enum Bench {
         #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
         reads: u32,
     },
+    /// Read a card's memory through the bridge, beside datagrams of UDP
+    Rma {
+        /// Number of reads to measure
+        #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
+        reads: u32,
+    },
     /// Send from host to host through cards, beside a veth pair (needs root)
     Nic {
         /// How long each measurement takes

@@ -6,6 +6,7 @@ mod machines;
 pub(crate) mod nic;
 pub(crate) mod overhead;
 pub(crate) mod process;
+pub(crate) mod rma;
 pub(crate) mod rtt;
 
 use crate::args::Bench;
@@ -21,6 +22,7 @@ pub(crate) fn run(cx: &Context, bench: &Bench) -> Result<Exit> {
         }
         Bench::Nic { time, mtu, streams } => nic::run(cx, nic::Parameters { seconds: time, mtu, streams }),
         Bench::Rtt { reads } => rtt::run(cx, reads),
+        Bench::Rma { reads } => rma::run(cx, reads),
         Bench::OpenclOverhead(ref args) => overhead::run(cx, args),
     }
 }

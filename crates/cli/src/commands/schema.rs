@@ -13,7 +13,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 32] = [
+pub(super) const ALL: [Entry; 33] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
@@ -21,6 +21,7 @@ pub(super) const ALL: [Entry; 32] = [
         "bench opencl-overhead",
         of::<rackloom_study_blastfunction::overhead::Report>,
     ),
+    ("rackloom.bench-rma/1", "bench rma", of::<bench::rma::BenchRma>),
     ("rackloom.bench-rtt/1", "bench rtt", of::<bench::rtt::BenchRtt>),
     ("rackloom.card/1", "card add, card rm, card ls", of::<card::CardReport>),
     ("rackloom.demo/1", "demo", of::<demo::DemoReport>),

@@ -74,6 +74,11 @@ pub enum CardEvent {
         /// Number of the stream.
         stream: u8,
     },
+    /// A node that the role's messages were on their way to has started anew or gone: each may or may not have arrived.
+    StreamsLost {
+        /// The node.
+        peer: MacAddr,
+    },
     /// DDR has answered with an error, or not at all, and the card has started again.
     MemoryFailed,
     /// A write reached DDR.

@@ -1,6 +1,7 @@
 //! The card model: the suite, and beside it what only a model shows, such as events, exact virtual time, a live pace,
 //! and what can be wrong with a sandbox.
 
+mod bridge;
 mod bump;
 mod cards;
 mod flash;

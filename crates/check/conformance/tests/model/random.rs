@@ -166,6 +166,7 @@ fn check_events(events: &[CardEvent]) -> Result<(), String> {
             | CardEvent::MemoryFailed
             | CardEvent::Flashed { .. }
             | CardEvent::Rebooted
+            | CardEvent::StreamsLost { .. }
             | CardEvent::MessageRefused { .. } => continue,
         };
         if epoch != Some(*of) {
@@ -234,7 +235,7 @@ fn the_streams_are_rich() {
                 CardEvent::LaunchStarted { .. } => 5,
                 CardEvent::LaunchEnded { .. } => 6,
                 CardEvent::Written { .. } => 7,
-                CardEvent::RoleEvent { .. } | CardEvent::MessageRefused { .. } => {
+                CardEvent::RoleEvent { .. } | CardEvent::MessageRefused { .. } | CardEvent::StreamsLost { .. } => {
                     unreachable!("no role here has streams")
                 }
                 CardEvent::MemoryFailed => unreachable!("memory is sound here"),

@@ -1,10 +1,12 @@
 //! Frames of the bridge: to its endpoint, from there to memory and to the role's streams, and out again.
 
+use rackloom_bridge::EndpointEvent;
 use rackloom_node::{Frame, Instant};
 use rackloom_role::StreamError;
 use rackloom_wire::{self as wire, Counter, Family, Head, Kind, Packet};
 
 use super::{ActiveRole, Card};
+use crate::CardEvent;
 use crate::bridge::Bridge;
 
 impl Card {
@@ -18,9 +20,16 @@ impl Card {
         true
     }
 
-    /// Messages that have come for the role's streams go to them, as far as these have room.
+    /// Messages that have come for the role's streams go to them, as far as these have room; what became of those that
+    /// it sent is reported.
     pub(super) fn deliver_streams(&mut self, now: Instant) {
         let Self { bridge: Some(bridge), role, shell, .. } = self else { return };
+        while let Some(event) = bridge.endpoint.next_event() {
+            // A card makes no requests.
+            if let EndpointEvent::StreamsLost { peer } = event {
+                shell.event(CardEvent::StreamsLost { peer });
+            }
+        }
         let mut left = bridge.endpoint.inboxes();
         while left > 0
             && let Some((_, stream, bytes)) = bridge.endpoint.message()
