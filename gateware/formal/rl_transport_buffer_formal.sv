@@ -1,6 +1,6 @@
 // rl_transport_buffer between a source that gives frames of up to four words whenever there is room, a link that sends
-// frames that are held whenever it likes, and a state that gives frames up, oldest first, even while they are written or
-// sent. Then
+// frames that are held whenever it likes, and a state that gives frames up, oldest first, even while they are written
+// or sent. Then
 //   - no block is taken that is in use, and none becomes free twice;
 //   - a frame that is held comes out as it went in, whatever became of others;
 //   - what is sent although it was given up meanwhile is still its own, to the last word.

@@ -1,5 +1,5 @@
-//! The benches of OpenCL and of remote memory, in small: they run, and print what their schemas promise. Their times are not tested: a test
-//! shares its machine.
+//! The benches of OpenCL and of remote memory, in small: they run, and print what their schemas promise. Their times
+//! are not tested: a test shares its machine.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! `rackloom bench rma`: a process reads a card's memory through the bridge, live in this process, beside two threads that
-//! send a datagram of UDP back and forth.
+//! `rackloom bench rma`: a process reads a card's memory through the bridge, live in this process, beside two threads
+//! that send a datagram of UDP back and forth.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
