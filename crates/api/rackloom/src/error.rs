@@ -91,7 +91,7 @@ impl RmaError {
     const fn help(self) -> Option<&'static str> {
         match self {
             Self::Failed(Failure::Refused(BridgeStatus::NoWindow)) => {
-                Some("the card's owner opens a window for this node: see `Rack::set_window`")
+                Some("the card's owner opens windows, with `rackloom rma open` or `Rack::set_window`")
             }
             Self::Failed(Failure::Unreachable) => {
                 Some("the peer is gone, or has opened no window for this node: it does not answer strangers")

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rackloom_bridge::{Endpoint, EndpointConfig, EndpointEvent, Failure, NoMemory, Rights, Ticket};
-use rackloom_card::{CardEvent, Config};
+use rackloom_card::CardEvent;
 use rackloom_conformance::bench::{BASE, CARD, MEMORY};
 use rackloom_node::Duration;
 use rackloom_wire::bridge::BridgeStatus;
