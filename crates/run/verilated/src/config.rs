@@ -108,7 +108,7 @@ impl Default for Clocks {
 impl Config {
     /// A card of 64 MiB, otherwise as a model card: see [`CardConfig::new`].
     pub fn new(mac: MacAddr, pace: Pace) -> Self {
-        let card = CardConfig { kind: CardKind::Rtl, memory: MEMORY, ..CardConfig::new(mac, pace) };
+        let card = CardConfig { kind: CardKind::Rtl, memory: MEMORY, bridge: false, ..CardConfig::new(mac, pace) };
         let (width, ddr, stress) = Default::default();
         Self { card, width, ddr, shares: [1, 1], stress, planted: 0 }
     }
