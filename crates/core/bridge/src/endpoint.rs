@@ -69,6 +69,8 @@ pub struct Endpoint {
     pub(crate) counters: EndpointCounters,
     pub(crate) tickets: u64,
     epoch: u32,
+    /// Since the last timeout the driver has seen that peers on this machine wait for a processor.
+    is_starved: bool,
     #[cfg(feature = "planted-bugs")]
     pub(crate) planted: Option<crate::PlantedBug>,
 }
@@ -90,6 +92,7 @@ impl Endpoint {
             counters: EndpointCounters::default(),
             tickets: 0,
             epoch: config.epoch,
+            is_starved: false,
             config,
             #[cfg(feature = "planted-bugs")]
             planted: None,
@@ -145,8 +148,15 @@ impl Endpoint {
         true
     }
 
+    /// Peers on this machine wait for a processor: that they are silent says little. Comes before a timeout, as in
+    /// [`Node`](rackloom_node::Node).
+    pub const fn handle_starvation(&mut self) {
+        self.is_starved = true;
+    }
+
     /// The deadline has come. Harmless when called early.
     pub fn handle_timeout(&mut self, now: Instant) {
+        let is_starved = core::mem::take(&mut self.is_starved);
         while let Some(&(at, key)) = self.deadlines.first() {
             if at > now {
                 break;
@@ -160,11 +170,11 @@ impl Endpoint {
             }
             if link.is_waiting() && now >= link.gives_up {
                 let grace = self.config.rto_max.min(self.config.patience);
-                if now - at < grace {
+                if now - at < grace && !is_starved {
                     self.restart_link(now, key);
                     continue;
                 }
-                // We are late ourselves: what the peer has said may wait to be read.
+                // We are late ourselves, and what the peer has said may wait to be read; or it had no chance to speak.
                 link.gives_up = now + grace;
             }
             link.connection.handle_timeout(now);

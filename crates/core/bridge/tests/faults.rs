@@ -161,6 +161,28 @@ fn a_node_that_wakes_up_late_listens_before_it_gives_up() {
     assert_eq!(node.endpoint.next_event(), unreachable(ticket));
 }
 
+/// Peers on the same machine that get no processor say nothing; that is no evidence.
+#[test]
+fn a_node_whose_peers_get_no_processor_does_not_give_them_up() {
+    let mut node = Node::new();
+    node.open(0, 0, 1 << 16, MacAddr::ZERO, Rights::READ);
+    let mut raw = Raw::new(peer(1), 1, CHANNEL_MEMORY);
+    raw.meet(&mut node);
+    let ticket = node.endpoint.read(node.now, raw.mac, 0, 1).unwrap();
+    node.frames();
+    let end = node.now + Duration::from_secs(2);
+    while let Some(at) = node.endpoint.deadline().filter(|at| *at <= end) {
+        node.now = node.now.max(at);
+        node.endpoint.handle_starvation();
+        node.endpoint.handle_timeout(node.now);
+        node.frames();
+    }
+    assert_eq!(node.endpoint.next_event(), None);
+    // They run again, and this one is still silent.
+    node.pass(Duration::from_secs(1));
+    assert_eq!(node.endpoint.next_event(), unreachable(ticket));
+}
+
 /// A node that remembers its epoch would otherwise come back with one that a flood has used up.
 #[test]
 fn strangers_use_up_no_epochs() {

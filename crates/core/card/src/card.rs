@@ -431,6 +431,12 @@ impl Node for Card {
         self.take(now, port, frame);
     }
 
+    fn handle_starvation(&mut self) {
+        if let Some(bridge) = &mut self.bridge {
+            bridge.endpoint.handle_starvation();
+        }
+    }
+
     fn handle_timeout(&mut self, now: Instant) {
         if !self.wake(now) {
             return;

@@ -180,6 +180,10 @@ impl Node for RmaNode {
         }
     }
 
+    fn handle_starvation(&mut self) {
+        self.endpoint.handle_starvation();
+    }
+
     fn handle_timeout(&mut self, now: Instant) {
         self.endpoint.handle_timeout(now);
         self.after(now);
