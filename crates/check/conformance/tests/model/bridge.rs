@@ -47,29 +47,45 @@ impl Pair {
         Err(ErrorCode::from_wire(answer.body::<Refusal>().code.get()).expect("a known code"))
     }
 
-    /// Until neither has more to say; then a while passes.
-    fn settle(&mut self) {
-        for _ in 0..10 {
-            loop {
-                let now = self.bench.now;
-                let sent: Vec<_> = std::iter::from_fn(|| self.node.poll(now)).collect();
-                let is_quiet = sent.is_empty() && self.bench.others.is_empty();
-                sent.into_iter().for_each(|frame| self.bench.frame(frame));
-                for (_, frame) in std::mem::take(&mut self.bench.others) {
-                    self.node.handle_frame(now, &frame, &mut NoMemory);
-                }
-                if is_quiet {
-                    break;
-                }
+    /// Until neither has more to say.
+    fn exchange(&mut self) {
+        loop {
+            let now = self.bench.now;
+            let sent: Vec<_> = std::iter::from_fn(|| self.node.poll(now)).collect();
+            let is_quiet = sent.is_empty() && self.bench.others.is_empty();
+            sent.into_iter().for_each(|frame| self.bench.frame(frame));
+            for (_, frame) in std::mem::take(&mut self.bench.others) {
+                self.node.handle_frame(now, &frame, &mut NoMemory);
             }
-            self.bench.pass(Duration::from_millis(30));
-            self.node.handle_timeout(self.bench.now);
+            if is_quiet {
+                return;
+            }
         }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.bench.now + time;
+        self.exchange();
+        while self.bench.now < end {
+            let next = self.node.deadline().map_or(end, |at| at.clamp(self.bench.now, end));
+            self.bench.pass(next - self.bench.now);
+            self.node.handle_timeout(self.bench.now);
+            self.exchange();
+        }
+    }
+
+    fn settle(&mut self) {
+        self.pass(Duration::from_millis(1));
     }
 
     fn result(&mut self, ticket: Ticket) -> Result<Bytes, Failure> {
         self.settle();
-        match self.node.next_event() {
+        let event = self.node.next_event().or_else(|| {
+            // Longer than the node has patience.
+            self.pass(Duration::from_millis(500));
+            self.node.next_event()
+        });
+        match event {
             Some(EndpointEvent::Done { ticket: t, result }) if t == ticket => result,
             other => panic!("{other:?}"),
         }
