@@ -158,7 +158,7 @@ fn naive(frame: &[u8]) -> std::result::Result<(), &'static str> {
     // The eight EtherTypes and their highest kinds; all count from 1 without a gap.
     let kinds = match ethertype {
         0x80EF => 3,
-        0x80EC => 13,
+        0x80EC => 15,
         0x80AA | 0x80CC => 5,
         0x80AB => 7,
         0x80DD => 2,
