@@ -162,15 +162,19 @@ impl Tenant {
 
     /// The same with a token.
     pub fn greeting(to: &Endpoint, token: Token) -> Self {
-        Self::try_greeting(to, token).expect("it is admitted")
+        Self::connecting(to, token).expect("it is admitted")
     }
 
     /// The same, if it is admitted.
     pub fn try_greeting(to: &Endpoint, token: Token) -> Option<Self> {
+        Self::connecting(to, token).ok()
+    }
+
+    fn connecting(to: &Endpoint, token: Token) -> Result<Self, rackloom_ipc::ChannelError> {
         let inbox = Arc::new(Mutex::new(Inbox::default()));
         let config = ClientConfig { token, ..ClientConfig::default() };
-        let client = Client::connect(to, &config, Box::new(Into(Arc::clone(&inbox)))).ok()?;
-        Some(Self { client, inbox, next: std::cell::Cell::new(0) })
+        let client = Client::connect(to, &config, Box::new(Into(Arc::clone(&inbox))))?;
+        Ok(Self { client, inbox, next: std::cell::Cell::new(0) })
     }
 
     /// With the first board open.
