@@ -126,7 +126,7 @@ pub(crate) struct StreamSend {
     pub(crate) peer: String,
     /// Number of its stream, 0 to 15
     pub(crate) stream: u16,
-    /// Send this file, in messages of 64 KiB, instead of the input's lines
+    /// Send this file, in messages of 8 KiB, instead of the input's lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::io::BufRead as _;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rackloom::{MacAddr, Pending, Rma, STREAM_MESSAGE_MAX};
+use rackloom::{MacAddr, Pending, Rma};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -43,6 +43,8 @@ pub(super) struct MessageReport {
     hex: String,
 }
 
+/// Bytes of a file in one message: roles take messages of 9014 bytes, and a card drops what is longer.
+const PIECE: usize = 8 << 10;
 /// Messages on their way at once.
 const AHEAD: usize = 32;
 
@@ -55,7 +57,7 @@ pub(super) fn send(cx: &Context, args: &StreamSend) -> Result<Exit> {
             let data = Bytes::from(std::fs::read(file).during(format!("cannot read {}", file.display()))?);
             let mut from = 0;
             while from < data.len() {
-                let to = data.len().min(from + STREAM_MESSAGE_MAX);
+                let to = data.len().min(from + PIECE);
                 sending.push(data.slice(from..to))?;
                 from = to;
             }
