@@ -81,9 +81,10 @@ impl Bridge {
     /// Code and detail of the refusal.
     pub(crate) fn set_route(&mut self, number: u64, body: &wire::Route) -> Result<(), (ErrorCode, u64)> {
         let bound = Err((ErrorCode::BadRequest, u64::from(STREAMS)));
+        let own = self.endpoint.config().mac;
         let Some(place) = usize::try_from(number).ok().and_then(|at| self.routes.get_mut(at)) else { return bound };
         let route = Route { peer: body.peer, stream: body.stream.get() };
-        if route.stream >= STREAMS || route.peer.is_multicast() {
+        if route.stream >= STREAMS || route.peer.is_multicast() || route.peer == own {
             return bound;
         }
         *place = (!route.peer.is_zero()).then_some(route);

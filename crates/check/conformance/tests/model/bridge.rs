@@ -141,6 +141,7 @@ fn windows_and_routes_are_within_the_card() {
         (16, PEER, 0, Err(ErrorCode::BadRequest)),
         (0, PEER, 16, Err(ErrorCode::BadRequest)),
         (0, MacAddr::BROADCAST, 0, Err(ErrorCode::BadRequest)),
+        (0, CARD, 0, Err(ErrorCode::BadRequest)),
         (0, MacAddr::ZERO, 0, Ok(())),
     ] {
         assert_eq!(pair.set_route(stream, peer, there), is, "{stream} {peer} {there}");

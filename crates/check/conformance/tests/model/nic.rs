@@ -69,6 +69,7 @@ fn what_is_for_the_host_reaches_it_and_what_it_sends_reaches_the_wire() {
     let counted = counters(&bench);
     assert_eq!((counted.to_host.frames, counted.to_wire.frames), (3, 3));
     assert_eq!((counted.to_host.bytes, counted.to_wire.bytes), (48, 51));
+    assert_eq!(bench.card.counters().get(Counter::PassedFrames), 6);
     // What is for others is for nobody here, as without a host.
     let before = bench.card.counters().get(Counter::DropForeign);
     assert_eq!(comes_out(&mut bench, 0, raw(HOST, PEER, IPV4, b"astray")), []);

@@ -72,6 +72,7 @@ impl Card {
     /// What passes from one port to another beside port 0; then what the role wants done.
     fn next_through(&mut self, now: Instant) -> Option<Output<CardEvent>> {
         let Some((port, frame)) = self.shell.next_passing() else { return self.next_of_role(now) };
+        self.shell.counters.inc(Counter::PassedFrames);
         self.shell.counters.frame(SENT, frame.len());
         Some(Output::Transmit(port, frame))
     }
@@ -79,6 +80,7 @@ impl Card {
     /// The next frame between wire and host.
     fn next_passing(&mut self, to: Side) -> Option<Output<CardEvent>> {
         let (port, frame) = self.nic.as_mut()?.pop(to)?;
+        self.shell.counters.inc(Counter::PassedFrames);
         self.shell.counters.frame(SENT, frame.len());
         Some(Output::Transmit(port, frame))
     }
