@@ -26,7 +26,7 @@ pub(crate) use self::bridge::{
 pub(crate) use self::parse::{CardCount, Step};
 pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
 pub(crate) use self::sharing::{OpenClSite, Top};
-pub(crate) use self::study::{BlastFunctionSharing, Saf, Study, StudyName};
+pub(crate) use self::study::{BlastFunctionSharing, Simulated, Study, StudyName};
 pub(crate) use self::usage::{failure as usage_failure, is_json};
 pub(crate) use self::work::{Cards, ImageAction, Load, MemAction, MemRead, MemWrite, Run};
 

@@ -1,5 +1,6 @@
 //! `rackloom schema`: the JSON Schema of what --json prints.
 
+use rackloom_study_diad as diad;
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
@@ -13,7 +14,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 33] = [
+pub(super) const ALL: [Entry; 37] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
@@ -48,6 +49,10 @@ pub(super) const ALL: [Entry; 33] = [
         "study blastfunction-sharing",
         of::<rackloom_study_blastfunction::sharing::Report>,
     ),
+    (diad::features::SCHEMA, "study diad-features", of::<diad::features::Report>),
+    (diad::latency::SCHEMA, "study diad-latency", of::<diad::latency::Report>),
+    (diad::multichase::SCHEMA, "study diad-multichase", of::<diad::multichase::Report>),
+    (diad::throughput::SCHEMA, "study diad-throughput", of::<diad::throughput::Report>),
     (rackloom_study_saf::cost::SCHEMA, "study saf-cost", of::<rackloom_study_saf::cost::Report>),
     (rackloom_study_saf::ondemand::SCHEMA, "study saf-ondemand", of::<rackloom_study_saf::ondemand::Report>),
     (rackloom_study_saf::reconfigure::SCHEMA, "study saf-reconfigure", of::<rackloom_study_saf::reconfigure::Report>),

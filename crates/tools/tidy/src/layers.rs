@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 11] = [
     &["run/sim", "run/live", "run/verilated", "share/ipc", "share/registry-client"],
     &["api/rackloom", "run/rack", "share/opencl-wire"],
     &["check/swarm", "check/conformance"],
-    &["check/study-saf", "share/opencl", "share/manager"],
+    &["check/study-diad", "check/study-saf", "share/opencl", "share/manager"],
     &["check/study-blastfunction"],
     &["cli"],
 ];
