@@ -20,7 +20,7 @@ use rackloom::Net;
 
 pub(crate) use self::bench::{Bench, Overhead};
 pub(crate) use self::bridge::{
-    Node, Right, RmaAction, RmaAdd, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd, StreamReceive,
+    Node, Right, RmaAction, RmaAdd, RmaMap, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd, StreamReceive,
     StreamSend,
 };
 pub(crate) use self::parse::{CardCount, Step};

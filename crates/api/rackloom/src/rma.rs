@@ -16,10 +16,12 @@ use crate::entropy::{random_mac, random_u64};
 use crate::pending::Pending;
 use crate::{Error, RmaError};
 
+mod mapping;
 mod message_queue;
 mod node;
 mod transfer;
 
+pub use mapping::Mapping;
 use message_queue::Incoming;
 pub use message_queue::Messages;
 use node::{LastWord, RmaNode, SharedWaiting};
@@ -48,6 +50,8 @@ pub struct RmaOptions {
 pub struct Rma {
     driver: Arc<Driver<RmaNode>>,
     mac: MacAddr,
+    /// Most bytes of a request.
+    longest: usize,
 }
 
 impl Rma {
@@ -80,9 +84,10 @@ impl Rma {
         let sink = move |()| {
             let _ = &last_word;
         };
+        let longest = config.longest.into();
         let node = RmaNode::new(Endpoint::new(config), waiting);
         let driver = Driver::spawn(node, wire, Clock::start(), sink).map_err(Error::Thread)?;
-        Ok(Self { driver: Arc::new(driver), mac })
+        Ok(Self { driver: Arc::new(driver), mac, longest })
     }
 
     /// The node's own address, which a window of a peer names.
