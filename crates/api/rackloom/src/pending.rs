@@ -42,7 +42,10 @@ struct State<T> {
 impl<T> Pending<T> {
     /// An operation's outcome, and the handle that completes it.
     pub(crate) fn new() -> (Completer<T>, Self) {
-        let cell = Arc::new(Cell { state: Mutex::new(State { result: None, waker: None, sleepers: 0 }), bell: Condvar::new() });
+        let cell = Arc::new(Cell {
+            state: Mutex::new(State { result: None, waker: None, sleepers: 0 }),
+            bell: Condvar::new(),
+        });
         (Completer { cell: Some(Arc::clone(&cell)) }, Self { cell, helper: None })
     }
 

@@ -50,11 +50,8 @@ impl Faults {
             e => PagerError::io("agree with the kernel on page faults")(e),
         })?;
         let faults = Self { fd, start: region.start().addr() as u64, page };
-        let mut register = Register {
-            range: faults.range(0, region.bytes()),
-            mode: REGISTER_MISSING | REGISTER_PROTECTED,
-            ioctls: 0,
-        };
+        let mut register =
+            Register { range: faults.range(0, region.bytes()), mode: REGISTER_MISSING | REGISTER_PROTECTED, ioctls: 0 };
         ask(&faults.fd, request(READ_WRITE, 0x00, size_of::<Register>()), &mut register)
             .map_err(PagerError::io("have page faults reported"))?;
         let needed = 1 << 0x03 | 1 << 0x06 | 1 << 0x08;

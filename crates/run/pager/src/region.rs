@@ -27,9 +27,8 @@ impl Region {
     pub(crate) fn new(bytes: usize, writable: bool) -> Result<Self, PagerError> {
         let rights = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a null hint lets the kernel choose an unused range, so no existing mapping changes.
-        let base = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), bytes, rights, MapFlags::PRIVATE | MapFlags::NORESERVE)
-        };
+        let base =
+            unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, rights, MapFlags::PRIVATE | MapFlags::NORESERVE) };
         let base = base.map_err(PagerError::io("reserve addresses"))?;
         let base = NonNull::new(base.cast()).expect("mmap never returns null");
         let region = Self { base, bytes };

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rackloom_pager::{Access, Pages, PagerError, Source, Span};
+use rackloom_pager::{Access, PagerError, Pages, Source, Span};
 
 /// Bytes in this process.
 #[derive(Clone, Default)]
