@@ -54,7 +54,10 @@ fn a_program_walks_a_list_that_another_has_built() {
     let mut arguments = map(&walk, &["walk"]);
     arguments.insert(2, "--json");
     let report = parse(&rack.run(&arguments).stdout);
-    assert_eq!((report["exit"].as_i64(), report["length"].as_u64(), &report["writable"]), (Some(0), Some(8 << 20), &true.into()));
+    assert_eq!(
+        (report["exit"].as_i64(), report["length"].as_u64(), &report["writable"]),
+        (Some(0), Some(8 << 20), &true.into())
+    );
 }
 
 #[test]
@@ -70,7 +73,8 @@ fn what_cannot_be_mapped_is_an_error_that_says_why() {
     let nobody = nobody.output().unwrap();
     let says = String::from_utf8_lossy(&nobody.stderr).into_owned();
     assert!(nobody.status.code() == Some(2) && says.contains("memory or a stream of 02:00:00:00:00:99"), "{says}");
-    let store = rack.run(&[&["rma", "map", "card0", "--read-only", "--", walk.to_str().unwrap()][..], &["build", "9"]].concat());
+    let store = rack
+        .run(&[&["rma", "map", "card0", "--read-only", "--", walk.to_str().unwrap()][..], &["build", "9"]].concat());
     assert_eq!(store.code, 128 + 11, "a store to memory for loads alone: {}", store.stderr);
 }
 
