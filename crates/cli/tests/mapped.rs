@@ -78,7 +78,7 @@ fn what_cannot_be_mapped_is_an_error_that_says_why() {
     assert_eq!(store.code, 128 + 11, "a store to memory for loads alone: {}", store.stderr);
 }
 
-/// A program that has read the first pages, and touches others when it is told to.
+/// A program that has read the first pages, and touches others after a line of input.
 fn reader(rack: &Rack, program: &Path) -> Child {
     let mut reader = rack.command(&map(program, &["wait"]));
     let mut reader = reader.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

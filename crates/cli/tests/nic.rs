@@ -81,8 +81,8 @@ impl Drop for Started {
     }
 }
 
-/// Hosts ping each other and send by TCP while a process writes and reads the memory of a card between them. What host 1
-/// sends and what the process reads leave by the same wire, card 1's.
+/// Hosts ping each other and send by TCP while a process writes and reads the memory of a card between them. What host
+/// 1 sends and what the process reads leave by the same wire, card 1's.
 #[test]
 fn hosts_and_remote_memory_use_one_wire_and_lose_nothing() {
     if !permitted() {

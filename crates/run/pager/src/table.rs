@@ -29,7 +29,8 @@ pub(crate) struct Look {
 }
 
 impl Table {
-    /// The page may be written to from now on; `was` gives its contents before, and is asked only if they are not known.
+    /// The page may be written to from now on; `was` gives its contents before, and is asked only if they are not
+    /// known.
     pub(crate) fn open(&mut self, offset: usize, was: impl FnOnce() -> Vec<u8>) {
         let page = self.changed.entry(offset).or_insert_with(|| Page { was: was(), is_open: true });
         page.is_open = true;

@@ -161,8 +161,8 @@ fn remote_read(mut caller: Caller<'_, Meter>, stream: i64, addr: i64, at: i64, l
     Ok(begun.map_or(0, i64::from))
 }
 
-/// Begins to write the `length` bytes at `at` to `addr` of the node to which a stream is routed. Returns its number, or 0
-/// while too many are under way.
+/// Begins to write the `length` bytes at `at` to `addr` of the node to which a stream is routed. Returns its number,
+/// or 0 while too many are under way.
 fn remote_write(mut caller: Caller<'_, Meter>, stream: i64, addr: i64, at: i64, length: i64) -> wasmtime::Result<i64> {
     let (stream, length) = remote_range(&caller, stream, addr, length)?;
     let bytes = Bytes::copy_from_slice(bytes_at(&mut caller, at, length as usize)?);

@@ -8,8 +8,8 @@ use rackloom_ddr::Ddr;
 use rackloom_node::Instant;
 use rackloom_role::{RemoteAccess, RemoteFault, RemoteWork, Role, RoleFault, Sandbox, Step};
 
-/// `k(length)` reads so many bytes from 64 of the node of stream 3 to 2 MiB, waits, and returns what that says; `w` writes
-/// the eight bytes at 2 MiB; `f` fails with what came of a read; `n` waits for what is not there.
+/// `k(length)` reads so many bytes from 64 of the node of stream 3 to 2 MiB, waits, and returns what that says; `w`
+/// writes the eight bytes at 2 MiB; `f` fails with what came of a read; `n` waits for what is not there.
 const MODULE: &str = r#"(module
     (import "env" "memory" (memory 1))
     (import "rackloom" "receive" (func $receive (param i64 i64) (result i64)))

@@ -1,5 +1,5 @@
-//! Many frames in one call of the system: the kernel hands over up to 64 KiB of TCP uncut and without checksums, and takes
-//! the same (`IFF_VNET_HDR`). On the wire go frames of the MTU with their checksums.
+//! Many frames in one call of the system: the kernel hands over up to 64 KiB of TCP uncut and without checksums, and
+//! takes the same (`IFF_VNET_HDR`). On the wire go frames of the MTU with their checksums.
 
 use bytes::Bytes;
 use rackloom_node::Frame;
@@ -100,8 +100,9 @@ fn cut_tcp(size: usize, packet: &[u8], mut each: impl FnMut(Frame)) -> Option<()
     Some(())
 }
 
-/// How many of the first frames the kernel can take as one, which then is in `into`; 1: the first goes as it is. Only whole
-/// segments of one stream whose checksums are right and that follow each other are joined: cut again, they are the same.
+/// How many of the first frames the kernel can take as one, which then is in `into`; 1: the first goes as it is. Only
+/// whole segments of one stream whose checksums are right and that follow each other are joined: cut again, they are
+/// the same.
 pub(super) fn join(frames: &[Frame], into: &mut Vec<u8>) -> (usize, Head) {
     into.clear();
     let alone = (1, Head::default());
