@@ -20,8 +20,8 @@ use rackloom::Net;
 
 pub(crate) use self::bench::{Bench, Overhead};
 pub(crate) use self::bridge::{
-    Node, Right, RmaAction, RmaAdd, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd, StreamReceive,
-    StreamSend,
+    Node, Right, RmaAction, RmaAdd, RmaMap, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd,
+    StreamReceive, StreamSend,
 };
 pub(crate) use self::parse::{CardCount, Step};
 pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
