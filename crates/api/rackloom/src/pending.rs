@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};
 
+use rackloom_live::SharedDriver;
+use rackloom_node::Node;
 use rackloom_sync::{lock, wait};
 
 use crate::Error;
@@ -25,6 +27,20 @@ pub(crate) trait Helper: Send + Sync {
     fn wait(&self, is_over: &mut dyn FnMut() -> bool, sleep: &mut dyn FnMut());
     /// Somebody waits who cannot work.
     fn attend(&self);
+}
+
+impl<N> Helper for SharedDriver<N>
+where
+    N: Node + Send + 'static,
+    N::Event: 'static,
+{
+    fn wait(&self, is_over: &mut dyn FnMut() -> bool, sleep: &mut dyn FnMut()) {
+        self.wait(None, is_over, |_| sleep());
+    }
+
+    fn attend(&self) {
+        self.attend();
+    }
 }
 
 struct Cell<T> {
@@ -50,7 +66,8 @@ impl<T> Pending<T> {
     }
 
     /// The same, with someone who can help it along.
-    pub(crate) fn helped(mut self, helper: Weak<dyn Helper>) -> Self {
+    pub(crate) fn helped_by<H: Helper + 'static>(mut self, helper: &Arc<H>) -> Self {
+        let helper: Weak<H> = Arc::downgrade(helper);
         self.helper = Some(helper);
         self
     }

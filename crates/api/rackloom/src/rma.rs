@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use rackloom_bridge::{Atomic, Endpoint, EndpointConfig, Rights, STREAM_MESSAGE_MAX, Window};
@@ -12,7 +12,7 @@ use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{MESSAGE_JUMBO, MESSAGE_STANDARD, STREAMS};
 
 use crate::entropy::{random_mac, random_u64};
-use crate::pending::{Helper, Pending};
+use crate::pending::Pending;
 use crate::{Error, RmaError};
 
 mod mapping;
@@ -168,18 +168,7 @@ impl Rma {
         let transfer = make(done);
         // A closure that cannot be posted is dropped, which completes the operation with `Error::Stopped`.
         let _ = self.driver.post(move |node: &mut RmaNode, now: Instant| node.begin(now, peer, transfer));
-        let helper: Weak<SharedDriver<RmaNode>> = Arc::downgrade(&self.driver);
-        pending.helped(helper)
-    }
-}
-
-impl Helper for SharedDriver<RmaNode> {
-    fn wait(&self, is_over: &mut dyn FnMut() -> bool, sleep: &mut dyn FnMut()) {
-        self.wait(None, is_over, |_| sleep());
-    }
-
-    fn attend(&self) {
-        self.attend();
+        pending.helped_by(&self.driver)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs one node live, by whoever waits for it.
 //!
-//! A thread that waits for the node takes the helm: it gives the node its turns and sleeps at the wire itself, so an
-//! answer wakes the thread that wants it and no other. A thread of the driver's own has the helm while nobody waits.
+//! A thread that waits for the node drives it: it gives the node its turns and sleeps at the wire itself, so an answer
+//! wakes the thread that wants it and no other. A thread of the driver's own drives the node while nobody waits.
 //!
 //! ```text
 //!              wait: nobody else waits             its wait is over
@@ -40,28 +40,28 @@ pub struct SharedDriver<N: Node> {
 struct Shared<N: Node> {
     clock: Clock,
     waker: Waker,
-    /// `None`: the node has stopped. Held by who has the helm.
-    ship: Mutex<Option<Ship<N>>>,
-    crew: Mutex<Crew>,
-    /// For the own thread, while it is not at the helm.
+    /// `None`: the node has stopped. Held by who drives it.
+    running: Mutex<Option<Running<N>>>,
+    waiters: Mutex<Waiters>,
+    /// For the own thread, while it does not drive.
     bell: Condvar,
 }
 
-struct Ship<N: Node> {
+struct Running<N: Node> {
     engine: Engine<N>,
     wires: Wires<Box<dyn Wire>>,
 }
 
 /// Who waits.
 #[derive(Debug, Default)]
-struct Crew {
-    /// A waiter has the helm, or is about to.
-    is_taken: bool,
-    /// Raised each time that a waiter takes it.
-    times_taken: u64,
-    /// Waiters that sleep elsewhere, for another has the helm.
+struct Waiters {
+    /// A waiter drives, or is about to.
+    is_driving: bool,
+    /// Raised each time that a waiter begins to.
+    times_driven: u64,
+    /// Waiters that sleep elsewhere, for another drives.
     others: u32,
-    /// The own thread is to take it at once.
+    /// The own thread is to drive at once.
     is_wanted: bool,
     /// The own thread sleeps until it is called.
     is_asleep: bool,
@@ -82,15 +82,35 @@ where
     where
         W: Wire + 'static,
     {
+        Self::spawn_with_ports(node, wire, Ports::new(), clock, sink)
+    }
+
+    /// As [`spawn`](Self::spawn), with cables in other ports than port 0, where `wire` is.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    ///
+    /// # Panics
+    /// If `others` has a port 0.
+    pub fn spawn_with_ports<W>(
+        node: N,
+        wire: W,
+        others: Ports,
+        clock: Clock,
+        sink: impl FnMut(N::Event) + Send + 'static,
+    ) -> io::Result<Self>
+    where
+        W: Wire + 'static,
+    {
         let waker = wire.waker();
         let (mailbox, inbox) = Mailbox::new(waker.clone());
         let engine = Engine::new(node, clock, Box::new(sink), inbox);
-        let ship = Ship { engine, wires: Wires::driven(wire, Ports::new()) };
+        let running = Running { engine, wires: Wires::driven(wire, others) };
         let shared = Arc::new(Shared {
             clock,
             waker,
-            ship: Mutex::new(Some(ship)),
-            crew: Mutex::default(),
+            running: Mutex::new(Some(running)),
+            waiters: Mutex::default(),
             bell: Condvar::new(),
         });
         let theirs = Arc::clone(&shared);
@@ -115,17 +135,17 @@ where
         self.mailbox.with(f)
     }
 
-    /// Has `f` done with the node: at once, if nobody has the helm, else some time soon. Waits only while very many are
+    /// Has `f` done with the node: at once, if nobody drives it, else some time soon. Waits only while very many are
     /// waiting already.
     ///
     /// # Errors
     /// The node has stopped.
     pub fn post(&self, f: impl FnOnce(&mut N, Instant) + Send + 'static) -> Result<(), Stopped> {
-        match self.shared.ship.try_lock() {
-            Ok(mut ship) => {
-                ship.as_mut().ok_or(Stopped)?.engine.apply(f);
-                let rest = self.shared.turn(&mut ship);
-                drop(ship);
+        match self.shared.running.try_lock() {
+            Ok(mut running) => {
+                running.as_mut().ok_or(Stopped)?.engine.apply(f);
+                let rest = self.shared.turn(&mut running);
+                drop(running);
                 if matches!(rest, Some(Rest::Again | Rest::Full)) {
                     self.attend();
                 }
@@ -151,40 +171,46 @@ where
         if is_over() {
             return;
         }
-        let mut crew = lock(&self.shared.crew);
-        if crew.is_taken || crew.is_over || crew.others > 0 {
-            crew.others += 1;
-            // Nobody may have the helm at present.
-            crew.is_wanted |= !crew.is_taken;
-            drop(crew);
+        let mut waiters = lock(&self.shared.waiters);
+        if waiters.is_driving || waiters.is_over || waiters.others > 0 {
+            waiters.others += 1;
+            // Nobody may drive at present.
+            waiters.is_wanted |= !waiters.is_driving;
+            drop(waiters);
             self.shared.bell.notify_one();
             sleep(deadline);
-            lock(&self.shared.crew).others -= 1;
+            lock(&self.shared.waiters).others -= 1;
             return;
         }
-        crew.is_taken = true;
-        crew.times_taken = crew.times_taken.wrapping_add(1);
-        drop(crew);
-        let mut ship = self.shared.board();
+        waiters.is_driving = true;
+        waiters.times_driven = waiters.times_driven.wrapping_add(1);
+        drop(waiters);
+        let mut running = self.shared.take();
         while !is_over()
-            && let Some(rest) = self.shared.turn(&mut ship)
+            && let Some(rest) = self.shared.turn(&mut running)
             && !is_over()
             && deadline.is_none_or(|at| at > StdInstant::now())
         {
-            self.shared.rest(&mut ship, rest, deadline);
+            self.shared.rest(&mut running, rest, deadline);
         }
-        drop(ship);
-        let mut crew = lock(&self.shared.crew);
-        crew.is_taken = false;
-        crew.is_wanted |= crew.others > 0;
-        if crew.is_wanted || crew.is_asleep {
+        drop(running);
+        let mut waiters = lock(&self.shared.waiters);
+        waiters.is_driving = false;
+        waiters.is_wanted |= waiters.others > 0;
+        if waiters.is_wanted || waiters.is_asleep {
             self.shared.bell.notify_one();
         }
     }
 
+    /// Time as the node counts it.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.shared.clock.now()
+    }
+
     /// What happens at the wire from now on is seen to at once, though nobody waits on a thread.
     pub fn attend(&self) {
-        lock(&self.shared.crew).is_wanted = true;
+        lock(&self.shared.waiters).is_wanted = true;
         self.shared.bell.notify_one();
     }
 }
@@ -193,66 +219,66 @@ impl<N: Node> Shared<N> {
     /// The own thread.
     fn run(&self) {
         while self.take_over() {
-            let mut ship = lock(&self.ship);
-            while !self.is_relieved()
-                && let Some(rest) = self.turn(&mut ship)
+            let mut running = lock(&self.running);
+            while !self.must_stop()
+                && let Some(rest) = self.turn(&mut running)
             {
-                self.rest(&mut ship, rest, None);
+                self.rest(&mut running, rest, None);
             }
-            if ship.is_none() {
+            if running.is_none() {
                 return;
             }
         }
-        drop(lock(&self.ship).take());
+        drop(lock(&self.running).take());
     }
 
-    /// Sleeps until the own thread is to have the helm; false: the node is to stop.
+    /// Sleeps until the own thread is to drive; false: the node is to stop.
     fn take_over(&self) -> bool {
-        let mut crew = lock(&self.crew);
+        let mut waiters = lock(&self.waiters);
         let mut seen = None;
-        while !crew.is_over {
-            let nobody_came = seen == Some(crew.times_taken);
-            if !crew.is_taken && (crew.is_wanted || nobody_came) {
-                crew.is_wanted = false;
+        while !waiters.is_over {
+            let nobody_new = seen == Some(waiters.times_driven);
+            if !waiters.is_driving && (waiters.is_wanted || nobody_new) {
+                waiters.is_wanted = false;
                 return true;
             }
-            if crew.is_taken && nobody_came {
-                // Whoever has it has had it for long, and will say when it leaves.
-                crew.is_asleep = true;
-                crew = wait(&self.bell, crew);
-                crew.is_asleep = false;
+            if waiters.is_driving && nobody_new {
+                // Whoever drives has done so for long, and will say when it stops.
+                waiters.is_asleep = true;
+                waiters = wait(&self.bell, waiters);
+                waiters.is_asleep = false;
             }
-            seen = Some(crew.times_taken);
-            crew = wait_for(&self.bell, crew, LINGER);
+            seen = Some(waiters.times_driven);
+            waiters = wait_for(&self.bell, waiters, LINGER);
         }
         false
     }
 
-    /// Whether the own thread has to leave the helm.
-    fn is_relieved(&self) -> bool {
-        let crew = lock(&self.crew);
-        crew.is_taken || crew.is_over
+    /// Whether the own thread has to stop driving.
+    fn must_stop(&self) -> bool {
+        let waiters = lock(&self.waiters);
+        waiters.is_driving || waiters.is_over
     }
 
-    /// Takes the helm for a waiter, from the own thread if that has it.
-    fn board(&self) -> MutexGuard<'_, Option<Ship<N>>> {
-        if let Ok(ship) = self.ship.try_lock() {
-            return ship;
+    /// The node for a waiter, from the own thread if that drives it.
+    fn take(&self) -> MutexGuard<'_, Option<Running<N>>> {
+        if let Ok(running) = self.running.try_lock() {
+            return running;
         }
         self.waker.wake_by_ref();
-        lock(&self.ship)
+        lock(&self.running)
     }
 
     /// One turn; `None`: the node has stopped.
-    fn turn(&self, ship: &mut Option<Ship<N>>) -> Option<Rest> {
-        let Ship { engine, wires } = ship.as_mut()?;
+    fn turn(&self, running: &mut Option<Running<N>>) -> Option<Rest> {
+        let Running { engine, wires } = running.as_mut()?;
         let rest = engine.turn(wires);
-        self.or_stop(ship, rest)
+        self.or_stop(running, rest)
     }
 
     /// Sleeps until there is something to do.
-    fn rest(&self, ship: &mut Option<Ship<N>>, rest: Rest, deadline: Option<StdInstant>) {
-        let Some(Ship { engine, wires }) = ship.as_mut() else { return };
+    fn rest(&self, running: &mut Option<Running<N>>, rest: Rest, deadline: Option<StdInstant>) {
+        let Some(Running { engine, wires }) = running.as_mut() else { return };
         let until = match rest {
             Rest::Again => Some(StdInstant::now()),
             Rest::Until(deadline) => deadline.and_then(|at| self.clock.std(at)),
@@ -261,17 +287,17 @@ impl<N: Node> Shared<N> {
         };
         let until = [until, deadline].into_iter().flatten().min();
         let slept = engine.wait(wires, until);
-        self.or_stop(ship, slept);
+        self.or_stop(running, slept);
     }
 
     /// Drops the node if its wire is gone.
-    fn or_stop<T>(&self, ship: &mut Option<Ship<N>>, result: io::Result<T>) -> Option<T> {
+    fn or_stop<T>(&self, running: &mut Option<Running<N>>, result: io::Result<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(_) => {
-                lock(&self.crew).is_over = true;
+                lock(&self.waiters).is_over = true;
                 self.bell.notify_one();
-                *ship = None;
+                *running = None;
                 None
             }
         }
@@ -280,7 +306,7 @@ impl<N: Node> Shared<N> {
 
 impl<N: Node> Drop for SharedDriver<N> {
     fn drop(&mut self) {
-        lock(&self.shared.crew).is_over = true;
+        lock(&self.shared.waiters).is_over = true;
         self.shared.bell.notify_one();
         self.shared.waker.wake_by_ref();
         if let Some(thread) = self.thread.take()
@@ -293,9 +319,9 @@ impl<N: Node> Drop for SharedDriver<N> {
 
 impl<N: Node> fmt::Debug for SharedDriver<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedDriver").field("crew", &self.shared.crew).finish_non_exhaustive()
+        f.debug_struct("SharedDriver").field("waiters", &self.shared.waiters).finish_non_exhaustive()
     }
 }
 
-/// How long nobody has the helm after a waiter has left it. Deadlines of nodes are of milliseconds.
+/// How long nobody drives the node after a waiter has stopped. Deadlines of nodes are of milliseconds.
 const LINGER: Duration = Duration::from_micros(250);
