@@ -89,7 +89,7 @@ module rl_bridge_tx
       tail_size_q;  // Bytes of the last word of the payload; and with those that share it; and left over.
   assign length = length_of(segment_i, desc_i);
   assign empty = length == '0;
-  assign used = empty ? '0 : size_t'(length[ByteW-1:0] - 1'b1) + 1'b1;
+  assign used = empty ? '0 : length[ByteW-1:0] == '0 ? size_t'(KeepW) : {1'b0, length[ByteW-1:0]};
   assign sum = used + size_t'(Shared);
   assign moves = ready_i || !valid_o;
   assign in_head = at_q != at_t'(HeadWords);
