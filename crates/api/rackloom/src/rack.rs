@@ -205,8 +205,8 @@ impl Rack {
     }
 
     /// Loads an image into claimed cards, all at once. `commit` says which of them activate it if not all have verified
-    /// it. `progress` gets the phase, the chunks done and the chunks in total; it runs on the thread that drives the host and must be
-    /// quick.
+    /// it. `progress` gets the phase, the chunks done and the chunks in total; it runs on the thread that drives the
+    /// host and must be quick.
     ///
     /// The report has a result for each card: the load itself succeeds even if cards have failed.
     pub fn load(
@@ -301,8 +301,8 @@ impl Rack {
     }
 
     /// Spreads work over all cards, also over those that appear later, and returns the work with its outputs. Cards are
-    /// claimed, loaded with `image` if they have another, and released at the end. `observe` runs on the thread that drives the host
-    /// and must be quick.
+    /// claimed, loaded with `image` if they have another, and released at the end. `observe` runs on the thread that
+    /// drives the host and must be quick.
     ///
     /// # Errors
     /// A kernel fails on every card, no card takes the image, or no card is left.

@@ -5,9 +5,6 @@ use rackloom_report::{Progress, StudyReport};
 use crate::error::{Result, StudyError};
 use crate::{features, latency, multichase, throughput};
 
-/// Names of the studies.
-pub const NAMES: [&str; 4] = ["diad-latency", "diad-throughput", "diad-multichase", "diad-features"];
-
 /// The settings that all studies share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {

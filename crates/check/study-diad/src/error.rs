@@ -9,7 +9,7 @@ use rackloom_node::Instant;
 #[non_exhaustive]
 pub enum StudyError {
     /// No such study.
-    #[error("unknown study `{name}`: expected one of {}", crate::NAMES.join(", "))]
+    #[error("unknown study `{name}`: expected one of {}", crate::names::NAMES.join(", "))]
     Unknown {
         /// The unknown name.
         name: String,

@@ -121,7 +121,7 @@ impl Lab {
         self.rack.run_until(limit)
     }
 
-    /// Runs until what is told satisfies `see`: the time.
+    /// Runs until an event satisfies `see`: the time.
     ///
     /// # Errors
     /// If nothing does within a second.

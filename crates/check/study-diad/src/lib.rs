@@ -15,6 +15,7 @@ mod by_name;
 mod error;
 mod lab;
 mod latencies;
+mod names;
 mod peer;
 
 pub mod features;
@@ -23,6 +24,7 @@ pub mod multichase;
 pub mod paper;
 pub mod throughput;
 
-pub use by_name::{NAMES, Settings, run};
+pub use by_name::{Settings, run};
 pub use error::{Result, StudyError};
 pub use latencies::{Latencies, Stand};
+pub use names::NAMES;

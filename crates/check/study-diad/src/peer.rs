@@ -57,7 +57,7 @@ impl Node for Peer {
     }
 
     fn poll(&mut self, now: Instant) -> Option<Output<PeerEvent>> {
-        // What is told comes first: the study may begin the next request before a lone acknowledgement goes.
+        // Events come first: the study may begin the next request before a lone acknowledgement goes.
         if let Some(event) = self.endpoint.next_event() {
             return Some(Output::Event(match event {
                 EndpointEvent::Done { ticket, result } => PeerEvent::Done(ticket, result),

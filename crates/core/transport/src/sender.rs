@@ -16,10 +16,10 @@ use crate::window::Window;
 /// what is new; sleep until [`deadline`](Self::deadline). Timeouts come from the path's [`Rtt`], which its users share:
 /// when [`handle_timeout`](Self::handle_timeout) returns true, the caller backs it off.
 ///
-/// A number counts as lost when three later ones have arrived, for one that was sent again also a round trip has passed
-/// since, or when the timer fires. It is resent under the same number, so the receiver can tell it from a new one. A peer that drops
-/// what comes behind a gap says so ([`handle_nack`](Self::handle_nack)), and then all that is unacknowledged counts as
-/// lost: the sender goes back.
+/// A number counts as lost when three later ones have arrived and, if it was sent again, a round trip has passed since,
+/// or when the timer fires. It is resent under the same number, so the receiver can tell it from a new one. A peer that
+/// drops what comes behind a gap says so ([`handle_nack`](Self::handle_nack)), and then all that is unacknowledged
+/// counts as lost: the sender goes back.
 ///
 /// Invariants: in flight are at most [`Window::limit`] numbers; the oldest of them is unacknowledged; a timer runs
 /// exactly while something is in flight.

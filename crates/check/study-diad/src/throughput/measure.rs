@@ -8,7 +8,7 @@ use rackloom_node::{Duration, Either, Instant};
 use rackloom_rack::Slot;
 use rackloom_wire::MacAddr;
 
-use super::Options;
+use super::options::Options;
 use super::report::{Point, Way};
 use crate::error::{Result, StudyError, check};
 use crate::lab::{CARD_BASE, Lab};

@@ -8,7 +8,7 @@ use rackloom_wire::bridge::MESSAGE_JUMBO;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Options;
+use super::options::Options;
 use crate::latencies::Latencies;
 use crate::latency::PACKET;
 use crate::paper;
