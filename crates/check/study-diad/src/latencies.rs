@@ -17,15 +17,15 @@ pub struct Latencies {
     pub link_rate: u64,
     /// Port to port through the switch: the data sheet of the SN2100, as the paper cites it (IV.B.1, its reference 35).
     pub switch_ns: u64,
-    /// Through a card's fabric, MAC included, from the bridge to the wire or back: what the paper concludes from its own
-    /// round trip (IV.B.1: just under 300 ns). So that small packets take what they take there is no finding.
+    /// Through a card's fabric, MAC included, from the bridge to the wire or back: what the paper concludes from its
+    /// own round trip (IV.B.1: just under 300 ns). So that small packets take what they take there is no finding.
     pub fabric_ns: u64,
     /// A cable of 3 m: 5 ns for each.
     pub cable_ns: u64,
     /// A hop over PCIe between a host and its card: the paper (IV.C, after Neugebauer and others, SIGCOMM 2018).
     pub pcie_ns: u64,
-    /// A read of a card's DDR4 that finds its page closed: of the order that Wang and others (Shuhai, FCCM 2020) measure
-    /// on an Alveo U280.
+    /// A read of a card's DDR4 that finds its page closed: assumed, of the order that measurements of FPGA boards
+    /// give.
     pub card_memory_ns: u64,
     /// A read of a host's DDR4: a round number for the paper's EPYC 7002.
     pub host_memory_ns: u64,

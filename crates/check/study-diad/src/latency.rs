@@ -1,9 +1,9 @@
 //! `diad-latency`: figure 4. What a request takes, there and back, by size, and which part of the way takes how much.
 //!
-//! Reads and writes go from a node in a fabric to a card's memory, in packets of 4 KiB, the longest burst of AXI, all of
-//! them at once. An exchange is what the paper's traffic generator does: a message from one fabric to another, and one of
-//! the same size back as soon as it is there. Before each measurement everything is at rest. What was read and written is
-//! compared.
+//! Reads and writes go from a node in a fabric to a card's memory, in packets of 4 KiB, the longest burst of AXI,
+//! all of them at once. An exchange is what the paper's traffic generator does: a message from one fabric to
+//! another, and one of the same size back as soon as it is there. Before each measurement everything is at rest.
+//! What was read and written is compared.
 
 mod report;
 

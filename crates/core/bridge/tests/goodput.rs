@@ -192,9 +192,9 @@ fn mean(setup: Setup) -> f64 {
     (1..=3).map(|seed| measure(&Setup { seed, ..setup }).share).sum::<f64>() / 3.0
 }
 
-/// 1.4 per cent of the wire are headers, and one is lost. A queue of 20 us before the wire, as a host's driver makes it,
-/// is as good as a round trip of 20 us more: what was lost is repaired that much later, and 64 requests no longer cover
-/// it.
+/// 1.4 per cent of the wire are headers, and one is lost. A queue of 20 us before the wire, as a host's driver makes
+/// it, is as good as a round trip of 20 us more: what was lost is repaired that much later, and 64 requests no
+/// longer cover it.
 #[test]
 fn one_per_cent_of_loss_leaves_the_wire_to_those_that_are_selective() {
     let lossy = Setup { loss: 0.01, rtt: Duration::from_micros(10), ..BASE };

@@ -12,7 +12,8 @@ use crate::lab::{CARD_BASE, Lab};
 use crate::latency::pattern;
 use crate::peer::PeerEvent;
 
-/// A packet for a host: Ethernet's head and some payload. What role `echo` reads, its turns, comes right behind the head.
+/// A packet for a host: Ethernet's head and some payload. What role `echo` reads, its turns, comes right behind the
+/// head.
 fn packet(to: Slot, from: Slot, turns: u64, length: usize) -> Bytes {
     let mut bytes = [&to.mac.0[..], &from.mac.0, &[8, 0], &turns.to_le_bytes()].concat();
     bytes.extend_from_slice(&pattern(length, 3));
