@@ -103,7 +103,7 @@ mod tests {
     fn the_commands_that_a_study_names_are_commands() {
         for pattern in rackloom_study_diad::features::Pattern::ALL {
             let words = pattern.command().split(' ');
-            crate::args::command().try_get_matches_from(words).expect(pattern.command());
+            crate::args::command().try_get_matches_from(words).unwrap_or_else(|e| panic!("{}: {e}", pattern.command()));
         }
     }
 }
