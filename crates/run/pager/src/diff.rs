@@ -23,6 +23,7 @@ pub(crate) fn changed(was: &[u8], is: &[u8]) -> Vec<Range<usize>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)] // Lists of one range are what is meant.
 mod tests {
     use super::*;
 

@@ -75,6 +75,7 @@ impl Table {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)] // Lists of one range are what is meant.
 mod tests {
     use super::*;
 
