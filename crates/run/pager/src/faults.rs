@@ -124,7 +124,8 @@ impl Faults {
         }
     }
 
-    fn wake(&self, offset: usize) -> io::Result<()> {
+    /// Has whoever waits for a page try again.
+    pub(crate) fn wake(&self, offset: usize) -> io::Result<()> {
         let mut range = self.range(offset, self.page);
         self.repeat(request(READ, 0x02, size_of::<Range>()), &mut range)
     }

@@ -163,6 +163,11 @@ impl<S: Source> Shared<S> {
     fn answer(&self, faults: &[Fault], ahead: &mut Ahead) -> io::Result<()> {
         for fault in faults.iter().filter(|fault| fault.kind == FaultKind::Protected) {
             let mut table = lock(&self.table);
+            if !table.is_present(fault.offset) {
+                // It was dropped since the fault: whoever waits comes again and finds it absent.
+                self.faults.wake(fault.offset)?;
+                continue;
+            }
             // It is protected, and stays so while this holds the lock.
             table.open(fault.offset, || self.region.copy_out(fault.offset..fault.offset + self.page));
             self.faults.protect(fault.offset, false)?;
@@ -195,8 +200,11 @@ impl<S: Source> Shared<S> {
                     Ok(mut contents) => {
                         contents.resize(self.page, 0);
                         let is_store = is_store(offset);
-                        if self.faults.give(offset, &contents, !is_store)? && is_store {
-                            table.open(offset, || contents);
+                        if self.faults.give(offset, &contents, !is_store)? {
+                            table.give(offset);
+                            if is_store {
+                                table.open(offset, || contents);
+                            }
                         }
                     }
                     Err(why) if is_awaited => {
@@ -256,6 +264,7 @@ impl<S: Source> Shared<S> {
         let mut table = lock(&self.table);
         table.generation += 1;
         for range in table.unchanged(self.page, self.region.bytes()) {
+            table.forget(&range);
             self.region.drop_pages(range).expect("the pages are ours");
         }
     }

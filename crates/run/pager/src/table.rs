@@ -1,6 +1,6 @@
 //! What is known of each page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A page that was written to since it was written back.
@@ -16,6 +16,8 @@ struct Page {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     changed: BTreeMap<usize, Page>,
+    /// Those that have contents. Only these may be looked at: with any other one, whoever serves faults waits for itself.
+    present: BTreeSet<usize>,
     /// Raised when pages are dropped: what was fetched before is older than that.
     pub(crate) generation: u64,
 }
@@ -29,6 +31,22 @@ pub(crate) struct Look {
 }
 
 impl Table {
+    /// The page has contents from now on.
+    pub(crate) fn give(&mut self, offset: usize) {
+        self.present.insert(offset);
+    }
+
+    /// The pages of a range have none any longer.
+    pub(crate) fn forget(&mut self, range: &Range<usize>) {
+        let mut behind = self.present.split_off(&range.start);
+        self.present.append(&mut behind.split_off(&range.end));
+    }
+
+    /// Whether the page has contents.
+    pub(crate) fn is_present(&self, offset: usize) -> bool {
+        self.present.contains(&offset)
+    }
+
     /// The page may be written to from now on; `was` gives its contents before, and is asked only if they are not
     /// known.
     pub(crate) fn open(&mut self, offset: usize, was: impl FnOnce() -> Vec<u8>) {
@@ -98,6 +116,19 @@ mod tests {
         assert_eq!(look.was, [3]);
         table.settle(look, true);
         assert_eq!(table.unchanged(4096, 8192), [0..8192]);
+    }
+
+    #[test]
+    fn pages_that_were_given_are_present_until_they_are_forgotten() {
+        let mut table = Table::default();
+        (0..5).for_each(|page| table.give(page * 10));
+        table.forget(&(10..30));
+        assert_eq!(
+            [0, 10, 20, 30, 40, 50].map(|offset| table.is_present(offset)),
+            [true, false, false, true, true, false]
+        );
+        table.forget(&(0..50));
+        assert!(!table.is_present(0) && !table.is_present(40));
     }
 
     #[test]
