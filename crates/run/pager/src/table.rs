@@ -16,7 +16,7 @@ struct Page {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     changed: BTreeMap<usize, Page>,
-    /// Those that have contents. Only these may be looked at: with any other one, whoever serves faults waits for itself.
+    /// Those with contents. Only these may be looked at: with any other, whoever serves faults waits for itself.
     present: BTreeSet<usize>,
     /// Raised when pages are dropped: what was fetched before is older than that.
     pub(crate) generation: u64,
