@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};
 
-use rackloom_live::SharedDriver;
+use rackloom_live::Driver;
 use rackloom_node::Node;
 use rackloom_sync::{lock, wait};
 
@@ -29,7 +29,7 @@ pub(crate) trait Helper: Send + Sync {
     fn attend(&self);
 }
 
-impl<N> Helper for SharedDriver<N>
+impl<N> Helper for Driver<N>
 where
     N: Node + Send + 'static,
     N::Event: 'static,

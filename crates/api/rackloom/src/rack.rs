@@ -12,7 +12,7 @@ use rackloom_host::{
     CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
     Outcome, Work,
 };
-use rackloom_live::{Clock, Net, Ports, SharedDriver, Wire};
+use rackloom_live::{Clock, Driver, Net, Ports, Wire};
 use rackloom_node::Instant;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
@@ -48,7 +48,7 @@ impl Default for RackOptions {
 
 /// A connection to all cards of a segment. Methods may be called from any thread; dropping it releases all cards.
 pub struct Rack {
-    driver: Arc<SharedDriver<Runner>>,
+    driver: Arc<Driver<Runner>>,
     mac: MacAddr,
     pub(crate) deadline: Duration,
 }
@@ -93,8 +93,7 @@ impl Rack {
             let _ = &last_word;
         };
         let runner = Runner::new(Host::new(config), waiting);
-        let driver =
-            SharedDriver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
+        let driver = Driver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
         Ok(Self { driver: Arc::new(driver), mac, deadline: options.deadline })
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use rackloom_bridge::{Atomic, Endpoint, EndpointConfig, Rights, STREAM_MESSAGE_MAX, Window};
-use rackloom_live::{Clock, Net, SharedDriver, Wire};
+use rackloom_live::{Clock, Driver, Net, Wire};
 use rackloom_node::Instant;
 use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{MESSAGE_JUMBO, MESSAGE_STANDARD, STREAMS};
@@ -47,7 +47,7 @@ pub struct RmaOptions {
 ///
 /// Methods may be called from any thread.
 pub struct Rma {
-    driver: Arc<SharedDriver<RmaNode>>,
+    driver: Arc<Driver<RmaNode>>,
     mac: MacAddr,
     /// Most bytes of a request.
     longest: usize,
@@ -85,7 +85,7 @@ impl Rma {
         };
         let longest = config.longest.into();
         let node = RmaNode::new(Endpoint::new(config), waiting);
-        let driver = SharedDriver::spawn(node, wire, Clock::start(), sink).map_err(Error::Thread)?;
+        let driver = Driver::spawn(node, wire, Clock::start(), sink).map_err(Error::Thread)?;
         Ok(Self { driver: Arc::new(driver), mac, longest })
     }
 

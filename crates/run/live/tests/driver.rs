@@ -1,10 +1,10 @@
-//! Nodes, each on a thread of its own.
+//! Nodes, each on the thread of its driver.
 
 mod nodes;
 
 use std::io;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
@@ -33,11 +33,8 @@ fn two_nodes_play_ping_pong() {
     let Done(who, at) = done.recv_timeout(LONG).unwrap();
     assert_eq!(who, mac(1));
     assert!(at > began && at <= clock.now());
-    let (_, result) = a.stop();
-    result.unwrap();
-    let (node, result) = b.stop();
-    result.unwrap();
-    assert_eq!(node.mac, mac(2));
+    a.stop().unwrap();
+    assert_eq!(b.stop().unwrap().mac, mac(2));
 }
 
 #[test]
@@ -74,7 +71,7 @@ fn a_node_runs_across_processes_segments() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(a.with(|_, _| ()), Err(Stopped));
-    assert_eq!(a.stop().1.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+    assert_eq!(a.stop().err().unwrap().kind(), io::ErrorKind::ConnectionReset);
 }
 
 #[test]
@@ -100,14 +97,14 @@ struct Lawful {
     owed: bool,
     full: Arc<AtomicBool>,
     outputs: u32,
-    inputs: u32,
+    inputs: Arc<AtomicU32>,
 }
 
 impl Lawful {
     fn input(&mut self) {
         assert!(!self.owed || self.full.load(SeqCst), "an input before polling was over");
         self.owed = true;
-        self.inputs += 1;
+        self.inputs.fetch_add(1, SeqCst);
         self.outputs += 3;
     }
 }
@@ -170,39 +167,60 @@ impl Wire for Moody {
 
 #[test]
 fn the_law_is_kept_on_a_wire_that_is_often_full() {
-    let full = Arc::new(AtomicBool::new(false));
-    let node = Lawful { owed: false, full: Arc::clone(&full), outputs: 0, inputs: 0 };
+    let (full, inputs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+    let node = Lawful { owed: false, full: Arc::clone(&full), outputs: 0, inputs: Arc::clone(&inputs) };
     let wire = Moody { full, rng: Rng::new(1), waits: 0, sent: 0 };
     let driver = Driver::spawn(node, wire, Clock::start(), |()| {}).unwrap();
     while !driver.is_stopped() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let counters = driver.counters();
-    let (node, result) = driver.stop();
-    let sent: u32 = result.unwrap_err().to_string().parse().unwrap();
-    assert!(node.inputs > 1000, "{}", node.inputs);
-    assert_eq!(sent, node.inputs * 3, "every frame was sent exactly once");
+    let sent: u32 = driver.stop().err().unwrap().to_string().parse().unwrap();
+    let inputs = inputs.load(SeqCst);
+    assert!(inputs > 1000, "{inputs}");
+    assert_eq!(sent, inputs * 3, "every frame was sent exactly once");
     assert_eq!(counters.tx_frames, u64::from(sent));
     assert!(counters.tx_full > 100);
 }
 
-#[test]
-fn waiting_for_the_node_in_its_own_sink_is_a_bug_that_is_told() {
+/// Waits for the node in its sink, once; says whether that was refused, and on which thread.
+fn waits_in_the_sink(driven_by_a_waiter: bool) {
     let (tell, told) = channel();
     let slot = Arc::new(OnceLock::<Driver<Ticker>>::new());
     let inside = Arc::clone(&slot);
+    let seen = Arc::new(AtomicBool::new(false));
+    let told_in_sink = Arc::clone(&seen);
     let ticker = Ticker::new(Duration::from_millis(50), 1, Duration::ZERO);
     let wire = Switch::default().attach("x").unwrap();
     let sink = move |_| {
-        let driver = loop {
-            if let Some(driver) = inside.get() {
-                break driver;
-            }
-            std::thread::yield_now();
-        };
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| driver.with(|_, _| ())));
-        tell.send(caught.is_err()).unwrap();
+        let driver = inside.wait();
+        let caught = [
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| driver.with(|_, _| ()).is_ok())),
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                driver.wait(None, || false, |_| ());
+                true
+            })),
+        ];
+        tell.send((std::thread::current().id(), caught.map(|result| result.is_err()))).unwrap();
+        told_in_sink.store(true, SeqCst);
     };
     slot.set(Driver::spawn(ticker, wire, Clock::start(), sink).unwrap()).unwrap();
-    assert!(told.recv_timeout(LONG).unwrap());
+    if driven_by_a_waiter {
+        slot.wait().wait(None, || seen.load(SeqCst), |_| panic!("another thread drives"));
+    }
+    let (thread, refused) = told.recv_timeout(LONG).unwrap();
+    assert_eq!(refused, [true; 2]);
+    assert_eq!(thread == std::thread::current().id(), driven_by_a_waiter);
+    // The node goes on.
+    slot.wait().with(|_, _| ()).unwrap();
+}
+
+#[test]
+fn waiting_for_the_node_in_its_own_sink_is_a_bug_that_is_told() {
+    waits_in_the_sink(false);
+}
+
+#[test]
+fn waiting_for_the_node_in_its_own_sink_is_told_also_to_a_waiter() {
+    waits_in_the_sink(true);
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rackloom_live::SharedDriver;
+use rackloom_live::Driver;
 use rackloom_wire::MacAddr;
 
 use super::node::RmaNode;
@@ -20,11 +20,11 @@ pub(super) type Incoming = (MacAddr, Bytes);
 pub struct Messages {
     stream: u16,
     incoming: Receiver<Incoming>,
-    driver: Arc<SharedDriver<RmaNode>>,
+    driver: Arc<Driver<RmaNode>>,
 }
 
 impl Messages {
-    pub(super) const fn new(stream: u16, incoming: Receiver<Incoming>, driver: Arc<SharedDriver<RmaNode>>) -> Self {
+    pub(super) const fn new(stream: u16, incoming: Receiver<Incoming>, driver: Arc<Driver<RmaNode>>) -> Self {
         Self { stream, incoming, driver }
     }
 

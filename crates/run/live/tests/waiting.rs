@@ -9,7 +9,7 @@ use std::task::Waker;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant as StdInstant};
 
-use rackloom_live::{Clock, SharedDriver, Stopped, Switch, Wire};
+use rackloom_live::{Clock, Driver, Stopped, Switch, Wire};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 
 /// Asks itself across a switch: each question comes back as an event, in order.
@@ -66,7 +66,7 @@ impl Answers {
 }
 
 struct Lab {
-    driver: SharedDriver<Asker>,
+    driver: Driver<Asker>,
     answers: Arc<Answers>,
     echo: Option<std::thread::JoinHandle<()>>,
     switch: Switch,
@@ -83,7 +83,7 @@ impl Lab {
             theirs.bell.notify_all();
         };
         let wire = switch.attach("asker").unwrap();
-        let driver = SharedDriver::spawn(Asker::default(), wire, Clock::start(), sink).unwrap();
+        let driver = Driver::spawn(Asker::default(), wire, Clock::start(), sink).unwrap();
         let mut port = switch.attach("echo").unwrap();
         // A frame to nobody ends it.
         let echo = std::thread::spawn(move || {
@@ -221,7 +221,7 @@ fn a_wire_that_fails_ends_node_and_sink_under_whoever_waits() {
     let (held, told) = (Arc::clone(&sink_lives), Arc::downgrade(&sink_lives));
     drop(sink_lives);
     let sink = move |_| drop(Arc::clone(&held));
-    let driver = SharedDriver::spawn(Asker::default(), Fails(AtomicU64::new(8)), Clock::start(), sink).unwrap();
+    let driver = Driver::spawn(Asker::default(), Fails(AtomicU64::new(8)), Clock::start(), sink).unwrap();
     driver.wait(None, || told.strong_count() == 0, |_| unreachable!("nobody else waits"));
     assert_eq!(told.strong_count(), 0);
     assert_eq!(driver.post(|_, _| ()), Err(Stopped));
