@@ -88,7 +88,8 @@ fn hosts_and_remote_memory_use_one_wire_and_lose_nothing() {
     if !permitted() {
         return;
     }
-    let lab = Lab::new(["", ""], &[]);
+    // The wire is what limits both, also on a machine that has little processor to give.
+    let lab = Lab::new(["", ""], &["--rate", "200M"]);
     let file = lab.rack.path("bytes");
     std::fs::write(&file, (0..4u32 << 20).map(|i| (i * 7 + i / 251) as u8).collect::<Vec<_>>()).unwrap();
     let open = ["rma", "open", "card1", "--base", "2M", "--length", "16M", "--rights", "read,write"];
@@ -130,9 +131,12 @@ fn hosts_and_remote_memory_use_one_wire_and_lose_nothing() {
     });
     let shares = (together.0 / alone.0, together.1 / alone.1);
     eprintln!("alone {alone:?} bits a second, together {together:?}, shares {shares:?}");
-    // Both go on, no more is asserted: requests wait in the queue that TCP fills, and with 64 of them under way remote
-    // memory may keep less than a tenth of what it has alone.
-    assert!(shares.0 > 0.01 && shares.1 > 0.01, "alone {alone:?}, together {together:?}");
+    // Half of the wire each; but a sample of 0.2 s on a machine with much else to do is no exact one.
+    assert!(shares.0 > 0.3 && shares.1 > 0.3, "alone {alone:?}, together {together:?}");
+    for nic in lab.nics() {
+        assert_eq!(nic["overflow"], 0, "the host pauses when the wire does not keep up: {nic}");
+    }
+    assert!(lab.nics().iter().any(|nic| nic["paused"].as_u64() > Some(0)), "{:?}", lab.nics());
 }
 
 /// Hosts ping each other and send by TCP while the rack's own traffic runs: images, arrays and results.

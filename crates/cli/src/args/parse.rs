@@ -1,5 +1,6 @@
 //! Values on the command line.
 
+use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -61,6 +62,25 @@ pub(super) fn bytes(s: &str) -> Result<u64, String> {
     let value: f64 = number.parse().map_err(|_| wrong())?;
     let bytes = value * 1000f64.powi(power);
     if (0.0..9e18).contains(&bytes) { Ok(bytes.round() as u64) } else { Err(wrong()) }
+}
+
+/// Bits a second: `500M`, `1G`, `2.5G`, `25000000`; powers of 1000, at least 1M.
+pub(super) fn rate(s: &str) -> Result<NonZeroU64, String> {
+    let (number, unit) = s.split_at(s.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(s.len()));
+    let scale = match unit {
+        "" => 1.0,
+        "K" | "k" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        _ => return Err(format!("invalid unit of rate `{unit}`: expected K, M or G, for bits a second")),
+    };
+    let value: f64 =
+        number.parse().map_err(|_| format!("invalid rate `{s}`: expected one such as 500M, 1G or 2.5G"))?;
+    let bits = (value * scale).round();
+    if !(1e6..=1e12).contains(&bits) {
+        return Err(format!("rate `{s}` is out of range: expected 1M to 1000G"));
+    }
+    Ok(NonZeroU64::new(bits as u64).expect("at least 1M"))
 }
 
 /// Cards of one kind.
@@ -156,6 +176,18 @@ mod tests {
         assert_eq!(bytes("4GiB"), Ok(4 << 30));
         assert_eq!(bytes("97.4M"), Ok(97_400_000));
         assert!(bytes("17179869184G").is_err() && bytes("5Q").is_err() && bytes("-3").is_err());
+    }
+
+    #[test]
+    fn rates_are_parsed() {
+        let bits = |s| rate(s).map(NonZeroU64::get);
+        assert_eq!(
+            [bits("1G"), bits("2.5G"), bits("25000000")],
+            [Ok(1_000_000_000), Ok(2_500_000_000), Ok(25_000_000)]
+        );
+        for bad in ["", "0", "-1G", "999K", "1001G", "nanG", "1Gi", "fast"] {
+            assert!(bits(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Options of commands about a rack.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ Examples:
   rackloom up --cards 4 --cable 0.1-1.1       a cable between two cards' ports
   rackloom up --cable 0.1-virtual:side        port 1 of card 0 on its own network
   rackloom up --cards 2 --nic 0=rl0           a network interface through card 0
+  rackloom up --cards 4 --rate 1G             cards on ports of 1 Gb/s
   rackloom up --cards 2 --hotplug 2s+4,5s-1   four more at 2 s, one less at 5 s
   rackloom up --net eth:veth0 --cards 8       on an Ethernet interface (needs CAP_NET_RAW)")]
 pub(crate) struct Up {
@@ -42,6 +44,9 @@ pub(crate) struct Up {
     /// Memory of each card, such as 512M; only what is touched costs anything. Default: 4G, and 64M for rtl cards
     #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
     pub(crate) memory: Option<u64>,
+    /// Bits a second that each port of a card sends at most, such as 1G. Default: as many as this machine can move
+    #[arg(long, value_name = "BITS", value_parser = parse::rate)]
+    pub(crate) rate: Option<NonZeroU64>,
     /// Let kernels take at least the time that their role's clock and cost model give, as on a card
     #[arg(long)]
     pub(crate) clocked: bool,

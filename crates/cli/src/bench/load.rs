@@ -71,7 +71,8 @@ const MEMORY: u64 = 512 << 20;
 
 pub(crate) fn run(cx: &Context, p: &Parameters) -> Result<Exit> {
     let bulk = if p.standard { BULK_STANDARD } else { BULK_JUMBO };
-    let mut local = rack::of_models(p.cards, Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live })?;
+    let mut local =
+        rack::of_models(p.cards, Shape { memory: Some(MEMORY), bulk, seed: 1, pace: Pace::Live, rate: None })?;
     let options = RackOptions { jumbo: !p.standard, deadline: cx.global.timeout, ..RackOptions::default() };
     let rack = rack::connect(&local, options)?;
     let roster = rack::discover_all(&local, &rack, cx.global.discover)?;

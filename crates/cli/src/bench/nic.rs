@@ -115,7 +115,7 @@ fn two_cards(names: &[String; 2]) -> Result<LiveRack> {
     let plug = |(unit, name): (u16, &String)| NicPlug { unit, interface: name.clone(), hook: None };
     let nics = (0..).zip(names).map(plug).collect();
     let topology = Topology::default().with_nics(nics).map_err(|e| Failure::of(&e))?;
-    let shape = Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live };
+    let shape = Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live, rate: None };
     let mut rack = rack::local(shape, topology)?;
     for _ in names {
         rack.add(Kind::Model)?;

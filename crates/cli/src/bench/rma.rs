@@ -56,7 +56,7 @@ const TRANSFER: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
-    let shape = Shape { memory: Some(128 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live };
+    let shape = Shape { memory: Some(128 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live, rate: None };
     let local = rack::of_models(1, shape)?;
     let card = local.mac(0);
     let rack = rack::connect(&local, RackOptions::default())?;

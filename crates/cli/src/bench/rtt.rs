@@ -45,7 +45,10 @@ const WARM_UP: u32 = 1000;
 const PATTERN: [u8; 8] = *b"rackloom";
 
 pub(crate) fn run(cx: &Context, reads: u32) -> Result<Exit> {
-    let local = rack::of_models(1, Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live })?;
+    let local = rack::of_models(
+        1,
+        Shape { memory: Some(64 << 20), bulk: BULK_STANDARD, seed: 1, pace: Pace::Live, rate: None },
+    )?;
     let card = local.mac(0);
     let rack = rack::connect(&local, RackOptions::default())?;
     rack::discover_all(&local, &rack, cx.global.discover)?;

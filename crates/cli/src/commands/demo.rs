@@ -60,7 +60,7 @@ const MEMORY: u64 = 1 << 30;
 pub(super) fn run(cx: &Context, args: &Demo) -> Result<Exit> {
     let ui = cx.ui;
     let mut clock = Story::begin(cx);
-    let shape = Shape { memory: Some(MEMORY), bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live };
+    let shape = Shape { memory: Some(MEMORY), bulk: BULK_JUMBO, seed: args.seed, pace: Pace::Live, rate: None };
     let mut local = rack::of_models(args.cards, shape)?;
     clock.report(format!("started a rack of {} model cards on an in-process switch", args.cards));
 

@@ -45,7 +45,7 @@ pub(super) fn run(cx: &Context, args: &Up) -> Result<Exit> {
     let network = Network::open(net)?;
     let bulk = if network.mtu() >= MTU_JUMBO { BULK_JUMBO } else { BULK_STANDARD };
     let pace = if args.clocked { Pace::Clocked } else { Pace::Live };
-    let mut rack = rack::local(Shape { memory: args.memory, bulk, seed, pace }, topology(args)?)?;
+    let mut rack = rack::local(Shape { memory: args.memory, bulk, seed, pace, rate: args.rate }, topology(args)?)?;
     let network = network.serve(rack.switch(), CLIENTS_MAX)?;
     let control = ControlServer::open(network.segment())?;
     let mut networks = vec![network];
@@ -206,6 +206,7 @@ fn nics(rack: &LiveRack) -> Vec<NicSlot> {
             overflow: counters.overflow,
             held: counters.held,
             missed: counters.missed,
+            paused: counters.paused,
         }
     };
     rack.nics().into_iter().map(slot).collect()

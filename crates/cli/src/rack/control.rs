@@ -98,6 +98,8 @@ pub(crate) struct NicSlot {
     pub(crate) held: u64,
     /// Frames dropped because the role did not keep up.
     pub(crate) missed: u64,
+    /// Times that the host was ordered to pause, because the wire did not keep up.
+    pub(crate) paused: u64,
 }
 
 /// Longest request, bytes; a usual one has about 50.

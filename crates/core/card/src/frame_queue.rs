@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use rackloom_node::Frame;
 
+use crate::backlog::Fill;
+
 /// Frames that wait for a wire, bounded in number and in bytes.
 #[derive(Debug, Default)]
 pub(crate) struct FrameQueue {
@@ -33,6 +35,12 @@ impl FrameQueue {
     /// Bytes that wait.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// How full it is, in frames or in bytes, whichever is more.
+    pub(crate) fn fill(&self) -> Fill {
+        let (frames, bytes) = (16 * self.frames.len() / FRAMES_MAX, 16 * self.bytes / BYTES_MAX);
+        Fill(if frames > bytes { frames } else { bytes })
     }
 
     pub(crate) fn check_invariants(&self) {

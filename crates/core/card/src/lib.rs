@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod analyzer;
+mod backlog;
 mod bitmap;
 mod bridge;
 mod card;

@@ -12,10 +12,13 @@
 //! The host has one address, that of its port: only what is for it or for a group is handed to it, and it sends under
 //! no other. Families of ours are the card's at the wire, and pass in neither direction: whoever is behind the card can
 //! neither pose as a card nor command one.
+//!
+//! What the host sends faster than the wire takes it waits; before there is no more room, the host is ordered to pause.
 
-use rackloom_node::{Frame, Port};
-use rackloom_wire::{Counter, MacAddr};
+use rackloom_node::{Frame, Instant, Port};
+use rackloom_wire::{Counter, MAC_CONTROL, MacAddr};
 
+use crate::backlog::Backlog;
 use crate::ethernet::{EthernetHead, FRAME_MAX};
 use crate::frame_queue::FrameQueue;
 use crate::ports::PortConfig;
@@ -87,6 +90,8 @@ pub struct NicCounters {
     pub held: u64,
     /// Dropped: the role did not keep up.
     pub missed: u64,
+    /// Times that the host was ordered to be silent, for the wire does not keep up.
+    pub paused: u64,
 }
 
 /// Why a frame is dropped.
@@ -144,6 +149,7 @@ pub(crate) struct NicPath {
     mac: MacAddr,
     to_wire: FrameQueue,
     to_host: FrameQueue,
+    backlog: Backlog,
     pub(crate) turns: Turns<{ Sender::ALL.len() }>,
     pub(crate) counters: NicCounters,
 }
@@ -172,6 +178,7 @@ impl NicPath {
             mac: ports[usize::from(nic.host) - 1].mac,
             to_wire: FrameQueue::default(),
             to_host: FrameQueue::default(),
+            backlog: Backlog::default(),
             turns: Turns::new(),
             counters: NicCounters::default(),
         }
@@ -246,6 +253,13 @@ impl NicPath {
         Some((self.leaves(to, frame.len()), frame))
     }
 
+    /// The frame by which the host has to pause, or may go on, if that is due.
+    pub(crate) fn pause(&mut self, now: Instant) -> Option<(Port, Frame)> {
+        let order = self.backlog.order(now, self.to_wire.fill())?;
+        self.counters.paused += u64::from(order.quanta > 0);
+        Some((self.nic.host, Frame::from(order.frame(self.card).to_vec())))
+    }
+
     /// Counts a frame that leaves at a side; its port.
     pub(crate) const fn leaves(&mut self, at: Side, length: usize) -> Port {
         let (passed, port) = match at {
@@ -289,6 +303,3 @@ impl NicPath {
 const fn is_reserved(head: &EthernetHead) -> bool {
     head.is_ours() || head.ethertype == MAC_CONTROL
 }
-
-/// EtherType of MAC control frames.
-const MAC_CONTROL: u16 = 0x8808;

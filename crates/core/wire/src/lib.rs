@@ -22,6 +22,7 @@ mod ipv6;
 mod mac;
 mod packet;
 mod parse_error;
+mod pause;
 mod ranges;
 
 pub use batch::{parse_batch, put_record};
@@ -34,6 +35,7 @@ pub use ipv6::Carrier;
 pub use mac::MacAddr;
 pub use packet::{Head, Packet};
 pub use parse_error::{Ipv6Error, ParseError};
+pub use pause::{MAC_CONTROL, Pause};
 pub use ranges::{missing_report, parse_missing};
 /// The integer types of the payload structs, and the traits that read and write them.
 pub use zerocopy::{

@@ -24,6 +24,7 @@ mod driver;
 mod engine;
 mod mailbox;
 mod net;
+mod pace;
 mod pool;
 mod raw;
 pub mod segment;

@@ -9,12 +9,16 @@ use std::time::{Duration, Instant};
 
 use rackloom_node::Frame;
 use rackloom_sync::lock;
+use rackloom_wire::Pause;
 
 use crate::switch::Port;
 use crate::wire::{BATCH, Wire};
 
 /// Carries frames between a switch's port and a wire, both ways, on a thread of its own: how the nodes on an in-process
 /// switch are reached through a network interface. Dropping it pulls the cable.
+///
+/// Whoever is at the port may order silence, as Ethernet's stations do ([`Pause`]): so long nothing is taken from the
+/// wire, whose own queue then holds up its senders.
 #[derive(Debug)]
 pub struct Uplink {
     shared: Arc<Shared>,
@@ -87,9 +91,17 @@ impl Drop for Uplink {
 fn carry(mut port: Port, mut wire: impl Wire, shared: &Shared) -> io::Result<()> {
     let (mut inward, mut outward): (Vec<Frame>, Vec<Frame>) = (Vec::new(), Vec::new());
     let long_ago = Instant::now();
+    let mut silent_until = long_ago;
     while !shared.stop.load(Ordering::Acquire) {
         if outward.is_empty() {
             port.recv(Some(long_ago), &mut outward)?;
+            outward.retain(|frame| {
+                let order = Pause::of(frame);
+                if let Some(pause) = order {
+                    silent_until = Instant::now() + Duration::from_nanos(pause.nanos());
+                }
+                order.is_none()
+            });
         }
         let sent = wire.send(&outward)?;
         outward.drain(..sent);
@@ -99,8 +111,9 @@ fn carry(mut port: Port, mut wire: impl Wire, shared: &Shared) -> io::Result<()>
         inward.drain(..taken);
         shared.inward.fetch_add(taken as u64, Ordering::Relaxed);
 
-        if inward.len() > BATCH {
-            // The switch is full: what else comes stays in the wire's own buffer. The outward way goes on meanwhile.
+        if inward.len() > BATCH || silent_until > Instant::now() {
+            // The switch is full, or silence was ordered: what else comes stays in the wire's own buffer. The outward
+            // way goes on meanwhile.
             std::thread::sleep(SATURATED);
         } else if sent > 0 && outward.is_empty() {
             // There may be more in the port, which tells only once it was found empty.

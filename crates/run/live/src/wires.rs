@@ -118,6 +118,11 @@ impl<W: Wire> Wires<W> {
 }
 
 impl Wires<Port> {
+    /// When the first of the full wires may send again by its rate, if one waits for that.
+    pub(crate) fn open_at(&self) -> Option<Instant> {
+        self.0.iter().flatten().filter_map(Port::opens_at).min()
+    }
+
     /// The wires of a node in a pool, all of which use `waker`.
     pub(crate) fn pooled(mut ports: Ports, waker: &std::task::Waker) -> Self {
         ports.iter_mut().for_each(|port| port.set_waker(waker.clone()));

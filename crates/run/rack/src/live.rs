@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use rackloom_card::{Config, ConfigError, Pace};
 use rackloom_live::{Cable, Clock, Member, Net, Pool, Port, Ports, Switch, SwitchConfig, SwitchError};
@@ -41,11 +41,13 @@ pub struct Shape {
     pub seed: u64,
     /// Whether kernels take as long as they take, or as long as their cost model says.
     pub pace: Pace,
+    /// What each port of a card to another node sends at most, bits a second; `None`: as fast as this machine can.
+    pub rate: Option<NonZeroU64>,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { memory: None, bulk: BULK_STANDARD, seed: 1, pace: Pace::Live }
+        Self { memory: None, bulk: BULK_STANDARD, seed: 1, pace: Pace::Live, rate: None }
     }
 }
 
@@ -216,7 +218,13 @@ impl LiveRack {
     /// The card's ends of the switch, of all its cables, and of the one to its host.
     fn plug_in(&self, kind: Kind, unit: u16) -> Result<Ports, RackError> {
         let name = format!("card{unit}");
-        let mut ports = Ports::from(self.switch.attach(&name)?);
+        let at_rate = |mut port: Port| {
+            if let Some(rate) = self.shape.rate {
+                port.set_rate(rate);
+            }
+            port
+        };
+        let mut ports = Ports::from(at_rate(self.switch.attach(&name)?));
         for (ends, cable) in &self.cables {
             for end in ends.card_ports().filter(|end| end.unit == unit) {
                 if end.port >= kind.ports_max() {
@@ -226,7 +234,7 @@ impl LiveRack {
                     FarEnd::Card(_) => cable.end(&name).expect("each port has one cable, each cable two ports"),
                     FarEnd::Net(net) => self.networks[net].attach(&name)?,
                 };
-                ports = ports.with(end.port, port);
+                ports = ports.with(end.port, at_rate(port));
             }
         }
         if let (Some(nic), Some(host)) = (self.nics.get(&unit), self.topology.host_port()) {
@@ -242,6 +250,7 @@ impl LiveRack {
         let (mac, shape) = (self.mac(unit), self.shape);
         let mut ports = self.topology.ports(mac);
         ports.truncate(usize::from(kind.ports_max()) - 1);
+        let standard = Config::new(mac, shape.pace);
         Config {
             unit,
             ports,
@@ -250,7 +259,8 @@ impl LiveRack {
             boot: self.rng.next_u64() as u32,
             memory: shape.memory.unwrap_or_else(|| kind.memory()),
             bulk: shape.bulk,
-            ..Config::new(mac, shape.pace)
+            port_rate: shape.rate.map_or(standard.port_rate, NonZeroU64::get),
+            ..standard
         }
     }
 }

@@ -41,7 +41,7 @@ fn topology() -> Topology {
 }
 
 fn play_live(kinds: [Kind; 2]) {
-    let shape = Shape { memory: Some(4 << 20), bulk: 1472, seed: 3, pace: Pace::Live };
+    let shape = Shape { memory: Some(4 << 20), bulk: 1472, seed: 3, pace: Pace::Live, rate: None };
     let mut cards = LiveRack::new(shape, topology(), Maker::shared()).unwrap();
     let [(_, a), (_, b)] = kinds.map(|kind| cards.add(kind).unwrap());
     let rack = rackloom::Rack::attach(cards.attach("host").unwrap(), RackOptions::default()).unwrap();
@@ -167,7 +167,7 @@ impl Node for Listener {
 /// A card's port 1 and port 1 of a node on a thread of its own are on one network, which is not the rack's.
 #[test]
 fn a_network_beside_the_racks_own() {
-    let shape = Shape { memory: Some(4 << 20), bulk: 1472, seed: 3, pace: Pace::Live };
+    let shape = Shape { memory: Some(4 << 20), bulk: 1472, seed: 3, pace: Pace::Live, rate: None };
     let mut cards = LiveRack::new(shape, Topology::parse("0.1-virtual:side").unwrap(), Maker::shared()).unwrap();
     let (_, card) = cards.add(Kind::Model).unwrap();
     let rack = rackloom::Rack::attach(cards.attach("host").unwrap(), RackOptions::default()).unwrap();
@@ -191,7 +191,7 @@ fn a_network_beside_the_racks_own() {
 
 #[test]
 fn gateware_has_three_ports() {
-    let shape = Shape { memory: None, bulk: 1472, seed: 3, pace: Pace::Live };
+    let shape = Shape { memory: None, bulk: 1472, seed: 3, pace: Pace::Live, rate: None };
     let mut cards = LiveRack::new(shape, Topology::parse("0.3-1.3").unwrap(), Maker::shared()).unwrap();
     let refused = cards.add(Kind::Rtl).unwrap_err().to_string();
     assert_eq!(refused, "cable 0.3-1.3 ends in port 3 of card0, and a card of kind rtl has 3 ports");

@@ -3,7 +3,7 @@
 use rackloom_card::{CardEvent, Config, Hook, Nic, NicCounters, PortConfig, PortService, Unattended};
 use rackloom_conformance::bench::{BASE, CARD, CHUNK, HOST, OBSERVER, Out, ack_body};
 use rackloom_node::{Duration, Frame, Node, Output};
-use rackloom_wire::{CARDS, Counter, Head, IntoBytes, Kind, MacAddr, Solicit, U32, ethertype};
+use rackloom_wire::{CARDS, Counter, Head, IntoBytes, Kind, MacAddr, Pause, Solicit, U32, ethertype};
 
 use crate::bump::{ALTER, DROP, FORGE, HELD, RETURN};
 use crate::cards::{Bench, claimed, switched_on, virtual_time};
@@ -161,7 +161,10 @@ fn a_flood_is_bounded_and_what_is_lost_is_counted() {
         bench.card.check_invariants();
     }
     bench.drain();
+    // The host was ordered to pause, and did not.
+    bench.others.retain(|(_, frame)| Pause::of(frame).is_none());
     let counted = counters(&bench);
+    assert_eq!(counted.paused, 1);
     assert_eq!(counted.to_host.frames + counted.to_wire.frames, bench.others.len() as u64);
     assert_eq!(bench.others.len() as u64 + counted.overflow, 20_000);
     assert!(counted.overflow > 18_000 && counted.to_host.frames > 100 && counted.to_wire.frames > 100, "{counted:?}");
@@ -169,6 +172,45 @@ fn a_flood_is_bounded_and_what_is_lost_is_counted() {
     // Too long for any wire.
     assert_eq!(comes_out(&mut bench, 2, raw(PEER, OWN, IPV4, &[0; 9001])), []);
     assert_eq!(counters(&bench).overflow, counted.overflow + 1);
+}
+
+/// The host could send ten times what the wire carries, and has as much to send; it is silent when it is ordered to be.
+#[test]
+fn a_host_that_pauses_when_ordered_to_loses_nothing() {
+    const FRAME: usize = 1514;
+    let on_host_cable = Duration::from_nanos((FRAME as u64 + 24) * 8 / 10);
+    let on_wire = Duration::from_nanos((FRAME as u64 + 24) * 8);
+    let mut bench = switched_on(behind(None));
+    bench.clear();
+    let end = bench.now + Duration::from_millis(50);
+    let (mut silent_until, mut wire_free) = (bench.now, bench.now);
+    let (mut sent, mut orders) = (0u64, 0u64);
+    while bench.now < end {
+        if bench.now >= silent_until {
+            bench.card.handle_frame(bench.now, 2, raw(PEER, OWN, IPV4, &[0; FRAME - 14]));
+            sent += 1;
+        }
+        // A full wire takes nothing, and the card is not asked for more.
+        while wire_free <= bench.now {
+            match bench.card.poll(bench.now) {
+                Some(Output::Transmit(0, frame)) if frame.len() == FRAME => wire_free = bench.now + on_wire,
+                Some(Output::Transmit(2, frame)) => {
+                    let pause = Pause::of(&frame).expect("there is nothing else for the host");
+                    orders += u64::from(pause.quanta > 0);
+                    silent_until = bench.now + Duration::from_nanos(pause.nanos());
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        bench.card.check_invariants();
+        bench.now += on_host_cable;
+    }
+    let counted = counters(&bench);
+    assert_eq!((counted.overflow, counted.paused), (0, orders));
+    assert!(orders > 3, "{orders}");
+    // The wire never idled: 50 ms of it are full.
+    assert!(counted.to_wire.frames >= 4000 && sent > counted.to_wire.frames, "{counted:?} of {sent}");
 }
 
 /// Bytes that leave at the wire, of the card and of the host, while it carries 10 Gb/s for a millisecond; `feed` keeps

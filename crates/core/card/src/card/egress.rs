@@ -23,6 +23,9 @@ impl Card {
             return self.next_own(now).or_else(|| self.next_through(now));
         };
         let mut turns = nic.turns;
+        if let Some(order) = self.next_pause(now) {
+            return Some(order);
+        }
         let output = turns.next(|at| {
             let output = match Sender::ALL[at] {
                 Sender::Own => self.next_own(now),
@@ -75,6 +78,12 @@ impl Card {
         let Some((port, frame)) = self.shell.next_passing() else { return self.next_of_role(now) };
         self.shell.counters.inc(Counter::PassedFrames);
         self.shell.counters.frame(SENT, frame.len());
+        Some(Output::Transmit(port, frame))
+    }
+
+    /// An order to the host to be silent, or to be so no longer.
+    fn next_pause(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        let (port, frame) = self.nic.as_mut()?.pause(now)?;
         Some(Output::Transmit(port, frame))
     }
 

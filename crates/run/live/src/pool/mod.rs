@@ -225,8 +225,11 @@ impl<N: Node> Body<N> {
         }
         Ok(After::Sleep(match rest {
             Rest::Until(deadline) => deadline,
-            // A stuck port does not tell when its grace is over.
-            Rest::Again | Rest::Full => Some(clock.now() + RETRY),
+            // A stuck port does not tell when its grace is over; one with a rate knows when it has room.
+            Rest::Again | Rest::Full => {
+                let open = self.wires.open_at().map(|at| clock.at(at));
+                Some(open.into_iter().fold(clock.now() + RETRY, Instant::min))
+            }
         }))
     }
 }

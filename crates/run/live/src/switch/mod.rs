@@ -8,6 +8,7 @@ mod fabric;
 mod mactable;
 
 use std::io;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use rackloom_sync::lock;
 
 use self::fabric::Fabric;
 use crate::capture::Capture;
+use crate::pace::Pace;
 use crate::signal::Signal;
 use crate::wire::{ETHERNET_HEADER, MTU_JUMBO, RETRY, Wire};
 
@@ -86,7 +88,7 @@ impl Switch {
         let waker = Waker::from(Arc::clone(&signal));
         let id = lock(&self.shared.fabric).attach(name, waker.clone());
         let id = id.ok_or(SwitchError::NoPort { ports: self.shared.config.ports })?;
-        Ok(Port { shared: Arc::clone(&self.shared), id, signal, waker, blocked: false, wake: Vec::new() })
+        Ok(Port { shared: Arc::clone(&self.shared), id, signal, waker, pace: None, blocked: false, wake: Vec::new() })
     }
 
     /// Captures each frame that the switch takes from now on, once, in the order it takes them; or no longer.
@@ -121,6 +123,8 @@ pub struct Port {
     id: usize,
     signal: Arc<Signal>,
     waker: Waker,
+    /// `None`: it sends as fast as it is given frames.
+    pace: Option<Pace>,
     blocked: bool,
     /// Whom to wake once the lock is released; empty between calls.
     wake: Vec<Waker>,
@@ -133,6 +137,17 @@ impl Port {
     pub fn set_waker(&mut self, waker: Waker) {
         self.waker = waker.clone();
         lock(&self.shared.fabric).set_waker(self.id, waker);
+    }
+
+    /// From now on the port sends at most `rate` bits a second, counted as on Ethernet: with preamble, check sequence
+    /// and gap. To whoever sends it is a full wire meanwhile.
+    pub fn set_rate(&mut self, rate: NonZeroU64) {
+        self.pace = Some(Pace::new(rate.get()));
+    }
+
+    /// When a port that was full may send again by its rate; `None`: it is full for another reason, or not at all.
+    pub(crate) fn opens_at(&self) -> Option<Instant> {
+        self.pace.as_ref().filter(|_| self.blocked).map(Pace::opens_at)
     }
 
     /// What passed on this port so far; queue lengths are not filled in.
@@ -158,8 +173,12 @@ impl Wire for Port {
             return Ok(0);
         }
         let now = Instant::now();
-        let n = lock(&self.shared.fabric).send(self.id, frames, now, &mut self.wake);
+        let may_go = self.pace.as_ref().map_or(frames.len(), |pace| pace.admits(now, frames));
+        let n = lock(&self.shared.fabric).send(self.id, &frames[..may_go], now, &mut self.wake);
         self.ring();
+        if let Some(pace) = &mut self.pace {
+            pace.sent(now, &frames[..n]);
+        }
         self.blocked = n < frames.len();
         Ok(n)
     }
@@ -171,7 +190,7 @@ impl Wire for Port {
         }
         // A stuck port does not tell when its grace is over.
         let retry = self.blocked.then(|| Instant::now() + RETRY);
-        let deadline = [deadline, retry].into_iter().flatten().min();
+        let deadline = [deadline, retry, self.opens_at()].into_iter().flatten().min();
         if deadline.is_none_or(|at| at > Instant::now()) && self.signal.wait(deadline) {
             self.take(out);
         }

@@ -309,3 +309,29 @@ fn who_leaves_frames_unread_is_starved_until_it_reads_or_hangs() {
     assert_eq!(take(&mut card).len(), 1);
     assert!(!starved(&host, 150));
 }
+
+#[test]
+fn a_port_with_a_rate_sends_no_faster_and_loses_nothing() {
+    const RATE: u64 = 100_000_000;
+    const FRAMES: usize = 400;
+    let switch = Switch::default();
+    let [mut slow, mut other] = ports(&switch);
+    slow.set_rate(NonZeroU64::new(RATE).unwrap());
+    let frames = vec![long(mac(2), mac(1), 1226); FRAMES]; // 0.1 ms each.
+    let start = Instant::now();
+    let (mut sent, mut got) = (0, Vec::new());
+    while sent < FRAMES {
+        sent += slow.send(&frames[sent..]).unwrap();
+        let time = start.elapsed();
+        // What it may make up for, and a burst, are 4.1 ms; the last frame may run over.
+        let most = (time + Duration::from_micros(4200)).as_micros() / 100;
+        assert!(sent as u128 <= most, "{sent} after {time:?}");
+        if sent < FRAMES {
+            slow.recv(None, &mut Vec::new()).unwrap(); // Until it has room: nothing else wakes it.
+        }
+        got.extend(take(&mut other));
+    }
+    got.extend(take(&mut other));
+    assert_eq!(got.len(), FRAMES);
+    assert!(start.elapsed() >= Duration::from_millis(35), "{:?}", start.elapsed());
+}
