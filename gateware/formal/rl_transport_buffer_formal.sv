@@ -40,7 +40,16 @@ module rl_transport_buffer_formal
   logic [2:0] number_q = '0;  // Of the frame that comes in, or of the next one.
 
   // -- in
-  logic put_busy_q = 1'b0, put_peer_q, put_slot_q, put_is_held_q, room, put_ready, put_may_end, put, put_ends;
+  logic
+      put_busy_q = 1'b0,
+      put_peer_q,
+      put_slot_q,
+      put_is_held_q,
+      room,
+      put_ready,
+      put_may_end,
+      put,
+      put_ends;
   logic put_begins, enters_held, commit_q = 1'b0, commit_peer_q, commits;
   logic [1:0] put_at_q, pause_q = '0;
   logic [2:0] commit_number_q;
@@ -86,7 +95,7 @@ module rl_transport_buffer_formal
   always_ff @(posedge clk_i) begin
     count_q <= count_q + 2'(get_enters) - 2'(get_ends);
     if (get_ends) expected_q[0] <= expected_q[1];
-    if (get_enters) expected_q[count_q - 2'(get_ends)] <= frames_q[get_peer_i][get_slot_i];
+    if (get_enters) expected_q[count_q-2'(get_ends)] <= frames_q[get_peer_i][get_slot_i];
     if (get) get_at_q <= get_last ? '0 : get_at_q + 1'b1;
   end
 
@@ -99,7 +108,8 @@ module rl_transport_buffer_formal
     held_q[i] <= held_q[i] + 2'(enters_held && put_peer_i == 1'(i)) + 2'(commits && commit_peer_q == 1'(i)) -
         2'(releases && given_peer_i == 1'(i));
     if (enters_held) frames_q[put_peer_i][first_q[put_peer_i]^held_q[put_peer_i][0]] <= number_q;
-    if (commits) frames_q[commit_peer_q][first_q[commit_peer_q]^held_q[commit_peer_q][0]] <= commit_number_q;
+    if (commits)
+      frames_q[commit_peer_q][first_q[commit_peer_q]^held_q[commit_peer_q][0]] <= commit_number_q;
   end
 
   rl_transport_buffer #(

@@ -114,13 +114,14 @@ module rl_transport_state
   count_t consume_count_q;
   epoch_t reset_epoch_q;
 
-  // The lowest of these. A carry would be slower.
-  function automatic requests_t lowest(requests_t all);
+  // Whose turn it is among these: what the peers say before what is given for them, so that it is not kept from going.
+  // A carry would be slower.
+  function automatic requests_t first(requests_t all);
     logic none;
     none = 1'b1;
     for (int unsigned i = 0; i < Requests; i++) begin
-      lowest[i] = all[i] && none;
-      none = none && !all[i];
+      first[Requests-1-i] = all[Requests-1-i] && none;
+      none = none && !all[Requests-1-i];
     end
   endfunction
 
@@ -151,7 +152,7 @@ module rl_transport_state
           (at_d.taken != 0 && at_d.peer == peers[i]) || (at_e.taken != 0 && at_e.peer == peers[i]);
     able = starting_q ? '0 : asked & ~late & ~met;
     // What is to be sent takes turns with all else; of each of the two the first one.
-    chosen = |(able & sending) && (!sent_q || !(|(able & ~sending))) ? lowest(able & sending) : lowest(able & ~sending);
+    chosen = |(able & sending) && (!sent_q || !(|(able & ~sending))) ? first(able & sending) : first(able & ~sending);
     peer = '0;
     for (int unsigned i = 0; i < Requests; i++) peer |= peers[i] & {PeerW{chosen[i]}};
     read_d = '{taken: chosen, peer: peer};
@@ -241,18 +242,15 @@ module rl_transport_state
   segment_t segment;
   slot_t slot;
   transport_event_t said_event;
-  peer_t offered, said;
+  peer_t said;
   change_t change_a, change_b, change_b_d;
   compared_t compared_b;
   due_t due_b;
-  always_comb begin
-    offered = known;
-    if (at_a.taken[Push]) offered.held = known.held + 1'b1;
-  end
   rl_transport_tx u_tx (
     .now_i,
     .rto_i(config_i.rto),
-    .peer_i(offered),
+    .peer_i(known),
+    .pushed_i(at_a.taken[Push]),
     .peer_o(said),
     .sends_o(speaks_now),
     .is_new_o(is_new),
