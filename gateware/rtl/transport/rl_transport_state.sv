@@ -104,24 +104,23 @@ module rl_transport_state
   } change_t;
 
   // -- whose turn it is
-  requests_t asked, able, met, chosen, late, sending;
+  requests_t asked, able, met, chosen, late, sending, given;
   index_t [Requests-1:0] peers;
   index_t work_peer, peer;
-  logic work_valid, sent_q;
+  logic work_valid, sent_q, polled_q;
   logic starting_q;
   index_t start_q;
   step_t read_d, read_q, at_a, at_b, at_c, at_d, at_e;
   count_t consume_count_q;
   epoch_t reset_epoch_q;
 
-  // Whose turn it is among these: what the peers say before what is given for them, so that it is not kept from going.
-  // A carry would be slower.
+  // The first of these. A carry would be slower.
   function automatic requests_t first(requests_t all);
     logic none;
     none = 1'b1;
     for (int unsigned i = 0; i < Requests; i++) begin
-      first[Requests-1-i] = all[Requests-1-i] && none;
-      none = none && !all[Requests-1-i];
+      first[i] = all[i] && none;
+      none = none && !all[i];
     end
   endfunction
 
@@ -151,8 +150,11 @@ module rl_transport_state
           (at_b.taken != 0 && at_b.peer == peers[i]) || (at_c.taken != 0 && at_c.peer == peers[i]) ||
           (at_d.taken != 0 && at_d.peer == peers[i]) || (at_e.taken != 0 && at_e.peer == peers[i]);
     able = starting_q ? '0 : asked & ~late & ~met;
-    // What is to be sent takes turns with all else; of each of the two the first one.
-    chosen = |(able & sending) && (!sent_q || !(|(able & ~sending))) ? first(able & sending) : first(able & ~sending);
+    // What is to be sent takes turns with all else, and of that what peers say with what is given for them.
+    given = able & sending;
+    given[Poll] = able[Poll] && !(polled_q && (able[Push] || able[Commit]));
+    if (given[Poll]) {given[Push], given[Commit]} = '0;
+    chosen = given != 0 && (!sent_q || (able & ~sending) == 0) ? first(given) : first(able & ~sending);
     peer = '0;
     for (int unsigned i = 0; i < Requests; i++) peer |= peers[i] & {PeerW{chosen[i]}};
     read_d = '{taken: chosen, peer: peer};
@@ -167,11 +169,13 @@ module rl_transport_state
     if (!rst_ni) begin
       read_q <= '0;
       sent_q <= 1'b0;
+      polled_q <= 1'b0;
       starting_q <= 1'b1;
       start_q <= '0;
     end else begin
       read_q <= read_d;
       if (chosen != 0) sent_q <= |(chosen & sending);
+      if (|(chosen & sending)) polled_q <= chosen[Poll];
       if (starting_q) start_q <= start_q + 1'b1;
       if (&start_q) starting_q <= 1'b0;
     end
