@@ -3,7 +3,9 @@
 // Blocks that are free stand in a queue. Frames that are no longer held come as runs of a peer's slots; each is
 // followed from its first block to its last, two cycles for a block and three more for a frame. A frame that is just
 // being written or sent, or is the next one, is left to its end, and then freed (rl_transport_guard): so nothing ever
-// goes out that belongs to somebody else by now, and arrivals, which release frames, never wait for the link.
+// goes out that belongs to somebody else by now, and arrivals, which release frames, never wait for the link. Those
+// after it are freed before it. Its slot would then be given to a new frame while it is still in use: so as long as one
+// is left, only peers that hold nothing may begin a frame. That is a frame or two of the link's time after a loss.
 //
 // Of each frame whose head is taken the longest's blocks are kept back until it has ended, so that words find theirs.
 //
@@ -121,6 +123,7 @@ module rl_transport_blocks
 
   // -- how many are left: free, and not kept back for a frame whose head was taken. None before all peers have nothing
   logic taken_q, ended_q, more_q, any_q, plenty_q;
+  logic [2:0] waiting_q;  // Frames that are left to their end. Of the two guards there are six at most.
   blocks_t left_blocks_q, grown_q, ended_blocks_q;
   index_t ended_peer_q;
   always_ff @(posedge clk_i) begin
@@ -198,7 +201,7 @@ module rl_transport_blocks
   assign returned_here = gen_returned[1].shown;
   assign has = {taken.frames - returned.frames, taken.blocks - returned.blocks};
   assign head_room_o = taken.frames == returned.frames ? any_q :
-      has.frames < (SlotW + 1)'(Slots) && has.blocks < left_blocks_q && plenty_q;
+      has.frames < (SlotW + 1)'(Slots) && has.blocks < left_blocks_q && plenty_q && waiting_q == 0;
 
   // -- runs of slots to be freed
   run_t run;
@@ -233,7 +236,7 @@ module rl_transport_blocks
   } state_e;
   state_e state_q;
   count_t left_q;
-  logic last_q, skips, ends, may_take;
+  logic last_q, skips, ends, may_take, waited_q;
   assign skips = state_q == Find && (put_is_it_i || get_is_it_i);
   assign frame_ends = state_q == Next && last_q;
   assign ends = skips || frame_ends;
@@ -244,8 +247,11 @@ module rl_transport_blocks
   assign get_leaves_o = skips && get_is_it_i;
   assign put_leaves_o = skips && !get_is_it_i;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) state_q <= Idle;
-    else begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+      waiting_q <= '0;
+    end else begin
+      waiting_q <= waiting_q + 3'(skips) - 3'(ends && waited_q);
       case (state_q)
         Find: if (!skips && find_ready_i) state_q <= Found;
         Found: state_q <= Give;
@@ -263,6 +269,7 @@ module rl_transport_blocks
       now_q <= put_left_i ? {put_left_peer_i, put_left_slot_i} :
           get_left_i ? {get_left_peer_i, get_left_slot_i} : run.frame;
       left_q <= put_left_i || get_left_i ? count_t'(1) : run.count;
+      waited_q <= put_left_i || get_left_i;
     end else if (ends) begin
       now_q.slot <= now_q.slot + 1'b1;
       left_q <= left_q - 1'b1;
