@@ -3,9 +3,8 @@
 // Blocks that are free stand in a queue. Frames that are no longer held come as runs of a peer's slots; each is
 // followed from its first block to its last, two cycles for a block and three more for a frame. A frame that is just
 // being written or sent, or is the next one, is left to its end, and then freed (rl_transport_guard): so nothing ever
-// goes out that belongs to somebody else by now, and arrivals, which release frames, never wait for the link. Those
-// after it are freed before it. Its slot would then be given to a new frame while it is still in use: so as long as one
-// is left, only peers that hold nothing may begin a frame. That is a frame or two of the link's time after a loss.
+// goes out that belongs to somebody else by now, and arrivals, which release frames, never wait for the link. Frames
+// that came after it are freed before it, so of each slot it is known by itself whether it is free.
 //
 // Of each frame whose head is taken the longest's blocks are kept back until it has ended, so that words find theirs.
 //
@@ -123,7 +122,6 @@ module rl_transport_blocks
 
   // -- how many are left: free, and not kept back for a frame whose head was taken. None before all peers have nothing
   logic taken_q, ended_q, more_q, any_q, plenty_q;
-  logic [2:0] waiting_q;  // Frames that are left to their end. Of the two guards there are six at most.
   blocks_t left_blocks_q, grown_q, ended_blocks_q;
   index_t ended_peer_q;
   always_ff @(posedge clk_i) begin
@@ -149,7 +147,8 @@ module rl_transport_blocks
     ended_peer_q <= ends_peer_i;
   end
 
-  // -- who has how many: frames whose heads were taken, blocks of those that have ended, less what was given back
+  // -- who has how many: frames whose heads were taken, blocks of those that have ended, less what was given back.
+  // A peer's frames get its slots in turn: which one and for which time, odd or even, follows from how many were taken.
   usage_t taken, returned, returned_here, has;
   logic [SlotW:0] frames;
   frame_t now_q;
@@ -197,11 +196,29 @@ module rl_transport_blocks
       .rdata_o(shown)
     );
   end
+  // Of each slot, which time it was freed last; before the first, an odd one. It is free for the next time, the other.
+  typedef logic [Slots-1:0] slots_t;
+  for (genvar i = 0; i < 2; i++) begin : gen_freed
+    slots_t shown;
+    rl_lutram #(
+      .Width(Slots),
+      .Depth(Peers)
+    ) u_freed (
+      .clk_i,
+      .we_i(frame_ends || starts_i),
+      .waddr_i(starts_i ? start_peer_i : now_q.peer),
+      .wdata_i(starts_i ? '1 : gen_freed[1].shown ^ (slots_t'(1) << now_q.slot)),
+      .raddr_i(i == 0 ? head_peer_i : now_q.peer),
+      .rdata_o(shown)
+    );
+  end
+  logic slot_free;
+  assign slot_free = gen_freed[0].shown[frames[SlotW-1:0]] != frames[SlotW];
   assign returned = gen_returned[0].shown;
   assign returned_here = gen_returned[1].shown;
   assign has = {taken.frames - returned.frames, taken.blocks - returned.blocks};
   assign head_room_o = taken.frames == returned.frames ? any_q :
-      has.frames < (SlotW + 1)'(Slots) && has.blocks < left_blocks_q && plenty_q && waiting_q == 0;
+      slot_free && has.blocks < left_blocks_q && plenty_q;
 
   // -- runs of slots to be freed
   run_t run;
@@ -236,7 +253,7 @@ module rl_transport_blocks
   } state_e;
   state_e state_q;
   count_t left_q;
-  logic last_q, skips, ends, may_take, waited_q;
+  logic last_q, skips, ends, may_take;
   assign skips = state_q == Find && (put_is_it_i || get_is_it_i);
   assign frame_ends = state_q == Next && last_q;
   assign ends = skips || frame_ends;
@@ -247,11 +264,8 @@ module rl_transport_blocks
   assign get_leaves_o = skips && get_is_it_i;
   assign put_leaves_o = skips && !get_is_it_i;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      state_q <= Idle;
-      waiting_q <= '0;
-    end else begin
-      waiting_q <= waiting_q + 3'(skips) - 3'(ends && waited_q);
+    if (!rst_ni) state_q <= Idle;
+    else begin
       case (state_q)
         Find: if (!skips && find_ready_i) state_q <= Found;
         Found: state_q <= Give;
@@ -269,7 +283,6 @@ module rl_transport_blocks
       now_q <= put_left_i ? {put_left_peer_i, put_left_slot_i} :
           get_left_i ? {get_left_peer_i, get_left_slot_i} : run.frame;
       left_q <= put_left_i || get_left_i ? count_t'(1) : run.count;
-      waited_q <= put_left_i || get_left_i;
     end else if (ends) begin
       now_q.slot <= now_q.slot + 1'b1;
       left_q <= left_q - 1'b1;
@@ -295,7 +308,8 @@ module rl_transport_blocks
       if (release_i) ReleaseHasRoom_A : assert (unused_runs && release_count_i != 0);
       // Nobody has more than there is.
       if (!filling_q && !starts_i)
-        UsageIsPossible_A : assert (32'(has.blocks) <= Blocks && 32'(left_blocks_q) <= Blocks);
+        UsageIsPossible_A :
+        assert (32'(has.blocks) <= Blocks && 32'(left_blocks_q) <= Blocks && 32'(has.frames) <= Slots);
       if (frame_ends) LeftAreThere_A : assert (left_q != 0);
     end
   end
