@@ -229,6 +229,10 @@ module rl_transport_formal
     if (rst_n) begin
       assert (u_dut.gen_block.u_peers.chosen_q && known_q);
       assert ($onehot0(taken));
+      // Of two kinds of requests one comes first, so one is taken at most.
+      for (int i = 0; i < 7; i++)
+      for (int j = 0; j < 7; j++)
+      assert (u_dut.before_q[i][j] == (i != j && !u_dut.before_q[j][i]));
       if (u_dut.starting_q) assert (taken == 0);
       if (is_it) assert (u_dut.known == kept);
     end

@@ -1,6 +1,7 @@
 // rl_transport_state with registers between the steps of a judgement, and whatever requests there may be:
 //   - of each peer there is one event under way at most, and its state is not read while it is written;
-//   - of each kind of request there is one at most whose arguments are still looked at.
+//   - of each kind of request there is one at most whose arguments are still looked at;
+//   - when one can be taken, one is; and of those that come before it each is taken once at most while it waits.
 // What is known of peers is anything.
 module rl_transport_steps_formal
   import rl_transport_pkg::*;
@@ -89,6 +90,33 @@ module rl_transport_steps_formal
   assign peers = {
     u_dut.at_e.peer, u_dut.at_d.peer, u_dut.at_c.peer, u_dut.at_b.peer, u_dut.at_a.peer, u_dut.read_q.peer
   };
+  // -- whose turn it is: an order of the kinds, in which the one that was taken goes to the end
+  always_comb begin
+    if (rst_n) begin
+      for (int i = 0; i < 7; i++)
+      for (int j = 0; j < 7; j++) begin
+        assert (u_dut.before_q[i][j] == (i != j && !u_dut.before_q[j][i]));
+        for (int k = 0; k < 7; k++)
+        if (u_dut.before_q[i][j] && u_dut.before_q[j][k]) assert (u_dut.before_q[i][k]);
+      end
+      OneIsTaken_A : assert ((u_dut.read_d.taken != 0) == (u_dut.able != 0));
+    end
+  end
+  // Who waits comes behind nobody new, and before whoever was taken.
+  logic [6:0][6:0] ranks;
+  logic [6:0] waiting, went;
+  logic there = 1'b0;
+  always_ff @(posedge clk_i) begin
+    there <= rst_n;
+    ranks <= u_dut.before_q;
+    went <= u_dut.read_d.taken;
+    waiting <= u_dut.asked & ~u_dut.read_d.taken;
+  end
+  always_comb begin
+    if (there)
+      for (int i = 0; i < 7; i++) if (waiting[i]) assert (u_dut.before_q[i] == (ranks[i] & ~went));
+  end
+
   always_comb begin
     if (rst_n) begin
       for (int i = 0; i < Steps; i++) begin
