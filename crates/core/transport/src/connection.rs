@@ -233,11 +233,6 @@ impl<T> Connection<T> {
         }
     }
 
-    /// The segment that was just taken and was stale is not to be answered at all.
-    pub const fn withhold_answer(&mut self) {
-        self.hello_due = false;
-    }
-
     /// Takes what a segment of the peer's present life carries.
     fn take(&mut self, now: Instant, segment: Segment<T>) -> Result<Payloads<T>, PeerError> {
         if let Some(data) = &segment.data
