@@ -150,14 +150,14 @@ module rl_transport_buffer
 
   // -- then a word a cycle
   logic busy_q, links_read_q, fetch, turns, may_end, ends;
-  at_t get_at_q, last_at_q;
+  at_t get_left_q;
   block_t get_block, get_block_q, linked, linked_q;
-  offset_t get_offset;
+  offset_t get_offset, get_offset_q;
   always_comb begin
     ends = get_take_i && get_last_o;
     moves = next_q == Ready && (!busy_q || ends);
     // The next word to be read is the frame's first, or the one after that which shows.
-    get_offset = moves ? '0 : offset_t'(get_at_q) + 1'b1;
+    get_offset = moves ? '0 : get_offset_q + 1'b1;
     turns = get_offset == 0;
     get_block = moves ? next_first_q : turns ? linked_q : get_block_q;
     fetch = moves || (get_take_i && !get_last_o);
@@ -169,14 +169,16 @@ module rl_transport_buffer
   always_ff @(posedge clk_i) begin
     if (fetch) begin
       get_block_q <= get_block;
-      get_at_q <= moves ? '0 : get_at_q + 1'b1;
+      get_offset_q <= get_offset;
+      // How many words come after this one; that there is none is known early, for the memory's next address.
+      get_left_q <= moves ? next_head.last : get_left_q - 1'b1;
+      get_last_o <= moves ? next_head.last == '0 : get_left_q == at_t'(1);
     end
-    if (moves) {last_at_q, get_desc_o} <= {next_head.last, next_head.desc};
+    if (moves) get_desc_o <= next_head.desc;
     links_read_q <= fetch && turns;
     if (links_read_q) linked_q <= linked;
   end
   assign get_valid_o = busy_q && (may_end || !get_last_o);
-  assign get_last_o = get_at_q == last_at_q;
 
   rl_ram #(
     .Width(DataW),

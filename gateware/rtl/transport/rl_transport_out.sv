@@ -42,23 +42,20 @@ module rl_transport_out
   output logic             tx_last_o
 );
   typedef enum logic [1:0] {
-    Nothing,
+    Nobody,   // No segment.
+    Nothing,  // One without a payload.
     Coming,
     Stored
   } payload_e;
   typedef struct packed {
-    payload_e from;
     index_t   peer;
     segment_t segment;
   } item_t;
-  item_t judged, now;
-  logic now_valid, unused_ready, there, last, moves, ends;
+  item_t now;
+  payload_e judged;
+  logic unused_valid, unused_ready, there, last, moves, ends;
   logic [2:0] count, stored_q;
-  assign judged = '{
-          from : is_coming_i ? Coming : segment_i.kind == KindData ? Stored : Nothing,
-          peer: peer_i,
-          segment: segment_i
-      };
+  assign judged = is_coming_i ? Coming : segment_i.kind == KindData ? Stored : Nothing;
   rl_fifo #(
     .Width($bits(item_t)),
     .Depth(4)
@@ -67,48 +64,61 @@ module rl_transport_out
     .rst_ni,
     .wvalid_i(sends_i),
     .wready_o(unused_ready),
-    .wdata_i(judged),
-    .rvalid_o(now_valid),
+    .wdata_i({peer_i, segment_i}),
+    .rvalid_o(unused_valid),
     .rready_i(ends),
     .rdata_o(now),
     .count_o(count)
   );
+  // What their payloads are, the first one's in a register: the memory's next address follows from it.
+  payload_e [3:0] from_q, from_d;
+  always_comb begin
+    from_d = ends ? {Nobody, from_q[3:1]} : from_q;
+    for (int unsigned i = 0; i < 4; i++)
+    if (sends_i && count == 3'(i) + 3'(ends)) from_d[i] = judged;
+  end
+  always_ff @(posedge clk_i) from_q <= rst_ni ? from_d : {4{Nobody}};
+
   // What is taken while it shows is judged two cycles later.
   assign free_o = count <= 1;
   assign alone_o = stored_q == 0;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) stored_q <= '0;
-    else
-      stored_q <= stored_q + 3'(sends_i && judged.from == Stored) - 3'(ends && now.from == Stored);
+    else stored_q <= stored_q + 3'(sends_i && judged == Stored) - 3'(ends && from_q[0] == Stored);
   end
 
   assign moves = tx_ready_i || !tx_valid_o;
-  assign coming_moves_o = now_valid && now.from == Coming && moves;
-  assign stored_take_o = now_valid && now.from == Stored && moves && stored_valid_i;
+  assign coming_moves_o = from_q[0] == Coming && moves;
+  assign stored_take_o = from_q[0] == Stored && moves && stored_valid_i;
   always_comb begin
-    case (now.from)
+    case (from_q[0])
       Coming: {there, last} = {coming_valid_i, coming_last_i};
       Stored: {there, last} = {stored_valid_i, stored_last_i};
-      default: {there, last} = 2'b11;
+      default: {there, last} = {from_q[0] == Nothing, 1'b1};
     endcase
   end
-  assign ends = now_valid && there && moves && last;
+  assign ends = there && moves && last;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) tx_valid_o <= 1'b0;
-    else if (moves) tx_valid_o <= now_valid && there;
+    else if (moves) tx_valid_o <= there;
   end
   always_ff @(posedge clk_i) begin
     if (moves) begin
       tx_peer_o <= now.peer;
       tx_segment_o <= now.segment;
-      tx_desc_o <= now.from == Stored ? stored_desc_i : coming_desc_i;
-      tx_data_o <= now.from == Stored ? stored_data_i : coming_data_i;
+      tx_desc_o <= from_q[0] == Stored ? stored_desc_i : coming_desc_i;
+      tx_data_o <= from_q[0] == Stored ? stored_data_i : coming_data_i;
       tx_last_o <= last;
     end
   end
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i) if (rst_ni && sends_i) OutHasRoom_A : assert (unused_ready);
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      if (sends_i) OutHasRoom_A : assert (unused_ready);
+      SameQueue_A : assert (unused_valid == (from_q[0] != Nobody));
+    end
+  end
   rl_stays #(
     .Width(PeerW + $bits(segment_t) + DataW + 1)
   ) u_tx_stays (
