@@ -204,8 +204,16 @@ async def who_does_not_answer_costs_the_others_nothing(dut):
         if most < 1:
             return
         silent = sum(1 << peer for peer in pair.draw.sample(range(pair.peers), pair.draw.randrange(1, most + 1)))
+        one_by_one = seed % 2
+        if one_by_one:
+            # Each takes its share of what those before it have left, which is less and less.
+            silent = (1 << most) - 1
         dut.mute_i.value = silent
-        dut.long_i.value, dut.feeds_i.value = 255, 3
+        dut.long_i.value, dut.full_i.value, dut.feeds_i.value = 255, one_by_one, 3
+        for bits in range((pair.peers - 1).bit_length() if one_by_one else 0):
+            dut.peers_i.value = (1 << bits) - 1
+            await pair.cycles(2 * CYCLES)
+        dut.peers_i.value = pair.peers - 1
         await pair.cycles(20 * CYCLES)
         before = pair.numbers("expected_o")
         await pair.cycles(20 * CYCLES)
@@ -215,7 +223,7 @@ async def who_does_not_answer_costs_the_others_nothing(dut):
                 moves = after[end][peer] > before[end][peer]
                 assert moves == (not silent >> peer & 1), f"seed {seed}: peer {peer} of {silent:b}"
         pair.check()
-        dut.feeds_i.value = dut.mute_i.value = 0
+        dut.feeds_i.value = dut.mute_i.value = dut.full_i.value = 0
         await pair.drain(must=True)
 
 
@@ -288,6 +296,12 @@ SOURCES = [
 )
 def test_rl_transport(parameters):
     bench("rl_transport_tb", SOURCES, __name__, parameters, testcase=FUNCTION)
+
+
+def test_rl_transport_shares():
+    """Many frames are spared for peers that hold nothing, and many peers are silent."""
+    parameters = {"Peers": 8, "Slots": 16, "FrameWords": 4, "BlockWords": 2, "Words": 128, "Heads": 1}
+    bench("rl_transport_tb", SOURCES, __name__, parameters, testcase=FUNCTION[1])
 
 
 @pytest.mark.parametrize("heads", [0, 1])
