@@ -44,7 +44,7 @@ module rl_transport
   parameter int unsigned FrameWords = 64,  // Words of the longest frame.
   parameter int unsigned Gap = 8,          // As rl_transport_timer says.
   parameter bit          Cut = 1'b1,       // As rl_transport_state says.
-  parameter bit          Heads = 1'b0,     // Heads of frames come apart, and early: then no cycle is lost between frames.
+  parameter bit          Heads = 1'b0,     // Heads of frames come apart, and early: no cycle is lost between frames.
   localparam int unsigned PeerW = $clog2(Peers)
 ) (
   input  logic              clk_i,

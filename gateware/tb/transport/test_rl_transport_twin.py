@@ -263,7 +263,7 @@ async def the_same_events_give_the_same_segments(dut):
 async def ends_at_odds_are_not_answered_for_ever(dut):
     """Segments of other lives, of each kind: four answers at once, then one in each timeout, and again four later."""
     Clock(dut.clk_i, 2, "ns").start()
-    for dst, src in ((0, 3), (0, 9), (1, 2)):  # Of an earlier life of the peer's; or to none, or to another one of ours.
+    for dst, src in ((0, 3), (0, 9), (1, 2)):  # Of an earlier life of the peer's; or to none, or another of ours.
         twins = Twins(dut, seed=1)
         await twins.start()
         link, values = twins.links[0], {"ack": 0, "limit": 0}
