@@ -32,7 +32,10 @@ module rl_transport_formal
   input index_t            push_peer_i,
   input logic              commit_valid_i,
   input index_t            commit_peer_i,
+  input logic              rx_again_i,
+  input logic              push_alone_i,
   input logic              out_free_i,
+  input logic              get_free_i,
   input logic              release_free_i,
   input logic              pick_i          // Watch the frame that is given now.
 );
@@ -45,10 +48,12 @@ module rl_transport_formal
   slot_t slot, release_slot;
   count_t release_count;
   transport_event_t happened;
+  logic unused_judged, unused_again, unused_done;
   logic unused_reset, unused_consume, unused_scan, unused_rx, unused_push, unused_commit;
   rl_transport_state #(
     .Peers(Peers),
-    .Cut(1'b0)
+    .Cut(1'b0),
+    .Block(1'b1)
   ) u_dut (
     .clk_i,
     .rst_ni(rst_n),
@@ -71,21 +76,27 @@ module rl_transport_formal
     .rx_ready_o(unused_rx),
     .rx_peer_i,
     .rx_segment_i,
+    .rx_again_i,
     .push_valid_i,
     .push_ready_o(unused_push),
     .push_peer_i,
+    .push_alone_i,
     .commit_valid_i,
     .commit_ready_o(unused_commit),
     .commit_peer_i,
     .out_free_i,
+    .get_free_i,
     .release_free_i,
     .judged_push_o(judged_push),
+    .judged_commit_o(unused_judged),
     .sends_o(sends),
     .segment_o(segment),
     .slot_o(slot),
     .send_peer_o(peer),
     .judged_rx_o(judged_rx),
     .deliver_o(deliver),
+    .again_o(unused_again),
+    .done_rx_o(unused_done),
     .release_o(release_runs),
     .release_peer_o(unused_release_peer),
     .release_slot_o(release_slot),
@@ -112,8 +123,8 @@ module rl_transport_formal
   slot_t given_slot;
   logic [6:0] taken;
   assign taken = u_dut.read_q.taken;
-  assign kept = peer_t'(u_dut.u_peers.kept_q);
-  assign is_it = rst_n && taken != 0 && peer == u_dut.u_peers.place_q;
+  assign kept = peer_t'(u_dut.gen_block.u_peers.kept_q);
+  assign is_it = rst_n && taken != 0 && peer == u_dut.gen_block.u_peers.place_q;
   assign commits = taken[5];
   assign gives = is_it && (commits || (judged_push && sends));
   assign given_slot = commits ? kept.slot + slot_t'(kept.held) : slot;
@@ -139,7 +150,7 @@ module rl_transport_formal
   assign begins = is_it && (judged_rx && happened.restarted) && rx_segment_i.dst == mine_q;  // Of the peer's.
 
   always_ff @(posedge clk_i) begin
-    if (starts && start_peer == u_dut.u_peers.place_q) begin
+    if (starts && start_peer == u_dut.gen_block.u_peers.place_q) begin
       there_q <= 1'b0;
       sent_q <= 1'b0;
       met_q <= 1'b0;
@@ -158,7 +169,7 @@ module rl_transport_formal
         else if (!begins) mine_q <= u_dut.written.mine;
       end else if (judged_rx && deliver) next_q <= next_q + 1'b1;
       if (begins) theirs_q <= rx_segment_i.src;
-      if (judged_rx && !happened.broken && u_dut.u_rx.takes)
+      if (judged_rx && !happened.broken && u_dut.verdict_c.takes)
         limit_q <= is_before(
             restarts ? config_i.first + config_i.credit : limit_q, rx_segment_i.limit
         ) ? rx_segment_i.limit : restarts ? config_i.first + config_i.credit : limit_q;
@@ -213,11 +224,15 @@ module rl_transport_formal
   slot_t at;
   logic set_up;
   assign at = slot_q - kept.slot;
-  assign set_up = rst_n && (!u_dut.starting_q || u_dut.start_q > u_dut.u_peers.place_q);
+  assign set_up = rst_n && (!u_dut.starting_q || u_dut.start_q > u_dut.gen_block.u_peers.place_q);
   always_comb begin
     if (rst_n) begin
-      assert (u_dut.u_peers.chosen_q && known_q);
+      assert (u_dut.gen_block.u_peers.chosen_q && known_q);
       assert ($onehot0(taken));
+      // Of two kinds of requests one comes first, so one is taken at most.
+      for (int i = 0; i < 7; i++)
+      for (int j = 0; j < 7; j++)
+      assert (u_dut.before_q[i][j] == (i != j && !u_dut.before_q[j][i]));
       if (u_dut.starting_q) assert (taken == 0);
       if (is_it) assert (u_dut.known == kept);
     end
@@ -225,6 +240,7 @@ module rl_transport_formal
       assert (kept.next == next_q);
       assert (kept.base + 32'(kept.flight) == high_q);
       assert (kept.credit == limit_q);
+      assert (kept.allowed == allowed_by(kept));
       assert (kept.mine == mine_q && kept.established == met_q && (!met_q || kept.theirs == theirs_q));
       assert (kept.cursor <= kept.flight && kept.flight <= kept.held && kept.held <= 256);
       assert (kept.established || kept.flight == 0);

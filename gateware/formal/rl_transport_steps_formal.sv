@@ -1,6 +1,7 @@
 // rl_transport_state with registers between the steps of a judgement, and whatever requests there may be:
 //   - of each peer there is one event under way at most, and its state is not read while it is written;
-//   - of each kind of request there is one at most whose arguments are still looked at.
+//   - of each kind of request there is one at most whose arguments are still looked at;
+//   - when one can be taken, one is; and of those that come before it each is taken once at most while it waits.
 // What is known of peers is anything.
 module rl_transport_steps_formal
   import rl_transport_pkg::*;
@@ -16,14 +17,18 @@ module rl_transport_steps_formal
   input epoch_t            epoch_i,
   input count_t            count_i,
   input segment_t          segment_i,
+  input logic              again_i,
+  input logic              alone_i,
   input logic              out_free_i,
+  input logic              get_free_i,
   input logic              release_free_i
 );
   logic rst_n = 1'b0;
   always_ff @(posedge clk_i) rst_n <= 1'b1;
 
   rl_transport_state #(
-    .Peers(Peers)
+    .Peers(Peers),
+    .Block(1'b1)
   ) u_dut (
     .clk_i,
     .rst_ni(rst_n),
@@ -46,21 +51,27 @@ module rl_transport_steps_formal
     .rx_ready_o(),
     .rx_peer_i(peer_i[3]),
     .rx_segment_i(segment_i),
+    .rx_again_i(again_i),
     .push_valid_i(valid_i[4]),
     .push_ready_o(),
     .push_peer_i(peer_i[4]),
+    .push_alone_i(alone_i),
     .commit_valid_i(valid_i[5]),
     .commit_ready_o(),
     .commit_peer_i(peer_i[5]),
     .out_free_i,
+    .get_free_i,
     .release_free_i,
     .judged_push_o(),
+    .judged_commit_o(),
     .sends_o(),
     .segment_o(),
     .slot_o(),
     .send_peer_o(),
     .judged_rx_o(),
     .deliver_o(),
+    .again_o(),
+    .done_rx_o(),
     .release_o(),
     .release_peer_o(),
     .release_slot_o(),
@@ -79,13 +90,41 @@ module rl_transport_steps_formal
   assign peers = {
     u_dut.at_e.peer, u_dut.at_d.peer, u_dut.at_c.peer, u_dut.at_b.peer, u_dut.at_a.peer, u_dut.read_q.peer
   };
+  // -- whose turn it is: an order of the kinds, in which the one that was taken goes to the end
+  always_comb begin
+    if (rst_n) begin
+      for (int i = 0; i < 7; i++)
+      for (int j = 0; j < 7; j++) begin
+        assert (u_dut.before_q[i][j] == (i != j && !u_dut.before_q[j][i]));
+        for (int k = 0; k < 7; k++)
+        if (u_dut.before_q[i][j] && u_dut.before_q[j][k]) assert (u_dut.before_q[i][k]);
+      end
+      OneIsTaken_A : assert ((u_dut.read_d.taken != 0) == (u_dut.able != 0));
+    end
+  end
+  // Who waits comes behind nobody new, and before whoever was taken.
+  logic [6:0][6:0] ranks;
+  logic [6:0] waiting, went;
+  logic there = 1'b0;
+  always_ff @(posedge clk_i) begin
+    there <= rst_n;
+    ranks <= u_dut.before_q;
+    went <= u_dut.read_d.taken;
+    waiting <= u_dut.asked & ~u_dut.read_d.taken;
+  end
+  always_comb begin
+    if (there)
+      for (int i = 0; i < 7; i++) if (waiting[i]) assert (u_dut.before_q[i] == (ranks[i] & ~went));
+  end
+
   always_comb begin
     if (rst_n) begin
       for (int i = 0; i < Steps; i++) begin
         assert ($onehot0(taken[i]));
         for (int k = 0; k < i; k++) begin
           if (taken[i] != 0 && taken[k] != 0) assert (peers[i] != peers[k]);
-          if (i < 4) assert ((taken[i] & taken[k]) == 0);
+          if (i < 4) assert ((taken[i] & taken[k] & 7'b0001111) == 0);
+          if (i < 2) assert ((taken[i] & taken[k]) == 0);
         end
         if (taken[i] != 0 && u_dut.read_d.taken != 0) assert (u_dut.peer != peers[i]);
       end

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rackloom_node::{Duration, Instant};
+use rackloom_node::Instant;
 use rackloom_transport::{Connection, Segment};
 use rackloom_wire::bridge::Kind;
 
@@ -10,9 +10,6 @@ use crate::config::STREAM_CREDIT;
 use crate::inbox::Inbox;
 use crate::message::Message;
 use crate::transactions::{Ticket, Transactions};
-
-/// Stale segments that are answered at once: two ends that start at the same time need two.
-const ANSWERS: u32 = 4;
 
 /// The connection to one peer on one channel.
 #[derive(Debug)]
@@ -27,9 +24,6 @@ pub(crate) struct Link {
     pub(crate) kept: Option<Instant>,
     /// Numbers have begun: something may have been taken, or sent, under the connection's epoch.
     pub(crate) has_begun: bool,
-    /// Stale segments that were answered since one has come that was not, and when the last was.
-    answers: u32,
-    answered_at: Instant,
     /// When patience with the peer ends, if we wait for it then: counted from when it last did what it owed, or spoke
     /// while it owed nothing, or was first asked for something after that.
     pub(crate) gives_up: Instant,
@@ -48,8 +42,6 @@ impl Link {
             has_inbox_turn: false,
             kept: None,
             has_begun: false,
-            answers: 0,
-            answered_at: now,
             gives_up: now,
             #[cfg(feature = "planted-bugs")]
             planted: None,
@@ -65,20 +57,6 @@ impl Link {
     /// is heard: each begins with credit for as many.
     pub(crate) fn has_room_for<T>(&self, segment: &Segment<T>) -> bool {
         self.inbox.waiting() <= STREAM_CREDIT.into() || self.connection.is_current(segment.src, segment.dst)
-    }
-
-    /// A segment has come. A stale one is answered, in case the peer does not know better; but two nodes that are at
-    /// odds about each other's lives would answer each other as fast as the wire can, so after some an answer has to
-    /// wait.
-    pub(crate) fn note_stale(&mut self, now: Instant, is_stale: bool, pause: Duration) {
-        if !is_stale {
-            self.answers = 0;
-        } else if self.answers < ANSWERS || now - self.answered_at >= pause {
-            self.answers = self.answers.saturating_add(1);
-            self.answered_at = now;
-        } else {
-            self.connection.withhold_answer();
-        }
     }
 
     /// Whether we wait for something of the peer.

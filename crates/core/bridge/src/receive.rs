@@ -43,7 +43,6 @@ impl Endpoint {
             Ok(received) => received,
             Err(_) => return self.counters.malformed += 1,
         };
-        link.note_stale(now, received.is_stale, self.config.rto_min);
         if received.is_stale {
             self.counters.stale += 1;
         } else if is_duplicate && !received.restarted {
