@@ -5,22 +5,25 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::exchange::{Exchanged, Kernels};
 use super::measure::Phases;
 use super::{Job, Options};
 use rackloom_report::{Chart, Claim, Legend, Series, StudyReport, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
-pub const SCHEMA: &str = "rackloom.study.saf-scaling/2";
+pub const SCHEMA: &str = "rackloom.study.saf-scaling/3";
 
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// `rackloom.study.saf-scaling/2`
+    /// `rackloom.study.saf-scaling/3`
     schema: &'static str,
     /// What was measured.
     options: Options,
     /// Strong scaling, then weak, by number of cards.
     pub points: Vec<Point>,
+    /// Blocks from the host and from card to card, by kernel and number of cards.
+    pub exchanges: Vec<Exchanged>,
     /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
@@ -61,7 +64,7 @@ pub struct Point {
 }
 
 impl Report {
-    pub(super) fn new(options: &Options, mut runs: Vec<(Job, Phases)>) -> Self {
+    pub(super) fn new(options: &Options, mut runs: Vec<(Job, Phases)>, exchanges: Vec<Exchanged>) -> Self {
         runs.sort_by_key(|(job, _)| (job.kind, job.cards));
         let points: Vec<Point> = runs
             .iter()
@@ -71,8 +74,8 @@ impl Report {
                 point(job, phases, first, of_one)
             })
             .collect();
-        let claims = claims(&points);
-        Self { schema: SCHEMA, options: options.clone(), points, claims }
+        let claims = claims(&points, &exchanges);
+        Self { schema: SCHEMA, options: options.clone(), points, exchanges, claims }
     }
 }
 
@@ -97,12 +100,18 @@ fn point(job: &Job, phases: &Phases, first: &Job, of_one: &Phases) -> Point {
     }
 }
 
-fn claims(points: &[Point]) -> Vec<Claim> {
+fn claims(points: &[Point], exchanges: &[Exchanged]) -> Vec<Claim> {
     let at = |kind| points.iter().find(|p| p.kind == kind && p.cards == 20);
     let claim = |name, kind| at(kind).map(|p| Claim::at_least(name, p.efficiency, 0.95));
     let strong = claim("efficiency_20_cards_strong", Kind::Strong);
     let weak = claim("efficiency_20_cards_weak", Kind::Weak);
-    strong.into_iter().chain(weak).collect()
+    let most = |kernel| exchanges.iter().filter(move |e| e.kernel == kernel).max_by_key(|e| e.cards);
+    let resident = most(Kernels::Ptrans).filter(|e| e.cards > 1).and_then(|e| {
+        e.resident_host_s.map(|s| Claim::at_least("exchange_gain_ptrans_on_cards", s / e.cards_run_s, 3.0))
+    });
+    let gemm = most(Kernels::Gemm).filter(|e| e.cards > 1);
+    let gemm = gemm.map(|e| Claim::at_least("exchange_gain_gemm_end_to_end", e.host_s / e.cards_s, 1.5));
+    strong.into_iter().chain(weak).chain(resident).chain(gemm).collect()
 }
 
 impl Kind {
@@ -158,7 +167,57 @@ impl fmt::Display for Report {
                     bytes go in and four come out for each element, whatever the number of cards: from end to end the link \
                     is the limit, and cards help only with what is not LINK.";
         writeln!(f, "{}", wrap(note, ""))?;
+        self.write_exchanges(f)?;
         write!(f, "{}", claims_table(&self.claims))
+    }
+}
+
+impl Report {
+    /// The same work with blocks from the host and from card to card.
+    fn write_exchanges(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "End to end with either exchange (ms), operands from the host's memory and results back; same bits"
+        )?;
+        let header = [
+            "KERNEL",
+            ">CARDS",
+            ">ORDER",
+            ">BY HOST",
+            ">BY CARDS",
+            ">WRITE",
+            ">RUN",
+            ">READ",
+            ">GAIN",
+            ">SPEED-UP HOST",
+            ">CARDS",
+        ];
+        let mut table = Table::new(&header);
+        let ms = |s: f64| format!("{:.3}", s * 1e3);
+        for e in &self.exchanges {
+            let one = self.exchanges.iter().find(|x| x.kernel == e.kernel && x.cards == 1).unwrap_or(e);
+            let mut cells = vec![e.kernel.name().to_owned(), e.cards.to_string(), e.order.to_string()];
+            cells.extend([e.host_s, e.cards_s, e.cards_write_s, e.cards_run_s, e.cards_read_s].map(ms));
+            let ratios = [e.host_s / e.cards_s, one.host_s / e.host_s, one.cards_s / e.cards_s];
+            cells.extend(ratios.map(|r| format!("{r:.2}")));
+            table.row(cells);
+        }
+        writeln!(f, "{table}")?;
+        writeln!(f, "PTRANS from operands on the cards to the result there (ms)")?;
+        let mut table = Table::new(&[">CARDS", ">ORDER", ">BY HOST", ">BY CARDS", ">GAIN", ">FETCHED MB"]);
+        for e in &self.exchanges {
+            if let Some(host) = e.resident_host_s {
+                let mut cells = vec![e.cards.to_string(), e.order.to_string(), ms(host), ms(e.cards_run_s)];
+                cells.extend([format!("{:.2}", host / e.cards_run_s), format!("{:.1}", e.exchanged as f64 / 1e6)]);
+                table.row(cells);
+            }
+        }
+        writeln!(f, "{table}")?;
+        let note = "For PTRANS the host can send each element straight to the card that needs it, so from end to end its \
+                    link is the limit in either way. The matrix product sends each tile's operands again; cards that \
+                    fetch them from each other take each element from the host once. With more than ten cards half of \
+                    what is fetched passes the one cable between the switches.";
+        writeln!(f, "{}", wrap(note, ""))
     }
 }
 
