@@ -61,7 +61,7 @@ pub struct Exchanged {
     /// Reading the results.
     pub cards_read_s: f64,
     /// PTRANS from operands on the cards to the result there, with blocks that the host reads and writes; null for
-    /// others.
+    /// others and for one card, which needs none.
     pub resident_host_s: Option<f64>,
     /// Bytes on the host's wire, both ways, with blocks from the host, from end to end.
     pub host_wire_bytes: u64,
@@ -88,8 +88,8 @@ pub(super) fn measure(kernel: Kernels, cards: usize, options: &Options) -> Resul
     let mut rack = rack(cards, options, name)?;
     let (expected, host_s, host_wire_bytes) = by_host(&mut rack, &about, inputs.clone(), options)?;
     let resident_host_s = match kernel {
-        Kernels::Ptrans => Some(resident(&mut rack, order, &a)?),
-        Kernels::Gemm => None,
+        Kernels::Ptrans if cards > 1 => Some(resident(&mut rack, order, &a)?),
+        _ => None,
     };
     let mut rack = self::rack(cards, options, "exchange")?;
     let work = ExchangeWork::new(&about, inputs, cards, options.memory).map_err(rackloom::Error::from);
