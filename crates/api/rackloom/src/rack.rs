@@ -329,11 +329,11 @@ impl Rack {
         Ok((rackloom_sync::into_inner(work), report))
     }
 
-    /// Has these cards compute the work, and fetch from each other what they need: its matrices pass the host once. `image`
-    /// is that of the role `exchange`, and the first cards of as many as the work takes are used. Each is claimed, opens
-    /// to the others what they read and nothing else, is loaded if it has another image, and released at the end, which
-    /// closes what it has opened. Each counts as one tile. Of `options`, claim and deadline count. Returns the work with
-    /// its outputs. `observe` is as for [`run_job`](Self::run_job).
+    /// Has these cards compute the work, and fetch from each other what they need: its matrices pass the host once.
+    /// `image` is that of the role `exchange`. As many cards as the work takes are used, the first of these. Each is
+    /// claimed, opens to the others what they read and nothing else, is loaded if it has another image, and released at
+    /// the end, which closes what it has opened. Each counts as one tile. Of `options`, claim and deadline count.
+    /// Returns the work with its outputs. `observe` is as for [`run_job`](Self::run_job).
     ///
     /// # Errors
     /// A card has no bridge, does not take the image, is lost, or cannot read another's memory: the error names it, and

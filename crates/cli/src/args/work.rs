@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::parse::{self, TileExtent};
 
@@ -89,14 +87,23 @@ pub(crate) struct Run {
 }
 
 /// How blocks that several cards need come to them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExchangeWay {
     /// From the host, with each tile: on any cards, which may come and go
     #[default]
     Host,
     /// From card to card: on model cards, all of which have to stay
     Cards,
+}
+
+impl ExchangeWay {
+    /// As the option takes it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Cards => "cards",
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

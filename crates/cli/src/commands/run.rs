@@ -31,8 +31,8 @@ pub(crate) struct RunReport {
     role: String,
     /// Name of the kernel.
     kernel: String,
-    /// How blocks came to the cards that need them.
-    exchange: ExchangeWay,
+    /// How blocks came to the cards that need them: `host` or `cards`.
+    exchange: &'static str,
     /// Tiles in all; among cards that exchange, each card's part is one.
     tiles: usize,
     /// Extents of the largest tile by dimension.
@@ -136,7 +136,7 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
         schema: "rackloom.run/1",
         role: image.manifest().name.clone(),
         kernel: kernel.name,
-        exchange: args.exchange,
+        exchange: args.exchange.name(),
         tiles: report.tiles,
         tile,
         seconds: report.elapsed.as_secs_f64(),
@@ -150,7 +150,7 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The kernel, if cards can exchange its blocks: it is that of the role that comes with Rackloom, whose meaning is known.
+/// The kernel, if cards can exchange its blocks: that of a role which comes with Rackloom, so its meaning is known.
 fn exchangeable<'a>(image: &Image, kernel: &'a Kernel, args: &Run) -> Result<&'a Kernel> {
     if !args.tile.is_empty() {
         return Err(Failure::new("--tile has no meaning with --exchange cards")
@@ -275,7 +275,7 @@ fn text(r: &RunReport) -> String {
             c.left.clone().unwrap_or_default(),
         ]);
     }
-    if r.exchange == ExchangeWay::Cards {
+    if r.exchange == ExchangeWay::Cards.name() {
         let cards = r.cards.len();
         let (moved, exchanged) = (format::bytes(r.bytes), format::bytes(r.exchanged));
         let time = format::time(time);

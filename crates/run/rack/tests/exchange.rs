@@ -1,5 +1,5 @@
-//! `ptrans` and `gemm` on cards that exchange blocks themselves, in virtual time: the bits of the host's exchange, under
-//! loss, and an error by name when a card dies.
+//! `ptrans` and `gemm` on cards that exchange blocks themselves, in virtual time: the bits of the host's exchange, also
+//! under loss, and an error by name when a card dies.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};

@@ -140,7 +140,7 @@ impl ExchangeWork {
         }
     }
 
-    /// One launch reads the memory of as many cards as there are streams; `gemm` has those for each part of B's columns.
+    /// One launch reads the memory of as many cards as there are streams; `gemm` has those for each part of B.
     fn steps(&self, place: usize) -> Vec<Step> {
         let step = |distances: Range<usize>, columns: Range<usize>| Step {
             launch: self.launch(place, &distances, &columns),

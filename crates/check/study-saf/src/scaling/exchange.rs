@@ -149,7 +149,7 @@ fn by_host(
     inputs: BTreeMap<String, Array>,
     options: &Options,
 ) -> Result<(Bytes, f64, u64)> {
-    let sizing = Sizing { cards: rack.cards().len(), room: (options.memory - ROLE_PRIVATE) / 2 & !63 };
+    let sizing = Sizing { cards: rack.cards().len(), room: ((options.memory - ROLE_PRIVATE) / 2) & !63 };
     let work = ArrayWork::new(0, kernel, inputs, BTreeMap::new(), sizing).map_err(rackloom::Error::from);
     let work = work.map_err(|why| StudyError::Option { option: "memory", why: why.to_string() })?;
     let (start, before) = (rack.now(), wire_bytes(rack));
@@ -200,8 +200,8 @@ fn by_cards(rack: &mut Rack, mut work: ExchangeWork) -> Result<([f64; 4], Bytes,
     Ok((times, work.into_outputs()["c"].data.clone(), bytes))
 }
 
-/// PTRANS on rows of A that lie in the cards, whose blocks the host reads and writes: seconds. A block is written as soon
-/// as it is read, and a card computes when it has all of its columns.
+/// PTRANS on rows of A that lie in the cards, whose blocks the host reads and writes: seconds. A block is written as
+/// soon as it is read, also a card's own, and all cards compute when all is written.
 fn resident(rack: &mut Rack, order: usize, a: &Array) -> Result<f64> {
     rack.claim()?;
     let cards = rack.cards().to_vec();
