@@ -28,7 +28,7 @@ pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
 pub(crate) use self::sharing::{OpenClSite, Top};
 pub(crate) use self::study::{BlastFunctionSharing, Simulated, Study, StudyName};
 pub(crate) use self::usage::{failure as usage_failure, is_json};
-pub(crate) use self::work::{Cards, ImageAction, Load, MemAction, MemRead, MemWrite, Run};
+pub(crate) use self::work::{Cards, ExchangeWay, ImageAction, Load, MemAction, MemRead, MemWrite, Run};
 
 /// Run a rack of network-attached FPGA cards as one machine.
 #[derive(Debug, Parser)]

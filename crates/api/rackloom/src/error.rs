@@ -6,8 +6,8 @@ use rackloom_bridge::Failure;
 use rackloom_host::OpError;
 use rackloom_live::NetError;
 use rackloom_pager::PagerError;
-use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::BridgeStatus;
+use rackloom_wire::{ErrorCode, MacAddr};
 
 use crate::array_work::ArrayError;
 
@@ -109,6 +109,12 @@ impl Error {
     /// What a person can do about it, if anything can be said in general.
     pub fn help(&self) -> Option<&'static str> {
         match self {
+            Self::Array(ArrayError::NoExchange { .. }) => {
+                Some("leave out `--exchange cards`: any kernel's arrays can pass through the host")
+            }
+            Self::Array(ArrayError::ExchangeRoom { .. }) => {
+                Some("use more cards, or `--exchange host`, whose tiles need less memory")
+            }
             Self::Array(_) => Some("`rackloom info CARD` and `rackloom image show IMAGE` list each kernel's arrays"),
             Self::NoCards { .. } => Some("list the cards with `rackloom ls`; add one with `rackloom card add`"),
             Self::JobDeadline { .. } => Some("allow more time, or add cards while the job runs"),
@@ -147,6 +153,12 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
         OpError::Load { .. } => Some("check the file with `rackloom image verify`; the card still serves its old role"),
         OpError::AwaitsRestart { .. } => {
             Some("`rackloom ls --watch` shows when the card is back; `rackloom load` then finds the image there")
+        }
+        OpError::Refused { code: ErrorCode::Unsupported, .. } => Some(
+            "this card has no bridge to other cards, as gateware has none yet: use model cards, or `--exchange host`",
+        ),
+        OpError::Peer { .. } => {
+            Some("`rackloom ls` shows which cards are left; with `--exchange host` the others take over")
         }
         OpError::Refused { .. } | OpError::Cancelled { .. } => None,
     }

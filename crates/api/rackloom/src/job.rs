@@ -12,6 +12,7 @@ use rackloom_wire::MacAddr;
 
 use crate::Error;
 use crate::pending::Completer;
+use crate::runner::Running;
 
 /// Options of a job.
 #[derive(Debug, Clone)]
@@ -172,51 +173,6 @@ impl RunningJob {
         }
     }
 
-    /// Advances the job after an event or a timeout; true when it has ended and its cards are released.
-    pub(crate) fn tend(&mut self, now: Instant, host: &mut Host, event: Option<&Event>) -> bool {
-        if let Some(event) = event.filter(|_| self.end.is_none()) {
-            for update in self.job.handle(now, host, event) {
-                self.note(now, update);
-            }
-        }
-        self.check_time(now);
-        if self.end.is_none() {
-            return false;
-        }
-        match (&mut self.releases, event) {
-            (None, _) => {
-                self.report.elapsed = now - self.started;
-                self.report.computing = self.first_joined.map_or(Duration::ZERO, |at| now - at);
-                self.releases = Some(self.job.release(now, host).into_iter().collect());
-            }
-            (Some(releases), Some(Event::Completed { op, .. })) => _ = releases.remove(op),
-            (Some(_), _) => {}
-        }
-        // The job ends when its cards are free, so that its owner can use them at once.
-        self.releases.as_ref().is_some_and(BTreeSet::is_empty)
-    }
-
-    /// Reports the end.
-    pub(crate) fn conclude(self) {
-        let Self { job, done, end, report, .. } = self;
-        drop(job); // From here on the owner can have the work back.
-        done.complete(end.expect("it has ended").map(|()| report));
-    }
-
-    /// Cancels the job.
-    pub(crate) fn cancel(&mut self) {
-        self.end.get_or_insert(Err(Error::JobCancelled));
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        if self.end.is_some() {
-            return None;
-        }
-        let idle = self.idle_since.map(|at| at + self.options.patience);
-        let over = self.options.deadline.map(|d| self.started + d);
-        [idle, over].into_iter().flatten().min()
-    }
-
     fn note(&mut self, now: Instant, event: JobEvent) {
         let update = match event {
             JobEvent::Joined(card) => {
@@ -269,5 +225,49 @@ impl RunningJob {
         if let Some(allowed) = self.options.deadline.filter(|d| now - self.started >= *d) {
             self.end.get_or_insert(Err(Error::JobDeadline { allowed, left, tiles }));
         }
+    }
+}
+
+impl Running for RunningJob {
+    fn tend(&mut self, now: Instant, host: &mut Host, event: Option<&Event>) -> bool {
+        if let Some(event) = event.filter(|_| self.end.is_none()) {
+            for update in self.job.handle(now, host, event) {
+                self.note(now, update);
+            }
+        }
+        self.check_time(now);
+        if self.end.is_none() {
+            return false;
+        }
+        match (&mut self.releases, event) {
+            (None, _) => {
+                self.report.elapsed = now - self.started;
+                self.report.computing = self.first_joined.map_or(Duration::ZERO, |at| now - at);
+                self.releases = Some(self.job.release(now, host).into_iter().collect());
+            }
+            (Some(releases), Some(Event::Completed { op, .. })) => _ = releases.remove(op),
+            (Some(_), _) => {}
+        }
+        // The job ends when its cards are free, so that its owner can use them at once.
+        self.releases.as_ref().is_some_and(BTreeSet::is_empty)
+    }
+
+    fn conclude(self: Box<Self>) {
+        let Self { job, done, end, report, .. } = *self;
+        drop(job); // From here on the owner can have the work back.
+        done.complete(end.expect("it has ended").map(|()| report));
+    }
+
+    fn cancel(&mut self) {
+        self.end.get_or_insert(Err(Error::JobCancelled));
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        if self.end.is_some() {
+            return None;
+        }
+        let idle = self.idle_since.map(|at| at + self.options.patience);
+        let over = self.options.deadline.map(|d| self.started + d);
+        [idle, over].into_iter().flatten().min()
     }
 }

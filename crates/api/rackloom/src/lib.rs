@@ -6,7 +6,7 @@
 //! and says what was seen of it.
 //!
 //! [`Rack::run_job`] spreads work over all cards; [`ArrayWork`] is the work of a kernel on whole arrays, cut into tiles
-//! according to the role's manifest.
+//! according to the role's manifest. [`Rack::run_exchange`] has cards fetch from each other what they need instead.
 //!
 //! ```no_run
 //! use rackloom::{Net, Rack, RackOptions};
@@ -24,6 +24,7 @@ pub mod array_work;
 mod batch;
 mod entropy;
 mod error;
+mod exchange;
 mod job;
 mod pending;
 mod rack;
@@ -37,6 +38,7 @@ pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
 pub use entropy::random_mac;
 pub use error::{Error, RmaError};
+pub use exchange::ExchangeWork;
 pub use job::{CardShare, JobReport, JobUpdate, RunOptions};
 pub use pending::Pending;
 pub use rack::{Rack, RackOptions};

@@ -19,6 +19,7 @@ use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 use crate::Error;
 use crate::batch::Batch;
 use crate::entropy::{random_mac, random_u64};
+use crate::exchange::{ExchangeStart, ExchangeWork, RunningExchange};
 use crate::job::{JobReport, JobUpdate, RunOptions, RunningJob, SharedWork, Start};
 use crate::pending::{Completer, Pending};
 use crate::runner::{LastWord, Runner, SharedWaiting};
@@ -324,6 +325,40 @@ impl Rack {
         let report = pending.helped_by(&self.driver).wait()?;
         // The job was dropped before its end was reported, and its share of the work with it.
         let work = Arc::into_inner(work).expect("the job is gone");
+        Ok((rackloom_sync::into_inner(work), report))
+    }
+
+    /// Has these cards compute the work, and fetch from each other what they need: its matrices pass the host once.
+    /// `image` is that of the role `exchange`. As many cards as the work takes are used, the first of these. Each is
+    /// claimed, opens to the others what they read and nothing else, is loaded if it has another image, and released at
+    /// the end, which closes what it has opened. Each counts as one tile. Of `options`, claim and deadline count.
+    /// Returns the work with its outputs. `observe` is as for [`run_job`](Self::run_job).
+    ///
+    /// # Errors
+    /// A card has no bridge, does not take the image, is lost, or cannot read another's memory: the error names it, and
+    /// there is no result. Nothing is tried again.
+    ///
+    /// # Panics
+    /// If there are fewer cards than the work takes.
+    pub fn run_exchange(
+        &self,
+        image: Bytes,
+        work: ExchangeWork,
+        cards: &[MacAddr],
+        options: RunOptions,
+        observe: impl FnMut(&JobUpdate) + Send + 'static,
+    ) -> Result<(ExchangeWork, JobReport), Error> {
+        let cards = cards[..work.cards()].to_vec();
+        let shared = Arc::new(Mutex::new(work));
+        let (done, pending) = Pending::new();
+        let work = Arc::clone(&shared);
+        let start = ExchangeStart { image, cards, work, options, observe: Box::new(observe), done };
+        self.post(move |runner, now| {
+            let exchange = RunningExchange::start(now, runner.host(), start);
+            runner.add_job(exchange);
+        });
+        let report = pending.helped_by(&self.driver).wait()?;
+        let work = Arc::into_inner(shared).expect("the exchange is gone");
         Ok((rackloom_sync::into_inner(work), report))
     }
 

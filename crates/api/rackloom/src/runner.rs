@@ -11,10 +11,20 @@ use rackloom_host::{Event, Host, LoadPhase, OpError, OpId, Outcome};
 use rackloom_node::{Frame, Instant, Node, Output, Port};
 use rackloom_sync::lock;
 
-use crate::job::RunningJob;
-
 type Waiter = Box<dyn FnOnce(Result<Outcome, OpError>) + Send>;
 type Progress = Box<dyn FnMut(LoadPhase, u32, u32) + Send>;
+
+/// Work on several cards that goes on with each event.
+pub(crate) trait Running: Send {
+    /// Advances it after an event or a timeout; true when it has ended and its cards are released.
+    fn tend(&mut self, now: Instant, host: &mut Host, event: Option<&Event>) -> bool;
+    /// Reports the end.
+    fn conclude(self: Box<Self>);
+    /// Cancels it.
+    fn cancel(&mut self);
+    /// When it has to be tended at the latest.
+    fn deadline(&self) -> Option<Instant>;
+}
 
 /// The waiters of operations, loads, events and jobs.
 #[derive(Default)]
@@ -22,7 +32,7 @@ pub(crate) struct Waiting {
     waiters: BTreeMap<OpId, Waiter>,
     progress: BTreeMap<OpId, Progress>,
     watchers: Vec<SyncSender<Event>>,
-    jobs: Vec<RunningJob>,
+    jobs: Vec<Box<dyn Running>>,
 }
 
 /// Outlives the runner's thread for as long as anybody could still wait; dropping the last handle ends all waiting.
@@ -70,12 +80,12 @@ impl Runner {
 
     /// Cancels all jobs.
     pub(crate) fn cancel_jobs(&mut self, now: Instant) {
-        self.with(|w| w.jobs.iter_mut().for_each(RunningJob::cancel));
+        self.with(|w| w.jobs.iter_mut().for_each(|job| job.cancel()));
         self.tend_jobs(now, None);
     }
 
-    pub(crate) fn add_job(&mut self, job: RunningJob) {
-        self.with(|w| w.jobs.push(job));
+    pub(crate) fn add_job(&mut self, job: impl Running + 'static) {
+        self.with(|w| w.jobs.push(Box::new(job)));
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut Waiting) -> R) -> R {
@@ -93,7 +103,7 @@ impl Runner {
             if job.tend(now, &mut self.host, event) { over.push(job) } else { going.push(job) }
         }
         self.with(|w| w.jobs.append(&mut going));
-        over.into_iter().for_each(RunningJob::conclude);
+        over.into_iter().for_each(|job| job.conclude());
     }
 
     fn dispatch(&mut self, now: Instant, event: Event) {
@@ -149,7 +159,7 @@ impl Node for Runner {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let jobs = self.with(|w| w.jobs.iter().filter_map(RunningJob::deadline).min());
+        let jobs = self.with(|w| w.jobs.iter().filter_map(|job| job.deadline()).min());
         [self.host.next_deadline(), jobs].into_iter().flatten().min()
     }
 }

@@ -10,12 +10,17 @@
 //! memory for, but no more in all than [`Options::resident`], which bounds the memory of the machine that simulates;
 //! more rounds make the figure worse, not better. End to end is the whole thing, phase after phase, beside the time
 //! that the host's link alone takes.
+//!
+//! After it the study compares two ways in which blocks come to the cards that need them, for PTRANS and the matrix
+//! product: from the host, and from card to card. See `exchange.rs`.
 
+mod exchange;
 mod matrix;
 mod measure;
 mod report;
 mod strip;
 
+pub use exchange::{Exchanged, Kernels};
 pub use measure::Phases;
 pub use report::{Kind, Point, Report, SCHEMA};
 
@@ -37,6 +42,8 @@ pub struct Options {
     pub order: usize,
     /// Order of the matrices for weak scaling on one card.
     pub weak_order: usize,
+    /// Order of the matrices for PTRANS with either exchange; the matrix product has half of it.
+    pub exchange_order: usize,
     /// Numbers of cards.
     pub cards: Vec<usize>,
     /// Memory of each card, bytes.
@@ -59,6 +66,7 @@ impl Default for Options {
         Self {
             order: 32_768,
             weak_order: 8192,
+            exchange_order: 4096,
             cards: vec![1, 2, 4, 8, 12, 16, 20],
             memory: 4 << 30,
             resident: 2 << 30,
@@ -74,7 +82,14 @@ impl Options {
     /// Small matrices: some seconds.
     pub fn quick() -> Self {
         let full = Self::default();
-        Self { order: 4096, weak_order: 1024, cards: vec![1, 8, 20], image_bytes: 1_000_000, ..full }
+        Self {
+            order: 4096,
+            weak_order: 1024,
+            exchange_order: 1024,
+            cards: vec![1, 8, 20],
+            image_bytes: 1_000_000,
+            ..full
+        }
     }
 }
 
@@ -99,6 +114,9 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     if !orders.contains(&options.order) || !orders.contains(&options.weak_order) {
         return range("order", format!("{ORDER_MIN} to {ORDER_MAX}"));
     }
+    if !(64..=8192).contains(&options.exchange_order) {
+        return range("exchange_order", "64 to 8192".to_owned());
+    }
     let jobs: Vec<Job> = options.cards.iter().rev().flat_map(|&cards| jobs(options, cards)).collect();
     let largest = jobs.iter().map(|j| j.order).max().unwrap_or(0);
     let row = strip::bytes(1, largest);
@@ -114,7 +132,13 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report> {
     let phases = pool::each(&jobs, options.threads, progress, name, |job| {
         measure::measure(job.cards, job.order, options, &image)
     })?;
-    Ok(Report::new(options, jobs.into_iter().zip(phases).collect()))
+    let both: Vec<_> =
+        [Kernels::Ptrans, Kernels::Gemm].into_iter().flat_map(|k| options.cards.iter().map(move |n| (k, *n))).collect();
+    let name = |(kernel, cards): &(Kernels, usize)| format!("exchange, {}, {cards} cards", kernel.name());
+    let exchanges = pool::each(&both, options.threads, progress, name, |(kernel, cards)| {
+        exchange::measure(*kernel, *cards, options)
+    })?;
+    Ok(Report::new(options, jobs.into_iter().zip(phases).collect(), exchanges))
 }
 
 /// Strong and weak scaling on so many cards. The weak order gives each card as many elements as one card has, to a row.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::parse::{self, TileExtent};
 
@@ -61,6 +61,7 @@ pub(crate) struct Load {
 #[command(after_help = "\
 Examples:
   rackloom run ptrans A.npy B.npy -o C.npy
+  rackloom run gemm A.npy B.npy -o C.npy --exchange cards
   rackloom run ./my.rli/blur IN.npy -o OUT.npy --card card0 --card card2")]
 pub(crate) struct Run {
     /// An image file or built-in role, and one of its kernels
@@ -80,6 +81,29 @@ pub(crate) struct Run {
     /// Extent of a tile in a dimension, such as i=128; may be repeated
     #[arg(long, value_name = "DIM=N")]
     pub(crate) tile: Vec<TileExtent>,
+    /// How blocks that several cards need come to them; ptrans and gemm have both ways
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) exchange: ExchangeWay,
+}
+
+/// How blocks that several cards need come to them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExchangeWay {
+    /// From the host, with each tile: on any cards, which may come and go
+    #[default]
+    Host,
+    /// From card to card: on model cards, all of which have to stay
+    Cards,
+}
+
+impl ExchangeWay {
+    /// As the option takes it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Cards => "cards",
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rackloom::{ArrayWork, CardInfo, JobReport, JobUpdate, MacAddr, OpError, Rack, RunOptions, Sizing, scalar_word};
-use rackloom_image::{Dir, Kernel};
+use rackloom::{
+    ArrayError, ArrayWork, CardInfo, ExchangeWork, JobReport, JobUpdate, MacAddr, OpError, Rack, RunOptions, Sizing,
+    scalar_word,
+};
+use rackloom_image::{Dir, Image, Kernel};
 use rackloom_report::Table;
 use rackloom_wire::ROLE_PRIVATE;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::Run;
+use crate::args::{ExchangeWay, Run};
 use crate::cards::Roster;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,7 +31,9 @@ pub(crate) struct RunReport {
     role: String,
     /// Name of the kernel.
     kernel: String,
-    /// Tiles in all.
+    /// How blocks came to the cards that need them: `host` or `cards`.
+    exchange: &'static str,
+    /// Tiles in all; among cards that exchange, each card's part is one.
     tiles: usize,
     /// Extents of the largest tile by dimension.
     tile: BTreeMap<char, usize>,
@@ -36,8 +41,10 @@ pub(crate) struct RunReport {
     seconds: f64,
     /// From when the first card was ready to the last tile, seconds.
     computing: f64,
-    /// Bytes of inputs and outputs transferred.
+    /// Bytes of inputs and outputs transferred by the host.
     bytes: u64,
+    /// Bytes that cards fetched from each other.
+    exchanged: u64,
     /// What each card did.
     cards: Vec<RunCard>,
     /// The files written.
@@ -85,21 +92,42 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
     let rack = Arc::new(cx.connect()?);
     let roster = Roster::discover(&rack, &cx.global)?;
     let chosen = roster.select(&args.cards)?;
-    let work = ArrayWork::new(number, &kernel, inputs, scalars, sizing(&chosen)).map_err(rackloom::Error::from)?;
-    let plan = work.plan().clone();
-    let only = (!args.cards.cards.is_empty()).then(|| chosen.iter().map(|c| c.mac).collect::<BTreeSet<_>>());
+    let cards: Vec<_> = chosen.iter().map(|c| c.mac).collect();
+    let only = (!args.cards.cards.is_empty()).then(|| cards.iter().copied().collect::<BTreeSet<_>>());
     let options = RunOptions { cards: only, depth: DEPTH, deadline: Some(cx.global.timeout), ..RunOptions::default() };
-
     let title = format!("running {}", kernel.name);
-    let progress = cx.ui.progress(&title, plan.tiles() as u64, Amount::Tiles);
+    let show_on = |tiles: usize| {
+        let progress = cx.ui.progress(&title, tiles as u64, Amount::Tiles);
+        (progress.clone(), show(progress, roster.clone(), tiles))
+    };
     // The handler must not keep the rack alive: dropping the rack releases its cards.
     let weak = Arc::downgrade(&rack);
-    interrupt::instead(move || weak.upgrade().iter().for_each(|rack| rack.cancel_jobs()));
-    let image_bytes = image.bytes().clone();
-    let done = rack.run_job(image_bytes, work, options, show(progress.clone(), roster.clone(), plan.tiles()));
-    progress.finish();
-    let (work, report) = done?;
-    let arrays = work.into_outputs();
+    let interrupt = move || interrupt::instead(move || weak.upgrade().iter().for_each(|rack| rack.cancel_jobs()));
+    let (arrays, report, tile, exchanged) = match args.exchange {
+        ExchangeWay::Host => {
+            let sizing = sizing(&chosen);
+            let work = ArrayWork::new(number, &kernel, inputs, scalars, sizing).map_err(rackloom::Error::from)?;
+            let (plan, (progress, observe)) = (work.plan().clone(), show_on(work.plan().tiles()));
+            interrupt();
+            let done = rack.run_job(image.bytes().clone(), work, options, observe);
+            progress.finish();
+            let (work, report) = done?;
+            (work.into_outputs(), report, plan.tile_extents(), 0)
+        }
+        ExchangeWay::Cards => {
+            let kernel = exchangeable(&image, &kernel, args)?;
+            let memory = chosen.iter().map(|c| c.memory).min().unwrap_or(0);
+            let work = ExchangeWork::new(kernel, inputs, cards.len(), memory).map_err(rackloom::Error::from)?;
+            let exchanged = work.exchanged();
+            let (progress, observe) = show_on(work.cards());
+            let (role, _, _) = images::find_kernel("exchange/ptrans")?;
+            interrupt();
+            let done = rack.run_exchange(role.bytes().clone(), work, &cards, options, observe);
+            progress.finish();
+            let (work, report) = done?;
+            (work.into_outputs(), report, BTreeMap::new(), exchanged)
+        }
+    };
     for (name, path) in &outputs {
         npy::write(path, &arrays[name])?;
     }
@@ -108,16 +136,30 @@ pub(super) fn run(cx: &Context, args: &Run) -> Result<Exit> {
         schema: "rackloom.run/1",
         role: image.manifest().name.clone(),
         kernel: kernel.name,
+        exchange: args.exchange.name(),
         tiles: report.tiles,
-        tile: plan.tile_extents(),
+        tile,
         seconds: report.elapsed.as_secs_f64(),
         computing: report.computing.as_secs_f64(),
         bytes: report.cards.values().map(|c| c.bytes).sum(),
+        exchanged,
         cards: rows(&report, &roster),
         outputs: outputs.into_iter().map(|(_, path)| path).collect(),
     };
     cx.ui.result(&report, || text(&report));
     Ok(Exit::Ok)
+}
+
+/// The kernel, if cards can exchange its blocks: that of a role which comes with Rackloom, so its meaning is known.
+fn exchangeable<'a>(image: &Image, kernel: &'a Kernel, args: &Run) -> Result<&'a Kernel> {
+    if !args.tile.is_empty() {
+        return Err(Failure::new("--tile has no meaning with --exchange cards")
+            .help("cards that exchange blocks hold strips of rows, one each: leave --tile out"));
+    }
+    match images::name_of(&image.digest()) {
+        Some("ptrans" | "gemm") => Ok(kernel),
+        _ => Err(rackloom::Error::from(ArrayError::NoExchange { kernel: kernel.name.clone() }).into()),
+    }
 }
 
 /// The sizing of a plan for these cards.
@@ -232,6 +274,15 @@ fn text(r: &RunReport) -> String {
             c.joined.map_or_else(|| "-".to_owned(), seconds),
             c.left.clone().unwrap_or_default(),
         ]);
+    }
+    if r.exchange == ExchangeWay::Cards.name() {
+        let cards = r.cards.len();
+        let (moved, exchanged) = (format::bytes(r.bytes), format::bytes(r.exchanged));
+        let time = format::time(time);
+        return format!(
+            "{table}{} on {cards} cards in {time}: {moved} moved by the host, {exchanged} from card to card\n",
+            r.kernel
+        );
     }
     format!(
         "{}{} on {} cards: {} tiles in {}, {} moved at {}\n",

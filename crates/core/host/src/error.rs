@@ -72,6 +72,45 @@ impl fmt::Display for Time {
     }
 }
 
+/// Why a kernel could not use another card's memory, as `rackloom.h` numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerFault {
+    /// The stream has no route.
+    NoRoute,
+    /// The other card has no window for it there.
+    Refused,
+    /// The other card does not answer, or has restarted.
+    Gone,
+    /// The card has too much under way.
+    Busy,
+    /// A number that has no meaning.
+    Unknown,
+}
+
+impl PeerFault {
+    /// The fault of a number.
+    pub(crate) const fn of(number: u64) -> Self {
+        match number {
+            1 => Self::NoRoute,
+            2 => Self::Refused,
+            3 => Self::Gone,
+            4 => Self::Busy,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The same for people.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::NoRoute => "no stream leads there",
+            Self::Refused => "it refuses; it may have restarted",
+            Self::Gone => "it is gone or has restarted",
+            Self::Busy => "too many accesses are under way",
+            Self::Unknown => "the kernel gave no reason",
+        }
+    }
+}
+
 /// Why an operation failed. As text it is the card's name and the [`reason`](Self::reason).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}", self.name(), self.reason())]
@@ -153,6 +192,15 @@ pub enum OpError {
         /// What it awaits.
         restart: Restart,
     },
+    /// The card's kernel could not use another card's memory, which it needed.
+    Peer {
+        /// The card.
+        card: CardName,
+        /// The other card.
+        peer: CardName,
+        /// Why it could not.
+        fault: PeerFault,
+    },
     /// This host cancelled the operation.
     Cancelled {
         /// The card.
@@ -179,6 +227,7 @@ impl OpError {
             | Self::Kernel { card, .. }
             | Self::Load { card, .. }
             | Self::AwaitsRestart { card, .. }
+            | Self::Peer { card, .. }
             | Self::Cancelled { card } => *card,
         }
     }
@@ -212,6 +261,7 @@ impl OpError {
                  the image again"
                     .to_owned()
             }
+            Self::Peer { peer, fault, .. } => format!("cannot read the memory of {peer}: {}", fault.meaning()),
             Self::Cancelled { .. } => "the operation was cancelled".to_owned(),
         }
     }
@@ -231,6 +281,7 @@ impl OpError {
             | Self::Refused { .. }
             | Self::Kernel { .. }
             | Self::Load { .. }
+            | Self::Peer { .. }
             | Self::Cancelled { .. } => false,
         }
     }

@@ -15,6 +15,7 @@ mod config;
 mod ends;
 mod error;
 mod event;
+mod exchange;
 mod host;
 mod job;
 mod launcher;
@@ -29,8 +30,9 @@ mod writer;
 
 pub use card_info::CardInfo;
 pub use config::{ClaimOptions, Config};
-pub use error::{CardName, DownReason, LastSeen, OpError};
+pub use error::{CardName, DownReason, LastSeen, OpError, PeerFault};
 pub use event::{Event, LaunchReport, LoadPhase, LoadReport, OpId, Outcome};
+pub use exchange::{Exchange, ExchangeEvent, Share, Step};
 pub use host::Host;
 pub use job::{Arg, Job, JobEvent, JobOptions, Tile, Work};
 pub use launcher::Launch;

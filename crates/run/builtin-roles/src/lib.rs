@@ -6,6 +6,7 @@
 //! | chase  | a list in another card's memory           | 4 for each node                     |
 //! | copy   | `to[i] = from[i]`, 64-bit words           | i / 4, and 1                        |
 //! | echo   | frames go back to where they came from    | one for each 8 bytes                |
+//! | exchange | `ptrans` and `gemm` on strips of rows, with the others' fetched from card to card | as theirs, and 4 bytes for each element fetched |
 //! | gemm   | `c[ij] = sum a[ik] b[kj]`, single precision | i j k / 64                          |
 //! | probe  | what tests of a card need                  | as told                             |
 //! | ptrans | `c[ij] = b[ij] + a[ji]`, single precision   | 12 i j / 64                         |

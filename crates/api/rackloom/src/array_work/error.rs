@@ -105,6 +105,26 @@ pub enum ArrayError {
         /// The output.
         array: String,
     },
+    /// The kernel has no exchange among cards.
+    #[error("kernel `{kernel}` has no exchange among cards; those of the roles `ptrans` and `gemm` have one")]
+    NoExchange {
+        /// The kernel.
+        kernel: String,
+    },
+    /// The strips of so many cards do not fit, or there is no room beside them for what they fetch from each other.
+    #[error(
+        "kernel `{kernel}` on {cards} cards that exchange blocks needs {need} bytes on each, but a card has room for {room}"
+    )]
+    ExchangeRoom {
+        /// The kernel.
+        kernel: String,
+        /// Cards.
+        cards: usize,
+        /// Bytes that the largest strips need.
+        need: u64,
+        /// Bytes there are.
+        room: u64,
+    },
     /// Even the smallest tile does not fit.
     #[error("the smallest tile of kernel `{kernel}` needs {need} bytes, but a card has room for {room}")]
     Room {

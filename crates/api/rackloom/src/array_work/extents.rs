@@ -7,7 +7,7 @@ use rackloom_image::{Dir, Kernel};
 use super::{Array, ArrayError};
 
 /// Infers each dimension's extent and checks that all arrays agree.
-pub(super) fn infer(kernel: &Kernel, inputs: &BTreeMap<String, Array>) -> Result<BTreeMap<char, usize>, ArrayError> {
+pub(crate) fn infer(kernel: &Kernel, inputs: &BTreeMap<String, Array>) -> Result<BTreeMap<char, usize>, ArrayError> {
     let takes = || kernel.arrays.iter().filter(|a| a.dir == Dir::In);
     let list = || takes().map(|a| format!("{}[{}]", a.name, a.index)).collect::<Vec<_>>().join(", ");
     if let Some(unknown) = inputs.keys().find(|name| takes().all(|a| a.name != **name)) {

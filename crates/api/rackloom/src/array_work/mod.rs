@@ -6,7 +6,7 @@
 
 mod block;
 mod error;
-mod extents;
+pub(crate) mod extents;
 mod plan;
 mod scalar;
 #[cfg(test)]

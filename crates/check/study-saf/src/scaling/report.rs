@@ -5,22 +5,25 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::exchange::{Exchanged, Kernels};
 use super::measure::Phases;
 use super::{Job, Options};
 use rackloom_report::{Chart, Claim, Legend, Series, StudyReport, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
-pub const SCHEMA: &str = "rackloom.study.saf-scaling/2";
+pub const SCHEMA: &str = "rackloom.study.saf-scaling/3";
 
 /// What the study found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// `rackloom.study.saf-scaling/2`
+    /// `rackloom.study.saf-scaling/3`
     schema: &'static str,
     /// What was measured.
     options: Options,
     /// Strong scaling, then weak, by number of cards.
     pub points: Vec<Point>,
+    /// Blocks from the host and from card to card, by kernel and number of cards.
+    pub exchanges: Vec<Exchanged>,
     /// The claims, each with its bound and whether it holds.
     claims: Vec<Claim>,
 }
@@ -61,7 +64,7 @@ pub struct Point {
 }
 
 impl Report {
-    pub(super) fn new(options: &Options, mut runs: Vec<(Job, Phases)>) -> Self {
+    pub(super) fn new(options: &Options, mut runs: Vec<(Job, Phases)>, exchanges: Vec<Exchanged>) -> Self {
         runs.sort_by_key(|(job, _)| (job.kind, job.cards));
         let points: Vec<Point> = runs
             .iter()
@@ -71,8 +74,8 @@ impl Report {
                 point(job, phases, first, of_one)
             })
             .collect();
-        let claims = claims(&points);
-        Self { schema: SCHEMA, options: options.clone(), points, claims }
+        let claims = claims(&points, &exchanges);
+        Self { schema: SCHEMA, options: options.clone(), points, exchanges, claims }
     }
 }
 
@@ -97,12 +100,22 @@ fn point(job: &Job, phases: &Phases, first: &Job, of_one: &Phases) -> Point {
     }
 }
 
-fn claims(points: &[Point]) -> Vec<Claim> {
+fn claims(points: &[Point], exchanges: &[Exchanged]) -> Vec<Claim> {
     let at = |kind| points.iter().find(|p| p.kind == kind && p.cards == 20);
     let claim = |name, kind| at(kind).map(|p| Claim::at_least(name, p.efficiency, 0.95));
     let strong = claim("efficiency_20_cards_strong", Kind::Strong);
     let weak = claim("efficiency_20_cards_weak", Kind::Weak);
-    strong.into_iter().chain(weak).collect()
+    // The most cards at one switch: with more, the cable between two is what is measured.
+    let most = |kernel| {
+        let few = move |e: &&Exchanged| e.kernel == kernel && e.cards > 1 && e.cards <= AT_A_SWITCH;
+        exchanges.iter().filter(few).max_by_key(|e| e.cards)
+    };
+    let resident = most(Kernels::Ptrans).and_then(|e| {
+        e.resident_host_s.map(|s| Claim::at_least("exchange_gain_ptrans_resident", s / e.cards_run_s, 4.0))
+    });
+    let gemm = most(Kernels::Gemm);
+    let gemm = gemm.map(|e| Claim::at_least("exchange_gain_gemm_end_to_end", e.host_s / e.cards_s, 2.0));
+    strong.into_iter().chain(weak).chain(resident).chain(gemm).collect()
 }
 
 impl Kind {
@@ -158,7 +171,44 @@ impl fmt::Display for Report {
                     bytes go in and four come out for each element, whatever the number of cards: from end to end the link \
                     is the limit, and cards help only with what is not LINK.";
         writeln!(f, "{}", wrap(note, ""))?;
+        self.write_exchanges(f)?;
         write!(f, "{}", claims_table(&self.claims))
+    }
+}
+
+impl Report {
+    /// The same work with blocks from the host and from card to card.
+    fn write_exchanges(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let head = "End to end with blocks from the host and from card to card (ms): operands from the host's memory, \
+                    results back there, the same bits. RUN is what cards compute and fetch.";
+        writeln!(f, "{}", wrap(head, ""))?;
+        let header = ["KERNEL", ">CARDS", ">ORDER", ">BY HOST", ">SPEED-UP", ">BY CARDS", ">RUN", ">SPEED-UP", ">GAIN"];
+        let mut table = Table::new(&header);
+        let ms = |s: f64| format!("{:.3}", s * 1e3);
+        for e in &self.exchanges {
+            let one = self.exchanges.iter().find(|x| x.kernel == e.kernel && x.cards == 1).unwrap_or(e);
+            let mut cells = vec![e.kernel.name().to_owned(), e.cards.to_string(), e.order.to_string()];
+            let ratio = |r: f64| format!("{r:.2}");
+            cells.extend([ms(e.host_s), ratio(one.host_s / e.host_s), ms(e.cards_s), ms(e.cards_run_s)]);
+            cells.extend([one.cards_s / e.cards_s, e.host_s / e.cards_s].map(ratio));
+            table.row(cells);
+        }
+        writeln!(f, "{table}")?;
+        writeln!(f, "PTRANS from operands on the cards to the result there (ms)")?;
+        let mut table = Table::new(&[">CARDS", ">ORDER", ">BY HOST", ">BY CARDS", ">GAIN", ">FETCHED MB"]);
+        for e in &self.exchanges {
+            if let Some(host) = e.resident_host_s {
+                let mut cells = vec![e.cards.to_string(), e.order.to_string(), ms(host), ms(e.cards_run_s)];
+                cells.extend([format!("{:.2}", host / e.cards_run_s), format!("{:.1}", e.exchanged as f64 / 1e6)]);
+                table.row(cells);
+            }
+        }
+        writeln!(f, "{table}")?;
+        let note = "For PTRANS the host can send each element straight to the card that needs it: from end to end its \
+                    link is the limit in either way. The matrix product sends each tile's operands again; cards that \
+                    fetch them from each other take each element from the host once. With more than ten cards much of \
+                    what is fetched passes the one cable between the switches.";
+        writeln!(f, "{}", wrap(note, ""))
     }
 }
 
@@ -199,3 +249,5 @@ impl StudyReport for Report {
 
 /// Bits a second of the host's link.
 const LINK_RATE: f64 = 10e9;
+/// Cards that stand at the host's switch.
+const AT_A_SWITCH: usize = 10;
