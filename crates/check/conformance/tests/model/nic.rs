@@ -184,7 +184,7 @@ fn a_host_that_pauses_when_ordered_to_loses_nothing() {
     bench.clear();
     let end = bench.now + Duration::from_millis(50);
     let (mut silent_until, mut wire_free) = (bench.now, bench.now);
-    let (mut sent, mut orders) = (0u64, 0u64);
+    let (mut sent, mut orders, mut idle) = (0u64, 0u64, 0u64);
     while bench.now < end {
         if bench.now >= silent_until {
             bench.card.handle_frame(bench.now, 2, raw(PEER, OWN, IPV4, &[0; FRAME - 14]));
@@ -193,23 +193,26 @@ fn a_host_that_pauses_when_ordered_to_loses_nothing() {
         // A full wire takes nothing, and the card is not asked for more.
         while wire_free <= bench.now {
             match bench.card.poll(bench.now) {
-                Some(Output::Transmit(0, frame)) if frame.len() == FRAME => wire_free = bench.now + on_wire,
+                Some(Output::Transmit(0, frame)) if frame.len() == FRAME => wire_free += on_wire,
                 Some(Output::Transmit(2, frame)) => {
                     let pause = Pause::of(&frame).expect("there is nothing else for the host");
                     orders += u64::from(pause.quanta > 0);
                     silent_until = bench.now + Duration::from_nanos(pause.nanos());
                 }
                 Some(_) => {}
-                None => break,
+                None => {
+                    idle += 1;
+                    break;
+                }
             }
         }
         bench.card.check_invariants();
         bench.now += on_host_cable;
     }
     let counted = counters(&bench);
-    assert_eq!((counted.overflow, counted.paused), (0, orders));
+    assert_eq!((counted.overflow, counted.paused, idle), (0, orders, 0));
     assert!(orders > 3, "{orders}");
-    // The wire never idled: 50 ms of it are full.
+    // 50 ms of the wire are full.
     assert!(counted.to_wire.frames >= 4000 && sent > counted.to_wire.frames, "{counted:?} of {sent}");
 }
 
@@ -305,6 +308,7 @@ fn a_flood_from_the_host_leaves_the_role_its_turn() {
             bench.card.handle_frame(bench.now, 1, raw(port_1, PEER, IPV4, &[0; 1400]));
         }
         match bench.card.poll(bench.now) {
+            Some(Output::Transmit(2, frame)) => assert!(Pause::of(&frame).is_some(), "the host hears nothing else"),
             Some(Output::Transmit(port, frame)) => sent[usize::from(port)] += frame.len() as u64,
             Some(Output::Event(_)) => {}
             None => panic!("both have frames"),
@@ -320,6 +324,8 @@ fn an_answer_waits_for_no_queue() {
     for _ in 0..300 {
         bench.card.handle_frame(bench.now, 2, raw(PEER, OWN, IPV4, &[0; 1500]));
     }
+    let order = bench.card.poll(bench.now);
+    assert!(matches!(&order, Some(Output::Transmit(2, frame)) if Pause::of(frame).is_some()), "{order:?}");
     bench.hand(bench.head(Kind::SessionPing, 0, 0).frame(&[]));
     let before = (0..)
         .take_while(|_| match bench.card.poll(bench.now) {
