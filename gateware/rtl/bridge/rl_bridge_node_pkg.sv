@@ -1,0 +1,82 @@
+// What the blocks of the bridge say to one another. What frames hold is rl_bridge_pkg's.
+
+// No module uses all of it.
+// verilator lint_off UNUSEDPARAM
+// verilator lint_off UNUSEDSIGNAL
+package rl_bridge_node_pkg;
+  import rl_bridge_pkg::*;
+
+  // -- what goes with a frame's words through the transport
+  typedef logic [3:0] node_kind_t;  // The low bits of a kind: all that is numbered is below 16.
+  typedef struct packed {
+    node_kind_t  kind;    // A numbered one, where the segment carries a payload.
+    logic        last;    // FlagLast.
+    logic [15:0] length;  // Payload bytes; of 0 there is one word, which means nothing.
+    logic [15:0] id;
+    logic [63:0] addr;
+    logic [31:0] count;
+    logic [15:0] tag;
+  } head_t;
+  localparam int unsigned HeadW = $bits(head_t);
+
+  // A kind that a request has, in its short form.
+  function automatic node_kind_t short_of(kind_e kind);
+    return node_kind_t'(kind);
+  endfunction
+
+  // The answer to a request. `count`: the bytes given or applied.
+  function automatic head_t answer_to(head_t asked, bridge_status_e status, logic [15:0] count);
+    logic reads;
+    reads = asked.kind == short_of(KindReadRequest) || asked.kind == short_of(KindAtomicRequest);
+    answer_to = '0;
+    answer_to.kind = short_of(reads ? KindReadResponse : KindWriteResponse);
+    answer_to.length = reads && status == BridgeStatusOk ? count : '0;
+    answer_to.id = asked.id;
+    answer_to.addr = asked.addr;
+    answer_to.count = status == BridgeStatusOk ? 32'(count) : '0;
+    answer_to.tag = status;
+  endfunction
+
+  // -- windows
+  typedef struct packed {
+    logic stream;  // The window is a range of stream numbers, and permits nothing else.
+    logic atomic;
+    logic write;
+    logic read;
+  } rights_t;  // As the protocol's bits.
+  typedef logic [7:0] node_t;  // A node's index in the table of peers. The transport's peer is {node, channel}.
+  localparam node_t NodeAny = '1;  // Of a window: anybody. No node has this index.
+  typedef struct packed {
+    logic        valid;
+    logic [63:0] base;    // First address in frames, or first stream.
+    logic [63:0] length;  // Bytes, or streams; 1 or more. base + length is 2^64 at most.
+    logic [63:0] at;      // Where in the memory the window's first byte is.
+    node_t       peer;    // Who may use it.
+    rights_t     rights;
+  } window_t;
+
+  // -- regions: what a role or a host sees of other nodes' memory
+  typedef struct packed {
+    logic        valid;
+    logic [63:0] base;    // First address here,
+    logic [63:0] size;    // bytes, 1 or more,
+    node_t       node;    // whose they are,
+    logic [63:0] remote;  // and where in its windows.
+  } region_t;
+
+  // -- AXI4, as far as it does not depend on the width of data
+  typedef enum logic [1:0] {
+    AxiOkay   = 2'b00,
+    AxiSlverr = 2'b10,
+    AxiDecerr = 2'b11
+  } axi_resp_e;
+
+  // What a node counts, each for one cycle: the twin of EndpointCounters, as far as it is not the wire's.
+  typedef struct packed {
+    logic served;     // A request was carried out, or memory failed.
+    logic malformed;  // A request was answered so; or an answer came to what was not asked, or a kind that may not.
+    logic denied;     // No window permits it, or it is one too many; of streams also a piece that does not belong.
+  } bridge_event_t;
+endpackage : rl_bridge_node_pkg
+// verilator lint_on UNUSEDSIGNAL
+// verilator lint_on UNUSEDPARAM
