@@ -37,6 +37,20 @@ package rl_bridge_node_pkg;
     answer_to.tag = status;
   endfunction
 
+  // An answer that is owed, or a read that has yet to be done.
+  typedef struct packed {
+    logic        fetches;  // Memory is to be read, from `value` on.
+    logic        waits;    // For a write to be answered, of this number.
+    logic        holds;    // `value` is the payload.
+    logic        of_read;  // The kind is ReadResponse.
+    logic [2:0]  status;
+    logic [15:0] id;
+    logic [63:0] addr;
+    logic [15:0] count;
+    logic [63:0] value;
+    logic [6:0]  number;
+  } owed_t;
+
   // -- windows
   typedef struct packed {
     logic stream;  // The window is a range of stream numbers, and permits nothing else.
