@@ -12,8 +12,7 @@ module rl_bridge_ask_write
   parameter int unsigned Words = 256,     // As rl_bridge_pieces says.
   parameter int unsigned Slots = 32,      // Requests under way: half of TRANSACTIONS at most.
   parameter logic [7:0]  Patience = 4,    // As rl_bridge_slots says.
-  localparam int unsigned Bytes = DataW / 8,
-  localparam int unsigned FineW = $clog2(Bytes)
+  localparam int unsigned Bytes = DataW / 8
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,

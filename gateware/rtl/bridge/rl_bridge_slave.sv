@@ -137,7 +137,8 @@ module rl_bridge_slave
     .node_o(map_node),
     .remote_o(map_remote)
   );
-  logic leads;
+  logic leads, unused;
+  assign unused = ^forget_node_i;
   assign leads = hit && map_node < node_t'(Nodes);
 
   logic [1:0] x_valid, x_ready, stray;
