@@ -266,7 +266,11 @@ module rl_bridge
   node_t x_node;
   logic [DataW-1:0] x_data;
   logic [Bytes-1:0] x_strb;
-  assign aligns = d_head.kind == short_of(KindWriteRequest) || d_head.kind == short_of(KindReadResponse);
+  assign aligns = d_head.kind == short_of(
+      KindWriteRequest
+  ) || d_head.kind == short_of(
+      KindReadResponse
+  );
   rl_bridge_spread #(
     .DataW(DataW),
     .SideW(PeerW + HeadW)
@@ -312,7 +316,15 @@ module rl_bridge
   assign x_ready = takes[whose];
 
   // -- lives: what a new one ends. At the first word with a node nothing was asked that could have been lost.
-  logic restarted, memory_restarted, slave_forgets, stray, master_fault, take_fault, refused, consumed;
+  logic
+      restarted,
+      memory_restarted,
+      slave_forgets,
+      stray,
+      master_fault,
+      take_fault,
+      refused,
+      consumed;
   logic [Nodes-1:0] met_q, resets_q;
   node_t event_node, master_fault_node, take_fault_node, consumed_node;
   logic [NodeW-1:0] event_index;

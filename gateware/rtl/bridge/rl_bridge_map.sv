@@ -94,7 +94,8 @@ module rl_bridge_map
   always_ff @(posedge clk_i) begin
     group_q <= asks_q ? group_q + 1'b1 : '0;
     if (!asks_q && !last_q) found_q.valid <= 1'b0;
-    else if (asks_q && !found_q.valid && covers != '0) found_q <= covers[0] ? entries[0] : entries[1];
+    else if (asks_q && !found_q.valid && covers != '0)
+      found_q <= covers[0] ? entries[0] : entries[1];
     if (last_q) begin
       hit_o <= found_q.valid;
       node_o <= found_q.node;

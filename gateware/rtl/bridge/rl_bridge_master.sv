@@ -125,16 +125,22 @@ module rl_bridge_master
     extent = x_head_i.length;
     malformed = 1'b0;
     case (x_head_i.kind)
-      short_of(KindReadRequest): begin
+      short_of(
+          KindReadRequest
+      ): begin
         right.read = 1'b1;
         extent = x_head_i.count[15:0];
         malformed = x_head_i.count == 0 || x_head_i.count > 32'(Longest) || x_head_i.length != 0;
       end
-      short_of(KindWriteRequest): begin
+      short_of(
+          KindWriteRequest
+      ): begin
         right.write = 1'b1;
         malformed = x_head_i.length == 0;
       end
-      short_of(KindAtomicRequest): begin
+      short_of(
+          KindAtomicRequest
+      ): begin
         right.atomic = 1'b1;
         extent = 16'd8;
         malformed = x_head_i.length != 16'(AtomicBytes) || x_head_i.addr[2:0] != 0 ||
@@ -173,7 +179,18 @@ module rl_bridge_master
   );
 
   // -- what is owed
-  logic full, reads_owed, passed_over, push, turn_valid, turn_take, turn_wait, done_next, done, done_fetches, back;
+  logic
+      full,
+      reads_owed,
+      passed_over,
+      push,
+      turn_valid,
+      turn_take,
+      turn_wait,
+      done_next,
+      done,
+      done_fetches,
+      back;
   owed_t push_entry, turn_entry;
   index_t turn_node, done_node;
   place_t turn_place, done_place;
@@ -327,7 +344,15 @@ module rl_bridge_master
 
   // -- writes: addresses first
   logic [3:0] opened_q;  // Bursts whose address is taken, and not the last beat.
-  logic unused_range, range_valid, range_last, begins_write, small_write, small_last, small_done, small_wrote;
+  logic
+      unused_range,
+      range_valid,
+      range_last,
+      begins_write,
+      small_write,
+      small_last,
+      small_done,
+      small_wrote;
   logic [AddrW-FineW-1:0] range_beat;
   logic [7:0] range_len;
   logic [15:0] beats;
@@ -533,7 +558,8 @@ module rl_bridge_master
       if (state_q == Decides) begin
         patience_q <= patience_q + 1'b1;
         if (full || reads_now) answers_q <= 1'b0;
-        else if (must_wait && gives_up && !malformed_q && status_q == BridgeStatusOk) status_q <= BridgeStatusBusy;
+        else if (must_wait && gives_up && !malformed_q && status_q == BridgeStatusOk)
+          status_q <= BridgeStatusBusy;
         number_q <= number;
       end
       if (state_q == Fills && x_valid_i) word_q <= word_q + 1'b1;

@@ -100,7 +100,17 @@ module rl_bridge_pieces
   );
 
   // -- the piece that grows
-  logic open_q, joins, begins, closes_old, closes_new, keeps, push, pushes_word, piece_ready, word_ready;
+  logic
+      open_q,
+      joins,
+      begins,
+      closes_old,
+      closes_new,
+      keeps,
+      push,
+      pushes_word,
+      piece_ready,
+      word_ready;
   piece_t grown_q, grown, pushed;
   logic [8:0] beats_now;
   always_comb begin

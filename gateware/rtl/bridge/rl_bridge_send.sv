@@ -46,7 +46,18 @@ module rl_bridge_send
     logic              last;
   } piece_t;
 
-  logic inside_q, drops_q, drops, takes, ends, cuts, cuts_off, empty, piece_ready, word_ready, pushes_word;
+  logic
+      inside_q,
+      drops_q,
+      drops,
+      takes,
+      ends,
+      cuts,
+      cuts_off,
+      empty,
+      piece_ready,
+      word_ready,
+      pushes_word;
   node_t node_q, node;
   logic [15:0] stream_q, stream, length_q, length;
   logic [PlaceW-1:0] at_q, words_q, words;
@@ -102,7 +113,14 @@ module rl_bridge_send
   logic piece_valid;
   logic [2:0] unused_pieces;
   logic [$clog2(Words):0] unused_words;
-  assign pushed = '{node: node, stream: stream, at: at_q, length: length, words: 9'(words), last: ends || cuts_off};
+  assign pushed = '{
+          node: node,
+          stream: stream,
+          at: at_q,
+          length: length,
+          words: 9'(words),
+          last: ends || cuts_off
+      };
   rl_fifo #(
     .Width($bits(piece_t)),
     .Depth(4)

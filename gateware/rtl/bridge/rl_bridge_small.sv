@@ -126,8 +126,13 @@ module rl_bridge_small
   end else begin : gen_read_word
     assign read_lane = read_data_i;
   end
-  assign new_value = swaps_i ? (swapped(old_q) == compare_q ? operand_q : swapped(old_q)) :
-      swapped(old_q) + operand_q;
+  assign new_value = swaps_i ? (swapped(
+      old_q
+  ) == compare_q ? operand_q : swapped(
+      old_q
+  )) : swapped(
+      old_q
+  ) + operand_q;
 
   // -- a batch's record: whole, of one byte at least, and not around the end of addresses
   logic [15:0] size;

@@ -70,7 +70,8 @@ module rl_bridge_take
     Drains
   } state_e;
   state_e state_q;
-  logic [Nodes-1:0] open_q, cut_q;  // Of a message of this node's there is more to come. It must be cut.
+  logic [Nodes-1:0]
+      open_q, cut_q;  // Of a message of this node's there is more to come. It must be cut.
   index_t index;
   message_t message, next;
   logic asked_done, fits, fits_q, room, permitted, cuts, ready, word_ready, first, is_void, permits;
@@ -169,7 +170,21 @@ module rl_bridge_take
   always_comb begin
     pushed = '{
         data: x_data_i,
-        bytes: x_head_i.length == 0 ? '0 : x_last_i && tail != 0 ? {1'b0, tail} : (FineW + 1)'(Bytes),
+        bytes:
+        x_head_i.length
+        == 0 ?
+        '0
+        :
+        x_last_i
+        &&
+        tail
+        != 0 ?
+        {1'b0, tail}
+        : (
+        FineW + 1
+        )'(
+        Bytes
+        ),
         last: x_last_i && last_q,
         cut: 1'b0,
         ends: x_last_i,

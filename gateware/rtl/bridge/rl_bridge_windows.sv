@@ -99,7 +99,8 @@ module rl_bridge_windows
       entry_t entry_q;
       assign entries[w] = entry_q;
       always_ff @(posedge clk_i)
-        if ((set_valid_i || clears_q) && set_index == 4'(w)) entry_q <= set_entry;
+        if ((set_valid_i || clears_q) && set_index == 4'(w))
+          entry_q <= set_entry;
     end
     assign at = {1'b0, ask_addr_i} - {1'b0, entries[w].base};
     always_ff @(posedge clk_i) begin
@@ -125,7 +126,8 @@ module rl_bridge_windows
   logic [AddrW-1:0] shift, shift_q;
   always_comb begin
     shift = shift_q;
-    for (int w = int'(Ways) - 1; w >= 0; w--) if (permits[w] && !permitted_q) shift = entries_q[w].shift;
+    for (int w = int'(Ways) - 1; w >= 0; w--)
+    if (permits[w] && !permitted_q) shift = entries_q[w].shift;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
