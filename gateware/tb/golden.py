@@ -71,6 +71,15 @@ class _Event(ctypes.Structure):
     _fields_ = [("payload", c_uint64), ("kind", c_uint8)]
 
 
+class _BridgeHead(ctypes.Structure):
+    _fields_ = [
+        *((name, c_uint64) for name in ("dst", "src", "addr")),
+        *((name, c_uint32) for name in ("seq", "src_epoch", "dst_epoch", "ack", "limit", "count")),
+        *((name, c_uint16) for name in ("id", "tag", "channel")),
+        *((name, c_uint8) for name in ("kind", "flags")),
+    ]
+
+
 _BYTES = (c_char_p, c_size_t)  # An argument's bytes; and the place of a result.
 _FUNCTIONS = {
     "digest": (*_BYTES, *_BYTES),
@@ -91,6 +100,8 @@ _FUNCTIONS = {
     "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
     "frame": (POINTER(_Head), *_BYTES, *_BYTES),
     "parse": (*_BYTES, POINTER(_Head)),
+    "bridge_frame": (POINTER(_BridgeHead), *_BYTES, *_BYTES),
+    "bridge_parse": (*_BYTES, POINTER(_BridgeHead), POINTER(c_uint8)),
     "image": (c_uint16, *_BYTES, POINTER(_Part), c_size_t, *_BYTES),
     "rtl_part": (c_uint16, c_uint32, *_BYTES, c_size_t, *_BYTES),
 }
@@ -389,6 +400,55 @@ def parse(data: bytes) -> tuple[dict[str, int], bytes]:
     head = _Head()
     end = CONTROL.consts["HEADER_END"] + _call("parse", data, len(data), byref(head))
     return {name: getattr(head, name) for name, _ in _Head._fields_}, data[CONTROL.consts["HEADER_END"] : end]
+
+
+# ---- frames of the bridge
+class BridgeFault(enum.IntEnum):
+    """What is wrong with a frame, as BridgeFault."""
+
+    TRUNCATED = 1
+    FOREIGN = 2
+    HOP_LIMIT = 3
+    SUBNET = 4
+    SPOOFED = 5
+    MISDIRECTED = 6
+    LENGTH = 7
+    VERSION = 8
+    KIND = 9
+    AUTH = 10
+
+
+@dataclass(frozen=True)
+class BridgeHead:
+    """Everything of a bridge frame but its payload: see the struct of the same fields."""
+
+    dst: int
+    src: int
+    kind: int
+    flags: int = 0
+    id: int = 0
+    seq: int = 0
+    src_epoch: int = 0
+    dst_epoch: int = 0
+    ack: int = 0
+    limit: int = 0
+    addr: int = 0
+    count: int = 0
+    tag: int = 0
+    channel: int = 0
+
+    def frame(self, payload: bytes = b"") -> bytes:
+        """The frame with this payload, without check sequence."""
+        return _bytes("bridge_frame", byref(_struct(_BridgeHead, **vars(self))), payload, len(payload))
+
+
+def bridge_parse(data: bytes) -> tuple[BridgeHead, bytes] | BridgeFault:
+    """A frame's head and its payload without padding, or what is wrong with it."""
+    head, fault = _BridgeHead(), c_uint8()
+    length = _try("bridge_parse", data, len(data), byref(head), byref(fault))
+    if length == REFUSED:
+        return BridgeFault(fault.value)
+    return BridgeHead(**{name: getattr(head, name) for name, _ in _BridgeHead._fields_}), data[96 : 96 + length]
 
 
 # ---- images

@@ -13,8 +13,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::buffers::{array, bytes, give, put, slot, take_back, value};
 use crate::digest::Place;
-use crate::{Fault, admit, digest, frame, image, judge, sack};
+use crate::{Fault, admit, bridge_frame, digest, frame, image, judge, sack};
 
+pub use crate::bridge_frame::{BridgeFault, BridgeHead};
 pub use crate::connection::{Config, Connection, Event, EventKind, Segment};
 pub use crate::frame::Head;
 pub use crate::judge::{Card, Verdict};
@@ -155,6 +156,46 @@ pub unsafe extern "C" fn rl_golden_parse(data: *const u8, len: usize, head: *mut
         let (parsed, length) = frame::parse(frame)?;
         *head = parsed;
         Ok(length)
+    })
+}
+
+/// A frame of the bridge family, without check sequence. Its kind must exist; the payload may be any.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_bridge_frame(
+    head: *const BridgeHead,
+    payload: *const u8,
+    len: usize,
+    out: *mut u8,
+    room: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the struct and both buffers.
+        unsafe { put(&bridge_frame::build(value(head)?, bytes(payload, len)?)?, out, room) }
+    })
+}
+
+/// The head of a frame of the bridge family, and as the result the length of its payload, which begins at byte 96.
+/// With [`Fault::Refused`] `fault` is a [`BridgeFault`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_bridge_parse(
+    data: *const u8,
+    len: usize,
+    head: *mut BridgeHead,
+    fault: *mut u8,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the buffer, the struct and the number.
+        let (frame, head, fault) = unsafe { (bytes(data, len)?, slot(head)?, slot(fault)?) };
+        match bridge_frame::parse(frame) {
+            Ok((parsed, length)) => {
+                *head = parsed;
+                Ok(length)
+            }
+            Err(found) => {
+                *fault = found as u8;
+                Err(Fault::Refused)
+            }
+        }
     })
 }
 

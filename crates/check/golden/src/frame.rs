@@ -53,7 +53,8 @@ pub(crate) fn mac(bits: u64) -> Result<MacAddr, Fault> {
     Ok(MacAddr(bytes))
 }
 
-fn number(mac: MacAddr) -> u64 {
+/// Its 48 bits.
+pub(crate) fn number(mac: MacAddr) -> u64 {
     mac.0.iter().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
 }
 

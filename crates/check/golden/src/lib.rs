@@ -13,6 +13,7 @@
 //! | [`rl_golden_judge`], [`rl_golden_route`] | `rackloom_card::Filter` and `check_access`, the card's analyzer; see [`judge`] |
 //! | [`rl_golden_admit`] | `rackloom_card::check_access` and `check_launch`, the card's checks of reads and launches |
 //! | [`rl_golden_frame`], [`rl_golden_parse`] | `rackloom_wire::Head` and `Packet` |
+//! | [`rl_golden_bridge_frame`], [`rl_golden_bridge_parse`] | `rackloom_wire::BridgeHead` and `BridgePacket` |
 //! | [`rl_golden_image`], [`rl_golden_rtl_part`] | `rackloom_image` and `rackloom_rolec` |
 //!
 //! [`rl_golden_digest`]: abi::rl_golden_digest
@@ -25,11 +26,14 @@
 //! [`rl_golden_admit`]: abi::rl_golden_admit
 //! [`rl_golden_frame`]: abi::rl_golden_frame
 //! [`rl_golden_parse`]: abi::rl_golden_parse
+//! [`rl_golden_bridge_frame`]: abi::rl_golden_bridge_frame
+//! [`rl_golden_bridge_parse`]: abi::rl_golden_bridge_parse
 //! [`rl_golden_image`]: abi::rl_golden_image
 //! [`rl_golden_rtl_part`]: abi::rl_golden_rtl_part
 
 pub mod abi;
 mod admit;
+mod bridge_frame;
 mod buffers;
 mod connection;
 mod digest;
