@@ -67,6 +67,10 @@ class _Segment(ctypes.Structure):
     ]
 
 
+class _Counters(ctypes.Structure):
+    _fields_ = [(name, c_uint64) for name in ("served", "malformed", "denied")]
+
+
 class _Event(ctypes.Structure):
     _fields_ = [("payload", c_uint64), ("kind", c_uint8)]
 
@@ -95,6 +99,14 @@ _FUNCTIONS = {
     "connection_poll": (c_void_p, c_uint64, POINTER(_Segment)),
     "connection_event": (c_void_p, POINTER(_Event)),
     "connection_deadline": (c_void_p, POINTER(c_uint64)),
+    "endpoint_new": (c_uint64, c_uint16, c_uint32, *_BYTES, POINTER(c_void_p)),
+    "endpoint_free": (c_void_p,),
+    "endpoint_window": (c_void_p, c_uint64, c_uint64, c_uint64, c_uint64, c_uint8),
+    "endpoint_fails": (c_void_p, c_uint8),
+    "endpoint_handle": (c_void_p, *_BYTES),
+    "endpoint_poll": (c_void_p, *_BYTES),
+    "endpoint_memory": (c_void_p, *_BYTES),
+    "endpoint_counters": (c_void_p, POINTER(_Counters)),
     "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "route": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
@@ -449,6 +461,43 @@ def bridge_parse(data: bytes) -> tuple[BridgeHead, bytes] | BridgeFault:
     if length == REFUSED:
         return BridgeFault(fault.value)
     return BridgeHead(**{name: getattr(head, name) for name, _ in _BridgeHead._fields_}), data[96 : 96 + length]
+
+
+class Endpoint:
+    """A node of the bridge with a memory, for which no time passes."""
+
+    def __init__(self, mac: int, longest: int, epoch: int, memory: bytes) -> None:
+        self._at, self._size = c_void_p(), len(memory)
+        _call("endpoint_new", mac, longest, epoch, memory, len(memory), byref(self._at))
+        weakref.finalize(self, _call, "endpoint_free", self._at)
+
+    def window(self, number: int, base: int = 0, length: int = 0, peer: int = 0, rights: int = 0) -> None:
+        """Sets a window, for one node or, with peer 0, for all; without a length it is closed."""
+        _call("endpoint_window", self._at, number, base, length, peer, rights)
+
+    def fails(self, fails: bool) -> None:
+        """Whether its memory fails from now on."""
+        _call("endpoint_fails", self._at, fails)
+
+    def exchange(self, data: bytes) -> list[bytes]:
+        """A frame comes; the frames that go out."""
+        _call("endpoint_handle", self._at, data, len(data))
+        sent = []
+        while said := _bytes("endpoint_poll", self._at):
+            sent.append(said)
+        return sent
+
+    def memory(self) -> bytes:
+        """What its memory holds."""
+        out = ctypes.create_string_buffer(self._size)
+        _call("endpoint_memory", self._at, out, self._size)
+        return out.raw
+
+    def counters(self) -> dict[str, int]:
+        """What it has counted."""
+        counters = _Counters()
+        _call("endpoint_counters", self._at, byref(counters))
+        return {name: getattr(counters, name) for name, _ in _Counters._fields_}
 
 
 # ---- images

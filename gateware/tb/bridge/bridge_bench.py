@@ -2,20 +2,17 @@
 
 import logging
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
-from cocotbext.axi import AxiBus, AxiMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
-from protocol import BRIDGE
+from cocotbext.axi import AxiBus, AxiMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSource
 
 PERIOD = 4  # ns: 250 MHz.
 READ, WRITE, ATOMIC, STREAM = 1, 2, 4, 8
 ANY = 0xFF  # Of a window: every node.
-KINDS = {name: kind for kind, name in {
-    1: "read", 2: "write", 3: "read_response", 4: "write_response", 5: "stream", 9: "atomic", 10: "batch",
-}.items()}
+READ_REQUEST, WRITE_REQUEST, READ_RESPONSE, WRITE_RESPONSE, STREAM_PIECE, ATOMIC_REQUEST, BATCH = 1, 2, 3, 4, 5, 9, 10
 OK, NO_WINDOW, DENIED, MALFORMED, MEMORY_FAILED, BUSY = range(6)
 
 
@@ -54,6 +51,54 @@ class Head:
         return Head(kind, ident, addr, count, tag, bool(last), length)
 
 
+@dataclass(frozen=True)
+class Message:
+    """What has come to a stream, and from whom."""
+
+    node: int
+    stream: int
+    data: bytes
+    cut: bool
+
+
+class Sink:
+    """A bridge's streams: messages of different nodes may come word by word in turn."""
+
+    def __init__(self, dut, end, width, seed):
+        self.dut, self.width, self.draw = dut, width, random.Random(seed)
+        self.pause, self.lazy, self.messages, self.parts = False, 0.0, [], {}
+        self.signals = {name: getattr(dut, f"{end}_in_t{name}") for name in ("valid", "ready", "data", "keep", "last", "user")}
+        self.signals["ready"].value = 0
+        cocotb.start_soon(self._run())
+
+    async def _run(self):
+        wires = self.signals
+        while True:
+            await FallingEdge(self.dut.clk_i)
+            ready = not self.pause and self.draw.random() >= self.lazy
+            wires["ready"].value = int(ready)
+            await RisingEdge(self.dut.clk_i)
+            if not (ready and self.dut.rst_ni.value and wires["valid"].value == 1):
+                continue
+            user, keep = wires["user"].value.to_unsigned(), wires["keep"].value.to_unsigned()
+            count = keep.bit_length()
+            assert keep == (1 << count) - 1
+            node, stream, cut = user >> 16 & 0xFF, user & 0xFFFF, bool(user >> 24)
+            part = self.parts.setdefault(node, [])
+            assert not part or part[0][0] == stream, "two messages of a node at once"
+            part.append((stream, wires["data"].value.to_unsigned().to_bytes(self.width, "little")[:count]))
+            if wires["last"].value:
+                self.messages.append(Message(node, stream, b"".join(data for _, data in self.parts.pop(node)), cut))
+
+    async def recv(self, timeout=400_000):
+        """The next message."""
+        for _ in range(timeout):
+            if self.messages:
+                return self.messages.pop(0)
+            await RisingEdge(self.dut.clk_i)
+        raise AssertionError("no message")
+
+
 class Bench:
     """The bridges (0, 1), the bare transport (2), and what goes on between them."""
 
@@ -65,13 +110,13 @@ class Bench:
         self.seed = seed
         logging.getLogger("cocotb.rl_bridge_tb").setLevel(logging.WARNING)
 
-    async def start(self, delay=0, loss=0, latency=10, pause=0, rto=30, tick=50):
+    async def start(self, delay=0, loss=0, latency=10, pause=0, rto=30, tick=50, ports="ab"):
         dut = self.dut
         Clock(dut.clk_i, PERIOD, "ns").start()
         for name in dir(dut):
             if name.endswith("_i") and name != "clk_i":
                 getattr(dut, name).value = 0
-        dut.live_i.value = 7
+        dut.rst_ni.value, dut.live_i.value = 0, 7
         dut.seed_i.value = self.seed * 7919 & 0xFFFF_FFFF
         dut.delay_i.value, dut.loss_i.value, dut.rto_i.value, dut.tick_cycles_i.value = delay, loss, rto, tick
         self.epochs = [0x1000, 0x2000, 0x3000]
@@ -80,9 +125,9 @@ class Bench:
         dut.pause_i.value = pause | pause << 8
         dut.got_ready_i.value = 1
         self.ports = [AxiMaster(AxiBus.from_prefix(dut, end), dut.clk_i, dut.rst_ni, reset_active_level=False,
-                                max_burst_len=min(256, 4096 // self.bytes)) for end in "ab"]
+                                max_burst_len=min(256, 4096 // self.bytes)) for end in ports]
         self.out = [AxiStreamSource(AxiStreamBus.from_prefix(dut, f"{end}_out"), dut.clk_i, dut.rst_ni, False) for end in "ab"]
-        self.into = [AxiStreamSink(AxiStreamBus.from_prefix(dut, f"{end}_in"), dut.clk_i, dut.rst_ni, False) for end in "ab"]
+        self.into = [Sink(dut, end, self.bytes, self.seed) for end in "ab"]
         for log in (p.write_if.log for p in self.ports):
             log.setLevel(logging.WARNING)
         await ClockCycles(dut.clk_i, 4)
@@ -200,12 +245,21 @@ class Bench:
             await RisingEdge(self.dut.clk_i)
         raise AssertionError("no answer")
 
+    async def tell(self, node, head, payload=b"", channel=0):
+        """A message whose length is that of its payload."""
+        await self.say(node, replace(head, length=len(payload)), payload, channel)
+
     async def ask(self, node, head, payload=b""):
         """A request and its answer."""
-        await self.say(node, head, payload)
+        await self.tell(node, head, payload)
         peer, answer, data = await self.answer()
         assert peer == node << 1 and answer.id == head.id and answer.addr == head.addr, (head, answer)
         return answer, data
+
+
+def record(addr, data):
+    """A write of a batch."""
+    return addr.to_bytes(8, "big") + len(data).to_bytes(2, "big") + bytes(6) + data + bytes(-len(data) % 8)
 
 
 def frame(node, stream, data):

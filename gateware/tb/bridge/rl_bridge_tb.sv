@@ -54,7 +54,8 @@ module rl_bridge_tb
   output logic [2:0]             tx_valid_o,     // Segments to the cable, a word of each,
   output logic [2:0]             tx_ready_o,
   output logic [2:0]             rx_valid_o,     // and from it.
-  output logic [2:0]             tx_data_o,      // It is of a payload.
+  output logic [2:0]             tx_data_o,      // It is of a payload,
+  output logic [2:0] tx_last_o,  // and its last.
   output logic [1:0]             m_arvalid_o,    // Requests to the memories.
   output logic [1:0]             m_awvalid_o,
   output logic [1:0]             m_rvalid_o,
@@ -173,6 +174,7 @@ module rl_bridge_tb
   logic [2:0][DataW-1:0] tx_data, rx_data;
   assign tx_valid_o = tx_valid;
   assign tx_ready_o = tx_ready;
+  assign tx_last_o = tx_last;
   assign rx_valid_o = rx_valid;
   transport_config_t [2:0] cfg;
   for (genvar e = 0; e < 3; e++) begin : gen_config

@@ -17,6 +17,7 @@ use crate::{Fault, admit, bridge_frame, digest, frame, image, judge, sack};
 
 pub use crate::bridge_frame::{BridgeFault, BridgeHead};
 pub use crate::connection::{Config, Connection, Event, EventKind, Segment};
+pub use crate::endpoint::{Counters, Endpoint};
 pub use crate::frame::Head;
 pub use crate::judge::{Card, Verdict};
 pub use crate::sack::Window;
@@ -321,6 +322,97 @@ pub unsafe extern "C" fn rl_golden_connection_deadline(connection: *const Connec
         // SAFETY: the caller vouches for the connection and the number.
         let (connection, at_ns) = unsafe { (value(connection)?, slot(at_ns)?) };
         Ok(fill(at_ns, connection.deadline()))
+    })
+}
+
+/// Creates a node of the bridge with this address, most bytes of a payload, epoch and memory, which
+/// [`rl_golden_endpoint_free`] takes back. For it no time passes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_new(
+    mac: u64,
+    longest: u16,
+    epoch: u32,
+    memory: *const u8,
+    len: usize,
+    to: *mut *mut Endpoint,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the buffer and the pointer.
+        unsafe { give(Endpoint::new(mac, longest, epoch, bytes(memory, len)?)?, to)? };
+        Ok(0)
+    })
+}
+
+/// Frees a node; a null pointer is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_free(endpoint: *mut Endpoint) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches that it is one, and gives it up.
+        unsafe { take_back(endpoint) };
+        Ok(0)
+    })
+}
+
+/// Sets a window, for the node `peer` or, with 0, for all; without `length` it is closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_window(
+    endpoint: *mut Endpoint,
+    number: u64,
+    base: u64,
+    length: u64,
+    peer: u64,
+    rights: u8,
+) -> i64 {
+    // SAFETY: the caller vouches for the node.
+    answer(|| unsafe { slot(endpoint)? }.window(number, base, length, peer, rights).map(|()| 0))
+}
+
+/// Whether its memory fails from now on: 1 or 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_fails(endpoint: *mut Endpoint, fails: u8) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node.
+        unsafe { slot(endpoint)? }.set_fails(fails != 0);
+        Ok(0)
+    })
+}
+
+/// A frame has come, without its check sequence.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_handle(endpoint: *mut Endpoint, data: *const u8, len: usize) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the buffer.
+        unsafe { slot(endpoint)?.handle(bytes(data, len)?) };
+        Ok(0)
+    })
+}
+
+/// The next frame to send; no bytes if there is none. One that does not fit in `room` is lost.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_poll(endpoint: *mut Endpoint, out: *mut u8, room: usize) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the buffer.
+        unsafe { put(&slot(endpoint)?.poll().unwrap_or_default(), out, room) }
+    })
+}
+
+/// What its memory holds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_memory(endpoint: *const Endpoint, out: *mut u8, room: usize) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the buffer.
+        unsafe { put(value(endpoint)?.memory(), out, room) }
+    })
+}
+
+/// What it has counted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_counters(endpoint: *const Endpoint, to: *mut Counters) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the struct.
+        let (endpoint, to) = unsafe { (value(endpoint)?, slot(to)?) };
+        *to = endpoint.counters();
+        Ok(0)
     })
 }
 
