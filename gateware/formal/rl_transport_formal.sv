@@ -48,7 +48,8 @@ module rl_transport_formal
   logic unused_reset, unused_consume, unused_scan, unused_rx, unused_push, unused_commit;
   rl_transport_state #(
     .Peers(Peers),
-    .Cut(1'b0)
+    .Cut(1'b0),
+    .Block(1'b1)
   ) u_dut (
     .clk_i,
     .rst_ni(rst_n),
@@ -112,8 +113,8 @@ module rl_transport_formal
   slot_t given_slot;
   logic [6:0] taken;
   assign taken = u_dut.read_q.taken;
-  assign kept = peer_t'(u_dut.u_peers.kept_q);
-  assign is_it = rst_n && taken != 0 && peer == u_dut.u_peers.place_q;
+  assign kept = peer_t'(u_dut.gen_block.u_peers.kept_q);
+  assign is_it = rst_n && taken != 0 && peer == u_dut.gen_block.u_peers.place_q;
   assign commits = taken[5];
   assign gives = is_it && (commits || (judged_push && sends));
   assign given_slot = commits ? kept.slot + slot_t'(kept.held) : slot;
@@ -139,7 +140,7 @@ module rl_transport_formal
   assign begins = is_it && (judged_rx && happened.restarted) && rx_segment_i.dst == mine_q;  // Of the peer's.
 
   always_ff @(posedge clk_i) begin
-    if (starts && start_peer == u_dut.u_peers.place_q) begin
+    if (starts && start_peer == u_dut.gen_block.u_peers.place_q) begin
       there_q <= 1'b0;
       sent_q <= 1'b0;
       met_q <= 1'b0;
@@ -213,10 +214,10 @@ module rl_transport_formal
   slot_t at;
   logic set_up;
   assign at = slot_q - kept.slot;
-  assign set_up = rst_n && (!u_dut.starting_q || u_dut.start_q > u_dut.u_peers.place_q);
+  assign set_up = rst_n && (!u_dut.starting_q || u_dut.start_q > u_dut.gen_block.u_peers.place_q);
   always_comb begin
     if (rst_n) begin
-      assert (u_dut.u_peers.chosen_q && known_q);
+      assert (u_dut.gen_block.u_peers.chosen_q && known_q);
       assert ($onehot0(taken));
       if (u_dut.starting_q) assert (taken == 0);
       if (is_it) assert (u_dut.known == kept);

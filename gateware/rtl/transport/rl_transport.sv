@@ -45,6 +45,7 @@ module rl_transport
   parameter int unsigned FrameWords = 64,  // Words of the longest frame.
   parameter int unsigned Gap = 8,          // As rl_transport_timer says.
   parameter bit          Cut = 1'b1,       // As rl_transport_state says.
+  parameter bit          Heads = 1'b0,     // Heads of frames come apart, and early: then no cycle is lost between frames.
   localparam int unsigned PeerW = $clog2(Peers)
 ) (
   input  logic              clk_i,
@@ -52,15 +53,18 @@ module rl_transport
   input  transport_config_t config_i,   // Steady.
   input  logic              tick_i,     // Time goes on by a tick. For one cycle.
 
-  // -- the source's frames. Peer and descriptor are steady during a frame. What is offered stays, but a frame for which
-  // there is no room may be withdrawn for one to another peer.
-  input  logic              s_valid_i,
+  // -- the source's frames. What is offered stays, but a head for which there is no room may be withdrawn for another.
+  input  logic              s_head_valid_i,  // With Heads: a frame begins. Its words may come at once or later,
+  output logic              s_head_ready_o,  // and go on when it was taken; up to three are taken ahead.
+  input  logic [PeerW-1:0]  s_head_peer_i,
+  input  logic [DescW-1:0]  s_head_desc_i,
+  output logic              s_room_o,        // There is room for the frame whose head is offered.
+  input  logic              s_valid_i,       // Its words.
   output logic              s_ready_o,
-  input  logic [PeerW-1:0]  s_peer_i,
+  input  logic [PeerW-1:0]  s_peer_i,        // Without Heads: steady during a frame, as is the descriptor.
   input  logic [DescW-1:0]  s_desc_i,
   input  logic [DataW-1:0]  s_data_i,
   input  logic              s_last_i,
-  output logic              s_room_o,   // There is room for the frame that is offered.
 
   // -- segments to the link
   output logic              tx_valid_o,
@@ -71,10 +75,15 @@ module rl_transport
   output logic [DataW-1:0]  tx_data_o,
   output logic              tx_last_o,
 
-  // -- segments from the link: whole and sound ones. Peer, segment and descriptor are steady during one.
+  // -- segments from the link: whole and sound ones.
+  input  logic              rx_head_valid_i,  // With Heads: as of the source's.
+  output logic              rx_head_ready_o,
+  input  logic [PeerW-1:0]  rx_head_peer_i,
+  input  segment_t          rx_head_segment_i,
+  input  logic [DescW-1:0]  rx_head_desc_i,
   input  logic              rx_valid_i,
   output logic              rx_ready_o,
-  input  logic [PeerW-1:0]  rx_peer_i,
+  input  logic [PeerW-1:0]  rx_peer_i,        // Without Heads: steady during one, as are segment and descriptor.
   input  segment_t          rx_segment_i,
   input  logic [DescW-1:0]  rx_desc_i,
   input  logic [DataW-1:0]  rx_data_i,
@@ -103,23 +112,101 @@ module rl_transport
   typedef logic [PeerW-1:0] index_t;
   typedef logic [$clog2(Slots)-1:0] place_t;
 
+  // -- heads: beside the words of their frames, or apart
+  logic s_head_valid, s_head_ready, rx_head_valid, rx_head_ready, room;
+  index_t s_head_peer, rx_head_peer;
+  logic [DescW-1:0] s_head_desc, rx_head_desc;
+  segment_t rx_head_segment;
+  if (Heads) begin : gen_heads
+    assign {s_head_valid, s_head_peer, s_head_desc} = {s_head_valid_i, s_head_peer_i, s_head_desc_i};
+    assign s_head_ready_o = s_head_ready;
+    assign s_room_o = room;
+    assign {rx_head_valid, rx_head_peer, rx_head_desc} = {rx_head_valid_i, rx_head_peer_i, rx_head_desc_i};
+    assign rx_head_segment = rx_head_segment_i;
+    assign rx_head_ready_o = rx_head_ready;
+    logic unused;
+    assign unused = ^{s_peer_i, s_desc_i, rx_peer_i, rx_segment_i, rx_desc_i};
+  end else begin : gen_beside
+    logic s_inside_q, rx_inside_q;  // The head of the frame that is offered was taken.
+    assign {s_head_valid, s_head_peer, s_head_desc} = {s_valid_i && !s_inside_q, s_peer_i, s_desc_i};
+    assign {rx_head_valid, rx_head_peer, rx_head_desc} = {rx_valid_i && !rx_inside_q, rx_peer_i, rx_desc_i};
+    assign rx_head_segment = rx_segment_i;
+    assign {s_head_ready_o, rx_head_ready_o} = '0;
+    assign s_room_o = room || s_inside_q;
+    always_ff @(posedge clk_i) begin
+      s_inside_q <= rst_ni && (s_inside_q ? !(s_valid_i && s_ready_o && s_last_i) : s_head_valid && s_head_ready);
+      rx_inside_q <= rst_ni && (rx_inside_q ? !(rx_valid_i && rx_ready_o && rx_last_i) :
+          rx_head_valid && rx_head_ready);
+    end
+    logic unused;
+    assign unused = ^{s_head_valid_i, s_head_peer_i, s_head_desc_i, rx_head_valid_i, rx_head_peer_i, rx_head_segment_i,
+                      rx_head_desc_i};
+  end
+
   // -- in: a frame is taken, and stored word by word
-  logic put_room, put_free, put_ready, writes_q, direct_q, commit_q, word, out_moves;
-  place_t put_slot_q;
-  index_t commit_peer_q;
-  logic push_valid, push_taken, commit_taken;
-  assign push_valid = s_valid_i && !writes_q && !commit_q && put_room && put_free;
-  assign s_room_o = put_room;
-  assign s_ready_o = writes_q && put_ready && (!direct_q || out_moves);
-  assign word = s_valid_i && s_ready_o;
+  logic push_valid, push_taken, push_alone, judged_push, commit_valid, judged_commit, sends;
+  logic
+      head_take,
+      put_enters,
+      put_ready,
+      put_may_end,
+      put,
+      put_held,
+      out_alone,
+      coming_moves,
+      coming_valid;
+  index_t push_peer, commit_peer, put_peer, put_now_peer;
+  place_t put_slot, put_now_slot;
+  logic [DescW-1:0] coming_desc;
+  slot_t slot;
+  rl_transport_source #(
+    .Peers(Peers),
+    .DescW(DescW),
+    .Slots(Slots)
+  ) u_source (
+    .clk_i,
+    .rst_ni,
+    .head_valid_i(s_head_valid),
+    .head_ready_o(s_head_ready),
+    .head_peer_i(s_head_peer),
+    .head_desc_i(s_head_desc),
+    .valid_i(s_valid_i),
+    .ready_o(s_ready_o),
+    .last_i(s_last_i),
+    .push_valid_o(push_valid),
+    .push_taken_i(push_taken),
+    .push_peer_o(push_peer),
+    .push_alone_o(push_alone),
+    .judged_push_i(judged_push),
+    .sends_i(sends),
+    .slot_i(place_t'(slot)),
+    .commit_valid_o(commit_valid),
+    .commit_peer_o(commit_peer),
+    .judged_commit_i(judged_commit),
+    .room_i(room),
+    .take_o(head_take),
+    .put_enters_o(put_enters),
+    .put_peer_o(put_peer),
+    .put_slot_o(put_slot),
+    .put_ready_i(put_ready),
+    .put_may_end_i(put_may_end),
+    .put_o(put),
+    .put_held_o(put_held),
+    .put_now_peer_o(put_now_peer),
+    .put_now_slot_o(put_now_slot),
+    .out_alone_i(out_alone),
+    .out_moves_i(coming_moves),
+    .out_valid_o(coming_valid),
+    .desc_o(coming_desc)
+  );
 
   // -- the state
   tick_t now;
-  logic starts, scan_valid, scan_taken, rx_asks, rx_taken, judged_rx, deliver, judged_push, sends;
-  logic release_runs, release_free, out_free;
-  index_t start_peer, scan_peer, send_peer, release_peer, happened_to;
-  segment_t segment;
-  slot_t slot, release_slot;
+  logic starts, scan_valid, scan_taken, rx_asks, rx_again, judged_rx, done_rx, deliver, again;
+  logic release_runs, release_free, out_free, get_free, unused_commit, unused_rx;
+  index_t start_peer, scan_peer, send_peer, release_peer, happened_to, rx_asks_peer;
+  segment_t segment, rx_asks_segment;
+  slot_t release_slot;
   count_t release_count;
   transport_event_t happened;
   rl_transport_timer #(
@@ -156,24 +243,30 @@ module rl_transport
     .scan_ready_o(scan_taken),
     .scan_peer_i(scan_peer),
     .rx_valid_i(rx_asks),
-    .rx_ready_o(rx_taken),
-    .rx_peer_i,
-    .rx_segment_i,
+    .rx_ready_o(unused_rx),
+    .rx_peer_i(rx_asks_peer),
+    .rx_segment_i(rx_asks_segment),
+    .rx_again_i(rx_again),
     .push_valid_i(push_valid),
     .push_ready_o(push_taken),
-    .push_peer_i(s_peer_i),
-    .commit_valid_i(commit_q),
-    .commit_ready_o(commit_taken),
-    .commit_peer_i(commit_peer_q),
+    .push_peer_i(push_peer),
+    .push_alone_i(push_alone),
+    .commit_valid_i(commit_valid),
+    .commit_ready_o(unused_commit),
+    .commit_peer_i(commit_peer),
     .out_free_i(out_free),
+    .get_free_i(get_free),
     .release_free_i(release_free),
     .judged_push_o(judged_push),
+    .judged_commit_o(judged_commit),
     .sends_o(sends),
     .segment_o(segment),
     .slot_o(slot),
     .send_peer_o(send_peer),
     .judged_rx_o(judged_rx),
     .deliver_o(deliver),
+    .again_o(again),
+    .done_rx_o(done_rx),
     .release_o(release_runs),
     .release_peer_o(release_peer),
     .release_slot_o(release_slot),
@@ -181,80 +274,43 @@ module rl_transport
     .event_o(happened),
     .event_peer_o(happened_to)
   );
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      writes_q <= 1'b0;
-      commit_q <= 1'b0;
-      event_o <= '0;
-    end else begin
-      if (judged_push) writes_q <= 1'b1;
-      if (word && s_last_i) writes_q <= 1'b0;
-      if (word && s_last_i && !direct_q) commit_q <= 1'b1;
-      if (commit_taken) commit_q <= 1'b0;
-      event_o <= happened;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (judged_push) begin
-      direct_q <= sends;
-      put_slot_q <= place_t'(slot);
-    end
-    if (word) commit_peer_q <= s_peer_i;
-    event_peer_o <= happened_to;
-  end
 
-  // -- out: one segment at a time, with the frame that comes in, one that was stored, or none
-  typedef enum logic [1:0] {
-    Nothing,
-    Arriving,
-    Stored
-  } payload_e;
-  logic out_busy_q, out_begins_q, out_there, out_last, get_free, get_valid, get_last;
-  payload_e out_from_q;
-  index_t out_peer_q;
-  segment_t out_segment_q;
-  place_t out_slot_q;
+  // -- out
+  logic get_valid, get_take, get_last;
   logic [DataW-1:0] get_data;
   logic [DescW-1:0] get_desc;
-  assign out_free = !out_busy_q && get_free;
-  assign out_moves = tx_ready_i || !tx_valid_o;
-  always_comb begin
-    case (out_from_q)
-      Arriving: {out_there, out_last} = {s_valid_i && put_ready, s_last_i};
-      Stored: {out_there, out_last} = {get_valid, get_last};
-      default: {out_there, out_last} = 2'b11;
-    endcase
-  end
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      out_busy_q <= 1'b0;
-      out_begins_q <= 1'b0;
-      tx_valid_o <= 1'b0;
-    end else begin
-      if (sends) out_busy_q <= 1'b1;
-      else if (out_there && out_moves && out_last) out_busy_q <= 1'b0;
-      out_begins_q <= sends;
-      if (out_moves) tx_valid_o <= out_busy_q && out_there;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (sends) begin
-      out_from_q <= judged_push ? Arriving : segment.kind == KindData ? Stored : Nothing;
-      out_peer_q <= send_peer;
-      out_segment_q <= segment;
-      out_slot_q <= place_t'(slot);
-    end
-    if (out_moves) begin
-      tx_peer_o <= out_peer_q;
-      tx_segment_o <= out_segment_q;
-      tx_desc_o <= out_from_q == Stored ? get_desc : s_desc_i;
-      tx_data_o <= out_from_q == Stored ? get_data : s_data_i;
-      tx_last_o <= out_last;
-    end
-  end
+  rl_transport_out #(
+    .Peers(Peers),
+    .DataW(DataW),
+    .DescW(DescW)
+  ) u_out (
+    .clk_i,
+    .rst_ni,
+    .sends_i(sends),
+    .is_coming_i(judged_push),
+    .peer_i(send_peer),
+    .segment_i(segment),
+    .free_o(out_free),
+    .alone_o(out_alone),
+    .coming_moves_o(coming_moves),
+    .coming_valid_i(coming_valid),
+    .coming_data_i(s_data_i),
+    .coming_desc_i(coming_desc),
+    .coming_last_i(s_last_i),
+    .stored_valid_i(get_valid),
+    .stored_take_o(get_take),
+    .stored_data_i(get_data),
+    .stored_desc_i(get_desc),
+    .stored_last_i(get_last),
+    .tx_valid_o,
+    .tx_ready_i,
+    .tx_peer_o,
+    .tx_segment_o,
+    .tx_desc_o,
+    .tx_data_o,
+    .tx_last_o
+  );
 
-  logic is_stored;
-  assign is_stored = out_busy_q && out_from_q == Stored;
   rl_transport_buffer #(
     .Peers(Peers),
     .DataW(DataW),
@@ -268,23 +324,30 @@ module rl_transport
     .rst_ni,
     .starts_i(starts),
     .start_peer_i(start_peer),
-    .put_peer_i(s_peer_i),
-    .put_room_o(put_room),
-    .put_free_o(put_free),
-    .put_busy_i(writes_q),
-    .put_slot_i(put_slot_q),
-    .put_desc_i(s_desc_i),
+    .head_peer_i(s_head_peer),
+    .head_room_o(room),
+    .head_take_i(head_take),
+    .put_enters_i(put_enters),
+    .put_peer_i(put_peer),
+    .put_slot_i(put_slot),
+    .put_may_end_o(put_may_end),
     .put_ready_o(put_ready),
-    .put_i(word),
+    .put_i(put),
+    .put_held_i(put_held),
+    .put_now_peer_i(put_now_peer),
+    .put_now_slot_i(put_now_slot),
+    .put_desc_i(coming_desc),
     .put_data_i(s_data_i),
     .put_last_i(s_last_i),
+    .commit_i(judged_commit),
+    .commit_peer_i(commit_peer),
+    .commit_slot_i(place_t'(slot)),
     .get_free_o(get_free),
-    .get_begins_i(out_begins_q && is_stored),
-    .get_busy_i(is_stored),
-    .get_peer_i(out_peer_q),
-    .get_slot_i(out_slot_q),
+    .get_enters_i(sends && !judged_push && segment.kind == KindData),
+    .get_peer_i(send_peer),
+    .get_slot_i(place_t'(slot)),
     .get_valid_o(get_valid),
-    .get_take_i(is_stored && get_valid && out_moves),
+    .get_take_i(get_take),
     .get_data_o(get_data),
     .get_desc_o(get_desc),
     .get_last_o(get_last),
@@ -295,65 +358,43 @@ module rl_transport
     .release_free_o(release_free)
   );
 
-  // -- arrivals: judged by their first word, and then delivered or dropped
-  typedef enum logic [1:0] {
-    Waits,
-    Asked,
-    Delivers,
-    Drops
-  } arrival_e;
-  arrival_e arrival_q;
-  logic d_moves, passes;
-  assign rx_asks = rx_valid_i && arrival_q == Waits;
-  assign d_moves = d_ready_i || !d_valid_o;
-  assign passes = rx_valid_i && rx_ready_o;
-  assign rx_ready_o = arrival_q == Drops || (arrival_q == Delivers && d_moves);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      arrival_q <= Waits;
-      d_valid_o <= 1'b0;
-    end else begin
-      if (rx_taken) arrival_q <= Asked;
-      if (judged_rx) arrival_q <= deliver ? Delivers : Drops;
-      if (passes && rx_last_i) arrival_q <= Waits;
-      if (d_moves) d_valid_o <= passes && arrival_q == Delivers;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (d_moves) begin
-      d_peer_o <= rx_peer_i;
-      d_desc_o <= rx_desc_i;
-      d_data_o <= rx_data_i;
-      d_last_o <= rx_last_i;
-    end
-  end
+  // -- arrivals
+  rl_transport_arrivals #(
+    .Peers(Peers),
+    .DataW(DataW),
+    .DescW(DescW)
+  ) u_arrivals (
+    .clk_i,
+    .rst_ni,
+    .head_valid_i(rx_head_valid),
+    .head_ready_o(rx_head_ready),
+    .head_peer_i(rx_head_peer),
+    .head_segment_i(rx_head_segment),
+    .head_desc_i(rx_head_desc),
+    .valid_i(rx_valid_i),
+    .ready_o(rx_ready_o),
+    .data_i(rx_data_i),
+    .last_i(rx_last_i),
+    .ask_valid_o(rx_asks),
+    .ask_peer_o(rx_asks_peer),
+    .ask_segment_o(rx_asks_segment),
+    .ask_again_o(rx_again),
+    .judged_i(judged_rx),
+    .deliver_i(deliver),
+    .again_i(again),
+    .done_i(done_rx),
+    .event_i(happened),
+    .event_peer_i(happened_to),
+    .event_o,
+    .event_peer_o,
+    .d_valid_o,
+    .d_ready_i,
+    .d_peer_o,
+    .d_desc_o,
+    .d_data_o,
+    .d_last_o
+  );
 
   logic unused;
-  assign unused = ^{push_taken, slot, release_slot};
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && sends) OutIsFree_A : assert (out_free);
-    if (rst_ni && out_busy_q && out_from_q == Arriving)
-      ArrivingIsWritten_A : assert (writes_q && direct_q);
-  end
-  rl_stays #(
-    .Width(PeerW + $bits(segment_t) + DataW + 1)
-  ) u_tx_stays (
-    .clk_i,
-    .rst_ni,
-    .valid_i(tx_valid_o),
-    .ready_i(tx_ready_i),
-    .data_i({tx_peer_o, tx_segment_o, tx_data_o, tx_last_o})
-  );
-  rl_stays #(
-    .Width(PeerW + DescW + DataW + 1)
-  ) u_d_stays (
-    .clk_i,
-    .rst_ni,
-    .valid_i(d_valid_o),
-    .ready_i(d_ready_i),
-    .data_i({d_peer_o, d_desc_o, d_data_o, d_last_o})
-  );
-`endif
+  assign unused = ^{unused_commit, unused_rx, slot, release_slot};
 endmodule

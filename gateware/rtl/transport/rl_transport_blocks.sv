@@ -1,9 +1,11 @@
 // Which blocks of the retransmission memory are free, how many each peer has, and how they become free again.
 //
 // Blocks that are free stand in a queue. Frames that are no longer held come as runs of a peer's slots; each is
-// followed from its first block to its last, a block a cycle, and three cycles for a frame. A frame that is just
-// being written or sent is left to its end, and then freed: so nothing ever goes out that belongs to somebody else by
-// now, and arrivals, which release frames, never wait for the link.
+// followed from its first block to its last, two cycles for a block and three more for a frame. A frame that is just
+// being written or sent, or is the next one, is left to its end, and then freed (rl_transport_guard): so nothing ever
+// goes out that belongs to somebody else by now, and arrivals, which release frames, never wait for the link.
+//
+// Of each frame whose head is taken the longest's blocks are kept back until it has ended, so that words find theirs.
 //
 // A peer may begin a frame while it has fewer blocks than are free (the dynamic threshold of Choudhury and Hahne,
 // 1998), so that one alone has half of the memory. But a quarter of it, in frames of the longest, is spared for peers
@@ -29,21 +31,30 @@ module rl_transport_blocks
   input  index_t start_peer_i,
 
   // -- for frames that come in
-  input  index_t put_peer_i,
-  output logic   put_room_o,    // A frame of this peer may begin.
+  input  index_t head_peer_i,
+  output logic   head_room_o,   // A frame of this peer may begin, if none did in the two cycles before,
+  input  logic   head_take_i,   // and does.
   output logic   block_valid_o,
   output block_t block_o,       // The next free one,
-  input  logic   take_i,        // is taken for this peer,
-  input  logic   take_first_i,  // for the first words of a frame.
+  input  logic   take_i,        // is taken for a frame,
+  input  logic   ends_i,        // and that is its last word's.
+  input  index_t ends_peer_i,
 
   // -- frames that must not be freed before they are written or sent
-  input  logic   put_busy_i,
-  input  place_t put_slot_i,
-  output logic   put_free_o,    // The next one may begin.
-  input  logic   get_busy_i,
-  input  index_t get_peer_i,
-  input  place_t get_slot_i,
-  output logic   get_free_o,    // The next one may begin.
+  output index_t ask_peer_o,    // Is it this one?
+  output place_t ask_slot_o,
+  input  logic   put_is_it_i,
+  input  logic   get_is_it_i,
+  output logic   put_leaves_o,  // Then it is left,
+  output logic   get_leaves_o,
+  input  logic   put_left_i,    // until it comes back.
+  input  index_t put_left_peer_i,
+  input  place_t put_left_slot_i,
+  output logic   put_back_o,
+  input  logic   get_left_i,
+  input  index_t get_left_peer_i,
+  input  place_t get_left_slot_i,
+  output logic   get_back_o,
 
   // -- frames that are no longer held
   input  logic   release_i,
@@ -53,10 +64,8 @@ module rl_transport_blocks
   output logic   release_free_o,  // There is room for two more runs.
 
   // -- the way from a slot to its blocks: what is asked for comes a cycle later.
-  output logic   find_o,        // A slot's first block, if find_ready_i.
+  output logic   find_o,        // A slot's first block, if find_ready_i: of the frame that is asked for.
   input  logic   find_ready_i,
-  output index_t find_peer_o,
-  output place_t find_slot_o,
   input  block_t found_i,
   output logic   follow_o,      // What comes after a block.
   output block_t follow_block_o,
@@ -75,12 +84,13 @@ module rl_transport_blocks
     logic [SlotW:0]  frames;
     logic [BlockW:0] blocks;
   } usage_t;
+  typedef logic [BlockW:0] blocks_t;
 
   localparam int unsigned Spared = Blocks / (4 * FrameBlocks);  // Frames.
-  // -- the free ones: after a reset, all
-  logic filling_q, gives, unused_wready;
-  block_t fill_q, given;
-  logic [BlockW:0] free_q, unused_count;
+  // -- the free ones: after a reset, all. One is at hand.
+  logic filling_q, gives, unused_wready, more, fetches;
+  block_t fill_q, given_q, next;
+  blocks_t unused_count;
   rl_fifo #(
     .Width(BlockW),
     .Depth(Blocks)
@@ -89,40 +99,85 @@ module rl_transport_blocks
     .rst_ni,
     .wvalid_i(filling_q || gives),
     .wready_o(unused_wready),
-    .wdata_i(filling_q ? fill_q : given),
-    .rvalid_o(block_valid_o),
-    .rready_i(take_i),
-    .rdata_o(block_o),
+    .wdata_i(filling_q ? fill_q : given_q),
+    .rvalid_o(more),
+    .rready_i(fetches),
+    .rdata_o(next),
     .count_o(unused_count)
   );
+  assign fetches = !block_valid_o || take_i;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       filling_q <= 1'b1;
       fill_q <= '0;
-      free_q <= '0;
+      block_valid_o <= 1'b0;
     end else begin
       if (filling_q) fill_q <= fill_q + 1'b1;
       if (&fill_q) filling_q <= 1'b0;
-      free_q <= free_q + (BlockW + 1)'(filling_q || gives) - (BlockW + 1)'(take_i);
+      if (fetches) block_valid_o <= more;
     end
   end
+  always_ff @(posedge clk_i) if (fetches) block_o <= next;
 
-  // -- who has how many: what was taken, less what was given back
+  // -- how many are left: free, and not kept back for a frame whose head was taken. None before all peers have nothing
+  logic taken_q, ended_q, more_q, any_q, plenty_q;
+  blocks_t left_blocks_q, grown_q, ended_blocks_q;
+  index_t ended_peer_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      {taken_q, ended_q, more_q} <= '0;
+      left_blocks_q <= '0;
+      grown_q <= '0;
+      any_q <= 1'b0;
+      plenty_q <= 1'b0;
+    end else begin
+      taken_q <= head_take_i;
+      ended_q <= ends_i;
+      more_q <= filling_q || gives;
+      if (take_i || ends_i) grown_q <= ends_i ? '0 : grown_q + 1'b1;
+      left_blocks_q <= left_blocks_q + blocks_t'(more_q) - (taken_q ? blocks_t'(FrameBlocks) : '0) +
+          (ended_q ? blocks_t'(FrameBlocks) - ended_blocks_q : '0);
+      any_q <= !starts_i && left_blocks_q >= blocks_t'(FrameBlocks);
+      plenty_q <= !starts_i && left_blocks_q >= blocks_t'((1 + Spared) * FrameBlocks);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    ended_blocks_q <= grown_q + blocks_t'(take_i);
+    ended_peer_q <= ends_peer_i;
+  end
+
+  // -- who has how many: frames whose heads were taken, blocks of those that have ended, less what was given back
   usage_t taken, returned, returned_here, has;
+  logic [SlotW:0] frames;
   frame_t now_q;
   logic frame_ends;
-  logic [BlockW:0] walked_q;
+  blocks_t walked_q;
   rl_lutram #(
-    .Width($bits(usage_t)),
+    .Width(SlotW + 1),
     .Depth(Peers)
-  ) u_taken (
+  ) u_frames (
     .clk_i,
-    .we_i(take_i || starts_i),
-    .waddr_i(starts_i ? start_peer_i : put_peer_i),
-    .wdata_i(starts_i ? '0 : {taken.frames + (SlotW + 1)'(take_first_i), taken.blocks + 1'b1}),
-    .raddr_i(put_peer_i),
-    .rdata_o(taken)
+    .we_i(head_take_i || starts_i),
+    .waddr_i(starts_i ? start_peer_i : head_peer_i),
+    .wdata_i(starts_i ? '0 : frames + 1'b1),
+    .raddr_i(head_peer_i),
+    .rdata_o(frames)
   );
+  for (genvar i = 0; i < 2; i++) begin : gen_blocks
+    blocks_t shown;
+    rl_lutram #(
+      .Width(BlockW + 1),
+      .Depth(Peers)
+    ) u_blocks (
+      .clk_i,
+      .we_i(ended_q || starts_i),
+      .waddr_i(starts_i ? start_peer_i : ended_peer_q),
+      .wdata_i(starts_i ? '0 : gen_blocks[1].shown + ended_blocks_q),
+      .raddr_i(i == 0 ? head_peer_i : ended_peer_q),
+      .rdata_o(shown)
+    );
+  end
+  assign taken = {frames, gen_blocks[0].shown};
   usage_t returned_next;
   assign returned_next = {returned_here.frames + 1'b1, returned_here.blocks + walked_q};
   for (genvar i = 0; i < 2; i++) begin : gen_returned
@@ -135,19 +190,15 @@ module rl_transport_blocks
       .we_i(frame_ends || starts_i),
       .waddr_i(starts_i ? start_peer_i : now_q.peer),
       .wdata_i(starts_i ? '0 : returned_next),
-      .raddr_i(i == 0 ? put_peer_i : now_q.peer),
+      .raddr_i(i == 0 ? head_peer_i : now_q.peer),
       .rdata_o(shown)
     );
   end
   assign returned = gen_returned[0].shown;
   assign returned_here = gen_returned[1].shown;
   assign has = {taken.frames - returned.frames, taken.blocks - returned.blocks};
-  always_comb begin
-    if (has.frames == 0) put_room_o = free_q >= (BlockW + 1)'(FrameBlocks);
-    else
-      put_room_o = has.frames < (SlotW + 1)'(Slots) && has.blocks < free_q &&
-          free_q >= (BlockW + 1)'((1 + Spared) * FrameBlocks);
-  end
+  assign head_room_o = taken.frames == returned.frames ? any_q :
+      has.frames < (SlotW + 1)'(Slots) && has.blocks < left_blocks_q && plenty_q;
 
   // -- runs of slots to be freed
   run_t run;
@@ -172,65 +223,62 @@ module rl_transport_blocks
   assign release_free_o = runs <= 6;
 
   // -- what is freed now
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Idle,
     Find,   // Where is its first block?
     Found,
-    Follow  // And the next?
+    Give,   // This block is free. Which is the next?
+    Wait,
+    Next    // That, or none.
   } state_e;
   state_e state_q;
   count_t left_q;
-  logic put_left_q, get_left_q;  // That frame is to be freed when it has been written, or sent.
-  frame_t put_left_frame_q, get_left_frame_q;
-  logic put_is_it, get_is_it, put_again, get_again, skips, ends;
-  assign put_is_it = put_busy_i && {put_peer_i, put_slot_i} == now_q;
-  assign get_is_it = get_busy_i && {get_peer_i, get_slot_i} == now_q;
-  assign skips = state_q == Find && (put_is_it || get_is_it);
-  assign put_again = state_q == Idle && put_left_q && !put_busy_i;
-  assign get_again = state_q == Idle && get_left_q && !get_busy_i && !put_again;
-  assign run_taken = state_q == Idle && run_valid && !put_again && !get_again;
-  assign frame_ends = state_q == Follow && followed_last_i;
+  logic last_q, skips, ends, may_take;
+  assign skips = state_q == Find && (put_is_it_i || get_is_it_i);
+  assign frame_ends = state_q == Next && last_q;
   assign ends = skips || frame_ends;
+  assign may_take = state_q == Idle || (ends && left_q == 1);
+  assign put_back_o = may_take && put_left_i;
+  assign get_back_o = may_take && get_left_i && !put_left_i;
+  assign run_taken = may_take && run_valid && !put_left_i && !get_left_i;
+  assign get_leaves_o = skips && get_is_it_i;
+  assign put_leaves_o = skips && !get_is_it_i;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      state_q <= Idle;
-      put_left_q <= 1'b0;
-      get_left_q <= 1'b0;
-    end else begin
+    if (!rst_ni) state_q <= Idle;
+    else begin
       case (state_q)
-        Idle: if (put_again || get_again || run_valid) state_q <= Find;
         Find: if (!skips && find_ready_i) state_q <= Found;
-        Found: state_q <= Follow;
+        Found: state_q <= Give;
+        Give: state_q <= Wait;
+        Wait: state_q <= Next;
+        Next: state_q <= Wait;
         default: ;
       endcase
-      if (ends) state_q <= left_q == 1 ? Idle : Find;
-      if (put_again) put_left_q <= 1'b0;
-      if (get_again) get_left_q <= 1'b0;
-      if (skips && put_is_it) put_left_q <= 1'b1;
-      if (skips && get_is_it) get_left_q <= 1'b1;
+      if (ends) state_q <= Find;
+      if (may_take) state_q <= put_left_i || get_left_i || run_valid ? Find : Idle;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) begin
-      now_q <= put_again ? put_left_frame_q : get_again ? get_left_frame_q : run.frame;
-      left_q <= put_again || get_again ? count_t'(1) : run.count;
+    if (may_take) begin
+      now_q <= put_left_i ? {put_left_peer_i, put_left_slot_i} :
+          get_left_i ? {get_left_peer_i, get_left_slot_i} : run.frame;
+      left_q <= put_left_i || get_left_i ? count_t'(1) : run.count;
     end else if (ends) begin
       now_q.slot <= now_q.slot + 1'b1;
       left_q <= left_q - 1'b1;
     end
-    walked_q <= gives ? (state_q == Found ? (BlockW + 1)'(1) : walked_q + 1'b1) : walked_q;
-    if (skips && put_is_it) put_left_frame_q <= now_q;
-    if (skips && get_is_it) get_left_frame_q <= now_q;
+    if (state_q == Find) walked_q <= '0;
+    else if (gives) walked_q <= walked_q + 1'b1;
+    if (state_q == Found) given_q <= found_i;
+    else if (state_q == Wait) given_q <= followed_i;
+    last_q <= followed_last_i;
   end
   assign find_o = state_q == Find && !skips;
-  assign find_peer_o = now_q.peer;
-  assign find_slot_o = now_q.slot;
-  assign given = state_q == Found ? found_i : followed_i;
-  assign gives = state_q == Found || (state_q == Follow && !followed_last_i);
+  assign ask_peer_o = now_q.peer;
+  assign ask_slot_o = now_q.slot;
+  assign gives = state_q == Give || (state_q == Next && !last_q);
   assign follow_o = gives;
-  assign follow_block_o = given;
-  assign put_free_o = !put_left_q;
-  assign get_free_o = !get_left_q;
+  assign follow_block_o = given_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
@@ -238,10 +286,9 @@ module rl_transport_blocks
       if (filling_q || gives) FreeHaveRoom_A : assert (unused_wready);
       if (take_i) TakenIsFree_A : assert (block_valid_o);
       if (release_i) ReleaseHasRoom_A : assert (unused_runs && release_count_i != 0);
-      // Nobody has more than there is. What a frame gives back is counted at its end.
+      // Nobody has more than there is.
       if (!filling_q && !starts_i)
-        UsageIsPossible_A :
-        assert (32'(has.blocks) + 32'(free_q) <= Blocks + (state_q == Follow ? 32'(walked_q) : 0));
+        UsageIsPossible_A : assert (32'(has.blocks) <= Blocks && 32'(left_blocks_q) <= Blocks);
       if (frame_ends) LeftAreThere_A : assert (left_q != 0);
     end
   end

@@ -32,21 +32,28 @@ module rl_transport_buffer
   input  index_t           start_peer_i,
 
   // -- frames that come in, word by word
-  input  index_t           put_peer_i,    // Steady during a frame, as are slot and descriptor.
-  output logic             put_room_o,    // A frame of this peer may begin.
-  output logic             put_free_o,    // Any frame may.
-  input  logic             put_busy_i,    // One is under way.
+  input  index_t           head_peer_i,
+  output logic             head_room_o,   // As rl_transport_blocks says.
+  input  logic             head_take_i,
+  input  logic             put_enters_i,  // One comes, and is held already as this peer's slot.
+  input  index_t           put_peer_i,
   input  place_t           put_slot_i,
+  output logic             put_may_end_o, // The last word of one that is held already may go in,
+  output logic             put_ready_o,   // and any word.
+  input  logic             put_i,         // This word does, of such a frame
+  input  logic             put_held_i,    // or another,
+  input  index_t           put_now_peer_i,
+  input  place_t           put_now_slot_i,
   input  logic [DescW-1:0] put_desc_i,
-  output logic             put_ready_o,
-  input  logic             put_i,         // This word goes in, if put_ready_o.
   input  logic [DataW-1:0] put_data_i,
   input  logic             put_last_i,
+  input  logic             commit_i,      // The last one that was not held is so from now on. None ends before.
+  input  index_t           commit_peer_i,
+  input  place_t           commit_slot_i,
 
   // -- frames that go out
-  output logic             get_free_o,    // The next may begin.
-  input  logic             get_begins_i,  // One does, in its first cycle under way,
-  input  logic             get_busy_i,    // until its last word was taken.
+  output logic             get_free_o,    // There is room for one more:
+  input  logic             get_enters_i,  // this one.
   input  index_t           get_peer_i,
   input  place_t           get_slot_i,
   output logic             get_valid_o,
@@ -79,13 +86,19 @@ module rl_transport_buffer
     logic [DescW-1:0] desc;
   } head_t;
 
+  typedef struct packed {
+    index_t peer;
+    place_t slot;
+  } frame_t;
+
   // -- in
   logic first_q, opens, spare_valid;
   at_t put_at_q;
-  block_t spare, put_block, put_block_q, put_first_q;
+  block_t spare, put_block, put_block_q, put_first_q, first_block_now, done_q;
   assign opens = first_q || offset_t'(put_at_q) == 0;
   assign put_ready_o = !opens || spare_valid;
   assign put_block = opens ? spare : put_block_q;
+  assign first_block_now = first_q ? put_block : put_first_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       first_q <= 1'b1;
@@ -96,41 +109,74 @@ module rl_transport_buffer
     end
   end
   always_ff @(posedge clk_i) begin
-    if (put_i) put_block_q <= put_block;
-    if (put_i && first_q) put_first_q <= put_block;
+    if (put_i) begin
+      put_block_q <= put_block;
+      put_first_q <= first_block_now;
+      if (put_last_i && !put_held_i) done_q <= first_block_now;
+    end
   end
 
-  // -- out: the slot, its first block, then a word a cycle
-  logic found_q, shows_q, fetch, turns;
-  at_t get_at_q;
-  block_t first_block, get_block, get_block_q, linked;
-  offset_t get_offset;
-  head_t get_head;
-  always_comb begin
-    // The next word to be read is the frame's first, or the one after that which shows.
-    get_offset = found_q ? '0 : offset_t'(get_at_q) + 1'b1;
-    turns = get_offset == 0;
-    get_block = found_q ? first_block : turns ? linked : get_block_q;
-    fetch = found_q || (get_take_i && !get_last_o);
+  // -- out: where the next frame begins, while the one before is read
+  typedef enum logic [2:0] {
+    Nothing,
+    Look,   // Where is its first block?
+    Found,
+    Head,   // And how long is it?
+    Ready
+  } next_e;
+  next_e next_q;
+  frame_t next_frame_q;
+  block_t next_first_q, first_block;
+  head_t next_head;
+  logic is_written, looks, moves;
+  assign get_free_o = next_q == Nothing;
+  assign looks = next_q == Look && !is_written;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) next_q <= Nothing;
+    else begin
+      case (next_q)
+        Nothing: if (get_enters_i) next_q <= Look;
+        Look: if (looks) next_q <= Found;
+        Found: next_q <= Head;
+        Head: next_q <= Ready;
+        default: if (moves) next_q <= Nothing;
+      endcase
+    end
   end
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      found_q <= 1'b0;
-      shows_q <= 1'b0;
-    end else begin
-      found_q <= get_begins_i;
-      shows_q <= fetch || (shows_q && !get_take_i);
-    end
+    if (next_q == Nothing) next_frame_q <= {get_peer_i, get_slot_i};
+    if (next_q == Found) next_first_q <= first_block;
+  end
+
+  // -- then a word a cycle
+  logic busy_q, links_read_q, fetch, turns, may_end, ends;
+  at_t get_at_q, last_at_q;
+  block_t get_block, get_block_q, linked, linked_q;
+  offset_t get_offset;
+  always_comb begin
+    ends = get_take_i && get_last_o;
+    moves = next_q == Ready && (!busy_q || ends);
+    // The next word to be read is the frame's first, or the one after that which shows.
+    get_offset = moves ? '0 : offset_t'(get_at_q) + 1'b1;
+    turns = get_offset == 0;
+    get_block = moves ? next_first_q : turns ? linked_q : get_block_q;
+    fetch = moves || (get_take_i && !get_last_o);
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) busy_q <= 1'b0;
+    else busy_q <= moves || (busy_q && !ends);
   end
   always_ff @(posedge clk_i) begin
     if (fetch) begin
       get_block_q <= get_block;
-      get_at_q <= found_q ? '0 : get_at_q + 1'b1;
+      get_at_q <= moves ? '0 : get_at_q + 1'b1;
     end
+    if (moves) {last_at_q, get_desc_o} <= {next_head.last, next_head.desc};
+    links_read_q <= fetch && turns;
+    if (links_read_q) linked_q <= linked;
   end
-  assign get_valid_o = shows_q;
-  assign get_last_o = get_at_q == get_head.last;
-  assign get_desc_o = get_head.desc;
+  assign get_valid_o = busy_q && (may_end || !get_last_o);
+  assign get_last_o = get_at_q == last_at_q;
 
   rl_ram #(
     .Width(DataW),
@@ -152,19 +198,17 @@ module rl_transport_buffer
   ) u_heads (
     .clk_wr_i(clk_i),
     .we_i(put_i && put_last_i),
-    .waddr_i(first_q ? put_block : put_first_q),
+    .waddr_i(first_block_now),
     .wdata_i({put_at_q, put_desc_i}),
     .clk_rd_i(clk_i),
-    .re_i(found_q),
-    .raddr_i(first_block),
-    .rdata_o(get_head)
+    .re_i(next_q == Head),
+    .raddr_i(next_first_q),
+    .rdata_o(next_head)
   );
 
   // -- which block follows: for who sends, and for who frees
-  logic links, follow, followed_last, find, find_ready;
+  logic links, follow, followed_last, find;
   block_t follow_block, followed;
-  index_t find_peer;
-  place_t find_slot;
   assign links = put_i && opens && !first_q;
   rl_ram #(
     .Width(BlockW),
@@ -208,19 +252,72 @@ module rl_transport_buffer
   );
 
   // -- where frames begin. Who sends comes first.
-  assign find_ready = !get_begins_i;
+  frame_t asked;
   rl_ram #(
     .Width(BlockW),
     .Depth(Peers * Slots)
   ) u_slots (
     .clk_wr_i(clk_i),
-    .we_i(put_i && first_q),
-    .waddr_i({put_peer_i, put_slot_i}),
-    .wdata_i(put_block),
+    .we_i(commit_i || (put_i && first_q && put_held_i)),
+    .waddr_i(commit_i ? {commit_peer_i, commit_slot_i} : {put_now_peer_i, put_now_slot_i}),
+    .wdata_i(commit_i ? done_q : put_block),
     .clk_rd_i(clk_i),
-    .re_i(get_begins_i || find),
-    .raddr_i(get_begins_i ? {get_peer_i, get_slot_i} : {find_peer, find_slot}),
+    .re_i(looks || find),
+    .raddr_i(looks ? next_frame_q : asked),
     .rdata_o(first_block)
+  );
+
+  // -- what must not be freed
+  logic
+      put_is_it,
+      put_leaves,
+      put_left,
+      put_back,
+      get_is_it,
+      get_leaves,
+      get_left,
+      get_back,
+      unused_get,
+      unused_free;
+  frame_t put_left_frame, get_left_frame;
+  rl_transport_guard #(
+    .Width($bits(frame_t))
+  ) u_put_guard (
+    .clk_i,
+    .rst_ni,
+    .enters_i(put_enters_i),
+    .enters_frame_i({put_peer_i, put_slot_i}),
+    .free_o(unused_free),
+    .ends_i(put_i && put_last_i && put_held_i),
+    .may_end_o(put_may_end_o),
+    .asked_i(asked),
+    .is_it_o(put_is_it),
+    .leaves_i(put_leaves),
+    .left_o(put_left),
+    .left_frame_o(put_left_frame),
+    .taken_i(put_back),
+    .sent_i(next_frame_q),
+    .is_sent_o(is_written)
+  );
+  logic unused_get_free;
+  rl_transport_guard #(
+    .Width($bits(frame_t))
+  ) u_get_guard (
+    .clk_i,
+    .rst_ni,
+    .enters_i(get_enters_i),
+    .enters_frame_i({get_peer_i, get_slot_i}),
+    .free_o(unused_get_free),
+    .ends_i(ends),
+    .may_end_o(may_end),
+    .asked_i(asked),
+    .is_it_o(get_is_it),
+    .leaves_i(get_leaves),
+    .left_o(get_left),
+    .left_frame_o(get_left_frame),
+    .taken_i(get_back),
+    .sent_i(next_frame_q),
+    .is_sent_o(unused_get)
   );
 
   rl_transport_blocks #(
@@ -233,28 +330,35 @@ module rl_transport_buffer
     .rst_ni,
     .starts_i,
     .start_peer_i,
-    .put_peer_i,
-    .put_room_o,
+    .head_peer_i,
+    .head_room_o,
+    .head_take_i,
     .block_valid_o(spare_valid),
     .block_o(spare),
     .take_i(put_i && opens),
-    .take_first_i(first_q),
-    .put_busy_i,
-    .put_slot_i,
-    .put_free_o,
-    .get_busy_i,
-    .get_peer_i,
-    .get_slot_i,
-    .get_free_o,
+    .ends_i(put_i && put_last_i),
+    .ends_peer_i(put_now_peer_i),
+    .ask_peer_o(asked.peer),
+    .ask_slot_o(asked.slot),
+    .put_is_it_i(put_is_it),
+    .get_is_it_i(get_is_it),
+    .put_leaves_o(put_leaves),
+    .get_leaves_o(get_leaves),
+    .put_left_i(put_left),
+    .put_left_peer_i(put_left_frame.peer),
+    .put_left_slot_i(put_left_frame.slot),
+    .put_back_o(put_back),
+    .get_left_i(get_left),
+    .get_left_peer_i(get_left_frame.peer),
+    .get_left_slot_i(get_left_frame.slot),
+    .get_back_o(get_back),
     .release_i,
     .release_peer_i,
     .release_slot_i,
     .release_count_i,
     .release_free_o,
     .find_o(find),
-    .find_ready_i(find_ready),
-    .find_peer_o(find_peer),
-    .find_slot_o(find_slot),
+    .find_ready_i(!looks),
     .found_i(first_block),
     .follow_o(follow),
     .follow_block_o(follow_block),
@@ -265,9 +369,10 @@ module rl_transport_buffer
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      if (put_i) PutIsReady_A : assert (put_ready_o && put_busy_i);
+      if (put_i)
+        PutIsReady_A : assert (put_ready_o && (!put_held_i || !put_last_i || put_may_end_o));
       if (put_i && put_at_q == at_t'(FrameWords - 1)) FrameIsNotTooLong_A : assert (put_last_i);
-      if (get_begins_i) GetMayBegin_A : assert (get_busy_i && !shows_q && !found_q);
+      if (get_enters_i) GetMayBegin_A : assert (get_free_o);
       if (get_take_i) TakenShows_A : assert (get_valid_o);
     end
   end

@@ -56,6 +56,11 @@ package rl_transport_pkg;
     logic  on;
     tick_t at;
   } timer_t;
+  // How far the peer's credit goes: whether the next number may be sent, and the one after it as well.
+  typedef struct packed {
+    logic next;
+    logic more;
+  } allowed_t;
 
   typedef struct packed {
     // Lives.
@@ -64,6 +69,8 @@ package rl_transport_pkg;
     logic   established;  // The peer has named our life.
     logic   hello_due;    // It has to learn our epochs.
     timer_t hello;        // It was called, and is not called again before.
+    logic [2:0] answers;  // So many segments of other lives are answered at once; if none,
+    timer_t answer;       // no other one before that.
     // The frames that the source gave for it: `held` of them from `slot` on. The first `flight` are sent, under the
     // numbers from `base` on; of these, those from `cursor` on have to be sent again.
     slot_t  slot;
@@ -71,7 +78,8 @@ package rl_transport_pkg;
     count_t flight;
     count_t cursor;
     seq_t   base;
-    seq_t   credit;       // The first number that may not be sent.
+    seq_t   credit;       // The first number that may not be sent,
+    allowed_t allowed;    // and what follows from that: it is looked at before there would be time to compare.
     count_t window;       // How many may be in flight now,
     count_t grown;        // and how many were acknowledged since it was set.
     timer_t timer;        // While numbers are in flight: when they are sent again. While credit is missing: when it
@@ -92,6 +100,8 @@ package rl_transport_pkg;
 
   // Least window after a loss, where the limit allows it.
   localparam count_t WindowMin = count_t'(4);
+  // Segments of other lives that are answered at once. A reset of both ends takes two or three.
+  localparam logic [2:0] AnswersMax = 3'd4;
 
   // `a` is less than 2^31 behind `b`.
   function automatic logic is_before(logic [31:0] a, logic [31:0] b);
@@ -120,6 +130,7 @@ package rl_transport_pkg;
     anew.cursor = '0;
     anew.base = cfg.first;
     anew.credit = cfg.first + cfg.credit;
+    anew.allowed = '{next: 1'b1, more: cfg.credit[31:1] != 0};
     anew.window = cfg.window;
     anew.grown = '0;
     anew.timer = '0;
@@ -142,6 +153,7 @@ package rl_transport_pkg;
     none.mine = epoch;
     none.slot = slot;
     none.queued = queued;
+    none.answers = AnswersMax;
     return anew(none, cfg);
   endfunction
 
@@ -196,22 +208,35 @@ package rl_transport_pkg;
     return peer.established && peer.granted - peer.announced >= half;
   endfunction
 
-  // What time changes.
-  function automatic logic expires(peer_t peer, tick_t now);
-    return peer.flight != 0 && peer.timer.on && is_past(peer.timer.at, now);
+  // Which times have come, and what that changes.
+  typedef struct packed {
+    logic timer;
+    logic ack;
+    logic hello;
+    logic answer;
+  } due_t;
+  function automatic due_t due_of(peer_t peer, tick_t now);
+    due_of.timer = peer.timer.on && is_past(peer.timer.at, now);
+    due_of.ack = peer.ack.on && is_past(peer.ack.at, now);
+    due_of.hello = peer.hello.on && is_past(peer.hello.at, now);
+    due_of.answer = peer.answer.on && is_past(peer.answer.at, now);
   endfunction
-  function automatic peer_t expired(peer_t peer, tick_t now, transport_config_t cfg);
+  function automatic logic expires(peer_t peer, due_t due);
+    return peer.flight != 0 && due.timer;
+  endfunction
+  function automatic peer_t expired(peer_t peer, due_t due, tick_t now, transport_config_t cfg);
     expired = peer;
-    if (expires(peer, now)) expired = gone_back(peer, now, cfg);
-    else if (peer.timer.on && is_past(peer.timer.at, now)) begin
+    if (expires(peer, due)) expired = gone_back(peer, now, cfg);
+    else if (due.timer) begin
       expired.timer = '0;
       expired.probe_due = 1'b1;
     end
-    if (peer.ack.on && is_past(peer.ack.at, now)) begin
+    if (due.ack) begin
       expired.ack = '0;
       expired.ack_due = 1'b1;
     end
-    if (peer.hello.on && is_past(peer.hello.at, now)) expired.hello = '0;
+    if (due.hello) expired.hello = '0;
+    if (due.answer) expired.answer = '0;
   endfunction
 
   // A frame waits that was never sent.
@@ -219,11 +244,6 @@ package rl_transport_pkg;
     return peer.held != peer.flight;
   endfunction
 
-  // How far the peer's credit goes: whether the next number may be sent, and the one after it as well.
-  typedef struct packed {
-    logic next;
-    logic more;
-  } allowed_t;
   function automatic allowed_t allowed_by(peer_t peer);
     seq_t ahead;
     ahead = peer.credit - (peer.base + 32'(peer.flight));
@@ -231,59 +251,80 @@ package rl_transport_pkg;
   endfunction
 
   // Nothing in flight will bring news of the credit that is missing.
-  function automatic logic is_blocked(peer_t peer, logic allowed);
-    return peer.established && waits(peer) && peer.flight == 0 && !allowed;
+  function automatic logic is_blocked(peer_t peer);
+    return peer.established && waits(peer) && peer.flight == 0 && !peer.allowed.next;
   endfunction
 
   // The time after which it is asked for.
-  function automatic peer_t settled(peer_t peer, logic allowed, tick_t now, tick_t rto);
+  function automatic peer_t settled(peer_t peer, tick_t now, tick_t rto);
     settled = peer;
-    if (is_blocked(peer, allowed) && !peer.timer.on && !peer.probe_due)
-      settled.timer = after(now, rto);
+    if (is_blocked(peer) && !peer.timer.on && !peer.probe_due) settled.timer = after(now, rto);
   endfunction
 
   // There is something to say to it.
-  function automatic logic speaks(peer_t peer, logic allowed);
+  function automatic logic speaks(peer_t peer);
     logic resends, sends, calls;
     resends = peer.cursor != peer.flight;
-    sends = waits(peer) && peer.flight < peer.window && allowed;
+    sends = waits(peer) && peer.flight < peer.window && peer.allowed.next;
     calls = peer.held != 0 && !peer.hello.on;
     if (!peer.established) return peer.hello_due || calls;
     return resends || sends || peer.hello_due || peer.ack_due || peer.nack_due || (is_blocked(
-        peer, allowed
+        peer
     ) && peer.probe_due);
   endfunction
 
-  // What a segment is to its receiver: its lives,
+  // An arrival beside what is known: its lives,
   typedef struct packed {
-    logic   current;   // It is of the present lives of both ends,
-    logic   restarts;  // or the first one of a new life of the peer's,
-    logic   moved;     // and numbers have begun anew for this or another reason.
-  } lives_t;
-  // and its numbers.
-  typedef struct packed {
-    logic   unsent;    // It acknowledges what was never sent.
-    logic   overtaken; // Or says less than one before it.
-    count_t acked;     // So many numbers, if neither.
+    logic   known;     // It names a life of its sender's,
+    logic   named;     // and the present one of ours,
+    logic   later;     // or a later one of ours.
+    logic   same;      // Its sender's life is the one that we know,
+    logic   older;     // one before it,
+    logic   newer;     // or the newest that was heard of.
+    // and its numbers.
+    logic   past;      // What it acknowledges is before the oldest in flight,
+    logic   distant;   // and this far from it: more than there can be in flight,
+    count_t acked;     // or so many, modulo their width.
     logic   raises;    // It gives more credit.
     logic   ungranted; // Its own number is beyond its credit;
     logic   next;      // or is the first one missing,
     logic   early;     // or a later one.
     logic   just_back; // All has been sent again lately.
-  } numbers_t;
-  function automatic numbers_t numbers_of(peer_t peer, segment_t segment, tick_t now,
-                                          transport_config_t cfg);
-    seq_t ahead;
+  } compared_t;
+  function automatic compared_t compared(peer_t peer, segment_t segment, tick_t now,
+                                         transport_config_t cfg);
+    seq_t ahead, acked;
+    compared.known = segment.src != 0;
+    compared.named = segment.dst == peer.mine;
+    compared.later = segment.dst != 0 && is_before(peer.mine, segment.dst);
+    compared.same = segment.src == peer.theirs;
+    compared.older = is_before(segment.src, peer.theirs);
+    compared.newer = peer.theirs == 0 || is_before(peer.theirs, segment.src);
+    acked = segment.ack - peer.base;
+    compared.past = acked[31];
+    compared.distant = acked[30:9] != 0;
+    compared.acked = acked[8:0];
+    compared.raises = is_before(peer.credit, segment.limit);
+    compared.ungranted = !is_before(segment.seq, peer.granted);
     ahead = segment.seq - peer.next;
-    numbers_of.unsent = is_before(peer.base + 32'(peer.flight), segment.ack);
-    numbers_of.overtaken = is_before(segment.ack, peer.base);
-    numbers_of.acked = count_t'(segment.ack - peer.base);
-    numbers_of.raises = is_before(peer.credit, segment.limit);
-    numbers_of.ungranted = !is_before(segment.seq, peer.granted);
-    numbers_of.next = ahead == 0;
-    numbers_of.early = ahead != 0 && !ahead[31];
-    numbers_of.just_back = is_just_back(peer, now, cfg);
+    compared.next = ahead == 0;
+    compared.early = ahead != 0 && !ahead[31];
+    compared.just_back = is_just_back(peer, now, cfg);
   endfunction
+
+  // What an arrival is.
+  typedef struct packed {
+    logic   restarts;  // The first one of a new life of the peer's,
+    logic   moved;     // or numbers begin anew for another reason.
+    logic   takes;     // It is of the present lives, and possible:
+    count_t acked;     // it acknowledges so many numbers,
+    logic   nacks;     // and says that the next one is missing,
+    logic   raises;    // and gives more credit.
+    logic   data;      // It brings a payload,
+    logic   next;      // which is the first one missing,
+    logic   early;     // or a later one.
+    logic   just_back;
+  } verdict_t;
 endpackage : rl_transport_pkg
 // verilator lint_on UNUSEDSIGNAL
 // verilator lint_on UNUSEDPARAM

@@ -1,14 +1,15 @@
-// What is known of each peer, in block RAM, and what changes it: events. One is taken a cycle, read, judged in five
+// What is known of each peer, in RAM, and what changes it: events. One is taken a cycle, read, judged in five
 // steps and written back; of each peer there is one at a time. So no event sees half of what another does, and links
 // have nothing to do with one another.
 //
-//   take   whose turn it is     read   the peer's state
-//   A      lives, timers        B      numbers; what is to be sent        C      what an arrival changes
-//   D      credit               E      is there something to say? Then the state is written.
+//   take   whose turn it is                                         read   the peer's state
+//   A      comparisons; what is to be sent                          B      lives, timers: what an arrival is
+//   C      what an arrival and the owner's word change              D      credit
+//   E      is there something to say? Then the state is written.
 //
-// A request's arguments stay until it is judged: of a frame to be sent that is step B (`judged_push_o`, `sends_o`), of
-// an arrival step C (`judged_rx_o`). Requests take turns. Without Cut all five steps are one, for slow clocks and for
-// proofs: two cycles for an event.
+// What is sent is judged in step A (`judged_push_o`, `judged_commit_o`, `sends_o`), an arrival in step B
+// (`judged_rx_o`); its arguments stay until step C (`done_rx_o`). Requests take turns. Without Cut all five steps are
+// one, for slow clocks and for proofs: two cycles for an event.
 //
 // Peers to whom there is something to say stand in a queue, each once. Who is in front says one segment, and goes to
 // the end if there is more: so each has its share of the link.
@@ -17,6 +18,7 @@ module rl_transport_state
 #(
   parameter int unsigned Peers = 256,  // A power of two, 2 or more.
   parameter bit          Cut = 1'b1,   // Registers between the steps.
+  parameter bit          Block = Peers > 16,  // States are in block RAM; few are smaller and faster apart.
   localparam int unsigned PeerW = $clog2(Peers),
   localparam type index_t = logic [PeerW-1:0]
 ) (
@@ -45,23 +47,29 @@ module rl_transport_state
   output logic              rx_ready_o,
   input  index_t            rx_peer_i,
   input  segment_t          rx_segment_i,
-  input  logic              push_valid_i,    // The source has a frame, for which there is room.
+  input  logic              rx_again_i,      // Once more, after `again_o`.
+  input  logic              push_valid_i,    // The source has a frame. May it be sent on its way in?
   output logic              push_ready_o,
   input  index_t            push_peer_i,
-  input  logic              commit_valid_i,  // It is there as a whole, and was not sent on its way in.
+  input  logic              push_alone_i,    // When it is judged: nothing else waits to be sent before it.
+  input  logic              commit_valid_i,  // A frame is there as a whole, that was not sent on its way in.
   output logic              commit_ready_o,
   input  index_t            commit_peer_i,
-  input  logic              out_free_i,      // A segment can be sent.
+  input  logic              out_free_i,      // A segment can be sent,
+  input  logic              get_free_i,      // and one with a frame that is stored.
   input  logic              release_free_i,  // Frames can be released, twice.
 
   // -- what comes of them
-  output logic              judged_push_o,   // The frame goes to `slot_o`,
-  output logic              sends_o,         // and is sent on its way in, with `segment_o`. Or without judged_push_o:
-  output segment_t          segment_o,       // a segment is sent, with the frame at `slot_o` if it is of KindData.
+  output logic              judged_push_o,   // The frame is sent on its way in if `sends_o`, with `segment_o` and as
+  output logic              judged_commit_o, // `slot_o`. A frame that was stored is now held as `slot_o`.
+  output logic              sends_o,         // Without either: a segment is sent, with the frame at `slot_o` if it is
+  output segment_t          segment_o,       // of KindData.
   output slot_t             slot_o,
   output index_t            send_peer_o,
   output logic              judged_rx_o,
-  output logic              deliver_o,       // Its payload is delivered, or else dropped.
+  output logic              deliver_o,       // Its payload is delivered, or else dropped;
+  output logic              again_o,         // or it has to come once more, and is judged then.
+  output logic              done_rx_o,       // Its arguments need not stay.
   output logic              release_o,       // Frames of the peer are no longer held: so many from this slot on.
   output index_t            release_peer_o,
   output slot_t             release_slot_o,
@@ -87,7 +95,6 @@ module rl_transport_state
   typedef struct packed {
     requests_t taken;
     index_t    peer;
-    logic      direct;  // Nothing else is being sent.
   } step_t;
   typedef struct packed {
     peer_t            peer;
@@ -97,32 +104,39 @@ module rl_transport_state
   } change_t;
 
   // -- whose turn it is
-  requests_t asked, able, met, chosen, after_q, early, late;
+  requests_t asked, able, met, chosen, late, sending;
   index_t [Requests-1:0] peers;
   index_t work_peer, peer;
-  logic work_valid;
+  logic work_valid, sent_q;
   logic starting_q;
   index_t start_q;
   step_t read_d, read_q, at_a, at_b, at_c, at_d, at_e;
   count_t consume_count_q;
   epoch_t reset_epoch_q;
 
-  // The lowest of these.
+  // The lowest of these. A carry would be slower.
   function automatic requests_t lowest(requests_t all);
-    return all & (~all + 1'b1);
+    logic none;
+    none = 1'b1;
+    for (int unsigned i = 0; i < Requests; i++) begin
+      lowest[i] = all[i] && none;
+      none = none && !all[i];
+    end
   endfunction
 
   always_comb begin
-    early = read_q.taken | at_a.taken | at_b.taken;
-    late = early | at_c.taken;
+    sending = '0;
+    {sending[Push], sending[Commit], sending[Poll]} = '1;
+    // While another of its kind is under way, as far as its arguments are looked at or its room is not yet taken.
+    late = read_q.taken | at_a.taken | ((at_b.taken | at_c.taken) & ~sending);
     asked = '0;
     asked[Reset] = reset_valid_i && release_free_i;
     asked[Consume] = consume_valid_i;
     asked[Scan] = scan_valid_i;
     asked[Rx] = rx_valid_i && release_free_i;
-    asked[Push] = push_valid_i;
+    asked[Push] = push_valid_i && out_free_i;
     asked[Commit] = commit_valid_i;
-    asked[Poll] = work_valid && out_free_i && !early[Push];
+    asked[Poll] = work_valid && out_free_i && get_free_i;
     peers[Reset] = reset_peer_i;
     peers[Consume] = consume_peer_i;
     peers[Scan] = scan_peer_i;
@@ -136,10 +150,11 @@ module rl_transport_state
           (at_b.taken != 0 && at_b.peer == peers[i]) || (at_c.taken != 0 && at_c.peer == peers[i]) ||
           (at_d.taken != 0 && at_d.peer == peers[i]) || (at_e.taken != 0 && at_e.peer == peers[i]);
     able = starting_q ? '0 : asked & ~late & ~met;
-    chosen = |(able & after_q) ? lowest(able & after_q) : lowest(able);
+    // What is to be sent takes turns with all else; of each of the two the first one.
+    chosen = |(able & sending) && (!sent_q || !(|(able & ~sending))) ? lowest(able & sending) : lowest(able & ~sending);
     peer = '0;
     for (int unsigned i = 0; i < Requests; i++) peer |= peers[i] & {PeerW{chosen[i]}};
-    read_d = '{taken: chosen, peer: peer, direct: out_free_i && !early[Poll]};
+    read_d = '{taken: chosen, peer: peer};
   end
   assign reset_ready_o = read_d.taken[Reset];
   assign consume_ready_o = read_d.taken[Consume];
@@ -150,12 +165,12 @@ module rl_transport_state
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       read_q <= '0;
-      after_q <= '0;
+      sent_q <= 1'b0;
       starting_q <= 1'b1;
       start_q <= '0;
     end else begin
       read_q <= read_d;
-      if (chosen != 0) after_q <= ~(chosen | (chosen - 1'b1));
+      if (chosen != 0) sent_q <= |(chosen & sending);
       if (starting_q) start_q <= start_q + 1'b1;
       if (&start_q) starting_q <= 1'b0;
     end
@@ -169,20 +184,34 @@ module rl_transport_state
 
   // -- what is known
   peer_t found, known, written;
-  rl_ram #(
-    .Width($bits(peer_t)),
-    .Depth(Peers),
-    .Block(1'b1)
-  ) u_peers (
-    .clk_wr_i(clk_i),
-    .we_i(at_e.taken != 0 || starting_q),
-    .waddr_i(starting_q ? start_q : at_e.peer),
-    .wdata_i(written),
-    .clk_rd_i(clk_i),
-    .re_i(1'b1),
-    .raddr_i(peer),
-    .rdata_o(found)
-  );
+  if (Block) begin : gen_block
+    rl_ram #(
+      .Width($bits(peer_t)),
+      .Depth(Peers),
+      .Block(1'b1)
+    ) u_peers (
+      .clk_wr_i(clk_i),
+      .we_i(at_e.taken != 0 || starting_q),
+      .waddr_i(starting_q ? start_q : at_e.peer),
+      .wdata_i(written),
+      .clk_rd_i(clk_i),
+      .re_i(1'b1),
+      .raddr_i(peer),
+      .rdata_o(found)
+    );
+  end else begin : gen_spread
+    rl_lutram #(
+      .Width($bits(peer_t)),
+      .Depth(Peers)
+    ) u_peers (
+      .clk_i,
+      .we_i(at_e.taken != 0 || starting_q),
+      .waddr_i(starting_q ? start_q : at_e.peer),
+      .wdata_i(written),
+      .raddr_i(read_q.peer),
+      .rdata_o(found)
+    );
+  end
   rl_transport_cut #(
     .Width($bits(peer_t)),
     .Cut(Cut)
@@ -207,64 +236,23 @@ module rl_transport_state
     end
   end
 
-  // -- A: lives, timers and the owner's word
-  change_t change_a, change_b, change_b_d, change_c, change_c_d;
-  peer_t lived, said, offered, arrived, peer_d;
-  lives_t lives_a, lives_b, lives_c;
-  allowed_t allowed_b;
-  rl_transport_lives u_lives (
-    .config_i,
-    .peer_i(known),
-    .src_i(rx_segment_i.src),
-    .dst_i(rx_segment_i.dst),
-    .peer_o(lived),
-    .lives_o(lives_a)
-  );
-  always_comb begin
-    change_a = '{peer: known, slot: known.slot, freed: '0, what: '0};
-    if (at_a.taken[Reset]) begin
-      change_a.peer = fresh(known.slot + slot_t'(known.held), reset_epoch_q, known.queued, config_i);
-      change_a.freed = known.held;
-      change_a.what.restarted = 1'b1;
-      change_a.what.lost = known.held;
-    end
-    if (at_a.taken[Scan]) begin
-      change_a.peer = expired(known, now_i, config_i);
-      change_a.what.expired = expires(known, now_i);
-    end
-    if (at_a.taken[Rx]) begin
-      change_a.peer = lived;
-      change_a.freed = lives_a.moved ? known.flight : '0;
-      change_a.what.restarted = lives_a.moved;
-      change_a.what.lost = change_a.freed;
-    end
-    if (at_a.taken[Commit]) change_a.peer.held = known.held + 1'b1;
-  end
-  rl_transport_cut #(
-    .Width($bits(change_t) + $bits(lives_t) + $bits(allowed_t)),
-    .Cut(Cut)
-  ) u_a (
-    .clk_i,
-    .d_i({change_a, lives_a, allowed_by(known)}),
-    .q_o({change_b, lives_b, allowed_b})
-  );
-
-  // -- B: what is to be sent, and the numbers of what has come
+  // -- A: what is to be sent, and comparisons
   logic speaks_now, direct, is_new;
   segment_t segment;
   slot_t slot;
   transport_event_t said_event;
-  numbers_t numbers_c;
-  seq_t room_c;
+  peer_t offered, said;
+  change_t change_a, change_b, change_b_d;
+  compared_t compared_b;
+  due_t due_b;
   always_comb begin
-    offered = change_b.peer;
-    if (at_b.taken[Push]) offered.held = change_b.peer.held + 1'b1;
+    offered = known;
+    if (at_a.taken[Push]) offered.held = known.held + 1'b1;
   end
   rl_transport_tx u_tx (
     .now_i,
     .rto_i(config_i.rto),
     .peer_i(offered),
-    .allowed_i(allowed_b),
     .peer_o(said),
     .sends_o(speaks_now),
     .is_new_o(is_new),
@@ -273,102 +261,141 @@ module rl_transport_state
     .event_o(said_event)
   );
   // A frame is sent on its way in if the link is free, and nothing else of its peer waits.
-  assign direct = at_b.taken[Push] && at_b.direct && !waits(change_b.peer) && is_new;
+  assign direct = at_a.taken[Push] && push_alone_i && !waits(known) && is_new;
+  always_comb begin
+    change_a = '{peer: known, slot: known.slot, freed: '0, what: '0};
+    if (direct || at_a.taken[Poll]) change_a.peer = said;
+    if (at_a.taken[Poll]) begin
+      change_a.peer.queued = 1'b0;
+      change_a.what = said_event;
+    end
+    if (at_a.taken[Commit]) change_a.peer.held = known.held + 1'b1;
+  end
+  assign judged_push_o = at_a.taken[Push];
+  assign judged_commit_o = at_a.taken[Commit];
+  assign sends_o = direct || (at_a.taken[Poll] && speaks_now);
+  assign segment_o = segment;
+  assign slot_o = at_a.taken[Poll] ? slot : known.slot + slot_t'(known.held);
+  assign send_peer_o = at_a.peer;
+  rl_transport_cut #(
+    .Width($bits(change_t) + $bits(compared_t) + $bits(due_t)),
+    .Cut(Cut)
+  ) u_a (
+    .clk_i,
+    .d_i({change_a, compared(known, rx_segment_i, now_i, config_i), due_of(known, now_i)}),
+    .q_o({change_b, compared_b, due_b})
+  );
+
+  // -- B: lives and timers
+  peer_t lived;
+  verdict_t verdict_b, verdict_c;
+  transport_event_t lived_event;
+  seq_t room_c;
+  peer_t lived_c;
+  slot_t slot_c;
+  count_t freed_c;
+  rl_transport_lives u_lives (
+    .config_i,
+    .now_i,
+    .peer_i(change_b.peer),
+    .compared_i(compared_b),
+    .kind_i(rx_segment_i.kind),
+    .src_i(rx_segment_i.src),
+    .dst_i(rx_segment_i.dst),
+    .again_i(rx_again_i),
+    .peer_o(lived),
+    .verdict_o(verdict_b),
+    .event_o(lived_event)
+  );
   always_comb begin
     change_b_d = change_b;
-    if (direct || at_b.taken[Poll]) change_b_d.peer = said;
-    if (at_b.taken[Poll]) begin
-      change_b_d.peer.queued = 1'b0;
-      change_b_d.what = said_event;
+    if (at_b.taken[Reset]) begin
+      change_b_d.peer = fresh(change_b.slot + slot_t'(change_b.peer.held), reset_epoch_q, change_b.peer.queued,
+                              config_i);
+      change_b_d.freed = change_b.peer.held;
+      change_b_d.what.restarted = 1'b1;
+      change_b_d.what.lost = change_b.peer.held;
+    end
+    if (at_b.taken[Scan]) begin
+      change_b_d.peer = expired(change_b.peer, due_b, now_i, config_i);
+      change_b_d.what.expired = expires(change_b.peer, due_b);
+    end
+    if (at_b.taken[Rx]) begin
+      change_b_d.peer = lived;
+      change_b_d.freed = lived_event.lost;
+      change_b_d.what = lived_event;
     end
   end
-  assign judged_push_o = at_b.taken[Push];
-  assign sends_o = direct || (at_b.taken[Poll] && speaks_now);
-  assign segment_o = segment;
-  assign slot_o = at_b.taken[Push] ? change_b.peer.slot + slot_t'(change_b.peer.held) : slot;
-  assign send_peer_o = at_b.peer;
+  assign judged_rx_o = at_b.taken[Rx];
+  assign deliver_o = verdict_b.next;
+  assign again_o = verdict_b.restarts;
+  // Before a payload of the new life shows: its owner must know by then.
+  assign event_o = at_b.taken != 0 ? change_b_d.what : '0;
+  assign event_peer_o = at_b.peer;
   rl_transport_cut #(
-    .Width($bits(change_t) + $bits(lives_t) + $bits(numbers_t) + 32),
+    .Width($bits(peer_t) + $bits(slot_t) + $bits(count_t) + $bits(verdict_t) + 32),
     .Cut(Cut)
   ) u_b (
     .clk_i,
-    .d_i({
-      change_b_d,
-      lives_b,
-      numbers_of(change_b.peer, rx_segment_i, now_i, config_i),
-      room_of(change_b.peer, config_i.credit)
-    }),
-    .q_o({change_c, lives_c, numbers_c, room_c})
+    .d_i({change_b_d.peer, change_b_d.slot, change_b_d.freed, verdict_b, room_of(change_b.peer, config_i.credit)}),
+    .q_o({lived_c, slot_c, freed_c, verdict_c, room_c})
   );
 
-  // -- C: what an arrival changes
-  logic is_next;
-  count_t acked;
-  transport_event_t arrived_event;
+  // -- C: what an arrival and the owner's word change
+  peer_t arrived, peer_c, peer_d;
+  logic again_d;
   rl_transport_rx u_rx (
     .config_i,
     .now_i,
-    .peer_i(change_c.peer),
-    .kind_i(rx_segment_i.kind),
+    .peer_i(lived_c),
     .asks_i(rx_segment_i.asks),
     .ack_i(rx_segment_i.ack),
     .limit_i(rx_segment_i.limit),
-    .lives_i(lives_c),
-    .numbers_i(numbers_c),
-    .peer_o(arrived),
-    .deliver_o(is_next),
-    .release_o(acked),
-    .event_o(arrived_event)
+    .verdict_i(verdict_c),
+    .peer_o(arrived)
   );
   always_comb begin
-    change_c_d = change_c;
-    if (at_c.taken[Rx]) begin
-      change_c_d.peer = arrived;
-      change_c_d.what = change_c.what | arrived_event;
-    end
-    if (at_c.taken[Consume]) change_c_d.peer = consumed(change_c.peer, consume_count_q, room_c);
+    peer_c = lived_c;
+    if (at_c.taken[Rx]) peer_c = arrived;
+    if (at_c.taken[Consume]) peer_c = consumed(lived_c, consume_count_q, room_c);
   end
-  assign judged_rx_o = at_c.taken[Rx];
-  assign deliver_o = is_next;
-  assign release_slot_o = change_c.slot;
-  assign release_count_o = at_c.taken[Reset] || lives_c.moved ? change_c.freed : acked;
+  assign done_rx_o = at_c.taken[Rx] && !verdict_c.restarts;
+  assign release_slot_o = slot_c;
+  assign release_count_o = at_c.taken[Reset] || verdict_c.moved ? freed_c : verdict_c.acked;
   assign release_o = (at_c.taken[Reset] || at_c.taken[Rx]) && release_count_o != 0;
   assign release_peer_o = at_c.peer;
-  // Before a payload of the new life shows: its owner must know by then.
-  assign event_o = at_c.taken != 0 ? change_c_d.what : '0;
-  assign event_peer_o = at_c.peer;
   rl_transport_cut #(
-    .Width($bits(peer_t)),
+    .Width($bits(peer_t) + 1),
     .Cut(Cut)
   ) u_c (
     .clk_i,
-    .d_i(change_c_d.peer),
-    .q_o(peer_d)
+    .d_i({peer_c, at_c.taken[Rx] && verdict_c.restarts}),
+    .q_o({peer_d, again_d})
   );
 
   // -- D: credit, both ways
   peer_t peer_e;
-  logic urgent_e, allowed_e, granted;
-  allowed_t allowed_d;
+  logic urgent_e, granted, again_e;
+  allowed_t allowed_e;
   assign granted = at_d.taken[Consume] || (at_d.taken[Rx] && config_i.consumes);
-  assign allowed_d = allowed_by(peer_d);
   rl_transport_cut #(
-    .Width($bits(peer_t) + 2),
+    .Width($bits(peer_t) + $bits(allowed_t) + 2),
     .Cut(Cut)
   ) u_d (
     .clk_i,
-    .d_i({peer_d, granted && is_urgent(peer_d, config_i.credit), allowed_d.next}),
-    .q_o({peer_e, urgent_e, allowed_e})
+    .d_i({peer_d, granted && is_urgent(peer_d, config_i.credit), again_d, allowed_by(peer_d)}),
+    .q_o({peer_e, urgent_e, again_e, allowed_e})
   );
 
-  // -- E: is there something to say?
+  // -- E: is there something to say? Not before the segment that is to come once more.
   peer_t due, settles;
   logic speaks_next, enqueues;
   always_comb begin
     due = peer_e;
+    due.allowed = allowed_e;
     if (urgent_e) due.ack_due = 1'b1;
-    settles = settled(due, allowed_e, now_i, config_i.rto);
-    speaks_next = speaks(settles, allowed_e);
+    settles = settled(due, now_i, config_i.rto);
+    speaks_next = speaks(settles) && !again_e;
     written = settles;
     written.queued = settles.queued || speaks_next;
     if (starting_q) written = fresh('0, config_i.epoch, 1'b0, config_i);
@@ -391,10 +418,6 @@ module rl_transport_state
     .rdata_o(work_peer),
     .count_o(unused_count)
   );
-
-  logic unused;
-  assign unused = ^{allowed_d.more, at_a.direct, at_c.direct, at_d.direct, at_e.direct, change_c_d.slot,
-                    change_c_d.freed};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

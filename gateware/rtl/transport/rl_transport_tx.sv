@@ -9,7 +9,6 @@ module rl_transport_tx
   input  tick_t             now_i,
   input  tick_t             rto_i,
   input  peer_t             peer_i,
-  input  allowed_t          allowed_i,
   output peer_t             peer_o,
   output logic              sends_o,    // A segment is to be sent,
   output segment_t          segment_o,
@@ -24,8 +23,8 @@ module rl_transport_tx
     calls = !peer_i.established && peer_i.held != 0 && !peer_i.hello.on;
     resends = peer_i.established && !peer_i.nack_due && peer_i.cursor != peer_i.flight;
     offers = peer_i.established && !peer_i.nack_due && peer_i.cursor == peer_i.flight && waits(peer_i) &&
-        peer_i.flight < peer_i.window && allowed_i.next;
-    probes = !peer_i.nack_due && is_blocked(peer_i, allowed_i.next) && peer_i.probe_due;
+        peer_i.flight < peer_i.window && peer_i.allowed.next;
+    probes = !peer_i.nack_due && is_blocked(peer_i) && peer_i.probe_due;
     after_it = peer_i.cursor + 1'b1;
 
     segment_o = '0;
@@ -55,7 +54,8 @@ module rl_transport_tx
 
     // Where we stop sending, the peer must not wait for more before it acknowledges.
     if (resends) segment_o.asks = after_it == peer_i.flight;
-    else if (offers) segment_o.asks = !waits(sent) || sent.flight >= sent.window || !allowed_i.more;
+    else if (offers)
+      segment_o.asks = !waits(sent) || sent.flight >= sent.window || !peer_i.allowed.more;
     else segment_o.asks = segment_o.kind == KindUnack;
     if (segment_o.kind != KindData) segment_o.seq = '0;
 
@@ -70,7 +70,7 @@ module rl_transport_tx
     end
   end
 
-  assign sends_o = speaks(peer_i, allowed_i.next);
+  assign sends_o = speaks(peer_i);
   assign is_new_o = offers;
   assign slot_o = peer_i.slot + slot_t'(peer_i.cursor);
   assign peer_o = sends_o ? said : peer_i;

@@ -9,7 +9,7 @@ module lossy_channel
   parameter int unsigned PeerW = 2,
   parameter int unsigned FrameWords = 8,
   parameter int unsigned From = 0,    // Which end sends.
-  parameter int unsigned Places = 32  // Frames on their way. One that finds no place is lost.
+  parameter int unsigned Places = 32  // Frames on their way. When all are taken, any one is lost.
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -30,6 +30,11 @@ module lossy_channel
   input  logic [DataW-1:0] data_i,
   input  logic             last_i,
 
+  output logic             head_valid_o,  // Heads of frames come early, and beside their words as well.
+  input  logic             head_ready_i,
+  output logic [PeerW-1:0] head_peer_o,
+  output segment_t         head_segment_o,
+  output logic [DescW-1:0] head_desc_o,
   output logic             valid_o,
   input  logic             ready_i,
   output logic [PeerW-1:0] peer_o,
@@ -43,6 +48,7 @@ module lossy_channel
   localparam int unsigned PlaceW = $clog2(Places);
   typedef struct packed {
     logic             there;
+    logic             goes;   // It is among those that arrive next.
     logic [15:0]      left;   // Cycles until it may arrive.
     logic [PeerW-1:0] peer;
     segment_t         segment;
@@ -63,27 +69,35 @@ module lossy_channel
   // -- in, and on its way
   logic [7:0] at_q;
   logic [DataW-1:0] coming[FrameWords];
-  // -- out
-  logic sends_q;
-  logic [PlaceW-1:0] place_q;
+  // -- out: places of the frames that arrive next
+  logic [PlaceW-1:0] order[4];
+  logic [2:0] chosen_q, heads_q, words_q;
   logic [7:0] sent_q;
-  assign valid_o = sends_q;
-  assign peer_o = frames[place_q].peer;
-  assign segment_o = frames[place_q].segment;
-  assign desc_o = frames[place_q].desc;
-  assign data_o = words[place_q][sent_q[$clog2(FrameWords)-1:0]];
-  assign last_o = sent_q == frames[place_q].last;
+  frame_t head, now;
+  assign head = frames[order[heads_q[1:0]]];
+  assign now = frames[order[words_q[1:0]]];
+  assign head_valid_o = heads_q != chosen_q;
+  assign head_peer_o = head.peer;
+  assign head_segment_o = head.segment;
+  assign head_desc_o = head.desc;
+  assign valid_o = words_q != chosen_q;
+  assign peer_o = now.peer;
+  assign segment_o = now.segment;
+  assign desc_o = now.desc;
+  assign data_o = words[order[words_q[1:0]]][sent_q[$clog2(FrameWords)-1:0]];
+  assign last_o = sent_q == now.last;
 
   always_ff @(posedge clk_i) begin
-    int unsigned copies, start;
+    int unsigned copies, start, place;
+    logic is_chosen;
     if (!rst_ni) begin
       random_q = seed_i | 1;
       ready_o <= 1'b0;
       at_q <= '0;
-      sends_q <= 1'b0;
+      {chosen_q, heads_q, words_q, sent_q} <= '0;
       lost_o <= '0;
       wrong_o <= 1'b0;
-      for (int i = 0; i < Places; i++) frames[i].there = 1'b0;
+      for (int i = 0; i < Places; i++) {frames[i].goes, frames[i].there} = '0;
     end else begin
       ready_o <= 8'(draw() >> 8) >= pause_i;
       for (int i = 0; i < Places; i++)
@@ -100,40 +114,53 @@ module lossy_channel
         if (last_i) begin
           copies = mute_i[peer_i] || 8'(draw() >> 8) < loss_i ? 0 : 8'(draw() >> 8) < repeat_i ? 2 : 1;
           if (copies == 0) lost_o <= lost_o + 1'b1;
-          for (int i = 0; i < Places; i++) begin
-            if (copies != 0 && !frames[i].there) begin
+          start = (draw() >> 8) % Places;
+          for (int k = 0; k < 2; k++) begin
+            // A free place, or else any that can still be given up.
+            place = Places;
+            for (int i = 0; i < Places; i++)
+            if (!frames[PlaceW'(start+i)].goes && (place == Places || !frames[PlaceW'(start+i)].there))
+              place = 32'(PlaceW'(start + i));
+            if (copies != 0 && place != Places) begin
               copies -= 1;
-              frames[i] = '{
+              if (frames[place[PlaceW-1:0]].there) lost_o <= lost_o + 1'b1;
+              frames[place[PlaceW-1:0]] = '{
                   there: 1'b1,
+                  goes: 1'b0,
                   left: 16'((draw() >> 8) % (32'(delay_i) + 1)),
                   peer: peer_i,
                   segment: segment_i,
                   desc: desc_i,
                   last: at_q
               };
-              words[i] = coming;
+              words[place[PlaceW-1:0]] = coming;
             end
           end
         end
       end
-      if (sends_q && !to_live_i) begin
-        sends_q <= 1'b0;
-        frames[place_q].there = 1'b0;
-      end else if (sends_q && ready_i) begin
-        sent_q <= sent_q + 1'b1;
-        if (last_o) begin
-          sends_q <= 1'b0;
-          frames[place_q].there = 1'b0;
+      if (!to_live_i) begin
+        for (int i = 0; i < Places; i++) if (frames[i].goes) {frames[i].goes, frames[i].there} = '0;
+        {chosen_q, heads_q, words_q, sent_q} <= '0;
+      end else begin
+        if (head_valid_o && head_ready_i) heads_q <= heads_q + 1'b1;
+        if (valid_o && ready_i) begin
+          sent_q <= last_o ? '0 : sent_q + 1'b1;
+          if (last_o) begin
+            words_q <= words_q + 1'b1;
+            {frames[order[words_q[1:0]]].goes, frames[order[words_q[1:0]]].there} = '0;
+          end
         end
-      end
-      if (!sends_q && to_live_i) begin
         // Any that may arrive.
         start = (draw() >> 8) % Places;
+        is_chosen = chosen_q == {~words_q[2], words_q[1:0]};
         for (int i = 0; i < Places; i++) begin
-          if (frames[PlaceW'(start+i)].there && frames[PlaceW'(start+i)].left == 0) begin
-            sends_q <= 1'b1;
-            sent_q <= '0;
-            place_q <= PlaceW'(start + i);
+          place = 32'(PlaceW'(start + i));
+          if (!is_chosen && frames[place[PlaceW-1:0]].there && !frames[place[PlaceW-1:0]].goes &&
+              frames[place[PlaceW-1:0]].left == 0) begin
+            is_chosen = 1'b1;
+            frames[place[PlaceW-1:0]].goes = 1'b1;
+            order[chosen_q[1:0]] <= place[PlaceW-1:0];
+            chosen_q <= chosen_q + 1'b1;
           end
         end
       end

@@ -10,6 +10,7 @@ module rl_transport_tb
   parameter int unsigned BlockWords = 2,
   parameter int unsigned FrameWords = 8,
   parameter int unsigned Gap = 8,
+  parameter bit          Heads = 1'b0,   // Heads come apart, as rl_transport says.
   parameter bit          Direct = 1'b0,  // Without a network between them.
   localparam int unsigned PeerW = $clog2(Peers),
   localparam int unsigned DescW = 32
@@ -35,6 +36,8 @@ module rl_transport_tb
   input  logic [7:0]                  keep_i,
   input  logic [7:0]                  long_i,
   input  logic                        full_i,
+  input  logic                        quick_i,
+  input  logic [PeerW-1:0]            peers_i,
   input  logic [7:0]                  loss_i,
   input  logic [7:0]                  repeat_i,
   input  logic [7:0]                  stop_i,
@@ -64,10 +67,11 @@ module rl_transport_tb
   assign tick = tick_q == 0;
   always_ff @(posedge clk_i) tick_q <= !rst_ni || tick ? tick_cycles_i - 1'b1 : tick_q - 1'b1;
 
-  logic [1:0] tx_valid, tx_ready, tx_last, rx_valid, rx_ready, rx_last;
-  logic [1:0][PeerW-1:0] tx_peer, rx_peer;
-  logic [1:0][$bits(segment_t)-1:0] tx_segment, rx_segment;
-  logic [1:0][DescW-1:0] tx_desc, rx_desc;
+  logic [1:0]
+      tx_valid, tx_ready, tx_last, rx_head_valid, rx_head_ready, rx_valid, rx_ready, rx_last;
+  logic [1:0][PeerW-1:0] tx_peer, rx_head_peer, rx_peer;
+  logic [1:0][$bits(segment_t)-1:0] rx_head_segment, rx_segment;
+  logic [1:0][DescW-1:0] tx_desc, rx_head_desc, rx_desc;
   logic [1:0][DataW-1:0] tx_data, rx_data;
   logic [1:0] offers, gets, wrong, leaked;
   assign wrong_o = wrong | leaked;
@@ -84,9 +88,20 @@ module rl_transport_tb
             ack_delay: ack_delay_i,
             rto: rto_i
         };
-    logic s_valid, s_ready, s_last, s_room, d_valid, d_ready, d_last, consume_valid, consume_ready;
-    logic [PeerW-1:0] s_peer, d_peer, consume_peer, event_peer;
-    logic [DescW-1:0] s_desc, d_desc;
+    logic
+        s_head_valid,
+        s_head_ready,
+        s_valid,
+        s_ready,
+        s_last,
+        s_room,
+        d_valid,
+        d_ready,
+        d_last,
+        consume_valid,
+        consume_ready;
+    logic [PeerW-1:0] s_head_peer, s_peer, d_peer, consume_peer, event_peer;
+    logic [DescW-1:0] s_head_desc, s_desc, d_desc;
     logic [DataW-1:0] s_data, d_data;
     count_t consume_count;
     logic reset_q, reset_valid_q, reset_ready;
@@ -101,6 +116,7 @@ module rl_transport_tb
       .DescW(DescW),
       .PeerW(PeerW),
       .FrameWords(FrameWords),
+      .Heads(Heads),
       .FromHere(e)
     ) u_user (
       .clk_i,
@@ -113,6 +129,12 @@ module rl_transport_tb
       .keep_i,
       .long_i,
       .full_i,
+      .quick_i,
+      .peers_i,
+      .s_head_valid_o(s_head_valid),
+      .s_head_ready_i(s_head_ready),
+      .s_head_peer_o(s_head_peer),
+      .s_head_desc_o(s_head_desc),
       .consumes_i(!consumes_i),
       .s_valid_o(s_valid),
       .s_ready_i(s_ready),
@@ -141,7 +163,6 @@ module rl_transport_tb
       .wrong_o(wrong[e])
     );
     segment_t sent;
-    assign tx_segment[e] = sent;
     rl_transport #(
       .Peers(Peers),
       .DataW(DataW),
@@ -150,12 +171,17 @@ module rl_transport_tb
       .Words(Words),
       .BlockWords(BlockWords),
       .FrameWords(FrameWords),
+      .Heads(Heads),
       .Gap(Gap)
     ) u_transport (
       .clk_i,
       .rst_ni(rst_ni && live_i[e]),
       .config_i(cfg),
       .tick_i(tick),
+      .s_head_valid_i(s_head_valid),
+      .s_head_ready_o(s_head_ready),
+      .s_head_peer_i(s_head_peer),
+      .s_head_desc_i(s_head_desc),
       .s_valid_i(s_valid),
       .s_ready_o(s_ready),
       .s_peer_i(s_peer),
@@ -170,6 +196,11 @@ module rl_transport_tb
       .tx_desc_o(tx_desc[e]),
       .tx_data_o(tx_data[e]),
       .tx_last_o(tx_last[e]),
+      .rx_head_valid_i(rx_head_valid[e]),
+      .rx_head_ready_o(rx_head_ready[e]),
+      .rx_head_peer_i(rx_head_peer[e]),
+      .rx_head_segment_i(segment_t'(rx_head_segment[e])),
+      .rx_head_desc_i(rx_head_desc[e]),
       .rx_valid_i(rx_valid[e]),
       .rx_ready_o(rx_ready[e]),
       .rx_peer_i(rx_peer[e]),
@@ -195,16 +226,39 @@ module rl_transport_tb
       .event_peer_o(event_peer)
     );
     // From this end to the other.
-    segment_t arrives;
+    segment_t arrives, announced;
     assign rx_segment[1-e] = arrives;
+    assign rx_head_segment[1-e] = announced;
     if (Direct) begin : gen_wire
-      assign rx_valid[1-e] = tx_valid[e];
-      assign tx_ready[e] = rx_ready[1-e];
+      // Nothing knows of a frame before its first word is there: here a few words are held back for that.
+      wire_ahead #(
+        .DataW(DataW),
+        .DescW(DescW),
+        .PeerW(PeerW),
+        .Heads(Heads)
+      ) u_wire (
+        .clk_i,
+        .rst_ni,
+        .valid_i(tx_valid[e]),
+        .ready_o(tx_ready[e]),
+        .peer_i(tx_peer[e]),
+        .segment_i(sent),
+        .desc_i(tx_desc[e]),
+        .data_i(tx_data[e]),
+        .last_i(tx_last[e]),
+        .head_valid_o(rx_head_valid[1-e]),
+        .head_ready_i(rx_head_ready[1-e]),
+        .head_peer_o(rx_head_peer[1-e]),
+        .head_segment_o(announced),
+        .head_desc_o(rx_head_desc[1-e]),
+        .valid_o(rx_valid[1-e]),
+        .ready_i(rx_ready[1-e]),
+        .data_o(rx_data[1-e]),
+        .last_o(rx_last[1-e])
+      );
       assign rx_peer[1-e] = tx_peer[e];
       assign arrives = sent;
       assign rx_desc[1-e] = tx_desc[e];
-      assign rx_data[1-e] = tx_data[e];
-      assign rx_last[1-e] = tx_last[e];
       assign dropped_o[e] = '0;
       assign leaked[e] = 1'b0;
     end else begin : gen_network
@@ -232,6 +286,11 @@ module rl_transport_tb
         .desc_i(tx_desc[e]),
         .data_i(tx_data[e]),
         .last_i(tx_last[e]),
+        .head_valid_o(rx_head_valid[1-e]),
+        .head_ready_i(rx_head_ready[1-e]),
+        .head_peer_o(rx_head_peer[1-e]),
+        .head_segment_o(announced),
+        .head_desc_o(rx_head_desc[1-e]),
         .valid_o(rx_valid[1-e]),
         .ready_i(rx_ready[1-e]),
         .peer_o(rx_peer[1-e]),
@@ -243,7 +302,7 @@ module rl_transport_tb
         .wrong_o(leaked[e])
       );
     end
-    assign offers[e] = s_valid;
+    assign offers[e] = s_valid || (Heads && s_head_valid);
     assign gets[e] = d_valid;
   end
 

@@ -259,5 +259,39 @@ async def the_same_events_give_the_same_segments(dut):
     assert compared > 10 * SEEDS
 
 
+@cocotb.test()
+async def ends_at_odds_are_not_answered_for_ever(dut):
+    """Segments of other lives, of each kind: four answers at once, then one in each timeout, and again four later."""
+    Clock(dut.clk_i, 2, "ns").start()
+    for dst, src in ((0, 3), (0, 9), (1, 2)):  # Of an earlier life of the peer's; or to none, or to another one of ours.
+        twins = Twins(dut, seed=1)
+        await twins.start()
+        link, values = twins.links[0], {"ack": 0, "limit": 0}
+
+        async def answers(src, dst, twins=twins, link=link, values=values):
+            segment = golden.Segment(src=src, dst=dst, **values)
+            link.twin.handle(twins.now, segment)
+            await twins.give("rx", 0, segment=packed(segment), payload=0)
+            count = dut.sent_count_o.value.to_unsigned()
+            twins.check(0, "rx")
+            return count
+
+        # The peer's life is 7 from now on, and ours the present one.
+        assert await answers(7, twins.epoch) == 1
+        foreign = (src, twins.epoch if src == 3 else dst)
+        for _ in range(2):
+            assert [await answers(*foreign) for _ in range(7)] == [1] * 4 + [0] * 3
+            for _ in range(3):
+                for _ in range(twins.rto):
+                    twins.ticks += 1
+                    for each in twins.links:
+                        each.twin.timeout(twins.now)
+                    await twins.give("tick", 0)
+                    twins.check(None, "tick")
+                assert [await answers(*foreign) for _ in range(3)] == [1, 0, 0]
+            # A segment of the present lives.
+            assert await answers(7, twins.epoch) == 0
+
+
 def test_rl_transport_twin():
     bench("transport_twin_tb", [HERE / "transport_twin_tb.sv"], __name__)

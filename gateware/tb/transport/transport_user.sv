@@ -9,6 +9,7 @@ module transport_user
   parameter int unsigned DescW = 32,
   parameter int unsigned PeerW = 2,
   parameter int unsigned FrameWords = 8,
+  parameter bit          Heads = 1'b0,  // Heads are offered before their words, or beside them.
   parameter int unsigned FromHere = 0  // Which of the ends.
 ) (
   input  logic                        clk_i,
@@ -21,8 +22,14 @@ module transport_user
   input  logic [7:0]                  keep_i,    // or the owner consumes nothing.
   input  logic [7:0]                  long_i,    // Of 256 frames that are of any length: the others have one word,
   input  logic                        full_i,    // or all are of the longest.
+  input  logic                        quick_i,   // All words of a frame are there when it begins.
+  input  logic [PeerW-1:0]            peers_i,   // Peers that get frames: those that are made of these bits.
   input  logic                        consumes_i,
 
+  output logic                        s_head_valid_o,
+  input  logic                        s_head_ready_i,
+  output logic [PeerW-1:0]            s_head_peer_o,
+  output logic [DescW-1:0]            s_head_desc_o,
   output logic                        s_valid_o,
   input  logic                        s_ready_i,
   output logic [PeerW-1:0]            s_peer_o,
@@ -61,14 +68,29 @@ module transport_user
     return random_q;
   endfunction
 
-  // -- source
-  logic inside_q, goes_on, taken;  // A word of the frame was taken, and not its last.
-  logic [7:0] at_q, last_q;
-  assign s_desc_o = DescW'({pushed_o[s_peer_o][23:0], last_q});
-  assign s_data_o = DataW'(word_of(FromHere, 8'(s_peer_o), pushed_o[s_peer_o], at_q));
-  assign s_last_o = at_q == last_q;
+  // -- source: frames whose heads were given, the one whose head is offered, and of the first of them its words
+  typedef struct packed {
+    logic [PeerW-1:0] peer;
+    logic [31:0]      frame;
+    logic [7:0]       last;
+  } frame_t;
+  frame_t [7:0] frames_q;
+  logic [2:0] given_q, gone_q;  // Places of the head that is offered, and of the words.
+  logic offered_q, head_taken, taken;
+  logic [Peers-1:0][31:0] numbers_q;  // Of the next frame for each peer.
+  logic [7:0] at_q;
+  frame_t offered, now;
+  assign offered = frames_q[given_q];
+  assign now = frames_q[gone_q];
+  assign s_head_valid_o = offered_q;
+  assign s_head_peer_o = offered.peer;
+  assign s_head_desc_o = DescW'({offered.frame[23:0], offered.last});
+  assign s_peer_o = now.peer;
+  assign s_desc_o = DescW'({now.frame[23:0], now.last});
+  assign s_data_o = DataW'(word_of(FromHere, 8'(now.peer), now.frame, at_q));
+  assign s_last_o = at_q == now.last;
   assign taken = s_valid_o && s_ready_i;
-  assign goes_on = taken ? !s_last_o : inside_q;
+  assign head_taken = Heads ? offered_q && s_head_ready_i : taken && at_q == 0;
 
   // -- sink
   logic [7:0] got_q;
@@ -82,6 +104,8 @@ module transport_user
 
   always_ff @(posedge clk_i) begin
     logic [PeerW-1:0] owner;
+    logic is_offered;
+    logic [2:0] given, gone;
     if (!rst_ni) begin
       random_q = seed_i | 1;
       pushed_o <= '0;
@@ -91,38 +115,63 @@ module transport_user
       delivered_o <= '0;
       wrong_o <= 1'b0;
       owed_q <= '0;
+      numbers_q <= '0;
+      frames_q <= '0;
       s_valid_o <= 1'b0;
-      inside_q <= 1'b0;
+      {offered_q, given_q, gone_q} <= '0;
       at_q <= '0;
       got_q <= '0;
       d_ready_o <= 1'b0;
       consume_valid_o <= 1'b0;
     end else if (!live_i) begin
       // What the end held is gone, and what it was just given.
-      if (inside_q) pushed_o[s_peer_o] <= pushed_o[s_peer_o] + 1'b1;
-      for (int i = 0; i < Peers; i++)
-      lost_o[i] <= pushed_o[i] + 32'(inside_q && s_peer_o == PeerW'(i));
+      pushed_o <= numbers_q;
+      lost_o <= numbers_q;
       s_valid_o <= 1'b0;
-      inside_q <= 1'b0;
+      {offered_q, given_q, gone_q} <= '0;
       at_q <= '0;
       got_q <= '0;
       d_ready_o <= 1'b0;
       owed_q <= '0;
       consume_valid_o <= 1'b0;
     end else begin
-      // A frame that finds no room may make way for another.
-      if (!s_valid_o || taken || (!s_room_i && !inside_q)) begin
-        s_valid_o <= 8'(draw() >> 8) >= idle_i && (goes_on || feeds_i);
-        if (!goes_on) begin
-          s_peer_o <= PeerW'(draw() >> 8);
-          last_q <= full_i ? 8'(FrameWords - 1) : 8'(draw() >> 8) < long_i ? 8'((draw() >> 8) % FrameWords) : '0;
-        end
-      end
+      given = given_q + 3'(head_taken);
+      gone = gone_q + 3'(taken && s_last_o);
+      is_offered = offered_q && !head_taken;
+      if (head_taken) numbers_q[offered.peer] <= numbers_q[offered.peer] + 1'b1;
       if (taken) begin
-        inside_q <= goes_on;
-        at_q <= goes_on ? at_q + 1'b1 : '0;
-        if (!goes_on) pushed_o[s_peer_o] <= pushed_o[s_peer_o] + 1'b1;
+        at_q <= s_last_o ? '0 : at_q + 1'b1;
+        if (s_last_o) pushed_o[now.peer] <= pushed_o[now.peer] + 1'b1;
       end
+      // A frame that finds no room may make way for another.
+      if (is_offered && !s_room_i) is_offered = 1'b0;
+      if (!is_offered && 3'(given - gone) < 4 && (Heads || given == gone)) begin
+        is_offered = 8'(draw() >> 8) >= idle_i && feeds_i;
+        owner = PeerW'(draw() >> 8) & peers_i;
+        frames_q[given] <= '{
+            peer: owner,
+            frame: numbers_q[owner] + 32'(head_taken && offered.peer == owner),
+            last:
+            full_i
+            ?
+            8'(FrameWords - 1)
+            : 8'(
+            draw() >> 8
+            ) <
+            long_i
+            ?
+            8'((draw() >> 8) % FrameWords)
+            : '0
+        };
+        if (given == gone) s_valid_o <= is_offered;
+      end
+      // Words come at once with the head of their frame, or else now and then.
+      if (given != gone || (is_offered && offered_q && !head_taken))
+        s_valid_o <= (s_valid_o && !taken) || 8'(draw() >> 8) >= idle_i || quick_i;
+      else if (!is_offered) s_valid_o <= 1'b0;
+      offered_q <= is_offered;
+      given_q <= given;
+      gone_q <= gone;
       if (event_i.restarted) lost_o[event_peer_i] <= lost_o[event_peer_i] + 32'(event_i.lost);
 
       d_ready_o <= 8'(draw() >> 8) >= pause_i;

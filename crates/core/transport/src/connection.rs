@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use rackloom_node::{Duration, Instant};
 
+use crate::answers::Answers;
 use crate::backoff::Backoff;
 use crate::credit::Credit;
 use crate::epoch::{Epochs, Verdict};
@@ -81,6 +82,7 @@ pub struct Connection<T> {
     announced: u32,
     /// The peer has to learn our epochs.
     hello_due: bool,
+    answers: Answers,
     /// Until the peer is established: when to call it again.
     hello: Backoff,
     /// While the peer gives no credit: when to ask for some. The segment that raised it may have been lost.
@@ -111,6 +113,7 @@ impl<T> Connection<T> {
             granted: Credit::new(limit),
             announced: limit,
             hello_due: false,
+            answers: Answers::new(),
             hello: Backoff::due(now, config.rto_min * 2, config.rto_max),
             probe: None,
             config,
@@ -193,10 +196,14 @@ impl<T> Connection<T> {
     pub fn handle(&mut self, now: Instant, segment: Segment<T>) -> Result<Received<T>, PeerError> {
         let mut received = Received { payloads: Payloads::none(), restarted: false, is_stale: false, lost: Vec::new() };
         match self.epochs.handle(segment.src, segment.dst) {
-            Verdict::Current => received.payloads = self.take(now, segment)?,
+            Verdict::Current => {
+                self.answers.renew();
+                received.payloads = self.take(now, segment)?;
+            }
             Verdict::Restarted => {
                 received.restarted = true;
                 received.lost = self.restart();
+                self.answers.renew();
                 self.hello_due = true;
                 // The owner must learn of what is lost in any case.
                 received.payloads = self.take(now, segment).unwrap_or(Payloads::none());
@@ -204,18 +211,29 @@ impl<T> Connection<T> {
             Verdict::Behind => {
                 received.restarted = true;
                 received.lost = self.restart();
-                self.hello_due = true;
+                self.answer(now);
             }
             Verdict::Stale | Verdict::Unheard => {
                 received.is_stale = true;
-                self.hello_due = true;
+                self.answer(now);
             }
         }
         Ok(received)
     }
 
-    /// The segment that was just taken and was stale is not to be answered. Two ends at odds about each other's lives
-    /// would answer each other for ever; it is for the owner to see that.
+    /// A segment of other lives is answered, within bounds.
+    fn answer(&mut self, now: Instant) {
+        #[cfg(feature = "planted-bugs")]
+        if self.planted == Some(crate::PlantedBug::AnswerForEver) {
+            self.hello_due = true;
+            return;
+        }
+        if self.answers.take(now, self.config.rto_min) {
+            self.hello_due = true;
+        }
+    }
+
+    /// The segment that was just taken and was stale is not to be answered at all.
     pub const fn withhold_answer(&mut self) {
         self.hello_due = false;
     }

@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 extern crate alloc;
 
+mod answers;
 mod backoff;
 mod connection;
 mod credit;

@@ -25,11 +25,13 @@ pub enum PlantedBug {
     IgnoreNack,
     /// What is held stays when the peer begins a new life.
     KeepHeldOnRestart,
+    /// Every segment of another life is answered at once.
+    AnswerForEver,
 }
 
 impl PlantedBug {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::WrapOffByOne,
         Self::DeliverDuplicate,
         Self::AcceptStaleEpoch,
@@ -41,5 +43,6 @@ impl PlantedBug {
         Self::DeliverOutOfOrder,
         Self::IgnoreNack,
         Self::KeepHeldOnRestart,
+        Self::AnswerForEver,
     ];
 }

@@ -257,3 +257,42 @@ fn a_new_life_counts_even_if_its_first_segment_errs() {
     assert_eq!((received.lost, received.payloads.len()), (vec![0, 1, 2], 0));
     assert_eq!(a.handle(at(10), err), Err(PeerError::AckBeyondSent { end: number(1), next: number(0) }));
 }
+
+/// How many segments two ends send to each other, within a few timeouts and from a single one on, that are at odds: each
+/// believes itself in a life after the one that the other knows.
+fn answers_of_ends_at_odds(plant: impl Fn(&mut Connection<u32>)) -> u32 {
+    let mut ends = [5, 1 << 31].map(|epoch| Connection::<u32>::new(at(0), config(0, false), epoch));
+    ends.iter_mut().for_each(&plant);
+    // A third life of each, forged or forgotten, which the other is established with.
+    for (end, (src, dst)) in [((1 << 30) + 7, 5), (9, 1 << 31)].into_iter().enumerate() {
+        let hello = Segment { src, dst, asks: false, selective: false, ack: None, data: None };
+        assert!(ends[end].handle(at(0), hello).expect("nothing impossible").restarted);
+        all(&mut ends[end], at(0));
+    }
+    let stale = Segment { src: 1, dst: 5, asks: false, selective: false, ack: None, data: None };
+    ends[0].handle(at(0), stale).expect("nothing impossible");
+    let mut sent = 0;
+    for us in 0..4000 {
+        for from in 0..2 {
+            for segment in all(&mut ends[from], at(us)) {
+                sent += 1;
+                ends[1 - from].handle(at(us), segment).expect("nothing impossible");
+            }
+        }
+    }
+    sent
+}
+
+#[test]
+fn two_ends_at_odds_about_their_lives_do_not_answer_each_other_for_ever() {
+    let sent = answers_of_ends_at_odds(|_| {});
+    // Each answers four times at once and then once in each of the ten timeouts.
+    assert!((2..=2 * (4 + 10)).contains(&sent), "{sent} segments");
+}
+
+#[cfg(feature = "planted-bugs")]
+#[test]
+fn ends_that_answer_for_ever_are_caught() {
+    let sent = answers_of_ends_at_odds(|end| end.plant(rackloom_transport::PlantedBug::AnswerForEver));
+    assert!(sent > 1000, "{sent} segments");
+}
