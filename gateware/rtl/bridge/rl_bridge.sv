@@ -316,17 +316,9 @@ module rl_bridge
   assign x_ready = takes[whose];
 
   // -- lives: what a new one ends. At the first word with a node nothing was asked that could have been lost.
-  logic
-      restarted,
-      memory_restarted,
-      slave_forgets,
-      stray,
-      master_fault,
-      take_fault,
-      refused,
-      consumed;
+  logic restarted, memory_restarted, slave_forgets, stray, master_fault, take_fault, refused, taken;
   logic [Nodes-1:0] met_q, resets_q;
-  node_t event_node, master_fault_node, take_fault_node, consumed_node;
+  node_t event_node, master_fault_node, take_fault_node, taken_node;
   logic [NodeW-1:0] event_index;
   bridge_event_t served;
   assign restarted = transport_event_o.restarted;
@@ -372,8 +364,8 @@ module rl_bridge
     .epoch_i(config_i.epoch),
     .taken_i(x_valid && x_ready && x_last && !x_peer[0]),
     .taken_node_i(x_node),
-    .consumed_i(consumed),
-    .consumed_node_i(consumed_node),
+    .consumed_i(taken),
+    .consumed_node_i(taken_node),
     .fault_i(fault),
     .fault_node_i(fault_node),
     .consume_valid_o(consume_valid),
@@ -558,8 +550,8 @@ module rl_bridge
     .m_cut_o(in_user_o[24]),
     .m_node_o(in_user_o[23:16]),
     .m_stream_o(in_user_o[15:0]),
-    .consumed_o(consumed),
-    .consumed_node_o(consumed_node),
+    .consumed_o(taken),
+    .consumed_node_o(taken_node),
     .forget_i(restarted && transport_peer_o[0]),
     .forget_node_i(event_node),
     .fault_o(take_fault),

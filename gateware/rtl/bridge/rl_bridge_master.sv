@@ -20,7 +20,7 @@ module rl_bridge_master
   parameter int unsigned Burst = 16,        // As rl_bridge_burst says.
   parameter int unsigned ReadWords = 256,   // As rl_bridge_fetch's Words.
   parameter int unsigned Writes = 64,       // Bursts that are not answered, a power of two.
-  parameter int unsigned Ways = 4,          // As rl_bridge_windows says.
+  parameter int unsigned Ways = 8,          // As rl_bridge_windows says.
   parameter int unsigned PatienceW = 14,    // A write waits less than 2^PatienceW cycles for reads before it.
   localparam int unsigned Bytes = DataW / 8,
   localparam int unsigned FineW = $clog2(Bytes)
@@ -343,6 +343,7 @@ module rl_bridge_master
   end
 
   // -- writes: addresses first
+  logic aw_room;
   logic [3:0] opened_q;  // Bursts whose address is taken, and not the last beat.
   logic
       unused_range,
@@ -374,7 +375,7 @@ module rl_bridge_master
     .len_o(range_len),
     .last_o(range_last)
   );
-  logic aw_sent_q, w_sent_q, small_aw, small_w, aw_room;
+  logic aw_sent_q, w_sent_q, small_aw, small_w;
   assign small_aw = small_write && !aw_sent_q;
   assign small_w = small_write && !w_sent_q;
   assign aw_room = bursts_room && !(&opened_q);
@@ -491,6 +492,7 @@ module rl_bridge_master
 
   // A read is owed at once, all else when it is done.
   logic reads_now;
+  logic [6:0] number_q;
   assign reads_now = state_q == Decides && status_q == BridgeStatusOk && !malformed_q && is_read && !full;
   always_comb begin
     push_entry = '0;
@@ -516,7 +518,6 @@ module rl_bridge_master
       push_entry.number = number_q;
     end else push_entry.status = 3'(malformed_q ? BridgeStatusMalformed : status_q);
   end
-  logic [6:0] number_q;
   assign push = (reads_now || (ends && answers_q)) && !void_q && !is_forgotten;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) state_q <= Idle;

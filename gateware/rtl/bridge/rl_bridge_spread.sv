@@ -47,9 +47,9 @@ module rl_bridge_spread
   assign more = rest[FineW] && s_length_i != 0;  // A word more than come in,
   assign end_at = rest[FineW-1:0];               // and the last lane.
   assign ends = flushes_q || (s_last_i && !more);
+  assign from_offset = {Bytes{1'b1}} << s_offset_i;
+  assign below_end = ~({{Bytes - 1{1'b1}}, 1'b0} << end_at);
   for (genvar l = 0; l < int'(Bytes); l++) begin : gen_lane
-    assign from_offset[l] = fine_t'(l) >= s_offset_i;
-    assign below_end[l] = fine_t'(l) <= end_at;
     assign merged[8*l+:8] = from_offset[l] ? turned[8*l+:8] : before_q[8*l+:8];
   end
 

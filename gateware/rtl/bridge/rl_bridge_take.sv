@@ -72,7 +72,7 @@ module rl_bridge_take
   state_e state_q;
   logic [Nodes-1:0]
       open_q, cut_q;  // Of a message of this node's there is more to come. It must be cut.
-  index_t index;
+  index_t index, cut_index;
   message_t message, next;
   logic asked_done, fits, fits_q, room, permitted, cuts, ready, word_ready, first, is_void, permits;
   bridge_status_e asked_status;
@@ -126,7 +126,6 @@ module rl_bridge_take
   assign permitted = fits_q && asked_status == BridgeStatusOk && room;
 
   // -- messages to be cut, when nothing else goes in
-  index_t cut_index;
   always_comb begin
     cut_index = '0;
     for (int n = int'(Nodes) - 1; n >= 0; n--) if (cut_q[n]) cut_index = index_t'(n);
