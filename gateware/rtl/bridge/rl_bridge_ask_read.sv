@@ -114,7 +114,7 @@ module rl_bridge_ask_read
   // A single beat may be narrow: bytes from its address to the end of its lanes.
   assign offset = remote_q[FineW-1:0];
   assign tail = FineW'((32'd1 << size_q) - 1);
-  assign beats = !bad_q && left_q > 9'(Most) ? 9'(Most) : left_q;
+  assign beats = !bad_q && 32'(left_q) > Most ? 9'(Most) : left_q;
   assign narrow = tail & ~offset;
   assign bytes = size_q != 3'(FineW) ? 16'(narrow) + 16'd1 : (16'(beats) << FineW) - 16'(offset);
   assign has_room = 32'(held_q) + 32'(beats) <= Words;

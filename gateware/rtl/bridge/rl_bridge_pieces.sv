@@ -134,7 +134,7 @@ module rl_bridge_pieces
           bad: 1'b0
       };
     // It goes on if it reaches the beat's end, and neither the burst nor a message ends here.
-    keeps = top && !last_q && beats_now != 9'(Most);
+    keeps = top && !last_q && 32'(beats_now) != Most;
     closes_new = held_q && (joins || begins) && !keeps;
     ends_burst = last_q && (rest == '0);
     pushed = closes_old ? grown_q : grown;

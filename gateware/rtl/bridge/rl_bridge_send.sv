@@ -42,7 +42,7 @@ module rl_bridge_send
     logic [15:0]       stream;
     logic [PlaceW-1:0] at;      // Words of the message before it.
     logic [15:0]       length;
-    logic [8:0]        words;
+    logic [PlaceW-1:0] words;
     logic              last;
   } piece_t;
 
@@ -118,7 +118,7 @@ module rl_bridge_send
           stream: stream,
           at: at_q,
           length: length,
-          words: 9'(words),
+          words: words,
           last: ends || cuts_off
       };
   rl_fifo #(
@@ -136,7 +136,7 @@ module rl_bridge_send
     .count_o(unused_pieces)
   );
   logic word_valid, sends_q;
-  logic [8:0] left_q;
+  logic [PlaceW-1:0] left_q;
   rl_fifo #(
     .Width(DataW),
     .Depth(Words),
@@ -163,7 +163,7 @@ module rl_bridge_send
     q_head_o.tag = piece.stream;
   end
   assign w_valid_o = sends_q && word_valid;
-  assign w_last_o = left_q == 9'd1;
+  assign w_last_o = left_q == PlaceW'(1);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) sends_q <= 1'b0;
     else if (q_valid_o && q_ready_i) sends_q <= 1'b1;
