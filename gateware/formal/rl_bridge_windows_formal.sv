@@ -80,7 +80,7 @@ module rl_bridge_windows_formal
       assume (asked_q == {ask_node_i, ask_addr_i, ask_length_i, ask_right_i});
     end
     if (ask_valid_i) assume (!set_valid_i);
-    assume (ask_length_i != 0 && !ask_right_i.stream && ask_node_i != NodeAny);
+    assume (ask_length_i != 0 && ask_length_i < 16'd128 && !ask_right_i.stream && ask_node_i != NodeAny);
     assume (set_window_i.base[63:8] == '0 && set_window_i.length[63:7] == '0 && set_window_i.length != 0);
     assume (9'(set_window_i.base[7:0]) + 9'(set_window_i.length[6:0]) <= 9'd256);
     assume (set_window_i.at[1:0] == set_window_i.base[1:0]);

@@ -25,7 +25,7 @@ module rl_bridge_windows
   input  logic              ask_valid_i,   // Begins a judgement, also in the place of one that is under way.
   input  node_t             ask_node_i,    // Steady until the answer, as are all of these.
   input  logic [KeyW-1:0]   ask_addr_i,
-  input  logic [15:0]       ask_length_i,  // 1 or more.
+  input  logic [15:0]       ask_length_i,  // 1 or more, less than 2^(AddrW + 1).
   input  rights_t           ask_right_i,
   output logic              done_o,        // The answer, for one cycle.
   output bridge_status_e    status_o,
