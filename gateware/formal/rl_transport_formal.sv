@@ -32,7 +32,10 @@ module rl_transport_formal
   input index_t            push_peer_i,
   input logic              commit_valid_i,
   input index_t            commit_peer_i,
+  input logic              rx_again_i,
+  input logic              push_alone_i,
   input logic              out_free_i,
+  input logic              get_free_i,
   input logic              release_free_i,
   input logic              pick_i          // Watch the frame that is given now.
 );
@@ -45,6 +48,7 @@ module rl_transport_formal
   slot_t slot, release_slot;
   count_t release_count;
   transport_event_t happened;
+  logic unused_judged, unused_again, unused_done;
   logic unused_reset, unused_consume, unused_scan, unused_rx, unused_push, unused_commit;
   rl_transport_state #(
     .Peers(Peers),
@@ -72,21 +76,27 @@ module rl_transport_formal
     .rx_ready_o(unused_rx),
     .rx_peer_i,
     .rx_segment_i,
+    .rx_again_i,
     .push_valid_i,
     .push_ready_o(unused_push),
     .push_peer_i,
+    .push_alone_i,
     .commit_valid_i,
     .commit_ready_o(unused_commit),
     .commit_peer_i,
     .out_free_i,
+    .get_free_i,
     .release_free_i,
     .judged_push_o(judged_push),
+    .judged_commit_o(unused_judged),
     .sends_o(sends),
     .segment_o(segment),
     .slot_o(slot),
     .send_peer_o(peer),
     .judged_rx_o(judged_rx),
     .deliver_o(deliver),
+    .again_o(unused_again),
+    .done_rx_o(unused_done),
     .release_o(release_runs),
     .release_peer_o(unused_release_peer),
     .release_slot_o(release_slot),
@@ -159,7 +169,7 @@ module rl_transport_formal
         else if (!begins) mine_q <= u_dut.written.mine;
       end else if (judged_rx && deliver) next_q <= next_q + 1'b1;
       if (begins) theirs_q <= rx_segment_i.src;
-      if (judged_rx && !happened.broken && u_dut.u_rx.takes)
+      if (judged_rx && !happened.broken && u_dut.verdict_c.takes)
         limit_q <= is_before(
             restarts ? config_i.first + config_i.credit : limit_q, rx_segment_i.limit
         ) ? rx_segment_i.limit : restarts ? config_i.first + config_i.credit : limit_q;
@@ -226,6 +236,7 @@ module rl_transport_formal
       assert (kept.next == next_q);
       assert (kept.base + 32'(kept.flight) == high_q);
       assert (kept.credit == limit_q);
+      assert (kept.allowed == allowed_by(kept));
       assert (kept.mine == mine_q && kept.established == met_q && (!met_q || kept.theirs == theirs_q));
       assert (kept.cursor <= kept.flight && kept.flight <= kept.held && kept.held <= 256);
       assert (kept.established || kept.flight == 0);

@@ -16,14 +16,18 @@ module rl_transport_steps_formal
   input epoch_t            epoch_i,
   input count_t            count_i,
   input segment_t          segment_i,
+  input logic              again_i,
+  input logic              alone_i,
   input logic              out_free_i,
+  input logic              get_free_i,
   input logic              release_free_i
 );
   logic rst_n = 1'b0;
   always_ff @(posedge clk_i) rst_n <= 1'b1;
 
   rl_transport_state #(
-    .Peers(Peers)
+    .Peers(Peers),
+    .Block(1'b1)
   ) u_dut (
     .clk_i,
     .rst_ni(rst_n),
@@ -46,21 +50,27 @@ module rl_transport_steps_formal
     .rx_ready_o(),
     .rx_peer_i(peer_i[3]),
     .rx_segment_i(segment_i),
+    .rx_again_i(again_i),
     .push_valid_i(valid_i[4]),
     .push_ready_o(),
     .push_peer_i(peer_i[4]),
+    .push_alone_i(alone_i),
     .commit_valid_i(valid_i[5]),
     .commit_ready_o(),
     .commit_peer_i(peer_i[5]),
     .out_free_i,
+    .get_free_i,
     .release_free_i,
     .judged_push_o(),
+    .judged_commit_o(),
     .sends_o(),
     .segment_o(),
     .slot_o(),
     .send_peer_o(),
     .judged_rx_o(),
     .deliver_o(),
+    .again_o(),
+    .done_rx_o(),
     .release_o(),
     .release_peer_o(),
     .release_slot_o(),
@@ -85,7 +95,8 @@ module rl_transport_steps_formal
         assert ($onehot0(taken[i]));
         for (int k = 0; k < i; k++) begin
           if (taken[i] != 0 && taken[k] != 0) assert (peers[i] != peers[k]);
-          if (i < 4) assert ((taken[i] & taken[k]) == 0);
+          if (i < 4) assert ((taken[i] & taken[k] & 7'b0001111) == 0);
+          if (i < 2) assert ((taken[i] & taken[k]) == 0);
         end
         if (taken[i] != 0 && u_dut.read_d.taken != 0) assert (u_dut.peer != peers[i]);
       end

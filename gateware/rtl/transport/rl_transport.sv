@@ -2,15 +2,14 @@
 // once and in the order of its source. The twin of `Connection` of crates/core/transport, in go-back-N mode; what is
 // said here of numbers, epochs, credit and acknowledgements is explained there.
 //
-//               put: words into blocks, link by link              get: word by word
-//   source ==> [ in ] ==========> rl_transport_buffer =============> [ out ] ==> link (tx)
-//                 |  \_______ first transmission, at once ___________/  ^
-//                 | push, commit       ^ runs of slots to free          | segments
-//                 v                    |                                |
-//   owner ----> rl_transport_state: peer_t of each peer in block RAM, one event at a time
+//   source ==> [ rl_transport_source ] ====> rl_transport_buffer =====> [ rl_transport_out ] ==> link (tx)
+//                 |  \___________ first transmission, at once ______________/  ^
+//                 | push, commit       ^ runs of slots to free                 | segments
+//                 v                    |                                       |
+//   owner ----> rl_transport_state: peer_t of each peer in RAM, one event at a time
 //   (reset,       ^ rl_transport_lives, _rx, _tx: what an event changes, as logic without state
 //    consume)     | arrivals            ^ scans: rl_transport_timer
-//   link (rx) ==> [ judge ] ==> sink
+//   link (rx) ==> [ rl_transport_arrivals ] ==> sink
 //
 // It knows nothing of what carries it. A frame on either side is a descriptor and 1 to FrameWords words; a segment is
 // the same with the fields of `segment_t`, and without a payload one word that means nothing. Peers are numbers; what

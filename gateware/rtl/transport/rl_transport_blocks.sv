@@ -3,7 +3,8 @@
 // Blocks that are free stand in a queue. Frames that are no longer held come as runs of a peer's slots; each is
 // followed from its first block to its last, two cycles for a block and three more for a frame. A frame that is just
 // being written or sent, or is the next one, is left to its end, and then freed (rl_transport_guard): so nothing ever
-// goes out that belongs to somebody else by now, and arrivals, which release frames, never wait for the link.
+// goes out that belongs to somebody else by now, and arrivals, which release frames, never wait for the link. Frames
+// that came after it are freed before it, so of each slot it is known by itself whether it is free.
 //
 // Of each frame whose head is taken the longest's blocks are kept back until it has ended, so that words find theirs.
 //
@@ -146,7 +147,8 @@ module rl_transport_blocks
     ended_peer_q <= ends_peer_i;
   end
 
-  // -- who has how many: frames whose heads were taken, blocks of those that have ended, less what was given back
+  // -- who has how many: frames whose heads were taken, blocks of those that have ended, less what was given back.
+  // A peer's frames get its slots in turn: which one and for which time, odd or even, follows from how many were taken.
   usage_t taken, returned, returned_here, has;
   logic [SlotW:0] frames;
   frame_t now_q;
@@ -194,11 +196,29 @@ module rl_transport_blocks
       .rdata_o(shown)
     );
   end
+  // Of each slot, which time it was freed last; before the first, an odd one. It is free for the next time, the other.
+  typedef logic [Slots-1:0] slots_t;
+  for (genvar i = 0; i < 2; i++) begin : gen_freed
+    slots_t shown;
+    rl_lutram #(
+      .Width(Slots),
+      .Depth(Peers)
+    ) u_freed (
+      .clk_i,
+      .we_i(frame_ends || starts_i),
+      .waddr_i(starts_i ? start_peer_i : now_q.peer),
+      .wdata_i(starts_i ? '1 : gen_freed[1].shown ^ (slots_t'(1) << now_q.slot)),
+      .raddr_i(i == 0 ? head_peer_i : now_q.peer),
+      .rdata_o(shown)
+    );
+  end
+  logic slot_free;
+  assign slot_free = gen_freed[0].shown[frames[SlotW-1:0]] != frames[SlotW];
   assign returned = gen_returned[0].shown;
   assign returned_here = gen_returned[1].shown;
   assign has = {taken.frames - returned.frames, taken.blocks - returned.blocks};
   assign head_room_o = taken.frames == returned.frames ? any_q :
-      has.frames < (SlotW + 1)'(Slots) && has.blocks < left_blocks_q && plenty_q;
+      slot_free && has.blocks < left_blocks_q && plenty_q;
 
   // -- runs of slots to be freed
   run_t run;
@@ -288,7 +308,8 @@ module rl_transport_blocks
       if (release_i) ReleaseHasRoom_A : assert (unused_runs && release_count_i != 0);
       // Nobody has more than there is.
       if (!filling_q && !starts_i)
-        UsageIsPossible_A : assert (32'(has.blocks) <= Blocks && 32'(left_blocks_q) <= Blocks);
+        UsageIsPossible_A :
+        assert (32'(has.blocks) <= Blocks && 32'(left_blocks_q) <= Blocks && 32'(has.frames) <= Slots);
       if (frame_ends) LeftAreThere_A : assert (left_q != 0);
     end
   end

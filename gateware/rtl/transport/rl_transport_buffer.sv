@@ -3,7 +3,7 @@
 // Memory is given out in blocks of a few words, which a frame links as it grows; a table says for each of a peer's
 // slots where its frame begins. So memory is taken by what is in flight, whoever it is for, and not by how many peers
 // there are: 256 KiB serve one peer with 32 frames of 4 KiB in flight as well as 256 peers with four short ones each.
-// What grows with peers is the table alone, some 10 bits for a slot. Any frame is found in two cycles by its number,
+// What grows with peers is the table alone, some 12 bits for a slot. Any frame is found in two cycles by its number,
 // and the next frame of a peer needs no pointer into the one before. Refused: a ring for each peer, which is as large
 // as the longest window for each of them; one ring for all, in which a peer that is silent holds up everybody.
 module rl_transport_buffer

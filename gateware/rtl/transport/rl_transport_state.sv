@@ -8,8 +8,8 @@
 //   E      is there something to say? Then the state is written.
 //
 // What is sent is judged in step A (`judged_push_o`, `judged_commit_o`, `sends_o`), an arrival in step B
-// (`judged_rx_o`); its arguments stay until step C (`done_rx_o`). Requests take turns. Without Cut all five steps are
-// one, for slow clocks and for proofs: two cycles for an event.
+// (`judged_rx_o`); its arguments stay until step C (`done_rx_o`). Who was taken longest ago comes first. Without Cut
+// all five steps are one, for slow clocks and for proofs: two cycles for an event.
 //
 // Peers to whom there is something to say stand in a queue, each once. Who is in front says one segment, and goes to
 // the end if there is more: so each has its share of the link.
@@ -107,22 +107,17 @@ module rl_transport_state
   requests_t asked, able, met, chosen, late, sending;
   index_t [Requests-1:0] peers;
   index_t work_peer, peer;
-  logic work_valid, sent_q;
+  logic work_valid;
   logic starting_q;
   index_t start_q;
   step_t read_d, read_q, at_a, at_b, at_c, at_d, at_e;
   count_t consume_count_q;
   epoch_t reset_epoch_q;
 
-  // The lowest of these. A carry would be slower.
-  function automatic requests_t lowest(requests_t all);
-    logic none;
-    none = 1'b1;
-    for (int unsigned i = 0; i < Requests; i++) begin
-      lowest[i] = all[i] && none;
-      none = none && !all[i];
-    end
-  endfunction
+  // Of two that can be taken, the one that was taken longer ago comes first. Whoever waits for its peer keeps its rank
+  // meanwhile, and each of the others can take the peer before it once at most. Turns by a fixed order do not see to
+  // that: an arrival and what is said to the same peer can meet in step, and the arrival wait for ever.
+  requests_t [Requests-1:0] before_q;  // Those that come before each.
 
   always_comb begin
     sending = '0;
@@ -150,8 +145,7 @@ module rl_transport_state
           (at_b.taken != 0 && at_b.peer == peers[i]) || (at_c.taken != 0 && at_c.peer == peers[i]) ||
           (at_d.taken != 0 && at_d.peer == peers[i]) || (at_e.taken != 0 && at_e.peer == peers[i]);
     able = starting_q ? '0 : asked & ~late & ~met;
-    // What is to be sent takes turns with all else; of each of the two the first one.
-    chosen = |(able & sending) && (!sent_q || !(|(able & ~sending))) ? lowest(able & sending) : lowest(able & ~sending);
+    for (int unsigned i = 0; i < Requests; i++) chosen[i] = able[i] && (able & before_q[i]) == 0;
     peer = '0;
     for (int unsigned i = 0; i < Requests; i++) peer |= peers[i] & {PeerW{chosen[i]}};
     read_d = '{taken: chosen, peer: peer};
@@ -165,12 +159,14 @@ module rl_transport_state
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       read_q <= '0;
-      sent_q <= 1'b0;
+      for (int unsigned i = 0; i < Requests; i++) before_q[i] <= (requests_t'(1) << i) - 1'b1;
       starting_q <= 1'b1;
       start_q <= '0;
     end else begin
       read_q <= read_d;
-      if (chosen != 0) sent_q <= |(chosen & sending);
+      for (int unsigned i = 0; i < Requests; i++)
+      if (chosen[i]) before_q[i] <= ~(requests_t'(1) << i);
+      else before_q[i] <= before_q[i] & ~chosen;
       if (starting_q) start_q <= start_q + 1'b1;
       if (&start_q) starting_q <= 1'b0;
     end
@@ -241,18 +237,15 @@ module rl_transport_state
   segment_t segment;
   slot_t slot;
   transport_event_t said_event;
-  peer_t offered, said;
+  peer_t said;
   change_t change_a, change_b, change_b_d;
   compared_t compared_b;
   due_t due_b;
-  always_comb begin
-    offered = known;
-    if (at_a.taken[Push]) offered.held = known.held + 1'b1;
-  end
   rl_transport_tx u_tx (
     .now_i,
     .rto_i(config_i.rto),
-    .peer_i(offered),
+    .peer_i(known),
+    .pushed_i(at_a.taken[Push]),
     .peer_o(said),
     .sends_o(speaks_now),
     .is_new_o(is_new),
@@ -421,6 +414,9 @@ module rl_transport_state
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < Requests; i++)
+    for (int unsigned j = 0; j < Requests; j++)
+    if (rst_ni) OneOfTwoIsFirst_A : assert (before_q[i][j] == (i != j && !before_q[j][i]));
     if (rst_ni && at_a.taken != 0) begin
       OneIsTaken_A : assert ($onehot(at_a.taken));
       ListIsConsistent_A : assert (known.cursor <= known.flight && known.flight <= known.held);
