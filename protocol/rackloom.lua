@@ -186,6 +186,7 @@ local FAMILIES = {
         [32] = "kernel-trap",
         [33] = "kernel-fuel",
         [34] = "cancelled",
+        [35] = "kernel-remote",
       },
     },
     structs = {

@@ -55,6 +55,44 @@ __attribute__((import_module("rackloom"), import_name("send"))) u64 rl_send(u64 
 __attribute__((import_module("rackloom"), import_name("event"))) u64 rl_event(u64 word);
 __attribute__((import_module("rackloom"), import_name("wake"))) void rl_wake(long long microseconds);
 
+/* The memory of other nodes. A card's owner says to which node a stream leads (`Rack::set_route`); by that stream a kernel
+ * reads and writes the memory that the node's owner has opened to this card, up to RL_REMOTE_MAX bytes at a time.
+ *
+ * rl_remote_read(stream, addr, at, length) and rl_remote_write begin an access and return its number, or 0 while 16 are
+ * under way. A write takes its bytes at once. rl_remote_wait(number) waits, puts what was read at `at`, and returns 0 or
+ * what went wrong; only then the number is free again. Accesses to one node are carried out in the order in which they were
+ * begun. A node that is gone is an error after 2 s at most: a kernel never waits for ever. rl_remote_fail ends the kernel
+ * with what went wrong: the launch ends with `kernel-remote`. Waiting costs no cycles. Handlers may use none of this. */
+#define RL_REMOTE_MAX 1408u
+
+/* The stream has no route. */
+#define RL_REMOTE_NO_ROUTE 1
+/* The node has no window there for this card, or not with that right: nothing was done. */
+#define RL_REMOTE_REFUSED 2
+/* The node is gone, or has started anew: it was done once, or not at all. */
+#define RL_REMOTE_GONE 3
+/* The card has too much under way: nothing was done. */
+#define RL_REMOTE_BUSY 4
+
+__attribute__((import_module("rackloom"), import_name("remote_read"))) u64 rl_remote_read(u64 stream, u64 addr, u64 at,
+                                                                                          u64 length);
+__attribute__((import_module("rackloom"), import_name("remote_write"))) u64 rl_remote_write(u64 stream, u64 addr, u64 at,
+                                                                                            u64 length);
+__attribute__((import_module("rackloom"), import_name("remote_wait"))) u64 rl_remote_wait(u64 number);
+__attribute__((import_module("rackloom"), import_name("remote_fail"))) void rl_remote_fail(u64 fault);
+
+/* Reads and waits; what goes wrong ends the kernel. */
+static inline void rl_fetch(u64 stream, u64 addr, void *at, u64 length) {
+  u64 fault = rl_remote_wait(rl_remote_read(stream, addr, (u64)(__UINTPTR_TYPE__)at, length));
+  if (fault) rl_remote_fail(fault);
+}
+
+/* The same for a write. */
+static inline void rl_store(u64 stream, u64 addr, const void *at, u64 length) {
+  u64 fault = rl_remote_wait(rl_remote_write(stream, addr, (u64)(__UINTPTR_TYPE__)at, length));
+  if (fault) rl_remote_fail(fault);
+}
+
 /* On a card with a host behind it whose frames the role sees (`rackloom up --nic CARD=INTERFACE,hook`): what comes in at
  * one side is a message on that side's stream, and what is sent on a stream leaves at that side. A frame that the role does
  * not send on goes no further. To the wire it may send under the host's address only, to the host under any but that; and

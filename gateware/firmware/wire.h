@@ -376,6 +376,8 @@ enum taken {
 #define ERROR_CODE_KERNEL_FUEL 33u
 // The launch was cancelled, or its role replaced, before it ended.
 #define ERROR_CODE_CANCELLED 34u
+// A node whose memory the kernel used has refused, or is gone.
+#define ERROR_CODE_KERNEL_REMOTE 35u
 
 // The common header, bytes 14 to 31 of each frame.
 #define HEADER_DST_WORD 0u

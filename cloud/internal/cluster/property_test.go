@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -193,7 +194,9 @@ func (m *machine) follow(t *rapid.T, id string) {
 
 func TestWhateverHappensTheBooksAreRight(t *testing.T) {
 	marks := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	expected := []string{"restart", "confirmed", "drain moves", "granted", "wait", "refused", "unneeded"}
+	unseen := func(mark string) bool { return marks[mark] == 0 }
+	property := func(rt *rapid.T) {
 		m := &machine{
 			rig:    newRig(t, func(o *Options) { o.Lease, o.LostGrace = time.Hour, time.Minute }),
 			leases: map[string]uint64{}, given: map[string]string{}, seen: map[string]TenantList{}, marks: marks,
@@ -232,9 +235,13 @@ func TestWhateverHappensTheBooksAreRight(t *testing.T) {
 		}) {
 			rt.Fatalf("a restart changed\n%+v\nto\n%+v", before, after)
 		}
-	})
-	for _, mark := range []string{"restart", "confirmed", "drain moves", "granted", "wait", "refused", "unneeded"} {
-		if marks[mark] == 0 {
+	}
+	// Some of it is rare: one round in twenty does not see all.
+	for round := 0; round == 0 || round < 5 && slices.ContainsFunc(expected, unseen); round++ {
+		rapid.Check(t, property)
+	}
+	for _, mark := range expected {
+		if unseen(mark) {
 			t.Errorf("never seen: %s (seen: %v)", mark, marks)
 		}
 	}

@@ -20,13 +20,13 @@ use rackloom::Net;
 
 pub(crate) use self::bench::{Bench, Overhead};
 pub(crate) use self::bridge::{
-    Node, Right, RmaAction, RmaAdd, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd, StreamReceive,
-    StreamSend,
+    Node, Right, RmaAction, RmaAdd, RmaMap, RmaOpen, RmaRead, RmaWrite, StreamAction, StreamConnect, StreamEnd,
+    StreamReceive, StreamSend,
 };
 pub(crate) use self::parse::{CardCount, Step};
 pub(crate) use self::rack::{CardAction, Demo, Ls, NicAction, Up};
 pub(crate) use self::sharing::{OpenClSite, Top};
-pub(crate) use self::study::{BlastFunctionSharing, Saf, Study, StudyName};
+pub(crate) use self::study::{BlastFunctionSharing, Simulated, Study, StudyName};
 pub(crate) use self::usage::{failure as usage_failure, is_json};
 pub(crate) use self::work::{Cards, ImageAction, Load, MemAction, MemRead, MemWrite, Run};
 

@@ -7,7 +7,9 @@ mod common;
 #[path = "../../run/live/tests/netns/mod.rs"]
 mod netns;
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use common::{Finished, Rack};
 use netns::{Namespace, permitted};
@@ -77,6 +79,60 @@ impl Drop for Started {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Hosts ping each other and send by TCP while a process writes and reads the memory of a card between them. What host
+/// 1 sends and what the process reads leave by the same wire, card 1's.
+#[test]
+fn hosts_and_remote_memory_use_one_wire_and_lose_nothing() {
+    if !permitted() {
+        return;
+    }
+    let lab = Lab::new(["", ""], &[]);
+    let file = lab.rack.path("bytes");
+    std::fs::write(&file, (0..4u32 << 20).map(|i| (i * 7 + i / 251) as u8).collect::<Vec<_>>()).unwrap();
+    let open = ["rma", "open", "card1", "--base", "2M", "--length", "16M", "--rights", "read,write"];
+    let mut open = Started(lab.rack.command(&open).stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("open"), "{line}");
+
+    // Writes the file and reads it back; bits a second of the reading.
+    let remote = || {
+        lab.rack.json(&["rma", "write", "card1", "2M", "bytes"]);
+        let read = lab.rack.json(&["rma", "read", "card1", "2M", "4M", "-o", "back"]);
+        assert!(std::fs::read(&file).unwrap() == std::fs::read(lab.rack.path("back")).unwrap(), "what was written");
+        f64::from(4 << 23) / read["seconds"].as_f64().unwrap()
+    };
+    let _server = Started(lab.on(1, "iperf3", &["-s"]).stdout(Stdio::null()).spawn().unwrap());
+    let stream = |seconds: &str| {
+        let mut rate = 0.0;
+        common::wait_until("the server to listen", || {
+            let client = lab.on(0, "iperf3", &["-c", ADDRESSES[1], "-R", "-t", seconds, "-J"]).output().unwrap();
+            let report = common::parse(&String::from_utf8(client.stdout).unwrap());
+            rate = report["end"]["sum_received"]["bits_per_second"].as_f64().unwrap_or(0.0);
+            rate > 0.0
+        });
+        rate
+    };
+    std::thread::scope(|scope| {
+        let pings = scope.spawn(|| lab.ping(100));
+        (0..3).for_each(|_| _ = remote());
+        assert_eq!(pings.join().unwrap(), 100, "none is lost");
+    });
+    let alone = (stream("2"), remote());
+    let together = std::thread::scope(|scope| {
+        let streaming = scope.spawn(|| stream("5"));
+        // It has begun by then, and goes on for longer than two of these take.
+        std::thread::sleep(Duration::from_millis(500));
+        let least = (0..2).map(|_| remote()).fold(f64::MAX, f64::min);
+        (streaming.join().unwrap(), least)
+    });
+    let shares = (together.0 / alone.0, together.1 / alone.1);
+    eprintln!("alone {alone:?} bits a second, together {together:?}, shares {shares:?}");
+    // Both go on, no more is asserted: requests wait in the queue that TCP fills, and with 64 of them under way remote
+    // memory may keep less than a tenth of what it has alone.
+    assert!(shares.0 > 0.01 && shares.1 > 0.01, "alone {alone:?}, together {together:?}");
 }
 
 /// Hosts ping each other and send by TCP while the rack's own traffic runs: images, arrays and results.

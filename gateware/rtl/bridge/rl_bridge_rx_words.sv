@@ -12,7 +12,7 @@ module rl_bridge_rx_words #(
   input  logic             last_i,      // Of a payload.
   output logic             full_o,
   input  logic             commit_i,    // With or after the last word.
-  input  logic             rollback_i,  // What was written since the last commit has not been, this cycle's word included.
+  input  logic             rollback_i,  // Nothing was written since the last commit, nor is it now.
 
   output logic             valid_o,
   input  logic             ready_i,

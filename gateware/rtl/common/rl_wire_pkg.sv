@@ -536,7 +536,9 @@ package rl_wire_pkg;
     // The kernel ran longer than its bound.
     ErrorCodeKernelFuel = 16'h0021,
     // The launch was cancelled, or its role replaced, before it ended.
-    ErrorCodeCancelled = 16'h0022
+    ErrorCodeCancelled = 16'h0022,
+    // A node whose memory the kernel used has refused, or is gone.
+    ErrorCodeKernelRemote = 16'h0023
   } error_code_e;
 
   // The common header, bytes 14 to 31 of each frame.

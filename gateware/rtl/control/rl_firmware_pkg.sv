@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 677d775a3aba1ec3. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 4b962249dd027060. Change that, not this.
 // code 25944, variables 5764, stack 224, free 836 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;

@@ -17,7 +17,7 @@ DESC = [("tag", 16), ("count", 32), ("addr", 64), ("id", 16), ("length", 16), ("
 DATA, ACK, NACK, UNACK = range(4)
 BARE = {ACK: 6, NACK: 7, UNACK: 8}  # Their kinds on the wire.
 NUMBERED = [1, 2, 3, 4, 5, 9, 10]
-ASKS, LAST, AUTH, SELECTIVE = 1, 2, 4, 8
+ASKS, LAST, SELECTIVE = 1, 2, 8
 HEAD_END, ETHERNET_END, PACKET_END = 96, 14, 54
 LENGTH_MAX = 1408
 
@@ -102,7 +102,8 @@ def a_message(length=None, node=None):
 
 def a_length():
     """Lengths around what fills words, and some long ones."""
-    return random.choice([0, 0, 1, 8, 16, 31, 32, 33, 63, 64, 65, random.randrange(256), random.choice([512, LENGTH_MAX])])
+    ends = [0, 0, 1, 8, 16, 31, 32, 33, 63, 64, 65]
+    return random.choice([*ends, random.randrange(256), random.choice([512, LENGTH_MAX])])
 
 
 class Node:

@@ -10,9 +10,8 @@ from collections import Counter
 
 import cocotb
 import pytest
-from frames import Arrival, Verdict, a_head, any_arrival, good, hostile, segment_of
-from node import DESC, LENGTH_MAX, NODES, NUMBERED, Node, unpack
-from node import SEGMENT, UNACK, BARE
+from arrivals import Arrival, Verdict, a_head, any_arrival, hostile, segment_of
+from node import DESC, LENGTH_MAX, NODES, NUMBERED, SEGMENT, Node, unpack
 from runner import bench, rtl
 from streams import PAUSES, never
 

@@ -4,13 +4,11 @@ import random
 
 import cocotb
 import pytest
-from node import NODES, OWN, Node, a_message, pack, words_of
-from node import DESC, SEGMENT
+from node import DESC, NODES, OWN, SEGMENT, Node, a_message, pack, words_of
 from runner import bench, rtl
 from streams import PAUSES, PAUSE_PAIRS, never
 
 FRAMES = 400
-SENT, NO_PEER = range(2)
 
 
 class Sender(Node):
@@ -22,14 +20,14 @@ class Sender(Node):
         self.frames, self.begun, self.ended = [], [], []  # Frames, and the cycles of their first and last words.
         self.offered = []  # The cycles in which segments were.
 
-    async def send(self, messages, pause, stall, between=None):
+    async def send(self, messages, pause, stall):
         """Sends these, until they have left and for some cycles more."""
         dut, rest, words, frame, idle = self.dut, list(messages), [], b"", 0
         valid = False
         # Long pauses are no end.
         while idle < (20 if not words and not rest else 500):
             dut.out_ready_i.value = ready = not next(stall)
-            if not words and rest and (between is None or await between(len(self.offered))):
+            if not words and rest:
                 message = rest.pop(0)
                 words = words_of(message.payload, self.size)
                 dut.tx_peer_i.value = message.peer
@@ -64,6 +62,7 @@ class Sender(Node):
         assert not words and not rest and not frame, "something is stuck"
 
     async def departures(self):
+        """How many were sent, and how many were for nobody."""
         return await self.counts(self.dut.departure_count_of_i, self.dut.departure_count_o, 2)
 
 

@@ -14,7 +14,7 @@ pub(crate) fn random_u64() -> u64 {
 }
 
 /// A locally administered unicast address, random but for its first byte.
-pub(crate) fn random_mac() -> MacAddr {
+pub fn random_mac() -> MacAddr {
     let [a, b, c, d, e, ..] = random_u64().to_be_bytes();
     MacAddr([0x02, a, b, c, d, e])
 }

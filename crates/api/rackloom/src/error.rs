@@ -5,6 +5,7 @@ use std::time::Duration;
 use rackloom_bridge::Failure;
 use rackloom_host::OpError;
 use rackloom_live::NetError;
+use rackloom_pager::PagerError;
 use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::BridgeStatus;
 
@@ -43,6 +44,9 @@ pub enum Error {
     /// The job was cancelled.
     #[error("the job was cancelled")]
     JobCancelled,
+    /// The system maps no memory that is elsewhere.
+    #[error("cannot map a node's memory")]
+    Map(#[from] PagerError),
     /// Cannot attach to the network segment.
     #[error(transparent)]
     Net(#[from] NetError),
@@ -108,7 +112,8 @@ impl Error {
             Self::Array(_) => Some("`rackloom info CARD` and `rackloom image show IMAGE` list each kernel's arrays"),
             Self::NoCards { .. } => Some("list the cards with `rackloom ls`; add one with `rackloom card add`"),
             Self::JobDeadline { .. } => Some("allow more time, or add cards while the job runs"),
-            Self::JobCancelled => None,
+            // What can be done stands in the cause.
+            Self::JobCancelled | Self::Map(_) => None,
             Self::Net(NetError::Raw(_)) => Some("raw sockets need root or CAP_NET_RAW, and an interface that is up"),
             Self::Net(_) => Some("start a rack with `rackloom up`, or name another segment with --net"),
             Self::Op(e) => op_help(e),

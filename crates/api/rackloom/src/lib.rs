@@ -35,11 +35,12 @@ mod watch;
 
 pub use array_work::{Array, ArrayError, ArrayWork, Plan, Sizing, scalar_word};
 pub use batch::Batch;
+pub use entropy::random_mac;
 pub use error::{Error, RmaError};
 pub use job::{CardShare, JobReport, JobUpdate, RunOptions};
 pub use pending::Pending;
 pub use rack::{Rack, RackOptions};
-pub use rma::{Messages, Rma, RmaOptions};
+pub use rma::{Mapping, Messages, Rma, RmaOptions};
 pub use watch::Watch;
 
 pub use rackloom_bridge::{Failure, Rights, STREAM_MESSAGE_MAX, Window};
@@ -47,5 +48,6 @@ pub use rackloom_host::{
     CardInfo, CardName, ClaimOptions, Commit, DownReason, Event, LastSeen, Launch, LaunchReport, LoadPhase, LoadReport,
     OpError, Work,
 };
-pub use rackloom_live::{Net, Ports};
+pub use rackloom_live::{Net, NetError, Ports};
+pub use rackloom_pager::{Access, PagerError};
 pub use rackloom_wire::{MacAddr, Restart, Scrub};

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};
 
+use rackloom_live::SharedDriver;
+use rackloom_node::Node;
 use rackloom_sync::{lock, wait};
 
 use crate::Error;
@@ -16,6 +18,29 @@ use crate::Error;
 #[must_use = "the operation's error is reported only here"]
 pub struct Pending<T> {
     cell: Arc<Cell<T>>,
+    helper: Option<Weak<dyn Helper>>,
+}
+
+/// What an operation's end comes from, where whoever waits for it can have it come sooner.
+pub(crate) trait Helper: Send + Sync {
+    /// Works until `is_over`; or, if others do, calls `sleep`, which waits for that.
+    fn wait(&self, is_over: &mut dyn FnMut() -> bool, sleep: &mut dyn FnMut());
+    /// Somebody waits who cannot work.
+    fn attend(&self);
+}
+
+impl<N> Helper for SharedDriver<N>
+where
+    N: Node + Send + 'static,
+    N::Event: 'static,
+{
+    fn wait(&self, is_over: &mut dyn FnMut() -> bool, sleep: &mut dyn FnMut()) {
+        self.wait(None, is_over, |_| sleep());
+    }
+
+    fn attend(&self) {
+        self.attend();
+    }
 }
 
 struct Cell<T> {
@@ -26,13 +51,25 @@ struct Cell<T> {
 struct State<T> {
     result: Option<Result<T, Error>>,
     waker: Option<Waker>,
+    /// Threads that sleep at the bell.
+    sleepers: u32,
 }
 
 impl<T> Pending<T> {
     /// An operation's outcome, and the handle that completes it.
     pub(crate) fn new() -> (Completer<T>, Self) {
-        let cell = Arc::new(Cell { state: Mutex::new(State { result: None, waker: None }), bell: Condvar::new() });
-        (Completer { cell: Some(Arc::clone(&cell)) }, Self { cell })
+        let cell = Arc::new(Cell {
+            state: Mutex::new(State { result: None, waker: None, sleepers: 0 }),
+            bell: Condvar::new(),
+        });
+        (Completer { cell: Some(Arc::clone(&cell)) }, Self { cell, helper: None })
+    }
+
+    /// The same, with someone who can help it along.
+    pub(crate) fn helped_by<H: Helper + 'static>(mut self, helper: &Arc<H>) -> Self {
+        let helper: Weak<H> = Arc::downgrade(helper);
+        self.helper = Some(helper);
+        self
     }
 
     /// Blocks until the operation has ended.
@@ -40,13 +77,11 @@ impl<T> Pending<T> {
     /// # Errors
     /// Why the operation failed.
     pub fn wait(self) -> Result<T, Error> {
-        let mut state = lock(&self.cell.state);
-        loop {
-            if let Some(result) = state.result.take() {
-                return result;
-            }
-            state = wait(&self.cell.bell, state);
+        if let Some(helper) = self.helper.as_ref().and_then(Weak::upgrade) {
+            helper.wait(&mut || self.is_over(), &mut || drop(self.cell.sleep()));
         }
+        let mut state = self.cell.sleep();
+        state.result.take().expect("it slept until there was one")
     }
 
     /// Whether it has ended: `wait` would not block.
@@ -61,13 +96,28 @@ impl<T> Future for Pending<T> {
     /// Must not be polled again once it was ready: it never becomes ready a second time.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = lock(&self.cell.state);
-        match state.result.take() {
-            Some(result) => Poll::Ready(result),
-            None => {
-                state.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
+        if let Some(result) = state.result.take() {
+            return Poll::Ready(result);
         }
+        state.waker = Some(context.waker().clone());
+        drop(state);
+        if let Some(helper) = self.helper.as_ref().and_then(Weak::upgrade) {
+            helper.attend();
+        }
+        Poll::Pending
+    }
+}
+
+impl<T> Cell<T> {
+    /// Sleeps until there is a result.
+    fn sleep(&self) -> MutexGuard<'_, State<T>> {
+        let mut state = lock(&self.state);
+        while state.result.is_none() {
+            state.sleepers += 1;
+            state = wait(&self.bell, state);
+            state.sleepers -= 1;
+        }
+        state
     }
 }
 
@@ -92,7 +142,10 @@ impl<T> Completer<T> {
         let mut state = lock(&cell.state);
         state.result = Some(result);
         let waker = state.waker.take();
-        cell.bell.notify_all();
+        // Each call of the system costs as much as the rest.
+        if state.sleepers > 0 {
+            cell.bell.notify_all();
+        }
         drop(state);
         if let Some(waker) = waker {
             waker.wake();

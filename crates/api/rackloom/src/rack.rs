@@ -12,7 +12,7 @@ use rackloom_host::{
     CardInfo, ClaimOptions, Commit, Config, Event, Host, Launch, LaunchReport, LoadPhase, LoadReport, OpError, OpId,
     Outcome, Work,
 };
-use rackloom_live::{Clock, Driver, Net, Ports, Wire};
+use rackloom_live::{Clock, Net, Ports, SharedDriver, Wire};
 use rackloom_node::Instant;
 use rackloom_wire::{BULK_JUMBO, BULK_STANDARD, MacAddr, Scrub};
 
@@ -48,7 +48,7 @@ impl Default for RackOptions {
 
 /// A connection to all cards of a segment. Methods may be called from any thread; dropping it releases all cards.
 pub struct Rack {
-    driver: Driver<Runner>,
+    driver: Arc<SharedDriver<Runner>>,
     mac: MacAddr,
     pub(crate) deadline: Duration,
 }
@@ -87,14 +87,15 @@ impl Rack {
         };
         config.tx_rate = options.tx_rate;
         let waiting: SharedWaiting = Arc::new(Mutex::default());
-        // The driver drops the sink when the wire fails, and the runner only when the driver is dropped.
+        // The driver drops runner and sink when the wire fails.
         let last_word = LastWord(Arc::clone(&waiting));
         let sink = move |()| {
             let _ = &last_word;
         };
         let runner = Runner::new(Host::new(config), waiting);
-        let driver = Driver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
-        Ok(Self { driver, mac, deadline: options.deadline })
+        let driver =
+            SharedDriver::spawn_with_ports(runner, wire, others, Clock::start(), sink).map_err(Error::Thread)?;
+        Ok(Self { driver: Arc::new(driver), mac, deadline: options.deadline })
     }
 
     /// The host's own address.
@@ -204,8 +205,8 @@ impl Rack {
     }
 
     /// Loads an image into claimed cards, all at once. `commit` says which of them activate it if not all have verified
-    /// it. `progress` gets the phase, the chunks done and the chunks in total; it runs on the host's thread and must be
-    /// quick.
+    /// it. `progress` gets the phase, the chunks done and the chunks in total; it runs on the thread that drives the
+    /// host and must be quick.
     ///
     /// The report has a result for each card: the load itself succeeds even if cards have failed.
     pub fn load(
@@ -229,7 +230,7 @@ impl Rack {
                 }),
             );
         });
-        pending
+        pending.helped_by(&self.driver)
     }
 
     /// Writes bytes to a claimed card's memory.
@@ -300,8 +301,8 @@ impl Rack {
     }
 
     /// Spreads work over all cards, also over those that appear later, and returns the work with its outputs. Cards are
-    /// claimed, loaded with `image` if they have another, and released at the end. `observe` runs on the host's thread
-    /// and must be quick.
+    /// claimed, loaded with `image` if they have another, and released at the end. `observe` runs on the thread that
+    /// drives the host and must be quick.
     ///
     /// # Errors
     /// A kernel fails on every card, no card takes the image, or no card is left.
@@ -321,7 +322,7 @@ impl Rack {
             let job = RunningJob::start(now, runner.host(), start);
             runner.add_job(job);
         });
-        let report = pending.wait()?;
+        let report = pending.helped_by(&self.driver).wait()?;
         // The job was dropped before its end was reported, and its share of the work with it.
         let work = Arc::into_inner(work).expect("the job is gone");
         Ok((rackloom_sync::into_inner(work), report))
@@ -353,7 +354,7 @@ impl Rack {
             runner.host().set_deadline(op, now + deadline);
             runner.when_over(op, waiter(completer, convert));
         });
-        pending
+        pending.helped_by(&self.driver)
     }
 
     /// The same on many cards. Without a deadline, the host's own for control operations applies.
@@ -375,6 +376,7 @@ impl Rack {
                 runner.when_over(op, waiter(completer, convert));
             }
         });
+        let pendings = pendings.into_iter().map(|pending: Pending<T>| pending.helped_by(&self.driver));
         Batch::new(cards.iter().copied().zip(pendings))
     }
 }

@@ -1,13 +1,12 @@
 //! Remote memory and streams: this process as a node of the bridge, beside or without a [`Rack`](crate::Rack).
 
 use std::fmt;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use bytes::Bytes;
 use rackloom_bridge::{Atomic, Endpoint, EndpointConfig, Rights, STREAM_MESSAGE_MAX, Window};
-use rackloom_live::{Clock, Driver, Net, Wire};
+use rackloom_live::{Clock, Net, SharedDriver, Wire};
 use rackloom_node::Instant;
 use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::{MESSAGE_JUMBO, MESSAGE_STANDARD, STREAMS};
@@ -16,10 +15,12 @@ use crate::entropy::{random_mac, random_u64};
 use crate::pending::Pending;
 use crate::{Error, RmaError};
 
+mod mapping;
 mod message_queue;
 mod node;
 mod transfer;
 
+pub use mapping::Mapping;
 use message_queue::Incoming;
 pub use message_queue::Messages;
 use node::{LastWord, RmaNode, SharedWaiting};
@@ -46,8 +47,10 @@ pub struct RmaOptions {
 ///
 /// Methods may be called from any thread.
 pub struct Rma {
-    driver: Arc<Driver<RmaNode>>,
+    driver: Arc<SharedDriver<RmaNode>>,
     mac: MacAddr,
+    /// Most bytes of a request.
+    longest: usize,
 }
 
 impl Rma {
@@ -80,9 +83,10 @@ impl Rma {
         let sink = move |()| {
             let _ = &last_word;
         };
+        let longest = config.longest.into();
         let node = RmaNode::new(Endpoint::new(config), waiting);
-        let driver = Driver::spawn(node, wire, Clock::start(), sink).map_err(Error::Thread)?;
-        Ok(Self { driver: Arc::new(driver), mac })
+        let driver = SharedDriver::spawn(node, wire, Clock::start(), sink).map_err(Error::Thread)?;
+        Ok(Self { driver: Arc::new(driver), mac, longest })
     }
 
     /// The node's own address, which a window of a peer names.
@@ -164,40 +168,13 @@ impl Rma {
         let transfer = make(done);
         // A closure that cannot be posted is dropped, which completes the operation with `Error::Stopped`.
         let _ = self.driver.post(move |node: &mut RmaNode, now: Instant| node.begin(now, peer, transfer));
-        pending
+        pending.helped_by(&self.driver)
     }
 }
 
 impl fmt::Debug for Rma {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rma").field("mac", &self.mac).finish_non_exhaustive()
-    }
-}
-
-impl Messages {
-    /// The next message and its sender; blocks until there is one.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] when the network is lost.
-    pub fn next(&self) -> Result<(MacAddr, Bytes), Error> {
-        let incoming = self.incoming.recv().map_err(|_| Error::Stopped)?;
-        self.has_room();
-        Ok(incoming)
-    }
-
-    /// The same; `None` if none has come after `patience`.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] when the network is lost.
-    pub fn next_within(&self, patience: Duration) -> Result<Option<(MacAddr, Bytes)>, Error> {
-        match self.incoming.recv_timeout(patience) {
-            Ok(incoming) => {
-                self.has_room();
-                Ok(Some(incoming))
-            }
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(Error::Stopped),
-        }
     }
 }
 

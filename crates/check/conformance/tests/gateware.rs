@@ -35,18 +35,27 @@ fn wide_gateware_does_what_the_model_does_with_other_seeds() {
     same(Width::Bits128, (1..SEEDS).step_by(2));
 }
 
-/// See `rl_planted`. What is the same at both widths is planted in one.
+/// See `rl_planted`. What is the same at both widths is planted in one. Each bug with the seed that found it last: the
+/// others come after it, so that a changed generator costs time and finds it all the same.
+const PLANTED: [(Width, u8, u64); 7] = [
+    (Width::Bits64, 1, 0),
+    (Width::Bits64, 2, 4),
+    (Width::Bits64, 3, 2),
+    (Width::Bits64, 4, 0),
+    (Width::Bits64, 5, 1),
+    (Width::Bits128, 1, 0),
+    (Width::Bits128, 4, 0),
+];
+
+const FRAMES_TO_FIND: u64 = 1_250;
+
 #[test]
 fn each_planted_bug_is_found() {
-    let wide = WIDE_PLANTED.map(|planted| (Width::Bits128, planted));
-    for (width, planted) in (1..=PLANTED).map(|planted| (Width::Bits64, planted)).chain(wide) {
-        let found = (0..SEEDS).find_map(|seed| model_and_gateware(seed, width, planted).run(FRAMES_TO_FIND).err());
+    for (width, planted, first) in PLANTED {
+        let mut seeds = (first..SEEDS).chain(0..first);
+        let found = seeds.find_map(|seed| model_and_gateware(seed, width, planted).run(FRAMES_TO_FIND).err());
         let difference = found.unwrap_or_else(|| panic!("bug {planted} was not found at {width:?}"));
         let (seed, frames) = (difference.seed, difference.frames);
         println!("bug {planted} at {width:?}: seed {seed}, after {frames} frames: {}", difference.what);
     }
 }
-
-const FRAMES_TO_FIND: u64 = 1_250;
-const PLANTED: u8 = 5;
-const WIDE_PLANTED: [u8; 2] = [1, 4];

@@ -5,9 +5,11 @@
 mod chart;
 mod claim;
 mod progress;
+mod study;
 mod table;
 
 pub use chart::{Chart, Legend, Series, Style};
 pub use claim::{Claim, Rule, claims_table};
 pub use progress::{Progress, Silent};
+pub use study::{StudyReport, json};
 pub use table::{Table, WIDTH, wrap};

@@ -1,10 +1,9 @@
 //! The studies by their names.
 
-use rackloom_report::Progress;
+use rackloom_report::{Progress, StudyReport};
 
 use crate::error::{Result, StudyError};
 use crate::names::NAMES;
-use crate::report::StudyReport;
 use crate::{cost, ondemand, reconfigure, scaling};
 use rackloom_rack::Kind;
 

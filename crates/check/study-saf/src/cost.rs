@@ -10,8 +10,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::paper::{Row2, TABLE_2};
-use crate::report::{self, StudyReport};
-use rackloom_report::{Chart, Claim, Legend, Progress, Series, Style, Table, claims_table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Progress, Series, StudyReport, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-cost/2";
@@ -200,7 +199,7 @@ impl fmt::Display for Report {
 
 impl StudyReport for Report {
     fn json(&self) -> serde_json::Value {
-        report::json(self)
+        rackloom_report::json(self)
     }
 
     fn svg(&self) -> String {

@@ -17,7 +17,6 @@ mod by_name;
 mod error;
 mod names;
 mod pool;
-mod report;
 
 pub mod cost;
 pub mod ondemand;
@@ -29,5 +28,4 @@ pub mod scaling;
 pub use by_name::{Settings, run};
 pub use error::{Result, StudyError};
 pub use names::NAMES;
-pub use rackloom_report::{Claim, Progress, Rule, Silent};
-pub use report::StudyReport;
+pub use rackloom_report::{Claim, Progress, Rule, Silent, StudyReport};

@@ -1,5 +1,6 @@
 //! Options of remote memory and streams.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -20,6 +21,8 @@ pub(crate) enum RmaAction {
     Write(RmaWrite),
     /// Add to 8 bytes of memory in one step, and show what was there
     Add(RmaAdd),
+    /// Claim a card and run a program that has a window of its memory mapped
+    Map(RmaMap),
 }
 
 /// This process as a node.
@@ -108,6 +111,36 @@ pub(crate) struct RmaAdd {
     pub(crate) value: u64,
     #[command(flatten)]
     pub(crate) node: Node,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The program maps the window with rl_map_given() of rackloom_rma.h, and reaches the
+card's memory with plain loads and stores. The card is claimed and the window open
+for this program alone, until it ends. The exit code is the program's, or 128 + n if
+signal n has ended it: 135 if the card was lost under it.
+
+Example:
+  cc walk.c -I crates/api/c/include -L target/release -lrackloom_rma -o walk
+  rackloom rma map card0 --base 2M --length 16M -- ./walk")]
+pub(crate) struct RmaMap {
+    /// The card, by name, unit number or address
+    pub(crate) card: String,
+    /// First address of the window
+    #[arg(long, value_name = "ADDR", value_parser = parse::bytes, default_value = "1M")]
+    pub(crate) base: u64,
+    /// Bytes of the window; else all up to the end of the card's memory
+    #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
+    pub(crate) length: Option<u64>,
+    /// Let the program load only: a store ends it with SIGSEGV
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// The program's address as a node; else a random one
+    #[arg(long = "as", value_name = "ADDRESS")]
+    pub(crate) mac: Option<MacAddr>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) program: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]

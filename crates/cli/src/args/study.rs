@@ -26,24 +26,32 @@ pub(crate) enum StudyName {
     /// SAF figure 6: an image loaded into 1 to 256 cards
     SafReconfigure {
         #[command(flatten)]
-        saf: Saf,
+        saf: Simulated,
         /// Load 1 to N cards of a kind; rtl:4 is the gateware in Verilator, with a small image
         #[arg(long, value_name = "KIND:N")]
         card: Option<CardCount>,
     },
     /// SAF figure 7: PTRANS on 1 to 20 cards
-    SafScaling(Saf),
+    SafScaling(Simulated),
     /// SAF table II: what hosts and cards cost
-    SafCost(Saf),
+    SafCost(Simulated),
     /// SAF table III: cards added to a running job
-    SafOndemand(Saf),
+    SafOndemand(Simulated),
+    /// DiAD figure 4: round trips to remote memory at 100 Gb/s
+    DiadLatency(Simulated),
+    /// DiAD figure 5: remote memory and streams at 100 Gb/s
+    DiadThroughput(Simulated),
+    /// DiAD figure 6: pointers chased through remote memory
+    DiadMultichase(Simulated),
+    /// DiAD table I: the six patterns of use, each at work
+    DiadFeatures(Simulated),
     /// BlastFunction tables I to IV: functions that share boards
     BlastfunctionSharing(BlastFunctionSharing),
 }
 
-/// Options of the SAF paper's studies.
+/// Options of the studies in virtual time.
 #[derive(Debug, Args)]
-pub(crate) struct Saf {
+pub(crate) struct Simulated {
     /// Run a part of the study that takes seconds
     #[arg(long)]
     pub(crate) quick: bool,
@@ -83,11 +91,19 @@ pub(crate) struct BlastFunctionSharing {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_study_of_the_saf_paper_is_a_command() {
+    fn every_study_in_virtual_time_is_a_command() {
         let command = crate::args::command();
         let study = command.find_subcommand("study").unwrap();
-        for name in rackloom_study_saf::NAMES {
+        for name in rackloom_study_saf::NAMES.into_iter().chain(rackloom_study_diad::NAMES) {
             assert!(study.find_subcommand(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_commands_that_a_study_names_are_commands() {
+        for pattern in rackloom_study_diad::features::Pattern::ALL {
+            let words = pattern.command().split(' ');
+            crate::args::command().try_get_matches_from(words).unwrap_or_else(|e| panic!("{}: {e}", pattern.command()));
         }
     }
 }

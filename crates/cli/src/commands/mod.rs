@@ -10,6 +10,7 @@ mod info;
 mod load;
 mod ls;
 mod manager;
+mod map;
 mod memory;
 mod nic;
 mod registry;
@@ -44,6 +45,7 @@ pub(crate) fn run(cx: &Context, command: Command) -> Result<Exit> {
             RmaAction::Read(args) => rma::read(cx, &args),
             RmaAction::Write(args) => rma::write(cx, &args),
             RmaAction::Add(args) => rma::add(cx, &args),
+            RmaAction::Map(args) => map::run(cx, &args),
         },
         Command::Stream { action: StreamAction::Send(args) } => stream::send(cx, &args),
         Command::Stream { action: StreamAction::Receive(args) } => stream::receive(cx, &args),

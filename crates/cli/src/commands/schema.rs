@@ -1,9 +1,10 @@
 //! `rackloom schema`: the JSON Schema of what --json prints.
 
+use rackloom_study_diad as diad;
 use schemars::{JsonSchema, Schema, schema_for};
 
 use super::run::RunReport;
-use super::{card, connect, demo, doctor, image, info, load, ls, manager, memory, nic, rma, stream, study, up};
+use super::{card, connect, demo, doctor, image, info, load, ls, manager, map, memory, nic, rma, stream, study, up};
 use crate::bench;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,7 +14,7 @@ use crate::failure::{ErrorReport, Failure, Result};
 type Entry = (&'static str, &'static str, fn() -> Schema);
 
 /// All of them, by name.
-pub(super) const ALL: [Entry; 33] = [
+pub(super) const ALL: [Entry; 38] = [
     ("rackloom.bench-load/1", "bench load", of::<bench::load::BenchLoad>),
     ("rackloom.bench-nic/1", "bench nic", of::<bench::nic::BenchNic>),
     (
@@ -37,6 +38,7 @@ pub(super) const ALL: [Entry; 33] = [
     ("rackloom.memory/1", "mem read, mem write", of::<memory::MemoryReport>),
     ("rackloom.nic/1", "nic ls", of::<nic::NicList>),
     ("rackloom.rma/1", "rma read, rma write, rma add", of::<rma::RmaReport>),
+    ("rackloom.rma-map/1", "rma map, once the program has ended", of::<map::MapReport>),
     ("rackloom.rma-open/1", "rma open, once the window is open", of::<rma::WindowReport>),
     ("rackloom.run/1", "run", of::<RunReport>),
     ("rackloom.stream-connect/1", "stream connect, once all is joined", of::<connect::JoinedReport>),
@@ -48,6 +50,10 @@ pub(super) const ALL: [Entry; 33] = [
         "study blastfunction-sharing",
         of::<rackloom_study_blastfunction::sharing::Report>,
     ),
+    (diad::features::SCHEMA, "study diad-features", of::<diad::features::Report>),
+    (diad::latency::SCHEMA, "study diad-latency", of::<diad::latency::Report>),
+    (diad::multichase::SCHEMA, "study diad-multichase", of::<diad::multichase::Report>),
+    (diad::throughput::SCHEMA, "study diad-throughput", of::<diad::throughput::Report>),
     (rackloom_study_saf::cost::SCHEMA, "study saf-cost", of::<rackloom_study_saf::cost::Report>),
     (rackloom_study_saf::ondemand::SCHEMA, "study saf-ondemand", of::<rackloom_study_saf::ondemand::Report>),
     (rackloom_study_saf::reconfigure::SCHEMA, "study saf-reconfigure", of::<rackloom_study_saf::reconfigure::Report>),

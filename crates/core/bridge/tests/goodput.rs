@@ -12,7 +12,7 @@ use rackloom_wire::MacAddr;
 use rackloom_wire::bridge::MESSAGE_JUMBO;
 
 const RATE: u64 = 100_000_000_000;
-const RUN: Duration = Duration::from_millis(1);
+const RUN: Duration = Duration::from_millis(2);
 const MACS: [MacAddr; 2] = [MacAddr([2, 0, 0, 0, 0, 1]), MacAddr([2, 0, 0, 0, 0, 2])];
 
 /// Memory that takes all and gives zeros.
@@ -47,6 +47,11 @@ struct Setup {
     /// Bytes of each.
     size: usize,
     reads: bool,
+    /// Frames go as a host's wake-ups send them, up to the pacer's burst ahead of the wire, and wait there. Otherwise
+    /// each goes when the wire is free, as from a card's port.
+    bursts: bool,
+    /// Of what is lost.
+    seed: u64,
 }
 
 /// What came of it.
@@ -75,7 +80,7 @@ fn node(at: usize, repair: Repair) -> Endpoint {
 }
 
 fn measure(setup: &Setup) -> Measured {
-    let mut rng = Rng::new(1);
+    let mut rng = Rng::new(setup.seed);
     let mut now = Instant::ZERO;
     let mut nodes = [node(0, setup.repair), node(1, setup.repair)];
     let mut pacers = [Pacer::new(Some(RATE)), Pacer::new(Some(RATE))];
@@ -96,6 +101,7 @@ fn measure(setup: &Setup) -> Measured {
         }
         for from in 0..2 {
             while pacers[from].is_open(now)
+                && (setup.bursts || pacers[from].free_at() <= now)
                 && let Some(frame) = nodes[from].poll(now)
             {
                 pacers[from].sent(now, frame.len());
@@ -108,7 +114,8 @@ fn measure(setup: &Setup) -> Measured {
         }
         let arrival = wire.keys().next().map(|(at, _)| *at);
         let deadline = nodes.iter().filter_map(Endpoint::deadline).filter(|at| *at > now).min();
-        let opens = pacers.iter().filter_map(Pacer::opens_at).filter(|at| *at > now).min();
+        let opens = |p: &Pacer| if setup.bursts { p.opens_at() } else { Some(p.free_at()) };
+        let opens = pacers.iter().filter_map(opens).filter(|at| *at > now).min();
         now = [arrival, deadline, opens].into_iter().flatten().min().expect("there is always work").max(now);
         nodes.iter_mut().for_each(|n| n.handle_timeout(now));
         while let Some(entry) = wire.first_entry().filter(|e| e.key().0 <= now) {
@@ -128,8 +135,16 @@ fn measure(setup: &Setup) -> Measured {
     }
 }
 
-const BASE: Setup =
-    Setup { rtt: Duration::from_nanos(1800), loss: 0.0, repair: Repair::Selective, depth: 64, size: 8192, reads: true };
+const BASE: Setup = Setup {
+    rtt: Duration::from_nanos(1800),
+    loss: 0.0,
+    repair: Repair::Selective,
+    depth: 64,
+    size: 8192,
+    reads: true,
+    bursts: false,
+    seed: 1,
+};
 
 #[test]
 fn the_table() {
@@ -141,11 +156,12 @@ fn the_table() {
                 for (depth, size) in
                     [(1, 64), (1, 8192), (8, 64), (8, 1408), (8, 8192), (64, 64), (64, 1408), (64, 8192)]
                 {
-                    let setup = |reads| Setup { rtt: Duration::from_nanos(rtt_ns), loss, repair, depth, size, reads };
+                    let rtt = Duration::from_nanos(rtt_ns);
+                    let setup = |reads| Setup { rtt, loss, repair, depth, size, reads, ..BASE };
                     let of = |m: Measured| format!("{:6.2} {:7.3} {:5.2}", m.share * 100.0, m.requests / 1e6, m.frames);
                     let [reads, writes] = [true, false].map(|reads| of(measure(&setup(reads))));
-                    let rtt = rtt_ns as f64 / 1e3;
-                    println!("{repair:<9?} {rtt:6.1} {loss:6.2} {depth:5} {size:6}   {reads}   {writes}");
+                    let us = rtt_ns as f64 / 1e3;
+                    println!("{repair:<9?} {us:6.1} {loss:6.2} {depth:5} {size:6}   {reads}   {writes}");
                 }
             }
         }
@@ -171,12 +187,23 @@ fn the_wire_is_full_without_loss() {
     }
 }
 
+/// The mean of three seeds.
+fn mean(setup: Setup) -> f64 {
+    (1..=3).map(|seed| measure(&Setup { seed, ..setup }).share).sum::<f64>() / 3.0
+}
+
+/// 1.4 per cent of the wire are headers, and one is lost. A queue of 20 us before the wire, as a host's driver makes
+/// it, is as good as a round trip of 20 us more: what was lost is repaired that much later, and 64 requests no
+/// longer cover it.
 #[test]
-fn one_per_cent_of_loss_leaves_most_of_the_wire_to_those_that_are_selective() {
+fn one_per_cent_of_loss_leaves_the_wire_to_those_that_are_selective() {
+    let lossy = Setup { loss: 0.01, rtt: Duration::from_micros(10), ..BASE };
     for reads in [true, false] {
-        let [held, back] = [Repair::Selective, Repair::GoBack]
-            .map(|repair| measure(&Setup { loss: 0.01, repair, reads, rtt: Duration::from_micros(10), ..BASE }));
-        println!("{held:?} {back:?}");
-        assert!(held.share > 0.4 && held.share > back.share && back.share > 0.2, "{held:?} {back:?}");
+        let held = mean(Setup { reads, ..lossy });
+        let bursts = mean(Setup { reads, bursts: true, ..lossy });
+        let back = mean(Setup { reads, repair: Repair::GoBack, ..lossy });
+        println!("reads {reads}: {held:.3} of the rate, in bursts {bursts:.3}, going back {back:.3}");
+        assert!(held >= 0.93 && bursts >= 0.88, "{held} {bursts}");
+        assert!(held > back && back > 0.5, "{held} {back}");
     }
 }

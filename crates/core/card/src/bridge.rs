@@ -1,8 +1,13 @@
 //! The card's bridge: its memory and its role's streams, open to the peers that the claim's owner names.
 
-use rackloom_bridge::{Endpoint, EndpointConfig, EndpointCounters, NotTaken, Rights, Target, TargetFailed, Window};
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use rackloom_bridge::{
+    Endpoint, EndpointConfig, EndpointCounters, Failure, NotTaken, Rights, Target, TargetFailed, Ticket, Window,
+};
 use rackloom_node::{Frame, Instant};
-use rackloom_role as role;
+use rackloom_role::{self as role, RemoteAccess, RemoteFault, RemoteWork};
 use rackloom_wire::bridge::STREAMS;
 use rackloom_wire::{self as wire, Counter, ErrorCode, MacAddr};
 
@@ -26,6 +31,8 @@ pub(crate) struct Bridge {
     routes: [Option<Route>; STREAMS as usize],
     /// What the role has sent and the bridge has no room for yet: the role waits meanwhile.
     waiting: Option<(Route, Frame)>,
+    /// The role's number of each of its accesses to other nodes' memory that is under way.
+    remote: BTreeMap<Ticket, u32>,
     /// Whose turn it is at the wire, where other blocks have frames as well.
     pub(crate) is_next: bool,
 }
@@ -46,6 +53,7 @@ impl Bridge {
                 counted: EndpointCounters::default(),
                 routes: [None; STREAMS as usize],
                 waiting: None,
+                remote: BTreeMap::new(),
                 is_next: false,
             }
         })
@@ -109,6 +117,44 @@ impl Bridge {
         Ok(())
     }
 
+    /// Begins an access of the role's to the memory of the node to which one of its streams is routed. Not more than
+    /// [`TRANSACTIONS`](wire::bridge::TRANSACTIONS) are under way to one node.
+    ///
+    /// # Errors
+    /// It is over: nothing was done.
+    pub(crate) fn begin_remote(&mut self, now: Instant, access: RemoteAccess) -> Result<(), RemoteFault> {
+        let peer = self.route(access.stream).ok_or(RemoteFault::NoRoute)?.peer;
+        let begun = match access.work {
+            RemoteWork::Read(length) => self.endpoint.read(now, peer, access.addr, length),
+            RemoteWork::Write(bytes) => self.endpoint.write(now, peer, access.addr, bytes),
+        };
+        let ticket = begun.map_err(|why| match why {
+            NotTaken::Full | NotTaken::Peers => RemoteFault::Busy,
+            NotTaken::Invalid => RemoteFault::Refused,
+        })?;
+        self.remote.insert(ticket, access.number);
+        Ok(())
+    }
+
+    /// A request is over: the role's number for it, unless the role that made it is gone, and how it has ended.
+    pub(crate) fn end_remote(
+        &mut self,
+        ticket: Ticket,
+        result: Result<Bytes, Failure>,
+    ) -> Option<(u32, Result<Bytes, RemoteFault>)> {
+        let number = self.remote.remove(&ticket)?;
+        let result = result.map_err(|failure| match failure {
+            Failure::Refused(_) => RemoteFault::Refused,
+            Failure::Restarted | Failure::Unreachable | Failure::WrongAnswer => RemoteFault::Gone,
+        });
+        Some((number, result))
+    }
+
+    /// Another role comes: what the one before has begun concerns nobody.
+    pub(crate) fn forget_remote(&mut self) {
+        self.remote.clear();
+    }
+
     /// Whether the role has to wait: what it has sent is not under way.
     pub(crate) fn holds_role(&mut self, now: Instant) -> bool {
         if let Some((route, message)) = self.waiting.take() {
@@ -123,6 +169,7 @@ impl Bridge {
         self.endpoint.reset();
         self.routes = [None; STREAMS as usize];
         self.waiting = None;
+        self.forget_remote();
     }
 
     /// A frame has come.

@@ -52,6 +52,8 @@ struct Running {
     started: Instant,
     /// In virtual or clocked time: how it ends, and when that shows.
     end: Option<(Instant, Step)>,
+    /// It waits for another node's memory.
+    waits: bool,
 }
 
 /// What a launch's number tells.
@@ -176,18 +178,25 @@ impl Launches {
         let launch = self.queue.front().filter(|l| l.go == 0)?;
         let bound = if launch.fuel == 0 { shell.config.fuel_max } else { launch.fuel.min(shell.config.fuel_max) };
         shell.event(CardEvent::LaunchStarted { epoch: launch.epoch, seq: launch.seq, kernel: launch.kernel });
-        self.running = Some(Running { started: now, end: None });
+        self.running = Some(Running { started: now, end: None, waits: false });
         if role.start(launch.kernel.into(), &launch.args, bound).is_err() {
             // The host that runs the model is out of memory: kernel and arguments were checked.
             return Some(self.finish(now, shell, ErrorCode::Busy, 0, 0));
         }
         if shell.config.pace == Pace::Virtual {
-            let step = std::iter::repeat_with(|| role.step()).find(|s| *s != Step::Running).expect("endless");
-            let cycles = cycles_of(&step);
-            let at = now + Duration::from_nanos(cycles_ns(cycles, clock_khz));
-            self.running = Some(Running { started: now, end: Some((at, step)) });
+            let step = whole(role);
+            let waits = step == Step::Waiting;
+            let at = now + Duration::from_nanos(cycles_ns(cycles_of(&step), clock_khz));
+            self.running = Some(Running { started: now, end: (!waits).then_some((at, step)), waits });
         }
         None
+    }
+
+    /// Something that the kernel has begun elsewhere has ended.
+    pub(crate) const fn go_on(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.waits = false;
+        }
     }
 
     /// Goes on with the launch that runs: one slice when live. Yields it if it has ended.
@@ -201,10 +210,16 @@ impl Launches {
         let running = self.running.as_mut()?;
         let step = match running.end.take_if(|(at, _)| *at <= now) {
             Some((_, step)) => step,
-            None if running.end.is_some() => return None,
+            None if running.end.is_some() || running.waits => return None,
+            None if shell.config.pace == Pace::Virtual => whole(role),
             None => role.step(),
         };
-        if shell.config.pace == Pace::Clocked && step != Step::Running {
+        if step == Step::Waiting {
+            running.waits = true;
+            return None;
+        }
+        // A kernel that has waited for others ends no sooner than its cycles take; waiting counts as they do.
+        if shell.config.pace != Pace::Live && step != Step::Running {
             let at = running.started + Duration::from_nanos(cycles_ns(cycles_of(&step), clock_khz));
             if at > now {
                 running.end = Some((at, step));
@@ -212,7 +227,7 @@ impl Launches {
             }
         }
         let (status, value, cycles) = match step {
-            Step::Running => return None,
+            Step::Running | Step::Waiting => return None,
             Step::Done { value, cycles } => (ErrorCode::Ok, value, cycles),
             Step::Failed { fault, cycles, .. } => (status_of(fault), 0, cycles),
         };
@@ -258,6 +273,7 @@ impl Launches {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match &self.running {
             Some(Running { end: Some((at, _)), .. }) => Some(*at),
+            Some(Running { waits: true, .. }) => None,
             Some(_) => Some(Instant::ZERO),
             None => None,
         }
@@ -339,9 +355,14 @@ pub fn parse_launch(payload: &[u8]) -> Option<(&wire::Launch, Vec<u64>)> {
     Some((body, words.iter().map(|w| w.get()).collect()))
 }
 
+/// Slices until the kernel ends or waits.
+fn whole(role: &mut dyn Role) -> Step {
+    std::iter::repeat_with(|| role.step()).find(|step| *step != Step::Running).expect("endless")
+}
+
 fn cycles_of(step: &Step) -> u64 {
     match step {
-        Step::Running => 0,
+        Step::Running | Step::Waiting => 0,
         Step::Done { cycles, .. } | Step::Failed { cycles, .. } => *cycles,
     }
 }
@@ -351,6 +372,7 @@ const fn status_of(fault: RoleFault) -> ErrorCode {
         RoleFault::Cancelled => ErrorCode::Cancelled,
         RoleFault::Fuel => ErrorCode::KernelFuel,
         RoleFault::Trap => ErrorCode::KernelTrap,
+        RoleFault::Remote => ErrorCode::KernelRemote,
     }
 }
 

@@ -14,7 +14,12 @@ mod role;
 
 pub use error::RoleError;
 pub use memory::{BEAT_BYTES, MEMORY_BYTES_MAX, Memory, MemoryError, PAGE_BYTES};
-pub use role::{Prepared, Role, RoleFault, RoleOutput, Sandbox, Step, StreamError};
+pub use role::{
+    Prepared, RemoteAccess, RemoteFault, RemoteWork, Role, RoleFault, RoleOutput, Sandbox, Step, StreamError,
+};
+
+/// Most bytes of one access to another node's memory: what one standard frame of the bridge holds.
+pub const REMOTE_BYTES_MAX: u32 = 1408;
 
 /// Bytes at the bottom of a card's memory that belong to the role, the protocol's `ROLE_PRIVATE`: stack and constants.
 pub const ROLE_PRIVATE: u64 = 1 << 20;

@@ -78,6 +78,16 @@ pub trait Role: fmt::Debug + Send {
     /// [`Step::Failed`] with [`RoleFault::Cancelled`] and the cycles so far, to a slice.
     fn cancel(&mut self) -> Option<Step>;
 
+    /// The next access to another node's memory that the present kernel has begun, or `None`. Each has to end with a
+    /// call of [`handle_remote`](Self::handle_remote).
+    fn poll_remote(&mut self) -> Option<RemoteAccess> {
+        None
+    }
+
+    /// An access to another node's memory has ended: with the bytes that were read, if it was a read. One that is no
+    /// longer wanted is not missed.
+    fn handle_remote(&mut self, _number: u32, _result: Result<Bytes, RemoteFault>) {}
+
     /// Its claim is over: the present kernel ends, and so does what the role does beside kernels. It is as it was after
     /// activation, its private memory as well, and goes on with the next launch or message.
     fn reset(&mut self) {
@@ -139,11 +149,52 @@ pub enum StreamError {
     TooLong,
 }
 
+/// An access of a kernel to the memory of another node: of the one to which a stream is routed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteAccess {
+    /// The role's number for it; no two under way have the same.
+    pub number: u32,
+    /// Number of the stream.
+    pub stream: u8,
+    /// First address, as the other node counts.
+    pub addr: u64,
+    /// What to do there.
+    pub work: RemoteWork,
+}
+
+/// What an access does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RemoteWork {
+    /// Read so many bytes, 1 to [`REMOTE_BYTES_MAX`](crate::REMOTE_BYTES_MAX).
+    Read(u32),
+    /// Write these bytes, as many.
+    Write(Bytes),
+}
+
+/// Why an access to another node's memory was not carried out, or may not have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteFault {
+    /// The stream has no route: the card's owner has not said whose memory it leads to.
+    #[error("the stream has no route")]
+    NoRoute,
+    /// The other node refuses, and nothing was done: it has no window there for this card, or not that right.
+    #[error("the node refuses: it has no such window for this card")]
+    Refused,
+    /// The other node does not answer, or has started anew: it was done once, or not at all.
+    #[error("the node is gone")]
+    Gone,
+    /// The card has too many accesses or nodes in use; nothing was done.
+    #[error("too many accesses are under way")]
+    Busy,
+}
+
 /// Where a kernel is after a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It needs another slice.
     Running,
+    /// It waits for another node's memory: it needs a slice after the next [`Role::handle_remote`].
+    Waiting,
     /// It has returned.
     Done {
         /// What it returned.
@@ -171,6 +222,8 @@ pub enum RoleFault {
     Fuel,
     /// Out of bounds, division by zero, unreachable, stack overflow.
     Trap,
+    /// An access to another node's memory went wrong.
+    Remote,
 }
 
 impl RoleFault {
@@ -180,6 +233,7 @@ impl RoleFault {
             Self::Cancelled => "cancelled",
             Self::Fuel => "kernel-fuel",
             Self::Trap => "kernel-trap",
+            Self::Remote => "kernel-remote",
         }
     }
 }

@@ -16,10 +16,10 @@ use crate::window::Window;
 /// what is new; sleep until [`deadline`](Self::deadline). Timeouts come from the path's [`Rtt`], which its users share:
 /// when [`handle_timeout`](Self::handle_timeout) returns true, the caller backs it off.
 ///
-/// A number counts as lost when three later ones have arrived and a round trip has passed since it was sent, or when
-/// the timer fires. It is resent under the same number, so the receiver can tell it from a new one. A peer that drops
-/// what comes behind a gap says so ([`handle_nack`](Self::handle_nack)), and then all that is unacknowledged counts as
-/// lost: the sender goes back.
+/// A number counts as lost when three later ones have arrived and, if it was sent again, a round trip has passed since,
+/// or when the timer fires. It is resent under the same number, so the receiver can tell it from a new one. A peer that
+/// drops what comes behind a gap says so ([`handle_nack`](Self::handle_nack)), and then all that is unacknowledged
+/// counts as lost: the sender goes back.
 ///
 /// Invariants: in flight are at most [`Window::limit`] numbers; the oldest of them is unacknowledged; a timer runs
 /// exactly while something is in flight.
@@ -36,6 +36,9 @@ pub struct Sender<T> {
     timer: Option<Instant>,
     /// When the sender last went back, if `base` has not moved since.
     went_back: Option<Instant>,
+    /// The next number when the window was last cut for an overtaken one. What was sent before that and is found lost
+    /// later was lost at the same time, and costs nothing more (RFC 6675's recovery point).
+    eased_at: u32,
     #[cfg(feature = "planted-bugs")]
     planted: Option<crate::PlantedBug>,
 }
@@ -84,6 +87,7 @@ impl<T> Sender<T> {
             marked: 0,
             timer: None,
             went_back: None,
+            eased_at: first,
             #[cfg(feature = "planted-bugs")]
             planted: None,
         }
@@ -180,10 +184,13 @@ impl<T> Sender<T> {
         if news.count == 0 {
             return Ok(0);
         }
-        if self.mark_overtaken(now, news.overtaken, rtt.smoothed()) {
-            self.window.shrink();
-        } else {
-            self.window.grow(news.count);
+        match self.mark_overtaken(now, news.overtaken, rtt.smoothed()) {
+            Some(last) if !is_before(last, self.eased_at) => {
+                self.window.ease();
+                self.eased_at = self.next();
+            }
+            Some(_) => {}
+            None => self.window.grow(news.count),
         }
         Ok(news.count)
     }
@@ -271,16 +278,18 @@ impl<T> Sender<T> {
         Ok(Some(news))
     }
 
-    /// Marks what three later arrivals have overtaken, unless it was sent so lately that it may still be on its way.
-    fn mark_overtaken(&mut self, now: Instant, overtaken: usize, patience: Duration) -> bool {
-        let before = self.marked;
-        for f in self.flight.iter_mut().take(overtaken) {
-            if !f.is_acked && !f.is_marked && now - f.sent_at >= patience {
+    /// Marks what three later arrivals have overtaken, unless it was sent again so lately that it may still be on its
+    /// way. The newest number marked.
+    fn mark_overtaken(&mut self, now: Instant, overtaken: usize, patience: Duration) -> Option<u32> {
+        let mut last = None;
+        for (i, f) in self.flight.iter_mut().enumerate().take(overtaken) {
+            if !f.is_acked && !f.is_marked && (f.is_first || now - f.sent_at >= patience) {
                 f.is_marked = true;
                 self.marked += 1;
+                last = Some(i);
             }
         }
-        self.marked > before
+        last.map(|i| self.number(i))
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is wanted.
@@ -408,6 +417,24 @@ mod tests {
         assert_eq!(got, [0, 2, 3, 4, 5, 1]);
         assert!(s.is_idle() && s.deadline().is_none());
         s.check_invariants();
+    }
+
+    #[test]
+    fn what_is_lost_at_one_time_cuts_the_window_once() {
+        let (mut s, mut rtt) = (sender(1, 40), rtt());
+        let mut hear = |s: &mut Sender<u32>, us, arrived: &[u32]| {
+            s.handle_ack(at(us), &sack(1, arrived), &mut rtt, |_| {}).unwrap();
+            s.check_invariants();
+            (s.window().size(), resent(s, at(us)).len())
+        };
+        assert_eq!(hear(&mut s, 10, &[1, 2, 3]), (179, 1), "the first is lost");
+        assert_eq!(hear(&mut s, 11, &[1, 2, 3, 5, 6, 7]), (179, 1), "another was in flight with it");
+        let later = s.send(at(12), TIMEOUT, 40) - 1;
+        (0..3).for_each(|n| _ = s.send(at(12), TIMEOUT, 41 + n));
+        let all: Vec<u32> = (0..later).collect();
+        assert_eq!(hear(&mut s, 20, &all), (179, 0));
+        let beyond: Vec<u32> = all.into_iter().chain([later + 1, later + 2, later + 3]).collect();
+        assert_eq!(hear(&mut s, 22, &beyond), (125, 1), "one that was sent after the cut");
     }
 
     #[test]

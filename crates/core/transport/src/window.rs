@@ -1,7 +1,9 @@
 //! How much may be in flight.
 
-/// A congestion window, counted in numbers: halved on loss and grown by a fixed step each round trip (the congestion
-/// avoidance of RFC 5681), so that senders which share a link share it fairly.
+/// A congestion window, counted in numbers: cut on loss and grown by a fixed step each round trip (the congestion
+/// avoidance of RFC 5681), so that senders which share a link share it fairly. The cut is to a half where all in flight
+/// is given up, and to seven tenths (CUBIC's, RFC 9438) where only what is missing is: a network that loses one frame
+/// in a hundred whatever the load would otherwise keep the window below what the wire takes.
 ///
 /// Invariant: `min <= size <= limit`.
 #[derive(Debug, Clone)]
@@ -44,9 +46,18 @@ impl Window {
         }
     }
 
-    /// Something was lost.
+    /// Something was lost, and all in flight with it, as far as the sender knows.
     pub fn shrink(&mut self) {
-        self.size = (self.size / 2).max(SIZE_MIN.min(self.limit));
+        self.cut(self.size / 2);
+    }
+
+    /// Something was lost, and what was sent after it has arrived.
+    pub fn ease(&mut self) {
+        self.cut(self.size * 7 / 10);
+    }
+
+    fn cut(&mut self, size: u32) {
+        self.size = size.max(SIZE_MIN.min(self.limit));
         self.acked = 0;
     }
 
@@ -64,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loss_halves_it_and_a_window_of_arrivals_grows_it() {
+    fn loss_cuts_it_and_a_window_of_arrivals_grows_it() {
         let mut w = Window::new(256);
         w.grow(256);
         assert_eq!(w.size(), 256);
@@ -74,6 +85,8 @@ mod tests {
         assert_eq!(w.size(), 128);
         w.grow(1);
         assert_eq!(w.size(), 136);
+        w.ease();
+        assert_eq!(w.size(), 95);
         for _ in 0..20 {
             w.shrink();
         }

@@ -3,6 +3,7 @@
 //! | role   | kernel                                     | cycles of the role's clock          |
 //! |--------|--------------------------------------------|-------------------------------------|
 //! | burn   | `out[i] =` a hash of `work[i]`               | the low 40 bits of each `work[i]`   |
+//! | chase  | a list in another card's memory           | 4 for each node                     |
 //! | copy   | `to[i] = from[i]`, 64-bit words           | i / 4, and 1                        |
 //! | echo   | frames go back to where they came from    | one for each 8 bytes                |
 //! | gemm   | `c[ij] = sum a[ik] b[kj]`, single precision | i j k / 64                          |

@@ -40,7 +40,7 @@ fn prepare(image: Vec<u8>) -> Result<Box<dyn rackloom_role::Prepared>, RoleError
 fn all_roles_are_there_and_run() {
     assert_eq!(
         rackloom_builtin_roles::names().collect::<Vec<_>>(),
-        ["burn", "copy", "echo", "gemm", "probe", "ptrans", "sobel", "vadd"]
+        ["burn", "chase", "copy", "echo", "gemm", "probe", "ptrans", "sobel", "vadd"]
     );
     for name in rackloom_builtin_roles::names() {
         let bytes = rackloom_builtin_roles::image(name).unwrap();

@@ -191,6 +191,14 @@ impl<N: Node> Engine<N> {
         Ok(true)
     }
 
+    /// Has `f` done with the node, after the commands that wait. A turn has to follow.
+    pub(crate) fn apply(&mut self, f: impl FnOnce(&mut N, Instant)) {
+        while self.command() {}
+        self.drained = false;
+        let now = self.read_time();
+        f(&mut self.node, now);
+    }
+
     fn command(&mut self) -> bool {
         let Ok(command) = self.commands.try_recv() else { return false };
         self.drained = false;

@@ -5,8 +5,8 @@
 //! Ethernet interface of this machine ([`Raw`]). [`Uplink`] joins a switch to either of the others. [`Net`] is how a
 //! user names one. A [`Tap`] is the other way round: an interface of this machine whose cable ends in this process.
 //!
-//! A [`Driver`] runs one node on a thread of its own, on any wire; a [`Pool`] runs many nodes on few threads, each on a
-//! port of a switch. A [`Capture`] writes down what passes.
+//! A [`Driver`] runs one node on a thread of its own, on any wire, a [`SharedDriver`] on the threads that wait for it;
+//! a [`Pool`] runs many nodes on few threads, each on a port of a switch. A [`Capture`] writes down what passes.
 //!
 //! ```text
 //!   node - Driver - Segment client ~~ socket ~~ SegmentServer -.
@@ -27,6 +27,7 @@ mod net;
 mod pool;
 mod raw;
 pub mod segment;
+mod shared_driver;
 mod signal;
 mod switch;
 mod tap;
@@ -43,6 +44,7 @@ pub use mailbox::Stopped;
 pub use net::{Net, NetError};
 pub use pool::{Member, Pool};
 pub use raw::{Raw, RawError, RawStats};
+pub use shared_driver::SharedDriver;
 pub use switch::{Port, PortStats, Switch, SwitchConfig, SwitchError, SwitchStats};
 pub use tap::{Tap, TapError, TapStats};
 pub use uplink::{Uplink, UplinkStats};

@@ -11,7 +11,8 @@ use rackloom_sync::{lock, wait_until};
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     raised: AtomicBool,
-    asleep: Mutex<()>,
+    /// Whether somebody sleeps.
+    asleep: Mutex<bool>,
     bell: Condvar,
 }
 
@@ -29,8 +30,14 @@ impl Signal {
             if self.take() {
                 return true;
             }
-            let Ok(woken) = wait_until(&self.bell, guard, deadline) else { return false };
-            guard = woken;
+            *guard = true;
+            let woken = wait_until(&self.bell, guard, deadline);
+            let is_late = woken.is_err();
+            guard = woken.unwrap_or_else(|guard| guard);
+            *guard = false;
+            if is_late {
+                return false;
+            }
         }
     }
 }
@@ -43,8 +50,9 @@ impl Wake for Signal {
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.raised.swap(true, Ordering::AcqRel) {
             // Between the sleeper's look at the flag and its sleep it holds the lock: passing through it loses no wake.
-            drop(lock(&self.asleep));
-            self.bell.notify_one();
+            if *lock(&self.asleep) {
+                self.bell.notify_one();
+            }
         }
     }
 }

@@ -13,6 +13,10 @@
 //!   of 64 is full; `rackloom.wake(microseconds)` asks for a call. While no kernel runs, the exports
 //!   `on_message(stream, length)` and `on_wake()` are called for each message and at that time, with 2^16 units of
 //!   fuel. All of these take and return i64;
+//! - its kernels may use the memory of other nodes, of which the card's owner says which: `rackloom.remote_read(stream,
+//!   addr, at, length)` and `rackloom.remote_write`, the same, begin an access to the node to which the stream is
+//!   routed and return its number, or 0 while 16 are under way; `rackloom.remote_wait(number)` waits for it, puts what
+//!   was read in its place and returns 0, or says what went wrong, with which `rackloom.remote_fail` ends the kernel;
 //! - it has no start function: nothing runs before a launch.
 //!
 //! What harms nobody: an access outside DDR traps; a kernel ends when its charged cycles or its fuel, whichever is
@@ -28,6 +32,7 @@ mod imports;
 mod inspect;
 mod mailbox;
 mod memory;
+mod remote;
 mod run;
 mod sandbox;
 mod strip;

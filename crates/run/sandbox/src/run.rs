@@ -11,13 +11,16 @@ use bytes::Bytes;
 use rackloom_ddr::Ddr;
 use rackloom_image::Kernel;
 use rackloom_node::Instant;
-use rackloom_role::{ROLE_PRIVATE, Role, RoleError, RoleFault, RoleOutput, Step, StreamError};
+use rackloom_role::{
+    ROLE_PRIVATE, RemoteAccess, RemoteFault, Role, RoleError, RoleFault, RoleOutput, Step, StreamError,
+};
 use wasmtime::{ExternType, Func, Instance, Module, Store, StoreLimitsBuilder, Trap, Val, ValType};
 
 use crate::engine::{Shared, engine_error};
-use crate::imports::{self, Meter};
+use crate::imports::{self, Meter, RemoteFailed};
 use crate::inspect::{TABLE_ELEMENTS_MAX, TABLES_MAX};
 use crate::mailbox::{Mailbox, STREAMS};
+use crate::remote::Remote;
 
 /// A role whose kernels are functions of a module's instance.
 pub(crate) struct WasmRole {
@@ -28,6 +31,7 @@ pub(crate) struct WasmRole {
     state: State,
     /// None: the module has no streams and no handlers.
     mailbox: Option<Mailbox>,
+    remote: Remote,
 }
 
 enum State {
@@ -57,7 +61,7 @@ impl WasmRole {
         let mailbox = (module.imports().any(|i| i.name() == "receive")
             || Handler::ALL.iter().any(|h| h.is_in(&module)))
         .then(Mailbox::default);
-        let mut role = Self { shared, module, kernels, ddr, state: State::Stale, mailbox };
+        let mut role = Self { shared, module, kernels, ddr, state: State::Stale, mailbox, remote: Remote::default() };
         role.state = State::Idle(role.fresh()?);
         Ok(role)
     }
@@ -69,7 +73,8 @@ impl WasmRole {
         self.ddr.discard(private).map_err(|e| RoleError::Engine(e.to_string()))?;
         drop(guard);
         let mailbox = self.mailbox.clone().unwrap_or_default();
-        Live::new(&self.shared, &self.module, &self.kernels, &self.ddr, mailbox).map_err(engine_error)
+        let desks = (mailbox, self.remote.clone());
+        Live::new(&self.shared, &self.module, &self.kernels, &self.ddr, desks).map_err(engine_error)
     }
 
     /// Calls a handler of the module, if no kernel runs and the module has it. A handler that goes wrong loses its
@@ -83,14 +88,9 @@ impl WasmRole {
             _ => self.fresh().ok(), // A host out of memory loses the message.
         };
         let Some(live) = live else { return };
-        let mut future = Box::pin(live.call_handler(handler, args.to_vec()));
         let guard = self.ddr.lock();
-        let (live, result) = loop {
-            // Its fuel bounds the slices.
-            if let Poll::Ready(ended) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                break ended;
-            }
-        };
+        // Its fuel bounds the slices.
+        let (live, result) = finished(live.call_handler(handler, args.to_vec()));
         drop(guard);
         if result.is_ok() {
             self.state = State::Idle(live);
@@ -111,6 +111,7 @@ impl WasmRole {
     /// The outcome of a kernel that ended by itself or by a fault.
     fn finish(&mut self, live: Live, result: wasmtime::Result<u64>, bound: u64) -> Step {
         let cycles = live.cycles(bound);
+        self.remote.clear();
         match result {
             Ok(value) => {
                 self.state = State::Idle(live);
@@ -122,7 +123,10 @@ impl WasmRole {
                     Step::Failed { fault: RoleFault::Fuel, text, cycles }
                 }
                 Some(trap) => Step::Failed { fault: RoleFault::Trap, text: trap.to_string(), cycles },
-                None => Step::Failed { fault: RoleFault::Trap, text: error.to_string(), cycles },
+                None => {
+                    let fault = if error.is::<RemoteFailed>() { RoleFault::Remote } else { RoleFault::Trap };
+                    Step::Failed { fault, text: error.to_string(), cycles }
+                }
             },
         }
     }
@@ -162,12 +166,19 @@ impl Role for WasmRole {
 
     fn step(&mut self) -> Step {
         let State::Running(running) = &mut self.state else { panic!("no kernel was started") };
+        if self.remote.is_awaited() {
+            return Step::Waiting;
+        }
         let guard = self.ddr.lock();
         let poll = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         drop(guard);
-        running.slices += 1;
         match poll {
-            Poll::Pending => Step::Running,
+            // It has not used its slice up.
+            Poll::Pending if self.remote.is_awaited() => Step::Waiting,
+            Poll::Pending => {
+                running.slices += 1;
+                Step::Running
+            }
             Poll::Ready((live, result)) => {
                 let bound = running.bound;
                 self.state = State::Stale;
@@ -184,6 +195,7 @@ impl Role for WasmRole {
                 return None;
             }
         };
+        self.remote.clear();
         let cycles = match running.charged.load(Ordering::Relaxed) {
             // Every slice so far was a full one.
             0 => running.slices.saturating_mul(self.shared.config.slice_fuel),
@@ -193,8 +205,17 @@ impl Role for WasmRole {
         Some(Step::Failed { fault: RoleFault::Cancelled, text, cycles: cycles.min(running.bound) })
     }
 
+    fn poll_remote(&mut self) -> Option<RemoteAccess> {
+        self.remote.poll()
+    }
+
+    fn handle_remote(&mut self, number: u32, result: Result<Bytes, RemoteFault>) {
+        self.remote.settle(number, result);
+    }
+
     fn reset(&mut self) {
         self.state = State::Stale;
+        self.remote.clear();
         if let Some(mailbox) = &self.mailbox {
             mailbox.clear();
         }
@@ -290,20 +311,22 @@ impl Live {
         module: &Module,
         kernels: &[Kernel],
         ddr: &Ddr,
-        mailbox: Mailbox,
+        (mailbox, remote): (Mailbox, Remote),
     ) -> wasmtime::Result<Self> {
         let limits = StoreLimitsBuilder::new()
             .table_elements(usize::try_from(TABLE_ELEMENTS_MAX).expect("it is small"))
             .tables(usize::try_from(TABLES_MAX).expect("it is small"))
             .build();
-        let meter = Meter { charged: Arc::default(), bound: 0, limits, mailbox, memory: None };
+        let meter =
+            Meter { charged: Arc::default(), bound: 0, limits, mailbox, remote, is_kernel: false, memory: None };
         let mut store = Store::new(&shared.engine, meter);
         store.limiter(|meter| &mut meter.limits);
         let memory = shared.memories.memory_of(&shared.engine, &mut store, ddr)?;
         let imports = imports::resolve(&mut store, module, memory);
         store.set_fuel(INSTANTIATE_FUEL)?;
         let guard = ddr.lock();
-        let instance = Instance::new(&mut store, module, &imports)?;
+        // Nothing of the module runs, so there is nothing to wait for; but a module that may wait wants this call.
+        let instance = finished(Instance::new_async(&mut store, module, &imports))?;
         drop(guard);
         store.fuel_async_yield_interval(Some(shared.config.slice_fuel))?;
         let kernels = kernels
@@ -323,6 +346,7 @@ impl Live {
     async fn call(mut self, kernel: usize, args: Vec<u64>, bound: u64) -> (Self, wasmtime::Result<u64>) {
         let mut results = [Val::I64(0)];
         let func = self.kernels[kernel];
+        self.store.data_mut().is_kernel = true;
         let result = self.run(func, args, &mut results, bound).await;
         (self, result.map(|()| results[0].unwrap_i64().cast_unsigned()))
     }
@@ -330,6 +354,7 @@ impl Live {
     /// The same for a handler.
     async fn call_handler(mut self, handler: Handler, args: Vec<u64>) -> (Self, wasmtime::Result<()>) {
         let func = self.instance.get_func(&mut self.store, handler.name()).expect("the export was checked");
+        self.store.data_mut().is_kernel = false;
         let result = self.run(func, args, &mut [], HANDLER_FUEL).await;
         (self, result)
     }
@@ -350,6 +375,16 @@ impl Live {
             charged => charged,
         };
         cycles.min(bound)
+    }
+}
+
+/// Runs to its end what waits for nothing but its slices.
+fn finished<T>(future: impl Future<Output = T>) -> T {
+    let mut future = core::pin::pin!(future);
+    loop {
+        if let Poll::Ready(ended) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return ended;
+        }
     }
 }
 

@@ -12,7 +12,6 @@ use wasmtime::{ExternType, Module, Val, ValType};
 use crate::engine::{Shared, WasmConfig};
 use crate::imports;
 use crate::inspect::MODULE_BYTES_MAX;
-use crate::mailbox::Mailbox;
 use crate::run::{Live, WasmRole};
 use crate::strip::strip;
 
@@ -92,7 +91,7 @@ impl WasmPrepared {
     /// Activates the role in a memory that nobody uses: whatever would fail on the card fails here, before the commit.
     fn rehearse(&self, memory_bytes: u64) -> Result<(), RoleError> {
         let scratch = Ddr::new(memory_bytes).map_err(|e| RoleError::Engine(e.to_string()))?;
-        let mut live = Live::new(&self.shared, &self.module, &self.kernels, &scratch, Mailbox::default())
+        let mut live = Live::new(&self.shared, &self.module, &self.kernels, &scratch, Default::default())
             .map_err(|e| RoleError::Module(format!("it cannot be instantiated: {e:#}")))?;
         match live.global("__heap_base") {
             Some(Val::I32(end)) if u64::from(end.cast_unsigned()) > ROLE_PRIVATE => Err(RoleError::Memory(format!(

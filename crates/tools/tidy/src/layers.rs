@@ -6,14 +6,14 @@ use crate::metadata::{DepKind, Workspace};
 /// Our crates from the bottom up. A crate may depend on those of the layers below its own, not on its neighbours.
 const LAYERS: [&[&str]; 11] = [
     &["core/node", "core/wire", "run/sync"],
-    &["core/transport", "core/image", "check/report"],
+    &["core/transport", "core/image", "check/report", "run/pager"],
     &["core/bridge", "core/role", "run/rolec"],
     &["core/card", "core/host", "run/ddr", "run/builtin-roles"],
     &["run/sandbox", "check/golden"],
     &["run/sim", "run/live", "run/verilated", "share/ipc", "share/registry-client"],
     &["api/rackloom", "run/rack", "share/opencl-wire"],
-    &["check/swarm", "check/conformance"],
-    &["check/study-saf", "share/opencl", "share/manager"],
+    &["check/swarm", "check/conformance", "api/c"],
+    &["check/study-diad", "check/study-saf", "share/opencl", "share/manager"],
     &["check/study-blastfunction"],
     &["cli"],
 ];

@@ -9,8 +9,7 @@ use super::Options;
 use super::energy::{self, Energies, Finding, busy_kj};
 use super::measure::Run;
 use crate::paper::{Row3, TABLE_3};
-use crate::report::{self, StudyReport};
-use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Series, StudyReport, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-ondemand/2";
@@ -192,7 +191,7 @@ fn percent(value: f64) -> String {
 
 impl StudyReport for Report {
     fn json(&self) -> serde_json::Value {
-        report::json(self)
+        rackloom_report::json(self)
     }
 
     fn svg(&self) -> String {

@@ -14,8 +14,7 @@ use super::measure::Measured;
 use super::{Job, Options};
 use crate::paper;
 use crate::rack::Loaded;
-use crate::report::{self, StudyReport};
-use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Series, StudyReport, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-reconfigure/2";
@@ -314,7 +313,7 @@ impl Baseline {
 
 impl StudyReport for Report {
     fn json(&self) -> serde_json::Value {
-        report::json(self)
+        rackloom_report::json(self)
     }
 
     fn svg(&self) -> String {

@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use super::measure::Phases;
 use super::{Job, Options};
-use crate::report::{self, StudyReport};
-use rackloom_report::{Chart, Claim, Legend, Series, Style, Table, claims_table, wrap};
+use rackloom_report::{Chart, Claim, Legend, Series, StudyReport, Style, Table, claims_table, wrap};
 
 /// The schema of [`Report`] as JSON.
 pub const SCHEMA: &str = "rackloom.study.saf-scaling/2";
@@ -165,7 +164,7 @@ impl fmt::Display for Report {
 
 impl StudyReport for Report {
     fn json(&self) -> serde_json::Value {
-        report::json(self)
+        rackloom_report::json(self)
     }
 
     fn svg(&self) -> String {

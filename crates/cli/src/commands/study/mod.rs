@@ -1,16 +1,17 @@
 //! `rackloom study`: papers' evaluations, repeated.
 
 mod blastfunction;
+mod diad;
 mod saf;
 
-use rackloom_report::{Claim, Table};
+use rackloom_report::{Claim, StudyReport, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{self, StudyName};
+use crate::args::{self, Simulated, StudyName};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Explain, Result};
 
 /// The studies.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,6 +29,10 @@ pub(super) fn run(cx: &Context, study: Option<&StudyName>) -> Result<Exit> {
         Some(StudyName::SafScaling(saf)) => saf::run(cx, "saf-scaling", saf, None),
         Some(StudyName::SafCost(saf)) => saf::run(cx, "saf-cost", saf, None),
         Some(StudyName::SafOndemand(saf)) => saf::run(cx, "saf-ondemand", saf, None),
+        Some(StudyName::DiadLatency(args)) => diad::run(cx, "diad-latency", args),
+        Some(StudyName::DiadThroughput(args)) => diad::run(cx, "diad-throughput", args),
+        Some(StudyName::DiadMultichase(args)) => diad::run(cx, "diad-multichase", args),
+        Some(StudyName::DiadFeatures(args)) => diad::run(cx, "diad-features", args),
         Some(StudyName::BlastfunctionSharing(args)) => blastfunction::run(cx, args),
     }
 }
@@ -46,6 +51,15 @@ fn list(cx: &Context) -> Result<Exit> {
         table.to_string()
     });
     Ok(Exit::Ok)
+}
+
+/// Prints a report, and draws it if that is wanted.
+fn show(cx: &Context, args: &Simulated, report: &dyn StudyReport) -> Result<Exit> {
+    if let Some(file) = &args.svg {
+        std::fs::write(file, report.svg()).during(format!("cannot write {}", file.display()))?;
+    }
+    cx.ui.result(&report.json(), || report.to_string());
+    Ok(verdict(report.claims()))
 }
 
 /// The exit code of a report. A claim that does not hold is an answer, not an error.

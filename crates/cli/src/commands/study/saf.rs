@@ -2,23 +2,18 @@
 
 use rackloom_study_saf::{Settings, run as run_study};
 
-use super::verdict;
-use crate::args::{CardCount, Saf};
+use super::show;
+use crate::args::{CardCount, Simulated};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Explain, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::ui::Steps;
 
-pub(super) fn run(cx: &Context, name: &str, args: &Saf, card: Option<CardCount>) -> Result<Exit> {
+pub(super) fn run(cx: &Context, name: &str, args: &Simulated, card: Option<CardCount>) -> Result<Exit> {
     let cards = card.map(|cards| (cards.kind, usize::from(cards.count)));
     let settings = Settings { quick: args.quick, seed: args.seed, cards };
     let mut steps = Steps::new(cx.ui, name);
     let done = run_study(name, settings, &mut steps);
     steps.finish();
-    let report = done.map_err(|e| Failure::of(&e))?;
-    if let Some(file) = &args.svg {
-        std::fs::write(file, report.svg()).during(format!("cannot write {}", file.display()))?;
-    }
-    cx.ui.result(&report.json(), || report.to_string());
-    Ok(verdict(report.claims()))
+    show(cx, args, &*done.map_err(|e| Failure::of(&e))?)
 }

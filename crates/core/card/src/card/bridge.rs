@@ -2,7 +2,7 @@
 
 use rackloom_bridge::EndpointEvent;
 use rackloom_node::{Frame, Instant};
-use rackloom_role::StreamError;
+use rackloom_role::{RemoteFault, StreamError};
 use rackloom_wire::{self as wire, Counter, Family, Head, Kind, Packet};
 
 use super::{ActiveRole, Card};
@@ -23,11 +23,17 @@ impl Card {
     /// Messages that have come for the role's streams go to them, as far as these have room; what became of those that
     /// it sent is reported.
     pub(super) fn deliver_streams(&mut self, now: Instant) {
-        let Self { bridge: Some(bridge), role, shell, .. } = self else { return };
+        let Self { bridge: Some(bridge), role, shell, launches, .. } = self else { return };
         while let Some(event) = bridge.endpoint.next_event() {
-            // A card makes no requests.
-            if let EndpointEvent::StreamsLost { peer } = event {
-                shell.event(CardEvent::StreamsLost { peer });
+            match event {
+                EndpointEvent::StreamsLost { peer } => shell.event(CardEvent::StreamsLost { peer }),
+                EndpointEvent::Done { ticket, result } => {
+                    let ended = bridge.end_remote(ticket, result);
+                    if let (Some((number, result)), Some(active)) = (ended, role.as_mut()) {
+                        active.role.handle_remote(number, result);
+                        launches.go_on();
+                    }
+                }
             }
         }
         let mut left = bridge.endpoint.inboxes();
@@ -47,6 +53,19 @@ impl Card {
                     bridge.endpoint.take_message(now);
                     left = bridge.endpoint.inboxes();
                 }
+            }
+        }
+    }
+
+    /// Accesses of the role's kernel to the memory of other nodes get under way.
+    pub(super) fn begin_remote(&mut self, now: Instant) {
+        let Self { bridge, role: Some(active), launches, .. } = self else { return };
+        while let Some(access) = active.role.poll_remote() {
+            let number = access.number;
+            let begun = bridge.as_mut().ok_or(RemoteFault::NoRoute).and_then(|b| b.begin_remote(now, access));
+            if let Err(fault) = begun {
+                active.role.handle_remote(number, Err(fault));
+                launches.go_on();
             }
         }
     }

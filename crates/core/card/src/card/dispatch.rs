@@ -8,6 +8,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use super::{Card, Power, role_mut};
 use crate::ReleaseReason;
+use crate::bridge::Bridge;
 use crate::launches::{self, Turn};
 use crate::session::Verdict;
 
@@ -271,6 +272,7 @@ impl Card {
                 if self.is_empty(packet) && self.loader.commit(now, &mut self.shell, head) {
                     self.cancel_launches(now);
                     self.role = None;
+                    self.bridge.iter_mut().for_each(Bridge::forget_remote);
                     self.loader.configure(now, &mut self.shell, head.seq, self.flash.as_ref());
                 }
             }

@@ -18,6 +18,7 @@ const SENT: [Counter; 3] = [Counter::TxFrames, Counter::TxBytes, Counter::TxWord
 impl Card {
     /// The next frame that leaves at any port, or what the role reports.
     pub(super) fn next_output(&mut self, now: Instant) -> Option<Output<CardEvent>> {
+        self.begin_remote(now);
         let Some(nic) = &self.nic else {
             return self.next_own(now).or_else(|| self.next_through(now));
         };

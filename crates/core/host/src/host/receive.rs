@@ -151,7 +151,7 @@ impl Host {
         let name = self.name(card);
         if let Some((op, result)) = ended {
             let result = result.map(Outcome::Launched).map_err(|(code, cycles)| match code {
-                ErrorCode::KernelTrap | ErrorCode::KernelFuel | ErrorCode::Cancelled => {
+                ErrorCode::KernelTrap | ErrorCode::KernelFuel | ErrorCode::KernelRemote | ErrorCode::Cancelled => {
                     OpError::Kernel { card: name, code, cycles }
                 }
                 code => OpError::Refused { card: name, code, detail: 0 },

@@ -1079,6 +1079,8 @@ pub enum ErrorCode {
     KernelFuel = 33,
     /// The launch was cancelled, or its role replaced, before it ended.
     Cancelled = 34,
+    /// A node whose memory the kernel used has refused, or is gone.
+    KernelRemote = 35,
 }
 
 impl ErrorCode {
@@ -1107,6 +1109,7 @@ impl ErrorCode {
             32 => Self::KernelTrap,
             33 => Self::KernelFuel,
             34 => Self::Cancelled,
+            35 => Self::KernelRemote,
             _ => return None,
         })
     }
@@ -1136,6 +1139,7 @@ impl ErrorCode {
             Self::KernelTrap => "kernel-trap",
             Self::KernelFuel => "kernel-fuel",
             Self::Cancelled => "cancelled",
+            Self::KernelRemote => "kernel-remote",
         }
     }
 
@@ -1166,6 +1170,7 @@ impl ErrorCode {
             Self::KernelTrap => "The kernel trapped: out of bounds, division by zero, unreachable.",
             Self::KernelFuel => "The kernel ran longer than its bound.",
             Self::Cancelled => "The launch was cancelled, or its role replaced, before it ended.",
+            Self::KernelRemote => "A node whose memory the kernel used has refused, or is gone.",
         }
     }
 }

@@ -301,7 +301,12 @@ impl Wake for MemberWaker {
         if let Some(shared) = self.shared.upgrade() {
             let mut schedule = lock(&shared.schedule);
             schedule.wake(self.id);
-            shared.call(&schedule);
+            let calls = schedule.wants_worker();
+            // The worker wants the lock as soon as it is called.
+            drop(schedule);
+            if calls {
+                shared.bell.notify_one();
+            }
         }
     }
 }

@@ -3,17 +3,19 @@
 //! What programs send by the interface comes in at the [`Tap`], and what is sent to the [`Tap`] they receive, as if a
 //! cable went from the interface to a port of a card. The interface goes with the [`Tap`].
 
+mod offload;
+mod packet;
 mod sys;
 
+use std::collections::VecDeque;
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-use bytes::Bytes;
 use rackloom_node::Frame;
 use rackloom_wire::MacAddr;
 use rustix::event::PollFlags;
@@ -23,6 +25,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use crate::doorbell::Doorbell;
 use crate::wire::{BATCH, ETHERNET_HEADER, MTU_JUMBO, Wire, fits};
 
+use self::offload::{HEAD, Head, LONGEST, cut, join};
+
 /// A [`Wire`] to a TAP interface of its own.
 #[derive(Debug)]
 pub struct Tap {
@@ -30,7 +34,11 @@ pub struct Tap {
     device: OwnedFd,
     bell: Arc<Doorbell>,
     full: bool,
+    /// What the kernel hands over, and what it is handed.
     buffer: Vec<u8>,
+    joined: Vec<u8>,
+    /// Frames that have come and found no room in a batch.
+    left: VecDeque<Frame>,
     stats: TapStats,
 }
 
@@ -47,6 +55,8 @@ pub struct TapStats {
     pub tx_refused: u64,
     /// Frames received that are longer than a jumbo frame: dropped.
     pub rx_oversize: u64,
+    /// What the kernel has handed over and is no frame, nor can be cut into some: dropped.
+    pub rx_malformed: u64,
 }
 
 /// Why there is no such interface.
@@ -132,8 +142,9 @@ impl Tap {
         sys::set_mtu(&socket, &interface, mtu).map_err(fail("set the MTU of"))?;
         sys::bring_up(&socket, &interface).map_err(fail("bring up"))?;
         let bell = Doorbell::new().map_err(fail("make a bell for"))?;
-        let buffer = Vec::with_capacity(BUFFER);
-        Ok(Self { interface, device, bell, full: false, buffer, stats: TapStats::default() })
+        let buffer = vec![0; HEAD + LONGEST + 1];
+        let (joined, left, stats) = (Vec::new(), VecDeque::new(), TapStats::default());
+        Ok(Self { interface, device, bell, full: false, buffer, joined, left, stats })
     }
 
     /// The interface's name when it was made.
@@ -152,27 +163,34 @@ impl Tap {
         io::Error::new(io::ErrorKind::NotConnected, format!("interface {} was removed", self.interface))
     }
 
-    /// Takes what has been sent by the interface, without waiting; how many frames. A call of the system gives one.
+    /// Takes what has been sent by the interface, without waiting; how many frames. A call of the system gives one, or
+    /// many frames' worth of TCP.
     fn take(&mut self, out: &mut Vec<Frame>) -> io::Result<usize> {
         let before = out.len();
-        while out.len() - before < BATCH {
-            self.buffer.clear();
-            match rustix::io::read(&self.device, rustix::buffer::spare_capacity(&mut self.buffer)) {
-                Ok(length) if length >= BUFFER => self.stats.rx_oversize += 1,
-                // A long frame keeps its buffer; a short one is copied, lest 60 bytes pin 9 KiB.
-                Ok(length) if length > BUFFER / 2 => {
-                    let fresh = Vec::with_capacity(BUFFER);
-                    out.push(std::mem::replace(&mut self.buffer, fresh).into());
+        while self.left.len() < BATCH {
+            match rustix::io::read(&self.device, &mut self.buffer[..]) {
+                Ok(length) if length <= HEAD || length > HEAD + LONGEST => self.stats.rx_malformed += 1,
+                Ok(length) => {
+                    let (head, packet) = self.buffer[..length].split_at_mut(HEAD);
+                    let head = Head::read((&*head).try_into().expect("its length"));
+                    let (left, stats) = (&mut self.left, &mut self.stats);
+                    let frame = |frame: Frame| match frame.len() > MTU_JUMBO + ETHERNET_HEADER {
+                        true => stats.rx_oversize += 1,
+                        false => left.push_back(frame),
+                    };
+                    if cut(head, packet, frame).is_none() {
+                        self.stats.rx_malformed += 1;
+                    }
                 }
-                Ok(_) => out.push(Bytes::copy_from_slice(&self.buffer)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
                 // What came before is delivered first.
-                Err(_) if out.len() > before => break,
+                Err(_) if !self.left.is_empty() => break,
                 Err(Errno::BADFD) => return Err(self.removed()),
                 Err(e) => return Err(e.into()),
             }
         }
+        out.extend(self.left.drain(..self.left.len().min(BATCH)));
         let n = out.len() - before;
         self.stats.rx_frames += n as u64;
         Ok(n)
@@ -189,20 +207,22 @@ impl Wire for Tap {
                 taken += 1;
                 continue;
             }
-            match rustix::io::write(&self.device, frame) {
-                Ok(_) => self.stats.tx_frames += 1,
+            let (count, head) = join(&frames[taken..], &mut self.joined);
+            let bytes: &[u8] = if count > 1 { &self.joined } else { frame };
+            match rustix::io::writev(&self.device, &[IoSlice::new(&head.bytes()), IoSlice::new(bytes)]) {
+                Ok(_) => self.stats.tx_frames += count as u64,
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => {
                     self.full = true;
                     break;
                 }
                 Err(Errno::BADFD) => return Err(self.removed()),
-                Err(Errno::INVAL) => self.stats.tx_bad_length += 1,
+                Err(Errno::INVAL) => self.stats.tx_bad_length += count as u64,
                 // An interface that is down loses frames, as one with a pulled cable does; it does not end the node.
-                Err(Errno::IO | Errno::NOMEM | Errno::NOBUFS) => self.stats.tx_refused += 1,
+                Err(Errno::IO | Errno::NOMEM | Errno::NOBUFS) => self.stats.tx_refused += count as u64,
                 Err(e) => return Err(e.into()),
             }
-            taken += 1;
+            taken += count;
         }
         Ok(taken)
     }
@@ -238,6 +258,3 @@ fn is_name(name: &str) -> bool {
 
 /// Where TAP devices come from.
 const DEVICE: &str = "/dev/net/tun";
-
-/// Bytes of a jumbo frame, and one, to tell those that are longer.
-const BUFFER: usize = MTU_JUMBO + ETHERNET_HEADER + 1;

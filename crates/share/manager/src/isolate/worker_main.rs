@@ -93,7 +93,9 @@ fn alone() -> anyhow::Result<OwnedFd> {
 /// Empties the worker's folder, since a manager that was killed cannot.
 fn clear(own: &Path) {
     std::fs::read_dir(own).into_iter().flatten().flatten().for_each(|entry| {
-        let _ = std::fs::remove_dir_all(entry.path());
+        // A compiler of this process may add a file to a folder that is being emptied. Once it is gone, none can.
+        let mut tries = 0..CLEAR_TRIES;
+        while std::fs::remove_dir_all(entry.path()).is_err() && entry.path().exists() && tries.next().is_some() {}
     });
 }
 
@@ -165,3 +167,6 @@ fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer:
         }
     }
 }
+
+/// Most times that a folder is emptied: a compiler adds few files.
+const CLEAR_TRIES: u32 = 100;

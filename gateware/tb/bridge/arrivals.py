@@ -7,8 +7,24 @@ from dataclasses import dataclass
 
 import golden
 from golden import BridgeFault
-from node import ASKS, ETHERNET_END, HEAD_END, LAST, LENGTH_MAX, NODES, NUMBERED, OWN, PACKET_END, SELECTIVE, STRANGERS
-from node import ACK, BARE, DATA, UNACK, a_length, eui64
+from node import (
+    ASKS,
+    BARE,
+    DATA,
+    ETHERNET_END,
+    HEAD_END,
+    LAST,
+    LENGTH_MAX,
+    NODES,
+    NUMBERED,
+    OWN,
+    PACKET_END,
+    SELECTIVE,
+    STRANGERS,
+    UNACK,
+    a_length,
+    eui64,
+)
 
 CHANNELS = 2
 SACK = 32
@@ -150,7 +166,8 @@ def put(frame, at, value):
 
 def near(value):
     """A number of 16 bits that is nearly this one, or any."""
-    return (random.choice([value + random.choice([-1, 1, 8, -8, 64, -64, 256]), random.getrandbits(16)]) & 0xFFFF).to_bytes(2, "big")
+    other = random.choice([value + random.choice([-1, 1, 8, -8, 64, -64, 256]), random.getrandbits(16)])
+    return (other & 0xFFFF).to_bytes(2, "big")
 
 
 def flipped(frame, first, end):
@@ -212,7 +229,7 @@ ATTACKS = [
     lambda f: headed(src=random.choice(STRANGERS + [OWN, OWN | 1 << 40, NODES[1] | 1 << 40])),
     lambda f: headed(src_epoch=0),
     lambda f: headed(channel=random.choice([2, 3, 256, 0x8001])),
-    lambda f: a_head(kind=random.choice(list(BARE.values()))).frame(random.randbytes(random.choice([1, 31, 32, 33, 64]))),
+    lambda f: a_head(kind=random.choice([*BARE.values()])).frame(bytes(random.choice([1, 31, 32, 33, 64]))),
     lambda f: a_head(kind=random.choice(NUMBERED)).frame(bytes(LENGTH_MAX + random.choice([1, 8, 500]))),
     lambda f: random.randbytes(random.choice([1, 13, 14, 53, 54, 60, 96, 200])),
 ]
@@ -222,8 +239,8 @@ def hostile():
     """A frame to which something was done, or two things, or whose check sequence is wrong."""
     frame = good().data
     for _ in range(random.choice([1, 1, 1, 2])):
-        changed = random.choice(ATTACKS)(frame + bytes(max(0, HEAD_END - len(frame))) if len(frame) < HEAD_END else frame)
-        frame = changed
+        # What was cut off is zeros for the next one.
+        frame = random.choice(ATTACKS)(frame.ljust(HEAD_END, b"\0"))
     return Arrival(frame, bad=random.random() < 0.05)
 
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use rackloom_report::Claim;
 use serde::Serialize;
+
+use crate::Claim;
 
 /// What a study found: prints itself as text, serializes, draws itself.
 pub trait StudyReport: Display {
@@ -18,6 +19,10 @@ pub trait StudyReport: Display {
 }
 
 /// A report as JSON.
-pub(crate) fn json(report: &impl Serialize) -> serde_json::Value {
+///
+/// # Panics
+/// If the report has maps whose keys are no strings.
+#[must_use]
+pub fn json(report: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(report).expect("a report has only plain fields and string keys")
 }
