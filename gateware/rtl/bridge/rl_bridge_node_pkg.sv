@@ -1,5 +1,12 @@
-// What goes with a frame's words through the transport. What frames hold is rl_bridge_pkg's.
+// What the blocks of the bridge say to one another. What frames hold is rl_bridge_pkg's.
+
+// No module uses all of it.
+// verilator lint_off UNUSEDPARAM
+// verilator lint_off UNUSEDSIGNAL
 package rl_bridge_node_pkg;
+  import rl_bridge_pkg::*;
+
+  // -- what goes with a frame's words through the transport
   typedef logic [3:0] node_kind_t;  // The low bits of a kind: all that is numbered is below 16.
   typedef struct packed {
     node_kind_t  kind;    // A numbered one, where the segment carries a payload.
@@ -85,3 +92,5 @@ package rl_bridge_node_pkg;
     logic denied;     // No window permits it, or it is one too many; of streams also a piece that does not belong.
   } bridge_event_t;
 endpackage : rl_bridge_node_pkg
+// verilator lint_on UNUSEDSIGNAL
+// verilator lint_on UNUSEDPARAM
