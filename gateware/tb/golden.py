@@ -84,6 +84,10 @@ class _BridgeHead(ctypes.Structure):
     ]
 
 
+class _Happening(ctypes.Structure):
+    _fields_ = [("request", c_uint64), ("peer", c_uint64), ("stream", c_uint16), ("failed", c_uint8)]
+
+
 _BYTES = (c_char_p, c_size_t)  # An argument's bytes; and the place of a result.
 _FUNCTIONS = {
     "digest": (*_BYTES, *_BYTES),
@@ -105,6 +109,13 @@ _FUNCTIONS = {
     "endpoint_fails": (c_void_p, c_uint8),
     "endpoint_handle": (c_void_p, *_BYTES),
     "endpoint_poll": (c_void_p, *_BYTES),
+    "endpoint_time": (c_void_p, c_uint64),
+    "endpoint_read": (c_void_p, c_uint64, c_uint64, c_uint32),
+    "endpoint_write": (c_void_p, c_uint64, c_uint64, *_BYTES),
+    "endpoint_send": (c_void_p, c_uint64, c_uint16, *_BYTES),
+    "endpoint_done": (c_void_p, POINTER(_Happening)),
+    "endpoint_take": (c_void_p, POINTER(_Happening)),
+    "endpoint_bytes": (c_void_p, *_BYTES),
     "endpoint_memory": (c_void_p, *_BYTES),
     "endpoint_counters": (c_void_p, POINTER(_Counters)),
     "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
@@ -155,6 +166,10 @@ def _try(name: str, *arguments: object) -> int:
     if result < 0 and result != REFUSED:
         raise ValueError(f"golden {name}: {FAULTS[result]}")
     return result
+
+
+def _unless_refused(result: int) -> int | None:
+    return None if result == REFUSED else result
 
 
 def _fits(what: str, value: int, kind: type) -> None:
@@ -464,7 +479,7 @@ def bridge_parse(data: bytes) -> tuple[BridgeHead, bytes] | BridgeFault:
 
 
 class Endpoint:
-    """A node of the bridge with a memory, for which no time passes."""
+    """A node of the bridge with a memory, for which time passes as `time` says."""
 
     def __init__(self, mac: int, longest: int, epoch: int, memory: bytes) -> None:
         self._at, self._size = c_void_p(), len(memory)
@@ -482,10 +497,44 @@ class Endpoint:
     def exchange(self, data: bytes) -> list[bytes]:
         """A frame comes; the frames that go out."""
         _call("endpoint_handle", self._at, data, len(data))
+        return self.says()
+
+    def says(self) -> list[bytes]:
+        """The frames that go out now."""
         sent = []
         while said := _bytes("endpoint_poll", self._at):
             sent.append(said)
         return sent
+
+    def time(self, now_ns: int) -> None:
+        """It is so late."""
+        _call("endpoint_time", self._at, now_ns)
+
+    def read(self, peer: int, addr: int, count: int) -> int | None:
+        """Asks a node for bytes of its memory: the request's number; None while too many are under way."""
+        return _unless_refused(_try("endpoint_read", self._at, peer, addr, count))
+
+    def write(self, peer: int, addr: int, data: bytes) -> int | None:
+        """Writes to a node's memory, likewise."""
+        return _unless_refused(_try("endpoint_write", self._at, peer, addr, data, len(data)))
+
+    def send(self, peer: int, stream: int, message: bytes) -> bool:
+        """Sends a message to a node's stream, if there is room."""
+        return _try("endpoint_send", self._at, peer, stream, message, len(message)) != REFUSED
+
+    def done(self) -> dict[int, bytes | None]:
+        """The requests that are over: the bytes that were read, or None if it failed."""
+        over, it = {}, _Happening()
+        while _call("endpoint_done", self._at, byref(it)):
+            over[it.request] = None if it.failed else _bytes("endpoint_bytes", self._at)
+        return over
+
+    def take(self) -> tuple[int, int, bytes] | None:
+        """Takes the next message: its node, stream and bytes."""
+        it = _Happening()
+        if not _call("endpoint_take", self._at, byref(it)):
+            return None
+        return it.peer, it.stream, _bytes("endpoint_bytes", self._at)
 
     def memory(self) -> bytes:
         """What its memory holds."""

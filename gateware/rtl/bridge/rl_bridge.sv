@@ -2,10 +2,10 @@
 // windows permit it, and streams both ways. Segments go out and come in; what stands for a peer on the wire is
 // rl_bridge_wire's business.
 //
-//   port    ==> rl_bridge_slave ==> \                                                 / ==> tx
-//   memory <==> rl_bridge_master ==> rl_bridge_offer ==> rl_transport ==> d ==> spread    <== rx
-//   streams ==> rl_bridge_send  ==> /                                     |
-//           <== rl_bridge_take  <== x  (also to slave and master) <======/
+//   port    ==> rl_bridge_slave  ==> \                                  / ==> tx
+//   memory <==> rl_bridge_master ==> q, w ==> rl_bridge_link (transport)   <== rx
+//   streams ==> rl_bridge_send   ==> /              |
+//           <== rl_bridge_take   <== x <===========/   (x also to slave and master)
 //
 // A peer of the transport is {node, channel}. Nothing of what comes in waits for what goes out: answers to requests are
 // owed, answers to ours have their room, streams theirs. So no circle of waiting can be closed over two nodes.
@@ -20,7 +20,6 @@ module rl_bridge
   parameter int unsigned PortW = 48,         // and of one at the port.
   parameter int unsigned IdW = 6,
   parameter int unsigned Longest = 4096,     // Bytes of a payload, a power of two. All nodes that speak agree.
-  parameter int unsigned Credit = 16,        // As rl_bridge_credit says.
   parameter int unsigned Burst = 16,         // As rl_bridge_burst says.
   parameter int unsigned Regions = 8,
   parameter int unsigned ServeWords = 256,   // Stores, in words: what is read for others,
@@ -39,7 +38,7 @@ module rl_bridge
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  input  transport_config_t  config_i,        // Steady. `credit` is Credit, `consumes` 0.
+  input  transport_config_t  config_i,        // Steady. `credit` and `consumes` are not looked at.
   input  logic               tick_i,
 
   // -- what the owner sets
@@ -150,10 +149,6 @@ module rl_bridge
   head_t [3:0] q_head;
   logic [3:0][FineW-1:0] q_offset;
   logic [3:0][DataW-1:0] w_data;
-  logic h_valid, h_ready, h_room, h_stream, s_valid, s_ready, s_last;
-  node_t h_node;
-  head_t h_head;
-  logic [DataW-1:0] s_data;
   // A request to read has a word that means nothing.
   assign w_valid[1] = 1'b1;
   assign w_last[1] = 1'b1;
@@ -161,67 +156,61 @@ module rl_bridge
   assign q_offset[1] = '0;
   assign q_offset[2] = q_head[2].addr[FineW-1:0];
   assign q_offset[3] = '0;
-  rl_bridge_offer #(
-    .Sources(4),
-    .DataW(DataW)
-  ) u_offer (
+
+  // -- the transport, whose credit is what nodes agree on
+  logic consume_valid, consume_ready, reset_valid, reset_ready, x_valid, x_ready, x_last;
+  logic [PeerW-1:0] consume_peer, reset_peer, x_peer;
+  count_t consume_count;
+  epoch_t reset_epoch;
+  transport_config_t config_all;
+  head_t x_head;
+  node_t x_node;
+  logic [DataW-1:0] x_data;
+  logic [Bytes-1:0] x_strb;
+  always_comb begin
+    config_all = config_i;
+    config_all.credit = seq_t'(Credit);
+    config_all.consumes = 1'b0;
+  end
+  rl_bridge_link #(
+    .Nodes(Nodes),
+    .DataW(DataW),
+    .FrameWords(FrameWords),
+    .Slots(Slots),
+    .Words(Words),
+    .BlockWords(BlockWords)
+  ) u_link (
     .clk_i,
     .rst_ni,
+    .config_i(config_all),
+    .tick_i,
     .q_valid_i(q_valid),
     .q_ready_o(q_ready),
     .q_refused_o(q_refused),
     .q_node_i(q_node),
     .q_head_i(q_head),
     .q_offset_i(q_offset),
-    .q_stream_i(4'b1000),
     .w_valid_i(w_valid),
     .w_ready_o(w_ready),
     .w_data_i(w_data),
     .w_last_i(w_last),
-    .h_valid_o(h_valid),
-    .h_ready_i(h_ready),
-    .h_room_i(h_room),
-    .h_node_o(h_node),
-    .h_stream_o(h_stream),
-    .h_head_o(h_head),
-    .s_valid_o(s_valid),
-    .s_ready_i(s_ready),
-    .s_data_o(s_data),
-    .s_last_o(s_last)
-  );
-
-  // -- the transport
-  logic d_valid, d_ready, d_last, consume_valid, consume_ready, reset_valid, reset_ready;
-  logic [PeerW-1:0] d_peer, consume_peer, reset_peer;
-  head_t d_head;
-  logic [DataW-1:0] d_data;
-  count_t consume_count;
-  epoch_t reset_epoch;
-  rl_transport #(
-    .Peers(2 * Nodes),
-    .DataW(DataW),
-    .DescW(HeadW),
-    .Slots(Slots),
-    .Words(Words),
-    .BlockWords(BlockWords),
-    .FrameWords(FrameWords),
-    .Heads(1'b1)
-  ) u_transport (
-    .clk_i,
-    .rst_ni,
-    .config_i,
-    .tick_i,
-    .s_head_valid_i(h_valid),
-    .s_head_ready_o(h_ready),
-    .s_head_peer_i({h_node[NodeW-1:0], h_stream}),
-    .s_head_desc_i(h_head),
-    .s_room_o(h_room),
-    .s_valid_i(s_valid),
-    .s_ready_o(s_ready),
-    .s_peer_i('0),
-    .s_desc_i('0),
-    .s_data_i(s_data),
-    .s_last_i(s_last),
+    .x_valid_o(x_valid),
+    .x_ready_i(x_ready),
+    .x_peer_o(x_peer),
+    .x_head_o(x_head),
+    .x_data_o(x_data),
+    .x_strb_o(x_strb),
+    .x_last_o(x_last),
+    .consume_valid_i(consume_valid),
+    .consume_ready_o(consume_ready),
+    .consume_peer_i(consume_peer),
+    .consume_count_i(consume_count),
+    .reset_valid_i(reset_valid),
+    .reset_ready_o(reset_ready),
+    .reset_peer_i(reset_peer),
+    .reset_epoch_i(reset_epoch),
+    .event_o(transport_event_o),
+    .event_peer_o(transport_peer_o),
     .tx_valid_o,
     .tx_ready_i,
     .tx_peer_o,
@@ -236,60 +225,8 @@ module rl_bridge
     .rx_head_desc_i,
     .rx_valid_i,
     .rx_ready_o,
-    .rx_peer_i('0),
-    .rx_segment_i('0),
-    .rx_desc_i('0),
     .rx_data_i,
-    .rx_last_i,
-    .d_valid_o(d_valid),
-    .d_ready_i(d_ready),
-    .d_peer_o(d_peer),
-    .d_desc_o(d_head),
-    .d_data_o(d_data),
-    .d_last_o(d_last),
-    .consume_valid_i(consume_valid),
-    .consume_ready_o(consume_ready),
-    .consume_peer_i(consume_peer),
-    .consume_count_i(consume_count),
-    .reset_valid_i(reset_valid),
-    .reset_ready_o(reset_ready),
-    .reset_peer_i(reset_peer),
-    .reset_epoch_i(reset_epoch),
-    .event_o(transport_event_o),
-    .event_peer_o(transport_peer_o)
-  );
-
-  // -- in: payloads of writes and of answers become beats
-  logic x_valid, x_ready, x_last, aligns;
-  logic [PeerW-1:0] x_peer;
-  head_t x_head;
-  node_t x_node;
-  logic [DataW-1:0] x_data;
-  logic [Bytes-1:0] x_strb;
-  assign aligns = d_head.kind == short_of(
-      KindWriteRequest
-  ) || d_head.kind == short_of(
-      KindReadResponse
-  );
-  rl_bridge_spread #(
-    .DataW(DataW),
-    .SideW(PeerW + HeadW)
-  ) u_spread (
-    .clk_i,
-    .rst_ni,
-    .s_valid_i(d_valid),
-    .s_ready_o(d_ready),
-    .s_side_i({d_peer, d_head}),
-    .s_offset_i(aligns && !d_peer[0] ? d_head.addr[FineW-1:0] : '0),
-    .s_length_i(d_head.length),
-    .s_data_i(d_data),
-    .s_last_i(d_last),
-    .m_valid_o(x_valid),
-    .m_ready_i(x_ready),
-    .m_side_o({x_peer, x_head}),
-    .m_data_o(x_data),
-    .m_strb_o(x_strb),
-    .m_last_o(x_last)
+    .rx_last_i
   );
   assign x_node = node_t'(x_peer[PeerW-1:1]);
 
@@ -315,59 +252,46 @@ module rl_bridge
   assign takes[ToNobody] = 1'b1;
   assign x_ready = takes[whose];
 
-  // -- lives: what a new one ends. At the first word with a node nothing was asked that could have been lost.
-  logic restarted, memory_restarted, slave_forgets, stray, master_fault, take_fault, refused, taken;
-  logic [Nodes-1:0] met_q, resets_q;
+  // -- lives, and credit
+  logic
+      memory_ends,
+      requests_end,
+      messages_end,
+      stray,
+      master_fault,
+      take_fault,
+      refused,
+      taken,
+      wrong_kind;
   node_t event_node, master_fault_node, take_fault_node, taken_node;
-  logic [NodeW-1:0] event_index;
   bridge_event_t served;
-  assign restarted = transport_event_o.restarted;
-  assign event_index = transport_peer_o[PeerW-1:1];
-  assign event_node = node_t'(event_index);
-  assign memory_restarted = restarted && !transport_peer_o[0];
-  assign slave_forgets = memory_restarted && (met_q[event_index] || resets_q[event_index]);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      met_q <= '0;
-      resets_q <= '0;
-    end else begin
-      if (memory_restarted) begin
-        met_q[event_index] <= !resets_q[event_index];
-        resets_q[event_index] <= 1'b0;
-      end
-      if (reset_valid && reset_ready && !reset_peer[0]) resets_q[reset_peer[PeerW-1:1]] <= 1'b1;
-    end
-  end
-  logic [1:0] fault;
-  node_t [1:0] fault_node;
-  logic wrong_kind;
   assign wrong_kind = to[ToNobody] && x_last;
-  always_comb begin
-    fault = {take_fault, master_fault || wrong_kind};
-    fault_node = {take_fault_node, wrong_kind ? x_node : master_fault_node};
-    if (drop_i != '0 && fault == '0) begin
-      fault = drop_i;
-      fault_node = {drop_node_i, drop_node_i};
-    end
-  end
   assign event_o = '{
           served: served.served,
           malformed: served.malformed || stray || wrong_kind,
           denied: served.denied || take_fault || refused
       };
-  rl_bridge_credit #(
+  rl_bridge_lives #(
     .Nodes(Nodes),
-    .Credit(Credit)
-  ) u_credit (
+    .Credit(32'(Credit))
+  ) u_lives (
     .clk_i,
     .rst_ni,
     .epoch_i(config_i.epoch),
+    .restarted_i(transport_event_o.restarted),
+    .peer_i(transport_peer_o),
+    .node_o(event_node),
+    .memory_ends_o(memory_ends),
+    .requests_end_o(requests_end),
+    .messages_end_o(messages_end),
+    .fault_i({take_fault, master_fault || wrong_kind}),
+    .fault_node_i({take_fault_node, wrong_kind ? x_node : master_fault_node}),
+    .drop_i,
+    .drop_node_i,
     .taken_i(x_valid && x_ready && x_last && !x_peer[0]),
     .taken_node_i(x_node),
     .consumed_i(taken),
     .consumed_node_i(taken_node),
-    .fault_i(fault),
-    .fault_node_i(fault_node),
     .consume_valid_o(consume_valid),
     .consume_ready_i(consume_ready),
     .consume_peer_o(consume_peer),
@@ -429,7 +353,7 @@ module rl_bridge
     .rdata_i(m_rdata_i),
     .rresp_i(m_rresp_i),
     .rlast_i(m_rlast_i),
-    .forget_i(memory_restarted),
+    .forget_i(memory_ends),
     .forget_node_i(event_node),
     .fault_o(master_fault),
     .fault_node_o(master_fault_node),
@@ -452,7 +376,7 @@ module rl_bridge
     .set_valid_i(region_valid_i),
     .set_index_i(region_index_i),
     .set_region_i(region_i),
-    .forget_i(slave_forgets),
+    .forget_i(requests_end),
     .forget_node_i(event_node),
     .awvalid_i(p_awvalid_i),
     .awready_o(p_awready_o),
@@ -552,11 +476,11 @@ module rl_bridge
     .m_stream_o(in_user_o[15:0]),
     .consumed_o(taken),
     .consumed_node_o(taken_node),
-    .forget_i(restarted && transport_peer_o[0]),
+    .forget_i(messages_end),
     .forget_node_i(event_node),
     .fault_o(take_fault),
     .fault_node_o(take_fault_node)
   );
   logic unused;
-  assign unused = ^{h_node, q_refused[3], w_ready[1], x_strb};
+  assign unused = ^{q_refused[3], w_ready[1], x_strb};
 endmodule

@@ -120,38 +120,7 @@ module rl_bridge_master
   logic small_ask;
   logic [63:0] small_ask_addr;
   logic [15:0] small_ask_length;
-  always_comb begin
-    right = '0;
-    extent = x_head_i.length;
-    malformed = 1'b0;
-    case (x_head_i.kind)
-      short_of(
-          KindReadRequest
-      ): begin
-        right.read = 1'b1;
-        extent = x_head_i.count[15:0];
-        malformed = x_head_i.count == 0 || x_head_i.count > 32'(Longest) || x_head_i.length != 0;
-      end
-      short_of(
-          KindWriteRequest
-      ): begin
-        right.write = 1'b1;
-        malformed = x_head_i.length == 0;
-      end
-      short_of(
-          KindAtomicRequest
-      ): begin
-        right.atomic = 1'b1;
-        extent = 16'd8;
-        malformed = x_head_i.length != 16'(AtomicBytes) || x_head_i.addr[2:0] != 0 ||
-            (x_head_i.tag != BridgeOperationFetchAdd && x_head_i.tag != BridgeOperationCompareSwap);
-      end
-      default: begin
-        right.write = 1'b1;
-        malformed = x_head_i.length > 16'(Longest);  // We could not hold it.
-      end
-    endcase
-  end
+  assign {right, extent, malformed} = asked_by(x_head_i, 16'(Longest));
   assign asks = state_q == Idle && x_valid_i && x_head_i.kind != short_of(KindWriteBatch);
   // What is asked stays from then on.
   rights_t right_q;
@@ -227,62 +196,8 @@ module rl_bridge_master
     .forget_node_i(index_t'(forget_node_i))
   );
 
-  // -- writes that memory has not answered: numbers of a node's, and which of those that have ended failed
-  typedef struct packed {
-    index_t     node;
-    logic [5:0] number;
-    logic       last;
-  } burst_t;
-  logic [Nodes-1:0][6:0] begun_q, ended_q;
-  logic [6:0] ahead;
-  logic bursts_room, bursts_valid, burst_fails, failed_q, write_failed;
-  logic [$clog2(Writes):0] bursts;
-  burst_t ended;
-  logic aw_take, aw_last;
+  logic written, write_failed;  // The write that the answer whose turn it is waits for.
   logic [6:0] number;
-  assign number = begun_q[index];
-  rl_fifo #(
-    .Width($bits(burst_t)),
-    .Depth(Writes)
-  ) u_bursts (
-    .clk_i,
-    .rst_ni,
-    .wvalid_i(aw_take),
-    .wready_o(bursts_room),
-    .wdata_i({index, number[5:0], aw_last}),
-    .rvalid_o(bursts_valid),
-    .rready_i(bvalid_i),
-    .rdata_o(ended),
-    .count_o(bursts)
-  );
-  assign bready_o = 1'b1;
-  assign burst_fails = failed_q || bresp_i != AxiOkay;
-  rl_lutram #(
-    .Width(1),
-    .Depth(Nodes * 64)
-  ) u_failed (
-    .clk_i,
-    .we_i(bvalid_i && bursts_valid && ended.last),
-    .waddr_i({ended.node, ended.number}),
-    .wdata_i(burst_fails),
-    .raddr_i({turn_node, turn_entry.number[5:0]}),
-    .rdata_o(write_failed)
-  );
-  assign ahead = ended_q[turn_node] - turn_entry.number - 1'b1;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      begun_q <= '0;
-      ended_q <= '0;
-      failed_q <= 1'b0;
-    end else begin
-      if (aw_take && aw_last) begun_q[index] <= begun_q[index] + 1'b1;
-      if (bvalid_i && bursts_valid) begin
-        failed_q <= burst_fails && !ended.last;
-        if (ended.last) ended_q[ended.node] <= ended_q[ended.node] + 1'b1;
-      end
-    end
-  end
-
   // -- reads and answers
   logic fetch_idle, fetch_arvalid, small_read, small_reads_q, fetch_hold;
   logic [AddrW-1:0] fetch_araddr, small_addr;
@@ -309,7 +224,7 @@ module rl_bridge_master
     .done_o(done),
     .done_fetches_o(done_fetches),
     .back_o(back),
-    .written_i(!ahead[6]),
+    .written_i(written),
     .write_failed_i(write_failed),
     .hold_i(fetch_hold),
     .idle_o(fetch_idle),
@@ -342,84 +257,56 @@ module rl_bridge_master
     else if (rvalid_i) small_reads_q <= 1'b0;
   end
 
-  // -- writes: addresses first
-  logic aw_room;
-  logic [3:0] opened_q;  // Bursts whose address is taken, and not the last beat.
-  logic
-      unused_range,
-      range_valid,
-      range_last,
-      begins_write,
-      small_write,
-      small_last,
-      small_done,
-      small_wrote;
-  logic [AddrW-FineW-1:0] range_beat;
-  logic [7:0] range_len;
-  logic [15:0] beats;
-  assign beats = 16'((17'(head_q.length) + 17'(local_q[FineW-1:0]) + 17'(Bytes - 1)) >> FineW);
-  rl_bridge_burst #(
-    .AddrW(AddrW),
-    .DataW(DataW),
-    .Burst(Burst)
-  ) u_range (
-    .clk_i,
-    .rst_ni,
-    .valid_i(begins_write),
-    .ready_o(unused_range),
-    .beat_i(local_q[AddrW-1:FineW]),
-    .beats_i(beats),
-    .valid_o(range_valid),
-    .ready_i(awready_i && aw_room),
-    .beat_o(range_beat),
-    .len_o(range_len),
-    .last_o(range_last)
-  );
-  logic aw_sent_q, w_sent_q, small_aw, small_w;
-  assign small_aw = small_write && !aw_sent_q;
-  assign small_w = small_write && !w_sent_q;
-  assign aw_room = bursts_room && !(&opened_q);
-  assign awvalid_o = (in_small ? small_aw : range_valid) && aw_room;
-  assign awaddr_o = {in_small ? small_addr[AddrW-1:FineW] : range_beat, FineW'(0)};
-  assign awlen_o = in_small ? '0 : range_len;
-  assign aw_take = awvalid_o && awready_i;
-  assign aw_last = in_small ? small_last : range_last;
-  // Data follows its address.
-  localparam int unsigned BurstW = $clog2(Burst);
-  logic [BurstW-1:0] beat_q;
-  logic w_take, w_ends, small_w_ready;
+  // -- writes
+  logic begins_write, small_write, small_last, small_done, small_wrote, small_w_ready;
+  logic addresses_go, memory_rests, store_ready;
   logic [63:0] small_data;
   logic [7:0] small_strb;
-  logic [Bytes/8-1:0][7:0] small_lanes;
-  for (genvar i = 0; i < int'(Bytes / 8); i++) begin : gen_lane
-    if (FineW > 3) begin : gen_choice
-      assign small_lanes[i] = small_addr[FineW-1:3] == (FineW - 3)'(i) ? small_strb : '0;
-    end else begin : gen_all
-      assign small_lanes[i] = small_strb;
-    end
-  end
-  assign wvalid_o = in_small ? small_w : state_q == Stores && x_valid_i && opened_q != 0;
-  assign wdata_o = in_small ? {Bytes / 8{small_data}} : x_data_i;
-  assign wstrb_o = in_small ? small_lanes : x_strb_i;
-  assign wlast_o = in_small || x_last_i || (&beat_q);
-  assign w_take = wvalid_o && wready_i;
-  assign w_ends = w_take && wlast_o && !in_small;
-  assign small_w_ready = (aw_sent_q || aw_take) && (w_sent_q || w_take);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      opened_q <= '0;
-      aw_sent_q <= 1'b0;
-      w_sent_q <= 1'b0;
-    end else begin
-      opened_q <= opened_q + 4'(aw_take && !in_small) - 4'(w_ends);
-      aw_sent_q <= in_small && (aw_sent_q || aw_take) && !small_w_ready;
-      w_sent_q <= in_small && (w_sent_q || w_take) && !small_w_ready;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (begins_write) beat_q <= local_q[FineW+:BurstW];
-    else if (w_take) beat_q <= beat_q + 1'b1;
-  end
+  rl_bridge_store #(
+    .Nodes(Nodes),
+    .DataW(DataW),
+    .AddrW(AddrW),
+    .Burst(Burst),
+    .Writes(Writes)
+  ) u_store (
+    .clk_i,
+    .rst_ni,
+    .node_i(index),
+    .number_o(number),
+    .begin_i(begins_write),
+    .addr_i(local_q),
+    .length_i(head_q.length),
+    .valid_i(state_q == Stores && x_valid_i),
+    .ready_o(store_ready),
+    .data_i(x_data_i),
+    .strb_i(x_strb_i),
+    .last_i(x_last_i),
+    .addresses_o(addresses_go),
+    .rests_o(memory_rests),
+    .small_i(in_small),
+    .small_valid_i(small_write),
+    .small_ready_o(small_w_ready),
+    .small_last_i(small_last),
+    .small_addr_i(small_addr),
+    .small_data_i(small_data),
+    .small_strb_i(small_strb),
+    .asked_node_i(turn_node),
+    .asked_number_i(turn_entry.number),
+    .written_o(written),
+    .failed_o(write_failed),
+    .awvalid_o,
+    .awready_i,
+    .awaddr_o,
+    .awlen_o,
+    .wvalid_o,
+    .wready_i,
+    .wdata_o,
+    .wstrb_o,
+    .wlast_o,
+    .bvalid_i,
+    .bready_o,
+    .bresp_i
+  );
 
   // -- what looks at its payload
   bridge_status_e small_status;
@@ -467,9 +354,8 @@ module rl_bridge_master
   );
 
   // -- one request at a time
-  logic ends, memory_rests, must_wait, gives_up;
-  assign memory_rests = fetch_idle && bursts == '0 && !range_valid;
-  assign must_wait = reads_owed || range_valid || ((is_atomic || is_batch) && !memory_rests);
+  logic ends, must_wait, gives_up;
+  assign must_wait = reads_owed || addresses_go || ((is_atomic || is_batch) && !(fetch_idle && memory_rests));
   assign gives_up = reads_owed && (passed_over || &patience_q);
   // The port is given up by reads as soon as one waits that wants it alone.
   assign fetch_hold = state_q == Small || (state_q == Decides && (is_atomic || is_batch) && !reads_owed);
@@ -477,7 +363,7 @@ module rl_bridge_master
       !must_wait && !full;
   always_comb begin
     case (state_q)
-      Stores: x_ready_o = wready_i && opened_q != 0;
+      Stores: x_ready_o = store_ready;
       Fills, Drains: x_ready_o = 1'b1;
       default: x_ready_o = 1'b0;
     endcase
@@ -579,10 +465,5 @@ module rl_bridge_master
   end
 
   logic unused;
-  assign unused = ^{x_head_i.last, head_q.last, head_q.count[31:16], unused_range, ahead[5:0], small_addr[2:0]};
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni && bvalid_i) AnswersWhatWasAsked_A : assert (bursts_valid);
-  end
-`endif
+  assign unused = ^{x_head_i.last, head_q.last, head_q.count[31:16], small_addr[2:0]};
 endmodule

@@ -58,6 +58,43 @@ package rl_bridge_node_pkg;
     logic write;
     logic read;
   } rights_t;  // As the protocol's bits.
+  // What a request wants of a window: a right, for so many bytes; or it is malformed. `longest`: bytes of a payload of
+  // ours. A batch's records are judged one by one, and so is what is in its payload.
+  typedef struct packed {
+    rights_t     right;
+    logic [15:0] extent;
+    logic        malformed;
+  } wanted_t;
+  function automatic wanted_t asked_by(head_t head, logic [15:0] longest);
+    asked_by = '{right: '0, extent: head.length, malformed: 1'b0};
+    case (head.kind)
+      short_of(
+          KindReadRequest
+      ): begin
+        asked_by.right.read = 1'b1;
+        asked_by.extent = head.count[15:0];
+        asked_by.malformed = head.count == 0 || head.count > 32'(longest) || head.length != 0;
+      end
+      short_of(
+          KindWriteRequest
+      ): begin
+        asked_by.right.write = 1'b1;
+        asked_by.malformed = head.length == 0;
+      end
+      short_of(
+          KindAtomicRequest
+      ): begin
+        asked_by.right.atomic = 1'b1;
+        asked_by.extent = 16'd8;
+        asked_by.malformed = head.length != 16'(AtomicBytes) || head.addr[2:0] != 0 ||
+            (head.tag != BridgeOperationFetchAdd && head.tag != BridgeOperationCompareSwap);
+      end
+      default: begin
+        asked_by.right.write = 1'b1;
+        asked_by.malformed = head.length > longest;  // We could not hold it.
+      end
+    endcase
+  endfunction
   typedef logic [7:0] node_t;  // A node's index in the table of peers. The transport's peer is {node, channel}.
   localparam node_t NodeAny = '1;  // Of a window: anybody. No node has this index.
   typedef struct packed {

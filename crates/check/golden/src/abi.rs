@@ -17,7 +17,7 @@ use crate::{Fault, admit, bridge_frame, digest, frame, image, judge, sack};
 
 pub use crate::bridge_frame::{BridgeFault, BridgeHead};
 pub use crate::connection::{Config, Connection, Event, EventKind, Segment};
-pub use crate::endpoint::{Counters, Endpoint};
+pub use crate::endpoint::{Counters, Endpoint, Happening};
 pub use crate::frame::Head;
 pub use crate::judge::{Card, Verdict};
 pub use crate::sack::Window;
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn rl_golden_connection_deadline(connection: *const Connec
 }
 
 /// Creates a node of the bridge with this address, most bytes of a payload, epoch and memory, which
-/// [`rl_golden_endpoint_free`] takes back. For it no time passes.
+/// [`rl_golden_endpoint_free`] takes back. For it time begins at 0, and passes by [`rl_golden_endpoint_time`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_golden_endpoint_new(
     mac: u64,
@@ -393,6 +393,80 @@ pub unsafe extern "C" fn rl_golden_endpoint_poll(endpoint: *mut Endpoint, out: *
     answer(|| {
         // SAFETY: the caller vouches for the node and the buffer.
         unsafe { put(&slot(endpoint)?.poll().unwrap_or_default(), out, room) }
+    })
+}
+
+/// It is so late for the node now, in nanoseconds; never earlier than before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_time(endpoint: *mut Endpoint, now_ns: u64) -> i64 {
+    // SAFETY: the caller vouches for the node.
+    answer(|| unsafe { slot(endpoint)? }.set_time(now_ns).map(|()| 0))
+}
+
+/// Asks the node `peer` for `count` bytes of its memory: the number of the request. Refused if too many are under way.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_read(endpoint: *mut Endpoint, peer: u64, addr: u64, count: u32) -> i64 {
+    // SAFETY: the caller vouches for the node.
+    answer(|| unsafe { slot(endpoint)? }.read(peer, addr, count))
+}
+
+/// Writes to the memory of the node `peer`: the number of the request. Refused if too many are under way.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_write(
+    endpoint: *mut Endpoint,
+    peer: u64,
+    addr: u64,
+    data: *const u8,
+    len: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the buffer.
+        unsafe { slot(endpoint)?.write(peer, addr, bytes(data, len)?) }
+    })
+}
+
+/// Sends a message to a stream of the node `peer`. Refused if there is no room for all of it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_send(
+    endpoint: *mut Endpoint,
+    peer: u64,
+    stream: u16,
+    data: *const u8,
+    len: usize,
+) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the buffer.
+        unsafe { slot(endpoint)?.send(peer, stream, bytes(data, len)?)? };
+        Ok(0)
+    })
+}
+
+/// The next request that is over: 1, or 0 if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_done(endpoint: *mut Endpoint, to: *mut Happening) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the struct.
+        let (endpoint, to) = unsafe { (slot(endpoint)?, slot(to)?) };
+        Ok(fill(to, endpoint.next_done()))
+    })
+}
+
+/// Takes the next message of a stream: 1, or 0 if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_take(endpoint: *mut Endpoint, to: *mut Happening) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the struct.
+        let (endpoint, to) = unsafe { (slot(endpoint)?, slot(to)?) };
+        Ok(fill(to, endpoint.take()))
+    })
+}
+
+/// The bytes of the request or message that was told of last.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rl_golden_endpoint_bytes(endpoint: *const Endpoint, out: *mut u8, room: usize) -> i64 {
+    answer(|| {
+        // SAFETY: the caller vouches for the node and the buffer.
+        unsafe { put(value(endpoint)?.bytes(), out, room) }
     })
 }
 
