@@ -176,16 +176,15 @@ class Bench:
         dut.poke_i.value = 0
 
     async def peek(self, end, addr, length):
-        dut, got = self.dut, b""
+        dut, got, width = self.dut, [], 8 * self.bytes
         first, last = addr // self.bytes, (addr + length - 1) // self.bytes
+        await FallingEdge(dut.clk_i)
         for word in range(first, last + 1):
-            await FallingEdge(dut.clk_i)
             dut.at_i.value = word
-            await RisingEdge(dut.clk_i)
-            width = 8 * self.bytes
+            await FallingEdge(dut.clk_i)
             value = dut.peek_data_o.value.to_unsigned() >> end * width & (1 << width) - 1
-            got += value.to_bytes(self.bytes, "little")
-        return got[addr - first * self.bytes :][:length]
+            got.append(value.to_bytes(self.bytes, "little"))
+        return b"".join(got)[addr - first * self.bytes :][:length]
 
     async def fill(self, end, seed=0):
         """Random bytes in all of a memory; returns them."""

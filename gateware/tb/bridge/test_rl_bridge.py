@@ -1,5 +1,7 @@
-"""rl_bridge: nodes read and write each other's memory, and send each other streams, over a cable that may lose."""
+"""rl_bridge: nodes read and write each other's memory, and send each other streams, over a cable that may lose.
+`BRIDGE_SEEDS` says how many requests each node makes, 12 by default."""
 
+import os
 from pathlib import Path
 
 import cocotb
@@ -9,6 +11,7 @@ from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from runner import bench
 
 HERE = Path(__file__).parent
+TURNS = int(os.environ.get("BRIDGE_SEEDS", "12"))
 OURS = 0x10_0000  # Where the other node's memory is for each of them.
 SLVERR = 2
 
@@ -48,7 +51,7 @@ async def settled(b, mirror):
 @cocotb.test()
 async def two_nodes_use_each_others_memory(dut):
     b, mirror = await opened(dut, pause=40)
-    tasks = [cocotb.start_soon(use(b, end, mirror, 25)) for end in (0, 1)]
+    tasks = [cocotb.start_soon(use(b, end, mirror, TURNS)) for end in (0, 1)]
     for task in tasks:
         await task
     await settled(b, mirror)
@@ -57,7 +60,7 @@ async def two_nodes_use_each_others_memory(dut):
 @cocotb.test()
 async def a_cable_that_loses_costs_time_only(dut):
     b, mirror = await opened(dut, loss=20, delay=40, seed=3)
-    tasks = [cocotb.start_soon(use(b, end, mirror, 10)) for end in (0, 1)]
+    tasks = [cocotb.start_soon(use(b, end, mirror, 8)) for end in (0, 1)]
     for task in tasks:
         await task
     assert dut.lost_o.value.to_unsigned() > 5

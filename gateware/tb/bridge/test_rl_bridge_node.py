@@ -1,6 +1,6 @@
 """rl_bridge_node: whole nodes talk in frames, with each other and with the Rust `Endpoint`, and how long that takes them.
 
-`BRIDGE_SEEDS` makes more of the turns with the twin: 12 by default."""
+`BRIDGE_SEEDS` makes more of the turns with the twin: 6 by default."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from network import MACS, TWIN, Network
 from runner import bench
 
 HERE = Path(__file__).parent
-TURNS = int(os.environ.get("BRIDGE_SEEDS", "12"))
+TURNS = int(os.environ.get("BRIDGE_SEEDS", "6"))
 OF_1, OF_TWIN = 0x10_0000, 0x20_0000  # Where node 0 sees others' memory.
 PASSED, DAMAGED = 0, 1
 CYCLES = 25  # From the port to the wire, and from the wire to a port, at 512 bits.

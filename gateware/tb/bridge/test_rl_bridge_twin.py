@@ -1,5 +1,5 @@
 """rl_bridge against its twin, `Endpoint` of crates/core/bridge: the same requests get the same answers, of the same order,
-count the same, and leave the same memory. `BRIDGE_SEEDS` says how many seeds run, 12 by default."""
+count the same, and leave the same memory. `BRIDGE_SEEDS` says how many seeds run, 6 by default."""
 
 import os
 import random
@@ -14,7 +14,7 @@ from bridge_bench import (
 from runner import bench
 
 HERE = Path(__file__).parent
-SEEDS = int(os.environ.get("BRIDGE_SEEDS", "12"))
+SEEDS = int(os.environ.get("BRIDGE_SEEDS", "6"))
 FIRST = int(os.environ.get("COCOTB_RANDOM_SEED", "1"))
 NUMBERED = {1, 2, 3, 4, 5, 9, 10}
 ASKS, UNACK = 1, 8
@@ -142,7 +142,7 @@ async def the_same_requests_get_the_same_answers(dut):
         b.check()
     dut._log.info(f"{SEEDS} seeds: {statuses}")
     print(f"answers by kind and status: {dict(sorted(statuses.items()))}")
-    if SEEDS >= 10:
+    if SEEDS >= 6:
         assert len(statuses) >= 10, statuses
 
 
