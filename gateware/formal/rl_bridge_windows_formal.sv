@@ -1,5 +1,6 @@
 // Whatever windows are set: what is permitted lies wholly in one that is open to the node and has the right, and where it
-// leads is that window's memory; what is not permitted lies in none. With short addresses, whose every bit counts.
+// leads is that window's memory; what is not permitted lies in none. With short addresses, whose every bit counts, and
+// three out of four windows: when all are closed, they are set or not one after the other, and a judgement begins.
 module rl_bridge_windows_formal
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
@@ -10,10 +11,11 @@ module rl_bridge_windows_formal
   input window_t     set_window_i,
   input logic        ask_valid_i,
   input node_t       ask_node_i,
-  input logic [7:0]  ask_addr_i,
+  input logic [4:0]  ask_addr_i,
   input logic [15:0] ask_length_i,
   input rights_t     ask_right_i
 );
+  localparam logic [5:0] Cleared = 6'd18;  // The cycle from which on all windows are closed.
   logic rst_ni = 1'b0;
   logic [5:0] cycle_q = '0;
   always_ff @(posedge clk_i) begin
@@ -22,11 +24,11 @@ module rl_bridge_windows_formal
   end
   logic done, asks_q;
   bridge_status_e status;
-  logic [5:0] addr;
+  logic [3:0] addr;
   rl_bridge_windows #(
-    .KeyW(8),
-    .AddrW(6),
-    .FineW(2),
+    .KeyW(5),
+    .AddrW(4),
+    .FineW(1),
     .Ways(8)
   ) u_dut (
     .clk_i,
@@ -46,20 +48,20 @@ module rl_bridge_windows_formal
 
   // -- what was set, and what that means
   window_t [15:0] windows_q;
-  logic [8:0] last;
+  logic [5:0] last;
   logic [15:0] covers, permits, leads;
   logic fits;
-  assign last = {1'b0, ask_addr_i} + 9'(ask_length_i) - 9'd1;
-  assign fits = ask_length_i != 0 && ask_length_i <= 16'd256;
+  assign last = {1'b0, ask_addr_i} + 6'(ask_length_i) - 6'd1;
+  assign fits = ask_length_i != 0 && ask_length_i <= 16'd32;
   for (genvar i = 0; i < 16; i++) begin : gen_window
-    logic [8:0] behind;
-    assign behind = 9'(windows_q[i].base[7:0]) + 9'(windows_q[i].length[6:0]);
+    logic [5:0] behind;
+    assign behind = 6'(windows_q[i].base[4:0]) + 6'(windows_q[i].length[4:0]);
     assign covers[i] = windows_q[i].valid && !windows_q[i].rights.stream && fits &&
-        ask_addr_i >= windows_q[i].base[7:0] && last < behind &&
+        ask_addr_i >= windows_q[i].base[4:0] && last < behind &&
         (windows_q[i].peer == NodeAny || windows_q[i].peer == ask_node_i);
     assign permits[i] = covers[i] && (windows_q[i].rights & ask_right_i) == ask_right_i;
     assign leads[i] = permits[i] &&
-        addr == 6'(windows_q[i].at[5:0] + 6'(ask_addr_i - windows_q[i].base[7:0]));
+        addr == 4'(windows_q[i].at[3:0] + 4'(ask_addr_i - windows_q[i].base[4:0]));
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -71,19 +73,20 @@ module rl_bridge_windows_formal
     end
   end
 
-  logic [35:0] asked_q;
+  logic [32:0] asked_q;
   always_ff @(posedge clk_i) asked_q <= {ask_node_i, ask_addr_i, ask_length_i, ask_right_i};
   always_comb begin
-    if (cycle_q < 6'd20) assume (!set_valid_i && !ask_valid_i);
+    assume (!set_valid_i || (cycle_q >= Cleared && cycle_q < Cleared + 6'd3));
+    // Two of each group, and two of each way.
+    assume (set_index_i[2:1] == '0);
+    assume (!ask_valid_i || cycle_q == Cleared + 6'd3);
     if (asks_q) begin
-      assume (!set_valid_i && !ask_valid_i);
       assume (asked_q == {ask_node_i, ask_addr_i, ask_length_i, ask_right_i});
     end
-    if (ask_valid_i) assume (!set_valid_i);
-    assume (ask_length_i != 0 && ask_length_i < 16'd128 && !ask_right_i.stream && ask_node_i != NodeAny);
-    assume (set_window_i.base[63:8] == '0 && set_window_i.length[63:7] == '0 && set_window_i.length != 0);
-    assume (9'(set_window_i.base[7:0]) + 9'(set_window_i.length[6:0]) <= 9'd256);
-    assume (set_window_i.at[1:0] == set_window_i.base[1:0]);
+    assume (ask_length_i != 0 && ask_length_i < 16'd32 && !ask_right_i.stream && ask_node_i != NodeAny);
+    assume (set_window_i.base[63:5] == '0 && set_window_i.length[63:5] == '0 && set_window_i.length != 0);
+    assume (6'(set_window_i.base[4:0]) + 6'(set_window_i.length[4:0]) <= 6'd32);
+    assume (set_window_i.at[0] == set_window_i.base[0]);
     if (rst_ni && done) begin
       if (status == BridgeStatusOk)
         assert (permits != '0 && leads != '0);

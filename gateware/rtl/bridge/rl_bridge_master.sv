@@ -20,7 +20,7 @@ module rl_bridge_master
   parameter int unsigned Burst = 16,        // As rl_bridge_burst says.
   parameter int unsigned ReadWords = 256,   // As rl_bridge_fetch's Words.
   parameter int unsigned Writes = 64,       // Bursts that are not answered, a power of two.
-  parameter int unsigned Ways = 8,          // As rl_bridge_windows says.
+  parameter int unsigned Ways = 4,          // As rl_bridge_windows says.
   parameter int unsigned PatienceW = 14,    // A write waits less than 2^PatienceW cycles for reads before it.
   localparam int unsigned Bytes = DataW / 8,
   localparam int unsigned FineW = $clog2(Bytes)

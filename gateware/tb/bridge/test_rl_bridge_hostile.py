@@ -104,10 +104,12 @@ async def one_request_too_many_ends_the_connection(dut):
     await b.tell(VICTIM, Head(WRITE_REQUEST, 99, 0x1000), b"too many")
     await b.cycles(3000)
     assert b.events(VICTIM)["denied"] == 1
+    assert await anew(b) >= 1
+    # What memory was asked for comes at last, and is for nobody: but for what the new life has asked for.
     dut.latency_i.value = 10 << 16
-    assert await anew(b) >= 1 and not b.got
-    # What memory was asked for comes at last, and is for nobody.
-    assert not b.got
+    await b.cycles(3000)
+    assert {answer.id for _, answer, _ in b.got} <= {77}
+    b.got.clear()
     await neighbour(b, mirror)
     answer, data = await b.ask(VICTIM, Head(READ_REQUEST, 5, 0x1000, 16))
     assert (answer.tag, data) == (OK, bytes(mirror[0x1000:0x1010]))
