@@ -1,6 +1,7 @@
 // Whatever windows are set: what is permitted lies wholly in one that is open to the node and has the right, and where it
 // leads is that window's memory; what is not permitted lies in none. With short addresses, whose every bit counts, and
-// three out of four windows: when all are closed, they are set or not one after the other, and a judgement begins.
+// three of the windows, two of which are looked at in one cycle: when all are closed, they are set one after the other, and
+// a judgement begins.
 module rl_bridge_windows_formal
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
@@ -47,13 +48,13 @@ module rl_bridge_windows_formal
   );
 
   // -- what was set, and what that means
-  window_t [15:0] windows_q;
+  window_t [2:0] windows_q;
   logic [5:0] last;
-  logic [15:0] covers, permits, leads;
+  logic [2:0] covers, permits, leads;
   logic fits;
   assign last = {1'b0, ask_addr_i} + 6'(ask_length_i) - 6'd1;
   assign fits = ask_length_i != 0 && ask_length_i <= 16'd32;
-  for (genvar i = 0; i < 16; i++) begin : gen_window
+  for (genvar i = 0; i < 3; i++) begin : gen_window
     logic [5:0] behind;
     assign behind = 6'(windows_q[i].base[4:0]) + 6'(windows_q[i].length[4:0]);
     assign covers[i] = windows_q[i].valid && !windows_q[i].rights.stream && fits &&
@@ -68,7 +69,7 @@ module rl_bridge_windows_formal
       asks_q <= 1'b0;
       windows_q <= '0;
     end else begin
-      if (set_valid_i) windows_q[set_index_i] <= set_window_i;
+      if (set_valid_i) windows_q[set_index_i[3] ? 2 : set_index_i[0]] <= set_window_i;
       asks_q <= ask_valid_i || (asks_q && !done);
     end
   end
@@ -77,8 +78,7 @@ module rl_bridge_windows_formal
   always_ff @(posedge clk_i) asked_q <= {ask_node_i, ask_addr_i, ask_length_i, ask_right_i};
   always_comb begin
     assume (!set_valid_i || (cycle_q >= Cleared && cycle_q < Cleared + 6'd3));
-    // Two of each group, and two of each way.
-    assume (set_index_i[2:1] == '0);
+    assume (set_index_i == (cycle_q == Cleared ? 4'd0 : cycle_q == Cleared + 6'd1 ? 4'd1 : 4'd8));
     assume (!ask_valid_i || cycle_q == Cleared + 6'd3);
     if (asks_q) begin
       assume (asked_q == {ask_node_i, ask_addr_i, ask_length_i, ask_right_i});

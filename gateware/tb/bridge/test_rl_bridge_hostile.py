@@ -5,8 +5,8 @@ from pathlib import Path
 import cocotb
 import pytest
 from bridge_bench import (
-    ANY, BUSY, DENIED, MALFORMED, NO_WINDOW, OK, READ, READ_REQUEST, READ_RESPONSE, STREAM, STREAM_PIECE, WRITE,
-    WRITE_REQUEST, WRITE_RESPONSE, Bench, Head, frame,
+    ANY, BATCH, BUSY, DENIED, MALFORMED, NO_WINDOW, OK, READ, READ_REQUEST, READ_RESPONSE, STREAM, STREAM_PIECE, WRITE,
+    WRITE_REQUEST, WRITE_RESPONSE, Bench, Head, frame, record,
 )
 from runner import bench
 
@@ -65,6 +65,8 @@ async def what_is_refused_touches_no_memory(dut):
         (Head(READ_REQUEST, 7, 0x1000, 1 << 16 | 8), b"", MALFORMED),
         (Head(READ_REQUEST, 8, top - 8, 16), b"", NO_WINDOW),
         (Head(READ_REQUEST, 9, 4, 1), b"", NO_WINDOW),
+        # Each record is longer than all of the batch, and whoever went on behind it would find the next one.
+        (Head(BATCH, 10), record(0x1000, bytes(2 * b.longest))[:16] * (b.longest // 16), MALFORMED),
     ]:
         answer, data = await b.ask(VICTIM, head, payload)
         assert (answer.tag, answer.count, data) == (status, 0, b""), (head, answer)
@@ -75,7 +77,7 @@ async def what_is_refused_touches_no_memory(dut):
     assert (await b.ask(VICTIM, Head(WRITE_REQUEST, 1, 0x1000), b"x"))[0].tag == NO_WINDOW
     await neighbour(b, mirror)
     assert await b.peek(VICTIM, 0, b.memory) == mirror
-    assert b.events(VICTIM)["denied"] == 10 and b.events(VICTIM)["malformed"] == 3
+    assert b.events(VICTIM)["denied"] == 10 and b.events(VICTIM)["malformed"] == 4
 
 
 @cocotb.test()

@@ -1,4 +1,4 @@
-"""rl_bridge: what it takes, in cycles, and how much goes through. The wire side is not in this bench: its 4 cycles out and 6
+"""rl_bridge: what it takes, in cycles, and how much goes through. The wire side is not in this bench: its cycle out and 4
 in, and the 96 bytes of a frame's head, are added."""
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from runner import bench
 
 HERE = Path(__file__).parent
 OURS = 0x10_0000
-WIRE_OUT, WIRE_IN = 4, 6
+WIRE_OUT, WIRE_IN = 1, 4
 HEAD, GAP = 96, 24  # Bytes of a frame's head; of check sequence, preamble and gap.
 MEMORY = 60
 # Width: bits a second of the line, cycles of 4 ns or 6.4 ns.
