@@ -69,7 +69,7 @@ module rl_bridge_windows_formal
       asks_q <= 1'b0;
       windows_q <= '0;
     end else begin
-      if (set_valid_i) windows_q[set_index_i[3] ? 2 : set_index_i[0]] <= set_window_i;
+      if (set_valid_i) windows_q[set_index_i[3]?2 : set_index_i[0]] <= set_window_i;
       asks_q <= ask_valid_i || (asks_q && !done);
     end
   end
