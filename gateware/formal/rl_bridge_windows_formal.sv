@@ -1,7 +1,7 @@
-// Whatever windows are set: what is permitted lies wholly in one that is open to the node and has the right, and where it
-// leads is that window's memory; what is not permitted lies in none. With short addresses, whose every bit counts, and
-// three of the windows, two of which are looked at in one cycle: when all are closed, they are set one after the other, and
-// a judgement begins.
+// Whatever windows are set: what is permitted lies wholly in one that is open to the node and has the right, and where
+// it leads is that window's memory; what is not permitted lies in none. With short addresses, whose every bit counts,
+// and three of the windows, two of which are looked at in one cycle: when all are closed, they are set one after the
+// other, and a judgement begins.
 module rl_bridge_windows_formal
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;

@@ -1,5 +1,5 @@
-// The bridge of a node: the memory of other nodes for whoever is at its AXI4 port, this node's memory for them as far as
-// windows permit it, and streams both ways. Segments go out and come in; what stands for a peer on the wire is
+// The bridge of a node: the memory of other nodes for whoever is at its AXI4 port, this node's memory for them as far
+// as windows permit it, and streams both ways. Segments go out and come in; what stands for a peer on the wire is
 // rl_bridge_wire's business.
 //
 //   port    ==> rl_bridge_slave  ==> \                                  / ==> tx

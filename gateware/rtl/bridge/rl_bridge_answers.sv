@@ -1,10 +1,10 @@
 // Answers that are owed, of each node in the order of its requests. Reads are among them as requests: memory is read
 // when their turn comes.
 //
-// A node may owe nobody anything, and yet not take its answers. So that this costs the others nothing, nodes take turns;
-// and an answer for which the transport has no room is given back: its node is passed over for a while, and begins
-// again with that answer. What was read for it is thrown away and read anew, which nobody can tell, since a write
-// of the same node waits for reads before it.
+// A node may owe nobody anything, and yet not take its answers. So that this costs the others nothing, nodes take
+// turns; and an answer for which the transport has no room is given back: its node is passed over for a while, and
+// begins again with that answer. What was read for it is thrown away and read anew, which nobody can tell, since a
+// write of the same node waits for reads before it.
 module rl_bridge_answers
   import rl_bridge_node_pkg::*;
 #(

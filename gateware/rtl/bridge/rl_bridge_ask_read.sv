@@ -1,6 +1,6 @@
 // Reads of a manager at the memory of other nodes: AXI4 in, read requests out, and what comes back in the order of the
-// bursts, whatever their ids. A burst that is longer than a message goes as several requests. There is room for all that
-// was asked for, so that answers are taken at once.
+// bursts, whatever their ids. A burst that is longer than a message goes as several requests. There is room for all
+// that was asked for, so that answers are taken at once.
 //
 // Bursts are INCR, of whole beats, within 4 KiB; a single beat may be of any size. Others, and those of no region, get
 // as many beats as they ask for, with SLVERR. So do what is refused or fails, and what is not answered within the

@@ -2,8 +2,8 @@
 // {node, channel}.
 //
 // Frames of the memory's channel are taken at once, and their credit goes back a few at a time; that of streams when
-// the sink has taken a piece. A connection begins anew, under an epoch later than all before, when the node has broken a
-// rule or the owner says so.
+// the sink has taken a piece. A connection begins anew, under an epoch later than all before, when the node has broken
+// a rule or the owner says so.
 module rl_bridge_credit
   import rl_transport_pkg::*;
   import rl_bridge_node_pkg::*;

@@ -261,7 +261,8 @@ module rl_bridge_fetch
   end
 
   logic unused;
-  assign unused = ^{unused_whole, unused_wholes, unused_ready, unused_room, unused_held, unused_count, now.owed.waits, now.owed.number};
+  assign unused = ^{unused_whole, unused_wholes, unused_ready, unused_room, unused_held, unused_count,
+                    now.owed.waits, now.owed.number};
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni && rvalid_i) HasRoom_A : assert (unused_room && unused_whole);

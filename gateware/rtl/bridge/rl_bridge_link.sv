@@ -1,5 +1,5 @@
-// What a bridge's blocks say as segments of the transport, and what comes in as beats: frames of four sources in turn, the
-// first byte first, and payloads of writes and of answers in the lanes where memory and port have them.
+// What a bridge's blocks say as segments of the transport, and what comes in as beats: frames of four sources in turn,
+// the first byte first, and payloads of writes and of answers in the lanes where memory and port have them.
 //
 //   q, w ==> rl_bridge_offer ==> rl_transport ==> rl_bridge_spread ==> x
 module rl_bridge_link

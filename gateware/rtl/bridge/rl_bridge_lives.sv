@@ -1,5 +1,5 @@
-// Lives of connections, and how they end: by a new life of the peer, by a fault of the peer's, or by the owner's word. It also
-// gives credit back (rl_bridge_credit). A peer of the transport is {node, channel}.
+// Lives of connections, and how they end: by a new life of the peer, by a fault of the peer's, or by the owner's word.
+// It also gives credit back (rl_bridge_credit). A peer of the transport is {node, channel}.
 module rl_bridge_lives
   import rl_transport_pkg::*;
   import rl_bridge_node_pkg::*;

@@ -1,6 +1,6 @@
 // Where an address of ours leads: to a node, and an address in its windows. Regions are of whole pages of 4 KiB, and no
-// AXI burst crosses one, so that the first address stands for all of a burst. Of several that cover it, the one with the
-// lowest number counts.
+// AXI burst crosses one, so that the first address stands for all of a burst. Of several that cover it, the one with
+// the lowest number counts.
 //
 // Two regions are looked at each cycle: an answer takes Regions / 2 cycles and 2.
 module rl_bridge_map

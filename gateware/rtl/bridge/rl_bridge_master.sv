@@ -4,8 +4,8 @@
 // A request at a time is judged, and a write's bytes go to memory as they come; nothing of it waits for the link, and
 // for memory as long as memory lets it. Answers are owed from then on (rl_bridge_answers), up to 64 to a node; one
 // request more is its fault. Of a node, what is asked later sees what was written before, and not what is written
-// after: a read waits for the answers to writes, and a write for reads that have not gone out. The latter are those of a
-// node that does not take its answers, or soon will: so after a bound the write is refused as Busy.
+// after: a read waits for the answers to writes, and a write for reads that have not gone out. The latter are those of
+// a node that does not take its answers, or soon will: so after a bound the write is refused as Busy.
 //
 // An atomic operation or a batch has the memory's port to itself, until its writes are on their way; what others that
 // share the memory do, it does not see.

@@ -1,8 +1,8 @@
 // Cuts written bursts into pieces: runs of bytes without a hole between them, each within a longest message. All of a
 // piece's words are stored when it is shown, so that a request never waits for its manager.
 //
-// What is said of bursts in rl_bridge_ask_read is true here as well: others, and those of no region, are a piece that is
-// bad. A burst without a single byte is one of length 0. The last piece of a burst says so.
+// What is said of bursts in rl_bridge_ask_read is true here as well: others, and those of no region, are a piece that
+// is bad. A burst without a single byte is one of length 0. The last piece of a burst says so.
 module rl_bridge_pieces
   import rl_bridge_node_pkg::*;
 #(

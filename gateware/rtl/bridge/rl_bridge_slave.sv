@@ -1,7 +1,8 @@
 // The memory of other nodes for a role or a host: an AXI4 subordinate. Where an address leads says a map of regions.
 //
-// Bursts that read, and those that write, are answered in their order each, whatever their ids; every one within a bound.
-// When a node's life ends, or ours to it, what was asked of it ends with SLVERR: it was carried out once, or not at all.
+// Bursts that read, and those that write, are answered in their order each, whatever their ids; every one within a
+// bound. When a node's life ends, or ours to it, what was asked of it ends with SLVERR: it was carried out once, or not
+// at all.
 module rl_bridge_slave
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;

@@ -1,8 +1,8 @@
 // Requests of ours that nobody has answered, oldest first: the twin of Transactions. Each has an id that its answer
 // repeats, and ends: by the answer, or because the life that may have carried it out is over, or after a bound.
 //
-// An id is a place, and a number that changes each time that the place is used and begins with our epoch: an answer that
-// comes late, also one to an earlier life of ours, is not mistaken for another's.
+// An id is a place, and a number that changes each time that the place is used and begins with our epoch: an answer
+// that comes late, also one to an earlier life of ours, is not mistaken for another's.
 module rl_bridge_slots
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;

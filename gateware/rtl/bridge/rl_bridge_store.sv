@@ -1,6 +1,6 @@
 // Writes to a node's memory: payloads in bursts, beat by beat as they come, and single beats of eight bytes for
-// rl_bridge_small. Of each node it counts the writes that have begun and those that memory has answered, in order, and knows
-// which of them failed.
+// rl_bridge_small. Of each node it counts the writes that have begun and those that memory has answered, in order, and
+// knows which of them failed.
 module rl_bridge_store
   import rl_bridge_node_pkg::*;
 #(

@@ -3,8 +3,8 @@
 // life is over, ends with a word of no bytes that says so.
 //
 // There is room for all pieces that the nodes have credit for, and credit goes back when a piece has been taken: a sink
-// that takes nothing costs the link nothing. What a node sends beyond that, of one life after another, is its fault; and
-// so is a piece for a stream that no window permits, or one that does not belong where it comes. The twin is Inbox.
+// that takes nothing costs the link nothing. What a node sends beyond that, of one life after another, is its fault;
+// and so is a piece for a stream that no window permits, or one that does not belong where it comes. The twin is Inbox.
 module rl_bridge_take
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;

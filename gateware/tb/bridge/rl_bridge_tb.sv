@@ -1,5 +1,5 @@
-// Two bridges with a memory each (ends 0 and 1), and a bare transport (end 2) through which the bench says what no bridge
-// would; between all of them a cable that delays and loses.
+// Two bridges with a memory each (ends 0 and 1), and a bare transport (end 2) through which the bench says what no
+// bridge would; between all of them a cable that delays and loses.
 module rl_bridge_tb
   import rl_transport_pkg::*;
   import rl_bridge_node_pkg::*;

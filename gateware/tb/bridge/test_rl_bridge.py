@@ -228,7 +228,8 @@ async def who_is_dead_is_found_out_within_a_bound(dut):
     await use(b, 0, mirror, 2)
     patience = 5 << dut.TickW.value.to_unsigned()
     await b.region(0, 4, base=0x40_0000, size=4096, node=2, remote=0)  # The bare transport answers nobody.
-    dead = [cocotb.start_soon(b.ports[0].read(0x40_0000, 64)), cocotb.start_soon(b.ports[0].write(0x40_0000, bytes(64)))]
+    port = b.ports[0]
+    dead = [cocotb.start_soon(port.read(0x40_0000, 64)), cocotb.start_soon(port.write(0x40_0000, bytes(64)))]
     await b.cycles(100)
     await use(b, 1, mirror, 4)
     for task in dead:

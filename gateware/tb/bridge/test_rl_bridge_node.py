@@ -51,7 +51,8 @@ async def two_nodes_talk_in_frames(dut):
     n.stall = 0.1
     mirror = await n.fill(1, 5)
     await use(n, OF_1, mirror, 10)
-    messages = [n.draw.randbytes(n.draw.choice([1, n.bytes, n.longest + 1, n.draw.randrange(1, 2 * n.longest)])) for _ in range(8)]
+    lengths = [n.draw.choice([1, n.bytes, n.longest + 1, n.draw.randrange(1, 2 * n.longest)]) for _ in range(8)]
+    messages = [n.draw.randbytes(length) for length in lengths]
     for data in messages:
         await n.out.send(frame(1, 2, data))
     for data in messages:

@@ -108,7 +108,8 @@ async def what_4_kib_go_at(dut):
     burst = min(4096, 256 * b.bytes)
     data = bytes(16 * burst)
     task = cocotb.start_soon(frames(b, 0, 40, burst))
-    writes = [cocotb.start_soon(b.ports[0].write(OURS, data[: b.memory // 2])) for _ in range(64 * burst // (b.memory // 2))]
+    count = 64 * burst // (b.memory // 2)
+    writes = [cocotb.start_soon(b.ports[0].write(OURS, data[: b.memory // 2])) for _ in range(count)]
     cycles = await task
     got, most = share(width, burst, cycles)
     print(f"{width} bits: writes in bursts of {burst} bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the line; its frames "
@@ -117,7 +118,7 @@ async def what_4_kib_go_at(dut):
         assert (await write).resp == 0
     await b.cycles(3000)
     task = cocotb.start_soon(frames(b, 1, 40, burst))
-    reads = [cocotb.start_soon(b.ports[0].read(OURS, b.memory // 2)) for _ in range(64 * burst // (b.memory // 2))]
+    reads = [cocotb.start_soon(b.ports[0].read(OURS, b.memory // 2)) for _ in range(count)]
     cycles = await task
     got_reads, most = share(width, burst, cycles)
     print(f"{width} bits: reads in bursts of {burst} bytes: {cycles:.1f} cycles each, {100 * got_reads:.2f} % of the line")

@@ -58,7 +58,8 @@ class Requests:
         for _ in range(6):
             base = draw.randrange(memory - 1)
             length = draw.randrange(1, min(draw.choice([8, 100, memory]), memory - base) + 1)
-            rights = draw.choice([READ, WRITE, ATOMIC, READ | WRITE, READ | WRITE | ATOMIC, READ | WRITE | ATOMIC, STREAM, 0])
+            every = READ | WRITE | ATOMIC
+            rights = draw.choice([READ, WRITE, ATOMIC, READ | WRITE, every, every, STREAM, 0])
             self.windows.append((base, length, rights, draw.choice([ANY, 2, 2, 2, 0])))
         # It has to be let in.
         self.windows.append((draw.randrange(memory // 2), memory // 2, READ | WRITE | ATOMIC, 2))
@@ -106,7 +107,8 @@ class Requests:
             at = self.place(8) & ~(0 if draw.random() < 0.1 else 7)
             operand = draw.choice([draw.getrandbits(64), 0, 1, (1 << 64) - 1])
             payload = operand.to_bytes(8, "big") + draw.choice([bytes(8), b"\xff" * 8, draw.randbytes(8)])
-            return Head(kind, self.id, at, tag=draw.choice([0, 3, 257]) if odd else draw.choice([1, 2])), payload[: draw.choice([16] * 9 + [8])]
+            tag = draw.choice([0, 3, 257]) if odd else draw.choice([1, 2])
+            return Head(kind, self.id, at, tag=tag), payload[: draw.choice([16] * 9 + [8])]
         return Head(kind, self.id, draw.getrandbits(64)), self.batch()
 
 

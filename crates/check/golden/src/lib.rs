@@ -22,7 +22,7 @@
 //! [`rl_golden_parent_values`]: abi::rl_golden_parent_values
 //! [`rl_golden_sack_insert`]: abi::rl_golden_sack_insert
 //! [`rl_golden_connection_new`]: abi::rl_golden_connection_new
-//! [`rl_golden_endpoint_new`]: abi::rl_golden_endpoint_new
+//! [`rl_golden_endpoint_new`]: endpoint_abi::rl_golden_endpoint_new
 //! [`rl_golden_judge`]: abi::rl_golden_judge
 //! [`rl_golden_route`]: abi::rl_golden_route
 //! [`rl_golden_admit`]: abi::rl_golden_admit
@@ -40,6 +40,7 @@ mod buffers;
 mod connection;
 mod digest;
 mod endpoint;
+pub mod endpoint_abi;
 mod fault;
 mod frame;
 mod image;
