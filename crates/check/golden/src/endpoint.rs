@@ -88,14 +88,7 @@ impl Endpoint {
     }
 
     /// Sets a window; without bytes, closes it. `rights` are the protocol's bits.
-    pub(crate) fn window(
-        &mut self,
-        number: u64,
-        base: u64,
-        length: u64,
-        peer: u64,
-        rights: u8,
-    ) -> Result<(), Fault> {
+    pub(crate) fn window(&mut self, number: u64, base: u64, length: u64, peer: u64, rights: u8) -> Result<(), Fault> {
         let rights = Rights::from_bits(rights).ok_or(Fault::Argument)?;
         let window = (length > 0).then_some(Window { base, length, peer: mac(peer)?, rights });
         let windows: &mut Windows = self.node.windows();

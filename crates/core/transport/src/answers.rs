@@ -3,7 +3,7 @@
 use rackloom_node::{Duration, Instant};
 
 /// Bounds the answers to segments that are not of the present lives. Each such answer is of another life to an end that
-/// is at odds with us, which answers it in turn: without a bound the two would do so for ever, as fast as the wire goes.
+/// is at odds with us, which answers it in turn: unbounded, the two would do so for ever, as fast as the wire can.
 ///
 /// [`AT_ONCE`](Self::AT_ONCE) are given as they are asked for, and from then on one in each timeout: an end that sends
 /// again after a timeout is always answered. A segment of the present lives renews the first ones.

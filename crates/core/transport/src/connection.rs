@@ -98,8 +98,9 @@ impl<T> Connection<T> {
     /// the node will do. It speaks when it has something to send, or is spoken to.
     ///
     /// # Panics
-    /// If `epoch` is 0, `config.window` is not in 1..=256, `config.credit` is not in 1..2^31, `config.opening` is not in
-    /// 1..=`config.credit`, more than 256 payloads are to be held, or an end that delivers in any order is not selective.
+    /// If `epoch` is 0, `config.window` is not in 1..=256, `config.credit` is not in 1..2^31, `config.opening` is not
+    /// in 1..=`config.credit`, more than 256 payloads are to be held, or an end that delivers in any order is not
+    /// selective.
     pub fn new(now: Instant, config: ConnectionConfig, epoch: u32) -> Self {
         assert!(config.credit > 0 && config.credit < 1 << 31);
         assert!(config.selective || config.delivery != Delivery::AnyOrder);

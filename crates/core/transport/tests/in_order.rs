@@ -259,7 +259,7 @@ fn a_new_life_counts_even_if_its_first_segment_errs() {
     assert_eq!(a.handle(at(10), err), Err(PeerError::AckBeyondSent { end: number(1), next: number(0) }));
 }
 
-/// How many segments two ends send to each other, within a few timeouts and from a single one on, that are at odds: each
+/// How many segments two ends that are at odds send to each other, within a few timeouts and from a single one on: each
 /// believes itself in a life after the one that the other knows.
 fn answers_of_ends_at_odds(plant: impl Fn(&mut Connection<u32>)) -> u32 {
     let mut ends = [5, 1 << 31].map(|epoch| Connection::<u32>::new(at(0), config(0, false), epoch));

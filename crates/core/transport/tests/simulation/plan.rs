@@ -60,7 +60,7 @@ impl Plan {
             window,
             credit,
             // No draw of its own, so that seeds stay what they are.
-            opening: if seed % 2 == 0 { credit } else { 1 + (seed / 2 % u64::from(credit)) as u32 },
+            opening: if seed.is_multiple_of(2) { credit } else { 1 + (seed / 2 % u64::from(credit)) as u32 },
             queue_max: payloads as usize,
             delivery: Delivery::AnyOrder,
             selective: true,
