@@ -67,6 +67,10 @@ class _Segment(ctypes.Structure):
     ]
 
 
+class _Counters(ctypes.Structure):
+    _fields_ = [(name, c_uint64) for name in ("served", "malformed", "denied")]
+
+
 class _Event(ctypes.Structure):
     _fields_ = [("payload", c_uint64), ("kind", c_uint8)]
 
@@ -78,6 +82,10 @@ class _BridgeHead(ctypes.Structure):
         *((name, c_uint16) for name in ("id", "tag", "channel")),
         *((name, c_uint8) for name in ("kind", "flags")),
     ]
+
+
+class _Happening(ctypes.Structure):
+    _fields_ = [("request", c_uint64), ("peer", c_uint64), ("stream", c_uint16), ("failed", c_uint8)]
 
 
 _BYTES = (c_char_p, c_size_t)  # An argument's bytes; and the place of a result.
@@ -95,6 +103,21 @@ _FUNCTIONS = {
     "connection_poll": (c_void_p, c_uint64, POINTER(_Segment)),
     "connection_event": (c_void_p, POINTER(_Event)),
     "connection_deadline": (c_void_p, POINTER(c_uint64)),
+    "endpoint_new": (c_uint64, c_uint16, c_uint32, *_BYTES, POINTER(c_void_p)),
+    "endpoint_free": (c_void_p,),
+    "endpoint_window": (c_void_p, c_uint64, c_uint64, c_uint64, c_uint64, c_uint8),
+    "endpoint_fails": (c_void_p, c_uint8),
+    "endpoint_handle": (c_void_p, *_BYTES),
+    "endpoint_poll": (c_void_p, *_BYTES),
+    "endpoint_time": (c_void_p, c_uint64),
+    "endpoint_read": (c_void_p, c_uint64, c_uint64, c_uint32),
+    "endpoint_write": (c_void_p, c_uint64, c_uint64, *_BYTES),
+    "endpoint_send": (c_void_p, c_uint64, c_uint16, *_BYTES),
+    "endpoint_done": (c_void_p, POINTER(_Happening)),
+    "endpoint_take": (c_void_p, POINTER(_Happening)),
+    "endpoint_bytes": (c_void_p, *_BYTES),
+    "endpoint_memory": (c_void_p, *_BYTES),
+    "endpoint_counters": (c_void_p, POINTER(_Counters)),
     "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "route": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
@@ -143,6 +166,10 @@ def _try(name: str, *arguments: object) -> int:
     if result < 0 and result != REFUSED:
         raise ValueError(f"golden {name}: {FAULTS[result]}")
     return result
+
+
+def _unless_refused(result: int) -> int | None:
+    return None if result == REFUSED else result
 
 
 def _fits(what: str, value: int, kind: type) -> None:
@@ -449,6 +476,77 @@ def bridge_parse(data: bytes) -> tuple[BridgeHead, bytes] | BridgeFault:
     if length == REFUSED:
         return BridgeFault(fault.value)
     return BridgeHead(**{name: getattr(head, name) for name, _ in _BridgeHead._fields_}), data[96 : 96 + length]
+
+
+class Endpoint:
+    """A node of the bridge with a memory, for which time passes as `time` says."""
+
+    def __init__(self, mac: int, longest: int, epoch: int, memory: bytes) -> None:
+        self._at, self._size = c_void_p(), len(memory)
+        _call("endpoint_new", mac, longest, epoch, memory, len(memory), byref(self._at))
+        weakref.finalize(self, _call, "endpoint_free", self._at)
+
+    def window(self, number: int, base: int = 0, length: int = 0, peer: int = 0, rights: int = 0) -> None:
+        """Sets a window, for one node or, with peer 0, for all; without a length it is closed."""
+        _call("endpoint_window", self._at, number, base, length, peer, rights)
+
+    def fails(self, fails: bool) -> None:
+        """Whether its memory fails from now on."""
+        _call("endpoint_fails", self._at, fails)
+
+    def exchange(self, data: bytes) -> list[bytes]:
+        """A frame comes; the frames that go out."""
+        _call("endpoint_handle", self._at, data, len(data))
+        return self.says()
+
+    def says(self) -> list[bytes]:
+        """The frames that go out now."""
+        sent = []
+        while said := _bytes("endpoint_poll", self._at):
+            sent.append(said)
+        return sent
+
+    def time(self, now_ns: int) -> None:
+        """It is so late."""
+        _call("endpoint_time", self._at, now_ns)
+
+    def read(self, peer: int, addr: int, count: int) -> int | None:
+        """Asks a node for bytes of its memory: the request's number; None while too many are under way."""
+        return _unless_refused(_try("endpoint_read", self._at, peer, addr, count))
+
+    def write(self, peer: int, addr: int, data: bytes) -> int | None:
+        """Writes to a node's memory, likewise."""
+        return _unless_refused(_try("endpoint_write", self._at, peer, addr, data, len(data)))
+
+    def send(self, peer: int, stream: int, message: bytes) -> bool:
+        """Sends a message to a node's stream, if there is room."""
+        return _try("endpoint_send", self._at, peer, stream, message, len(message)) != REFUSED
+
+    def done(self) -> dict[int, bytes | None]:
+        """The requests that are over: the bytes that were read, or None if it failed."""
+        over, it = {}, _Happening()
+        while _call("endpoint_done", self._at, byref(it)):
+            over[it.request] = None if it.failed else _bytes("endpoint_bytes", self._at)
+        return over
+
+    def take(self) -> tuple[int, int, bytes] | None:
+        """Takes the next message: its node, stream and bytes."""
+        it = _Happening()
+        if not _call("endpoint_take", self._at, byref(it)):
+            return None
+        return it.peer, it.stream, _bytes("endpoint_bytes", self._at)
+
+    def memory(self) -> bytes:
+        """What its memory holds."""
+        out = ctypes.create_string_buffer(self._size)
+        _call("endpoint_memory", self._at, out, self._size)
+        return out.raw
+
+    def counters(self) -> dict[str, int]:
+        """What it has counted."""
+        counters = _Counters()
+        _call("endpoint_counters", self._at, byref(counters))
+        return {name: getattr(counters, name) for name, _ in _Counters._fields_}
 
 
 # ---- images

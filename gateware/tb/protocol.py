@@ -46,6 +46,7 @@ BRIDGE = Family(
         "WINDOWS": 16,
         "TRANSACTIONS": 64,
         "CHANNELS": 2,
+        "CREDIT": 16,
         "CHANNEL_MEMORY": 0,
         "CHANNEL_STREAMS": 1,
         "STREAMS": 16,

@@ -27,6 +27,9 @@ package rl_bridge_pkg;
   localparam logic [15:0] Transactions = 16'd64;
   // Channels between two nodes; each has sequence numbers and credit of its own.
   localparam logic [15:0] Channels = 16'd2;
+  // Numbered packets that may be sent on a channel before the receiver has said its limit. It has
+  // room for as many or more.
+  localparam logic [15:0] Credit = 16'd16;
   // The channel of requests and their responses, which are always taken at once.
   localparam logic [15:0] ChannelMemory = 16'd0;
   // The channel of streams, whose credit is withheld while the receiver does not take the message.

@@ -1,5 +1,7 @@
-"""A node of the bridge as a bench sees its wire side: `rl_bridge_wire` with a table of peers, segments and frames."""
+"""A node of the bridge as a bench sees its wire side: `rl_bridge_wire` with a table of peers, segments and frames.
+`BRIDGE_WIDTHS` says at which widths it runs, "64 512" by default; there are 128 and 256 as well."""
 
+import os
 import random
 from dataclasses import dataclass
 
@@ -8,6 +10,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 
 OWN = 0x02524C000007
+WIDTHS = [int(width) for width in os.environ.get("BRIDGE_WIDTHS", "64 512").split()]
 # Peers by node. The last two nodes are nobody's; first bytes that EUI-64 changes in both ways.
 NODES = [0x02524C000109, 0x00524C000109, 0xFE0102030405, 0x10E2D5000000, 0x02524C010009, 0x02FFFEFFFEFE]
 STRANGERS = [0x02524C000108, 0x02524C000007 ^ 0x80, 0x000000000000]

@@ -4,11 +4,11 @@ import random
 
 import cocotb
 import pytest
-from node import DESC, NODES, OWN, SEGMENT, Node, a_message, pack, words_of
+from node import DESC, NODES, OWN, SEGMENT, WIDTHS, Node, a_message, pack, words_of
 from runner import bench, rtl
 from streams import PAUSES, PAUSE_PAIRS, never
 
-FRAMES = 400
+FRAMES = 150
 
 
 class Sender(Node):
@@ -144,6 +144,6 @@ async def no_cycle_is_lost(dut, length):
     assert latency <= 4
 
 
-@pytest.mark.parametrize("width", [64, 128, 256, 512])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_rl_bridge_tx(width):
     bench("rl_bridge_wire", rtl("bridge"), __name__, {"DataW": width})

@@ -17,6 +17,7 @@ use crate::{Fault, admit, bridge_frame, digest, frame, image, judge, sack};
 
 pub use crate::bridge_frame::{BridgeFault, BridgeHead};
 pub use crate::connection::{Config, Connection, Event, EventKind, Segment};
+pub use crate::endpoint::{Counters, Endpoint, Happening};
 pub use crate::frame::Head;
 pub use crate::judge::{Card, Verdict};
 pub use crate::sack::Window;
@@ -325,7 +326,7 @@ pub unsafe extern "C" fn rl_golden_connection_deadline(connection: *const Connec
 }
 
 /// Fills the caller's place, if there is something to fill it with: 1, otherwise 0.
-fn fill<T>(place: &mut T, result: Option<T>) -> usize {
+pub(crate) fn fill<T>(place: &mut T, result: Option<T>) -> usize {
     let is_there = result.is_some();
     if let Some(result) = result {
         *place = result;
@@ -342,7 +343,7 @@ const fn place(root: u8) -> Result<Place, Fault> {
 }
 
 /// The number that C gets. A panic must not cross into C.
-fn answer(call: impl FnOnce() -> Result<usize, Fault>) -> i64 {
+pub(crate) fn answer(call: impl FnOnce() -> Result<usize, Fault>) -> i64 {
     let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or(Err(Fault::Internal));
     match result {
         Ok(number) => i64::try_from(number).unwrap_or(Fault::Internal as i64),

@@ -111,6 +111,7 @@ impl Connection {
             first: config.first,
             window: config.window,
             credit: config.credit,
+            opening: config.credit,
             queue_max: config.queue_max as usize,
             delivery: Delivery::InOrder { hold: config.hold },
             selective: false,

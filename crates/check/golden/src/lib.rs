@@ -3,13 +3,14 @@
 //! A bench in Python drives a block and asks this library what the block must do. So the gateware is checked against
 //! the code of the model itself, and there is no second model to keep in step. `gateware/tb/golden.py` declares the
 //! functions for Python; they take byte buffers, numbers and the structs of [`abi`]. They hold no state, but for
-//! connections, which the caller creates, drives and frees.
+//! connections and endpoints, which the caller creates, drives and frees.
 //!
 //! | Functions | Golden rule |
 //! |---|---|
 //! | [`rl_golden_digest`], [`rl_golden_chunk_values`], [`rl_golden_parent_values`] | the `blake3` crate, which hashes images for the card model |
 //! | [`rl_golden_sack_insert`] | `rackloom_transport::Sack`, the window of a card's writes |
 //! | [`rl_golden_connection_new`] and the others of a connection | `rackloom_transport::Connection`, in order with a fixed timeout |
+//! | [`rl_golden_endpoint_new`] and the others of an endpoint | `rackloom_bridge::Endpoint`, by its frames |
 //! | [`rl_golden_judge`], [`rl_golden_route`] | `rackloom_card::Filter` and `check_access`, the card's analyzer; see [`judge`] |
 //! | [`rl_golden_admit`] | `rackloom_card::check_access` and `check_launch`, the card's checks of reads and launches |
 //! | [`rl_golden_frame`], [`rl_golden_parse`] | `rackloom_wire::Head` and `Packet` |
@@ -21,6 +22,7 @@
 //! [`rl_golden_parent_values`]: abi::rl_golden_parent_values
 //! [`rl_golden_sack_insert`]: abi::rl_golden_sack_insert
 //! [`rl_golden_connection_new`]: abi::rl_golden_connection_new
+//! [`rl_golden_endpoint_new`]: endpoint_abi::rl_golden_endpoint_new
 //! [`rl_golden_judge`]: abi::rl_golden_judge
 //! [`rl_golden_route`]: abi::rl_golden_route
 //! [`rl_golden_admit`]: abi::rl_golden_admit
@@ -37,6 +39,8 @@ mod bridge_frame;
 mod buffers;
 mod connection;
 mod digest;
+mod endpoint;
+pub mod endpoint_abi;
 mod fault;
 mod frame;
 mod image;

@@ -3,7 +3,7 @@
 use rackloom_node::Duration;
 use rackloom_transport::{AckPolicy, ConnectionConfig, Delivery, PeersLimits};
 use rackloom_wire::MacAddr;
-use rackloom_wire::bridge::{CHANNEL_MEMORY, MESSAGE_JUMBO, MESSAGE_STANDARD, TRANSACTIONS};
+use rackloom_wire::bridge::{CHANNEL_MEMORY, CREDIT, MESSAGE_JUMBO, MESSAGE_STANDARD, TRANSACTIONS};
 
 /// What makes one endpoint differ from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +77,7 @@ impl EndpointConfig {
             // Requests and responses are consumed at once, so their credit only bounds what is in flight. A stream's
             // longest message has to fit.
             credit: if is_memory { 256 } else { u32::from(STREAM_CREDIT) },
+            opening: CREDIT.into(),
             // Requests of ours under way, and answers to those of the peer.
             queue_max: if is_memory { 2 * TRANSACTIONS as usize } else { usize::from(STREAM_CREDIT) },
             delivery: Delivery::InOrder { hold: self.hold },

@@ -25,9 +25,11 @@ pub struct ConnectionConfig {
     pub first: u32,
     /// Most numbers in flight, 1 to 256. Both ends agree on it.
     pub window: u32,
-    /// Payloads that the owner can hold and has not consumed, 1 or more. Both ends agree on it: it is the credit that
-    /// each begins with.
+    /// Payloads that the owner can hold and has not consumed, 1 or more.
     pub credit: u32,
+    /// The credit that each end begins with, until the other has said more: 1 to [`credit`](Self::credit). Both ends
+    /// agree on it.
+    pub opening: u32,
     /// Payloads that wait to be sent, at most.
     pub queue_max: usize,
     /// In which order payloads are delivered, and how many are held for that.
@@ -96,18 +98,20 @@ impl<T> Connection<T> {
     /// the node will do. It speaks when it has something to send, or is spoken to.
     ///
     /// # Panics
-    /// If `epoch` is 0, `config.window` is not in 1..=256, `config.credit` is not in 1..2^31, more than 256 payloads
-    /// are to be held, or an end that delivers in any order is not selective.
+    /// If `epoch` is 0, `config.window` is not in 1..=256, `config.credit` is not in 1..2^31, `config.opening` is not
+    /// in 1..=`config.credit`, more than 256 payloads are to be held, or an end that delivers in any order is not
+    /// selective.
     pub fn new(now: Instant, config: ConnectionConfig, epoch: u32) -> Self {
         assert!(config.credit > 0 && config.credit < 1 << 31);
         assert!(config.selective || config.delivery != Delivery::AnyOrder);
+        assert!((1..=config.credit).contains(&config.opening));
         let limit = config.first.wrapping_add(config.credit);
         Self {
             epochs: Epochs::new(epoch),
             rtt: Rtt::new(config.rto_min, config.rto_max),
             queue: VecDeque::new(),
             sender: Sender::new(config.first, config.window),
-            credit: Credit::new(limit),
+            credit: Credit::new(config.first.wrapping_add(config.opening)),
             inbox: Inbox::new(config.first, config.window, config.delivery),
             peer_selective: false,
             granted: Credit::new(limit),
@@ -267,7 +271,8 @@ impl<T> Connection<T> {
         let old = core::mem::replace(&mut self.sender, Sender::new(first, window));
         self.inbox.restart(first, window);
         let limit = first.wrapping_add(self.config.credit);
-        (self.credit, self.granted, self.announced) = (Credit::new(limit), Credit::new(limit), limit);
+        self.credit = Credit::new(first.wrapping_add(self.config.opening));
+        (self.granted, self.announced) = (Credit::new(limit), limit);
         self.rtt = Rtt::new(self.config.rto_min, self.config.rto_max);
         self.probe = None;
         #[cfg(feature = "planted-bugs")]

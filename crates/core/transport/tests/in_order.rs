@@ -10,6 +10,7 @@ fn config(hold: u32, selective: bool) -> ConnectionConfig {
         first: u32::MAX - 2,
         window: 16,
         credit: 64,
+        opening: 64,
         queue_max: 64,
         delivery: Delivery::InOrder { hold },
         selective,
@@ -217,7 +218,7 @@ fn a_nack_waits_for_no_payload_and_every_segment_acknowledges() {
 
 #[test]
 fn what_is_held_is_within_the_credit_and_gone_with_the_peers_life() {
-    let small = ConnectionConfig { credit: 4, ..config(16, true) };
+    let small = ConnectionConfig { credit: 4, opening: 4, ..config(16, true) };
     let (_, mut b, sent) = ends(small.clone(), small.clone(), 8);
     assert_eq!(data(&sent).len(), 4, "as many as there is credit for");
     for n in [1, 2, 3] {

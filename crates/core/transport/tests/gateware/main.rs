@@ -26,6 +26,7 @@ fn connection(config: Config, epoch: u32) -> Connection<u64> {
         first: config.first,
         window: config.window,
         credit: config.credit,
+        opening: config.credit,
         queue_max: 1000,
         delivery: Delivery::InOrder { hold: 0 },
         selective: false,

@@ -54,6 +54,7 @@ fn end(setup: &Setup, bug: Option<Bug>) -> Connection<u32> {
         first: 1,
         window: 256,
         credit: 1 << 30,
+        opening: 1 << 30,
         queue_max: 512,
         delivery: setup.delivery,
         selective: setup.selective,

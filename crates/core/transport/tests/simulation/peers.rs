@@ -14,6 +14,7 @@ fn config() -> ConnectionConfig {
         first: 1,
         window: 64,
         credit: 128,
+        opening: 128,
         queue_max: 16,
         delivery: Delivery::AnyOrder,
         selective: true,

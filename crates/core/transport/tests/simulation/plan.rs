@@ -54,10 +54,13 @@ impl Plan {
         let payloads = 50 + rng.below(150) as u32;
         let near_wrap = |rng: &mut Rng| if rng.chance(0.7) { u32::MAX - rng.below(300) as u32 } else { 1 };
         let first = near_wrap(&mut rng);
+        let credit = if rng.chance(0.5) { 1 << 20 } else { 1 + rng.below(64) as u32 };
         let config = ConnectionConfig {
             first,
             window,
-            credit: if rng.chance(0.5) { 1 << 20 } else { 1 + rng.below(64) as u32 },
+            credit,
+            // No draw of its own, so that seeds stay what they are.
+            opening: if seed.is_multiple_of(2) { credit } else { 1 + (seed / 2 % u64::from(credit)) as u32 },
             queue_max: payloads as usize,
             delivery: Delivery::AnyOrder,
             selective: true,

@@ -22,6 +22,9 @@ pub const WINDOWS: u16 = 16;
 pub const TRANSACTIONS: u16 = 64;
 /// Channels between two nodes; each has sequence numbers and credit of its own.
 pub const CHANNELS: u16 = 2;
+/// Numbered packets that may be sent on a channel before the receiver has said its limit. It has room for as many or
+/// more.
+pub const CREDIT: u16 = 16;
 /// The channel of requests and their responses, which are always taken at once.
 pub const CHANNEL_MEMORY: u16 = 0;
 /// The channel of streams, whose credit is withheld while the receiver does not take the message.

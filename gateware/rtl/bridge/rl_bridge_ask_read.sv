@@ -1,0 +1,265 @@
+// Reads of a manager at the memory of other nodes: AXI4 in, read requests out, and what comes back in the order of the
+// bursts, whatever their ids. A burst that is longer than a message goes as several requests. There is room for all
+// that was asked for, so that answers are taken at once.
+//
+// Bursts are INCR, of whole beats, within 4 KiB; a single beat may be of any size. Others, and those of no region, get
+// as many beats as they ask for, with SLVERR. So do what is refused or fails, and what is not answered within the
+// bound: of one piece of a burst, its beats.
+module rl_bridge_ask_read
+  import rl_bridge_pkg::*;
+  import rl_bridge_node_pkg::*;
+#(
+  parameter int unsigned DataW = 512,
+  parameter int unsigned AddrW = 48,
+  parameter int unsigned IdW = 6,
+  parameter int unsigned Longest = 4096,  // Bytes of an answer, a multiple of a beat.
+  parameter int unsigned Words = 512,     // Of the store, a power of two: 256 or more, and a longest answer.
+  parameter int unsigned Slots = 32,      // Requests under way: half of TRANSACTIONS at most.
+  parameter logic [7:0]  Patience = 4     // As rl_bridge_slots says.
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  input  logic [9:0]        seed_i,
+  input  logic [7:0]        now_i,
+
+  input  logic              arvalid_i,
+  output logic              arready_o,
+  input  logic [IdW-1:0]    arid_i,
+  input  logic [AddrW-1:0]  araddr_i,
+  input  logic [7:0]        arlen_i,
+  input  logic [2:0]        arsize_i,
+  input  logic [1:0]        arburst_i,
+  output logic              rvalid_o,
+  input  logic              rready_i,
+  output logic [IdW-1:0]    rid_o,
+  output logic [DataW-1:0]  rdata_o,
+  output logic [1:0]        rresp_o,
+  output logic              rlast_o,
+
+  // -- rl_bridge_map
+  output logic              map_valid_o,
+  output logic [AddrW-1:0]  map_addr_o,
+  input  logic              map_done_i,
+  input  logic              map_hit_i,
+  input  node_t             map_node_i,
+  input  logic [63:0]       map_remote_i,
+
+  // -- lives of nodes
+  output node_t             asked_node_o,
+  input  logic [3:0]        asked_life_i,
+  input  logic [3:0]        answer_life_i,
+  output node_t             ended_node_o,
+  input  logic [3:0]        ended_life_i,
+
+  // -- requests: a head, whose one word means nothing
+  output logic              q_valid_o,
+  input  logic              q_ready_i,
+  input  logic              q_refused_i,
+  output node_t             q_node_o,
+  output head_t             q_head_o,
+
+  // -- answers whose id says that they are to reads, as beats; taken at once
+  input  logic              x_valid_i,
+  output logic              x_ready_o,
+  input  node_t             x_node_i,
+  input  head_t             x_head_i,
+  input  logic [DataW-1:0]  x_data_i,
+  input  logic              x_last_i,
+  output logic              stray_o        // One came to nothing that was asked.
+);
+  localparam int unsigned Bytes = DataW / 8;
+  localparam int unsigned FineW = $clog2(Bytes);
+  localparam int unsigned WordW = $clog2(Words);
+  localparam int unsigned Most = Longest / Bytes;  // Beats of a piece.
+  typedef logic [WordW-1:0] word_t;
+  typedef struct packed {
+    logic [8:0]     beats;
+    logic [IdW-1:0] id;
+    logic           last;
+  } side_t;
+  typedef struct packed {
+    word_t      base;
+    logic [8:0] beats;
+  } back_t;
+
+  // -- a burst, piece by piece
+  typedef enum logic [1:0] {
+    Rests,
+    Maps,
+    Begins,
+    Offers
+  } state_e;
+  state_e state_q;
+  logic bad_q, full, begins, late, has_room;
+  logic [IdW-1:0] id_q;
+  logic [AddrW-1:0] addr_q;
+  logic [2:0] size_q;
+  logic [8:0] left_q, beats;
+  logic [63:0] remote_q;
+  node_t node_q;
+  logic [15:0] slot_id, bytes;
+  logic [FineW-1:0] offset, tail, narrow;
+  logic [WordW:0] held_q;
+  word_t end_q;
+  side_t side, ended_side;
+  back_t back, answer_back;
+  logic bad_burst;
+  logic [12:0] span;
+  assign span = 13'({1'b0, araddr_i[11:0]} >> FineW) + 13'(arlen_i);
+  assign bad_burst = (arlen_i != 0 && (arburst_i != 2'b01 || arsize_i != 3'(FineW))) ||
+      span >= 13'(4096 / Bytes) || arsize_i > 3'(FineW);
+  assign arready_o = state_q == Rests;
+  assign map_valid_o = state_q == Maps;
+  assign map_addr_o = addr_q;
+  // A single beat may be narrow: bytes from its address to the end of its lanes.
+  assign offset = remote_q[FineW-1:0];
+  assign tail = FineW'((32'd1 << size_q) - 1);
+  assign beats = !bad_q && 32'(left_q) > Most ? 9'(Most) : left_q;
+  assign narrow = tail & ~offset;
+  assign bytes = size_q != 3'(FineW) ? 16'(narrow) + 16'd1 : (16'(beats) << FineW) - 16'(offset);
+  assign has_room = 32'(held_q) + 32'(beats) <= Words;
+  assign begins = state_q == Begins && !full && has_room;
+  assign side = '{beats: beats, id: id_q, last: left_q == beats};
+  assign back = '{base: end_q, beats: beats};
+  assign asked_node_o = node_q;
+  assign q_valid_o = state_q == Offers;
+  assign q_node_o = node_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) state_q <= Rests;
+    else begin
+      case (state_q)
+        Rests: if (arvalid_i) state_q <= bad_burst ? Begins : Maps;
+        Maps: if (map_done_i) state_q <= Begins;
+        Begins: if (begins) state_q <= !bad_q ? Offers : Rests;
+        default: if (q_ready_i || (q_refused_i && late)) state_q <= left_q == 0 ? Rests : Begins;
+      endcase
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (state_q == Rests) begin
+      bad_q <= bad_burst;
+      id_q <= arid_i;
+      addr_q <= araddr_i;
+      size_q <= arsize_i;
+      left_q <= {1'b0, arlen_i} + 1'b1;
+    end
+    if (state_q == Maps && map_done_i) begin
+      bad_q <= !map_hit_i;
+      node_q <= map_node_i;
+      remote_q <= map_remote_i;
+    end
+    if (begins) begin
+      q_head_o <= '0;
+      q_head_o.kind <= short_of(KindReadRequest);
+      q_head_o.id <= slot_id;
+      q_head_o.addr <= remote_q;
+      q_head_o.count <= 32'(bytes);
+      left_q <= left_q - beats;
+      remote_q <= remote_q + 64'(bytes);
+    end
+  end
+
+  logic answers, fits, ended, failed, take;
+  logic answer_ends, verdict_q, fits_q;
+  rl_bridge_slots #(
+    .Slots(Slots),
+    .SideW($bits(side_t)),
+    .BackW($bits(back_t)),
+    .Patience(Patience)
+  ) u_slots (
+    .clk_i,
+    .rst_ni,
+    .seed_i,
+    .now_i,
+    .begin_i(begins),
+    .full_o(full),
+    .id_o(slot_id),
+    .node_i(node_q),
+    .life_i(asked_life_i),
+    .addr_i(remote_q),
+    .count_i(bytes),
+    .ends_i(bad_q),
+    .fails_i(bad_q),
+    .side_i(side),
+    .back_i(back),
+    .late_o(late),
+    .answer_i(x_head_i),
+    .answer_node_i(x_node_i),
+    .answer_life_i,
+    .answers_o(answers),
+    .fits_o(fits),
+    .back_o(answer_back),
+    .answer_ends_i(answer_ends),
+    .answer_fits_i(fits_q),
+    .ended_o(ended),
+    .ended_node_o,
+    .ended_life_i,
+    .failed_o(failed),
+    .side_o(ended_side),
+    .take_i(take)
+  );
+
+  // -- answers: what they are to, a cycle, and then their words
+  logic [8:0] at_q;
+  logic [DataW-1:0] store_data;
+  word_t read_q;
+  assign x_ready_o = verdict_q;
+  assign answer_ends = verdict_q && x_valid_i && x_last_i && answers;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) verdict_q <= 1'b0;
+    else verdict_q <= verdict_q ? !(x_valid_i && x_last_i) : x_valid_i;
+    stray_o <= rst_ni && verdict_q && x_valid_i && x_last_i && !answers;
+    fits_q <= fits;
+    at_q <= !verdict_q ? '0 : at_q + 9'(x_valid_i && at_q != '1);
+  end
+  logic fetches;
+  rl_ram #(
+    .Width(DataW),
+    .Depth(Words),
+    .Block(1'b1)
+  ) u_store (
+    .clk_wr_i(clk_i),
+    .we_i(verdict_q && x_valid_i && answers && at_q < answer_back.beats),
+    .waddr_i(answer_back.base + word_t'(at_q)),
+    .wdata_i(x_data_i),
+    .clk_rd_i(clk_i),
+    .re_i(fetches),
+    .raddr_i(read_q),
+    .rdata_o(store_data)
+  );
+
+  // -- out: the oldest request's beats
+  logic out_q, out_failed_q;
+  side_t out_side_q;
+  assign take = ended && !out_q;
+  assign fetches = out_q && (!rvalid_o || rready_i);
+  assign rdata_o = store_data;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      out_q <= 1'b0;
+      rvalid_o <= 1'b0;
+      held_q <= '0;
+      end_q <= '0;
+      read_q <= '0;
+    end else begin
+      if (take) out_q <= 1'b1;
+      else if (fetches && out_side_q.beats == 9'd1) out_q <= 1'b0;
+      rvalid_o <= fetches || (rvalid_o && !rready_i);
+      if (fetches) read_q <= read_q + 1'b1;
+      if (begins) end_q <= end_q + word_t'(beats);
+      held_q <= held_q + (begins ? (WordW + 1)'(beats) : '0) - (WordW + 1)'(fetches);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      out_side_q <= ended_side;
+      out_failed_q <= failed;
+    end else if (fetches) out_side_q.beats <= out_side_q.beats - 1'b1;
+    if (fetches) begin
+      rid_o <= out_side_q.id;
+      rresp_o <= out_failed_q ? AxiSlverr : AxiOkay;
+      rlast_o <= out_side_q.last && out_side_q.beats == 9'd1;
+    end
+  end
+endmodule

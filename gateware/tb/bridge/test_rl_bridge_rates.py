@@ -1,0 +1,174 @@
+"""rl_bridge: what it takes, in cycles, and how much goes through. The wire side is not in this bench: its cycle out and 4
+in, and the 96 bytes of a frame's head, are added."""
+
+from pathlib import Path
+
+import cocotb
+import cocotb.utils
+import pytest
+from bridge_bench import PERIOD, READ, STREAM, WRITE, Bench, frame
+from cocotb.triggers import RisingEdge
+from runner import bench
+
+HERE = Path(__file__).parent
+OURS = 0x10_0000
+WIRE_OUT, WIRE_IN = 1, 4
+HEAD, GAP = 96, 24  # Bytes of a frame's head; of check sequence, preamble and gap.
+MEMORY = 60
+# Width: bits a second of the line, cycles of 4 ns or 6.4 ns.
+LINES = {64: (10e9, 156.25e6), 512: (100e9, 250e6)}
+
+
+async def opened(dut, **how):
+    b = Bench(dut)
+    await b.start(**{"rto": 200} | how)
+    for end in (0, 1):
+        await b.window(end, 5, length=b.memory, rights=READ | WRITE)
+        await b.window(end, 6, length=16, rights=STREAM)
+        await b.region(end, 3, base=OURS, size=b.memory, node=1 - end, remote=0)
+    return b
+
+
+def first(dut, name, end=None):
+    value = getattr(dut, name).value
+    return bool(value.to_unsigned() >> (end or 0) & 1) if end is not None else value == 1
+
+
+async def times(dut, marks):
+    """Cycles between marks, each a signal that goes up after the one before."""
+    found, cycle = [], 0
+    for name, end in marks:
+        while True:
+            await RisingEdge(dut.clk_i)
+            cycle += 1
+            if first(dut, name, end) and (name != "tx_valid_o" or first(dut, "tx_data_o", end)):
+                found.append(cycle)
+                break
+    return [later - sooner for sooner, later in zip(found, found[1:])]
+
+
+@cocotb.test()
+async def a_fetch_of_64_bytes(dut):
+    b = await opened(dut, latency=MEMORY)
+    port = b.ports[0]
+    await port.read(OURS, 64)
+    await b.cycles(2000)
+    marks = [("a_arvalid", None), ("tx_valid_o", 0), ("rx_valid_o", 1), ("m_arvalid_o", 1), ("m_rvalid_o", 1),
+             ("tx_valid_o", 1), ("rx_valid_o", 0), ("a_rvalid", None)]
+    timed = cocotb.start_soon(times(dut, marks))
+    await port.read(OURS + 128, 64)
+    out, _, in_, memory, back, _, home = await timed
+    out, in_, back, home = out + WIRE_OUT, in_ + WIRE_IN, back + WIRE_OUT, home + WIRE_IN
+    total = out + in_ + MEMORY + back + home
+    rate = LINES[8 * b.bytes][1]
+    print(f"{8 * b.bytes} bits: fetch of 64 bytes: port to wire {out}, wire to memory {in_}, memory {memory}, memory to wire "
+          f"{back}, wire to port {home}: {total} cycles, {total / rate * 1e6:.3f} us")
+    if b.bytes == 64:
+        assert max(out, in_, back, home) <= 25 and total <= 162
+
+
+@cocotb.test()
+async def a_write_of_a_beat(dut):
+    b = await opened(dut, latency=MEMORY)
+    await b.ports[0].write(OURS, bytes(64))
+    await b.cycles(2000)
+    timed = cocotb.start_soon(times(dut, [("a_awvalid", None), ("tx_valid_o", 0), ("rx_valid_o", 1), ("m_awvalid_o", 1)]))
+    await b.ports[0].write(OURS + 128, bytes(b.bytes))
+    out, _, in_ = await timed
+    print(f"{8 * b.bytes} bits: write of a beat: port to wire {out + WIRE_OUT}, wire to memory {in_ + WIRE_IN} cycles")
+    assert out + WIRE_OUT <= 25 and in_ + WIRE_IN <= 25
+
+
+async def frames(b, end, count, length):
+    """Cycles that a frame of so many bytes takes in a steady stream of them, by the words on the link."""
+    dut, cycle, words = b.dut, 0, 0
+    while cycle == 0 or words < count * length // b.bytes:
+        await RisingEdge(dut.clk_i)
+        goes = first(dut, "tx_valid_o", end) and first(dut, "tx_ready_o", end) and first(dut, "tx_data_o", end)
+        words += goes
+        # What comes first is not counted.
+        if words == 4 * length // b.bytes and goes and cycle == 0:
+            words, cycle = 0, 1
+        elif cycle:
+            cycle += 1
+    return cycle / count
+
+
+def share(width, payload, cycles):
+    """Of the line's rate, at most what it can carry itself: payload bytes a frame, which takes so many cycles."""
+    line, clock = LINES[width]
+    on_line = (payload + HEAD + GAP) * 8 / line
+    return payload * 8 / max(cycles / clock, on_line) / line, payload / (payload + HEAD + GAP)
+
+
+@cocotb.test()
+async def what_4_kib_go_at(dut):
+    b = await opened(dut, latency=MEMORY, delay=20)
+    width = 8 * b.bytes
+    burst = min(4096, 256 * b.bytes)
+    data = bytes(16 * burst)
+    task = cocotb.start_soon(frames(b, 0, 40, burst))
+    count = 64 * burst // (b.memory // 2)
+    writes = [cocotb.start_soon(b.ports[0].write(OURS, data[: b.memory // 2])) for _ in range(count)]
+    cycles = await task
+    got, most = share(width, burst, cycles)
+    print(f"{width} bits: writes in bursts of {burst} bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the line; its frames "
+          f"allow {100 * most:.2f} %")
+    for write in writes:
+        assert (await write).resp == 0
+    await b.cycles(3000)
+    task = cocotb.start_soon(frames(b, 1, 40, burst))
+    reads = [cocotb.start_soon(b.ports[0].read(OURS, b.memory // 2)) for _ in range(count)]
+    cycles = await task
+    got_reads, most = share(width, burst, cycles)
+    print(f"{width} bits: reads in bursts of {burst} bytes: {cycles:.1f} cycles each, {100 * got_reads:.2f} % of the line")
+    for read in reads:
+        assert (await read).resp == 0
+    assert min(got, got_reads) >= (0.97 if burst == 4096 else 0.995 * most)
+
+
+@cocotb.test()
+async def what_streams_go_at(dut):
+    b = await opened(dut, delay=20)
+    width = 8 * b.bytes
+    task = cocotb.start_soon(frames(b, 0, 40, 4096))
+    for _ in range(13):
+        b.out[0].send_nowait(frame(1, 2, bytes(4 * 4096)))
+    cycles = await task
+    got, most = share(width, 4096, cycles)
+    print(f"{width} bits: streams in pieces of 4096 bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the line; its frames "
+          f"allow {100 * most:.2f} %")
+    assert got >= 0.995 * most
+
+
+@cocotb.test()
+async def messages_of_8_kib_over_a_long_way(dut):
+    """1.8 us there and back."""
+    width = dut.DataW.value.to_unsigned()
+    line, clock = LINES[width]
+    b = await opened(dut, delay=int(0.9e-6 * clock))
+    for name, receive in (("streams", True), ("writes", False)):
+        count, start = 24, None
+        if receive:
+            for _ in range(count):
+                b.out[0].send_nowait(frame(1, 2, bytes(8192)))
+            await b.into[1].recv()
+            start = cocotb.utils.get_sim_time("ns")
+            for _ in range(count - 1):
+                await b.into[1].recv()
+            count -= 1
+        else:
+            await b.cycles(3000)
+            start = cocotb.utils.get_sim_time("ns")
+            for task in [cocotb.start_soon(b.ports[0].write(OURS + 8192 * (i % 2), bytes(8192))) for i in range(count)]:
+                assert (await task).resp == 0
+        cycles = (cocotb.utils.get_sim_time("ns") - start) / PERIOD
+        rate = min(count * 8192 * 8 / (cycles / clock) / line, 8192 / (8192 + 2 * (HEAD + GAP)))
+        print(f"{width} bits: messages of 8 KiB by {name}, 1.8 us there and back: {100 * rate:.1f} % of the line")
+        assert rate >= 0.5
+
+
+@pytest.mark.parametrize("width", [64, 512])
+def test_rl_bridge_rates(width):
+    parameters = {"DataW": width, "Longest": 4096, "MemoryWords": (32 << 10) * 8 // width, "TickW": 12}
+    bench("rl_bridge_tb", HERE.glob("*.sv"), __name__, parameters | {"TakeWords": 64 * 4096 * 8 // width})
