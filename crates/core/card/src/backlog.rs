@@ -3,8 +3,8 @@
 use rackloom_node::{Duration, Instant};
 use rackloom_wire::Pause;
 
-/// Orders to the host, by what waits for the wire. A host that keeps them loses no frame here: the rest of the queue has
-/// room for what is on the cable and in its interface when the order goes out.
+/// Orders to the host, by what waits for the wire. A host that keeps them loses no frame here: the rest of the queue
+/// has room for what is on the cable and in its interface when the order goes out.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     /// Until when the host is silent, as ordered last.
