@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn who_wakes_late_catches_up_within_the_slack() {
-        let millis = |n| Instant::from_nanos(n * 1_000_000);
+        let millis = |n: u64| Instant::from_nanos(n * 1_000_000);
         let mut pacer = Pacer::catching_up(Some(8_000_000_000), Duration::from_micros(10), Duration::from_millis(2));
         let mut sent = |now| {
             let frames = core::iter::from_fn(|| pacer.is_open(now).then(|| pacer.sent(now, 976))).count();
