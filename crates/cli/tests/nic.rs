@@ -124,15 +124,18 @@ fn hosts_and_remote_memory_use_one_wire_and_lose_nothing() {
     let alone = (stream("2"), remote());
     let together = std::thread::scope(|scope| {
         let streaming = scope.spawn(|| stream("5"));
-        // It has begun by then, and goes on for longer than two of these take.
+        // It has begun by then; remote memory is read and written until it ends.
         std::thread::sleep(Duration::from_millis(500));
-        let least = (0..2).map(|_| remote()).fold(f64::MAX, f64::min);
+        let mut least = f64::MAX;
+        while !streaming.is_finished() {
+            least = least.min(remote());
+        }
         (streaming.join().unwrap(), least)
     });
     let shares = (together.0 / alone.0, together.1 / alone.1);
     eprintln!("alone {alone:?} bits a second, together {together:?}, shares {shares:?}");
-    // Half of the wire each; but a sample of 0.2 s on a machine with much else to do is no exact one.
-    assert!(shares.0 > 0.3 && shares.1 > 0.3, "alone {alone:?}, together {together:?}");
+    // Half of the wire each, while both send; but a sample of 0.2 s on a machine with much else to do is no exact one.
+    assert!(shares.0 > 0.25 && shares.1 > 0.25, "alone {alone:?}, together {together:?}");
     for nic in lab.nics() {
         assert_eq!(nic["overflow"], 0, "the host pauses when the wire does not keep up: {nic}");
     }

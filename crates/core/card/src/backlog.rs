@@ -4,7 +4,7 @@ use rackloom_node::{Duration, Instant};
 use rackloom_wire::Pause;
 
 /// Orders to the host, by what waits for the wire. A host that keeps them loses no frame here: the rest of the queue
-/// has room for what is on the cable and in its interface when the order goes out.
+/// has room for what is on the cable and in the card's port when the order goes out, some 400 frames on a live rack.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     /// Until when the host is silent, as ordered last.
@@ -44,9 +44,9 @@ impl Fill {
 }
 
 /// The host is to be silent from here on,
-const HIGH: usize = 6;
+const HIGH: usize = 3;
 /// and may speak again below this.
-const LOW: usize = 2;
+const LOW: usize = 1;
 /// An order is given again so long before it is over.
 const RENEW: Duration = Duration::from_micros(500);
 

@@ -51,9 +51,10 @@ impl FrameQueue {
 }
 
 /// Most frames: a burst of small ones, such as acknowledgements.
-pub(crate) const FRAMES_MAX: usize = 512;
-/// Most bytes: 0.4 ms at 10 Gb/s. What waits longer than that waits better at its sender.
-pub(crate) const BYTES_MAX: usize = 512 << 10;
+pub(crate) const FRAMES_MAX: usize = 1024;
+/// Most bytes: 0.8 ms at 10 Gb/s. What waits longer than that waits better at its sender; one that pauses when it is
+/// ordered to fills less than a fifth.
+pub(crate) const BYTES_MAX: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

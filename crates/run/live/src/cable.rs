@@ -19,7 +19,17 @@ impl Cable {
     /// A cable whose ends are both free.
     #[must_use]
     pub fn new() -> Self {
-        Self { switch: Switch::new(SwitchConfig { ports: 2, addresses: 0, ..SwitchConfig::default() }) }
+        Self::holding(SwitchConfig::default().queue_frames)
+    }
+
+    /// As [`new`](Self::new), with room for so many frames in each direction: what is under way when the other end is
+    /// ordered to pause.
+    ///
+    /// # Panics
+    /// If it is to hold none.
+    #[must_use]
+    pub fn holding(queue_frames: usize) -> Self {
+        Self { switch: Switch::new(SwitchConfig { ports: 2, addresses: 0, queue_frames, ..SwitchConfig::default() }) }
     }
 
     /// Takes a free end, to be plugged into a port; dropping it pulls it out. The name is for statistics.

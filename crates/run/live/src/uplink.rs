@@ -107,11 +107,13 @@ fn carry(mut port: Port, mut wire: impl Wire, shared: &Shared) -> io::Result<()>
         outward.drain(..sent);
         shared.outward.fetch_add(sent as u64, Ordering::Relaxed);
 
-        let taken = port.send(&inward)?;
-        inward.drain(..taken);
-        shared.inward.fetch_add(taken as u64, Ordering::Relaxed);
-
-        if inward.len() > BATCH || silent_until > Instant::now() {
+        let is_silent = silent_until > Instant::now();
+        if !is_silent {
+            let taken = port.send(&inward)?;
+            inward.drain(..taken);
+            shared.inward.fetch_add(taken as u64, Ordering::Relaxed);
+        }
+        if inward.len() > BATCH || is_silent {
             // The switch is full, or silence was ordered: what else comes stays in the wire's own buffer. The outward
             // way goes on meanwhile.
             std::thread::sleep(SATURATED);

@@ -5,7 +5,7 @@ use core::str::FromStr;
 use std::io;
 
 use rackloom_card::{Hook, NicCounters, Unattended};
-use rackloom_live::{Cable, MTU_STANDARD, Port, Tap, TapError, Uplink};
+use rackloom_live::{BATCH, Cable, MTU_STANDARD, Port, Tap, TapError, Uplink};
 use rackloom_wire::MacAddr;
 
 /// A host behind a card, written `CARD=INTERFACE`: this machine, or a namespace of it, by an interface of its own.
@@ -103,7 +103,7 @@ impl LiveNic {
     /// Makes the interface.
     pub(crate) fn open(plug: &NicPlug, mac: MacAddr) -> Result<Self, NicError> {
         let tap = Tap::open(&plug.interface, mac, MTU_STANDARD)?;
-        let cable = Cable::new();
+        let cable = Cable::holding(BATCH / 2);
         let end = cable.end(&plug.interface).expect("both ends are free");
         let uplink = Uplink::spawn(end, tap);
         let uplink = uplink.map_err(|source| NicError::Uplink { interface: plug.interface.clone(), source })?;
