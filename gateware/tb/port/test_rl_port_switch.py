@@ -245,6 +245,21 @@ async def what_a_hook_takes_passes_only_while_nobody_is_there(dut):
     assert switch.tx[1].frames[11:] == changed
 
 
+@cocotb.test()
+async def a_subnet_is_all_of_its_bytes(dut):
+    switch = Switch(dut, [Rule(1, what=SUBNET, passes=2)])
+    await switch.start()
+    inside = bytearray(frame_of(100, FAR, PEER, 0x86DD))
+    inside[38:46] = switch.config[0].subnet
+    # Its neighbours by one bit in one byte, with the words before and after as they are inside.
+    outside = [bytearray(inside) for _ in range(8)]
+    for at, frame in enumerate(outside):
+        frame[38 + at] ^= 1
+    switch.send(0, *(Packet(bytes(frame)) for frame in [inside, *outside, inside]))
+    await switch.settle()
+    assert switch.tx[1].frames == [bytes(inside)] * 2
+
+
 EARLY = Rule(1, passes=2, early=True)
 
 
