@@ -257,6 +257,30 @@ fn a_card_that_dies_in_the_exchange_is_named_and_there_is_no_result() {
     }
 }
 
+/// The other card lives on and the host hears of nothing but what the kernel returns.
+#[test]
+fn what_another_card_refuses_fails_the_exchange() {
+    for role in ["ptrans", "gemm"] {
+        let (a, b) = operands(role, 5, [400, 400, 400]);
+        let mut lab = Lab::new(2, 1, 0.0, |_, _| ());
+        let mut work = exchange(role, &a, &b, 2);
+        let why = lab.by_cards(&mut work, |lab, event| match event {
+            ExchangeEvent::Written => {
+                let shut = lab.macs()[1];
+                lab.command(|host, now| host.set_window(now, shut, 0, None));
+            }
+            ExchangeEvent::Output { .. } | ExchangeEvent::Computed | ExchangeEvent::Finished => panic!("{event:?}"),
+            _ => {}
+        });
+        match why {
+            Err(OpError::Peer { card, peer, fault: PeerFault::Refused }) => {
+                assert_eq!((card.unit, peer.unit), (Some(0), Some(1)), "{role}");
+            }
+            other => panic!("{role}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn a_card_without_a_bridge_is_refused_before_anything_is_written() {
     let (a, b) = operands("ptrans", 5, [64, 64, 0]);
