@@ -129,7 +129,7 @@ fn two_taps(names: &[String; 2]) -> Result<Vec<Uplink>> {
     let joined = (1..).zip(names).map(|(n, name)| {
         let tap = Tap::open(name, MacAddr([2, 0, 0, 0, 0, n]), MTU_STANDARD).map_err(|e| Failure::of(&e))?;
         let end = cable.end(name).map_err(|e| Failure::of(&e))?;
-        Uplink::spawn(end, tap).during("cannot start an uplink")
+        Uplink::spawn_for_host(end, tap).during("cannot start an uplink")
     });
     joined.collect()
 }

@@ -17,8 +17,8 @@ use crate::wire::{BATCH, Wire};
 /// Carries frames between a switch's port and a wire, both ways, on a thread of its own: how the nodes on an in-process
 /// switch are reached through a network interface. Dropping it pulls the cable.
 ///
-/// Whoever is at the port may order silence, as Ethernet's stations do ([`Pause`]): so long nothing is taken from the
-/// wire, whose own queue then holds up its senders.
+/// Orders to be silent ([`Pause`]) go no further, as no switch passes them on: whoever sends one into a network with
+/// many members would silence a station for all of them.
 #[derive(Debug)]
 pub struct Uplink {
     shared: Arc<Shared>,
@@ -48,14 +48,27 @@ impl Uplink {
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn spawn(mut port: Port, wire: impl Wire + 'static) -> io::Result<Self> {
+    pub fn spawn(port: Port, wire: impl Wire + 'static) -> io::Result<Self> {
+        Self::spawn_as(Orders::Dropped, port, wire)
+    }
+
+    /// As [`spawn`](Self::spawn), for a wire to one host, and a port with nobody but its card: the card's orders to be
+    /// silent are obeyed. So long nothing is taken from the wire, whose own queue then holds up the host's programs.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn spawn_for_host(port: Port, wire: impl Wire + 'static) -> io::Result<Self> {
+        Self::spawn_as(Orders::Obeyed, port, wire)
+    }
+
+    fn spawn_as(orders: Orders, mut port: Port, wire: impl Wire + 'static) -> io::Result<Self> {
         let waker = wire.waker();
         // The thread sleeps at the wire; the port wakes it there.
         port.set_waker(waker.clone());
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("rackloom-uplink".to_owned()).spawn(move || {
-            if let Err(e) = carry(port, wire, &theirs) {
+            if let Err(e) = carry(orders, port, wire, &theirs) {
                 *lock(&theirs.failure) = Some(e);
             }
         })?;
@@ -88,16 +101,26 @@ impl Drop for Uplink {
     }
 }
 
-fn carry(mut port: Port, mut wire: impl Wire, shared: &Shared) -> io::Result<()> {
+/// What becomes of orders to be silent that come in at the port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Orders {
+    Dropped,
+    Obeyed,
+}
+
+fn carry(orders: Orders, mut port: Port, mut wire: impl Wire, shared: &Shared) -> io::Result<()> {
     let (mut inward, mut outward): (Vec<Frame>, Vec<Frame>) = (Vec::new(), Vec::new());
     let long_ago = Instant::now();
     let mut silent_until = long_ago;
+    // The port had frames when it was last looked at, also if they went no further.
+    let mut has_more = false;
     while !shared.stop.load(Ordering::Acquire) {
         if outward.is_empty() {
             port.recv(Some(long_ago), &mut outward)?;
+            has_more = !outward.is_empty();
             outward.retain(|frame| {
                 let order = Pause::of(frame);
-                if let Some(pause) = order {
+                if let Some(pause) = order.filter(|_| orders == Orders::Obeyed) {
                     silent_until = Instant::now() + Duration::from_nanos(pause.nanos());
                 }
                 order.is_none()
@@ -117,7 +140,7 @@ fn carry(mut port: Port, mut wire: impl Wire, shared: &Shared) -> io::Result<()>
             // The switch is full, or silence was ordered: what else comes stays in the wire's own buffer. The outward
             // way goes on meanwhile.
             std::thread::sleep(SATURATED);
-        } else if sent > 0 && outward.is_empty() {
+        } else if has_more && outward.is_empty() {
             // There may be more in the port, which tells only once it was found empty.
             wire.recv(Some(long_ago), &mut inward)?;
         } else {

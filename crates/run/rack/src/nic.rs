@@ -105,7 +105,7 @@ impl LiveNic {
         let tap = Tap::open(&plug.interface, mac, MTU_STANDARD)?;
         let cable = Cable::holding(BATCH / 2);
         let end = cable.end(&plug.interface).expect("both ends are free");
-        let uplink = Uplink::spawn(end, tap);
+        let uplink = Uplink::spawn_for_host(end, tap);
         let uplink = uplink.map_err(|source| NicError::Uplink { interface: plug.interface.clone(), source })?;
         Ok(Self { plug: plug.clone(), mac, cable, uplink })
     }
