@@ -46,7 +46,7 @@ fn send(near: &mut Port, far: &mut Port, orders: &[Frame]) {
 
 #[test]
 fn a_member_of_a_network_silences_nobody() {
-    let (mut near, mut far, uplink) = joined(|port, wire| Uplink::spawn(port, wire));
+    let (mut near, mut far, uplink) = joined(Uplink::spawn);
     let mut shortest = LONG;
     for _ in 0..200 {
         let began = Instant::now();
@@ -61,7 +61,7 @@ fn a_member_of_a_network_silences_nobody() {
 
 #[test]
 fn a_card_silences_its_host_for_as_long_as_it_says() {
-    let (mut near, mut far, _uplink) = joined(|port, wire| Uplink::spawn_for_host(port, wire));
+    let (mut near, mut far, _uplink) = joined(Uplink::spawn_for_host);
     let began = Instant::now();
     send(&mut near, &mut far, &[order(u16::MAX)]);
     far.send(&[note()]).unwrap();
