@@ -23,7 +23,8 @@ from sources import ROOT
 # Programs that count which lines run and which bits change, for gateware/coverage, are others.
 COVERAGE = os.environ.get("RACKLOOM_COVERAGE", "0") not in ("", "0")
 OUT = ROOT / "out" / ("coverage" if COVERAGE else "tb")
-TOOLS = ("verilator", "g++")
+COMPILER = "clang++"  # Compiles a model in two thirds of the time that g++ takes.
+TOOLS = ("verilator", COMPILER)
 MAIN = config.share_dir / "lib" / "verilator" / "verilator.cpp"
 
 # Models run for seconds: more than -O1 takes longer to compile than it saves.
@@ -81,7 +82,8 @@ def compile_model(folder: Path, toplevel: str, waves: bool) -> None:
     whole = folder / "model.cc"
     parts = [*sorted(folder.glob("Vtop*.cpp")), MAIN]
     whole.write_text("".join(f'#include "{part}"\n' for part in parts))
-    command = ["g++", *flags(waves), "-include", library / "all.h", f"-I{folder}", whole, *sorted(library.glob("*.o"))]
+    command = [COMPILER, *flags(waves), "-include-pch", library / "all.h.pch", f"-I{folder}", whole]
+    command += sorted(library.glob("*.o"))
     libraries = [f"-L{config.libs_dir}", f"-Wl,-rpath,{config.libs_dir}", "-lcocotbvpi_verilator", "-latomic"]
     libraries += ["-llz4", "-lz"] if waves else []
     call([*command, *libraries, "-o", folder / toplevel])
@@ -95,9 +97,9 @@ def runtime(waves: bool) -> Path:
             header = folder / "all.h"
             header.write_text("".join(f"#include <{name}>\n" for name in HEADERS))
             names = [*RUNTIME, "verilated_fst_c"] if waves else RUNTIME
-            compile_one = ["g++", *flags(waves), "-c"]
+            compile_one = [COMPILER, *flags(waves), "-c"]
             jobs = [[*compile_one, include() / f"{name}.cpp", "-o", folder / f"{name}.o"] for name in names]
-            jobs.append(["g++", *flags(waves), "-x", "c++-header", header, "-o", folder / "all.h.gch"])
+            jobs.append([COMPILER, *flags(waves), "-x", "c++-header", header, "-o", folder / "all.h.pch"])
             with ThreadPoolExecutor() as pool:
                 list(pool.map(call, jobs))
     return folder
