@@ -78,7 +78,8 @@ module rl_bridge_csr
     if (judged_i) begin
       more[Rx] = 2'(!(verdict_i inside {Damaged, Foreign}));
       more[DropForeign] = 2'(verdict_i inside {Routed, OtherSubnet, Spoofed, Misdirected});
-      more[DropMalformed] = 2'(verdict_i inside {Truncated, Length, OtherVersion, UnknownKind, Auth, Malformed, TooLong});
+      more[DropMalformed] = 2'(verdict_i inside {Truncated, Length, OtherVersion, UnknownKind, Auth, Malformed,
+                                                 TooLong});
       more[Denied] = 2'(verdict_i inside {UnknownPeer, NoRoom});
     end
     more[Tx] = 2'(sent_i);

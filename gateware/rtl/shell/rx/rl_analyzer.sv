@@ -222,7 +222,8 @@ module rl_analyzer
       if (at_q[1]) family_q[0] <= bytes[31:16] == rl_bridge_pkg::EtherType && bytes[15:12] == 4'd6;
       if (at_q[2]) family_q[1] <= bytes[31:24] == rl_bridge_pkg::NextHeader;
       if (!at_q[Later])
-        family_q[2] <= at_q[Payload] && bytes[15:9] == rl_bridge_pkg::Subnet[63:57] && (!s1_q.last || s1_q.extra >= 3'd6);
+        family_q[2] <= at_q[Payload] && bytes[15:9] == rl_bridge_pkg::Subnet[63:57] &&
+            (!s1_q.last || s1_q.extra >= 3'd6);
     end
   end
 
