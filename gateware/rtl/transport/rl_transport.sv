@@ -30,8 +30,8 @@
 //   - Back-pressure: a frame is taken when there is room for all of it, so that nothing inside ever waits for room.
 //     What has come in does not wait for what goes out: the sink alone can hold arrivals up, so a sink that waits for
 //     the link without holding frames of its own could wait for ever. Credit bounds what it must be able to hold.
-//   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, seven cycles after its first
-//     word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
+//   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, seven cycles after its
+//     first word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
 module rl_transport
   import rl_transport_pkg::*;
 #(
