@@ -416,6 +416,8 @@ module rl_transport_state
     if (starting_q) written = fresh('0, config_i.epoch, 1'b0, config_i);
   end
   assign enqueues = at_e.any && speaks_next && !settles.queued;
+  logic unused;
+  assign unused = ^at_e.taken;
 
   logic unused_ready;
   logic [PeerW:0] unused_count;
