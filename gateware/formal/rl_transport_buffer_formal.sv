@@ -51,7 +51,8 @@ module rl_transport_buffer_formal
       put,
       put_ends;
   logic put_begins, enters_held, commit_q = 1'b0, commit_peer_q, commits;
-  logic [1:0] put_at_q, pause_q = '0;
+  logic [1:0] put_at_q;
+  logic [2:0] pause_q = '0;
   logic [2:0] commit_number_q;
   assign put_begins = !put_busy_q && puts_i && room && pause_q == 0 && start_q == 2 && !(put_held_i && commit_q);
   assign enters_held = put_begins && put_held_i;
@@ -61,7 +62,7 @@ module rl_transport_buffer_formal
       (!(put_last_i || put_at_q == 2'(FrameWords - 1)) || (put_is_held_q ? put_may_end : !commit_q));
   assign put_ends = put && (put_last_i || put_at_q == 2'(FrameWords - 1));
   always_ff @(posedge clk_i) begin
-    pause_q <= {pause_q[0], put_begins};
+    pause_q <= {pause_q[1:0], put_begins};
     if (put_begins) begin
       put_busy_q <= 1'b1;
       put_peer_q <= put_peer_i;

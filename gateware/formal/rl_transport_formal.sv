@@ -228,11 +228,14 @@ module rl_transport_formal
   always_comb begin
     if (rst_n) begin
       assert (u_dut.gen_block.u_peers.chosen_q && known_q);
-      assert ($onehot0(taken));
-      // Of two kinds of requests one comes first, so one is taken at most.
+      assert ($onehot0(taken) && u_dut.read_q.any == (taken != 0));
+      // Kinds of requests have an order, so that one is taken, if any can be.
       for (int i = 0; i < 7; i++)
-      for (int j = 0; j < 7; j++)
-      assert (u_dut.before_q[i][j] == (i != j && !u_dut.before_q[j][i]));
+      for (int j = 0; j < 7; j++) begin
+        assert (u_dut.before_q[i][j] == (i != j && !u_dut.before_q[j][i]));
+        for (int k = 0; k < 7; k++)
+        if (u_dut.before_q[i][j] && u_dut.before_q[j][k]) assert (u_dut.before_q[i][k]);
+      end
       if (u_dut.starting_q) assert (taken == 0);
       if (is_it) assert (u_dut.known == kept);
     end
@@ -240,7 +243,7 @@ module rl_transport_formal
       assert (kept.next == next_q);
       assert (kept.base + 32'(kept.flight) == high_q);
       assert (kept.credit == limit_q);
-      assert (kept.allowed == allowed_by(kept));
+      assert (kept.say == say_of(kept, allowed_by(kept)));
       assert (kept.mine == mine_q && kept.established == met_q && (!met_q || kept.theirs == theirs_q));
       assert (kept.cursor <= kept.flight && kept.flight <= kept.held && kept.held <= 256);
       assert (kept.established || kept.flight == 0);

@@ -82,11 +82,13 @@ module rl_transport_steps_formal
 
   // From the one that was read last to the one that is written.
   localparam int unsigned Steps = 6;
+  logic   [Steps-1:0]      any;
   logic   [Steps-1:0][6:0] taken;
   index_t [Steps-1:0]      peers;
   assign taken = {
     u_dut.at_e.taken, u_dut.at_d.taken, u_dut.at_c.taken, u_dut.at_b.taken, u_dut.at_a.taken, u_dut.read_q.taken
   };
+  assign any = {u_dut.at_e.any, u_dut.at_d.any, u_dut.at_c.any, u_dut.at_b.any, u_dut.at_a.any, u_dut.read_q.any};
   assign peers = {
     u_dut.at_e.peer, u_dut.at_d.peer, u_dut.at_c.peer, u_dut.at_b.peer, u_dut.at_a.peer, u_dut.read_q.peer
   };
@@ -109,8 +111,8 @@ module rl_transport_steps_formal
   always_ff @(posedge clk_i) begin
     there <= rst_n;
     ranks <= u_dut.before_q;
-    went <= u_dut.read_d.taken;
-    waiting <= u_dut.asked & ~u_dut.read_d.taken;
+    went <= u_dut.read_q.taken;
+    waiting <= u_dut.asked & ~u_dut.read_q.taken;
   end
   always_comb begin
     if (there)
@@ -120,12 +122,16 @@ module rl_transport_steps_formal
   always_comb begin
     if (rst_n) begin
       for (int i = 0; i < Steps; i++) begin
-        assert ($onehot0(taken[i]));
+        assert ($onehot0(taken[i]) && any[i] == (taken[i] != 0));
         for (int k = 0; k < i; k++) begin
           if (taken[i] != 0 && taken[k] != 0) assert (peers[i] != peers[k]);
           if (i < 4) assert ((taken[i] & taken[k] & 7'b0001111) == 0);
           if (i < 2) assert ((taken[i] & taken[k]) == 0);
         end
+        // What waits is known to be met by all but the one that was just taken.
+        if (i > 0)
+          for (int k = 0; k < 7; k++)
+          if (any[i] && peers[i] == u_dut.peers_q[k]) assert (u_dut.met_q[k]);
         if (taken[i] != 0 && u_dut.read_d.taken != 0) assert (u_dut.peer != peers[i]);
       end
     end

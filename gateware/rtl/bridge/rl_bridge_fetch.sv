@@ -228,7 +228,11 @@ module rl_bridge_fetch
   end
 
   assign w_valid_o = state_q == Says || (state_q == Sends && store_valid);
-  assign w_data_o = state_q == Says ? DataW'(now.owed.value) : store_data;
+  // What is behind a value means nothing.
+  always_comb begin
+    w_data_o = store_data;
+    if (state_q == Says) w_data_o[63:0] = now.owed.value;
+  end
   assign w_last_o = state_q == Says || left_q == 16'd1;
   assign store_take = (state_q == Sends && w_ready_i) || state_q == Skips;
   logic ends, gives_up;

@@ -21,64 +21,59 @@ module rl_bridge_gather #(
   output logic              m_last_o
 );
   typedef logic [FineW-1:0] fine_t;
-  // A beat is turned, and then waits for the next one if its word has bytes of that.
-  logic turned_valid_q, turned_last_q, turned_more_q, turned_first_q, shifts_q, first_q;
-  fine_t offset_q;
-  logic [DataW-1:0] turned, turned_q, before_q, merged;
+  // A beat waits for the next one if its word has bytes of that.
+  logic beat_valid_q, beat_last_q, beat_more_q, beat_first_q, shifts_q, first_q;
+  fine_t by_q;
+  logic [DataW-1:0] beat_q, before_q, word;
   logic takes, goes, gives, flushes_q;
-  rl_bridge_turn #(
-    .DataW(DataW)
-  ) u_turn (
-    .by_i(fine_t'(-s_offset_i)),
-    .data_i(s_data_i),
-    .data_o(turned)
-  );
-  assign s_ready_o = !turned_valid_q || takes;
+  assign s_ready_o = !beat_valid_q || takes;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      turned_valid_q <= 1'b0;
+      beat_valid_q <= 1'b0;
       first_q <= 1'b1;
     end else begin
-      if (s_ready_o) turned_valid_q <= s_valid_i;
+      if (s_ready_o) beat_valid_q <= s_valid_i;
       if (s_valid_i && s_ready_o) first_q <= s_last_i;
     end
   end
   always_ff @(posedge clk_i) begin
     if (s_valid_i && s_ready_o) begin
-      turned_q <= turned;
-      turned_last_q <= s_last_i;
-      turned_more_q <= s_more_i;
-      turned_first_q <= first_q;
+      beat_q <= s_data_i;
+      beat_last_q <= s_last_i;
+      beat_more_q <= s_more_i;
+      beat_first_q <= first_q;
       shifts_q <= s_offset_i != 0;
-      offset_q <= s_offset_i;
+      by_q <= -s_offset_i;
     end
   end
 
   // Lane l of word k is lane l + offset of beat k, or of the next.
-  for (genvar l = 0; l < int'(Bytes); l++) begin : gen_lane
-    logic of_next;
-    assign of_next = shifts_q && (Bytes - l) <= 32'(offset_q);
-    assign merged[8*l+:8] = of_next || !shifts_q ? turned_q[8*l+:8] : before_q[8*l+:8];
-  end
-  // The first beat of several gives no word before the next has come. The last gives one, and another if that has none.
+  rl_bridge_funnel #(
+    .DataW(DataW)
+  ) u_funnel (
+    .by_i(by_q),
+    .before_i(before_q),
+    .data_i(beat_q),
+    .data_o(word)
+  );
+  // The first beat gives no word before it is the one before. The last gives one, and another if that has none.
   assign goes = m_ready_i || !m_valid_o;
-  assign gives = flushes_q || !shifts_q || !turned_first_q || (turned_last_q && !turned_more_q);
-  assign takes = turned_valid_q && goes &&
-      !(shifts_q && turned_last_q && !turned_more_q && !turned_first_q && !flushes_q);
+  assign gives = flushes_q || !shifts_q || !beat_first_q;
+  assign takes = beat_valid_q && goes && !(shifts_q && beat_last_q && !beat_more_q && !flushes_q);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       m_valid_o <= 1'b0;
       flushes_q <= 1'b0;
     end else begin
-      if (goes) m_valid_o <= turned_valid_q && gives;
-      if (turned_valid_q && goes) flushes_q <= !takes;
+      if (goes) m_valid_o <= beat_valid_q && gives;
+      if (beat_valid_q && goes) flushes_q <= !takes;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (turned_valid_q && goes) begin
-      before_q <= turned_q;
-      m_data_o <= flushes_q || turned_first_q ? turned_q : merged;
-      m_last_o <= turned_last_q && takes;
+    if (beat_valid_q && goes) begin
+      before_q <= beat_q;
+      m_data_o <= word;
+      m_last_o <= beat_last_q && takes;
     end
   end
 endmodule

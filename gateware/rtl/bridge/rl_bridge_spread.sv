@@ -30,18 +30,19 @@ module rl_bridge_spread
 );
   typedef logic [FineW-1:0] fine_t;
   logic first_q, flushes_q, moves, more, ends;
-  logic [DataW-1:0] turned, before_q, merged;
+  logic [DataW-1:0] before_q, beat;
   logic [Bytes-1:0] from_offset, below_end;
   fine_t end_at;
   logic [FineW:0] rest;
 
-  // Lane l gets byte l - offset.
-  rl_bridge_turn #(
+  // What is left of the last word goes out with bytes of that word behind it, which are not the frame's.
+  rl_bridge_funnel #(
     .DataW(DataW)
-  ) u_turn (
+  ) u_funnel (
     .by_i(s_offset_i),
+    .before_i(before_q),
     .data_i(s_data_i),
-    .data_o(turned)
+    .data_o(beat)
   );
   assign rest = {1'b0, s_offset_i} + {1'b0, fine_t'(s_length_i - 1'b1)};
   assign more = rest[FineW] && s_length_i != 0;  // A word more than come in,
@@ -49,9 +50,6 @@ module rl_bridge_spread
   assign ends = flushes_q || (s_last_i && !more);
   assign from_offset = {Bytes{1'b1}} << s_offset_i;
   assign below_end = ~({{Bytes - 1{1'b1}}, 1'b0} << end_at);
-  for (genvar l = 0; l < int'(Bytes); l++) begin : gen_lane
-    assign merged[8*l+:8] = from_offset[l] ? turned[8*l+:8] : before_q[8*l+:8];
-  end
 
   assign moves = s_valid_i && (m_ready_i || !m_valid_o);
   // The word in which bytes are left over stays until these have gone.
@@ -71,9 +69,9 @@ module rl_bridge_spread
   end
   always_ff @(posedge clk_i) begin
     if (moves) begin
-      before_q <= turned;
+      before_q <= s_data_i;
       m_side_o <= s_side_i;
-      m_data_o <= flushes_q ? before_q : merged;
+      m_data_o <= beat;
       m_strb_o <= s_length_i == 0 ? '0 : (first_q ? from_offset : '1) & (ends ? below_end : '1);
       m_last_o <= ends;
     end

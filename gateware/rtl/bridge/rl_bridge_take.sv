@@ -190,10 +190,12 @@ module rl_bridge_take
         node: x_node_i,
         stream: x_head_i.tag
     };
+    // Its data mean nothing.
     if (state_q == Rests) begin
-      pushed = '0;
+      pushed.bytes = '0;
       pushed.last = 1'b1;
       pushed.cut = 1'b1;
+      pushed.ends = 1'b0;
       pushed.node = node_t'(cut_index);
       pushed.stream = message.stream;
     end

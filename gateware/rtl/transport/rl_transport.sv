@@ -30,8 +30,8 @@
 //   - Back-pressure: a frame is taken when there is room for all of it, so that nothing inside ever waits for room.
 //     What has come in does not wait for what goes out: the sink alone can hold arrivals up, so a sink that waits for
 //     the link without holding frames of its own could wait for ever. Credit bounds what it must be able to hold.
-//   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, five cycles after its first
-//     word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
+//   - Latency: a frame whose peer has nothing else waiting leaves while it is being stored, seven cycles after its
+//     first word was offered. Words that come slowly then leave slowly: a source that begins a frame has all of it.
 module rl_transport
   import rl_transport_pkg::*;
 #(
@@ -57,7 +57,7 @@ module rl_transport
   output logic              s_head_ready_o,  // and go on when it was taken; up to three are taken ahead.
   input  logic [PeerW-1:0]  s_head_peer_i,
   input  logic [DescW-1:0]  s_head_desc_i,
-  output logic              s_room_o,        // There is room for the frame whose head is offered.
+  output logic              s_room_o,        // There is room for the frame whose head was offered a cycle before.
   input  logic              s_valid_i,       // Its words.
   output logic              s_ready_o,
   input  logic [PeerW-1:0]  s_peer_i,        // Without Heads: steady during a frame, as is the descriptor.

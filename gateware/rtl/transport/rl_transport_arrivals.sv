@@ -121,27 +121,33 @@ module rl_transport_arrivals
     end
   end
 
-  // -- lives
-  logic moves, tells;
+  // -- lives: what has happened is looked at a cycle later, for nothing more is judged so soon
+  logic judged_q, moves, tells;
+  transport_event_t event_q;
   count_t lost_q;
-  index_t lost_peer_q;
-  assign moves = judged_i && event_i.restarted;
-  assign tells = waits_q && !judged_valid && !d_valid_o && event_i == '0;
+  index_t event_peer_q, lost_peer_q;
+  assign moves = judged_q && event_q.restarted;
+  assign tells = waits_q && !judged_valid && !d_valid_o && event_q == '0;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       waits_q <= 1'b0;
       ask_again_o <= 1'b0;
+      judged_q <= 1'b0;
+      event_q <= '0;
       event_o <= '0;
     end else begin
       waits_q <= moves || (waits_q && !tells);
       ask_again_o <= (judged_i && again_i) || (ask_again_o && !done_i);
-      event_o <= event_i;
+      judged_q <= judged_i;
+      event_q <= event_i;
+      event_o <= event_q;
       if (moves || tells) {event_o.restarted, event_o.lost} <= tells ? {1'b1, lost_q} : '0;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (moves) {lost_peer_q, lost_q} <= {event_peer_i, event_i.lost};
-    event_peer_o <= tells ? lost_peer_q : event_peer_i;
+    event_peer_q <= event_peer_i;
+    if (moves) {lost_peer_q, lost_q} <= {event_peer_q, event_q.lost};
+    event_peer_o <= tells ? lost_peer_q : event_peer_q;
   end
 
 `ifndef SYNTHESIS

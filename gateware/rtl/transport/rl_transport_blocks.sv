@@ -33,7 +33,7 @@ module rl_transport_blocks
 
   // -- for frames that come in
   input  index_t head_peer_i,
-  output logic   head_room_o,   // A frame of this peer may begin, if none did in the two cycles before,
+  output logic   head_room_o,   // A frame of this peer may begin, if none did in the three cycles before,
   input  logic   head_take_i,   // and does.
   output logic   block_valid_o,
   output block_t block_o,       // The next free one,
@@ -217,8 +217,14 @@ module rl_transport_blocks
   assign returned = gen_returned[0].shown;
   assign returned_here = gen_returned[1].shown;
   assign has = {taken.frames - returned.frames, taken.blocks - returned.blocks};
-  assign head_room_o = taken.frames == returned.frames ? any_q :
-      slot_free && has.blocks < left_blocks_q && plenty_q;
+  // A peer that is offered learns it a cycle later: this is too long a way to decide in the same cycle.
+  logic room_q;
+  index_t room_peer_q;
+  always_ff @(posedge clk_i) begin
+    room_q <= taken.frames == returned.frames ? any_q : slot_free && has.blocks < left_blocks_q && plenty_q;
+    room_peer_q <= head_peer_i;
+  end
+  assign head_room_o = room_q && room_peer_q == head_peer_i;
 
   // -- runs of slots to be freed
   run_t run;
@@ -246,6 +252,7 @@ module rl_transport_blocks
   typedef enum logic [2:0] {
     Idle,
     Find,   // Where is its first block?
+    Skip,   // It is left to its end.
     Found,
     Give,   // This block is free. Which is the next?
     Wait,
@@ -256,7 +263,7 @@ module rl_transport_blocks
   logic last_q, skips, ends, may_take;
   assign skips = state_q == Find && (put_is_it_i || get_is_it_i);
   assign frame_ends = state_q == Next && last_q;
-  assign ends = skips || frame_ends;
+  assign ends = state_q == Skip || frame_ends;
   assign may_take = state_q == Idle || (ends && left_q == 1);
   assign put_back_o = may_take && put_left_i;
   assign get_back_o = may_take && get_left_i && !put_left_i;
@@ -267,7 +274,8 @@ module rl_transport_blocks
     if (!rst_ni) state_q <= Idle;
     else begin
       case (state_q)
-        Find: if (!skips && find_ready_i) state_q <= Found;
+        Find: if (skips) state_q <= Skip;
+        else if (find_ready_i) state_q <= Found;
         Found: state_q <= Give;
         Give: state_q <= Wait;
         Wait: state_q <= Next;
@@ -293,7 +301,7 @@ module rl_transport_blocks
     else if (state_q == Wait) given_q <= followed_i;
     last_q <= followed_last_i;
   end
-  assign find_o = state_q == Find && !skips;
+  assign find_o = state_q == Find;
   assign ask_peer_o = now_q.peer;
   assign ask_slot_o = now_q.slot;
   assign gives = state_q == Give || (state_q == Next && !last_q);

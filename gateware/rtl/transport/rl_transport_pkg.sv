@@ -64,6 +64,17 @@ package rl_transport_pkg;
     logic next;
     logic more;
   } allowed_t;
+  // What there is to say to it. This follows from the rest and is written with it: when it is read, there is no time
+  // to compare.
+  typedef struct packed {
+    logic speaks;   // Something,
+    logic calls;    // and that is: a call,
+    logic resends;  // a frame again,
+    logic offers;   // one for the first time,
+    logic probes;   // a question for credit. Otherwise what has arrived.
+    logic asks;     // An acknowledgement is wanted for that.
+    logic passes;   // The next frame that is given may be sent at once.
+  } say_t;
 
   typedef struct packed {
     // Lives.
@@ -81,8 +92,7 @@ package rl_transport_pkg;
     count_t flight;
     count_t cursor;
     seq_t   base;
-    seq_t   credit;       // The first number that may not be sent,
-    allowed_t allowed;    // and what follows from that: it is looked at before there would be time to compare.
+    seq_t   credit;       // The first number that may not be sent.
     count_t window;       // How many may be in flight now,
     count_t grown;        // and how many were acknowledged since it was set.
     timer_t timer;        // While numbers are in flight: when they are sent again. While credit is missing: when it
@@ -97,8 +107,8 @@ package rl_transport_pkg;
     logic   ack_due;      // or that it is,
     logic   nack_due;     // with the word that a number is missing.
     logic   nacked;       // That was said of the first number missing, or is due.
-    // In the queue of peers to whom there is something to say.
-    logic   queued;
+    logic   queued;       // In the queue of peers to whom there is something to say:
+    say_t   say;          // this.
   } peer_t;
 
   // Least window after a loss, where the limit allows it.
@@ -133,7 +143,6 @@ package rl_transport_pkg;
     anew.cursor = '0;
     anew.base = cfg.first;
     anew.credit = cfg.first + cfg.credit;
-    anew.allowed = '{next: 1'b1, more: cfg.credit[31:1] != 0};
     anew.window = cfg.window;
     anew.grown = '0;
     anew.timer = '0;
@@ -180,15 +189,13 @@ package rl_transport_pkg;
         peer.timer.at - now > cfg.rto - (cfg.rto >> 2);
   endfunction
 
-  // So many numbers have arrived, and none was lost: after a window of them it grows by a thirty-second of its limit.
-  function automatic peer_t has_grown(peer_t peer, count_t news, transport_config_t cfg);
-    count_t sum, step, left;
-    sum = peer.grown + news;
+  // After a window of numbers that have arrived, of which none was lost, it grows by a thirty-second of its limit.
+  function automatic peer_t has_grown(peer_t peer, transport_config_t cfg);
+    count_t step, left;
     step = cfg.window >> 5 == 0 ? count_t'(1) : cfg.window >> 5;
     left = cfg.window - peer.window;
     has_grown = peer;
-    has_grown.grown = sum;
-    if (sum >= peer.window) begin
+    if (peer.grown >= peer.window) begin
       has_grown.grown = '0;
       has_grown.window = left < step ? cfg.window : peer.window + step;
     end
@@ -257,26 +264,35 @@ package rl_transport_pkg;
   endfunction
 
   // Nothing in flight will bring news of the credit that is missing.
-  function automatic logic is_blocked(peer_t peer);
-    return peer.established && waits(peer) && peer.flight == 0 && !peer.allowed.next;
+  function automatic logic is_blocked(peer_t peer, allowed_t allowed);
+    return peer.established && waits(peer) && peer.flight == 0 && !allowed.next;
   endfunction
 
   // The time after which it is asked for.
-  function automatic peer_t settled(peer_t peer, tick_t now, tick_t rto);
+  function automatic peer_t settled(peer_t peer, allowed_t allowed, tick_t now, tick_t rto);
     settled = peer;
-    if (is_blocked(peer) && !peer.timer.on && !peer.probe_due) settled.timer = after(now, rto);
+    if (is_blocked(peer, allowed) && !peer.timer.on && !peer.probe_due)
+      settled.timer = after(now, rto);
   endfunction
 
-  // There is something to say to it.
-  function automatic logic speaks(peer_t peer);
-    logic resends, sends, calls;
-    resends = peer.cursor != peer.flight;
-    sends = waits(peer) && peer.flight < peer.window && peer.allowed.next;
-    calls = peer.held != 0 && !peer.hello.on;
-    if (!peer.established) return peer.hello_due || calls;
-    return resends || sends || peer.hello_due || peer.ack_due || peer.nack_due || (is_blocked(
-        peer
-    ) && peer.probe_due);
+  function automatic say_t say_of(peer_t peer, allowed_t allowed);
+    logic may;
+    count_t after_it;
+    after_it = peer.cursor + 1'b1;
+    may = peer.established && !peer.nack_due && peer.cursor == peer.flight && peer.flight < peer.window &&
+        allowed.next;
+    say_of.calls = !peer.established && peer.held != 0 && !peer.hello.on;
+    say_of.resends = peer.established && !peer.nack_due && peer.cursor != peer.flight;
+    say_of.offers = may && waits(peer);
+    say_of.passes = may && !waits(peer);
+    say_of.probes = !peer.nack_due && is_blocked(peer, allowed) && peer.probe_due;
+    say_of.speaks = say_of.calls || say_of.resends || say_of.offers || say_of.probes || peer.hello_due ||
+        (peer.established && (peer.ack_due || peer.nack_due));
+    // Where we stop sending, the peer must not wait for more before it acknowledges.
+    if (say_of.resends) say_of.asks = after_it == peer.flight;
+    else if (say_of.offers)
+      say_of.asks = peer.held == after_it || after_it == peer.window || !allowed.more;
+    else say_of.asks = say_of.calls || say_of.probes;
   endfunction
 
   // Something is to be said to it, or will be when its time comes, unless word comes from it before.

@@ -36,7 +36,7 @@ module rl_transport_rx
     // Late words of a loss are not news.
     if (verdict_i.nacks && (is_news || !verdict_i.just_back))
       heard = gone_back(heard, now_i, config_i);
-    else if (is_news) heard = has_grown(heard, acked, config_i);
+    else heard.grown = heard.grown + acked;
     if (verdict_i.raises) begin
       heard.credit = limit_i;
       heard.probe_due = 1'b0;

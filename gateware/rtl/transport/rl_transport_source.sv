@@ -57,7 +57,7 @@ module rl_transport_source #(
 );
   // -- heads
   logic ask_valid_q, asked_q, heads_room, now_there, word, ends;
-  logic [1:0] pause_q;
+  logic [2:0] pause_q;
   index_t ask_peer_q;
   logic [2:0] unused_count;
   assign head_ready_o = room_i && heads_room && pause_q == 0 && (!ask_valid_q || judged_push_i);
@@ -106,8 +106,8 @@ module rl_transport_source #(
     end else begin
       ask_valid_q <= take_o || (ask_valid_q && !way_valid);
       asked_q <= push_taken_i || (asked_q && !judged_push_i);
-      // What is taken shows in what room is left after two cycles.
-      pause_q <= {pause_q[0], take_o};
+      // What is taken shows in what room is left after three cycles.
+      pause_q <= {pause_q[1:0], take_o};
       now_valid_q <= next_valid_q || way_valid || !now_free;
       next_valid_q <= !now_free && (next_valid_q || way_valid);
     end

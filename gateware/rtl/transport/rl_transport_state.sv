@@ -8,7 +8,7 @@
 //   E      is there something to say? Then the state is written.
 //
 // What is sent is judged in step A (`judged_push_o`, `judged_commit_o`, `sends_o`), an arrival in step B
-// (`judged_rx_o`); its arguments stay until step C (`done_rx_o`). Who was taken longest ago comes first. Without Cut
+// (`judged_rx_o`), and its arguments stay until then (`done_rx_o`). Who was taken longest ago comes first. Without Cut
 // all five steps are one, for slow clocks and for proofs: two cycles for an event.
 //
 // Peers to whom there is something to say stand in a queue, each once. Who is in front says one segment, and goes to
@@ -94,6 +94,7 @@ module rl_transport_state
   typedef logic [Requests-1:0] requests_t;
 
   typedef struct packed {
+    logic      any;    // Something is taken.
     requests_t taken;
     index_t    peer;
   } step_t;
@@ -105,8 +106,8 @@ module rl_transport_state
   } change_t;
 
   // -- whose turn it is
-  requests_t asked, able, met, chosen, late, sending;
-  index_t [Requests-1:0] peers;
+  requests_t shown, seen_q, asked, able, met, met_q, chosen, late, sending;
+  index_t [Requests-1:0] peers, peers_q;
   index_t work_peer, peer;
   logic work_valid;
   logic starting_q;
@@ -115,24 +116,30 @@ module rl_transport_state
   count_t consume_count_q;
   epoch_t reset_epoch_q;
 
+  // What is asked for is looked at for a cycle before it can be taken; its peer stays until then. The next of a kind is
+  // asked for while the one before is late.
+  //
   // Of two that can be taken, the one that was taken longer ago comes first. Whoever waits for its peer keeps its rank
   // meanwhile, and each of the others can take the peer before it once at most. Turns by a fixed order do not see to
   // that: an arrival and what is said to the same peer can meet in step, and the arrival wait for ever.
-  requests_t [Requests-1:0] before_q;  // Those that come before each.
+  requests_t [Requests-1:0] before_q;  // Those that come before each. Whoever was just taken is late, and moves now.
 
   always_comb begin
     sending = '0;
     {sending[Push], sending[Commit], sending[Poll]} = '1;
     // While another of its kind is under way, as far as its arguments are looked at or its room is not yet taken.
     late = read_q.taken | at_a.taken | ((at_b.taken | at_c.taken) & ~sending);
-    asked = '0;
-    asked[Reset] = reset_valid_i && release_free_i;
-    asked[Consume] = consume_valid_i;
-    asked[Scan] = scan_valid_i;
-    asked[Rx] = rx_valid_i && release_free_i;
-    asked[Push] = push_valid_i && out_free_i;
-    asked[Commit] = commit_valid_i;
-    asked[Poll] = work_valid && out_free_i && get_free_i;
+    shown[Reset] = reset_valid_i;
+    shown[Consume] = consume_valid_i;
+    shown[Scan] = scan_valid_i;
+    shown[Rx] = rx_valid_i;
+    shown[Push] = push_valid_i;
+    shown[Commit] = commit_valid_i;
+    shown[Poll] = work_valid;
+    asked = shown & seen_q;
+    if (!release_free_i) {asked[Reset], asked[Rx]} = '0;
+    if (!out_free_i) {asked[Push], asked[Poll]} = '0;
+    if (!get_free_i) asked[Poll] = 1'b0;
     peers[Reset] = reset_peer_i;
     peers[Consume] = consume_peer_i;
     peers[Scan] = scan_peer_i;
@@ -140,20 +147,19 @@ module rl_transport_state
     peers[Push] = push_peer_i;
     peers[Commit] = commit_peer_i;
     peers[Poll] = work_peer;
-    // Not while another event of its peer is under way.
+    // Not while another event of its peer is under way. All but the one that was just taken were looked at before.
     for (int unsigned i = 0; i < Requests; i++)
-    met[i] = (read_q.taken != 0 && read_q.peer == peers[i]) || (at_a.taken != 0 && at_a.peer == peers[i]) ||
-          (at_b.taken != 0 && at_b.peer == peers[i]) || (at_c.taken != 0 && at_c.peer == peers[i]) ||
-          (at_d.taken != 0 && at_d.peer == peers[i]) || (at_e.taken != 0 && at_e.peer == peers[i]);
+    met[i] = met_q[i] || (read_q.any && read_q.peer == peers_q[i]);
     able = starting_q ? '0 : asked & ~late & ~met;
     for (int unsigned i = 0; i < Requests; i++) chosen[i] = able[i] && (able & before_q[i]) == 0;
     peer = '0;
-    for (int unsigned i = 0; i < Requests; i++) peer |= peers[i] & {PeerW{chosen[i]}};
-    read_d = '{taken: chosen, peer: peer};
+    for (int unsigned i = 0; i < Requests; i++) peer |= peers_q[i] & {PeerW{chosen[i]}};
+    read_d = '{any: able != 0, taken: chosen, peer: peer};
   end
-  assign reset_ready_o = read_d.taken[Reset];
-  assign consume_ready_o = read_d.taken[Consume];
-  assign scan_ready_o = read_d.taken[Scan];
+  // Those whose arguments need not go on in the next cycle hear of it then: no other of their kind is taken before.
+  assign reset_ready_o = read_q.taken[Reset];
+  assign consume_ready_o = read_q.taken[Consume];
+  assign scan_ready_o = read_q.taken[Scan];
   assign rx_ready_o = read_d.taken[Rx];
   assign push_ready_o = read_d.taken[Push];
   assign commit_ready_o = read_d.taken[Commit];
@@ -166,15 +172,22 @@ module rl_transport_state
     end else begin
       read_q <= read_d;
       for (int unsigned i = 0; i < Requests; i++)
-      if (chosen[i]) before_q[i] <= ~(requests_t'(1) << i);
-      else before_q[i] <= before_q[i] & ~chosen;
+      if (read_q.taken[i]) before_q[i] <= ~(requests_t'(1) << i);
+      else before_q[i] <= before_q[i] & ~read_q.taken;
       if (starting_q) start_q <= start_q + 1'b1;
       if (&start_q) starting_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (consume_ready_o) consume_count_q <= consume_count_i;
-    if (reset_ready_o) reset_epoch_q <= reset_epoch_i;
+    seen_q <= shown;
+    peers_q <= peers;
+    for (int unsigned i = 0; i < Requests; i++)
+    met_q[i] <= (read_q.any && read_q.peer == peers[i]) || (at_a.any && at_a.peer == peers[i]) ||
+          (at_b.any && at_b.peer == peers[i]) || (at_c.any && at_c.peer == peers[i]) ||
+          (at_d.any && at_d.peer == peers[i]);
+    // They follow what is asked for until that is taken.
+    if (!late[Consume]) consume_count_q <= consume_count_i;
+    if (!late[Reset]) reset_epoch_q <= reset_epoch_i;
   end
   assign starts_o = starting_q;
   assign start_peer_o = start_q;
@@ -188,7 +201,7 @@ module rl_transport_state
       .Block(1'b1)
     ) u_peers (
       .clk_wr_i(clk_i),
-      .we_i(at_e.taken != 0 || starting_q),
+      .we_i(at_e.any || starting_q),
       .waddr_i(starting_q ? start_q : at_e.peer),
       .wdata_i(written),
       .clk_rd_i(clk_i),
@@ -202,7 +215,7 @@ module rl_transport_state
       .Depth(Peers)
     ) u_peers (
       .clk_i,
-      .we_i(at_e.taken != 0 || starting_q),
+      .we_i(at_e.any || starting_q),
       .waddr_i(starting_q ? start_q : at_e.peer),
       .wdata_i(written),
       .raddr_i(read_q.peer),
@@ -216,6 +229,15 @@ module rl_transport_state
     .clk_i,
     .d_i(found),
     .q_o(known)
+  );
+  segment_t rx_segment;
+  rl_transport_cut #(
+    .Width($bits(segment_t)),
+    .Cut(Cut)
+  ) u_segment (
+    .clk_i,
+    .d_i(rx_segment_i),
+    .q_o(rx_segment)
   );
   logic [4:0][$bits(step_t)-1:0] steps;
   assign {at_e, at_d, at_c, at_b, at_a} = steps;
@@ -234,7 +256,7 @@ module rl_transport_state
   end
 
   // -- A: what is to be sent, and comparisons
-  logic speaks_now, direct, is_new;
+  logic direct;
   segment_t segment;
   slot_t slot;
   transport_event_t said_event;
@@ -248,14 +270,12 @@ module rl_transport_state
     .peer_i(known),
     .pushed_i(at_a.taken[Push]),
     .peer_o(said),
-    .sends_o(speaks_now),
-    .is_new_o(is_new),
     .segment_o(segment),
     .slot_o(slot),
     .event_o(said_event)
   );
   // A frame is sent on its way in if the link is free, and nothing else of its peer waits.
-  assign direct = at_a.taken[Push] && push_alone_i && !waits(known) && is_new;
+  assign direct = at_a.taken[Push] && push_alone_i && known.say.passes;
   always_comb begin
     change_a = '{peer: known, slot: known.slot, freed: '0, what: '0};
     if (direct || at_a.taken[Poll]) change_a.peer = said;
@@ -267,7 +287,7 @@ module rl_transport_state
   end
   assign judged_push_o = at_a.taken[Push];
   assign judged_commit_o = at_a.taken[Commit];
-  assign sends_o = direct || (at_a.taken[Poll] && speaks_now);
+  assign sends_o = direct || (at_a.taken[Poll] && known.say.speaks);
   assign segment_o = segment;
   assign slot_o = at_a.taken[Poll] ? slot : known.slot + slot_t'(known.held);
   assign send_peer_o = at_a.peer;
@@ -276,7 +296,7 @@ module rl_transport_state
     .Cut(Cut)
   ) u_a (
     .clk_i,
-    .d_i({change_a, compared(known, rx_segment_i, now_i, config_i), due_of(known, now_i)}),
+    .d_i({change_a, compared(known, rx_segment, now_i, config_i), due_of(known, now_i)}),
     .q_o({change_b, compared_b, due_b})
   );
 
@@ -293,9 +313,9 @@ module rl_transport_state
     .now_i,
     .peer_i(change_b.peer),
     .compared_i(compared_b),
-    .kind_i(rx_segment_i.kind),
-    .src_i(rx_segment_i.src),
-    .dst_i(rx_segment_i.dst),
+    .kind_i(rx_segment.kind),
+    .src_i(rx_segment.src),
+    .dst_i(rx_segment.dst),
     .again_i(rx_again_i),
     .peer_o(lived),
     .verdict_o(verdict_b),
@@ -324,8 +344,9 @@ module rl_transport_state
   assign judged_rx_o = at_b.taken[Rx];
   assign deliver_o = verdict_b.next;
   assign again_o = verdict_b.restarts;
+  assign done_rx_o = at_b.taken[Rx] && !verdict_b.restarts;
   // Before a payload of the new life shows: its owner must know by then.
-  assign event_o = at_b.taken != 0 ? change_b_d.what : '0;
+  assign event_o = at_b.any ? change_b_d.what : '0;
   assign event_peer_o = at_b.peer;
   rl_transport_cut #(
     .Width($bits(peer_t) + $bits(slot_t) + $bits(count_t) + $bits(verdict_t) + 32),
@@ -343,9 +364,9 @@ module rl_transport_state
     .config_i,
     .now_i,
     .peer_i(lived_c),
-    .asks_i(rx_segment_i.asks),
-    .ack_i(rx_segment_i.ack),
-    .limit_i(rx_segment_i.limit),
+    .asks_i(rx_segment.asks),
+    .ack_i(rx_segment.ack),
+    .limit_i(rx_segment.limit),
     .verdict_i(verdict_c),
     .peer_o(arrived)
   );
@@ -354,7 +375,6 @@ module rl_transport_state
     if (at_c.taken[Rx]) peer_c = arrived;
     if (at_c.taken[Consume]) peer_c = consumed(lived_c, consume_count_q, room_c);
   end
-  assign done_rx_o = at_c.taken[Rx] && !verdict_c.restarts;
   assign release_slot_o = slot_c;
   assign release_count_o = at_c.taken[Reset] || verdict_c.moved ? freed_c : verdict_c.acked;
   assign release_o = (at_c.taken[Reset] || at_c.taken[Rx]) && release_count_o != 0;
@@ -378,24 +398,28 @@ module rl_transport_state
     .Cut(Cut)
   ) u_d (
     .clk_i,
-    .d_i({peer_d, granted && is_urgent(peer_d, config_i.credit), again_d, allowed_by(peer_d)}),
+    .d_i({has_grown(peer_d, config_i), granted && is_urgent(peer_d, config_i.credit), again_d, allowed_by(peer_d)}),
     .q_o({peer_e, urgent_e, again_e, allowed_e})
   );
 
   // -- E: is there something to say? Not before the segment that is to come once more.
   peer_t due, settles;
+  say_t say;
   logic speaks_next, enqueues;
   always_comb begin
     due = peer_e;
-    due.allowed = allowed_e;
     if (urgent_e) due.ack_due = 1'b1;
-    settles = settled(due, now_i, config_i.rto);
-    speaks_next = speaks(settles) && !again_e;
+    settles = settled(due, allowed_e, now_i, config_i.rto);
+    say = say_of(settles, allowed_e);
+    speaks_next = say.speaks && !again_e;
     written = settles;
+    written.say = say;
     written.queued = settles.queued || speaks_next;
     if (starting_q) written = fresh('0, config_i.epoch, 1'b0, config_i);
   end
-  assign enqueues = at_e.taken != 0 && speaks_next && !settles.queued;
+  assign enqueues = at_e.any && speaks_next && !settles.queued;
+  logic unused;
+  assign unused = ^at_e.taken;
 
   // -- whose connections are not at rest, as of the last event of each
   logic [Peers-1:0] stirs_q;
@@ -423,7 +447,7 @@ module rl_transport_state
     .wready_o(unused_ready),  // Each peer is there once at most.
     .wdata_i(at_e.peer),
     .rvalid_o(work_valid),
-    .rready_i(read_d.taken[Poll]),
+    .rready_i(read_q.taken[Poll]),
     .rdata_o(work_peer),
     .count_o(unused_count)
   );
@@ -431,9 +455,11 @@ module rl_transport_state
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Requests; i++)
+    if (rst_ni && chosen[i]) PeerStays_A : assert (peers[i] == peers_q[i]);
+    for (int unsigned i = 0; i < Requests; i++)
     for (int unsigned j = 0; j < Requests; j++)
     if (rst_ni) OneOfTwoIsFirst_A : assert (before_q[i][j] == (i != j && !before_q[j][i]));
-    if (rst_ni && at_a.taken != 0) begin
+    if (rst_ni && at_a.any) begin
       OneIsTaken_A : assert ($onehot(at_a.taken));
       ListIsConsistent_A : assert (known.cursor <= known.flight && known.flight <= known.held);
       OnlyEstablishedIsInFlight_A : assert (known.established || known.flight == 0);

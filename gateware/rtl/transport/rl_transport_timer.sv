@@ -41,7 +41,8 @@ module rl_transport_timer
       again_q <= tick_i || (again_q && scans_q);
       scans_q <= scans_q ? !(step && &scan_peer_o) : again_q;
       if (step) scan_peer_o <= scan_peer_o + 1'b1;
-      if (step) gap_q <= GapW'(Gap - 1);
+      // Three cycles of it go by before the next one can be taken.
+      if (step) gap_q <= GapW'(Gap - 3);
       else if (gap_q != 0) gap_q <= gap_q - 1'b1;
     end
   end

@@ -258,8 +258,9 @@ async def how_fast_it_is(dut):
     await rate("now and then", 254, 0, 1, cycles=40000)
     cycles = [tuple(getattr(dut, name).value.to_bytes(byteorder="little")) for name in ("out_cycles_o", "in_cycles_o")]
     log(f"cycles to the link, least and most: {cycles[0]}, from there to the sink: {cycles[1]}")
-    # Another event of the peer may be under way, a timer or an acknowledgement.
-    assert cycles[0][0] == 5 and cycles[1][0] == 6 and max(cycles[0][1], cycles[1][1]) <= 12
+    # One less if the last frame was for the same peer. Another event of it may be under way, a timer or an
+    # acknowledgement.
+    assert cycles[0][0] == 6 and cycles[1][0] == 7 and max(cycles[0][1], cycles[1][1]) <= 14
     rates = {}
     for used in (1, pair.peers):
         dut.peers_i.value = used - 1
@@ -271,8 +272,8 @@ async def how_fast_it_is(dut):
     pair.check()
     heads = dut.Heads.value.to_unsigned()
     for used in (1, pair.peers):
-        assert rates[used, words, 1] * words >= (0.995 if heads else 0.85), rates
-        assert rates[used, words, 3] * words >= (0.97 if heads else 0.75), rates
+        assert rates[used, words, 1] * words >= (0.995 if heads else 0.83), rates
+        assert rates[used, words, 3] * words >= (0.96 if heads else 0.75), rates
         assert rates[used, 1, 1] > (0.1 if used > 1 else 0.05) and rates[used, 1, 3] > 0.02, rates
     assert dut.events_o.value.to_unsigned() >> 96 & 0xFFFF_FFFF_FFFF_FFFF == 0, "nothing was sent again"
 

@@ -166,7 +166,7 @@ class Twins:
             port.value = 1 - int(port.value)
         before = None
         while before != (before := dut.sent_count_o.value.to_unsigned()) or dut.busy_o.value:
-            await Timer(120, "ns")
+            await Timer(200, "ns")
 
     def check(self, peer, what):
         """What came of an event for a peer, of the gateware and of the twin; None: of a tick, for all."""

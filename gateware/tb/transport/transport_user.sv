@@ -76,7 +76,7 @@ module transport_user
   } frame_t;
   frame_t [7:0] frames_q;
   logic [2:0] given_q, gone_q;  // Places of the head that is offered, and of the words.
-  logic offered_q, head_taken, taken;
+  logic offered_q, waited_q, head_taken, taken;
   logic [Peers-1:0][31:0] numbers_q;  // Of the next frame for each peer.
   logic [7:0] at_q;
   frame_t offered, now;
@@ -143,8 +143,9 @@ module transport_user
         at_q <= s_last_o ? '0 : at_q + 1'b1;
         if (s_last_o) pushed_o[now.peer] <= pushed_o[now.peer] + 1'b1;
       end
-      // A frame that finds no room may make way for another.
-      if (is_offered && !s_room_i) is_offered = 1'b0;
+      // A frame that finds no room may make way for another. That is told from its second cycle on.
+      if (is_offered && waited_q && !s_room_i) is_offered = 1'b0;
+      waited_q <= is_offered;
       if (!is_offered && 3'(given - gone) < 4 && (Heads || given == gone)) begin
         is_offered = 8'(draw() >> 8) >= idle_i && feeds_i;
         owner = PeerW'(draw() >> 8) & peers_i;
