@@ -406,7 +406,7 @@ module rl_card_sim
   );
   logic [Others-1:0] unused_bad;
   logic [Others-1:0][0:0][31:0] unused_dropped;
-  logic [Others-1:0][31:0] unused_spoilt;
+  logic [Others-1:0][31:0] unused_spoilt, unused_refused;
   logic unused_local_valid, unused_local_last, unused_local_ready;
   logic [63:0] unused_local_data;
   logic [7:0] unused_local_keep;
@@ -459,6 +459,7 @@ module rl_card_sim
     .rst_role_ni(rst_power_role_n),
     .role_rst_ni(role_rst_n && rst_n[2]),
     .role_listens_i(role.listens),
+    .refused_o(unused_refused),
     .role_valid_o(in_valid),
     .role_ready_i(message_in_ready),
     .role_data_o(in_data),
