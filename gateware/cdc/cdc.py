@@ -24,6 +24,7 @@ TOPS = {
     "rl_port_layer": {},
     "rl_region": {"Memories": 2, "Streams": 2},
     "rl_memory_hub": {"Memories": 2},
+    "rl_bridge_card": {},
     "rl_role_events": {},
 }
 

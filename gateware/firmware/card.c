@@ -1,5 +1,6 @@
 #include "card.h"
 
+#include "bridge.h"
 #include "discovery.h"
 #include "filter.h"
 #include "hw.h"
@@ -38,6 +39,7 @@ void card_end_claim(void) {
   // First: from now on, the fast paths take nothing more of it.
   publish_claim();
   card_publish();
+  bridge_end();
   forget();
   role_renew();
   load_forget();

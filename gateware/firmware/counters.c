@@ -14,24 +14,26 @@ void count(uint32_t counter) {
   count_by(counter, 1);
 }
 
+// Of the bridge's counters, and of those behind that no card has, the firmware counts none. They are 0 without a bridge.
+static uint32_t half(uint32_t counter, uint32_t which) {
+  if (counter < COUNTERS_COMMON) return READ(COUNTER_WORD(counter, which));
+  return READ(CSR_BRG_COUNT(2 * (counter - COUNTERS_COMMON) + which));
+}
+
 void counters_tell(void) {
   uint32_t first = asked.addr < COUNTERS ? (uint32_t)asked.addr : COUNTERS;
   frame_answer(KIND_SESSION_COUNTERS, asked.epoch);
   frame_address(asked.addr);
   for (uint32_t i = first; i < COUNTERS; i++) {
-    if (i >= COUNTERS_COMMON) {
-      frame_put_long(0);
-      continue;
-    }
     // The high half may come a moment after the low one that goes with it.
     uint32_t high;
     uint32_t low;
     do {
-      high = READ(COUNTER_WORD(i, COUNTER_SLOT_HI));
-      low = READ(COUNTER_WORD(i, COUNTER_SLOT_LO));
-    } while (READ(COUNTER_WORD(i, COUNTER_SLOT_HI)) != high);
+      high = half(i, COUNTER_SLOT_HI);
+      low = half(i, COUNTER_SLOT_LO);
+    } while (half(i, COUNTER_SLOT_HI) != high);
     uint64_t fast = (uint64_t)high << 32 | low;
-    frame_put_long(fast + counts[i]);
+    frame_put_long(i < COUNTERS_COMMON ? fast + counts[i] : fast);
   }
   frame_send();
 }

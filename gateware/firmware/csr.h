@@ -37,7 +37,7 @@
 
 // The registers below.
 #define CSR_BASE 0x30000000u
-#define CSR_BYTES 0x300u
+#define CSR_BYTES 0x400u
 
 // Chunks of the load that are there: bit n % 32 of word n / 32.
 #define HAVE_BASE 0x40000000u
@@ -527,5 +527,44 @@
 #define FET_GO_IDLE 0x00000002u
 // write acts: Forget the queued reads of hosts.
 #define CSR_FET_FLUSH RL_WORD(0x300002FCu)
+
+// ---- Bridge: The bridge (`rl_bridge_card`). A card without one reads zeros here and ignores writes.
+// read: The bridge.
+#define CSR_BRG_STATUS RL_WORD(0x30000300u)
+// There is one.
+#define BRG_STATUS_THERE 0x00000001u
+// In the last 256 cycles it has used the memory, or BRG_END was written.
+#define BRG_STATUS_MOVES 0x00000002u
+// The last window was not opened: open windows name as many other nodes as the bridge can know.
+#define BRG_STATUS_FULL 0x00000004u
+// write: First address of the window that BRG_WINDOW opens, high half: of memory as others see it, which is as hosts
+// see it.
+#define CSR_BRG_BASE_HI RL_WORD(0x30000304u)
+// write: Low half.
+#define CSR_BRG_BASE_LO RL_WORD(0x30000308u)
+// write: Its bytes, high half.
+#define CSR_BRG_LENGTH_HI RL_WORD(0x3000030Cu)
+// write: Low half.
+#define CSR_BRG_LENGTH_LO RL_WORD(0x30000310u)
+// write: Address of the node to which it is open, bytes 0 to 3. To a group, or to the card itself, no window opens.
+#define CSR_BRG_PEER_HI RL_WORD(0x30000314u)
+// write: Bytes 4 and 5, in the high half.
+#define CSR_BRG_PEER_LO RL_WORD(0x30000318u)
+// write acts: Opens a window, or closes it. A node that no window names any more is known on, for what it asks is
+// refused with a word, until its place is needed for another; then its connections end.
+#define CSR_BRG_WINDOW RL_WORD(0x3000031Cu)
+// It is open.
+#define BRG_WINDOW_OPEN 0x80000000u
+// Its number.
+#define BRG_WINDOW_INDEX_SHIFT 16u
+#define BRG_WINDOW_INDEX_MASK 0xFu
+// What it permits, as the protocol's bits.
+#define BRG_WINDOW_RIGHTS_SHIFT 8u
+#define BRG_WINDOW_RIGHTS_MASK 0xFu
+// write acts: Closes all windows, ends all connections and knows nobody any more. It is done when MOVES has fallen.
+#define CSR_BRG_END RL_WORD(0x30000320u)
+// read: Counters of the bridge, from bridge_rx on in the order of the wire, two words each, low half first. The high
+// half may come a moment after the low one.
+#define CSR_BRG_COUNT(i) RL_WORD(0x30000340u + 4u * (i))
 
 #endif

@@ -1,5 +1,6 @@
 // The main loop: frames first, then what has happened, then what is due. When there is nothing to do the processor
 // sleeps until something happens or is due.
+#include "bridge.h"
 #include "card.h"
 #include "clock.h"
 #include "counters.h"
@@ -45,10 +46,10 @@ static void dispatch(void) {
       if (WHOLE(SESSION_MANIFEST_GET)) role_tell_manifest();
       return;
     case TAKEN_SESSION_WINDOW_SET:
-      if (WHOLE(SESSION_WINDOW_SET)) session_bridge();
+      if (WHOLE(SESSION_WINDOW_SET)) bridge_set();
       return;
     case TAKEN_SESSION_ROUTE_SET:
-      if (WHOLE(SESSION_ROUTE_SET)) session_bridge();
+      if (WHOLE(SESSION_ROUTE_SET)) bridge_set();
       return;
     case TAKEN_IMAGE_BEGIN:
       if (WHOLE(IMAGE_BEGIN)) load_begin();

@@ -1,6 +1,5 @@
 #include "session.h"
 
-#include "admit.h"
 #include "arith.h"
 #include "card.h"
 #include "clock.h"
@@ -273,11 +272,4 @@ void session_ping(void) {
   frame_put(card_state() << PONG_STATE_SHIFT | launch_queued() << PONG_QUEUED_SHIFT);
   frame_put_long(clock_ns(now));
   frame_send();
-}
-
-// Windows and routes need the same claim.
-_Static_assert(CLAIM_OF_SESSION_WINDOW_SET == CLAIM_OF_SESSION_ROUTE_SET, "one rule");
-
-void session_bridge(void) {
-  if (session_fresh(admitted(CLAIM_OF_SESSION_WINDOW_SET), KIND_SESSION_REFUSE)) refuse(ERROR_CODE_UNSUPPORTED, 0, 0);
 }

@@ -44,7 +44,4 @@ void session_claim(void);
 void session_release(void);
 void session_ping(void);
 
-// Refuses a window or a route: this shell has no bridge.
-void session_bridge(void);
-
 #endif

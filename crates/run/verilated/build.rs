@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{env, fs, thread};
 
-/// The module that becomes the card, and the C++ classes that it becomes: one for each width of its datapath.
+/// The module that becomes the card, and the C++ classes that it becomes, each with these parameters.
 const TOP: &str = "rl_card_sim";
-const CLASSES: [(&str, u32); 2] = [("RlCard", 64), ("RlCardWide", 128)];
+const CLASSES: [(&str, &[&str]); 3] =
+    [("RlCard", &[]), ("RlCardWide", &["-GDataW=128"]), ("RlCardBridge", &["-GBridge=1"])];
 /// Folders of the gateware that a simulated card needs none of: tops of boards, with their vendors' primitives.
 const BOARDS: &str = "board";
 const SIMULATED_BOARD: &str = "board/sim";
@@ -41,8 +42,8 @@ fn build() -> Result<(), String> {
     let generated = out.join("verilated");
     // What is left of a module that is gone would be compiled.
     let _ = fs::remove_dir_all(&generated);
-    for (class, width) in CLASSES {
-        verilate(&verilator, &gateware, &generated, class, width, trace)?;
+    for (class, parameters) in CLASSES {
+        verilate(&verilator, &gateware, &generated, class, parameters, trace)?;
     }
 
     let include = verilator.join("include");
@@ -91,7 +92,7 @@ fn verilate(
     gateware: &Path,
     into: &Path,
     class: &str,
-    width: u32,
+    parameters: &[&str],
     trace: bool,
 ) -> Result<(), String> {
     let top = gateware.join(SIMULATED_BOARD).join(format!("{TOP}.sv"));
@@ -101,7 +102,7 @@ fn verilate(
     let mut command = Command::new(verilator.join("bin/verilator"));
     command.env("VERILATOR_ROOT", verilator);
     command.args(["--cc", "--top-module", TOP, "--prefix", class, "--Mdir"]).arg(into);
-    command.arg(format!("-GDataW={width}"));
+    command.args(parameters);
     // Registers that no reset touches begin with random bits, so that a test finds who relies on zeros.
     command.args(["-O3", "--x-assign", "fast", "--x-initial", "unique", "--assert", "--output-split", "20000"]);
     // Warnings are for `make lint`, with the version of Verilator that the repository names.

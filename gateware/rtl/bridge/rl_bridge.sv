@@ -20,6 +20,7 @@ module rl_bridge
   parameter int unsigned PortW = 48,         // and of one at the port.
   parameter int unsigned IdW = 6,
   parameter int unsigned Longest = 4096,     // Bytes of a payload, a power of two. All nodes that speak agree.
+  parameter int unsigned Most = Longest,     // As rl_bridge_master says.
   parameter int unsigned Burst = 16,         // As rl_bridge_burst says.
   parameter int unsigned Regions = 8,
   parameter int unsigned ServeWords = 256,   // Stores, in words: what is read for others,
@@ -139,7 +140,8 @@ module rl_bridge
 
   output bridge_event_t      event_o,
   output transport_event_t   transport_event_o,
-  output logic [PeerW-1:0]   transport_peer_o
+  output logic [PeerW-1:0]   transport_peer_o,
+  output logic               busy_o           // Of the transport.
 );
   localparam int unsigned FrameWords = Longest / Bytes;
 
@@ -211,6 +213,7 @@ module rl_bridge
     .reset_epoch_i(reset_epoch),
     .event_o(transport_event_o),
     .event_peer_o(transport_peer_o),
+    .busy_o,
     .tx_valid_o,
     .tx_ready_i,
     .tx_peer_o,
@@ -307,6 +310,7 @@ module rl_bridge
     .DataW(DataW),
     .AddrW(MemoryW),
     .Longest(Longest),
+    .Most(Most),
     .Burst(Burst),
     .ReadWords(ServeWords)
   ) u_master (

@@ -22,6 +22,8 @@ module rl_bridge_credit
   input  node_t            consumed_node_i,
   input  logic [1:0]       fault_i,         // Of each channel.
   input  node_t [1:0]      fault_node_i,
+  input  logic [1:0]       drop_i,          // The owner's word, the same.
+  input  node_t            drop_node_i,
 
   output logic             consume_valid_o,
   input  logic             consume_ready_i,
@@ -74,6 +76,7 @@ module rl_bridge_credit
       end
       for (int unsigned c = 0; c < 2; c++) begin
         if (fault_i[c]) faulty_q[{fault_node_i[c][PeerW-2:0], 1'(c)}] <= 1'b1;
+        if (drop_i[c]) faulty_q[{drop_node_i[PeerW-2:0], 1'(c)}] <= 1'b1;
       end
     end
   end
@@ -85,5 +88,5 @@ module rl_bridge_credit
     if (!reset_valid_o) reset_peer_o <= at_q;
   end
   logic unused;
-  assign unused = ^fault_node_i;
+  assign unused = ^{fault_node_i, drop_node_i};
 endmodule

@@ -56,6 +56,7 @@ module rl_bridge_link
   input  epoch_t                        reset_epoch_i,
   output transport_event_t              event_o,
   output logic [PeerW-1:0]              event_peer_o,
+  output logic                          busy_o,         // As rl_transport says.
 
   // -- segments
   output logic                          tx_valid_o,
@@ -171,7 +172,8 @@ module rl_bridge_link
     .reset_peer_i,
     .reset_epoch_i,
     .event_o,
-    .event_peer_o
+    .event_peer_o,
+    .busy_o
   );
 
   // -- payloads of writes and of answers become beats

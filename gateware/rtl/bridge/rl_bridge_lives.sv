@@ -65,16 +65,6 @@ module rl_bridge_lives
     end
   end
 
-  logic [1:0] fault;
-  node_t [1:0] fault_node;
-  always_comb begin
-    fault = fault_i;
-    fault_node = fault_node_i;
-    if (drop_i != '0 && fault == '0) begin
-      fault = drop_i;
-      fault_node = {drop_node_i, drop_node_i};
-    end
-  end
   rl_bridge_credit #(
     .Nodes(Nodes),
     .Credit(Credit)
@@ -86,8 +76,10 @@ module rl_bridge_lives
     .taken_node_i,
     .consumed_i,
     .consumed_node_i,
-    .fault_i(fault),
-    .fault_node_i(fault_node),
+    .fault_i,
+    .fault_node_i,
+    .drop_i,
+    .drop_node_i,
     .consume_valid_o,
     .consume_ready_i,
     .consume_peer_o,

@@ -17,6 +17,7 @@ module rl_bridge_master
   parameter int unsigned DataW = 512,
   parameter int unsigned AddrW = 40,
   parameter int unsigned Longest = 4096,    // Bytes of a payload of ours, a power of two.
+  parameter int unsigned Most = Longest,    // Bytes that are given for a read, or taken of a batch: Longest or less.
   parameter int unsigned Burst = 16,        // As rl_bridge_burst says.
   parameter int unsigned ReadWords = 256,   // As rl_bridge_fetch's Words.
   parameter int unsigned Writes = 64,       // Bursts that are not answered, a power of two.
@@ -120,7 +121,7 @@ module rl_bridge_master
   logic small_ask;
   logic [63:0] small_ask_addr;
   logic [15:0] small_ask_length;
-  assign {right, extent, malformed} = asked_by(x_head_i, 16'(Longest));
+  assign {right, extent, malformed} = asked_by(x_head_i, 16'(Most));
   assign asks = state_q == Idle && x_valid_i && x_head_i.kind != short_of(KindWriteBatch);
   // What is asked stays from then on.
   rights_t right_q;

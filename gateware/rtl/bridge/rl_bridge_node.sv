@@ -16,6 +16,7 @@ module rl_bridge_node
   parameter int unsigned PortW = 48,
   parameter int unsigned IdW = 6,
   parameter int unsigned Longest = 4096,
+  parameter int unsigned Most = Longest,
   parameter int unsigned Burst = 16,
   parameter int unsigned Regions = 8,
   parameter int unsigned ServeWords = 256,
@@ -139,6 +140,7 @@ module rl_bridge_node
   output bridge_event_t      event_o,
   output transport_event_t   transport_event_o,
   output logic [PeerW-1:0]   transport_peer_o,
+  output logic               busy_o,          // Of the transport.
   output logic               judged_o,
   output verdict_e           verdict_o,
   input  logic [$clog2(Verdicts)-1:0]   verdict_count_of_i,
@@ -159,6 +161,7 @@ module rl_bridge_node
     .PortW(PortW),
     .IdW(IdW),
     .Longest(Longest),
+    .Most(Most),
     .Burst(Burst),
     .Regions(Regions),
     .ServeWords(ServeWords),
@@ -263,7 +266,8 @@ module rl_bridge_node
     .rx_last_i(rx_last),
     .event_o,
     .transport_event_o,
-    .transport_peer_o
+    .transport_peer_o,
+    .busy_o
   );
 
   rl_bridge_wire #(

@@ -66,6 +66,8 @@ module rl_control
   input  launch_status_t    launch_i,
   output scrub_ctl_t        scrub_o,          // rl_ddr_write; `scrub` falls after scrub_done_i,
   input  logic              scrub_done_i,     // and that after it.
+  output bridge_ctl_t       bridge_o,         // rl_bridge_card, if there is one:
+  input  logic [31:0]       bridge_i,         // what is read, in the same cycle.
   output logic              mem_read_valid_o,    // rl_mem_read; until it is taken.
   input  logic              mem_read_ready_i,
   input  logic              mem_read_idle_i,     // All are done.
@@ -214,7 +216,7 @@ module rl_control
     .rst_net_ni,
     .write_i(csr_write_q),
     .select_i(select_q),
-    .bits_addr_i(word[2:0]),
+    .at_i(word[4:0]),
     .wdata_i(io_wdata),
     .memory_i,
     .alarm_o(alarm),
@@ -235,6 +237,7 @@ module rl_control
     .launch_o,
     .scrub_o,
     .scrub_done_i,
+    .bridge_o,
     .mem_read_valid_o,
     .mem_read_ready_i,
     .mem_read_flush_o
@@ -259,7 +262,8 @@ module rl_control
     .config_i,
     .role_i,
     .launch_i,
-    .mem_read_idle_i
+    .mem_read_idle_i,
+    .bridge_i
   );
   assign alarm_us_o = alarm;
 

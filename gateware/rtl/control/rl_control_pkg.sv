@@ -139,6 +139,14 @@ package rl_control_pkg;
     beat_t scrub_last;
   } scrub_ctl_t;
 
+  // -- rl_bridge_card: the register that is written, and the one that is read in this cycle; numbers from BRG_STATUS on
+  typedef struct packed {
+    logic        write;
+    logic [4:0]  at;
+    logic [31:0] word;
+    logic [4:0]  read_at;
+  } bridge_ctl_t;
+
   // -- between the registers' two sides: what is written and also read
   typedef struct packed {
     logic enable;

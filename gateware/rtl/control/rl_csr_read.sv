@@ -27,7 +27,8 @@ module rl_csr_read
   input  config_status_t    config_i,
   input  role_status_t      role_i,
   input  launch_status_t    launch_i,
-  input  logic              mem_read_idle_i
+  input  logic              mem_read_idle_i,
+  input  logic [31:0]       bridge_i           // What its register at bridge_ctl_t.read_at is.
 );
   logic unused;
   assign unused = ^{mem_write_i.ack_due, launch_i.ended};  // Events.
@@ -63,6 +64,7 @@ module rl_csr_read
     LchEndedUs,
     LchEnable,
     FetGo,
+    Bridge,
     Count
   } readable_e;
   function automatic logic at(csr_word_t word);
@@ -102,6 +104,7 @@ module rl_csr_read
     asked[LchEndedUs] = at(CsrLchEndedUs);
     asked[LchEnable] = at(CsrLchEnable);
     asked[FetGo] = at(CsrFetGo);
+    asked[Bridge] = read_i && (select_i.high[CsrBrgStatus[7:4]] || select_i.high[CsrBrgCount[7:4]]);
   end
 
   // The high half of the time that was read last.
@@ -158,6 +161,7 @@ module rl_csr_read
     value[LchEnable][LchEnableEnableBit] = own_i.enable;
     value[FetGo][FetGoRoomBit] = !own_i.fetch;
     value[FetGo][FetGoIdleBit] = mem_read_idle_i && !own_i.fetch;
+    value[Bridge] = bridge_i;
   end
 
   always_ff @(posedge clk_net_i) begin

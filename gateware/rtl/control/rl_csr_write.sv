@@ -10,7 +10,7 @@ module rl_csr_write
 
   input  logic          write_i,
   input  csr_select_t   select_i,        // The register's number,
-  input  logic [2:0]    bits_addr_i,     // and the lowest bits of it.
+  input  logic [4:0]    at_i,            // and the lowest bits of it.
   input  logic [31:0]   wdata_i,
 
   input  addr_t         memory_i,        // Bytes that a host may address.
@@ -34,6 +34,7 @@ module rl_csr_write
   output launch_ctl_t   launch_o,
   output scrub_ctl_t    scrub_o,
   input  logic          scrub_done_i,
+  output bridge_ctl_t   bridge_o,
   output logic          mem_read_valid_o,
   input  logic          mem_read_ready_i,
   output logic          mem_read_flush_o
@@ -161,8 +162,16 @@ module rl_csr_write
   logic [2:0] name_at_q;
   always_ff @(posedge clk_net_i) begin
     name_q <= rst_net_ni && write_i && csr_is8(select_i, CsrCfgName[7:3]);
-    name_at_q <= bits_addr_i;
+    name_at_q <= at_i[2:0];
   end
+
+  logic bridge_q;
+  logic [4:0] bridge_at_q;
+  always_ff @(posedge clk_net_i) begin
+    bridge_q <= rst_net_ni && write_i && select_i.high[CsrBrgStatus[7:4]];
+    bridge_at_q <= at_i;
+  end
+  assign bridge_o = '{write: bridge_q, at: bridge_at_q, word: wdata_q, read_at: at_i};
   assign board_o = '{
           claimed: session_q[SessionClaimedBit],
           name: name_q,
@@ -225,7 +234,7 @@ module rl_csr_write
         insert: act_q.win_insert,
         insert_ack_now: insert_ack_now_q,
         insert_seq: insert_seq_q,
-        bits_addr: bits_addr_i
+        bits_addr: at_i[2:0]
     };
     image_write_o = '{
         start: act_q.stg_start,

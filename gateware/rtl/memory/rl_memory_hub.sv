@@ -4,14 +4,17 @@
 //
 // The role's ports are the leaves of a tree: node 1 is the role's as a whole, node n divides what it has among 2 n and
 // 2 n + 1, and the last nodes are the ports. Each level adds a bit on top of the ids that come from below it, so that a
-// role's ids go to the memory and come back as they are.
+// role's ids go to the memory and come back as they are. A bridge is one more leaf, the last: it shares with the role's
+// ports, and the shell waits for no more than without it.
 module rl_memory_hub
   import rl_role_pkg::*;
 #(
   parameter int unsigned Memories = 1,  // Ports of the role, 1 to 4.
+  parameter bit          Bridge = 1'b0, // There is a bridge.
   parameter int unsigned ShellLongest = 1,  // Beats of the shell's longest burst.
   parameter int unsigned ShareW = 4,
-  localparam int unsigned IdW = AxiIdW + $clog2(Memories) + 1
+  localparam int unsigned Leaves = Memories + 32'(Bridge),
+  localparam int unsigned IdW = AxiIdW + $clog2(Leaves) + 1
 ) (
   input  logic                             clk_role_i,
   input  logic                             rst_role_ni,
@@ -22,10 +25,12 @@ module rl_memory_hub
   input  logic                             rst_ddr_ni,
   input  axi_req_t                         shell_i,
   output axi_rsp_t                         shell_o,
+  input  axi_req_t                         bridge_i,  // Its bursts are as long as a role's. Tied off if there is none.
+  output axi_rsp_t                         bridge_o,
   // Parts of the bandwidth, 1 or more each; steady. Of the shell [0] and the role [1]:
   input  logic [1:0][ShareW-1:0]           share_i,
-  // and of the role's ports, of what the role has.
-  input  logic [Memories-1:0][ShareW-1:0]  weight_i,
+  // and of the role's ports, and then the bridge, of what the role has.
+  input  logic [Leaves-1:0][ShareW-1:0]    weight_i,
   output logic                             busy_o,  // Something is under way: a register, which may cross.
 
   output logic                             m_awvalid_o,
@@ -54,11 +59,11 @@ module rl_memory_hub
   input  logic                             m_rlast_i,
   input  logic [IdW-1:0]                   m_rid_i
 );
-  localparam int unsigned Nodes = 2 * Memories - 1;
+  localparam int unsigned Nodes = 2 * Leaves - 1;
   localparam int unsigned RoleIdW = IdW - 1;
   localparam int unsigned WeightW = ShareW + 2;
   // Beats of a port that are asked for and not taken: with fewer it could not have its share from so deep in the tree.
-  localparam logic [15:0] PortBuffer = Memories > 2 ? 16'd128 : 16'd64;
+  localparam logic [15:0] PortBuffer = Leaves > 2 ? 16'd128 : 16'd64;
   if (Memories < 1 || Memories > MemoriesMax) begin : gen_check
     $fatal(0, "rl_memory_hub: a role has 1 to 4 memory ports (%m)");
   end
@@ -87,19 +92,24 @@ module rl_memory_hub
   logic [Nodes:1] busy;
 
   for (genvar n = 1; n <= Nodes; n++) begin : gen_node
-    if (n >= Memories) begin : gen_port
+    if (n >= Leaves) begin : gen_port
       axi_req_t req;
       axi_rsp_t rsp;
-      rl_memory_crossing u_crossing (
-        .clk_manager_i(clk_role_i),
-        .rst_manager_ni(rst_role_ni),
-        .manager_i(role_i[n-Memories]),
-        .manager_o(role_o[n-Memories]),
-        .clk_memory_i(clk_ddr_i),
-        .rst_memory_ni(rst_ddr_ni),
-        .memory_o(req),
-        .memory_i(rsp)
-      );
+      if (n - Leaves < Memories) begin : gen_role
+        rl_memory_crossing u_crossing (
+          .clk_manager_i(clk_role_i),
+          .rst_manager_ni(rst_role_ni),
+          .manager_i(role_i[n-Leaves]),
+          .manager_o(role_o[n-Leaves]),
+          .clk_memory_i(clk_ddr_i),
+          .rst_memory_ni(rst_ddr_ni),
+          .memory_o(req),
+          .memory_i(rsp)
+        );
+      end else begin : gen_bridge
+        assign req = bridge_i;
+        assign bridge_o = rsp;
+      end
       assign awvalid[n] = req.awvalid;
       assign awaddr[n] = req.awaddr;
       assign awlen[n] = req.awlen;
@@ -127,7 +137,7 @@ module rl_memory_hub
         rlast: rlast[n],
         rvalid: rvalid[n]
       };
-      assign weight[n] = WeightW'(weight_i[n-Memories]);
+      assign weight[n] = WeightW'(weight_i[n-Leaves]);
       assign busy[n] = 1'b0;
     end else begin : gen_share
       // Ids of the nodes below, by how deep they are.
@@ -142,7 +152,7 @@ module rl_memory_hub
         // What waits above is bounded there, and by two bursts a level on the way; it must not be less here.
         .UnderWay(256),
         // A node that shares takes at once what it has asked for.
-        .Buffer({2 * n + 1 >= Memories ? PortBuffer : 16'd0, 2 * n >= Memories ? PortBuffer : 16'd0})
+        .Buffer({2 * n + 1 >= Leaves ? PortBuffer : 16'd0, 2 * n >= Leaves ? PortBuffer : 16'd0})
       ) u_share (
         .clk_i(clk_ddr_i),
         .rst_ni(rst_ddr_ni),
@@ -207,6 +217,12 @@ module rl_memory_hub
     end
   end
 
+  if (!Bridge) begin : gen_no_bridge
+    logic unused_bridge;
+    assign bridge_o = '0;
+    assign unused_bridge = ^bridge_i;
+  end
+
   logic busy_share;
   logic [RoleIdW-1:0] shell_bid, shell_rid;
   always_ff @(posedge clk_ddr_i) busy_o <= busy_share || busy != '0;
@@ -216,7 +232,7 @@ module rl_memory_hub
     .ShareW(ShareW),
     .Longest({8'(BurstMax), 8'(ShellLongest)}),
     // The shell takes what it has asked for, and so does a node that shares.
-    .Buffer({Memories == 1 ? 16'd64 : 16'd0, 16'd0})
+    .Buffer({Leaves == 1 ? 16'd64 : 16'd0, 16'd0})
   ) u_share (
     .clk_i(clk_ddr_i),
     .rst_ni(rst_ddr_ni),

@@ -14,6 +14,7 @@ module rl_shell
   parameter int unsigned PatienceW = 24,           // Of the watchdog over the firmware, see rl_watchdog.
   parameter int unsigned Ports = 1,                // All of them; those beside port 0 are rl_port_layer's.
   parameter int unsigned Memories = 1,             // Memory ports of the role, 1 to 4.
+  parameter bit          Bridge = 1'b0,            // The card has a bridge, at 64 bits: its frames are not foreign.
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a frame.
   parameter int unsigned RxWords = 131072 / DataW, // Receive FIFO: 16 KiB are 13 us of 10 Gb/s.
   parameter int unsigned QueueWords = 65536 / DataW, // Memory and configuration queue, each.
@@ -57,6 +58,10 @@ module rl_shell
   input  logic              port_tx_valid_i,
   output logic              port_tx_ready_o,
   input  logic [13:0]       port_tx_bytes_i,
+
+  // -- the bridge's registers, net domain; tied off for a card without one
+  output bridge_ctl_t       bridge_o,
+  input  logic [31:0]       bridge_i,
 
   // -- DDR: the shell's port in the ddr domain, the role's in the role domain
   output axi_req_t          shell_axi_o,
@@ -105,6 +110,7 @@ module rl_shell
   assign room.read = 1'b1;  // A read that finds no room is dropped and counted.
   rl_rx #(
     .DataW(DataW),
+    .Bridge(Bridge),
     .Bulk(Bulk),
     .Words(RxWords)
   ) u_rx (
@@ -225,6 +231,8 @@ module rl_shell
     .launch_i(launch_status),
     .scrub_o(scrub_ctl),
     .scrub_done_i(scrub_done),
+    .bridge_o,
+    .bridge_i,
     .mem_read_valid_o(fetch_valid),
     .mem_read_ready_i(fetch_ready),
     .mem_read_idle_i(read_idle),

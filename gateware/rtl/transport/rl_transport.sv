@@ -106,7 +106,8 @@ module rl_transport
   input  logic [PeerW-1:0]  reset_peer_i,
   input  epoch_t            reset_epoch_i,
   output transport_event_t  event_o,          // What has happened,
-  output logic [PeerW-1:0]  event_peer_o      // to the connection with this peer.
+  output logic [PeerW-1:0]  event_peer_o,     // to the connection with this peer.
+  output logic              busy_o            // Something is on its way, or will be by itself.
 );
   typedef logic [PeerW-1:0] index_t;
   typedef logic [$clog2(Slots)-1:0] place_t;
@@ -208,6 +209,7 @@ module rl_transport
   slot_t release_slot;
   count_t release_count;
   transport_event_t happened;
+  logic state_busy;
   rl_transport_timer #(
     .Peers(Peers),
     .Gap(Gap)
@@ -271,7 +273,8 @@ module rl_transport
     .release_slot_o(release_slot),
     .release_count_o(release_count),
     .event_o(happened),
-    .event_peer_o(happened_to)
+    .event_peer_o(happened_to),
+    .busy_o(state_busy)
   );
 
   // -- out
@@ -393,6 +396,8 @@ module rl_transport
     .d_data_o,
     .d_last_o
   );
+
+  assign busy_o = state_busy || s_head_valid || s_valid_i || rx_head_valid || rx_valid_i || tx_valid_o || d_valid_o;
 
   logic unused;
   assign unused = ^{unused_commit, unused_rx, slot, release_slot};

@@ -77,5 +77,7 @@ module rl_transport_lives
     event_o.broken = current && wrong && !again_i;
     event_o.repeated = takes && data && !compared_i.next && !compared_i.early;
     event_o.missed = takes && data && compared_i.early;
+    event_o.stale = !current && !restarts && !behind;
+    event_o.heard = current;
   end
 endmodule

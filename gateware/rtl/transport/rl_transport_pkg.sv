@@ -49,6 +49,9 @@ package rl_transport_pkg;
     logic   missed;     // One came too early: another is missing.
     logic   resent;     // One is sent again.
     logic   expired;    // Nothing was acknowledged in time.
+    logic   stale;      // A segment of another life of either end came, which it did not begin,
+    logic   heard;      // or one of the present lives.
+    logic   unanswered; // The peer owes word, and it is asked for once more: nothing was heard in time.
   } transport_event_t;
 
   // -- what is known of a peer
@@ -224,6 +227,9 @@ package rl_transport_pkg;
   function automatic logic expires(peer_t peer, due_t due);
     return peer.flight != 0 && due.timer;
   endfunction
+  function automatic logic is_unanswered(peer_t peer, due_t due);
+    return due.timer || (due.hello && peer.held != 0);
+  endfunction
   function automatic peer_t expired(peer_t peer, due_t due, tick_t now, transport_config_t cfg);
     expired = peer;
     if (expires(peer, due)) expired = gone_back(peer, now, cfg);
@@ -271,6 +277,11 @@ package rl_transport_pkg;
     return resends || sends || peer.hello_due || peer.ack_due || peer.nack_due || (is_blocked(
         peer
     ) && peer.probe_due);
+  endfunction
+
+  // Something is to be said to it, or will be when its time comes, unless word comes from it before.
+  function automatic logic stirs(peer_t peer);
+    return peer.queued || peer.held != 0 || peer.timer.on || peer.ack.on;
   endfunction
 
   // An arrival beside what is known: its lives,

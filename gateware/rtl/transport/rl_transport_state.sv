@@ -75,7 +75,8 @@ module rl_transport_state
   output slot_t             release_slot_o,
   output count_t            release_count_o,
   output transport_event_t  event_o,
-  output index_t            event_peer_o
+  output index_t            event_peer_o,
+  output logic              busy_o           // Some connection does something sooner or later, whatever comes.
 );
   if (Peers < 2 || Peers != 1 << PeerW) begin : gen_check
     $fatal(0, "rl_transport_state: Peers must be a power of two (%m)");
@@ -312,6 +313,7 @@ module rl_transport_state
     if (at_b.taken[Scan]) begin
       change_b_d.peer = expired(change_b.peer, due_b, now_i, config_i);
       change_b_d.what.expired = expires(change_b.peer, due_b);
+      change_b_d.what.unanswered = is_unanswered(change_b.peer, due_b);
     end
     if (at_b.taken[Rx]) begin
       change_b_d.peer = lived;
@@ -394,6 +396,20 @@ module rl_transport_state
     if (starting_q) written = fresh('0, config_i.epoch, 1'b0, config_i);
   end
   assign enqueues = at_e.taken != 0 && speaks_next && !settles.queued;
+
+  // -- whose connections are not at rest, as of the last event of each
+  logic [Peers-1:0] stirs_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) stirs_q <= '0;
+    else if (at_e.taken != 0) stirs_q[at_e.peer] <= stirs(written);
+  end
+  // A scan that finds a time come finds it of one that stirs.
+  requests_t under_way;
+  always_comb begin
+    under_way = read_q.taken | at_a.taken | at_b.taken | at_c.taken | at_d.taken;
+    under_way[Scan] = 1'b0;
+  end
+  assign busy_o = starting_q || stirs_q != '0 || under_way != '0;
 
   logic unused_ready;
   logic [PeerW:0] unused_count;

@@ -95,6 +95,7 @@ module rl_memory_hub_tb
     assign s_rlast_o[n] = rsp[n].rlast;
     assign s_rvalid_o[n] = rsp[n].rvalid;
   end
+  axi_rsp_t unused_bridge;
   rl_memory_hub #(
     .Memories(Memories),
     .ShareW(ShareW)
@@ -107,6 +108,8 @@ module rl_memory_hub_tb
     .role_o(rsp[N-1:1]),
     .shell_i(req[0]),
     .shell_o(rsp[0]),
+    .bridge_i('0),
+    .bridge_o(unused_bridge),
     .*
   );
 endmodule

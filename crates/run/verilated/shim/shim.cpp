@@ -6,6 +6,7 @@
 #include <string>
 
 #include "RlCard.h"
+#include "RlCardBridge.h"
 #include "RlCardWide.h"
 #include "verilated.h"
 #if VM_TRACE
@@ -25,13 +26,15 @@ enum Edge : uint8_t { kNet = 1, kDdr = 2, kRole = 4, kCfg = 8 };
 
 struct AxiIn {
   uint8_t rdata[kBeat];
-  uint8_t awready, wready, bvalid, bresp, bid, arready, rvalid, rresp, rlast, rid;
+  uint16_t bid, rid;
+  uint8_t awready, wready, bvalid, bresp, arready, rvalid, rresp, rlast;
 };
 
 struct AxiOut {
   uint8_t wdata[kBeat];
   uint64_t wstrb, awaddr, araddr;
-  uint8_t awvalid, awlen, awid, wvalid, wlast, bready, arvalid, arlen, arid, rready;
+  uint16_t awid, arid;
+  uint8_t awvalid, awlen, wvalid, wlast, bready, arvalid, arlen, rready;
 };
 
 struct MacIn {
@@ -238,11 +241,13 @@ struct Sim final : RlSim {
 
 extern "C" {
 
-// A card before its reset, its port 0 `width` bits wide; null if there is none of that width. `seed` gives the bits with
+// A card before its reset, its port 0 `width` bits wide, with a bridge or without; null if there is none such. `seed` gives the bits with
 // which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer, as that
 // number says; 0: none does. `ports` are those beside port 0, as port_config_t.
-RlSim* rl_card_new(uint32_t width, uint32_t seed, uint32_t late, const uint32_t straps[kStraps],
+RlSim* rl_card_new(uint32_t width, bool bridge, uint32_t seed, uint32_t late, const uint32_t straps[kStraps],
                    const uint64_t ports[kPorts - 1]) {
+  if (width == 64 && bridge) return new Sim<RlCardBridge, 8>(seed, late, straps, ports);
+  if (bridge) return nullptr;
   if (width == 64) return new Sim<RlCard, 8>(seed, late, straps, ports);
   if (width == 128) return new Sim<RlCardWide, 16>(seed, late, straps, ports);
   return nullptr;

@@ -44,16 +44,16 @@ pub(crate) struct Port {
 /// What the card has offered and the memory has not taken: it must not change.
 #[derive(Debug, Default)]
 struct Waiting {
-    aw: Option<(u64, u8, u8)>,
+    aw: Option<(u64, u8, u16)>,
     w: Option<Beat>,
-    ar: Option<(u64, u8, u8)>,
+    ar: Option<(u64, u8, u16)>,
 }
 
 #[derive(Debug)]
 struct Burst {
     addr: u64,
     beats_left: u32,
-    id: u8,
+    id: u16,
     beats: Vec<Beat>,
 }
 
@@ -68,7 +68,7 @@ struct Beat {
 struct ReadBeat {
     data: [u8; BEAT_BYTES],
     response: u8,
-    id: u8,
+    id: u16,
     last: bool,
 }
 

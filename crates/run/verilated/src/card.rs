@@ -74,6 +74,7 @@ impl RtlCard {
         Ok(Self {
             sim: Sim::new(
                 8 * config.width.bytes() as u32,
+                config.card.bridge,
                 rng.next_u64() as u32,
                 late,
                 &config.straps(),

@@ -122,6 +122,7 @@ impl Config {
         let c = &self.card;
         let rules = [
             ("ports", self.ports_are_valid()),
+            ("bridge", !c.bridge || self.width == Width::Bits64),
             ("nic", c.nic.is_none()), // Its port layer could, and its port 0 does not go through that yet.
             ("bulk", c.bulk <= BULK_STANDARD),
             ("clocks", self.stress.clocks.is_valid()),

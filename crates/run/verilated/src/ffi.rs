@@ -43,16 +43,16 @@ impl Edges {
 #[repr(C)]
 pub(crate) struct AxiIn {
     pub(crate) rdata: [u8; BEAT_BYTES],
+    pub(crate) bid: u16,
+    pub(crate) rid: u16,
     pub(crate) awready: bool,
     pub(crate) wready: bool,
     pub(crate) bvalid: bool,
     pub(crate) bresp: u8,
-    pub(crate) bid: u8,
     pub(crate) arready: bool,
     pub(crate) rvalid: bool,
     pub(crate) rresp: u8,
     pub(crate) rlast: bool,
-    pub(crate) rid: u8,
 }
 
 /// What the card says on an AXI4 port.
@@ -63,15 +63,15 @@ pub(crate) struct AxiOut {
     pub(crate) wstrb: u64,
     pub(crate) awaddr: u64,
     pub(crate) araddr: u64,
+    pub(crate) awid: u16,
+    pub(crate) arid: u16,
     pub(crate) awvalid: u8,
     pub(crate) awlen: u8,
-    pub(crate) awid: u8,
     pub(crate) wvalid: u8,
     pub(crate) wlast: u8,
     pub(crate) bready: u8,
     pub(crate) arvalid: u8,
     pub(crate) arlen: u8,
-    pub(crate) arid: u8,
     pub(crate) rready: u8,
 }
 
@@ -135,16 +135,16 @@ impl AxiIn {
     /// Nothing is offered, nothing taken.
     pub(crate) const QUIET: Self = Self {
         rdata: [0; BEAT_BYTES],
+        bid: 0,
+        rid: 0,
         awready: false,
         wready: false,
         bvalid: false,
         bresp: 0,
-        bid: 0,
         arready: false,
         rvalid: false,
         rresp: 0,
         rlast: false,
-        rid: 0,
     };
 }
 
@@ -154,15 +154,15 @@ impl AxiOut {
         wstrb: 0,
         awaddr: 0,
         araddr: 0,
+        awid: 0,
+        arid: 0,
         awvalid: 0,
         awlen: 0,
-        awid: 0,
         wvalid: 0,
         wlast: 0,
         bready: 0,
         arvalid: 0,
         arlen: 0,
-        arid: 0,
         rready: 0,
     };
 }
@@ -222,7 +222,14 @@ unsafe impl Send for Sim {}
 
 // SAFETY: these are the functions of shim/shim.cpp, with the same types in the same order.
 unsafe extern "C" {
-    fn rl_card_new(width: u32, seed: u32, late: u32, straps: *const u32, ports: *const u64) -> *mut Handle;
+    fn rl_card_new(
+        width: u32,
+        bridge: bool,
+        seed: u32,
+        late: u32,
+        straps: *const u32,
+        ports: *const u64,
+    ) -> *mut Handle;
     fn rl_card_delete(sim: *mut Handle);
     fn rl_card_step(sim: *mut Handle, inputs: *const Inputs, outputs: *mut Outputs) -> *const c_char;
     #[cfg(feature = "trace")]
@@ -230,15 +237,21 @@ unsafe extern "C" {
 }
 
 impl Sim {
-    /// A card before its reset, its port 0 `width` bits wide. `seed` gives the bits with which registers begin that no
-    /// reset touches. With `late`,
-    /// bits that cross clock domains may take a cycle longer, as that number says; 0: none does.
-    /// `ports` are those beside port 0: the address of each, its first byte the most significant of 48 bits, bit 48
+    /// A card before its reset, its port 0 `width` bits wide, with a bridge or without. `seed` gives the bits with which
+    /// registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer, as that
+    /// number says; 0: none does. `ports` are those beside port 0: the address of each, its first byte the most significant of 48 bits, bit 48
     /// if it belongs to a stream of the role, and bit 49 if it passes frames to the other one.
-    pub(crate) fn new(width: u32, seed: u32, late: u32, straps: &[u32; STRAPS], ports: &[u64; PORTS - 1]) -> Self {
+    pub(crate) fn new(
+        width: u32,
+        bridge: bool,
+        seed: u32,
+        late: u32,
+        straps: &[u32; STRAPS],
+        ports: &[u64; PORTS - 1],
+    ) -> Self {
         // SAFETY: the shim reads as many words as the arrays have and keeps no pointer to them.
-        let sim = unsafe { rl_card_new(width, seed, late, straps.as_ptr(), ports.as_ptr()) };
-        Self(NonNull::new(sim).expect("the gateware is built at this width"))
+        let sim = unsafe { rl_card_new(width, bridge, seed, late, straps.as_ptr(), ports.as_ptr()) };
+        Self(NonNull::new(sim).expect("there is gateware for each valid configuration"))
     }
 
     /// One rising edge of `inputs.edges`; `outputs` becomes what holds at that edge.

@@ -306,7 +306,8 @@ module rl_ecpix5
   config_req_t config_req;
   config_rsp_t config_rsp;
   local_rsp_t unused_local;  // There is no programmer beside the shell.
-  logic unused_port_rx, unused_port_tx;  // Nor is there a port beside port 0.
+  logic unused_port_rx, unused_port_tx;  // Nor is there a port beside port 0,
+  rl_control_pkg::bridge_ctl_t unused_bridge;  // or a bridge.
   logic [31:0] alarm_us;
   logic [15:0] ack_late;
   logic sleeping, alarm_valid, ack_waits, quiet;
@@ -337,6 +338,8 @@ module rl_ecpix5
     .tx_data_o(tx_data),
     .tx_keep_o(tx_keep),
     .tx_last_o(tx_last),
+    .bridge_o(unused_bridge),
+    .bridge_i('0),
     .shell_axi_o(m_shell),
     .shell_axi_i(m_shell_rsp),
     .role_axi_o(m_role),

@@ -7,10 +7,11 @@ module rl_card_sim
   import rl_port_pkg::*;
 #(
   parameter int unsigned DataW = 64,  // Bits of port 0's words. Other ports take the lower 64.
+  parameter bit          Bridge = 1'b0, // It has a bridge, and port 0 room for a host's port beside; at 64 bits only.
   localparam int unsigned KeepW = DataW / 8,
   localparam int unsigned Ports = 3,
   localparam int unsigned Memories = 2,  // Memory ports of the role.
-  localparam int unsigned MemoryIdW = AxiIdW + 2
+  localparam int unsigned MemoryIdW = AxiIdW + $clog2(Memories + 32'(Bridge)) + 1
 ) (
   input  logic          clk_net_i,
   input  logic          clk_ddr_i,
@@ -91,8 +92,10 @@ module rl_card_sim
       role_busy_net,
       memory_busy,
       memory_busy_net;
-  logic rst_shell_n, firmware_failed, halt, drained, moves;
-  assign idle_o = quiet && sleeping && !halt && !ports_busy && !role_busy_net && !memory_busy_net;
+  logic
+      rst_shell_n, firmware_failed, halt, drained, moves, bridge_busy, bridge_moves, bridge_failed;
+  assign idle_o = quiet && sleeping && !halt && !ports_busy && !role_busy_net && !memory_busy_net && !bridge_busy &&
+      !(Bridge && tx_valid_o[0]);
   always_comb begin
     region_req = config_req;
     region_req.valid = config_req.valid && !cfg_hold_i;
@@ -131,11 +134,11 @@ module rl_card_sim
     .clk_net_i,
     .rst_por_ni(rst_power_net_n),
     .failed_i(firmware_failed),
-    .memory_failed_i(memory_failed || memory_late),
+    .memory_failed_i(memory_failed || bridge_failed || memory_late),
     .drained_i(drained),
     .rx_valid_i(rx_valid_i[0]),
     .rx_last_i(rx_last_i[0]),
-    .moves_i(moves),
+    .moves_i(moves || bridge_moves),
     .halt_o(halt),
     .rst_shell_no(rst_shell_n),
     .restarts_o,
@@ -161,13 +164,19 @@ module rl_card_sim
   logic [15:0] ack_late;
   logic [31:0] alarm_us;
   port_event_t port_rx;
-  logic port_rx_ready, port_tx_valid, port_tx_ready;
-  logic [13:0] port_tx_bytes;
+  logic port_rx_ready, port_tx_valid, port_tx_ready, layer_tx_valid, layer_tx_ready;
+  logic [13:0] port_tx_bytes, layer_tx_bytes;
+  rl_control_pkg::bridge_ctl_t bridge_ctl;
+  logic [31:0] bridge_word;
+  logic shell_tx_valid, shell_tx_ready, shell_tx_last;
+  logic [DataW-1:0] shell_tx_data;
+  logic [KeepW-1:0] shell_tx_keep;
   rl_shell #(
     .DataW(DataW),
     .PatienceW(20),
     .Ports(Ports),
-    .Memories(Memories)
+    .Memories(Memories),
+    .Bridge(Bridge)
   ) u_shell (
     .clk_net_i,
     .rst_net_ni(rst_n[0]),
@@ -186,16 +195,18 @@ module rl_card_sim
     .rx_keep_i(rx_keep_i[0]),
     .rx_last_i(rx_last_i[0]),
     .rx_bad_i(rx_bad_i[0]),
-    .tx_valid_o(tx_valid_o[0]),
-    .tx_ready_i(tx_ready_i[0]),
-    .tx_data_o(tx_data_o[0]),
-    .tx_keep_o(tx_keep_o[0]),
-    .tx_last_o(tx_last_o[0]),
+    .tx_valid_o(shell_tx_valid),
+    .tx_ready_i(shell_tx_ready),
+    .tx_data_o(shell_tx_data),
+    .tx_keep_o(shell_tx_keep),
+    .tx_last_o(shell_tx_last),
     .port_rx_ready_o(port_rx_ready),
     .port_rx_i(port_rx),
     .port_tx_valid_i(port_tx_valid),
     .port_tx_ready_o(port_tx_ready),
     .port_tx_bytes_i(port_tx_bytes),
+    .bridge_o(bridge_ctl),
+    .bridge_i(bridge_word),
     .shell_axi_o(shell),
     .shell_axi_i(shell_rsp),
     .role_axi_o(guarded),
@@ -223,13 +234,93 @@ module rl_card_sim
     .memory_failed_o(memory_failed),
     .quiet_o(quiet)
   );
-  // -- one memory for both
+  // -- what has port 0 beside the shell: a bridge, and nobody yet in the place of a host's port
+  axi_req_t bridge_axi;
+  axi_rsp_t bridge_axi_rsp;
+  if (Bridge) begin : gen_bridge
+    logic bridge_tx_valid, bridge_tx_ready, bridge_tx_last, unused_host_ready, unused_bad;
+    logic [DataW-1:0] bridge_tx_data;
+    logic [KeepW-1:0] bridge_tx_keep;
+    logic bridge_event_valid;
+    logic [13:0] bridge_event_bytes;
+    rl_bridge_card u_bridge (
+      .clk_net_i,
+      .rst_power_ni(rst_power_net_n),
+      .rst_net_ni(rst_n[0]),
+      .clk_ddr_i,
+      .rst_ddr_ni(rst_n[1]),
+      .mac_i({strap_i[0][15:0], strap_i[1]}),
+      .boot_i(strap_i[4]),
+      .restarts_i(restarts_o),
+      .resend_us_i(strap_i[14]),
+      .time_us_i,
+      .ctl_i(bridge_ctl),
+      .data_o(bridge_word),
+      .halt_i(halt),
+      .moves_o(bridge_moves),
+      .failed_o(bridge_failed),
+      .busy_o(bridge_busy),
+      .rx_valid_i(rx_valid_i[0]),
+      .rx_data_i(rx_data_i[0]),
+      .rx_keep_i(rx_keep_i[0]),
+      .rx_last_i(rx_last_i[0]),
+      .rx_bad_i(rx_bad_i[0]),
+      .tx_valid_o(bridge_tx_valid),
+      .tx_ready_i(bridge_tx_ready),
+      .tx_data_o(bridge_tx_data),
+      .tx_keep_o(bridge_tx_keep),
+      .tx_last_o(bridge_tx_last),
+      .tx_event_valid_o(bridge_event_valid),
+      .tx_event_ready_i(port_tx_ready),
+      .tx_event_bytes_o(bridge_event_bytes),
+      .axi_o(bridge_axi),
+      .axi_i(bridge_axi_rsp)
+    );
+    // Words of the longest frame: that of a payload of 2 KiB, which the bridge sends to nobody, with its head.
+    localparam int unsigned FrameWords = 268;
+    rl_egress #(
+      .DataW(DataW),
+      .Sources(3),
+      .FrameWords(FrameWords)
+    ) u_egress (
+      .clk_i(clk_net_i),
+      .rst_ni(rst_power_net_n),
+      .share_i({3{12'd400}}),
+      .valid_i({1'b0, bridge_tx_valid, shell_tx_valid}),
+      .ready_o({unused_host_ready, bridge_tx_ready, shell_tx_ready}),
+      .data_i({DataW'(0), bridge_tx_data, shell_tx_data}),
+      .keep_i({KeepW'(0), bridge_tx_keep, shell_tx_keep}),
+      .last_i({1'b0, bridge_tx_last, shell_tx_last}),
+      .bad_i('0),
+      .valid_o(tx_valid_o[0]),
+      .ready_i(tx_ready_i[0]),
+      .data_o(tx_data_o[0]),
+      .keep_o(tx_keep_o[0]),
+      .last_o(tx_last_o[0]),
+      .bad_o(unused_bad)
+    );
+    // The bridge's frames are counted with those of other ports.
+    assign port_tx_valid = bridge_event_valid || layer_tx_valid;
+    assign port_tx_bytes = bridge_event_valid ? bridge_event_bytes : layer_tx_bytes;
+    assign layer_tx_ready = port_tx_ready && !bridge_event_valid;
+  end else begin : gen_shell_alone
+    assign {tx_valid_o[0], tx_data_o[0], tx_keep_o[0], tx_last_o[0]} =
+        {shell_tx_valid, shell_tx_data, shell_tx_keep, shell_tx_last};
+    assign shell_tx_ready = tx_ready_i[0];
+    assign {port_tx_valid, port_tx_bytes, layer_tx_ready} = {layer_tx_valid, layer_tx_bytes, port_tx_ready};
+    assign {bridge_busy, bridge_moves, bridge_failed, bridge_word} = '0;
+    assign bridge_axi = '0;
+    logic unused_bridge;
+    assign unused_bridge = ^{bridge_ctl, bridge_axi_rsp};
+  end
+  // -- one memory for all
   assign shell_write_o = shell.awvalid;
   logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
   logic door_arvalid, door_arready, door_rvalid, door_rready;
   logic [63:0] door_wstrb;
   rl_memory_hub #(
     .Memories(Memories),
+    .Bridge(Bridge),
     .ShellLongest(DataW > 64 ? 64 : 1)  // A wide shell reads and writes 4 KiB at once.
   ) u_hub (
     .clk_role_i,
@@ -240,8 +331,10 @@ module rl_card_sim
     .rst_ddr_ni(rst_n[1]),
     .shell_i(shell),
     .shell_o(shell_rsp),
+    .bridge_i(bridge_axi),
+    .bridge_o(bridge_axi_rsp),
     .share_i,
-    .weight_i({Memories{4'd1}}),
+    .weight_i({Memories + 32'(Bridge) {4'd1}}),
     .busy_o(memory_busy),
     .m_awvalid_o(door_awvalid),
     .m_awready_i(door_awready),
@@ -326,150 +419,40 @@ module rl_card_sim
   assign alarm_valid_o = alarm_valid || ack_waits;
   assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
 
-  // -- the ports beside port 0, each for the role's stream of its place or none; and what is not for its own address
-  // passes to the others, if it passes frames
-  localparam int unsigned Others = Ports - 1;
-  localparam int unsigned PortRules = 2 * Others + 1;
-  message_t [Others-1:0] message_in, message_out;
-  logic [Others-1:0] message_in_ready, message_out_ready;
-  logic [Others-1:0] in_valid, in_last, out_valid, out_last;
-  logic [Others-1:0][63:0] other_rx_data, other_tx_data, in_data, out_data;
-  logic [Others-1:0][7:0] other_rx_keep, other_tx_keep, in_keep, out_keep;
-  port_config_t [Others-1:0] port_config;
-  stream_config_t [Others-1:0] stream_config;
-  port_rule_t [PortRules-1:0] port_rules;
-  always_comb begin
-    port_rules = '0;
-    {port_rules[PortRules-1].group, port_rules[PortRules-1].other} = '1;
-    {port_rules[PortRules-1].ours, port_rules[PortRules-1].rest} = '1;
-    port_rules[PortRules-1].pass = '1;
-    for (int unsigned i = 0; i < Others; i++) begin
-      port_config[i] = '{mac: port_i[i+1][47:0], routed: 1'b0, subnet: '0};
-      stream_config[i] = '{open: port_i[i+1][48], port: port_t'(i), forwards: 1'b0};
-      if (port_i[i+1][48]) begin
-        port_rules[2*i] = stream_rule(port_t'(i), 3'(i));
-        port_rules[2*i+1] = stream_rule(port_t'(i), 3'(i));
-      end
-      // What is for a group does both.
-      port_rules[2*i].own = 1'b0;
-      port_rules[2*i+1].group = 1'b0;
-      if (port_i[i+1][49]) begin
-        port_rules[2*i].pass = '1;
-        port_rules[PortRules-1].from[i] = 1'b1;
-      end
-    end
-  end
-  for (genvar i = 0; i < Others; i++) begin : gen_other
-    assign other_rx_data[i] = rx_data_i[i+1][63:0];
-    assign other_rx_keep[i] = rx_keep_i[i+1][7:0];
-    assign tx_data_o[i+1] = DataW'(other_tx_data[i]);
-    assign tx_keep_o[i+1] = KeepW'(other_tx_keep[i]);
-    assign message_in[i] = '{valid: in_valid[i], data: in_data[i], keep: in_keep[i], last: in_last[i]};
-    assign out_valid[i] = message_out[i].valid;
-    assign out_data[i] = message_out[i].data;
-    assign out_keep[i] = message_out[i].keep;
-    assign out_last[i] = message_out[i].last;
-    if (DataW > 64) begin : gen_unused
-      logic unused;
-      assign unused = ^{rx_data_i[i+1][DataW-1:64], rx_keep_i[i+1][KeepW-1:8]};
-    end
-  end
-  // Their clocks rest while no frame is there and none has been for some time, which costs nothing then. Whether the
-  // role listens has to arrive as well.
-  logic clk_ports_net, clk_ports_role, ports_awake, listens_net, listens_net_q;
-  logic [7:0] ports_rest_q;
-  rl_sync u_listens (
-    .clk_i(clk_net_i),
-    .rst_ni(rst_power_net_n),
-    .d_i(role.listens && role_rst_n && rst_n[2]),
-    .q_o(listens_net)
-  );
-  always_comb begin
-    ports_awake = !rst_power_net_n || !rst_power_role_n || ports_busy || listens_net != listens_net_q ||
-        rx_valid_i[Ports-1:1] != 0;
-    for (int unsigned i = 0; i < Ports - 1; i++) ports_awake |= message_out[i].valid;
-  end
-  always_ff @(posedge clk_net_i) begin
-    listens_net_q <= listens_net;
-    if (ports_awake) ports_rest_q <= '1;
-    else if (ports_rest_q != 0) ports_rest_q <= ports_rest_q - 1'b1;
-  end
-  rl_clock_gate u_ports_net (
-    .clk_i(clk_net_i),
-    .enable_i(ports_awake || ports_rest_q != 0),
-    .clk_o(clk_ports_net)
-  );
-  rl_clock_gate u_ports_role (
-    .clk_i(clk_role_i),
-    .enable_i(ports_awake || ports_rest_q != 0),
-    .clk_o(clk_ports_role)
-  );
-  logic [Others-1:0] unused_bad;
-  logic [Others-1:0][0:0][31:0] unused_dropped;
-  logic [Others-1:0][31:0] unused_spoilt, unused_refused;
-  logic unused_local_valid, unused_local_last, unused_local_ready;
-  logic [63:0] unused_local_data;
-  logic [7:0] unused_local_keep;
-  rl_port_layer #(
-    .Ports(Others),
-    .Streams(Others),
-    .Rules(PortRules),
-    .Words(1024),
-    // Port and stream of one place, and each port to the other.
-    .There({4'b1001, 4'b0110})
+  // -- the ports beside port 0, and the streams of the role
+  message_t [Ports-1:1] message_in, message_out;
+  logic [Ports-1:1] message_in_ready, message_out_ready;
+  rl_card_ports #(
+    .DataW(DataW),
+    .Ports(Ports)
   ) u_ports (
-    .clk_net_i(clk_ports_net),
-    .rst_net_ni(rst_power_net_n),
-    .config_i(port_config),
-    .stream_i(stream_config),
-    .rules_i(port_rules),
-    .share_i({2 * Others{12'd400}}),
+    .clk_net_i,
+    .rst_power_net_ni(rst_power_net_n),
+    .clk_role_i,
+    .rst_power_role_ni(rst_power_role_n),
+    .port_i,
     .rx_valid_i(rx_valid_i[Ports-1:1]),
-    .rx_data_i(other_rx_data),
-    .rx_keep_i(other_rx_keep),
+    .rx_data_i(rx_data_i[Ports-1:1]),
+    .rx_keep_i(rx_keep_i[Ports-1:1]),
     .rx_last_i(rx_last_i[Ports-1:1]),
     .rx_bad_i(rx_bad_i[Ports-1:1]),
     .tx_valid_o(tx_valid_o[Ports-1:1]),
     .tx_ready_i(tx_ready_i[Ports-1:1]),
-    .tx_data_o(other_tx_data),
-    .tx_keep_o(other_tx_keep),
+    .tx_data_o(tx_data_o[Ports-1:1]),
+    .tx_keep_o(tx_keep_o[Ports-1:1]),
     .tx_last_o(tx_last_o[Ports-1:1]),
-    .tx_bad_o(unused_bad),
-    .local_listens_i('0),
-    .local_valid_o(unused_local_valid),
-    .local_ready_i('0),
-    .local_data_o(unused_local_data),
-    .local_keep_o(unused_local_keep),
-    .local_last_o(unused_local_last),
-    .local_valid_i('0),
-    .local_ready_o(unused_local_ready),
-    .local_port_i('0),
-    .local_data_i('0),
-    .local_keep_i('0),
-    .local_last_i('0),
     .rx_event_ready_i(port_rx_ready),
     .rx_event_o(port_rx),
-    .tx_event_valid_o(port_tx_valid),
-    .tx_event_ready_i(port_tx_ready),
-    .tx_event_bytes_o(port_tx_bytes),
-    .dropped_o(unused_dropped),
-    .spoilt_o(unused_spoilt),
+    .tx_event_valid_o(layer_tx_valid),
+    .tx_event_ready_i(layer_tx_ready),
+    .tx_event_bytes_o(layer_tx_bytes),
     .busy_o(ports_busy),
-    .clk_role_i(clk_ports_role),
-    .rst_role_ni(rst_power_role_n),
     .role_rst_ni(role_rst_n && rst_n[2]),
-    .role_listens_i(role.listens),
-    .refused_o(unused_refused),
-    .role_valid_o(in_valid),
-    .role_ready_i(message_in_ready),
-    .role_data_o(in_data),
-    .role_keep_o(in_keep),
-    .role_last_o(in_last),
-    .role_valid_i(out_valid),
-    .role_ready_o(message_out_ready),
-    .role_data_i(out_data),
-    .role_keep_i(out_keep),
-    .role_last_i(out_last)
+    .listens_i(role.listens),
+    .message_o(message_in),
+    .message_ready_i(message_in_ready),
+    .message_i(message_out),
+    .message_ready_o(message_out_ready)
   );
   assign foreign_o = port_rx.foreign && port_rx_ready;
   rl_sync u_role_busy (

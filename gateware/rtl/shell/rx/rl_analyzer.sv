@@ -16,7 +16,8 @@ module rl_analyzer
   import rl_wire_pkg::*;
   import rl_shell_pkg::*;
 #(
-  parameter int unsigned Bulk = 32'(BulkStandard)  // Most payload bytes of a write.
+  parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a write.
+  parameter bit          Bridge = 1'b0             // Frames of the bridge's family are somebody's, though not ours.
 ) (
   input  logic      clk_net_i,
   input  logic      rst_net_ni,
@@ -214,6 +215,17 @@ module rl_analyzer
     end
   end
 
+  // -- whether it is of the bridge's family: a packet of IPv6 with its next header, to an address in fc00::/7
+  logic [2:0] family_q;  // So far, by word 1, 2 and 4.
+  always_ff @(posedge clk_net_i) begin
+    if (advance) begin
+      if (at_q[1]) family_q[0] <= bytes[31:16] == rl_bridge_pkg::EtherType && bytes[15:12] == 4'd6;
+      if (at_q[2]) family_q[1] <= bytes[31:24] == rl_bridge_pkg::NextHeader;
+      if (!at_q[Later])
+        family_q[2] <= at_q[Payload] && bytes[15:9] == rl_bridge_pkg::Subnet[63:57] && (!s1_q.last || s1_q.extra >= 3'd6);
+    end
+  end
+
   // -- the end, and a cycle later its reason, when what the last word said is in registers
   logic ends, good;
   drop_e drop;
@@ -252,7 +264,7 @@ module rl_analyzer
       event_o.bytes <= 7'(s1_q.extra) + 7'd1;
       event_o.frame <= done_q || abort_q;
       event_o.check <= abort_q && drop == DropCheck;
-      event_o.foreign <= abort_q && drop == DropForeign;
+      event_o.foreign <= abort_q && drop == DropForeign && !(Bridge && (&family_q));
       event_o.truncated <= abort_q && drop == DropTruncated;
       event_o.version <= abort_q && drop == DropVersion;
       event_o.kind <= abort_q && drop == DropKind;

@@ -9,6 +9,7 @@ module rl_rx
   parameter int unsigned DataW = 64,   // Bits of the MAC's words: 64, 128, 256 or 512.
   parameter int unsigned Bulk = 32'(BulkStandard),
   parameter int unsigned Words = 2048, // Of DataW bits.
+  parameter bit          Bridge = 1'b0, // As rl_analyzer says; at 64 bits only.
   localparam int unsigned KeepW = DataW / 8
 ) (
   input  logic             clk_net_i,
@@ -58,7 +59,8 @@ module rl_rx
   );
   if (DataW == 64) begin : gen_narrow
     rl_analyzer #(
-      .Bulk(Bulk)
+      .Bulk(Bulk),
+      .Bridge(Bridge)
     ) u_analyzer (
       .clk_net_i,
       .rst_net_ni,
@@ -82,6 +84,9 @@ module rl_rx
     assign bulk_data_o = rx_beat_o.data;
     assign busy_o = rx_valid_i || word_valid || rx_beat_o.word || rx_beat_o.done;
   end else begin : gen_wide
+    if (Bridge) begin : gen_check
+      $fatal(0, "rl_rx: a card with a bridge has 64 bits (%m)");
+    end
     // Frames on their way through rl_rx_narrow that may become a barrier.
     localparam int unsigned PendingW = 6;
     logic [PendingW-1:0] pending_q;

@@ -1,0 +1,449 @@
+// The bridge of a card: a node (rl_bridge_node) at port 0, the card's memory for others as far as the firmware opens it
+// by registers, and what a card needs around that.
+//
+//   port 0 ==> rl_bridge_door ==> rl_bridge_node ==> a source of port 0's rl_egress
+//                                       |
+//   firmware ==> rl_bridge_csr ==>      + ==> rl_axi_widen ==> rl_memory_crossing ==> rl_memory_hub
+//
+// The role's streams, and other nodes' memory for it, are not connected.
+//
+// Its clock rests while it has nothing to do. That costs no time: it wakes with the word or the register that comes.
+module rl_bridge_card
+  import rl_bridge_pkg::*;
+  import rl_bridge_node_pkg::*;
+  import rl_bridge_wire_pkg::*;
+  import rl_transport_pkg::*;
+  import rl_control_pkg::bridge_ctl_t;
+  import rl_role_pkg::*;
+#(
+  parameter int unsigned Nodes = 8,
+  localparam int unsigned DataW = 64
+) (
+  input  logic              clk_net_i,
+  input  logic              rst_power_ni,  // When power comes, net domain,
+  input  logic              rst_net_ni,    // and whenever the shell restarts.
+  input  logic              clk_ddr_i,
+  input  logic              rst_ddr_ni,
+
+  input  mac_addr_t         mac_i,         // The card's. Steady, as are these.
+  input  logic [31:0]       boot_i,        // A random number of this boot,
+  input  logic [7:0]        restarts_i,    // and how often the shell has restarted since.
+  input  logic [31:0]       resend_us_i,   // After this time hosts are patient no longer: see the time-outs below.
+  input  logic [47:0]       time_us_i,
+
+  // -- registers
+  input  bridge_ctl_t       ctl_i,
+  output logic [31:0]       data_o,
+
+  // -- rl_restart
+  input  logic              halt_i,        // Nothing more goes in or out.
+  output logic              moves_o,       // Memory or a frame moves.
+  output logic              failed_o,      // Memory has answered with an error, in this life.
+  output logic              busy_o,        // It has something to do, or has had until lately.
+
+  // -- what comes in at port 0, all of it
+  input  logic              rx_valid_i,
+  input  logic [DataW-1:0]  rx_data_i,
+  input  logic [7:0]        rx_keep_i,
+  input  logic              rx_last_i,
+  input  logic              rx_bad_i,
+
+  // -- frames to port 0, without a gap
+  output logic              tx_valid_o,
+  input  logic              tx_ready_i,
+  output logic [DataW-1:0]  tx_data_o,
+  output logic [7:0]        tx_keep_o,
+  output logic              tx_last_o,
+  // and how long each was, for the counters of the card
+  output logic              tx_event_valid_o,
+  input  logic              tx_event_ready_i,
+  output logic [13:0]       tx_event_bytes_o,
+
+  // -- memory, ddr domain
+  output axi_req_t          axi_o,
+  input  axi_rsp_t          axi_i
+);
+  localparam int unsigned PeerW = $clog2(Nodes) + 1;
+  // The least power of two that holds the payload of a standard frame.
+  localparam int unsigned Longest = 2048;
+  localparam int unsigned Words = 8 * Longest / DataW;
+
+  // -- the clock
+  logic clk, awake, door_valid, node_busy, memory_busy;
+  logic [8:0] rest_q;
+  assign awake = !rst_net_ni || door_valid || ctl_i.write || node_busy || memory_busy || tx_valid_o || tx_event_valid_o;
+  always_ff @(posedge clk_net_i) begin
+    if (awake) rest_q <= '1;
+    else if (rest_q != 0) rest_q <= rest_q - 1'b1;
+  end
+  assign busy_o = awake || rest_q != 0;
+  rl_clock_gate u_clock (
+    .clk_i(clk_net_i),
+    .enable_i(busy_o),
+    .clk_o(clk)
+  );
+
+  // -- time, by which simulated cards are as patient as others however fast they run: ticks of 4 us. A host owes word
+  // within a quarter of its shortest time-out, 12.5 us in virtual time and 1.25 ms in that of a busy machine, where
+  // results are sent again after 2 and 20 ms. Ours is an eighth of that.
+  logic time_q, tick;
+  transport_config_t cfg;
+  always_ff @(posedge clk_net_i) time_q <= time_us_i[2];
+  assign tick = time_us_i[2] != time_q;
+  function automatic tick_t ticks(logic [31:0] us, tick_t least, tick_t most);
+    return us >> 2 < 32'(least) ? least : us >> 2 > 32'(most) ? most : tick_t'(us >> 2);
+  endfunction
+  always_comb begin
+    cfg = '0;
+    // Later than all of the life before, which used up one for each connection that ended.
+    cfg.epoch = {2'b0, boot_i[29:0]} + {8'b0, restarts_i, 16'b0};
+    if (cfg.epoch == '0) cfg.epoch = 32'd1;
+    cfg.first = 32'd1;
+    cfg.window = 9'd32;
+    cfg.ack_every = 9'd8;
+    cfg.ack_delay = ticks(resend_us_i >> 7, 16'd1, 16'd1023);
+    cfg.rto = ticks(resend_us_i >> 3, 16'd8, 16'd8191);
+  end
+
+  // -- frames in
+  logic [DataW-1:0] door_data;
+  logic [7:0] door_keep;
+  logic door_last, door_bad;
+  rl_bridge_door u_door (
+    .clk_i(clk_net_i),
+    .rst_power_ni,
+    .rst_ni(rst_net_ni),
+    .halt_i,
+    .valid_i(rx_valid_i),
+    .data_i(rx_data_i),
+    .keep_i(rx_keep_i),
+    .last_i(rx_last_i),
+    .bad_i(rx_bad_i),
+    .valid_o(door_valid),
+    .data_o(door_data),
+    .keep_o(door_keep),
+    .last_o(door_last),
+    .bad_o(door_bad)
+  );
+
+  // -- registers, and ends of connections
+  logic set, ends, full, owner_busy, window_valid, peer_valid, peer_known, judged, sent, lately;
+  logic [3:0] set_index, window_index;
+  window_t set_window;
+  mac_addr_t set_peer;
+  logic [PeerW-2:0] peer_node;
+  window_t window;
+  mac_addr_t peer_mac;
+  verdict_e verdict;
+  bridge_event_t event_of;
+  transport_event_t transport_event;
+  logic [PeerW-1:0] transport_peer;
+  logic [1:0] drop;
+  node_t drop_node;
+  rl_bridge_csr u_csr (
+    .clk_i(clk),
+    .rst_ni(rst_net_ni),
+    .ctl_i,
+    .data_o,
+    .set_o(set),
+    .set_index_o(set_index),
+    .set_window_o(set_window),
+    .set_peer_o(set_peer),
+    .end_o(ends),
+    .full_i(full),
+    .moves_i(memory_busy || owner_busy || lately),
+    .judged_i(judged),
+    .verdict_i(verdict),
+    .event_i(event_of),
+    .transport_event_i(transport_event),
+    .sent_i(sent)
+  );
+  rl_bridge_owner #(
+    .Nodes(Nodes)
+  ) u_owner (
+    .clk_i(clk),
+    .rst_ni(rst_net_ni),
+    .mac_i,
+    .set_i(set),
+    .set_index_i(set_index),
+    .set_window_i(set_window),
+    .set_peer_i(set_peer),
+    .end_i(ends),
+    .full_o(full),
+    .busy_o(owner_busy),
+    .window_valid_o(window_valid),
+    .window_index_o(window_index),
+    .window_o(window),
+    .peer_valid_o(peer_valid),
+    .peer_node_o(peer_node),
+    .peer_known_o(peer_known),
+    .peer_mac_o(peer_mac)
+  );
+  rl_bridge_patience #(
+    .Nodes(Nodes)
+  ) u_patience (
+    .clk_i(clk),
+    .rst_ni(rst_net_ni),
+    .event_i(transport_event),
+    .peer_i(transport_peer),
+    .drop_i(peer_valid),
+    .drop_node_i(node_t'(peer_node)),
+    .drop_o(drop),
+    .drop_node_o(drop_node)
+  );
+
+  // -- the node
+  logic n_awvalid, n_awready, n_wvalid, n_wready, n_wlast, n_bvalid, n_bready;
+  logic n_arvalid, n_arready, n_rvalid, n_rready, n_rlast, n_txvalid, n_txready;
+  logic [AxiAddrW-1:0] n_awaddr, n_araddr;
+  logic [7:0] n_awlen, n_arlen, n_wstrb;
+  logic [DataW-1:0] n_wdata, n_rdata;
+  axi_req_t wide;
+  axi_rsp_t wide_rsp;
+  // Of the port and of the streams.
+  logic [4:0] unused_ready;
+  logic [1:0] unused_valid;
+  logic [3:0] unused_id;
+  logic [3:0] unused_resp;
+  logic [DataW-1:0] unused_read, unused_in;
+  logic [1:0] unused_last;
+  logic unused_in_valid;
+  logic [7:0] unused_keep;
+  logic [24:0] unused_user;
+  logic [31:0] unused_verdicts, unused_departures;
+  rl_bridge_node #(
+    .Nodes(Nodes),
+    .DataW(DataW),
+    .MemoryW(AxiAddrW),
+    .IdW(2),
+    .Longest(Longest),
+    .Most(32'(MessageStandard)),
+    .Regions(4),
+    .ServeWords(4 * Words),
+    .ReadWords(8 * Words),
+    .WriteWords(4 * Words),
+    .SendWords(4 * Words),
+    .TakeWords(Nodes * 32'(Credit) * Words),
+    .Words(64 * Words),
+    .ArriveWords(8 * Words)
+  ) u_node (
+    .clk_i(clk),
+    .rst_ni(rst_net_ni),
+    .mac_i,
+    .config_i(cfg),
+    .tick_i(tick),
+    .window_valid_i(window_valid),
+    .window_index_i(window_index),
+    .window_i(window),
+    .region_valid_i(1'b0),
+    .region_index_i('0),
+    .region_i('0),
+    .peer_valid_i(peer_valid),
+    .peer_node_i(peer_node),
+    .peer_known_i(peer_known),
+    .peer_mac_i(peer_mac),
+    .drop_i(drop),
+    .drop_node_i(drop_node),
+    .p_awvalid_i(1'b0),
+    .p_awready_o(unused_ready[0]),
+    .p_awid_i('0),
+    .p_awaddr_i('0),
+    .p_awlen_i('0),
+    .p_awsize_i('0),
+    .p_awburst_i('0),
+    .p_wvalid_i(1'b0),
+    .p_wready_o(unused_ready[1]),
+    .p_wdata_i('0),
+    .p_wstrb_i('0),
+    .p_wlast_i(1'b0),
+    .p_bvalid_o(unused_valid[0]),
+    .p_bready_i(1'b1),
+    .p_bid_o(unused_id[1:0]),
+    .p_bresp_o(unused_resp[1:0]),
+    .p_arvalid_i(1'b0),
+    .p_arready_o(unused_ready[2]),
+    .p_arid_i('0),
+    .p_araddr_i('0),
+    .p_arlen_i('0),
+    .p_arsize_i('0),
+    .p_arburst_i('0),
+    .p_rvalid_o(unused_valid[1]),
+    .p_rready_i(1'b1),
+    .p_rid_o(unused_id[3:2]),
+    .p_rdata_o(unused_read),
+    .p_rresp_o(unused_resp[3:2]),
+    .p_rlast_o(unused_last[0]),
+    .m_awvalid_o(n_awvalid),
+    .m_awready_i(n_awready),
+    .m_awaddr_o(n_awaddr),
+    .m_awlen_o(n_awlen),
+    .m_wvalid_o(n_wvalid),
+    .m_wready_i(n_wready),
+    .m_wdata_o(n_wdata),
+    .m_wstrb_o(n_wstrb),
+    .m_wlast_o(n_wlast),
+    .m_bvalid_i(n_bvalid),
+    .m_bready_o(n_bready),
+    .m_bresp_i(wide_rsp.bresp),
+    .m_arvalid_o(n_arvalid),
+    .m_arready_i(n_arready),
+    .m_araddr_o(n_araddr),
+    .m_arlen_o(n_arlen),
+    .m_rvalid_i(n_rvalid),
+    .m_rready_o(n_rready),
+    .m_rdata_i(n_rdata),
+    .m_rresp_i(wide_rsp.rresp),
+    .m_rlast_i(n_rlast),
+    .out_valid_i(1'b0),
+    .out_ready_o(unused_ready[3]),
+    .out_data_i('0),
+    .out_keep_i('0),
+    .out_last_i(1'b0),
+    .out_user_i('0),
+    .in_valid_o(unused_in_valid),
+    .in_ready_i(1'b1),
+    .in_data_o(unused_in),
+    .in_keep_o(unused_keep),
+    .in_last_o(unused_last[1]),
+    .in_user_o(unused_user),
+    .tx_valid_o(n_txvalid),
+    .tx_ready_i(n_txready),
+    .tx_data_o,
+    .tx_keep_o,
+    .tx_last_o,
+    .rx_valid_i(door_valid),
+    .rx_data_i(door_data),
+    .rx_keep_i(door_keep),
+    .rx_last_i(door_last),
+    .rx_bad_i(door_bad),
+    .event_o(event_of),
+    .transport_event_o(transport_event),
+    .transport_peer_o(transport_peer),
+    .busy_o(node_busy),
+    .judged_o(judged),
+    .verdict_o(verdict),
+    .verdict_count_of_i('0),
+    .verdict_count_o(unused_verdicts),
+    .departure_count_of_i('0),
+    .departure_count_o(unused_departures)
+  );
+  assign unused_ready[4] = 1'b0;
+
+  // -- frames out: none begins after memory has failed, so that nothing is said of what it gave
+  logic inside_q, may;
+  logic [13:0] bytes;
+  logic [2:0] unused_events;
+  logic unused_room;
+  assign may = inside_q || !(halt_i || failed_o);
+  assign tx_valid_o = n_txvalid && may;
+  assign n_txready = tx_ready_i && may;
+  assign sent = tx_valid_o && tx_ready_i && tx_last_o;
+  always_ff @(posedge clk) begin
+    if (!rst_net_ni) inside_q <= 1'b0;
+    else if (tx_valid_o && tx_ready_i) inside_q <= !tx_last_o;
+  end
+  rl_port_count #(
+    .DataW(DataW)
+  ) u_count (
+    .clk_i(clk),
+    .rst_ni(rst_net_ni),
+    .valid_i(tx_valid_o && tx_ready_i),
+    .last_i(tx_last_o),
+    .keep_i(tx_keep_o),
+    .bytes_o(bytes)
+  );
+  rl_fifo #(
+    .Width(14),
+    .Depth(4)
+  ) u_sent (
+    .clk_i(clk),
+    .rst_ni(rst_net_ni),
+    .wvalid_i(sent),
+    .wready_o(unused_room),
+    .wdata_i(bytes),
+    .rvalid_o(tx_event_valid_o),
+    .rready_i(tx_event_ready_i),
+    .rdata_o(tx_event_bytes_o),
+    .count_o(unused_events)
+  );
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) if (rst_net_ni && sent) SentIsKept_A : assert (unused_room);
+`endif
+
+  // -- memory
+  logic [7:0] lately_q;
+  rl_axi_widen #(
+    .NarrowW(DataW),
+    .WideW(512),
+    .AddrW(AxiAddrW)
+  ) u_widen (
+    .clk_i(clk),
+    .rst_ni(rst_net_ni),
+    .busy_o(memory_busy),
+    .s_awvalid_i(n_awvalid),
+    .s_awready_o(n_awready),
+    .s_awaddr_i(n_awaddr),
+    .s_awlen_i(n_awlen),
+    .s_wvalid_i(n_wvalid),
+    .s_wready_o(n_wready),
+    .s_wdata_i(n_wdata),
+    .s_wstrb_i(n_wstrb),
+    .s_wlast_i(n_wlast),
+    .s_bvalid_o(n_bvalid),
+    .s_bready_i(n_bready),
+    .s_arvalid_i(n_arvalid),
+    .s_arready_o(n_arready),
+    .s_araddr_i(n_araddr),
+    .s_arlen_i(n_arlen),
+    .s_rvalid_o(n_rvalid),
+    .s_rready_i(n_rready),
+    .s_rdata_o(n_rdata),
+    .s_rlast_o(n_rlast),
+    .m_awvalid_o(wide.awvalid),
+    .m_awready_i(wide_rsp.awready),
+    .m_awaddr_o(wide.awaddr),
+    .m_awlen_o(wide.awlen),
+    .m_wvalid_o(wide.wvalid),
+    .m_wready_i(wide_rsp.wready),
+    .m_wdata_o(wide.wdata),
+    .m_wstrb_o(wide.wstrb),
+    .m_wlast_o(wide.wlast),
+    .m_bvalid_i(wide_rsp.bvalid),
+    .m_bready_o(wide.bready),
+    .m_arvalid_o(wide.arvalid),
+    .m_arready_i(wide_rsp.arready),
+    .m_araddr_o(wide.araddr),
+    .m_arlen_o(wide.arlen),
+    .m_rvalid_i(wide_rsp.rvalid),
+    .m_rready_o(wide.rready),
+    .m_rdata_i(wide_rsp.rdata)
+  );
+  assign {wide.awid, wide.arid} = '0;
+  rl_memory_crossing u_crossing (
+    .clk_manager_i(clk),
+    .rst_manager_ni(rst_net_ni),
+    .manager_i(wide),
+    .manager_o(wide_rsp),
+    .clk_memory_i(clk_ddr_i),
+    .rst_memory_ni(rst_ddr_ni),
+    .memory_o(axi_o),
+    .memory_i(axi_i)
+  );
+  always_ff @(posedge clk) begin
+    if (!rst_net_ni) begin
+      failed_o <= 1'b0;
+      lately_q <= '0;
+    end else begin
+      if ((wide_rsp.bvalid && wide_rsp.bresp != RespOkay) || (wide_rsp.rvalid && wide_rsp.rresp != RespOkay))
+        failed_o <= 1'b1;
+      lately_q <= memory_busy || peer_valid ? '1 : lately_q - 8'(lately);
+    end
+  end
+  assign lately = lately_q != '0;
+  assign moves_o = memory_busy || tx_valid_o;
+
+  logic unused;
+  assign unused = ^{unused_ready, unused_valid, unused_id, unused_resp, unused_read, unused_in, unused_last,
+                    unused_in_valid, unused_keep, unused_user, unused_verdicts, unused_departures, unused_events,
+                    unused_room, wide_rsp.bid, wide_rsp.rid, wide_rsp.rlast, time_us_i, boot_i[31:30]};
+endmodule
