@@ -55,6 +55,8 @@ module rl_nic
   // -- what there is to count
   output port_event_t      wire_event_o,  // A frame from the wire was the host's, or pretended to be: not the card's.
   output port_event_t      host_event_o,  // A frame has come in from the host.
+  output logic [1:0]       left_o,        // A frame has left to the wire [0] and to the host [1], for one cycle,
+  output logic [1:0][13:0] left_bytes_o,  // of so many bytes.
   output nic_counts_t      counts_o,
   output logic             busy_o         // A frame is on its way, or the host is silent.
 );
@@ -66,8 +68,6 @@ module rl_nic
   end
 
   nic_drop_t wire_drop, host_drop;
-  logic to_host_left, to_wire_left;
-  logic [13:0] to_host_bytes, to_wire_bytes;
   logic [FillW-1:0] to_host_fill, to_wire_fill;
 
   // -- from the host to the wire
@@ -92,8 +92,8 @@ module rl_nic
     .last_o(wire_last_o),
     .event_o(host_event_o),
     .drop_o(host_drop),
-    .left_o(to_wire_left),
-    .bytes_o(to_wire_bytes),
+    .left_o(left_o[0]),
+    .bytes_o(left_bytes_o[0]),
     .fill_o(to_wire_fill)
   );
 
@@ -124,8 +124,8 @@ module rl_nic
     .last_o(last[0]),
     .event_o(wire_event_o),
     .drop_o(wire_drop),
-    .left_o(to_host_left),
-    .bytes_o(to_host_bytes),
+    .left_o(left_o[1]),
+    .bytes_o(left_bytes_o[1]),
     .fill_o(to_host_fill)
   );
   rl_nic_pause #(
@@ -175,10 +175,8 @@ module rl_nic
     .rst_ni,
     .wire_drop_i(wire_drop),
     .host_drop_i(host_drop),
-    .to_host_i(to_host_left),
-    .to_host_bytes_i(to_host_bytes),
-    .to_wire_i(to_wire_left),
-    .to_wire_bytes_i(to_wire_bytes),
+    .left_i(left_o),
+    .left_bytes_i(left_bytes_o),
     .paused_i(silence),
     .counts_o
   );

@@ -7,10 +7,8 @@ module rl_nic_counts
   // Each for one cycle.
   input  nic_drop_t   wire_drop_i,  // Of frames from the wire,
   input  nic_drop_t   host_drop_i,  // and from the host.
-  input  logic        to_host_i,    // A frame has left,
-  input  logic [13:0] to_host_bytes_i,  // of so many bytes.
-  input  logic        to_wire_i,
-  input  logic [13:0] to_wire_bytes_i,
+  input  logic [1:0]  left_i,       // A frame has left to the wire [0] and to the host [1],
+  input  logic [1:0][13:0] left_bytes_i,  // of so many bytes.
   input  logic        paused_i,
   output nic_counts_t counts_o
 );
@@ -19,10 +17,10 @@ module rl_nic_counts
     return nic_count_t'({a && b, a ^ b});
   endfunction
   always_ff @(posedge clk_i) begin
-    if (to_host_i) counts_o.to_host_bytes <= counts_o.to_host_bytes + nic_count_t'(to_host_bytes_i);
-    if (to_wire_i) counts_o.to_wire_bytes <= counts_o.to_wire_bytes + nic_count_t'(to_wire_bytes_i);
-    counts_o.to_host_frames <= counts_o.to_host_frames + nic_count_t'(to_host_i);
-    counts_o.to_wire_frames <= counts_o.to_wire_frames + nic_count_t'(to_wire_i);
+    if (left_i[0]) counts_o.to_wire_bytes <= counts_o.to_wire_bytes + nic_count_t'(left_bytes_i[0]);
+    if (left_i[1]) counts_o.to_host_bytes <= counts_o.to_host_bytes + nic_count_t'(left_bytes_i[1]);
+    counts_o.to_wire_frames <= counts_o.to_wire_frames + nic_count_t'(left_i[0]);
+    counts_o.to_host_frames <= counts_o.to_host_frames + nic_count_t'(left_i[1]);
     counts_o.forged <= counts_o.forged + both(wire_drop_i.forged, host_drop_i.forged);
     counts_o.reserved <= counts_o.reserved + nic_count_t'(host_drop_i.reserved);
     counts_o.astray <= counts_o.astray + nic_count_t'(host_drop_i.astray);
