@@ -28,7 +28,7 @@ module rl_nic_path
   output logic             last_o,
 
   // What there is to count, each for one cycle.
-  output port_event_t      event_o,   // A frame has come in; from the wire: one that was the host's, or pretended to be.
+  output port_event_t      event_o,   // A frame has come in; from the wire: one that is or pretends to be the host's.
   output nic_drop_t        drop_o,
   output logic             left_o,    // A frame has left,
   output logic [13:0]      bytes_o,   // of so many bytes.

@@ -1,12 +1,12 @@
 // Orders to the host behind the card to be silent while the wire does not keep up with it (IEEE 802.3 annex 31B). The
 // model's twin is crates/core/card/src/backlog.rs.
 //
-// A host that keeps them loses no frame here: what is free above `High` takes all that comes until it is silent. That is
-// a frame that it sends already, and one of the card's for which the order waits, of 1542 bytes on the cable each; what
-// lies on the cable both ways; and the time that the standard gives a station, 60 quanta of 64 bytes at 10 Gb/s and 394
-// at 100. At 10 Gb/s and with 100 m of cable that is 8.2 KB, of the 13.3 KB that are free in 2048 words of 64 bits. At
-// 100 Gb/s and with 50 m it is 34.6 KB, at worst in frames of 65 bytes: those fill 776 of the 832 words that are free in
-// 1024 of 512 bits.
+// A host that keeps them loses no frame here: what is free above `High` takes all that comes until it is silent. That
+// is a frame that it sends already, and one of the card's for which the order waits, of 1542 bytes on the cable each;
+// what lies on the cable both ways; and the time that the standard gives a station, 60 quanta of 64 bytes at 10 Gb/s
+// and 394 at 100. At 10 Gb/s and with 100 m of cable that is 8.2 KB, of the 13.3 KB that are free in 2048 words of 64
+// bits. At 100 Gb/s and with 50 m it is 34.6 KB, at worst in frames of 65 bytes: those fill 776 of the 832 words that
+// are free in 1024 of 512 bits.
 module rl_nic_pause
   import rl_wire_pkg::mac_addr_t;
   import rl_port_pkg::*;

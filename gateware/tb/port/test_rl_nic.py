@@ -44,7 +44,8 @@ def random_packet(at, longest):
     # What is too long for this gateware and not for the model is not compared.
     above = 70 if longest == MODEL_LONGEST else 0
     length = random.choice([random.randint(1, 80), random.randint(14, 700), longest + random.randint(-1, above)])
-    ether_type = random.choice([0x0800, 0x0800, 0x0800, 0x0806, 0x86DD, 0x88B5, MAC_CONTROL, MAC_CONTROL ^ 1, random.choice(OURS)])
+    ether_types = [0x0800, 0x0800, 0x0800, 0x0806, 0x86DD, 0x88B5, MAC_CONTROL, MAC_CONTROL ^ 1, random.choice(OURS)]
+    ether_type = random.choice(ether_types)
     return Packet(frame_of(length, dst, src, ether_type), random.random() < 0.05)
 
 
@@ -335,7 +336,8 @@ async def frames_back_to_back_pass_both_ways(dut, length):
 
 
 @pytest.mark.parametrize(
-    "width,words,frame_max", [(64, 2048, 1518), (64, 8192, MODEL_LONGEST), (128, 4096, MODEL_LONGEST), (512, 1024, 1518)]
+    "width,words,frame_max",
+    [(64, 2048, 1518), (64, 8192, MODEL_LONGEST), (128, 4096, MODEL_LONGEST), (512, 1024, 1518)],
 )
 def test_rl_nic(width, words, frame_max):
     bench("rl_nic", rtl("port"), __name__, {"DataW": width, "Words": words, "FrameMax": frame_max})
