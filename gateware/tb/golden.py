@@ -84,6 +84,13 @@ class _BridgeHead(ctypes.Structure):
     ]
 
 
+class _NicCounts(ctypes.Structure):
+    _fields_ = [
+        *((f"to_{side}_{what}", c_uint64) for side in ("host", "wire") for what in ("frames", "bytes")),
+        *((name, c_uint64) for name in ("forged", "reserved", "astray", "overflow", "paused")),
+    ]
+
+
 class _Happening(ctypes.Structure):
     _fields_ = [("request", c_uint64), ("peer", c_uint64), ("stream", c_uint16), ("failed", c_uint8)]
 
@@ -118,6 +125,11 @@ _FUNCTIONS = {
     "endpoint_bytes": (c_void_p, *_BYTES),
     "endpoint_memory": (c_void_p, *_BYTES),
     "endpoint_counters": (c_void_p, POINTER(_Counters)),
+    "nic_new": (c_uint64, c_uint64, POINTER(c_void_p)),
+    "nic_free": (c_void_p,),
+    "nic_handle": (c_void_p, c_uint8, *_BYTES),
+    "nic_poll": (c_void_p, c_uint64, c_uint8, *_BYTES),
+    "nic_counts": (c_void_p, POINTER(_NicCounts)),
     "judge": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "route": (POINTER(_Card), *_BYTES, POINTER(_Verdict)),
     "admit": (POINTER(_Card), c_uint32, *_BYTES, *_BYTES),
@@ -547,6 +559,40 @@ class Endpoint:
         counters = _Counters()
         _call("endpoint_counters", self._at, byref(counters))
         return {name: getattr(counters, name) for name, _ in _Counters._fields_}
+
+
+# ---- a host behind a card
+class Side(enum.IntEnum):
+    """Where frames come in and leave."""
+
+    WIRE = 0
+    HOST = 1
+
+
+NIC_COUNTS = [name for name, _ in _NicCounts._fields_]
+
+
+class Nic:
+    """What passes between the wire and a host behind a card."""
+
+    def __init__(self, card: int, host: int) -> None:
+        self._at = c_void_p()
+        _call("nic_new", card, host, byref(self._at))
+        weakref.finalize(self, _call, "nic_free", self._at)
+
+    def handle(self, at: Side, data: bytes) -> bool:
+        """A frame has come in. Whether it was the host's, or pretended to be: at the wire, others are the card's."""
+        return bool(_call("nic_handle", self._at, at, data, len(data)))
+
+    def poll(self, now_ns: int, at: Side) -> bytes:
+        """The next frame that leaves, orders to the host first; none if there is none."""
+        return _bytes("nic_poll", self._at, now_ns, at)
+
+    def counts(self) -> dict[str, int]:
+        """What it has counted."""
+        counts = _NicCounts()
+        _call("nic_counts", self._at, byref(counts))
+        return {name: getattr(counts, name) for name in NIC_COUNTS}
 
 
 # ---- images

@@ -4,7 +4,7 @@ mod common;
 
 use std::process::Stdio;
 
-use common::{Finished, Rack, parse, strings, wait_until};
+use common::{Finished, Rack, parse, patient, strings, wait_until};
 use serde_json::Value;
 
 /// Random matrices: a permutation of their elements would change the result.
@@ -24,11 +24,6 @@ fn is_right(rack: &Rack) {
          print(C.dtype, np.array_equal(C, B + A.T))",
     );
     assert_eq!(said.trim(), "float32 True");
-}
-
-/// With time for cards that answer late: gateware without a processor takes seconds. It costs nothing where all answer.
-fn patient<'a>(args: &[&'a str]) -> Vec<&'a str> {
-    [args, &["--discover", "10s"]].concat()
 }
 
 fn tiles(card: &Value) -> u64 {

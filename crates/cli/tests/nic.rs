@@ -25,9 +25,14 @@ const ADDRESSES: [&str; 2] = ["10.9.0.1", "10.9.0.2"];
 
 impl Lab {
     fn new(nics: [&str; 2], more: &[&str]) -> Self {
+        Self::of("model:2", nics, more)
+    }
+
+    /// Of cards of this kind, two of them.
+    fn of(cards: &str, nics: [&str; 2], more: &[&str]) -> Self {
         let names = [0, 1].map(interface);
         let nics = [0, 1].map(|i| format!("{i}={}{}", names[i], nics[i]));
-        let rack = Rack::up(&[&["--cards", "2", "--nic", &nics[0], "--nic", &nics[1]][..], more].concat());
+        let rack = Rack::up(&[&["--card", cards, "--nic", &nics[0], "--nic", &nics[1]][..], more].concat());
         let lab = Self { rack, hosts: [Namespace::new(), Namespace::new()] };
         for ((host, name), address) in lab.hosts.iter().zip(&names).zip(ADDRESSES) {
             run("ip", &["link", "set", name, "netns", host.name()]);
@@ -47,8 +52,13 @@ impl Lab {
 
     /// Pings of the other host that were answered, of so many.
     fn ping(&self, count: u32) -> u32 {
-        let count = count.to_string();
-        let args = ["-q", "-c", &count, "-i", "0.01", "-W", "2", ADDRESSES[1]];
+        self.ping_within(count, 2)
+    }
+
+    /// The same, each within so many seconds.
+    fn ping_within(&self, count: u32, seconds: u32) -> u32 {
+        let [count, seconds] = [count, seconds].map(|number| number.to_string());
+        let args = ["-q", "-c", &count, "-i", "0.01", "-W", &seconds, ADDRESSES[1]];
         let done = Finished::of(self.on(0, "ping", &args).output().unwrap());
         let received = done.stdout.split(", ").find_map(|part| part.strip_suffix(" received"));
         received.unwrap_or_else(|| panic!("{done:?}")).parse().unwrap()
@@ -183,6 +193,59 @@ fn hosts_and_jobs_share_cards() {
     assert!(nics.iter().all(|nic| nic["forged"] == 0 && nic["reserved"] == 0), "{nics:?}");
 }
 
+/// Two Verilated cards: the kernel's own stack goes through gateware, while that loads and runs a role.
+#[test]
+fn hosts_behind_gateware_ping_and_send() {
+    if !permitted() {
+        return;
+    }
+    let lab = Lab::of("rtl:2", ["", ""], &[]);
+    let done = |args: &[&str]| {
+        let done = lab.rack.run(&common::patient(args));
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+    };
+    done(&["load", "ptrans"]);
+    let matrix = common::Matrix::random(64, 64, 1);
+    matrix.save(&lab.rack.path("a.npy"));
+    let jobs = || (0..3).for_each(|_| done(&["run", "ptrans", "a.npy", "a.npy", "-o", "c.npy"]));
+    std::thread::scope(|scope| {
+        let pings = scope.spawn(|| lab.ping_within(20, 20));
+        jobs();
+        assert_eq!(pings.join().unwrap(), 20, "none is lost");
+    });
+    // So much in so few packets at a time that none is lost in any queue, however slow the machine.
+    let _server = Started(lab.on(1, "iperf3", &["-s"]).stdout(Stdio::null()).spawn().unwrap());
+    let send = || {
+        let client = ["-c", ADDRESSES[1], "-n", "200K", "-l", "4K", "-w", "8K", "-J"];
+        let report = lab.on(0, "iperf3", &client).output().unwrap();
+        common::parse(&String::from_utf8(report.stdout).unwrap())["end"]["sum_received"]["bytes"].as_u64()
+    };
+    std::thread::scope(|scope| {
+        let sending = scope.spawn(|| {
+            let mut received = None;
+            common::wait_until("the server to listen", || {
+                received = send();
+                received.is_some()
+            });
+            received
+        });
+        jobs();
+        // What its server has not read when the client is done it does not count.
+        let received = sending.join().unwrap();
+        assert!(received > Some(100 << 10), "{received:?} bytes");
+    });
+    for nic in lab.nics() {
+        assert!(nic["to_host_frames"].as_u64() > Some(50) && nic["to_wire_frames"].as_u64() > Some(50), "{nic}");
+        for reason in ["forged", "reserved", "astray", "overflow"] {
+            assert_eq!(nic[reason], 0, "{nic}");
+        }
+    }
+    // What lies is dropped by gateware as well.
+    lab.hosts[0].ip(&["link", "set", "rl0", "address", "02:00:00:00:00:99"]);
+    assert_eq!(lab.ping(2), 0);
+    assert!(lab.nics()[0]["forged"].as_u64() > Some(0), "{:?}", lab.nics());
+}
+
 /// A host that speaks under another address, and as a host to cards, is not heard; the rack is what it was.
 #[test]
 fn a_host_that_lies_is_counted() {
@@ -245,7 +308,9 @@ fn what_cannot_be_is_explained() {
     }
     fails(&["--nic", "0=lo"], "there is an interface lo already");
     let name = interface(0);
-    fails(&["--card", "rtl:1", "--nic", &format!("0={name}")], "a card of kind rtl takes none");
+    fails(&["--card", "rtl:1", "--nic", &format!("0={name},hook")], "a card of kind rtl has no hook");
+    let cables = ["--card", "model:1,rtl:1", "--cable", "0.2-1.2", "--nic", &format!("1={name}")];
+    fails(&cables, "leave no port of a card of kind rtl");
 }
 
 #[test]

@@ -66,6 +66,7 @@ module rl_port_layer
   input  logic                               rst_role_ni,
   input  logic                               role_rst_ni,     // The role's reset: it neither hears nor speaks.
   input  logic                               role_listens_i,  // The role takes messages.
+  output logic [Streams-1:0][31:0]           refused_o,       // Messages of the role that may not leave.
   output logic [Streams-1:0]                 role_valid_o,
   input  logic [Streams-1:0]                 role_ready_i,
   output logic [Streams-1:0][DataW-1:0]      role_data_o,
@@ -229,6 +230,13 @@ module rl_port_layer
     end
   end
 
+  for (genvar s = 0; s < Streams; s++) begin : gen_refused
+    always_ff @(posedge clk_role_i) begin
+      if (!rst_role_ni) refused_o[s] <= '0;
+      else refused_o[s] <= refused_o[s] + 32'(refused[s]);
+    end
+  end
+
   // Frames inside: from the first word at the MAC until the role has it, and from the role to the MAC. What the other
   // domain sees late lasts some cycles.
   logic [5:0] rest_q;
@@ -251,7 +259,4 @@ module rl_port_layer
     else if ({rx_valid_i, tx_valid_o, in_valid, counting, offered, offers} != 0) rest_q <= '1;
     else if (busy_o) rest_q <= rest_q - 1'b1;
   end
-
-  logic unused;
-  assign unused = ^refused;
 endmodule

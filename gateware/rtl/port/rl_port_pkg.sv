@@ -19,6 +19,10 @@ package rl_port_pkg;
     for (int unsigned i = 0; i < EtherTypeCount; i++) is_ours |= ether_type == EtherTypes[i];
   endfunction
 
+  // MAC control, IEEE 802.3 annex 31: what a station says to the next one on its cable, such as an order to be silent.
+  // No role says it, and no host behind the card.
+  localparam logic [15:0] EtherTypeMacControl = 16'h8808;
+
   // Bit 40 of an address, the first on the wire: it names a group.
   localparam int unsigned GroupBit = 40;
 

@@ -1,6 +1,6 @@
 // From a stream of the role to a port: whole frames under the port's own address, unless the stream sends on those of
-// others, and of no family of ours, so that a hostile role forges neither hosts nor cards. What breaks that is taken
-// and goes nowhere; `refused_o` says so.
+// others; of no family of ours, so that a hostile role forges neither hosts nor cards; and no MAC control, by which it
+// would silence its neighbour. What breaks that is taken and goes nowhere; `refused_o` says so.
 module rl_port_tx
   import rl_wire_pkg::*;
   import rl_port_pkg::*;
@@ -74,6 +74,21 @@ module rl_port_tx
     .head_o(s1_head)
   );
 
+  logic reserved;
+  rl_port_reserved #(
+    .DataW(DataW)
+  ) u_reserved (
+    .clk_i(clk_role_i),
+    .step_i(step),
+    .valid_i(s1_valid),
+    .first_i(s1_first),
+    .last_i(s1_last),
+    .data_i(s1_data),
+    .keep_i(s1_keep),
+    .ether_type_i(s1_head.ether_type),
+    .reserved_o(reserved)
+  );
+
   always_ff @(posedge clk_role_i) begin
     if (!rst_role_ni || cut_i) s2_valid_q <= 1'b0;
     else if (step) s2_valid_q <= s1_valid;
@@ -84,7 +99,7 @@ module rl_port_tx
       s2_last_q <= s1_last;
       s2_data_q <= s1_data;
       s2_keep_q <= s1_keep;
-      s2_allowed_q <= s1_known && (forwards_i || s1_head.src == mac_i) && !is_ours(s1_head.ether_type);
+      s2_allowed_q <= s1_known && (forwards_i || s1_head.src == mac_i) && !reserved;
     end
   end
 

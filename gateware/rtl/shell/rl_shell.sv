@@ -62,6 +62,8 @@ module rl_shell
   // -- the bridge's registers, net domain; tied off for a card without one
   output bridge_ctl_t       bridge_o,
   input  logic [31:0]       bridge_i,
+  // -- the host behind the card, whose frames are not foreign; likewise
+  input  rl_nic_pkg::nic_config_t nic_i,
 
   // -- DDR: the shell's port in the ddr domain, the role's in the role domain
   output axi_req_t          shell_axi_o,
@@ -127,6 +129,7 @@ module rl_shell
     .barrier_busy_i(barrier_busy),
     .control_busy_i(control_busy),
     .room_i(room),
+    .nic_i,
     .rx_beat_o(rx_beat),
     .hosts_o(hosts),
     .last_page_o(last_page),

@@ -16,6 +16,7 @@ class Packet:
 
     frame: bytes
     bad: bool = False
+    rest: bytes = b""  # What stands on the wires of the last word behind its end.
 
 
 def words(frame: bytes, width: int) -> list[tuple[int, int, bool]]:
@@ -34,7 +35,8 @@ async def drive_mac(dut, clock, packets: list[Packet], pause: Iterator[bool]) ->
                 dut.rx_valid_i.value = 0
                 await RisingEdge(clock)
             dut.rx_valid_i.value = 1
-            dut.rx_data_i.value = data
+            rest = packet.rest[: width // 8 - keep.bit_count()]
+            dut.rx_data_i.value = data | int.from_bytes(rest, "little") << 8 * keep.bit_count()
             dut.rx_keep_i.value = keep
             dut.rx_last_i.value = last
             dut.rx_bad_i.value = last and packet.bad

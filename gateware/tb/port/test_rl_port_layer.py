@@ -7,6 +7,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from packets import OURS, Packet, words
+from reserved import MAC_CONTROL
 from rules import GROUP, OTHER, OWN, REST, Rule
 from runner import bench, rtl
 from streams import PAUSES, never, sometimes
@@ -192,7 +193,7 @@ async def a_role_hears_nothing_that_came_for_the_one_before(dut):
 @cocotb.test()
 @cocotb.parametrize(forwards=[False, True])
 async def only_who_forwards_sends_under_other_addresses(dut, forwards):
-    """A role that inspects what passes sends on what it lets through; never a frame of our families."""
+    """A role that inspects what passes sends on what it lets through; never what is reserved."""
     hook = [Rule(3, what=REST, passes=3, consume=ROLE, hook=True), Rule(3, passes=3)]
     layer = Layer(dut, hook, forwards)
     await layer.start()
@@ -205,9 +206,11 @@ async def only_who_forwards_sends_under_other_addresses(dut, forwards):
     await layer.settle()
     assert layer.received == frames[4:] and layer.tx[0].frames == frames[:4]
     let_through = layer.received[::2]
-    await layer.say([*let_through, frame_of(100, PEER, FAR, OURS[1])], never())
+    reserved = [frame_of(100, PEER, FAR, ether_type) for ether_type in (OURS[1], MAC_CONTROL)]
+    await layer.say([*let_through, *reserved], never())
     await layer.settle()
     assert layer.tx[0].frames == frames[:4] + (let_through if forwards else [])
+    assert dut.refused_o.value.to_unsigned() == 2 + (0 if forwards else len(let_through))
 
 
 @cocotb.test()

@@ -1,4 +1,4 @@
-"""rl_port_tx: from the role to the port, whole frames under the port's own address and of no family of ours."""
+"""rl_port_tx: from the role to the port, whole frames under the port's own address that are not reserved."""
 
 import random
 
@@ -7,6 +7,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 from packets import OURS, drive_role, receive
+from reserved import MAC_CONTROL, bridge_like, may_send
 from runner import bench, rtl
 from streams import CLOCK_PAIRS, PAUSES, never
 
@@ -45,9 +46,7 @@ class Port:
             self.refused += int(self.dut.refused_o.value)
 
     def allowed(self, frame):
-        """The rule of the card model's outlet."""
-        ours = int.from_bytes(frame[12:14], "big") in OURS
-        return 14 <= len(frame) <= self.frame_max and frame[6:12] == MAC and not ours
+        return len(frame) <= self.frame_max and may_send(MAC, frame)
 
     async def settle(self):
         await ClockCycles(self.dut.clk_net_i, 12 * self.dut.Words.value.to_unsigned())
@@ -61,7 +60,9 @@ def frame_of(length, src=MAC, ethertype=0x88B5):
 def random_frame(frame_max):
     length = random.choice([random.randint(1, 80), random.randint(14, frame_max), frame_max, frame_max + 1, 2000])
     src = random.choice([MAC, MAC, MAC, PEER, MAC[:5] + b"\0", bytes(6)])
-    ethertype = random.choice([0x88B5, 0x88B5, 0x0800, 0x80CA, random.choice(OURS)])
+    ethertype = random.choice([0x88B5, 0x0800, 0x80CA, random.choice(OURS), MAC_CONTROL, MAC_CONTROL ^ 1, 0x86DD])
+    if random.random() < 0.3:
+        return bridge_like(PEER, src).frame
     return frame_of(length, src, ethertype)
 
 
@@ -70,7 +71,7 @@ def random_frame(frame_max):
 async def a_role_speaks_under_its_own_address_only(dut, periods, pauses):
     port = Port(dut)
     await port.start(periods, PAUSES[pauses[1]]())
-    frames = [random_frame(port.frame_max) for _ in range(30)]
+    frames = [random_frame(port.frame_max) for _ in range(60)]
     await drive_role(dut, dut.clk_role_i, frames, PAUSES[pauses[0]]())
     await port.settle()
     assert port.received == [f for f in frames if port.allowed(f)]

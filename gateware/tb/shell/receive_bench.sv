@@ -131,6 +131,7 @@ module receive_bench
     .barrier_busy_i(barrier_busy_o),
     .control_busy_i(control_busy_o),
     .room_i(room),
+    .nic_i('0),
     .rx_beat_o(rx_beat),
     .hosts_o(),
     .last_page_o(),

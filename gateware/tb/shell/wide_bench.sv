@@ -86,6 +86,7 @@ module wide_bench
     .barrier_busy_i(1'b0),
     .control_busy_i(1'b0),
     .room_i('{control: room_control_i, write: room, image: 1'b1, read: 1'b1, launch: 1'b1}),
+    .nic_i('0),
     .rx_beat_o(beat),
     .hosts_o(hosts),
     .last_page_o(last_page),

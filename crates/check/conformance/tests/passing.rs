@@ -1,12 +1,12 @@
-//! A card that passes frames between its ports: the model and the Verilated gateware send the same frames on the same
-//! ports and count the same.
+//! A card that passes frames between its ports, or to a host behind it and from there: the model and the Verilated
+//! gateware send the same frames on the same ports and count the same.
 
-use rackloom_card::{Card, Config, PortConfig, PortService};
+use rackloom_card::{Card, Config, Nic, PortConfig, PortService};
 use rackloom_conformance::Specimen;
-use rackloom_conformance::bench::{Bench, config};
+use rackloom_conformance::bench::{Bench, CARD, config};
 use rackloom_node::{Frame, Node, Port, Rng};
 use rackloom_verilated::RtlCard;
-use rackloom_wire::{Counter, MacAddr};
+use rackloom_wire::{Counter, MAC_CONTROL, MacAddr};
 
 const MACS: [MacAddr; 2] = [MacAddr([6, 0, 0, 0, 0, 1]), MacAddr([10, 0, 0, 0, 0, 1])];
 const PEER: MacAddr = MacAddr([2, 0, 0, 0, 0, 9]);
@@ -40,21 +40,22 @@ fn frame(dst: MacAddr, src: MacAddr, ethertype: u16, payload: &[u8]) -> Frame {
 /// A frame that may be for anybody, of any family.
 fn any_frame(rng: &mut Rng) -> Frame {
     let [port_1, port_2] = MACS;
-    let addresses = [port_1, port_2, PEER, FAR, MacAddr::BROADCAST, MacAddr([3, 1, 2, 3, 4, 5])];
+    let addresses = [port_1, port_2, CARD, PEER, FAR, MacAddr::BROADCAST, MacAddr([3, 1, 2, 3, 4, 5])];
     let mut pick = |all: &[MacAddr]| all[rng.below(all.len() as u64) as usize];
     let (dst, src) = (pick(&addresses), pick(&addresses));
-    let ethertypes = [0x0800, 0x86dd, 0x88b5, 0x80ef, 0x80ec, 0x80dd];
-    let ethertype = ethertypes[rng.below(6) as usize];
+    let ethertypes = [0x0800, 0x86dd, 0x88b5, 0x80ef, 0x80ec, 0x80dd, MAC_CONTROL];
+    let ethertype = ethertypes[rng.below(7) as usize];
     let length = if rng.below(4) == 0 { rng.below(1480) } else { 46 + rng.below(80) };
     let payload: Vec<u8> = (0..length).map(|_| rng.below(256) as u8).collect();
     let whole = frame(dst, src, ethertype, &payload);
     if rng.below(16) == 0 { whole.slice(..1 + rng.below(13) as usize) } else { whole }
 }
 
-/// What a card has sent on each port beside port 0, and counted.
-fn run<S: Specimen>(config: Config, frames: &[(Port, Frame)]) -> ([Vec<Frame>; 2], Vec<u64>) {
+/// What a card has sent on each port, beside its own, and counted.
+fn run<S: Specimen>(config: Config, frames: &[(Port, Frame)]) -> ([Vec<Frame>; 3], Vec<u64>) {
+    let passes = config.nic.is_some();
     let mut bench = Bench::<S>::new(config);
-    bench.ports = 3;
+    (bench.ports, bench.passes) = (3, passes);
     bench.pass_ms(1);
     bench.clear();
     let before = COUNTERS.map(|counter| bench.count(counter));
@@ -68,7 +69,7 @@ fn run<S: Specimen>(config: Config, frames: &[(Port, Frame)]) -> ([Vec<Frame>; 2
     // To ask for the counters takes frames as well, the same number each time.
     let counts = (0..COUNTERS.len()).map(|i| after[i] - own[i] - (own[i] - before[i])).collect();
     let sent = |port| bench.others.iter().filter(|(p, _)| *p == port).map(|(_, frame)| frame.clone()).collect();
-    ([sent(1), sent(2)], counts)
+    ([sent(0), sent(1), sent(2)], counts)
 }
 
 #[test]
@@ -90,6 +91,20 @@ fn model_and_gateware_pass_the_same_frames() {
         let passes = config.ports.iter().any(|port| port.passes_to.is_some());
         assert_eq!(model.0.iter().all(Vec::is_empty), !passes, "case {seed}");
     }
+}
+
+/// Port 2 is a host's, whose frames pass to port 0 and from there.
+#[test]
+fn model_and_gateware_serve_a_host_alike() {
+    let ports = ports([PortService::Stream(0), PortService::Closed], [false; 2]);
+    let config = Config { nic: Some(Nic { host: 2, hook: None }), bridge: true, ..ports };
+    let mut rng = Rng::new(9);
+    let frames: Vec<(Port, Frame)> = (0..400).map(|_| (2 * rng.below(2) as Port, any_frame(&mut rng))).collect();
+    let model = run::<Card>(config.clone(), &frames);
+    let gateware = run::<RtlCard>(config, &frames);
+    assert_eq!(model.1, gateware.1, "counters {COUNTERS:?}");
+    assert!(model.0 == gateware.0, "other frames leave");
+    assert!(model.0[0].len() > 5 && model.0[2].len() > 5, "{:?}", model.0.map(|frames| frames.len()));
 }
 
 /// Frames back to back at both ports at once, and on their way out at once: none is lost.

@@ -3,7 +3,7 @@
 //! A bench in Python drives a block and asks this library what the block must do. So the gateware is checked against
 //! the code of the model itself, and there is no second model to keep in step. `gateware/tb/golden.py` declares the
 //! functions for Python; they take byte buffers, numbers and the structs of [`abi`]. They hold no state, but for
-//! connections and endpoints, which the caller creates, drives and frees.
+//! connections, endpoints and hosts behind cards, which the caller creates, drives and frees.
 //!
 //! | Functions | Golden rule |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | [`rl_golden_endpoint_new`] and the others of an endpoint | `rackloom_bridge::Endpoint`, by its frames |
 //! | [`rl_golden_judge`], [`rl_golden_route`] | `rackloom_card::Filter` and `check_access`, the card's analyzer; see [`judge`] |
 //! | [`rl_golden_admit`] | `rackloom_card::check_access` and `check_launch`, the card's checks of reads and launches |
+//! | [`rl_golden_nic_new`] and the others of a host behind a card | `rackloom_card::NicPath` |
 //! | [`rl_golden_frame`], [`rl_golden_parse`] | `rackloom_wire::Head` and `Packet` |
 //! | [`rl_golden_bridge_frame`], [`rl_golden_bridge_parse`] | `rackloom_wire::BridgeHead` and `BridgePacket` |
 //! | [`rl_golden_image`], [`rl_golden_rtl_part`] | `rackloom_image` and `rackloom_rolec` |
@@ -26,6 +27,7 @@
 //! [`rl_golden_judge`]: abi::rl_golden_judge
 //! [`rl_golden_route`]: abi::rl_golden_route
 //! [`rl_golden_admit`]: abi::rl_golden_admit
+//! [`rl_golden_nic_new`]: nic_abi::rl_golden_nic_new
 //! [`rl_golden_frame`]: abi::rl_golden_frame
 //! [`rl_golden_parse`]: abi::rl_golden_parse
 //! [`rl_golden_bridge_frame`]: abi::rl_golden_bridge_frame
@@ -45,6 +47,8 @@ mod fault;
 mod frame;
 mod image;
 pub mod judge;
+mod nic;
+pub mod nic_abi;
 mod sack;
 
 pub use fault::Fault;

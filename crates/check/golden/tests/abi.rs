@@ -6,6 +6,7 @@ use std::ptr::{null, null_mut};
 use rackloom_golden::Fault;
 use rackloom_golden::abi::*;
 use rackloom_golden::judge::{Reason, Route};
+use rackloom_golden::nic_abi::*;
 use rackloom_wire::{Counter, GROUP, HEADER_END, Kind, ROLE_PRIVATE};
 
 const ARGUMENT: i64 = Fault::Argument as i64;
@@ -239,4 +240,31 @@ fn of(bytes: &[u8]) -> Bytes {
 
 fn group(id: u64) -> u64 {
     GROUP.0.iter().fold(0, |bits, &byte| bits << 8 | u64::from(byte)) | id
+}
+
+#[test]
+fn a_host_behind_a_card_is_served_as_the_model_does_it() {
+    let mut nic = null_mut();
+    let (wire, host, none) = (0, 1, 2);
+    // SAFETY: all of it is ours, and as long as it says.
+    unsafe {
+        assert_eq!(rl_golden_nic_new(1 << 48, OWNER, &mut nic), ARGUMENT);
+        assert_eq!(rl_golden_nic_new(MINE, OWNER, &mut nic), 0);
+        let mut frame = [0x5a; 60];
+        frame[..6].copy_from_slice(&OWNER.to_be_bytes()[2..]);
+        assert_eq!(rl_golden_nic_handle(nic, none, frame.as_ptr(), 60), ARGUMENT);
+        assert_eq!(rl_golden_nic_handle(nic, wire, frame.as_ptr(), 60), 1);
+        let mut out = [0; 60];
+        assert_eq!(rl_golden_nic_poll(nic, 0, host, out.as_mut_ptr(), out.len()), 60);
+        assert_eq!((out, rl_golden_nic_poll(nic, 0, host, out.as_mut_ptr(), out.len())), (frame, 0));
+        frame[5] ^= 1; // Not for the host: the card's, and from nobody behind it.
+        assert_eq!(rl_golden_nic_handle(nic, wire, frame.as_ptr(), 60), 0);
+        assert_eq!(rl_golden_nic_handle(nic, host, frame.as_ptr(), 60), 1);
+        assert_eq!(rl_golden_nic_poll(nic, 0, wire, out.as_mut_ptr(), out.len()), 0);
+        let mut counts = NicCounts::default();
+        assert_eq!(rl_golden_nic_counts(nic, &mut counts), 0);
+        assert_eq!(counts, NicCounts { to_host_frames: 1, to_host_bytes: 60, forged: 1, ..NicCounts::default() });
+        assert_eq!((rl_golden_nic_counts(nic, null_mut()), rl_golden_nic_free(nic)), (ARGUMENT, 0));
+        assert_eq!(rl_golden_nic_free(null_mut()), 0);
+    }
 }

@@ -50,7 +50,9 @@ impl From<RackError> for Failure {
         let failure = Self::of(&e);
         match e {
             RackError::NoSuchPort { .. } => failure.help("use model cards, or omit the cable"),
-            RackError::NoHost { .. } => failure.help("use a model card there, or name another card with --nic"),
+            RackError::NoPortForHost { .. } | RackError::NoHook { .. } => {
+                failure.help("use a model card there, or name another card with --nic")
+            }
             _ => failure,
         }
     }

@@ -141,7 +141,7 @@ impl Card {
 
     /// What became of the frames of the host behind it; `None` if it has none.
     pub fn nic_counters(&self) -> Option<NicCounters> {
-        self.nic.as_ref().map(|nic| nic.counters)
+        self.nic.as_ref().map(NicPath::counters)
     }
 
     /// What it is doing.

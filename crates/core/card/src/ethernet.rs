@@ -1,6 +1,6 @@
 //! Ethernet's header, and what can be said of a frame by its first bytes.
 
-use rackloom_wire::{Family, MacAddr};
+use rackloom_wire::{Family, MAC_CONTROL, MacAddr};
 
 /// Addresses and family of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,12 @@ impl EthernetHead {
     /// Whether it belongs to a family of ours, none of which is a role's.
     pub(crate) const fn is_ours(&self) -> bool {
         self.family.is_some()
+    }
+
+    /// Whether neither a role nor a host behind the card may send it: it is of a family of ours, or what stations say
+    /// to the next one on their cable (IEEE 802.3 annex 31), by which they would stop it and everybody behind it.
+    pub(crate) const fn is_reserved(&self) -> bool {
+        self.is_ours() || self.ethertype == MAC_CONTROL
     }
 }
 

@@ -53,7 +53,7 @@ pub use event::{CardEvent, ReleaseReason};
 pub use flash::FlashConfig;
 pub use launches::{Turn, check_launch, parse_launch};
 pub use memory::check_access;
-pub use nic::{Hook, Nic, NicCounters, Passed, Unattended};
+pub use nic::{Hook, Nic, NicCounters, NicDrop, NicPath, Passed, Side, Unattended};
 #[cfg(feature = "planted-bugs")]
 pub use planted::PlantedBug;
 pub use ports::{PortConfig, PortService};

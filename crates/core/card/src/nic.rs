@@ -16,7 +16,7 @@
 //! What the host sends faster than the wire takes it waits; before there is no more room, the host is ordered to pause.
 
 use rackloom_node::{Frame, Instant, Port};
-use rackloom_wire::{Counter, MAC_CONTROL, MacAddr};
+use rackloom_wire::{Counter, MacAddr};
 
 use crate::backlog::Backlog;
 use crate::ethernet::{EthernetHead, FRAME_MAX};
@@ -96,13 +96,20 @@ pub struct NicCounters {
 
 /// Why a frame is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NicDrop {
+pub enum NicDrop {
+    /// It has no head.
     Truncated,
+    /// Counted as [`NicCounters::forged`].
     Forged,
+    /// Counted as [`NicCounters::reserved`].
     Reserved,
+    /// Counted as [`NicCounters::astray`].
     Astray,
+    /// Counted as [`NicCounters::overflow`].
     Overflow,
+    /// Counted as [`NicCounters::held`].
     Held,
+    /// Counted as [`NicCounters::missed`].
     Missed,
 }
 
@@ -119,8 +126,10 @@ impl NicDrop {
 
 /// Where a passing frame leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
+    /// At port 0.
     Wire,
+    /// At the host's port.
     Host,
 }
 
@@ -142,8 +151,10 @@ impl Sender {
 }
 
 /// The path's queues and counters. It is no affair of the shell's life: what waits leaves also after a restart.
+///
+/// The gateware's rl_nic is checked against it.
 #[derive(Debug)]
-pub(crate) struct NicPath {
+pub struct NicPath {
     nic: Nic,
     card: MacAddr,
     mac: MacAddr,
@@ -151,7 +162,7 @@ pub(crate) struct NicPath {
     to_host: FrameQueue,
     backlog: Backlog,
     pub(crate) turns: Turns<{ Sender::ALL.len() }>,
-    pub(crate) counters: NicCounters,
+    counters: NicCounters,
 }
 
 impl Nic {
@@ -171,7 +182,7 @@ impl NicPath {
     ///
     /// # Panics
     /// If the port is not there: the configuration was checked.
-    pub(crate) fn new(nic: Nic, card: MacAddr, ports: &[PortConfig]) -> Self {
+    pub fn new(nic: Nic, card: MacAddr, ports: &[PortConfig]) -> Self {
         Self {
             nic,
             card,
@@ -194,9 +205,9 @@ impl NicPath {
 
     /// What becomes of a frame that has come in at the wire: it goes to the host, or is dropped; `None`: it is the
     /// card's, to take or to drop.
-    pub(crate) fn judge_from_wire(&self, frame: &[u8]) -> Option<Result<(), NicDrop>> {
+    pub fn judge_from_wire(&self, frame: &[u8]) -> Option<Result<(), NicDrop>> {
         let head = EthernetHead::of(frame)?;
-        if is_reserved(&head) || !(head.dst == self.mac || head.dst.is_multicast()) {
+        if head.is_reserved() || !(head.dst == self.mac || head.dst.is_multicast()) {
             return None;
         }
         // What the host has sent comes back over a loop in the network; the card itself sends nothing that is a host's.
@@ -205,11 +216,11 @@ impl NicPath {
     }
 
     /// Whether a frame that has come in at the host's port may go to the wire.
-    pub(crate) fn judge_from_host(&self, frame: &[u8]) -> Result<(), NicDrop> {
+    pub fn judge_from_host(&self, frame: &[u8]) -> Result<(), NicDrop> {
         let head = EthernetHead::of(frame).ok_or(NicDrop::Truncated)?;
         if head.src != self.mac {
             Err(NicDrop::Forged)
-        } else if is_reserved(&head) {
+        } else if head.is_reserved() {
             Err(NicDrop::Reserved)
         } else if head.dst == self.card || head.dst == self.mac {
             Err(NicDrop::Astray)
@@ -236,7 +247,7 @@ impl NicPath {
     }
 
     /// Queues a frame, or drops it.
-    pub(crate) fn push(&mut self, to: Side, frame: Frame) -> Result<(), NicDrop> {
+    pub fn push(&mut self, to: Side, frame: Frame) -> Result<(), NicDrop> {
         let queue = match to {
             Side::Wire => &mut self.to_wire,
             Side::Host => &mut self.to_host,
@@ -245,7 +256,7 @@ impl NicPath {
     }
 
     /// The next frame for a side, with the port where it leaves.
-    pub(crate) fn pop(&mut self, to: Side) -> Option<(Port, Frame)> {
+    pub fn pop(&mut self, to: Side) -> Option<(Port, Frame)> {
         let frame = match to {
             Side::Wire => self.to_wire.pop()?,
             Side::Host => self.to_host.pop()?,
@@ -254,7 +265,7 @@ impl NicPath {
     }
 
     /// The frame by which the host has to pause, or may go on, if that is due.
-    pub(crate) fn pause(&mut self, now: Instant) -> Option<(Port, Frame)> {
+    pub fn pause(&mut self, now: Instant) -> Option<(Port, Frame)> {
         let order = self.backlog.order(now, self.to_wire.fill())?;
         self.counters.paused += u64::from(order.quanta > 0);
         Some((self.nic.host, Frame::from(order.frame(self.card).to_vec())))
@@ -271,8 +282,13 @@ impl NicPath {
         port
     }
 
+    /// What became of its frames.
+    pub const fn counters(&self) -> NicCounters {
+        self.counters
+    }
+
     /// Counts a frame that is dropped; the card's counter for it.
-    pub(crate) const fn drops(&mut self, why: NicDrop) -> Counter {
+    pub const fn drops(&mut self, why: NicDrop) -> Counter {
         let counters = &mut self.counters;
         let counter = match why {
             NicDrop::Truncated => return why.counter(),
@@ -296,10 +312,4 @@ impl NicPath {
         self.to_wire.check_invariants();
         self.to_host.check_invariants();
     }
-}
-
-/// Whether a frame is no host's: of a family of ours, or an order to the next station on the cable to be silent
-/// (IEEE 802.3 annex 31), by which a host would stop the card and everybody behind the switch.
-const fn is_reserved(head: &EthernetHead) -> bool {
-    head.is_ours() || head.ethertype == MAC_CONTROL
 }

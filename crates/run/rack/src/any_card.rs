@@ -52,7 +52,10 @@ impl AnyCard {
 
     /// What became of the frames of the host behind it; `None` if it has none.
     pub fn nic_counters(&self) -> Option<NicCounters> {
-        self.as_model().and_then(Card::nic_counters)
+        match self {
+            Self::Model(card) => card.nic_counters(),
+            Self::Rtl(card) => card.nic_counters(),
+        }
     }
 
     /// The model, if it is one.

@@ -54,8 +54,8 @@ impl Kind {
         }
     }
 
-    /// Whether a host can be behind such a card.
-    pub const fn takes_host(self) -> bool {
+    /// Whether its role can be hooked in between wire and host.
+    pub const fn has_hook(self) -> bool {
         match self {
             Self::Model | Self::Flash => true,
             Self::Rtl => false,

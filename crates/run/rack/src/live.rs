@@ -81,9 +81,17 @@ pub enum RackError {
     /// The interface of a host behind a card cannot be made.
     #[error(transparent)]
     Nic(#[from] NicError),
-    /// A host is to be behind a card that takes none.
-    #[error("card{unit} is to have a host behind it, and a card of kind {kind} takes none")]
-    NoHost {
+    /// A host is to be behind a card that has no port left.
+    #[error("card{unit} is to have a host behind it, and the cables leave no port of a card of kind {kind}")]
+    NoPortForHost {
+        /// Unit number of the card.
+        unit: u16,
+        /// Kind of the card.
+        kind: Kind,
+    },
+    /// A card's role is to see the frames of the host behind it, and cannot.
+    #[error("card{unit} is to hook its role in before its host, and a card of kind {kind} has no hook")]
+    NoHook {
         /// Unit number of the card.
         unit: u16,
         /// Kind of the card.
@@ -238,8 +246,11 @@ impl LiveRack {
             }
         }
         if let (Some(nic), Some(host)) = (self.nics.get(&unit), self.topology.host_port()) {
-            if !kind.takes_host() {
-                return Err(RackError::NoHost { unit, kind });
+            if host >= kind.ports_max() {
+                return Err(RackError::NoPortForHost { unit, kind });
+            }
+            if !kind.has_hook() && self.topology.nic(unit).is_some_and(|nic| nic.hook.is_some()) {
+                return Err(RackError::NoHook { unit, kind });
             }
             ports = ports.with(host, nic.end(&name));
         }

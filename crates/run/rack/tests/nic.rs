@@ -22,9 +22,20 @@ fn raw(dst: MacAddr, src: MacAddr, length: usize) -> Frame {
     bytes.into()
 }
 
-/// Nobody reads the host's end of the cable, and somebody floods it from the wire.
 #[test]
 fn a_host_that_takes_nothing_keeps_no_card_from_its_work() {
+    takes_nothing(Kind::Model, 64, 1514);
+}
+
+#[test]
+fn a_host_that_takes_nothing_keeps_no_gateware_from_its_work() {
+    // What a simulation keeps up with.
+    takes_nothing(Kind::Rtl, 4, 60);
+}
+
+/// Nobody reads the host's end of the cable, and somebody floods it from the wire, with so many frames of this length
+/// each millisecond.
+fn takes_nothing(kind: Kind, count: usize, length: usize) {
     let (switch, cable) = (Switch::default(), Cable::new());
     let pool = Pool::new(NonZeroUsize::MIN, Clock::start()).unwrap();
     let config = Config {
@@ -33,7 +44,7 @@ fn a_host_that_takes_nothing_keeps_no_card_from_its_work() {
         nic: Some(Nic { host: 1, hook: None }),
         ..Config::new(CARD, Pace::Live)
     };
-    let card = Maker::shared().make(Kind::Model, config).unwrap();
+    let card = Maker::shared().make(kind, config).unwrap();
     let mut silent = cable.end("host").unwrap();
     let ports = Ports::from(switch.attach("card").unwrap()).with(1, cable.end("card").unwrap());
     let member = pool.add(card, ports, |_| {});
@@ -45,7 +56,7 @@ fn a_host_that_takes_nothing_keeps_no_card_from_its_work() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let frames = vec![raw(OWN, FLOOD, 1514); 64];
+            let frames = vec![raw(OWN, FLOOD, length); count];
             while !stop.load(Ordering::Acquire) {
                 flood.send(&frames).unwrap();
                 // A tenth of what the switch could carry: it is the card that has to cope, not the machine.

@@ -20,7 +20,9 @@ constexpr int kBeat = 64;
 constexpr int kStraps = 18;
 constexpr int kPorts = 3;
 constexpr int kWord = 16;  // Most bytes of a word of a port.
-constexpr int kPortBits = 50;  // Of a port of rl_card_sim.
+constexpr int kPortBits = 51;   // Of a port of rl_card_sim.
+constexpr int kNicCounts = 9;   // Fields of nic_counts_t,
+constexpr int kNicBytes = 6;    // of so many bytes each.
 
 enum Edge : uint8_t { kNet = 1, kDdr = 2, kRole = 4, kCfg = 8 };
 
@@ -86,6 +88,7 @@ struct RlSim {
 
   virtual ~RlSim() = default;
   virtual void step(const Inputs& in, Outputs& out) = 0;
+  virtual void nic(uint64_t counts[kNicCounts]) const = 0;
 #if VM_TRACE
   virtual void begin_trace(const char* path) = 0;
 #endif
@@ -229,6 +232,14 @@ struct Sim final : RlSim {
     eval();
   }
 
+  void nic(uint64_t counts[kNicCounts]) const override {
+    // A struct's first field has the most significant bits.
+    for (int i = 0; i < kNicCounts; i++) {
+      counts[i] = 0;
+      std::memcpy(&counts[i], reinterpret_cast<const char*>(&top->nic_o) + kNicBytes * (kNicCounts - 1 - i), kNicBytes);
+    }
+  }
+
 #if VM_TRACE
   void begin_trace(const char* path) override {
     trace = std::make_unique<VerilatedFstC>();
@@ -254,6 +265,9 @@ RlSim* rl_card_new(uint32_t width, bool bridge, uint32_t seed, uint32_t late, co
 }
 
 void rl_card_delete(RlSim* sim) { delete sim; }
+
+// What became of the frames of the host behind the card, as nic_counts_t has it.
+void rl_card_nic(const RlSim* sim, uint64_t counts[kNicCounts]) { sim->nic(counts); }
 
 // One rising edge of the clocks named in `in->edges`. The outputs are those that hold at the edge, together with the
 // inputs given. Yields null, or what an assertion of the gateware says: valid until the next call.

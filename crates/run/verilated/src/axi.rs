@@ -460,7 +460,7 @@ mod tests {
         let mut came = Vec::new();
         for cycle in 0..200u64 {
             // Bursts of four beats, with three ids by turns.
-            let ask = AxiOut { arvalid: 1, araddr: cycle * 256, arlen: 3, arid: (cycle % 3) as u8, ..AxiOut::QUIET };
+            let ask = AxiOut { arvalid: 1, araddr: cycle * 256, arlen: 3, arid: (cycle % 3) as u16, ..AxiOut::QUIET };
             let wires = *port.wires();
             assert!(cycle >= 9 || wires.arready);
             if wires.rvalid {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rackloom_card::{CardEvent, Config as CardConfig, ConfigError};
+use rackloom_card::{CardEvent, Config as CardConfig, ConfigError, NicCounters};
 use rackloom_ddr::Ddr;
 use rackloom_node::{Frame, Instant, Node, Output, Port, Rng};
 use rackloom_wire::{HOSTS, Head, Kind};
@@ -154,6 +154,11 @@ impl RtlCard {
     /// no stream takes them.
     pub const fn frames_elsewhere(&self) -> u64 {
         self.frames_elsewhere
+    }
+
+    /// What became of the frames of the host behind it; `None` if it has none.
+    pub fn nic_counters(&self) -> Option<NicCounters> {
+        self.config.card.nic.map(|_| self.sim.nic())
     }
 
     /// Accesses of the gateware to memory that is not there.

@@ -123,7 +123,9 @@ impl Config {
         let rules = [
             ("ports", self.ports_are_valid()),
             ("bridge", !c.bridge || self.width == Width::Bits64),
-            ("nic", c.nic.is_none()), // Its port layer could, and its port 0 does not go through that yet.
+            // What has room for a host's port has a bridge.
+            ("nic", c.nic.is_none() || c.bridge),
+            ("hook", c.nic.is_none_or(|nic| nic.hook.is_none())),
             ("bulk", c.bulk <= BULK_STANDARD),
             ("clocks", self.stress.clocks.is_valid()),
             ("shares", self.shares.iter().all(|share| (1..=15).contains(share))),
@@ -165,7 +167,9 @@ impl Config {
         core::array::from_fn(|i| {
             let Some(port) = self.card.ports.get(i) else { return 0 };
             let mac = port.mac.0.iter().fold(0, |mac, &byte| mac << 8 | u64::from(byte));
-            mac | u64::from(port.service != PortService::Closed) << 48 | u64::from(port.passes_to.is_some()) << 49
+            let is_hosts = self.card.nic.is_some_and(|nic| usize::from(nic.host) == i + 1);
+            let [streams, passes] = [port.service != PortService::Closed, port.passes_to.is_some()].map(u64::from);
+            mac | streams << 48 | passes << 49 | u64::from(is_hosts) << 50
         })
     }
 

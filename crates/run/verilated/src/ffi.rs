@@ -5,6 +5,7 @@ use core::ffi::{CStr, c_char};
 use core::fmt;
 use core::ptr::NonNull;
 
+use rackloom_card::{NicCounters, Passed};
 use rackloom_wire::BEAT;
 
 /// Bytes of a beat on the memory's port.
@@ -13,6 +14,8 @@ pub(crate) const BEAT_BYTES: usize = BEAT as usize;
 pub(crate) const STRAPS: usize = 18;
 /// Network ports of the gateware.
 pub(crate) const PORTS: usize = 3;
+/// Counters of the host behind the card.
+const NIC_COUNTS: usize = 9;
 /// Most bytes of a word of a port.
 pub(crate) const WORD_MAX: usize = 16;
 
@@ -231,6 +234,7 @@ unsafe extern "C" {
         ports: *const u64,
     ) -> *mut Handle;
     fn rl_card_delete(sim: *mut Handle);
+    fn rl_card_nic(sim: *const Handle, counts: *mut [u64; NIC_COUNTS]);
     fn rl_card_step(sim: *mut Handle, inputs: *const Inputs, outputs: *mut Outputs) -> *const c_char;
     #[cfg(feature = "trace")]
     fn rl_card_trace(sim: *mut Handle, path: *const c_char);
@@ -238,10 +242,10 @@ unsafe extern "C" {
 
 impl Sim {
     /// A card before its reset, its port 0 `width` bits wide, with a bridge or without. `seed` gives the bits with
-    /// which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle
-    /// longer, as that number says; 0: none does. `ports` are those beside port 0: the address of each, its first
-    /// byte the most significant of 48 bits, bit 48 if it belongs to a stream of the role, and bit 49 if it passes
-    /// frames to the other one.
+    /// which registers begin that no reset touches. With `late`, bits that cross clock domains may take a cycle longer,
+    /// as that number says; 0: none does. `ports` are those beside port 0: the address of each, its first byte the most
+    /// significant of 48 bits, bit 48 if it belongs to a stream of the role, bit 49 if it passes frames to the other
+    /// one, and bit 50 if a host is there.
     pub(crate) fn new(
         width: u32,
         bridge: bool,
@@ -267,6 +271,27 @@ impl Sim {
             // SAFETY: the shim's string ends with a zero and lives until the next call.
             let what = unsafe { CStr::from_ptr(failed) };
             panic!("an assertion of the gateware failed: {}", what.to_string_lossy());
+        }
+    }
+
+    /// What became of the frames of the host behind the card.
+    pub(crate) fn nic(&self) -> NicCounters {
+        let mut counts = [0; NIC_COUNTS];
+        // SAFETY: the handle is alive, and the shim fills as many words as the array has.
+        unsafe { rl_card_nic(self.0.as_ptr(), &raw mut counts) };
+        let [to_host, to_host_bytes, to_wire, to_wire_bytes, forged, reserved, astray, overflow, paused] = counts;
+        let passed = |frames, bytes| Passed { frames, bytes };
+        NicCounters {
+            to_host: passed(to_host, to_host_bytes),
+            to_wire: passed(to_wire, to_wire_bytes),
+            forged,
+            reserved,
+            astray,
+            overflow,
+            paused,
+            // There is no hook.
+            held: 0,
+            missed: 0,
         }
     }
 

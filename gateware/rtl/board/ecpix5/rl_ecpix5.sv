@@ -340,6 +340,7 @@ module rl_ecpix5
     .tx_last_o(tx_last),
     .bridge_o(unused_bridge),
     .bridge_i('0),
+    .nic_i('0),
     .shell_axi_o(m_shell),
     .shell_axi_i(m_shell_rsp),
     .role_axi_o(m_role),

@@ -5,9 +5,10 @@ module rl_card_sim
   import rl_role_pkg::*;
   import rl_config_pkg::*;
   import rl_port_pkg::*;
+  import rl_nic_pkg::nic_counts_t;
 #(
   parameter int unsigned DataW = 64,  // Bits of port 0's words. Other ports take the lower 64.
-  parameter bit          Bridge = 1'b0, // It has a bridge, and port 0 room for a host's port beside; at 64 bits only.
+  parameter bit          Bridge = 1'b0, // It has a bridge, and may have a host behind it; at 64 bits only.
   localparam int unsigned KeepW = DataW / 8,
   localparam int unsigned Ports = 3,
   localparam int unsigned Memories = 2,  // Memory ports of the role.
@@ -28,7 +29,8 @@ module rl_card_sim
   output logic [Ports-1:0][DataW-1:0] tx_data_o,
   output logic [Ports-1:0][KeepW-1:0] tx_keep_o,
   output logic [Ports-1:0]       tx_last_o,
-  input  logic [Ports-1:1][49:0] port_i,     // Ports beside port 0: bit 49 it passes, 48 it is a stream's, address.
+  // Ports beside port 0: bit 50 a host is there, 49 it passes, 48 it is a stream's, address.
+  input  logic [Ports-1:1][50:0] port_i,
   input  logic [47:0]   time_us_i,
   input  logic [17:0][31:0] strap_i,    // Those of rl_straps, without the last three.
   output logic          idle_o, // Nothing is under way: time may jump to the next frame or the alarm.
@@ -36,6 +38,7 @@ module rl_card_sim
   output logic [31:0]   alarm_us_o,
   output logic [7:0]    restarts_o, // How often firmware or memory have failed and the shell been restarted.
   output logic          start_o, // A kernel is started: the write to its control register is offered.
+  output nic_counts_t   nic_o,     // What became of the host's frames.
   output logic          foreign_o, // A port beside port 0 has dropped a frame that no stream takes.
   input  logic [7:0]    planted_i, // Number of a bug to suffer from, 0: none.
   input  logic          cfg_hold_i, // The configuration port is not ready.
@@ -167,6 +170,7 @@ module rl_card_sim
   logic port_rx_ready, port_tx_valid, port_tx_ready, layer_tx_valid, layer_tx_ready;
   logic [13:0] port_tx_bytes, layer_tx_bytes;
   rl_control_pkg::bridge_ctl_t bridge_ctl;
+  rl_nic_pkg::nic_config_t nic_config;
   logic [31:0] bridge_word;
   logic shell_tx_valid, shell_tx_ready, shell_tx_last;
   logic [DataW-1:0] shell_tx_data;
@@ -207,6 +211,7 @@ module rl_card_sim
     .port_tx_bytes_i(port_tx_bytes),
     .bridge_o(bridge_ctl),
     .bridge_i(bridge_word),
+    .nic_i(nic_config),
     .shell_axi_o(shell),
     .shell_axi_i(shell_rsp),
     .role_axi_o(guarded),
@@ -234,11 +239,16 @@ module rl_card_sim
     .memory_failed_o(memory_failed),
     .quiet_o(quiet)
   );
-  // -- what has port 0 beside the shell: a bridge, and nobody yet in the place of a host's port
+  rl_wire_pkg::mac_addr_t card_mac;
+  assign card_mac = {strap_i[0][15:0], strap_i[1]};
+  // -- who has port 0: the shell, a bridge, and a host behind another port
+  logic host_tx_valid, host_tx_ready, host_tx_last;
+  logic [DataW-1:0] host_tx_data;
+  logic [KeepW-1:0] host_tx_keep;
   axi_req_t bridge_axi;
   axi_rsp_t bridge_axi_rsp;
   if (Bridge) begin : gen_bridge
-    logic bridge_tx_valid, bridge_tx_ready, bridge_tx_last, unused_host_ready, unused_bad;
+    logic bridge_tx_valid, bridge_tx_ready, bridge_tx_last, unused_bad;
     logic [DataW-1:0] bridge_tx_data;
     logic [KeepW-1:0] bridge_tx_keep;
     logic bridge_event_valid;
@@ -249,7 +259,7 @@ module rl_card_sim
       .rst_net_ni(rst_n[0]),
       .clk_ddr_i,
       .rst_ddr_ni(rst_n[1]),
-      .mac_i({strap_i[0][15:0], strap_i[1]}),
+      .mac_i(card_mac),
       .boot_i(strap_i[4]),
       .restarts_i(restarts_o),
       .resend_us_i(strap_i[14]),
@@ -286,11 +296,11 @@ module rl_card_sim
       .clk_i(clk_net_i),
       .rst_ni(rst_power_net_n),
       .share_i({3{12'd400}}),
-      .valid_i({1'b0, bridge_tx_valid, shell_tx_valid}),
-      .ready_o({unused_host_ready, bridge_tx_ready, shell_tx_ready}),
-      .data_i({DataW'(0), bridge_tx_data, shell_tx_data}),
-      .keep_i({KeepW'(0), bridge_tx_keep, shell_tx_keep}),
-      .last_i({1'b0, bridge_tx_last, shell_tx_last}),
+      .valid_i({host_tx_valid, bridge_tx_valid, shell_tx_valid}),
+      .ready_o({host_tx_ready, bridge_tx_ready, shell_tx_ready}),
+      .data_i({host_tx_data, bridge_tx_data, shell_tx_data}),
+      .keep_i({host_tx_keep, bridge_tx_keep, shell_tx_keep}),
+      .last_i({host_tx_last, bridge_tx_last, shell_tx_last}),
       .bad_i('0),
       .valid_o(tx_valid_o[0]),
       .ready_i(tx_ready_i[0]),
@@ -310,8 +320,9 @@ module rl_card_sim
     assign {port_tx_valid, port_tx_bytes, layer_tx_ready} = {layer_tx_valid, layer_tx_bytes, port_tx_ready};
     assign {bridge_busy, bridge_moves, bridge_failed, bridge_word} = '0;
     assign bridge_axi = '0;
+    assign host_tx_ready = 1'b0;
     logic unused_bridge;
-    assign unused_bridge = ^{bridge_ctl, bridge_axi_rsp};
+    assign unused_bridge = ^{bridge_ctl, bridge_axi_rsp, host_tx_valid, host_tx_data, host_tx_keep, host_tx_last};
   end
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
@@ -424,13 +435,28 @@ module rl_card_sim
   logic [Ports-1:1] message_in_ready, message_out_ready;
   rl_card_ports #(
     .DataW(DataW),
-    .Ports(Ports)
+    .Ports(Ports),
+    .Host(Bridge)
   ) u_ports (
     .clk_net_i,
     .rst_power_net_ni(rst_power_net_n),
     .clk_role_i,
     .rst_power_role_ni(rst_power_role_n),
     .port_i,
+    .card_i(card_mac),
+    .time_us_i(time_us_i[15:0]),
+    .wire_valid_i(rx_valid_i[0]),
+    .wire_data_i(rx_data_i[0]),
+    .wire_keep_i(rx_keep_i[0]),
+    .wire_last_i(rx_last_i[0]),
+    .wire_bad_i(rx_bad_i[0]),
+    .wire_valid_o(host_tx_valid),
+    .wire_ready_i(host_tx_ready),
+    .wire_data_o(host_tx_data),
+    .wire_keep_o(host_tx_keep),
+    .wire_last_o(host_tx_last),
+    .nic_o(nic_config),
+    .counts_o(nic_o),
     .rx_valid_i(rx_valid_i[Ports-1:1]),
     .rx_data_i(rx_data_i[Ports-1:1]),
     .rx_keep_i(rx_keep_i[Ports-1:1]),

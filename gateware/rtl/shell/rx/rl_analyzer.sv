@@ -17,7 +17,8 @@ module rl_analyzer
   import rl_shell_pkg::*;
 #(
   parameter int unsigned Bulk = 32'(BulkStandard), // Most payload bytes of a write.
-  parameter bit          Bridge = 1'b0             // Frames of the bridge's family are somebody's, though not ours.
+  // Frames of the bridge's family are somebody's, and those of the host behind the card, though not ours.
+  parameter bit          Bridge = 1'b0
 ) (
   input  logic      clk_net_i,
   input  logic      rst_net_ni,
@@ -31,6 +32,7 @@ module rl_analyzer
   input  logic      barrier_busy_i, // A control frame that may change the session is unfinished.
   input  logic      control_busy_i, // A control frame is unfinished.
   input  room_t     room_i,
+  input  rl_nic_pkg::nic_config_t nic_i,  // Steady.
 
   output rx_beat_t     rx_beat_o,
   // With a payload word: the address lies in memory that a host may address, in its last page of 64 KiB.
@@ -227,6 +229,15 @@ module rl_analyzer
     end
   end
 
+  // -- whether it is the host's behind the card, as rl_nic judges it; once both addresses and the EtherType have come
+  logic behind;
+  always_comb begin
+    behind = nic_i.open && (head_q.dst == nic_i.host || head_q.dst[rl_port_pkg::GroupBit]);
+    if (head_q.src == nic_i.host || head_q.src == nic_i.card || head_q.src[rl_port_pkg::GroupBit])
+      behind = 1'b0;
+    if (class_q.ether || head_q.ether_type == rl_port_pkg::EtherTypeMacControl) behind = 1'b0;
+  end
+
   // -- the end, and a cycle later its reason, when what the last word said is in registers
   logic ends, good;
   drop_e drop;
@@ -265,7 +276,7 @@ module rl_analyzer
       event_o.bytes <= 7'(s1_q.extra) + 7'd1;
       event_o.frame <= done_q || abort_q;
       event_o.check <= abort_q && drop == DropCheck;
-      event_o.foreign <= abort_q && drop == DropForeign && !(Bridge && (&family_q));
+      event_o.foreign <= abort_q && drop == DropForeign && !(Bridge && ((&family_q) || behind));
       event_o.truncated <= abort_q && drop == DropTruncated;
       event_o.version <= abort_q && drop == DropVersion;
       event_o.kind <= abort_q && drop == DropKind;

@@ -27,6 +27,7 @@ module rl_rx
   input  logic             barrier_busy_i,
   input  logic             control_busy_i,
   input  room_t            room_i,
+  input  rl_nic_pkg::nic_config_t nic_i,  // As rl_analyzer says.
   output rx_beat_t         rx_beat_o,
   output logic             hosts_o,
   output logic             last_page_o,
@@ -72,6 +73,7 @@ module rl_rx
       .barrier_busy_i,
       .control_busy_i,
       .room_i,
+      .nic_i,
       .rx_beat_o,
       .hosts_o,
       .last_page_o,
@@ -84,6 +86,8 @@ module rl_rx
     assign bulk_data_o = rx_beat_o.data;
     assign busy_o = rx_valid_i || word_valid || rx_beat_o.word || rx_beat_o.done;
   end else begin : gen_wide
+    logic unused_nic;
+    assign unused_nic = ^nic_i;
     if (Bridge) begin : gen_check
       $fatal(0, "rl_rx: a card with a bridge has 64 bits (%m)");
     end

@@ -7,7 +7,7 @@ use rackloom_wire::{Announce, AnnounceReason, BridgeHead, CARDS, Counter, Kind, 
 
 use crate::cards::{Bench, claimed, switched_on, virtual_time};
 use crate::native::{SLOW, image};
-use crate::talker::{FORGE, FORGE_BRIDGE, HELD, LATER, LONGEST, turned_round};
+use crate::talker::{FORGE, FORGE_BRIDGE, FORGE_PAUSE, HELD, LATER, LONGEST, turned_round};
 
 const PORT_1: MacAddr = MacAddr([0x12, 0, 0, 0, 0, 1]);
 const PORT_2: MacAddr = MacAddr([0x22, 0, 0, 0, 0, 1]);
@@ -213,6 +213,9 @@ fn a_role_forges_nothing() {
     assert!(refused(&bench, 1));
     bench.events.clear();
     bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, FORGE_BRIDGE)); // One that IPv6 carries.
+    assert!(refused(&bench, 1));
+    bench.events.clear();
+    bench.frame_at(2, raw(PORT_2, PEER, FOREIGN, FORGE_PAUSE)); // A switch would obey.
     assert!(refused(&bench, 1));
     assert!(bench.others.is_empty());
     // Hosts hear of it, once however often it tries.

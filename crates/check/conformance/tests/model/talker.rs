@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rackloom_image::Kernel;
 use rackloom_node::{Duration, Instant};
 use rackloom_role::{Role, RoleError, RoleOutput, Step, StreamError};
-use rackloom_wire::{BridgeHead, MacAddr, bridge};
+use rackloom_wire::{BridgeHead, MacAddr, Pause, bridge};
 
 /// Longest message that it takes.
 pub(crate) const LONGEST: usize = 1514;
@@ -16,6 +16,8 @@ pub(crate) const HELD: usize = 4;
 pub(crate) const FORGE: &[u8] = b"forge a claim";
 /// And this as a frame of the bridge between the same two.
 pub(crate) const FORGE_BRIDGE: &[u8] = b"forge a node";
+/// And this as an order to the neighbour to be silent.
+pub(crate) const FORGE_PAUSE: &[u8] = b"forge a pause";
 /// How long after a message it speaks again.
 pub(crate) const LATER: Duration = Duration::from_millis(1);
 
@@ -83,6 +85,11 @@ impl Role for Talker {
                 let mac = |at: usize| MacAddr(message[at..at + 6].try_into().expect("six bytes"));
                 let forged = BridgeHead::new(mac(6), mac(0), bridge::Kind::ReadRequest).frame(&[]);
                 self.out.push_back(RoleOutput::Message { stream, message: forged });
+            }
+            1 if message.ends_with(FORGE_PAUSE) => {
+                let port = MacAddr(message[..6].try_into().expect("six bytes"));
+                let message = Bytes::copy_from_slice(&Pause { quanta: u16::MAX }.frame(port));
+                self.out.push_back(RoleOutput::Message { stream, message });
             }
             1 => {
                 let stream = *message.last().expect("a frame has bytes");

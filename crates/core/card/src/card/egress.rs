@@ -122,8 +122,9 @@ impl Card {
         Some(Output::Transmit(port, message))
     }
 
-    /// The port on which a role's message leaves, if it may. A role speaks under its port's own address and never as a
-    /// host or a card: a hostile kernel forges no claims. Between wire and host it may do what those two may.
+    /// The port on which a role's message leaves, if it may. A role speaks under its port's own address, never as a
+    /// host or a card, and gives its neighbour no orders: a hostile kernel forges no claims and silences nobody.
+    /// Between wire and host it may do what those two may.
     fn outlet(&mut self, stream: u8, message: &[u8]) -> Option<Port> {
         if let Some(nic) = &mut self.nic
             && let Some(side) = nic.side_of(stream)
@@ -132,7 +133,7 @@ impl Card {
         }
         let (port, mac) = self.shell.config.port_of_stream(stream)?;
         let head = EthernetHead::of(message)?;
-        (head.src == mac && !head.is_ours() && message.len() <= FRAME_MAX).then_some(port)
+        (head.src == mac && !head.is_reserved() && message.len() <= FRAME_MAX).then_some(port)
     }
 
     /// It is announced, once for each launch at most: a role may go on and on.
