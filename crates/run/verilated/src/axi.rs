@@ -468,9 +468,9 @@ mod tests {
             }
             port.edge(&AxiOut { rready: 1, ..if cycle < 9 { ask } else { AxiOut::QUIET } }, &ddr);
         }
-        for id in 0..3 {
+        for id in 0..3u16 {
             let own: Vec<_> = came.iter().filter(|beat| beat.0 == id).map(|beat| (beat.1, beat.2)).collect();
-            let beats = (0..3).flat_map(|burst| (0..4).map(move |beat| (12 * burst + 4 * id + beat, beat == 3)));
+            let beats = (0..3).flat_map(|burst| (0..4).map(move |beat| (12 * burst + 4 * id as u8 + beat, beat == 3)));
             assert_eq!(own, beats.collect::<Vec<_>>(), "id {id}");
         }
         assert!(!came.is_sorted_by_key(|beat| beat.1), "nothing was mixed");

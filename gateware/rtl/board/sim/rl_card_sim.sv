@@ -95,10 +95,8 @@ module rl_card_sim
       role_busy_net,
       memory_busy,
       memory_busy_net;
-  logic
-      rst_shell_n, firmware_failed, halt, drained, moves, bridge_busy, bridge_moves, bridge_failed;
-  assign idle_o = quiet && sleeping && !halt && !ports_busy && !role_busy_net && !memory_busy_net && !bridge_busy &&
-      !(Bridge && tx_valid_o[0]);
+  logic rst_shell_n, firmware_failed, halt, drained, moves, wire_busy, bridge_moves, bridge_failed;
+  assign idle_o = quiet && sleeping && !halt && !ports_busy && !role_busy_net && !memory_busy_net && !wire_busy;
   always_comb begin
     region_req = config_req;
     region_req.valid = config_req.valid && !cfg_hold_i;
@@ -241,89 +239,55 @@ module rl_card_sim
   );
   rl_wire_pkg::mac_addr_t card_mac;
   assign card_mac = {strap_i[0][15:0], strap_i[1]};
-  // -- who has port 0: the shell, a bridge, and a host behind another port
   logic host_tx_valid, host_tx_ready, host_tx_last;
   logic [DataW-1:0] host_tx_data;
   logic [KeepW-1:0] host_tx_keep;
   axi_req_t bridge_axi;
   axi_rsp_t bridge_axi_rsp;
-  if (Bridge) begin : gen_bridge
-    logic bridge_tx_valid, bridge_tx_ready, bridge_tx_last, unused_bad;
-    logic [DataW-1:0] bridge_tx_data;
-    logic [KeepW-1:0] bridge_tx_keep;
-    logic bridge_event_valid;
-    logic [13:0] bridge_event_bytes;
-    rl_bridge_card u_bridge (
-      .clk_net_i,
-      .rst_power_ni(rst_power_net_n),
-      .rst_net_ni(rst_n[0]),
-      .clk_ddr_i,
-      .rst_ddr_ni(rst_n[1]),
-      .mac_i(card_mac),
-      .boot_i(strap_i[4]),
-      .restarts_i(restarts_o),
-      .resend_us_i(strap_i[14]),
-      .time_us_i,
-      .ctl_i(bridge_ctl),
-      .data_o(bridge_word),
-      .halt_i(halt),
-      .moves_o(bridge_moves),
-      .failed_o(bridge_failed),
-      .busy_o(bridge_busy),
-      .rx_valid_i(rx_valid_i[0]),
-      .rx_data_i(rx_data_i[0]),
-      .rx_keep_i(rx_keep_i[0]),
-      .rx_last_i(rx_last_i[0]),
-      .rx_bad_i(rx_bad_i[0]),
-      .tx_valid_o(bridge_tx_valid),
-      .tx_ready_i(bridge_tx_ready),
-      .tx_data_o(bridge_tx_data),
-      .tx_keep_o(bridge_tx_keep),
-      .tx_last_o(bridge_tx_last),
-      .tx_event_valid_o(bridge_event_valid),
-      .tx_event_ready_i(port_tx_ready),
-      .tx_event_bytes_o(bridge_event_bytes),
-      .axi_o(bridge_axi),
-      .axi_i(bridge_axi_rsp)
-    );
-    // Words of the longest frame: that of a payload of 2 KiB, which the bridge sends to nobody, with its head.
-    localparam int unsigned FrameWords = 268;
-    rl_egress #(
-      .DataW(DataW),
-      .Sources(3),
-      .FrameWords(FrameWords)
-    ) u_egress (
-      .clk_i(clk_net_i),
-      .rst_ni(rst_power_net_n),
-      .share_i({3{12'd400}}),
-      .valid_i({host_tx_valid, bridge_tx_valid, shell_tx_valid}),
-      .ready_o({host_tx_ready, bridge_tx_ready, shell_tx_ready}),
-      .data_i({host_tx_data, bridge_tx_data, shell_tx_data}),
-      .keep_i({host_tx_keep, bridge_tx_keep, shell_tx_keep}),
-      .last_i({host_tx_last, bridge_tx_last, shell_tx_last}),
-      .bad_i('0),
-      .valid_o(tx_valid_o[0]),
-      .ready_i(tx_ready_i[0]),
-      .data_o(tx_data_o[0]),
-      .keep_o(tx_keep_o[0]),
-      .last_o(tx_last_o[0]),
-      .bad_o(unused_bad)
-    );
-    // The bridge's frames are counted with those of other ports.
-    assign port_tx_valid = bridge_event_valid || layer_tx_valid;
-    assign port_tx_bytes = bridge_event_valid ? bridge_event_bytes : layer_tx_bytes;
-    assign layer_tx_ready = port_tx_ready && !bridge_event_valid;
-  end else begin : gen_shell_alone
-    assign {tx_valid_o[0], tx_data_o[0], tx_keep_o[0], tx_last_o[0]} =
-        {shell_tx_valid, shell_tx_data, shell_tx_keep, shell_tx_last};
-    assign shell_tx_ready = tx_ready_i[0];
-    assign {port_tx_valid, port_tx_bytes, layer_tx_ready} = {layer_tx_valid, layer_tx_bytes, port_tx_ready};
-    assign {bridge_busy, bridge_moves, bridge_failed, bridge_word} = '0;
-    assign bridge_axi = '0;
-    assign host_tx_ready = 1'b0;
-    logic unused_bridge;
-    assign unused_bridge = ^{bridge_ctl, bridge_axi_rsp, host_tx_valid, host_tx_data, host_tx_keep, host_tx_last};
-  end
+  rl_card_wire #(
+    .DataW(DataW),
+    .Bridge(Bridge)
+  ) u_wire (
+    .clk_net_i,
+    .rst_power_ni(rst_power_net_n),
+    .rst_net_ni(rst_n[0]),
+    .clk_ddr_i,
+    .rst_ddr_ni(rst_n[1]),
+    .mac_i(card_mac),
+    .boot_i(strap_i[4]),
+    .restarts_i(restarts_o),
+    .resend_us_i(strap_i[14]),
+    .time_us_i,
+    .ctl_i(bridge_ctl),
+    .data_o(bridge_word),
+    .halt_i(halt),
+    .moves_o(bridge_moves),
+    .failed_o(bridge_failed),
+    .busy_o(wire_busy),
+    .rx_valid_i(rx_valid_i[0]),
+    .rx_data_i(rx_data_i[0]),
+    .rx_keep_i(rx_keep_i[0]),
+    .rx_last_i(rx_last_i[0]),
+    .rx_bad_i(rx_bad_i[0]),
+    .valid_i({host_tx_valid, shell_tx_valid}),
+    .ready_o({host_tx_ready, shell_tx_ready}),
+    .data_i({host_tx_data, shell_tx_data}),
+    .keep_i({host_tx_keep, shell_tx_keep}),
+    .last_i({host_tx_last, shell_tx_last}),
+    .tx_valid_o(tx_valid_o[0]),
+    .tx_ready_i(tx_ready_i[0]),
+    .tx_data_o(tx_data_o[0]),
+    .tx_keep_o(tx_keep_o[0]),
+    .tx_last_o(tx_last_o[0]),
+    .event_valid_i(layer_tx_valid),
+    .event_ready_o(layer_tx_ready),
+    .event_bytes_i(layer_tx_bytes),
+    .event_valid_o(port_tx_valid),
+    .event_ready_i(port_tx_ready),
+    .event_bytes_o(port_tx_bytes),
+    .axi_o(bridge_axi),
+    .axi_i(bridge_axi_rsp)
+  );
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
   logic door_awvalid, door_awready, door_wvalid, door_wready, door_wlast, door_bvalid, door_bready;
