@@ -64,6 +64,35 @@ impl Lab {
         received.unwrap_or_else(|| panic!("{done:?}")).parse().unwrap()
     }
 
+    /// What host 1 receives TCP with.
+    fn server(&self) -> Started {
+        Started(self.on(1, "iperf3", &["-s"]).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Host 0 sends by TCP: so much in so few packets at a time that none is lost in any queue, however slow the machine.
+    fn send_little(&self) {
+        let mut received = None;
+        common::wait_until("the server to listen", || {
+            let client = ["-c", ADDRESSES[1], "-n", "200K", "-l", "4K", "-w", "8K", "-J"];
+            let report = self.on(0, "iperf3", &client).output().unwrap();
+            let report = common::parse(&String::from_utf8(report.stdout).unwrap());
+            received = report["end"]["sum_received"]["bytes"].as_u64();
+            received.is_some()
+        });
+        // What its server has not read when the client is done it does not count.
+        assert!(received > Some(100 << 10), "{received:?} bytes");
+    }
+
+    /// A window onto 16 MiB of card 1's memory, from 2 MiB on, for as long as this lives.
+    fn window(&self, more: &[&str]) -> Started {
+        let open = ["rma", "open", "card1", "--base", "2M", "--length", "16M", "--rights", "read,write"];
+        let mut open = self.rack.command(&[&open[..], more].concat()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(open.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("open"), "{line}");
+        Started(open)
+    }
+
     fn nics(&self) -> Vec<Value> {
         self.rack.json(&["nic", "ls"])["nics"].as_array().unwrap().clone()
     }
@@ -102,11 +131,7 @@ fn hosts_and_remote_memory_use_one_wire_and_lose_nothing() {
     let lab = Lab::new(["", ""], &["--rate", "200M"]);
     let file = lab.rack.path("bytes");
     std::fs::write(&file, (0..4u32 << 20).map(|i| (i * 7 + i / 251) as u8).collect::<Vec<_>>()).unwrap();
-    let open = ["rma", "open", "card1", "--base", "2M", "--length", "16M", "--rights", "read,write"];
-    let mut open = Started(lab.rack.command(&open).stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("open"), "{line}");
+    let _open = lab.window(&[]);
 
     // Writes the file and reads it back; bits a second of the reading.
     let remote = || {
@@ -115,7 +140,7 @@ fn hosts_and_remote_memory_use_one_wire_and_lose_nothing() {
         assert!(std::fs::read(&file).unwrap() == std::fs::read(lab.rack.path("back")).unwrap(), "what was written");
         f64::from(4 << 23) / read["seconds"].as_f64().unwrap()
     };
-    let _server = Started(lab.on(1, "iperf3", &["-s"]).stdout(Stdio::null()).spawn().unwrap());
+    let _server = lab.server();
     let stream = |seconds: &str| {
         let mut rate = 0.0;
         common::wait_until("the server to listen", || {
@@ -213,26 +238,11 @@ fn hosts_behind_gateware_ping_and_send() {
         jobs();
         assert_eq!(pings.join().unwrap(), 20, "none is lost");
     });
-    // So much in so few packets at a time that none is lost in any queue, however slow the machine.
-    let _server = Started(lab.on(1, "iperf3", &["-s"]).stdout(Stdio::null()).spawn().unwrap());
-    let send = || {
-        let client = ["-c", ADDRESSES[1], "-n", "200K", "-l", "4K", "-w", "8K", "-J"];
-        let report = lab.on(0, "iperf3", &client).output().unwrap();
-        common::parse(&String::from_utf8(report.stdout).unwrap())["end"]["sum_received"]["bytes"].as_u64()
-    };
+    let _server = lab.server();
     std::thread::scope(|scope| {
-        let sending = scope.spawn(|| {
-            let mut received = None;
-            common::wait_until("the server to listen", || {
-                received = send();
-                received.is_some()
-            });
-            received
-        });
+        let sending = scope.spawn(|| lab.send_little());
         jobs();
-        // What its server has not read when the client is done it does not count.
-        let received = sending.join().unwrap();
-        assert!(received > Some(100 << 10), "{received:?} bytes");
+        sending.join().unwrap();
     });
     for nic in lab.nics() {
         assert!(nic["to_host_frames"].as_u64() > Some(50) && nic["to_wire_frames"].as_u64() > Some(50), "{nic}");
@@ -244,6 +254,46 @@ fn hosts_behind_gateware_ping_and_send() {
     lab.hosts[0].ip(&["link", "set", "rl0", "address", "02:00:00:00:00:99"]);
     assert_eq!(lab.ping(2), 0);
     assert!(lab.nics()[0]["forged"].as_u64() > Some(0), "{:?}", lab.nics());
+}
+
+/// The same beside remote memory: a process writes and reads what gateware gives it of a card's.
+#[test]
+fn hosts_and_remote_memory_share_gateware() {
+    if !permitted() {
+        return;
+    }
+    let lab = Lab::of("rtl:2", ["", ""], &[]);
+    let bytes: Vec<u8> = (0..64u32 << 10).map(|i| (i * 7 + i / 251) as u8).collect();
+    std::fs::write(lab.rack.path("bytes"), &bytes).unwrap();
+    // In gateware a window is one node's.
+    let node = "02:00:00:00:0a:01";
+    let _open = lab.window(&["--for", node]);
+    let remote = || {
+        for args in
+            [&["rma", "write", "card1", "2M", "bytes"][..], &["rma", "read", "card1", "2M", "64K", "-o", "back"]]
+        {
+            let done = lab.rack.run(&common::patient(&[args, &["--as", node]].concat()));
+            assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+        }
+        assert!(bytes == std::fs::read(lab.rack.path("back")).unwrap(), "what was written");
+    };
+    let _server = lab.server();
+    std::thread::scope(|scope| {
+        let traffic = scope.spawn(|| {
+            assert_eq!(lab.ping_within(20, 20), 20, "none is lost");
+            lab.send_little();
+        });
+        remote();
+        while !traffic.is_finished() {
+            remote();
+        }
+        traffic.join().unwrap();
+    });
+    for nic in lab.nics() {
+        assert!(nic["to_host_frames"].as_u64() > Some(50) && nic["overflow"] == 0, "{nic}");
+    }
+    let stranger = lab.rack.run(&["rma", "read", "card1", "2M", "64", "--timeout", "2s"]);
+    assert_ne!(stranger.code, 0, "a window is its node's: {}", stranger.stdout);
 }
 
 /// A host that speaks under another address, and as a host to cards, is not heard; the rack is what it was.
