@@ -155,7 +155,8 @@ const fn op_help(e: &OpError) -> Option<&'static str> {
             Some("`rackloom ls --watch` shows when the card is back; `rackloom load` then finds the image there")
         }
         OpError::Refused { code: ErrorCode::Unsupported, .. } => Some(
-            "this card has no bridge to other cards, as gateware has none yet: use model cards, or `--exchange host`",
+            "gateware opens windows of memory to nodes that are named (`--for ADDRESS`), and its roles reach no other node: \
+             name one, or use model cards, or `--exchange host`",
         ),
         OpError::Peer { .. } => {
             Some("`rackloom ls` shows which cards are left; with `--exchange host` the others take over")

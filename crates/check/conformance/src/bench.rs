@@ -81,7 +81,7 @@ pub struct Bench<S: Node> {
     pub events: Vec<S::Event>,
 }
 
-/// The configuration of a card on a bench. It has no bridge, since gateware has none: the same cases are for both.
+/// The configuration of a card on a bench. It has no bridge: `tests/bridge` is for cards that have one.
 pub fn config() -> Config {
     let base = Config { bridge: false, ..Config::new(CARD, Pace::Virtual) };
     Config { memory: MEMORY, staging_max: 2 << 20, digest_rate: 0, fuel_max: 1 << 30, ..base }

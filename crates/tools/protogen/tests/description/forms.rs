@@ -72,10 +72,10 @@ fn counters_that_a_card_may_lack_are_numbered_behind_the_others() {
 #[test]
 fn a_new_register_reaches_every_form() {
     let new =
-        "[[register]]\nblock = \"Memory\"\nname = \"COSMIC_RAYS\"\noffset = 0x300\naccess = \"ro\"\ndoc = \"Rays.\"\n";
-    let registers = read(protogen::REGISTERS).replacen("bytes = 0x300\n", "bytes = 0x304\n", 1);
+        "[[register]]\nblock = \"Bridge\"\nname = \"COSMIC_RAYS\"\noffset = 0x3FC\naccess = \"ro\"\ndoc = \"Rays.\"\n";
+    let registers = read(protogen::REGISTERS);
     for form in protogen::register_forms(&format!("{registers}\n{new}")).unwrap() {
-        let wanted = if form.path.ends_with(".sv") { "CsrCosmicRays = 8'hc0" } else { "COSMIC_RAYS" };
+        let wanted = if form.path.ends_with(".sv") { "CsrCosmicRays = 8'hff" } else { "COSMIC_RAYS" };
         assert!(form.text.contains(wanted), "{}", form.path);
     }
 }

@@ -31,7 +31,7 @@ fn each_broken_rule_is_named() {
         ("offset = 0x00C", "offset = 0x00D", "EVENTS: not at a word"),
         ("offset = 0x00C", "offset = 0x008", "EVENTS lies inside or before"),
         ("offset = 0x160", "offset = 0x164", "STG_BASE lies inside or before"),
-        ("offset = 0x2FC", "offset = 0x300", "FET_FLUSH lies outside the region"),
+        ("offset = 0x340", "offset = 0x3E0", "BRG_COUNT lies outside the region"),
         // Fields.
         ("bits = \"31-16\"", "bits = \"32-16\"", "CARD.UNIT: a register has 32 bits"),
         ("bits = \"15-8\", doc = \"What runs", "bits = \"16-8\", doc = \"What runs", "CARD: KIND and UNIT share a bit"),
