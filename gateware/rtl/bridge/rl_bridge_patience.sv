@@ -37,7 +37,7 @@ module rl_bridge_patience
         else gone_q <= 1'b1;
       end
     end
-    if (event_i.unanswered && !gone_q) gone_peer_q <= peer_i;
+    if (event_i.unanswered && !(gone_q && drop_i)) gone_peer_q <= peer_i;
   end
   always_comb begin
     drop_o = '0;
