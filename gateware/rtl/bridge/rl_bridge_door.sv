@@ -22,7 +22,7 @@ module rl_bridge_door
 );
   logic waits_q, first_q, inside_q, passes_q, passes, typed;
   assign typed = waits_q && first_q && !last_o && valid_i;  // The second word is here.
-  assign passes = typed ? {data_i[39:32], data_i[47:40]} == EtherType && !halt_i : passes_q && !first_q;
+  assign passes = typed ? {data_i[39:32], data_i[47:40]} == EtherType && !halt_i : passes_q;
   assign valid_o = waits_q && passes && (valid_i || last_o);
   always_ff @(posedge clk_i) begin
     if (!rst_power_ni) begin

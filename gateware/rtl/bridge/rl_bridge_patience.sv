@@ -20,24 +20,36 @@ module rl_bridge_patience
   output node_t            drop_node_o
 );
   localparam int unsigned AskW = $clog2(Asks + 1);
-  logic [2*Nodes-1:0][AskW-1:0] asked_q;
-  logic gone_q, ends;
+  logic [2*Nodes-1:0] owes_q;  // It was asked since it was heard last.
+  logic gone_q, ends, asks;
+  logic [AskW-1:0] asked, asked_before;
   logic [PeerW-1:0] gone_peer_q;
   assign ends = event_i.heard || event_i.restarted;
+  assign asked = owes_q[peer_i] ? asked_before : '0;
+  assign asks = event_i.unanswered && asked != AskW'(Asks);
+  rl_lutram #(
+    .Width(AskW),
+    .Depth(2 * Nodes)
+  ) u_asked (
+    .clk_i,
+    .we_i(asks),
+    .waddr_i(peer_i),
+    .wdata_i(asked + 1'b1),
+    .raddr_i(peer_i),
+    .rdata_o(asked_before)
+  );
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      asked_q <= '0;
+      owes_q <= '0;
       gone_q <= 1'b0;
     end else begin
       if (!drop_i) gone_q <= 1'b0;
-      if (ends) asked_q[peer_i] <= '0;
-      else if (event_i.unanswered) begin
-        // If another end is in the way now, the next time-out brings this one again.
-        if (asked_q[peer_i] != AskW'(Asks)) asked_q[peer_i] <= asked_q[peer_i] + 1'b1;
-        else gone_q <= 1'b1;
-      end
+      if (ends) owes_q[peer_i] <= 1'b0;
+      else if (asks) owes_q[peer_i] <= 1'b1;
+      // If another end is in the way now, the next time-out brings this one again.
+      else if (event_i.unanswered) gone_q <= 1'b1;
     end
-    if (event_i.unanswered && !gone_q) gone_peer_q <= peer_i;
+    if (event_i.unanswered && !(gone_q && drop_i)) gone_peer_q <= peer_i;
   end
   always_comb begin
     drop_o = '0;

@@ -1,0 +1,151 @@
+"""rl_bridge_csr: what is written is the window that opens, and what happens is counted under its name."""
+
+import random
+import tomllib
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles
+from protocol import CONTROL
+from runner import ROOT, bench, rtl
+from structs import fields, pack
+
+MAP = tomllib.loads((ROOT / "protocol/registers.toml").read_text())
+REGISTERS = {register["name"]: register for register in MAP["register"] if register["block"] == "Bridge"}
+FIRST = min(register["offset"] for register in REGISTERS.values())
+ANYBODY = 255
+# The numbers of rl_bridge_wire's verdicts, by the counter that a frame counts in beside bridge_rx.
+VERDICTS = {
+    "foreign": [4, 5, 6, 7],
+    "malformed": [2, 8, 9, 10, 11, 13, 14],
+    "denied": [12, 15],
+}
+NOT_SEEN = [1, 3]  # Damaged, and of no node.
+
+
+def number(name, index=0):
+    """A register's, from the bridge's first one on."""
+    return (REGISTERS[name]["offset"] - FIRST) // 4 + index
+
+
+def bits(register, field):
+    """Lowest bit and width of a field."""
+    text = next(one["bits"] for one in REGISTERS[register]["fields"] if one["name"] == field)
+    high, low = (text.split("-") * 2)[:2]
+    return int(low), int(high) - int(low) + 1
+
+
+def word_of(register, **values):
+    """A register's word, whose other bits are noise."""
+    word = random.getrandbits(32)
+    for name, value in values.items():
+        low, width = bits(register, name)
+        word = word & ~(((1 << width) - 1) << low) | value << low
+    return word
+
+
+class Bench:
+    """The gateware, with the shell's side of the registers."""
+
+    def __init__(self, dut):
+        self.dut, self.edge = dut, dut.clk_i.rising_edge
+
+    async def start(self):
+        dut = self.dut
+        for port in (dut.rst_ni, dut.ctl_i, dut.full_i, dut.moves_i, dut.judged_i, dut.event_i, dut.transport_event_i,
+                     dut.sent_i):
+            port.value = 0
+        Clock(dut.clk_i, 10, "ns").start()
+        await ClockCycles(dut.clk_i, 3)
+        dut.rst_ni.value = 1
+        await self.edge
+
+    async def write(self, name, word):
+        self.dut.ctl_i.value = pack("bridge_ctl_t", write=1, at=number(name), word=word)
+        await self.edge
+        self.dut.ctl_i.value = pack("bridge_ctl_t", at=random.getrandbits(5), word=random.getrandbits(32))
+
+    async def read(self, name, index=0):
+        self.dut.ctl_i.value = pack("bridge_ctl_t", read_at=number(name, index))
+        await self.edge
+        return self.dut.data_o.value.to_unsigned()
+
+
+@cocotb.test()
+async def what_is_written_is_the_window_that_opens(dut):
+    tb = Bench(dut)
+    await tb.start()
+    words = {name: 0 for name in ("BASE_HI", "BASE_LO", "LENGTH_HI", "LENGTH_LO", "PEER_HI", "PEER_LO")}
+    for name in words:
+        await tb.write(f"BRG_{name}", 0)
+    for _ in range(300):
+        # Each keeps its value until it is written again.
+        for name in random.sample(sorted(words), random.randint(0, 6)):
+            words[name] = random.getrandbits(32)
+            await tb.write(f"BRG_{name}", words[name])
+            await tb.edge
+            assert not dut.set_o.value and not dut.end_o.value
+        opens, index, rights = random.getrandbits(1), random.getrandbits(4), random.getrandbits(4)
+        await tb.write("BRG_WINDOW", word_of("BRG_WINDOW", OPEN=opens, INDEX=index, RIGHTS=rights))
+        await tb.edge
+        assert dut.set_o.value and not dut.end_o.value and dut.set_index_o.value == index
+        base, length = (words[f"{name}_HI"] << 32 | words[f"{name}_LO"] for name in ("BASE", "LENGTH"))
+        wanted = {"valid": opens, "base": base, "length": length, "at": base, "peer": ANYBODY, "rights": rights}
+        assert fields(dut.set_window_o, "window_t") == wanted
+        assert dut.set_peer_o.value == words["PEER_HI"] << 16 | words["PEER_LO"] >> 16
+        await tb.edge
+        assert not dut.set_o.value, "for one cycle"
+    await tb.write("BRG_END", random.getrandbits(32))
+    await tb.edge
+    assert dut.end_o.value and not dut.set_o.value
+    await tb.edge
+    assert not dut.end_o.value
+
+
+@cocotb.test()
+async def its_status_is_what_it_does(dut):
+    tb = Bench(dut)
+    await tb.start()
+    for moves in range(2):
+        for full in range(2):
+            dut.moves_i.value, dut.full_i.value = moves, full
+            wanted = {"THERE": 1, "MOVES": moves, "FULL": full}
+            assert await tb.read("BRG_STATUS") == sum(v << bits("BRG_STATUS", n)[0] for n, v in wanted.items())
+
+
+@cocotb.test()
+async def what_happens_is_counted(dut):
+    """Everything may happen in one cycle."""
+    tb = Bench(dut)
+    await tb.start()
+    first = CONTROL.counters["bridge_rx"]
+    names = sorted((name for name in CONTROL.counters if name.startswith("bridge_")), key=CONTROL.counters.get)
+    assert CONTROL.counters[names[-1]] == first + len(names) - 1 and 2 * len(names) == REGISTERS["BRG_COUNT"]["count"]
+    counts = dict.fromkeys(names, 0)
+    for _ in range(2000):
+        verdict, judged, sent = random.randrange(16), random.getrandbits(1), random.getrandbits(1)
+        own = {name: random.getrandbits(1) for name in ("served", "malformed", "denied")}
+        others = ("restarted", "broken", "repeated", "missed", "resent", "expired", "stale", "heard", "unanswered")
+        of = {name: random.getrandbits(1) for name in others}
+        dut.judged_i.value, dut.verdict_i.value, dut.sent_i.value = judged, verdict, sent
+        dut.event_i.value = pack("bridge_event_t", **own)
+        dut.transport_event_i.value = pack("transport_event_t", **of)
+        await tb.edge
+        said = {name: judged and verdict in verdicts for name, verdicts in VERDICTS.items()}
+        counts["bridge_rx"] += judged and verdict not in NOT_SEEN
+        counts["bridge_tx"] += sent
+        counts["bridge_drop_foreign"] += said["foreign"]
+        counts["bridge_drop_malformed"] += said["malformed"] + own["malformed"] + of["broken"]
+        counts["bridge_drop_epoch"] += of["stale"]
+        counts["bridge_drop_duplicate"] += of["repeated"]
+        counts["bridge_denied"] += said["denied"] + own["denied"]
+        counts["bridge_resent"] += of["resent"]
+    dut.judged_i.value = dut.sent_i.value = dut.event_i.value = dut.transport_event_i.value = 0
+    await tb.edge
+    for index, name in enumerate(names):
+        low, high = await tb.read("BRG_COUNT", 2 * index), await tb.read("BRG_COUNT", 2 * index + 1)
+        assert high << 32 | low == counts[name] > 0, name
+
+
+def test_rl_bridge_csr():
+    bench("rl_bridge_csr", rtl("bridge"), __name__)
