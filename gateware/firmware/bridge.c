@@ -38,6 +38,8 @@ static uint32_t set(uint64_t *detail) {
   uint32_t open = length != 0 ? BRG_WINDOW_OPEN : 0;
   WRITE(CSR_BRG_WINDOW, open | (uint32_t)asked.addr << BRG_WINDOW_INDEX_SHIFT | rights << BRG_WINDOW_RIGHTS_SHIFT);
   *detail = 0;
+  while (READ(CSR_BRG_STATUS) & BRG_STATUS_SETS) {
+  }
   return READ(CSR_BRG_STATUS) & BRG_STATUS_FULL ? ERROR_CODE_BUSY : 0;
 }
 

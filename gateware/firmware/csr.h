@@ -537,6 +537,8 @@
 #define BRG_STATUS_MOVES 0x00000002u
 // The last window was not opened: open windows name as many other nodes as the bridge can know.
 #define BRG_STATUS_FULL 0x00000004u
+// BRG_WINDOW or BRG_END is being carried out. Where a node takes another's place that takes 2^18 cycles.
+#define BRG_STATUS_SETS 0x00000008u
 // write: First address of the window that BRG_WINDOW opens, high half: of memory as others see it, which is as hosts
 // see it.
 #define CSR_BRG_BASE_HI RL_WORD(0x30000304u)

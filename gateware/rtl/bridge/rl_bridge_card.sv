@@ -71,7 +71,8 @@ module rl_bridge_card
   // -- the clock
   logic clk, awake, door_valid, node_busy, memory_busy;
   logic [8:0] rest_q;
-  assign awake = !rst_net_ni || door_valid || ctl_i.write || node_busy || memory_busy || tx_valid_o || tx_event_valid_o;
+  assign awake = !rst_net_ni || door_valid || ctl_i.write || owner_busy || node_busy || memory_busy || tx_valid_o ||
+      tx_event_valid_o;
   always_ff @(posedge clk_net_i) begin
     if (awake) rest_q <= '1;
     else if (rest_q != 0) rest_q <= rest_q - 1'b1;
@@ -150,6 +151,7 @@ module rl_bridge_card
     .set_window_o(set_window),
     .set_peer_o(set_peer),
     .end_o(ends),
+    .sets_i(owner_busy),
     .full_i(full),
     .moves_i(memory_busy || owner_busy || lately),
     .judged_i(judged),

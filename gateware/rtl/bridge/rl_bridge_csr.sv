@@ -19,6 +19,7 @@ module rl_bridge_csr
   output window_t          set_window_o,
   output mac_addr_t        set_peer_o,
   output logic             end_o,        // or all are to be closed.
+  input  logic             sets_i,
   input  logic             full_i,
   input  logic             moves_i,
 
@@ -105,6 +106,7 @@ module rl_bridge_csr
       data_o[BrgStatusThereBit] = 1'b1;
       data_o[BrgStatusMovesBit] = moves_i;
       data_o[BrgStatusFullBit] = full_i;
+      data_o[BrgStatusSetsBit] = sets_i;
     end
   end
   logic unused;

@@ -1,11 +1,16 @@
 // Whose the windows are: a place among the bridge's nodes for each address that an open window names. A node that no
 // window names any more stays, for what it asks is refused with a word, until its place is needed; then its connections
 // end. So no more than Nodes different nodes are named at once.
+//
+// What has come from a node and waits for the memory is known by the node's place alone. So a place that was another's
+// is given away only when 2^DrainW cycles have passed since that one was heard last: all of it was judged by then, or
+// the memory has been silent for so long that rl_memory_watch restarts the card.
 module rl_bridge_owner
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
 #(
   parameter int unsigned Nodes = 8,
+  parameter int unsigned DrainW = 18,
   localparam int unsigned NodeW = $clog2(Nodes)
 ) (
   input  logic             clk_i,
@@ -36,6 +41,8 @@ module rl_bridge_owner
     Rests,
     Looks,   // Which place is it?
     Closes,  // What the window was before ends,
+    Parts,   // the node that had the place is known no more,
+    Waits,   // and what has come from it is judged;
     Meets,   // a node takes its place,
     Opens,   // and the window is open to it.
     Ends     // Windows and nodes, one after the other.
@@ -46,12 +53,14 @@ module rl_bridge_owner
   logic [32'(Windows)-1:0] open_q;
   logic [32'(Windows)-1:0][NodeW-1:0] whose_q;
   logic [3:0] at_q;
+  logic [DrainW-1:0] wait_q;
 
-  // -- places: the one that it has, or one that no other window needs, after the one that was given away last
+  // -- places: the one that it has, or one that nobody has, or one that no other window needs; each time the next one
+  // after that which was given away last
   function automatic nodes_t lowest(nodes_t all);
     return all & (~all + 1'b1);
   endfunction
-  nodes_t named, has, able, chosen, chosen_q;
+  nodes_t named, has, unused, able, chosen, chosen_q;
   logic possible, possible_q, met_q;
   index_t node;
   assign possible = set_window_i.valid && !set_peer_i[40] && set_peer_i != mac_i;
@@ -60,7 +69,8 @@ module rl_bridge_owner
     for (int unsigned w = 0; w < 32'(Windows); w++)
     if (open_q[w] && set_index_i != 4'(w)) named[whose_q[w]] = 1'b1;
     for (int unsigned n = 0; n < Nodes; n++) has[n] = known_q[n] && mac_q[n] == set_peer_i;
-    able = ~named;
+    unused = ~named & ~known_q;
+    able = unused != '0 ? unused : ~named;
     chosen = |(able & after_q) ? lowest(able & after_q) : lowest(able);
     if (has != '0) chosen = has;
     node = '0;
@@ -82,8 +92,13 @@ module rl_bridge_owner
         end
         Closes: begin
           open_q[set_index_i] <= 1'b0;
-          state_q <= !possible_q ? Rests : met_q ? Opens : Meets;
+          state_q <= !possible_q ? Rests : met_q ? Opens : known_q[node] ? Parts : Meets;
         end
+        Parts: begin
+          known_q[node] <= 1'b0;
+          state_q <= Waits;
+        end
+        Waits: if (wait_q == '1) state_q <= Meets;
         Meets: begin
           known_q[node] <= 1'b1;
           after_q <= ~(chosen_q | (chosen_q - 1'b1));
@@ -110,6 +125,7 @@ module rl_bridge_owner
     end
     if (state_q == Meets) mac_q[node] <= set_peer_i;
     if (state_q == Opens) whose_q[set_index_i] <= node;
+    wait_q <= state_q == Waits ? wait_q + 1'b1 : '0;
     at_q <= state_q == Ends ? at_q + 1'b1 : '0;
   end
   assign busy_o = state_q != Rests || set_i || end_i;
@@ -120,7 +136,7 @@ module rl_bridge_owner
     window_o = set_window_i;
     window_o.valid = state_q == Opens;
     window_o.peer = node_t'(node);
-    peer_valid_o = state_q == Meets || (state_q == Ends && 32'(at_q) < Nodes);
+    peer_valid_o = state_q inside {Parts, Meets} || (state_q == Ends && 32'(at_q) < Nodes);
     peer_node_o = state_q == Ends ? index_t'(at_q) : node;
     peer_known_o = state_q == Meets;
     peer_mac_o = set_peer_i;

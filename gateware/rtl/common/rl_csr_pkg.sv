@@ -411,6 +411,7 @@ package rl_csr_pkg;
   localparam int unsigned BrgStatusThereBit = 0;
   localparam int unsigned BrgStatusMovesBit = 1;
   localparam int unsigned BrgStatusFullBit = 2;
+  localparam int unsigned BrgStatusSetsBit = 3;
   // BRG_BASE_HI: write. First address of the window that BRG_WINDOW opens, high half: of memory as
   // others see it, which is as hosts see it.
   localparam csr_word_t CsrBrgBaseHi = 8'hc1;

@@ -1,5 +1,6 @@
 """rl_bridge_csr: what is written is the window that opens, and what happens is counted under its name."""
 
+import itertools
 import random
 import tomllib
 
@@ -52,8 +53,8 @@ class Bench:
 
     async def start(self):
         dut = self.dut
-        for port in (dut.rst_ni, dut.ctl_i, dut.full_i, dut.moves_i, dut.judged_i, dut.event_i, dut.transport_event_i,
-                     dut.sent_i):
+        ports = [dut.rst_ni, dut.ctl_i, dut.full_i, dut.sets_i, dut.moves_i, dut.judged_i, dut.event_i]
+        for port in [*ports, dut.transport_event_i, dut.sent_i]:
             port.value = 0
         Clock(dut.clk_i, 10, "ns").start()
         await ClockCycles(dut.clk_i, 3)
@@ -106,11 +107,10 @@ async def what_is_written_is_the_window_that_opens(dut):
 async def its_status_is_what_it_does(dut):
     tb = Bench(dut)
     await tb.start()
-    for moves in range(2):
-        for full in range(2):
-            dut.moves_i.value, dut.full_i.value = moves, full
-            wanted = {"THERE": 1, "MOVES": moves, "FULL": full}
-            assert await tb.read("BRG_STATUS") == sum(v << bits("BRG_STATUS", n)[0] for n, v in wanted.items())
+    for moves, full, sets in itertools.product(range(2), repeat=3):
+        dut.moves_i.value, dut.full_i.value, dut.sets_i.value = moves, full, sets
+        wanted = {"THERE": 1, "MOVES": moves, "FULL": full, "SETS": sets}
+        assert await tb.read("BRG_STATUS") == sum(v << bits("BRG_STATUS", n)[0] for n, v in wanted.items())
 
 
 @cocotb.test()

@@ -11,6 +11,7 @@ from structs import LAYOUTS, fields, pack
 
 OWN = 0x02524C000007
 WINDOWS, PLACES = 16, 8
+DRAIN = 5  # A power of two, in cycles: how long a place waits for its next node.
 GROUP = 1 << 40
 OPERATIONS = 1500
 
@@ -35,12 +36,14 @@ class Reference:
             named = {owner for other, (_, owner) in self.windows.items() if other != index}
             turn = [(self.given + 1 + i) % PLACES for i in range(PLACES)]
             able = [place for place in turn if self.nodes[place] not in named]
+            able.sort(key=lambda place: self.nodes[place] is not None)
             if not able:
                 self.full = True
                 return []
             self.given = able[0]
+            # Once for the node that was there, and once for this one.
+            ends = able[:1] * (1 if self.nodes[able[0]] is None else 2)
             self.nodes[able[0]] = node
-            ends = able[:1]
         self.windows[index] = (window | {"peer": self.nodes.index(node)}, node)
         return ends
 
@@ -56,6 +59,7 @@ class Bench:
     def __init__(self, dut):
         self.dut, self.edge = dut, dut.clk_i.rising_edge
         self.nodes, self.windows, self.ends = [None] * PLACES, {}, []
+        self.cycle, self.parted = 0, {}  # When a place was last taken from a node.
         self.wants = {}  # Whose each window is to be once it is open.
 
     async def start(self):
@@ -71,14 +75,19 @@ class Bench:
         dut = self.dut
         while True:
             await self.edge
+            self.cycle += 1
             if dut.window_valid_o.value:
                 window = fields(dut.window_o, "window_t")
                 index = dut.window_index_o.value.to_unsigned()
                 self.windows.pop(index, None)
                 if window["valid"]:
+                    assert self.cycle - self.parted.get(window["peer"], -100) > 1 << DRAIN, "it is not drained"
                     self.windows[index] = (window, self.wants[index])
             if dut.peer_valid_o.value:
                 place = dut.peer_node_o.value.to_unsigned()
+                if self.nodes[place] is not None:
+                    assert not dut.peer_known_o.value, "a node takes the place of one that is heard"
+                    self.parted[place] = self.cycle
                 self.nodes[place] = dut.peer_mac_o.value.to_unsigned() if dut.peer_known_o.value else None
                 self.ends.append(place)
             for index, (window, node) in self.windows.items():
@@ -92,6 +101,8 @@ class Bench:
         await ClockCycles(self.dut.clk_i, 2)
         while self.dut.busy_o.value:
             await self.edge
+        if port is self.dut.end_i:
+            self.parted.clear()  # After the end of all it is the firmware that waits.
         await ClockCycles(self.dut.clk_i, random.randrange(3))
 
     async def set(self, index, window, node):
@@ -171,7 +182,7 @@ async def a_ninth_node_waits_for_a_place(dut):
     assert await opens(0, macs[0], valid=False) == [] and not dut.full_o.value
     assert await opens(9, macs[8]) == [] and dut.full_o.value
     # In the place of the last one there is room.
-    assert await opens(8, macs[8]) == [0] and not dut.full_o.value
+    assert await opens(8, macs[8]) == [0, 0] and not dut.full_o.value
     assert await opens(9, macs[0]) == [] and dut.full_o.value
     ends = reference.end()
     await tb.settle(dut.end_i)
@@ -180,4 +191,4 @@ async def a_ninth_node_waits_for_a_place(dut):
 
 
 def test_rl_bridge_owner():
-    bench("rl_bridge_owner", rtl("bridge"), __name__)
+    bench("rl_bridge_owner", rtl("bridge"), __name__, {"DrainW": DRAIN})
