@@ -69,7 +69,7 @@ impl Lab {
         Started(self.on(1, "iperf3", &["-s"]).stdout(Stdio::null()).spawn().unwrap())
     }
 
-    /// Host 0 sends by TCP: so much in so few packets at a time that none is lost in any queue, however slow the machine.
+    /// Host 0 sends by TCP: so much in so few packets at a time that no queue loses any, however slow the machine.
     fn send_little(&self) {
         let mut received = None;
         common::wait_until("the server to listen", || {

@@ -109,7 +109,7 @@ class Bench:
                 await self.m["r"].put(int.from_bytes(self.memory[at : at + self.wide], "little"))
 
     async def watch(self):
-        """What is under way is told, and is never more than may be."""
+        """`busy_o` says what is under way, which is never more than may be."""
         dut = self.dut
         ends = {"w": (dut.s_bvalid_o, dut.s_bready_i, None), "r": (dut.s_rvalid_o, dut.s_rready_i, dut.s_rlast_o)}
         begins = {"w": (dut.s_awvalid_i, dut.s_awready_o), "r": (dut.s_arvalid_i, dut.s_arready_o)}

@@ -63,6 +63,7 @@ class Board:
             name: [random.getrandbits(32) for _ in range(1 << bits)] for name, (bits, _) in MEMORIES.items()
         }
         self.straps = [random.getrandbits(32) for _ in CARD]
+        self.bridge = [random.getrandbits(32) for _ in range(32)]  # Its registers.
         self.time = random.getrandbits(40)
 
     async def start(self, script: list[int]) -> None:
@@ -80,6 +81,7 @@ class Board:
         Clock(dut.clk_net_i, 10, "ns").start()
         cocotb.start_soon(self.serve())
         cocotb.start_soon(self.tell())
+        cocotb.start_soon(self.tell_of_bridge())
         await ClockCycles(dut.clk_net_i, 3)
         dut.rst_net_ni.value = 1
 
@@ -110,6 +112,12 @@ class Board:
         while True:
             self.dut.strap_i.value = straps[self.dut.strap_index_o.value.to_unsigned()]
             await self.dut.strap_index_o.value_change
+
+    async def tell_of_bridge(self) -> None:
+        """What a register of the bridge holds, in the cycle in which it is asked."""
+        while True:
+            self.dut.bridge_i.value = self.bridge[field(self.dut.bridge_o, "bridge_ctl_t", "read_at")]
+            await self.dut.bridge_o.value_change
 
     async def follow(self, script: list[int], results: int = 0) -> list[int]:
         """Follows the script to its end; the values it has read."""
@@ -283,11 +291,14 @@ async def what_blocks_say_is_read(dut):
         "LCH_STARTED_US": said("launch_i", "started_us"),
         "LCH_ENDED_US": said("launch_i", "ended_us"),
         "FET_GO": fields("FET_GO", room=1, idle=1),
+        "BRG_STATUS": board.bridge[0],
+        "BRG_COUNT": board.bridge[16:],
         **dict(zip(CARD, board.straps)),
     }
     assert wanted.keys() == set(readable)
     for (name, i), value in got.items():
-        assert value == wanted[name], f"{name}[{i}]: {value:08x}, and not {wanted[name]:08x}"
+        right = wanted[name][i] if name == "BRG_COUNT" else wanted[name]
+        assert value == right, f"{name}[{i}]: {value:08x}, and not {right:08x}"
 
 
 # What acts: the port, its struct and field, and what else must be right in that cycle.

@@ -143,7 +143,7 @@ module transport_user
         at_q <= s_last_o ? '0 : at_q + 1'b1;
         if (s_last_o) pushed_o[now.peer] <= pushed_o[now.peer] + 1'b1;
       end
-      // A frame that finds no room may make way for another. That is told from its second cycle on.
+      // A frame that finds no room may make way for another, from its second cycle on.
       if (is_offered && waited_q && !s_room_i) is_offered = 1'b0;
       waited_q <= is_offered;
       if (!is_offered && 3'(given - gone) < 4 && (Heads || given == gone)) begin

@@ -162,8 +162,8 @@ module rl_card_wire
     assign {data_o, moves_o, failed_o, busy_o} = '0;
     assign axi_o = '0;
     logic unused;
-    assign unused = ^{clk_net_i, rst_power_ni, rst_net_ni, clk_ddr_i, rst_ddr_ni, mac_i, boot_i, restarts_i, resend_us_i,
-        time_us_i, ctl_i, halt_i, rx_valid_i, rx_data_i, rx_keep_i, rx_last_i, rx_bad_i, valid_i[1], data_i[1],
-        keep_i[1], last_i[1], axi_i};
+    assign unused = ^{clk_net_i, rst_power_ni, rst_net_ni, clk_ddr_i, rst_ddr_ni, mac_i, boot_i, restarts_i,
+        resend_us_i, time_us_i, ctl_i, halt_i, rx_valid_i, rx_data_i, rx_keep_i, rx_last_i, rx_bad_i,
+        valid_i[1], data_i[1], keep_i[1], last_i[1], axi_i};
   end
 endmodule : rl_card_wire
