@@ -340,6 +340,19 @@ async def frames_back_to_back_pass_both_ways(dut, length):
     assert path.counts()["overflow"] == 0
 
 
+@cocotb.test()
+async def frames_dropped_at_once_are_all_counted(dut):
+    """In step, from the wire under the card's address and from the host under another's."""
+    path = Path(dut)
+    await path.start()
+    frames = {Side.WIRE: frame_of(60, HOST, CARD, 0x0800), Side.HOST: frame_of(60, PEER, PEER, 0x0800)}
+    tasks = [cocotb.start_soon(path.send(at, [Packet(frames[at])] * 20)) for at in Side]
+    for task in tasks:
+        await task
+    await path.settle()
+    assert path.counts()["forged"] == 40 and path.out == {Side.WIRE: [], Side.HOST: []}
+
+
 @pytest.mark.parametrize(
     "width,words,frame_max",
     [(64, 2048, 1518), (64, 8192, MODEL_LONGEST), (128, 4096, MODEL_LONGEST), (512, 1024, 1518)],
