@@ -69,7 +69,7 @@ module rl_bridge_card
   localparam int unsigned Words = 8 * Longest / DataW;
 
   // -- the clock
-  logic clk, awake, door_valid, node_busy, memory_busy;
+  logic clk, awake, door_valid, owner_busy, node_busy, memory_busy;
   logic [8:0] rest_q;
   assign awake = !rst_net_ni || door_valid || ctl_i.write || owner_busy || node_busy || memory_busy || tx_valid_o ||
       tx_event_valid_o;
@@ -128,7 +128,7 @@ module rl_bridge_card
   );
 
   // -- registers, and ends of connections
-  logic set, ends, full, owner_busy, window_valid, peer_valid, peer_known, judged, sent, lately;
+  logic set, ends, full, window_valid, peer_valid, peer_known, judged, sent, lately;
   logic [3:0] set_index, window_index;
   window_t set_window;
   mac_addr_t set_peer;
