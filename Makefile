@@ -5,7 +5,7 @@ RACKLOOM = target/release/rackloom
 BOARD = ecpix5
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint cloud protos gateware mutants coverage synth bitstream bench sim clocks fuzz docs clean
+.PHONY: help setup build run test lint cloud protos gateware nightly mutants coverage synth bitstream bench sim clocks fuzz docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -36,6 +36,10 @@ protos: setup ## The registry's API in Go, made from its .proto files
 
 gateware: setup ## The gateware's benches and proofs
 	scripts/gateware.sh
+
+nightly: setup mutants coverage ## What `make test` has samples of: all faults, proofs and areas; coverage
+	gateware/formal/prove.py
+	gateware/synth/synth.py --check
 
 mutants: setup ## Faults planted into the gateware, one at a time: the benches have to find each (nightly)
 	@RACKLOOM_GOLDEN=$$(scripts/golden.sh) .venv/bin/python gateware/mutation/mutate.py

@@ -45,6 +45,12 @@ def closure(names: list[str], known: dict[str, Path] | None = None) -> list[Path
     return sorted(order.values(), key=lambda path: not path.stem.endswith("_pkg"))
 
 
+def synthesis_tools() -> list[str]:
+    """The pinned versions of Yosys, its solver and the router: the same ones give the same results."""
+    lines = (ROOT / "scripts" / "requirements.txt").read_text().splitlines()
+    return [line for line in lines if re.match("yowasp|yices", line)]
+
+
 def tops() -> list[str]:
     """Modules that no other names."""
     known = files()

@@ -9,15 +9,12 @@ models() {
   export RACKLOOM_GOLDEN
 }
 
-# Two proofs at a time: each is a chain of programs that use one core.
-proofs() {
-  (cd gateware/formal && printf '%s\n' *.sby) | sed 's/\.sby$//' | xargs -P 2 -n 1 gateware/formal/run.sh
-}
-
 phase "gateware: models" models
 phase "gateware: benches" .venv/bin/pytest -q -n 2 gateware/tb
 # All of them: `make mutants`. The seed gives benches that are built fast.
 phase "gateware: a sample of faults" .venv/bin/python gateware/mutation/mutate.py --sample 10 --seed 171
 phase "gateware: firmware, as generated" gateware/firmware/build.py --check
 phase "gateware: firmware's tests" .venv/bin/pytest -q gateware/firmware/tests
-phase "gateware: proofs" proofs
+# What a proof or an area is made of decides what comes out. `make nightly` makes all of them again.
+phase "gateware: proofs" gateware/formal/prove.py --changed
+phase "gateware: areas" gateware/synth/synth.py --check --changed

@@ -60,7 +60,6 @@ all_tests() {
 lints
 [ "${1:-}" != lint ] || exit 0
 . scripts/gateware.sh
-phase "gateware: areas" gateware/synth/synth.py --check
 phase "workloads, on PoCL" .venv/bin/pytest -q -n 2 workloads/tests
 phase "cargo: build all tests" tests --no-run
 # Five seconds of each fuzz target; `make fuzz` gives each a minute.

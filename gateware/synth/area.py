@@ -98,7 +98,7 @@ def less(result: dict, others: list[dict]) -> dict:
     }
 
 
-def differences(blessed: dict[str, dict], results: dict[str, dict], complete: bool) -> list[str]:
+def differences(blessed: dict[str, dict], results: dict[str, dict]) -> list[str]:
     """What is not as in the committed table, a line each: logic and registers beyond the share, memories at all."""
     found = []
     for name, result in results.items():
@@ -112,8 +112,11 @@ def differences(blessed: dict[str, dict], results: dict[str, dict], complete: bo
             if change and (exact or (abs(change) > SHARE * old[key] and abs(change) > CELLS)):
                 share = f", {100 * change / old[key]:+.1f} %" if old[key] else ""
                 found.append(f"{name}: {key} was {old[key]}, is {new[key]} ({change:+}{share})")
-    if complete:
-        found += [f"{name}: in the table, not in blocks.toml" for name in blessed.keys() - results.keys()]
     if found:
         found.append("If that is as it should be: gateware/synth/synth.py --bless, and commit area.json.")
     return found
+
+
+def strangers(blessed: dict[str, dict], listed: set[str]) -> list[str]:
+    """What the committed table has and blocks.toml has not, a line each."""
+    return [f"{name}: in area.json, not in blocks.toml" for name in sorted(blessed.keys() - listed)]

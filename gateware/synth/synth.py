@@ -6,6 +6,7 @@
     gateware/synth/synth.py --rates             places and routes only, with three seeds each
     gateware/synth/synth.py --bless             writes area.json, and rates.json of what was routed
     gateware/synth/synth.py --check             ECP5 only; fails when area.json tells something else
+    gateware/synth/synth.py --check --changed   of what has changed since area.json was written
 
 What was synthesized once is kept in out/synth until one of its sources changes.
 """
@@ -30,9 +31,12 @@ PAPER = {"alm": 5867, "ff": 14406, "bits": 7155056 - 6111846}
 def main() -> int:
     """Returns the exit status."""
     args = arguments()
-    blocks = flow.listed()
-    if args.block:
-        blocks = chosen(args.block, blocks)
+    known = flow.listed()
+    blocks = chosen(args.block, known) if args.block else known
+    blessed = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
+    if args.changed:
+        blocks = [block for block in blocks if blessed.get(block.name, {}).get("made_of") != flow.made_of(block)]
+        print(f"synth: {len(blocks)} of {len(known)} blocks are not as they were for {LEDGER.name}", file=sys.stderr)
     families = ["ecp5"] if args.check else args.only or list(flow.FAMILIES)
     jobs = [(block, family) for block in blocks for family in families]
     routes = [] if args.check or args.no_route else [b for b in blocks if b.route or args.route]
@@ -55,12 +59,15 @@ def main() -> int:
         print(area.table(results, {name: others for name, others in less.items() if others}, PAPER))
     if args.bless:
         routed = {name: result.pop("routed") for name, result in results.items() if "routed" in result}
+        for block in blocks:
+            results[block.name]["made_of"] = flow.made_of(block)
         for ledger, found in ((LEDGER, {} if args.rates else results), (RATES, routed)):
             if found:
-                before = json.loads(ledger.read_text()) if ledger.exists() and args.block else {}
+                before = json.loads(ledger.read_text()) if ledger.exists() and (args.block or args.changed) else {}
                 ledger.write_text(json.dumps(before | found, indent=2, sort_keys=True) + "\n")
     if args.check:
-        found = area.differences(json.loads(LEDGER.read_text()), results, complete=not args.block)
+        found = area.differences(blessed, results)
+        found += [] if args.block else area.strangers(blessed, {block.name for block in known})
         print("\n".join(found) if found else f"synth: the area of {len(results)} blocks is as in {LEDGER.name}")
         return 1 if found else 0
     return 0
@@ -76,6 +83,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--no-route", action="store_true", help="place and route none")
     parser.add_argument("--bless", action="store_true", help="write the results to area.json and rates.json")
     parser.add_argument("--check", action="store_true", help="compare with area.json, ECP5 only, without routing")
+    parser.add_argument("--changed", action="store_true", help="only what is not made of what it was for area.json")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="how many at a time (2)")
     return parser.parse_args()

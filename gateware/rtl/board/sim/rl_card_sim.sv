@@ -146,14 +146,28 @@ module rl_card_sim
     .for_memory_o(for_memory)
   );
 
+  // What is steady is taken into registers: what is made of an input alone is computed anew whenever the model is evaluated.
+  logic [17:0][31:0] strap_q;
+  logic [Ports-1:1][50:0] port_q;
+  logic [1:0][3:0] share_q;
+  logic [7:0] planted_q;
+  always_ff @(posedge clk_net_i) begin
+    if (!rst_ni) begin
+      strap_q <= strap_i;
+      port_q  <= port_i;
+    end
+    share_q   <= share_i;
+    planted_q <= planted_i;
+  end
+
   identity_t identity;
   logic [4:0] strap_index;
   logic [31:0] strap;
   logic [20:0][31:0] straps;
   always_comb begin
-    straps = {32'(1 << rl_csr_pkg::LinkUpBit), 32'd0, 32'({memory_owes, for_memory, restarts_o}), strap_i};
+    straps = {32'(1 << rl_csr_pkg::LinkUpBit), 32'd0, 32'({memory_owes, for_memory, restarts_o}), strap_q};
     // A card that was restarted is another one to its hosts.
-    straps[4] = strap_i[4] + 32'(restarts_o);
+    straps[4] = strap_q[4] + 32'(restarts_o);
   end
   rl_straps u_straps (
     .strap_i(straps),
@@ -238,7 +252,7 @@ module rl_card_sim
     .quiet_o(quiet)
   );
   rl_wire_pkg::mac_addr_t card_mac;
-  assign card_mac = {strap_i[0][15:0], strap_i[1]};
+  assign card_mac = {strap_q[0][15:0], strap_q[1]};
   logic host_tx_valid, host_tx_ready, host_tx_last;
   logic [DataW-1:0] host_tx_data;
   logic [KeepW-1:0] host_tx_keep;
@@ -254,9 +268,9 @@ module rl_card_sim
     .clk_ddr_i,
     .rst_ddr_ni(rst_n[1]),
     .mac_i(card_mac),
-    .boot_i(strap_i[4]),
+    .boot_i(strap_q[4]),
     .restarts_i(restarts_o),
-    .resend_us_i(strap_i[14]),
+    .resend_us_i(strap_q[14]),
     .time_us_i,
     .ctl_i(bridge_ctl),
     .data_o(bridge_word),
@@ -308,7 +322,7 @@ module rl_card_sim
     .shell_o(shell_rsp),
     .bridge_i(bridge_axi),
     .bridge_o(bridge_axi_rsp),
-    .share_i,
+    .share_i(share_q),
     .weight_i({Memories + 32'(Bridge) {4'd1}}),
     .busy_o(memory_busy),
     .m_awvalid_o(door_awvalid),
@@ -406,7 +420,7 @@ module rl_card_sim
     .rst_power_net_ni(rst_power_net_n),
     .clk_role_i,
     .rst_power_role_ni(rst_power_role_n),
-    .port_i,
+    .port_i(port_q),
     .card_i(card_mac),
     .time_us_i(time_us_i[15:0]),
     .wire_valid_i(rx_valid_i[0]),
@@ -482,6 +496,6 @@ module rl_card_sim
     .message_o(message_out),
     .message_ready_i(message_out_ready)
   );
-  rl_planted #(.DataW(DataW)) u_planted (.planted_i);
+  rl_planted #(.DataW(DataW)) u_planted (.planted_i(planted_q));
   assign start_o = role_in.axil.awvalid && role_in.axil.awaddr == RegControl;
 endmodule : rl_card_sim
