@@ -80,8 +80,11 @@ def compile_model(folder: Path, toplevel: str, waves: bool) -> None:
     """C++ to the program."""
     library = runtime(waves)
     whole = folder / "model.cc"
-    parts = [*sorted(folder.glob("Vtop*.cpp")), MAIN]
-    whole.write_text("".join(f'#include "{part}"\n' for part in parts))
+    # A third of the C++ runs once, as the model is made: Verilator puts that into files of their own.
+    slow = sorted(folder.glob("Vtop*__Slow.cpp"))
+    fast = [*sorted(set(folder.glob("Vtop*.cpp")) - set(slow)), MAIN]
+    included = ["".join(f'#include "{part}"\n' for part in parts) for parts in (fast, slow)]
+    whole.write_text("#pragma clang optimize off\n".join(included))
     command = [COMPILER, *flags(waves), "-include-pch", library / "all.h.pch", f"-I{folder}", whole]
     command += sorted(library.glob("*.o"))
     libraries = [f"-L{config.libs_dir}", f"-Wl,-rpath,{config.libs_dir}", "-lcocotbvpi_verilator", "-latomic"]

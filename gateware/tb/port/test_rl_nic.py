@@ -43,7 +43,9 @@ def random_packet(at, longest):
         return bridge_like(dst, src)
     # What is too long for this gateware and not for the model is not compared.
     above = 70 if longest == MODEL_LONGEST else 0
-    length = random.choice([random.randint(1, 80), random.randint(14, 700), longest + random.randint(-1, above)])
+    # A frame of the longest takes as many cycles as a hundred of the shortest.
+    lengths = [random.randint(1, 80), random.randint(14, 700), longest + random.randint(-1, above)]
+    length = random.choices(lengths, [4, 4, 1])[0]
     ether_types = [0x0800, 0x0800, 0x0800, 0x0806, 0x86DD, 0x88B5, MAC_CONTROL, MAC_CONTROL ^ 1, random.choice(OURS)]
     ether_type = random.choice(ether_types)
     return Packet(frame_of(length, dst, src, ether_type), random.random() < 0.05)

@@ -7,6 +7,8 @@ pub struct EndpointCounters {
     pub rx: u64,
     /// Frames that went out, those sent again included.
     pub tx: u64,
+    /// Of these, frames whose payload had been sent before.
+    pub resent: u64,
     /// Requests carried out, or that memory failed.
     pub served: u64,
     /// Frames that are not for this node, or not of its subnet, or whose source cannot be: dropped.

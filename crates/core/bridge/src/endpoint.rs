@@ -190,8 +190,10 @@ impl Endpoint {
     pub fn poll(&mut self, now: Instant) -> Option<Bytes> {
         while let Some(key) = self.ready.pop_front() {
             let Some(link) = self.peers.get_mut(&key) else { continue };
+            let resent = link.connection.resent();
             if let Some(segment) = link.connection.poll(now) {
                 self.counters.tx += 1;
+                self.counters.resent += link.connection.resent() - resent;
                 self.ready.push_back(key);
                 return Some(encode(self.config.mac, key, &segment));
             }

@@ -185,6 +185,7 @@ impl Bridge {
         for (counter, now, was) in [
             (Counter::BridgeRx, now.rx, was.rx),
             (Counter::BridgeTx, now.tx, was.tx),
+            (Counter::BridgeResent, now.resent, was.resent),
             (Counter::BridgeDropForeign, now.foreign, was.foreign),
             (Counter::BridgeDropMalformed, now.malformed, was.malformed),
             (Counter::BridgeDropEpoch, now.stale, was.stale),

@@ -89,6 +89,8 @@ pub struct Connection<T> {
     hello: Backoff,
     /// While the peer gives no credit: when to ask for some. The segment that raised it may have been lost.
     probe: Option<Backoff>,
+    /// Payloads sent again.
+    resent: u64,
     #[cfg(feature = "planted-bugs")]
     planted: Option<crate::PlantedBug>,
 }
@@ -120,6 +122,7 @@ impl<T> Connection<T> {
             answers: Answers::new(),
             hello: Backoff::due(now, config.rto_min * 2, config.rto_max),
             probe: None,
+            resent: 0,
             config,
             #[cfg(feature = "planted-bugs")]
             planted: None,
@@ -148,6 +151,11 @@ impl<T> Connection<T> {
     /// True when everything that was given to [`push`](Self::push) is acknowledged.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.sender.is_idle()
+    }
+
+    /// How many payloads were sent again since the connection was made, each as often as it was.
+    pub const fn resent(&self) -> u64 {
+        self.resent
     }
 
     /// Numbers in flight.
@@ -351,6 +359,7 @@ impl<T: Clone> Connection<T> {
         let timeout = self.rtt.timeout();
         if let Some(r) = self.sender.poll_resend(now, timeout) {
             let (data, asks) = (Data { seq: r.seq, payload: r.payload.clone() }, r.is_last);
+            self.resent += 1;
             return Some(self.segment(now, asks, Some(data)));
         }
         if self.sender.has_room()

@@ -212,6 +212,17 @@ impl Lab {
         }
     }
 
+    /// Requests of nodes that have ended and nobody has asked about.
+    pub(crate) fn take_ended(&mut self) -> Vec<(Ticket, Result<Bytes, Failure>)> {
+        std::mem::take(&mut self.ended)
+    }
+
+    /// An operation of the host's has ended; it is forgotten.
+    pub(crate) fn has_ended(&mut self, op: OpId) -> bool {
+        let at = self.done.iter().position(|(done, _)| *done == op);
+        at.is_some_and(|at| self.done.remove(at).1.is_ok())
+    }
+
     /// How a request ends.
     pub(crate) fn result(
         &mut self,

@@ -1,6 +1,7 @@
 //! The bridge of a card: nodes use its memory as far as the owner opens it, by the same frames whatever runs the card.
 
 mod lab;
+mod shares;
 
 use bytes::Bytes;
 use lab::{BASE, LENGTH, Lab, node};
@@ -90,9 +91,11 @@ fn uses_memory(kind: Kind, faults: Faults, rounds: usize) -> Vec<u8> {
     if !faults.any() {
         assert_eq!(lab.counter(Counter::DropForeign), 0, "the bridge's frames are not foreign");
         assert_eq!(lab.counter(Counter::BridgeDenied), 0);
+        assert_eq!(lab.counter(Counter::BridgeResent), 0);
         assert!(lab.counter(Counter::BridgeRx) >= rounds as u64 && lab.counter(Counter::BridgeTx) >= rounds as u64);
     } else {
         assert!(lab.counter(Counter::BridgeDropDuplicate) > 0, "nothing came twice");
+        assert!(lab.counter(Counter::BridgeResent) > 0, "nothing was sent again");
     }
     copy
 }
