@@ -52,7 +52,7 @@ fn the_tutorial_works() {
 
 #[test]
 fn the_readme_works() {
-    works("README.md", 4);
+    works("README.md", 11);
 }
 
 #[test]
