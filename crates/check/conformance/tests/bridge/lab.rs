@@ -166,6 +166,31 @@ impl Lab {
         }
     }
 
+    /// Sets the route of a stream of the role, or ends it. Yields the code of a refusal.
+    pub(crate) fn route(&mut self, stream: u16, to: Option<(MacAddr, u16)>) -> ErrorCode {
+        match self.by_host(|host, now| host.set_route(now, CARD, stream, to)) {
+            Ok(_) => ErrorCode::Ok,
+            Err(OpError::Refused { code, .. }) => code,
+            Err(why) => panic!("{why}"),
+        }
+    }
+
+    /// Loads the role that sends messages back.
+    pub(crate) fn load_echo(&mut self) {
+        let image = rackloom_builtin_roles::image("echo").expect("it is built in");
+        let loaded = self.by_host(|host, now| host.load(now, &[CARD], Bytes::from_static(image), Commit::Each));
+        assert!(matches!(loaded, Ok(Outcome::Loaded(report)) if report.fault().is_none()));
+    }
+
+    /// Messages that the role has heard.
+    pub(crate) fn heard(&mut self) -> u64 {
+        let launch = self.launch(1, &[]);
+        match self.end(launch) {
+            Ok(Outcome::Launched(report)) => report.value,
+            other => panic!("{other:?}"),
+        }
+    }
+
     pub(crate) fn load(&mut self) -> OpId {
         let image = images::probe(1, 60_000).into();
         self.begin(|host, now| host.load(now, &[CARD], image, Commit::Each))
@@ -196,6 +221,11 @@ impl Lab {
         asker: usize,
         request: impl FnOnce(&mut Endpoint, Instant) -> Result<Ticket, NotTaken>,
     ) -> Result<Ticket, NotTaken> {
+        self.of_node(asker, request)
+    }
+
+    /// A node does something.
+    pub(crate) fn of_node<T>(&mut self, asker: usize, request: impl FnOnce(&mut Endpoint, Instant) -> T) -> T {
         self.rack.with_host(self.askers[asker], |asker, now| match asker {
             Either::A(_) => unreachable!("the others are nodes"),
             Either::B(asker) => request(&mut asker.0, now),

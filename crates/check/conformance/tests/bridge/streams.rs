@@ -1,0 +1,315 @@
+//! The streams of a card's role, at the bridge: to nodes and from them, on the model and on gateware alike.
+
+use bytes::Bytes;
+use rackloom_bridge::{NotTaken, Rights, Window};
+use rackloom_node::{Duration, Rng};
+use rackloom_rack::Kind;
+use rackloom_sim::Faults;
+use rackloom_wire::{Counter, ErrorCode, MacAddr};
+
+use crate::lab::{BASE, CARD, Lab, node};
+use crate::{done, lossy};
+
+const KINDS: [Kind; 2] = [Kind::Model, Kind::Rtl];
+/// The addresses that messages begin with, of which the role knows nothing but that it swaps them.
+const THERE: [u8; 6] = [1, 2, 3, 4, 5, 6];
+const HERE: [u8; 6] = [6, 5, 4, 3, 2, 1];
+
+/// A message with turns, for the role `echo`.
+fn message(number: u64, turns: u8, length: usize) -> Bytes {
+    let mut bytes = [&THERE[..], &HERE, &[0; 2], &[turns, 0, 0, 0, 0, 0, 0, 0]].concat();
+    bytes.extend(number.to_be_bytes());
+    bytes.resize(length.max(30), number as u8);
+    bytes.into()
+}
+
+/// What the role makes of it.
+fn echoed(message: &Bytes) -> Bytes {
+    let mut bytes = [&message[6..12], &message[..6], &message[12..]].concat();
+    bytes[14] -= 1;
+    bytes.into()
+}
+
+/// A card with the role, whose streams 0 and 1 are open to the nodes of these numbers and lead there, to stream 3.
+fn with_echo(kind: Kind, faults: Faults, nodes: &[u8]) -> Lab {
+    let mut lab = Lab::new(kind, nodes.len() as u8, faults);
+    lab.load_echo();
+    for (stream, number) in nodes.iter().enumerate() {
+        joins(&mut lab, stream as u16, *number);
+    }
+    lab
+}
+
+fn joins(lab: &mut Lab, stream: u16, number: u8) {
+    assert_eq!(lab.window(stream, node(number), stream.into(), 1, Rights::STREAM), ErrorCode::Ok);
+    assert_eq!(lab.route(stream, Some((node(number), 3))), ErrorCode::Ok);
+    let window = Window { base: 3, length: 1, peer: CARD, rights: Rights::STREAM };
+    lab.of_node(number.into(), |node, _| node.windows().set(0, Some(window)));
+}
+
+/// Sends as soon as there is room.
+fn send(lab: &mut Lab, number: usize, stream: u16, message: &Bytes) {
+    for _ in 0..200 {
+        match lab.of_node(number, |node, now| node.send(now, CARD, stream, message)) {
+            Err(NotTaken::Full) => lab.pass(Duration::from_micros(20)),
+            result => return result.expect("it is a message"),
+        }
+    }
+    panic!("there is never room");
+}
+
+/// What a node has got, each on its stream 3 and from the card.
+fn take(lab: &mut Lab, number: usize) -> Vec<Bytes> {
+    lab.of_node(number, |node, now| {
+        let all = std::iter::from_fn(|| node.take_message(now));
+        all.map(|(from, stream, bytes)| {
+            assert_eq!((from, stream), (CARD, 3));
+            bytes
+        })
+        .collect()
+    })
+}
+
+/// Likewise, when there are so many.
+fn take_all(lab: &mut Lab, number: usize, count: usize) -> Vec<Bytes> {
+    let mut got = take(lab, number);
+    for _ in 0..200 {
+        if got.len() >= count {
+            break;
+        }
+        lab.pass(Duration::from_micros(50));
+        got.extend(take(lab, number));
+    }
+    got
+}
+
+/// Both streams at once, both directions at once: each message comes back once, and in order.
+fn goes_there_and_back(faults: Faults) {
+    for kind in KINDS {
+        let mut lab = with_echo(kind, faults, &[0, 1]);
+        let mut rng = Rng::new(5);
+        let (mut sent, mut got) = ([vec![], vec![]], [vec![], vec![]]);
+        for number in 0..60 {
+            let which = rng.below(2) as usize;
+            let most = if rng.chance(0.2) { 9014 } else { 1600 };
+            let message = message(number, 2, 30 + rng.below(most - 29) as usize);
+            send(&mut lab, which, which as u16, &message);
+            sent[which].push(echoed(&message));
+            for which in 0..2 {
+                got[which].extend(take(&mut lab, which));
+            }
+        }
+        for which in 0..2 {
+            let left = sent[which].len() - got[which].len();
+            got[which].extend(take_all(&mut lab, which, left));
+            assert!(got[which] == sent[which], "{kind:?}: {} of {}", got[which].len(), sent[which].len());
+        }
+        assert_eq!(lab.heard(), 60);
+        assert_eq!(lab.counter(Counter::DropForeign), 0, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_role_streams_to_nodes_and_back() {
+    goes_there_and_back(Faults::NONE);
+}
+
+#[test]
+fn a_role_streams_over_bad_cables() {
+    goes_there_and_back(lossy());
+}
+
+#[test]
+fn windows_and_routes_of_streams_are_within_the_card() {
+    for kind in KINDS {
+        let mut lab = Lab::new(kind, 1, Faults::NONE);
+        for (base, length, is) in [
+            (0, 16, ErrorCode::Ok),
+            (15, 1, ErrorCode::Ok),
+            (15, 2, ErrorCode::BadAddress),
+            (16, 1, ErrorCode::BadAddress),
+            (0, 17, ErrorCode::BadAddress),
+            (2, u64::MAX, ErrorCode::BadAddress),
+            (1 << 32, 1, ErrorCode::BadAddress),
+        ] {
+            assert_eq!(lab.window(0, node(0), base, length, Rights::STREAM), is, "{kind:?} {base} {length}");
+        }
+        assert_eq!(lab.window(16, node(0), 0, 1, Rights::STREAM), ErrorCode::BadRequest);
+        for (stream, to, is) in [
+            (0, Some((node(0), 15)), ErrorCode::Ok),
+            (15, Some((node(0), 0)), ErrorCode::Ok),
+            (16, Some((node(0), 0)), ErrorCode::BadRequest),
+            (0, Some((node(0), 16)), ErrorCode::BadRequest),
+            (0, Some((MacAddr::BROADCAST, 0)), ErrorCode::BadRequest),
+            (0, Some((CARD, 0)), ErrorCode::BadRequest),
+            (0, None, ErrorCode::Ok),
+            (16, None, ErrorCode::BadRequest),
+        ] {
+            assert_eq!(lab.route(stream, to), is, "{kind:?} {stream} {to:?}");
+        }
+    }
+}
+
+#[test]
+fn nobody_sends_without_a_window() {
+    for kind in KINDS {
+        let mut lab = with_echo(kind, Faults::NONE, &[0, 1]);
+        let own = message(1, 1, 40);
+        // A node of which nobody has heard, one with a window for another stream, and one with one for memory.
+        assert_eq!(lab.window(1, node(1), BASE, 64, Rights::READ), ErrorCode::Ok);
+        for (number, stream) in [(1, 1), (1, 0), (0, 1), (0, 2)] {
+            send(&mut lab, number, stream, &own);
+            lab.pass(Duration::from_millis(1));
+        }
+        assert_eq!(lab.heard(), 0, "{kind:?}");
+        assert!(lab.counter(Counter::BridgeDenied) >= 2, "{kind:?}");
+        send(&mut lab, 0, 0, &own);
+        lab.pass(Duration::from_millis(1));
+        assert_eq!(lab.heard(), 1, "{kind:?}: its window is as it was");
+    }
+}
+
+#[test]
+fn a_message_for_nobody_is_dropped_and_counted() {
+    for kind in KINDS {
+        let mut lab = with_echo(kind, Faults::NONE, &[0]);
+        assert_eq!(lab.window(0, node(0), 0, 16, Rights::STREAM), ErrorCode::Ok);
+        // A stream that the role does not have, and what is too long for any role.
+        let long = message(3, 2, 9015);
+        send(&mut lab, 0, 0, &message(1, 2, 9014));
+        send(&mut lab, 0, 0, &long);
+        send(&mut lab, 0, 0, &message(4, 2, 60_000));
+        send(&mut lab, 0, 0, &message(5, 2, 50));
+        let got = take_all(&mut lab, 0, 2);
+        assert_eq!(got, [echoed(&message(1, 2, 9014)), echoed(&message(5, 2, 50))], "{kind:?}");
+        assert_eq!((lab.heard(), lab.counter(Counter::DropForeign)), (2, 2), "{kind:?}");
+    }
+}
+
+#[test]
+fn routes_and_windows_end_with_the_claim() {
+    for kind in KINDS {
+        let mut lab = with_echo(kind, Faults::NONE, &[0]);
+        let (first, second) = (message(1, 2, 700), message(2, 2, 9000));
+        send(&mut lab, 0, 0, &first);
+        assert_eq!(take_all(&mut lab, 0, 1), [echoed(&first)]);
+        // It ends in the middle of a message.
+        for _ in 0..4 {
+            send(&mut lab, 0, 0, &second);
+        }
+        lab.pass(Duration::from_micros(5));
+        lab.release();
+        lab.claim();
+        lab.load_echo();
+        lab.pass(Duration::from_millis(300));
+        take(&mut lab, 0);
+        assert_eq!(lab.heard(), 0, "{kind:?}");
+        send(&mut lab, 0, 0, &first);
+        lab.pass(Duration::from_millis(300));
+        assert_eq!(lab.heard(), 0, "{kind:?}: its window is gone");
+        assert_eq!(lab.window(0, node(0), 0, 1, Rights::STREAM), ErrorCode::Ok);
+        send(&mut lab, 0, 0, &first);
+        lab.pass(Duration::from_millis(1));
+        assert_eq!(lab.heard(), 1, "{kind:?}");
+        assert_eq!(take(&mut lab, 0), [] as [Bytes; 0], "{kind:?}: its route is gone");
+        assert_eq!(lab.route(0, Some((node(0), 3))), ErrorCode::Ok);
+        send(&mut lab, 0, 0, &second);
+        assert_eq!(take_all(&mut lab, 0, 1), [echoed(&second)], "{kind:?}: nothing of before is before it");
+    }
+}
+
+#[test]
+fn a_route_that_ends_lets_nothing_more_out() {
+    for kind in KINDS {
+        let mut lab = with_echo(kind, Faults::NONE, &[0, 1]);
+        for number in 0..5 {
+            send(&mut lab, 0, 0, &message(number, 2, 1400));
+        }
+        lab.pass(Duration::from_micros(3));
+        assert_eq!(lab.route(0, None), ErrorCode::Ok);
+        lab.pass(Duration::from_millis(1));
+        let got = take(&mut lab, 0);
+        assert!(got.iter().enumerate().all(|(at, one)| *one == echoed(&message(at as u64, 2, 1400))), "{kind:?}");
+        send(&mut lab, 0, 0, &message(9, 2, 100));
+        lab.pass(Duration::from_millis(1));
+        assert_eq!((take(&mut lab, 0).len(), lab.heard()), (0, 6), "{kind:?}");
+        // It may lead to another node then.
+        assert_eq!(lab.route(0, Some((node(1), 3))), ErrorCode::Ok);
+        send(&mut lab, 0, 0, &message(10, 2, 100));
+        assert_eq!(take_all(&mut lab, 1, 1), [echoed(&message(10, 2, 100))], "{kind:?}");
+    }
+}
+
+#[test]
+fn who_takes_nothing_holds_up_the_role_and_not_the_card() {
+    for kind in KINDS {
+        let mut lab = with_echo(kind, Faults::NONE, &[0, 1]);
+        assert_eq!(lab.window(2, node(1), BASE, 4096, Rights::READ | Rights::WRITE), ErrorCode::Ok);
+        let mut sent = 0;
+        let mut waits = 0;
+        while waits < 50 {
+            let message = message(sent, 2, 1300);
+            match lab.of_node(0, |node, now| node.send(now, CARD, 0, &message)) {
+                Ok(()) => (sent, waits) = (sent + 1, 0),
+                Err(NotTaken::Full) => waits += 1,
+                Err(why) => panic!("{why:?}"),
+            }
+            lab.pass(Duration::from_micros(100));
+            assert!(sent < 2000, "there is no end of what the card holds");
+        }
+        // Its memory is served meanwhile, and its stream that is not held up hears.
+        assert_eq!(lab.write(1, BASE, b"beside it"), done(), "{kind:?}");
+        let mut number = 0;
+        for got in take_all(&mut lab, 0, sent as usize) {
+            assert_eq!(got, echoed(&message(number, 2, 1300)), "{kind:?} {number}");
+            number += 1;
+        }
+        assert_eq!(number, sent, "{kind:?}: each came once and in order");
+    }
+}
+
+#[test]
+fn a_node_that_dies_holds_up_no_other_for_good() {
+    for kind in KINDS {
+        let mut lab = with_echo(kind, Faults::NONE, &[0, 1]);
+        // What comes in on stream 0 goes to node 1, which is dead.
+        assert_eq!(lab.route(0, Some((node(1), 3))), ErrorCode::Ok);
+        assert_eq!(lab.route(1, Some((node(0), 3))), ErrorCode::Ok);
+        assert_eq!(lab.window(0, node(0), 0, 2, Rights::STREAM), ErrorCode::Ok);
+        let window = Window { base: 3, length: 1, peer: CARD, rights: Rights::STREAM };
+        lab.of_node(0, |node, _| node.windows().set(0, Some(window)));
+        let link = lab.link(1);
+        lab.rack.net.down(link);
+        for number in 0..60 {
+            send(&mut lab, 0, 0, &message(number, 2, 1000));
+            lab.pass(Duration::from_millis(10));
+        }
+        send(&mut lab, 0, 1, &message(99, 2, 1000));
+        let mut got = vec![];
+        for _ in 0..40 {
+            lab.pass(Duration::from_millis(50));
+            got.extend(take(&mut lab, 0));
+        }
+        assert_eq!(got, [echoed(&message(99, 2, 1000))], "{kind:?}");
+    }
+}
+
+#[test]
+fn zz_debug() {
+    for kind in KINDS {
+        let at = std::time::Instant::now();
+        let mut lab = with_echo(kind, Faults::NONE, &[0]);
+        eprintln!("{kind:?} set up {:?}", at.elapsed());
+        send(&mut lab, 0, 0, &message(1, 2, 40));
+        lab.pass(Duration::from_micros(200));
+        eprintln!("{kind:?} got {:?} {:?}", take(&mut lab, 0), at.elapsed());
+        for counter in [Counter::BridgeRx, Counter::BridgeTx, Counter::BridgeDenied, Counter::DropForeign] {
+            eprintln!("{counter:?} {}", lab.counter(counter));
+        }
+        eprintln!("heard {} {:?}", lab.heard(), at.elapsed());
+        lab.pass(Duration::from_micros(2000));
+        eprintln!("{:?}", at.elapsed());
+        lab.pass(Duration::from_micros(20000));
+        eprintln!("{:?}", at.elapsed());
+    }
+}
