@@ -427,7 +427,7 @@ module rl_bridge
   rl_bridge_send #(
     .Nodes(Nodes),
     .DataW(DataW),
-    .Longest(Longest),
+    .Longest(Most),
     .Words(SendWords)
   ) u_send (
     .clk_i,

@@ -293,23 +293,3 @@ fn a_node_that_dies_holds_up_no_other_for_good() {
         assert_eq!(got, [echoed(&message(99, 2, 1000))], "{kind:?}");
     }
 }
-
-#[test]
-fn zz_debug() {
-    for kind in KINDS {
-        let at = std::time::Instant::now();
-        let mut lab = with_echo(kind, Faults::NONE, &[0]);
-        eprintln!("{kind:?} set up {:?}", at.elapsed());
-        send(&mut lab, 0, 0, &message(1, 2, 40));
-        lab.pass(Duration::from_micros(200));
-        eprintln!("{kind:?} got {:?} {:?}", take(&mut lab, 0), at.elapsed());
-        for counter in [Counter::BridgeRx, Counter::BridgeTx, Counter::BridgeDenied, Counter::DropForeign] {
-            eprintln!("{counter:?} {}", lab.counter(counter));
-        }
-        eprintln!("heard {} {:?}", lab.heard(), at.elapsed());
-        lab.pass(Duration::from_micros(2000));
-        eprintln!("{:?}", at.elapsed());
-        lab.pass(Duration::from_micros(20000));
-        eprintln!("{:?}", at.elapsed());
-    }
-}
