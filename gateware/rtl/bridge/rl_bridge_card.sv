@@ -401,45 +401,23 @@ module rl_bridge_card
   );
 
   // -- frames out: none begins after memory has failed, so that nothing is said of what it gave
-  logic inside_q, may;
-  logic [13:0] bytes;
-  logic [2:0] unused_events;
-  logic unused_room;
-  assign may = inside_q || !(halt_i || failed_o);
-  assign tx_valid_o = n_txvalid && may;
-  assign n_txready = tx_ready_i && may;
-  assign sent = tx_valid_o && tx_ready_i && tx_last_o;
-  always_ff @(posedge clk) begin
-    if (!rst_net_ni) inside_q <= 1'b0;
-    else if (tx_valid_o && tx_ready_i) inside_q <= !tx_last_o;
-  end
-  rl_port_count #(
+  rl_bridge_exit #(
     .DataW(DataW)
-  ) u_count (
+  ) u_exit (
     .clk_i(clk),
     .rst_ni(rst_net_ni),
-    .valid_i(tx_valid_o && tx_ready_i),
+    .stop_i(halt_i || failed_o),
+    .valid_i(n_txvalid),
+    .ready_o(n_txready),
     .last_i(tx_last_o),
     .keep_i(tx_keep_o),
-    .bytes_o(bytes)
+    .valid_o(tx_valid_o),
+    .ready_i(tx_ready_i),
+    .sent_o(sent),
+    .event_valid_o(tx_event_valid_o),
+    .event_ready_i(tx_event_ready_i),
+    .event_bytes_o(tx_event_bytes_o)
   );
-  rl_fifo #(
-    .Width(14),
-    .Depth(4)
-  ) u_sent (
-    .clk_i(clk),
-    .rst_ni(rst_net_ni),
-    .wvalid_i(sent),
-    .wready_o(unused_room),
-    .wdata_i(bytes),
-    .rvalid_o(tx_event_valid_o),
-    .rready_i(tx_event_ready_i),
-    .rdata_o(tx_event_bytes_o),
-    .count_o(unused_events)
-  );
-`ifndef SYNTHESIS
-  always_ff @(posedge clk) if (rst_net_ni && sent) SentIsKept_A : assert (unused_room);
-`endif
 
   // -- memory
   logic [7:0] lately_q;
@@ -515,5 +493,6 @@ module rl_bridge_card
 
   logic unused;
   assign unused = ^{unused_ready, unused_valid, unused_id, unused_resp, unused_read, unused_last, in_user[24:16],
-                    unused_verdicts, unused_departures, unused_events, unused_room, wide_rsp.bid, wide_rsp.rid, wide_rsp.rlast, time_us_i, boot_i[31:30]};
+                    unused_verdicts, unused_departures, wide_rsp.bid, wide_rsp.rid, wide_rsp.rlast, time_us_i,
+                    boot_i[31:30]};
 endmodule

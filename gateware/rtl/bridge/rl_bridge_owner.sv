@@ -1,6 +1,6 @@
-// Whose windows and routes are: a place among the bridge's nodes for each address that an open window or a route names. A
-// node that none of them names any more stays, for what it asks is refused with a word, until its place is needed; then
-// its connections end. So no more than Nodes different nodes are named at once.
+// Whose windows and routes are: a place among the bridge's nodes for each address that an open window or a route names.
+// A node that none of them names any more stays, for what it asks is refused with a word, until its place is needed;
+// then its connections end. So no more than Nodes different nodes are named at once.
 //
 // What has come from a node and waits for the memory is known by the node's place alone. So a place that was another's
 // is given away only when 2^DrainW cycles have passed since that one was heard last: all of it was judged by then, or

@@ -244,7 +244,6 @@ module rl_card_sim
   logic [KeepW-1:0] host_tx_keep;
   axi_req_t bridge_axi;
   axi_rsp_t bridge_axi_rsp;
-  // The role's streams: its own side, and that of the ports.
   message_t [Ports-1:1] message_in, message_out, port_in, port_out;
   logic [Ports-1:1] message_in_ready, message_out_ready, port_in_ready, port_out_ready;
   rl_card_wire #(

@@ -7,7 +7,7 @@ use rackloom_rack::Kind;
 use rackloom_sim::Faults;
 use rackloom_wire::{Counter, ErrorCode, MacAddr};
 
-use crate::lab::{BASE, CARD, Lab, node};
+use crate::lab::{BASE, CARD, Lab, SECOND, node};
 use crate::{done, lossy};
 
 const KINDS: [Kind; 2] = [Kind::Model, Kind::Rtl];
@@ -33,7 +33,7 @@ fn echoed(message: &Bytes) -> Bytes {
 /// A card with the role, whose streams 0 and 1 are open to the nodes of these numbers and lead there, to stream 3.
 fn with_echo(kind: Kind, faults: Faults, nodes: &[u8]) -> Lab {
     let mut lab = Lab::new(kind, nodes.len() as u8, faults);
-    lab.load_echo();
+    lab.load_echo(&[CARD]);
     for (stream, number) in nodes.iter().enumerate() {
         joins(&mut lab, stream as u16, *number);
     }
@@ -120,6 +120,50 @@ fn a_role_streams_over_bad_cables() {
 }
 
 #[test]
+fn the_role_of_one_card_streams_to_that_of_another() {
+    for kind in KINDS {
+        let mut lab = Lab::pair(kind, 1);
+        lab.load_echo(&[CARD, SECOND]);
+        // Stream 0: from the node to the first card, to the second one, and back to the node. Stream 1: from card to
+        // card until the turns are used up.
+        for (card, stream, from) in [(CARD, 0, node(0)), (SECOND, 0, CARD), (CARD, 1, SECOND), (SECOND, 1, CARD)] {
+            let window = Window { base: stream, length: 1, peer: from, rights: Rights::STREAM };
+            let number = stream as u16;
+            assert_eq!(lab.code(|host, now| host.set_window(now, card, number, Some(window))), ErrorCode::Ok);
+        }
+        let window = Window { base: 1, length: 1, peer: node(0), rights: Rights::STREAM };
+        assert_eq!(lab.code(|host, now| host.set_window(now, CARD, 2, Some(window))), ErrorCode::Ok);
+        for (card, stream, to) in
+            [(CARD, 0, (SECOND, 0)), (SECOND, 0, (node(0), 3)), (CARD, 1, (SECOND, 1)), (SECOND, 1, (CARD, 1))]
+        {
+            assert_eq!(lab.code(|host, now| host.set_route(now, card, stream, Some(to))), ErrorCode::Ok);
+        }
+        let window = Window { base: 3, length: 1, peer: SECOND, rights: Rights::STREAM };
+        lab.of_node(0, |node, _| node.windows().set(0, Some(window)));
+        send(&mut lab, 0, 1, &message(7, 41, 300));
+        let sent: Vec<_> = (0..30).map(|number| message(number, 3, 60 + 50 * number as usize)).collect();
+        let mut got = vec![];
+        for message in &sent {
+            send(&mut lab, 0, 0, message);
+        }
+        for _ in 0..200 {
+            lab.pass(Duration::from_micros(50));
+            let all = lab.of_node(0, |node, now| std::iter::from_fn(|| node.take_message(now)).collect::<Vec<_>>());
+            got.extend(all.into_iter().map(|(from, stream, bytes)| {
+                assert_eq!((from, stream), (SECOND, 3));
+                bytes
+            }));
+            if got.len() == sent.len() {
+                break;
+            }
+        }
+        assert_eq!(got, sent.iter().map(|one| echoed(&echoed(one))).collect::<Vec<_>>(), "{kind:?}");
+        // 41 turns: 21 times the first card has heard it.
+        assert_eq!(lab.heard(), 30 + 21, "{kind:?}");
+    }
+}
+
+#[test]
 fn windows_and_routes_of_streams_are_within_the_card() {
     for kind in KINDS {
         let mut lab = Lab::new(kind, 1, Faults::NONE);
@@ -200,7 +244,7 @@ fn routes_and_windows_end_with_the_claim() {
         lab.pass(Duration::from_micros(5));
         lab.release();
         lab.claim();
-        lab.load_echo();
+        lab.load_echo(&[CARD]);
         lab.pass(Duration::from_millis(300));
         take(&mut lab, 0);
         assert_eq!(lab.heard(), 0, "{kind:?}");
@@ -277,7 +321,7 @@ fn a_node_that_dies_holds_up_no_other_for_good() {
     for kind in KINDS {
         // A short time-out, and with it gateware's short patience.
         let mut lab = Lab::with(kind, 2, |config| config.resend_after = Duration::from_micros(100));
-        lab.load_echo();
+        lab.load_echo(&[CARD]);
         // What comes in on stream 0 goes to node 1, which is dead: more than the transport keeps for a node.
         joins(&mut lab, 0, 1);
         joins(&mut lab, 1, 0);
