@@ -33,7 +33,9 @@ void counters_tell(void) {
       low = half(i, COUNTER_SLOT_LO);
     } while (half(i, COUNTER_SLOT_HI) != high);
     uint64_t fast = (uint64_t)high << 32 | low;
-    frame_put_long(i < COUNTERS_COMMON ? fast + counts[i] : fast);
+    if (i < COUNTERS_COMMON) fast += counts[i];
+    if (i == COUNTER_DROP_FOREIGN) fast += READ(CSR_BRG_LOST);
+    frame_put_long(fast);
   }
   frame_send();
 }

@@ -533,38 +533,40 @@
 #define CSR_BRG_STATUS RL_WORD(0x30000300u)
 // There is one.
 #define BRG_STATUS_THERE 0x00000001u
-// In the last 256 cycles it has used the memory, or BRG_END was written.
+// In the last 256 cycles it has used the memory, or BRG_END was written; or what the role has sent waits.
 #define BRG_STATUS_MOVES 0x00000002u
-// The last window was not opened: open windows name as many other nodes as the bridge can know.
+// The last window or route was not set: they name as many other nodes as the bridge can know.
 #define BRG_STATUS_FULL 0x00000004u
-// BRG_WINDOW or BRG_END is being carried out. Where a node takes another's place that takes 2^18 cycles.
+// BRG_SET or BRG_END is being carried out. Where a node takes another's place that takes 2^18 cycles.
 #define BRG_STATUS_SETS 0x00000008u
-// write: First address of the window that BRG_WINDOW opens, high half: of memory as others see it, which is as hosts
-// see it.
-#define CSR_BRG_BASE_HI RL_WORD(0x30000304u)
-// write: Low half.
-#define CSR_BRG_BASE_LO RL_WORD(0x30000308u)
-// write: Its bytes, high half.
-#define CSR_BRG_LENGTH_HI RL_WORD(0x3000030Cu)
-// write: Low half.
-#define CSR_BRG_LENGTH_LO RL_WORD(0x30000310u)
-// write: Address of the node to which it is open, bytes 0 to 3. To a group, or to the card itself, no window opens.
-#define CSR_BRG_PEER_HI RL_WORD(0x30000314u)
-// write: Bytes 4 and 5, in the high half.
-#define CSR_BRG_PEER_LO RL_WORD(0x30000318u)
-// write acts: Opens a window, or closes it. A node that no window names any more is known on, for what it asks is
-// refused with a word, until its place is needed for another; then its connections end.
-#define CSR_BRG_WINDOW RL_WORD(0x3000031Cu)
-// It is open.
-#define BRG_WINDOW_OPEN 0x80000000u
-// Its number.
-#define BRG_WINDOW_INDEX_SHIFT 16u
-#define BRG_WINDOW_INDEX_MASK 0xFu
-// What it permits, as the protocol's bits.
-#define BRG_WINDOW_RIGHTS_SHIFT 8u
-#define BRG_WINDOW_RIGHTS_MASK 0xFu
+// Of what BRG_WHAT says: the length is 0,
+#define BRG_STATUS_EMPTY 0x00000010u
+// its node has an address of zeros,
+#define BRG_STATUS_NOBODY 0x00000020u
+// there are such streams, from `base` on as many as the length says,
+#define BRG_STATUS_STREAMS 0x00000040u
+// no route leads there, for it is a group, the card itself, or no stream.
+#define BRG_STATUS_ASTRAY 0x00000080u
+// write: What BRG_SET sets: the payload of SessionWindowSet, word by word, with addresses of memory as others see it,
+// which is as hosts see it; or in the last two words that of SessionRouteSet. To a group, or to the card itself, no
+// window opens.
+#define CSR_BRG_WHAT(i) RL_WORD(0x30000304u + 4u * (i))
+// write acts: Opens a window or closes it, or sets or ends the route of one of the role's streams. A node that no
+// window and no route names any more is known on, for what it asks is refused with a word, until its place is needed
+// for another; then its connections end.
+#define CSR_BRG_SET RL_WORD(0x3000031Cu)
+// It is open, or there is a route.
+#define BRG_SET_OPEN 0x80000000u
+// It is a route.
+#define BRG_SET_ROUTE 0x40000000u
+// The window's number, or the role's stream.
+#define BRG_SET_INDEX_SHIFT 0u
+#define BRG_SET_INDEX_MASK 0xFu
 // write acts: Closes all windows, ends all connections and knows nobody any more. It is done when MOVES has fallen.
 #define CSR_BRG_END RL_WORD(0x30000320u)
+// read: Messages that came for a stream that the role does not have or does not take, or were longer than a role's may
+// be.
+#define CSR_BRG_LOST RL_WORD(0x30000324u)
 // read: Counters of the bridge, from bridge_rx on in the order of the wire, two words each, low half first. The high
 // half may come a moment after the low one.
 #define CSR_BRG_COUNT(i) RL_WORD(0x30000340u + 4u * (i))

@@ -28,6 +28,7 @@ module rl_bridge
   parameter int unsigned WriteWords = 256,   // what is to be written,
   parameter int unsigned SendWords = 256,    // pieces of streams that go out,
   parameter int unsigned TakeWords = 8192,   // and that came in; as rl_bridge_take says.
+  parameter int unsigned Sinks = 0,          // Of whole messages of streams, likewise.
   parameter int unsigned Slots = 32,         // Of the transport, as are:
   parameter int unsigned Words = 4096,
   parameter int unsigned BlockWords = 4,
@@ -114,7 +115,8 @@ module rl_bridge
   input  logic               out_last_i,
   input  logic [23:0]        out_user_i,      // {node, stream}.
   output logic               in_valid_o,
-  input  logic               in_ready_i,
+  input  logic               in_ready_i,      // Without sinks,
+  input  sinks_t             in_sinks_i,      // and with them.
   output logic [DataW-1:0]   in_data_o,
   output logic [Bytes-1:0]   in_keep_o,
   output logic               in_last_o,
@@ -141,7 +143,7 @@ module rl_bridge
   output bridge_event_t      event_o,
   output transport_event_t   transport_event_o,
   output logic [PeerW-1:0]   transport_peer_o,
-  output logic               busy_o           // Of the transport.
+  output logic               busy_o           // Of the transport, or a message goes to its sink.
 );
   localparam int unsigned FrameWords = Longest / Bytes;
 
@@ -160,7 +162,7 @@ module rl_bridge
   assign q_offset[3] = '0;
 
   // -- the transport, whose credit is what nodes agree on
-  logic consume_valid, consume_ready, reset_valid, reset_ready, x_valid, x_ready, x_last;
+  logic consume_valid, consume_ready, reset_valid, reset_ready, x_valid, x_ready, x_last, link_busy;
   logic [PeerW-1:0] consume_peer, reset_peer, x_peer;
   count_t consume_count;
   epoch_t reset_epoch;
@@ -213,7 +215,7 @@ module rl_bridge
     .reset_epoch_i(reset_epoch),
     .event_o(transport_event_o),
     .event_peer_o(transport_peer_o),
-    .busy_o,
+    .busy_o(link_busy),
     .tx_valid_o,
     .tx_ready_i,
     .tx_peer_o,
@@ -256,20 +258,14 @@ module rl_bridge
   assign x_ready = takes[whose];
 
   // -- lives, and credit
-  logic
-      memory_ends,
-      requests_end,
-      messages_end,
-      stray,
-      master_fault,
-      take_fault,
-      refused,
-      taken,
-      wrong_kind;
+  logic memory_ends, requests_end, messages_end, stray, master_fault, wrong_kind;
+  logic take_fault, taken, take_lost, take_moves, refused;
   node_t event_node, master_fault_node, take_fault_node, taken_node;
   bridge_event_t served;
+  assign busy_o = link_busy || take_moves;
   assign wrong_kind = to[ToNobody] && x_last;
   assign event_o = '{
+          lost: served.lost || take_lost,
           served: served.served,
           malformed: served.malformed || stray || wrong_kind,
           denied: served.denied || take_fault || refused
@@ -431,7 +427,7 @@ module rl_bridge
   rl_bridge_send #(
     .Nodes(Nodes),
     .DataW(DataW),
-    .Longest(Longest),
+    .Longest(Most),
     .Words(SendWords)
   ) u_send (
     .clk_i,
@@ -443,8 +439,11 @@ module rl_bridge
     .s_last_i(out_last_i),
     .s_node_i(out_user_i[23:16]),
     .s_stream_i(out_user_i[15:0]),
+    .drop_i(drop_i[1]),
+    .drop_node_i,
     .q_valid_o(q_valid[3]),
     .q_ready_i(q_ready[3]),
+    .q_refused_i(q_refused[3]),
     .q_node_o(q_node[3]),
     .q_head_o(q_head[3]),
     .w_valid_o(w_valid[3]),
@@ -457,7 +456,8 @@ module rl_bridge
     .Nodes(Nodes),
     .DataW(DataW),
     .FrameWords(FrameWords),
-    .Words(TakeWords)
+    .Words(TakeWords),
+    .Sinks(Sinks)
   ) u_take (
     .clk_i,
     .rst_ni,
@@ -470,6 +470,9 @@ module rl_bridge
     .x_head_i(x_head),
     .x_data_i(x_data),
     .x_last_i(x_last),
+    .sinks_i(in_sinks_i),
+    .m_lost_o(take_lost),
+    .m_moves_o(take_moves),
     .m_valid_o(in_valid_o),
     .m_ready_i(in_ready_i),
     .m_data_o(in_data_o),
@@ -482,9 +485,11 @@ module rl_bridge
     .consumed_node_o(taken_node),
     .forget_i(messages_end),
     .forget_node_i(event_node),
+    .drop_i(drop_i[1]),
+    .drop_node_i,
     .fault_o(take_fault),
     .fault_node_o(take_fault_node)
   );
   logic unused;
-  assign unused = ^{q_refused[3], w_ready[1], x_strb};
+  assign unused = ^{w_ready[1], x_strb};
 endmodule

@@ -4,8 +4,9 @@
 //   port 0 ==> rl_bridge_door ==> rl_bridge_node ==> a source of port 0's rl_egress
 //                                       |
 //   firmware ==> rl_bridge_csr ==>      + ==> rl_axi_widen ==> rl_memory_crossing ==> rl_memory_hub
+//                                       + <==> rl_bridge_streams <==> role, and its streams' ports
 //
-// The role's streams, and other nodes' memory for it, are not connected.
+// Other nodes' memory for the role is not connected.
 //
 // Its clock rests while it has nothing to do. That costs no time: it wakes with the word or the register that comes.
 module rl_bridge_card
@@ -17,6 +18,7 @@ module rl_bridge_card
   import rl_role_pkg::*;
 #(
   parameter int unsigned Nodes = 8,
+  parameter int unsigned RoleStreams = 2,
   localparam int unsigned DataW = 64
 ) (
   input  logic              clk_net_i,
@@ -61,7 +63,21 @@ module rl_bridge_card
 
   // -- memory, ddr domain
   output axi_req_t          axi_o,
-  input  axi_rsp_t          axi_i
+  input  axi_rsp_t          axi_i,
+
+  // -- the role's streams, role domain, as rl_bridge_streams says
+  input  logic              clk_role_i,
+  input  logic              rst_role_ni,
+  input  logic              role_rst_ni,
+  input  logic              listens_i,
+  input  message_t [RoleStreams-1:0] port_i,
+  output logic [RoleStreams-1:0] port_ready_o,
+  output message_t [RoleStreams-1:0] role_o,
+  input  logic [RoleStreams-1:0] role_ready_i,
+  input  message_t [RoleStreams-1:0] role_i,
+  output logic [RoleStreams-1:0] role_ready_o,
+  output message_t [RoleStreams-1:0] port_o,
+  input  logic [RoleStreams-1:0] port_ready_i
 );
   localparam int unsigned PeerW = $clog2(Nodes) + 1;
   // The least power of two that holds the payload of a standard frame.
@@ -69,10 +85,10 @@ module rl_bridge_card
   localparam int unsigned Words = 8 * Longest / DataW;
 
   // -- the clock
-  logic clk, awake, door_valid, owner_busy, node_busy, memory_busy;
+  logic clk, awake, door_valid, owner_busy, node_busy, memory_busy, streams_busy, streams_hold;
   logic [8:0] rest_q;
-  assign awake = !rst_net_ni || door_valid || ctl_i.write || owner_busy || node_busy || memory_busy || tx_valid_o ||
-      tx_event_valid_o;
+  assign awake = !rst_net_ni || door_valid || ctl_i.write || owner_busy || node_busy || memory_busy ||
+      streams_busy || tx_valid_o || tx_event_valid_o;
   always_ff @(posedge clk_net_i) begin
     if (awake) rest_q <= '1;
     else if (rest_q != 0) rest_q <= rest_q - 1'b1;
@@ -128,12 +144,25 @@ module rl_bridge_card
   );
 
   // -- registers, and ends of connections
-  logic set, ends, full, window_valid, peer_valid, peer_known, judged, sent, lately;
+  logic
+      set,
+      set_route,
+      ends,
+      ends_all,
+      full,
+      route_valid,
+      window_valid,
+      peer_valid,
+      peer_known,
+      judged,
+      sent,
+      lately;
   logic [3:0] set_index, window_index;
   window_t set_window;
   mac_addr_t set_peer;
   logic [PeerW-2:0] peer_node;
   window_t window;
+  route_t route;
   mac_addr_t peer_mac;
   verdict_e verdict;
   bridge_event_t event_of;
@@ -144,16 +173,18 @@ module rl_bridge_card
   rl_bridge_csr u_csr (
     .clk_i(clk),
     .rst_ni(rst_net_ni),
+    .mac_i,
     .ctl_i,
     .data_o,
     .set_o(set),
+    .set_route_o(set_route),
     .set_index_o(set_index),
     .set_window_o(set_window),
     .set_peer_o(set_peer),
     .end_o(ends),
     .sets_i(owner_busy),
     .full_i(full),
-    .moves_i(memory_busy || owner_busy || lately),
+    .moves_i(memory_busy || owner_busy || lately || streams_hold),
     .judged_i(judged),
     .verdict_i(verdict),
     .event_i(event_of),
@@ -167,15 +198,19 @@ module rl_bridge_card
     .rst_ni(rst_net_ni),
     .mac_i,
     .set_i(set),
+    .set_route_i(set_route),
     .set_index_i(set_index),
     .set_window_i(set_window),
     .set_peer_i(set_peer),
     .end_i(ends),
+    .ends_o(ends_all),
     .full_o(full),
     .busy_o(owner_busy),
     .window_valid_o(window_valid),
     .window_index_o(window_index),
     .window_o(window),
+    .route_valid_o(route_valid),
+    .route_o(route),
     .peer_valid_o(peer_valid),
     .peer_node_o(peer_node),
     .peer_known_o(peer_known),
@@ -202,16 +237,18 @@ module rl_bridge_card
   logic [DataW-1:0] n_wdata, n_rdata;
   axi_req_t wide;
   axi_rsp_t wide_rsp;
-  // Of the port and of the streams.
-  logic [4:0] unused_ready;
+  message_t out, in;
+  logic out_ready;
+  logic [23:0] out_user;
+  logic [24:0] in_user;
+  sinks_t sinks;
+  // Of the port.
+  logic [2:0] unused_ready;
   logic [1:0] unused_valid;
   logic [3:0] unused_id;
   logic [3:0] unused_resp;
-  logic [DataW-1:0] unused_read, unused_in;
-  logic [1:0] unused_last;
-  logic unused_in_valid;
-  logic [7:0] unused_keep;
-  logic [24:0] unused_user;
+  logic [DataW-1:0] unused_read;
+  logic unused_last;
   logic [31:0] unused_verdicts, unused_departures;
   rl_bridge_node #(
     .Nodes(Nodes),
@@ -226,6 +263,7 @@ module rl_bridge_card
     .WriteWords(4 * Words),
     .SendWords(4 * Words),
     .TakeWords(Nodes * 32'(Credit) * Words),
+    .Sinks(RoleStreams),
     .Words(64 * Words),
     .ArriveWords(8 * Words)
   ) u_node (
@@ -274,7 +312,7 @@ module rl_bridge_card
     .p_rid_o(unused_id[3:2]),
     .p_rdata_o(unused_read),
     .p_rresp_o(unused_resp[3:2]),
-    .p_rlast_o(unused_last[0]),
+    .p_rlast_o(unused_last),
     .m_awvalid_o(n_awvalid),
     .m_awready_i(n_awready),
     .m_awaddr_o(n_awaddr),
@@ -296,18 +334,19 @@ module rl_bridge_card
     .m_rdata_i(n_rdata),
     .m_rresp_i(wide_rsp.rresp),
     .m_rlast_i(n_rlast),
-    .out_valid_i(1'b0),
-    .out_ready_o(unused_ready[3]),
-    .out_data_i('0),
-    .out_keep_i('0),
-    .out_last_i(1'b0),
-    .out_user_i('0),
-    .in_valid_o(unused_in_valid),
-    .in_ready_i(1'b1),
-    .in_data_o(unused_in),
-    .in_keep_o(unused_keep),
-    .in_last_o(unused_last[1]),
-    .in_user_o(unused_user),
+    .out_valid_i(out.valid),
+    .out_ready_o(out_ready),
+    .out_data_i(out.data),
+    .out_keep_i(out.keep),
+    .out_last_i(out.last),
+    .out_user_i(out_user),
+    .in_valid_o(in.valid),
+    .in_ready_i(1'b0),
+    .in_sinks_i(sinks),
+    .in_data_o(in.data),
+    .in_keep_o(in.keep),
+    .in_last_o(in.last),
+    .in_user_o(in_user),
     .tx_valid_o(n_txvalid),
     .tx_ready_i(n_txready),
     .tx_data_o,
@@ -329,48 +368,56 @@ module rl_bridge_card
     .departure_count_of_i('0),
     .departure_count_o(unused_departures)
   );
-  assign unused_ready[4] = 1'b0;
+
+  rl_bridge_streams #(
+    .Streams(RoleStreams)
+  ) u_streams (
+    .clk_role_i,
+    .rst_role_ni,
+    .role_rst_ni,
+    .listens_i,
+    .port_i,
+    .port_ready_o,
+    .role_o,
+    .role_ready_i,
+    .role_i,
+    .role_ready_o,
+    .port_o,
+    .port_ready_i,
+    .clk_net_i(clk),
+    .rst_net_ni,
+    .clear_i(ends_all),
+    .route_valid_i(route_valid),
+    .route_index_i(set_index),
+    .route_i(route),
+    .out_ready_i(out_ready),
+    .out_o(out),
+    .out_user_o(out_user),
+    .in_i(in),
+    .in_stream_i(in_user[15:0]),
+    .in_sinks_o(sinks),
+    .holds_o(streams_hold),
+    .busy_o(streams_busy)
+  );
 
   // -- frames out: none begins after memory has failed, so that nothing is said of what it gave
-  logic inside_q, may;
-  logic [13:0] bytes;
-  logic [2:0] unused_events;
-  logic unused_room;
-  assign may = inside_q || !(halt_i || failed_o);
-  assign tx_valid_o = n_txvalid && may;
-  assign n_txready = tx_ready_i && may;
-  assign sent = tx_valid_o && tx_ready_i && tx_last_o;
-  always_ff @(posedge clk) begin
-    if (!rst_net_ni) inside_q <= 1'b0;
-    else if (tx_valid_o && tx_ready_i) inside_q <= !tx_last_o;
-  end
-  rl_port_count #(
+  rl_bridge_exit #(
     .DataW(DataW)
-  ) u_count (
+  ) u_exit (
     .clk_i(clk),
     .rst_ni(rst_net_ni),
-    .valid_i(tx_valid_o && tx_ready_i),
+    .stop_i(halt_i || failed_o),
+    .valid_i(n_txvalid),
+    .ready_o(n_txready),
     .last_i(tx_last_o),
     .keep_i(tx_keep_o),
-    .bytes_o(bytes)
+    .valid_o(tx_valid_o),
+    .ready_i(tx_ready_i),
+    .sent_o(sent),
+    .event_valid_o(tx_event_valid_o),
+    .event_ready_i(tx_event_ready_i),
+    .event_bytes_o(tx_event_bytes_o)
   );
-  rl_fifo #(
-    .Width(14),
-    .Depth(4)
-  ) u_sent (
-    .clk_i(clk),
-    .rst_ni(rst_net_ni),
-    .wvalid_i(sent),
-    .wready_o(unused_room),
-    .wdata_i(bytes),
-    .rvalid_o(tx_event_valid_o),
-    .rready_i(tx_event_ready_i),
-    .rdata_o(tx_event_bytes_o),
-    .count_o(unused_events)
-  );
-`ifndef SYNTHESIS
-  always_ff @(posedge clk) if (rst_net_ni && sent) SentIsKept_A : assert (unused_room);
-`endif
 
   // -- memory
   logic [7:0] lately_q;
@@ -445,7 +492,7 @@ module rl_bridge_card
   assign moves_o = memory_busy || tx_valid_o;
 
   logic unused;
-  assign unused = ^{unused_ready, unused_valid, unused_id, unused_resp, unused_read, unused_in, unused_last,
-                    unused_in_valid, unused_keep, unused_user, unused_verdicts, unused_departures, unused_events,
-                    unused_room, wide_rsp.bid, wide_rsp.rid, wide_rsp.rlast, time_us_i, boot_i[31:30]};
+  assign unused = ^{unused_ready, unused_valid, unused_id, unused_resp, unused_read, unused_last, in_user[24:16],
+                    unused_verdicts, unused_departures, wide_rsp.bid, wide_rsp.rid, wide_rsp.rlast, time_us_i,
+                    boot_i[31:30]};
 endmodule

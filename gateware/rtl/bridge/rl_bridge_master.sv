@@ -460,6 +460,7 @@ module rl_bridge_master
     refused = status == BridgeStatusNoWindow || status == BridgeStatusDenied || status == BridgeStatusBusy;
     fault_o <= rst_ni && state_q == Decides && full && !void_q && !is_forgotten;
     fault_node_o <= node_q;
+    event_o.lost <= 1'b0;
     event_o.served <= rst_ni && push && !refused && status != BridgeStatusMalformed;
     event_o.malformed <= rst_ni && push && status == BridgeStatusMalformed;
     event_o.denied <= rst_ni && ((push && refused) || (state_q == Decides && full && !void_q && !is_forgotten));

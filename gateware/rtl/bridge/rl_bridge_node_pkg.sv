@@ -122,8 +122,23 @@ package rl_bridge_node_pkg;
     AxiDecerr = 2'b11
   } axi_resp_e;
 
+  // Where what a role sends on a stream goes.
+  typedef struct packed {
+    logic       valid;
+    node_t      node;
+    logic [3:0] there;  // The node's stream.
+  } route_t;
+
+  // The sinks of streams that take whole messages.
+  typedef struct packed {
+    logic        clear;  // What is under way to them goes nowhere.
+    logic [15:0] open;   // By stream: it takes messages,
+    logic [15:0] room;   // and has room for a word now and until it gets one.
+  } sinks_t;
+
   // What a node counts, each for one cycle: the twin of EndpointCounters, as far as it is not the wire's.
   typedef struct packed {
+    logic lost;       // A message that was whole was for no sink.
     logic served;     // A request was carried out, or memory failed.
     logic malformed;  // A request was answered so; or an answer came to what was not asked, or a kind that may not.
     logic denied;     // No window permits it, or it is one too many; of streams also a piece that does not belong.

@@ -1,6 +1,6 @@
-// Whose the windows are: a place among the bridge's nodes for each address that an open window names. A node that no
-// window names any more stays, for what it asks is refused with a word, until its place is needed; then its connections
-// end. So no more than Nodes different nodes are named at once.
+// Whose windows and routes are: a place among the bridge's nodes for each address that an open window or a route names.
+// A node that none of them names any more stays, for what it asks is refused with a word, until its place is needed;
+// then its connections end. So no more than Nodes different nodes are named at once.
 //
 // What has come from a node and waits for the memory is known by the node's place alone. So a place that was another's
 // is given away only when 2^DrainW cycles have passed since that one was heard last: all of it was judged by then, or
@@ -19,10 +19,12 @@ module rl_bridge_owner
 
   // -- rl_bridge_csr: each for one cycle, some cycles apart, the rest steady meanwhile
   input  logic             set_i,        // A window is opened, or closed,
+  input  logic             set_route_i,  // or a route of a stream of the role,
   input  logic [3:0]       set_index_i,
-  input  window_t          set_window_i, // but for `peer`, which is this one.
+  input  window_t          set_window_i, // but for `peer`, which is this one. A route leads to stream `base`.
   input  mac_addr_t        set_peer_i,
   input  logic             end_i,        // All are closed, and nobody is known.
+  output logic             ends_o,       // That is being done.
   output logic             full_o,       // The last one was not opened: there is no place for its node.
   output logic             busy_o,
 
@@ -30,6 +32,8 @@ module rl_bridge_owner
   output logic             window_valid_o,
   output logic [3:0]       window_index_o,
   output window_t          window_o,
+  output logic             route_valid_o, // At the end of all, whoever has routes closes them.
+  output route_t           route_o,       // The stream is set_index_i.
   output logic             peer_valid_o, // With the end of the node's connections.
   output logic [NodeW-1:0] peer_node_o,
   output logic             peer_known_o,
@@ -40,18 +44,21 @@ module rl_bridge_owner
   typedef enum logic [2:0] {
     Rests,
     Looks,   // Which place is it?
-    Closes,  // What the window was before ends,
+    Closes,  // What the window or route was before ends,
     Parts,   // the node that had the place is known no more,
     Waits,   // and what has come from it is judged;
     Meets,   // a node takes its place,
-    Opens,   // and the window is open to it.
+    Opens,   // and it is open to it, or leads to it.
     Ends     // Windows and nodes, one after the other.
   } state_e;
   state_e state_q;
   logic [Nodes-1:0][47:0] mac_q;
   nodes_t known_q, after_q;
-  logic [32'(Windows)-1:0] open_q;
-  logic [32'(Windows)-1:0][NodeW-1:0] whose_q;
+  // Windows, and behind them routes.
+  localparam int unsigned Names = 32'(Windows) + 32'(Streams);
+  logic [Names-1:0] open_q;
+  logic [Names-1:0][NodeW-1:0] whose_q;
+  logic [4:0] name;
   logic [3:0] at_q;
   logic [DrainW-1:0] wait_q;
 
@@ -63,11 +70,12 @@ module rl_bridge_owner
   nodes_t named, has, unused, able, chosen, chosen_q;
   logic possible, possible_q, met_q;
   index_t node;
+  assign name = {set_route_i, set_index_i};
   assign possible = set_window_i.valid && !set_peer_i[40] && set_peer_i != mac_i;
   always_comb begin
     named = '0;
-    for (int unsigned w = 0; w < 32'(Windows); w++)
-    if (open_q[w] && set_index_i != 4'(w)) named[whose_q[w]] = 1'b1;
+    for (int unsigned i = 0; i < Names; i++)
+    if (open_q[i] && name != 5'(i)) named[whose_q[i]] = 1'b1;
     for (int unsigned n = 0; n < Nodes; n++) has[n] = known_q[n] && mac_q[n] == set_peer_i;
     unused = ~named & ~known_q;
     able = unused != '0 ? unused : ~named;
@@ -91,7 +99,7 @@ module rl_bridge_owner
           state_q <= possible && chosen == '0 ? Rests : Closes;
         end
         Closes: begin
-          open_q[set_index_i] <= 1'b0;
+          open_q[name] <= 1'b0;
           state_q <= !possible_q ? Rests : met_q ? Opens : known_q[node] ? Parts : Meets;
         end
         Parts: begin
@@ -105,7 +113,7 @@ module rl_bridge_owner
           state_q <= Opens;
         end
         Opens: begin
-          open_q[set_index_i] <= 1'b1;
+          open_q[name] <= 1'b1;
           state_q <= Rests;
         end
         Ends: if (at_q == '1) state_q <= Rests;
@@ -124,18 +132,21 @@ module rl_bridge_owner
       met_q <= has != '0;
     end
     if (state_q == Meets) mac_q[node] <= set_peer_i;
-    if (state_q == Opens) whose_q[set_index_i] <= node;
+    if (state_q == Opens) whose_q[name] <= node;
     wait_q <= state_q == Waits ? wait_q + 1'b1 : '0;
     at_q <= state_q == Ends ? at_q + 1'b1 : '0;
   end
+  assign ends_o = state_q == Ends;
   assign busy_o = state_q != Rests || set_i || end_i;
 
   always_comb begin
-    window_valid_o = state_q inside {Closes, Opens, Ends};
+    window_valid_o = (state_q inside {Closes, Opens} && !set_route_i) || state_q == Ends;
     window_index_o = state_q == Ends ? at_q : set_index_i;
     window_o = set_window_i;
     window_o.valid = state_q == Opens;
     window_o.peer = node_t'(node);
+    route_valid_o = state_q inside {Closes, Opens} && set_route_i;
+    route_o = '{valid: state_q == Opens, node: node_t'(node), there: set_window_i.base[3:0]};
     peer_valid_o = state_q inside {Parts, Meets} || (state_q == Ends && 32'(at_q) < Nodes);
     peer_node_o = state_q == Ends ? index_t'(at_q) : node;
     peer_known_o = state_q == Meets;

@@ -2,7 +2,8 @@
 // message each. A piece goes when all of it is here.
 //
 // Words are whole but for a message's last. A message for a node or a stream that there cannot be goes nowhere and is
-// counted; so does what is longer than a message may be, whose first 64 KiB arrive.
+// counted; so does what is longer than a message may be, whose first 64 KiB arrive. When the owner ends the connection
+// to a node, what is here for it goes nowhere: its place may be another node's next.
 module rl_bridge_send
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
@@ -22,9 +23,12 @@ module rl_bridge_send
   input  logic              s_last_i,
   input  node_t             s_node_i,    // Whose stream it is for, and which: looked at with the first word.
   input  logic [15:0]       s_stream_i,
+  input  logic              drop_i,      // The owner ends our connection to this node.
+  input  node_t             drop_node_i,
 
   output logic              q_valid_o,
   input  logic              q_ready_i,
+  input  logic              q_refused_i,
   output node_t             q_node_o,
   output head_t             q_head_o,
   output logic              w_valid_o,
@@ -37,8 +41,12 @@ module rl_bridge_send
   localparam int unsigned Most = Longest / Bytes;
   localparam int unsigned MostWords = (64 << 10) / Bytes;  // Of a message.
   localparam int unsigned PlaceW = $clog2(MostWords) + 1;
+  localparam int unsigned LifeW = 4;
+  localparam int unsigned NodeW = $clog2(Nodes);
+  typedef logic [LifeW-1:0] life_t;
   typedef struct packed {
     node_t             node;
+    life_t             life;    // Of our connection to it, when the message began.
     logic [15:0]       stream;
     logic [PlaceW-1:0] at;      // Words of the message before it.
     logic [15:0]       length;
@@ -59,11 +67,14 @@ module rl_bridge_send
       word_ready,
       pushes_word;
   node_t node_q, node;
+  life_t [Nodes-1:0] life_q;
+  life_t begun_q, begun;
   logic [15:0] stream_q, stream, length_q, length;
   logic [PlaceW-1:0] at_q, words_q, words;
   logic [FineW:0] bytes;
   assign node = inside_q ? node_q : s_node_i;
   assign stream = inside_q ? stream_q : s_stream_i;
+  assign begun = inside_q ? begun_q : life_q[node[NodeW-1:0]];
   assign drops = inside_q ? drops_q : s_node_i >= node_t'(Nodes) || s_stream_i >= Streams;
   assign s_ready_o = piece_ready && word_ready;
   assign takes = s_valid_i && s_ready_o;
@@ -85,7 +96,9 @@ module rl_bridge_send
       words_q <= '0;
       length_q <= '0;
       refused_o <= 1'b0;
+      life_q <= '0;
     end else begin
+      if (drop_i) life_q[drop_node_i[NodeW-1:0]] <= life_q[drop_node_i[NodeW-1:0]] + 1'b1;
       refused_o <= takes && ((drops && !inside_q) || (cuts_off && !drops));
       if (takes) begin
         inside_q <= !s_last_i;
@@ -104,6 +117,7 @@ module rl_bridge_send
   always_ff @(posedge clk_i) begin
     if (takes) begin
       node_q <= node;
+      begun_q <= begun;
       stream_q <= stream;
       drops_q <= drops || cuts_off;
     end
@@ -115,6 +129,7 @@ module rl_bridge_send
   logic [$clog2(Words):0] unused_words;
   assign pushed = '{
           node: node,
+          life: begun,
           stream: stream,
           at: at_q,
           length: length,
@@ -131,11 +146,17 @@ module rl_bridge_send
     .wready_o(piece_ready),
     .wdata_i(pushed),
     .rvalid_o(piece_valid),
-    .rready_i(q_ready_i && q_valid_o),
+    .rready_i(begins),
     .rdata_o(piece),
     .count_o(unused_pieces)
   );
-  logic word_valid, sends_q;
+  // A piece that is offered stays until it is taken or refused.
+  logic word_valid, sends_q, offers_q, stale, begins, ends_piece, pops;
+  assign stale = piece.life != life_q[piece.node[NodeW-1:0]] && !offers_q;
+  assign begins = piece_valid && !sends_q && (stale || q_ready_i);
+  logic void_q;
+  assign pops = sends_q && word_valid && (void_q || w_ready_i);
+  assign ends_piece = pops && w_last_o;
   logic [PlaceW-1:0] left_q;
   rl_fifo #(
     .Width(DataW),
@@ -148,11 +169,11 @@ module rl_bridge_send
     .wready_o(word_ready),
     .wdata_i(s_data_i),
     .rvalid_o(word_valid),
-    .rready_i(sends_q && w_ready_i),
+    .rready_i(pops),
     .rdata_o(w_data_o),
     .count_o(unused_words)
   );
-  assign q_valid_o = piece_valid && !sends_q;
+  assign q_valid_o = piece_valid && !sends_q && !stale;
   assign q_node_o = piece.node;
   always_comb begin
     q_head_o = '0;
@@ -162,17 +183,24 @@ module rl_bridge_send
     q_head_o.addr = 64'({piece.at, FineW'(0)});
     q_head_o.tag = piece.stream;
   end
-  assign w_valid_o = sends_q && word_valid;
+  assign w_valid_o = sends_q && word_valid && !void_q;
   assign w_last_o = left_q == PlaceW'(1);
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) sends_q <= 1'b0;
-    else if (q_valid_o && q_ready_i) sends_q <= 1'b1;
-    else if (w_valid_o && w_ready_i && w_last_o) sends_q <= 1'b0;
+    if (!rst_ni) begin
+      sends_q <= 1'b0;
+      offers_q <= 1'b0;
+    end else begin
+      if (begins) sends_q <= 1'b1;
+      else if (ends_piece) sends_q <= 1'b0;
+      offers_q <= q_valid_o && !q_ready_i && !q_refused_i;
+    end
   end
   always_ff @(posedge clk_i) begin
-    if (q_valid_o && q_ready_i) left_q <= piece.words;
-    else if (w_valid_o && w_ready_i) left_q <= left_q - 1'b1;
+    if (begins) begin
+      left_q <= piece.words;
+      void_q <= stale;
+    end else if (pops) left_q <= left_q - 1'b1;
   end
   logic unused;
-  assign unused = ^{unused_pieces, unused_words};
+  assign unused = ^{unused_pieces, unused_words, drop_node_i};
 endmodule

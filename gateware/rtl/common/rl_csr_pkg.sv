@@ -412,32 +412,28 @@ package rl_csr_pkg;
   localparam int unsigned BrgStatusMovesBit = 1;
   localparam int unsigned BrgStatusFullBit = 2;
   localparam int unsigned BrgStatusSetsBit = 3;
-  // BRG_BASE_HI: write. First address of the window that BRG_WINDOW opens, high half: of memory as
-  // others see it, which is as hosts see it.
-  localparam csr_word_t CsrBrgBaseHi = 8'hc1;
-  // BRG_BASE_LO: write. Low half.
-  localparam csr_word_t CsrBrgBaseLo = 8'hc2;
-  // BRG_LENGTH_HI: write. Its bytes, high half.
-  localparam csr_word_t CsrBrgLengthHi = 8'hc3;
-  // BRG_LENGTH_LO: write. Low half.
-  localparam csr_word_t CsrBrgLengthLo = 8'hc4;
-  // BRG_PEER_HI: write. Address of the node to which it is open, bytes 0 to 3. To a group, or to
-  // the card itself, no window opens.
-  localparam csr_word_t CsrBrgPeerHi = 8'hc5;
-  // BRG_PEER_LO: write. Bytes 4 and 5, in the high half.
-  localparam csr_word_t CsrBrgPeerLo = 8'hc6;
-  // BRG_WINDOW: write acts. Opens a window, or closes it. A node that no window names any more is
-  // known on, for what it asks is refused with a word, until its place is needed for another; then
-  // its connections end.
-  localparam csr_word_t CsrBrgWindow = 8'hc7;
-  localparam int unsigned BrgWindowOpenBit = 31;
-  localparam int unsigned BrgWindowIndexLsb = 16;
-  localparam int unsigned BrgWindowIndexWidth = 4;
-  localparam int unsigned BrgWindowRightsLsb = 8;
-  localparam int unsigned BrgWindowRightsWidth = 4;
+  localparam int unsigned BrgStatusEmptyBit = 4;
+  localparam int unsigned BrgStatusNobodyBit = 5;
+  localparam int unsigned BrgStatusStreamsBit = 6;
+  localparam int unsigned BrgStatusAstrayBit = 7;
+  // BRG_WHAT: write. What BRG_SET sets: the payload of SessionWindowSet, word by word, with
+  // addresses of memory as others see it, which is as hosts see it; or in the last two words that
+  // of SessionRouteSet. To a group, or to the card itself, no window opens.
+  localparam csr_word_t CsrBrgWhat = 8'hc1;
+  // BRG_SET: write acts. Opens a window or closes it, or sets or ends the route of one of the
+  // role's streams. A node that no window and no route names any more is known on, for what it asks
+  // is refused with a word, until its place is needed for another; then its connections end.
+  localparam csr_word_t CsrBrgSet = 8'hc7;
+  localparam int unsigned BrgSetOpenBit = 31;
+  localparam int unsigned BrgSetRouteBit = 30;
+  localparam int unsigned BrgSetIndexLsb = 0;
+  localparam int unsigned BrgSetIndexWidth = 4;
   // BRG_END: write acts. Closes all windows, ends all connections and knows nobody any more. It is
   // done when MOVES has fallen.
   localparam csr_word_t CsrBrgEnd = 8'hc8;
+  // BRG_LOST: read. Messages that came for a stream that the role does not have or does not take,
+  // or were longer than a role's may be.
+  localparam csr_word_t CsrBrgLost = 8'hc9;
   // BRG_COUNT: read. Counters of the bridge, from bridge_rx on in the order of the wire, two words
   // each, low half first. The high half may come a moment after the low one.
   localparam csr_word_t CsrBrgCount = 8'hd0;

@@ -6,6 +6,7 @@ module rl_port_stream
   parameter int unsigned DataW = 64,
   parameter int unsigned FrameMax = 1514,  // Bytes of the longest frame that may leave.
   parameter int unsigned Words = 512,      // Of what waits to leave, a power of two.
+  parameter bit          Plain = 1'b0,     // As rl_port_tx says.
   localparam int unsigned KeepW = DataW / 8
 ) (
   input  stream_config_t   config_i,  // Steady,
@@ -76,7 +77,8 @@ module rl_port_stream
   rl_port_tx #(
     .DataW(DataW),
     .FrameMax(FrameMax),
-    .Words(Words)
+    .Words(Words),
+    .Plain(Plain)
   ) u_from_role (
     .clk_role_i,
     .rst_role_ni,

@@ -9,6 +9,7 @@ module rl_port_tx
   parameter int unsigned FrameMax = 1514,  // Bytes of the longest frame that may leave.
   parameter int unsigned Words = 1024,     // Of the queue, a power of two.
   parameter int unsigned Frames = 32,      // In the queue, a power of two.
+  parameter bit          Plain = 1'b0,     // They are no frames but messages: nothing in them is looked at.
   localparam int unsigned KeepW = DataW / 8
 ) (
   // -- role domain
@@ -99,7 +100,7 @@ module rl_port_tx
       s2_last_q <= s1_last;
       s2_data_q <= s1_data;
       s2_keep_q <= s1_keep;
-      s2_allowed_q <= s1_known && (forwards_i || s1_head.src == mac_i) && !reserved;
+      s2_allowed_q <= Plain || (s1_known && (forwards_i || s1_head.src == mac_i) && !reserved);
     end
   end
 

@@ -216,6 +216,7 @@ module bridge_end
     .out_user_i,
     .in_valid_o,
     .in_ready_i,
+    .in_sinks_i('0),
     .in_data_o,
     .in_keep_o,
     .in_last_o,

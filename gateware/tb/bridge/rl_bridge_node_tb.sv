@@ -339,6 +339,7 @@ module rl_bridge_node_tb
       .out_user_i(out_user[e]),
       .in_valid_o(in_valid[e]),
       .in_ready_i(in_ready[e]),
+      .in_sinks_i('0),
       .in_data_o(in_data[e]),
       .in_keep_o(in_keep[e]),
       .in_last_o(in_last[e]),

@@ -1,4 +1,4 @@
-"""rl_bridge_csr: what is written is the window that opens, and what happens is counted under its name."""
+"""rl_bridge_csr: what is written is the window or the route that is set, and what happens is counted under its name."""
 
 import itertools
 import random
@@ -15,6 +15,8 @@ MAP = tomllib.loads((ROOT / "protocol/registers.toml").read_text())
 REGISTERS = {register["name"]: register for register in MAP["register"] if register["block"] == "Bridge"}
 FIRST = min(register["offset"] for register in REGISTERS.values())
 ANYBODY = 255
+OWN = 0x02524C000007
+WORDS = REGISTERS["BRG_WHAT"]["count"]
 # The numbers of rl_bridge_wire's verdicts, by the counter that a frame counts in beside bridge_rx.
 VERDICTS = {
     "foreign": [4, 5, 6, 7],
@@ -58,11 +60,16 @@ class Bench:
             port.value = 0
         Clock(dut.clk_i, 10, "ns").start()
         await ClockCycles(dut.clk_i, 3)
+        dut.mac_i.value = OWN
         dut.rst_ni.value = 1
         await self.edge
 
-    async def write(self, name, word):
-        self.dut.ctl_i.value = pack("bridge_ctl_t", write=1, at=number(name), word=word)
+    async def status(self):
+        word = await self.read("BRG_STATUS")
+        return {one["name"]: word >> int(one["bits"]) & 1 for one in REGISTERS["BRG_STATUS"]["fields"]}
+
+    async def write(self, name, word, index=0):
+        self.dut.ctl_i.value = pack("bridge_ctl_t", write=1, at=number(name, index), word=word)
         await self.edge
         self.dut.ctl_i.value = pack("bridge_ctl_t", at=random.getrandbits(5), word=random.getrandbits(32))
 
@@ -73,27 +80,33 @@ class Bench:
 
 
 @cocotb.test()
-async def what_is_written_is_the_window_that_opens(dut):
+async def what_is_written_is_the_window_or_route_that_is_set(dut):
     tb = Bench(dut)
     await tb.start()
-    words = {name: 0 for name in ("BASE_HI", "BASE_LO", "LENGTH_HI", "LENGTH_LO", "PEER_HI", "PEER_LO")}
-    for name in words:
-        await tb.write(f"BRG_{name}", 0)
+    words = [0] * WORDS
+    for at in range(WORDS):
+        await tb.write("BRG_WHAT", 0, at)
     for _ in range(300):
         # Each keeps its value until it is written again.
-        for name in random.sample(sorted(words), random.randint(0, 6)):
-            words[name] = random.getrandbits(32)
-            await tb.write(f"BRG_{name}", words[name])
+        for at in random.sample(range(WORDS), random.randint(0, WORDS)):
+            words[at] = random.getrandbits(32)
+            await tb.write("BRG_WHAT", words[at], at)
             await tb.edge
             assert not dut.set_o.value and not dut.end_o.value
-        opens, index, rights = random.getrandbits(1), random.getrandbits(4), random.getrandbits(4)
-        await tb.write("BRG_WINDOW", word_of("BRG_WINDOW", OPEN=opens, INDEX=index, RIGHTS=rights))
+        opens, routes, index = random.getrandbits(1), random.getrandbits(1), random.getrandbits(4)
+        await tb.write("BRG_SET", word_of("BRG_SET", OPEN=opens, ROUTE=routes, INDEX=index))
         await tb.edge
         assert dut.set_o.value and not dut.end_o.value and dut.set_index_o.value == index
-        base, length = (words[f"{name}_HI"] << 32 | words[f"{name}_LO"] for name in ("BASE", "LENGTH"))
-        wanted = {"valid": opens, "base": base, "length": length, "at": base, "peer": ANYBODY, "rights": rights}
-        assert fields(dut.set_window_o, "window_t") == wanted
-        assert dut.set_peer_o.value == words["PEER_HI"] << 16 | words["PEER_LO"] >> 16
+        assert dut.set_route_o.value == routes
+        base, length = words[0] << 32 | words[1], words[2] << 32 | words[3]
+        window = fields(dut.set_window_o, "window_t")
+        if routes:
+            assert (window["valid"], window["base"]) == (opens, words[5] & 0xFFFF)
+        else:
+            rights = words[5] >> 8 & 15
+            wanted = {"valid": opens, "base": base, "length": length, "at": base, "peer": ANYBODY, "rights": rights}
+            assert window == wanted
+        assert dut.set_peer_o.value == words[4] << 16 | words[5] >> 16
         await tb.edge
         assert not dut.set_o.value, "for one cycle"
     await tb.write("BRG_END", random.getrandbits(32))
@@ -110,7 +123,33 @@ async def its_status_is_what_it_does(dut):
     for moves, full, sets in itertools.product(range(2), repeat=3):
         dut.moves_i.value, dut.full_i.value, dut.sets_i.value = moves, full, sets
         wanted = {"THERE": 1, "MOVES": moves, "FULL": full, "SETS": sets}
-        assert await tb.read("BRG_STATUS") == sum(v << bits("BRG_STATUS", n)[0] for n, v in wanted.items())
+        status = await tb.status()
+        assert {name: status[name] for name in wanted} == wanted
+
+
+@cocotb.test()
+async def its_status_is_what_the_firmware_asks_of_a_window_or_route(dut):
+    tb = Bench(dut)
+    await tb.start()
+    numbers = [0, 1, 15, 16, 17, 1 << 32, 1 << 63, (1 << 64) - 1]
+    seen = set()
+    for _ in range(400):
+        base, length = random.choice(numbers), random.choice([*numbers, 16 - random.randrange(17)])
+        peer = random.choice([0, 1, 1 << 47, 1 << 40, OWN, OWN ^ 1, OWN ^ 1 << 47, random.getrandbits(48)])
+        there = random.choice([0, 15, 16, 1 << 15])
+        payload = [base >> 32, base, length >> 32, length, peer >> 16, (peer & 0xFFFF) << 16 | there]
+        for at, word in enumerate(payload):
+            await tb.write("BRG_WHAT", word & 0xFFFFFFFF, at)
+        wanted = {
+            "EMPTY": length == 0,
+            "NOBODY": peer == 0,
+            "STREAMS": base + length <= 16,
+            "ASTRAY": bool(peer >> 40 & 1) or peer == OWN or there >= 16,
+        }
+        status = await tb.status()
+        assert {name: status[name] for name in wanted} == wanted, (base, length, hex(peer), there)
+        seen.update(wanted.items())
+    assert len(seen) == 8
 
 
 @cocotb.test()
@@ -121,10 +160,10 @@ async def what_happens_is_counted(dut):
     first = CONTROL.counters["bridge_rx"]
     names = sorted((name for name in CONTROL.counters if name.startswith("bridge_")), key=CONTROL.counters.get)
     assert CONTROL.counters[names[-1]] == first + len(names) - 1 and 2 * len(names) == REGISTERS["BRG_COUNT"]["count"]
-    counts = dict.fromkeys(names, 0)
+    counts, lost = dict.fromkeys(names, 0), 0
     for _ in range(2000):
         verdict, judged, sent = random.randrange(16), random.getrandbits(1), random.getrandbits(1)
-        own = {name: random.getrandbits(1) for name in ("served", "malformed", "denied")}
+        own = {name: random.getrandbits(1) for name in ("served", "malformed", "denied", "lost")}
         others = ("restarted", "broken", "repeated", "missed", "resent", "expired", "stale", "heard", "unanswered")
         of = {name: random.getrandbits(1) for name in others}
         dut.judged_i.value, dut.verdict_i.value, dut.sent_i.value = judged, verdict, sent
@@ -140,11 +179,13 @@ async def what_happens_is_counted(dut):
         counts["bridge_drop_duplicate"] += of["repeated"]
         counts["bridge_denied"] += said["denied"] + own["denied"]
         counts["bridge_resent"] += of["resent"]
+        lost += own["lost"]
     dut.judged_i.value = dut.sent_i.value = dut.event_i.value = dut.transport_event_i.value = 0
     await tb.edge
     for index, name in enumerate(names):
         low, high = await tb.read("BRG_COUNT", 2 * index), await tb.read("BRG_COUNT", 2 * index + 1)
         assert high << 32 | low == counts[name] > 0, name
+    assert await tb.read("BRG_LOST") == lost > 0
 
 
 def test_rl_bridge_csr():

@@ -1,4 +1,4 @@
-"""rl_bridge_owner: which place each node has, against a reference, and that no window is ever open to another node."""
+"""rl_bridge_owner: which place each node has, against a reference, and that no window or route is ever another node's."""
 
 import random
 from dataclasses import dataclass, field
@@ -10,7 +10,8 @@ from runner import bench, rtl
 from structs import LAYOUTS, fields, pack
 
 OWN = 0x02524C000007
-WINDOWS, PLACES = 16, 8
+PLACES = 8
+ROUTES = range(16, 32)  # A route has the number of its stream, and this more.
 DRAIN = 5  # A power of two, in cycles: how long a place waits for its next node.
 GROUP = 1 << 40
 OPERATIONS = 1500
@@ -18,7 +19,7 @@ OPERATIONS = 1500
 
 @dataclass
 class Reference:
-    """The nodes by place, and the windows: each what it permits and whose it is."""
+    """The nodes by place, and windows and routes: each what it says and whose it is."""
 
     nodes: list = field(default_factory=lambda: [None] * PLACES)
     windows: dict = field(default_factory=dict)
@@ -44,7 +45,9 @@ class Reference:
             # Once for the node that was there, and once for this one.
             ends = able[:1] * (1 if self.nodes[able[0]] is None else 2)
             self.nodes[able[0]] = node
-        self.windows[index] = (window | {"peer": self.nodes.index(node)}, node)
+        place = self.nodes.index(node)
+        route = {"valid": 1, "node": place, "there": window["base"] & 15}
+        self.windows[index] = (route if index in ROUTES else window | {"peer": place}, node)
         return ends
 
     def end(self):
@@ -81,8 +84,16 @@ class Bench:
                 index = dut.window_index_o.value.to_unsigned()
                 self.windows.pop(index, None)
                 if window["valid"]:
-                    assert self.cycle - self.parted.get(window["peer"], -100) > 1 << DRAIN, "it is not drained"
-                    self.windows[index] = (window, self.wants[index])
+                    self.opens(index, window, window["peer"])
+            if dut.route_valid_o.value:
+                route = fields(dut.route_o, "route_t")
+                index = ROUTES[dut.set_index_i.value.to_unsigned()]
+                self.windows.pop(index, None)
+                if route["valid"]:
+                    self.opens(index, route, route["node"])
+            if dut.ends_o.value:
+                for index in ROUTES:
+                    self.windows.pop(index, None)
             if dut.peer_valid_o.value:
                 place = dut.peer_node_o.value.to_unsigned()
                 if self.nodes[place] is not None:
@@ -91,7 +102,12 @@ class Bench:
                 self.nodes[place] = dut.peer_mac_o.value.to_unsigned() if dut.peer_known_o.value else None
                 self.ends.append(place)
             for index, (window, node) in self.windows.items():
-                assert self.nodes[window["peer"]] in (node, None), f"window {index} is open to another"
+                place = window["node" if index in ROUTES else "peer"]
+                assert self.nodes[place] in (node, None), f"{index} is another's"
+
+    def opens(self, index, what, place):
+        assert self.cycle - self.parted.get(place, -100) > 1 << DRAIN, "it is not drained"
+        self.windows[index] = (what, self.wants[index])
 
     async def settle(self, port):
         """An operation from its begin to its end."""
@@ -107,7 +123,8 @@ class Bench:
 
     async def set(self, index, window, node):
         self.wants[index] = node
-        self.dut.set_index_i.value = index
+        self.dut.set_index_i.value = index % 16
+        self.dut.set_route_i.value = index in ROUTES
         self.dut.set_window_i.value = pack("window_t", **window)
         self.dut.set_peer_i.value = node
         await self.settle(self.dut.set_i)
@@ -146,7 +163,7 @@ async def each_node_has_the_place_of_the_reference(dut, nodes):
             await tb.settle(dut.end_i)
         else:
             node = random.choice([*macs, *macs, OWN, random.choice(macs) | GROUP])
-            index, window = random.randrange(WINDOWS), a_window(random.random() < 0.8)
+            index, window = random.randrange(ROUTES.stop), a_window(random.random() < 0.8)
             again = node in reference.nodes
             ends = reference.set(index, window, node)
             await tb.set(index, window, node)

@@ -258,9 +258,12 @@ module rl_card_sim
   logic [KeepW-1:0] host_tx_keep;
   axi_req_t bridge_axi;
   axi_rsp_t bridge_axi_rsp;
+  message_t [Ports-1:1] message_in, message_out, port_in, port_out;
+  logic [Ports-1:1] message_in_ready, message_out_ready, port_in_ready, port_out_ready;
   rl_card_wire #(
     .DataW(DataW),
-    .Bridge(Bridge)
+    .Bridge(Bridge),
+    .Streams(Ports - 1)
   ) u_wire (
     .clk_net_i,
     .rst_power_ni(rst_power_net_n),
@@ -300,7 +303,19 @@ module rl_card_sim
     .event_ready_i(port_tx_ready),
     .event_bytes_o(port_tx_bytes),
     .axi_o(bridge_axi),
-    .axi_i(bridge_axi_rsp)
+    .axi_i(bridge_axi_rsp),
+    .clk_role_i,
+    .rst_role_ni(rst_n[2]),
+    .role_rst_ni(role_rst_n && rst_n[2]),
+    .listens_i(role.listens),
+    .port_i(port_in),
+    .port_ready_o(port_in_ready),
+    .role_o(message_in),
+    .role_ready_i(message_in_ready),
+    .role_i(message_out),
+    .role_ready_o(message_out_ready),
+    .port_o(port_out),
+    .port_ready_i(port_out_ready)
   );
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
@@ -409,8 +424,6 @@ module rl_card_sim
   assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
 
   // -- the ports beside port 0, and the streams of the role
-  message_t [Ports-1:1] message_in, message_out;
-  logic [Ports-1:1] message_in_ready, message_out_ready;
   rl_card_ports #(
     .DataW(DataW),
     .Ports(Ports),
@@ -453,10 +466,10 @@ module rl_card_sim
     .busy_o(ports_busy),
     .role_rst_ni(role_rst_n && rst_n[2]),
     .listens_i(role.listens),
-    .message_o(message_in),
-    .message_ready_i(message_in_ready),
-    .message_i(message_out),
-    .message_ready_o(message_out_ready)
+    .message_o(port_in),
+    .message_ready_i(port_in_ready),
+    .message_i(port_out),
+    .message_ready_o(port_out_ready)
   );
   assign foreign_o = port_rx.foreign && port_rx_ready;
   rl_sync u_role_busy (

@@ -11,6 +11,8 @@ use rackloom_sim::{Cable, Faults, LinkId, SwitchConfig};
 use rackloom_wire::{Counter, ErrorCode, Family, MacAddr, Scrub};
 
 pub(crate) const CARD: MacAddr = MacAddr([2, 0, 0, 0, 1, 1]);
+/// Another one, in cases that have two.
+pub(crate) const SECOND: MacAddr = MacAddr([2, 0, 0, 0, 1, 2]);
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 99]);
 /// What the windows of most cases hold.
 pub(crate) const BASE: u64 = bench::BASE + 0x1_0000;
@@ -72,14 +74,32 @@ impl Lab {
 
     /// A card with another configuration.
     pub(crate) fn with(kind: Kind, askers: u8, change: impl FnOnce(&mut Config)) -> Self {
+        let mut lab = Self::build(kind, &[CARD], askers, change);
+        lab.claim();
+        lab
+    }
+
+    /// Two cards, claimed, and so many nodes.
+    pub(crate) fn pair(kind: Kind, askers: u8) -> Self {
+        let mut lab = Self::build(kind, &[CARD, SECOND], askers, |_| {});
+        lab.claim();
+        lab.by_host(|host, now| host.claim(now, SECOND, ClaimOptions::default())).expect("it is granted");
+        lab
+    }
+
+    fn build(kind: Kind, cards: &[MacAddr], askers: u8, change: impl FnOnce(&mut Config)) -> Self {
         let cable = Cable::TEN_GIGABIT;
         let mut rack = SimRack::new(7, Maker::shared());
-        let switch = rack.net.switch(SwitchConfig::with_ports(u16::from(askers) + 2));
+        let switch = rack.net.switch(SwitchConfig::with_ports(u16::from(askers) + 1 + cards.len() as u16));
         let host = Host::new(HostConfig::simulated(HOST, 5, 10_000_000_000));
         let host = rack.add_host(HOST, Either::A(host), switch, cable);
         let mut config = Config { mac: CARD, boot: 77, pace: Pace::Virtual, bridge: true, ..bench::config() };
         change(&mut config);
-        let card = rack.add_card(kind, config, switch, cable).expect("a sound configuration");
+        let all = cards.iter().map(|mac| {
+            let config = Config { mac: *mac, ..config.clone() };
+            rack.add_card(kind, config, switch, cable).expect("a sound configuration")
+        });
+        let card = all.collect::<Vec<_>>()[0];
         let askers = (0..askers).map(|number| {
             let mac = node(number);
             let asker = Asker(Endpoint::new(EndpointConfig::new(mac, 1, false)));
@@ -87,10 +107,9 @@ impl Lab {
         });
         let askers = askers.collect();
         let mut lab = Self { rack, host, card, askers, ended: Vec::new(), done: Vec::new() };
-        while lab.host_of().cards().count() == 0 {
+        while lab.host_of().cards().count() < cards.len() {
             lab.pass(Duration::from_millis(10));
         }
-        lab.claim();
         lab
     }
 
@@ -159,10 +178,36 @@ impl Lab {
     /// Opens a window of this length, 0: closes it. Yields the code of a refusal.
     pub(crate) fn window(&mut self, number: u16, peer: MacAddr, base: u64, length: u64, rights: Rights) -> ErrorCode {
         let window = (length > 0).then_some(Window { base, length, peer, rights });
-        match self.by_host(|host, now| host.set_window(now, CARD, number, window)) {
+        self.code(|host, now| host.set_window(now, CARD, number, window))
+    }
+
+    /// How an operation of the host's ends that a card may refuse.
+    pub(crate) fn code(&mut self, command: impl FnOnce(&mut Host, Instant) -> OpId) -> ErrorCode {
+        match self.by_host(command) {
             Ok(_) => ErrorCode::Ok,
             Err(OpError::Refused { code, .. }) => code,
             Err(why) => panic!("{why}"),
+        }
+    }
+
+    /// Sets the route of a stream of the role, or ends it. Yields the code of a refusal.
+    pub(crate) fn route(&mut self, stream: u16, to: Option<(MacAddr, u16)>) -> ErrorCode {
+        self.code(|host, now| host.set_route(now, CARD, stream, to))
+    }
+
+    /// Loads the role that sends messages back.
+    pub(crate) fn load_echo(&mut self, cards: &[MacAddr]) {
+        let image = rackloom_builtin_roles::image("echo").expect("it is built in");
+        let loaded = self.by_host(|host, now| host.load(now, cards, Bytes::from_static(image), Commit::Each));
+        assert!(matches!(loaded, Ok(Outcome::Loaded(report)) if report.fault().is_none()));
+    }
+
+    /// Messages that the role has heard.
+    pub(crate) fn heard(&mut self) -> u64 {
+        let launch = self.launch(1, &[]);
+        match self.end(launch) {
+            Ok(Outcome::Launched(report)) => report.value,
+            other => panic!("{other:?}"),
         }
     }
 
@@ -196,6 +241,11 @@ impl Lab {
         asker: usize,
         request: impl FnOnce(&mut Endpoint, Instant) -> Result<Ticket, NotTaken>,
     ) -> Result<Ticket, NotTaken> {
+        self.of_node(asker, request)
+    }
+
+    /// A node does something.
+    pub(crate) fn of_node<T>(&mut self, asker: usize, request: impl FnOnce(&mut Endpoint, Instant) -> T) -> T {
         self.rack.with_host(self.askers[asker], |asker, now| match asker {
             Either::A(_) => unreachable!("the others are nodes"),
             Either::B(asker) => request(&mut asker.0, now),

@@ -2,12 +2,13 @@
 
 mod lab;
 mod shares;
+mod streams;
 
 use bytes::Bytes;
 use lab::{BASE, LENGTH, Lab, node};
 use rackloom_bridge::{Atomic, Failure, Rights};
 use rackloom_conformance::images::kernel::BUMP;
-use rackloom_host::{OpError, Outcome};
+use rackloom_host::Outcome;
 use rackloom_node::{Duration, Rng};
 use rackloom_rack::{AnyCard, Kind};
 use rackloom_sim::{Faults, Span};
@@ -27,7 +28,7 @@ fn done() -> Ended {
     Ok(Bytes::new())
 }
 
-fn lossy() -> Faults {
+pub(crate) fn lossy() -> Faults {
     Faults {
         duplicate: 0.05,
         reorder: 0.02,
@@ -241,7 +242,7 @@ fn memory_that_fails_gives_no_data_and_the_card_starts_anew() {
 }
 
 #[test]
-fn gateware_knows_eight_nodes_and_no_streams() {
+fn gateware_knows_eight_nodes() {
     let mut lab = Lab::new(Kind::Rtl, 10, Faults::NONE);
     for number in 0..8 {
         assert_eq!(lab.window(number.into(), node(number), BASE, 64, ALL), ErrorCode::Ok);
@@ -258,9 +259,6 @@ fn gateware_knows_eight_nodes_and_no_streams() {
     assert_eq!(lab.read(9, BASE, 7), Ok(Bytes::from_static(b"seventh")));
     // What it cannot do, it says.
     assert_eq!(lab.window(1, MacAddr::ZERO, BASE, 64, ALL), ErrorCode::Unsupported);
-    assert_eq!(lab.window(1, node(1), 0, 1, Rights::STREAM), ErrorCode::Unsupported);
-    let route = lab.by_host(|host, now| host.set_route(now, lab::CARD, 0, Some((node(1), 0))));
-    assert!(matches!(route, Err(OpError::Refused { code: ErrorCode::Unsupported, .. })), "{route:?}");
     assert_eq!(lab.read(1, BASE, 7), Ok(Bytes::from_static(b"seventh")), "its window is as it was");
 }
 
