@@ -1,5 +1,5 @@
-// Frames that leave a card's bridge: none begins while it is stopped, and one that has begun ends. The length of each
-// that has left is told for the card's counters.
+// Frames that leave a card's bridge: none begins while it is stopped, and one that has begun ends. It reports the
+// length of each that has left, for the card's counters.
 module rl_bridge_exit #(
   parameter int unsigned DataW = 64,
   localparam int unsigned KeepW = DataW / 8

@@ -124,7 +124,8 @@ module rl_bridge_send
   end
 
   piece_t pushed, piece;
-  logic piece_valid;
+  // A piece that is offered stays until it is taken or refused.
+  logic piece_valid, word_valid, sends_q, offers_q, void_q, stale, begins, ends_piece, pops;
   logic [2:0] unused_pieces;
   logic [$clog2(Words):0] unused_words;
   assign pushed = '{
@@ -150,11 +151,8 @@ module rl_bridge_send
     .rdata_o(piece),
     .count_o(unused_pieces)
   );
-  // A piece that is offered stays until it is taken or refused.
-  logic word_valid, sends_q, offers_q, stale, begins, ends_piece, pops;
   assign stale = piece.life != life_q[piece.node[NodeW-1:0]] && !offers_q;
   assign begins = piece_valid && !sends_q && (stale || q_ready_i);
-  logic void_q;
   assign pops = sends_q && word_valid && (void_q || w_ready_i);
   assign ends_piece = pops && w_last_o;
   logic [PlaceW-1:0] left_q;

@@ -210,9 +210,12 @@ pub(crate) struct StreamConnect {
     /// What the role of one card sends on a stream goes to a stream of another card or node
     #[arg(value_name = "CARD:STREAM=NODE:STREAM", required = true)]
     pub(crate) joints: Vec<StreamJoint>,
-    /// A card's stream that anybody may send to; may be repeated
+    /// A card's stream that others may send to; may be repeated
     #[arg(long, value_name = "CARD:STREAM")]
     pub(crate) input: Vec<StreamEnd>,
+    /// The node that may send to them; else anybody on the network
+    #[arg(long = "for", value_name = "ADDRESS", requires = "input")]
+    pub(crate) peer: Option<MacAddr>,
     /// End after this time instead of at Ctrl-C
     #[arg(long = "for-time", value_name = "TIME", value_parser = parse::duration)]
     pub(crate) time: Option<Duration>,

@@ -20,7 +20,7 @@ pub(super) struct JoinedReport {
     schema: &'static str,
     /// Each joint, with the nodes' names.
     joints: Vec<String>,
-    /// Streams that are open to anybody.
+    /// Streams that are open to others.
     inputs: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn run(cx: &Context, args: &StreamConnect) -> Result<Exit> {
     rack.claim(&claimed, ClaimOptions::default()).wait_all()?;
     // Doors before what goes through them: a message to a stream that is closed would be refused.
     for (card, stream) in inputs {
-        cards.open(card, stream, MacAddr::ZERO)?;
+        cards.open(card, stream, args.peer.unwrap_or(MacAddr::ZERO))?;
     }
     for (from, _, to, there) in joints.iter().filter(|(_, _, to, _)| is_card(*to)) {
         cards.open(*to, *there, *from)?;
