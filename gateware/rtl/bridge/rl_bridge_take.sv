@@ -77,6 +77,7 @@ module rl_bridge_take
   logic asked_done, fits, fits_q, room, permitted, cuts, ready, word_ready, first, is_void, permits;
   bridge_status_e asked_status;
   logic [15:0] unused_addr;
+  logic unused_soon;
   logic [CountW-1:0] held;
   assign index = index_t'(x_node_i);
   rl_lutram #(
@@ -107,6 +108,7 @@ module rl_bridge_take
     .ask_addr_i(x_head_i.tag),
     .ask_length_i(16'd1),
     .ask_right_i(4'b1000),
+    .soon_o(unused_soon),
     .done_o(asked_done),
     .status_o(asked_status),
     .addr_o(unused_addr)
@@ -228,5 +230,5 @@ module rl_bridge_take
     consumed_node_o <= word.node;
   end
   logic unused;
-  assign unused = ^{x_head_i, unused_addr, forget_node_i};
+  assign unused = ^{x_head_i, unused_addr, unused_soon, forget_node_i};
 endmodule

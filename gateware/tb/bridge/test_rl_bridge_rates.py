@@ -72,17 +72,17 @@ async def a_write_of_a_beat(dut):
     b = await opened(dut, latency=MEMORY)
     await b.ports[0].write(OURS, bytes(64))
     found = []
-    for wait in (2000, 503, 509, 521):
+    for wait in (2000, *range(500, 560, 4)):
         await b.cycles(wait)
         timed = cocotb.start_soon(times(dut, [("a_awvalid", None), ("tx_valid_o", 0), ("rx_valid_o", 1), ("m_awvalid_o", 1)]))
         await b.ports[0].write(OURS + 128, bytes(b.bytes))
         found.append(await timed)
-    # The least: another event of the peer, a timer or an acknowledgement, may be under way.
+    # Another event of the peer, a timer or an acknowledgement, may be under way.
     out, _, in_ = map(min, zip(*found))
     most_out, _, most_in = map(max, zip(*found))
     print(f"{8 * b.bytes} bits: write of a beat: port to wire {out + WIRE_OUT} to {most_out + WIRE_OUT}, wire to memory "
           f"{in_ + WIRE_IN} to {most_in + WIRE_IN} cycles")
-    assert out + WIRE_OUT <= 25 and in_ + WIRE_IN <= 25
+    assert most_out + WIRE_OUT <= 25 and most_in + WIRE_IN <= 25
 
 
 async def frames(b, end, count, ahead=4):
@@ -144,29 +144,26 @@ async def what_streams_go_at(dut):
 
 @cocotb.test()
 async def messages_of_8_kib_over_a_long_way(dut):
-    """1.8 us there and back."""
+    """1.8 us there and back: from where the first one has been received, or answered, to where the last one has."""
     width = dut.DataW.value.to_unsigned()
     line, clock = LINES[width]
     b = await opened(dut, delay=int(0.9e-6 * clock))
-    for name, receive in (("streams", True), ("writes", False)):
-        count, start = 24, None
-        if receive:
+    count = 24
+    for name in ("streams", "writes"):
+        if name == "streams":
             for _ in range(count):
                 b.out[0].send_nowait(frame(1, 2, bytes(8192)))
-            await b.into[1].recv()
-            start = cocotb.utils.get_sim_time("ns")
-            for _ in range(count - 1):
-                await b.into[1].recv()
-            count -= 1
+            ends = [b.into[1].recv() for _ in range(count)]
         else:
-            await b.cycles(3000)
-            start = cocotb.utils.get_sim_time("ns")
-            for task in [cocotb.start_soon(b.ports[0].write(OURS + 8192 * (i % 2), bytes(8192))) for i in range(count)]:
-                assert (await task).resp == 0
+            ends = [cocotb.start_soon(b.ports[0].write(OURS + 8192 * (i % 2), bytes(8192))) for i in range(count)]
+        await ends[0]
+        start = cocotb.utils.get_sim_time("ns")
+        for end in ends[1:]:
+            await end
         cycles = (cocotb.utils.get_sim_time("ns") - start) / PERIOD
-        rate = min(count * 8192 * 8 / (cycles / clock) / line, 8192 / (8192 + 2 * (HEAD + GAP)))
+        rate = min((count - 1) * 8192 * 8 / (cycles / clock) / line, 8192 / (8192 + 2 * (HEAD + GAP)))
         print(f"{width} bits: messages of 8 KiB by {name}, 1.8 us there and back: {100 * rate:.1f} % of the line")
-        assert rate >= 0.5
+        assert rate >= 0.95
 
 
 @pytest.mark.parametrize("width", [64, 512])

@@ -40,9 +40,11 @@ def bursts(s, count):
             beats = min(beats, room) if draw.random() < 0.9 else beats
             burst = Burst(last.id, next_addr, beats, size)
             if draw.random() < 0.15:
-                wrong = draw.choice(["id", "gap", "again", "fine", "narrow", "fixed", "wraps"])
+                wrong = draw.choice(["id", "page", "gap", "again", "fine", "narrow", "fixed", "wraps"])
                 if wrong == "id":
                     burst.id ^= 1 << draw.randrange(6)
+                elif wrong == "page":
+                    burst.addr ^= PAGE
                 elif wrong == "gap":
                     burst.addr += s.bytes
                 elif wrong == "again":
