@@ -2,8 +2,8 @@
 // bursts, whatever their ids. There is room for all that was asked for, so that answers are taken at once.
 //
 // A burst that is longer than a message goes as several requests. One that continues the burst before it
-// (rl_bridge_chain) joins it if it comes before that has been asked for, which never waits for it: both are asked for as
-// if they were one. Where bursts end is not known but on their way out.
+// (rl_bridge_chain) joins it if it comes before that has been asked for, which never waits for it: both are asked for
+// as if they were one. Where a burst ends matters again on the way out.
 //
 // Bursts that there cannot be, and those of no region, get as many beats as they ask for, with SLVERR. So do what is
 // refused or fails, and what is not answered within the bound: of one request, its beats.

@@ -229,7 +229,7 @@ module rl_bridge_ask_write
     .take_i(take)
   );
 
-  // -- out: the answers to the bursts that end in the oldest piece. What came before that of the first of them failed too.
+  // -- out: the answers to the bursts that end in the oldest piece. The first may have failed in a piece before.
   logic failed_q, carried_q, says;
   ends_t left_b_q;
   assign bvalid_o = left_b_q != '0;

@@ -74,7 +74,8 @@ async def a_write_of_a_beat(dut):
     found = []
     for wait in (2000, *range(500, 560, 4)):
         await b.cycles(wait)
-        timed = cocotb.start_soon(times(dut, [("a_awvalid", None), ("tx_valid_o", 0), ("rx_valid_o", 1), ("m_awvalid_o", 1)]))
+        marks = [("a_awvalid", None), ("tx_valid_o", 0), ("rx_valid_o", 1), ("m_awvalid_o", 1)]
+        timed = cocotb.start_soon(times(dut, marks))
         await b.ports[0].write(OURS + 128, bytes(b.bytes))
         found.append(await timed)
     # Another event of the peer, a timer or an acknowledgement, may be under way.
@@ -86,8 +87,8 @@ async def a_write_of_a_beat(dut):
 
 
 async def frames(b, end, count, ahead=4):
-    """Of so many frames with a payload, by the words on the link: cycles for each, and bytes of the payload. What is ahead of
-    them is not counted."""
+    """Of so many frames with a payload, by the words on the link: cycles for each, and bytes of the payload. What is
+    ahead of them is not counted."""
     dut, cycle, begins, words, seen = b.dut, 0, 0, 0, 0
     while seen < ahead + count:
         await RisingEdge(dut.clk_i)
@@ -115,7 +116,8 @@ async def what_memory_goes_at(dut):
     width, port, size = 8 * b.bytes, b.ports[0], b.memory // 2
     burst = min(4096, 256 * b.bytes)
     count = 46 * 4096 // size + 1
-    for name, end, use in (("writes", 0, lambda: port.write(OURS, bytes(size))), ("reads", 1, lambda: port.read(OURS, size))):
+    uses = (("writes", 0, lambda: port.write(OURS, bytes(size))), ("reads", 1, lambda: port.read(OURS, size)))
+    for name, end, use in uses:
         measured = cocotb.start_soon(frames(b, end, 40))
         tasks = [cocotb.start_soon(use()) for _ in range(count)]
         cycles, payload = await measured
@@ -137,8 +139,8 @@ async def what_streams_go_at(dut):
         b.out[0].send_nowait(frame(1, 2, bytes(4 * 4096)))
     cycles, payload = await task
     got, most = share(width, payload, cycles)
-    print(f"{width} bits: streams in pieces of {payload:.0f} bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the line; its "
-          f"frames allow {100 * most:.2f} %")
+    print(f"{width} bits: streams in pieces of {payload:.0f} bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the "
+          f"line; such frames allow {100 * most:.2f} %")
     assert got >= 0.995 * most and got >= 0.97
 
 
@@ -155,7 +157,8 @@ async def messages_of_8_kib_over_a_long_way(dut):
                 b.out[0].send_nowait(frame(1, 2, bytes(8192)))
             ends = [b.into[1].recv() for _ in range(count)]
         else:
-            ends = [cocotb.start_soon(b.ports[0].write(OURS + 8192 * (i % 2), bytes(8192))) for i in range(count)]
+            port, data = b.ports[0], bytes(8192)
+            ends = [cocotb.start_soon(port.write(OURS + 8192 * (i % 2), data)) for i in range(count)]
         await ends[0]
         start = cocotb.utils.get_sim_time("ns")
         for end in ends[1:]:

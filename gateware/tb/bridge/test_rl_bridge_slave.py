@@ -1,4 +1,6 @@
-"""rl_bridge_slave: bursts that share requests, and those that may not. `BRIDGE_SEEDS` says how many rounds run, 2 by default."""
+"""rl_bridge_slave: bursts that share requests, and those that may not.
+
+`BRIDGE_SEEDS` says how many rounds run, 2 by default."""
 
 import os
 
@@ -12,8 +14,8 @@ from slave_bench import EITHER, PAGE, Burst, Region, SlaveBench
 SEEDS = int(os.environ.get("BRIDGE_SEEDS", "2"))
 FIRST = int(os.environ.get("COCOTB_RANDOM_SEED", "1"))
 # Pages beside each other that lead to different places, one to a node that there is not, and one nowhere.
-REGIONS = [Region(0x10_0000, 2 * PAGE, 1, 0x7000_0000), Region(0x10_2000, PAGE, 2, 0x1000), Region(0x10_3000, PAGE, 1, 0),
-           Region(0x10_4000, PAGE, 9, 0)]
+REGIONS = [Region(0x10_0000, 2 * PAGE, 1, 0x7000_0000), Region(0x10_2000, PAGE, 2, 0x1000),
+           Region(0x10_3000, PAGE, 1, 0), Region(0x10_4000, PAGE, 9, 0)]
 BASE, PAGES = 0x10_0000, 6
 
 
@@ -102,8 +104,8 @@ async def write(s, said, pause=0.0, holes=0.0):
 
 def count_joined(s, kind):
     joined, most = s.joined(kind)
-    print(f"{8 * s.bytes} bits, longest {s.longest}: {len(s.requests[kind])} {('reads', 'writes')[kind]}, {joined} of several "
-          f"bursts, of {most} at most; {s.answered[kind]} bursts answered, {s.failed} errors")
+    print(f"{8 * s.bytes} bits, longest {s.longest}: {len(s.requests[kind])} {('reads', 'writes')[kind]}, {joined} of "
+          f"several bursts, of {most} at most; {s.answered[kind]} bursts answered, {s.failed} errors")
     return joined, most
 
 
