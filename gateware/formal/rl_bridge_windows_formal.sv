@@ -42,6 +42,7 @@ module rl_bridge_windows_formal
     .ask_addr_i,
     .ask_length_i,
     .ask_right_i,
+    .soon_o(),
     .done_o(done),
     .status_o(status),
     .addr_o(addr)

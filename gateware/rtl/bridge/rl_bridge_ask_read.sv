@@ -1,10 +1,12 @@
 // Reads of a manager at the memory of other nodes: AXI4 in, read requests out, and what comes back in the order of the
-// bursts, whatever their ids. A burst that is longer than a message goes as several requests. There is room for all
-// that was asked for, so that answers are taken at once.
+// bursts, whatever their ids. There is room for all that was asked for, so that answers are taken at once.
 //
-// Bursts are INCR, of whole beats, within 4 KiB; a single beat may be of any size. Others, and those of no region, get
-// as many beats as they ask for, with SLVERR. So do what is refused or fails, and what is not answered within the
-// bound: of one piece of a burst, its beats.
+// A burst that is longer than a message goes as several requests. One that continues the burst before it
+// (rl_bridge_chain) joins it if it comes before that has been asked for, which never waits for it: both are asked for
+// as if they were one. Where a burst ends matters again on the way out.
+//
+// Bursts that there cannot be, and those of no region, get as many beats as they ask for, with SLVERR. So do what is
+// refused or fails, and what is not answered within the bound: of one request, its beats.
 module rl_bridge_ask_read
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
@@ -14,6 +16,7 @@ module rl_bridge_ask_read
   parameter int unsigned IdW = 6,
   parameter int unsigned Longest = 4096,  // Bytes of an answer, a multiple of a beat.
   parameter int unsigned Words = 512,     // Of the store, a power of two: 256 or more, and a longest answer.
+  parameter bit          Joins = 1'b0,
   parameter int unsigned Slots = 32,      // Requests under way: half of TRANSACTIONS at most.
   parameter logic [7:0]  Patience = 4     // As rl_bridge_slots says.
 ) (
@@ -21,6 +24,7 @@ module rl_bridge_ask_read
   input  logic              rst_ni,
   input  logic [9:0]        seed_i,
   input  logic [7:0]        now_i,
+  input  logic              moved_i,       // A region changes.
 
   input  logic              arvalid_i,
   output logic              arready_o,
@@ -70,19 +74,70 @@ module rl_bridge_ask_read
   localparam int unsigned Bytes = DataW / 8;
   localparam int unsigned FineW = $clog2(Bytes);
   localparam int unsigned WordW = $clog2(Words);
-  localparam int unsigned Most = Longest / Bytes;  // Beats of a piece.
+  localparam int unsigned Most = Longest / Bytes;  // Beats of a request.
+  localparam int unsigned Page = 4096 / Bytes;  // Beats of a page: no more are joined.
+  localparam int unsigned BeatW = $clog2((Page > 256 ? Page : 256) + 1);
   typedef logic [WordW-1:0] word_t;
+  typedef logic [BeatW-1:0] beats_t;
   typedef struct packed {
-    logic [8:0]     beats;
-    logic [IdW-1:0] id;
-    logic           last;
-  } side_t;
-  typedef struct packed {
-    word_t      base;
-    logic [8:0] beats;
+    word_t  base;
+    beats_t beats;
   } back_t;
+  typedef struct packed {
+    logic [IdW-1:0] id;
+    logic [7:0]     len;
+  } burst_t;
 
-  // -- a burst, piece by piece
+  // -- bursts that come. Whether one joins is said of one that has been taken off the port: the port's outputs follow
+  // from no input.
+  typedef struct packed {
+    logic [IdW-1:0]   id;
+    logic [AddrW-1:0] addr;
+    logic [7:0]       len;
+    logic [2:0]       size;
+    logic [1:0]       burst;
+  } ask_t;
+  ask_t ask;
+  logic ask_valid, ask_may, ask_take;
+  if (Joins) begin : gen_stage
+    logic valid_q;
+    ask_t ask_q;
+    assign arready_o = !valid_q || ask_may;
+    assign ask_valid = valid_q;
+    assign ask = ask_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) valid_q <= 1'b0;
+      else if (arready_o) valid_q <= arvalid_i;
+    end
+    always_ff @(posedge clk_i)
+      if (arready_o)
+        ask_q <= {arid_i, araddr_i, arlen_i, arsize_i, arburst_i};
+  end else begin : gen_no_stage
+    assign arready_o = ask_may;
+    assign ask_valid = arvalid_i;
+    assign ask = {arid_i, araddr_i, arlen_i, arsize_i, arburst_i};
+  end
+  logic bad, follows, bursts_room;
+  rl_bridge_chain #(
+    .DataW(DataW),
+    .AddrW(AddrW),
+    .IdW(IdW),
+    .Joins(Joins)
+  ) u_chain (
+    .clk_i,
+    .rst_ni,
+    .moved_i,
+    .take_i(ask_take),
+    .id_i(ask.id),
+    .addr_i(ask.addr),
+    .len_i(ask.len),
+    .size_i(ask.size),
+    .burst_i(ask.burst),
+    .bad_o(bad),
+    .follows_o(follows)
+  );
+
+  // -- what is asked for, request by request
   typedef enum logic [1:0] {
     Rests,
     Maps,
@@ -90,36 +145,32 @@ module rl_bridge_ask_read
     Offers
   } state_e;
   state_e state_q;
-  logic bad_q, full, begins, late, has_room;
-  logic [IdW-1:0] id_q;
+  logic bad_q, full, begins, joins, late, has_room;
   logic [AddrW-1:0] addr_q;
   logic [2:0] size_q;
-  logic [8:0] left_q, beats;
+  beats_t left_q, left, beats;
   logic [63:0] remote_q;
   node_t node_q;
   logic [15:0] slot_id, bytes;
   logic [FineW-1:0] offset, tail, narrow;
   logic [WordW:0] held_q;
   word_t end_q;
-  side_t side, ended_side;
+  beats_t ended_beats;
   back_t back, answer_back;
-  logic bad_burst;
-  logic [12:0] span;
-  assign span = 13'({1'b0, araddr_i[11:0]} >> FineW) + 13'(arlen_i);
-  assign bad_burst = (arlen_i != 0 && (arburst_i != 2'b01 || arsize_i != 3'(FineW))) ||
-      span >= 13'(4096 / Bytes) || arsize_i > 3'(FineW);
-  assign arready_o = state_q == Rests;
+  assign ask_may = bursts_room && (state_q == Rests || follows);
+  assign ask_take = ask_valid && ask_may;
+  assign joins = ask_take && state_q != Rests;
   assign map_valid_o = state_q == Maps;
   assign map_addr_o = addr_q;
   // A single beat may be narrow: bytes from its address to the end of its lanes.
   assign offset = remote_q[FineW-1:0];
   assign tail = FineW'((32'd1 << size_q) - 1);
-  assign beats = !bad_q && 32'(left_q) > Most ? 9'(Most) : left_q;
+  assign beats = 32'(left_q) > Most ? beats_t'(Most) : left_q;
+  assign left = left_q - (begins ? beats : '0) + (joins ? beats_t'(ask.len) + 1'b1 : '0);
   assign narrow = tail & ~offset;
   assign bytes = size_q != 3'(FineW) ? 16'(narrow) + 16'd1 : (16'(beats) << FineW) - 16'(offset);
   assign has_room = 32'(held_q) + 32'(beats) <= Words;
   assign begins = state_q == Begins && !full && has_room;
-  assign side = '{beats: beats, id: id_q, last: left_q == beats};
   assign back = '{base: end_q, beats: beats};
   assign asked_node_o = node_q;
   assign q_valid_o = state_q == Offers;
@@ -129,20 +180,20 @@ module rl_bridge_ask_read
     if (!rst_ni) state_q <= Rests;
     else begin
       case (state_q)
-        Rests: if (arvalid_i) state_q <= bad_burst ? Begins : Maps;
+        Rests: if (ask_take) state_q <= bad ? Begins : Maps;
         Maps: if (map_done_i) state_q <= Begins;
-        Begins: if (begins) state_q <= !bad_q ? Offers : Rests;
-        default: if (q_ready_i || (q_refused_i && late)) state_q <= left_q == 0 ? Rests : Begins;
+        Begins: if (begins) state_q <= !bad_q ? Offers : left == 0 ? Rests : Begins;
+        default: if (q_ready_i || (q_refused_i && late)) state_q <= left == 0 ? Rests : Begins;
       endcase
     end
   end
   always_ff @(posedge clk_i) begin
+    left_q <= left;
     if (state_q == Rests) begin
-      bad_q <= bad_burst;
-      id_q <= arid_i;
-      addr_q <= araddr_i;
-      size_q <= arsize_i;
-      left_q <= {1'b0, arlen_i} + 1'b1;
+      bad_q <= bad;
+      addr_q <= ask.addr;
+      size_q <= ask.size;
+      left_q <= beats_t'(ask.len) + 1'b1;
     end
     if (state_q == Maps && map_done_i) begin
       bad_q <= !map_hit_i;
@@ -155,7 +206,6 @@ module rl_bridge_ask_read
       q_head_o.id <= slot_id;
       q_head_o.addr <= remote_q;
       q_head_o.count <= 32'(bytes);
-      left_q <= left_q - beats;
       remote_q <= remote_q + 64'(bytes);
     end
   end
@@ -164,7 +214,7 @@ module rl_bridge_ask_read
   logic answer_ends, verdict_q, fits_q;
   rl_bridge_slots #(
     .Slots(Slots),
-    .SideW($bits(side_t)),
+    .SideW(BeatW),
     .BackW($bits(back_t)),
     .Patience(Patience)
   ) u_slots (
@@ -181,7 +231,7 @@ module rl_bridge_ask_read
     .count_i(bytes),
     .ends_i(bad_q),
     .fails_i(bad_q),
-    .side_i(side),
+    .side_i(beats),
     .back_i(back),
     .late_o(late),
     .answer_i(x_head_i),
@@ -196,12 +246,12 @@ module rl_bridge_ask_read
     .ended_node_o,
     .ended_life_i,
     .failed_o(failed),
-    .side_o(ended_side),
+    .side_o(ended_beats),
     .take_i(take)
   );
 
   // -- answers: what they are to, a cycle, and then their words
-  logic [8:0] at_q;
+  beats_t at_q;
   logic [DataW-1:0] store_data;
   word_t read_q;
   assign x_ready_o = verdict_q;
@@ -211,7 +261,7 @@ module rl_bridge_ask_read
     else verdict_q <= verdict_q ? !(x_valid_i && x_last_i) : x_valid_i;
     stray_o <= rst_ni && verdict_q && x_valid_i && x_last_i && !answers;
     fits_q <= fits;
-    at_q <= !verdict_q ? '0 : at_q + 9'(x_valid_i && at_q != '1);
+    at_q <= !verdict_q ? '0 : at_q + beats_t'(x_valid_i && at_q != '1);
   end
   logic fetches;
   rl_ram #(
@@ -229,11 +279,30 @@ module rl_bridge_ask_read
     .rdata_o(store_data)
   );
 
-  // -- out: the oldest request's beats
+  // -- out: the oldest request's beats, which are those of the oldest bursts
+  burst_t burst;
+  logic bursts_valid, ends_burst;
+  logic [$clog2(Slots):0] unused_bursts;
+  rl_fifo #(
+    .Width($bits(burst_t)),
+    .Depth(Slots)
+  ) u_bursts (
+    .clk_i,
+    .rst_ni,
+    .wvalid_i(ask_take),
+    .wready_o(bursts_room),
+    .wdata_i({ask.id, ask.len}),
+    .rvalid_o(bursts_valid),
+    .rready_i(fetches && ends_burst),
+    .rdata_o(burst),
+    .count_o(unused_bursts)
+  );
   logic out_q, out_failed_q;
-  side_t out_side_q;
+  beats_t out_left_q;
+  logic [7:0] gone_q;  // Beats of the burst.
   assign take = ended && !out_q;
   assign fetches = out_q && (!rvalid_o || rready_i);
+  assign ends_burst = gone_q == burst.len;
   assign rdata_o = store_data;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -242,24 +311,36 @@ module rl_bridge_ask_read
       held_q <= '0;
       end_q <= '0;
       read_q <= '0;
+      gone_q <= '0;
     end else begin
       if (take) out_q <= 1'b1;
-      else if (fetches && out_side_q.beats == 9'd1) out_q <= 1'b0;
+      else if (fetches && out_left_q == beats_t'(1)) out_q <= 1'b0;
       rvalid_o <= fetches || (rvalid_o && !rready_i);
-      if (fetches) read_q <= read_q + 1'b1;
+      if (fetches) begin
+        read_q <= read_q + 1'b1;
+        gone_q <= ends_burst ? '0 : gone_q + 1'b1;
+      end
       if (begins) end_q <= end_q + word_t'(beats);
       held_q <= held_q + (begins ? (WordW + 1)'(beats) : '0) - (WordW + 1)'(fetches);
     end
   end
   always_ff @(posedge clk_i) begin
     if (take) begin
-      out_side_q <= ended_side;
+      out_left_q <= ended_beats;
       out_failed_q <= failed;
-    end else if (fetches) out_side_q.beats <= out_side_q.beats - 1'b1;
+    end else if (fetches) out_left_q <= out_left_q - 1'b1;
     if (fetches) begin
-      rid_o <= out_side_q.id;
+      rid_o <= burst.id;
       rresp_o <= out_failed_q ? AxiSlverr : AxiOkay;
-      rlast_o <= out_side_q.last && out_side_q.beats == 9'd1;
+      rlast_o <= ends_burst;
     end
   end
+
+  logic unused;
+  assign unused = ^unused_bursts;
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && fetches) IsOfABurst_A : assert (bursts_valid);
+  end
+`endif
 endmodule

@@ -1,6 +1,7 @@
 // Writes of a manager to the memory of other nodes: AXI4 in, write requests out. A burst is answered when all of its
 // pieces are, in the order of bursts, whatever their ids: with SLVERR if one was refused, has failed or was not
-// answered within the bound. What other pieces have written stays.
+// answered within the bound. What other pieces have written stays. A piece may be of several bursts; then its fate is
+// that of each.
 module rl_bridge_ask_write
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
@@ -10,6 +11,7 @@ module rl_bridge_ask_write
   parameter int unsigned IdW = 6,
   parameter int unsigned Longest = 4096,
   parameter int unsigned Words = 256,     // As rl_bridge_pieces says.
+  parameter bit          Joins = 1'b0,
   parameter int unsigned Slots = 32,      // Requests under way: half of TRANSACTIONS at most.
   parameter logic [7:0]  Patience = 4,    // As rl_bridge_slots says.
   localparam int unsigned Bytes = DataW / 8
@@ -18,6 +20,7 @@ module rl_bridge_ask_write
   input  logic              rst_ni,
   input  logic [9:0]        seed_i,
   input  logic [7:0]        now_i,
+  input  logic              moved_i,       // A region changes.
 
   input  logic              awvalid_i,
   output logic              awready_o,
@@ -70,25 +73,46 @@ module rl_bridge_ask_write
   input  logic              x_last_i,
   output logic              stray_o        // One came to nothing that was asked.
 );
+  localparam int unsigned EndsW = Joins ? 4 : 1;
+  localparam int unsigned BeatW = $clog2(Longest / Bytes + 1);
+  typedef logic [EndsW-1:0] ends_t;
+  typedef logic [BeatW-1:0] beats_t;
   typedef struct packed {
     logic [IdW-1:0] id;
+    ends_t          ends;
     logic           last;
   } side_t;
   logic piece_valid, piece_take, piece_last, piece_bad, word_valid, word_take;
   logic [15:0] length;
-  logic [8:0] beats;
+  beats_t beats;
+  ends_t piece_ends;
   logic [IdW-1:0] id;
   logic [63:0] addr;
   node_t node;
+  // -- a request at a time
+  typedef enum logic [1:0] {
+    Rests,
+    Offers,
+    Sends,
+    Skips  // It found no room until it was too late.
+  } state_e;
+  state_e state_q;
+  logic begins, full, late, ends, goes_nowhere;
+  logic [15:0] slot_id;
+  beats_t left_q;
   rl_bridge_pieces #(
     .DataW(DataW),
     .AddrW(AddrW),
     .IdW(IdW),
     .Longest(Longest),
-    .Words(Words)
+    .Words(Words),
+    .Joins(Joins),
+    .EndsW(EndsW)
   ) u_pieces (
     .clk_i,
     .rst_ni,
+    .moved_i,
+    .busy_i(state_q != Rests || full),
     .awvalid_i,
     .awready_o,
     .awid_i,
@@ -114,31 +138,20 @@ module rl_bridge_ask_write
     .piece_length_o(length),
     .piece_beats_o(beats),
     .piece_id_o(id),
+    .piece_ends_o(piece_ends),
     .piece_last_o(piece_last),
     .piece_bad_o(piece_bad),
     .word_valid_o(word_valid),
     .word_take_i(word_take),
     .word_o(w_data_o)
   );
-
-  // -- a request at a time
-  typedef enum logic [1:0] {
-    Rests,
-    Offers,
-    Sends,
-    Skips  // It found no room until it was too late.
-  } state_e;
-  state_e state_q;
-  logic begins, full, late, ends, goes_nowhere;
-  logic [15:0] slot_id;
-  logic [8:0] left_q;
   assign goes_nowhere = piece_bad || length == 0;
   assign begins = state_q == Rests && piece_valid && !full;
   assign piece_take = begins;
   assign asked_node_o = node;
   assign q_valid_o = state_q == Offers;
   assign w_valid_o = state_q == Sends && word_valid;
-  assign w_last_o = left_q == 9'd1;
+  assign w_last_o = left_q == beats_t'(1);
   assign word_take = (state_q == Sends && w_ready_i) || state_q == Skips;
   assign ends = word_valid && word_take && w_last_o;
   always_ff @(posedge clk_i) begin
@@ -197,7 +210,7 @@ module rl_bridge_ask_write
     .count_i(length),
     .ends_i(goes_nowhere),
     .fails_i(piece_bad),
-    .side_i({id, piece_last}),
+    .side_i({id, piece_ends, piece_last}),
     .back_i(1'b0),
     .late_o(late),
     .answer_i(x_head_i),
@@ -216,23 +229,29 @@ module rl_bridge_ask_write
     .take_i(take)
   );
 
-  // -- out
-  logic failed_q;
-  assign take = ended && (!bvalid_o || bready_i);
+  // -- out: the answers to the bursts that end in the oldest piece. The first may have failed in a piece before.
+  logic failed_q, carried_q, says;
+  ends_t left_b_q;
+  assign bvalid_o = left_b_q != '0;
+  assign says = bvalid_o && bready_i;
+  assign take = ended && (!bvalid_o || (says && left_b_q == ends_t'(1)));
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      bvalid_o <= 1'b0;
-      failed_q <= 1'b0;
+      left_b_q <= '0;
+      carried_q <= 1'b0;
     end else begin
-      if (!bvalid_o || bready_i) bvalid_o <= take && side.last;
-      if (take) failed_q <= !side.last && (failed_q || failed);
+      if (take) begin
+        left_b_q <= side.ends;
+        carried_q <= !side.last && (failed || (carried_q && side.ends == '0));
+      end else if (says) left_b_q <= left_b_q - 1'b1;
     end
   end
   always_ff @(posedge clk_i) begin
     if (take) begin
       bid_o <= side.id;
-      bresp_o <= failed_q || failed ? AxiSlverr : AxiOkay;
-    end
+      bresp_o <= carried_q || failed ? AxiSlverr : AxiOkay;
+      failed_q <= failed;
+    end else if (says) bresp_o <= failed_q ? AxiSlverr : AxiOkay;
   end
   logic unused;
   assign unused = unused_back;

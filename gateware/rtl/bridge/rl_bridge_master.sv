@@ -103,7 +103,7 @@ module rl_bridge_master
   index_t index;
   logic malformed_q, void_q, answers_q;
   logic is_read, is_write, is_atomic, is_batch;
-  bridge_status_e status_q;
+  bridge_status_e verdict, status_q;  // When it is decided, and from then on.
   logic [AddrW-1:0] local_q;
   logic [PatienceW-1:0] patience_q;
   assign index = index_t'(node_q);
@@ -113,7 +113,7 @@ module rl_bridge_master
   assign is_batch = head_q.kind == short_of(KindWriteBatch);
 
   // -- judgement
-  logic malformed, asks, asked_done;
+  logic malformed, asks, asked_soon, asked_done;
   rights_t right;
   logic [15:0] extent;
   bridge_status_e asked_status;
@@ -143,6 +143,7 @@ module rl_bridge_master
     .ask_addr_i(in_small ? small_ask_addr : head_q.addr),
     .ask_length_i(in_small ? small_ask_length : extent_q),
     .ask_right_i(right_q),
+    .soon_o(asked_soon),
     .done_o(asked_done),
     .status_o(asked_status),
     .addr_o(asked_local)
@@ -275,7 +276,7 @@ module rl_bridge_master
     .node_i(index),
     .number_o(number),
     .begin_i(begins_write),
-    .addr_i(local_q),
+    .addr_i(asked_local),
     .length_i(head_q.length),
     .valid_i(state_q == Stores && x_valid_i),
     .ready_o(store_ready),
@@ -354,13 +355,14 @@ module rl_bridge_master
     .strb_o(small_strb)
   );
 
-  // -- one request at a time
+  // -- one request at a time. A batch is judged record by record.
   logic ends, must_wait, gives_up;
+  assign verdict = is_batch ? BridgeStatusOk : asked_status;
   assign must_wait = reads_owed || addresses_go || ((is_atomic || is_batch) && !(fetch_idle && memory_rests));
   assign gives_up = reads_owed && (passed_over || &patience_q);
   // The port is given up by reads as soon as one waits that wants it alone.
   assign fetch_hold = state_q == Small || (state_q == Decides && (is_atomic || is_batch) && !reads_owed);
-  assign begins_write = state_q == Decides && !malformed_q && status_q == BridgeStatusOk && is_write &&
+  assign begins_write = state_q == Decides && !malformed_q && verdict == BridgeStatusOk && is_write &&
       !must_wait && !full;
   always_comb begin
     case (state_q)
@@ -380,7 +382,7 @@ module rl_bridge_master
   // A read is owed at once, all else when it is done.
   logic reads_now;
   logic [6:0] number_q;
-  assign reads_now = state_q == Decides && status_q == BridgeStatusOk && !malformed_q && is_read && !full;
+  assign reads_now = state_q == Decides && verdict == BridgeStatusOk && !malformed_q && is_read && !full;
   always_comb begin
     push_entry = '0;
     push_entry.id = head_q.id;
@@ -390,7 +392,7 @@ module rl_bridge_master
     if (reads_now) begin
       push_entry.fetches = 1'b1;
       push_entry.count = head_q.count[15:0];
-      push_entry.value = 64'(local_q);
+      push_entry.value = 64'(asked_local);
     end else if (in_small) begin
       push_entry.status = 3'(small_status);
       push_entry.count = small_status != BridgeStatusOk ? '0 : is_atomic ? 16'd8 : small_count;
@@ -411,9 +413,9 @@ module rl_bridge_master
     else begin
       case (state_q)
         Idle: if (x_valid_i) state_q <= Judged;
-        Judged: if (malformed_q || is_batch || asked_done) state_q <= Decides;
+        Judged: if (malformed_q || is_batch || asked_soon) state_q <= Decides;
         Decides: begin
-          if (full || malformed_q || status_q != BridgeStatusOk || is_read) state_q <= Drains;
+          if (full || malformed_q || verdict != BridgeStatusOk || is_read) state_q <= Drains;
           else if (!must_wait) state_q <= is_write ? Stores : Fills;
           else if (gives_up) state_q <= Drains;
         end
@@ -433,20 +435,17 @@ module rl_bridge_master
       right_q <= right;
       extent_q <= extent;
       void_q <= 1'b0;
-      status_q <= BridgeStatusOk;
       patience_q <= '0;
       answers_q <= 1'b1;
       word_q <= '0;
     end else begin
       if (is_forgotten) void_q <= 1'b1;
-      if (state_q == Judged && !is_batch) begin
-        status_q <= asked_status;
-        local_q <= asked_local;
-      end
       if (state_q == Decides) begin
+        status_q <= verdict;
+        local_q <= asked_local;
         patience_q <= patience_q + 1'b1;
         if (full || reads_now) answers_q <= 1'b0;
-        else if (must_wait && gives_up && !malformed_q && status_q == BridgeStatusOk)
+        else if (must_wait && gives_up && !malformed_q && verdict == BridgeStatusOk)
           status_q <= BridgeStatusBusy;
         number_q <= number;
       end

@@ -1,8 +1,11 @@
 // Cuts written bursts into pieces: runs of bytes without a hole between them, each within a longest message. All of a
 // piece's words are stored when it is shown, so that a request never waits for its manager.
 //
-// What is said of bursts in rl_bridge_ask_read is true here as well: others, and those of no region, are a piece that
-// is bad. A burst without a single byte is one of length 0. The last piece of a burst says so.
+// A piece goes on in the burst that continues its own (rl_bridge_chain). It waits for that one, and for its beats, only
+// while there is something else to send: a manager may send none of them before it has the answer to the first.
+//
+// Bursts that there cannot be, and those of no region, are a piece that is bad. A burst without a single byte is one of
+// length 0. A piece says how many bursts end in it.
 module rl_bridge_pieces
   import rl_bridge_node_pkg::*;
 #(
@@ -12,10 +15,15 @@ module rl_bridge_pieces
   parameter int unsigned Longest = 4096,
   parameter int unsigned Words = 256,     // Of the store, a power of two: two longest messages or more.
   parameter int unsigned Pieces = 16,     // A power of two.
-  localparam int unsigned Bytes = DataW / 8
+  parameter bit          Joins = 1'b0,
+  parameter int unsigned EndsW = 1,
+  localparam int unsigned Bytes = DataW / 8,
+  localparam int unsigned BeatW = $clog2(Longest / Bytes + 1)
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
+  input  logic              moved_i,         // A region changes.
+  input  logic              busy_i,          // No piece would be taken now.
   input  logic              awvalid_i,
   output logic              awready_o,
   input  logic [IdW-1:0]    awid_i,
@@ -42,9 +50,10 @@ module rl_bridge_pieces
   output node_t             piece_node_o,
   output logic [63:0]       piece_addr_o,
   output logic [15:0]       piece_length_o,  // Bytes.
-  output logic [8:0]        piece_beats_o,   // Words that hold them.
+  output logic [BeatW-1:0]  piece_beats_o,   // Words that hold them.
   output logic [IdW-1:0]    piece_id_o,
-  output logic              piece_last_o,
+  output logic [EndsW-1:0]  piece_ends_o,    // Bursts that end in it,
+  output logic              piece_last_o,    // with nothing of another one behind.
   output logic              piece_bad_o,
   output logic              word_valid_o,
   input  logic              word_take_i,
@@ -52,12 +61,15 @@ module rl_bridge_pieces
 );
   localparam int unsigned FineW = $clog2(Bytes);
   localparam int unsigned Most = Longest / Bytes;
+  typedef logic [BeatW-1:0] beats_t;
+  typedef logic [EndsW-1:0] ends_t;
   typedef struct packed {
     node_t          node;
     logic [63:0]    addr;
     logic [15:0]    length;
-    logic [8:0]     beats;
+    beats_t         beats;
     logic [IdW-1:0] id;
+    ends_t          ends;
     logic           last;
     logic           bad;
   } piece_t;
@@ -69,21 +81,35 @@ module rl_bridge_pieces
     Spoils  // They come, and go nowhere.
   } state_e;
   state_e state_q;
-  logic bad_burst;
-  logic [12:0] span;
+  logic aw_take, bad, follows;
   logic [AddrW-1:0] addr_q;
   logic [IdW-1:0] id_q;
   node_t node_q;
   logic [63:FineW] beat_q;  // Of the node's memory: the beat that is looked at.
-  assign span = 13'({1'b0, awaddr_i[11:0]} >> FineW) + 13'(awlen_i);
-  assign bad_burst = (awlen_i != 0 && (awburst_i != 2'b01 || awsize_i != 3'(FineW))) ||
-      span >= 13'(4096 / Bytes) || awsize_i > 3'(FineW);
-  assign awready_o = state_q == Rests;
+  rl_bridge_chain #(
+    .DataW(DataW),
+    .AddrW(AddrW),
+    .IdW(IdW),
+    .Joins(Joins)
+  ) u_chain (
+    .clk_i,
+    .rst_ni,
+    .moved_i,
+    .take_i(aw_take),
+    .id_i(awid_i),
+    .addr_i(awaddr_i),
+    .len_i(awlen_i),
+    .size_i(awsize_i),
+    .burst_i(awburst_i),
+    .bad_o(bad),
+    .follows_o(follows)
+  );
+  assign aw_take = awvalid_i && awready_o;
   assign map_valid_o = state_q == Maps;
   assign map_addr_o = addr_q;
 
   // -- a beat, run by run
-  logic held_q, last_q, fresh_q, done, steps, ends_burst;
+  logic held_q, last_q, fresh_q, done, steps;
   logic [DataW-1:0] data_q;
   logic [Bytes-1:0] left_q, rest;
   logic [FineW-1:0] from;
@@ -104,41 +130,46 @@ module rl_bridge_pieces
       open_q,
       joins,
       begins,
+      ends_burst,
+      stays,
       closes_old,
       closes_new,
+      closes_idle,
       keeps,
       push,
       pushes_word,
       piece_ready,
       word_ready;
   piece_t grown_q, grown, pushed;
-  logic [8:0] beats_now;
+  // A burst that ends the piece is not the end of it if another continues it, or may while nothing waits for the piece.
+  assign stays = Joins && ((awvalid_i && follows) || busy_i || piece_valid_o);
   always_comb begin
-    joins = open_q && fresh_q && count != 0 && from == 0;
-    begins = !open_q && count != 0;
+    joins = held_q && open_q && fresh_q && count != 0 && from == 0;
+    begins = held_q && !open_q && count != 0;
     // What cannot go on ends; then the beat is looked at again.
     closes_old = held_q && open_q && !joins;
-    beats_now = joins ? grown_q.beats + 1'b1 : 9'd1;
+    ends_burst = held_q && last_q && (closes_old ? count == 0 : rest == '0);
     grown = grown_q;
     if (joins) begin
       grown.length = grown_q.length + 16'(count);
-      grown.beats = beats_now;
+      grown.beats = grown_q.beats + 1'b1;
     end else if (begins)
       grown = '{
           node: node_q,
           addr: {beat_q, from},
           length: 16'(count),
-          beats: 9'd1,
+          beats: beats_t'(1),
           id: id_q,
+          ends: '0,
           last: 1'b0,
           bad: 1'b0
       };
+    grown.ends = grown.ends + ends_t'(ends_burst);
+    grown.last = ends_burst || (grown_q.last && !joins && !begins);
     // It goes on if it reaches the beat's end, and neither the burst nor a message ends here.
-    keeps = top && !last_q && 32'(beats_now) != Most;
-    closes_new = held_q && (joins || begins) && !keeps;
-    ends_burst = last_q && (rest == '0);
-    pushed = closes_old ? grown_q : grown;
-    pushed.last = closes_old ? last_q && count == 0 : ends_burst;
+    keeps = top && (!last_q || stays) && 32'(grown.beats) != Most && (!Joins || grown.ends != '1);
+    closes_new = (joins || begins) && !keeps;
+    pushed = grown;
     // A burst whose end brings nothing, and for which nothing waits.
     if (state_q == Spoils || (!open_q && count == 0))
       pushed = '{
@@ -147,15 +178,24 @@ module rl_bridge_pieces
           length: '0,
           beats: '0,
           id: id_q,
+          ends: ends_t'(1),
           last: 1'b1,
           bad: state_q == Spoils
       };
   end
+  // Of what has ended, no answer waits for a burst or a beat that is not there, unless it would wait anyway.
+  always_comb begin
+    closes_idle = Joins && open_q && !held_q && grown_q.ends != '0 && piece_ready;
+    if (state_q == Rests && awvalid_i) closes_idle &= !follows;
+    else if (busy_i || piece_valid_o || (state_q == Runs && wvalid_i)) closes_idle = 1'b0;
+  end
+  assign awready_o = state_q == Rests && (!open_q || piece_ready);
   logic says_empty, spoils_end;
   assign says_empty = held_q && !open_q && count == 0 && last_q && state_q == Runs;
   assign spoils_end = state_q == Spoils && wvalid_i && wready_o && wlast_i;
-  assign pushes_word = held_q && (joins || begins) && steps;
-  assign push = (state_q == Runs && (closes_old || closes_new || says_empty) && steps) || spoils_end;
+  assign pushes_word = (joins || begins) && steps;
+  assign push = (state_q == Runs && (closes_old || closes_new || says_empty) && steps) || closes_idle ||
+      spoils_end;
   assign steps = held_q && piece_ready && word_ready;
   // The beat is done: nothing is left of it, or only what has just been closed.
   assign done = steps && (closes_old ? count == 0 : rest == '0);
@@ -168,14 +208,15 @@ module rl_bridge_pieces
       open_q <= 1'b0;
     end else begin
       case (state_q)
-        Rests: if (awvalid_i) state_q <= bad_burst ? Spoils : Maps;
+        Rests: if (aw_take) state_q <= bad ? Spoils : open_q && follows ? Runs : Maps;
         Maps: if (map_done_i) state_q <= map_hit_i ? Runs : Spoils;
         Runs: if (done && last_q) state_q <= Rests;
         default: if (spoils_end) state_q <= Rests;
       endcase
       if (state_q == Runs && wvalid_i && wready_o) held_q <= 1'b1;
       else if (done) held_q <= 1'b0;
-      if (steps) open_q <= !closes_old && (joins || begins) && keeps;
+      if (steps) open_q <= (joins || begins) && keeps;
+      else if (closes_idle) open_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -236,6 +277,7 @@ module rl_bridge_pieces
   assign piece_length_o = piece.length;
   assign piece_beats_o = piece.beats;
   assign piece_id_o = piece.id;
+  assign piece_ends_o = piece.ends;
   assign piece_last_o = piece.last;
   assign piece_bad_o = piece.bad;
   logic unused;

@@ -15,6 +15,8 @@ module rl_bridge_slave
   parameter int unsigned Regions = 8,
   parameter int unsigned ReadWords = 512,   // As rl_bridge_ask_read's Words.
   parameter int unsigned WriteWords = 256,  // As rl_bridge_pieces' Words.
+  // Bursts that continue each other share requests: where one alone cannot be as long as a message.
+  parameter bit          Joins = 256 * DataW / 8 < Longest,
   parameter int unsigned Slots = 32,
   parameter int unsigned TickW = 16,        // What is not answered ends after some four times 2^TickW cycles.
   localparam int unsigned Bytes = DataW / 8,
@@ -121,7 +123,7 @@ module rl_bridge_slave
       if (!asks_q) whose_q <= map_valid[1] && (!map_valid[0] || !whose_q);
     end
   end
-  assign map_done = asks_q && done ? 2'b01 << whose_q : '0;
+  assign map_done = done ? 2'b01 << whose_q : '0;
   rl_bridge_map #(
     .Regions(Regions),
     .AddrW(AddrW)
@@ -131,7 +133,7 @@ module rl_bridge_slave
     .set_valid_i,
     .set_index_i,
     .set_region_i,
-    .ask_valid_i(asks_q),
+    .ask_valid_i(map_valid != '0),
     .ask_addr_i(map_addr[whose_q]),
     .done_o(done),
     .hit_o(hit),
@@ -152,12 +154,14 @@ module rl_bridge_slave
     .IdW(IdW),
     .Longest(Longest),
     .Words(ReadWords),
+    .Joins(Joins),
     .Slots(Slots)
   ) u_read (
     .clk_i,
     .rst_ni,
     .seed_i,
     .now_i(now_q),
+    .moved_i(set_valid_i),
     .arvalid_i,
     .arready_o,
     .arid_i,
@@ -201,12 +205,14 @@ module rl_bridge_slave
     .IdW(IdW),
     .Longest(Longest),
     .Words(WriteWords),
+    .Joins(Joins),
     .Slots(Slots)
   ) u_write (
     .clk_i,
     .rst_ni,
     .seed_i,
     .now_i(now_q),
+    .moved_i(set_valid_i),
     .awvalid_i,
     .awready_o,
     .awid_i,

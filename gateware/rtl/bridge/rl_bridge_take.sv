@@ -100,6 +100,7 @@ module rl_bridge_take
       long_q;
   bridge_status_e asked_status;
   logic [15:0] unused_addr;
+  logic unused_soon;
   assign index = index_t'(x_node_i);
   rl_lutram #(
     .Width($bits(message_t)),
@@ -129,6 +130,7 @@ module rl_bridge_take
     .ask_addr_i(x_head_i.tag),
     .ask_length_i(16'd1),
     .ask_right_i(4'b1000),
+    .soon_o(unused_soon),
     .done_o(asked_done),
     .status_o(asked_status),
     .addr_o(unused_addr)
@@ -315,5 +317,5 @@ module rl_bridge_take
     assign unused_ready = ^{m_ready_i, message.stream};
   end
   logic unused;
-  assign unused = ^{x_head_i, unused_addr, forget_node_i, sinks_i};
+  assign unused = ^{x_head_i, unused_addr, unused_soon, forget_node_i, sinks_i};
 endmodule

@@ -27,7 +27,8 @@ module rl_bridge_windows
   input  logic [KeyW-1:0]   ask_addr_i,
   input  logic [15:0]       ask_length_i,  // 1 or more, less than 2^(AddrW + 1).
   input  rights_t           ask_right_i,
-  output logic              done_o,        // The answer, for one cycle.
+  output logic              soon_o,        // It is there in the next cycle.
+  output logic              done_o,        // The answer, for one cycle; it stays until the next judgement begins.
   output bridge_status_e    status_o,
   output logic [AddrW-1:0]  addr_o         // Where in the memory that is, if it is permitted.
 );
@@ -138,9 +139,10 @@ module rl_bridge_windows
       if (ask_valid_i) reads_q <= 1'b1;
       else if (reads_last_q) reads_q <= 1'b0;
       compares_q <= reads_q && !ask_valid_i;
-      done_o <= compares_q && compares_last_q && !ask_valid_i;
+      done_o <= soon_o;
     end
   end
+  assign soon_o = compares_q && compares_last_q && !ask_valid_i;
   assign reads_last_q = group_q == group_t'(Groups - 1);
   always_ff @(posedge clk_i) begin
     group_q <= ask_valid_i || Groups == 1 ? '0 : group_q + group_t'(reads_q);

@@ -72,32 +72,34 @@ async def a_write_of_a_beat(dut):
     b = await opened(dut, latency=MEMORY)
     await b.ports[0].write(OURS, bytes(64))
     found = []
-    for wait in (2000, 503, 509, 521):
+    for wait in (2000, *range(500, 560, 4)):
         await b.cycles(wait)
-        timed = cocotb.start_soon(times(dut, [("a_awvalid", None), ("tx_valid_o", 0), ("rx_valid_o", 1), ("m_awvalid_o", 1)]))
+        marks = [("a_awvalid", None), ("tx_valid_o", 0), ("rx_valid_o", 1), ("m_awvalid_o", 1)]
+        timed = cocotb.start_soon(times(dut, marks))
         await b.ports[0].write(OURS + 128, bytes(b.bytes))
         found.append(await timed)
-    # The least: another event of the peer, a timer or an acknowledgement, may be under way.
+    # Another event of the peer, a timer or an acknowledgement, may be under way.
     out, _, in_ = map(min, zip(*found))
     most_out, _, most_in = map(max, zip(*found))
     print(f"{8 * b.bytes} bits: write of a beat: port to wire {out + WIRE_OUT} to {most_out + WIRE_OUT}, wire to memory "
           f"{in_ + WIRE_IN} to {most_in + WIRE_IN} cycles")
-    assert out + WIRE_OUT <= 25 and in_ + WIRE_IN <= 25
+    assert most_out + WIRE_OUT <= 25 and most_in + WIRE_IN <= 25
 
 
-async def frames(b, end, count, length):
-    """Cycles that a frame of so many bytes takes in a steady stream of them, by the words on the link."""
-    dut, cycle, words = b.dut, 0, 0
-    while cycle == 0 or words < count * length // b.bytes:
+async def frames(b, end, count, ahead=4):
+    """Of so many frames with a payload, by the words on the link: cycles for each, and bytes of the payload. What is
+    ahead of them is not counted."""
+    dut, cycle, begins, words, seen = b.dut, 0, 0, 0, 0
+    while seen < ahead + count:
         await RisingEdge(dut.clk_i)
-        goes = first(dut, "tx_valid_o", end) and first(dut, "tx_ready_o", end) and first(dut, "tx_data_o", end)
-        words += goes
-        # What comes first is not counted.
-        if words == 4 * length // b.bytes and goes and cycle == 0:
-            words, cycle = 0, 1
-        elif cycle:
-            cycle += 1
-    return cycle / count
+        cycle += 1
+        if first(dut, "tx_valid_o", end) and first(dut, "tx_ready_o", end) and first(dut, "tx_data_o", end):
+            words += 1
+            if first(dut, "tx_last_o", end):
+                seen += 1
+                if seen == ahead:
+                    begins, words = cycle, 0
+    return (cycle - begins) / count, words * b.bytes / count
 
 
 def share(width, payload, cycles):
@@ -108,70 +110,63 @@ def share(width, payload, cycles):
 
 
 @cocotb.test()
-async def what_4_kib_go_at(dut):
+async def what_memory_goes_at(dut):
+    """In bursts as long as can be: at 64 bits two of them share a frame, of 4 KiB."""
     b = await opened(dut, latency=MEMORY, delay=20)
-    width = 8 * b.bytes
+    width, port, size = 8 * b.bytes, b.ports[0], b.memory // 2
     burst = min(4096, 256 * b.bytes)
-    data = bytes(16 * burst)
-    task = cocotb.start_soon(frames(b, 0, 40, burst))
-    count = 64 * burst // (b.memory // 2)
-    writes = [cocotb.start_soon(b.ports[0].write(OURS, data[: b.memory // 2])) for _ in range(count)]
-    cycles = await task
-    got, most = share(width, burst, cycles)
-    print(f"{width} bits: writes in bursts of {burst} bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the line; its frames "
-          f"allow {100 * most:.2f} %")
-    for write in writes:
-        assert (await write).resp == 0
-    await b.cycles(3000)
-    task = cocotb.start_soon(frames(b, 1, 40, burst))
-    reads = [cocotb.start_soon(b.ports[0].read(OURS, b.memory // 2)) for _ in range(count)]
-    cycles = await task
-    got_reads, most = share(width, burst, cycles)
-    print(f"{width} bits: reads in bursts of {burst} bytes: {cycles:.1f} cycles each, {100 * got_reads:.2f} % of the line")
-    for read in reads:
-        assert (await read).resp == 0
-    assert min(got, got_reads) >= (0.97 if burst == 4096 else 0.995 * most)
+    count = 46 * 4096 // size + 1
+    uses = (("writes", 0, lambda: port.write(OURS, bytes(size))), ("reads", 1, lambda: port.read(OURS, size)))
+    for name, end, use in uses:
+        measured = cocotb.start_soon(frames(b, end, 40))
+        tasks = [cocotb.start_soon(use()) for _ in range(count)]
+        cycles, payload = await measured
+        got, most = share(width, payload, cycles)
+        print(f"{width} bits: {name} in bursts of {burst} bytes: frames of {payload:.0f} bytes, {cycles:.1f} cycles each, "
+              f"{100 * got:.2f} % of the line; such frames allow {100 * most:.2f} %")
+        for task in tasks:
+            assert (await task).resp == 0
+        await b.cycles(3000)
+        assert got >= 0.97
 
 
 @cocotb.test()
 async def what_streams_go_at(dut):
     b = await opened(dut, delay=20)
     width = 8 * b.bytes
-    task = cocotb.start_soon(frames(b, 0, 40, 4096))
+    task = cocotb.start_soon(frames(b, 0, 40))
     for _ in range(13):
         b.out[0].send_nowait(frame(1, 2, bytes(4 * 4096)))
-    cycles = await task
-    got, most = share(width, 4096, cycles)
-    print(f"{width} bits: streams in pieces of 4096 bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the line; its frames "
-          f"allow {100 * most:.2f} %")
-    assert got >= 0.995 * most
+    cycles, payload = await task
+    got, most = share(width, payload, cycles)
+    print(f"{width} bits: streams in pieces of {payload:.0f} bytes: {cycles:.1f} cycles each, {100 * got:.2f} % of the "
+          f"line; such frames allow {100 * most:.2f} %")
+    assert got >= 0.995 * most and got >= 0.97
 
 
 @cocotb.test()
 async def messages_of_8_kib_over_a_long_way(dut):
-    """1.8 us there and back."""
+    """1.8 us there and back: from where the first one has been received, or answered, to where the last one has."""
     width = dut.DataW.value.to_unsigned()
     line, clock = LINES[width]
     b = await opened(dut, delay=int(0.9e-6 * clock))
-    for name, receive in (("streams", True), ("writes", False)):
-        count, start = 24, None
-        if receive:
+    count = 24
+    for name in ("streams", "writes"):
+        if name == "streams":
             for _ in range(count):
                 b.out[0].send_nowait(frame(1, 2, bytes(8192)))
-            await b.into[1].recv()
-            start = cocotb.utils.get_sim_time("ns")
-            for _ in range(count - 1):
-                await b.into[1].recv()
-            count -= 1
+            ends = [b.into[1].recv() for _ in range(count)]
         else:
-            await b.cycles(3000)
-            start = cocotb.utils.get_sim_time("ns")
-            for task in [cocotb.start_soon(b.ports[0].write(OURS + 8192 * (i % 2), bytes(8192))) for i in range(count)]:
-                assert (await task).resp == 0
+            port, data = b.ports[0], bytes(8192)
+            ends = [cocotb.start_soon(port.write(OURS + 8192 * (i % 2), data)) for i in range(count)]
+        await ends[0]
+        start = cocotb.utils.get_sim_time("ns")
+        for end in ends[1:]:
+            await end
         cycles = (cocotb.utils.get_sim_time("ns") - start) / PERIOD
-        rate = min(count * 8192 * 8 / (cycles / clock) / line, 8192 / (8192 + 2 * (HEAD + GAP)))
+        rate = min((count - 1) * 8192 * 8 / (cycles / clock) / line, 8192 / (8192 + 2 * (HEAD + GAP)))
         print(f"{width} bits: messages of 8 KiB by {name}, 1.8 us there and back: {100 * rate:.1f} % of the line")
-        assert rate >= 0.5
+        assert rate >= 0.95
 
 
 @pytest.mark.parametrize("width", [64, 512])
