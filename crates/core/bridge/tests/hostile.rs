@@ -32,6 +32,7 @@ fn since(node: &Node, before: EndpointCounters) -> EndpointCounters {
     EndpointCounters {
         rx: now.rx - before.rx,
         tx: now.tx - before.tx,
+        resent: now.resent - before.resent,
         served: now.served - before.served,
         foreign: now.foreign - before.foreign,
         malformed: now.malformed - before.malformed,
@@ -57,8 +58,17 @@ fn status(frames: &[Bytes]) -> BridgeStatus {
     BridgeStatus::from_wire(answers[0].tag).unwrap()
 }
 
-const NOTHING: EndpointCounters =
-    EndpointCounters { rx: 0, tx: 0, served: 0, foreign: 0, malformed: 0, stale: 0, duplicates: 0, denied: 0 };
+const NOTHING: EndpointCounters = EndpointCounters {
+    rx: 0,
+    tx: 0,
+    resent: 0,
+    served: 0,
+    foreign: 0,
+    malformed: 0,
+    stale: 0,
+    duplicates: 0,
+    denied: 0,
+};
 
 #[test]
 fn packets_that_no_node_sends_are_dropped() {
