@@ -103,15 +103,29 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?)
 }
 
-/// Sends a packet; waits for room.
-pub(super) fn send(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+/// Sends a packet to a worker: one that has left no room, because it does not read, gets an error.
+pub(super) fn send(socket: impl AsFd, what: &ToWorker, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    send_with(socket, what, files, SendFlags::DONTWAIT)
+}
+
+/// Sends a packet to the manager; waits for room.
+pub(super) fn tell(socket: impl AsFd, what: &FromWorker) -> io::Result<()> {
+    send_with(socket, what, &[], SendFlags::empty())
+}
+
+fn send_with(
+    socket: impl AsFd,
+    what: &impl Serialize,
+    files: &[BorrowedFd<'_>],
+    flags: SendFlags,
+) -> io::Result<()> {
     let bytes = postcard::to_stdvec(what).map_err(io::Error::other)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !files.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(files)) {
         return Err(io::Error::other("more files than a packet takes"));
     }
-    rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, flags | SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
@@ -152,14 +166,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nobody_waits_for_a_worker_that_does_not_read() {
+        let (here, _there) = pair().unwrap();
+        let sent = (0..10_000).map(|_| send(&here, &ToWorker::MemoryTaken(true), &[])).find_map(Result::err);
+        assert_eq!(sent.unwrap().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
     fn packets_come_whole_with_their_files() {
         let (here, there) = pair().unwrap();
         let mut receiver = Receiver::new();
         let file = rustix::event::eventfd(3, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        send(&here, &FromWorker::TakeMemory(1, 1 << 40), &[file.as_fd(), here.as_fd()]).unwrap();
-        send(&here, &FromWorker::Ready(Err("no".to_owned())), &[]).unwrap();
-        let (word, files) = receiver.next::<FromWorker>(&there).unwrap().unwrap();
-        assert_eq!((word, files.len()), (FromWorker::TakeMemory(1, 1 << 40), 2));
+        send(&here, &ToWorker::MemoryTaken(true), &[file.as_fd(), here.as_fd()]).unwrap();
+        tell(&here, &FromWorker::Ready(Err("no".to_owned()))).unwrap();
+        let (word, files) = receiver.next::<ToWorker>(&there).unwrap().unwrap();
+        assert!(matches!(word, ToWorker::MemoryTaken(true)) && files.len() == 2);
         let mut count = [0; 8];
         rustix::io::read(&files[0], &mut count).unwrap();
         assert_eq!(u64::from_ne_bytes(count), 3);

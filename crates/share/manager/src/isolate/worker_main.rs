@@ -15,6 +15,7 @@ use rustix::process::DumpableBehavior;
 
 use super::confine::confine;
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWorker};
+use super::keeper::{Enclosure, keep};
 use super::lease_client::LeaseClient;
 use super::memory_quota::ManagerQuota;
 use super::shared_page::SharedPage;
@@ -44,10 +45,12 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 /// calls this before all else: with `--isolate` the manager runs it again for each client.
 pub fn work_if_asked() {
     CALLED.store(true, Ordering::Relaxed);
-    if std::env::var_os(ASKED).is_none() {
-        return;
-    }
-    if let Err(why) = work() {
+    let Some(asked) = std::env::var_os(ASKED) else { return };
+    let Some(enclosure) = Enclosure::from_name(&asked) else {
+        eprintln!("rackloom-worker: {ASKED} is set by the manager only");
+        std::process::exit(1);
+    };
+    if let Err(why) = start(enclosure).and_then(|()| work()) {
         eprintln!("rackloom-worker: {why:#}");
         std::process::exit(1);
     }
@@ -60,6 +63,15 @@ fn end() -> ! {
     unsafe { libc::_exit(0) }
 }
 
+/// Becomes the keeper and, in another process, the worker, where this returns.
+fn start(enclosure: Enclosure) -> anyhow::Result<()> {
+    // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    let life = std::io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(std::fs::OpenOptions::new().write(true).open("/dev/null")?)?;
+    keep(life, enclosure).context("cannot start a process")
+}
+
 fn work() -> anyhow::Result<()> {
     let control = Arc::new(alone()?);
     let mut receiver = Receiver::new();
@@ -68,7 +80,7 @@ fn work() -> anyhow::Result<()> {
     let is_confined = confine(&place).context("cannot confine this process")?;
     let board = open(&place.origin);
     let ready = board.as_ref().map(|_| is_confined).map_err(|why| format!("{why:#}"));
-    control::send(&*control, &FromWorker::Ready(ready), &[])?;
+    control::tell(&*control, &FromWorker::Ready(ready))?;
     let board = board?;
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         clear(&place.own);
@@ -77,10 +89,8 @@ fn work() -> anyhow::Result<()> {
     serve(&board, *assignment, files, control, receiver, place.own)
 }
 
-/// Closes what was inherited from the manager, and shuts other processes of this user out. Returns the control socket.
+/// Shuts other processes of this user out. Returns the control socket.
 fn alone() -> anyhow::Result<OwnedFd> {
-    // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
-    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     let control = std::io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
     // Otherwise a kernel that has taken over another client's worker could read this one's memory.

@@ -9,6 +9,7 @@ use rackloom_sync::lock;
 use tempfile::TempDir;
 
 use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
+use super::keeper::Enclosure;
 use super::kernel_cache::KernelCache;
 use super::worker::Worker;
 
@@ -22,6 +23,9 @@ pub(super) struct WorkerPool {
     /// The parent of the workers' folders.
     folder: TempDir,
     number: AtomicU64,
+    enclosure: Enclosure,
+    /// Workers that take long to end.
+    ending: Mutex<Vec<Worker>>,
 }
 
 impl WorkerPool {
@@ -32,8 +36,17 @@ impl WorkerPool {
     pub(super) fn new(origin: DeviceOrigin) -> io::Result<Self> {
         let folder = TempDir::with_prefix("rackloom-manager-")?;
         let kernels = KernelCache::new(folder.path().join("kernels"))?;
-        let pool = Self { origin, spare: Mutex::default(), kernels, folder, number: AtomicU64::new(0) };
-        let spare = pool.start(ReadAccess::User)?;
+        let (spare, ending) = Default::default();
+        let number = AtomicU64::new(0);
+        let mut pool = Self { origin, spare, kernels, folder, number, enclosure: Enclosure::Namespaces, ending };
+        let spare = match pool.start(ReadAccess::User) {
+            Err(why) if why.kind() == io::ErrorKind::Unsupported => {
+                pool.enclosure = Enclosure::Descent;
+                pool.start(ReadAccess::User)?
+            }
+            other => other?,
+        };
+        eprintln!("rackloom-manager: {}", pool.enclosure.describe());
         if !spare.is_confined {
             eprintln!(
                 "rackloom-manager: this system has no Landlock; a hostile kernel may do to files and processes of this \
@@ -48,7 +61,7 @@ impl WorkerPool {
     fn start(&self, access: ReadAccess) -> io::Result<Worker> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let own = self.folder.path().join(format!("worker-{number}"));
-        Worker::start(WorkerSetup { origin: self.origin.clone(), own, access })
+        Worker::start(WorkerSetup { origin: self.origin.clone(), own, access }, self.enclosure)
     }
 
     fn spare(&self) -> MutexGuard<'_, BTreeMap<ReadAccess, Worker>> {
@@ -83,10 +96,13 @@ impl WorkerPool {
         Ok(worker)
     }
 
-    /// Ends a worker, and keeps what its runtime has compiled for the tenant.
+    /// Takes a worker that was told to end, and keeps what its runtime has compiled for the tenant.
     pub(super) fn put_back(&self, mut worker: Worker, tenant: Option<String>) {
-        worker.end();
-        if let Some(tenant) = tenant {
+        let mut ending = lock(&self.ending);
+        ending.retain_mut(Worker::is_there);
+        if worker.is_there() {
+            ending.push(worker);
+        } else if let Some(tenant) = tenant {
             self.kernels.keep(tenant, &worker.kernels);
         }
     }

@@ -10,4 +10,10 @@ mod isolating;
 #[path = "../common/site.rs"]
 mod site;
 
+#[cfg(target_arch = "x86_64")]
+mod calls;
 mod metrics;
+#[cfg(target_arch = "x86_64")]
+mod processes;
+#[cfg(target_arch = "x86_64")]
+mod siege;
