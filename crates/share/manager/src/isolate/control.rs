@@ -13,6 +13,8 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::layers::Layers;
+
 /// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker {
@@ -29,8 +31,8 @@ pub(super) enum ToWorker {
 /// A message from a worker.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FromWorker {
-    /// The device is open, and whether the system confines the worker; or why it could not be opened.
-    Ready(Result<bool, String>),
+    /// What confines it; and the device is open, or why it could not be opened.
+    Ready(Layers, Result<(), String>),
     /// It has a task and does not hold the board.
     RequestBoard,
     /// It returns the board.
@@ -50,6 +52,8 @@ pub(super) struct WorkerSetup {
     pub(super) own: PathBuf,
     /// What it may read.
     pub(super) access: ReadAccess,
+    /// Bytes of memory that its client may have.
+    pub(super) memory: u64,
 }
 
 /// The files that a worker may read.
@@ -113,12 +117,7 @@ pub(super) fn tell(socket: impl AsFd, what: &FromWorker) -> io::Result<()> {
     send_with(socket, what, &[], SendFlags::empty())
 }
 
-fn send_with(
-    socket: impl AsFd,
-    what: &impl Serialize,
-    files: &[BorrowedFd<'_>],
-    flags: SendFlags,
-) -> io::Result<()> {
+fn send_with(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>], flags: SendFlags) -> io::Result<()> {
     let bytes = postcard::to_stdvec(what).map_err(io::Error::other)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -178,7 +177,8 @@ mod tests {
         let mut receiver = Receiver::new();
         let file = rustix::event::eventfd(3, rustix::event::EventfdFlags::CLOEXEC).unwrap();
         send(&here, &ToWorker::MemoryTaken(true), &[file.as_fd(), here.as_fd()]).unwrap();
-        tell(&here, &FromWorker::Ready(Err("no".to_owned()))).unwrap();
+        let layers = Layers { namespaces: true, landlock: true, seccomp: false };
+        tell(&here, &FromWorker::Ready(layers, Err("no".to_owned()))).unwrap();
         let (word, files) = receiver.next::<ToWorker>(&there).unwrap().unwrap();
         assert!(matches!(word, ToWorker::MemoryTaken(true)) && files.len() == 2);
         let mut count = [0; 8];
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(u64::from_ne_bytes(count), 3);
         drop(files);
         let (word, files) = receiver.next::<FromWorker>(&there).unwrap().unwrap();
-        assert_eq!((word, files.len()), (FromWorker::Ready(Err("no".to_owned())), 0));
+        assert_eq!((word, files.len()), (FromWorker::Ready(layers, Err("no".to_owned())), 0));
         rustix::net::send(&here, &[77; 3], SendFlags::empty()).unwrap();
         assert!(receiver.next::<FromWorker>(&there).is_err(), "nonsense");
         drop(here);

@@ -12,11 +12,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, socketpair};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 use rustix::thread::UnshareFlags;
 
@@ -40,15 +41,6 @@ impl Enclosure {
         }
     }
 
-    pub(super) const fn describe(self) -> &'static str {
-        match self {
-            Self::Namespaces => "clients' processes have namespaces of their own: users, processes, network, ipc",
-            Self::Descent => {
-                "this system allows no namespaces; what clients' processes begin is found by descent when they end"
-            }
-        }
-    }
-
     pub(super) fn from_name(name: &OsStr) -> Option<Self> {
         Self::ALL.into_iter().find(|one| name == one.name())
     }
@@ -56,6 +48,9 @@ impl Enclosure {
 
 /// The keeper's exit code when the system does not allow its enclosure.
 pub(super) const CANNOT_ENCLOSE: i32 = 120;
+
+/// The environment variable that names the worker's folder.
+pub(super) const FOLDER: &str = "TMPDIR";
 
 /// The keeper's exit code for a worker that a signal has ended, less the signal.
 pub(super) const SIGNALLED: i32 = 128;
@@ -86,6 +81,10 @@ pub(super) fn keep(life: OwnedFd, enclosure: Enclosure) -> io::Result<()> {
     rustix::stdio::dup2_stdin(fs::File::open("/dev/null")?)?; // The control socket is the worker's.
     until_end(worker, &life)?;
     let status = end_all(worker)?;
+    if rustix::net::recv(&life, &mut [0; 1], RecvFlags::DONTWAIT).is_ok_and(|(_, said)| said == 0) {
+        // The manager was killed, and cannot remove the worker's folder.
+        let _ = std::env::var_os(FOLDER).map(fs::remove_dir_all);
+    }
     let signal = status.terminating_signal().map(|signal| SIGNALLED + signal);
     std::process::exit(status.exit_status().or(signal).unwrap_or(SIGNALLED))
 }
@@ -158,13 +157,15 @@ pub(super) struct Life(OwnedFd);
 impl Life {
     /// Makes one, and the other end.
     pub(super) fn pair() -> io::Result<(Self, OwnedFd)> {
-        use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         Ok((Self(ours), theirs))
     }
 
     /// Ends the worker; the thread that listens to it notices.
     pub(super) fn end(&self) {
-        let _ = rustix::net::shutdown(self.0.as_fd(), rustix::net::Shutdown::Both); // Or it has ended already.
+        let Self(life) = self;
+        // A word first: without one we were killed.
+        let _ = rustix::net::send(life, &[1], SendFlags::NOSIGNAL | SendFlags::DONTWAIT); // Or it has ended already.
+        let _ = rustix::net::shutdown(life, Shutdown::Write);
     }
 }

@@ -19,10 +19,13 @@ mod confine;
 mod control;
 mod keeper;
 mod kernel_cache;
+mod layers;
 mod lease;
 mod lease_client;
 mod memory_quota;
+mod probe;
 mod shared_page;
+mod syscalls;
 mod worker;
 mod worker_main;
 mod worker_metrics;
@@ -30,6 +33,8 @@ mod worker_pool;
 
 pub(crate) use self::board::IsolatedBoard;
 pub(crate) use self::control::DeviceOrigin;
+pub use self::layers::Layers;
+pub use self::probe::probe;
 pub(crate) use self::worker_main::can_work;
 pub use self::worker_main::work_if_asked;
 

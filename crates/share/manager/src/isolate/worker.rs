@@ -16,7 +16,8 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, PidfdFlags};
 
 use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
-use super::keeper::{CANNOT_ENCLOSE, Enclosure, Life, SIGNALLED};
+use super::keeper::{CANNOT_ENCLOSE, Enclosure, FOLDER, Life, SIGNALLED};
+use super::layers::Layers;
 use super::worker_main::ASKED;
 
 /// A worker, with or without a client. Its process is ended when this is dropped.
@@ -29,13 +30,16 @@ pub(super) struct Worker {
     /// To watch its keeper.
     pub(super) process: OwnedFd,
     keeper: Child,
-    /// Whether the system confines it.
-    pub(super) is_confined: bool,
+    /// What confines it.
+    pub(super) layers: Layers,
     /// The folder that it may write.
     own: PathBuf,
     /// The folder in it where the runtime keeps compiled kernels.
     pub(super) kernels: PathBuf,
 }
+
+/// Whether a worker has opened its device, or why not.
+pub(super) type Opened = Result<(), String>;
 
 /// How long a process may take to end.
 const ENDING: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -44,18 +48,17 @@ const ENDING: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 const OPENING: Duration = Duration::from_secs(30);
 
 impl Worker {
-    /// Starts a worker, makes its folder, and waits until it is ready.
+    /// Starts a worker, makes its folder, and waits until it is ready; also tells whether it could open its device.
     ///
     /// # Errors
-    /// It cannot be started, or cannot open the device. [`io::ErrorKind::Unsupported`]: the system does not allow the
-    /// enclosure.
-    pub(super) fn start(place: WorkerSetup, enclosure: Enclosure) -> io::Result<Self> {
+    /// It cannot be started. [`io::ErrorKind::Unsupported`]: the system does not allow the enclosure.
+    pub(super) fn start(place: WorkerSetup, enclosure: Enclosure) -> io::Result<(Self, Opened)> {
         let (control, theirs) = control::pair()?;
         let (life, keepers) = Life::pair()?;
         // The same program that runs here, even if its file was replaced since.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("rackloom-worker").env(ASKED, enclosure.name());
-        for variable in ["TMPDIR", "HOME", "XDG_CACHE_HOME"] {
+        for variable in [FOLDER, "HOME", "XDG_CACHE_HOME"] {
             command.env(variable, &place.own);
         }
         let kernels = place.own.join("kernels");
@@ -68,25 +71,27 @@ impl Worker {
         let process = rustix::process::pidfd_open(Pid::from_child(&keeper), PidfdFlags::empty())?;
         let (own, life) = (place.own.clone(), Arc::new(life));
         let receiver = Receiver::new();
-        let mut worker = Self { control, receiver, life, process, keeper, is_confined: false, own, kernels };
+        let mut worker = Self { control, receiver, life, process, keeper, layers: Layers::default(), own, kernels };
         match worker.open(place) {
-            Ok(is_confined) => worker.is_confined = is_confined,
+            Ok((layers, opened)) => {
+                worker.layers = layers;
+                Ok((worker, opened))
+            }
             Err(why) => {
                 let cannot = worker.ended().is_some_and(|status| status.code() == Some(CANNOT_ENCLOSE));
-                return Err(if cannot { io::ErrorKind::Unsupported.into() } else { why });
+                Err(if cannot { io::ErrorKind::Unsupported.into() } else { why })
             }
         }
-        Ok(worker)
     }
 
-    /// Has it open its device; returns whether the system confines it.
-    fn open(&mut self, place: WorkerSetup) -> io::Result<bool> {
+    /// Has it open its device; returns what confines it, and whether the device is open.
+    fn open(&mut self, place: WorkerSetup) -> io::Result<(Layers, Opened)> {
         control::send(&self.control, &ToWorker::OpenDevice(place), &[])?;
         set_socket_timeout(&self.control, Timeout::Recv, Some(OPENING))?;
         let answer = self.receiver.next(&self.control)?;
         set_socket_timeout(&self.control, Timeout::Recv, None)?;
         match answer {
-            Some((FromWorker::Ready(ready), _)) => ready.map_err(io::Error::other),
+            Some((FromWorker::Ready(layers, opened), _)) => Ok((layers, opened)),
             _ => Err(io::Error::other("the process has ended")),
         }
     }

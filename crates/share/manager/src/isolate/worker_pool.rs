@@ -11,12 +11,15 @@ use tempfile::TempDir;
 use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
 use super::keeper::Enclosure;
 use super::kernel_cache::KernelCache;
+use super::layers::Layers;
 use super::worker::Worker;
 
 /// A device's workers.
 #[derive(Debug)]
 pub(super) struct WorkerPool {
     origin: DeviceOrigin,
+    /// Bytes of memory that each client may have.
+    memory: u64,
     /// Workers ready for a client, one for each kind of access that clients have needed.
     spare: Mutex<BTreeMap<ReadAccess, Worker>>,
     kernels: KernelCache,
@@ -24,21 +27,33 @@ pub(super) struct WorkerPool {
     folder: TempDir,
     number: AtomicU64,
     enclosure: Enclosure,
+    /// What confines the workers.
+    pub(super) layers: Layers,
     /// Workers that take long to end.
     ending: Mutex<Vec<Worker>>,
 }
 
 impl WorkerPool {
-    /// Makes a pool with one worker ready, for programs of this user.
+    /// Makes a pool with one worker ready, for programs of this user. `memory`: bytes that each client may have.
     ///
     /// # Errors
     /// It cannot be started, or cannot open the device.
-    pub(super) fn new(origin: DeviceOrigin) -> io::Result<Self> {
+    pub(super) fn new(origin: DeviceOrigin, memory: u64) -> io::Result<Self> {
         let folder = TempDir::with_prefix("rackloom-manager-")?;
         let kernels = KernelCache::new(folder.path().join("kernels"))?;
         let (spare, ending) = Default::default();
         let number = AtomicU64::new(0);
-        let mut pool = Self { origin, spare, kernels, folder, number, enclosure: Enclosure::Namespaces, ending };
+        let mut pool = Self {
+            origin,
+            memory,
+            spare,
+            kernels,
+            folder,
+            number,
+            enclosure: Enclosure::Namespaces,
+            layers: Layers::default(),
+            ending,
+        };
         let spare = match pool.start(ReadAccess::User) {
             Err(why) if why.kind() == io::ErrorKind::Unsupported => {
                 pool.enclosure = Enclosure::Descent;
@@ -46,13 +61,7 @@ impl WorkerPool {
             }
             other => other?,
         };
-        eprintln!("rackloom-manager: {}", pool.enclosure.describe());
-        if !spare.is_confined {
-            eprintln!(
-                "rackloom-manager: this system has no Landlock; a hostile kernel may do to files and processes of this \
-                 user what the user may"
-            );
-        }
+        pool.layers = spare.layers;
         pool.spare().insert(ReadAccess::User, spare);
         Ok(pool)
     }
@@ -61,7 +70,10 @@ impl WorkerPool {
     fn start(&self, access: ReadAccess) -> io::Result<Worker> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let own = self.folder.path().join(format!("worker-{number}"));
-        Worker::start(WorkerSetup { origin: self.origin.clone(), own, access }, self.enclosure)
+        let setup = WorkerSetup { origin: self.origin.clone(), own, access, memory: self.memory };
+        let (worker, opened) = Worker::start(setup, self.enclosure)?;
+        opened.map_err(io::Error::other)?;
+        Ok(worker)
     }
 
     fn spare(&self) -> MutexGuard<'_, BTreeMap<ReadAccess, Worker>> {

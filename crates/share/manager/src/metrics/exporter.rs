@@ -142,7 +142,9 @@ mod tests {
             open.make_room(from);
             open.add(from, running.spawn(std::future::pending::<()>()));
         };
-        let count = |open: &Connections, last: u8| open.0.iter().filter(|(at, _)| *at == IpAddr::from([10, 0, 0, last])).count();
+        let count = |open: &Connections, last: u8| {
+            open.0.iter().filter(|(at, _)| *at == IpAddr::from([10, 0, 0, last])).count()
+        };
         connect(&mut open, 1);
         (0..200).for_each(|_| connect(&mut open, 2));
         assert_eq!((open.0.len(), count(&open, 1), count(&open, 2)), (CONNECTIONS_MAX, 1, CONNECTIONS_MAX - 1));

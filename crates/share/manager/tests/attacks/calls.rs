@@ -38,3 +38,18 @@ pub fn load(t: &Tenant, source: &str, name: &str) {
 pub fn begin(t: &Tenant) {
     t.enqueue_after(Tenant::launch(9, 1, vec![(0, Argument::Buffer(Some(9)))]), &[], vec![], true);
 }
+
+/// Where there is room in the buffer for what a call points to.
+pub const ROOM: i64 = 256;
+
+/// Makes a call, with `room` in its place; bits of `pointers` are arguments that are offsets. Returns the result.
+pub fn call(t: &Tenant, number: i64, arguments: [i64; 4], pointers: u8, room: &[u8]) -> i64 {
+    let [a, b, c, d] = arguments;
+    let words = [number, a, b, c, d, 0, 0, 0, pointers.into()].map(i64::to_le_bytes).concat();
+    assert_eq!(t.write(9, 0, &words).status, 0);
+    if !room.is_empty() {
+        assert_eq!(t.write(9, ROOM as u64, room).status, 0);
+    }
+    assert_eq!(t.run(Tenant::launch(9, 1, vec![(0, Argument::Buffer(Some(9)))]), &[]).status, 0);
+    i64::from_le_bytes(t.read(9, 56, 8).tail.try_into().unwrap())
+}

@@ -17,3 +17,5 @@ mod metrics;
 mod processes;
 #[cfg(target_arch = "x86_64")]
 mod siege;
+#[cfg(target_arch = "x86_64")]
+mod system;

@@ -25,3 +25,38 @@ const ATTACKS: [(&str, &str); 8] = [
 fn nothing_is_left_of_a_worker() {
     Siege::each(|siege| ATTACKS.iter().for_each(|(what, attack)| siege.withstands(what, attack)));
 }
+
+/// It may have a thousand; beyond that `clone` fails. Their stacks are the buffer's, and they only wait, at a futex.
+#[test]
+fn threads_without_end() {
+    Siege::each(|siege| {
+        let body = "long n = 0, flags = 0x50f00;
+            while (n < 20000) {
+                long r;
+                __asm__ volatile(\"xorl %%r10d, %%r10d; xorl %%r8d, %%r8d; syscall; test %%rax, %%rax; jnz 2f;\"
+                    \"leaq -1000(%%rsi), %%rdi; 1: movl $202, %%eax; xorl %%esi, %%esi; syscall; jmp 1b; 2:\"
+                    : \"=a\"(r) : \"a\"(56L), \"D\"(flags), \"S\"((long)x + 4000), \"d\"(0L)
+                    : \"rcx\", \"r8\", \"r10\", \"r11\", \"memory\");
+                if (r < 0) break;
+                n++;
+            }
+            x[0] = n;";
+        let begun = siege.result(body);
+        eprintln!("{begun} threads");
+        assert!(begun < 1024 || !siege.has_namespaces(), "{begun} threads");
+        siege.is_served();
+    });
+}
+
+#[test]
+fn memory_without_end() {
+    Siege::each(|siege| {
+        let body = "for (;;) {
+                long at = sys(9, 0, 1L << 26, 3, 0x22, -1, 0);
+                if (at < 0 && at > -4096) break;
+                ((volatile char *)at)[0] = 1;
+            }
+            spin();";
+        siege.withstands("memory without end", body);
+    });
+}

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use rackloom_ipc::Endpoint;
+use rackloom_opencl_wire::Argument;
 
 use crate::calls::{begin, load};
 use crate::common::Tenant;
@@ -22,6 +23,7 @@ pub struct Siege {
     endpoint: Endpoint,
     neighbour: Tenant,
     counted: Cell<u32>,
+    is_of_a_stranger: bool,
 }
 
 impl Siege {
@@ -29,17 +31,37 @@ impl Siege {
     pub fn each(attack: impl Fn(&Self)) {
         for place in [Place::Here, Place::Plain, Place::Bare] {
             for is_tcp in [false, true] {
-                let Some(manager) = Isolating::start_in(place, &STALL) else { break };
-                let endpoint = if is_tcp { manager.tcp.clone() } else { manager.endpoint.clone() };
-                eprintln!("{place:?}, {endpoint}");
-                let neighbour = manager.client();
-                with_kernels(&neighbour);
-                let mut siege = Self { manager, endpoint, neighbour, counted: Cell::new(0) };
-                siege.is_served();
-                attack(&siege);
-                assert!(!siege.manager.process.has_ended());
+                Self::at(place, is_tcp, &attack);
             }
         }
+    }
+
+    /// Attackers of this machine, on a manager of this user.
+    pub fn here(attack: impl Fn(&Self)) {
+        Self::at(Place::Here, false, attack);
+    }
+
+    fn at(place: Place, is_tcp: bool, attack: impl Fn(&Self)) {
+        let Some(manager) = Isolating::start_in(place, &STALL) else { return };
+        let endpoint = if is_tcp { manager.tcp.clone() } else { manager.endpoint.clone() };
+        eprintln!("{place:?}, {endpoint}");
+        let neighbour = manager.client();
+        with_kernels(&neighbour);
+        let is_of_a_stranger = is_tcp || place != Place::Here;
+        let mut siege = Self { manager, endpoint, neighbour, counted: Cell::new(0), is_of_a_stranger };
+        siege.is_served();
+        attack(&siege);
+        assert!(!siege.manager.process.has_ended());
+    }
+
+    /// Whether the attackers are no processes of the manager's user, as far as it can tell.
+    pub const fn is_of_a_stranger(&self) -> bool {
+        self.is_of_a_stranger
+    }
+
+    /// What the manager has said.
+    pub fn words(&self) -> String {
+        self.manager.process.words()
     }
 
     /// The neighbour has the board soon, and its bytes are right.
@@ -69,6 +91,25 @@ impl Siege {
             was == before && before[0] % 2 == 1
         });
         before
+    }
+
+    /// Whether this system lacks something that confines workers.
+    pub fn lacks_layers() -> bool {
+        Isolating::start(&[]).process.words().contains("this system lacks")
+    }
+
+    /// Whether the manager's workers have namespaces.
+    pub fn has_namespaces(&self) -> bool {
+        !self.words().contains("lacks namespaces")
+    }
+
+    /// What a kernel with this body leaves in its buffer.
+    pub fn result(&self, body: &str) -> i64 {
+        let attacker = self.attacker();
+        load(&attacker, &format!("kernel void attack(global long *x) {{ {body} }}"), "attack");
+        let launch = Tenant::launch(9, 1, vec![(0, Argument::Buffer(Some(9)))]);
+        assert_eq!(attacker.run(launch, &[]).status, 0);
+        i64::from_le_bytes(attacker.read(9, 0, 8).tail.try_into().unwrap())
     }
 
     /// A kernel with this body takes its process over: the neighbour is served soon, and nothing is left of it.

@@ -75,10 +75,25 @@ impl Isolating {
         Self::run(Place::Here, files, options)
     }
 
+    /// What one says that does not serve.
+    pub fn refuses(place: Place, options: &[&str]) -> String {
+        let mut refusing = Self::spawn(place, FILES_MAX, options);
+        until("it ends", || refusing.process.has_ended());
+        until("it has said why", || refusing.process.words().contains("Error"));
+        refusing.process.words()
+    }
+
     fn run(place: Place, files: usize, options: &[&str]) -> Self {
+        let manager = Self::spawn(place, files, options);
+        let Endpoint::Unix(path) = &manager.endpoint else { unreachable!("it listens there") };
+        until("the manager listens", || path.exists() && TcpStream::connect(&manager.metrics).is_ok());
+        manager
+    }
+
+    fn spawn(place: Place, files: usize, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("manager.sock");
-        let endpoint = Endpoint::Unix(path.clone());
+        let endpoint = Endpoint::Unix(path);
         let tcp: Endpoint = format!("tcp:127.0.0.1:{}", free_port()).parse().unwrap();
         let metrics = format!("127.0.0.1:{}", free_port());
         let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
@@ -87,7 +102,10 @@ impl Isolating {
             Place::Bare => {
                 let mut command = Program::new("unshare");
                 command.args(["-Ur", "/bin/sh"]);
-                (command, "cd /proc/sys/user && for i in max_user_namespaces max_pid_namespaces; do echo 0 > $i; done && ")
+                (
+                    command,
+                    "cd /proc/sys/user && for i in max_user_namespaces max_pid_namespaces; do echo 0 > $i; done && ",
+                )
             }
         };
         command.args(["-c", &format!("{first}ulimit -n {files} && exec \"$0\" \"$@\"")]);
@@ -105,7 +123,6 @@ impl Isolating {
         }
         command.env("TMPDIR", folder.path().join("tmp")).args(options);
         let process = Process::spawn(&mut command);
-        until("the manager listens", || path.exists() && TcpStream::connect(&metrics).is_ok());
         Self { process, endpoint, tcp, metrics, folder }
     }
 
