@@ -45,6 +45,9 @@ pub struct Options {
     /// Most clients at a time on each endpoint.
     #[arg(long, value_name = "N", default_value_t = rackloom_ipc::CLIENTS_MAX)]
     pub clients: usize,
+    /// Most clients at a time of one tenant on each endpoint. Default: three quarters of --clients.
+    #[arg(long, value_name = "N")]
+    pub tenant_clients: Option<usize>,
     /// Most bytes of buffers of each client on a board.
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub memory: u64,

@@ -164,7 +164,13 @@ impl Options {
     }
 
     fn config(&self, endpoint: &EndpointLimits) -> ServerConfig {
-        let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
+        let mut config = ServerConfig {
+            clients_max: self.clients,
+            // The last seats are for others.
+            tenant_max: self.tenant_clients.unwrap_or_else(|| self.clients - self.clients / 4),
+            knows_tokens: !matches!(endpoint.admission, Admission::Anybody),
+            ..ServerConfig::default()
+        };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
         let admission = endpoint.admission.clone();
         config.admit = Box::new(move |shown, _| admission.admit(shown));

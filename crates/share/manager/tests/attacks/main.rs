@@ -15,6 +15,7 @@ mod calls;
 mod metrics;
 #[cfg(target_arch = "x86_64")]
 mod processes;
+mod seats;
 #[cfg(target_arch = "x86_64")]
 mod siege;
 #[cfg(target_arch = "x86_64")]
