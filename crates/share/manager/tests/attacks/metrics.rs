@@ -54,6 +54,8 @@ fn survives<T>(attack: impl Fn(&Isolating) -> T) {
     until("it is quiet", is_quiet);
     let files = manager.process.files();
     let held = attack(&manager);
+    let more = manager.process.files().saturating_sub(files);
+    assert!(more < 80, "{more} files for connections");
     serves(&manager);
     drop(held);
     until("its files are back", || manager.process.files() <= files);

@@ -3,7 +3,7 @@
 use crate::siege::Siege;
 
 /// What each kernel does, after the function `sys` and `spin`.
-const ATTACKS: [(&str, &str); 8] = [
+const ATTACKS: [(&str, &str); 11] = [
     ("a thread that is traced", "sys(101, 0, 0, 0, 0, 0, 0); spin();"),
     ("a child that keeps all files open", "sys(57, 0, 0, 0, 0, 0, 0); spin();"),
     ("a child that outlives its parent", "if (sys(57, 0, 0, 0, 0, 0, 0) == 0) spin(); sys(231, 0, 0, 0, 0, 0, 0);"),
@@ -12,6 +12,10 @@ const ATTACKS: [(&str, &str); 8] = [
         "if (sys(57, 0, 0, 0, 0, 0, 0) == 0) { sys(112, 0, 0, 0, 0, 0, 0); sys(57, 0, 0, 0, 0, 0, 0); spin(); }
         sys(231, 0, 0, 0, 0, 0, 0);",
     ),
+    // A linker's parent waits in `vfork`, which is therefore allowed.
+    ("a child for whom its parent waits", "sys(58, 0, 0, 0, 0, 0, 0); spin();"),
+    ("a grandchild of that sort", "for (int i = 0; i < 2; i++) sys(58, 0, 0, 0, 0, 0, 0); spin();"),
+    ("many of that sort", "for (int i = 0; i < 30; i++) sys(58, 0, 0, 0, 0, 0, 0); spin();"),
     ("many children", "for (int i = 0; i < 6; i++) sys(57, 0, 0, 0, 0, 0, 0); spin();"),
     ("a signal to all of its group", "sys(62, 0, 9, 0, 0, 0, 0); spin();"),
     ("a process that stops itself", "sys(62, sys(39, 0, 0, 0, 0, 0, 0), 19, 0, 0, 0, 0); spin();"),
