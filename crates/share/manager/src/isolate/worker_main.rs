@@ -85,7 +85,7 @@ fn work(enclosure: Enclosure) -> anyhow::Result<()> {
     let layers = Layers { namespaces: enclosure == Enclosure::Namespaces, landlock, seccomp };
     let opened = board.as_ref().map(drop).map_err(|why| format!("{why:#}"));
     control::tell(&*control, &FromWorker::Ready(layers, opened))?;
-    let board = board?;
+    let Ok(board) = board else { return Ok(()) }; // The manager says why.
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
         return Ok(()); // No client needed it.
     };

@@ -108,7 +108,7 @@ impl WorkerPool {
         Ok(worker)
     }
 
-    /// Takes a worker that was told to end, and keeps what its runtime has compiled for the tenant.
+    /// Takes a worker that is to end, and keeps what its runtime has compiled for the tenant.
     pub(super) fn put_back(&self, mut worker: Worker, tenant: Option<String>) {
         let mut ending = lock(&self.ending);
         ending.retain_mut(Worker::is_there);

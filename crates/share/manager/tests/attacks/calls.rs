@@ -4,8 +4,8 @@ use rackloom_opencl_wire::{Argument, Command};
 
 use crate::common::Tenant;
 
-/// `call(global long *x)` makes the call of number `x[0]` with the arguments `x[1..7]`, and puts the result into `x[7]`.
-/// An argument whose bit is set in `x[8]` is an offset into the buffer.
+/// `call(global long *x)` makes the call of number `x[0]` with the arguments `x[1..7]`, and puts the result into
+/// `x[7]`. An argument whose bit is set in `x[8]` is an offset into the buffer.
 pub const SOURCE: &str = "
     long sys(long number, long a, long b, long c, long d, long e, long f) {
         long result;

@@ -122,7 +122,7 @@ fn calls_that_end_their_process() {
             siege.is_served();
         }
         let said = || siege.words().matches("it made a system call that no runtime makes").count();
-        until("each is told of", || said() == FATAL.len());
+        until("the manager names each", || said() == FATAL.len());
     });
 }
 
