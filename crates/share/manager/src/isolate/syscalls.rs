@@ -37,7 +37,6 @@ const FILES: &[c_long] = &[
     libc::SYS_getcwd,
     libc::SYS_mkdirat,
     libc::SYS_unlinkat,
-    libc::SYS_renameat,
     libc::SYS_renameat2,
     libc::SYS_linkat,
     libc::SYS_ftruncate,
@@ -70,6 +69,7 @@ const OLD: &[c_long] = &[
     libc::SYS_rmdir,
     libc::SYS_unlink,
     libc::SYS_rename,
+    libc::SYS_renameat,
     libc::SYS_link,
     libc::SYS_chmod,
     libc::SYS_dup2,
@@ -84,7 +84,9 @@ const OLD: &[c_long] = &[
     libc::SYS_arch_prctl,
     libc::SYS_getpgrp,
 ];
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+const OLD: &[c_long] = &[libc::SYS_renameat];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const OLD: &[c_long] = &[];
 
 /// Memory of the process, of buffers, and of code that a runtime compiles.
