@@ -40,7 +40,14 @@ pub(super) struct Check {
 }
 
 pub(super) fn run(cx: &Context) -> Result<Exit> {
-    let checks = vec![processor_check(), sandbox_check(), segment_check(cx), raw_check(&cx.global.net), clang_check()];
+    let checks = vec![
+        processor_check(),
+        sandbox_check(),
+        segment_check(cx),
+        raw_check(&cx.global.net),
+        clang_check(),
+        client_check(),
+    ];
     let ok = checks.iter().all(|c| c.result != "fail");
     let report = DoctorReport { schema: "rackloom.doctor/1", version: env!("CARGO_PKG_VERSION"), checks, ok };
     cx.ui.result(&report, || {
@@ -116,6 +123,25 @@ fn raw_check(net: &Net) -> Check {
             ),
         },
     }
+}
+
+/// What confines the processes that `rackloom manager` starts for its clients.
+fn client_check() -> Check {
+    let name = "confinement of clients";
+    let skip = |found: String, help: &str| Check { name, result: "skip", found, help: Some(help.to_owned()) };
+    let layers = match rackloom_manager::probe() {
+        Ok(layers) => layers,
+        Err(why) => return Check { name, result: "fail", found: why.to_string(), help: None },
+    };
+    let missing: Vec<_> = layers.missing().into_iter().map(|(name, _)| name).collect();
+    let present = layers.present().join(", ");
+    if missing.is_empty() {
+        return pass(name, present);
+    }
+    let help = "for `rackloom manager --require-isolation`: namespaces need user.max_user_namespaces above 0 and, on \
+                Ubuntu, an AppArmor profile of this program with `userns,`; Landlock needs Linux 5.13 and `landlock` in \
+                its `lsm=`; seccomp needs a kernel with CONFIG_SECCOMP_FILTER";
+    skip(format!("{present}; without {}", missing.join(", ")), help)
 }
 
 fn clang_check() -> Check {

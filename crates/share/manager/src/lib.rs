@@ -44,7 +44,7 @@ pub use access::limits::EndpointLimits;
 pub use access::tokens::Tokens;
 pub use board::paced;
 pub use code::Code;
-pub use isolate::work_if_asked;
+pub use isolate::{Layers, probe, work_if_asked};
 pub use metrics::Metrics;
 pub use native::installed;
 pub use quota::Charge;

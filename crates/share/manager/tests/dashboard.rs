@@ -24,7 +24,8 @@ struct Arguments {
 fn scraped() -> String {
     let folder = tempfile::tempdir().unwrap();
     let socket = format!("unix:{}/manager.sock", folder.path().display());
-    let arguments = Arguments::parse_from(["manager", "--listen", &socket, "--metrics", "127.0.0.1:0"]);
+    let options = ["manager", "--listen", &socket, "--metrics", "127.0.0.1:0", "--isolate", "none"];
+    let arguments = Arguments::parse_from(options);
     let service = arguments.options.start().unwrap();
     let tenant = Tenant::silent(service.endpoints().next().unwrap());
     tenant.ask(|request| Command::Hello { request, version: VERSION, name: "test" }).unwrap();

@@ -5,124 +5,19 @@
 mod common;
 #[path = "common/go.rs"]
 mod go;
+#[path = "common/isolating.rs"]
+mod isolating;
 #[path = "common/site.rs"]
 mod site;
 
-use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use common::Tenant;
-use rackloom_ipc::Endpoint;
-use rackloom_manager::installed;
-use rackloom_opencl_wire::{Argument, Command, Op, Payload};
+use isolating::{COUNT, HANG, Isolating, PEEK, POKE, WHERE, WORK, counts_to, launch, walk, with_kernels};
+use rackloom_opencl_wire::{Argument, Op, Payload};
 use rustix::process::Signal;
-use site::{Process, until};
-
-/// A manager that isolates its clients.
-struct Isolating {
-    process: Process,
-    endpoint: Endpoint,
-    /// Over TCP.
-    tcp: Endpoint,
-    metrics: String,
-    folder: tempfile::TempDir,
-}
-
-/// Where a test's manager may serve metrics: a port that nobody has at the moment.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-impl Isolating {
-    fn start(options: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("manager.sock");
-        let endpoint = Endpoint::Unix(path.clone());
-        let tcp: Endpoint = format!("tcp:127.0.0.1:{}", free_port()).parse().unwrap();
-        let metrics = format!("127.0.0.1:{}", free_port());
-        let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rackloom-manager"));
-        command.arg("--runtime").arg(pocl.expect("PoCL is installed (apt-get install pocl-opencl-icd)"));
-        // The limits of a test's clients.
-        command.args(["--memory", "67108864", "--objects", "64", "--operations", "256", "--program", "1048576"]);
-        command.args(["--listen", &endpoint.to_string(), "--listen", &tcp.to_string(), "--metrics", &metrics]);
-        std::fs::create_dir(folder.path().join("tmp")).unwrap();
-        command.env("TMPDIR", folder.path().join("tmp")).args(options);
-        let process = Process::spawn(&mut command);
-        until("the manager listens", || path.exists());
-        Self { process, endpoint, tcp, metrics, folder }
-    }
-
-    fn client(&self) -> Tenant {
-        Tenant::connect(&self.endpoint)
-    }
-
-    fn metric(&self, name: &str) -> BTreeMap<String, f64> {
-        let mut stream = TcpStream::connect(&self.metrics).unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let samples = text.lines().filter_map(|line| {
-            let (labels, value) = line.strip_prefix(name)?.rsplit_once(' ')?;
-            let tenant = labels.split("tenant=\"").nth(1).map_or("", |rest| rest.split('"').next().unwrap());
-            Some((tenant.to_owned(), value.parse().unwrap()))
-        });
-        samples.collect()
-    }
-
-    /// Its workers, the one that waits for a client among them.
-    fn workers(&self) -> Vec<u32> {
-        self.process.children()
-    }
-}
-
-/// Files below a folder.
-fn walk(folder: &std::path::Path) -> Box<dyn Iterator<Item = std::path::PathBuf>> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    Box::new(entries.flat_map(|path| if path.is_dir() { walk(&path) } else { Box::new(std::iter::once(path)) }))
-}
-
-/// A kernel that counts, one that never ends while its flag is set, one that takes a given number of steps, and two
-/// that go to a given address.
-const KERNELS: &str = "
-    kernel void count(global int *x) { x[0] += 1; }
-    kernel void hang(global volatile int *x) { while (x[0] == 0); }
-    kernel void work(global int *x, int steps) { for (int i = 0; i < steps; i++) x[0] = x[0] * 3 + i; }
-    kernel void where(global ulong *x) { x[0] = (ulong)x; }
-    kernel void peek(global uchar *to, ulong at) { for (int i = 0; i < 8; i++) to[i] = ((global uchar *)at)[i]; }
-    kernel void poke(global uchar *x, ulong at) { ((global uchar *)at)[0] = x[0]; }
-";
-const COUNT: u32 = 0;
-const HANG: u32 = 1;
-const WORK: u32 = 2;
-const WHERE: u32 = 3;
-const PEEK: u32 = 4;
-const POKE: u32 = 5;
-
-fn with_kernels(t: &Tenant) {
-    let build = t.build(0, KERNELS);
-    assert_eq!(build.status, 0, "{}", build.log);
-    for (kernel, name) in ["count", "hang", "work", "where", "peek", "poke"].into_iter().enumerate() {
-        t.send(&Command::CreateKernel { kernel: kernel as u32, program: 0, name }, &[]);
-    }
-    t.buffer(0, 64);
-    assert_eq!(t.write(0, 0, &[0; 64]).status, 0);
-}
-
-fn launch(t: &Tenant, kernel: u32, more: Option<&[u8]>) -> i32 {
-    let mut arguments = vec![(0, Argument::Buffer(Some(0)))];
-    arguments.extend(more.map(|value| (1, Argument::Value(value))));
-    t.run(Tenant::launch(kernel, 1, arguments), &[]).status
-}
-
-/// Counts one more, and has counted right.
-fn counts_to(t: &Tenant, number: u32) {
-    assert_eq!(launch(t, COUNT, None), 0);
-    assert_eq!(t.read(0, 0, 4).tail, number.to_le_bytes());
-}
+use site::until;
 
 #[test]
 fn a_client_has_all_that_it_has_without() {
@@ -216,7 +111,7 @@ fn a_client_of_elsewhere_reads_no_file_of_the_managers_user() {
     let own = manager.client().build(0, &source);
     assert_eq!(own.status, 0, "a process of the user reads it as well: {}", own.log);
     let build = Tenant::connect(&manager.tcp).build(0, &source);
-    if manager.process.words().contains("this system has no Landlock") {
+    if manager.process.words().contains("lacks Landlock") {
         eprintln!("not tried: {}", manager.process.words());
         return;
     }

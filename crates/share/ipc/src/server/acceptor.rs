@@ -6,7 +6,6 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -15,8 +14,9 @@ use rustix::net::SocketFlags;
 use rustix::process::{Pid, PidfdFlags};
 
 use super::config::{Grant, Identity, ServerConfig};
-use super::core::{Link, PeerCore, Slot};
+use super::core::{Link, PeerCore};
 use super::peer::Peer;
+use super::seats::{Seat, Seats};
 use super::shm::{RING_START, ShmPeer};
 use super::tcp::TcpPeer;
 use super::watch;
@@ -32,7 +32,7 @@ pub(super) struct Acceptor {
     grant: Arc<Box<Grant>>,
     stop: Arc<OwnedFd>,
     ready: SyncSender<Peer>,
-    slots: Arc<AtomicUsize>,
+    seats: Arc<Seats>,
     greeting: Vec<Greeting>,
     sessions: Vec<Session>,
     watched: Vec<Arc<PeerCore>>,
@@ -56,7 +56,7 @@ struct Session {
     hello: Hello,
     id: [u8; 16],
     deadline: Instant,
-    slot: Slot,
+    seat: Seat,
 }
 
 /// How long to accept no connections when the system is out of files.
@@ -78,7 +78,7 @@ impl Acceptor {
             grant,
             stop,
             ready,
-            slots: Arc::default(),
+            seats: Arc::default(),
             greeting: Vec::new(),
             sessions: Vec::new(),
             watched: Vec::new(),
@@ -211,7 +211,7 @@ impl Acceptor {
         if !(self.config.admit)(&hello.token, &identity) {
             return answer(&sock, &Err(Refusal::NotAdmitted), None);
         }
-        let Some(slot) = Slot::take(&self.slots, self.config.clients_max) else {
+        let Some(seat) = self.seats.take(&self.config, &hello.token, &identity) else {
             return answer(&sock, &Err(Refusal::Full), None);
         };
         let Ok(id) = socket::random::<16>() else { return answer(&sock, &Err(Refusal::Resources), None) };
@@ -230,7 +230,7 @@ impl Acceptor {
             }
             answer(&sock, &Ok(welcome), None);
             let deadline = Instant::now() + GREETING_TIMEOUT;
-            self.sessions.push(Session { main: sock, identity, hello, id, deadline, slot });
+            self.sessions.push(Session { main: sock, identity, hello, id, deadline, seat });
             return;
         }
         let process = match identity {
@@ -245,10 +245,10 @@ impl Acceptor {
             Ok(link) => {
                 answer(&link.socket, &Ok(welcome), Some(&link.memory));
                 let grant = Arc::clone(&self.grant);
-                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), Some(slot));
+                let core = PeerCore::new(identity, hello.token, limits, grant, Link::Shm(Box::new(link)), Some(seat));
                 let core = Arc::new(core);
                 self.watched.push(Arc::clone(&core));
-                let _ = self.ready.try_send(Peer::new(core)); // As many slots as places.
+                let _ = self.ready.try_send(Peer::new(core)); // As many seats as places.
             }
         }
     }
@@ -264,7 +264,7 @@ impl Acceptor {
         let Some(at) = self.sessions.iter().position(mine) else {
             return answer(&sock, &Err(Refusal::Session), None);
         };
-        let Session { main, identity, hello, id, slot, .. } = self.sessions.remove(at);
+        let Session { main, identity, hello, id, seat, .. } = self.sessions.remove(at);
         let limits = self.config.limits;
         let welcome = Welcome {
             features: hello.features & FEATURES,
@@ -277,8 +277,8 @@ impl Acceptor {
         answer(&sock, &Ok(welcome), None);
         let Ok(link) = TcpPeer::new(main, sock, &limits) else { return };
         let grant = Arc::clone(&self.grant);
-        let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::new(link)), Some(slot));
-        let _ = self.ready.try_send(Peer::new(Arc::new(core))); // As many slots as places.
+        let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::new(link)), Some(seat));
+        let _ = self.ready.try_send(Peer::new(Arc::new(core))); // As many seats as places.
     }
 }
 

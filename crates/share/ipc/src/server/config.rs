@@ -38,6 +38,10 @@ pub struct ServerConfig {
     /// Most clients at a time, until their handles are dropped; further ones are refused. Each takes at least a thread
     /// and three files.
     pub clients_max: usize,
+    /// Most clients at a time of one tenant, so that it cannot shut the others out.
+    pub tenant_max: usize,
+    /// Whether `admit` knows each token: then a token is a tenant. Else a user is one, or an address.
+    pub knows_tokens: bool,
     /// Whether a client may connect. Compare tokens with [`ServerConfig::same_token`]. Called by the acceptor's thread,
     /// which serves all clients: it must not wait.
     pub admit: Box<Admit>,
@@ -51,6 +55,8 @@ impl Default for ServerConfig {
         Self {
             limits: Limits::default(),
             clients_max: CLIENTS_MAX,
+            tenant_max: CLIENTS_MAX,
+            knows_tokens: false,
             admit: Box::new(|_, _| true),
             grant: Box::new(|_, _, _, _| true),
         }
@@ -59,8 +65,13 @@ impl Default for ServerConfig {
 
 impl fmt::Debug for ServerConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limits, clients_max, .. } = self;
-        f.debug_struct("ServerConfig").field("limits", limits).field("clients_max", clients_max).finish_non_exhaustive()
+        let Self { limits, clients_max, tenant_max, knows_tokens, .. } = self;
+        f.debug_struct("ServerConfig")
+            .field("limits", limits)
+            .field("clients_max", clients_max)
+            .field("tenant_max", tenant_max)
+            .field("knows_tokens", knows_tokens)
+            .finish_non_exhaustive()
     }
 }
 

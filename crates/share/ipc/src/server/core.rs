@@ -1,13 +1,14 @@
 //! What the threads of the server share about one client.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
 use rackloom_sync::lock;
 
 use super::config::{Grant, Identity};
+use super::seats::Seat;
 use super::shm::ShmPeer;
 use super::tcp::TcpPeer;
 use crate::error::Closed;
@@ -28,7 +29,7 @@ pub(super) struct PeerCore {
     /// Threads that end with the channel; the handle joins them.
     threads: Mutex<Vec<JoinHandle<()>>>,
     pub(super) link: Link,
-    _slot: Option<Slot>,
+    _seat: Option<Seat>,
 }
 
 impl std::fmt::Debug for PeerCore {
@@ -48,24 +49,6 @@ pub(super) enum Link {
     Tcp(Arc<TcpPeer>),
 }
 
-/// A slot for a client, free again when everything of the client is dropped.
-#[derive(Debug)]
-pub(super) struct Slot(Arc<AtomicUsize>);
-
-impl Slot {
-    /// Takes a slot, if one is free.
-    pub(super) fn take(taken: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
-        let got = taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n < most).then_some(n + 1));
-        got.is_ok().then(|| Self(Arc::clone(taken)))
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 impl PeerCore {
     pub(super) fn new(
         identity: Identity,
@@ -73,7 +56,7 @@ impl PeerCore {
         limits: Limits,
         grant: Arc<Box<Grant>>,
         link: Link,
-        slot: Option<Slot>,
+        seat: Option<Seat>,
     ) -> Self {
         Self {
             identity,
@@ -85,7 +68,7 @@ impl PeerCore {
             handed_over: AtomicBool::new(false),
             threads: Mutex::default(),
             link,
-            _slot: slot,
+            _seat: seat,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Hands a client over from the process that accepted it to the one that serves it.
 //!
 //! Copies of the connection's files are handed over, and a short record of where to continue. Afterwards nothing stands
-//! between the client and its new server, and the client notices nothing. The old handle keeps the client's slot:
+//! between the client and its new server, and the client notices nothing. The old handle keeps the client's seat:
 //! dropping it ends the connection, whatever the other process does.
 //!
 //! The record comes from a process of ours, but its reader trusts it no further than not to panic.
@@ -53,7 +53,7 @@ impl fmt::Debug for Handover {
 
 impl Peer {
     /// What another process needs to serve this client from now on in our place. This handle keeps the client's
-    /// slot: [`Self::close`], or dropping it, shuts the connection for the other process and the client;
+    /// seat: [`Self::close`], or dropping it, shuts the connection for the other process and the client;
     /// [`Self::closed`] still reports when the client is gone, or was closed by the other process. It neither
     /// receives nor sends any more: that gives [`Closed::HandedOver`](crate::Closed::HandedOver).
     ///

@@ -8,6 +8,7 @@ mod core;
 mod handover;
 mod peer;
 mod resume;
+mod seats;
 mod shm;
 mod tcp;
 mod watch;

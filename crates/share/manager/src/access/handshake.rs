@@ -15,8 +15,8 @@ use crate::session::command_loop::answer_any;
 use crate::session::inbox::Inbox;
 use crate::session::replies::{answer_to, farewell};
 
-/// How long a client may stay silent before its hello.
-const GREETING: Duration = Duration::from_secs(5);
+/// How long a client may hold a seat without a board: the library opens one at once.
+const OPENING: Duration = Duration::from_secs(10);
 
 impl Disconnect for Peer {
     fn disconnect(&self, reason: &str) {
@@ -27,10 +27,13 @@ impl Disconnect for Peer {
 /// Serves a client until it is gone. `boards` are those that it sees.
 pub(crate) fn serve(mut inbox: Inbox, boards: &[Arc<dyn SharedBoard>], endpoint: &EndpointLimits) {
     let mut greeted = false;
+    let deadline = Instant::now() + OPENING;
     loop {
-        let deadline = (!greeted).then(|| Instant::now() + GREETING);
         let peer = Arc::clone(&inbox.peer);
-        let Ok((kind, body)) = inbox.next(deadline) else { return };
+        if Instant::now() > deadline {
+            return inbox.farewell("no board was opened in time");
+        }
+        let Ok((kind, body)) = inbox.next(Some(deadline)) else { return };
         let command = match (kind, decode_command(body)) {
             (COMMAND, Ok((command, _))) => command,
             (_, Err(why)) => return inbox.farewell(&why.to_string()),

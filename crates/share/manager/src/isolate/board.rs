@@ -13,6 +13,7 @@ use rackloom_sync::lock;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, ReadAccess, ToWorker};
+use super::layers::Layers;
 use super::lease::{Lease, LeaseHolder};
 use super::memory_quota::WorkerQuota;
 use super::shared_page::SharedPage;
@@ -37,12 +38,24 @@ pub(crate) struct IsolatedBoard {
 }
 
 impl IsolatedBoard {
+    /// `memory`: bytes of buffers and of transfers that each client may have.
+    ///
     /// # Errors
     /// A worker cannot be started, or cannot open the device.
-    pub(crate) fn new(info: BoardInfo, origin: DeviceOrigin, stall_time: Duration) -> anyhow::Result<Self> {
-        let pool =
-            WorkerPool::new(origin).with_context(|| format!("cannot start a process for clients of {}", info.name))?;
+    pub(crate) fn new(
+        info: BoardInfo,
+        origin: DeviceOrigin,
+        memory: u64,
+        stall_time: Duration,
+    ) -> anyhow::Result<Self> {
+        let pool = WorkerPool::new(origin, memory)
+            .with_context(|| format!("cannot start a process for clients of {}", info.name))?;
         Ok(Self { info, pool: Arc::new(pool), stall_time })
+    }
+
+    /// What confines its clients' processes.
+    pub(crate) fn layers(&self) -> Layers {
+        self.pool.layers
     }
 
     pub(crate) const fn info(&self) -> &BoardInfo {
@@ -128,8 +141,8 @@ impl SharedBoard for Shared {
         let counted =
             Arc::new(WorkerMetrics::new(Arc::clone(&page), self.metrics.clone(), self.metrics.tenant(name.clone())));
         self.metrics.watch(&(Arc::clone(&counted) as Arc<dyn Source>));
-        let Ok(process) = worker.process.try_clone() else { return };
-        let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, process, self.board.stall_time));
+        let life = Arc::clone(&worker.life);
+        let holder = Arc::new(LeaseHolder::new(id, name.clone(), grant.share, page, life, self.board.stall_time));
         {
             let mut holders = self.holders();
             holders.retain(|holder| holder.strong_count() > 0);
@@ -138,9 +151,16 @@ impl SharedBoard for Shared {
         let account = WorkerQuota::new(grant.memory, endpoint.limits.objects as usize);
         let end = self.listen(&mut worker, &client, &handover, &holder, account);
         if let (End::Worker, false, Some(signal)) = (end, holder.was_overdue(), worker.signal()) {
-            eprintln!("rackloom-manager: the process of {name} was ended by signal {signal}; a kernel may be to blame");
+            let why = match signal {
+                libc::SIGSYS => "it made a system call that no runtime makes",
+                _ => "a kernel may be to blame",
+            };
+            eprintln!("rackloom-manager: the process of {name} was ended by signal {signal}; {why}");
         }
-        worker.end(); // With its kernels: the next one has the board from here on.
+        // With its kernels: the next one has the board from here on, even if the system does not let this one end.
+        if !worker.end() {
+            eprintln!("rackloom-manager: the process of {name} does not end; the board is given to others");
+        }
         holder.is_gone();
         self.dispatcher.forget(id, || ());
         self.board.pool.put_back(worker, tenant);
@@ -245,23 +265,26 @@ impl Shared {
                 return End::Client;
             }
             let time = left.and_then(|left| Timespec::try_from(left).ok());
-            let mut files =
-                vec![PollFd::new(&worker.control, PollFlags::IN), PollFd::new(&client.signal, PollFlags::IN)];
+            let mut files: Vec<_> =
+                [&worker.control, &client.signal, &worker.process].map(|file| PollFd::new(file, PollFlags::IN)).into();
             files.extend(channel.ends().into_iter().map(|(file, flags)| PollFd::from_borrowed_fd(file, flags)));
             match rustix::event::poll(&mut files, time.as_ref()) {
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => return End::Client,
                 // A worker that ends takes nothing of the client's with it, so this is not the worker's end.
-                Ok(_) if files[2..].iter().any(|file| !file.revents().is_empty()) => return End::Client,
+                Ok(_) if files[3..].iter().any(|file| !file.revents().is_empty()) => return End::Client,
                 Ok(_) => {}
             }
-            let (has_message, is_disconnected) = (!files[0].revents().is_empty(), !files[1].revents().is_empty());
+            let [has_message, is_disconnected, has_ended] = std::array::from_fn(|at| !files[at].revents().is_empty());
             if is_disconnected {
                 let order = ToWorker::Disconnect(client.reason());
                 if control::send(&worker.control, &order, &[]).is_err() {
                     return End::Worker;
                 }
                 deadline = Some(Instant::now() + LEAVING);
+            }
+            if has_ended && !has_message {
+                return End::Worker;
             }
             if !has_message {
                 continue;
@@ -278,7 +301,7 @@ impl Shared {
                     }
                 }
                 FromWorker::GiveMemory(number) => account.give(number),
-                FromWorker::Ready(_) => return End::Worker, // It was ready before.
+                FromWorker::Ready(..) => return End::Worker, // It was ready before.
             }
         }
     }

@@ -13,6 +13,8 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::layers::Layers;
+
 /// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker {
@@ -29,8 +31,8 @@ pub(super) enum ToWorker {
 /// A message from a worker.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FromWorker {
-    /// The device is open, and whether the system confines the worker; or why it could not be opened.
-    Ready(Result<bool, String>),
+    /// What confines it; and the device is open, or why it could not be opened.
+    Ready(Layers, Result<(), String>),
     /// It has a task and does not hold the board.
     RequestBoard,
     /// It returns the board.
@@ -50,6 +52,8 @@ pub(super) struct WorkerSetup {
     pub(super) own: PathBuf,
     /// What it may read.
     pub(super) access: ReadAccess,
+    /// Bytes of memory that its client may have.
+    pub(super) memory: u64,
 }
 
 /// The files that a worker may read.
@@ -103,15 +107,24 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?)
 }
 
-/// Sends a packet; waits for room.
-pub(super) fn send(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+/// Sends a packet to a worker: one that has left no room, because it does not read, gets an error.
+pub(super) fn send(socket: impl AsFd, what: &ToWorker, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    send_with(socket, what, files, SendFlags::DONTWAIT)
+}
+
+/// Sends a packet to the manager; waits for room.
+pub(super) fn tell(socket: impl AsFd, what: &FromWorker) -> io::Result<()> {
+    send_with(socket, what, &[], SendFlags::empty())
+}
+
+fn send_with(socket: impl AsFd, what: &impl Serialize, files: &[BorrowedFd<'_>], flags: SendFlags) -> io::Result<()> {
     let bytes = postcard::to_stdvec(what).map_err(io::Error::other)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !files.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(files)) {
         return Err(io::Error::other("more files than a packet takes"));
     }
-    rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, flags | SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
@@ -152,20 +165,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nobody_waits_for_a_worker_that_does_not_read() {
+        let (here, _there) = pair().unwrap();
+        let sent = (0..10_000).map(|_| send(&here, &ToWorker::MemoryTaken(true), &[])).find_map(Result::err);
+        assert_eq!(sent.unwrap().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
     fn packets_come_whole_with_their_files() {
         let (here, there) = pair().unwrap();
         let mut receiver = Receiver::new();
         let file = rustix::event::eventfd(3, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        send(&here, &FromWorker::TakeMemory(1, 1 << 40), &[file.as_fd(), here.as_fd()]).unwrap();
-        send(&here, &FromWorker::Ready(Err("no".to_owned())), &[]).unwrap();
-        let (word, files) = receiver.next::<FromWorker>(&there).unwrap().unwrap();
-        assert_eq!((word, files.len()), (FromWorker::TakeMemory(1, 1 << 40), 2));
+        send(&here, &ToWorker::MemoryTaken(true), &[file.as_fd(), here.as_fd()]).unwrap();
+        let layers = Layers { namespaces: true, landlock: true, seccomp: false };
+        tell(&here, &FromWorker::Ready(layers, Err("no".to_owned()))).unwrap();
+        let (word, files) = receiver.next::<ToWorker>(&there).unwrap().unwrap();
+        assert!(matches!(word, ToWorker::MemoryTaken(true)) && files.len() == 2);
         let mut count = [0; 8];
         rustix::io::read(&files[0], &mut count).unwrap();
         assert_eq!(u64::from_ne_bytes(count), 3);
         drop(files);
         let (word, files) = receiver.next::<FromWorker>(&there).unwrap().unwrap();
-        assert_eq!((word, files.len()), (FromWorker::Ready(Err("no".to_owned())), 0));
+        assert_eq!((word, files.len()), (FromWorker::Ready(layers, Err("no".to_owned())), 0));
         rustix::net::send(&here, &[77; 3], SendFlags::empty()).unwrap();
         assert!(receiver.next::<FromWorker>(&there).is_err(), "nonsense");
         drop(here);

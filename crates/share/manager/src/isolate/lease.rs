@@ -1,13 +1,12 @@
 //! Leases: a worker's turns on the board, on the manager's side.
 
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rackloom_opencl_wire::now_ns;
 use rackloom_sync::{lock, wait, wait_for};
-use rustix::process::Signal;
 
+use super::keeper::Life;
 use super::shared_page::{LeaseState, SharedPage};
 use crate::metrics::BoardMetrics;
 use crate::schedule::dispatcher::{Holder, Job};
@@ -20,8 +19,8 @@ pub(super) struct LeaseHolder {
     pub(super) name: String,
     pub(super) share: Share,
     pub(super) page: Arc<SharedPage>,
-    /// The worker's process, to end it if it does not return the board.
-    pub(super) process: OwnedFd,
+    /// To end the worker if it does not return the board.
+    pub(super) life: Arc<Life>,
     /// How long it may keep others waiting.
     pub(super) stall_time: Duration,
     state: Mutex<State>,
@@ -59,11 +58,11 @@ impl LeaseHolder {
         name: String,
         share: Share,
         page: Arc<SharedPage>,
-        process: OwnedFd,
+        life: Arc<Life>,
         stall_time: Duration,
     ) -> Self {
         let (state, changed) = Default::default();
-        Self { id, name, share, page, process, stall_time, state, changed }
+        Self { id, name, share, page, life, stall_time, state, changed }
     }
 
     /// The worker requests the board; returns its turn, unless it waits for one already.
@@ -86,7 +85,7 @@ impl LeaseHolder {
 
     /// Ends the worker; the thread that listens to it notices.
     pub(super) fn end(&self) {
-        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL); // Or it has ended already.
+        self.life.end();
     }
 
     /// Whether it was ended because others waited.
@@ -150,6 +149,9 @@ const SLICE_NS: u64 = 300_000;
 /// How long it may rest in a slice, in nanoseconds.
 const REST_NS: u64 = 50_000;
 
+/// How long others wait for an overdue worker to end: a driver can hold its process up.
+const ENDING: Duration = Duration::from_secs(1);
+
 impl Job for Lease {
     fn tenant(&self) -> (TenantId, Share) {
         (self.0.id, self.0.share)
@@ -200,7 +202,9 @@ impl LeaseHolder {
     fn until_back<'a>(&'a self, mut state: MutexGuard<'a, State>, since: Instant) -> MutexGuard<'a, State> {
         let left = self.stall_time.saturating_sub(since.elapsed());
         if state.is_overdue {
-            return wait(&self.changed, state);
+            let left = (self.stall_time + ENDING).saturating_sub(since.elapsed());
+            state.is_gone |= left.is_zero(); // As far as others are concerned.
+            return wait_for(&self.changed, state, left);
         }
         if left.is_zero() {
             state.is_overdue = true;

@@ -45,7 +45,7 @@ impl LeaseClient {
 
     /// If the manager is gone, the thread that listens to it notices.
     fn send(&self, word: &FromWorker) {
-        let _ = control::send(&*self.control, word, &[]);
+        let _ = control::tell(&*self.control, word);
     }
 }
 

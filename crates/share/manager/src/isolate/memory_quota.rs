@@ -62,11 +62,11 @@ impl RemoteQuota for ManagerQuota {
     fn take(&self, amount: u64) -> Option<u64> {
         let answers = lock(&self.answers);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        control::send(&*self.control, &FromWorker::TakeMemory(number, amount), &[]).ok()?;
+        control::tell(&*self.control, &FromWorker::TakeMemory(number, amount)).ok()?;
         answers.recv().ok()?.then_some(number)
     }
 
     fn give(&self, number: u64) {
-        let _ = control::send(&*self.control, &FromWorker::GiveMemory(number), &[]); // Or the manager is gone.
+        let _ = control::tell(&*self.control, &FromWorker::GiveMemory(number)); // Or the manager is gone.
     }
 }

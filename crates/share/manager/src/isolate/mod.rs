@@ -8,7 +8,8 @@
 //! The manager keeps what concerns several clients: admission, the order of turns, quotas. A worker
 //! [requests](lease_client) the board and returns it; while nobody else wants the board, the worker keeps it, by a
 //! [page](shared_page) of shared memory, and needs no message for its tasks. A worker that does not return the board
-//! although others have waited for the stall time is ended, and so is one whose client is gone.
+//! although others have waited for the stall time is ended, and so is one whose client is gone. Its [keeper] ends all
+//! that it began with it.
 //!
 //! A worker is not trusted: its messages and its page can only harm its own client. It is [confined](confine) to what
 //! its runtime needs.
@@ -16,11 +17,15 @@
 mod board;
 mod confine;
 mod control;
+mod keeper;
 mod kernel_cache;
+mod layers;
 mod lease;
 mod lease_client;
 mod memory_quota;
+mod probe;
 mod shared_page;
+mod syscalls;
 mod worker;
 mod worker_main;
 mod worker_metrics;
@@ -28,6 +33,8 @@ mod worker_pool;
 
 pub(crate) use self::board::IsolatedBoard;
 pub(crate) use self::control::DeviceOrigin;
+pub use self::layers::Layers;
+pub use self::probe::probe;
 pub(crate) use self::worker_main::can_work;
 pub use self::worker_main::work_if_asked;
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::EventfdFlags;
-
 use super::control::{self, FromWorker, Receiver, ToWorker};
+use super::keeper::Life;
 use super::lease::{Lease, LeaseHolder};
 use super::lease_client::LeaseClient;
 use super::memory_quota::{ManagerQuota, WorkerQuota};
@@ -19,15 +18,14 @@ use crate::schedule::dispatcher::{Dispatcher, Holder as _, Job as _};
 use crate::schedule::scheduler::{Policy, Share};
 use crate::schedule::task::LeasedBoard as _;
 
-/// A file in the place of a process: ends nothing.
-fn no_process() -> OwnedFd {
-    rustix::event::eventfd(0, EventfdFlags::CLOEXEC).unwrap()
+fn holder(id: u64, page: &SharedPage) -> Arc<LeaseHolder> {
+    holder_with(id, page, Duration::from_secs(60))
 }
 
-fn holder(id: u64, page: &SharedPage) -> Arc<LeaseHolder> {
+fn holder_with(id: u64, page: &SharedPage, stall_time: Duration) -> Arc<LeaseHolder> {
     let page = Arc::new(SharedPage::open(page.file().try_clone_to_owned().unwrap()).unwrap());
-    let stall_time = Duration::from_secs(60);
-    Arc::new(LeaseHolder::new(id, format!("w-{id}"), Share::default(), page, no_process(), stall_time))
+    let (life, _) = Life::pair().unwrap(); // Nobody's.
+    Arc::new(LeaseHolder::new(id, format!("w-{id}"), Share::default(), page, Arc::new(life), stall_time))
 }
 
 /// Listens to a worker, as the manager does.
@@ -244,6 +242,20 @@ fn a_quick_worker_keeps_the_board_for_a_slice_as_long_as_it_does_not_rest() {
     assert!(page.change(LeaseState::LastTask, LeaseState::NotHeld), "after one task");
     holder.returned();
     slow.join().unwrap();
+}
+
+/// One that neither returns the board nor ends.
+#[test]
+fn the_board_is_taken_from_a_worker_that_does_not_end() {
+    let page = SharedPage::create().unwrap();
+    let holder = holder_with(1, &page, Duration::from_millis(100));
+    let lease = holder.request().unwrap();
+    let turn = std::thread::spawn(move || lease.run(&metrics(), false));
+    page.wait();
+    let start = Instant::now();
+    holder.wanted();
+    turn.join().unwrap();
+    assert!(holder.was_overdue() && start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -1,33 +1,45 @@
 //! A worker process, on the manager's side.
+//!
+//! The manager trusts nothing of it, and waits for nothing of it without a bound. Its child is the worker's
+//! [keeper](super::keeper), which ends when the worker and all that this began have ended.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
-use super::worker_main::ASKED;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, PidfdFlags};
+
+use super::control::{self, FromWorker, Receiver, ToWorker, WorkerSetup};
+use super::keeper::{CANNOT_ENCLOSE, Enclosure, FOLDER, Life, SIGNALLED};
+use super::layers::Layers;
+use super::worker_main::ASKED;
 
 /// A worker, with or without a client. Its process is ended when this is dropped.
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) control: OwnedFd,
     pub(super) receiver: Receiver,
-    /// To watch and end the process.
+    /// To end it.
+    pub(super) life: Arc<Life>,
+    /// To watch its keeper.
     pub(super) process: OwnedFd,
-    child: Child,
-    /// Whether the system confines it.
-    pub(super) is_confined: bool,
+    keeper: Child,
+    /// What confines it.
+    pub(super) layers: Layers,
     /// The folder that it may write.
     own: PathBuf,
     /// The folder in it where the runtime keeps compiled kernels.
     pub(super) kernels: PathBuf,
 }
+
+/// Whether a worker has opened its device, or why not.
+pub(super) type Opened = Result<(), String>;
 
 /// How long a process may take to end.
 const ENDING: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -36,16 +48,17 @@ const ENDING: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 const OPENING: Duration = Duration::from_secs(30);
 
 impl Worker {
-    /// Starts a worker, makes its folder, and waits until it is ready.
+    /// Starts a worker, makes its folder, and waits until it is ready; also tells whether it could open its device.
     ///
     /// # Errors
-    /// It cannot be started, or cannot open the device.
-    pub(super) fn start(place: WorkerSetup) -> io::Result<Self> {
+    /// It cannot be started. [`io::ErrorKind::Unsupported`]: the system does not allow the enclosure.
+    pub(super) fn start(place: WorkerSetup, enclosure: Enclosure) -> io::Result<(Self, Opened)> {
         let (control, theirs) = control::pair()?;
+        let (life, keepers) = Life::pair()?;
         // The same program that runs here, even if its file was replaced since.
         let mut command = Command::new("/proc/self/exe");
-        command.arg0("rackloom-worker").env(ASKED, "1");
-        for variable in ["TMPDIR", "HOME", "XDG_CACHE_HOME"] {
+        command.arg0("rackloom-worker").env(ASKED, enclosure.name());
+        for variable in [FOLDER, "HOME", "XDG_CACHE_HOME"] {
             command.env(variable, &place.own);
         }
         let kernels = place.own.join("kernels");
@@ -53,45 +66,64 @@ impl Worker {
         for variable in ["POCL_CACHE_DIR", "CUDA_CACHE_PATH"] {
             command.env(variable, &kernels);
         }
-        let child = command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).spawn()?;
-        let process = Pid::from_child(&child);
-        let process = rustix::process::pidfd_open(process, PidfdFlags::empty())?;
-        let own = place.own.clone();
-        let worker = Self { control, receiver: Receiver::new(), process, child, is_confined: false, own, kernels };
-        control::send(&worker.control, &ToWorker::OpenDevice(place), &[])?;
-        worker.until_ready()
+        let keeper = command.stdin(Stdio::from(theirs)).stdout(Stdio::from(keepers)).spawn()?;
+        drop(command); // With the ends of the sockets that are the process's.
+        let process = rustix::process::pidfd_open(Pid::from_child(&keeper), PidfdFlags::empty())?;
+        let (own, life) = (place.own.clone(), Arc::new(life));
+        let receiver = Receiver::new();
+        let mut worker = Self { control, receiver, life, process, keeper, layers: Layers::default(), own, kernels };
+        match worker.open(place) {
+            Ok((layers, opened)) => {
+                worker.layers = layers;
+                Ok((worker, opened))
+            }
+            Err(why) => {
+                let cannot = worker.ended().is_some_and(|status| status.code() == Some(CANNOT_ENCLOSE));
+                Err(if cannot { io::ErrorKind::Unsupported.into() } else { why })
+            }
+        }
     }
 
-    /// Waits until it is ready.
-    fn until_ready(mut self) -> io::Result<Self> {
+    /// Has it open its device; returns what confines it, and whether the device is open.
+    fn open(&mut self, place: WorkerSetup) -> io::Result<(Layers, Opened)> {
+        control::send(&self.control, &ToWorker::OpenDevice(place), &[])?;
         set_socket_timeout(&self.control, Timeout::Recv, Some(OPENING))?;
-        match self.receiver.next(&self.control)? {
-            Some((FromWorker::Ready(Ok(is_confined)), _)) => self.is_confined = is_confined,
-            Some((FromWorker::Ready(Err(why)), _)) => return Err(io::Error::other(why)),
-            _ => return Err(io::Error::other("the process has ended")),
-        }
+        let answer = self.receiver.next(&self.control)?;
         set_socket_timeout(&self.control, Timeout::Recv, None)?;
-        Ok(self)
+        match answer {
+            Some((FromWorker::Ready(layers, opened), _)) => Ok((layers, opened)),
+            _ => Err(io::Error::other("the process has ended")),
+        }
     }
 }
 
 impl Worker {
     /// Whether it still runs.
     pub(super) fn is_there(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+        matches!(self.keeper.try_wait(), Ok(None))
     }
 
-    /// Ends it, whatever it is doing.
-    pub(super) fn end(&mut self) {
-        let _ = self.child.kill(); // Or it has ended.
-        let _ = self.child.wait();
+    /// Ends it and all that it began, whatever that is doing; whether all has ended. A driver can hold a process up for
+    /// longer than we wait.
+    pub(super) fn end(&mut self) -> bool {
+        self.life.end();
+        if self.ended().is_none() {
+            let _ = self.keeper.kill(); // Somebody has stopped it. The worker ends with it.
+        }
+        self.ended().is_some()
+    }
+
+    /// How it ended; waits a little for that.
+    fn ended(&mut self) -> Option<ExitStatus> {
+        let mut process = [PollFd::new(&self.process, PollFlags::IN)];
+        let _ = rustix::event::poll(&mut process, Some(&ENDING));
+        self.keeper.try_wait().ok()?
     }
 
     /// The signal that ended it, if any. For use after its socket has closed.
     pub(super) fn signal(&mut self) -> Option<i32> {
-        let mut process = [PollFd::new(&self.process, PollFlags::IN)];
-        let _ = rustix::event::poll(&mut process, Some(&ENDING)); // Else it has only closed the socket.
-        self.child.try_wait().ok()??.signal()
+        let status = self.ended()?; // Else it has only closed the socket.
+        status.signal().or_else(|| status.code().filter(|code| *code > SIGNALLED).map(|code| code - SIGNALLED))
     }
 }
 

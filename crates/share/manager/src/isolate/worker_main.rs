@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -13,11 +12,14 @@ use rackloom_ipc::{Handover, Peer};
 use rackloom_opencl_wire::Answer;
 use rustix::process::DumpableBehavior;
 
-use super::confine::confine;
+use super::confine::{confine, limit};
 use super::control::{self, Assignment, DeviceOrigin, FromWorker, Receiver, ToWorker};
+use super::keeper::{Enclosure, keep};
+use super::layers::Layers;
 use super::lease_client::LeaseClient;
 use super::memory_quota::ManagerQuota;
 use super::shared_page::SharedPage;
+use super::syscalls::lock_in;
 use crate::board::Board as _;
 use crate::metrics::Metrics;
 use crate::native::{NativeBoard, Runtime};
@@ -44,10 +46,12 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 /// calls this before all else: with `--isolate` the manager runs it again for each client.
 pub fn work_if_asked() {
     CALLED.store(true, Ordering::Relaxed);
-    if std::env::var_os(ASKED).is_none() {
-        return;
-    }
-    if let Err(why) = work() {
+    let Some(asked) = std::env::var_os(ASKED) else { return };
+    let Some(enclosure) = Enclosure::from_name(&asked) else {
+        eprintln!("rackloom-worker: {ASKED} is set by the manager only");
+        std::process::exit(1);
+    };
+    if let Err(why) = start(enclosure).and_then(|()| work(enclosure)) {
         eprintln!("rackloom-worker: {why:#}");
         std::process::exit(1);
     }
@@ -60,27 +64,36 @@ fn end() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-fn work() -> anyhow::Result<()> {
+/// Becomes the keeper and, in another process, the worker, where this returns.
+fn start(enclosure: Enclosure) -> anyhow::Result<()> {
+    // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    let life = std::io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(std::fs::OpenOptions::new().write(true).open("/dev/null")?)?;
+    keep(life, enclosure).context("cannot start a process")
+}
+
+fn work(enclosure: Enclosure) -> anyhow::Result<()> {
+    limit(enclosure).context("cannot limit this process")?;
     let control = Arc::new(alone()?);
     let mut receiver = Receiver::new();
     let first = receiver.next(&control).context("a worker is started by the manager only")?;
     let Some((ToWorker::OpenDevice(place), _)) = first else { bail!("the manager is gone") };
-    let is_confined = confine(&place).context("cannot confine this process")?;
+    let landlock = confine(&place).context("cannot confine this process")?;
     let board = open(&place.origin);
-    let ready = board.as_ref().map(|_| is_confined).map_err(|why| format!("{why:#}"));
-    control::send(&*control, &FromWorker::Ready(ready), &[])?;
-    let board = board?;
+    let seccomp = lock_in(place.origin.is_processor).context("cannot lock this process in")?;
+    let layers = Layers { namespaces: enclosure == Enclosure::Namespaces, landlock, seccomp };
+    let opened = board.as_ref().map(drop).map_err(|why| format!("{why:#}"));
+    control::tell(&*control, &FromWorker::Ready(layers, opened))?;
+    let Ok(board) = board else { return Ok(()) }; // The manager says why.
     let Some((ToWorker::Serve(assignment), files)) = receiver.next(&control)? else {
-        clear(&place.own);
         return Ok(()); // No client needed it.
     };
-    serve(&board, *assignment, files, control, receiver, place.own)
+    serve(&board, *assignment, files, control, receiver)
 }
 
-/// Closes what was inherited from the manager, and shuts other processes of this user out. Returns the control socket.
+/// Shuts other processes of this user out. Returns the control socket.
 fn alone() -> anyhow::Result<OwnedFd> {
-    // SAFETY: nothing of this process has opened a file beyond the standard ones yet.
-    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     let control = std::io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
     // Otherwise a kernel that has taken over another client's worker could read this one's memory.
@@ -88,15 +101,6 @@ fn alone() -> anyhow::Result<OwnedFd> {
     rustix::thread::set_no_new_privs(true)?;
     rustix::thread::set_name(c"rackloom-worker")?; // It is started by a link.
     Ok(control)
-}
-
-/// Empties the worker's folder, since a manager that was killed cannot.
-fn clear(own: &Path) {
-    std::fs::read_dir(own).into_iter().flatten().flatten().for_each(|entry| {
-        // A compiler of this process may add a file to a folder that is being emptied. Once it is gone, none can.
-        let mut tries = 0..CLEAR_TRIES;
-        while std::fs::remove_dir_all(entry.path()).is_err() && entry.path().exists() && tries.next().is_some() {}
-    });
 }
 
 fn open(origin: &DeviceOrigin) -> anyhow::Result<NativeBoard> {
@@ -112,7 +116,6 @@ fn serve(
     files: Vec<OwnedFd>,
     control: Arc<OwnedFd>,
     receiver: Receiver,
-    own: PathBuf,
 ) -> anyhow::Result<()> {
     let mut files = files.into_iter();
     let page = SharedPage::open(files.next().context("the assignment came without a shared page")?)?;
@@ -123,7 +126,6 @@ fn serve(
         let (control, peer) = (Arc::clone(&control), Arc::clone(&inbox.peer));
         move || {
             listen(&control, receiver, &taken, &peer);
-            clear(&own);
             end();
         }
     };
@@ -167,6 +169,3 @@ fn listen(control: &OwnedFd, mut receiver: Receiver, taken: &Sender<bool>, peer:
         }
     }
 }
-
-/// Most times that a folder is emptied: a compiler adds few files.
-const CLEAR_TRIES: u32 = 100;

@@ -9,37 +9,59 @@ use rackloom_sync::lock;
 use tempfile::TempDir;
 
 use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
+use super::keeper::Enclosure;
 use super::kernel_cache::KernelCache;
+use super::layers::Layers;
 use super::worker::Worker;
 
 /// A device's workers.
 #[derive(Debug)]
 pub(super) struct WorkerPool {
     origin: DeviceOrigin,
+    /// Bytes of memory that each client may have.
+    memory: u64,
     /// Workers ready for a client, one for each kind of access that clients have needed.
     spare: Mutex<BTreeMap<ReadAccess, Worker>>,
     kernels: KernelCache,
     /// The parent of the workers' folders.
     folder: TempDir,
     number: AtomicU64,
+    enclosure: Enclosure,
+    /// What confines the workers.
+    pub(super) layers: Layers,
+    /// Workers that take long to end.
+    ending: Mutex<Vec<Worker>>,
 }
 
 impl WorkerPool {
-    /// Makes a pool with one worker ready, for programs of this user.
+    /// Makes a pool with one worker ready, for programs of this user. `memory`: bytes that each client may have.
     ///
     /// # Errors
     /// It cannot be started, or cannot open the device.
-    pub(super) fn new(origin: DeviceOrigin) -> io::Result<Self> {
+    pub(super) fn new(origin: DeviceOrigin, memory: u64) -> io::Result<Self> {
         let folder = TempDir::with_prefix("rackloom-manager-")?;
         let kernels = KernelCache::new(folder.path().join("kernels"))?;
-        let pool = Self { origin, spare: Mutex::default(), kernels, folder, number: AtomicU64::new(0) };
-        let spare = pool.start(ReadAccess::User)?;
-        if !spare.is_confined {
-            eprintln!(
-                "rackloom-manager: this system has no Landlock; a hostile kernel may do to files and processes of this \
-                 user what the user may"
-            );
-        }
+        let (spare, ending) = Default::default();
+        let number = AtomicU64::new(0);
+        let mut pool = Self {
+            origin,
+            memory,
+            spare,
+            kernels,
+            folder,
+            number,
+            enclosure: Enclosure::Namespaces,
+            layers: Layers::default(),
+            ending,
+        };
+        let spare = match pool.start(ReadAccess::User) {
+            Err(why) if why.kind() == io::ErrorKind::Unsupported => {
+                pool.enclosure = Enclosure::Descent;
+                pool.start(ReadAccess::User)?
+            }
+            other => other?,
+        };
+        pool.layers = spare.layers;
         pool.spare().insert(ReadAccess::User, spare);
         Ok(pool)
     }
@@ -48,7 +70,10 @@ impl WorkerPool {
     fn start(&self, access: ReadAccess) -> io::Result<Worker> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let own = self.folder.path().join(format!("worker-{number}"));
-        Worker::start(WorkerSetup { origin: self.origin.clone(), own, access })
+        let setup = WorkerSetup { origin: self.origin.clone(), own, access, memory: self.memory };
+        let (worker, opened) = Worker::start(setup, self.enclosure)?;
+        opened.map_err(io::Error::other)?;
+        Ok(worker)
     }
 
     fn spare(&self) -> MutexGuard<'_, BTreeMap<ReadAccess, Worker>> {
@@ -83,10 +108,13 @@ impl WorkerPool {
         Ok(worker)
     }
 
-    /// Ends a worker, and keeps what its runtime has compiled for the tenant.
+    /// Takes a worker that is to end, and keeps what its runtime has compiled for the tenant.
     pub(super) fn put_back(&self, mut worker: Worker, tenant: Option<String>) {
-        worker.end();
-        if let Some(tenant) = tenant {
+        let mut ending = lock(&self.ending);
+        ending.retain_mut(Worker::is_there);
+        if worker.is_there() {
+            ending.push(worker);
+        } else if let Some(tenant) = tenant {
             self.kernels.keep(tenant, &worker.kernels);
         }
     }

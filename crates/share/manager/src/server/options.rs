@@ -7,7 +7,6 @@ use std::time::Duration;
 use rackloom::Net;
 use rackloom_ipc::Endpoint;
 
-use crate::isolate::can_work;
 use crate::native::NativeBoard;
 use crate::registry::RegistryOptions;
 use crate::schedule::scheduler::Policy;
@@ -46,6 +45,9 @@ pub struct Options {
     /// Most clients at a time on each endpoint.
     #[arg(long, value_name = "N", default_value_t = rackloom_ipc::CLIENTS_MAX)]
     pub clients: usize,
+    /// Most clients at a time of one tenant on each endpoint. Default: three quarters of --clients.
+    #[arg(long, value_name = "N")]
+    pub tenant_clients: Option<usize>,
     /// Most bytes of buffers of each client on a board.
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub memory: u64,
@@ -65,6 +67,10 @@ pub struct Options {
     /// that never ends can be stopped.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub isolate: Isolate,
+    /// Serve only if this machine has all layers that confine clients' processes: namespaces, Landlock and seccomp.
+    /// `rackloom doctor` tells which it has.
+    #[arg(long)]
+    pub require_isolation: bool,
     /// How long one task of a client with its own process may keep others waiting; then the process is killed.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "60s")]
     pub stall_time: Duration,
@@ -73,20 +79,20 @@ pub struct Options {
 /// The devices whose clients have processes of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Isolate {
-    /// Processors, whose kernels run in the process that launches them.
-    #[default]
+    /// Processors only, whose kernels run in the process that launches them.
     Processors,
-    /// All devices.
+    /// All devices: a GPU's driver and compiler run in the process that uses them, too.
+    #[default]
     All,
     /// No devices: for clients that trust each other.
     None,
 }
 
 impl Isolate {
-    /// Whether a board's clients have processes. Never by default if this program cannot start itself again.
+    /// Whether a board's clients have processes.
     pub(super) fn applies_to(self, board: &NativeBoard) -> bool {
         match self {
-            Self::Processors => board.is_processor() && can_work(),
+            Self::Processors => board.is_processor(),
             Self::All => true,
             Self::None => false,
         }

@@ -19,7 +19,7 @@ use crate::access::limits::EndpointLimits;
 use crate::access::tokens::Tokens;
 use crate::board::Board as _;
 use crate::card::{CardOptions, CardRack, Sharing};
-use crate::isolate::{DeviceOrigin, IsolatedBoard, can_work};
+use crate::isolate::{DeviceOrigin, IsolatedBoard, Layers, can_work};
 use crate::metrics::exporter;
 use crate::native::{NativeBoard, Runtime, installed};
 use crate::registry::Membership;
@@ -70,16 +70,23 @@ impl Options {
         let manager = Manager::default();
         let attacher = Arc::new(Attacher::new(manager.clone(), self.policy, endpoint.admission.clone()));
         if self.cards.is_none() || !self.runtime.is_empty() {
-            if self.isolate == Isolate::All && !can_work() {
+            if self.isolate != Isolate::None && !can_work() {
                 bail!("this program cannot start processes for clients: it has not called work_if_asked at its start");
             }
+            let mut confined = None;
             for (origin, board) in self.open_boards()? {
                 if self.isolate.applies_to(&board) {
-                    attacher.add_isolated(IsolatedBoard::new(board.info().clone(), origin, self.stall_time)?)?;
+                    let memory = self.memory.saturating_mul(2).saturating_add(TRANSFERS);
+                    let board = IsolatedBoard::new(board.info().clone(), origin, memory, self.stall_time)?;
+                    confined = Some(board.layers());
+                    attacher.add_isolated(board)?;
+                } else if self.require_isolation {
+                    bail!("--require-isolation: clients of {} would have no process of their own", board.info().name);
                 } else {
                     attacher.add(board)?;
                 }
             }
+            confined.map(|layers| self.tell(layers)).transpose()?;
         }
         let cards = self.cards.as_ref().map(|net| self.claim_cards(net, &attacher)).transpose()?;
         let endpoints = if self.listen.is_empty() { vec![default_endpoint()?] } else { self.listen.clone() };
@@ -91,6 +98,18 @@ impl Options {
             attacher.join_registry(membership);
         }
         Ok(Service { listeners, attacher, _cards: cards, metrics })
+    }
+
+    /// Says what confines the processes of clients.
+    fn tell(&self, layers: Layers) -> anyhow::Result<()> {
+        eprintln!("rackloom-manager: processes of clients are confined by: {}", layers.present().join(", "));
+        for (layer, means) in layers.missing() {
+            if self.require_isolation {
+                bail!("--require-isolation: this system lacks {layer}: {means}; `rackloom doctor` tells what to do");
+            }
+            eprintln!("rackloom-manager: this system lacks {layer}: {means}");
+        }
+        Ok(())
     }
 
     fn claim_cards(&self, net: &Net, attacher: &Arc<Attacher>) -> anyhow::Result<CardRack> {
@@ -145,7 +164,13 @@ impl Options {
     }
 
     fn config(&self, endpoint: &EndpointLimits) -> ServerConfig {
-        let mut config = ServerConfig { clients_max: self.clients, ..ServerConfig::default() };
+        let mut config = ServerConfig {
+            clients_max: self.clients,
+            // The last seats are for others.
+            tenant_max: self.tenant_clients.unwrap_or_else(|| self.clients - self.clients / 4),
+            knows_tokens: !matches!(endpoint.admission, Admission::Anybody),
+            ..ServerConfig::default()
+        };
         config.limits.bulk_bytes_max = self.memory.saturating_add(TRANSFERS);
         let admission = endpoint.admission.clone();
         config.admit = Box::new(move |shown, _| admission.admit(shown));

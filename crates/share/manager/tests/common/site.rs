@@ -61,6 +61,23 @@ impl Process {
         tasks.filter_map(comm).filter(|comm| comm.trim() == name).count()
     }
 
+    /// All its threads.
+    pub fn threads_in_all(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap().count()
+    }
+
+    /// Files that it has open.
+    pub fn files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    /// Bytes of memory that it occupies.
+    pub fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it lives");
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    }
+
     /// Processes that it has started and that have not ended.
     pub fn children(&self) -> Vec<u32> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();

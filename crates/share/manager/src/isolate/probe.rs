@@ -1,0 +1,29 @@
+//! Finds out what confines the processes of clients on this machine, without a device.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::control::{DeviceOrigin, ReadAccess, WorkerSetup};
+use super::keeper::Enclosure;
+use super::layers::Layers;
+use super::worker::Worker;
+
+/// Starts a process as for a client, and asks it what confines it. For programs that call
+/// [`work_if_asked`](super::work_if_asked).
+///
+/// # Errors
+/// The process cannot be started, or cannot confine itself.
+pub fn probe() -> io::Result<Layers> {
+    let folder = tempfile::tempdir()?;
+    let start = |enclosure| -> io::Result<Layers> {
+        // A library that nothing can open.
+        let origin = DeviceOrigin { library: PathBuf::new(), platform: 0, device: 0, is_processor: true };
+        let own = folder.path().join("worker");
+        let setup = WorkerSetup { origin, own, access: ReadAccess::Runtime, memory: 0 };
+        Ok(Worker::start(setup, enclosure)?.0.layers)
+    };
+    match start(Enclosure::Namespaces) {
+        Err(why) if why.kind() == io::ErrorKind::Unsupported => start(Enclosure::Descent),
+        other => other,
+    }
+}

@@ -1,0 +1,22 @@
+//! Hostile programs against the manager that is shipped: whatever they do, it lives, serves their neighbours, and has
+//! nothing left of them.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/go.rs"]
+mod go;
+#[path = "../common/isolating.rs"]
+mod isolating;
+#[path = "../common/site.rs"]
+mod site;
+
+#[cfg(target_arch = "x86_64")]
+mod calls;
+mod metrics;
+#[cfg(target_arch = "x86_64")]
+mod processes;
+mod seats;
+#[cfg(target_arch = "x86_64")]
+mod siege;
+#[cfg(target_arch = "x86_64")]
+mod system;

@@ -1,0 +1,209 @@
+//! A manager that isolates its clients, as the program that is shipped, and kernels for them.
+//!
+//! The kernels run on PoCL, in whose process they may read and write everything.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command as Program;
+
+use rackloom_ipc::Endpoint;
+use rackloom_manager::installed;
+use rackloom_opencl_wire::{Argument, Command};
+
+use crate::common::Tenant;
+use crate::site::{Process, until};
+
+/// A manager that isolates its clients.
+pub struct Isolating {
+    pub process: Process,
+    pub endpoint: Endpoint,
+    /// Over TCP.
+    pub tcp: Endpoint,
+    pub metrics: String,
+    pub folder: tempfile::TempDir,
+}
+
+/// Where a manager runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// As the user of this test.
+    Here,
+    /// As a user without privileges.
+    Plain,
+    /// Where there can be no namespaces for its workers.
+    Bare,
+}
+
+/// Files that a manager may have open, unless a test says otherwise.
+const FILES_MAX: usize = 1024;
+
+/// A user who owns nothing.
+const NOBODY: u32 = 65_534;
+
+/// Where a test's manager may serve metrics: a port that nobody has at the moment.
+pub fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Isolating {
+    /// As the user of this test.
+    pub fn start(options: &[&str]) -> Self {
+        Self::run(Place::Here, FILES_MAX, options)
+    }
+
+    /// In this place; `None`, and a word on stderr, if the system does not allow it.
+    pub fn start_in(place: Place, options: &[&str]) -> Option<Self> {
+        let is_root = rustix::process::geteuid().is_root();
+        let unshares = || Program::new("unshare").args(["-Ur", "true"]).status().is_ok_and(|status| status.success());
+        let is_allowed = match place {
+            Place::Here => true,
+            Place::Plain => is_root,
+            Place::Bare => unshares(),
+        };
+        if !is_allowed {
+            eprintln!("not tried: this system does not allow {place:?}");
+        }
+        is_allowed.then(|| Self::run(place, FILES_MAX, options))
+    }
+
+    /// That may have so many files open.
+    pub fn with_files(files: usize, options: &[&str]) -> Self {
+        Self::run(Place::Here, files, options)
+    }
+
+    /// What one says that does not serve.
+    pub fn refuses(place: Place, options: &[&str]) -> String {
+        let mut refusing = Self::spawn(place, FILES_MAX, options);
+        until("it ends", || refusing.process.has_ended());
+        until("it has said why", || refusing.process.words().contains("Error"));
+        refusing.process.words()
+    }
+
+    fn run(place: Place, files: usize, options: &[&str]) -> Self {
+        let manager = Self::spawn(place, files, options);
+        let Endpoint::Unix(path) = &manager.endpoint else { unreachable!("it listens there") };
+        until("the manager listens", || path.exists() && TcpStream::connect(&manager.metrics).is_ok());
+        manager
+    }
+
+    fn spawn(place: Place, files: usize, options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manager.sock");
+        let endpoint = Endpoint::Unix(path);
+        let tcp: Endpoint = format!("tcp:127.0.0.1:{}", free_port()).parse().unwrap();
+        let metrics = format!("127.0.0.1:{}", free_port());
+        let pocl = installed().into_iter().find(|library| library.to_string_lossy().contains("pocl"));
+        let (mut command, first) = match place {
+            Place::Here | Place::Plain => (Program::new("/bin/sh"), ""),
+            Place::Bare => {
+                let mut command = Program::new("unshare");
+                command.args(["-Ur", "/bin/sh"]);
+                (
+                    command,
+                    "cd /proc/sys/user && for i in max_user_namespaces max_pid_namespaces; do echo 0 > $i; done && ",
+                )
+            }
+        };
+        command.args(["-c", &format!("{first}ulimit -n {files} && exec \"$0\" \"$@\"")]);
+        command.arg(env!("CARGO_BIN_EXE_rackloom-manager"));
+        command.arg("--runtime").arg(pocl.expect("PoCL is installed (apt-get install pocl-opencl-icd)"));
+        // The limits of a test's clients.
+        command.args(["--memory", "67108864", "--objects", "64", "--operations", "256", "--program", "1048576"]);
+        command.args(["--listen", &endpoint.to_string(), "--listen", &tcp.to_string(), "--metrics", &metrics]);
+        std::fs::create_dir(folder.path().join("tmp")).unwrap();
+        if place == Place::Plain {
+            for path in [folder.path(), &folder.path().join("tmp")] {
+                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+            command.uid(NOBODY).gid(NOBODY).env("HOME", folder.path().join("tmp"));
+        }
+        command.env("TMPDIR", folder.path().join("tmp")).args(options);
+        let process = Process::spawn(&mut command);
+        Self { process, endpoint, tcp, metrics, folder }
+    }
+
+    pub fn client(&self) -> Tenant {
+        Tenant::connect(&self.endpoint)
+    }
+
+    pub fn metric(&self, name: &str) -> BTreeMap<String, f64> {
+        let text = self.scrape();
+        let samples = text.lines().filter_map(|line| {
+            let (labels, value) = line.strip_prefix(name)?.rsplit_once(' ')?;
+            let tenant = labels.split("tenant=\"").nth(1).map_or("", |rest| rest.split('"').next().unwrap());
+            Some((tenant.to_owned(), value.parse().unwrap()))
+        });
+        samples.collect()
+    }
+
+    /// All metrics.
+    pub fn scrape(&self) -> String {
+        let mut stream = TcpStream::connect(&self.metrics).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    /// Processes that it or its workers have begun, whoever their parents are now: all have its environment.
+    pub fn descendants(&self) -> usize {
+        let ours = format!("TMPDIR={}", self.folder.path().display());
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let environments = processes.filter_map(|process| std::fs::read(process.path().join("environ")).ok());
+        environments.filter(|all| all.windows(ours.len()).any(|part| part == ours.as_bytes())).count()
+    }
+
+    /// Its workers, the one that waits for a client among them.
+    pub fn workers(&self) -> Vec<u32> {
+        self.process.children()
+    }
+}
+
+/// Files below a folder.
+pub fn walk(folder: &Path) -> Box<dyn Iterator<Item = PathBuf>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    Box::new(entries.flat_map(|path| if path.is_dir() { walk(&path) } else { Box::new(std::iter::once(path)) }))
+}
+
+/// A kernel that counts, one that never ends while its flag is set, one that takes a given number of steps, and two
+/// that go to a given address.
+pub const KERNELS: &str = "
+    kernel void count(global int *x) { x[0] += 1; }
+    kernel void hang(global volatile int *x) { while (x[0] == 0); }
+    kernel void work(global int *x, int steps) { for (int i = 0; i < steps; i++) x[0] = x[0] * 3 + i; }
+    kernel void where(global ulong *x) { x[0] = (ulong)x; }
+    kernel void peek(global uchar *to, ulong at) { for (int i = 0; i < 8; i++) to[i] = ((global uchar *)at)[i]; }
+    kernel void poke(global uchar *x, ulong at) { ((global uchar *)at)[0] = x[0]; }
+";
+pub const COUNT: u32 = 0;
+pub const HANG: u32 = 1;
+pub const WORK: u32 = 2;
+pub const WHERE: u32 = 3;
+pub const PEEK: u32 = 4;
+pub const POKE: u32 = 5;
+
+pub fn with_kernels(t: &Tenant) {
+    let build = t.build(0, KERNELS);
+    assert_eq!(build.status, 0, "{}", build.log);
+    for (kernel, name) in ["count", "hang", "work", "where", "peek", "poke"].into_iter().enumerate() {
+        t.send(&Command::CreateKernel { kernel: kernel as u32, program: 0, name }, &[]);
+    }
+    t.buffer(0, 64);
+    assert_eq!(t.write(0, 0, &[0; 64]).status, 0);
+}
+
+pub fn launch(t: &Tenant, kernel: u32, more: Option<&[u8]>) -> i32 {
+    let mut arguments = vec![(0, Argument::Buffer(Some(0)))];
+    arguments.extend(more.map(|value| (1, Argument::Value(value))));
+    t.run(Tenant::launch(kernel, 1, arguments), &[]).status
+}
+
+/// Counts one more, and has counted right.
+pub fn counts_to(t: &Tenant, number: u32) {
+    assert_eq!(launch(t, COUNT, None), 0);
+    assert_eq!(t.read(0, 0, 4).tail, number.to_le_bytes());
+}
