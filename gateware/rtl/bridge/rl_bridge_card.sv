@@ -86,14 +86,22 @@ module rl_bridge_card
 
   // -- the clock
   logic clk, awake, door_valid, owner_busy, node_busy, memory_busy, streams_busy, streams_hold;
+  logic role_moves, role_moved, role_moved_net;
   logic [8:0] rest_q;
   assign awake = !rst_net_ni || door_valid || ctl_i.write || owner_busy || node_busy || memory_busy ||
-      streams_busy || tx_valid_o || tx_event_valid_o;
+      streams_busy || role_moved_net || tx_valid_o || tx_event_valid_o;
   always_ff @(posedge clk_net_i) begin
     if (awake) rest_q <= '1;
     else if (rest_q != 0) rest_q <= rest_q - 1'b1;
   end
-  assign busy_o = awake || rest_q != 0;
+  rl_sync u_role_moved (
+    .clk_i(clk_net_i),
+    .rst_ni(rst_net_ni),
+    .d_i(role_moved),
+    .q_o(role_moved_net)
+  );
+  // For simulated cards, which must not seem idle while that crosses.
+  assign busy_o = awake || rest_q != 0 || role_moves || role_moved;
   rl_clock_gate u_clock (
     .clk_i(clk_net_i),
     .enable_i(busy_o),
@@ -397,7 +405,9 @@ module rl_bridge_card
     .in_stream_i(in_user[15:0]),
     .in_sinks_o(sinks),
     .holds_o(streams_hold),
-    .busy_o(streams_busy)
+    .busy_o(streams_busy),
+    .role_moves_o(role_moves),
+    .role_moved_o(role_moved)
   );
 
   // -- frames out: none begins after memory has failed, so that nothing is said of what it gave

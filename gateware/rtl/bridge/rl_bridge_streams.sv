@@ -45,11 +45,13 @@ module rl_bridge_streams
   input  logic [15:0]            in_stream_i,
   output sinks_t                 in_sinks_o,
   output logic                   holds_o,       // What the role has sent waits here.
-  output logic                   busy_o         // A word moves, or the rest of a message waits to be thrown away.
+  output logic                   busy_o,        // A word moves, or the rest of a message waits to be thrown away.
+  output logic                   role_moves_o,  // Role domain: a word moves there,
+  output logic                   role_moved_o   // and has so lately: a register, long enough to be seen elsewhere.
 );
   localparam int unsigned StreamW = Streams > 1 ? $clog2(Streams) : 1;
   typedef logic [StreamW-1:0] stream_t;
-  logic [Streams-1:0] moves, ends_q, net_valid, net_ready, net_last;
+  logic [Streams-1:0] moves, role_moves, ends_q, net_valid, net_ready, net_last;
   logic [Streams-1:0][63:0] net_data;
   logic [Streams-1:0][7:0] net_keep;
 
@@ -162,8 +164,8 @@ module rl_bridge_streams
       .role_last_i(role_i[s].last),
       .refused_o(unused_refused)
     );
-    assign moves[s] = (takes && bridged) || (bridge.valid && (role_ready_i[s] || !role_rst_ni)) || gets || ends_q[s] ||
-        (net_valid[s] && net_ready[s]);
+    assign moves[s] = gets || ends_q[s] || (net_valid[s] && net_ready[s]);
+    assign role_moves[s] = (takes && bridged) || (bridge.valid && (role_ready_i[s] || !role_rst_ni));
 `ifndef SYNTHESIS
     always_ff @(posedge clk_net_i) if (rst_net_ni && given) GivenIsTaken_A : assert (gets_ready);
 `endif
@@ -173,6 +175,17 @@ module rl_bridge_streams
   assign in_sinks_o.room[15:Streams] = '0;
   assign holds_o = net_valid != '0;
   assign busy_o = moves != '0;
+  assign role_moves_o = role_moves != '0;
+  logic [3:0] lately_q;
+  always_ff @(posedge clk_role_i) begin
+    if (!rst_role_ni) begin
+      lately_q <= '0;
+      role_moved_o <= 1'b0;
+    end else begin
+      lately_q <= role_moves_o ? '1 : lately_q - 4'(lately_q != '0);
+      role_moved_o <= role_moves_o || lately_q != '0;
+    end
+  end
 
   // -- out: a message of one stream after one of another
   logic inside_q;

@@ -292,6 +292,7 @@ async def what_blocks_say_is_read(dut):
         "LCH_ENDED_US": said("launch_i", "ended_us"),
         "FET_GO": fields("FET_GO", room=1, idle=1),
         "BRG_STATUS": board.bridge[0],
+        "BRG_LOST": board.bridge[9],
         "BRG_COUNT": board.bridge[16:],
         **dict(zip(CARD, board.straps)),
     }
