@@ -150,14 +150,12 @@ module rl_card_sim
   logic [17:0][31:0] strap_q;
   logic [Ports-1:1][50:0] port_q;
   logic [1:0][3:0] share_q;
-  logic [7:0] planted_q;
   always_ff @(posedge clk_net_i) begin
     if (!rst_ni) begin
       strap_q <= strap_i;
       port_q  <= port_i;
     end
-    share_q   <= share_i;
-    planted_q <= planted_i;
+    share_q <= share_i;
   end
 
   identity_t identity;
@@ -509,6 +507,6 @@ module rl_card_sim
     .message_o(message_out),
     .message_ready_i(message_out_ready)
   );
-  rl_planted #(.DataW(DataW)) u_planted (.planted_i(planted_q));
+  rl_planted #(.DataW(DataW)) u_planted (.planted_i);
   assign start_o = role_in.axil.awvalid && role_in.axil.awaddr == RegControl;
 endmodule : rl_card_sim
