@@ -54,7 +54,7 @@ class Proof:
     faults: list[Fault] = field(default_factory=list)
 
     def script(self) -> str:
-        """What sby is told."""
+        """The script of sby."""
         return (HERE / f"{self.name}.sby").read_text()
 
     def files(self) -> list[Path]:
@@ -65,7 +65,7 @@ class Proof:
     def digest(self) -> str:
         """Changes with all that could change the result."""
         made_of = [self.script(), [(path.name, path.read_text()) for path in self.files()]]
-        made_of += [[vars(fault) for fault in self.faults], sources.synthesis_tools(), Path(__file__).read_text()]
+        made_of += [[vars(fault) for fault in self.faults], sources.synthesis_tools(), SBY]
         return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
 
 

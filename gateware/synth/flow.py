@@ -67,7 +67,7 @@ def texts(block: Block) -> dict[Path, str]:
 
 
 def recipe(block: Block, family: str) -> tuple[dict[Path, str], list[str]]:
-    """The sources of a block, and what Yosys is told to do with them."""
+    """The sources of a block, and the script by which Yosys synthesizes them."""
     script = [read(block), FAMILIES[family].format(top=block.top), "tee -q -o {out}/stat.json stat -json"]
     return patched(texts(block), family), script
 

@@ -146,7 +146,7 @@ module rl_card_sim
     .for_memory_o(for_memory)
   );
 
-  // What is steady is taken into registers: what is made of an input alone is computed anew whenever the model is evaluated.
+  // What is steady is taken into registers: what is made of an input is computed whenever the model is evaluated.
   logic [17:0][31:0] strap_q;
   logic [Ports-1:1][50:0] port_q;
   logic [1:0][3:0] share_q;

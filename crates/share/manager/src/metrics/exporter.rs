@@ -66,7 +66,10 @@ async fn accept(listener: TcpListener, metrics: &Arc<Metrics>) {
             continue;
         };
         while running.try_join_next().is_some() {}
-        open.make_room(from.ip());
+        if open.make_room(from.ip()) {
+            // What was ended closes its file when it is next run: before another connection is accepted.
+            tokio::task::yield_now().await;
+        }
         let metrics = Arc::clone(metrics);
         let answer = service_fn(move |request| {
             let answer = answer(&request, &metrics);
@@ -111,17 +114,19 @@ fn answer(request: &Request<Incoming>, metrics: &Metrics) -> Response<String> {
 struct Connections(Vec<(IpAddr, AbortHandle)>);
 
 impl Connections {
-    /// Makes room for one more: the oldest one ends of the address that has most, which may be the new one's.
-    fn make_room(&mut self, from: IpAddr) {
+    /// Makes room for one more: the oldest one ends of the address that has most, which may be the new one's. True if
+    /// one did.
+    fn make_room(&mut self, from: IpAddr) -> bool {
         let Self(open) = self;
         open.retain(|(_, served)| !served.is_finished());
         if open.len() < CONNECTIONS_MAX {
-            return;
+            return false;
         }
         let count = |of: IpAddr| open.iter().filter(|(at, _)| *at == of).count() + usize::from(of == from);
         let most = open.iter().map(|(at, _)| count(*at)).max();
         let oldest = open.iter().position(|(at, _)| Some(count(*at)) == most);
         open.remove(oldest.expect("they are as many as there may be")).1.abort();
+        true
     }
 
     fn add(&mut self, from: IpAddr, served: AbortHandle) {

@@ -68,8 +68,9 @@ pub fn be_a_manager() {
     let Ok(words) = std::env::var(LISTEN) else { return };
     let library = rackloom_manager::native::installed().into_iter().find(|l| l.to_string_lossy().contains("pocl"));
     let library = library.expect("PoCL is installed (apt-get install pocl-opencl-icd)");
-    let fixed = ["manager".to_owned(), "--runtime".to_owned(), library.display().to_string()];
-    let words = fixed.into_iter().chain(words.split(' ').map(str::to_owned));
+    // This program cannot be a worker.
+    let fixed = ["manager", "--isolate", "none", "--runtime", library.to_str().expect("it is plain")];
+    let words = fixed.into_iter().chain(words.split(' '));
     let arguments: Arguments = clap::Parser::parse_from(words);
     // The end of our input is the end of the test.
     std::thread::spawn(|| {
