@@ -29,12 +29,12 @@ static uint32_t judge(uint32_t status, uint64_t *detail) {
 
 // Sets the window or the route that the frame at hand asks for. The same of it.
 static uint32_t set(uint64_t *detail) {
+  *detail = 0;
+  if (!(READ(CSR_BRG_STATUS) & BRG_STATUS_THERE)) return ERROR_CODE_UNSUPPORTED;
   bool routes = asked.kind == KIND_SESSION_ROUTE_SET;
   uint32_t first = routes ? WINDOW_PEER_WORD : 0;
   for (uint32_t i = first; i < WINDOW_WORDS; i++) WRITE(CSR_BRG_WHAT(i), asked_word(i - first));
   uint32_t status = READ(CSR_BRG_STATUS);
-  *detail = 0;
-  if (!(status & BRG_STATUS_THERE)) return ERROR_CODE_UNSUPPORTED;
   uint32_t word = (uint32_t)asked.addr;
   uint32_t closes = BRG_STATUS_EMPTY;
   if (routes) {

@@ -19,6 +19,8 @@ ROOT = HERE.parents[1]
 PACKAGE = ROOT / "gateware/rtl/control/rl_firmware_pkg.sv"
 OUT = ROOT / "out/firmware"
 RAM_BYTES = 32768
+# Of the stack, beyond what the disassembly shows: a stack that reached the variables has been seen.
+SPARE = 64
 TARGET = ["--target=riscv32", "-march=rv32i", "-mabi=ilp32"]
 FLAGS = [*TARGET, "-std=c17", "-Oz", "-ffreestanding", "-fno-builtin", "-fno-pic", "-ffunction-sections"]
 FLAGS += ["-fdata-sections", "-fno-common", "-mno-relax", "-msmall-data-limit=0"]
@@ -40,7 +42,7 @@ class Firmware:
 
     @property
     def free(self) -> int:
-        return RAM_BYTES - self.code - self.data - self.stack
+        return RAM_BYTES - self.code - self.data - self.stack - SPARE
 
 
 def sources(folder: Path = HERE) -> list[Path]:
@@ -101,23 +103,30 @@ def section_sizes(headers: str) -> dict[str, int]:
 
 def deepest_stack(listing: str, entry: str) -> int:
     """Most bytes of stack that calls from `entry` on need, from the disassembly: what each function takes, and whom
-    it calls. A call through a pointer may reach any function that nobody calls by name."""
+    it calls. A call through a pointer may reach any function that nobody calls by name. Code that the compiler shares
+    between functions is called with t0 and takes stack for its caller."""
     frames: dict[str, int] = {}
     calls: dict[str, set[str]] = {}
+    shared: dict[str, list[str]] = {}
     pointers: set[str] = set()
     name = ""
     for line in listing.splitlines():
         if head := re.match(r"[0-9a-f]+ <([^.].*)>:$", line):  # Labels inside begin with a dot.
             name = head[1]
-            frames[name], calls[name] = 0, set()
+            frames[name], calls[name], shared[name] = 0, set(), []
         elif taken := re.search(r"addi\s+sp, sp, -(\d+)$", line):
             frames[name] += int(taken[1])
         elif re.search(r"(sub|add)\s+sp, (sp,|\w+, sp)", line):
             raise BuildError(f"{name}: more than 2 KiB of variables on the stack, or an array of variable length")
-        elif (jump := re.search(r"\b(jal?)\s.*<([^.+>][^+>]*)>$", line)) and (jump[1] == "jal" or jump[2] != name):
+        elif part := re.search(r"\bjal\s+t0, .*<([^+>]+)>$", line):
+            shared[name].append(part[1])
+        elif (jump := re.search(r"\b(jal|j)\s.*<([^.+>][^+>]*)>$", line)) and (jump[1] == "jal" or jump[2] != name):
             calls[name].add(jump[2])
-        elif re.search(r"\bjalr\b", line) or re.search(r"\bjr\s+(?!ra)", line):
+        elif re.search(r"\bjalr\b", line) or re.search(r"\bjr\s+(?!ra|t0)", line):
             pointers.add(name)
+    for function, parts in shared.items():
+        frames[function] += sum(frames[part] for part in parts)
+        calls[function] |= set().union(*(calls[part] for part in parts))
     named = set().union(*calls.values())
     for caller in pointers:
         calls[caller] |= set(frames) - named - {entry}

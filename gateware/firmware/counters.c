@@ -4,10 +4,13 @@
 #include "hw.h"
 #include "wire.h"
 
-static uint64_t counts[COUNTERS_COMMON];
+// Those that the firmware counts are among these; hardware counts the others.
+#define FIRST COUNTER_DROP_KIND
+#define LAST COUNTER_DROP_QUEUE
+static uint64_t counts[LAST - FIRST + 1];
 
 void count_by(uint32_t counter, uint64_t n) {
-  counts[counter] += n;
+  counts[counter - FIRST] += n;
 }
 
 void count(uint32_t counter) {
@@ -33,7 +36,7 @@ void counters_tell(void) {
       low = half(i, COUNTER_SLOT_LO);
     } while (half(i, COUNTER_SLOT_HI) != high);
     uint64_t fast = (uint64_t)high << 32 | low;
-    if (i < COUNTERS_COMMON) fast += counts[i];
+    if (i - FIRST <= LAST - FIRST) fast += counts[i - FIRST];
     if (i == COUNTER_DROP_FOREIGN) fast += READ(CSR_BRG_LOST);
     frame_put_long(fast);
   }
