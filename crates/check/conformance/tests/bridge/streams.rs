@@ -95,14 +95,14 @@ fn goes_there_and_back(faults: Faults) {
             let message = message(number, 2, 30 + rng.below(most - 29) as usize);
             send(&mut lab, which, which as u16, &message);
             sent[which].push(echoed(&message));
-            for which in 0..2 {
-                got[which].extend(take(&mut lab, which));
+            for (which, got) in got.iter_mut().enumerate() {
+                got.extend(take(&mut lab, which));
             }
         }
-        for which in 0..2 {
-            let left = sent[which].len() - got[which].len();
-            got[which].extend(take_all(&mut lab, which, left));
-            assert!(got[which] == sent[which], "{kind:?}: {} of {}", got[which].len(), sent[which].len());
+        for (which, (got, sent)) in got.iter_mut().zip(&sent).enumerate() {
+            let left = sent.len() - got.len();
+            got.extend(take_all(&mut lab, which, left));
+            assert!(got == sent, "{kind:?}, stream {which}: {} of {}", got.len(), sent.len());
         }
         assert_eq!(lab.heard(), 60);
         assert_eq!(lab.counter(Counter::DropForeign), 0, "{kind:?}");
