@@ -3,33 +3,62 @@ package server
 import (
 	"context"
 	"log/slog"
+	"net"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
+
+	"rackloom/cloud/internal/service"
 )
 
-// calls counts and logs calls, and ends the endless ones when the registry stops.
+// calls admits, counts and logs calls, and ends the endless ones when the registry stops.
 type calls struct {
+	auth *service.Auth
+	// shown is told the address of each caller that has shown a right to call.
+	shown   func(net.Addr)
+	probes  probes
 	total   *prometheus.CounterVec
 	log     *slog.Logger
 	stopped context.Context
 	stop    context.CancelFunc
 }
 
-func newCalls(registerer prometheus.Registerer, log *slog.Logger) *calls {
+func newCalls(registerer prometheus.Registerer, log *slog.Logger, auth *service.Auth, shown func(net.Addr)) *calls {
 	stopped, stop := context.WithCancel(context.Background())
 	return &calls{
-		log: log, stopped: stopped, stop: stop,
+		auth: auth, shown: shown, log: log, stopped: stopped, stop: stop,
 		total: promauto.With(registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "rackloom_registry_calls_total", Help: "Calls that have ended, by gRPC method and code.",
 		}, []string{"method", "code"}),
 	}
 }
 
-// ended takes note of a call. Methods are known ones only, as gRPC refuses others before, so labels are bounded.
+// tap refuses a call before anything of its request is read, so that who may not call takes no memory.
+func (c *calls) tap(ctx context.Context, call *tap.Info) (context.Context, error) {
+	method := call.FullMethodName
+	ctx, err := c.auth.Admit(ctx, method)
+	if err != nil {
+		if !service.Known(method) {
+			method = "unknown" // A stranger's word is no label.
+		}
+		c.ended(method, err)
+		return nil, err
+	}
+	if service.Open(method) {
+		return c.probes.begin(ctx), nil
+	}
+	if caller, is := peer.FromContext(ctx); is {
+		c.shown(caller.Addr)
+	}
+	return ctx, nil
+}
+
+// ended takes note of a call. Interceptors get known methods only, so labels are bounded.
 func (c *calls) ended(method string, err error) {
 	code := status.Code(err)
 	c.total.WithLabelValues(method, code.String()).Inc()

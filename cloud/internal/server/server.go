@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
@@ -29,6 +28,7 @@ import (
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
 	"rackloom/cloud/internal/cluster"
 	"rackloom/cloud/internal/config"
+	"rackloom/cloud/internal/door"
 	"rackloom/cloud/internal/gather"
 	"rackloom/cloud/internal/service"
 	"rackloom/cloud/internal/store"
@@ -36,12 +36,21 @@ import (
 
 const (
 	// messageMax bounds a request. The largest that is well formed has some 40 KiB.
-	messageMax = 1 << 18
-	// streamsMax bounds the calls of one connection at a time, connectionsMax the connections.
-	streamsMax     = 1024
-	connectionsMax = 8192
+	messageMax = 64 << 10
+	// headersMax bounds what comes before a request, or a scrape.
+	headersMax = 16 << 10
+	// streamsMax bounds the calls of one connection at a time.
+	streamsMax = 1024
+	// window is how much one call, and all calls of a connection, may send ahead of being read.
+	window = 64 << 10
 	// stopTime is how long calls under way may take when the registry stops.
 	stopTime = 5 * time.Second
+)
+
+// doors bounds the connections to the registry; scrapeDoors those to its metrics, where all are strangers.
+var (
+	doors       = door.Limits{Strangers: 512, Callers: 8192}
+	scrapeDoors = door.Limits{Strangers: 64}
 )
 
 // Run serves until the context ends, and then stops. It reports where it listens on the log.
@@ -71,14 +80,14 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 
-	calls := newCalls(registry, log)
-	grpcServer, healthServer, err := newGRPC(conf, c, gatherer, auth, calls)
+	listener, shown, err := listen(conf.Listen)
 	if err != nil {
 		return err
 	}
-	listener, err := listen(conf.Listen)
+	calls := newCalls(registry, log, auth, shown)
+	grpcServer, healthServer, err := newGRPC(conf, c, gatherer, calls)
 	if err != nil {
-		return err
+		return errors.Join(err, listener.Close())
 	}
 	// The work besides calls ends with this context, after the last call.
 	working, stopWork := context.WithCancel(context.Background())
@@ -130,14 +139,16 @@ func readTokens(path string) (*service.Auth, error) {
 }
 
 func newGRPC(
-	conf config.Config, c *cluster.Cluster, metrics cluster.Metrics, auth *service.Auth, calls *calls,
+	conf config.Config, c *cluster.Cluster, metrics cluster.Metrics, calls *calls,
 ) (*grpc.Server, *health.Server, error) {
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(messageMax), grpc.MaxConcurrentStreams(streamsMax), grpc.ConnectionTimeout(10 * time.Second),
+		grpc.MaxHeaderListSize(headersMax), grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(4 * window),
+		grpc.InTapHandle(calls.tap),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		// A client whose machine has vanished does not keep its watch for ever.
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
-		grpc.ChainUnaryInterceptor(calls.unary, auth.Unary), grpc.ChainStreamInterceptor(calls.stream, auth.Stream),
+		grpc.UnaryInterceptor(calls.unary), grpc.StreamInterceptor(calls.stream),
 	}
 	if conf.TLS.Cert != "" {
 		tlsConfig, err := readTLS(conf.TLS)
@@ -188,35 +199,43 @@ func readTLS(files config.TLS) (*tls.Config, error) {
 }
 
 // listen opens the address. A socket that a killed registry left behind is taken away: the store's lock says that none
-// is alive.
-func listen(address string) (net.Listener, error) {
+// is alive. What it returns beside the listener is told of callers that have shown a right to call; a socket in
+// a folder keeps strangers out by its mode.
+func listen(address string) (net.Listener, func(net.Addr), error) {
 	network := "tcp"
 	if path, local := strings.CutPrefix(address, "unix:"); local {
 		network, address = "unix", path
 		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
 			if err := os.Remove(path); err != nil {
-				return nil, fmt.Errorf("take the old socket away: %w", err)
+				return nil, nil, fmt.Errorf("take the old socket away: %w", err)
 			}
 		}
 	}
 	listener, err := net.Listen(network, address)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if network == "unix" {
 		if err := os.Chmod(address, 0o600); err != nil {
-			return nil, errors.Join(err, listener.Close())
+			return nil, nil, errors.Join(err, listener.Close())
 		}
+		return listener, func(net.Addr) {}, nil
 	}
-	return netutil.LimitListener(listener, connectionsMax), nil
+	guarded := door.New(listener, doors)
+	return guarded, guarded.Admit, nil
 }
 
 // serveHTTP serves metrics and a health check beside gRPC, and returns what stops it.
 func serveHTTP(address string, registry *prometheus.Registry, log *slog.Logger, failed chan<- error) (func(), error) {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
+	server := &http.Server{
+		Handler: mux, ReadTimeout: 2 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: headersMax,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	// Nobody scrapes so often that a connection is worth keeping.
+	server.SetKeepAlivesEnabled(false)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
@@ -225,7 +244,7 @@ func serveHTTP(address string, registry *prometheus.Registry, log *slog.Logger, 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := server.Serve(netutil.LimitListener(listener, 64)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(door.New(listener, scrapeDoors)); !errors.Is(err, http.ErrServerClosed) {
 			failed <- err
 		}
 	}()

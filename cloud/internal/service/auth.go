@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
@@ -59,6 +59,8 @@ var needs = map[string]Role{
 	rackloomv1.DevicesService_DeregisterDevice_FullMethodName:        Manager,
 	rackloomv1.DevicesService_ValidateReconfiguration_FullMethodName: Manager,
 	rackloomv1.DevicesService_ReportReconfiguration_FullMethodName:   Manager,
+	healthv1.Health_List_FullMethodName:                              Viewer,
+	healthv1.Health_Watch_FullMethodName:                             Viewer,
 	rackloomv1.DevicesService_GetDevice_FullMethodName:               Viewer,
 	rackloomv1.DevicesService_ListDevices_FullMethodName:             Viewer,
 	rackloomv1.DevicesService_WatchDevices_FullMethodName:            Viewer,
@@ -74,8 +76,8 @@ var needs = map[string]Role{
 	rackloomv1.FunctionsService_WatchInstances_FullMethodName:        Viewer,
 }
 
-// openPrefix is the health service, which says nothing that is secret and which probes ask without a token.
-const openPrefix = "/grpc.health.v1.Health/"
+// open is the health check, which says nothing that is secret and which probes ask without a token.
+const open = healthv1.Health_Check_FullMethodName
 
 // Auth tells callers' roles by the bearer tokens they show. Without any token configured everybody is an administrator.
 type Auth struct {
@@ -120,9 +122,18 @@ func roleOf(ctx context.Context) Role {
 	return role
 }
 
-// admit finds the caller's role, and whether it may call the method.
-func (a *Auth) admit(ctx context.Context, method string) (context.Context, error) {
-	if strings.HasPrefix(method, openPrefix) {
+// Open tells whether anybody may call a method.
+func Open(method string) bool { return method == open }
+
+// Known tells whether there are callers of a method.
+func Known(method string) bool {
+	_, known := needs[method]
+	return known
+}
+
+// Admit finds the caller's role, and whether it may call the method. The context that it returns is for the method.
+func (a *Auth) Admit(ctx context.Context, method string) (context.Context, error) {
+	if Open(method) {
 		return ctx, nil
 	}
 	role, err := a.role(ctx, method)
@@ -164,33 +175,3 @@ func (a *Auth) role(ctx context.Context, method string) (Role, error) {
 		Code: codes.Unauthenticated, What: method, Why: why, Help: "send the header authorization: Bearer TOKEN",
 	}
 }
-
-// Unary is the interceptor of calls with one answer.
-func (a *Auth) Unary(
-	ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
-) (any, error) {
-	ctx, err := a.admit(ctx, info.FullMethod)
-	if err != nil {
-		return nil, err
-	}
-	return handler(ctx, request)
-}
-
-// Stream is the interceptor of calls with many answers.
-func (a *Auth) Stream(
-	service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler,
-) error {
-	ctx, err := a.admit(stream.Context(), info.FullMethod)
-	if err != nil {
-		return err
-	}
-	return handler(service, &withContext{ServerStream: stream, ctx: ctx})
-}
-
-type withContext struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-// Context is the stream's, with the caller's role.
-func (s *withContext) Context() context.Context { return s.ctx }

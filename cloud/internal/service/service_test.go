@@ -15,8 +15,11 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 	"google.golang.org/grpc/test/bufconn"
 
 	"rackloom/cloud/allocate"
@@ -59,7 +62,9 @@ func start(t *testing.T) clients {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer(grpc.UnaryInterceptor(auth.Unary), grpc.StreamInterceptor(auth.Stream))
+	server := grpc.NewServer(grpc.InTapHandle(func(ctx context.Context, call *tap.Info) (context.Context, error) {
+		return auth.Admit(ctx, call.FullMethodName)
+	}))
 	rackloomv1.RegisterDevicesServiceServer(server, &Devices{Cluster: c, Metrics: halfBusy{}})
 	rackloomv1.RegisterFunctionsServiceServer(server, &Functions{Cluster: c})
 	listener := bufconn.Listen(1 << 20)
@@ -275,9 +280,13 @@ func TestEveryMethodHasItsRole(t *testing.T) {
 	server := grpc.NewServer()
 	rackloomv1.RegisterDevicesServiceServer(server, &Devices{})
 	rackloomv1.RegisterFunctionsServiceServer(server, &Functions{})
+	healthv1.RegisterHealthServer(server, health.NewServer())
 	count := 0
 	for service, info := range server.GetServiceInfo() {
 		for _, method := range info.Methods {
+			if Open("/" + service + "/" + method.Name) {
+				continue
+			}
 			count++
 			if _, known := needs["/"+service+"/"+method.Name]; !known {
 				t.Errorf("%s of %s has no role", method.Name, service)
