@@ -19,8 +19,6 @@ ROOT = HERE.parents[1]
 PACKAGE = ROOT / "gateware/rtl/control/rl_firmware_pkg.sv"
 OUT = ROOT / "out/firmware"
 RAM_BYTES = 32768
-# Of the stack, beyond what the disassembly shows: a stack that reached the variables has been seen.
-SPARE = 64
 TARGET = ["--target=riscv32", "-march=rv32i", "-mabi=ilp32"]
 FLAGS = [*TARGET, "-std=c17", "-Oz", "-ffreestanding", "-fno-builtin", "-fno-pic", "-ffunction-sections"]
 FLAGS += ["-fdata-sections", "-fno-common", "-mno-relax", "-msmall-data-limit=0"]
@@ -42,7 +40,7 @@ class Firmware:
 
     @property
     def free(self) -> int:
-        return RAM_BYTES - self.code - self.data - self.stack - SPARE
+        return RAM_BYTES - self.code - self.data - self.stack
 
 
 def sources(folder: Path = HERE) -> list[Path]:
@@ -73,7 +71,7 @@ def build(files: list[Path], out: Path, flags: list[str] = []) -> Firmware:
         image=elf.with_suffix(".bin").read_bytes(),
         code=sizes.get(".text", 0) + sizes.get(".rodata", 0),
         data=sizes.get(".bss", 0),
-        stack=deepest_stack(listing, "_start"),
+        stack=deepest_stack(listing),
     )
     if firmware.free < 0:
         raise BuildError(f"{-firmware.free} bytes too many: {describe(firmware)}")
@@ -101,46 +99,38 @@ def section_sizes(headers: str) -> dict[str, int]:
     return {name: int(size, 16) for name, size in rows}
 
 
-def deepest_stack(listing: str, entry: str) -> int:
-    """Most bytes of stack that calls from `entry` on need, from the disassembly: what each function takes, and whom
-    it calls. A call through a pointer may reach any function that nobody calls by name. Code that the compiler shares
-    between functions is called with t0 and takes stack for its caller."""
+def deepest_stack(listing: str) -> int:
+    """Most bytes of stack that the program needs, from its disassembly: what each function takes, and whom it calls or
+    goes on in. Functions go by their addresses, since files may have functions of one name. No function's address is
+    taken, and a jump through a register is within its function."""
     frames: dict[str, int] = {}
     calls: dict[str, set[str]] = {}
-    shared: dict[str, list[str]] = {}
-    pointers: set[str] = set()
-    name = ""
+    name: dict[str, str] = {}
+    at = ""
     for line in listing.splitlines():
-        if head := re.match(r"[0-9a-f]+ <([^.].*)>:$", line):  # Labels inside begin with a dot.
-            name = head[1]
-            frames[name], calls[name], shared[name] = 0, set(), []
+        if head := re.match(r"0*([0-9a-f]+) <([^.].*)>:$", line):  # Labels inside begin with a dot.
+            at = head[1]
+            frames[at], calls[at], name[at] = 0, set(), head[2]
         elif taken := re.search(r"addi\s+sp, sp, -(\d+)$", line):
-            frames[name] += int(taken[1])
+            frames[at] += int(taken[1])
         elif re.search(r"(sub|add)\s+sp, (sp,|\w+, sp)", line):
-            raise BuildError(f"{name}: more than 2 KiB of variables on the stack, or an array of variable length")
-        elif part := re.search(r"\bjal\s+t0, .*<([^+>]+)>$", line):
-            shared[name].append(part[1])
-        elif (jump := re.search(r"\b(jal|j)\s.*<([^.+>][^+>]*)>$", line)) and (jump[1] == "jal" or jump[2] != name):
-            calls[name].add(jump[2])
-        elif re.search(r"\bjalr\b", line) or re.search(r"\bjr\s+(?!ra|t0)", line):
-            pointers.add(name)
-    for function, parts in shared.items():
-        frames[function] += sum(frames[part] for part in parts)
-        calls[function] |= set().union(*(calls[part] for part in parts))
-    named = set().union(*calls.values())
-    for caller in pointers:
-        calls[caller] |= set(frames) - named - {entry}
+            raise BuildError(f"{name[at]}: more than 2 KiB of variables on the stack, or an array of variable length")
+        elif jump := re.search(r"\b(jal|j)\s.*0x([0-9a-f]+) <[^.+>][^+>]*>$", line):
+            if jump[1] == "jal" or jump[2] != at:  # A jump to where it began is a loop.
+                calls[at].add(jump[2])
+        elif re.search(r"\bjalr\b", line):
+            raise BuildError(f"{name[at]} calls through a pointer: nobody could tell how much stack that takes")
     depths: dict[str, int] = {}
 
     def depth(function: str, path: tuple[str, ...]) -> int:
         if function in path:
-            raise BuildError(f"recursion: {' -> '.join([*path, function])}")
+            raise BuildError(f"recursion: {' -> '.join(name[at] for at in [*path, function])}")
         if function not in depths:
             inner = [depth(callee, (*path, function)) for callee in calls[function]]
             depths[function] = frames[function] + max(inner, default=0)
         return depths[function]
 
-    return depth(entry, ())
+    return depth("0", ())  # Where the processor starts.
 
 
 def describe(firmware: Firmware) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import golden
 from addresses import CARD_MAC
-from build_tests import load_elf
+from build_tests import firmware
 from golden import Arrival, Reason, Route, Sack
 from headers import C, W
 from wire import COUNTER, FLAG, Frame, number
@@ -131,9 +131,11 @@ class Board:
         self._callbacks = (READER(self.read), WRITER(self.write))
         self.lib.board_attach(*self._callbacks)
         self.failure: BaseException | None = None
-        if (elf := library.with_suffix(".elf")).exists():
-            code, entry = load_elf(elf)
-            self.lib.rv32_load(code, len(code), entry)
+        self.stack_max: int | None = None
+        if (image := library.with_suffix(".image")).exists():
+            code = image.read_bytes()
+            self.lib.rv32_load(code, len(code), firmware.RAM_BYTES)
+            self.stack_max = int(library.with_suffix(".stack").read_text())
         self.lib.firmware_start()
         self.run()
 
@@ -143,6 +145,10 @@ class Board:
         self.lib.firmware_turn()
         if self.failure:
             raise self.failure
+        if self.stack_max is not None:
+            # Which is what the build leaves room for.
+            stack = ctypes.c_uint32.in_dll(self.lib, "rv32_stack").value
+            assert stack <= self.stack_max, f"{stack} bytes of stack, and {self.stack_max} were found"
 
     def run(self) -> None:
         """Until the firmware sleeps and nothing that it waits for has happened."""

@@ -8,31 +8,31 @@
 #define RL_WORD(address) (address)
 #include "../csr.h"
 
-// Room for any firmware: whether it fits the processor's is the build's matter.
-#define RAM_WORDS 0x4000u
+#define RAM_MAX 0x10000u
 // Instructions of a turn of a firmware that does not sleep.
 #define TURN_MAX 20000u
 
 uint32_t board_read(uint32_t address);
 void board_write(uint32_t address, uint32_t value);
 
-static uint32_t ram[RAM_WORDS];
+static uint32_t ram[RAM_MAX / 4];
+static uint32_t ram_bytes;
 static uint32_t x[32];
 static uint32_t pc;
-static uint32_t entry;
 
 uint64_t rv32_instructions;
-// The lowest the stack has been.
+// The most bytes that the stack has had.
 uint32_t rv32_stack;
 
-void rv32_load(const uint8_t *image, uint32_t bytes, uint32_t main) {
+// Has RAM of so many bytes, with this image from 0 on.
+void rv32_load(const uint8_t *image, uint32_t bytes, uint32_t room) {
+  ram_bytes = room;
   memset(ram, 0, sizeof ram);
   for (uint32_t i = 0; i < bytes; i++) ram[i / 4] |= (uint32_t)image[i] << 8 * (i % 4);
-  entry = main;
 }
 
 static uint32_t *ram_word(uint32_t address) {
-  if (address / 4 >= RAM_WORDS) abort();
+  if (address >= ram_bytes) abort();
   return &ram[address / 4];
 }
 
@@ -125,7 +125,7 @@ static int step(void) {
     default: abort();
   }
   if (writes && rd != 0) x[rd] = value;
-  if (x[2] < rv32_stack) rv32_stack = x[2];
+  if (x[2] && ram_bytes - x[2] > rv32_stack) rv32_stack = ram_bytes - x[2];
   pc = next;
   rv32_instructions++;
   return slept;
@@ -139,8 +139,7 @@ void firmware_turn(void) {
 
 void firmware_start(void) {
   memset(x, 0, sizeof x);
-  x[2] = 4 * RAM_WORDS;
-  rv32_stack = x[2];
-  pc = entry;
+  rv32_stack = 0;
+  pc = 0;
   firmware_turn();
 }
