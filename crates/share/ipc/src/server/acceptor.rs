@@ -16,7 +16,7 @@ use rustix::process::{Pid, PidfdFlags};
 use super::config::{Grant, Identity, ServerConfig};
 use super::core::{Link, PeerCore};
 use super::peer::Peer;
-use super::seats::{Seat, Seats};
+use super::seats::{Seat, Seats, Tenant};
 use super::shm::{RING_START, ShmPeer};
 use super::tcp::TcpPeer;
 use super::watch;
@@ -166,7 +166,7 @@ impl Acceptor {
         };
         let deadline = Instant::now() + GREETING_TIMEOUT;
         if self.greeting.len() >= GREETINGS_MAX {
-            self.greeting.remove(0);
+            self.greeting.remove(oldest_of_greediest(self.greeting.iter().map(|g| &g.identity)));
         }
         self.greeting.push(Greeting { socket: sock, identity, deadline, bytes: [0; Hello::LEN], have: 0 });
         self.greet(self.greeting.len() - 1); // It may have come with the connection.
@@ -226,7 +226,7 @@ impl Acceptor {
         };
         if self.is_tcp {
             if self.sessions.len() >= GREETINGS_MAX {
-                self.sessions.remove(0);
+                self.sessions.remove(oldest_of_greediest(self.sessions.iter().map(|s| &s.identity)));
             }
             answer(&sock, &Ok(welcome), None);
             let deadline = Instant::now() + GREETING_TIMEOUT;
@@ -280,6 +280,14 @@ impl Acceptor {
         let core = PeerCore::new(identity, hello.token, limits, grant, Link::Tcp(Arc::new(link)), Some(seat));
         let _ = self.ready.try_send(Peer::new(Arc::new(core))); // As many seats as places.
     }
+}
+
+/// Which one goes when there are too many: so one who brings crowds displaces its own.
+fn oldest_of_greediest<'a>(all: impl Iterator<Item = &'a Identity>) -> usize {
+    let from: Vec<_> = all.map(Tenant::without_token).collect();
+    let crowd = |who: &Tenant| from.iter().filter(|other| *other == who).count();
+    let most = from.iter().map(crowd).max().unwrap_or(0);
+    from.iter().position(|who| crowd(who) == most).unwrap_or(0)
 }
 
 fn answer(sock: &OwnedFd, answer: &Result<Welcome, Refusal>, file: Option<&OwnedFd>) {

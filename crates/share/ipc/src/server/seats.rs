@@ -11,10 +11,20 @@ use crate::hello::Token;
 
 /// Whose seats are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Tenant {
+pub(super) enum Tenant {
     Token(Token),
     User(u32),
     Address(IpAddr),
+}
+
+impl Tenant {
+    /// Of a client that has shown no token that is known.
+    pub(super) fn without_token(identity: &Identity) -> Self {
+        match identity {
+            Identity::Unix { uid, .. } => Self::User(*uid),
+            Identity::Tcp { from } => Self::Address(from.ip().to_canonical()),
+        }
+    }
 }
 
 /// Seats that are taken, by tenant.
@@ -28,11 +38,7 @@ pub(super) struct Seat(Arc<Seats>, Tenant);
 impl Seats {
     /// Takes a seat, if one is free for this client's tenant.
     pub(super) fn take(self: &Arc<Self>, config: &ServerConfig, token: &Token, identity: &Identity) -> Option<Seat> {
-        let tenant = match identity {
-            _ if config.knows_tokens => Tenant::Token(*token),
-            Identity::Unix { uid, .. } => Tenant::User(*uid),
-            Identity::Tcp { from } => Tenant::Address(from.ip().to_canonical()),
-        };
+        let tenant = if config.knows_tokens { Tenant::Token(*token) } else { Tenant::without_token(identity) };
         let mut taken = lock(&self.0);
         let (all, theirs) = (taken.values().sum::<usize>(), taken.get(&tenant).copied().unwrap_or(0));
         if all >= config.clients_max || theirs >= config.tenant_max {

@@ -13,6 +13,7 @@ mod site;
 #[cfg(target_arch = "x86_64")]
 mod calls;
 mod metrics;
+mod ports;
 #[cfg(target_arch = "x86_64")]
 mod processes;
 mod seats;

@@ -8,14 +8,15 @@ use crate::common::Tenant;
 use crate::isolating::{Isolating, counts_to, with_kernels};
 use crate::site::until;
 
-fn tokens(file: &tempfile::NamedTempFile) -> String {
+/// The options' file, with the tokens of two tenants.
+pub fn tokens(file: &tempfile::NamedTempFile) -> String {
     let text = format!("{} name=greedy\n{} name=other\n", "aa".repeat(32), "bb".repeat(32));
     std::fs::write(file.path(), text).unwrap();
     file.path().to_str().unwrap().to_owned()
 }
 
 const GREEDY: Token = [0xaa; 32];
-const OTHER: Token = [0xbb; 32];
+pub const OTHER: Token = [0xbb; 32];
 
 #[test]
 fn sockets_that_are_greeted_and_idle() {

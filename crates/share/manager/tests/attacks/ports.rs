@@ -1,0 +1,172 @@
+//! The ports of the manager for its clients, which strangers reach: with tokens, nobody else has anything to ask there.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rackloom_ipc::Endpoint;
+use rackloom_ipc::hello::{Hello, Role};
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketType};
+
+use crate::common::Tenant;
+use crate::isolating::{Isolating, counts_to, with_kernels};
+use crate::seats::{OTHER, tokens};
+use crate::site::until;
+
+/// How long an honest client may take to be served by a manager that has a worker ready.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Most bytes by which the manager may have grown.
+const GROWN_MAX: u64 = 16 << 20;
+
+/// A connection of a stranger.
+enum Stranger {
+    Here(OwnedFd),
+    Tcp(TcpStream),
+}
+
+impl Stranger {
+    fn comes(to: &Endpoint) -> Self {
+        let Endpoint::Unix(path) = to else {
+            return Self::Tcp(TcpStream::connect(to.to_string().trim_start_matches("tcp:")).unwrap());
+        };
+        let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+        rustix::net::connect(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+        Self::Here(socket)
+    }
+
+    /// Or it has been closed.
+    fn says(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Here(socket) => drop(rustix::net::send(socket, bytes, SendFlags::NOSIGNAL)),
+            Self::Tcp(stream) => drop(stream.write_all(bytes)),
+        }
+    }
+
+    /// Leaves at once, with a reset where there is one.
+    fn resets(self) {
+        if let Self::Tcp(stream) = &self {
+            rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).unwrap();
+        }
+    }
+
+    /// Whether it has been closed, or is within a while.
+    fn is_ended(self) -> bool {
+        match self {
+            Self::Here(socket) => {
+                rustix::net::sockopt::set_socket_timeout(
+                    &socket,
+                    rustix::net::sockopt::Timeout::Recv,
+                    Some(Duration::from_secs(10)),
+                )
+                .unwrap();
+                let mut buffer = [0; 256];
+                loop {
+                    match rustix::net::recv(&socket, &mut buffer, rustix::net::RecvFlags::empty()) {
+                        Ok((_, 0)) => return true,
+                        Ok(_) => {}
+                        Err(e) => return e == rustix::io::Errno::CONNRESET,
+                    }
+                }
+            }
+            Self::Tcp(mut stream) => {
+                stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+                match stream.read_to_end(&mut Vec::new()) {
+                    Ok(_) => true,
+                    Err(e) => e.kind() == std::io::ErrorKind::ConnectionReset,
+                }
+            }
+        }
+    }
+}
+
+/// A greeting with a token that nobody has.
+fn of_a_stranger(role: Role) -> [u8; Hello::LEN] {
+    Hello { role, features: u64::MAX, token: [7; 32], session: [9; 16] }.encode()
+}
+
+/// A manager with tokens, and an honest client for each of its ports.
+struct Ports {
+    manager: Isolating,
+    files: usize,
+    resident: u64,
+    _tokens: tempfile::NamedTempFile,
+}
+
+impl Ports {
+    fn open() -> Self {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let manager = Isolating::with_files(512, &["--tokens", &tokens(&file)]);
+        let mut ports = Self { manager, files: 0, resident: 0, _tokens: file };
+        for _ in 0..3 {
+            ports.serve();
+        }
+        ports.is_quiet();
+        ports.files = ports.manager.process.files();
+        ports.resident = ports.manager.process.resident();
+        ports
+    }
+
+    fn is_quiet(&self) {
+        let nobody = || self.manager.metric("rackloom_tenants{").values().all(|count| *count == 0.0);
+        until("nobody is there", || nobody() && self.manager.workers().len() == 1);
+    }
+
+    /// An honest client gets in and has a board, soon, at each port.
+    fn serve(&self) {
+        for endpoint in [&self.manager.endpoint, &self.manager.tcp] {
+            let start = Instant::now();
+            let client = Tenant::opening(endpoint, OTHER);
+            let took = start.elapsed();
+            assert!(took < SOON, "{endpoint}: a client waited {took:?}");
+            with_kernels(&client);
+            counts_to(&client, 1);
+            drop(client);
+            self.is_quiet(); // With a worker ready for the next one.
+        }
+    }
+
+    /// Attacks each port by so many connections. Clients are served meanwhile and afterwards; nothing stays.
+    fn survive<T>(&mut self, what: &str, count: usize, attack: impl Fn(Stranger) -> T) {
+        for endpoint in [self.manager.endpoint.clone(), self.manager.tcp.clone()] {
+            eprintln!("- {what}, {endpoint}");
+            let held: Vec<_> = (0..count).map(|_| attack(Stranger::comes(&endpoint))).collect();
+            self.serve();
+            let grown = self.manager.process.resident().saturating_sub(self.resident);
+            assert!(grown < GROWN_MAX, "it has grown by {grown} bytes");
+            drop(held);
+            until("its files are back", || self.manager.process.files() <= self.files);
+            self.serve();
+            assert!(!self.manager.process.has_ended());
+        }
+    }
+}
+
+#[test]
+fn connections_by_the_thousand() {
+    let mut ports = Ports::open();
+    ports.survive("silence", 1000, |stranger| stranger);
+    ports.survive("half a greeting", 1000, |mut stranger| {
+        stranger.says(&of_a_stranger(Role::Messages)[..30]);
+        stranger
+    });
+    ports.survive("resets", 1000, Stranger::resets);
+    ports.survive("greetings without a right", 1000, |mut stranger| {
+        stranger.says(&of_a_stranger(Role::Messages));
+        stranger
+    });
+    ports.survive("bulk of a session that there is not", 300, |mut stranger| {
+        stranger.says(&of_a_stranger(Role::Bulk));
+        stranger
+    });
+    ports.survive("another protocol", 300, |mut stranger| {
+        stranger.says(&b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(4));
+        assert!(stranger.is_ended());
+    });
+    ports.survive("more than a greeting", 20, |mut stranger| {
+        stranger.says(&of_a_stranger(Role::Messages));
+        stranger.says(&vec![0; 100_000]);
+        assert!(stranger.is_ended());
+    });
+}
