@@ -66,7 +66,7 @@ func (c *Cluster) RegisterDevice(spec *Device) (Lease, TenantList, error) {
 	if err := edit.commit(); err != nil {
 		return Lease{}, TenantList{}, err
 	}
-	c.leases[device.ID] = time.Now().Add(c.options.Lease)
+	c.leases[device.ID] = c.clock.Now().Add(c.options.Lease)
 	c.log.Info("device registered", "device", device.ID, "manager", device.Manager, "lease", device.Lease)
 	return Lease{ID: device.Lease, Length: c.options.Lease}, c.tenants(device.ID), nil
 }
@@ -95,11 +95,11 @@ func (c *Cluster) Heartbeat(id string, lease uint64, accelerator string, seen ui
 		return nil, nil, err
 	}
 	// Even if the change cannot be stored below, the manager is alive.
-	c.leases[id] = time.Now().Add(c.options.Lease)
+	c.leases[id] = c.clock.Now().Add(c.options.Lease)
 	if device.Accelerator != accelerator || !device.LostSince.IsZero() {
 		edit := c.edit()
 		changed := edit.device(id)
-		changed.LostSince = time.Time{}
+		changed.LostSince = 0
 		changed.configured(accelerator)
 		if err := edit.commit(); err != nil {
 			return nil, nil, err
@@ -207,7 +207,7 @@ func (c *Cluster) evacuate(edit *edit, device *Device) allocate.Plan {
 	plan := allocate.Evacuate(&from, c.boards(), c.options.Policy)
 	for _, move := range plan.Moves {
 		instance := edit.instance(move.Instance)
-		instance.Move = &Move{To: move.To, Deadline: time.Now().Add(c.options.MoveGrace)}
+		instance.Move = &Move{To: move.To, Deadline: c.clock.Now().Add(c.options.MoveGrace)}
 		if !device.LostSince.IsZero() {
 			edit.finishMove(instance)
 		}

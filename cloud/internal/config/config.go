@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"rackloom/cloud/allocate"
+	"rackloom/cloud/internal/clock"
 	"rackloom/cloud/internal/cluster"
 	"rackloom/cloud/internal/gather"
 )
@@ -260,7 +261,7 @@ func (c *Config) Options() (cluster.Options, error) {
 	options := cluster.Options{
 		Lease: time.Duration(c.Leases.Lease), LostGrace: time.Duration(c.Leases.LostGrace),
 		MoveGrace: time.Duration(c.Leases.MoveGrace), ReconfigureTimeout: time.Duration(c.Leases.ReconfigureTimeout),
-		InstancesDefault: c.Allocation.InstancesDefault,
+		InstancesDefault: c.Allocation.InstancesDefault, Time: clock.System(),
 	}
 	for _, text := range c.Allocation.Filters {
 		filter, err := allocate.ParseFilter(text)

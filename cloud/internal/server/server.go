@@ -57,7 +57,7 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	gatherer, err := gather.New(conf.Gather(), registry, log)
+	gatherer, err := gather.New(conf.Gather(), options.Time, registry, log)
 	if err != nil {
 		return err
 	}

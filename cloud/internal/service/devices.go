@@ -54,7 +54,7 @@ func (s *Devices) Heartbeat(
 		return nil, err
 	}
 	response := &rackloomv1.HeartbeatResponse{
-		LeaseMs: uint32(s.Cluster.Lease().Milliseconds()), Reconfiguration: flagMessage(device.Flag),
+		LeaseMs: uint32(s.Cluster.Lease().Milliseconds()), Reconfiguration: flagMessage(s.Cluster.Clock(), device.Flag),
 	}
 	if tenants != nil {
 		response.Tenants = tenantsMessage(*tenants)
@@ -123,7 +123,7 @@ func (s *Devices) GetDevice(_ context.Context, request *rackloomv1.GetDeviceRequ
 	if err != nil {
 		return nil, err
 	}
-	return deviceMessage(device, instances, s.Metrics.Of(device)), nil
+	return deviceMessage(s.Cluster.Clock(), device, instances, s.Metrics.Of(device)), nil
 }
 
 // ListDevices is the API's.
@@ -138,7 +138,7 @@ func (s *Devices) ListDevices(
 	devices, instances, more := s.Cluster.Devices(request.GetPageToken(), size)
 	response := &rackloomv1.ListDevicesResponse{}
 	for i, device := range devices {
-		response.Devices = append(response.Devices, deviceMessage(device, instances[i], s.Metrics.Of(device)))
+		response.Devices = append(response.Devices, deviceMessage(s.Cluster.Clock(), device, instances[i], s.Metrics.Of(device)))
 	}
 	if more {
 		response.NextPageToken = devices[len(devices)-1].ID
@@ -156,7 +156,7 @@ func (s *Devices) WatchDevices(
 	}
 	defer watch.Close()
 	send := func(device *cluster.Device, instances int) error {
-		message := deviceMessage(device, instances, s.Metrics.Of(device))
+		message := deviceMessage(s.Cluster.Clock(), device, instances, s.Metrics.Of(device))
 		return stream.Send(&rackloomv1.DeviceEvent{Event: &rackloomv1.DeviceEvent_Changed{Changed: message}})
 	}
 	for after, more := "", true; more; {

@@ -80,7 +80,7 @@ func (s *Functions) CreateInstance(
 	if err != nil {
 		return nil, err
 	}
-	return instanceMessage(view, true), nil
+	return instanceMessage(s.Cluster.Clock(), view, true), nil
 }
 
 // DeleteInstance is the API's.
@@ -109,7 +109,7 @@ func (s *Functions) GetInstance(
 	if err != nil {
 		return nil, err
 	}
-	return instanceMessage(view, roleOf(ctx).may(Orchestrator)), nil
+	return instanceMessage(s.Cluster.Clock(), view, roleOf(ctx).may(Orchestrator)), nil
 }
 
 // ListInstances is the API's.
@@ -136,7 +136,7 @@ func (s *Functions) ListInstances(
 	views, more := s.Cluster.Instances(request.GetPageToken(), size, request.GetFunction(), request.GetDevice())
 	response := &rackloomv1.ListInstancesResponse{}
 	for _, view := range views {
-		response.Instances = append(response.Instances, instanceMessage(view, request.GetEnvironment()))
+		response.Instances = append(response.Instances, instanceMessage(s.Cluster.Clock(), view, request.GetEnvironment()))
 	}
 	if more {
 		response.NextPageToken = views[len(views)-1].ID
@@ -165,7 +165,7 @@ func (s *Functions) WatchInstances(
 	sent := map[string]struct{}{}
 	send := func(view cluster.View) error {
 		sent[view.ID] = struct{}{}
-		message := instanceMessage(view, environment)
+		message := instanceMessage(s.Cluster.Clock(), view, environment)
 		return stream.Send(&rackloomv1.InstanceEvent{Event: &rackloomv1.InstanceEvent_Changed{Changed: message}})
 	}
 	for after, more := "", true; more; {
@@ -209,5 +209,5 @@ func (s *Functions) ConfirmMove(
 	if err != nil {
 		return nil, err
 	}
-	return instanceMessage(view, true), nil
+	return instanceMessage(s.Cluster.Clock(), view, true), nil
 }

@@ -17,9 +17,8 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// schemaVersion is that of the records in the file. Newer files are refused; older ones would be migrated in Open, and
-// none exist yet.
-const schemaVersion = 1
+// schemaVersion is that of the records in the file. Version 1 had times of the wall clock.
+const schemaVersion = 2
 
 // lockTimeout is how long Open waits for another process: as long as one may take to stop.
 const lockTimeout = 5 * time.Second

@@ -83,7 +83,7 @@ func TestAnUnknownSchemaIsRefused(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "its schema is 00000002") {
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "its schema is 00000003") {
 		t.Fatalf("opened, or refused with %v", err)
 	}
 }
