@@ -61,9 +61,12 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	if err != nil {
 		return err
 	}
-	opened, err := store.Open(conf.Store)
+	opened, err := store.Open(conf.Store, cluster.Upgrade)
 	if err != nil {
 		return err
+	}
+	if opened.IsNew {
+		log.Warn("there was no store: this registry knows nothing yet", "store", conf.Store)
 	}
 	c, err := cluster.Open(opened, options, gatherer, registry, log)
 	if err != nil {

@@ -46,7 +46,7 @@ type clients struct {
 
 func start(t *testing.T) clients {
 	t.Helper()
-	s, err := store.Open(filepath.Join(t.TempDir(), "registry.db"))
+	s, err := store.Open(filepath.Join(t.TempDir(), "registry.db"), cluster.Upgrade)
 	if err != nil {
 		t.Fatal(err)
 	}
