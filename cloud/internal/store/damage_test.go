@@ -186,6 +186,19 @@ var spoils = []spoil{
 		pageOf(content, random.IntN(2))[random.IntN(headerSize+metaSize+8)] ^= 1 << random.IntN(8)
 		return content
 	}},
+	{name: "a root in the other's place", bytes: func(_ *sample, random *rand.Rand, content []byte) []byte {
+		from := random.IntN(2)
+		copy(pageOf(content, 1-from), pageOf(content, from))
+		return content
+	}},
+	{name: "a used page among the free", bytes: func(_ *sample, random *rand.Rand, content []byte) []byte {
+		newest, _, err := newestRoot(content)
+		must(err)
+		list := pageOf(content, int(newest.freelist))
+		used, number := usedPages(content), random.IntN(int(native.Uint16(list[10:])))
+		native.PutUint64(list[headerSize+8*number:], uint64(used[random.IntN(len(used))]))
+		return content
+	}},
 	{name: "zeros", bytes: func(_ *sample, random *rand.Rand, content []byte) []byte {
 		at := random.IntN(len(content))
 		clear(content[at:min(len(content), at+1+random.IntN(2*pageSize))])
