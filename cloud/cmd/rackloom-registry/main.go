@@ -17,6 +17,7 @@ import (
 
 	"rackloom/cloud/internal/client"
 	"rackloom/cloud/internal/config"
+	"rackloom/cloud/internal/local"
 	"rackloom/cloud/internal/server"
 )
 
@@ -41,9 +42,12 @@ func run(ctx context.Context, arguments []string) int {
 	}
 	var err error
 	command, known := client.Find(name)
+	ofFiles, isLocal := local.Find(name)
 	switch {
 	case known:
 		err = client.Run(ctx, command, arguments, os.Stdout, os.Stderr)
+	case isLocal:
+		err = local.Run(ofFiles, arguments, os.Stdout, os.Stderr)
 	case name == "serve":
 		err = serve(ctx, arguments)
 	case name == "help" || name == "-h" || name == "--help":
@@ -79,6 +83,9 @@ func help() string {
 		fmt.Fprintf(&text, "  %-27s %s\n", strings.TrimSpace(name+" "+arguments), usage)
 	}
 	line("serve", "", "be the registry")
+	for _, command := range local.Commands() {
+		line(command.Name, command.Arguments, command.Usage)
+	}
 	for _, command := range client.Commands() {
 		line(command.Name, command.Arguments, command.Usage)
 	}

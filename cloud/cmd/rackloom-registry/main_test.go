@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"rackloom/cloud/internal/client"
+	"rackloom/cloud/internal/local"
 )
 
 func TestExitCodesSayWhatHappened(t *testing.T) {
@@ -39,6 +40,11 @@ func TestHelpNamesEveryCommandInEightyColumns(t *testing.T) {
 			t.Errorf("no %s", command.Name)
 		}
 	}
+	for _, command := range local.Commands() {
+		if !strings.Contains(text, " "+command.Name+" ") {
+			t.Errorf("no %s", command.Name)
+		}
+	}
 	for line := range strings.Lines(text) {
 		if len(line) > 81 {
 			t.Errorf("%d columns: %s", len(line), line)
@@ -50,6 +56,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 	for _, arguments := range [][]string{
 		{"nonsense"}, {"serve", "now"}, {"serve", "-log-level", "loud"}, {"serve", "-log-format", "xml"},
 		{"devices", "a"}, {"free"}, {"devices", "--no-such-option"}, {"devices", "--tls-ca", "/nowhere"},
+		{"check", "a"}, {"backup"}, {"check", "-store", "/nowhere"}, {"restore", "a", "b"},
 	} {
 		if got := run(t.Context(), arguments); got != exitError {
 			t.Errorf("%v ends with %d", arguments, got)

@@ -13,7 +13,7 @@ import (
 
 // BenchmarkAllocation gives and frees a board among a thousand with ten instances each, durably.
 func BenchmarkAllocation(b *testing.B) {
-	s, err := store.Open(filepath.Join(b.TempDir(), "registry.db"))
+	s, err := store.Open(filepath.Join(b.TempDir(), "registry.db"), Upgrade)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,6 +11,7 @@ package cluster
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackloom/cloud/allocate"
+	"rackloom/cloud/internal/clock"
 	"rackloom/cloud/internal/store"
 )
 
@@ -48,6 +50,8 @@ type Options struct {
 	ReconfigureTimeout time.Duration
 	// InstancesDefault is the most instances of boards whose managers do not say.
 	InstancesDefault int
+	// Time is what the cluster's clock is made of.
+	Time clock.Source
 }
 
 // DefaultOptions are fit for a rack. Nothing moves off a lost board by itself: a manager that is merely cut off from
@@ -55,7 +59,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Policy: allocate.DefaultPolicy(), Lease: 15 * time.Second, MoveGrace: 30 * time.Second,
-		ReconfigureTimeout: 5 * time.Minute, InstancesDefault: 64,
+		ReconfigureTimeout: 5 * time.Minute, InstancesDefault: 64, Time: clock.System(),
 	}
 }
 
@@ -80,13 +84,23 @@ type Cluster struct {
 	// touched is the revision that last changed the tenants of each device.
 	touched map[string]uint64
 	// leases has the end of each lease of a device that is not lost.
-	leases map[string]time.Time
+	leases map[string]clock.Instant
 	// rescued is the revision at which a lost board's instances were last looked after.
 	rescued map[string]uint64
-	opened  time.Time
+	clock   *clock.Clock
+	// clockSaved is the instant that a run would begin at if the process ended now.
+	clockSaved clock.Instant
 }
 
-const revisionKey = "revision"
+// The single values.
+const (
+	revisionKey = "revision"
+	// clockKey has the instant of the newest commit: the next run's epoch.
+	clockKey = "clock"
+)
+
+// clockSaves is how much of its time a registry that is killed forgets at most.
+const clockSaves = time.Minute
 
 // Open reads the state from a store, which the cluster then owns.
 func Open(
@@ -95,8 +109,8 @@ func Open(
 	c := &Cluster{
 		options: options, log: log, metrics: metrics, store: s, devices: newTable[Device](),
 		functions: newTable[Function](), instances: newTable[Instance](), on: map[string]map[string]struct{}{},
-		touched: map[string]uint64{}, leases: map[string]time.Time{}, rescued: map[string]uint64{},
-		opened: time.Now(),
+		touched: map[string]uint64{}, leases: map[string]clock.Instant{}, rescued: map[string]uint64{},
+		clockSaved: clock.Start,
 	}
 	if err := c.load(); err != nil {
 		return nil, err
@@ -107,15 +121,24 @@ func Open(
 
 func (c *Cluster) load() error {
 	read := func(key string, value []byte) error {
-		if key != revisionKey || len(value) != 8 {
-			return fmt.Errorf("cluster record %q is unknown", key)
+		if len(value) != 8 {
+			return fmt.Errorf("record %q of %s has %d bytes, and should have 8", key, store.Cluster, len(value))
 		}
-		c.revision = binary.BigEndian.Uint64(value)
+		number := binary.BigEndian.Uint64(value)
+		switch key {
+		case revisionKey:
+			c.revision = number
+		case clockKey:
+			c.clockSaved = clock.Instant(number)
+		default:
+			return fmt.Errorf("record %q of %s is unknown", key, store.Cluster)
+		}
 		return nil
 	}
 	if err := c.store.Each(store.Cluster, read); err != nil {
 		return err
 	}
+	c.clock = clock.New(c.options.Time, c.clockSaved)
 	if err := load(c.store, store.Devices, &c.devices); err != nil {
 		return err
 	}
@@ -128,7 +151,7 @@ func (c *Cluster) load() error {
 	for id, device := range c.devices.all() {
 		c.touched[id] = c.revision
 		if device.LostSince.IsZero() {
-			c.leases[id] = c.opened.Add(c.options.Lease)
+			c.leases[id] = c.clock.Epoch().Add(c.options.Lease)
 		}
 	}
 	for _, instance := range c.instances.all() {
@@ -180,7 +203,24 @@ func (c *Cluster) check() error {
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.store.Close()
+	return errors.Join(c.saveClock(), c.store.Close())
+}
+
+// Clock is the cluster's time.
+func (c *Cluster) Clock() *clock.Clock { return c.clock }
+
+// saveClock stores how far time has come. It is no change that anybody else sees.
+func (c *Cluster) saveClock() error {
+	now := c.clock.Now()
+	if err := c.store.Commit([]store.Record{{Bucket: store.Cluster, Key: clockKey, Value: bigEndian(now)}}); err != nil {
+		return fmt.Errorf("store the time: %w", err)
+	}
+	c.clockSaved = now
+	return nil
+}
+
+func bigEndian[T ~int64 | ~uint64](number T) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(number))
 }
 
 // board is a device as the allocation sees it.

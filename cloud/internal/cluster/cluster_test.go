@@ -55,7 +55,7 @@ func folder(t *testing.T) string {
 
 func (r *rig) open() {
 	r.t.Helper()
-	s, err := store.Open(r.path)
+	s, err := store.Open(r.path, Upgrade)
 	if err != nil {
 		r.t.Fatal(err)
 	}

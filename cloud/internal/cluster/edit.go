@@ -1,12 +1,12 @@
 package cluster
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
+	"rackloom/cloud/internal/clock"
 	"rackloom/cloud/internal/store"
 )
 
@@ -63,25 +63,28 @@ func (e *edit) peekDevice(id string) *Device {
 // commit makes the change durable, and then visible. If it fails nothing has changed.
 func (e *edit) commit() error {
 	c := e.c
-	records, err := e.records()
+	begun := c.clock.Now()
+	records, err := e.records(begun)
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
 	if err := c.store.Commit(records); err != nil {
 		c.stats.storeErrors.Inc()
 		c.log.Error("a change could not be stored", "error", err)
 		return notStored(err)
 	}
-	c.stats.commitSeconds.Observe(time.Since(begun).Seconds())
+	c.stats.commitSeconds.Observe(c.clock.Now().Sub(begun).Seconds())
+	c.clockSaved = begun
 	e.apply()
 	return nil
 }
 
-func (e *edit) records() ([]store.Record, error) {
-	records := []store.Record{{
-		Bucket: store.Cluster, Key: revisionKey, Value: binary.BigEndian.AppendUint64(nil, e.c.revision+1),
-	}}
+func (e *edit) records(now clock.Instant) ([]store.Record, error) {
+	// The time goes along: no instant in the store is later than the next run's epoch.
+	records := []store.Record{
+		{Bucket: store.Cluster, Key: revisionKey, Value: bigEndian(e.c.revision + 1)},
+		{Bucket: store.Cluster, Key: clockKey, Value: bigEndian(now)},
+	}
 	var err error
 	if records, err = appendRecords(records, store.Devices, e.devices); err != nil {
 		return nil, err
@@ -159,7 +162,7 @@ func (c *Cluster) deviceChanged(id string, old, device *Device) {
 	}
 	if found := device.LostSince.IsZero(); found != old.LostSince.IsZero() {
 		if found {
-			c.log.Info("device is back", "device", id, "lostFor", time.Since(old.LostSince).Round(time.Millisecond))
+			c.log.Info("device is back", "device", id, "lostFor", c.clock.Now().Sub(old.LostSince).Round(time.Millisecond))
 		} else {
 			c.log.Warn("device is lost: its lease has ended", "device", id, "manager", device.Manager,
 				"instances", len(c.on[id]))

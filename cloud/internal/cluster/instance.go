@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -35,7 +34,7 @@ func (c *Cluster) view(instance *Instance) View {
 
 // CreateInstance allocates a board. Asked again it gives what it gave.
 func (c *Cluster) CreateInstance(id, functionName, node string) (View, error) {
-	begun := time.Now()
+	begun := c.clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	what := "create instance " + id
@@ -55,7 +54,7 @@ func (c *Cluster) CreateInstance(id, functionName, node string) (View, error) {
 			fmt.Sprintf("there are %d instances, as many as may be", InstancesMax), "delete those that are gone")
 	}
 	instance := &Instance{
-		ID: id, Function: functionName, NodeAsked: node, Generation: 1, Token: newToken(), CreatedAt: begun.UTC(),
+		ID: id, Function: functionName, NodeAsked: node, Generation: 1, Token: newToken(), CreatedAt: c.clock.Wall(),
 	}
 	choice, err := allocate.Allocate(c.claim(instance, function), c.boards(), c.options.Policy)
 	if err != nil {
@@ -73,7 +72,7 @@ func (c *Cluster) CreateInstance(id, functionName, node string) (View, error) {
 		return View{}, err
 	}
 	c.stats.allocations.WithLabelValues("allocated").Inc()
-	c.stats.allocationSeconds.Observe(time.Since(begun).Seconds())
+	c.stats.allocationSeconds.Observe(c.clock.Now().Sub(begun).Seconds())
 	c.log.Info("instance allocated", "instance", id, "function", functionName, "device", choice.Board,
 		"reconfigure", choice.Reconfigure, "moves", len(choice.Moves))
 	return c.view(instance), nil

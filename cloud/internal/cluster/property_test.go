@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rackloom/cloud/allocate"
+	"rackloom/cloud/internal/clock/clocktest"
 )
 
 // TestMain has more cases drawn than usual unless told how many: what is rare has to come up.
@@ -38,6 +39,7 @@ type machine struct {
 	seen map[string]TenantList
 	// marks counts the rare things that happened.
 	marks map[string]int
+	time  *clocktest.Manual
 }
 
 var (
@@ -103,7 +105,9 @@ func (m *machine) step(t *rapid.T) {
 	case 10:
 		// Moves are due after half a minute, and all leases after an hour, which is seldom.
 		later := rapid.SampledFrom([]time.Duration{time.Second, 40 * time.Second, 40 * time.Second, 2 * time.Hour})
-		m.Sweep(time.Now().Add(later.Draw(t, "later")))
+		m.time.Advance(later.Draw(t, "later"))
+		m.time.Jump(rapid.SampledFrom([]time.Duration{0, time.Hour, -time.Hour}).Draw(t, "jump"))
+		m.Sweep()
 	}
 }
 
@@ -197,8 +201,10 @@ func TestWhateverHappensTheBooksAreRight(t *testing.T) {
 	expected := []string{"restart", "confirmed", "drain moves", "granted", "wait", "refused", "unneeded"}
 	unseen := func(mark string) bool { return marks[mark] == 0 }
 	property := func(rt *rapid.T) {
+		passing := clocktest.NewManual()
 		m := &machine{
-			rig:    newRig(t, func(o *Options) { o.Lease, o.LostGrace = time.Hour, time.Minute }),
+			rig:    newRig(t, func(o *Options) { o.Lease, o.LostGrace, o.Time = time.Hour, time.Minute, passing }),
+			time:   passing,
 			leases: map[string]uint64{}, given: map[string]string{}, seen: map[string]TenantList{}, marks: marks,
 		}
 		defer m.Close()

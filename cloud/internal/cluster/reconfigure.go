@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"rackloom/cloud/allocate"
 )
@@ -74,7 +73,7 @@ func (c *Cluster) validate(device *Device, instanceID, accelerator string) (Verd
 	edit := c.edit()
 	flag := edit.flag(device.ID, accelerator, instanceID, plan.Moves)
 	if len(moves) == 0 && flag.GrantedAt.IsZero() {
-		flag.GrantedAt = time.Now().UTC()
+		flag.GrantedAt = c.clock.Now()
 	}
 	if err := edit.commit(); err != nil {
 		return Verdict{}, err
@@ -129,7 +128,7 @@ func (c *Cluster) leaving(device *Device, accelerator string) []allocate.Move {
 // flag marks a device for reconfiguration and begins the moves before it. It gives the flag for the edit to change.
 func (e *edit) flag(id, accelerator, instance string, moves []allocate.Move) *Reconfiguration {
 	device := e.device(id)
-	now := time.Now().UTC()
+	now := e.c.clock.Now()
 	flag := Reconfiguration{Accelerator: accelerator, Instance: instance, FlaggedAt: now}
 	if device.Flag != nil {
 		flag = *device.Flag
@@ -176,7 +175,7 @@ func (e *edit) resume(device *Device) {
 		return
 	}
 	flag := *device.Flag
-	flag.GrantedAt = time.Time{}
+	flag.GrantedAt = 0
 	device.Flag = &flag
 }
 

@@ -50,7 +50,7 @@ func TestAReconfigurationMakesWayFirst(t *testing.T) {
 		r.reopen()
 		r.validate("a/0", lease, "s", "sobel", Wait, "1 instances")
 		time.Sleep(r.options.MoveGrace + time.Second)
-		r.Sweep(time.Now())
+		r.Sweep()
 		r.wantOn("m2", "b/0")
 		r.validate("a/0", lease, "s", "sobel", Granted, "")
 		r.reopen()
@@ -82,7 +82,7 @@ func TestAReconfigurationThatFailsLeavesTheBoardAsItIs(t *testing.T) {
 		// It may try again; a manager that never reports does not block the board for ever.
 		r.validate("a/0", lease, "s", "sobel", Granted, "")
 		time.Sleep(r.options.ReconfigureTimeout + time.Second)
-		r.Sweep(time.Now())
+		r.Sweep()
 		if device, _, _ := r.GetDevice("a/0"); device.Flag != nil {
 			t.Fatalf("%+v", device)
 		}
@@ -156,10 +156,10 @@ func TestWhenAllWhoWantedItAreMovedTheFlagGoes(t *testing.T) {
 		r.create("s", "sobel")
 		r.create("s2", "sobel")
 		time.Sleep(r.options.Lease + time.Second)
-		r.Sweep(time.Now())
+		r.Sweep()
 		r.register(spec("b/0", "sobel"))
 		time.Sleep(2 * time.Second)
-		r.Sweep(time.Now())
+		r.Sweep()
 		r.wantOn("s", "b/0")
 		r.wantOn("s2", "b/0")
 		if device, _, _ := r.GetDevice("a/0"); device.Flag != nil {

@@ -6,13 +6,16 @@ import (
 	"time"
 
 	"rackloom/cloud/allocate"
+	"rackloom/cloud/internal/clock"
 )
 
 // Device is a board as its manager registered it, and what was decided about it. Records are never changed in place:
 // an edit puts a changed copy in their stead, so that who reads one needs no lock.
 type Device struct {
-	ID             string           `json:"id"`
-	Manager        string           `json:"manager"`
+	ID      string `json:"id"`
+	Manager string `json:"manager"`
+	// Owner is the part of a credential by which its manager spoke for it; empty if it had none.
+	Owner          string           `json:"owner,omitempty"`
 	Endpoints      []string         `json:"endpoints"`
 	MetricsURL     string           `json:"metricsUrl,omitempty"`
 	MetricsBoard   string           `json:"metricsBoard,omitempty"`
@@ -25,18 +28,18 @@ type Device struct {
 	InstancesMax   int              `json:"instancesMax"`
 	MemoryBytes    uint64           `json:"memoryBytes,omitempty"`
 	Lease          uint64           `json:"lease"`
-	LostSince      time.Time        `json:"lostSince,omitzero"`
+	LostSince      clock.Instant    `json:"lostAt,omitzero"`
 	Draining       bool             `json:"draining,omitempty"`
 	Flag           *Reconfiguration `json:"reconfiguration,omitempty"`
 }
 
 // Reconfiguration is what a flagged board is to become.
 type Reconfiguration struct {
-	Accelerator string    `json:"accelerator"`
-	Instance    string    `json:"instance"`
-	FlaggedAt   time.Time `json:"flaggedAt"`
+	Accelerator string        `json:"accelerator"`
+	Instance    string        `json:"instance"`
+	FlaggedAt   clock.Instant `json:"flagged"`
 	// GrantedAt is zero until the manager may load it.
-	GrantedAt time.Time `json:"grantedAt,omitzero"`
+	GrantedAt clock.Instant `json:"granted,omitzero"`
 }
 
 // Node is where the board is: the part of the id before the slash.
@@ -96,8 +99,9 @@ type Instance struct {
 	// Generation counts the boards it has had.
 	Generation uint64 `json:"generation"`
 	// Token admits it at the manager: 64 hexadecimal digits.
-	Token     string    `json:"token"`
-	Move      *Move     `json:"move,omitempty"`
+	Token string `json:"token"`
+	Move  *Move  `json:"move,omitempty"`
+	// CreatedAt is by the wall clock, for people.
 	CreatedAt time.Time `json:"createdAt"`
 }
 
@@ -105,8 +109,8 @@ type Instance struct {
 type Move struct {
 	To string `json:"to"`
 	// Reconfiguration is true if the move makes way for one, and ends with it if that is given up.
-	Reconfiguration bool      `json:"reconfiguration,omitempty"`
-	Deadline        time.Time `json:"deadline"`
+	Reconfiguration bool          `json:"reconfiguration,omitempty"`
+	Deadline        clock.Instant `json:"until"`
 }
 
 // devices are the boards that the instance counts on, now and after its move.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"rackloom/cloud/internal/clock"
 )
 
 // evacuationsMax bounds the lost boards that are looked after in a sweep, as each means a look at all boards.
@@ -20,28 +22,29 @@ func (c *Cluster) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-ticker.C:
-			c.Sweep(now)
+		case <-ticker.C:
+			c.Sweep()
 		}
 	}
 }
 
 // Sweep does what is due: boards are lost when their leases end; moves and reconfigurations that take too long end;
 // boards lost for long give up their instances. What cannot be stored is done by a later sweep.
-func (c *Cluster) Sweep(now time.Time) {
-	if c.expire(now) == nil {
-		c.rescue(now)
+func (c *Cluster) Sweep() {
+	if c.expire() == nil {
+		c.rescue()
 	}
 }
 
 // expire ends what has a time, all of it in one commit: a network that fails takes many boards at once.
-func (c *Cluster) expire(now time.Time) error {
+func (c *Cluster) expire() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := c.clock.Now()
 	edit := c.edit()
 	for id, end := range c.leases {
 		if now.After(end) {
-			edit.device(id).LostSince = now.UTC()
+			edit.device(id).LostSince = now
 		}
 	}
 	for id, device := range c.devices.all() {
@@ -58,7 +61,10 @@ func (c *Cluster) expire(now time.Time) error {
 		}
 	}
 	if len(edit.devices)+len(edit.instances) == 0 {
-		return nil
+		if now.Sub(c.clockSaved) < clockSaves {
+			return nil
+		}
+		return c.saveClock()
 	}
 	if err := edit.commit(); err != nil {
 		return err // It is logged; the disk is full, or gone.
@@ -86,9 +92,10 @@ func (e *edit) endMove(id string) {
 }
 
 // rescue gives instances of boards that have been lost for long other boards, as far as there is room.
-func (c *Cluster) rescue(now time.Time) {
+func (c *Cluster) rescue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := c.clock.Now()
 	var due []*Device
 	for id, device := range c.devices.all() {
 		// What found no room finds none until something has changed.
@@ -114,8 +121,8 @@ func (c *Cluster) rescue(now time.Time) {
 
 // pastGrace says whether a board has been lost for so long that its instances get others. The registry's own absence
 // does not count: managers have a lease's time to come back after it.
-func (c *Cluster) pastGrace(device *Device, now time.Time) bool {
+func (c *Cluster) pastGrace(device *Device, now clock.Instant) bool {
 	grace := c.options.LostGrace
 	return grace > 0 && !device.LostSince.IsZero() && now.Sub(device.LostSince) > grace &&
-		now.Sub(c.opened) > c.options.Lease
+		now.Sub(c.clock.Epoch()) > c.options.Lease
 }

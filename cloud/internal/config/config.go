@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"rackloom/cloud/allocate"
+	"rackloom/cloud/internal/clock"
 	"rackloom/cloud/internal/cluster"
 	"rackloom/cloud/internal/gather"
 )
@@ -31,7 +32,7 @@ type Config struct {
 	// LogLevel is debug, info, warn or error; LogFormat is text or json.
 	LogLevel  string `toml:"log_level"`
 	LogFormat string `toml:"log_format"`
-	// Tokens is a file of roles and tokens; empty lets everybody do everything.
+	// Tokens is a file of credentials and what they may; empty lets everybody do everything.
 	Tokens string `toml:"tokens"`
 	// Insecure allows to listen on the network without TLS or without a way to tell callers.
 	Insecure   bool       `toml:"insecure"`
@@ -232,6 +233,10 @@ func (c *Config) check() error {
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") || c.TLS.ClientCA != "" && c.TLS.Cert == "" {
 		return errors.New("TLS needs a certificate and its key; name both")
 	}
+	if c.TLS.ClientCA != "" && c.Tokens == "" {
+		return errors.New("client certificates say who calls, and not what they may; name a file of tokens with a line " +
+			"for each: ROLE cert:NAME")
+	}
 	if most := 4096; c.Allocation.InstancesDefault < 1 || c.Allocation.InstancesDefault > most {
 		return fmt.Errorf("instances_default is %d; write 1 to %d", c.Allocation.InstancesDefault, most)
 	}
@@ -240,7 +245,7 @@ func (c *Config) check() error {
 
 // checkExposed refuses to serve strangers: who can reach the registry can have every board.
 func (c *Config) checkExposed() error {
-	guarded := c.TLS.Cert != "" && (c.Tokens != "" || c.TLS.ClientCA != "")
+	guarded := c.TLS.Cert != "" && c.Tokens != ""
 	if guarded || c.Insecure || strings.HasPrefix(c.Listen, "unix:") {
 		return nil
 	}
@@ -252,7 +257,7 @@ func (c *Config) checkExposed() error {
 		return nil
 	}
 	return fmt.Errorf("listen at %s: everybody on the network could allocate boards; "+
-		"set TLS and tokens (or client certificates), or insecure = true", c.Listen)
+		"set TLS and tokens, or insecure = true", c.Listen)
 }
 
 // Options are those of the cluster.
@@ -260,7 +265,7 @@ func (c *Config) Options() (cluster.Options, error) {
 	options := cluster.Options{
 		Lease: time.Duration(c.Leases.Lease), LostGrace: time.Duration(c.Leases.LostGrace),
 		MoveGrace: time.Duration(c.Leases.MoveGrace), ReconfigureTimeout: time.Duration(c.Leases.ReconfigureTimeout),
-		InstancesDefault: c.Allocation.InstancesDefault,
+		InstancesDefault: c.Allocation.InstancesDefault, Time: clock.System(),
 	}
 	for _, text := range c.Allocation.Filters {
 		filter, err := allocate.ParseFilter(text)

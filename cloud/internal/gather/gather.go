@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"rackloom/cloud/allocate"
+	"rackloom/cloud/internal/clock"
 	"rackloom/cloud/internal/cluster"
 )
 
@@ -43,14 +44,15 @@ func boardOf(device *cluster.Device) (board, bool) {
 	return board{instance: parsed.Host, name: name}, true
 }
 
-// source measures boards. It returns what it could measure, and the errors for the rest.
+// source measures boards. It returns what it could measure, and the errors for the rest. `now` is by the gatherer's time.
 type source interface {
-	measure(ctx context.Context, now time.Time, urls []string) (map[board]allocate.Metrics, error)
+	measure(ctx context.Context, now time.Duration, urls []string) (map[board]allocate.Metrics, error)
 }
 
 // Gatherer measures at intervals, and tells the newest.
 type Gatherer struct {
 	source   source
+	time     clock.Source
 	interval time.Duration
 	// fresh is how long a measurement counts.
 	fresh  time.Duration
@@ -65,7 +67,7 @@ type Gatherer struct {
 
 type sample struct {
 	metrics allocate.Metrics
-	at      time.Time
+	at      time.Duration
 }
 
 // Options say how to measure.
@@ -79,9 +81,9 @@ type Options struct {
 }
 
 // New makes a gatherer. Nothing is measured before Run.
-func New(options Options, registerer prometheus.Registerer, log *slog.Logger) (*Gatherer, error) {
+func New(options Options, source clock.Source, registerer prometheus.Registerer, log *slog.Logger) (*Gatherer, error) {
 	gatherer := &Gatherer{
-		interval: options.Interval, fresh: 3 * options.Interval, log: log, last: map[board]sample{},
+		time: source, interval: options.Interval, fresh: 3 * options.Interval, log: log, last: map[board]sample{},
 		errors: promauto.With(registerer).NewCounter(prometheus.CounterOpts{
 			Name: "rackloom_registry_gather_errors_total", Help: "Rounds in which some boards could not be measured.",
 		}),
@@ -106,7 +108,7 @@ func (g *Gatherer) Of(device *cluster.Device) allocate.Metrics {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	last, ok := g.last[name]
-	if !ok || time.Since(last.at) > g.fresh {
+	if !ok || g.time.Elapsed()-last.at > g.fresh {
 		return allocate.Metrics{}
 	}
 	return last.metrics
@@ -130,7 +132,7 @@ func (g *Gatherer) round(ctx context.Context, urls []string) {
 	// A manager that does not answer must not delay the next round.
 	limited, cancel := context.WithTimeout(ctx, g.interval)
 	defer cancel()
-	now := time.Now()
+	now := g.time.Elapsed()
 	measured, err := g.source.measure(limited, now, urls)
 	if ctx.Err() != nil {
 		return
@@ -138,7 +140,7 @@ func (g *Gatherer) round(ctx context.Context, urls []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for name, old := range g.last {
-		if now.Sub(old.at) > g.fresh {
+		if now-old.at > g.fresh {
 			delete(g.last, name)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackloom/cloud/allocate"
+	"rackloom/cloud/internal/clock"
 	"rackloom/cloud/internal/cluster"
 )
 
@@ -54,11 +55,11 @@ func TestTheScraperMakesRatesOfCounters(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
 	board0, board1 := board{hostOf(t, address), "board0"}, board{hostOf(t, address), "board1"}
 	scraper := newScraper(10 * time.Second)
-	start := time.Unix(1000, 0)
+	start := 1000 * time.Second
 	step := func(second int, busy float64, tasks int, seconds float64) map[board]allocate.Metrics {
 		t.Helper()
 		text = fmt.Sprintf(exported, busy, tasks, seconds, tasks)
-		now := start.Add(time.Duration(second) * time.Second)
+		now := start + time.Duration(second)*time.Second
 		measured, err := scraper.measure(context.Background(), now, []string{address})
 		if err != nil {
 			t.Fatal(err)
@@ -112,12 +113,12 @@ rackloom_task_seconds_bucket{le="+Inf",board="one \"quoted\""} %d
 func TestOpenMetricsAreUnderstood(t *testing.T) {
 	text := ""
 	address := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
-	scraper, start := newScraper(time.Minute), time.Unix(1000, 0)
+	scraper, start := newScraper(time.Minute), 1000*time.Second
 	var got map[board]allocate.Metrics
 	for i, busy := range []float64{1.5, 2.5} {
 		text = fmt.Sprintf(openMetrics, busy, busy, i*4, i*4)
 		var err error
-		got, err = scraper.measure(context.Background(), start.Add(time.Duration(i)*4*time.Second), []string{address})
+		got, err = scraper.measure(context.Background(), start+time.Duration(i)*4*time.Second, []string{address})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func TestOneManagersFaultIsNotAnothers(t *testing.T) {
 	odd := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, queueDepth+"{board=\"b\"} NaN\n") })
 	garbled := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "a{b= 1\n") })
 	urls := []string{broken, good, garbled, elsewhere, odd}
-	measured, err := newScraper(time.Minute).measure(context.Background(), time.Now(), urls)
+	measured, err := newScraper(time.Minute).measure(context.Background(), 0, urls)
 	if len(measured) != 3 || err == nil || measured[board{hostOf(t, odd), "b"}] != (allocate.Metrics{}) {
 		t.Fatalf("%v, %v", measured, err)
 	}
@@ -155,6 +156,9 @@ func TestPrometheusIsAskedForWhatItScraped(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		text := r.FormValue("query")
 		asked = append(asked, text)
+		if at := r.FormValue("time"); at != "" {
+			t.Errorf("it was asked for the values at %s, by our clock", at)
+		}
 		value := "0.5"
 		switch {
 		case strings.Contains(text, taskSeconds):
@@ -169,7 +173,7 @@ func TestPrometheusIsAskedForWhatItScraped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	measured, err := source.measure(context.Background(), time.Now(), nil)
+	measured, err := source.measure(context.Background(), time.Hour, nil)
 	got := measured[board{"node-a:9090", "board0"}]
 	want := allocate.Metrics{
 		Utilisation: allocate.Known(1), QueueDepth: allocate.Known(0.5), Tenants: allocate.Known(0.5),
@@ -185,7 +189,7 @@ func TestPrometheusIsAskedForWhatItScraped(t *testing.T) {
 // scripted is a source that fails when told.
 type scripted struct{ failing atomic.Bool }
 
-func (s *scripted) measure(context.Context, time.Time, []string) (map[board]allocate.Metrics, error) {
+func (s *scripted) measure(context.Context, time.Duration, []string) (map[board]allocate.Metrics, error) {
 	if s.failing.Load() {
 		return nil, context.DeadlineExceeded
 	}
@@ -194,7 +198,8 @@ func (s *scripted) measure(context.Context, time.Time, []string) (map[board]allo
 
 func TestWhatIsStaleIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gatherer, err := New(Options{Interval: time.Second, Window: time.Minute}, prometheus.NewRegistry(), slog.Default())
+		options := Options{Interval: time.Second, Window: time.Minute}
+		gatherer, err := New(options, clock.System(), prometheus.NewRegistry(), slog.Default())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,11 +57,14 @@ func newPrometheus(address string, window time.Duration) (*fromPrometheus, error
 	}, nil
 }
 
-func (p *fromPrometheus) measure(ctx context.Context, now time.Time, _ []string) (map[board]allocate.Metrics, error) {
+// measure asks for the values at no time, which is now by the clock of Prometheus: the samples' times are by it, too.
+func (p *fromPrometheus) measure(
+	ctx context.Context, _ time.Duration, _ []string,
+) (map[board]allocate.Metrics, error) {
 	measured := map[board]allocate.Metrics{}
 	var all error
 	for _, query := range p.queries {
-		value, _, _, err := p.api.Query(ctx, query.text, now)
+		value, _, _, err := p.api.Query(ctx, query.text, time.Time{})
 		if err != nil {
 			all = errors.Join(all, fmt.Errorf("ask Prometheus for %s: %w", query.text, err))
 			continue

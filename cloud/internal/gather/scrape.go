@@ -35,7 +35,7 @@ type scraper struct {
 
 // counters are the counters of a board at a time.
 type counters struct {
-	at                   time.Time
+	at                   time.Duration
 	busy                 allocate.Reading
 	taskSeconds, tasks   float64
 	queueDepth, tenanted allocate.Reading
@@ -47,7 +47,7 @@ func newScraper(window time.Duration) *scraper {
 	return &scraper{window: window, client: &http.Client{CheckRedirect: stay}, past: map[board][]counters{}}
 }
 
-func (s *scraper) measure(ctx context.Context, now time.Time, urls []string) (map[board]allocate.Metrics, error) {
+func (s *scraper) measure(ctx context.Context, now time.Duration, urls []string) (map[board]allocate.Metrics, error) {
 	type answer struct {
 		boards map[board]counters
 		err    error
@@ -77,7 +77,7 @@ func (s *scraper) measure(ctx context.Context, now time.Time, urls []string) (ma
 		}
 	}
 	for name, past := range s.past {
-		if now.Sub(past[len(past)-1].at) > s.window {
+		if now-past[len(past)-1].at > s.window {
 			delete(s.past, name)
 		}
 	}
@@ -152,7 +152,7 @@ func (s *scraper) rates(name board, current counters) allocate.Metrics {
 			past = nil
 		}
 	}
-	for len(past) > 0 && (current.at.Sub(past[0].at) > s.window || len(past) >= samplesMax) {
+	for len(past) > 0 && (current.at-past[0].at > s.window || len(past) >= samplesMax) {
 		past = past[1:]
 	}
 	s.past[name] = append(past, current)
@@ -161,7 +161,7 @@ func (s *scraper) rates(name board, current counters) allocate.Metrics {
 		return metrics // One sample makes no rate.
 	}
 	first := past[0]
-	if passed := current.at.Sub(first.at).Seconds(); passed > 0 && current.busy.Known && first.busy.Known {
+	if passed := (current.at - first.at).Seconds(); passed > 0 && current.busy.Known && first.busy.Known {
 		metrics.Utilisation = allocate.Known(min((current.busy.Value-first.busy.Value)/passed, 1))
 	}
 	if tasks := current.tasks - first.tasks; tasks > 0 {

@@ -41,16 +41,15 @@ func newCalls(registerer prometheus.Registerer, log *slog.Logger, auth *service.
 // tap refuses a call before anything of its request is read, so that who may not call takes no memory.
 func (c *calls) tap(ctx context.Context, call *tap.Info) (context.Context, error) {
 	method := call.FullMethodName
-	ctx, err := c.auth.Admit(ctx, method)
-	if err != nil {
+	if service.Open(method) {
+		return c.probes.begin(ctx), nil
+	}
+	if err := c.auth.Check(ctx, method); err != nil {
 		if !service.Known(method) {
 			method = "unknown" // A stranger's word is no label.
 		}
 		c.ended(method, err)
 		return nil, err
-	}
-	if service.Open(method) {
-		return c.probes.begin(ctx), nil
 	}
 	if caller, is := peer.FromContext(ctx); is {
 		c.shown(caller.Addr)

@@ -41,7 +41,7 @@ const (
 	headersMax = 16 << 10
 	// streamsMax bounds the calls of one connection at a time.
 	streamsMax = 1024
-	// window is how much one call, and all calls of a connection, may send ahead of being read.
+	// window is how much one call may send ahead of being read; all calls of a connection four times as much.
 	window = 64 << 10
 	// stopTime is how long calls under way may take when the registry stops.
 	stopTime = 5 * time.Second
@@ -59,20 +59,23 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	if err != nil {
 		return err
 	}
-	auth, err := readTokens(conf.Tokens)
+	auth, err := service.NewAuth(conf.Tokens)
 	if err != nil {
 		return err
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	gatherer, err := gather.New(conf.Gather(), registry, log)
+	gatherer, err := gather.New(conf.Gather(), options.Time, registry, log)
 	if err != nil {
 		return err
 	}
-	opened, err := store.Open(conf.Store)
+	opened, err := store.Open(conf.Store, cluster.Upgrade)
 	if err != nil {
 		return err
+	}
+	if opened.IsNew {
+		log.Warn("there was no store: this registry knows nothing yet", "store", conf.Store)
 	}
 	c, err := cluster.Open(opened, options, gatherer, registry, log)
 	if err != nil {
@@ -95,6 +98,7 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	defer work.Wait()
 	defer stopWork()
 	work.Go(func() { c.Run(working) })
+	work.Go(func() { auth.Run(working, log) })
 	work.Go(func() { gatherer.Run(working, c.MetricsURLs) })
 
 	failed := make(chan error, 2)
@@ -123,21 +127,6 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	return err
 }
 
-func readTokens(path string) (*service.Auth, error) {
-	if path == "" {
-		return &service.Auth{}, nil
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the tokens: %w", err)
-	}
-	auth, err := service.ParseTokens(string(content))
-	if err != nil {
-		return nil, fmt.Errorf("read the tokens in %s: %w", path, err)
-	}
-	return auth, nil
-}
-
 func newGRPC(
 	conf config.Config, c *cluster.Cluster, metrics cluster.Metrics, calls *calls,
 ) (*grpc.Server, *health.Server, error) {
@@ -148,7 +137,8 @@ func newGRPC(
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		// A client whose machine has vanished does not keep its watch for ever.
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
-		grpc.UnaryInterceptor(calls.unary), grpc.StreamInterceptor(calls.stream),
+		grpc.ChainUnaryInterceptor(calls.unary, calls.auth.Unary),
+		grpc.ChainStreamInterceptor(calls.stream, calls.auth.Stream),
 	}
 	if conf.TLS.Cert != "" {
 		tlsConfig, err := readTLS(conf.TLS)
@@ -234,7 +224,7 @@ func serveHTTP(address string, registry *prometheus.Registry, log *slog.Logger, 
 		Handler: mux, ReadTimeout: 2 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: headersMax,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	// Nobody scrapes so often that a connection is worth keeping.
+	// A connection carries one request: idle ones would keep others out.
 	server.SetKeepAlivesEnabled(false)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

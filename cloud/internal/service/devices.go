@@ -9,6 +9,7 @@ import (
 
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
 	"rackloom/cloud/internal/cluster"
+	"rackloom/cloud/internal/identity"
 )
 
 // retryMillis is when a manager that has to wait for moves asks again. The moves' end is not told otherwise.
@@ -23,12 +24,13 @@ type Devices struct {
 
 // RegisterDevice is the API's.
 func (s *Devices) RegisterDevice(
-	_ context.Context, request *rackloomv1.RegisterDeviceRequest,
+	ctx context.Context, request *rackloomv1.RegisterDeviceRequest,
 ) (*rackloomv1.RegisterDeviceResponse, error) {
 	device, err := deviceOf(request)
 	if err != nil {
 		return nil, err
 	}
+	device.Owner, _ = callerOf(ctx).SpeaksFor(device.ID)
 	lease, tenants, err := s.Cluster.RegisterDevice(device)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func (s *Devices) Heartbeat(
 		return nil, err
 	}
 	response := &rackloomv1.HeartbeatResponse{
-		LeaseMs: uint32(s.Cluster.Lease().Milliseconds()), Reconfiguration: flagMessage(device.Flag),
+		LeaseMs: uint32(s.Cluster.Lease().Milliseconds()), Reconfiguration: flagMessage(s.Cluster.Clock(), device.Flag),
 	}
 	if tenants != nil {
 		response.Tenants = tenantsMessage(*tenants)
@@ -101,7 +103,7 @@ func (s *Devices) DeregisterDevice(
 ) (*rackloomv1.DeregisterDeviceResponse, error) {
 	check := checks{what: "deregister device"}
 	check.device(request.GetId())
-	if request.GetLease() == 0 && !roleOf(ctx).may(Admin) {
+	if request.GetLease() == 0 && !callerOf(ctx).Role.May(identity.Admin) {
 		check.fault("there is no lease", "only administrators leave it out")
 	}
 	if check.err != nil {
@@ -123,7 +125,7 @@ func (s *Devices) GetDevice(_ context.Context, request *rackloomv1.GetDeviceRequ
 	if err != nil {
 		return nil, err
 	}
-	return deviceMessage(device, instances, s.Metrics.Of(device)), nil
+	return deviceMessage(s.Cluster.Clock(), device, instances, s.Metrics.Of(device)), nil
 }
 
 // ListDevices is the API's.
@@ -138,7 +140,7 @@ func (s *Devices) ListDevices(
 	devices, instances, more := s.Cluster.Devices(request.GetPageToken(), size)
 	response := &rackloomv1.ListDevicesResponse{}
 	for i, device := range devices {
-		response.Devices = append(response.Devices, deviceMessage(device, instances[i], s.Metrics.Of(device)))
+		response.Devices = append(response.Devices, deviceMessage(s.Cluster.Clock(), device, instances[i], s.Metrics.Of(device)))
 	}
 	if more {
 		response.NextPageToken = devices[len(devices)-1].ID
@@ -156,7 +158,7 @@ func (s *Devices) WatchDevices(
 	}
 	defer watch.Close()
 	send := func(device *cluster.Device, instances int) error {
-		message := deviceMessage(device, instances, s.Metrics.Of(device))
+		message := deviceMessage(s.Cluster.Clock(), device, instances, s.Metrics.Of(device))
 		return stream.Send(&rackloomv1.DeviceEvent{Event: &rackloomv1.DeviceEvent_Changed{Changed: message}})
 	}
 	for after, more := "", true; more; {

@@ -8,6 +8,7 @@ import (
 
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
 	"rackloom/cloud/internal/cluster"
+	"rackloom/cloud/internal/identity"
 )
 
 // Functions is the service for orchestrators.
@@ -80,7 +81,7 @@ func (s *Functions) CreateInstance(
 	if err != nil {
 		return nil, err
 	}
-	return instanceMessage(view, true), nil
+	return instanceMessage(s.Cluster.Clock(), view, true), nil
 }
 
 // DeleteInstance is the API's.
@@ -109,7 +110,7 @@ func (s *Functions) GetInstance(
 	if err != nil {
 		return nil, err
 	}
-	return instanceMessage(view, roleOf(ctx).may(Orchestrator)), nil
+	return instanceMessage(s.Cluster.Clock(), view, callerOf(ctx).Role.May(identity.Orchestrator)), nil
 }
 
 // ListInstances is the API's.
@@ -127,7 +128,7 @@ func (s *Functions) ListInstances(
 	if check.err != nil {
 		return nil, check.err
 	}
-	if request.GetEnvironment() && !roleOf(ctx).may(Orchestrator) {
+	if request.GetEnvironment() && !callerOf(ctx).Role.May(identity.Orchestrator) {
 		return nil, &cluster.Error{
 			Code: codes.PermissionDenied, What: "list instances", Why: "environments hold tokens",
 			Help: "leave out environment, or use an orchestrator's token",
@@ -136,7 +137,7 @@ func (s *Functions) ListInstances(
 	views, more := s.Cluster.Instances(request.GetPageToken(), size, request.GetFunction(), request.GetDevice())
 	response := &rackloomv1.ListInstancesResponse{}
 	for _, view := range views {
-		response.Instances = append(response.Instances, instanceMessage(view, request.GetEnvironment()))
+		response.Instances = append(response.Instances, instanceMessage(s.Cluster.Clock(), view, request.GetEnvironment()))
 	}
 	if more {
 		response.NextPageToken = views[len(views)-1].ID
@@ -160,12 +161,12 @@ func (s *Functions) WatchInstances(
 		return err
 	}
 	defer watch.Close()
-	environment := roleOf(stream.Context()).may(Orchestrator)
+	environment := callerOf(stream.Context()).Role.May(identity.Orchestrator)
 	// Of the deleted, only those that were sent concern who watches one function.
 	sent := map[string]struct{}{}
 	send := func(view cluster.View) error {
 		sent[view.ID] = struct{}{}
-		message := instanceMessage(view, environment)
+		message := instanceMessage(s.Cluster.Clock(), view, environment)
 		return stream.Send(&rackloomv1.InstanceEvent{Event: &rackloomv1.InstanceEvent_Changed{Changed: message}})
 	}
 	for after, more := "", true; more; {
@@ -209,5 +210,5 @@ func (s *Functions) ConfirmMove(
 	if err != nil {
 		return nil, err
 	}
-	return instanceMessage(view, true), nil
+	return instanceMessage(s.Cluster.Clock(), view, true), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"rackloom/cloud/allocate"
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
+	"rackloom/cloud/internal/clock"
 	"rackloom/cloud/internal/cluster"
 )
 
@@ -17,7 +18,9 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-func deviceMessage(device *cluster.Device, instances int, metrics allocate.Metrics) *rackloomv1.Device {
+func deviceMessage(
+	now *clock.Clock, device *cluster.Device, instances int, metrics allocate.Metrics,
+) *rackloomv1.Device {
 	policy := rackloomv1.ReconfigurationPolicy_RECONFIGURATION_POLICY_FIXED
 	if device.Reconfigurable {
 		policy = rackloomv1.ReconfigurationPolicy_RECONFIGURATION_POLICY_ON_REQUEST
@@ -33,8 +36,8 @@ func deviceMessage(device *cluster.Device, instances int, metrics allocate.Metri
 			Reconfiguration: policy, Loadable: device.Loadable, Capabilities: device.Capabilities,
 			InstancesMax: uint32(device.InstancesMax), MemoryBytes: device.MemoryBytes,
 		},
-		State: state, LostSince: timestamp(device.LostSince), Draining: device.Draining,
-		Reconfiguration: flagMessage(device.Flag), Instances: uint32(instances),
+		State: state, LostSince: timestamp(now.When(device.LostSince)), Draining: device.Draining,
+		Reconfiguration: flagMessage(now, device.Flag), Instances: uint32(instances),
 		Metrics: &rackloomv1.DeviceMetrics{
 			Utilisation: reading(metrics.Utilisation), QueueDepth: reading(metrics.QueueDepth),
 			Tenants: reading(metrics.Tenants), TaskSeconds: reading(metrics.TaskSeconds),
@@ -49,13 +52,13 @@ func reading(r allocate.Reading) *float64 {
 	return &r.Value
 }
 
-func flagMessage(flag *cluster.Reconfiguration) *rackloomv1.Reconfiguration {
+func flagMessage(now *clock.Clock, flag *cluster.Reconfiguration) *rackloomv1.Reconfiguration {
 	if flag == nil {
 		return nil
 	}
 	return &rackloomv1.Reconfiguration{
-		Accelerator: flag.Accelerator, Instance: flag.Instance, FlaggedAt: timestamp(flag.FlaggedAt),
-		GrantedAt: timestamp(flag.GrantedAt),
+		Accelerator: flag.Accelerator, Instance: flag.Instance, FlaggedAt: timestamp(now.When(flag.FlaggedAt)),
+		GrantedAt: timestamp(now.When(flag.GrantedAt)),
 	}
 }
 
@@ -92,7 +95,7 @@ func functionMessage(function *cluster.Function, instances int) *rackloomv1.Func
 }
 
 // instanceMessage says how an instance stands; with its tokens only if told.
-func instanceMessage(view cluster.View, environment bool) *rackloomv1.Instance {
+func instanceMessage(now *clock.Clock, view cluster.View, environment bool) *rackloomv1.Instance {
 	message := &rackloomv1.Instance{
 		Id: view.ID, Function: view.Function, Node: view.Node(), Device: view.Device, Generation: view.Generation,
 		State: rackloomv1.InstanceState_INSTANCE_STATE_ALLOCATED, CreatedAt: timestamp(view.CreatedAt),
@@ -106,7 +109,7 @@ func instanceMessage(view cluster.View, environment bool) *rackloomv1.Instance {
 	if view.Move != nil {
 		message.State = rackloomv1.InstanceState_INSTANCE_STATE_MOVING
 		message.Move = &rackloomv1.Move{
-			To: view.Move.To, Node: view.NextNode(), Deadline: timestamp(view.Move.Deadline),
+			To: view.Move.To, Node: view.NextNode(), Deadline: timestamp(now.When(view.Move.Deadline)),
 		}
 		if environment {
 			message.Move.Environment = view.Environment(view.To)

@@ -15,7 +15,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func contents(t *testing.T, store *Store, bucket Bucket) map[string]string {
+func recordsOf(t *testing.T, store *Store, bucket Bucket) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	err := store.Each(bucket, func(key string, value []byte) error {
@@ -28,9 +28,11 @@ func contents(t *testing.T, store *Store, bucket Bucket) map[string]string {
 	return found
 }
 
+func noUpgrade(uint32, Record) (Record, error) { return Record{}, errors.New("it is of this version") }
+
 func open(t *testing.T, path string) *Store {
 	t.Helper()
-	store, err := Open(path)
+	store, err := Open(path, noUpgrade)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,7 @@ func TestRecordsOutliveTheProcess(t *testing.T) {
 	}
 	store = open(t, path)
 	defer store.Close()
-	devices, instances := contents(t, store, Devices), contents(t, store, Instances)
+	devices, instances := recordsOf(t, store, Devices), recordsOf(t, store, Instances)
 	if fmt.Sprint(devices, instances) != "map[b:2] map[a:3]" {
 		t.Fatalf("found %v and %v", devices, instances)
 	}
@@ -66,8 +68,8 @@ func TestACommitThatFailsWritesNothing(t *testing.T) {
 	store := open(t, filepath.Join(t.TempDir(), "registry.db"))
 	defer store.Close()
 	err := store.Commit([]Record{{Bucket: Devices, Key: "a", Value: []byte("1")}, {Bucket: Devices, Value: []byte("2")}})
-	if err == nil || len(contents(t, store, Devices)) != 0 {
-		t.Fatalf("error %v with %v", err, contents(t, store, Devices))
+	if err == nil || len(recordsOf(t, store, Devices)) != 0 {
+		t.Fatalf("error %v with %v", err, recordsOf(t, store, Devices))
 	}
 }
 
@@ -83,7 +85,7 @@ func TestAnUnknownSchemaIsRefused(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "its schema is 00000002") {
+	if _, err := Open(path, noUpgrade); err == nil || !strings.Contains(err.Error(), "its records are of version 3") {
 		t.Fatalf("opened, or refused with %v", err)
 	}
 }
@@ -136,7 +138,7 @@ func fillTheDisk(t *testing.T, path string) {
 			t.Fatal("a full disk took a record")
 		}
 	}
-	if found := len(contents(t, store, Instances)); found != kept || kept == 0 {
+	if found := len(recordsOf(t, store, Instances)); found != kept || kept == 0 {
 		t.Fatalf("%d records, %d were committed", found, kept)
 	}
 	// With room again, the same store goes on, and the file is sound.
@@ -149,7 +151,7 @@ func fillTheDisk(t *testing.T, path string) {
 	}
 	store = open(t, path)
 	defer store.Close()
-	if found := len(contents(t, store, Instances)); found != kept+1 {
+	if found := len(recordsOf(t, store, Instances)); found != kept+1 {
 		t.Fatalf("%d records, %d were committed", found, kept+1)
 	}
 	check := func(tx *bbolt.Tx) error {
