@@ -12,6 +12,10 @@ mod site;
 
 #[cfg(target_arch = "x86_64")]
 mod calls;
+#[cfg(target_arch = "x86_64")]
+mod disk;
+mod groups;
+mod memory;
 mod metrics;
 mod ports;
 #[cfg(target_arch = "x86_64")]
@@ -19,5 +23,6 @@ mod processes;
 mod seats;
 #[cfg(target_arch = "x86_64")]
 mod siege;
+mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod system;
