@@ -327,11 +327,12 @@ package rl_shell_pkg;
   } role_command_t;
 
   // How a kernel ended: on the wire 0, or 0x20 + the code - 1.
-  typedef enum logic [1:0] {
-    EndOk        = 2'd0,
-    EndTrap      = 2'd1,
-    EndFuel      = 2'd2,
-    EndCancelled = 2'd3
+  typedef enum logic [2:0] {
+    EndOk        = 3'd0,
+    EndTrap      = 3'd1,
+    EndFuel      = 3'd2,
+    EndCancelled = 3'd3,
+    EndRemote    = 3'd4
   } end_e;
 
   // What a role did wrong.
