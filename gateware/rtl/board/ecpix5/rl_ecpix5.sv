@@ -376,6 +376,7 @@ module rl_ecpix5
   // No port, no stream.
   logic unused_message_ready, unused_role;
   message_t unused_message;
+  remote_req_t unused_remote;
   role_out_t role_out;
   assign axil_rsp = role_out.axil;
   assign interrupt = role_out.irq;
@@ -399,7 +400,9 @@ module rl_ecpix5
     .message_i('0),
     .message_ready_o(unused_message_ready),
     .message_o(unused_message),
-    .message_ready_i('0)
+    .message_ready_i('0),
+    .remote_o(unused_remote),
+    .remote_i('0)
   );
 
   logic flash_fault, awaits, leave;

@@ -77,6 +77,8 @@ module rl_card_sim
   axi_rsp_t shell_rsp;
   axi_req_t [Memories-1:0] role_axi, guarded;  // Before and behind the shell's guards.
   axi_rsp_t [Memories-1:0] role_axi_rsp, guarded_rsp;
+  remote_req_t remote;  // To the memory of other nodes.
+  remote_rsp_t remote_rsp;
   role_in_t role_in;
   role_out_t role;
   logic role_rst_n;
@@ -313,7 +315,9 @@ module rl_card_sim
     .role_i(message_out),
     .role_ready_o(message_out_ready),
     .port_o(port_out),
-    .port_ready_i(port_out_ready)
+    .port_ready_i(port_out_ready),
+    .remote_i(remote),
+    .remote_o(remote_rsp)
   );
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
@@ -505,7 +509,9 @@ module rl_card_sim
     .message_i(message_in),
     .message_ready_o(message_in_ready),
     .message_o(message_out),
-    .message_ready_i(message_out_ready)
+    .message_ready_i(message_out_ready),
+    .remote_o(remote),
+    .remote_i(remote_rsp)
   );
   rl_planted #(.DataW(DataW)) u_planted (.planted_i);
   assign start_o = role_in.axil.awvalid && role_in.axil.awaddr == RegControl;
