@@ -70,6 +70,7 @@ module rl_bridge_port
   ask_t aw_q;
   logic [8:0] left_q;
   logic aw_take, w_take, w_room, w_last, b_valid, b_take;
+  logic [$bits(remote_e)-1:0] b_resp;
   assign role_o.awready = lives && left_q == '0 && w_room && !writes_q[CountW-1];
   assign role_o.wready = lives && left_q != '0;
   assign aw_take = role_i.awvalid && role_o.awready;
@@ -84,6 +85,7 @@ module rl_bridge_port
 
   // -- answers: to the role that has asked, or to nobody
   assign role_o.bvalid = b_valid && lives;
+  assign role_o.bresp = remote_e'(b_resp);
   assign b_take = b_valid && (!lives || role_i.bready);
   assign role_o.rvalid = r_valid && lives;
   assign {role_o.rlast, role_o.rresp, role_o.rdata} = r;
@@ -169,7 +171,7 @@ module rl_bridge_port
     .rst_rd_ni(rst_role_ni),
     .rvalid_o(b_valid),
     .rready_i(b_take),
-    .rdata_o(role_o.bresp)
+    .rdata_o(b_resp)
   );
   logic r_whole;
   rl_frame_queue #(
