@@ -458,7 +458,7 @@
 #define LCH_QUEUE_RUNNING 0x40000000u
 // How the kernel that ran last ended: 0 well, else an ErrorCode less KernelTrap - 1.
 #define LCH_QUEUE_END_SHIFT 16u
-#define LCH_QUEUE_END_MASK 0x3u
+#define LCH_QUEUE_END_MASK 0x7u
 // Place of the oldest that has not ended.
 #define LCH_QUEUE_HEAD_SHIFT 8u
 #define LCH_QUEUE_HEAD_MASK 0x1Fu

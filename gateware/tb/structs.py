@@ -5,10 +5,12 @@ from pathlib import Path
 
 from runner import RTL
 
-WIDTHS = {"logic": 1, "mac_addr_t": 48, "addr_t": 40, "beat_t": 34, "node_t": 8, "count_t": 9}
+WIDTHS = {"logic": 1, "mac_addr_t": 48, "addr_t": 40, "beat_t": 34, "node_t": 8, "count_t": 9,
+          "remote_addr_t": 48, "remote_e": 3, "reg_addr_t": 10}
 PACKAGES = [
     RTL / "shell/rl_shell_pkg.sv",
     RTL / "control/rl_control_pkg.sv",
+    RTL / "role/rl_role_pkg.sv",
     RTL / "config/rl_config_pkg.sv",
     RTL / "bridge/rl_bridge_node_pkg.sv",
     RTL / "transport/rl_transport_pkg.sv",
@@ -21,8 +23,10 @@ def layouts(files: list[Path] = PACKAGES) -> dict[str, dict[str, tuple[int, int]
     for file in files:
         for body, name in re.findall(r"typedef struct packed \{(.*?)\} (\w+);", file.read_text(), re.DOTALL):
             fields = []
-            for kind, high, field in re.findall(r"^\s*(\w+)\s*(?:\[(\d+):0\])?\s+(\w+);", body, re.MULTILINE):
-                width = int(high) + 1 if high else WIDTHS.get(kind) or total(found.get(kind, {}))
+            for kind, high, field in re.findall(r"^\s*(\w+)\s*(?:\[(.+):0\])?\s+(\w+);", body, re.MULTILINE):
+                width = WIDTHS.get(kind) or total(found.get(kind, {}))
+                if high:
+                    width = int(high) + 1 if high.isdigit() else 0
                 fields.append((field, width))
             if not all(width for _, width in fields):
                 continue

@@ -1,5 +1,5 @@
 /* A list that lies in another card's memory: each node is the address of the next one, 0 at the end, and a value. The
- * stream's route says whose memory it is.
+ * stream's route says whose memory it is. `gateware/rtl/roles/rl_role_chase.sv` is the same as a circuit.
  *
  * Cost model: four cycles a node. Waiting for the other card costs none.
  */
@@ -46,4 +46,16 @@ RL_KERNEL(fault)(u64 stream, u64 addr) {
   u64 word;
   rl_charge(CYCLES);
   return rl_remote_wait(rl_remote_read(stream, addr, (u64)(__UINTPTR_TYPE__)&word, sizeof word));
+}
+
+/* As `chase`, in the card's own memory. */
+RL_KERNEL(walk)(u64 head, u64 most) {
+  u64 sum = 0;
+  for (u64 at = head; at && most; most--) {
+    const struct node *node = rl_array(at, 1, 1, sizeof(struct node));
+    sum += node->value;
+    at = node->next;
+    rl_charge(CYCLES);
+  }
+  return sum;
 }

@@ -69,7 +69,7 @@ module rl_bridge
   output logic               p_bvalid_o,
   input  logic               p_bready_i,
   output logic [IdW-1:0]     p_bid_o,
-  output logic [1:0]         p_bresp_o,
+  output rl_role_pkg::remote_e p_bresp_o,
   input  logic               p_arvalid_i,
   output logic               p_arready_o,
   input  logic [IdW-1:0]     p_arid_i,
@@ -81,7 +81,7 @@ module rl_bridge
   input  logic               p_rready_i,
   output logic [IdW-1:0]     p_rid_o,
   output logic [DataW-1:0]   p_rdata_o,
-  output logic [1:0]         p_rresp_o,
+  output rl_role_pkg::remote_e p_rresp_o,
   output logic               p_rlast_o,
 
   // -- this node's memory, AXI4 with one id
@@ -143,7 +143,8 @@ module rl_bridge
   output bridge_event_t      event_o,
   output transport_event_t   transport_event_o,
   output logic [PeerW-1:0]   transport_peer_o,
-  output logic               busy_o           // Of the transport, or a message goes to its sink.
+  output logic               busy_o,          // Of the transport, or a message goes to its sink.
+  output logic               holds_o          // As rl_bridge_slave says.
 );
   localparam int unsigned FrameWords = Longest / Bytes;
 
@@ -364,7 +365,7 @@ module rl_bridge
     .DataW(DataW),
     .AddrW(PortW),
     .IdW(IdW),
-    .Longest(Longest),
+    .Longest(Most),
     .Regions(Regions),
     .ReadWords(ReadWords),
     .WriteWords(WriteWords),
@@ -372,6 +373,7 @@ module rl_bridge
   ) u_slave (
     .clk_i,
     .rst_ni,
+    .tick_i,
     .seed_i(config_i.epoch[9:0]),
     .set_valid_i(region_valid_i),
     .set_index_i(region_index_i),
@@ -422,7 +424,8 @@ module rl_bridge
     .x_head_i(x_head),
     .x_data_i(x_data),
     .x_last_i(x_last),
-    .stray_o(stray)
+    .stray_o(stray),
+    .holds_o
   );
   rl_bridge_send #(
     .Nodes(Nodes),

@@ -5,11 +5,12 @@
 // (rl_bridge_chain) joins it if it comes before that has been asked for, which never waits for it: both are asked for
 // as if they were one. Where a burst ends matters again on the way out.
 //
-// Bursts that there cannot be, and those of no region, get as many beats as they ask for, with SLVERR. So do what is
+// Bursts that there cannot be, and those of no region, get as many beats as they ask for, with an error. So do what is
 // refused or fails, and what is not answered within the bound: of one request, its beats.
 module rl_bridge_ask_read
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
+  import rl_role_pkg::remote_e;
 #(
   parameter int unsigned DataW = 512,
   parameter int unsigned AddrW = 48,
@@ -37,7 +38,7 @@ module rl_bridge_ask_read
   input  logic              rready_i,
   output logic [IdW-1:0]    rid_o,
   output logic [DataW-1:0]  rdata_o,
-  output logic [1:0]        rresp_o,
+  output remote_e           rresp_o,
   output logic              rlast_o,
 
   // -- rl_bridge_map
@@ -69,7 +70,8 @@ module rl_bridge_ask_read
   input  head_t             x_head_i,
   input  logic [DataW-1:0]  x_data_i,
   input  logic              x_last_i,
-  output logic              stray_o        // One came to nothing that was asked.
+  output logic              stray_o,       // One came to nothing that was asked.
+  output logic              holds_o        // Something that leads to a node has not left.
 );
   localparam int unsigned Bytes = DataW / 8;
   localparam int unsigned FineW = $clog2(Bytes);
@@ -174,6 +176,7 @@ module rl_bridge_ask_read
   assign back = '{base: end_q, beats: beats};
   assign asked_node_o = node_q;
   assign q_valid_o = state_q == Offers;
+  assign holds_o = q_valid_o || (state_q == Begins && !bad_q);
   assign q_node_o = node_q;
 
   always_ff @(posedge clk_i) begin
@@ -210,8 +213,8 @@ module rl_bridge_ask_read
     end
   end
 
-  logic answers, fits, ended, failed, take;
-  logic answer_ends, verdict_q, fits_q;
+  logic answers, ended, take, answer_ends, verdict_q;
+  remote_e fate, fate_q, ended_fate;
   rl_bridge_slots #(
     .Slots(Slots),
     .SideW(BeatW),
@@ -230,7 +233,7 @@ module rl_bridge_ask_read
     .addr_i(remote_q),
     .count_i(bytes),
     .ends_i(bad_q),
-    .fails_i(bad_q),
+    .fate_i(bad_q ? rl_role_pkg::RemoteNowhere : rl_role_pkg::RemoteOkay),
     .side_i(beats),
     .back_i(back),
     .late_o(late),
@@ -238,14 +241,14 @@ module rl_bridge_ask_read
     .answer_node_i(x_node_i),
     .answer_life_i,
     .answers_o(answers),
-    .fits_o(fits),
+    .fate_o(fate),
     .back_o(answer_back),
     .answer_ends_i(answer_ends),
-    .answer_fits_i(fits_q),
+    .answer_fate_i(fate_q),
     .ended_o(ended),
     .ended_node_o,
     .ended_life_i,
-    .failed_o(failed),
+    .ended_fate_o(ended_fate),
     .side_o(ended_beats),
     .take_i(take)
   );
@@ -260,7 +263,7 @@ module rl_bridge_ask_read
     if (!rst_ni) verdict_q <= 1'b0;
     else verdict_q <= verdict_q ? !(x_valid_i && x_last_i) : x_valid_i;
     stray_o <= rst_ni && verdict_q && x_valid_i && x_last_i && !answers;
-    fits_q <= fits;
+    fate_q <= fate;
     at_q <= !verdict_q ? '0 : at_q + beats_t'(x_valid_i && at_q != '1);
   end
   logic fetches;
@@ -297,7 +300,8 @@ module rl_bridge_ask_read
     .rdata_o(burst),
     .count_o(unused_bursts)
   );
-  logic out_q, out_failed_q;
+  logic out_q;
+  remote_e out_fate_q;
   beats_t out_left_q;
   logic [7:0] gone_q;  // Beats of the burst.
   assign take = ended && !out_q;
@@ -327,11 +331,11 @@ module rl_bridge_ask_read
   always_ff @(posedge clk_i) begin
     if (take) begin
       out_left_q <= ended_beats;
-      out_failed_q <= failed;
+      out_fate_q <= ended_fate;
     end else if (fetches) out_left_q <= out_left_q - 1'b1;
     if (fetches) begin
       rid_o <= burst.id;
-      rresp_o <= out_failed_q ? AxiSlverr : AxiOkay;
+      rresp_o <= out_fate_q;
       rlast_o <= ends_burst;
     end
   end

@@ -1,10 +1,11 @@
 // Writes of a manager to the memory of other nodes: AXI4 in, write requests out. A burst is answered when all of its
-// pieces are, in the order of bursts, whatever their ids: with SLVERR if one was refused, has failed or was not
-// answered within the bound. What other pieces have written stays. A piece may be of several bursts; then its fate is
-// that of each.
+// pieces are, in the order of bursts, whatever their ids: with the first error if one was refused, has failed or was
+// not answered within the bound. What other pieces have written stays. A piece may be of several bursts; then its fate
+// is that of each.
 module rl_bridge_ask_write
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
+  import rl_role_pkg::remote_e;
 #(
   parameter int unsigned DataW = 512,
   parameter int unsigned AddrW = 48,
@@ -37,7 +38,7 @@ module rl_bridge_ask_write
   output logic              bvalid_o,
   input  logic              bready_i,
   output logic [IdW-1:0]    bid_o,
-  output logic [1:0]        bresp_o,
+  output remote_e           bresp_o,
 
   // -- rl_bridge_map
   output logic              map_valid_o,
@@ -71,7 +72,8 @@ module rl_bridge_ask_write
   input  node_t             x_node_i,
   input  head_t             x_head_i,
   input  logic              x_last_i,
-  output logic              stray_o        // One came to nothing that was asked.
+  output logic              stray_o,       // One came to nothing that was asked.
+  output logic              holds_o        // Something that leads to a node has not left.
 );
   localparam int unsigned EndsW = Joins ? 4 : 1;
   localparam int unsigned BeatW = $clog2(Longest / Bytes + 1);
@@ -97,7 +99,7 @@ module rl_bridge_ask_write
     Skips  // It found no room until it was too late.
   } state_e;
   state_e state_q;
-  logic begins, full, late, ends, goes_nowhere;
+  logic begins, full, late, ends, goes_nowhere, grows;
   logic [15:0] slot_id;
   beats_t left_q;
   rl_bridge_pieces #(
@@ -141,6 +143,7 @@ module rl_bridge_ask_write
     .piece_ends_o(piece_ends),
     .piece_last_o(piece_last),
     .piece_bad_o(piece_bad),
+    .holds_o(grows),
     .word_valid_o(word_valid),
     .word_take_i(word_take),
     .word_o(w_data_o)
@@ -150,6 +153,7 @@ module rl_bridge_ask_write
   assign piece_take = begins;
   assign asked_node_o = node;
   assign q_valid_o = state_q == Offers;
+  assign holds_o = grows || state_q != Rests;
   assign w_valid_o = state_q == Sends && word_valid;
   assign w_last_o = left_q == beats_t'(1);
   assign word_take = (state_q == Sends && w_ready_i) || state_q == Skips;
@@ -180,7 +184,8 @@ module rl_bridge_ask_write
   end
 
   // -- answers
-  logic answers, fits, ended, failed, take, verdict_q, fits_q, answer_ends, unused_back;
+  logic answers, ended, take, verdict_q, answer_ends, unused_back;
+  remote_e fate, fate_q, ended_fate;
   side_t side;
   assign x_ready_o = verdict_q;
   assign answer_ends = verdict_q && x_valid_i && x_last_i && answers;
@@ -188,7 +193,7 @@ module rl_bridge_ask_write
     if (!rst_ni) verdict_q <= 1'b0;
     else verdict_q <= verdict_q ? !(x_valid_i && x_last_i) : x_valid_i;
     stray_o <= rst_ni && verdict_q && x_valid_i && x_last_i && !answers;
-    fits_q <= fits;
+    fate_q <= fate;
   end
   rl_bridge_slots #(
     .Slots(Slots),
@@ -209,7 +214,7 @@ module rl_bridge_ask_write
     .addr_i(addr),
     .count_i(length),
     .ends_i(goes_nowhere),
-    .fails_i(piece_bad),
+    .fate_i(piece_bad ? rl_role_pkg::RemoteNowhere : rl_role_pkg::RemoteOkay),
     .side_i({id, piece_ends, piece_last}),
     .back_i(1'b0),
     .late_o(late),
@@ -217,41 +222,44 @@ module rl_bridge_ask_write
     .answer_node_i(x_node_i),
     .answer_life_i,
     .answers_o(answers),
-    .fits_o(fits),
+    .fate_o(fate),
     .back_o(unused_back),
     .answer_ends_i(answer_ends),
-    .answer_fits_i(fits_q),
+    .answer_fate_i(fate_q),
     .ended_o(ended),
     .ended_node_o,
     .ended_life_i,
-    .failed_o(failed),
+    .ended_fate_o(ended_fate),
     .side_o(side),
     .take_i(take)
   );
 
   // -- out: the answers to the bursts that end in the oldest piece. The first may have failed in a piece before.
-  logic failed_q, carried_q, says;
+  logic says;
+  remote_e
+      all_q, carried_q, worst;  // Of the piece that says, and of a burst that goes on behind it.
   ends_t left_b_q;
   assign bvalid_o = left_b_q != '0;
   assign says = bvalid_o && bready_i;
   assign take = ended && (!bvalid_o || (says && left_b_q == ends_t'(1)));
+  assign worst = carried_q != rl_role_pkg::RemoteOkay ? carried_q : ended_fate;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       left_b_q <= '0;
-      carried_q <= 1'b0;
+      carried_q <= rl_role_pkg::RemoteOkay;
     end else begin
       if (take) begin
         left_b_q <= side.ends;
-        carried_q <= !side.last && (failed || (carried_q && side.ends == '0));
+        carried_q <= side.last ? rl_role_pkg::RemoteOkay : side.ends == '0 ? worst : ended_fate;
       end else if (says) left_b_q <= left_b_q - 1'b1;
     end
   end
   always_ff @(posedge clk_i) begin
     if (take) begin
       bid_o <= side.id;
-      bresp_o <= carried_q || failed ? AxiSlverr : AxiOkay;
-      failed_q <= failed;
-    end else if (says) bresp_o <= failed_q ? AxiSlverr : AxiOkay;
+      all_q <= ended_fate;
+    end
+    if (take || says) bresp_o <= take ? worst : all_q;
   end
   logic unused;
   assign unused = unused_back;

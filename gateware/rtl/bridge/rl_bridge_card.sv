@@ -3,10 +3,9 @@
 //
 //   port 0 ==> rl_bridge_door ==> rl_bridge_node ==> a source of port 0's rl_egress
 //                                       |
-//   firmware ==> rl_bridge_csr ==>      + ==> rl_axi_widen ==> rl_memory_crossing ==> rl_memory_hub
+//   firmware ==> rl_bridge_control ==>  + ==> rl_bridge_memory ==> rl_memory_hub
 //                                       + <==> rl_bridge_streams <==> role, and its streams' ports
-//
-// Other nodes' memory for the role is not connected.
+//                                       + <== rl_bridge_port <== role
 //
 // Its clock rests while it has nothing to do. That costs no time: it wakes with the word or the register that comes.
 module rl_bridge_card
@@ -65,7 +64,7 @@ module rl_bridge_card
   output axi_req_t          axi_o,
   input  axi_rsp_t          axi_i,
 
-  // -- the role's streams, role domain, as rl_bridge_streams says
+  // -- the role's streams, as rl_bridge_streams says, and its port to other nodes' memory: role domain
   input  logic              clk_role_i,
   input  logic              rst_role_ni,
   input  logic              role_rst_ni,
@@ -77,7 +76,9 @@ module rl_bridge_card
   input  message_t [RoleStreams-1:0] role_i,
   output logic [RoleStreams-1:0] role_ready_o,
   output message_t [RoleStreams-1:0] port_o,
-  input  logic [RoleStreams-1:0] port_ready_i
+  input  logic [RoleStreams-1:0] port_ready_i,
+  input  remote_req_t       remote_i,
+  output remote_rsp_t       remote_o
 );
   localparam int unsigned PeerW = $clog2(Nodes) + 1;
   // The least power of two that holds the payload of a standard frame.
@@ -85,23 +86,34 @@ module rl_bridge_card
   localparam int unsigned Words = 8 * Longest / DataW;
 
   // -- the clock
-  logic clk, awake, door_valid, owner_busy, node_busy, memory_busy, streams_busy, streams_hold;
-  logic role_moves, role_moved, role_moved_net;
+  logic
+      clk,
+      awake,
+      door_valid,
+      owner_busy,
+      node_busy,
+      memory_busy,
+      streams_busy,
+      streams_hold,
+      asks_hold;
+  logic role_moves, role_moved, role_moved_net, asks, asks_net;
   logic [8:0] rest_q;
   assign awake = !rst_net_ni || door_valid || ctl_i.write || owner_busy || node_busy || memory_busy ||
-      streams_busy || role_moved_net || tx_valid_o || tx_event_valid_o;
+      streams_busy || role_moved_net || asks_net || tx_valid_o || tx_event_valid_o;
   always_ff @(posedge clk_net_i) begin
     if (awake) rest_q <= '1;
     else if (rest_q != 0) rest_q <= rest_q - 1'b1;
   end
-  rl_sync u_role_moved (
+  rl_sync #(
+    .Width(2)
+  ) u_role_moved (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
-    .d_i(role_moved),
-    .q_o(role_moved_net)
+    .d_i({asks, role_moved}),
+    .q_o({asks_net, role_moved_net})
   );
   // For simulated cards, which must not seem idle while that crosses.
-  assign busy_o = awake || rest_q != 0 || role_moves || role_moved;
+  assign busy_o = awake || rest_q != 0 || role_moves || role_moved || asks;
   rl_clock_gate u_clock (
     .clk_i(clk_net_i),
     .enable_i(busy_o),
@@ -151,90 +163,61 @@ module rl_bridge_card
     .bad_o(door_bad)
   );
 
-  // -- registers, and ends of connections
+  // -- who may do what
   logic
-      set,
-      set_route,
-      ends,
       ends_all,
-      full,
       route_valid,
+      region_valid,
       window_valid,
       peer_valid,
       peer_known,
       judged,
       sent,
       lately;
-  logic [3:0] set_index, window_index;
-  window_t set_window;
-  mac_addr_t set_peer;
+  logic [3:0] route_index, region_index, window_index;
+  mac_addr_t peer_mac;
   logic [PeerW-2:0] peer_node;
   window_t window;
   route_t route;
-  mac_addr_t peer_mac;
+  region_t region;
   verdict_e verdict;
   bridge_event_t event_of;
   transport_event_t transport_event;
   logic [PeerW-1:0] transport_peer;
   logic [1:0] drop;
   node_t drop_node;
-  rl_bridge_csr u_csr (
+  rl_bridge_control #(
+    .Nodes(Nodes)
+  ) u_control (
     .clk_i(clk),
     .rst_ni(rst_net_ni),
     .mac_i,
     .ctl_i,
     .data_o,
-    .set_o(set),
-    .set_route_o(set_route),
-    .set_index_o(set_index),
-    .set_window_o(set_window),
-    .set_peer_o(set_peer),
-    .end_o(ends),
-    .sets_i(owner_busy),
-    .full_i(full),
-    .moves_i(memory_busy || owner_busy || lately || streams_hold),
-    .judged_i(judged),
-    .verdict_i(verdict),
-    .event_i(event_of),
-    .transport_event_i(transport_event),
-    .sent_i(sent)
-  );
-  rl_bridge_owner #(
-    .Nodes(Nodes)
-  ) u_owner (
-    .clk_i(clk),
-    .rst_ni(rst_net_ni),
-    .mac_i,
-    .set_i(set),
-    .set_route_i(set_route),
-    .set_index_i(set_index),
-    .set_window_i(set_window),
-    .set_peer_i(set_peer),
-    .end_i(ends),
-    .ends_o(ends_all),
-    .full_o(full),
+    .moves_i(memory_busy || lately || streams_hold || asks_hold),
     .busy_o(owner_busy),
+    .ends_o(ends_all),
     .window_valid_o(window_valid),
     .window_index_o(window_index),
     .window_o(window),
     .route_valid_o(route_valid),
+    .route_index_o(route_index),
     .route_o(route),
+    .region_valid_o(region_valid),
+    .region_index_o(region_index),
+    .region_o(region),
     .peer_valid_o(peer_valid),
     .peer_node_o(peer_node),
     .peer_known_o(peer_known),
-    .peer_mac_o(peer_mac)
-  );
-  rl_bridge_patience #(
-    .Nodes(Nodes)
-  ) u_patience (
-    .clk_i(clk),
-    .rst_ni(rst_net_ni),
-    .event_i(transport_event),
-    .peer_i(transport_peer),
-    .drop_i(peer_valid),
-    .drop_node_i(node_t'(peer_node)),
+    .peer_mac_o(peer_mac),
     .drop_o(drop),
-    .drop_node_o(drop_node)
+    .drop_node_o(drop_node),
+    .judged_i(judged),
+    .verdict_i(verdict),
+    .event_i(event_of),
+    .transport_event_i(transport_event),
+    .transport_peer_i(transport_peer),
+    .sent_i(sent)
   );
 
   // -- the node
@@ -243,29 +226,25 @@ module rl_bridge_card
   logic [AxiAddrW-1:0] n_awaddr, n_araddr;
   logic [7:0] n_awlen, n_arlen, n_wstrb;
   logic [DataW-1:0] n_wdata, n_rdata;
-  axi_req_t wide;
-  axi_rsp_t wide_rsp;
+  logic [1:0] n_bresp, n_rresp;
   message_t out, in;
   logic out_ready;
   logic [23:0] out_user;
   logic [24:0] in_user;
   sinks_t sinks;
-  // Of the port.
-  logic [2:0] unused_ready;
-  logic [1:0] unused_valid;
-  logic [3:0] unused_id;
-  logic [3:0] unused_resp;
-  logic [DataW-1:0] unused_read;
-  logic unused_last;
+  remote_req_t port;
+  remote_rsp_t port_rsp;
+  logic [1:0] unused_id;
   logic [31:0] unused_verdicts, unused_departures;
   rl_bridge_node #(
     .Nodes(Nodes),
     .DataW(DataW),
     .MemoryW(AxiAddrW),
-    .IdW(2),
+    .PortW($bits(remote_addr_t)),
+    .IdW(1),
     .Longest(Longest),
     .Most(32'(MessageStandard)),
-    .Regions(4),
+    .Regions(32'(Streams)),
     .ServeWords(4 * Words),
     .ReadWords(8 * Words),
     .WriteWords(4 * Words),
@@ -283,44 +262,44 @@ module rl_bridge_card
     .window_valid_i(window_valid),
     .window_index_i(window_index),
     .window_i(window),
-    .region_valid_i(1'b0),
-    .region_index_i('0),
-    .region_i('0),
+    .region_valid_i(region_valid),
+    .region_index_i(region_index),
+    .region_i(region),
     .peer_valid_i(peer_valid),
     .peer_node_i(peer_node),
     .peer_known_i(peer_known),
     .peer_mac_i(peer_mac),
     .drop_i(drop),
     .drop_node_i(drop_node),
-    .p_awvalid_i(1'b0),
-    .p_awready_o(unused_ready[0]),
+    .p_awvalid_i(port.awvalid),
+    .p_awready_o(port_rsp.awready),
     .p_awid_i('0),
-    .p_awaddr_i('0),
-    .p_awlen_i('0),
-    .p_awsize_i('0),
-    .p_awburst_i('0),
-    .p_wvalid_i(1'b0),
-    .p_wready_o(unused_ready[1]),
-    .p_wdata_i('0),
-    .p_wstrb_i('0),
-    .p_wlast_i(1'b0),
-    .p_bvalid_o(unused_valid[0]),
-    .p_bready_i(1'b1),
-    .p_bid_o(unused_id[1:0]),
-    .p_bresp_o(unused_resp[1:0]),
-    .p_arvalid_i(1'b0),
-    .p_arready_o(unused_ready[2]),
+    .p_awaddr_i(port.awaddr),
+    .p_awlen_i(port.awlen),
+    .p_awsize_i(port.awsize),
+    .p_awburst_i(2'b01),
+    .p_wvalid_i(port.wvalid),
+    .p_wready_o(port_rsp.wready),
+    .p_wdata_i(port.wdata),
+    .p_wstrb_i(port.wstrb),
+    .p_wlast_i(port.wlast),
+    .p_bvalid_o(port_rsp.bvalid),
+    .p_bready_i(port.bready),
+    .p_bid_o(unused_id[0]),
+    .p_bresp_o(port_rsp.bresp),
+    .p_arvalid_i(port.arvalid),
+    .p_arready_o(port_rsp.arready),
     .p_arid_i('0),
-    .p_araddr_i('0),
-    .p_arlen_i('0),
-    .p_arsize_i('0),
-    .p_arburst_i('0),
-    .p_rvalid_o(unused_valid[1]),
-    .p_rready_i(1'b1),
-    .p_rid_o(unused_id[3:2]),
-    .p_rdata_o(unused_read),
-    .p_rresp_o(unused_resp[3:2]),
-    .p_rlast_o(unused_last),
+    .p_araddr_i(port.araddr),
+    .p_arlen_i(port.arlen),
+    .p_arsize_i(port.arsize),
+    .p_arburst_i(2'b01),
+    .p_rvalid_o(port_rsp.rvalid),
+    .p_rready_i(port.rready),
+    .p_rid_o(unused_id[1]),
+    .p_rdata_o(port_rsp.rdata),
+    .p_rresp_o(port_rsp.rresp),
+    .p_rlast_o(port_rsp.rlast),
     .m_awvalid_o(n_awvalid),
     .m_awready_i(n_awready),
     .m_awaddr_o(n_awaddr),
@@ -332,7 +311,7 @@ module rl_bridge_card
     .m_wlast_o(n_wlast),
     .m_bvalid_i(n_bvalid),
     .m_bready_o(n_bready),
-    .m_bresp_i(wide_rsp.bresp),
+    .m_bresp_i(n_bresp),
     .m_arvalid_o(n_arvalid),
     .m_arready_i(n_arready),
     .m_araddr_o(n_araddr),
@@ -340,7 +319,7 @@ module rl_bridge_card
     .m_rvalid_i(n_rvalid),
     .m_rready_o(n_rready),
     .m_rdata_i(n_rdata),
-    .m_rresp_i(wide_rsp.rresp),
+    .m_rresp_i(n_rresp),
     .m_rlast_i(n_rlast),
     .out_valid_i(out.valid),
     .out_ready_o(out_ready),
@@ -369,6 +348,7 @@ module rl_bridge_card
     .transport_event_o(transport_event),
     .transport_peer_o(transport_peer),
     .busy_o(node_busy),
+    .holds_o(asks_hold),
     .judged_o(judged),
     .verdict_o(verdict),
     .verdict_count_of_i('0),
@@ -396,7 +376,7 @@ module rl_bridge_card
     .rst_net_ni,
     .clear_i(ends_all),
     .route_valid_i(route_valid),
-    .route_index_i(set_index),
+    .route_index_i(route_index),
     .route_i(route),
     .out_ready_i(out_ready),
     .out_o(out),
@@ -408,6 +388,19 @@ module rl_bridge_card
     .busy_o(streams_busy),
     .role_moves_o(role_moves),
     .role_moved_o(role_moved)
+  );
+
+  rl_bridge_port u_port (
+    .clk_role_i,
+    .rst_role_ni,
+    .role_rst_ni,
+    .role_i(remote_i),
+    .role_o(remote_o),
+    .asks_o(asks),
+    .clk_net_i(clk),
+    .rst_net_ni,
+    .port_o(port),
+    .port_i(port_rsp)
   );
 
   // -- frames out: none begins after memory has failed, so that nothing is said of what it gave
@@ -431,78 +424,46 @@ module rl_bridge_card
 
   // -- memory
   logic [7:0] lately_q;
-  rl_axi_widen #(
-    .NarrowW(DataW),
-    .WideW(512),
-    .AddrW(AxiAddrW)
-  ) u_widen (
+  rl_bridge_memory #(
+    .DataW(DataW)
+  ) u_memory (
     .clk_i(clk),
     .rst_ni(rst_net_ni),
     .busy_o(memory_busy),
-    .s_awvalid_i(n_awvalid),
-    .s_awready_o(n_awready),
-    .s_awaddr_i(n_awaddr),
-    .s_awlen_i(n_awlen),
-    .s_wvalid_i(n_wvalid),
-    .s_wready_o(n_wready),
-    .s_wdata_i(n_wdata),
-    .s_wstrb_i(n_wstrb),
-    .s_wlast_i(n_wlast),
-    .s_bvalid_o(n_bvalid),
-    .s_bready_i(n_bready),
-    .s_arvalid_i(n_arvalid),
-    .s_arready_o(n_arready),
-    .s_araddr_i(n_araddr),
-    .s_arlen_i(n_arlen),
-    .s_rvalid_o(n_rvalid),
-    .s_rready_i(n_rready),
-    .s_rdata_o(n_rdata),
-    .s_rlast_o(n_rlast),
-    .m_awvalid_o(wide.awvalid),
-    .m_awready_i(wide_rsp.awready),
-    .m_awaddr_o(wide.awaddr),
-    .m_awlen_o(wide.awlen),
-    .m_wvalid_o(wide.wvalid),
-    .m_wready_i(wide_rsp.wready),
-    .m_wdata_o(wide.wdata),
-    .m_wstrb_o(wide.wstrb),
-    .m_wlast_o(wide.wlast),
-    .m_bvalid_i(wide_rsp.bvalid),
-    .m_bready_o(wide.bready),
-    .m_arvalid_o(wide.arvalid),
-    .m_arready_i(wide_rsp.arready),
-    .m_araddr_o(wide.araddr),
-    .m_arlen_o(wide.arlen),
-    .m_rvalid_i(wide_rsp.rvalid),
-    .m_rready_o(wide.rready),
-    .m_rdata_i(wide_rsp.rdata)
-  );
-  assign {wide.awid, wide.arid} = '0;
-  rl_memory_crossing u_crossing (
-    .clk_manager_i(clk),
-    .rst_manager_ni(rst_net_ni),
-    .manager_i(wide),
-    .manager_o(wide_rsp),
-    .clk_memory_i(clk_ddr_i),
-    .rst_memory_ni(rst_ddr_ni),
-    .memory_o(axi_o),
-    .memory_i(axi_i)
+    .failed_o,
+    .awvalid_i(n_awvalid),
+    .awready_o(n_awready),
+    .awaddr_i(n_awaddr),
+    .awlen_i(n_awlen),
+    .wvalid_i(n_wvalid),
+    .wready_o(n_wready),
+    .wdata_i(n_wdata),
+    .wstrb_i(n_wstrb),
+    .wlast_i(n_wlast),
+    .bvalid_o(n_bvalid),
+    .bready_i(n_bready),
+    .bresp_o(n_bresp),
+    .arvalid_i(n_arvalid),
+    .arready_o(n_arready),
+    .araddr_i(n_araddr),
+    .arlen_i(n_arlen),
+    .rvalid_o(n_rvalid),
+    .rready_i(n_rready),
+    .rdata_o(n_rdata),
+    .rresp_o(n_rresp),
+    .rlast_o(n_rlast),
+    .clk_ddr_i,
+    .rst_ddr_ni,
+    .axi_o,
+    .axi_i
   );
   always_ff @(posedge clk) begin
-    if (!rst_net_ni) begin
-      failed_o <= 1'b0;
-      lately_q <= '0;
-    end else begin
-      if ((wide_rsp.bvalid && wide_rsp.bresp != RespOkay) || (wide_rsp.rvalid && wide_rsp.rresp != RespOkay))
-        failed_o <= 1'b1;
-      lately_q <= memory_busy || peer_valid ? '1 : lately_q - 8'(lately);
-    end
+    if (!rst_net_ni) lately_q <= '0;
+    else lately_q <= memory_busy || peer_valid ? '1 : lately_q - 8'(lately);
   end
   assign lately = lately_q != '0;
   assign moves_o = memory_busy || tx_valid_o;
 
   logic unused;
-  assign unused = ^{unused_ready, unused_valid, unused_id, unused_resp, unused_read, unused_last, in_user[24:16],
-                    unused_verdicts, unused_departures, wide_rsp.bid, wide_rsp.rid, wide_rsp.rlast, time_us_i,
-                    boot_i[31:30]};
+  assign unused = ^{unused_id, in_user[24:16], unused_verdicts, unused_departures, time_us_i, boot_i[31:30]};
 endmodule

@@ -71,7 +71,7 @@ module rl_bridge_node
   output logic               p_bvalid_o,
   input  logic               p_bready_i,
   output logic [IdW-1:0]     p_bid_o,
-  output logic [1:0]         p_bresp_o,
+  output rl_role_pkg::remote_e p_bresp_o,
   input  logic               p_arvalid_i,
   output logic               p_arready_o,
   input  logic [IdW-1:0]     p_arid_i,
@@ -83,7 +83,7 @@ module rl_bridge_node
   input  logic               p_rready_i,
   output logic [IdW-1:0]     p_rid_o,
   output logic [DataW-1:0]   p_rdata_o,
-  output logic [1:0]         p_rresp_o,
+  output rl_role_pkg::remote_e p_rresp_o,
   output logic               p_rlast_o,
 
   // -- this node's memory, AXI4 with one id
@@ -143,6 +143,7 @@ module rl_bridge_node
   output transport_event_t   transport_event_o,
   output logic [PeerW-1:0]   transport_peer_o,
   output logic               busy_o,          // Of the transport.
+  output logic               holds_o,
   output logic               judged_o,
   output verdict_e           verdict_o,
   input  logic [$clog2(Verdicts)-1:0]   verdict_count_of_i,
@@ -271,7 +272,8 @@ module rl_bridge_node
     .event_o,
     .transport_event_o,
     .transport_peer_o,
-    .busy_o
+    .busy_o,
+    .holds_o
   );
 
   rl_bridge_wire #(

@@ -1,4 +1,5 @@
 // Whose windows and routes are: a place among the bridge's nodes for each address that an open window or a route names.
+// A route is a region, too: the role reaches the node's memory by the stream (remote_addr_t).
 // A node that none of them names any more stays, for what it asks is refused with a word, until its place is needed;
 // then its connections end. So no more than Nodes different nodes are named at once.
 //
@@ -8,6 +9,7 @@
 module rl_bridge_owner
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
+  import rl_role_pkg::RemoteAddrW;
 #(
   parameter int unsigned Nodes = 8,
   parameter int unsigned DrainW = 18,
@@ -34,6 +36,9 @@ module rl_bridge_owner
   output window_t          window_o,
   output logic             route_valid_o, // At the end of all, whoever has routes closes them.
   output route_t           route_o,       // The stream is set_index_i.
+  output logic             region_valid_o,
+  output logic [3:0]       region_index_o,
+  output region_t          region_o,
   output logic             peer_valid_o, // With the end of the node's connections.
   output logic [NodeW-1:0] peer_node_o,
   output logic             peer_known_o,
@@ -147,6 +152,15 @@ module rl_bridge_owner
     window_o.peer = node_t'(node);
     route_valid_o = state_q inside {Closes, Opens} && set_route_i;
     route_o = '{valid: state_q == Opens, node: node_t'(node), there: set_window_i.base[3:0]};
+    region_valid_o = route_valid_o || state_q == Ends;
+    region_index_o = window_index_o;
+    region_o = '{
+        valid: route_o.valid,
+        base: 64'(window_index_o) << RemoteAddrW,
+        size: 64'd1 << RemoteAddrW,
+        node: route_o.node,
+        remote: '0
+    };
     peer_valid_o = state_q inside {Parts, Meets} || (state_q == Ends && 32'(at_q) < Nodes);
     peer_node_o = state_q == Ends ? index_t'(at_q) : node;
     peer_known_o = state_q == Meets;

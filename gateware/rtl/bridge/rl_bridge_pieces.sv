@@ -57,7 +57,8 @@ module rl_bridge_pieces
   output logic              piece_bad_o,
   output logic              word_valid_o,
   input  logic              word_take_i,
-  output logic [DataW-1:0]  word_o
+  output logic [DataW-1:0]  word_o,
+  output logic              holds_o          // A burst that leads to a node has not left as pieces.
 );
   localparam int unsigned FineW = $clog2(Bytes);
   localparam int unsigned Most = Longest / Bytes;
@@ -241,7 +242,17 @@ module rl_bridge_pieces
   end
 
   piece_t piece;
-  logic [$clog2(Pieces):0] unused_pieces;
+  logic [$clog2(Pieces):0] unused_pieces, good_q;
+  assign holds_o = state_q == Runs || open_q || good_q != '0;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) good_q <= '0;
+    else
+      good_q <= good_q + ($clog2(
+          Pieces
+      ) + 1)'(push && !pushed.bad) - ($clog2(
+          Pieces
+      ) + 1)'(piece_valid_o && piece_take_i && !piece.bad);
+  end
   logic [$clog2(Words):0] unused_words;
   rl_fifo #(
     .Width($bits(piece_t)),

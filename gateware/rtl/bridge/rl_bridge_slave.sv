@@ -2,10 +2,11 @@
 //
 // Bursts that read, and those that write, are answered in their order each, whatever their ids; every one within a
 // bound. When a node's life ends, or ours to it, what was asked of it ends with SLVERR: it was carried out once, or not
-// at all.
+// at all. Above the response a bit says what the node has refused; that was not carried out (remote_e).
 module rl_bridge_slave
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
+  import rl_role_pkg::remote_e;
 #(
   parameter int unsigned Nodes = 8,
   parameter int unsigned DataW = 512,
@@ -18,12 +19,13 @@ module rl_bridge_slave
   // Bursts that continue each other share requests: where one alone cannot be as long as a message.
   parameter bit          Joins = 256 * DataW / 8 < Longest,
   parameter int unsigned Slots = 32,
-  parameter int unsigned TickW = 16,        // What is not answered ends after some four times 2^TickW cycles.
+  parameter int unsigned TickW = 16,        // What is not answered ends after some four times 2^TickW ticks.
   localparam int unsigned Bytes = DataW / 8,
   localparam int unsigned IndexW = $clog2(Regions)
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
+  input  logic              tick_i,
   input  logic [9:0]        seed_i,         // Of ids: another one in each life. Steady.
   input  logic              set_valid_i,    // As rl_bridge_map says.
   input  logic [IndexW-1:0] set_index_i,
@@ -46,7 +48,7 @@ module rl_bridge_slave
   output logic              bvalid_o,
   input  logic              bready_i,
   output logic [IdW-1:0]    bid_o,
-  output logic [1:0]        bresp_o,
+  output remote_e           bresp_o,
   input  logic              arvalid_i,
   output logic              arready_o,
   input  logic [IdW-1:0]    arid_i,
@@ -58,7 +60,7 @@ module rl_bridge_slave
   input  logic              rready_i,
   output logic [IdW-1:0]    rid_o,
   output logic [DataW-1:0]  rdata_o,
-  output logic [1:0]        rresp_o,
+  output remote_e           rresp_o,
   output logic              rlast_o,
 
   // -- requests, [0] reads and [1] writes: heads, and the writes' beats
@@ -79,23 +81,24 @@ module rl_bridge_slave
   input  head_t             x_head_i,
   input  logic [DataW-1:0]  x_data_i,
   input  logic              x_last_i,
-  output logic              stray_o
+  output logic              stray_o,
+  output logic              holds_o         // Something that leads to a node has not left.
 );
   localparam int unsigned NodeW = $clog2(Nodes);
   typedef logic [NodeW-1:0] index_t;
 
   // -- time, and lives: how often one has ended
-  logic [TickW-1:0] cycles_q;
+  logic [TickW-1:0] ticks_q;
   logic [7:0] now_q;
   logic [Nodes-1:0][3:0] lives_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      cycles_q <= '0;
+      ticks_q <= '0;
       now_q <= '0;
       lives_q <= '0;
     end else begin
-      cycles_q <= cycles_q + 1'b1;
-      if (&cycles_q) now_q <= now_q + 1'b1;
+      ticks_q <= ticks_q + TickW'(tick_i);
+      if (tick_i && (&ticks_q)) now_q <= now_q + 1'b1;
       if (forget_i) lives_q[index_t'(forget_node_i)] <= lives_q[index_t'(forget_node_i)] + 1'b1;
     end
   end
@@ -144,7 +147,8 @@ module rl_bridge_slave
   assign unused = ^forget_node_i;
   assign leads = hit && map_node < node_t'(Nodes);
 
-  logic [1:0] x_valid, x_ready, stray;
+  logic [1:0] x_valid, x_ready, stray, holds;
+  assign holds_o = holds != '0;
   assign x_valid = x_valid_i ? 2'b01 << x_head_i.id[5] : '0;
   assign x_ready_o = x_ready[x_head_i.id[5]];
   assign stray_o = stray != '0;
@@ -197,7 +201,8 @@ module rl_bridge_slave
     .x_head_i,
     .x_data_i,
     .x_last_i,
-    .stray_o(stray[0])
+    .stray_o(stray[0]),
+    .holds_o(holds[0])
   );
   rl_bridge_ask_write #(
     .DataW(DataW),
@@ -254,6 +259,7 @@ module rl_bridge_slave
     .x_node_i,
     .x_head_i,
     .x_last_i,
-    .stray_o(stray[1])
+    .stray_o(stray[1]),
+    .holds_o(holds[1])
   );
 endmodule

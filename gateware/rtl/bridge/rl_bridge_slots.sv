@@ -1,11 +1,13 @@
 // Requests of ours that nobody has answered, oldest first: the twin of Transactions. Each has an id that its answer
-// repeats, and ends: by the answer, or because the life that may have carried it out is over, or after a bound.
+// repeats, and ends: by the answer, or because the life that may have carried it out is over, or after a bound. How it
+// ended is said as a role hears it.
 //
 // An id is a place, and a number that changes each time that the place is used and begins with our epoch: an answer
 // that comes late, also one to an earlier life of ours, is not mistaken for another's.
 module rl_bridge_slots
   import rl_bridge_pkg::*;
   import rl_bridge_node_pkg::*;
+  import rl_role_pkg::remote_e;
 #(
   parameter int unsigned Slots = 32,   // A power of two.
   parameter bit          Writes = 1'b0,
@@ -28,7 +30,7 @@ module rl_bridge_slots
   input  logic [63:0]      addr_i,
   input  logic [15:0]      count_i,
   input  logic             ends_i,          // It needs no answer:
-  input  logic             fails_i,         // it has failed,
+  input  remote_e          fate_i,          // this has become of it,
   input  logic [SideW-1:0] side_i,
   input  logic [BackW-1:0] back_i,
   output logic             late_o,          // The newest has not been answered in time.
@@ -38,16 +40,16 @@ module rl_bridge_slots
   input  node_t            answer_node_i,
   input  logic [3:0]       answer_life_i,   // The node's, now.
   output logic             answers_o,       // It is to something that was asked of this node,
-  output logic             fits_o,          // and is what was asked for.
+  output remote_e          fate_o,          // and this has become of that.
   output logic [BackW-1:0] back_o,
   input  logic             answer_ends_i,   // All of it is here, and answers_o,
-  input  logic             answer_fits_i,   // with fits_o.
+  input  remote_e          answer_fate_i,   // with fate_o.
 
   // -- the oldest
   output logic             ended_o,
   output node_t            ended_node_o,
   input  logic [3:0]       ended_life_i,    // Of that node, now.
-  output logic             failed_o,
+  output remote_e          ended_fate_o,
   output logic [SideW-1:0] side_o,
   input  logic             take_i
 );
@@ -68,7 +70,8 @@ module rl_bridge_slots
   } order_t;
   logic [SlotW:0] first_q, end_q;
   logic [9:0] serial_q;
-  logic [Slots-1:0] open_q, failed_q;  // Waits for an answer; has failed.
+  logic [Slots-1:0] open_q;  // Waits for an answer.
+  logic [Slots-1:0][$bits(remote_e)-1:0] fate_q;
   slot_t first, next, answered;
   logic [7:0] since_q;
   assign first = slot_t'(first_q);
@@ -105,9 +108,16 @@ module rl_bridge_slots
   assign back_o = asked.back;
   assign answers_o = open_q[answered] && answer_i.id[15:6] == asked.serial && answer_i.id[5] == Writes &&
       answer_node_i == asked.node && answer_life_i == asked.life;
-  assign fits_o = answer_i.kind == short_of(Writes ? KindWriteResponse : KindReadResponse) &&
-      answer_i.addr == asked.addr && answer_i.count == 32'(asked.count) &&
-      (Writes || answer_i.length == asked.count) && answer_i.tag == BridgeStatusOk;
+  // An answer that is none to what was asked leaves open what has become of it.
+  logic about, whole;
+  assign about = answer_i.kind == short_of(Writes ? KindWriteResponse : KindReadResponse) &&
+      answer_i.addr == asked.addr;
+  assign whole = answer_i.count == 32'(asked.count) && (Writes || answer_i.length == asked.count);
+  always_comb begin
+    fate_o = rl_role_pkg::RemoteGone;
+    if (about && answer_i.tag != BridgeStatusOk) fate_o = rl_role_pkg::RemoteRefused;
+    else if (about && whole) fate_o = rl_role_pkg::RemoteOkay;
+  end
 
   // What is answered stays so; what is given up never is answered.
   logic over, gives_up;
@@ -115,7 +125,7 @@ module rl_bridge_slots
   assign ended_node_o = oldest.node;
   assign ended_o = first_q != end_q && (!open_q[first] || over);
   assign gives_up = open_q[first] && over;
-  assign failed_o = failed_q[first] || open_q[first];
+  assign ended_fate_o = open_q[first] ? rl_role_pkg::RemoteGone : remote_e'(fate_q[first]);
   assign side_o = oldest.side;
 
   always_ff @(posedge clk_i) begin
@@ -139,10 +149,10 @@ module rl_bridge_slots
   end
   always_ff @(posedge clk_i) begin
     if (begin_i) begin
-      failed_q[next] <= fails_i;
+      fate_q[next] <= fate_i;
       since_q <= now_i;
     end
-    if (answer_ends_i) failed_q[answered] <= !answer_fits_i;
+    if (answer_ends_i) fate_q[answered] <= answer_fate_i;
   end
 
   logic unused;

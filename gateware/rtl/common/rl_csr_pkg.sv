@@ -346,7 +346,7 @@ package rl_csr_pkg;
   localparam int unsigned LchQueueFrozenBit = 31;
   localparam int unsigned LchQueueRunningBit = 30;
   localparam int unsigned LchQueueEndLsb = 16;
-  localparam int unsigned LchQueueEndWidth = 2;
+  localparam int unsigned LchQueueEndWidth = 3;
   localparam int unsigned LchQueueHeadLsb = 8;
   localparam int unsigned LchQueueHeadWidth = 5;
   localparam int unsigned LchQueueTailLsb = 0;

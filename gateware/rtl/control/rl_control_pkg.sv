@@ -122,7 +122,7 @@ package rl_control_pkg;
     logic [31:0] last;
     logic        frozen;
     logic        running;
-    logic [1:0]  end_status;
+    logic [2:0]  end_status;
     logic [4:0]  head;
     logic [4:0]  tail;
     logic        ended;       // One has ended that is not popped.

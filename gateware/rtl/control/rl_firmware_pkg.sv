@@ -1,4 +1,4 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources a7955dfc7a56989c. Change that, not this.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 8aef414e7028dffb. Change that, not this.
 // code 26764, variables 5684, stack 240, free 16 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;
@@ -1562,7 +1562,7 @@ package rl_firmware_pkg;
       8'h00, 8'h00, 8'h85, 8'h15, 8'hf5, 8'h00, 8'h01, 8'h11, 8'h81, 8'h91, 8'h21, 8'h31,
       8'h41, 8'h51, 8'h61, 8'h71, 8'h81, 8'h91, 8'h00, 8'h00, 8'h00, 8'hc5, 8'h00, 8'hb0,
       8'h10, 8'h00, 8'h89, 8'h8a, 8'h85, 8'hf6, 8'ha6, 8'hcb, 8'ha6, 8'h16, 8'h16, 8'h05,
-      8'h35, 8'hd0, 8'h85, 8'h05, 8'hc0, 8'h26, 8'h80, 8'hf6, 8'h55, 8'h05, 8'hb4, 8'hab,
+      8'h75, 8'hd0, 8'h85, 8'h05, 8'hc0, 8'h26, 8'h80, 8'hf6, 8'h55, 8'h05, 8'hb4, 8'hab,
       8'h4f, 8'h09, 8'h04, 8'h04, 8'h40, 8'h8a, 8'hcb, 8'hac, 8'hf6, 8'hc5, 8'h0c, 8'hbb,
       8'h2c, 8'hf5, 8'hb6, 8'hbc, 8'h15, 8'hf5, 8'haa, 8'h5f, 8'h9f, 8'hc1, 8'h81, 8'h41,
       8'h01, 8'hc1, 8'h81, 8'h41, 8'h01, 8'hc1, 8'h81, 8'h41, 8'h01, 8'h00, 8'h01, 8'h11,

@@ -5,6 +5,7 @@
 //     output axi_req_t [Memories-1:0]  axi_o     its memory ports, one to four
 //     input  axi_rsp_t [Memories-1:0]  axi_i
 //     input  message_t [Streams-1:0]   message_i, and ready_o, message_o, ready_i: its streams, if it has any
+//     output remote_req_t remote_o, input remote_rsp_t remote_i: the memory of other nodes, if it uses that
 
 // No module uses all of it.
 // verilator lint_off UNUSEDPARAM
@@ -13,12 +14,13 @@ package rl_role_pkg;
   localparam int unsigned RegW = 10;
   typedef logic [RegW-1:0] reg_addr_t;
   localparam reg_addr_t RegControl = 10'h000;  // Write: bit 0 start, [15:8] kernel.
-  localparam reg_addr_t RegStatus = 10'h008;  // Read: busy, done, trap. Write 2: done is cleared.
+  localparam reg_addr_t RegStatus = 10'h008;  // Read: busy, done, trap, remote. Write 2: done is cleared.
   localparam reg_addr_t RegValue = 10'h010;  // Read: what the kernel returned.
   localparam reg_addr_t RegArgs = 10'h100;  // Write: argument k is at 8 k from here on.
   localparam int unsigned StatusBusy = 0;
   localparam int unsigned StatusDone = 1;
   localparam int unsigned StatusTrap = 2;
+  localparam int unsigned StatusRemote = 3;  // With trap: because of another node's memory.
 
   typedef struct packed {
     reg_addr_t   awaddr;
@@ -82,6 +84,52 @@ package rl_role_pkg;
     logic              rlast;
     logic              rvalid;
   } axi_rsp_t;
+
+  // -- AXI4 of 64 bits to the memory of other nodes: an address is {stream, address}, and the stream's route says of
+  // which node. Bursts are INCR; those of several beats are of whole ones. There are no ids: reads, and writes, are
+  // answered in their order each.
+  localparam int unsigned RemoteAddrW = 44;
+  // What became of a beat or of a burst: an AXI4 response, and above it that nothing was done though it led somewhere.
+  typedef enum logic [2:0] {
+    RemoteOkay    = 3'b000,
+    RemoteGone    = 3'b010,  // SLVERR. The node is gone, or silent: it was done once, or not at all.
+    RemoteNowhere = 3'b011,  // DECERR. The stream has no route, or there cannot be such a burst.
+    RemoteRefused = 3'b110   // SLVERR. The node has not permitted it.
+  } remote_e;
+
+  typedef struct packed {
+    logic [3:0]             stream;
+    logic [RemoteAddrW-1:0] addr;
+  } remote_addr_t;
+
+  typedef struct packed {
+    remote_addr_t awaddr;
+    logic [7:0]   awlen;   // Beats, less 1.
+    logic [2:0]   awsize;
+    logic         awvalid;
+    logic [63:0]  wdata;
+    logic [7:0]   wstrb;
+    logic         wlast;
+    logic         wvalid;
+    logic         bready;
+    remote_addr_t araddr;
+    logic [7:0]   arlen;
+    logic [2:0]   arsize;
+    logic         arvalid;
+    logic         rready;
+  } remote_req_t;
+
+  typedef struct packed {
+    logic        awready;
+    logic        wready;
+    remote_e     bresp;
+    logic        bvalid;
+    logic        arready;
+    logic [63:0] rdata;
+    remote_e     rresp;
+    logic        rlast;
+    logic        rvalid;
+  } remote_rsp_t;
 
   // -- messages, each a whole Ethernet frame without its check sequence, in and out on the role's streams. They come
   // whether a kernel runs or not. Words are taken with a ready of its own.

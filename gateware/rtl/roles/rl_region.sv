@@ -6,8 +6,8 @@ module rl_region
   import rl_role_pkg::*;
   import rl_config_pkg::*;
 #(
-  // Bit n: the role with id n is built in. 1 vadd, 2 ptrans, 3 probe, 4 echo, 5 copy.
-  parameter logic [15:0] Roles = 16'h003e,
+  // Bit n: the role with id n is built in. 1 vadd, 2 ptrans, 3 probe, 4 echo, 5 copy, 6 chase.
+  parameter logic [15:0] Roles = 16'h007e,
   parameter int unsigned Memories = 1,  // Memory ports of a role.
   parameter int unsigned Streams = 1,   // And its streams.
   // The one role of a device that is configured as a whole: it needs no word of configuration. 0: as above.
@@ -27,14 +27,17 @@ module rl_region
   input  message_t [Streams-1:0]  message_i,
   output logic     [Streams-1:0]  message_ready_o,
   output message_t [Streams-1:0]  message_o,
-  input  logic     [Streams-1:0]  message_ready_i
+  input  logic     [Streams-1:0]  message_ready_i,
+  output remote_req_t remote_o,
+  input  remote_rsp_t remote_i
 );
   localparam int unsigned Vadd = 1;
   localparam int unsigned Ptrans = 2;
   localparam int unsigned Probe = 3;
   localparam int unsigned Echo = 4;
   localparam int unsigned Copy = 5;
-  localparam int unsigned Last = 5;
+  localparam int unsigned Chase = 6;
+  localparam int unsigned Last = 6;
   localparam int unsigned AxiW = Memories * $bits(axi_req_t);
 
   if (Only == '0) begin : gen_receiver
@@ -158,6 +161,25 @@ module rl_region
   end else begin : gen_no_copy
     assign {role[Copy], axi[Copy]} = '0;
   end
+  remote_req_t remote;
+  if (Roles[Chase]) begin : gen_chase
+    assign axi[Chase] = AxiW'(first[Chase]);
+    rl_role_chase u_role (
+      .clk_i(clk[Chase]),
+      .rst_ni(rst_n[Chase]),
+      .role_i,
+      .role_o(role[Chase]),
+      .axi_o(first[Chase]),
+      .axi_i(axi_i[0]),
+      .remote_o(remote),
+      .remote_i
+    );
+  end else begin : gen_no_chase
+    logic unused;
+    assign unused = ^remote_i;
+    assign {role[Chase], first[Chase], axi[Chase], remote} = '0;
+  end
+  assign remote_o = rst_n[Chase] ? remote : '0;
   logic unused;
   assign unused = ^{axi_i, first};
 

@@ -59,6 +59,7 @@ module rl_role_copy
     .args_o(args),
     .done_i(state_q == Done),
     .trap_i(trap_q),
+    .remote_i(1'b0),
     .value_i(value_q)
   );
 

@@ -16,13 +16,14 @@ module rl_role_ctrl
   output logic [64*Args-1:0] args_o,    // Argument k is [64 k +: 64].
   input  logic               done_i,    // The kernel has ended,
   input  logic               trap_i,    // badly,
+  input  logic               remote_i,  // by another node's fault,
   input  logic [63:0]        value_i    // or well with this.
 );
   if (Args < 1 || Args > 32) begin : gen_check
     $fatal(0, "rl_role_ctrl: a kernel takes 1 to 32 arguments here (%m)");
   end
 
-  logic busy_q, done_q, trap_q, b_valid_q, r_valid_q;
+  logic busy_q, done_q, trap_q, remote_q, b_valid_q, r_valid_q;
   logic [63:0] value_q, r_data_q;
   logic write, read, start;
 
@@ -54,6 +55,7 @@ module rl_role_ctrl
   always_ff @(posedge clk_i) begin
     if (start) kernel_o <= axil_i.wdata[15:8];
     if (done_i) value_q <= value_i;
+    if (done_i) remote_q <= trap_i && remote_i;
     if (read) begin
       r_data_q <= value_q;
       if (axil_i.araddr == RegStatus) begin
@@ -61,6 +63,7 @@ module rl_role_ctrl
         r_data_q[StatusBusy] <= busy_q;
         r_data_q[StatusDone] <= done_q;
         r_data_q[StatusTrap] <= trap_q;
+        r_data_q[StatusRemote] <= remote_q;
       end
     end
 

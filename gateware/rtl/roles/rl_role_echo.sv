@@ -39,6 +39,7 @@ module rl_role_echo
     .args_o(args),
     .done_i(done),
     .trap_i(!known),
+    .remote_i(1'b0),
     .value_i(kernel == HeardKernel ? heard_q : 64'd1)
   );
 

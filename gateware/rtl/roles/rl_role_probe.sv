@@ -12,6 +12,7 @@
 //     6 broken  takes VALID back (argument 0 = 0), ends a burst early (1), sends no data for
 //               one (2), or makes one that crosses 4 KiB (3)
 //     7 greedy  as flood, but takes every response: it breaks no rule
+//    10 far     traps as if another node had done wrong
 module rl_role_probe
   import rl_role_pkg::*;
 (
@@ -23,7 +24,7 @@ module rl_role_probe
   input  axi_rsp_t  axi_i
 );
   localparam logic [7:0] Bump = 8'd0, Spin = 8'd2, Hang = 8'd3, Flood = 8'd4, Wild = 8'd5;
-  localparam logic [7:0] Broken = 8'd6, Greedy = 8'd7;
+  localparam logic [7:0] Broken = 8'd6, Greedy = 8'd7, Far = 8'd10;
   // The model's arrays lie here.
   localparam logic [63:0] Lowest = 64'h10_0000, Top = 64'h1_0000_0000;
 
@@ -60,6 +61,7 @@ module rl_role_probe
     .args_o(args),
     .done_i(state_q == Done),
     .trap_i(trap_q),
+    .remote_i(kernel == Far),
     .value_i(cell_q)
   );
 

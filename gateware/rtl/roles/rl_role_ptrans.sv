@@ -30,6 +30,7 @@ module rl_role_ptrans
     .args_o(args),
     .done_i(bad || empty || sum_done),
     .trap_i(bad || (sum_done && failed)),
+    .remote_i(1'b0),
     .value_i('0)
   );
 

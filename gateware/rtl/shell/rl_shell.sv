@@ -86,15 +86,7 @@ module rl_shell
   output local_rsp_t        local_o,
   output board_t            board_o,         // Net domain.
 
-  // -- for whoever looks from outside
-  output logic              sleeping_o,      // The processor waits for an event,
-  output logic              alarm_valid_o,   // and for this time at the latest, bits 31 to 0.
-  output logic [31:0]       alarm_us_o,
-  output logic              ack_waits_o,     // An acknowledgement waits for its time,
-  output logic [15:0]       ack_late_o,      // so many microseconds ago, or negative: to come.
-  output logic              fault_o,         // The firmware has failed,
-  output logic              memory_failed_o, // or the memory has answered with an error: rl_restart. Net domain.
-  output logic              quiet_o          // Net domain: no frame, fetch, launch or load is under way.
+  output shell_view_t       view_o           // For whoever looks from outside.
 );
   // Who looks for room does so some cycles before a frame's first word, while others are written.
   localparam int unsigned Ahead = 8;
@@ -190,11 +182,11 @@ module rl_shell
     .memory_i(identity_i.memory),
     .strap_index_o,
     .strap_i,
-    .sleeping_o,
-    .alarm_valid_o,
-    .alarm_us_o,
+    .sleeping_o(view_o.sleeping),
+    .alarm_valid_o(view_o.alarm_valid),
+    .alarm_us_o(view_o.alarm_us),
     .tx_blocked_i(tx_valid_o && !tx_ready_i),
-    .fault_o,
+    .fault_o(view_o.fault),
     .mem_addr_o(mem_addr),
     .mem_wdata_o(mem_wdata),
     .ring_asked_o(ring_asked),
@@ -269,12 +261,8 @@ module rl_shell
   read_queue_t fetched;
   queue_take_t fetched_take, image_take;
   write_queue_t image;
-  value_req_t value_req;
-  value_rsp_t value_rsp;
-  digest_req_t digest_req;
-  digest_rsp_t digest_rsp;
-  stream_req_t stream_req;
-  stream_rsp_t stream_rsp;
+  load_req_t load_req;
+  load_rsp_t load_rsp;
   write_event_t write_event;
   read_event_t read_event;
   logic head_ready, fetch_done, memory_moves, shell_failed, role_failed;
@@ -300,8 +288,8 @@ module rl_shell
     .time_us_i(time_us_i[15:0]),
     .ack_every_i(identity_i.ack_every),
     .ack_delay_i(identity_i.ack_delay),
-    .ack_waits_o,
-    .ack_late_o,
+    .ack_waits_o(view_o.ack_waits),
+    .ack_late_o(view_o.ack_late),
     .progress_o(progress),
     .head_o(head),
     .head_ready_i(head_ready),
@@ -326,12 +314,8 @@ module rl_shell
     .image_data_i(image_data),
     .image_take_o(image_take),
     .image_written_gray_o(image_written_gray),
-    .value_i(value_req),
-    .value_o(value_rsp),
-    .digest_i(digest_req),
-    .digest_o(digest_rsp),
-    .stream_i(stream_req),
-    .stream_o(stream_rsp),
+    .load_i(load_req),
+    .load_o(load_rsp),
     .stream_data_o(stream_data),
     .moves_o(memory_moves),
     .failed_o(shell_failed),
@@ -379,12 +363,8 @@ module rl_shell
     .queue_data_o(image_data),
     .queue_take_i(image_take),
     .written_gray_i(image_written_gray),
-    .value_o(value_req),
-    .value_i(value_rsp),
-    .digest_req_o(digest_req),
-    .digest_rsp_i(digest_rsp),
-    .stream_o(stream_req),
-    .stream_i(stream_rsp),
+    .memory_o(load_req),
+    .memory_i(load_rsp),
     .stream_data_i(stream_data),
     .port_o(config_o),
     .port_i(config_i),
@@ -430,7 +410,7 @@ module rl_shell
 
   assign drained_o = role_status.drained;
   assign moves_o = memory_moves || tx_valid_o;
-  assign memory_failed_o = shell_failed || role_failed;
+  assign view_o.memory_failed = shell_failed || role_failed;
 
   // -- transmit
   logic [13:0] tx_bytes;
@@ -508,11 +488,11 @@ module rl_shell
   // A frame that has come in keeps the receive stream, its unit or the processor busy until it has had its effect.
   assign active = rx_busy || control_busy || answer_valid || slot_busy != 0 || tx_valid_o || !read_idle ||
       progress.stored != progress.written || execute_busy || load_busy || scrub_ctl.scrub ||
-      mem_write_status.ack_due || !sleeping_o;
+      mem_write_status.ack_due || !view_o.sleeping;
   rl_quiet u_quiet (
     .clk_i(clk_net_i),
     .rst_ni(rst_net_ni),
     .active_i(active),
-    .quiet_o
+    .quiet_o(view_o.quiet)
   );
 endmodule : rl_shell

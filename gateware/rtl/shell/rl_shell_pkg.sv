@@ -312,6 +312,30 @@ package rl_shell_pkg;
     logic last;
   } stream_rsp_t;
 
+  // All three: what loading asks of memory, and what it gets.
+  typedef struct packed {
+    value_req_t  value;
+    digest_req_t digest;
+    stream_req_t stream;
+  } load_req_t;
+  typedef struct packed {
+    value_rsp_t  value;
+    digest_rsp_t digest;
+    stream_rsp_t stream;
+  } load_rsp_t;
+
+  // What whoever is around a shell sees of it, net domain.
+  typedef struct packed {
+    logic        sleeping;       // The processor waits for an event,
+    logic        alarm_valid;    // and for this time at the latest, bits 31 to 0.
+    logic [31:0] alarm_us;
+    logic        ack_waits;      // An acknowledgement waits for its time,
+    logic [15:0] ack_late;       // so many microseconds ago, or negative: to come.
+    logic        fault;          // The firmware has failed,
+    logic        memory_failed;  // or the memory has answered with an error: rl_restart.
+    logic        quiet;          // No frame, fetch, launch or load is under way.
+  } shell_view_t;
+
   // -- between rl_launch and rl_role_port.
   // Cycles are counted in so many bits: 16 days at 200 MHz. No bound is longer.
   localparam int unsigned CyclesW = 48;
@@ -327,11 +351,12 @@ package rl_shell_pkg;
   } role_command_t;
 
   // How a kernel ended: on the wire 0, or 0x20 + the code - 1.
-  typedef enum logic [1:0] {
-    EndOk        = 2'd0,
-    EndTrap      = 2'd1,
-    EndFuel      = 2'd2,
-    EndCancelled = 2'd3
+  typedef enum logic [2:0] {
+    EndOk        = 3'd0,
+    EndTrap      = 3'd1,
+    EndFuel      = 3'd2,
+    EndCancelled = 3'd3,
+    EndRemote    = 3'd4
   } end_e;
 
   // What a role did wrong.

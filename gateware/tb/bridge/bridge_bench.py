@@ -10,6 +10,7 @@ from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from cocotbext.axi import AxiBus, AxiMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSource
 
 PERIOD = 4  # ns: 250 MHz.
+TICK = 50  # Cycles, of what nodes count time by.
 READ, WRITE, ATOMIC, STREAM = 1, 2, 4, 8
 ANY = 0xFF  # Of a window: every node.
 READ_REQUEST, WRITE_REQUEST, READ_RESPONSE, WRITE_RESPONSE, STREAM_PIECE, ATOMIC_REQUEST, BATCH = 1, 2, 3, 4, 5, 9, 10
@@ -110,7 +111,7 @@ class Bench:
         self.seed = seed
         logging.getLogger("cocotb.rl_bridge_tb").setLevel(logging.WARNING)
 
-    async def start(self, delay=0, loss=0, latency=10, pause=0, rto=30, tick=50, ports="ab"):
+    async def start(self, delay=0, loss=0, latency=10, pause=0, rto=30, tick=TICK, ports="ab"):
         dut = self.dut
         Clock(dut.clk_i, PERIOD, "ns").start()
         for name in dir(dut):

@@ -222,7 +222,7 @@ module rl_bridge_node_tb
     logic m_wlast;
     logic m_bvalid;
     logic m_bready;
-    logic [1:0] m_bresp;
+    logic [1:0] unused_refused, m_bresp;
     logic m_arvalid;
     logic m_arready;
     logic [MemoryW-1:0] m_araddr;
@@ -296,7 +296,7 @@ module rl_bridge_node_tb
       .p_bvalid_o(bvalid[e]),
       .p_bready_i(bready[e]),
       .p_bid_o(bid[e]),
-      .p_bresp_o(bresp[e]),
+      .p_bresp_o({unused_refused[0], bresp[e]}),
       .p_arvalid_i(arvalid[e]),
       .p_arready_o(arready[e]),
       .p_arid_i(arid[e]),
@@ -308,7 +308,7 @@ module rl_bridge_node_tb
       .p_rready_i(rready[e]),
       .p_rid_o(rid[e]),
       .p_rdata_o(rdata[e]),
-      .p_rresp_o(rresp[e]),
+      .p_rresp_o({unused_refused[1], rresp[e]}),
       .p_rlast_o(rlast[e]),
       .m_awvalid_o(m_awvalid),
       .m_awready_i(m_awready),

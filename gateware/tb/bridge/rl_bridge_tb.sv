@@ -160,6 +160,7 @@ module rl_bridge_tb
   output logic [25-1:0]       b_in_tuser
 );
   localparam int unsigned SegmentW = $bits(segment_t);
+  logic [3:0] unused_refused;
   logic [15:0] tick_q;
   logic tick;
   assign tick = tick_q == 0;
@@ -272,7 +273,7 @@ module rl_bridge_tb
     .p_bvalid_o(a_bvalid),
     .p_bready_i(a_bready),
     .p_bid_o(a_bid),
-    .p_bresp_o(a_bresp),
+    .p_bresp_o({unused_refused[0], a_bresp}),
     .p_arvalid_i(a_arvalid),
     .p_arready_o(a_arready),
     .p_arid_i(a_arid),
@@ -284,7 +285,7 @@ module rl_bridge_tb
     .p_rready_i(a_rready),
     .p_rid_o(a_rid),
     .p_rdata_o(a_rdata),
-    .p_rresp_o(a_rresp),
+    .p_rresp_o({unused_refused[1], a_rresp}),
     .p_rlast_o(a_rlast),
     .out_valid_i(a_out_tvalid),
     .out_ready_o(a_out_tready),
@@ -367,7 +368,7 @@ module rl_bridge_tb
     .p_bvalid_o(b_bvalid),
     .p_bready_i(b_bready),
     .p_bid_o(b_bid),
-    .p_bresp_o(b_bresp),
+    .p_bresp_o({unused_refused[2], b_bresp}),
     .p_arvalid_i(b_arvalid),
     .p_arready_o(b_arready),
     .p_arid_i(b_arid),
@@ -379,7 +380,7 @@ module rl_bridge_tb
     .p_rready_i(b_rready),
     .p_rid_o(b_rid),
     .p_rdata_o(b_rdata),
-    .p_rresp_o(b_rresp),
+    .p_rresp_o({unused_refused[3], b_rresp}),
     .p_rlast_o(b_rlast),
     .out_valid_i(b_out_tvalid),
     .out_ready_o(b_out_tready),

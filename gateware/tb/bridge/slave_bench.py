@@ -10,7 +10,9 @@ from bridge_bench import DENIED, NO_WINDOW, OK, READ_REQUEST, READ_RESPONSE, WRI
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-PAGE, SLVERR = 4096, 2
+PAGE = 4096
+# What becomes of a beat or a burst, as remote_e has it, beside OK.
+GONE, NOWHERE, REFUSED = 2, 3, 6
 EITHER = "either"  # It was under way when something ended.
 
 
@@ -29,7 +31,7 @@ class Request:
     node: int
     head: Head
     bursts: list
-    resp: object = None  # OK, SLVERR or EITHER; None: it has not been answered.
+    resp: object = None  # OK, GONE, REFUSED or EITHER; None: it has not been answered.
 
 
 @dataclass(eq=False)
@@ -69,7 +71,7 @@ class SlaveBench:
         Clock(dut.clk_i, 4, "ns").start()
         for name in dir(dut):
             if name.endswith("_i") and name != "clk_i":
-                getattr(dut, name).value = 0
+                getattr(dut, name).value = int(name == "tick_i")
         dut.rst_ni.value = 0
         await ClockCycles(dut.clk_i, 3)
         await FallingEdge(dut.clk_i)
@@ -267,12 +269,12 @@ class SlaveBench:
             self.under_way.remove(request)
             assert len({burst.id for burst in request.bursts}) == 1, "an error of one id is another's"
             if self.draw.random() < self.loses:
-                request.resp = SLVERR
+                request.resp = GONE
                 continue
             head, denied = request.head, self.draw.random() < self.denies
             reads = head.kind == READ_REQUEST
             length = head.count if reads else head.length
-            request.resp, self.speaks = SLVERR if denied else OK, request
+            request.resp, self.speaks = REFUSED if denied else OK, request
             offset = head.addr % self.bytes
             data = bytes(offset) + bytes(self.content(request.node, head.addr + i) for i in range(length))
             count = -(-len(data) // self.bytes) if reads and not denied else 1
@@ -305,7 +307,8 @@ class SlaveBench:
             burst, i, place, request = self.reads.popleft()
             last = i == burst.beats - 1
             assert dut.rid_o.value.to_unsigned() == burst.id and bool(dut.rlast_o.value) == last, (burst, i)
-            resp, expected = dut.rresp_o.value.to_unsigned(), request.resp if request else SLVERR
+            resp = dut.rresp_o.value.to_unsigned()
+            expected = request.resp if request else GONE if place else NOWHERE
             assert place is None or request or self.refuses, "a beat that nobody was asked for"
             assert expected is not None and expected in (resp, EITHER), (burst, i, resp, expected)
             if resp == OK:
@@ -331,19 +334,30 @@ class SlaveBench:
             brought = not any(waits[0] is burst for waits in self.written)
             # When a life ends, so does a request whose words are still on their way.
             assert brought or self.refuses or self.forgot, "bytes of it have gone nowhere"
-            resp, found = dut.bresp_o.value.to_unsigned(), {request.resp for request in burst.requests}
+            resp, found = dut.bresp_o.value.to_unsigned(), [request.resp for request in burst.requests]
             assert None not in found, "it is answered before its node has"
-            if None in self.beats(burst) or not brought:
-                expected = SLVERR
-            elif not found:
+            if None in self.beats(burst):
+                expected = {NOWHERE}
+            elif not found and brought:
                 # A burst without a byte may end with the piece before it.
-                expected = OK if before == OK else EITHER
+                expected = {OK, before}
             else:
-                expected = SLVERR if SLVERR in found else EITHER if EITHER in found else OK
-            assert expected in (resp, EITHER), (burst.addr, resp, found)
+                expected = self.first_error(found if brought else [*found, GONE])
+            assert resp in expected, (burst.addr, resp, found)
             before = resp
             self.failed += resp != OK
             self.answered[1] += 1
+
+    @staticmethod
+    def first_error(found):
+        """What a burst may be answered with of whose requests this has become."""
+        expected = set()
+        for resp in found:
+            if resp not in (OK, EITHER):
+                return expected | {resp}
+            if resp == EITHER:
+                expected |= {GONE, REFUSED}
+        return expected | {OK}
 
     async def settled(self, timeout=60_000):
         for _ in range(timeout):

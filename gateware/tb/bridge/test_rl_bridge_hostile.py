@@ -255,5 +255,5 @@ async def wrong_answers_are_errors(dut):
 
 @pytest.mark.parametrize("width,longest", [(64, 1024), (512, 4096)])
 def test_rl_bridge_hostile(width, longest):
-    parameters = {"DataW": width, "Longest": longest, "MemoryWords": (32 << 10) * 8 // width, "TickW": 12}
+    parameters = {"DataW": width, "Longest": longest, "MemoryWords": (32 << 10) * 8 // width, "TickW": 6}
     bench("rl_bridge_tb", HERE.glob("*.sv"), __name__, parameters | {"TakeWords": 64 * longest * 8 // width})

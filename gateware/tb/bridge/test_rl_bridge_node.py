@@ -191,5 +191,5 @@ async def how_long_it_takes_from_port_to_wire_and_from_wire_to_memory(dut):
 
 @pytest.mark.parametrize("width,longest", [(64, 1024), (512, 4096)])
 def test_rl_bridge_node(width, longest):
-    parameters = {"DataW": width, "Longest": longest, "MemoryWords": (16 << 10) * 8 // width, "TickW": 14}
+    parameters = {"DataW": width, "Longest": longest, "MemoryWords": (16 << 10) * 8 // width, "TickW": 8}
     bench("rl_bridge_node_tb", HERE.glob("*.sv"), __name__, parameters | {"TakeWords": 64 * longest * 8 // width})

@@ -62,6 +62,7 @@ class Bench:
     def __init__(self, dut):
         self.dut, self.edge = dut, dut.clk_i.rising_edge
         self.nodes, self.windows, self.ends = [None] * PLACES, {}, []
+        self.regions = {}  # The nodes to whose memory streams lead.
         self.cycle, self.parted = 0, {}  # When a place was last taken from a node.
         self.wants = {}  # Whose each window is to be once it is open.
 
@@ -91,6 +92,12 @@ class Bench:
                 self.windows.pop(index, None)
                 if route["valid"]:
                     self.opens(index, route, route["node"])
+            if dut.region_valid_o.value:
+                region, stream = fields(dut.region_o, "region_t"), dut.region_index_o.value.to_unsigned()
+                self.regions.pop(stream, None)
+                if region["valid"]:
+                    assert (region["base"], region["size"], region["remote"]) == (stream << 44, 1 << 44, 0)
+                    self.regions[stream] = region["node"]
             if dut.ends_o.value:
                 for index in ROUTES:
                     self.windows.pop(index, None)
@@ -133,6 +140,8 @@ class Bench:
         assert self.ends == ends
         self.ends.clear()
         assert self.windows == reference.windows
+        routes = {index - 16: what["node"] for index, (what, _) in self.windows.items() if index in ROUTES}
+        assert self.regions == routes, "a stream's messages and its memory are another node's"
         # A place that nobody has had is not written.
         assert self.nodes == reference.nodes
         assert bool(self.dut.full_o.value) == reference.full

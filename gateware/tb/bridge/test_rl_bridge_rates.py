@@ -171,5 +171,5 @@ async def messages_of_8_kib_over_a_long_way(dut):
 
 @pytest.mark.parametrize("width", [64, 512])
 def test_rl_bridge_rates(width):
-    parameters = {"DataW": width, "Longest": 4096, "MemoryWords": (32 << 10) * 8 // width, "TickW": 12}
+    parameters = {"DataW": width, "Longest": 4096, "MemoryWords": (32 << 10) * 8 // width, "TickW": 6}
     bench("rl_bridge_tb", HERE.glob("*.sv"), __name__, parameters | {"TakeWords": 64 * 4096 * 8 // width})

@@ -154,5 +154,5 @@ async def the_same_requests_get_the_same_answers(dut):
 
 @pytest.mark.parametrize("width,longest", [(64, 1024), (512, 4096)])
 def test_rl_bridge_twin(width, longest):
-    parameters = {"DataW": width, "Longest": longest, "MemoryWords": (32 << 10) * 8 // width, "TickW": 12}
+    parameters = {"DataW": width, "Longest": longest, "MemoryWords": (32 << 10) * 8 // width, "TickW": 6}
     bench("rl_bridge_tb", HERE.glob("*.sv"), __name__, parameters | {"TakeWords": 64 * longest * 8 // width})

@@ -53,7 +53,7 @@ module rl_launch_tb
   input  logic         order_held_i,
   input  logic         drop_i,
   input  logic         stop_i,
-  output logic [1:0]   end_status_o,
+  output logic [2:0]   end_status_o,
   output logic [31:0]  started_us_o,
   output logic [31:0]  ended_us_o,
   input  logic         slot_re_i,

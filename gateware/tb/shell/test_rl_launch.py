@@ -19,9 +19,9 @@ MEMORY = 0x20_0000  # Bytes. The host's begin at 0x10_0000.
 CELL = 0x10_0040
 CARD = golden.Card(mac=1, owner=2, memory=MEMORY, epoch=3, claim_group=0, load_group=0)
 FUEL_MAX = 1 << 12
-# Arguments that each kernel of the role takes here; the last two it has not.
-TAKES = [2, 0, 0, 0, 0, 1, 1, 0, 4, 32]
-BUMP, TRAP, SPIN, HANG, FLOOD, WILD, BROKEN, GREEDY, FOUR, MOST = range(len(TAKES))
+# Arguments that each kernel of the role takes here; two it has not.
+TAKES = [2, 0, 0, 0, 0, 1, 1, 0, 4, 32, 0]
+BUMP, TRAP, SPIN, HANG, FLOOD, WILD, BROKEN, GREEDY, FOUR, MOST, FAR = range(len(TAKES))
 ROUTE_CONTROL, ROUTE_WRITE, ROUTE_LAUNCH = 1, 2, 5
 PLACES = 32
 SEQ_WORD, GO_WORD = 5, 14  # Of a slot.
@@ -565,6 +565,7 @@ async def bad_roles_are_stopped(dut, ragged):
     # Kernel, arguments, fuel, status, fault: (AXI4-Lite, response|protocol|address).
     cases = [
         (TRAP, (), 0, trap, (0, 0)),
+        (FAR, (), 0, STATUS["KernelRemote"], (0, 0)),
         (SPIN, (), 700, fuel, (0, 0)),
         (SPIN, (), 2**60, fuel, (0, 0)),
         (BUMP, (CELL + 4, 0), 0, trap, (0, 0)),

@@ -106,9 +106,10 @@ module rl_ecpix5
   // -- clock and resets
   logic booted;  // The device runs the image that was named last.
   logic clk, rst, trained, failed, alive;
-  logic rst_card_n, rst_shell_n, rst_restart_n, fault, halt, drained, moves;
+  logic rst_card_n, rst_shell_n, rst_restart_n, halt, drained, moves;
   logic [7:0] restarts;
-  logic for_memory, memory_failed, memory_late, memory_owes;
+  logic for_memory, memory_late, memory_owes;
+  shell_view_t view;
   // Where memory cannot be trained the card comes up nevertheless, to say so. A training takes no longer than a second
   // or two.
   localparam int unsigned TrainingCycles = TrainingMs * ClockKhz;
@@ -285,8 +286,8 @@ module rl_ecpix5
   rl_restart u_restart (
     .clk_net_i(clk),
     .rst_por_ni(rst_card_n),
-    .failed_i(fault),
-    .memory_failed_i(memory_failed || memory_late),
+    .failed_i(view.fault),
+    .memory_failed_i(view.memory_failed || memory_late),
     .drained_i(drained),
     .rx_valid_i(rx_valid),
     .rx_last_i(rx_last),
@@ -308,9 +309,6 @@ module rl_ecpix5
   local_rsp_t unused_local;  // There is no programmer beside the shell.
   logic unused_port_rx, unused_port_tx;  // Nor is there a port beside port 0,
   rl_control_pkg::bridge_ctl_t unused_bridge;  // or a bridge.
-  logic [31:0] alarm_us;
-  logic [15:0] ack_late;
-  logic sleeping, alarm_valid, ack_waits, quiet;
   board_t board;
   rl_shell #(
     // A word may wait for the erase of a unit of the flash.
@@ -361,21 +359,15 @@ module rl_ecpix5
     .local_i('0),
     .local_o(unused_local),
     .board_o(board),
-    .sleeping_o(sleeping),
-    .alarm_valid_o(alarm_valid),
-    .alarm_us_o(alarm_us),
-    .ack_waits_o(ack_waits),
-    .ack_late_o(ack_late),
-    .fault_o(fault),
+    .view_o(view),
     .halt_i(halt),
     .drained_o(drained),
-    .moves_o(moves),
-    .memory_failed_o(memory_failed),
-    .quiet_o(quiet)
+    .moves_o(moves)
   );
   // No port, no stream.
   logic unused_message_ready, unused_role;
   message_t unused_message;
+  remote_req_t unused_remote;
   role_out_t role_out;
   assign axil_rsp = role_out.axil;
   assign interrupt = role_out.irq;
@@ -399,7 +391,9 @@ module rl_ecpix5
     .message_i('0),
     .message_ready_o(unused_message_ready),
     .message_o(unused_message),
-    .message_ready_i('0)
+    .message_ready_i('0),
+    .remote_o(unused_remote),
+    .remote_i('0)
   );
 
   logic flash_fault, awaits, leave;
@@ -453,7 +447,7 @@ module rl_ecpix5
     else if (rx_lit_q != 0) rx_lit_q <= rx_lit_q - 1'b1;
     if (tx_valid && tx_last) tx_lit_q <= '1;
     else if (tx_lit_q != 0) tx_lit_q <= tx_lit_q - 1'b1;
-    broken_q <= rst_card_n && (broken_q || fault || memory_failed);
+    broken_q <= rst_card_n && (broken_q || view.fault || view.memory_failed);
   end
   // Red: no link that can be used, or a PHY that does not answer.
   assign rgb_led_r = ~{broken_q, flash_fault, !link.up, untrained_q};
@@ -465,5 +459,5 @@ module rl_ecpix5
 
   logic unused;
   // Of a board where PROGRAMN is wired, `leave` pulls it.
-  assign unused = ^{link.answers, leave, sleeping, alarm_valid, alarm_us, ack_waits, ack_late, quiet};
+  assign unused = ^{link.answers, leave, view};
 endmodule : rl_ecpix5

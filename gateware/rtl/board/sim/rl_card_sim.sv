@@ -77,6 +77,8 @@ module rl_card_sim
   axi_rsp_t shell_rsp;
   axi_req_t [Memories-1:0] role_axi, guarded;  // Before and behind the shell's guards.
   axi_rsp_t [Memories-1:0] role_axi_rsp, guarded_rsp;
+  remote_req_t remote;  // To the memory of other nodes.
+  remote_rsp_t remote_rsp;
   role_in_t role_in;
   role_out_t role;
   logic role_rst_n;
@@ -84,19 +86,12 @@ module rl_card_sim
   config_rsp_t config_rsp, region_rsp;
   local_rsp_t unused_local;  // There is no programmer beside the shell.
   board_t unused_board;      // Roles are enabled while the card runs.
+  shell_view_t view;
   logic
-      sleeping,
-      quiet,
-      memory_failed,
-      memory_late,
-      memory_owes,
-      for_memory,
-      ports_busy,
-      role_busy_net,
-      memory_busy,
-      memory_busy_net;
-  logic rst_shell_n, firmware_failed, halt, drained, moves, wire_busy, bridge_moves, bridge_failed;
-  assign idle_o = quiet && sleeping && !halt && !ports_busy && !role_busy_net && !memory_busy_net && !wire_busy;
+      memory_late, memory_owes, for_memory, ports_busy, role_busy_net, memory_busy, memory_busy_net;
+  logic rst_shell_n, halt, drained, moves, wire_busy, bridge_moves, bridge_failed;
+  assign idle_o = view.quiet && view.sleeping && !halt && !ports_busy && !role_busy_net &&
+      !memory_busy_net && !wire_busy;
   always_comb begin
     region_req = config_req;
     region_req.valid = config_req.valid && !cfg_hold_i;
@@ -106,6 +101,7 @@ module rl_card_sim
 
   // The ports' layer lives through a restart of the shell: it has no firmware that could fail.
   logic [3:0] rst_n;
+  logic [2:0] rst_power_n;
   logic rst_power_net_n, rst_power_ddr_n, rst_power_role_n;
   for (genvar i = 0; i < 4; i++) begin : gen_reset
     logic clk;
@@ -115,27 +111,20 @@ module rl_card_sim
       .rst_ni(rst_ni && rst_shell_n),
       .rst_no(rst_n[i])
     );
+    if (i < 3) begin : gen_power
+      rl_reset u_reset (
+        .clk_i(clk),
+        .rst_ni,
+        .rst_no(rst_power_n[i])
+      );
+    end
   end
-  rl_reset u_power_net (
-    .clk_i(clk_net_i),
-    .rst_ni,
-    .rst_no(rst_power_net_n)
-  );
-  rl_reset u_power_ddr (
-    .clk_i(clk_ddr_i),
-    .rst_ni,
-    .rst_no(rst_power_ddr_n)
-  );
-  rl_reset u_power_role (
-    .clk_i(clk_role_i),
-    .rst_ni,
-    .rst_no(rst_power_role_n)
-  );
+  assign {rst_power_role_n, rst_power_ddr_n, rst_power_net_n} = rst_power_n;
   rl_restart u_restart (
     .clk_net_i,
     .rst_por_ni(rst_power_net_n),
-    .failed_i(firmware_failed),
-    .memory_failed_i(memory_failed || bridge_failed || memory_late),
+    .failed_i(view.fault),
+    .memory_failed_i(view.memory_failed || bridge_failed || memory_late),
     .drained_i(drained),
     .rx_valid_i(rx_valid_i[0]),
     .rx_last_i(rx_last_i[0]),
@@ -173,9 +162,6 @@ module rl_card_sim
     .data_o(strap),
     .identity_o(identity)
   );
-  logic alarm_valid, ack_waits;
-  logic [15:0] ack_late;
-  logic [31:0] alarm_us;
   port_event_t port_rx;
   logic port_rx_ready, port_tx_valid, port_tx_ready, layer_tx_valid, layer_tx_ready;
   logic [13:0] port_tx_bytes, layer_tx_bytes;
@@ -237,17 +223,10 @@ module rl_card_sim
     .config_i(config_rsp),
     .local_i('0),
     .local_o(unused_local),
-    .sleeping_o(sleeping),
-    .alarm_valid_o(alarm_valid),
-    .alarm_us_o(alarm_us),
-    .ack_waits_o(ack_waits),
-    .ack_late_o(ack_late),
-    .fault_o(firmware_failed),
+    .view_o(view),
     .halt_i(halt),
     .drained_o(drained),
-    .moves_o(moves),
-    .memory_failed_o(memory_failed),
-    .quiet_o(quiet)
+    .moves_o(moves)
   );
   rl_wire_pkg::mac_addr_t card_mac;
   assign card_mac = {strap_q[0][15:0], strap_q[1]};
@@ -313,7 +292,9 @@ module rl_card_sim
     .role_i(message_out),
     .role_ready_o(message_out_ready),
     .port_o(port_out),
-    .port_ready_i(port_out_ready)
+    .port_ready_i(port_out_ready),
+    .remote_i(remote),
+    .remote_o(remote_rsp)
   );
   // -- one memory for all
   assign shell_write_o = shell.awvalid;
@@ -416,10 +397,10 @@ module rl_card_sim
   // The next moment at which something is due: the firmware's, or an acknowledgement.
   logic alarm_first;
   logic [31:0] ack_us;
-  assign ack_us = time_us_i[31:0] - {{16{ack_late[15]}}, ack_late};
-  assign alarm_first = alarm_valid && signed'(alarm_us - ack_us) < 0;
-  assign alarm_valid_o = alarm_valid || ack_waits;
-  assign alarm_us_o = ack_waits && !alarm_first ? ack_us : alarm_us;
+  assign ack_us = time_us_i[31:0] - {{16{view.ack_late[15]}}, view.ack_late};
+  assign alarm_first = view.alarm_valid && signed'(view.alarm_us - ack_us) < 0;
+  assign alarm_valid_o = view.alarm_valid || view.ack_waits;
+  assign alarm_us_o = view.ack_waits && !alarm_first ? ack_us : view.alarm_us;
 
   // -- the ports beside port 0, and the streams of the role
   rl_card_ports #(
@@ -505,7 +486,9 @@ module rl_card_sim
     .message_i(message_in),
     .message_ready_o(message_in_ready),
     .message_o(message_out),
-    .message_ready_i(message_out_ready)
+    .message_ready_i(message_out_ready),
+    .remote_o(remote),
+    .remote_i(remote_rsp)
   );
   rl_planted #(.DataW(DataW)) u_planted (.planted_i);
   assign start_o = role_in.axil.awvalid && role_in.axil.awaddr == RegControl;

@@ -60,7 +60,7 @@ module rl_card_wire
   output axi_req_t          axi_o,         // The bridge's memory, ddr domain.
   input  axi_rsp_t          axi_i,
 
-  input  logic              clk_role_i,    // The role's streams, as rl_bridge_card says.
+  input  logic              clk_role_i,    // The role's streams and its port, as rl_bridge_card says.
   input  logic              rst_role_ni,
   input  logic              role_rst_ni,
   input  logic              listens_i,
@@ -71,7 +71,9 @@ module rl_card_wire
   input  message_t [Streams-1:0] role_i,
   output logic [Streams-1:0] role_ready_o,
   output message_t [Streams-1:0] port_o,
-  input  logic [Streams-1:0] port_ready_i
+  input  logic [Streams-1:0] port_ready_i,
+  input  remote_req_t       remote_i,
+  output remote_rsp_t       remote_o
 );
   if (Bridge) begin : gen_bridge
     // Words of the longest frame: that of a payload of 2 KiB, which the bridge sends to nobody, with its head.
@@ -135,7 +137,9 @@ module rl_card_wire
       .role_i,
       .role_ready_o,
       .port_o,
-      .port_ready_i
+      .port_ready_i,
+      .remote_i,
+      .remote_o
     );
     assign busy_o = bridge_busy || card_valid || tx_valid_o;
     rl_egress #(
@@ -189,10 +193,12 @@ module rl_card_wire
     assign {event_valid_o, event_bytes_o, event_ready_o} = {event_valid_i, event_bytes_i, event_ready_i};
     assign {data_o, moves_o, failed_o, busy_o} = '0;
     assign axi_o = '0;
+    assign remote_o = '0;
     assign {role_o, port_ready_o, port_o, role_ready_o} = {port_i, role_ready_i, role_i, port_ready_i};
     logic unused;
     assign unused = ^{clk_net_i, rst_power_ni, rst_net_ni, clk_ddr_i, rst_ddr_ni, mac_i, boot_i, restarts_i,
         resend_us_i, time_us_i, ctl_i, halt_i, rx_valid_i, rx_data_i, rx_keep_i, rx_last_i, rx_bad_i,
-        valid_i[1], data_i[1], keep_i[1], last_i[1], axi_i, clk_role_i, rst_role_ni, role_rst_ni, listens_i};
+        valid_i[1], data_i[1], keep_i[1], last_i[1], axi_i, clk_role_i, rst_role_ni, role_rst_ni, listens_i,
+        remote_i};
   end
 endmodule : rl_card_wire

@@ -215,6 +215,7 @@ module rl_role_port
             state_q <= Drain;
           end else if (r_got && axil_i.rdata[StatusTrap]) begin
             state_q <= Clear;
+            if (axil_i.rdata[StatusRemote]) end_status_o <= EndRemote;
           end else if (r_got) begin
             state_q <= Value;
             end_status_o <= EndOk;

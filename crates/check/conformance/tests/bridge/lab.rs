@@ -11,8 +11,11 @@ use rackloom_sim::{Cable, Faults, LinkId, SwitchConfig};
 use rackloom_wire::{Counter, ErrorCode, Family, MacAddr, Scrub};
 
 pub(crate) const CARD: MacAddr = MacAddr([2, 0, 0, 0, 1, 1]);
-/// Another one, in cases that have two.
+/// Others, in cases that have more than one.
 pub(crate) const SECOND: MacAddr = MacAddr([2, 0, 0, 0, 1, 2]);
+pub(crate) const THIRD: MacAddr = MacAddr([2, 0, 0, 0, 1, 3]);
+/// All of them.
+pub(crate) const CARDS: [MacAddr; 3] = [CARD, SECOND, THIRD];
 const HOST: MacAddr = MacAddr([2, 0, 0, 0, 0, 99]);
 /// What the windows of most cases hold.
 pub(crate) const BASE: u64 = bench::BASE + 0x1_0000;
@@ -55,6 +58,8 @@ pub(crate) struct Lab {
     pub(crate) rack: SimRack<Either<Host, Asker>>,
     host: Slot,
     pub(crate) card: Slot,
+    /// It, and the others.
+    pub(crate) cards: Vec<Slot>,
     askers: Vec<Slot>,
     /// Requests that have ended and nobody has asked about.
     ended: Vec<(Ticket, Result<Bytes, Failure>)>,
@@ -74,40 +79,45 @@ impl Lab {
 
     /// A card with another configuration.
     pub(crate) fn with(kind: Kind, askers: u8, change: impl FnOnce(&mut Config)) -> Self {
-        let mut lab = Self::build(kind, &[CARD], askers, change);
-        lab.claim();
-        lab
+        Self::several(&[kind], askers, change)
     }
 
     /// Two cards, claimed, and so many nodes.
     pub(crate) fn pair(kind: Kind, askers: u8) -> Self {
-        let mut lab = Self::build(kind, &[CARD, SECOND], askers, |_| {});
-        lab.claim();
-        lab.by_host(|host, now| host.claim(now, SECOND, ClaimOptions::default())).expect("it is granted");
+        Self::several(&[kind, kind], askers, |_| {})
+    }
+
+    /// Cards of these kinds, claimed, with another configuration, and so many nodes.
+    pub(crate) fn several(kinds: &[Kind], askers: u8, change: impl FnOnce(&mut Config)) -> Self {
+        let mut lab = Self::build(kinds, askers, change);
+        for card in &CARDS[..kinds.len()] {
+            lab.by_host(|host, now| host.claim(now, *card, ClaimOptions::default())).expect("it is granted");
+        }
         lab
     }
 
-    fn build(kind: Kind, cards: &[MacAddr], askers: u8, change: impl FnOnce(&mut Config)) -> Self {
+    fn build(kinds: &[Kind], askers: u8, change: impl FnOnce(&mut Config)) -> Self {
         let cable = Cable::TEN_GIGABIT;
         let mut rack = SimRack::new(7, Maker::shared());
-        let switch = rack.net.switch(SwitchConfig::with_ports(u16::from(askers) + 1 + cards.len() as u16));
+        let switch = rack.net.switch(SwitchConfig::with_ports(u16::from(askers) + 1 + kinds.len() as u16));
         let host = Host::new(HostConfig::simulated(HOST, 5, 10_000_000_000));
         let host = rack.add_host(HOST, Either::A(host), switch, cable);
         let mut config = Config { mac: CARD, boot: 77, pace: Pace::Virtual, bridge: true, ..bench::config() };
         change(&mut config);
-        let all = cards.iter().map(|mac| {
-            let config = Config { mac: *mac, ..config.clone() };
-            rack.add_card(kind, config, switch, cable).expect("a sound configuration")
+        let cards = kinds.iter().zip(CARDS).map(|(kind, mac)| {
+            let config = Config { mac, ..config.clone() };
+            rack.add_card(*kind, config, switch, cable).expect("a sound configuration")
         });
-        let card = all.collect::<Vec<_>>()[0];
+        let cards = cards.collect::<Vec<_>>();
         let askers = (0..askers).map(|number| {
             let mac = node(number);
             let asker = Asker(Endpoint::new(EndpointConfig::new(mac, 1, false)));
             rack.add_host(mac, Either::B(asker), switch, cable)
         });
         let askers = askers.collect();
-        let mut lab = Self { rack, host, card, askers, ended: Vec::new(), done: Vec::new() };
-        while lab.host_of().cards().count() < cards.len() {
+        let card = cards[0];
+        let mut lab = Self { rack, host, card, cards, askers, ended: Vec::new(), done: Vec::new() };
+        while lab.host_of().cards().count() < kinds.len() {
             lab.pass(Duration::from_millis(10));
         }
         lab
@@ -197,7 +207,11 @@ impl Lab {
 
     /// Loads the role that sends messages back.
     pub(crate) fn load_echo(&mut self, cards: &[MacAddr]) {
-        let image = rackloom_builtin_roles::image("echo").expect("it is built in");
+        self.load_role("echo", cards);
+    }
+
+    pub(crate) fn load_role(&mut self, name: &str, cards: &[MacAddr]) {
+        let image = rackloom_builtin_roles::image(name).expect("it is built in");
         let loaded = self.by_host(|host, now| host.load(now, cards, Bytes::from_static(image), Commit::Each));
         assert!(matches!(loaded, Ok(Outcome::Loaded(report)) if report.fault().is_none()));
     }

@@ -1,6 +1,7 @@
 //! The bridge of a card: nodes use its memory as far as the owner opens it, by the same frames whatever runs the card.
 
 mod lab;
+mod remote;
 mod shares;
 mod streams;
 
