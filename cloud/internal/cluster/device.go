@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,9 +41,9 @@ func (c *Cluster) RegisterDevice(spec *Device) (Lease, TenantList, error) {
 		return Lease{}, TenantList{}, fail(codes.ResourceExhausted, what,
 			fmt.Sprintf("there are %d devices, as many as may be", DevicesMax), "deregister those that are gone for good")
 	}
-	if old != nil && old.Manager != spec.Manager && old.LostSince.IsZero() {
-		return Lease{}, TenantList{}, fail(codes.AlreadyExists, what,
-			fmt.Sprintf("manager %s has it", old.Manager),
+	if old != nil && old.LostSince.IsZero() && !old.isSameManager(spec) {
+		// Who has it is not said: the name would help to take it.
+		return Lease{}, TenantList{}, fail(codes.AlreadyExists, what, "another manager has it",
 			"name the board otherwise, or stop that manager and wait for its lease to end")
 	}
 	sameKind := old == nil || strings.EqualFold(old.Vendor, spec.Vendor) && strings.EqualFold(old.Platform, spec.Platform)
@@ -60,6 +61,7 @@ func (c *Cluster) RegisterDevice(spec *Device) (Lease, TenantList, error) {
 	edit.devices[device.ID] = &device
 	if old != nil {
 		device.Draining = old.Draining
+		device.Owner = cmp.Or(device.Owner, old.Owner)
 		device.Flag = old.Flag
 		edit.resume(&device)
 	}
@@ -69,6 +71,12 @@ func (c *Cluster) RegisterDevice(spec *Device) (Lease, TenantList, error) {
 	c.leases[device.ID] = c.clock.Now().Add(c.options.Lease)
 	c.log.Info("device registered", "device", device.ID, "manager", device.Manager, "lease", device.Lease)
 	return Lease{ID: device.Lease, Length: c.options.Lease}, c.tenants(device.ID), nil
+}
+
+// isSameManager says whether a device's manager is the one that registers it again: by its name, and by the credential.
+// An administrator's has no owner, nor had one from before there were credentials.
+func (d *Device) isSameManager(spec *Device) bool {
+	return d.Manager == spec.Manager && (d.Owner == spec.Owner || d.Owner == "" || spec.Owner == "")
 }
 
 // holder is the device, if the lease is its current one.

@@ -12,8 +12,10 @@ import (
 // Device is a board as its manager registered it, and what was decided about it. Records are never changed in place:
 // an edit puts a changed copy in their stead, so that who reads one needs no lock.
 type Device struct {
-	ID             string           `json:"id"`
-	Manager        string           `json:"manager"`
+	ID      string `json:"id"`
+	Manager string `json:"manager"`
+	// Owner is the part of a credential by which its manager spoke for it; empty if it had none.
+	Owner          string           `json:"owner,omitempty"`
 	Endpoints      []string         `json:"endpoints"`
 	MetricsURL     string           `json:"metricsUrl,omitempty"`
 	MetricsBoard   string           `json:"metricsBoard,omitempty"`

@@ -32,7 +32,7 @@ type Config struct {
 	// LogLevel is debug, info, warn or error; LogFormat is text or json.
 	LogLevel  string `toml:"log_level"`
 	LogFormat string `toml:"log_format"`
-	// Tokens is a file of roles and tokens; empty lets everybody do everything.
+	// Tokens is a file of credentials and what they may; empty lets everybody do everything.
 	Tokens string `toml:"tokens"`
 	// Insecure allows to listen on the network without TLS or without a way to tell callers.
 	Insecure   bool       `toml:"insecure"`
@@ -233,6 +233,10 @@ func (c *Config) check() error {
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") || c.TLS.ClientCA != "" && c.TLS.Cert == "" {
 		return errors.New("TLS needs a certificate and its key; name both")
 	}
+	if c.TLS.ClientCA != "" && c.Tokens == "" {
+		return errors.New("client certificates say who calls, and not what they may; name a file of tokens with a line " +
+			"for each: ROLE cert:NAME")
+	}
 	if most := 4096; c.Allocation.InstancesDefault < 1 || c.Allocation.InstancesDefault > most {
 		return fmt.Errorf("instances_default is %d; write 1 to %d", c.Allocation.InstancesDefault, most)
 	}
@@ -241,7 +245,7 @@ func (c *Config) check() error {
 
 // checkExposed refuses to serve strangers: who can reach the registry can have every board.
 func (c *Config) checkExposed() error {
-	guarded := c.TLS.Cert != "" && (c.Tokens != "" || c.TLS.ClientCA != "")
+	guarded := c.TLS.Cert != "" && c.Tokens != ""
 	if guarded || c.Insecure || strings.HasPrefix(c.Listen, "unix:") {
 		return nil
 	}
@@ -253,7 +257,7 @@ func (c *Config) checkExposed() error {
 		return nil
 	}
 	return fmt.Errorf("listen at %s: everybody on the network could allocate boards; "+
-		"set TLS and tokens (or client certificates), or insecure = true", c.Listen)
+		"set TLS and tokens, or insecure = true", c.Listen)
 }
 
 // Options are those of the cluster.

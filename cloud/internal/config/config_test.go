@@ -107,24 +107,25 @@ func TestMistakesAreNamed(t *testing.T) {
 		file  string
 		flags []string
 	}{
-		"options that are unknown":            {file: "lisen = \"x\"\n"},
-		"invalid duration \"soon\"":           {file: "[leases]\nlease = \"soon\"\n"},
-		"no metric is called \"load\"":        {flags: []string{"-order", "load"}},
-		"invalid filter \"instances > 3\"":    {flags: []string{"-filters", "instances > 3"}},
-		"lease is 1ms":                        {flags: []string{"-lease", "1ms"}},
-		"lost_grace is negative":              {flags: []string{"-lost-grace", "-1s"}},
-		"holds fewer than two rounds":         {flags: []string{"-metrics-window", "6s"}},
-		"TLS needs a certificate and its":     {flags: []string{"-tls-cert", "x"}},
-		"everybody on the network":            {flags: []string{"-listen", ":7440"}},
-		"listen at 10.0.0.1:7440: everybody":  {flags: []string{"-listen", "10.0.0.1:7440", "-tokens", "x"}},
-		"everybody on the network could allo": {flags: []string{"-listen", "10.0.0.1:7440", "-tls-cert", "x", "-tls-key", "x"}},
-		"write ADDRESS:PORT":                  {flags: []string{"-listen", "here"}},
-		"instances_default is 0":              {file: "[allocation]\ninstances_default = 0\n"},
-		"\"now\" is not understood":           {flags: []string{"now"}},
-		"no such file":                        {flags: []string{"-config", "/nowhere/registry.toml"}},
-		"flag provided but not defined":       {flags: []string{"-lisen", "x"}},
-		"-move-grace 5: time: missing unit":   {flags: []string{"-move-grace", "5"}},
-		"parsing \"perhaps\": invalid synt":   {flags: []string{"-insecure", "perhaps"}},
+		"options that are unknown":             {file: "lisen = \"x\"\n"},
+		"invalid duration \"soon\"":            {file: "[leases]\nlease = \"soon\"\n"},
+		"no metric is called \"load\"":         {flags: []string{"-order", "load"}},
+		"invalid filter \"instances > 3\"":     {flags: []string{"-filters", "instances > 3"}},
+		"lease is 1ms":                         {flags: []string{"-lease", "1ms"}},
+		"lost_grace is negative":               {flags: []string{"-lost-grace", "-1s"}},
+		"holds fewer than two rounds":          {flags: []string{"-metrics-window", "6s"}},
+		"TLS needs a certificate and its":      {flags: []string{"-tls-cert", "x"}},
+		"everybody on the network":             {flags: []string{"-listen", ":7440"}},
+		"listen at 10.0.0.1:7440: everybody":   {flags: []string{"-listen", "10.0.0.1:7440", "-tokens", "x"}},
+		"everybody on the network could allo":  {flags: []string{"-listen", "10.0.0.1:7440", "-tls-cert", "x", "-tls-key", "x"}},
+		"say who calls, and not what they may": {flags: []string{"-tls-cert", "x", "-tls-key", "x", "-tls-client-ca", "x"}},
+		"write ADDRESS:PORT":                   {flags: []string{"-listen", "here"}},
+		"instances_default is 0":               {file: "[allocation]\ninstances_default = 0\n"},
+		"\"now\" is not understood":            {flags: []string{"now"}},
+		"no such file":                         {flags: []string{"-config", "/nowhere/registry.toml"}},
+		"flag provided but not defined":        {flags: []string{"-lisen", "x"}},
+		"-move-grace 5: time: missing unit":    {flags: []string{"-move-grace", "5"}},
+		"parsing \"perhaps\": invalid synt":    {flags: []string{"-insecure", "perhaps"}},
 	} {
 		config, err := parse(t, given.file, given.flags...)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -133,7 +134,7 @@ func TestMistakesAreNamed(t *testing.T) {
 	}
 	for _, good := range [][]string{
 		{"-listen", "10.0.0.1:7440", "-insecure", "true"},
-		{"-listen", "10.0.0.1:7440", "-tls-cert", "x", "-tls-key", "x", "-tls-client-ca", "x"},
+		{"-listen", "10.0.0.1:7440", "-tls-cert", "x", "-tls-key", "x", "-tls-client-ca", "x", "-tokens", "x"},
 		{"-listen", "10.0.0.1:7440", "-tls-cert", "x", "-tls-key", "x", "-tokens", "x"},
 		{"-listen", "[::1]:7440"}, {"-listen", "localhost:7440"},
 	} {

@@ -34,13 +34,29 @@ func Commands() []Command {
 			Name: "restore", Arguments: "FILE", Usage: "make a store of a backup", least: 1, most: 1, flags: restoreFlags,
 			run: restore,
 		},
+		{Name: "tokens", Usage: "list credentials and what they may", flags: tokensFlag, run: listTokens},
+		{
+			Name: "issue", Arguments: "ROLE [BOARD...]", Usage: "make a token and print it; BOARD is NODE[/BOARD]", least: 1,
+			most: 1 + boardsMax, flags: issueFlags, run: issue,
+		},
+		{
+			Name: "rotate", Arguments: "ID", Usage: "make another token that may do the same", least: 1, most: 1,
+			flags: tokensFlag, run: rotate,
+		},
+		{
+			Name: "revoke", Arguments: "ID", Usage: "take a credential away", least: 1, most: 1, flags: tokensFlag,
+			run: revoke,
+		},
 	}
 }
 
+// boardsMax bounds what one credential speaks for by name.
+const boardsMax = 64
+
 // options are those of a command.
 type options struct {
-	store   string
-	replace bool
+	store, tokens, certificate string
+	replace                    bool
 }
 
 // call is a command under way.

@@ -95,3 +95,43 @@ func TestAStoreIsBackedUpCheckedAndRestored(t *testing.T) {
 		t.Fatalf("%+v", functions)
 	}
 }
+
+func TestTokensAreIssuedRotatedAndRevoked(t *testing.T) {
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if _, err := runs(t, "issue", "admin"); err == nil || !strings.Contains(err.Error(), "-tokens FILE") {
+		t.Fatal(err)
+	}
+	for want, arguments := range map[string][]string{
+		"no role is called":           {"king"},
+		"names the nodes or boards":   {"manager"},
+		"neither a node nor a board":  {"manager", "A"},
+		"and no other's does":         {"viewer", "a"},
+		"is no name of a certificate": {"viewer", "-cert", "a b"},
+		"issue is given 66 arguments": append([]string{"manager"}, strings.Fields(strings.Repeat("a ", 65))...),
+		"no such file or directory":   {"viewer", "-tokens", "/nowhere/tokens"},
+	} {
+		_, err := runs(t, "issue", append([]string{"-tokens", tokens}, arguments...)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, not %q", arguments, err, want)
+		}
+	}
+	token, err := runs(t, "issue", "-tokens", tokens, "manager", "a", "b/0")
+	if err != nil || len(token) != 65 {
+		t.Fatalf("%q, %v", token, err)
+	}
+	if text, err := runs(t, "issue", "-tokens", tokens, "manager", "-cert", "node-c", "c"); err != nil || text != "" {
+		t.Fatalf("%q, %v", text, err)
+	}
+	list, err := runs(t, "tokens", "-tokens", tokens)
+	wantText(t, list, err, "\tmanager\ta b/0\ncert:node-c\tmanager\tc\n")
+	id, _, _ := strings.Cut(list, "\t")
+	other, err := runs(t, "rotate", "-tokens", tokens, id)
+	wantText(t, other, err, id+" is good until you revoke it")
+	text, err := runs(t, "revoke", id, "-tokens", tokens)
+	wantText(t, text, err, "is revoked")
+	list, err = runs(t, "tokens", "-tokens", tokens)
+	wantText(t, list, err, "\tmanager\ta b/0\n")
+	if strings.Contains(list, id) || strings.Count(list, "\n") != 2 {
+		t.Fatalf("after all of it:\n%s", list)
+	}
+}

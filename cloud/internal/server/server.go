@@ -50,7 +50,7 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	if err != nil {
 		return err
 	}
-	auth, err := readTokens(conf.Tokens)
+	auth, err := service.NewAuth(conf.Tokens)
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,7 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	defer work.Wait()
 	defer stopWork()
 	work.Go(func() { c.Run(working) })
+	work.Go(func() { auth.Run(working, log) })
 	work.Go(func() { gatherer.Run(working, c.MetricsURLs) })
 
 	failed := make(chan error, 2)
@@ -115,21 +116,6 @@ func Run(ctx context.Context, conf config.Config, log *slog.Logger) (err error) 
 	grpcServer.GracefulStop()
 	late.Stop()
 	return err
-}
-
-func readTokens(path string) (*service.Auth, error) {
-	if path == "" {
-		return &service.Auth{}, nil
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the tokens: %w", err)
-	}
-	auth, err := service.ParseTokens(string(content))
-	if err != nil {
-		return nil, fmt.Errorf("read the tokens in %s: %w", path, err)
-	}
-	return auth, nil
 }
 
 func newGRPC(

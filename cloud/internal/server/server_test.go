@@ -360,9 +360,10 @@ func TestStrangersAreKeptOut(t *testing.T) {
 	ours, others := newAuthority(t), newAuthority(t)
 	ours.issue(t, "server", ours.cert, ours.key)
 	ours.issue(t, "client", ours.cert, ours.key)
+	ours.issue(t, "named", ours.cert, ours.key)
 	others.issue(t, "client", others.cert, others.key)
 	tokens, token := ours.path("tokens"), ours.path("token")
-	for path, text := range map[string]string{tokens: "viewer 0123456789abcdef\n", token: "0123456789abcdef\n"} {
+	for path, text := range map[string]string{tokens: "viewer 0123456789abcdef\nviewer cert:named\n", token: "0123456789abcdef\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -379,6 +380,9 @@ func TestStrangersAreKeptOut(t *testing.T) {
 	cert := append(ca, "--tls-cert", ours.path("client.pem"), "--tls-key", ours.path("client.key"))
 	if err := call(append(cert, "--token-file", token)...); err != nil {
 		t.Fatal(err)
+	}
+	if err := call(append(ca, "--tls-cert", ours.path("named.pem"), "--tls-key", ours.path("named.key"))...); err != nil {
+		t.Fatalf("a certificate of a known name: %v", err)
 	}
 	for name, refused := range map[string]error{
 		"plain":          call(),

@@ -2,195 +2,323 @@ package service
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
+	"crypto/x509"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"log/slog"
+	"os"
 	"strings"
+	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
 	"rackloom/cloud/internal/cluster"
+	"rackloom/cloud/internal/identity"
 )
 
-// Role is what a caller may do.
-type Role int
-
-// The roles. An administrator may do everything, everybody else what is theirs and what a viewer may.
-const (
-	// Viewer looks, and sees no token of an instance.
-	Viewer Role = iota
-	// Manager has boards.
-	Manager
-	// Orchestrator has functions and instances.
-	Orchestrator
-	// Admin may do everything.
-	Admin
-)
-
-var roleNames = map[Role]string{Viewer: "viewer", Manager: "manager", Orchestrator: "orchestrator", Admin: "admin"}
-
-// String is the role's name.
-func (r Role) String() string { return roleNames[r] }
-
-// ParseRole reads a role's name.
-func ParseRole(name string) (Role, error) {
-	for role, known := range roleNames {
-		if known == name {
-			return role, nil
-		}
-	}
-	names := slices.Sorted(maps.Values(roleNames))
-	return 0, fmt.Errorf("no role is called %q; there are %s", name, strings.Join(names, ", "))
-}
-
-func (r Role) may(needed Role) bool { return r == Admin || r == needed || needed == Viewer }
-
-// needs says who may call what. A method that is not here is nobody's but the administrator's.
-var needs = map[string]Role{
-	rackloomv1.DevicesService_RegisterDevice_FullMethodName:          Manager,
-	rackloomv1.DevicesService_Heartbeat_FullMethodName:               Manager,
-	rackloomv1.DevicesService_WatchTenants_FullMethodName:            Manager,
-	rackloomv1.DevicesService_DeregisterDevice_FullMethodName:        Manager,
-	rackloomv1.DevicesService_ValidateReconfiguration_FullMethodName: Manager,
-	rackloomv1.DevicesService_ReportReconfiguration_FullMethodName:   Manager,
-	rackloomv1.DevicesService_GetDevice_FullMethodName:               Viewer,
-	rackloomv1.DevicesService_ListDevices_FullMethodName:             Viewer,
-	rackloomv1.DevicesService_WatchDevices_FullMethodName:            Viewer,
-	rackloomv1.DevicesService_DrainDevice_FullMethodName:             Admin,
-	rackloomv1.FunctionsService_RegisterFunction_FullMethodName:      Orchestrator,
-	rackloomv1.FunctionsService_DeleteFunction_FullMethodName:        Orchestrator,
-	rackloomv1.FunctionsService_CreateInstance_FullMethodName:        Orchestrator,
-	rackloomv1.FunctionsService_DeleteInstance_FullMethodName:        Orchestrator,
-	rackloomv1.FunctionsService_ConfirmMove_FullMethodName:           Orchestrator,
-	rackloomv1.FunctionsService_ListFunctions_FullMethodName:         Viewer,
-	rackloomv1.FunctionsService_GetInstance_FullMethodName:           Viewer,
-	rackloomv1.FunctionsService_ListInstances_FullMethodName:         Viewer,
-	rackloomv1.FunctionsService_WatchInstances_FullMethodName:        Viewer,
+// needs says who may call what. A method that is not here is nobody's but the administrator's. Those that need a manager
+// name a device, which has to be the manager's.
+var needs = map[string]identity.Role{
+	rackloomv1.DevicesService_RegisterDevice_FullMethodName:          identity.Manager,
+	rackloomv1.DevicesService_Heartbeat_FullMethodName:               identity.Manager,
+	rackloomv1.DevicesService_WatchTenants_FullMethodName:            identity.Manager,
+	rackloomv1.DevicesService_DeregisterDevice_FullMethodName:        identity.Manager,
+	rackloomv1.DevicesService_ValidateReconfiguration_FullMethodName: identity.Manager,
+	rackloomv1.DevicesService_ReportReconfiguration_FullMethodName:   identity.Manager,
+	rackloomv1.DevicesService_GetDevice_FullMethodName:               identity.Viewer,
+	rackloomv1.DevicesService_ListDevices_FullMethodName:             identity.Viewer,
+	rackloomv1.DevicesService_WatchDevices_FullMethodName:            identity.Viewer,
+	rackloomv1.DevicesService_DrainDevice_FullMethodName:             identity.Admin,
+	rackloomv1.FunctionsService_RegisterFunction_FullMethodName:      identity.Orchestrator,
+	rackloomv1.FunctionsService_DeleteFunction_FullMethodName:        identity.Orchestrator,
+	rackloomv1.FunctionsService_CreateInstance_FullMethodName:        identity.Orchestrator,
+	rackloomv1.FunctionsService_DeleteInstance_FullMethodName:        identity.Orchestrator,
+	rackloomv1.FunctionsService_ConfirmMove_FullMethodName:           identity.Orchestrator,
+	rackloomv1.FunctionsService_ListFunctions_FullMethodName:         identity.Viewer,
+	rackloomv1.FunctionsService_GetInstance_FullMethodName:           identity.Viewer,
+	rackloomv1.FunctionsService_ListInstances_FullMethodName:         identity.Viewer,
+	rackloomv1.FunctionsService_WatchInstances_FullMethodName:        identity.Viewer,
 }
 
 // openPrefix is the health service, which says nothing that is secret and which probes ask without a token.
 const openPrefix = "/grpc.health.v1.Health/"
 
-// Auth tells callers' roles by the bearer tokens they show. Without any token configured everybody is an administrator.
+// rereadPause is how soon a change of the file of credentials is seen.
+const rereadPause = time.Second
+
+// Auth tells who calls by what they show: a bearer token or, without one, the certificate of their connection. Without a
+// file of credentials everybody is an administrator.
 type Auth struct {
-	digests []digest
+	path string
+
+	mu sync.RWMutex
+	// known is nil while the file cannot be read: then nobody is admitted.
+	known *identity.Credentials
+	// seen is the file that `known` is of, or that could not be read.
+	seen os.FileInfo
+	why  error
+	// streams are those under way, with what tells whether they still may be.
+	streams map[*guarded]struct{}
 }
 
-type digest struct {
-	role Role
-	sum  [sha256.Size]byte
+// NewAuth reads a file of credentials; none if the path is empty.
+func NewAuth(path string) (*Auth, error) {
+	auth := &Auth{path: path, streams: map[*guarded]struct{}{}}
+	if path == "" {
+		return auth, nil
+	}
+	auth.read()
+	return auth, auth.why
 }
 
-// ParseTokens reads lines of a role and a token. Empty lines and those that begin with `#` are left out.
-func ParseTokens(text string) (*Auth, error) {
-	auth := &Auth{}
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		fields := strings.Fields(line)
-		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+// Run looks after changes of the file until the context ends. Streams of who is no longer admitted end.
+func (a *Auth) Run(ctx context.Context, log *slog.Logger) {
+	if a.path == "" {
+		return
+	}
+	ticker := time.NewTicker(rereadPause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		info, err := os.Stat(a.path)
+		if err == nil && a.seen != nil && os.SameFile(info, a.seen) && info.ModTime().Equal(a.seen.ModTime()) &&
+			info.Size() == a.seen.Size() || err != nil && a.seen == nil {
 			continue
 		}
-		if len(fields) != 2 || len(fields[1]) < 16 {
-			return nil, fmt.Errorf("line %d: write a role and a token of at least 16 characters", number)
+		a.read()
+		if a.why != nil {
+			log.Error("nobody is admitted until the tokens can be read", "error", a.why)
+			continue
 		}
-		role, err := ParseRole(fields[0])
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
-		auth.digests = append(auth.digests, digest{role: role, sum: sha256.Sum256([]byte(fields[1]))})
+		log.Info("the tokens were read anew", "tokens", a.known.Len())
 	}
-	if len(auth.digests) == 0 {
-		return nil, errors.New("there is no token in it")
-	}
-	return auth, nil
 }
 
-type roleKey struct{}
-
-// roleOf is the caller's role, as the interceptor found it.
-func roleOf(ctx context.Context) Role {
-	role, _ := ctx.Value(roleKey{}).(Role)
-	return role
-}
-
-// admit finds the caller's role, and whether it may call the method.
-func (a *Auth) admit(ctx context.Context, method string) (context.Context, error) {
-	if strings.HasPrefix(method, openPrefix) {
-		return ctx, nil
-	}
-	role, err := a.role(ctx, method)
+// read takes the file as it is now. A file that is gone or malformed admits nobody: whom it was to shut out is not known.
+func (a *Auth) read() {
+	info, err := os.Stat(a.path)
 	if err != nil {
-		return nil, err
+		info = nil
+	}
+	content, err := os.ReadFile(a.path)
+	var known *identity.Credentials
+	if err == nil {
+		known, err = identity.Parse(string(content))
+	}
+	a.mu.Lock()
+	a.known, a.seen, a.why = known, info, nil
+	if err != nil {
+		a.why = fmt.Errorf("read the tokens in %s: %w", a.path, err)
+	}
+	a.mu.Unlock()
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for stream := range a.streams {
+		if caller, err := a.caller(stream.ServerStream.Context(), stream.method); err != nil || !caller.Same(stream.caller) {
+			stream.end(errRevoked)
+		}
+	}
+}
+
+type callerKey struct{}
+
+// callerOf is who calls, as the interceptor found it.
+func callerOf(ctx context.Context) identity.Caller {
+	caller, _ := ctx.Value(callerKey{}).(identity.Caller)
+	return caller
+}
+
+// admit finds the caller, and whether it may call the method.
+func (a *Auth) admit(ctx context.Context, method string) (identity.Caller, error) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.admitLocked(ctx, method)
+}
+
+func (a *Auth) admitLocked(ctx context.Context, method string) (identity.Caller, error) {
+	caller, err := a.caller(ctx, method)
+	if err != nil {
+		return caller, err
 	}
 	needed, known := needs[method]
 	if !known {
-		needed = Admin
+		needed = identity.Admin
 	}
-	if !role.may(needed) {
-		return nil, &cluster.Error{
-			Code: codes.PermissionDenied, What: method, Why: fmt.Sprintf("the token is a %s's", role),
+	if !caller.Role.May(needed) {
+		return caller, &cluster.Error{
+			Code: codes.PermissionDenied, What: method, Why: fmt.Sprintf("the token is a %s's", caller.Role),
 			Help: fmt.Sprintf("use the token of a %s", needed),
 		}
 	}
-	return context.WithValue(ctx, roleKey{}, role), nil
+	return caller, nil
 }
 
-func (a *Auth) role(ctx context.Context, method string) (Role, error) {
-	if len(a.digests) == 0 {
-		return Admin, nil
+// caller is called with the lock held.
+func (a *Auth) caller(ctx context.Context, method string) (identity.Caller, error) {
+	if a.path == "" {
+		return identity.Caller{Role: identity.Admin}, nil
+	}
+	if a.known == nil {
+		return identity.Caller{}, &cluster.Error{
+			Code: codes.Unavailable, What: method, Why: "the registry cannot read its tokens", Help: "its log says why",
+		}
 	}
 	var shown string
 	if values := metadata.ValueFromIncomingContext(ctx, "authorization"); len(values) == 1 {
 		shown, _ = strings.CutPrefix(values[0], "Bearer ")
 	}
-	sum := sha256.Sum256([]byte(shown))
-	for _, known := range a.digests {
-		if subtle.ConstantTimeCompare(sum[:], known.sum[:]) == 1 {
-			return known.role, nil
-		}
-	}
 	why := "there is no token"
 	if shown != "" {
+		if caller, found := a.known.ByToken(shown); found {
+			return caller, nil
+		}
 		why = "the token is not known"
+	} else if names := certificateNames(ctx); len(names) > 0 {
+		if caller, found := a.known.ByCertificate(names); found {
+			return caller, nil
+		}
+		why = fmt.Sprintf("there is no token, and no line of a certificate of %s", strings.Join(names, ", "))
 	}
-	return 0, &cluster.Error{
+	return identity.Caller{}, &cluster.Error{
 		Code: codes.Unauthenticated, What: method, Why: why, Help: "send the header authorization: Bearer TOKEN",
 	}
+}
+
+// certificateNames are those of the caller's certificate, if the connection showed one that was verified.
+func certificateNames(ctx context.Context) []string {
+	from, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	secured, ok := from.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(secured.State.VerifiedChains) == 0 {
+		return nil
+	}
+	return namesOf(secured.State.VerifiedChains[0][0])
+}
+
+func namesOf(certificate *x509.Certificate) []string {
+	names := append([]string{}, certificate.DNSNames...)
+	for _, uri := range certificate.URIs {
+		names = append(names, uri.String())
+	}
+	if common := certificate.Subject.CommonName; common != "" {
+		names = append(names, common)
+	}
+	return names
+}
+
+// checkBoard refuses what a manager asks about a board that is not its own. It stands before every method that needs a
+// manager, so that none can forget it.
+func checkBoard(caller identity.Caller, method string, request any) error {
+	if needs[method] != identity.Manager || caller.Role == identity.Admin {
+		return nil
+	}
+	id := ""
+	switch named := request.(type) {
+	case *rackloomv1.RegisterDeviceRequest:
+		id = named.GetDevice().GetId()
+	case interface{ GetId() string }:
+		id = named.GetId()
+	}
+	if _, ok := caller.SpeaksFor(id); !ok {
+		return &cluster.Error{
+			Code: codes.PermissionDenied, What: method,
+			Why:  fmt.Sprintf("the credential does not speak for board %.100q", id),
+			Help: "use that of the board's node, or add the board to its line in the registry's file of tokens",
+		}
+	}
+	return nil
 }
 
 // Unary is the interceptor of calls with one answer.
 func (a *Auth) Unary(
 	ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
 ) (any, error) {
-	ctx, err := a.admit(ctx, info.FullMethod)
+	if strings.HasPrefix(info.FullMethod, openPrefix) {
+		return handler(ctx, request)
+	}
+	caller, err := a.admit(ctx, info.FullMethod)
 	if err != nil {
 		return nil, err
 	}
-	return handler(ctx, request)
+	if err := checkBoard(caller, info.FullMethod, request); err != nil {
+		return nil, err
+	}
+	return handler(context.WithValue(ctx, callerKey{}, caller), request)
 }
 
 // Stream is the interceptor of calls with many answers.
 func (a *Auth) Stream(
 	service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler,
 ) error {
-	ctx, err := a.admit(stream.Context(), info.FullMethod)
+	if strings.HasPrefix(info.FullMethod, openPrefix) {
+		return handler(service, stream)
+	}
+	one, err := a.guard(stream, info.FullMethod)
 	if err != nil {
 		return err
 	}
-	return handler(service, &withContext{ServerStream: stream, ctx: ctx})
+	defer a.release(one)
+	err = handler(service, one)
+	if errors.Is(context.Cause(one.ctx), errRevoked) {
+		return &cluster.Error{
+			Code: codes.Unauthenticated, What: info.FullMethod, Why: "the credential was revoked or changed",
+			Help: "call again with a good one",
+		}
+	}
+	return err
 }
 
-type withContext struct {
+// guard admits a stream, and takes note of it in the same moment: no change of the file comes in between.
+func (a *Auth) guard(stream grpc.ServerStream, method string) (*guarded, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	caller, err := a.admitLocked(stream.Context(), method)
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithCancelCause(context.WithValue(stream.Context(), callerKey{}, caller))
+	one := &guarded{ServerStream: stream, ctx: ctx, caller: caller, method: method, end: end}
+	a.streams[one] = struct{}{}
+	return one, nil
+}
+
+func (a *Auth) release(one *guarded) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.streams, one)
+	one.end(nil)
+}
+
+var errRevoked = errors.New("the credential was revoked")
+
+// guarded is a stream of a caller; it ends when the caller's credential does.
+type guarded struct {
 	grpc.ServerStream
-	ctx context.Context
+	ctx    context.Context
+	caller identity.Caller
+	method string
+	end    context.CancelCauseFunc
 }
 
-// Context is the stream's, with the caller's role.
-func (s *withContext) Context() context.Context { return s.ctx }
+// Context is the stream's, with the caller.
+func (s *guarded) Context() context.Context { return s.ctx }
+
+// RecvMsg is the stream's; what asks about another's board is refused.
+func (s *guarded) RecvMsg(message any) error {
+	if err := s.ServerStream.RecvMsg(message); err != nil {
+		return err
+	}
+	return checkBoard(s.caller, s.method, message)
+}

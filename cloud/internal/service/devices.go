@@ -9,6 +9,7 @@ import (
 
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
 	"rackloom/cloud/internal/cluster"
+	"rackloom/cloud/internal/identity"
 )
 
 // retryMillis is when a manager that has to wait for moves asks again. The moves' end is not told otherwise.
@@ -23,12 +24,13 @@ type Devices struct {
 
 // RegisterDevice is the API's.
 func (s *Devices) RegisterDevice(
-	_ context.Context, request *rackloomv1.RegisterDeviceRequest,
+	ctx context.Context, request *rackloomv1.RegisterDeviceRequest,
 ) (*rackloomv1.RegisterDeviceResponse, error) {
 	device, err := deviceOf(request)
 	if err != nil {
 		return nil, err
 	}
+	device.Owner, _ = callerOf(ctx).SpeaksFor(device.ID)
 	lease, tenants, err := s.Cluster.RegisterDevice(device)
 	if err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func (s *Devices) DeregisterDevice(
 ) (*rackloomv1.DeregisterDeviceResponse, error) {
 	check := checks{what: "deregister device"}
 	check.device(request.GetId())
-	if request.GetLease() == 0 && !roleOf(ctx).may(Admin) {
+	if request.GetLease() == 0 && !callerOf(ctx).Role.May(identity.Admin) {
 		check.fault("there is no lease", "only administrators leave it out")
 	}
 	if check.err != nil {

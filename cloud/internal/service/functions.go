@@ -8,6 +8,7 @@ import (
 
 	rackloomv1 "rackloom/cloud/api/rackloom/v1"
 	"rackloom/cloud/internal/cluster"
+	"rackloom/cloud/internal/identity"
 )
 
 // Functions is the service for orchestrators.
@@ -109,7 +110,7 @@ func (s *Functions) GetInstance(
 	if err != nil {
 		return nil, err
 	}
-	return instanceMessage(s.Cluster.Clock(), view, roleOf(ctx).may(Orchestrator)), nil
+	return instanceMessage(s.Cluster.Clock(), view, callerOf(ctx).Role.May(identity.Orchestrator)), nil
 }
 
 // ListInstances is the API's.
@@ -127,7 +128,7 @@ func (s *Functions) ListInstances(
 	if check.err != nil {
 		return nil, check.err
 	}
-	if request.GetEnvironment() && !roleOf(ctx).may(Orchestrator) {
+	if request.GetEnvironment() && !callerOf(ctx).Role.May(identity.Orchestrator) {
 		return nil, &cluster.Error{
 			Code: codes.PermissionDenied, What: "list instances", Why: "environments hold tokens",
 			Help: "leave out environment, or use an orchestrator's token",
@@ -160,7 +161,7 @@ func (s *Functions) WatchInstances(
 		return err
 	}
 	defer watch.Close()
-	environment := roleOf(stream.Context()).may(Orchestrator)
+	environment := callerOf(stream.Context()).Role.May(identity.Orchestrator)
 	// Of the deleted, only those that were sent concern who watches one function.
 	sent := map[string]struct{}{}
 	send := func(view cluster.View) error {
