@@ -40,6 +40,11 @@ const (
 	// streamsMax bounds the calls of one connection at a time, connectionsMax the connections.
 	streamsMax     = 1024
 	connectionsMax = 8192
+	// httpConnectionsMax bounds those of metrics and health, which strangers may open; each has headTime for a request
+	// of headMax bytes.
+	httpConnectionsMax = 512
+	headTime           = 2 * time.Second
+	headMax            = 16 << 10
 	// stopTime is how long calls under way may take when the registry stops.
 	stopTime = 5 * time.Second
 )
@@ -205,7 +210,11 @@ func serveHTTP(address string, registry *prometheus.Registry, log *slog.Logger, 
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
+	server := &http.Server{
+		Handler: mux, ReadTimeout: headTime, WriteTimeout: 30 * time.Second, MaxHeaderBytes: headMax,
+	}
+	// A connection carries one request: idle ones would keep others out.
+	server.SetKeepAlivesEnabled(false)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
@@ -214,7 +223,7 @@ func serveHTTP(address string, registry *prometheus.Registry, log *slog.Logger, 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := server.Serve(netutil.LimitListener(listener, 64)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(netutil.LimitListener(listener, httpConnectionsMax)); !errors.Is(err, http.ErrServerClosed) {
 			failed <- err
 		}
 	}()

@@ -387,7 +387,7 @@ func (s *sample) compare(store *Store) error {
 }
 
 // seedsEach times the ways of damage are the damaged stores.
-const seedsEach = 40
+const seedsEach = 30
 
 func TestDamagedStoresSayWhatIsLost(t *testing.T) {
 	s := makeSample(t)
