@@ -2,7 +2,7 @@
 # What is written in Go: `scripts/cloud.sh build|lint|test|protos`.
 #   build    target/release/rackloom-registry
 #   lint     formatting, generated code, vet, staticcheck; needs no network once the modules are there
-#   test     all tests, with 100 kills of real processes
+#   test     all tests, with 100 kills of real processes; with the detector of data races where there is a C compiler
 #   protos   writes the API's code from its .proto files
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,7 +27,9 @@ case ${1:-} in
   test)
     [ -n "${RACKLOOM_PROMETHEUS:-}" ] ||
       echo "skipped: measurements from a real Prometheus; name its binary in RACKLOOM_PROMETHEUS"
-    go test -count=1 ./...
+    race=()
+    if command -v gcc >/dev/null; then race=(-race); else echo "skipped: the detector of data races; install gcc"; fi
+    go test "${race[@]}" -count=1 ./...
     ;;
   protos) go run ./internal/apigen ;;
   *) echo "usage: scripts/cloud.sh build|lint|test|protos" >&2; exit 2 ;;

@@ -348,6 +348,9 @@ func TestKillsLoseNoAllocationAndMakeNoneTwice(t *testing.T) {
 	if err := r.check(); err != nil {
 		t.Fatalf("seed %d: after a stop: %v", seed, err)
 	}
+	if text := r.registry.output.String(); strings.Contains(text, "DATA RACE") {
+		t.Fatalf("seed %d: %s", seed, text)
+	}
 	for _, agent := range r.agents {
 		if strings.Contains(agent.output.String(), "VIOLATION") {
 			t.Fatalf("seed %d: %s saw: %s", seed, agent.name, agent.output)

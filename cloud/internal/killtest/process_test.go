@@ -72,7 +72,7 @@ func (w *tail) String() string {
 func buildRegistry(t *testing.T, tags string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "rackloom-registry")
-	build := exec.Command("go", "build", "-tags", tags, "-o", binary, "rackloom/cloud/cmd/rackloom-registry")
+	build := exec.Command("go", "build", raceOption, "-tags", tags, "-o", binary, "rackloom/cloud/cmd/rackloom-registry")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the registry: %v\n%s", err, out)
 	}
