@@ -1,5 +1,5 @@
-// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 8aef414e7028dffb. Change that, not this.
-// code 26764, variables 5684, stack 240, free 16 of 32768 bytes.
+// Made by gateware/firmware/build.py with clang version 14.0.6 from sources 4041617e16821602. Change that, not this.
+// code 26764, variables 5684, stack 304, free 16 of 32768 bytes.
 // verilog_format: off
 package rl_firmware_pkg;
   localparam int unsigned RamWords = 8192;
