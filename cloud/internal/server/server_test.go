@@ -402,37 +402,3 @@ func TestStrangersAreKeptOut(t *testing.T) {
 		t.Errorf("a viewer freed an instance: %v", err)
 	}
 }
-
-// TestStrangersDoNotKeepTheHealthPageFromOthers opens connections that say nothing more, or nothing whole.
-func TestStrangersDoNotKeepTheHealthPageFromOthers(t *testing.T) {
-	r := start(t, nil)
-	address := r.log.find("serving metrics", "http")
-	for _, said := range []string{"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: "} {
-		for range httpConnectionsMax / 4 {
-			stranger, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = stranger.Close() })
-			if _, err := io.WriteString(stranger, said); err != nil {
-				t.Fatal(err)
-			}
-		}
-		begun := time.Now()
-		if body := r.get(t, "/healthz"); body != "ok\n" || time.Since(begun) > time.Second {
-			t.Fatalf("after %q: %q in %s", said, body, time.Since(begun))
-		}
-	}
-	// As many as there may be, and they are gone after their time.
-	for range httpConnectionsMax {
-		stranger, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = stranger.Close() })
-	}
-	begun := time.Now()
-	if body := r.get(t, "/healthz"); body != "ok\n" || time.Since(begun) > 3*headTime {
-		t.Fatalf("%q in %s", body, time.Since(begun))
-	}
-}
