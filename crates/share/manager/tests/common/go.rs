@@ -23,12 +23,22 @@ pub fn go() -> Command {
 /// The registry's program, built once.
 pub fn registry_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rackloom-registry");
-        let mut build = go();
-        build.args(["build", "-o"]).arg(&to).arg("./cmd/rackloom-registry");
-        let built = build.output().unwrap();
-        assert!(built.status.success(), "go build: {}", String::from_utf8_lossy(&built.stderr));
-        to
-    })
+    PROGRAM.get_or_init(|| build_registry("rackloom-registry", &[]))
+}
+
+/// The registry's program with the detector of data races, built once.
+pub fn racing_registry() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build_registry("rackloom-registry-race", &["-race"]))
+}
+
+fn build_registry(name: &str, options: &[&str]) -> PathBuf {
+    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut build = go();
+    // The detector is written in C.
+    build.env("CGO_ENABLED", if options.is_empty() { "0" } else { "1" });
+    build.arg("build").args(options).arg("-o").arg(&to).arg("./cmd/rackloom-registry");
+    let built = build.output().unwrap();
+    assert!(built.status.success(), "go build: {}", String::from_utf8_lossy(&built.stderr));
+    to
 }

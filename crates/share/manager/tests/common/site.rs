@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::go::registry_program;
+use crate::go::{racing_registry, registry_program};
 
 /// Longest that anything may take; a test that needs it has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -106,6 +106,7 @@ impl Drop for Process {
 pub struct Site {
     pub folder: tempfile::TempDir,
     registry: Option<Process>,
+    program: &'static Path,
     /// Where it listens.
     address: String,
     options: Vec<String>,
@@ -122,11 +123,20 @@ impl Site {
         site
     }
 
+    /// The same; the registry says where it has data races.
+    pub fn racing(options: &[&str]) -> Self {
+        let mut site = Self { program: racing_registry(), ..Self::unstarted() };
+        let address = site.registry();
+        site.start_at(&address, options, &[]);
+        site
+    }
+
     /// Without a registry so far.
     pub fn unstarted() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = format!("unix:{}", folder.path().join("registry.sock").display());
-        Self { folder, registry: None, address, options: Vec::new(), showing: Vec::new() }
+        let program = registry_program();
+        Self { folder, registry: None, program, address, options: Vec::new(), showing: Vec::new() }
     }
 
     /// Starts the registry at an address. `showing` are options of commands that ask it.
@@ -147,15 +157,18 @@ impl Site {
     }
 
     pub fn start_registry(&mut self) {
-        let mut command = Command::new(registry_program());
+        let mut command = Command::new(self.program);
         command.args(["serve", "-http", "", "-log-level", "warn", "-listen", &self.registry()]);
         command.arg("-store").arg(self.path("registry.db")).args(&self.options);
         self.registry = Some(Process::spawn(&mut command));
         until("the registry serves", || self.ask(&["devices"]).is_some());
     }
 
-    pub fn kill_registry(&mut self) {
-        self.registry.take().unwrap().kill();
+    /// What it had written.
+    pub fn kill_registry(&mut self) -> String {
+        let mut registry = self.registry.take().unwrap();
+        registry.kill();
+        registry.words()
     }
 
     /// Makes the registry hang, or go on.
