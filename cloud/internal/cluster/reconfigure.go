@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"rackloom/cloud/allocate"
 )
@@ -30,6 +31,8 @@ type Verdict struct {
 	Reason   string
 	// Moves are of those who are still to leave.
 	Moves []allocate.Move
+	// Good is how much longer a grant is good.
+	Good time.Duration
 }
 
 // ValidateReconfiguration decides whether a board may be given another accelerator for an instance. What it grants or
@@ -82,7 +85,8 @@ func (c *Cluster) validate(device *Device, instanceID, accelerator string) (Verd
 		reason := fmt.Sprintf("%d instances are moving to other boards", len(moves))
 		return Verdict{Decision: Wait, Reason: reason, Moves: moves}, nil
 	}
-	return Verdict{Decision: Granted, Reason: "nobody loses what it needs"}, nil
+	good := c.options.ReconfigureTimeout - c.clock.Now().Sub(flag.GrantedAt)
+	return Verdict{Decision: Granted, Reason: "nobody loses what it needs", Good: max(good, 0)}, nil
 }
 
 // notEntitled says why an instance may not have that accelerator on that board at all; empty if it may.

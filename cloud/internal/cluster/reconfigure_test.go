@@ -79,8 +79,14 @@ func TestAReconfigurationThatFailsLeavesTheBoardAsItIs(t *testing.T) {
 		if device, _, _ := r.GetDevice("a/0"); device.Flag != nil || device.Accelerator != "mm" {
 			t.Fatalf("%+v", device)
 		}
-		// It may try again; a manager that never reports does not block the board for ever.
+		// It may try again; a manager that never reports does not block the board for ever. A grant that is asked for
+		// again is the old one, and ends with it.
 		r.validate("a/0", lease, "s", "sobel", Granted, "")
+		time.Sleep(time.Minute)
+		again := r.validate("a/0", lease, "s", "sobel", Granted, "")
+		if left := r.options.ReconfigureTimeout - time.Minute; again.Good != left {
+			t.Fatalf("the grant is good for %s more, and should be for %s", again.Good, left)
+		}
 		time.Sleep(r.options.ReconfigureTimeout + time.Second)
 		r.Sweep()
 		if device, _, _ := r.GetDevice("a/0"); device.Flag != nil {

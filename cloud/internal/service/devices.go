@@ -248,8 +248,12 @@ func (s *Devices) ValidateReconfiguration(
 	response := &rackloomv1.ValidateReconfigurationResponse{
 		Decision: decisions[verdict.Decision], Reason: verdict.Reason, Moves: movesMessage(verdict.Moves),
 	}
-	if verdict.Decision == cluster.Wait {
+	switch verdict.Decision {
+	case cluster.Wait:
 		response.RetryMs = retryMillis
+	case cluster.Granted:
+		// Not 0, which a registry says that knows no end.
+		response.GrantMs = uint32(max(verdict.Good.Milliseconds(), 1))
 	}
 	return response, nil
 }

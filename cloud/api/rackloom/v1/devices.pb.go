@@ -1672,7 +1672,9 @@ type ValidateReconfigurationResponse struct {
 	// With WAIT: when to ask again.
 	RetryMs uint32 `protobuf:"varint,3,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
 	// With WAIT: who is still to leave, and whereto.
-	Moves         []*PlannedMove `protobuf:"bytes,4,rep,name=moves,proto3" json:"moves,omitempty"`
+	Moves []*PlannedMove `protobuf:"bytes,4,rep,name=moves,proto3" json:"moves,omitempty"`
+	// With GRANTED: how long the grant is good. A load that has not begun by then needs another one.
+	GrantMs       uint32 `protobuf:"varint,5,opt,name=grant_ms,json=grantMs,proto3" json:"grant_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1733,6 +1735,13 @@ func (x *ValidateReconfigurationResponse) GetMoves() []*PlannedMove {
 		return x.Moves
 	}
 	return nil
+}
+
+func (x *ValidateReconfigurationResponse) GetGrantMs() uint32 {
+	if x != nil {
+		return x.GrantMs
+	}
+	return 0
 }
 
 type ReportReconfigurationRequest struct {
@@ -1955,12 +1964,13 @@ const file_rackloom_v1_devices_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05lease\x18\x02 \x01(\x04R\x05lease\x12\x1a\n" +
 	"\binstance\x18\x03 \x01(\tR\binstance\x12 \n" +
-	"\vaccelerator\x18\x04 \x01(\tR\vaccelerator\"\xc6\x01\n" +
+	"\vaccelerator\x18\x04 \x01(\tR\vaccelerator\"\xe1\x01\n" +
 	"\x1fValidateReconfigurationResponse\x12@\n" +
 	"\bdecision\x18\x01 \x01(\x0e2$.rackloom.v1.ReconfigurationDecisionR\bdecision\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x19\n" +
 	"\bretry_ms\x18\x03 \x01(\rR\aretryMs\x12.\n" +
-	"\x05moves\x18\x04 \x03(\v2\x18.rackloom.v1.PlannedMoveR\x05moves\"|\n" +
+	"\x05moves\x18\x04 \x03(\v2\x18.rackloom.v1.PlannedMoveR\x05moves\x12\x19\n" +
+	"\bgrant_ms\x18\x05 \x01(\rR\agrantMs\"|\n" +
 	"\x1cReportReconfigurationRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05lease\x18\x02 \x01(\x04R\x05lease\x12 \n" +

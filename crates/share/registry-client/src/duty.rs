@@ -294,7 +294,7 @@ impl Duty {
                 Err(status) if is_final(status.code()) => Err(Unanswered(describe(&status))),
                 Err(status) => return Err(status.into()),
             };
-            let was_granted = answer == Ok(Verdict::Granted);
+            let was_granted = matches!(answer, Ok(Verdict::Granted { .. }));
             let is_heard = question.reply.try_send(answer).is_ok();
             self.questions.pop_front();
             if was_granted && !is_heard {
@@ -382,7 +382,10 @@ fn is_final(code: Code) -> bool {
 
 fn read(said: ValidateReconfigurationResponse) -> Verdict {
     match said.decision() {
-        ReconfigurationDecision::Granted => Verdict::Granted,
+        ReconfigurationDecision::Granted => {
+            let good = (said.grant_ms > 0).then(|| Duration::from_millis(said.grant_ms.into()));
+            Verdict::Granted { good }
+        }
         ReconfigurationDecision::Unneeded => Verdict::Unneeded,
         ReconfigurationDecision::Wait => {
             let whereto = said.moves.iter().map(|plan| format!("{} to {}", plan.instance, plan.to));
@@ -461,9 +464,14 @@ mod tests {
         let said = |decision: ReconfigurationDecision| {
             let moves = vec![crate::api::PlannedMove { instance: "i".into(), from: "a".into(), to: "b".into() }];
             let reason = "r".to_owned();
-            read(ValidateReconfigurationResponse { decision: decision.into(), reason, retry_ms: 500, moves })
+            let decision = decision.into();
+            read(ValidateReconfigurationResponse { decision, reason, retry_ms: 500, moves, grant_ms: 40 })
         };
-        assert_eq!(said(ReconfigurationDecision::Granted), Verdict::Granted);
+        let good = Some(Duration::from_millis(40));
+        assert_eq!(said(ReconfigurationDecision::Granted), Verdict::Granted { good });
+        let silent = ReconfigurationDecision::Granted.into();
+        let silent = ValidateReconfigurationResponse { decision: silent, ..Default::default() };
+        assert_eq!(read(silent), Verdict::Granted { good: None });
         assert_eq!(said(ReconfigurationDecision::Unneeded), Verdict::Unneeded);
         assert_eq!(said(ReconfigurationDecision::Refused), Verdict::Refused("r".into()));
         let wait = Verdict::Wait { retry: Duration::from_millis(500), reason: "r (i to b)".into() };

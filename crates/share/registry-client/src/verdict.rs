@@ -6,7 +6,10 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// Load it, then report.
-    Granted,
+    Granted {
+        /// How long that is good; `None` if the registry does not say.
+        good: Option<Duration>,
+    },
     /// It is configured already, as far as the registry knows.
     Unneeded,
     /// Others are on their way to other boards: ask again after this time.

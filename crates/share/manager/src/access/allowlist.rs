@@ -1,6 +1,11 @@
 //! The registry's list of tenants for a board, and the clients admitted by it.
+//!
+//! A tenant that has the board for itself has it from when everybody else is gone: who was dismissed may still have a
+//! process, with its memory on the board. So a client stays known here until nothing of it is left.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, RwLock, Weak};
+use std::time::{Duration, Instant};
 
 use rackloom_ipc::Token;
 use rackloom_registry_client::Tenant;
@@ -21,10 +26,29 @@ pub struct Allowlist {
 #[derive(Default)]
 struct State {
     grants: Vec<(Token, Grant)>,
+    /// The accounts of those who have the board for themselves.
+    alone: BTreeSet<u64>,
     /// The number of the newest account.
     accounts: u64,
-    clients: Vec<(Token, Weak<dyn Disconnect>)>,
+    clients: Vec<Admitted>,
 }
+
+/// A client on the board.
+struct Admitted {
+    token: Token,
+    account: Option<u64>,
+    is_exclusive: bool,
+    is_dismissed: bool,
+    /// Gone when nothing of the client is left.
+    client: Weak<dyn Disconnect>,
+}
+
+/// How long a client waits for others to be gone from a board that one of them has for itself: a dismissed one has a
+/// second to go by itself, and its process is ended then.
+const HANDOVER: Duration = Duration::from_secs(5);
+
+/// How often it looks. The end of a client is not told.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Leaves the tokens out.
 impl std::fmt::Debug for State {
@@ -73,6 +97,7 @@ impl Allowlist {
     pub(crate) fn renew(&self, tenants: &[Tenant]) {
         let mut state = lock(&self.state);
         let before = std::mem::take(&mut state.grants);
+        state.alone.clear();
         for tenant in tenants {
             let Some(token) = parse_token(&tenant.token) else {
                 eprintln!(
@@ -93,18 +118,19 @@ impl Allowlist {
                 let known = known.and_then(|grant| grant.memory.clone()).filter(|quota| quota.limit() == most);
                 known.unwrap_or_else(|| Quota::new(most))
             });
+            if tenant.exclusive {
+                state.alone.insert(account);
+            }
             state.grants.push((token, Grant { name: Some(tenant.instance.clone()), share, memory }));
         }
         let State { grants, clients, .. } = &mut *state;
         let mut leaving = Vec::new();
-        clients.retain(|(token, client)| {
-            let Some(client) = client.upgrade() else { return false };
-            let stays = find(grants, token).is_some();
-            if !stays {
-                leaving.push(client);
+        for admitted in clients.iter_mut().filter(|admitted| !admitted.is_dismissed) {
+            if find(grants, &admitted.token).is_none() {
+                admitted.is_dismissed = true;
+                leaving.extend(admitted.client.upgrade());
             }
-            stays
-        });
+        }
         drop(state);
         leaving.iter().for_each(|client| client.disconnect("the registry has taken the board back"));
     }
@@ -114,19 +140,91 @@ impl Allowlist {
         find(&lock(&self.state).grants, shown).cloned()
     }
 
-    /// Enters a client and returns its grant. From now on the client is disconnected when the grant ends.
+    /// Enters a client and returns its grant. From now on the client is disconnected when the grant ends. Waits for a
+    /// while if somebody has the board for itself, or is to have it and others are there.
     pub(crate) fn enter(&self, shown: &Token, client: Weak<dyn Disconnect>) -> Option<Grant> {
-        let mut state = lock(&self.state);
-        let grant = find(&state.grants, shown)?.clone();
-        state.clients.retain(|(_, client)| client.strong_count() > 0);
-        state.clients.push((*shown, client));
-        Some(grant)
+        let until = Instant::now() + HANDOVER;
+        loop {
+            let mut state = lock(&self.state);
+            let grant = find(&state.grants, shown)?.clone();
+            state.clients.retain(|admitted| admitted.client.strong_count() > 0);
+            let account = grant.share.account;
+            let is_exclusive = account.is_some_and(|account| state.alone.contains(&account));
+            let bars = |other: &Admitted| other.account != account && (is_exclusive || other.is_exclusive);
+            if !state.clients.iter().any(bars) {
+                state.clients.push(Admitted { token: *shown, account, is_exclusive, is_dismissed: false, client });
+                return Some(grant);
+            }
+            drop(state);
+            if Instant::now() >= until {
+                let (name, seconds) = (grant.name.unwrap_or_default(), HANDOVER.as_secs());
+                eprintln!(
+                    "rackloom-manager: {name} is refused: others were on its board for {seconds} s, and one of \
+                           them has it for itself"
+                );
+                return None;
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A client that remembers why it was dismissed.
+    #[derive(Default)]
+    struct Told(Mutex<Option<String>>);
+
+    impl Disconnect for Told {
+        fn disconnect(&self, reason: &str) {
+            let before = lock(&self.0).replace(reason.to_owned());
+            assert_eq!(before, None, "it was told already");
+        }
+    }
+
+    fn enter(allowlist: &Allowlist, token: u8) -> Option<Arc<Told>> {
+        let client = Arc::new(Told::default());
+        let weak = Arc::downgrade(&(Arc::clone(&client) as Arc<dyn Disconnect>));
+        allowlist.enter(&[token; 32], weak).map(|_| client)
+    }
+
+    fn alone(instance: &str, token: &str) -> Tenant {
+        Tenant { exclusive: true, ..tenant(instance, token, 1, 0) }
+    }
+
+    #[test]
+    fn who_has_a_board_for_itself_has_it_when_the_last_one_is_gone() {
+        let allowlist = Allowlist::new(1000);
+        allowlist.renew(&[tenant("a", "11", 1, 0), tenant("b", "22", 1, 0)]);
+        let (a, b) = (enter(&allowlist, 0x11).unwrap(), enter(&allowlist, 0x22).unwrap());
+        // The board changes hands: both are dismissed, and one goes later than the other.
+        allowlist.renew(&[alone("x", "33")]);
+        allowlist.renew(&[alone("x", "33")]); // Nobody is told twice.
+        assert!(lock(&a.0).is_some() && lock(&b.0).is_some());
+        let start = Instant::now();
+        let x = std::thread::scope(|scope| {
+            let entering = scope.spawn(|| enter(&allowlist, 0x33));
+            std::thread::sleep(Duration::from_millis(100));
+            drop(a);
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!entering.is_finished(), "another is still on the board");
+            drop(b);
+            entering.join().unwrap()
+        });
+        let x = x.expect("it is admitted once the others are gone");
+        assert!(start.elapsed() < HANDOVER, "{:?}", start.elapsed());
+        // It may come with two programs, but with nobody else, even if the registry says so.
+        let again = enter(&allowlist, 0x33).unwrap();
+        allowlist.renew(&[alone("x", "33"), tenant("a", "11", 1, 0)]);
+        assert!(enter(&allowlist, 0x11).is_none(), "the board is another's alone");
+        assert!(lock(&x.0).is_none());
+        drop((x, again));
+        let a = enter(&allowlist, 0x11).expect("the board is free");
+        assert!(enter(&allowlist, 0x33).is_none(), "another is on the board");
+        drop(a);
+    }
 
     fn tenant(instance: &str, token: &str, weight: u32, memory_bytes: u64) -> Tenant {
         let (instance, token) = (instance.to_owned(), token.repeat(32));

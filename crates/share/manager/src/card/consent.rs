@@ -21,7 +21,8 @@ const ANSWER_HELD: Duration = Duration::from_secs(2);
 /// How long a build waits for other tenants to leave.
 const WAIT: Duration = Duration::from_secs(180);
 
-/// How long a grant is relied on. The registry forgets it after its `reconfigure_timeout`, usually five minutes.
+/// How long a grant is relied on, at most half of what the registry says: it gives the board to others when the grant
+/// has ended.
 const FRESH: Duration = Duration::from_secs(60);
 
 /// A card's access to the registry, if there is one.
@@ -49,6 +50,14 @@ struct Grant {
     /// Whether the registry reserves the board for it; otherwise it regards the image as configured.
     is_flagged: bool,
     since: Instant,
+    /// How long it is relied on.
+    fresh: Duration,
+}
+
+impl Grant {
+    fn is_fresh(&self) -> bool {
+        self.since.elapsed() < self.fresh
+    }
 }
 
 /// Signals that a tenant has left while its build waits.
@@ -103,8 +112,8 @@ impl Consent {
     /// As for [`Self::ask`].
     pub(super) fn confirm(&self, wanted: &Wanted<'_>) -> Result<(), String> {
         let Some(attendant) = self.attendant.get() else { return Ok(()) };
-        let is_fresh = |grant: &Grant| grant.digest == wanted.digest && grant.since.elapsed() < FRESH;
-        if lock(&self.grant).as_ref().is_some_and(is_fresh) {
+        let is_ours = |grant: &Grant| grant.digest == wanted.digest && grant.is_fresh();
+        if lock(&self.grant).as_ref().is_some_and(is_ours) {
             return Ok(());
         }
         match self.ask_once(attendant, wanted, ANSWER_HELD)? {
@@ -120,13 +129,17 @@ impl Consent {
         wanted: &Wanted<'_>,
         patience: Duration,
     ) -> Result<Option<(Duration, String)>, String> {
+        // From the question on, though the answer takes its time.
+        let since = Instant::now();
         let verdict = attendant.validate(wanted.instance, wanted.accelerator, patience);
+        let take = |is_flagged, good: Option<Duration>| {
+            let fresh = good.map_or(FRESH, |good| FRESH.min(good / 2));
+            *lock(&self.grant) = Some(Grant { digest: wanted.digest, is_flagged, since, fresh });
+            Ok(None)
+        };
         match verdict.map_err(|why| format!("the registry cannot be asked: {why}"))? {
-            verdict @ (Verdict::Granted | Verdict::Unneeded) => {
-                let is_flagged = verdict == Verdict::Granted;
-                *lock(&self.grant) = Some(Grant { digest: wanted.digest, is_flagged, since: Instant::now() });
-                Ok(None)
-            }
+            Verdict::Granted { good } => take(true, good),
+            Verdict::Unneeded => take(false, None),
             Verdict::Wait { retry, reason } => Ok(Some((retry, reason))),
             Verdict::Refused(reason) => Err(format!("the registry refuses: {reason}")),
         }
