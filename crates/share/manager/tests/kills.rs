@@ -178,7 +178,8 @@ impl Storm {
                 }
                 self.calls[program].fetch_add(1, Ordering::Relaxed);
                 let endpoint = given.endpoint.clone();
-                held.get_or_insert(Held { program, endpoint, from: Instant::now(), to: from }).to = from;
+                let first = || Held { program, endpoint, from: Instant::now(), to: from };
+                held.get_or_insert_with(first).to = from;
             }
             self.held.lock().unwrap().extend(held);
             self.broken.fetch_add(is_broken.into(), Ordering::Relaxed);
