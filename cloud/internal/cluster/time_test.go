@@ -22,7 +22,9 @@ type timed struct {
 func newTimed(t *testing.T, seen map[string]int) *timed {
 	passing := clocktest.NewManual()
 	x := &timed{time: passing, leases: map[string]uint64{}, seen: seen}
-	x.rig = newRig(t, func(o *Options) { o.LostGrace, o.ReconfigureTimeout, o.Time = time.Minute, 40*time.Second, passing })
+	x.rig = newRig(t, func(o *Options) {
+		o.LostGrace, o.ReconfigureTimeout, o.Time = time.Minute, 40*time.Second, passing
+	})
 	for _, id := range []string{"a/0", "b/0", "c/0"} {
 		x.leases[id] = x.register(spec(id, "mm"))
 	}

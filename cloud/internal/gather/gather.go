@@ -44,7 +44,8 @@ func boardOf(device *cluster.Device) (board, bool) {
 	return board{instance: parsed.Host, name: name}, true
 }
 
-// source measures boards. It returns what it could measure, and the errors for the rest. `now` is by the gatherer's time.
+// source measures boards. It returns what it could measure, and the errors for the rest. `now` is by the gatherer's
+// time.
 type source interface {
 	measure(ctx context.Context, now time.Duration, urls []string) (map[board]allocate.Metrics, error)
 }

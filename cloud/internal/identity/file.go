@@ -120,7 +120,8 @@ func (f *File) Revoke(id string) error {
 	return nil
 }
 
-// Write puts the file in the place of the one that was read, so that nobody sees half of it. Only its owner may read it.
+// Write puts the file in the place of the one that was read, so that nobody sees half of it. Only its owner may
+// read it.
 func (f *File) Write() error {
 	made, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".new-")
 	if err != nil {

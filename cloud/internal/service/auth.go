@@ -23,8 +23,8 @@ import (
 	"rackloom/cloud/internal/identity"
 )
 
-// needs says who may call what. A method that is not here is nobody's but the administrator's. Those that need a manager
-// name a device, which has to be the manager's.
+// needs says who may call what. A method that is not here is nobody's but the administrator's. Those that need a
+// manager name a device, which has to be the manager's.
 var needs = map[string]identity.Role{
 	rackloomv1.DevicesService_RegisterDevice_FullMethodName:          identity.Manager,
 	rackloomv1.DevicesService_Heartbeat_FullMethodName:               identity.Manager,
@@ -55,8 +55,8 @@ const open = healthv1.Health_Check_FullMethodName
 // rereadPause is how soon a change of the file of credentials is seen.
 const rereadPause = time.Second
 
-// Auth tells who calls by what they show: a bearer token or, without one, the certificate of their connection. Without a
-// file of credentials everybody is an administrator.
+// Auth tells who calls by what they show: a bearer token or, without one, the certificate of their connection. Without
+// a file of credentials everybody is an administrator.
 type Auth struct {
 	path string
 
@@ -107,7 +107,8 @@ func (a *Auth) Run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// read takes the file as it is now. A file that is gone or malformed admits nobody: whom it was to shut out is not known.
+// read takes the file as it is now. A file that is gone or malformed admits nobody: whom it was to shut out is not
+// known.
 func (a *Auth) read() {
 	info, err := os.Stat(a.path)
 	if err != nil {

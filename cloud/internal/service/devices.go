@@ -140,7 +140,8 @@ func (s *Devices) ListDevices(
 	devices, instances, more := s.Cluster.Devices(request.GetPageToken(), size)
 	response := &rackloomv1.ListDevicesResponse{}
 	for i, device := range devices {
-		response.Devices = append(response.Devices, deviceMessage(s.Cluster.Clock(), device, instances[i], s.Metrics.Of(device)))
+		message := deviceMessage(s.Cluster.Clock(), device, instances[i], s.Metrics.Of(device))
+		response.Devices = append(response.Devices, message)
 	}
 	if more {
 		response.NextPageToken = devices[len(devices)-1].ID

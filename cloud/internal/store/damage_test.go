@@ -35,8 +35,8 @@ func scratch(t *testing.T) string {
 	return path
 }
 
-// makeSample makes some hundred records, changes and deletes some, and keeps files on the way. Values are of few lengths,
-// so that one fits in another's place.
+// makeSample makes some hundred records, changes and deletes some, and keeps files on the way. Values are of few
+// lengths, so that one fits in another's place.
 func makeSample(t *testing.T) *sample {
 	t.Helper()
 	path := filepath.Join(scratch(t), "registry.db")
@@ -104,7 +104,10 @@ func usedPages(content []byte) []int {
 	if err != nil {
 		panic(err)
 	}
-	r := &reading{pages: pages{content: content, root: newest, used: map[uint64]struct{}{}}, contents: contents{census: newCensus()}}
+	r := &reading{
+		pages:    pages{content: content, root: newest, used: map[uint64]struct{}{}},
+		contents: contents{census: newCensus()},
+	}
 	r.buckets()
 	var used []int
 	for number := range len(content) / pageSize {

@@ -185,7 +185,7 @@ func elements(page []byte, kind uint16, low, high []byte) ([]element, error) {
 	return all, nil
 }
 
-// walk visits the leaves' entries of a tree in order. `lost` is told of each part that cannot be read, with the range
+// walk visits the leaves' entries of a tree in order. `lost` gets each part that cannot be read, with the range
 // of the keys that were there.
 func (p *pages) walk(id uint64, visit func(element), lost func(why error, low, high []byte)) {
 	p.descend(id, nil, nil, 0, visit, lost)

@@ -1,9 +1,9 @@
 // Package store keeps the registry's records in one file.
 //
 // A commit is durable when it returns: bbolt writes the pages, syncs, and only then changes the root that says which
-// pages count. So a process that is killed, or a disk that is full, leaves the file as some commit left it. Against what
-// happens to the file besides, each record has a checksum and all have a count, and no file is used before all of it
-// was read and found whole. The store knows nothing of what the records mean.
+// pages count. So a process that is killed, or a disk that is full, leaves the file as some commit left it. Against
+// what happens to the file besides, each record has a checksum and all have a count, and no file is used before all
+// of it was read and found whole. The store knows nothing of what the records mean.
 package store
 
 import (
@@ -186,8 +186,8 @@ func readAll(file *os.File) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(file, 0, info.Size()))
 }
 
-// create makes a file without records. It is whole from the moment that it has its name: a registry killed before leaves
-// none. It is no error if another process made one first.
+// create makes a file without records. It is whole from the moment that it has its name: a registry killed before
+// leaves none. It is no error if another process made one first.
 func create(path string) error {
 	made, err := build(path, nil)
 	if err != nil {

@@ -44,8 +44,8 @@ const (
 type DevicesServiceClient interface {
 	// A manager makes a board known, or says that it is back. The answer's lease replaces all earlier ones of the board.
 	// ALREADY_EXISTS while another manager holds the board, or the same one by another credential; PERMISSION_DENIED, as
-	// from all calls of managers, if the credential does not speak for the board; FAILED_PRECONDITION if the board came back as another kind
-	// while instances are allocated on it.
+	// from all calls of managers, if the credential does not speak for the board; FAILED_PRECONDITION if the
+	// board came back as another kind while instances are allocated on it.
 	RegisterDevice(ctx context.Context, in *RegisterDeviceRequest, opts ...grpc.CallOption) (*RegisterDeviceResponse, error)
 	// Renews the lease, says which accelerator is configured, and learns who may use the board. To be sent every third
 	// of `lease_ms`, and at once when the configuration has changed. FAILED_PRECONDITION if the lease is superseded or
@@ -206,8 +206,8 @@ func (c *devicesServiceClient) ReportReconfiguration(ctx context.Context, in *Re
 type DevicesServiceServer interface {
 	// A manager makes a board known, or says that it is back. The answer's lease replaces all earlier ones of the board.
 	// ALREADY_EXISTS while another manager holds the board, or the same one by another credential; PERMISSION_DENIED, as
-	// from all calls of managers, if the credential does not speak for the board; FAILED_PRECONDITION if the board came back as another kind
-	// while instances are allocated on it.
+	// from all calls of managers, if the credential does not speak for the board; FAILED_PRECONDITION if the
+	// board came back as another kind while instances are allocated on it.
 	RegisterDevice(context.Context, *RegisterDeviceRequest) (*RegisterDeviceResponse, error)
 	// Renews the lease, says which accelerator is configured, and learns who may use the board. To be sent every third
 	// of `lease_ms`, and at once when the configuration has changed. FAILED_PRECONDITION if the lease is superseded or

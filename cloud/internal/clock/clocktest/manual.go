@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Manual is a source for tests: its time goes on, and its wall clock jumps, when it is told.
+// Manual is a source for tests: its time goes on, and its wall clock jumps, when a test says so.
 type Manual struct {
 	mu      sync.Mutex
 	elapsed time.Duration

@@ -1,6 +1,6 @@
 //! The registry and managers, as they are shipped, are killed at random moments while programs make calls: no byte is
-//! wrong, no allocation is lost or made twice, and whoever has a board for itself never shares it. The registry is built
-//! with the detector of data races.
+//! wrong, no allocation is lost or made twice, and whoever has a board for itself never shares it. The registry is
+//! built with the detector of data races.
 //!
 //! The moments are drawn from a seed, which is printed; `RACKLOOM_SEED` repeats them, as far as processes let anything
 //! be repeated. `RACKLOOM_KILLS` sets their number.
@@ -90,7 +90,7 @@ struct Storm {
     freed: AtomicUsize,
 }
 
-/// Runs an operation; `None` if the session ends before its end is told.
+/// Runs an operation; `None` if the session ends before its end is known.
 fn run(tenant: &Tenant, op: Op<'_>, tail: &[u8]) -> Option<End> {
     let event = tenant.number().into();
     send(tenant, &Command::Enqueue { event, waits: vec![], submit: true, op }, tail)?;
@@ -178,7 +178,8 @@ impl Storm {
                 }
                 self.calls[program].fetch_add(1, Ordering::Relaxed);
                 let endpoint = given.endpoint.clone();
-                held.get_or_insert(Held { program, endpoint, from: Instant::now(), to: from }).to = from;
+                let first = || Held { program, endpoint, from: Instant::now(), to: from };
+                held.get_or_insert_with(first).to = from;
             }
             self.held.lock().unwrap().extend(held);
             self.broken.fetch_add(is_broken.into(), Ordering::Relaxed);

@@ -180,7 +180,7 @@ mod tests {
     impl Disconnect for Told {
         fn disconnect(&self, reason: &str) {
             let before = lock(&self.0).replace(reason.to_owned());
-            assert_eq!(before, None, "it was told already");
+            assert_eq!(before, None, "it was disconnected already");
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
         let (a, b) = (enter(&allowlist, 0x11).unwrap(), enter(&allowlist, 0x22).unwrap());
         // The board changes hands: both are dismissed, and one goes later than the other.
         allowlist.renew(&[alone("x", "33")]);
-        allowlist.renew(&[alone("x", "33")]); // Nobody is told twice.
+        allowlist.renew(&[alone("x", "33")]); // Nobody is dismissed twice.
         assert!(lock(&a.0).is_some() && lock(&b.0).is_some());
         let start = Instant::now();
         let x = std::thread::scope(|scope| {
